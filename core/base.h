@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Time, rates and assertions: what every other file of the project stands on.
+ *
+ * Time is unsigned 64-bit picoseconds (a byte at 400 Gbit/s is 20 ps). Rates are bits per second,
+ * sizes are bytes. This is the one place that converts between them, always rounding up, so that
+ * a packet never leaves earlier than the line allows.
+ */
+#ifndef OCHE_CORE_BASE_H
+#define OCHE_CORE_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef uint64_t oche_time; /* picoseconds */
+
+#define OCHE_NEVER UINT64_MAX
+#define OCHE_PS    UINT64_C(1)
+#define OCHE_NS    UINT64_C(1000)
+#define OCHE_US    UINT64_C(1000000)
+#define OCHE_MS    UINT64_C(1000000000)
+#define OCHE_SEC   UINT64_C(1000000000000)
+
+#define OCHE_KBPS UINT64_C(1000)
+#define OCHE_MBPS UINT64_C(1000000)
+#define OCHE_GBPS UINT64_C(1000000000)
+
+#define OCHE_CACHE_LINE 64
+
+#define OCHE_LIKELY(x)   __builtin_expect(!!(x), 1)
+#define OCHE_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/*
+ * Reports a broken invariant and does not return. Each program that links core supplies it (the
+ * simulator adds the command that repeats the run). Never reachable from input.
+ */
+_Noreturn void oche_panic(const char *file, int line, const char *what);
+
+/* An invariant of ours, checked in every build. Input is checked by code, never by this. */
+#define OCHE_MUST(condition)                                                                       \
+    do {                                                                                           \
+        if (OCHE_UNLIKELY(!(condition)))                                                           \
+            oche_panic(__FILE__, __LINE__, #condition);                                            \
+    } while (0)
+
+#define OCHE_CONTAINER(pointer, type, member)                                                      \
+    ((type *)(void *)((char *)(pointer) - offsetof(type, member)))
+
+/* Time to send `bytes` at `bps`, in picoseconds, rounded up. `bps` must not be 0. */
+static inline oche_time oche_time_of_bytes(uint64_t bytes, uint64_t bps)
+{
+    const uint64_t bits_ps = 8 * OCHE_SEC;
+
+    if (OCHE_LIKELY(bytes < UINT64_MAX / (16 * OCHE_SEC)))
+        return (bytes * bits_ps + bps - 1) / bps;
+    unsigned __int128 ps = ((unsigned __int128)bytes * bits_ps + bps - 1) / bps;
+    return ps >= OCHE_NEVER ? OCHE_NEVER : (oche_time)ps;
+}
+
+/* Bytes that `bps` carries in `duration`, rounded up. */
+static inline uint64_t oche_bytes_in_time(oche_time duration, uint64_t bps)
+{
+    unsigned __int128 bits_ps = (unsigned __int128)duration * bps;
+    const uint64_t byte_ps = 8 * OCHE_SEC;
+
+    return (uint64_t)((bits_ps + byte_ps - 1) / byte_ps);
+}
+
+/* Rate in bits per second of `bytes` in `duration`, rounded down; 0 for an empty duration. */
+static inline uint64_t oche_rate_of(uint64_t bytes, oche_time duration)
+{
+    if (duration == 0)
+        return 0;
+    return (uint64_t)((unsigned __int128)bytes * 8 * OCHE_SEC / duration);
+}
+
+/* a + b, staying at OCHE_NEVER. */
+static inline oche_time oche_time_add(oche_time a, oche_time b)
+{
+    return a > OCHE_NEVER - b ? OCHE_NEVER : a + b;
+}
+
+static inline oche_time oche_time_min(oche_time a, oche_time b)
+{
+    return a < b ? a : b;
+}
+
+/* 24-bit packet sequence numbers (REFERENCE I.7). */
+#define OCHE_PSN_MASK UINT32_C(0xffffff)
+
+static inline uint32_t oche_psn_add(uint32_t psn, uint32_t n)
+{
+    return (psn + n) & OCHE_PSN_MASK;
+}
+
+/* Signed distance a - b in the 24-bit circle: negative when a is before b. */
+static inline int32_t oche_psn_diff(uint32_t a, uint32_t b)
+{
+    return (int32_t)((a - b) << 8) >> 8;
+}
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading and writing the fields that a parameter table describes. */
+#include "core/param.h"
+
+#include <string.h>
+
+void oche_param_set(const struct oche_param *param, void *values, union oche_value value)
+{
+    char *field = (char *)values + param->offset;
+
+    switch (param->unit) {
+    case OCHE_UNIT_COUNT:
+    case OCHE_UNIT_BYTES:
+    case OCHE_UNIT_BPS:
+    case OCHE_UNIT_TIME:
+        memcpy(field, &value.u, sizeof(value.u));
+        return;
+    case OCHE_UNIT_REAL:
+        memcpy(field, &value.real, sizeof(value.real));
+        return;
+    case OCHE_UNIT_BOOL: {
+        bool flag = value.u != 0;
+        memcpy(field, &flag, sizeof(flag));
+        return;
+    }
+    case OCHE_UNIT_CHOICE: {
+        uint32_t index = (uint32_t)value.u;
+        memcpy(field, &index, sizeof(index));
+        return;
+    }
+    case OCHE_UNIT_TEXT:
+        memcpy(field, &value.text, sizeof(value.text));
+        return;
+    }
+}
+
+union oche_value oche_param_get(const struct oche_param *param, const void *values)
+{
+    const char *field = (const char *)values + param->offset;
+    union oche_value value = {.u = 0};
+
+    switch (param->unit) {
+    case OCHE_UNIT_COUNT:
+    case OCHE_UNIT_BYTES:
+    case OCHE_UNIT_BPS:
+    case OCHE_UNIT_TIME:
+        memcpy(&value.u, field, sizeof(value.u));
+        break;
+    case OCHE_UNIT_REAL:
+        memcpy(&value.real, field, sizeof(value.real));
+        break;
+    case OCHE_UNIT_BOOL: {
+        bool flag;
+        memcpy(&flag, field, sizeof(flag));
+        value.u = flag;
+        break;
+    }
+    case OCHE_UNIT_CHOICE: {
+        uint32_t index;
+        memcpy(&index, field, sizeof(index));
+        value.u = index;
+        break;
+    }
+    case OCHE_UNIT_TEXT:
+        memcpy(&value.text, field, sizeof(value.text));
+        break;
+    }
+    return value;
+}
+
+void oche_param_defaults(const struct oche_param_table *table, void *values)
+{
+    memset(values, 0, table->struct_bytes);
+    for (size_t i = 0; i < table->count; i++)
+        oche_param_set(&table->params[i], values, table->params[i].preset);
+}
+
+const struct oche_param *oche_param_find(const struct oche_param_table *table, const char *name)
+{
+    for (size_t i = 0; i < table->count; i++)
+        if (strcmp(table->params[i].name, name) == 0)
+            return &table->params[i];
+    return NULL;
+}
+
+bool oche_param_in_range(const struct oche_param *param, union oche_value value)
+{
+    switch (param->unit) {
+    case OCHE_UNIT_COUNT:
+    case OCHE_UNIT_BYTES:
+    case OCHE_UNIT_BPS:
+    case OCHE_UNIT_TIME:
+        return value.u >= param->minimum.u && value.u <= param->maximum.u;
+    case OCHE_UNIT_REAL:
+        return value.real >= param->minimum.real && value.real <= param->maximum.real;
+    case OCHE_UNIT_BOOL:
+    case OCHE_UNIT_CHOICE:
+    case OCHE_UNIT_TEXT:
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Parameter tables. A scheme, a switch mechanism, a topology or a workload describes its
+ * parameters once, here: name, unit, default, range, where in the paper. The scenario reader,
+ * --show-defaults, the results file and the manual are all driven by the same table.
+ */
+#ifndef OCHE_CORE_PARAM_H
+#define OCHE_CORE_PARAM_H
+
+#include "core/base.h"
+
+enum oche_unit {
+    OCHE_UNIT_COUNT,  /* uint64_t: a plain number */
+    OCHE_UNIT_BYTES,  /* uint64_t: 225KB (decimal), 4KiB (binary) */
+    OCHE_UNIT_BPS,    /* uint64_t: 40Gbps */
+    OCHE_UNIT_TIME,   /* uint64_t picoseconds: 55us; "never" is OCHE_NEVER */
+    OCHE_UNIT_REAL,   /* double: 0.00390625, 1/256 or 1% */
+    OCHE_UNIT_BOOL,   /* bool: true / false */
+    OCHE_UNIT_CHOICE, /* uint32_t: index into choices */
+    OCHE_UNIT_TEXT,   /* const char *: owned by the reader of the scenario, may be NULL */
+};
+
+union oche_value {
+    uint64_t u; /* COUNT, BYTES, BPS, TIME, BOOL (0 or 1), CHOICE (index) */
+    double real;
+    const char *text;
+};
+
+struct oche_param {
+    const char *name;
+    enum oche_unit unit;
+    uint32_t offset; /* of the field in the parameter struct; its C type follows the unit */
+    union oche_value preset;
+    union oche_value minimum, maximum; /* inclusive; ignored for BOOL, CHOICE and TEXT */
+    const char *const *choices;        /* NULL-terminated, for CHOICE only */
+    const char *where;                 /* "DCQCN sec 3.1", "REFERENCE A1" */
+    const char *help;                  /* one line, with the meaning of special values */
+};
+
+struct oche_param_table {
+    const struct oche_param *params;
+    size_t count;
+    size_t struct_bytes; /* sizeof the parameter struct that the offsets refer to */
+};
+
+/* Writes every default of `table` into `values` (table->struct_bytes bytes). */
+void oche_param_defaults(const struct oche_param_table *table, void *values);
+
+/* The parameter called `name`, or NULL. */
+const struct oche_param *oche_param_find(const struct oche_param_table *table, const char *name);
+
+/* Reads or writes one field, whatever its C type. */
+union oche_value oche_param_get(const struct oche_param *param, const void *values);
+void oche_param_set(const struct oche_param *param, void *values, union oche_value value);
+
+/* Whether `value` lies in the parameter's range (always true where no range applies). */
+bool oche_param_in_range(const struct oche_param *param, union oche_value value);
+
+#endif

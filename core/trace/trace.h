@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The trace: every protocol event, as one table. A small ring a node is always on (what just
+ * happened, when something breaks), a running hash covers every event of the node (two runs are
+ * the same if the hashes are), and a sink may be plugged in to see them all.
+ * Hops inside the network are not traced: protocol events are.
+ */
+#ifndef OCHE_CORE_TRACE_TRACE_H
+#define OCHE_CORE_TRACE_TRACE_H
+
+#include "core/base.h"
+
+/* X(name, what a says, what b says). Append only: the number is part of the hash. */
+#define OCHE_TRACE_EVENTS(X)                                                                       \
+    X(NONE, "", "")                                                                                \
+    X(DATA_SENT, "psn", "bytes | opcode << 32 | retransmitted << 40")                              \
+    X(DATA_ARRIVED, "psn", "bytes | opcode << 32 | ecn << 40")                                     \
+    X(DELIVERED, "psn", "bytes delivered in order")                                                \
+    X(MESSAGE_DELIVERED, "msn", "bytes of the message")                                            \
+    X(DUPLICATE, "psn", "opcode")                                                                  \
+    X(OUT_OF_ORDER, "psn", "expected psn")                                                         \
+    X(ACK_SENT, "psn", "syndrome << 24 | msn")                                                     \
+    X(ACK_ARRIVED, "psn", "syndrome << 24 | msn")                                                  \
+    X(CNP_SENT, "", "")                                                                            \
+    X(CNP_ARRIVED, "", "")                                                                         \
+    X(RATE_CHANGED, "cause", "bits per second")                                                    \
+    X(WINDOW_CHANGED, "cause", "bytes")                                                            \
+    X(TIMEOUT, "first unacknowledged psn", "retries left")                                         \
+    X(GO_BACK, "psn to resume at", "highest psn sent")                                             \
+    X(POSTED, "wr_id", "bytes | opcode << 32")                                                     \
+    X(COMPLETED, "wr_id", "status")                                                                \
+    X(STATE, "from", "to")                                                                         \
+    X(REJECTED, "cause", "psn")                                                                    \
+    X(PAUSE_SENT, "port", "class << 16 | quanta")                                                  \
+    X(PAUSE_ARRIVED, "port", "class << 16 | quanta")                                               \
+    X(DROPPED, "cause", "psn")                                                                     \
+    X(MARKED, "port", "queue bytes")                                                               \
+    X(FLOW_STARTED, "flow", "bytes")                                                               \
+    X(FLOW_ENDED, "flow", "bytes")                                                                 \
+    X(CC_STATE, "scheme's own", "scheme's own")
+
+enum oche_trace_kind {
+#define OCHE_TRACE_ENUM(name, a, b) OCHE_TRACE_##name,
+    OCHE_TRACE_EVENTS(OCHE_TRACE_ENUM)
+#undef OCHE_TRACE_ENUM
+    OCHE_TRACE_KINDS
+};
+
+struct oche_trace_record {
+    oche_time time;
+    uint32_t qpn;  /* or 0 */
+    uint32_t kind; /* enum oche_trace_kind */
+    uint64_t a, b;
+};
+
+/* A sink sees every record, in order. It must not change anything the run depends on. */
+typedef void oche_trace_sink(void *context, uint32_t node, const struct oche_trace_record *record);
+
+struct oche_trace {
+    uint64_t hash;  /* over all records so far */
+    uint64_t count; /* of all records so far */
+    struct oche_trace_record *ring; /* the last `mask + 1` records; the caller's memory */
+    uint32_t mask;                  /* ring size - 1, a power of two - 1 */
+    uint32_t node;
+    oche_trace_sink *sink; /* or NULL */
+    void *sink_context;
+};
+
+/* `ring` has `records` entries (a power of two) and belongs to the caller. */
+static inline void oche_trace_init(struct oche_trace *trace, uint32_t node,
+                                   struct oche_trace_record *ring, uint32_t records)
+{
+    *trace = (struct oche_trace){
+        .hash = UINT64_C(0x9e3779b97f4a7c15), .ring = ring, .mask = records - 1, .node = node};
+}
+
+static inline void oche_trace_emit(struct oche_trace *trace, oche_time time,
+                                   enum oche_trace_kind kind, uint32_t qpn, uint64_t a, uint64_t b)
+{
+    struct oche_trace_record *record = &trace->ring[trace->count++ & trace->mask];
+    uint64_t h = trace->hash;
+
+    *record = (struct oche_trace_record){
+        .time = time, .qpn = qpn, .kind = (uint32_t)kind, .a = a, .b = b};
+    h = (h ^ time) * UINT64_C(0xff51afd7ed558ccd);
+    h = (h ^ (h >> 32) ^ ((uint64_t)kind << 32 | qpn)) * UINT64_C(0xc4ceb9fe1a85ec53);
+    h = (h ^ (h >> 32) ^ a) * UINT64_C(0x9fb21c651e98df25);
+    trace->hash = (h ^ (h >> 32) ^ b) * UINT64_C(0xd6e8feb86659fd93);
+    if (OCHE_UNLIKELY(trace->sink != NULL))
+        trace->sink(trace->sink_context, trace->node, record);
+}
+
+/* The event's name ("DATA_SENT"), and what its a and b say. */
+const char *oche_trace_name(enum oche_trace_kind kind);
+const char *oche_trace_a(enum oche_trace_kind kind);
+const char *oche_trace_b(enum oche_trace_kind kind);
+
+#endif
