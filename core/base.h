@@ -45,7 +45,7 @@ _Noreturn void oche_panic(const char *file, int line, const char *what);
     } while (0)
 
 #define OCHE_CONTAINER(pointer, type, member)                                                      \
-    ((type *)(void *)((char *)(pointer) - offsetof(type, member)))
+    ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
 
 /* Time to send `bytes` at `bps`, in picoseconds, rounded up. `bps` must not be 0. */
 static inline oche_time oche_time_of_bytes(uint64_t bytes, uint64_t bps)

@@ -43,7 +43,7 @@ enum oche_trace_kind {
 #define OCHE_TRACE_ENUM(name, a, b) OCHE_TRACE_##name,
     OCHE_TRACE_EVENTS(OCHE_TRACE_ENUM)
 #undef OCHE_TRACE_ENUM
-    OCHE_TRACE_KINDS
+        OCHE_TRACE_KINDS
 };
 
 struct oche_trace_record {
@@ -57,8 +57,8 @@ struct oche_trace_record {
 typedef void oche_trace_sink(void *context, uint32_t node, const struct oche_trace_record *record);
 
 struct oche_trace {
-    uint64_t hash;  /* over all records so far */
-    uint64_t count; /* of all records so far */
+    uint64_t hash;                  /* over all records so far */
+    uint64_t count;                 /* of all records so far */
     struct oche_trace_record *ring; /* the last `mask + 1` records; the caller's memory */
     uint32_t mask;                  /* ring size - 1, a power of two - 1 */
     uint32_t node;

@@ -64,15 +64,15 @@ struct oche_packet {
     uint8_t spare[2];
 
     /* ---- second line: look only at what `ext` names ---- */
-    const uint8_t *payload;  /* not owned; valid while the packet is handed on */
-    uint64_t va;             /* RETH and AtomicETH */
-    uint32_t rkey;           /* RETH and AtomicETH */
-    uint32_t dma_length;     /* RETH */
-    uint64_t swap_add;       /* AtomicETH; AtomicAckETH's original value */
-    uint64_t compare;        /* AtomicETH */
-    uint32_t imm;            /* ImmDt, or the IETH's rkey, in host order */
-    uint32_t qkey;           /* DETH */
-    uint32_t src_qpn;        /* DETH */
+    uint8_t *payload;    /* not owned; a buffer of the driver's, or NULL: no bytes wanted */
+    uint64_t va;         /* RETH and AtomicETH */
+    uint32_t rkey;       /* RETH and AtomicETH */
+    uint32_t dma_length; /* RETH */
+    uint64_t swap_add;   /* AtomicETH; AtomicAckETH's original value */
+    uint64_t compare;    /* AtomicETH */
+    uint32_t imm;        /* ImmDt, or the IETH's rkey, in host order */
+    uint32_t qkey;       /* DETH */
+    uint32_t src_qpn;    /* DETH */
     uint8_t scheme_header[12];
 } __attribute__((aligned(OCHE_CACHE_LINE)));
 

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The congestion-control contract: events in, decisions out. A scheme is one file in core/cc and
+ * one line in the registry (registry.c). It never sees the queue pair: it gets a struct
+ * oche_cc_flow, in which it reads facts and writes decisions (a rate, a window, timers); after
+ * each event the NIC looks at the decisions and acts.
+ *
+ * One flow object belongs to each queue pair and serves both directions: a queue pair's sender
+ * half (reaction point) and its receiver half (notification point). A scheme that must know more
+ * than its queue pair declares state by peer or by NIC; the NIC makes it, zeroed, once each.
+ *
+ * Rates count bytes on the line: frame and inter-frame gap, so that the line rate means the line.
+ */
+#ifndef OCHE_CORE_CC_CC_H
+#define OCHE_CORE_CC_CC_H
+
+#include "core/base.h"
+#include "core/param.h"
+#include "core/random.h"
+#include "core/trace/trace.h"
+#include "core/wire/packet.h"
+
+#define OCHE_CC_TIMERS 3
+
+struct oche_cc_flow {
+    /* Decisions. */
+    uint64_t rate_bps;               /* 0 < rate <= line_rate_bps; equal to it: not limited */
+    uint64_t window_bytes;           /* payload bytes in flight at most; UINT64_MAX: no window */
+    oche_time timer[OCHE_CC_TIMERS]; /* when `timer` is to be called; OCHE_NEVER: not */
+
+    /* Facts. */
+    uint64_t line_rate_bps;
+    uint32_t qpn;
+    uint32_t mtu_bytes;
+    const void *params; /* the scheme's parameter struct */
+    struct oche_random *random;
+    struct oche_trace *trace;
+    void *state;      /* scheme->flow_state_bytes, zeroed before `start` */
+    void *peer_state; /* scheme->peer_state_bytes, shared by all queue pairs to this peer */
+    void *nic_state;  /* scheme->nic_state_bytes, one a NIC */
+};
+
+/* What an acknowledgement says. */
+struct oche_cc_ack {
+    const struct oche_packet *packet; /* the ACK, NAK or response that carried it */
+    uint64_t acked_bytes;             /* payload newly acknowledged, may be 0 */
+    uint64_t flight_bytes;            /* payload still unacknowledged */
+    oche_time rtt;                    /* of the newest packet it acknowledges, not of a
+                                         retransmitted one; OCHE_NEVER: not known */
+    bool ecn_echo;                    /* the receiver's `stamp_ack` says so; see scheme */
+};
+
+enum oche_cc_loss { OCHE_CC_LOSS_NAK, OCHE_CC_LOSS_TIMEOUT };
+
+/* What the receiver half wants done; zeroed before the call. */
+struct oche_cc_reply {
+    bool send_cnp; /* one CNP to the sender of this packet, at control priority */
+    bool ack_now;  /* an ACK as soon as possible, whatever the ACK frequency */
+};
+
+/* What a scheme needs from its surroundings; checked when a world or a device is built. */
+enum oche_cc_needs {
+    OCHE_CC_NEEDS_NOTHING = 0,
+    OCHE_CC_NEEDS_ECN = 1 << 0,          /* switches that mark CE */
+    OCHE_CC_NEEDS_ACK_A_PACKET = 1 << 1, /* every data packet asks for an ACK */
+    OCHE_CC_NEEDS_RTT = 1 << 2,          /* oche_cc_ack.rtt */
+};
+
+enum oche_cc_transports { OCHE_CC_RC = 1 << 0, OCHE_CC_UC = 1 << 1, OCHE_CC_UD = 1 << 2 };
+
+struct oche_cc_scheme {
+    const char *name;
+    const char *paper; /* what it implements, with section */
+    struct oche_param_table table;
+    size_t flow_state_bytes, peer_state_bytes, nic_state_bytes;
+    uint32_t needs;      /* enum oche_cc_needs */
+    uint32_t transports; /* enum oche_cc_transports */
+    bool runs_on_wire;   /* false when it needs switches that no real network has */
+
+    /* Required: sets the first decisions. Called when the queue pair becomes ready to send. */
+    void (*start)(struct oche_cc_flow *flow, oche_time now);
+
+    /* All others are optional: NULL costs nothing. Sender half: */
+    /* A data packet is about to leave; may stamp fields. line_bytes: with the gap. */
+    void (*sent)(struct oche_cc_flow *flow, oche_time now, struct oche_packet *packet,
+                 uint64_t line_bytes);
+    void (*acked)(struct oche_cc_flow *flow, oche_time now, const struct oche_cc_ack *ack);
+    void (*cnp)(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *cnp);
+    void (*loss)(struct oche_cc_flow *flow, oche_time now, enum oche_cc_loss kind);
+    /* Timer `index` is due. It has been set to OCHE_NEVER; the scheme may set it again. */
+    void (*timer)(struct oche_cc_flow *flow, oche_time now, unsigned index);
+    /* Nothing is left to send or to be acknowledged / work again after that. */
+    void (*idle)(struct oche_cc_flow *flow, oche_time now);
+    void (*busy)(struct oche_cc_flow *flow, oche_time now);
+
+    /* Receiver half: */
+    /* A data packet arrived (valid, any PSN), before it is delivered. */
+    void (*arrived)(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *packet,
+                    struct oche_cc_reply *reply);
+    /* An ACK, a NAK, a response or a CNP is about to leave; may stamp fields. */
+    void (*stamp_ack)(struct oche_cc_flow *flow, oche_time now, struct oche_packet *packet);
+
+    /* Checks parameters against each other: NULL, or what is wrong and what would be right. */
+    const char *(*check)(const void *params);
+};
+
+/* Every scheme; `oche_cc_scheme_count` of them. */
+extern const struct oche_cc_scheme *const oche_cc_schemes[];
+extern const size_t oche_cc_scheme_count;
+
+/* The scheme called `name`, or NULL. */
+const struct oche_cc_scheme *oche_cc_find(const char *name);
+
+#endif

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The RNIC: a pure state machine. A driver (the simulator's host, the device's loop) gives it
+ * packets and the time; it gives back packets, completions and the time at which it wants to be
+ * called again. It reads no clock, does no I/O, allocates nothing and starts no thread; memory
+ * comes from the driver when an object is made.
+ *
+ * The driver's loop:
+ *     oche_nic_receive(nic, packet, now)       for each packet that arrived
+ *     oche_nic_expire(nic, now)                when now >= oche_nic_next(...)
+ *     n = oche_nic_transmit(nic, now, due_by, classes, out, max)   whenever the port is free
+ *     sleep until a packet arrives, or oche_nic_next(nic, classes), or a post
+ *
+ * Threads: all calls on one NIC are made under one lock of the driver's (the simulator needs
+ * none), except oche_qp_post_send, oche_qp_post_recv and oche_cq_poll, which are single-producer
+ * single-consumer rings: one thread at a time per queue pair and queue, no lock.
+ */
+#ifndef OCHE_CORE_QP_NIC_H
+#define OCHE_CORE_QP_NIC_H
+
+#include "core/base.h"
+#include "core/cc/cc.h"
+#include "core/qp/work.h"
+#include "core/recovery/recovery.h"
+#include "core/trace/trace.h"
+#include "core/wire/packet.h"
+
+struct oche_nic;
+struct oche_qp;
+struct oche_cq;
+
+/* The driver's side. Every hook is optional unless said otherwise. */
+struct oche_nic_port {
+    /*
+     * Data movement; the NIC has checked key, bounds and access. Without these hooks no byte is
+     * moved (a simulation without payload). read: region → packet buffer; write: packet → region.
+     * `offset` is from region->va.
+     */
+    void (*read)(void *context, const struct oche_region *region, uint64_t offset, void *to,
+                 uint32_t bytes);
+    void (*write)(void *context, const struct oche_region *region, uint64_t offset,
+                  const void *from, uint32_t bytes);
+    /* An 8-byte atomic, serialised with all others of this region; returns the old value. */
+    uint64_t (*atomic)(void *context, const struct oche_region *region, uint64_t offset,
+                       bool compare_swap, uint64_t compare, uint64_t swap_add);
+    /* `bytes` more bytes of a message are delivered in order; last: the message is complete. */
+    void (*delivered)(void *context, struct oche_qp *qp, uint32_t bytes, bool last, oche_time now);
+    /* A request for a queue pair that is not there. May create it (RTR) and return it. */
+    struct oche_qp *(*unknown_qp)(void *context, const struct oche_packet *packet, oche_time now);
+    /* A completion was put into `cq`, whose event was armed (oche_cq_arm). */
+    void (*completion_event)(void *context, struct oche_cq *cq);
+    /* The queue pair went to the error state by itself. */
+    void (*qp_error)(void *context, struct oche_qp *qp, enum oche_status status);
+};
+
+struct oche_nic_config {
+    uint32_t address;       /* own address index */
+    uint64_t line_rate_bps; /* of the port */
+    uint32_t gap_bytes;     /* on the line between frames: OCHE_GAP_BYTES, or 0 */
+    bool ipv6;
+    uint8_t control_class; /* traffic class of ACK, NAK, CNP */
+    uint32_t max_qps;
+    uint32_t max_regions;
+    uint64_t ecn_threshold_bytes; /* own backlog above which CE is set; OCHE_NEVER: never */
+    uint64_t seed;
+    const struct oche_cc_scheme *cc;             /* required */
+    const void *cc_params;                       /* must outlive the NIC */
+    const struct oche_recovery_scheme *recovery; /* required */
+    const void *recovery_params;                 /* must outlive the NIC */
+    const struct oche_nic_port *port;            /* required; hooks may be NULL */
+    void *port_context;
+    struct oche_trace *trace; /* required */
+};
+
+/* Counters of one NIC, for the driver to read. Bytes are payload. */
+struct oche_nic_stats {
+    uint64_t data_packets_sent, data_bytes_sent;
+    uint64_t data_packets_received, data_bytes_received; /* any PSN */
+    uint64_t delivered_bytes, delivered_messages;
+    uint64_t retransmitted_packets, retransmitted_bytes;
+    uint64_t duplicate_packets, out_of_order_packets;
+    uint64_t acks_sent, acks_received, naks_sent, naks_received, rnr_naks_sent, rnr_naks_received;
+    uint64_t cnps_sent, cnps_received;
+    uint64_t ce_received;      /* data packets that arrived with CE */
+    uint64_t ce_marked;        /* data packets that this NIC marked itself */
+    uint64_t timeouts;         /* ACK timer ran out */
+    uint64_t rejected_packets; /* by cause: oche_nic_rejected */
+};
+
+/* Why an arriving packet was dropped. A packet from the network is hostile. */
+enum oche_reject {
+    OCHE_REJECT_NO_QP,
+    OCHE_REJECT_QP_STATE,
+    OCHE_REJECT_WRONG_PEER, /* source address is not the queue pair's peer */
+    OCHE_REJECT_OPCODE,     /* not for this transport, or none at all */
+    OCHE_REJECT_PKEY,
+    OCHE_REJECT_LENGTH,         /* payload against MTU and opcode */
+    OCHE_REJECT_SEQUENCE,       /* UC: middle of a message without its start */
+    OCHE_REJECT_PSN,            /* a response to nothing outstanding */
+    OCHE_REJECT_DUPLICATE_GONE, /* a duplicate READ or atomic that is no longer remembered */
+    OCHE_REJECT_CAUSES
+};
+const char *oche_reject_name(enum oche_reject cause);
+
+struct oche_qp_config {
+    uint32_t qpn;          /* own number, 24 bits, 2 or more; unique in the NIC */
+    uint8_t transport;     /* enum oche_transport */
+    uint8_t traffic_class; /* of requests and READ responses */
+    uint16_t pkey;
+    uint32_t pd;
+    uint32_t mtu_bytes;  /* payload a packet: any value 64 … 9000 (verbs: 256 … 4096) */
+    uint32_t send_depth; /* work requests, a power of two */
+    uint32_t recv_depth; /* work requests, a power of two, or 0 */
+    uint32_t responder_resources;      /* READs and atomics that the peer may have outstanding */
+    uint32_t initiator_depth;          /* … that we may have outstanding */
+    uint32_t access;                   /* enum oche_access: what the peer may do */
+    struct oche_cq *send_cq, *recv_cq; /* may be the same; NULL: completions are not kept */
+    void *user;                        /* the driver's; oche_qp_user returns it */
+};
+
+/* What becomes known when the connection is made (RTR and RTS). */
+struct oche_qp_connection {
+    uint32_t remote_address, remote_qpn;
+    uint32_t send_psn, recv_psn; /* first PSNs of the two directions */
+    uint16_t udp_source_port;
+    uint32_t flow_hash;         /* copied into every packet, for ECMP */
+    uint32_t ack_every_packets; /* AckReq in every n-th packet of a message (1: all); LAST has it */
+    uint32_t window_packets;    /* PSNs outstanding at most; 0: 2^23 */
+    oche_time ack_timeout;      /* OCHE_NEVER: none */
+    uint32_t retry_count;  /* consecutive timeouts or NAKs without progress; UINT32_MAX: for ever */
+    uint32_t rnr_retry;    /* UINT32_MAX: for ever */
+    uint8_t min_rnr_timer; /* code sent in our RNR NAKs (REFERENCE I.4) */
+};
+
+/* Bytes of memory (aligned to OCHE_CACHE_LINE) that a NIC of this configuration needs. */
+size_t oche_nic_bytes(const struct oche_nic_config *config);
+/* Makes the NIC in `memory`, which stays the caller's and must outlive it. */
+struct oche_nic *oche_nic_create(void *memory, const struct oche_nic_config *config);
+
+/* The port. */
+/* A packet arrived (not a PFC frame). The packet stays the caller's. */
+void oche_nic_receive(struct oche_nic *nic, const struct oche_packet *packet, oche_time now);
+/*
+ * Fills up to `max` packets whose pacing time is at or before `due_by` (>= now) and whose traffic
+ * class is in the mask `classes`; returns how many. The caller owns the packets and has set each
+ * one's `payload` to a buffer of at least the MTU, or to NULL (no bytes wanted). Control packets
+ * first, then queue pairs by pacing time, round-robin among equals.
+ */
+unsigned oche_nic_transmit(struct oche_nic *nic, oche_time now, oche_time due_by, uint8_t classes,
+                           struct oche_packet *const out[], unsigned max);
+/* When to call again, for a packet of a class in `classes` or for a timer; OCHE_NEVER: idle. */
+oche_time oche_nic_next(struct oche_nic *nic, uint8_t classes);
+/* The same, timers only: what a driver waits for while its port is busy. */
+oche_time oche_nic_next_timer(const struct oche_nic *nic);
+/* Runs the timers that are due at `now`. */
+void oche_nic_expire(struct oche_nic *nic, oche_time now);
+/* Bytes whose pacing time has passed and which wait for the port. */
+uint64_t oche_nic_backlog_bytes(const struct oche_nic *nic);
+
+const struct oche_nic_stats *oche_nic_stats(const struct oche_nic *nic);
+uint64_t oche_nic_rejected(const struct oche_nic *nic, enum oche_reject cause);
+
+/* Memory regions. Returns false when the key is taken, 0, or no room is left. */
+bool oche_nic_add_region(struct oche_nic *nic, const struct oche_region *region);
+bool oche_nic_remove_region(struct oche_nic *nic, uint32_t key);
+
+/* Completion queues: a ring of `entries` (a power of two). On overflow: the error flag is set. */
+size_t oche_cq_bytes(uint32_t entries);
+struct oche_cq *oche_cq_create(void *memory, uint32_t entries);
+unsigned oche_cq_poll(struct oche_cq *cq, struct oche_completion *out, unsigned max);
+/* The next completion (solicited_only: the next solicited or failed one) calls completion_event. */
+void oche_cq_arm(struct oche_cq *cq, bool solicited_only);
+bool oche_cq_overflowed(const struct oche_cq *cq);
+
+/* Queue pairs. Made in RESET. Errors: NULL or false for what verbs would refuse. */
+size_t oche_qp_bytes(const struct oche_nic *nic, const struct oche_qp_config *config);
+struct oche_qp *oche_qp_create(struct oche_nic *nic, void *memory,
+                               const struct oche_qp_config *config);
+/* Forgets the queue pair at once, without completions. The memory is the caller's again. */
+void oche_qp_destroy(struct oche_qp *qp);
+struct oche_qp *oche_nic_find_qp(struct oche_nic *nic, uint32_t qpn);
+
+/* State changes; false if the transition is not allowed (REFERENCE, IBTA state diagram). */
+bool oche_qp_init(struct oche_qp *qp, oche_time now);
+bool oche_qp_ready_to_receive(struct oche_qp *qp, const struct oche_qp_connection *connection,
+                              oche_time now);
+bool oche_qp_ready_to_send(struct oche_qp *qp, oche_time now);
+bool oche_qp_drain(struct oche_qp *qp, oche_time now);  /* RTS → SQD */
+bool oche_qp_resume(struct oche_qp *qp, oche_time now); /* SQD → RTS */
+void oche_qp_fail(struct oche_qp *qp, oche_time now);   /* → ERR: flushes both queues */
+void oche_qp_reset(struct oche_qp *qp);                 /* → RESET: forgets all work */
+
+/*
+ * Posts work. 0, or an errno: EINVAL (opcode, length, sge, transport or state), ENOMEM (queue
+ * full). Completions come to the CQ. May run beside the NIC's own calls (see above).
+ */
+int oche_qp_post_send(struct oche_qp *qp, const struct oche_send_work *work);
+int oche_qp_post_recv(struct oche_qp *qp, const struct oche_recv_work *work);
+
+/* Caps the queue pair's rate besides congestion control; line rate or more: no cap. */
+void oche_qp_set_rate_limit(struct oche_qp *qp, uint64_t bps, oche_time now);
+
+uint32_t oche_qp_number(const struct oche_qp *qp);
+enum oche_qp_state oche_qp_state(const struct oche_qp *qp);
+void *oche_qp_user(const struct oche_qp *qp);
+uint64_t oche_qp_rate_bps(const struct oche_qp *qp); /* what the pacer uses now */
+bool oche_qp_idle(const struct oche_qp *qp);         /* nothing posted, in flight or pending */
+uint64_t oche_qp_retransmitted_packets(const struct oche_qp *qp);
+uint64_t oche_qp_timeouts(const struct oche_qp *qp);
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Work requests, completions and memory regions: the vocabulary between an application and the
+ * NIC. Meanings are those of verbs; numbers are our own (the verbs library maps them).
+ */
+#ifndef OCHE_CORE_QP_WORK_H
+#define OCHE_CORE_QP_WORK_H
+
+#include "core/base.h"
+
+#define OCHE_MAX_SGE           8
+#define OCHE_MAX_INLINE_BYTES  256
+#define OCHE_MAX_MESSAGE_BYTES (UINT32_C(1) << 31)
+
+enum oche_transport { OCHE_TRANSPORT_RC, OCHE_TRANSPORT_UC, OCHE_TRANSPORT_UD };
+
+enum oche_work_opcode {
+    OCHE_WORK_SEND,
+    OCHE_WORK_SEND_IMM,
+    OCHE_WORK_WRITE,
+    OCHE_WORK_WRITE_IMM,
+    OCHE_WORK_READ,
+    OCHE_WORK_COMPARE_SWAP,
+    OCHE_WORK_FETCH_ADD,
+    OCHE_WORK_OPCODES
+};
+
+enum oche_work_flags {
+    OCHE_WORK_SIGNALED = 1 << 0,  /* completion wanted on success (errors always complete) */
+    OCHE_WORK_SOLICITED = 1 << 1, /* wakes a peer that waits for solicited events only */
+    OCHE_WORK_FENCE = 1 << 2,     /* starts only after earlier READs and atomics completed */
+    OCHE_WORK_INLINE = 1 << 3,    /* data is taken from `inline_data` at post time */
+};
+
+struct oche_sge {
+    uint64_t va;
+    uint32_t length; /* bytes */
+    uint32_t lkey;
+};
+
+struct oche_send_work {
+    uint64_t wr_id;
+    uint8_t opcode; /* enum oche_work_opcode */
+    uint8_t flags;  /* enum oche_work_flags */
+    uint8_t sge_count;
+    uint32_t imm;
+    uint64_t remote_va; /* WRITE, READ, atomics */
+    uint32_t rkey;
+    uint64_t swap_add, compare;
+    const void *inline_data; /* with OCHE_WORK_INLINE: sge[0].length bytes, copied at post */
+    struct oche_sge sge[OCHE_MAX_SGE];
+};
+
+struct oche_recv_work {
+    uint64_t wr_id;
+    uint8_t sge_count;
+    struct oche_sge sge[OCHE_MAX_SGE];
+};
+
+enum oche_status {
+    OCHE_STATUS_SUCCESS,
+    OCHE_STATUS_LOCAL_LENGTH,
+    OCHE_STATUS_LOCAL_QP_OPERATION,
+    OCHE_STATUS_LOCAL_PROTECTION,
+    OCHE_STATUS_FLUSHED,
+    OCHE_STATUS_REMOTE_INVALID_REQUEST,
+    OCHE_STATUS_REMOTE_ACCESS,
+    OCHE_STATUS_REMOTE_OPERATION,
+    OCHE_STATUS_RETRY_EXCEEDED,
+    OCHE_STATUS_RNR_RETRY_EXCEEDED,
+    OCHE_STATUSES
+};
+
+enum oche_completion_opcode {
+    OCHE_DONE_SEND,
+    OCHE_DONE_WRITE,
+    OCHE_DONE_READ,
+    OCHE_DONE_COMPARE_SWAP,
+    OCHE_DONE_FETCH_ADD,
+    OCHE_DONE_RECV,
+    OCHE_DONE_RECV_WRITE_IMM,
+};
+
+struct oche_completion {
+    uint64_t wr_id;
+    oche_time time; /* when it completed; UC: when the last bit left */
+    uint32_t qpn;
+    uint32_t bytes; /* receives, READs and atomics */
+    uint32_t imm;
+    uint8_t status; /* enum oche_status; unless SUCCESS, only wr_id, qpn and time are valid */
+    uint8_t opcode; /* enum oche_completion_opcode */
+    bool has_imm;
+    bool solicited;
+};
+
+enum oche_access {
+    OCHE_ACCESS_LOCAL_WRITE = 1 << 0,
+    OCHE_ACCESS_REMOTE_WRITE = 1 << 1,
+    OCHE_ACCESS_REMOTE_READ = 1 << 2,
+    OCHE_ACCESS_REMOTE_ATOMIC = 1 << 3,
+};
+
+/* A registered region. `base` is what the memory port makes of it: a host address, or nothing. */
+struct oche_region {
+    uint64_t va, length; /* addresses that work requests use */
+    uint32_t key;        /* lkey and rkey; 0 is never a key */
+    uint32_t access;     /* enum oche_access */
+    uint32_t pd;         /* protection domain; a queue pair may use its own only */
+    void *base;          /* the driver's memory for `va`, or NULL */
+};
+
+enum oche_qp_state {
+    OCHE_QP_RESET,
+    OCHE_QP_INIT,
+    OCHE_QP_RTR,
+    OCHE_QP_RTS,
+    OCHE_QP_SQD,
+    OCHE_QP_SQE,
+    OCHE_QP_ERR,
+};
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The loss-recovery contract. A scheme is one file in core/recovery and one line in its registry,
+ * with both halves: what the sender sends next after an ACK, a NAK or a timeout, and whether the
+ * receiver delivers, drops or answers with a NAK. The queue pair owns the PSN arithmetic of work
+ * requests; the scheme owns the order in which PSNs go out and what the receiver accepts.
+ */
+#ifndef OCHE_CORE_RECOVERY_RECOVERY_H
+#define OCHE_CORE_RECOVERY_RECOVERY_H
+
+#include "core/base.h"
+#include "core/param.h"
+#include "core/wire/packet.h"
+
+/* The sender half of one queue pair. All PSNs are 24 bits. */
+struct oche_recovery_tx {
+    uint32_t una;           /* oldest PSN not acknowledged */
+    uint32_t next;          /* PSN to send next; below `high` it is a retransmission */
+    uint32_t high;          /* one past the highest PSN ever sent */
+    uint32_t message_start; /* first PSN of the message that holds `una` */
+    const void *params;
+    void *state; /* scheme->tx_state_bytes, zeroed at start */
+};
+
+/* The receiver half of one queue pair. */
+struct oche_recovery_rx {
+    uint32_t epsn;   /* expected PSN */
+    oche_time timer; /* when rx_timer is to be called; OCHE_NEVER: not */
+    const void *params;
+    void *state; /* scheme->rx_state_bytes, zeroed at start */
+};
+
+enum oche_verdict {
+    OCHE_VERDICT_DELIVER,   /* it is the expected one */
+    OCHE_VERDICT_DUPLICATE, /* seen before: answer as the opcode's duplicate rule says */
+    OCHE_VERDICT_DROP,      /* a gap: not taken */
+};
+
+/* What the receiver half wants sent; zeroed before the call. */
+struct oche_recovery_reply {
+    bool send_nak; /* PSN sequence error, for PSN nak_psn */
+    uint32_t nak_psn;
+};
+
+struct oche_recovery_scheme {
+    const char *name;
+    const char *paper;
+    struct oche_param_table table;
+    size_t tx_state_bytes, rx_state_bytes;
+
+    /* Sender half, all required. Each may move tx->next, never outside [tx->una, tx->high]. */
+    /* Everything below `psn` is acknowledged; tx->una has been moved there. */
+    void (*acked)(struct oche_recovery_tx *tx, oche_time now);
+    /* NAK(psn): everything below it is acknowledged (una has been moved), psn is missing. */
+    void (*nak)(struct oche_recovery_tx *tx, uint32_t psn, oche_time now);
+    /* The ACK timer ran out, or an RNR wait ended. */
+    void (*timeout)(struct oche_recovery_tx *tx, oche_time now);
+
+    /* Receiver half. Required: judges a request packet of a valid queue pair. */
+    enum oche_verdict (*arrived)(struct oche_recovery_rx *rx, const struct oche_packet *packet,
+                                 oche_time now, struct oche_recovery_reply *reply);
+    /* Optional: rx->epsn has moved on, as `packet` was accepted (after arrived said DELIVER). */
+    void (*accepted)(struct oche_recovery_rx *rx, const struct oche_packet *packet, oche_time now);
+    /* Optional: rx->timer is due; it has been set to OCHE_NEVER. */
+    void (*rx_timer)(struct oche_recovery_rx *rx, oche_time now, struct oche_recovery_reply *reply);
+};
+
+extern const struct oche_recovery_scheme *const oche_recovery_schemes[];
+extern const size_t oche_recovery_scheme_count;
+const struct oche_recovery_scheme *oche_recovery_find(const char *name);
+
+#endif
