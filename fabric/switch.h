@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One output-queued, shared-buffer switch, without clock or I/O: packet in, port decisions out.
+ * The driver moves packets over links and knows the time; the switch routes, admits, queues,
+ * marks, pauses and picks. The same code can carry simulated structs or real packets.
+ *
+ * The driver's part, per event:
+ *     arrival of a data packet:  port = oche_switch_receive(...); if the port is free, transmit
+ *     arrival of a PFC frame:    oche_switch_receive_pause(...); transmit if that freed the port
+ *     port free:                 oche_switch_take_pause(...), else oche_switch_transmit(...)
+ *     after each of these:       while ((p = oche_switch_pause_port(sw)) >= 0) kick port p
+ *     now >= oche_switch_next(): oche_switch_expire(...), then kick the ports it names
+ */
+#ifndef OCHE_FABRIC_SWITCH_H
+#define OCHE_FABRIC_SWITCH_H
+
+#include "core/base.h"
+#include "core/param.h"
+#include "core/random.h"
+#include "core/wire/packet.h"
+
+enum oche_buffer_threshold { OCHE_THRESHOLD_DYNAMIC, OCHE_THRESHOLD_STATIC };
+enum oche_ecn_point { OCHE_ECN_AT_DEQUEUE, OCHE_ECN_AT_ENQUEUE };
+
+/* Bound to the `switch` section of a scenario by oche_switch_params. */
+struct oche_switch_params {
+    uint64_t buffer_bytes;   /* shared by all ports */
+    uint32_t threshold;      /* enum oche_buffer_threshold */
+    double beta;             /* dynamic: share of the free buffer (DCQCN sec 4) */
+    uint64_t xoff_bytes;     /* static: per ingress port and class; 0: the formula's bound */
+    bool pfc;                /* false: drop-tail */
+    uint64_t headroom_bytes; /* per ingress port and lossless class; OCHE_NEVER: from each link */
+    double headroom_scale;   /* times that; 1 unless a what-if says otherwise */
+    oche_time pfc_response;  /* from the arrival of a PAUSE frame until it takes effect */
+    bool ecn;
+    uint64_t kmin_bytes, kmax_bytes;
+    double pmax;
+    uint32_t ecn_at; /* enum oche_ecn_point */
+};
+extern const struct oche_param_table oche_switch_params;
+
+/* Where a port leads: for routing restrictions and for counting marks by place. */
+enum oche_port_place {
+    OCHE_PLACE_TO_HOST, /* ToR → host */
+    OCHE_PLACE_TOR_UP,  /* ToR → up */
+    OCHE_PLACE_AGGREGATION,
+    OCHE_PLACE_CORE,
+    OCHE_PLACE_HOST_NIC, /* a host's own port; never a switch's */
+    OCHE_PLACES
+};
+
+struct oche_switch_port_config {
+    uint64_t rate_bps;
+    oche_time delay; /* of the link, one way */
+    uint8_t place;   /* enum oche_port_place */
+};
+
+/*
+ * Routes by destination group (a ToR). `ports` lists ECMP candidates; a packet takes
+ * ports[set.first + hash(five-tuple, switch) * set.count]. Memory belongs to the driver.
+ */
+struct oche_port_set {
+    uint32_t first;
+    uint32_t count; /* 0: unreachable, packets are dropped and counted */
+};
+
+struct oche_routes {
+    const uint32_t *group_of;     /* by address: its group; shared by all switches */
+    const uint16_t *set_of_group; /* by group: index into sets */
+    const struct oche_port_set *sets;
+    const uint16_t *ports;
+    const uint16_t *port_of_address; /* by address: the port at its own ToR; shared */
+    uint32_t own_group;              /* the group attached here, or UINT32_MAX */
+    uint32_t addresses;              /* how many there are; beyond: dropped */
+};
+
+struct oche_switch_config {
+    const struct oche_switch_params *params;
+    uint32_t node; /* identity: random streams, ECMP seed */
+    uint64_t seed;
+    uint32_t port_count;
+    const struct oche_switch_port_config *ports;
+    uint8_t class_count;      /* traffic classes in use: 0 … class_count-1, highest first */
+    uint8_t lossless_classes; /* mask: PFC applies to these */
+    uint32_t mtu_frame_bytes; /* largest frame, for headroom and RESUME */
+    struct oche_routes routes;
+};
+
+enum oche_drop {
+    OCHE_DROP_BUFFER,   /* shared buffer or threshold (lossy class), or headroom full */
+    OCHE_DROP_NO_ROUTE, /* destination unknown or unreachable */
+    OCHE_DROP_TTL,      /* hops exceeded: a routing loop */
+    OCHE_DROP_CAUSES
+};
+
+struct oche_switch_port_stats {
+    uint64_t packets, frame_bytes;           /* transmitted, PFC frames not counted */
+    uint64_t marks;                          /* CE set on packets that left here */
+    uint64_t drops[OCHE_DROP_CAUSES];        /* by egress port; NO_ROUTE and TTL by ingress */
+    uint64_t pauses_sent[OCHE_CLASSES];      /* XOFF frames, refreshes not counted */
+    oche_time pause_sent_time[OCHE_CLASSES]; /* that the upstream was held paused by us */
+    uint64_t refreshes_sent[OCHE_CLASSES];
+    uint64_t pauses_received[OCHE_CLASSES];
+    oche_time paused_time[OCHE_CLASSES]; /* that this port was paused by its peer */
+    uint64_t max_queue_bytes;            /* of the egress queues together */
+};
+
+struct oche_switch;
+
+size_t oche_switch_bytes(const struct oche_switch_config *config);
+/* Makes the switch in `memory` (aligned to OCHE_CACHE_LINE), which stays the caller's. */
+struct oche_switch *oche_switch_create(void *memory, const struct oche_switch_config *config);
+
+/*
+ * A packet arrived whole at `in_port`. Returns the egress port, whose queue has it now, or -1:
+ * dropped and counted, the packet is the caller's again.
+ */
+int oche_switch_receive(struct oche_switch *sw, unsigned in_port, struct oche_packet *packet,
+                        oche_time now);
+/* Whether `port` has something that may leave at `now` (a PFC frame, or a class not paused). */
+bool oche_switch_ready(const struct oche_switch *sw, unsigned port);
+/* The next packet to leave by `port`, or NULL. The packet is the caller's again. */
+struct oche_packet *oche_switch_transmit(struct oche_switch *sw, unsigned port, oche_time now);
+
+/* PFC. A frame arrived; it takes effect after pfc_response (see oche_switch_next). */
+void oche_switch_receive_pause(struct oche_switch *sw, unsigned port,
+                               const struct oche_packet *frame, oche_time now);
+/* A port with a PFC frame to send, or -1. It stays named until oche_switch_take_pause. */
+int oche_switch_pause_port(const struct oche_switch *sw);
+/* Fills `frame` with the PFC frame that waits at `port`; false if there is none. */
+bool oche_switch_take_pause(struct oche_switch *sw, unsigned port, struct oche_packet *frame,
+                            oche_time now);
+/* When `expire` is next needed: a received PAUSE begins or ends, a sent one wants a refresh. */
+oche_time oche_switch_next(const struct oche_switch *sw);
+/* Does it. Returns the first port that may have become ready, or -1; call until -1. */
+int oche_switch_expire(struct oche_switch *sw, oche_time now);
+
+/* Counters. Open intervals (a pause that lasts) are closed at `now` in the copy. */
+void oche_switch_port_stats(const struct oche_switch *sw, unsigned port, oche_time now,
+                            struct oche_switch_port_stats *out);
+void oche_switch_reset_stats(struct oche_switch *sw, oche_time now); /* end of warm-up */
+uint64_t oche_switch_queue_bytes(const struct oche_switch *sw, unsigned port);
+uint64_t oche_switch_occupied_bytes(const struct oche_switch *sw);
+uint64_t oche_switch_headroom_bytes(const struct oche_switch *sw, unsigned port); /* as computed */
+bool oche_switch_is_paused(const struct oche_switch *sw, unsigned port, unsigned cls);
+
+/* Watches a port's egress queue: time at each occupancy, in steps of `step_bytes`. */
+struct oche_queue_watch {
+    uint64_t step_bytes;
+    uint32_t steps;  /* entries of `time`; the last takes all that is beyond */
+    oche_time *time; /* picoseconds at occupancy floor(bytes / step_bytes) */
+    oche_time since;
+    uint64_t bytes, max_bytes;
+};
+/* `watch` belongs to the caller and must outlive the switch; NULL ends it. */
+void oche_switch_watch(struct oche_switch *sw, unsigned port, struct oche_queue_watch *watch,
+                       oche_time now);
+
+#endif
