@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What every unit test includes: cmocka and the headers that it wants first. */
+#ifndef OCHE_TESTS_SUPPORT_TEST_H
+#define OCHE_TESTS_SUPPORT_TEST_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A parameter table reads and writes fields of every unit, and knows its defaults and ranges. */
+#include "tests/support/test.h"
+
+#include <string.h>
+
+#include "core/param.h"
+
+struct made_up {
+    uint64_t count, bytes, bps;
+    oche_time time;
+    double real;
+    bool flag;
+    uint32_t choice;
+    const char *text;
+};
+
+static const char *const colours[] = {"red", "green", NULL};
+
+static const struct oche_param params[] = {
+    {"count", OCHE_UNIT_COUNT, offsetof(struct made_up, count), {.u = 3}, {.u = 1}, {.u = 9}},
+    {"bytes", OCHE_UNIT_BYTES, offsetof(struct made_up, bytes), {.u = 1000}, {.u = 0}, {.u = 2000}},
+    {"bps", OCHE_UNIT_BPS, offsetof(struct made_up, bps), {.u = 5}, {.u = 1}, {.u = UINT64_MAX}},
+    {"time",
+     OCHE_UNIT_TIME,
+     offsetof(struct made_up, time),
+     {.u = OCHE_NEVER},
+     {.u = 0},
+     {.u = OCHE_NEVER}},
+    {"real",
+     OCHE_UNIT_REAL,
+     offsetof(struct made_up, real),
+     {.real = 0.25},
+     {.real = 0.0},
+     {.real = 1.0}},
+    {"flag", OCHE_UNIT_BOOL, offsetof(struct made_up, flag), {.u = 1}},
+    {"choice", OCHE_UNIT_CHOICE, offsetof(struct made_up, choice), {.u = 1}, .choices = colours},
+    {"text", OCHE_UNIT_TEXT, offsetof(struct made_up, text), {.text = "hello"}},
+};
+static const struct oche_param_table table = {params, sizeof(params) / sizeof(params[0]),
+                                              sizeof(struct made_up)};
+
+static void test_defaults(void **state)
+{
+    struct made_up values;
+
+    (void)state;
+    memset(&values, 0xff, sizeof(values));
+    oche_param_defaults(&table, &values);
+    assert_int_equal(values.count, 3);
+    assert_int_equal(values.bytes, 1000);
+    assert_int_equal(values.bps, 5);
+    assert_int_equal(values.time, OCHE_NEVER);
+    assert_true(values.real == 0.25);
+    assert_true(values.flag);
+    assert_int_equal(values.choice, 1);
+    assert_string_equal(values.text, "hello");
+}
+
+static void test_get_returns_what_set_wrote(void **state)
+{
+    struct made_up values;
+
+    (void)state;
+    oche_param_defaults(&table, &values);
+    for (size_t i = 0; i < table.count; i++) {
+        const struct oche_param *param = &params[i];
+        union oche_value value = {.u = 0};
+
+        if (param->unit == OCHE_UNIT_REAL)
+            value.real = 0.5;
+        else if (param->unit == OCHE_UNIT_TEXT)
+            value.text = "other";
+        oche_param_set(param, &values, value);
+        assert_memory_equal(&value, &(union oche_value){oche_param_get(param, &values).u},
+                            sizeof(value));
+    }
+}
+
+static void test_find(void **state)
+{
+    (void)state;
+    assert_ptr_equal(oche_param_find(&table, "real"), &params[4]);
+    assert_null(oche_param_find(&table, "rea"));
+}
+
+static void test_range_is_inclusive(void **state)
+{
+    (void)state;
+    assert_true(oche_param_in_range(&params[0], (union oche_value){.u = 1}));
+    assert_true(oche_param_in_range(&params[0], (union oche_value){.u = 9}));
+    assert_false(oche_param_in_range(&params[0], (union oche_value){.u = 0}));
+    assert_false(oche_param_in_range(&params[0], (union oche_value){.u = 10}));
+    assert_true(oche_param_in_range(&params[4], (union oche_value){.real = 1.0}));
+    assert_false(oche_param_in_range(&params[4], (union oche_value){.real = 1.0001}));
+    assert_true(oche_param_in_range(&params[5], (union oche_value){.u = 1}));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_get_returns_what_set_wrote),
+        cmocka_unit_test(test_find),
+        cmocka_unit_test(test_range_is_inclusive),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
