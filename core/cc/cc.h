@@ -54,7 +54,7 @@ enum oche_cc_loss { OCHE_CC_LOSS_NAK, OCHE_CC_LOSS_TIMEOUT };
 
 /* What the receiver half wants done; zeroed before the call. */
 struct oche_cc_reply {
-    bool send_cnp; /* one CNP to the sender of this packet, at control priority */
+    bool send_cnp; /* one CNP to this packet's sender (timer: the peer), at control priority */
     bool ack_now;  /* an ACK as soon as possible, whatever the ACK frequency */
 };
 
@@ -87,8 +87,12 @@ struct oche_cc_scheme {
     void (*acked)(struct oche_cc_flow *flow, oche_time now, const struct oche_cc_ack *ack);
     void (*cnp)(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *cnp);
     void (*loss)(struct oche_cc_flow *flow, oche_time now, enum oche_cc_loss kind);
-    /* Timer `index` is due. It has been set to OCHE_NEVER; the scheme may set it again. */
-    void (*timer)(struct oche_cc_flow *flow, oche_time now, unsigned index);
+    /*
+     * Timer `index` is due. It has been set to OCHE_NEVER; the scheme may set it again. Both halves
+     * share the timers: a receiver half that waits may ask for its reply here.
+     */
+    void (*timer)(struct oche_cc_flow *flow, oche_time now, unsigned index,
+                  struct oche_cc_reply *reply);
     /* Nothing is left to send or to be acknowledged / work again after that. */
     void (*idle)(struct oche_cc_flow *flow, oche_time now);
     void (*busy)(struct oche_cc_flow *flow, oche_time now);
