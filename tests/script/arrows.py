@@ -1,0 +1,235 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Enforces the arrows between folders, and what core and fabric must not do (DESIGN).
+
+Sources: an include crosses folders only where an arrow allows it; core and fabric include no
+system header but the few listed here, and name no clock, random source, allocator, I/O or thread.
+Libraries (--library): no writable global, no undefined symbol beyond the list.
+
+usage: arrows.py ROOT [--library FOLDER=FILE.a]…     check a tree
+       arrows.py --self-test                        every rule must catch its violation
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+# What a quoted include may begin with, by the folder of the file that includes.
+ARROWS = {
+    "core": ["core/"],
+    "fabric": ["fabric/", "core/wire/", "core/base.h", "core/random.h", "core/param.h"],
+    "sim": ["sim/", "fabric/", "core/"],
+    "device": ["device/", "core/"],
+    "results": ["results/", "core/base.h", "core/param.h"],
+    "rogue": ["rogue/", "core/base.h", "core/param.h", "core/random.h"],
+    "cli": ["cli/", "core/", "fabric/", "sim/", "device/", "results/", "rogue/"],
+}
+
+PURE = ("core", "fabric")
+PURE_HEADERS = {"stdbool.h", "stddef.h", "stdint.h", "limits.h", "string.h", "stdatomic.h",
+                "math.h"}
+
+# Called by name in core or fabric: no. (A hook, x->time(…), is something else.)
+BANNED = {
+    "clock": "time clock gettimeofday clock_gettime timespec_get rdtsc __rdtsc "
+             "__builtin_ia32_rdtsc nanosleep usleep sleep",
+    "random source": "rand srand random srandom rand_r drand48 lrand48 getrandom getentropy "
+                     "arc4random",
+    "allocation": "malloc calloc realloc free alloca __builtin_alloca aligned_alloc "
+                  "posix_memalign mmap strdup",
+    "I/O": "printf fprintf sprintf snprintf vprintf vfprintf vsnprintf puts putchar fopen fwrite "
+           "fread open read write close socket send sendto sendmsg recv recvfrom recvmsg bind "
+           "ioctl syscall getenv system exit abort",
+    "thread": "pthread_create pthread_mutex_lock pthread_mutex_unlock pthread_mutex_trylock "
+              "thrd_create mtx_lock mtx_unlock fork",
+    "libm function whose last bit varies": "exp log log2 log10 pow sin cos tan exp2 expm1 log1p "
+                                           "cbrt hypot __builtin_exp __builtin_log __builtin_pow",
+}
+BANNED_WORDS = {word: why for why, words in BANNED.items() for word in words.split()}
+CALL = re.compile(r"(?<![\w.>])(\w+)\s*\(")
+STORAGE = re.compile(r"(?<!\w)(?:_Thread_local|__thread|asm|__asm__|__asm)(?!\w)")
+
+LIBC = {"memcpy", "memmove", "memset", "memcmp", "strcmp", "strncmp", "strlen", "sqrt",
+        "oche_panic", "_GLOBAL_OFFSET_TABLE_", "__stack_chk_fail", "__udivti3", "__umodti3",
+        "__divti3", "__modti3"}
+WRITABLE = re.compile(r"^(\.data(?!\.rel\.ro)|\.bss|\.tdata|\.tbss|\*COM\*|\.common)")
+
+
+def without_comments(text):
+    """The source with comments and the contents of strings blanked, lines kept."""
+    def blank(match):
+        token = match.group(0)
+        if token.startswith("/"):
+            return re.sub(r"[^\n]", " ", token)
+        return token[0] + token[0]
+    return re.sub(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+'", blank, text,
+                  flags=re.S)
+
+
+def check_source(path, text):
+    """The violations in one file; `path` is relative to the root."""
+    folder = path.split("/")[0]
+    found = []
+    for number, line in enumerate(text.split("\n"), 1):
+        include = re.match(r'\s*#\s*include\s*(["<])([^">]+)[">]', line)
+        if not include:
+            continue
+        quote, target = include.groups()
+        if quote == '"' and not any(target == a or (a.endswith("/") and target.startswith(a))
+                                    for a in ARROWS[folder]):
+            found.append(f"{path}:{number}: {folder} must not include {target}")
+        if quote == "<" and folder in PURE and target not in PURE_HEADERS:
+            found.append(f"{path}:{number}: {folder} must not include <{target}>")
+    if folder not in PURE:
+        return found
+    for number, line in enumerate(without_comments(text).split("\n"), 1):
+        if re.match(r"\s*#\s*include", line):
+            continue
+        for word in CALL.findall(line):
+            if word in BANNED_WORDS:
+                found.append(f"{path}:{number}: {word}: {BANNED_WORDS[word]} in {folder}")
+        for word in STORAGE.findall(line):
+            found.append(f"{path}:{number}: {word} in {folder}")
+    return found
+
+
+def check_tree(root):
+    found = []
+    for folder in ARROWS:
+        for directory, _, names in os.walk(os.path.join(root, folder)):
+            for name in names:
+                if name.endswith((".c", ".h", ".inc")):
+                    full = os.path.join(directory, name)
+                    with open(full, encoding="utf-8") as source:
+                        found += check_source(os.path.relpath(full, root), source.read())
+    return sorted(found)
+
+
+def symbols(library):
+    """(object, name, class, section) of each symbol of a static library."""
+    out = subprocess.run(["nm", "-f", "sysv", library], check=True, capture_output=True,
+                         text=True).stdout
+    member = ""
+    for line in out.split("\n"):
+        header = re.match(r"^\S*Symbols from (?:.*\[)?([^\]]+?)\]?:$", line)
+        undefined = re.match(r"^Undefined symbols from", line)
+        if header and not undefined:
+            member = os.path.basename(header.group(1))
+        parts = [part.strip() for part in line.split("|")]
+        if len(parts) == 7 and parts[0] != "Name":
+            yield member, parts[0], parts[2], parts[6]
+
+
+def check_libraries(libraries):
+    """`libraries`: folder → file. Globals that can be written, symbols that must not be needed."""
+    found = []
+    defined = {}
+    for folder, library in libraries.items():
+        defined[folder] = {name: member for member, name, kind, _ in symbols(library)
+                           if kind not in ("U", "w")}
+    for folder, library in libraries.items():
+        allowed = LIBC | set(defined[folder])
+        if folder == "fabric":
+            allowed |= {name for name, member in defined.get("core", {}).items()
+                        if member.startswith(("wire_", "param"))}
+        for member, name, kind, section in symbols(library):
+            if WRITABLE.match(section) and not name.startswith("."):
+                found.append(f"{folder}: {member}: {name} is a writable global ({section})")
+            if kind in ("U", "w") and name not in allowed:
+                found.append(f"{folder}: {member}: needs {name}")
+    return found
+
+
+def self_test():
+    sources = {  # path: (text, what must be found, or None)
+        "core/good.c": ('#include "core/base.h"\n#include <string.h>\n/* rand() malloc( */\n'
+                        'const char *s = "time(";\nint f(int x) { return p->time(x); }\n', None),
+        "core/up.c": ('#include "fabric/switch.h"\n', "must not include fabric/switch.h"),
+        "core/up2.c": ('#include "sim/world.h"\n', "must not include sim/world.h"),
+        "core/plain.c": ('#include "base.h"\n', "must not include base.h"),
+        "fabric/good.c": ('#include "core/wire/packet.h"\n#include "core/param.h"\n', None),
+        "fabric/deep.c": ('#include "core/qp/nic.h"\n', "must not include core/qp/nic.h"),
+        "fabric/trick.c": ('#include "core/base.h.c"\n', "must not include core/base.h.c"),
+        "sim/good.c": ('#include "fabric/switch.h"\n#include "core/qp/nic.h"\n'
+                       '#include <stdio.h>\nvoid *f(void) { return malloc(1); }\n', None),
+        "sim/meets.c": ('#include "device/loop.h"\n', "must not include device/loop.h"),
+        "device/meets.c": ('#include "sim/world.h"\n', "must not include sim/world.h"),
+        "device/fabric.c": ('#include "fabric/switch.h"\n', "must not include fabric/switch.h"),
+        "results/sim.c": ('#include "sim/world.h"\n', "must not include sim/world.h"),
+        "cli/good.c": ('#include "device/loop.h"\n#include "sim/world.h"\n', None),
+        "core/header.c": ("#include <time.h>\n", "must not include <time.h>"),
+        "core/stdio.c": ("#include <stdio.h>\n", "must not include <stdio.h>"),
+        "core/unistd.c": ("#include <unistd.h>\n", "must not include <unistd.h>"),
+        "core/sockets.c": ("#include <sys/socket.h>\n", "must not include <sys/socket.h>"),
+        "fabric/thread.c": ("#include <pthread.h>\n", "must not include <pthread.h>"),
+        "core/tls.c": ("static _Thread_local int x;\n", "_Thread_local in core"),
+        "fabric/rdtsc.c": ("int f(void) { __asm__(\"rdtsc\"); }\n", "__asm__ in fabric"),
+    }
+    for why, words in BANNED.items():
+        for word in words.split():
+            sources[f"core/call_{word}.c"] = (f"int f(void) {{ return {word} (1); }}\n",
+                                              f"{word}: {why} in core")
+    failures = []
+    with tempfile.TemporaryDirectory() as root:
+        for path, (text, _) in sources.items():
+            os.makedirs(os.path.join(root, os.path.dirname(path)), exist_ok=True)
+            with open(os.path.join(root, path), "w", encoding="utf-8") as source:
+                source.write(text)
+        found = check_tree(root)
+        for path, (_, want) in sources.items():
+            mine = [line for line in found if line.startswith(path + ":")]
+            if want is None and mine:
+                failures.append(f"{path}: found {mine}, should find nothing")
+            if want is not None and not (len(mine) == 1 and want in mine[0]):
+                failures.append(f"{path}: found {mine}, should find '{want}'")
+        failures += self_test_libraries(root)
+    return failures
+
+
+def self_test_libraries(root):
+    sources = {  # file: (text, what must be found, or None)
+        "good.c": ("extern void *memset(void *, int, unsigned long);\nint f(int);\n"
+                   "static const char *const names[] = {\"a\", \"b\"};\n"
+                   "const char *g(int i) { return names[i]; }\n"
+                   "void h(char *p) { memset(p, f(1), 100000); }\n"
+                   "int f(int x) { return x; }\n", None),
+        "data.c": ("int counter = 1;\n", "counter is a writable global"),
+        "bss.c": ("static int hits; int hit(void) { return hits++; }\n",
+                  "hits is a writable global"),
+        "local.c": ("int next_id(void) { static int id; return ++id; }\n", "is a writable global"),
+        "call.c": ("extern void *malloc(unsigned long); void *m(void) { return malloc(1); }\n",
+                   "needs malloc"),
+        "pow.c": ("extern double pow(double, double);\n"
+                  "double q(double x) { return pow(x, 0.1); }\n", "needs pow"),
+        "sideways.c": ("extern int oche_nic_go(void); int n(void) { return oche_nic_go(); }\n",
+                       "needs oche_nic_go"),
+    }
+    compiler = os.environ.get("CC", "cc").split()
+    failures = []
+    for name, (text, want) in sources.items():
+        source, made = os.path.join(root, name), os.path.join(root, name[:-2])
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(text)
+        subprocess.run(compiler + ["-O2", "-fPIC", "-c", source, "-o", made + ".o"], check=True)
+        subprocess.run(["ar", "rcs", made + ".a", made + ".o"], check=True)
+        found = check_libraries({"fabric": made + ".a"})
+        if (want is None) != (not found) or (want and not any(want in line for line in found)):
+            failures.append(f"{name}: found {found}, should find '{want}'")
+    return failures
+
+
+def main(arguments):
+    if arguments == ["--self-test"]:
+        found = self_test()
+    else:
+        libraries = dict(argument.split("=", 1) for argument in arguments[1:]
+                         if argument != "--library")
+        found = check_tree(arguments[0]) + check_libraries(libraries)
+    for line in found:
+        print(line)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

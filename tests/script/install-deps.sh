@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# tools/install-deps on a made-up machine: silent when nothing is missing, installs as root, asks
+# sudo when not, and says one line when it may not.
+set -eu
+
+fake=$(mktemp -d)
+trap 'rm -rf "$fake"' EXIT
+fail() { echo "FAILED: $*"; exit 1; }
+
+put() { # put COMMAND SCRIPT
+    printf '#!/bin/bash\n%s\n' "$2" >"$fake/$1"
+    chmod +x "$fake/$1"
+}
+run() { # run: status in $status, both outputs in $out
+    status=0
+    : >"$fake/apt.log"
+    out=$(PATH="$fake:/usr/bin:/bin" tools/install-deps 2>&1) || status=$?
+}
+
+put dpkg-query 'for p in "$@"; do case $p in -*) ;; *) printf "installed:%s " "$p";; esac; done'
+put apt-get "echo \"\$@\" >>$fake/apt.log"
+put id 'echo 0'
+put sudo 'exit 1'
+
+run
+[ "$status" = 0 ] && [ -z "$out" ] || fail "nothing missing: status $status, said: $out"
+[ ! -s "$fake/apt.log" ] || fail "nothing missing, but apt-get was called"
+
+# Two are missing; root installs them and nothing else, without a question.
+put dpkg-query 'for p in "$@"; do case $p in -*|meson|tshark) ;;
+    *) printf "installed:%s " "$p";; esac; done; exit 1'
+run
+[ "$status" = 0 ] || fail "root: status $status, said: $out"
+grep -q '^-q -y update$' "$fake/apt.log" || fail "root: no update: $(cat "$fake/apt.log")"
+grep -q '^-q -y install --no-install-recommends meson tshark$' "$fake/apt.log" ||
+    fail "root: $(cat "$fake/apt.log")"
+
+# A removed package that left its configuration is missing as well.
+put dpkg-query 'for p in "$@"; do case $p in -*) ;; meson) printf "config-files:%s " "$p";;
+    *) printf "installed:%s " "$p";; esac; done'
+run
+grep -q 'install --no-install-recommends meson$' "$fake/apt.log" || fail "config-files: $out"
+
+# Neither root nor sudo: one line that names them, status 1, nothing tried.
+put id 'echo 1000'
+run
+[ "$status" = 1 ] || fail "may not: status $status"
+[ "$(wc -l <<<"$out")" = 1 ] && [[ $out == *meson* ]] || fail "may not: said: $out"
+[ ! -s "$fake/apt.log" ] || fail "may not, but apt-get was called"
+
+# sudo without a password.
+put sudo 'shift; [ "$1" = true ] || "$@"'
+run
+[ "$status" = 0 ] || fail "sudo: status $status, said: $out"
+grep -q 'install --no-install-recommends meson$' "$fake/apt.log" || fail "sudo: $out"
+
+# apt-get fails: its last words, then one line with what is missing.
+put apt-get 'echo E: no network; exit 100'
+run
+[ "$status" = 1 ] && [[ $out == *"no network"* && $out == *meson* ]] || fail "apt fails: $out"
