@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The slower half of the event queue: opening and sorting a bucket, spilling, the far heap, and
+ * fitting the width of a bucket to the load.
+ */
+#include "sim/engine/event_queue.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_SHIFT     10 /* 1 ns: fitted to the load within the first few thousand buckets */
+#define SMALLEST_SHIFT  2
+#define LARGEST_SHIFT   22
+#define LOOK_EVERY      4096 /* buckets opened between two looks at the width */
+#define FEWEST_EVENTS   2    /* mean a bucket below which buckets get wider */
+#define MOST_EVENTS     10   /* … above which they get narrower */
+#define MOST_BUCKETS    (UINT64_C(1) << 19)
+#define INSERTION_LIMIT 24
+
+static bool before_than(const struct oche_event *a, const struct oche_event *b)
+{
+    return a->time != b->time ? a->time < b->time : a->key < b->key;
+}
+
+static void *grow(void *old, size_t bytes)
+{
+    void *memory = realloc(old, bytes);
+
+    if (memory == NULL)
+        oche_panic(__FILE__, __LINE__, "out of memory for events");
+    return memory;
+}
+
+static void make_ring(struct oche_event_queue *queue, uint64_t count)
+{
+    queue->buckets = aligned_alloc(OCHE_CACHE_LINE, count * sizeof(*queue->buckets));
+    if (queue->buckets == NULL)
+        oche_panic(__FILE__, __LINE__, "out of memory for events");
+    memset(queue->buckets, 0, count * sizeof(*queue->buckets));
+    queue->bucket_mask = count - 1;
+}
+
+void oche_events_init(struct oche_event_queue *queue, oche_time horizon, const void *lines,
+                      size_t line_bytes)
+{
+    uint64_t count = 1024;
+
+    memset(queue, 0, sizeof(*queue));
+    queue->lines = lines;
+    queue->line_bytes = line_bytes;
+    queue->shift = FIRST_SHIFT;
+    while (count << queue->shift < horizon + horizon / 4 && count < MOST_BUCKETS)
+        count <<= 1;
+    make_ring(queue, count);
+    queue->open_end = UINT64_C(1) << queue->shift;
+    queue->open_capacity = 256;
+    queue->open = grow(NULL, queue->open_capacity * sizeof(*queue->open));
+}
+
+void oche_events_free(struct oche_event_queue *queue)
+{
+    for (uint64_t i = 0; i <= queue->bucket_mask; i++)
+        free(queue->buckets[i].spill);
+    free(queue->buckets);
+    free(queue->open);
+    free(queue->heap);
+    memset(queue, 0, sizeof(*queue));
+}
+
+static void reserve_open(struct oche_event_queue *queue, uint32_t count)
+{
+    if (count <= queue->open_capacity)
+        return;
+    while (queue->open_capacity < count)
+        queue->open_capacity *= 2;
+    queue->open = grow(queue->open, queue->open_capacity * sizeof(*queue->open));
+}
+
+/* Into the opened bucket, at its place among what is still pending there. */
+void oche_events_push_open(struct oche_event_queue *queue, struct oche_event event)
+{
+    reserve_open(queue, queue->open_count + 1);
+    uint32_t i = queue->open_count++;
+    while (i > queue->open_next && before_than(&event, &queue->open[i - 1])) {
+        queue->open[i] = queue->open[i - 1];
+        i--;
+    }
+    queue->open[i] = event;
+}
+
+void oche_events_spill(struct oche_event_queue *queue, struct oche_bucket *bucket,
+                       struct oche_event event)
+{
+    uint32_t spilled = bucket->count - OCHE_BUCKET_EVENTS;
+
+    (void)queue;
+    if (spilled == bucket->spill_capacity) {
+        bucket->spill_capacity = spilled == 0 ? 16 : spilled * 2;
+        bucket->spill = grow(bucket->spill, bucket->spill_capacity * sizeof(*bucket->spill));
+    }
+    bucket->spill[spilled] = event;
+    bucket->count++;
+}
+
+void oche_events_push_far(struct oche_event_queue *queue, struct oche_event event)
+{
+    if (queue->heap_count == queue->heap_capacity) {
+        queue->heap_capacity = queue->heap_capacity == 0 ? 256 : queue->heap_capacity * 2;
+        queue->heap = grow(queue->heap, queue->heap_capacity * sizeof(*queue->heap));
+    }
+    uint32_t i = queue->heap_count++;
+    while (i > 0 && before_than(&event, &queue->heap[(i - 1) / 2])) {
+        queue->heap[i] = queue->heap[(i - 1) / 2];
+        i = (i - 1) / 2;
+    }
+    queue->heap[i] = event;
+}
+
+static struct oche_event pop_far(struct oche_event_queue *queue)
+{
+    struct oche_event top = queue->heap[0];
+    struct oche_event last = queue->heap[--queue->heap_count];
+    uint32_t i = 0;
+
+    for (;;) {
+        uint32_t child = 2 * i + 1;
+        if (child >= queue->heap_count)
+            break;
+        if (child + 1 < queue->heap_count &&
+            before_than(&queue->heap[child + 1], &queue->heap[child]))
+            child++;
+        if (!before_than(&queue->heap[child], &last))
+            break;
+        queue->heap[i] = queue->heap[child];
+        i = child;
+    }
+    queue->heap[i] = last;
+    return top;
+}
+
+static int compare_events(const void *a, const void *b)
+{
+    return before_than(a, b) ? -1 : before_than(b, a) ? 1 : 0;
+}
+
+static void sort_open(struct oche_event_queue *queue)
+{
+    struct oche_event *event = queue->open;
+    uint32_t count = queue->open_count;
+
+    if (count > INSERTION_LIMIT) {
+        qsort(event, count, sizeof(*event), compare_events);
+        return;
+    }
+    for (uint32_t i = 1; i < count; i++) {
+        struct oche_event moving = event[i];
+        uint32_t j = i;
+        while (j > 0 && before_than(&moving, &event[j - 1])) {
+            event[j] = event[j - 1];
+            j--;
+        }
+        event[j] = moving;
+    }
+}
+
+/* Puts every pending event that the ring can hold into a ring with buckets of a new width. */
+static void change_width(struct oche_event_queue *queue, unsigned shift)
+{
+    struct oche_bucket *old = queue->buckets;
+    uint64_t old_mask = queue->bucket_mask, count = queue->bucket_mask + 1;
+    oche_time start = queue->open_end;
+
+    if (shift < queue->shift && count < MOST_BUCKETS)
+        count = count << 1;
+    else if (shift > queue->shift && count > 1024)
+        count >>= 1;
+    make_ring(queue, count);
+    queue->shift = shift;
+    queue->open_next = queue->open_count = 0;
+    /* The open bucket is empty; it ends where it ended, now as the end of a narrower one. */
+    queue->cursor = ((start + (UINT64_C(1) << shift) - 1) >> shift) - 1;
+    queue->open_end = (queue->cursor + 1) << shift;
+    queue->ring_events = 0;
+    for (uint64_t i = 0; i <= old_mask; i++) {
+        for (uint32_t k = 0; k < old[i].count; k++) {
+            const struct oche_event *event =
+                k < OCHE_BUCKET_EVENTS ? &old[i].event[k] : &old[i].spill[k - OCHE_BUCKET_EVENTS];
+            oche_event_push(queue, event->time, event->key, event->target);
+        }
+        free(old[i].spill);
+    }
+    free(old);
+}
+
+static void look_at_width(struct oche_event_queue *queue)
+{
+    uint64_t events = queue->opened_events;
+
+    queue->opened_events = 0;
+    queue->opened_buckets = 0;
+    if (events > (uint64_t)MOST_EVENTS * LOOK_EVERY && queue->shift > SMALLEST_SHIFT)
+        change_width(queue, queue->shift - 1);
+    else if (events < (uint64_t)FEWEST_EVENTS * LOOK_EVERY && queue->shift < LARGEST_SHIFT)
+        change_width(queue, queue->shift + 1);
+}
+
+/* One bucket ahead: the lines of its events. What they point to: when it is opened. */
+static void prefetch_ahead(const struct oche_event_queue *queue)
+{
+    const struct oche_bucket *bucket = &queue->buckets[(queue->cursor + 2) & queue->bucket_mask];
+    uint32_t inlined = bucket->count < OCHE_BUCKET_EVENTS ? bucket->count : OCHE_BUCKET_EVENTS;
+
+    for (uint32_t i = 0; i < inlined; i++)
+        __builtin_prefetch(queue->lines + bucket->event[i].target * queue->line_bytes, 1);
+    bucket = &queue->buckets[(queue->cursor + 1) & queue->bucket_mask];
+    inlined = bucket->count < OCHE_BUCKET_EVENTS ? bucket->count : OCHE_BUCKET_EVENTS;
+    for (uint32_t i = 0; i < inlined; i++) {
+        const void *const *line =
+            (const void *const *)(queue->lines + bucket->event[i].target * queue->line_bytes);
+        __builtin_prefetch(*line, 1);
+    }
+    __builtin_prefetch(&queue->buckets[(queue->cursor + 6) & queue->bucket_mask]);
+    __builtin_prefetch(&queue->buckets[(queue->cursor + 6) & queue->bucket_mask].count);
+}
+
+static void open_bucket(struct oche_event_queue *queue, struct oche_bucket *bucket)
+{
+    uint32_t count = bucket->count;
+    uint32_t inlined = count < OCHE_BUCKET_EVENTS ? count : OCHE_BUCKET_EVENTS;
+
+    reserve_open(queue, count);
+    memcpy(queue->open, bucket->event, inlined * sizeof(*queue->open));
+    if (count > inlined)
+        memcpy(queue->open + inlined, bucket->spill, (count - inlined) * sizeof(*queue->open));
+    bucket->count = 0;
+    queue->ring_events -= count;
+    queue->open_next = 0;
+    queue->open_count = count;
+    queue->opened_events += count;
+    sort_open(queue);
+}
+
+/* Moves the far events that the ring can hold now into the ring (or the open bucket). */
+static void fetch_far(struct oche_event_queue *queue)
+{
+    while (queue->heap_count > 0 &&
+           (queue->heap[0].time >> queue->shift) - queue->cursor <= queue->bucket_mask) {
+        struct oche_event event = pop_far(queue);
+        oche_event_push(queue, event.time, event.key, event.target);
+    }
+}
+
+/*
+ * Opens buckets until one holds an event, never one that starts at or after `before`. False when
+ * there is no event before that time.
+ */
+bool oche_events_open_next(struct oche_event_queue *queue, oche_time before)
+{
+    while (queue->open_next == queue->open_count) {
+        if (queue->open_end >= before)
+            return false;
+        if (queue->opened_buckets >= LOOK_EVERY) {
+            look_at_width(queue);
+            if (queue->open_next != queue->open_count || queue->open_end >= before)
+                continue;
+        }
+        if (queue->ring_events == 0) {
+            /* Nothing near: jump to the first far event, or to the end of the window. */
+            oche_time next = queue->heap_count > 0 ? queue->heap[0].time : OCHE_NEVER;
+            oche_time to = next < before ? next : before - 1;
+            queue->cursor = to >> queue->shift;
+            queue->open_next = queue->open_count = 0;
+            queue->open_end = (queue->cursor + 1) << queue->shift;
+            fetch_far(queue);
+            if (next >= before)
+                return false;
+            continue;
+        }
+        queue->cursor++;
+        queue->open_end += UINT64_C(1) << queue->shift;
+        queue->opened_buckets++;
+        struct oche_bucket *bucket = &queue->buckets[queue->cursor & queue->bucket_mask];
+        queue->open_next = queue->open_count = 0;
+        if (queue->lines != NULL)
+            prefetch_ahead(queue);
+        if (bucket->count > 0)
+            open_bucket(queue, bucket);
+        if (OCHE_UNLIKELY(queue->heap_count > 0))
+            fetch_far(queue);
+    }
+    return true;
+}
+
+oche_time oche_events_next_time(const struct oche_event_queue *queue)
+{
+    if (queue->open_next < queue->open_count)
+        return queue->open[queue->open_next].time;
+    oche_time best = queue->heap_count > 0 ? queue->heap[0].time : OCHE_NEVER;
+    if (queue->ring_events == 0)
+        return best;
+    for (uint64_t number = queue->cursor + 1;; number++) {
+        const struct oche_bucket *bucket = &queue->buckets[number & queue->bucket_mask];
+        for (uint32_t k = 0; k < bucket->count; k++) {
+            const struct oche_event *event =
+                k < OCHE_BUCKET_EVENTS ? &bucket->event[k] : &bucket->spill[k - OCHE_BUCKET_EVENTS];
+            best = oche_time_min(best, event->time);
+        }
+        if (bucket->count > 0)
+            return best;
+    }
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The event queue: a ring of narrow time buckets, each sorted when it is opened, and a heap for
+ * what lies beyond the ring. Events are ordered by (time, key) and never by when they were
+ * inserted; the key is the event's identity (node, kind, port), so the order is total.
+ *
+ * The width of a bucket follows the load: about eight events share one. It changes the cost, never
+ * the order.
+ */
+#ifndef OCHE_SIM_ENGINE_EVENT_QUEUE_H
+#define OCHE_SIM_ENGINE_EVENT_QUEUE_H
+
+#include "core/base.h"
+
+struct oche_event {
+    oche_time time;
+    uint32_t key;    /* identity: second in the order */
+    uint32_t target; /* the caller's: what the event is for; a function of the key */
+};
+
+#define OCHE_BUCKET_EVENTS 7
+
+/* Simulated time ends here (53 days): no event may lie beyond, so that bucket ends cannot wrap. */
+#define OCHE_TIME_LIMIT (UINT64_C(1) << 62)
+
+/* Two cache lines. Events beyond the seventh spill into chunks. */
+struct oche_bucket {
+    struct oche_event event[OCHE_BUCKET_EVENTS];
+    uint32_t count;
+    uint32_t spill_capacity;
+    struct oche_event *spill;
+} __attribute__((aligned(OCHE_CACHE_LINE)));
+
+struct oche_event_queue {
+    struct oche_event *open; /* the opened bucket, sorted; [open_next, open_count) are pending */
+    uint32_t open_next, open_count, open_capacity;
+    oche_time open_end; /* events before this time go to the open bucket */
+
+    struct oche_bucket *buckets;
+    uint64_t bucket_mask;
+    unsigned shift;       /* a bucket is 2^shift picoseconds wide */
+    uint64_t cursor;      /* number of the opened bucket: its start time >> shift */
+    uint64_t ring_events; /* pending in the ring, the open bucket not counted */
+
+    struct oche_event *heap; /* events beyond the ring, a binary heap */
+    uint32_t heap_count, heap_capacity;
+
+    uint64_t opened_events, opened_buckets; /* since the width was last looked at */
+
+    /*
+     * What the targets of events lead to, fetched into the cache ahead of time: line `target` of
+     * this array, whose first word points to a further line (or is NULL).
+     */
+    const char *lines;
+    size_t line_bytes;
+};
+
+/*
+ * Starts empty, at time 0. `horizon`: how far ahead most events lie (a link's delay). `lines`: see
+ * above; the caller's, or NULL.
+ */
+void oche_events_init(struct oche_event_queue *queue, oche_time horizon, const void *lines,
+                      size_t line_bytes);
+void oche_events_free(struct oche_event_queue *queue);
+
+/* For oche_event_push and oche_event_pop only. */
+void oche_events_push_open(struct oche_event_queue *queue, struct oche_event event);
+void oche_events_push_far(struct oche_event_queue *queue, struct oche_event event);
+void oche_events_spill(struct oche_event_queue *queue, struct oche_bucket *bucket,
+                       struct oche_event event);
+bool oche_events_open_next(struct oche_event_queue *queue, oche_time before);
+
+/* Adds an event. Its time must not be before the last popped one. */
+static inline void oche_event_push(struct oche_event_queue *queue, oche_time time, uint32_t key,
+                                   uint32_t target)
+{
+    struct oche_event event = {.time = time, .key = key, .target = target};
+
+    if (OCHE_UNLIKELY(time >= OCHE_TIME_LIMIT))
+        return; /* never */
+    if (OCHE_UNLIKELY(time < queue->open_end)) {
+        oche_events_push_open(queue, event);
+        return;
+    }
+    uint64_t number = time >> queue->shift;
+    if (OCHE_UNLIKELY(number - queue->cursor > queue->bucket_mask)) {
+        oche_events_push_far(queue, event);
+        return;
+    }
+    struct oche_bucket *bucket = &queue->buckets[number & queue->bucket_mask];
+    queue->ring_events++;
+    if (OCHE_UNLIKELY(bucket->count >= OCHE_BUCKET_EVENTS)) {
+        oche_events_spill(queue, bucket, event);
+        return;
+    }
+    bucket->event[bucket->count++] = event;
+}
+
+/* The next event before `before` (below OCHE_TIME_LIMIT), removed; false when there is none. */
+static inline bool oche_event_pop(struct oche_event_queue *queue, oche_time before,
+                                  struct oche_event *out)
+{
+    if (OCHE_UNLIKELY(queue->open_next == queue->open_count) &&
+        !oche_events_open_next(queue, before))
+        return false;
+    if (OCHE_UNLIKELY(queue->open[queue->open_next].time >= before))
+        return false;
+    *out = queue->open[queue->open_next++];
+    return true;
+}
+
+/* Events pending in all. */
+static inline uint64_t oche_events_pending(const struct oche_event_queue *queue)
+{
+    return queue->ring_events + queue->heap_count + (queue->open_count - queue->open_next);
+}
+
+/* The time of the earliest pending event, or OCHE_NEVER. Not for the hot path. */
+oche_time oche_events_next_time(const struct oche_event_queue *queue);
+
+#endif
