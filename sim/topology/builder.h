@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * For the files that make a topology: begin with the numbers of nodes, name each node, add links
+ * (the order decides port numbers), finish. And the parameters that most types have.
+ */
+#ifndef OCHE_SIM_TOPOLOGY_BUILDER_H
+#define OCHE_SIM_TOPOLOGY_BUILDER_H
+
+#include "sim/topology/topology.h"
+
+/* Allocates. False if there is no memory: error says so. `links` is how many will be added. */
+bool oche_topology_begin(struct oche_topology *topology, uint64_t hosts, uint64_t switches,
+                         uint64_t links, char *error, size_t error_bytes);
+/* Names a node `prefix` and `number`: "tor3". */
+void oche_topology_name(struct oche_topology *topology, uint32_t node, enum oche_node_kind kind,
+                        uint32_t pod, const char *prefix, uint32_t number);
+/* The next free ports of both ends become one link. */
+void oche_topology_link(struct oche_topology *topology, uint32_t a, uint32_t b, uint64_t rate_bps,
+                        oche_time delay);
+/* Hosts first … first+count-1, named and linked to `tor` in that order. */
+void oche_topology_hosts(struct oche_topology *topology, uint32_t tor, uint32_t first,
+                         uint32_t count, uint32_t pod, uint64_t rate_bps, oche_time delay);
+/* Makes the port lists. Every announced link must have been added. */
+bool oche_topology_finish(struct oche_topology *topology, char *error, size_t error_bytes);
+
+/* Writes an error line; returns false, for `return oche_topology_error(…)`. */
+bool oche_topology_error(char *error, size_t error_bytes, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* A ratio a : b in its lowest terms, as "4:1" or "5:2". `text` has at least 48 bytes. */
+const char *oche_topology_ratio(uint64_t a, uint64_t b, char *text, size_t text_bytes);
+
+/* A rate as a scenario writes it: "40Gbps". `text` has at least 32 bytes. */
+const char *oche_topology_rate(uint64_t bps, char *text, size_t text_bytes);
+
+/* Whether so many hosts, switches, links, and ports at one node, are within the limits. */
+bool oche_topology_fits(uint64_t hosts, uint64_t switches, uint64_t links, uint64_t ports,
+                        const char *param, char *error, size_t error_bytes);
+
+#define OCHE_TOPOLOGY_COUNT(type, field, def, low, high, from, text)                               \
+    {                                                                                              \
+        .name = #field, .unit = OCHE_UNIT_COUNT, .offset = offsetof(struct type, field),           \
+        .preset.u = (def), .minimum.u = (low), .maximum.u = (high), .where = (from),               \
+        .help = (text)                                                                             \
+    }
+
+/* Rates from 1 Mbit/s to 8 Tbit/s, where a byte lasts one picosecond. */
+#define OCHE_TOPOLOGY_RATE(type, field, def, from, text)                                           \
+    {                                                                                              \
+        .name = #field, .unit = OCHE_UNIT_BPS, .offset = offsetof(struct type, field),             \
+        .preset.u = (def), .minimum.u = OCHE_MBPS, .maximum.u = 8000 * OCHE_GBPS, .where = (from), \
+        .help = (text)                                                                             \
+    }
+
+/* Never 0: the engine's parallel windows are as wide as the smallest link delay. */
+#define OCHE_TOPOLOGY_DELAY(type, field, def, from, text)                                          \
+    {                                                                                              \
+        .name = #field, .unit = OCHE_UNIT_TIME, .offset = offsetof(struct type, field),            \
+        .preset.u = (def), .minimum.u = OCHE_NS, .maximum.u = OCHE_SEC, .where = (from),           \
+        .help = (text)                                                                             \
+    }
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Leaf-spine: every leaf has hosts and a link to every spine. */
+#include <stdio.h>
+
+#include "sim/topology/builder.h"
+#include "sim/topology/types.h"
+
+struct leaf_spine {
+    uint64_t leaves, spines, hosts_per_leaf;
+    uint64_t host_rate, link_rate;
+    oche_time delay, link_delay;
+};
+
+static const struct oche_param params[] = {
+    OCHE_TOPOLOGY_COUNT(leaf_spine, leaves, 8, 2, 1024, NULL, "switches with hosts"),
+    OCHE_TOPOLOGY_COUNT(leaf_spine, spines, 4, 1, 256, NULL, "switches above the leaves"),
+    OCHE_TOPOLOGY_COUNT(leaf_spine, hosts_per_leaf, 16, 1, 4096, NULL,
+                        "hosts at each leaf: leaf l has hosts l*n … l*n+n-1"),
+    OCHE_TOPOLOGY_RATE(leaf_spine, host_rate, 100 * OCHE_GBPS, NULL, "of each host's link"),
+    OCHE_TOPOLOGY_RATE(leaf_spine, link_rate, 100 * OCHE_GBPS, NULL, "of each leaf-spine link"),
+    OCHE_TOPOLOGY_DELAY(leaf_spine, delay, OCHE_US, NULL, "one way, of each host's link"),
+    OCHE_TOPOLOGY_DELAY(leaf_spine, link_delay, OCHE_US, NULL, "one way, of each leaf-spine link"),
+};
+static const struct oche_param_table table = {.params = params,
+                                              .count = sizeof(params) / sizeof(params[0]),
+                                              .struct_bytes = sizeof(struct leaf_spine)};
+
+static bool check(const void *values, char *error, size_t error_bytes)
+{
+    const struct leaf_spine *p = values;
+    uint64_t hosts = p->leaves * p->hosts_per_leaf;
+
+    return oche_topology_fits(hosts, p->leaves + p->spines, hosts + p->leaves * p->spines,
+                              p->hosts_per_leaf + p->spines, "hosts_per_leaf", error, error_bytes);
+}
+
+static bool build(const void *values, struct oche_topology *topology, char *error,
+                  size_t error_bytes)
+{
+    const struct leaf_spine *p = values;
+    uint32_t leaves = (uint32_t)p->leaves, spines = (uint32_t)p->spines;
+    uint32_t per_leaf = (uint32_t)p->hosts_per_leaf;
+    uint32_t hosts = leaves * per_leaf, spine = hosts + leaves;
+    char ratio[48];
+
+    if (!oche_topology_begin(topology, hosts, p->leaves + p->spines, hosts + p->leaves * p->spines,
+                             error, error_bytes))
+        return false;
+    for (uint32_t l = 0; l < leaves; l++) {
+        oche_topology_name(topology, hosts + l, OCHE_NODE_TOR, l, "leaf", l);
+        oche_topology_hosts(topology, hosts + l, l * per_leaf, per_leaf, l, p->host_rate, p->delay);
+    }
+    for (uint32_t s = 0; s < spines; s++)
+        oche_topology_name(topology, spine + s, OCHE_NODE_CORE, OCHE_NO_POD, "spine", s);
+    for (uint32_t l = 0; l < leaves; l++)
+        for (uint32_t s = 0; s < spines; s++)
+            oche_topology_link(topology, hosts + l, spine + s, p->link_rate, p->link_delay);
+    snprintf(
+        topology->summary, sizeof(topology->summary),
+        "leaf_spine: %u hosts, %u leaves, %u spines, oversubscription %s", hosts, leaves, spines,
+        oche_topology_ratio(per_leaf * p->host_rate, spines * p->link_rate, ratio, sizeof(ratio)));
+    return oche_topology_finish(topology, error, error_bytes);
+}
+
+const struct oche_topology_type oche_topology_leaf_spine = {
+    .name = "leaf_spine",
+    .help = "every leaf has hosts and a link to every spine",
+    .table = &table,
+    .check = check,
+    .build = build,
+};

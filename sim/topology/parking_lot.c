@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Parking lot: a chain of switches with hosts at each. A flow from the first switch to the last
+ * crosses every link of the chain; flows between neighbours load one link each. DCQCN's own
+ * parking lot (its Fig 3) is an effect of ECMP in the testbed of its Fig 2: see clos.
+ */
+#include <stdio.h>
+
+#include "sim/topology/builder.h"
+#include "sim/topology/types.h"
+
+struct parking_lot {
+    uint64_t hops;
+    uint64_t hosts_per_switch;
+    uint64_t host_rate, link_rate;
+    oche_time delay, link_delay;
+};
+
+/* hops + 2 links at most on a path: within OCHE_PATH_LINKS of routes.h. */
+static const struct oche_param params[] = {
+    OCHE_TOPOLOGY_COUNT(parking_lot, hops, 3, 1, 48, NULL,
+                        "links of the chain; there is one switch more"),
+    OCHE_TOPOLOGY_COUNT(parking_lot, hosts_per_switch, 2, 1, 4096, NULL,
+                        "hosts at each switch: switch s has hosts s*n … s*n+n-1"),
+    OCHE_TOPOLOGY_RATE(parking_lot, host_rate, 40 * OCHE_GBPS, NULL, "of each host's link"),
+    OCHE_TOPOLOGY_RATE(parking_lot, link_rate, 40 * OCHE_GBPS, NULL, "of the chain's links"),
+    OCHE_TOPOLOGY_DELAY(parking_lot, delay, OCHE_US, NULL, "one way, of each host's link"),
+    OCHE_TOPOLOGY_DELAY(parking_lot, link_delay, OCHE_US, NULL, "one way, of the chain's links"),
+};
+static const struct oche_param_table table = {.params = params,
+                                              .count = sizeof(params) / sizeof(params[0]),
+                                              .struct_bytes = sizeof(struct parking_lot)};
+
+static bool check(const void *values, char *error, size_t error_bytes)
+{
+    const struct parking_lot *p = values;
+
+    uint64_t hosts = (p->hops + 1) * p->hosts_per_switch;
+
+    return oche_topology_fits(hosts, p->hops + 1, hosts + p->hops, p->hosts_per_switch + 2,
+                              "hosts_per_switch", error, error_bytes);
+}
+
+static bool build(const void *values, struct oche_topology *topology, char *error,
+                  size_t error_bytes)
+{
+    const struct parking_lot *p = values;
+    uint32_t switches = (uint32_t)p->hops + 1, per_switch = (uint32_t)p->hosts_per_switch;
+    uint32_t hosts = switches * per_switch;
+    char rate[32], link[32];
+
+    if (!oche_topology_begin(topology, hosts, switches, hosts + p->hops, error, error_bytes))
+        return false;
+    for (uint32_t s = 0; s < switches; s++) {
+        oche_topology_name(topology, hosts + s, OCHE_NODE_TOR, s, "tor", s);
+        oche_topology_hosts(topology, hosts + s, s * per_switch, per_switch, s, p->host_rate,
+                            p->delay);
+    }
+    for (uint32_t s = 0; s + 1 < switches; s++)
+        oche_topology_link(topology, hosts + s, hosts + s + 1, p->link_rate, p->link_delay);
+    snprintf(topology->summary, sizeof(topology->summary),
+             "parking_lot: %u switches in a chain of %s links, %u hosts at %s at each", switches,
+             oche_topology_rate(p->link_rate, link, sizeof(link)), per_switch,
+             oche_topology_rate(p->host_rate, rate, sizeof(rate)));
+    return oche_topology_finish(topology, error, error_bytes);
+}
+
+const struct oche_topology_type oche_topology_parking_lot = {
+    .name = "parking_lot",
+    .help = "a chain of switches with hosts at each",
+    .table = &table,
+    .check = check,
+    .build = build,
+};

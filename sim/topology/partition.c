@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which thread runs which node: see routes.h for the rule. */
+#include <stdlib.h>
+
+#include "sim/topology/routes.h"
+
+#define FREE    UINT32_MAX /* belongs to no block: placed after the blocks */
+#define NOWHERE UINT16_MAX
+
+static uint64_t work_of(const struct oche_topology *topology, uint32_t node)
+{
+    const struct oche_topology_node *n = &topology->nodes[node];
+
+    return n->kind == OCHE_NODE_HOST ? 2 * (uint64_t)n->port_count : n->port_count;
+}
+
+/* The switch of a host; a switch itself. */
+static uint32_t tor_of(const struct oche_topology *topology, uint32_t node)
+{
+    return node < topology->host_count ? oche_topology_port(topology, node, 0)->peer : node;
+}
+
+/* By pod: blocks are numbered as their pods first appear. Returns how many there are. */
+static uint32_t blocks_by_pod(const struct oche_topology *topology, uint32_t *block_of,
+                              uint32_t *scratch)
+{
+    uint32_t nodes = oche_topology_nodes(topology), count = 0;
+
+    for (uint32_t n = 0; n < nodes; n++)
+        scratch[n] = FREE;
+    for (uint32_t n = 0; n < nodes; n++) {
+        uint32_t pod = topology->nodes[n].pod;
+
+        block_of[n] = FREE;
+        if (pod == OCHE_NO_POD)
+            continue;
+        OCHE_MUST(pod < nodes);
+        if (scratch[pod] == FREE)
+            scratch[pod] = count++;
+        block_of[n] = scratch[pod];
+    }
+    return count;
+}
+
+static uint32_t blocks_by_tor(const struct oche_topology *topology, uint32_t *block_of)
+{
+    uint32_t count = 0;
+
+    for (uint32_t n = topology->host_count; n < oche_topology_nodes(topology); n++)
+        block_of[n] = topology->nodes[n].kind == OCHE_NODE_TOR ? count++ : FREE;
+    for (uint32_t n = 0; n < topology->host_count; n++)
+        block_of[n] = block_of[tor_of(topology, n)];
+    return count;
+}
+
+/* Every node a block: each switch, then its hosts. */
+static uint32_t blocks_by_node(const struct oche_topology *topology, uint32_t *block_of)
+{
+    uint32_t count = 0;
+
+    for (uint32_t n = topology->host_count; n < oche_topology_nodes(topology); n++) {
+        block_of[n] = count++;
+        for (uint32_t p = 0; p < topology->nodes[n].port_count; p++) {
+            uint32_t peer = oche_topology_port(topology, n, p)->peer;
+
+            if (peer < topology->host_count)
+                block_of[peer] = count++;
+        }
+    }
+    return count;
+}
+
+/*
+ * Gives each part blocks in order, until it has its share of what is left: a block is taken while
+ * its middle is within the share, and never so many that a later part would have none.
+ */
+static void deal_blocks(const uint64_t *block_work, uint32_t blocks, uint32_t parts,
+                        uint16_t *part_of_block, uint64_t *load)
+{
+    uint64_t left = 0;
+    uint32_t block = 0;
+
+    for (uint32_t b = 0; b < blocks; b++)
+        left += block_work[b];
+    for (uint32_t part = 0; part < parts; part++) {
+        uint64_t share = left / (parts - part);
+
+        load[part] = 0;
+        while (block < blocks && (load[part] == 0 || part + 1 == parts ||
+                                  (blocks - block > parts - part - 1 &&
+                                   load[part] + block_work[block] / 2 <= share))) {
+            load[part] += block_work[block];
+            part_of_block[block++] = (uint16_t)part;
+        }
+        left -= load[part];
+    }
+}
+
+/* The part for a switch without a block: most links, within `limit`; else the least loaded. */
+static uint16_t place(const struct oche_topology *topology, uint32_t node,
+                      const uint16_t *part_of_node, uint32_t parts, const uint64_t *load,
+                      uint64_t limit, uint32_t *links)
+{
+    uint64_t work = work_of(topology, node);
+    uint32_t best = 0;
+
+    for (uint32_t part = 0; part < parts; part++)
+        links[part] = 0;
+    for (uint32_t p = 0; p < topology->nodes[node].port_count; p++) {
+        uint16_t part = part_of_node[oche_topology_port(topology, node, p)->peer];
+
+        if (part != NOWHERE)
+            links[part]++;
+    }
+    for (uint32_t part = 1; part < parts; part++) {
+        bool fits = load[part] + work <= limit, best_fits = load[best] + work <= limit;
+
+        if (fits != best_fits                    ? fits
+            : fits && links[part] != links[best] ? links[part] > links[best]
+                                                 : load[part] < load[best])
+            best = part;
+    }
+    return (uint16_t)best;
+}
+
+struct scratch {
+    uint32_t *block_of, *pods, *links;
+    uint64_t *block_work, *load;
+    uint16_t *part_of_block;
+};
+
+static void deal(const struct oche_topology *topology, uint32_t parts, uint16_t *part_of_node,
+                 struct scratch *scratch)
+{
+    uint32_t nodes = oche_topology_nodes(topology), blocks;
+    uint64_t total = 0, limit;
+
+    blocks = blocks_by_pod(topology, scratch->block_of, scratch->pods);
+    if (blocks < parts)
+        blocks = blocks_by_tor(topology, scratch->block_of);
+    if (blocks < parts)
+        blocks = blocks_by_node(topology, scratch->block_of);
+    for (uint32_t n = 0; n < nodes; n++) {
+        total += work_of(topology, n);
+        if (scratch->block_of[n] != FREE)
+            scratch->block_work[scratch->block_of[n]] += work_of(topology, n);
+    }
+    deal_blocks(scratch->block_work, blocks, parts, scratch->part_of_block, scratch->load);
+    for (uint32_t n = 0; n < nodes; n++)
+        part_of_node[n] =
+            scratch->block_of[n] == FREE ? NOWHERE : scratch->part_of_block[scratch->block_of[n]];
+    limit = total / parts + total / parts / 32; /* 3 % beyond the mean is balance enough */
+    for (uint32_t n = 0; n < nodes; n++) {
+        if (part_of_node[n] != NOWHERE)
+            continue;
+        part_of_node[n] =
+            place(topology, n, part_of_node, parts, scratch->load, limit, scratch->links);
+        scratch->load[part_of_node[n]] += work_of(topology, n);
+    }
+}
+
+uint32_t oche_topology_partition(const struct oche_topology *topology, uint32_t parts,
+                                 uint16_t *part_of_node)
+{
+    uint32_t nodes = oche_topology_nodes(topology);
+    struct scratch scratch;
+
+    OCHE_MUST(parts > 0);
+    if (parts > nodes)
+        parts = nodes;
+    if (parts > NOWHERE)
+        parts = NOWHERE;
+    scratch = (struct scratch){.block_of = calloc(nodes, sizeof(uint32_t)),
+                               .pods = calloc(nodes, sizeof(uint32_t)),
+                               .links = calloc(parts, sizeof(uint32_t)),
+                               .block_work = calloc(nodes, sizeof(uint64_t)),
+                               .load = calloc(parts, sizeof(uint64_t)),
+                               .part_of_block = calloc(nodes, sizeof(uint16_t))};
+    if (scratch.block_of == NULL || scratch.pods == NULL || scratch.links == NULL ||
+        scratch.block_work == NULL || scratch.load == NULL || scratch.part_of_block == NULL) {
+        /* One part needs no memory, and is always right. */
+        for (uint32_t n = 0; n < nodes; n++)
+            part_of_node[n] = 0;
+        parts = 1;
+    } else {
+        deal(topology, parts, part_of_node, &scratch);
+    }
+    free(scratch.block_of);
+    free(scratch.pods);
+    free(scratch.links);
+    free(scratch.block_work);
+    free(scratch.load);
+    free(scratch.part_of_block);
+    return parts;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Star: hosts around one switch. For incast and for two flows on one bottleneck. */
+#include <stdio.h>
+
+#include "sim/topology/builder.h"
+#include "sim/topology/types.h"
+
+struct star {
+    uint64_t hosts;
+    uint64_t host_rate;
+    oche_time delay;
+};
+
+static const struct oche_param params[] = {
+    OCHE_TOPOLOGY_COUNT(star, hosts, 17, 2, 16384, NULL, "hosts around the switch"),
+    OCHE_TOPOLOGY_RATE(star, host_rate, 40 * OCHE_GBPS, "DCQCN sec 6", "of each host's link"),
+    OCHE_TOPOLOGY_DELAY(star, delay, OCHE_US, NULL, "one way, of each link"),
+};
+static const struct oche_param_table table = {.params = params,
+                                              .count = sizeof(params) / sizeof(params[0]),
+                                              .struct_bytes = sizeof(struct star)};
+
+static bool check(const void *values, char *error, size_t error_bytes)
+{
+    const struct star *p = values;
+
+    return oche_topology_fits(p->hosts, 1, p->hosts, p->hosts, "hosts", error, error_bytes);
+}
+
+static bool build(const void *values, struct oche_topology *topology, char *error,
+                  size_t error_bytes)
+{
+    const struct star *p = values;
+    uint32_t hosts = (uint32_t)p->hosts;
+    char rate[32];
+
+    if (!oche_topology_begin(topology, hosts, 1, hosts, error, error_bytes))
+        return false;
+    oche_topology_name(topology, hosts, OCHE_NODE_TOR, 0, "tor", 0);
+    oche_topology_hosts(topology, hosts, 0, hosts, 0, p->host_rate, p->delay);
+    snprintf(topology->summary, sizeof(topology->summary), "star: %u hosts at %s, 1 switch", hosts,
+             oche_topology_rate(p->host_rate, rate, sizeof(rate)));
+    return oche_topology_finish(topology, error, error_bytes);
+}
+
+const struct oche_topology_type oche_topology_star = {
+    .name = "star",
+    .help = "hosts around one switch",
+    .table = &table,
+    .check = check,
+    .build = build,
+};

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Topologies in general: the registry, the builder, look-ups by name. */
+#include "sim/topology/topology.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/topology/builder.h"
+#include "sim/topology/types.h"
+
+const struct oche_topology_type *const oche_topology_types[] = {
+    &oche_topology_star,        &oche_topology_dumbbell,
+    &oche_topology_parking_lot, &oche_topology_leaf_spine,
+    &oche_topology_clos,        &oche_topology_fat_tree,
+    &oche_topology_from_file,   NULL,
+};
+
+const struct oche_topology_type *oche_topology_type_find(const char *name)
+{
+    for (size_t i = 0; oche_topology_types[i] != NULL; i++)
+        if (strcmp(oche_topology_types[i]->name, name) == 0)
+            return oche_topology_types[i];
+    return NULL;
+}
+
+bool oche_topology_error(char *error, size_t error_bytes, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(error, error_bytes, format, args);
+    va_end(args);
+    return false;
+}
+
+bool oche_topology_begin(struct oche_topology *topology, uint64_t hosts, uint64_t switches,
+                         uint64_t links, char *error, size_t error_bytes)
+{
+    size_t nodes = (size_t)(hosts + switches);
+
+    OCHE_MUST(nodes > 0 && nodes <= OCHE_TOPOLOGY_MAX_NODES && links <= OCHE_TOPOLOGY_MAX_LINKS);
+    *topology =
+        (struct oche_topology){.host_count = (uint32_t)hosts, .switch_count = (uint32_t)switches};
+    topology->nodes = calloc(nodes, sizeof(*topology->nodes));
+    topology->links = calloc((size_t)links + 1, sizeof(*topology->links));
+    topology->ports = calloc(2 * (size_t)links + 1, sizeof(*topology->ports));
+    if (topology->nodes != NULL && topology->links != NULL && topology->ports != NULL)
+        return true;
+    oche_topology_free(topology);
+    return oche_topology_error(error, error_bytes, "no memory for %zu nodes and %llu links", nodes,
+                               (unsigned long long)links);
+}
+
+void oche_topology_name(struct oche_topology *topology, uint32_t node, enum oche_node_kind kind,
+                        uint32_t pod, const char *prefix, uint32_t number)
+{
+    struct oche_topology_node *n = &topology->nodes[node];
+
+    snprintf(n->name, sizeof(n->name), "%s%u", prefix, number);
+    n->kind = kind;
+    n->pod = pod;
+}
+
+void oche_topology_link(struct oche_topology *topology, uint32_t a, uint32_t b, uint64_t rate_bps,
+                        oche_time delay)
+{
+    struct oche_topology_node *node_a = &topology->nodes[a], *node_b = &topology->nodes[b];
+
+    OCHE_MUST(a != b && rate_bps > 0 && delay > 0);
+    topology->links[topology->link_count++] =
+        (struct oche_topology_link){.a = a,
+                                    .b = b,
+                                    .port_a = node_a->port_count++,
+                                    .port_b = node_b->port_count++,
+                                    .rate_bps = rate_bps,
+                                    .delay = delay};
+}
+
+void oche_topology_hosts(struct oche_topology *topology, uint32_t tor, uint32_t first,
+                         uint32_t count, uint32_t pod, uint64_t rate_bps, oche_time delay)
+{
+    for (uint32_t host = first; host < first + count; host++) {
+        oche_topology_name(topology, host, OCHE_NODE_HOST, pod, "host", host);
+        oche_topology_link(topology, host, tor, rate_bps, delay);
+    }
+}
+
+bool oche_topology_finish(struct oche_topology *topology, char *error, size_t error_bytes)
+{
+    uint32_t next = 0;
+
+    for (uint32_t n = 0; n < oche_topology_nodes(topology); n++) {
+        struct oche_topology_node *node = &topology->nodes[n];
+
+        if (node->port_count > OCHE_TOPOLOGY_MAX_PORTS) {
+            oche_topology_error(error, error_bytes, "%s has %u links; at most %u", node->name,
+                                node->port_count, OCHE_TOPOLOGY_MAX_PORTS);
+            oche_topology_free(topology);
+            return false;
+        }
+        node->first_port = next;
+        next += node->port_count;
+    }
+    for (uint32_t l = 0; l < topology->link_count; l++) {
+        const struct oche_topology_link *link = &topology->links[l];
+
+        topology->ports[topology->nodes[link->a].first_port + link->port_a] =
+            (struct oche_topology_port){.link = l, .peer = link->b, .peer_port = link->port_b};
+        topology->ports[topology->nodes[link->b].first_port + link->port_b] =
+            (struct oche_topology_port){.link = l, .peer = link->a, .peer_port = link->port_a};
+    }
+    return true;
+}
+
+void oche_topology_free(struct oche_topology *topology)
+{
+    free(topology->nodes);
+    free(topology->links);
+    free(topology->ports);
+    *topology = (struct oche_topology){0};
+}
+
+bool oche_topology_fits(uint64_t hosts, uint64_t switches, uint64_t links, uint64_t ports,
+                        const char *param, char *error, size_t error_bytes)
+{
+    if (hosts + switches > OCHE_TOPOLOGY_MAX_NODES)
+        return oche_topology_error(
+            error, error_bytes, "%s: %llu hosts and %llu switches; at most %u nodes", param,
+            (unsigned long long)hosts, (unsigned long long)switches, OCHE_TOPOLOGY_MAX_NODES);
+    if (links > OCHE_TOPOLOGY_MAX_LINKS)
+        return oche_topology_error(error, error_bytes, "%s: %llu links; at most %u", param,
+                                   (unsigned long long)links, OCHE_TOPOLOGY_MAX_LINKS);
+    if (ports > OCHE_TOPOLOGY_MAX_PORTS)
+        return oche_topology_error(error, error_bytes,
+                                   "%s: a switch would have %llu ports; at most %u", param,
+                                   (unsigned long long)ports, OCHE_TOPOLOGY_MAX_PORTS);
+    return true;
+}
+
+const char *oche_topology_ratio(uint64_t a, uint64_t b, char *text, size_t text_bytes)
+{
+    uint64_t x = a, y = b;
+
+    while (y != 0) {
+        uint64_t rest = x % y;
+
+        x = y;
+        y = rest;
+    }
+    OCHE_MUST(x != 0);
+    snprintf(text, text_bytes, "%llu:%llu", (unsigned long long)(a / x),
+             (unsigned long long)(b / x));
+    return text;
+}
+
+const char *oche_topology_rate(uint64_t bps, char *text, size_t text_bytes)
+{
+    static const struct {
+        uint64_t unit;
+        const char *name;
+    } units[] = {{OCHE_GBPS, "Gbps"}, {OCHE_MBPS, "Mbps"}, {OCHE_KBPS, "Kbps"}, {1, "bps"}};
+    size_t i = 0;
+
+    while (bps % units[i].unit != 0)
+        i++;
+    snprintf(text, text_bytes, "%llu%s", (unsigned long long)(bps / units[i].unit), units[i].name);
+    return text;
+}
+
+enum oche_port_place oche_topology_place(const struct oche_topology *topology, uint32_t node,
+                                         uint32_t port)
+{
+    const struct oche_topology_port *end = oche_topology_port(topology, node, port);
+
+    if (topology->nodes[node].kind == OCHE_NODE_HOST)
+        return OCHE_PLACE_HOST_NIC;
+    if (topology->nodes[end->peer].kind == OCHE_NODE_HOST)
+        return OCHE_PLACE_TO_HOST;
+    switch (topology->nodes[node].kind) {
+    case OCHE_NODE_TOR:
+        return OCHE_PLACE_TOR_UP;
+    case OCHE_NODE_AGGREGATION:
+        return OCHE_PLACE_AGGREGATION;
+    default:
+        return OCHE_PLACE_CORE;
+    }
+}
+
+const char *oche_port_place_name(enum oche_port_place place)
+{
+    switch (place) {
+    case OCHE_PLACE_TO_HOST:
+        return "ToR to host";
+    case OCHE_PLACE_TOR_UP:
+        return "ToR to up";
+    case OCHE_PLACE_AGGREGATION:
+        return "aggregation";
+    case OCHE_PLACE_CORE:
+        return "core";
+    case OCHE_PLACE_HOST_NIC:
+        return "host NIC";
+    case OCHE_PLACES:
+        break;
+    }
+    return "unknown";
+}
+
+uint32_t oche_topology_find(const struct oche_topology *topology, const char *name)
+{
+    for (uint32_t n = 0; n < oche_topology_nodes(topology); n++)
+        if (strcmp(topology->nodes[n].name, name) == 0)
+            return n;
+    return UINT32_MAX;
+}
+
+/* The port of `node` that `text` names by number or by neighbour, or UINT32_MAX. */
+static uint32_t port_of_node(const struct oche_topology *topology, uint32_t node, const char *text)
+{
+    const struct oche_topology_node *n = &topology->nodes[node];
+    char *end;
+    unsigned long number;
+
+    for (uint32_t port = 0; port < n->port_count; port++)
+        if (strcmp(topology->nodes[oche_topology_port(topology, node, port)->peer].name, text) == 0)
+            return port;
+    if (*text < '0' || *text > '9')
+        return UINT32_MAX;
+    number = strtoul(text, &end, 10);
+    return *end == '\0' && number < n->port_count ? (uint32_t)number : UINT32_MAX;
+}
+
+bool oche_topology_find_port(const struct oche_topology *topology, const char *text, uint32_t *node,
+                             uint32_t *port, char *error, size_t error_bytes)
+{
+    const char *colon = strchr(text, ':');
+    size_t length = colon == NULL ? strlen(text) : (size_t)(colon - text);
+    char name[OCHE_TOPOLOGY_NAME_BYTES];
+
+    if (length >= sizeof(name))
+        return oche_topology_error(error, error_bytes, "no node is called \"%.*s\"", 64, text);
+    memcpy(name, text, length);
+    name[length] = '\0';
+    *node = oche_topology_find(topology, name);
+    if (*node == UINT32_MAX)
+        return oche_topology_error(
+            error, error_bytes, "no node is called \"%s\"; hosts are %s to %s, switches %s to %s",
+            name, topology->nodes[0].name, topology->nodes[topology->host_count - 1].name,
+            topology->nodes[topology->host_count].name,
+            topology->nodes[oche_topology_nodes(topology) - 1].name);
+    if (colon == NULL && topology->nodes[*node].kind != OCHE_NODE_HOST)
+        return oche_topology_error(
+            error, error_bytes, "%s has %u ports; name one as %s:%s or %s:0", name,
+            topology->nodes[*node].port_count, name,
+            topology->nodes[oche_topology_port(topology, *node, 0)->peer].name, name);
+    *port = colon == NULL ? 0 : port_of_node(topology, *node, colon + 1);
+    if (*port == UINT32_MAX)
+        return oche_topology_error(
+            error, error_bytes,
+            "%s has no port \"%.64s\"; its ports are 0 to %u, and the first leads to %s", name,
+            colon + 1, topology->nodes[*node].port_count - 1,
+            topology->nodes[oche_topology_port(topology, *node, 0)->peer].name);
+    return true;
+}
+
+void oche_topology_port_name(const struct oche_topology *topology, uint32_t node, uint32_t port,
+                             char *text, size_t text_bytes)
+{
+    const char *name = topology->nodes[node].name;
+    const char *peer = topology->nodes[oche_topology_port(topology, node, port)->peer].name;
+
+    if (port_of_node(topology, node, peer) == port)
+        snprintf(text, text_bytes, "%s:%s", name, peer);
+    else
+        snprintf(text, text_bytes, "%s:%u", name, port);
+}
+
+oche_time oche_topology_smallest_delay(const struct oche_topology *topology)
+{
+    oche_time smallest = OCHE_NEVER;
+
+    for (uint32_t l = 0; l < topology->link_count; l++)
+        smallest = oche_time_min(smallest, topology->links[l].delay);
+    return smallest;
+}

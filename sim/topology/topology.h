@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a topology is: nodes, links, ports. Hosts are nodes 0 … H-1 (a host's node number is its
+ * address), switches H … H+S-1. A host has one link, and that leads to a switch. A port's number
+ * is the position of its link among the node's links, so at a ToR that a type of this folder
+ * makes, hosts come first and uplinks follow.
+ *
+ * A type (star, clos, …) is one file with its parameter table and one line in the registry.
+ * Memory is malloc's: built once, before the run, freed by oche_topology_free.
+ */
+#ifndef OCHE_SIM_TOPOLOGY_TOPOLOGY_H
+#define OCHE_SIM_TOPOLOGY_TOPOLOGY_H
+
+#include "core/base.h"
+#include "core/param.h"
+#include "fabric/switch.h"
+
+#define OCHE_TOPOLOGY_NAME_BYTES  32 /* of a node, with its end */
+#define OCHE_TOPOLOGY_ERROR_BYTES 512
+#define OCHE_TOPOLOGY_MAX_NODES   (UINT32_C(1) << 20)
+#define OCHE_TOPOLOGY_MAX_LINKS   (UINT32_C(1) << 24)
+#define OCHE_TOPOLOGY_MAX_PORTS   UINT32_C(65535) /* of one node: routes hold 16-bit ports */
+#define OCHE_NO_POD               UINT32_MAX
+
+enum oche_node_kind {
+    OCHE_NODE_HOST,
+    OCHE_NODE_TOR, /* has hosts */
+    OCHE_NODE_AGGREGATION,
+    OCHE_NODE_CORE, /* the top: core of a Clos, spine of a leaf-spine */
+    OCHE_NODE_KINDS
+};
+
+struct oche_topology_node {
+    char name[OCHE_TOPOLOGY_NAME_BYTES]; /* "host12", "tor3", "agg2", "spine0", "core1" */
+    uint32_t kind;                       /* enum oche_node_kind */
+    uint32_t pod;                        /* nodes that belong together, or OCHE_NO_POD */
+    uint32_t first_port;                 /* index into ports */
+    uint32_t port_count;
+};
+
+struct oche_topology_link {
+    uint32_t a, b; /* nodes */
+    uint32_t port_a, port_b;
+    uint64_t rate_bps; /* in each direction */
+    oche_time delay;   /* one way; never 0 */
+};
+
+struct oche_topology_port {
+    uint32_t link;
+    uint32_t peer, peer_port; /* the node and port at the other end */
+};
+
+struct oche_topology {
+    uint32_t host_count, switch_count, link_count;
+    struct oche_topology_node *nodes; /* hosts, then switches */
+    struct oche_topology_link *links;
+    struct oche_topology_port *ports; /* by nodes[n].first_port + port */
+    char summary[256];                /* one line: counts, and the oversubscription that results */
+};
+
+/*
+ * A kind of topology. `params` is a struct described by `table`. Errors are one line without its
+ * end: from check, "name: what is wrong; what would be right", where name is the parameter's; from
+ * build, a complete line (FILE:LINE: …) if a file was read.
+ */
+struct oche_topology_type {
+    const char *name;
+    const char *help;
+    const struct oche_param_table *table;
+    /* Whether the parameters go together. Each one's own range has been checked already. */
+    bool (*check)(const void *params, char *error, size_t error_bytes);
+    /* Builds what `check` accepted. On failure nothing is left to free. */
+    bool (*build)(const void *params, struct oche_topology *topology, char *error,
+                  size_t error_bytes);
+};
+
+extern const struct oche_topology_type *const oche_topology_types[];        /* NULL ends it */
+const struct oche_topology_type *oche_topology_type_find(const char *name); /* or NULL */
+
+void oche_topology_free(struct oche_topology *topology);
+
+static inline uint32_t oche_topology_nodes(const struct oche_topology *topology)
+{
+    return topology->host_count + topology->switch_count;
+}
+
+static inline const struct oche_topology_port *
+oche_topology_port(const struct oche_topology *topology, uint32_t node, uint32_t port)
+{
+    return &topology->ports[topology->nodes[node].first_port + port];
+}
+
+/* The link behind a port. */
+static inline const struct oche_topology_link *
+oche_topology_port_link(const struct oche_topology *topology, uint32_t node, uint32_t port)
+{
+    return &topology->links[oche_topology_port(topology, node, port)->link];
+}
+
+/* Where a port leads, for struct oche_switch_port_config and for marks by place. */
+enum oche_port_place oche_topology_place(const struct oche_topology *topology, uint32_t node,
+                                         uint32_t port);
+/* "host NIC", "ToR to host", …: for tables and results. */
+const char *oche_port_place_name(enum oche_port_place place);
+
+/* The node called `name`, or UINT32_MAX. */
+uint32_t oche_topology_find(const struct oche_topology *topology, const char *name);
+
+/*
+ * The port that `text` names: "tor3:host12" (the first port of tor3 that leads to host12),
+ * "tor3:5" (its port 5), or "host3" (a host has only one). False and an error of one line if
+ * there is no such port.
+ */
+bool oche_topology_find_port(const struct oche_topology *topology, const char *text, uint32_t *node,
+                             uint32_t *port, char *error, size_t error_bytes);
+/* Writes "tor3:host12", or "tor3:5" for the second and further links between the same two. */
+void oche_topology_port_name(const struct oche_topology *topology, uint32_t node, uint32_t port,
+                             char *text, size_t text_bytes);
+
+/* The smallest link delay: the width of a parallel window. OCHE_NEVER without links. */
+oche_time oche_topology_smallest_delay(const struct oche_topology *topology);
+
+#endif

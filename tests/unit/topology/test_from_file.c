@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Topologies from a file: what is read, and every error with its line. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/unit/topology/build.h"
+
+static char path[] = "/tmp/oche-topology-XXXXXX";
+
+static void write_file(const char *text)
+{
+    FILE *file = fopen(path, "w");
+
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void assert_file_error(const char *text, const char *expected)
+{
+    struct oche_topology topology;
+    char error[OCHE_TOPOLOGY_ERROR_BYTES] = "";
+    size_t length = strlen(path);
+
+    write_file(text);
+    assert_false(try_build("from_file", SET({.name = "file", .text = path}), &topology, error));
+    assert_memory_equal(error, path, length);
+    assert_string_equal(error + length, expected);
+}
+
+static void test_reads(void **state)
+{
+    struct oche_topology t;
+    uint32_t left, middle, top;
+
+    (void)state;
+    write_file("# two racks\n"
+               "host a\nhost b  # comment\n\thost c\n"
+               "switch left\nswitch right\nswitch middle\nswitch top\nswitch other aggregation\n"
+               "link a left 10Gbps 1us\nlink left b 2.5Gbps 500ns\nlink c right 10Gbps 1.5us\r\n"
+               "link left middle 40Gbps 2us\nlink right middle 40Gbps 2us\n"
+               "link middle top 0.1Tbps 10ns\nlink top other 800000Kbps 1ms\n");
+    t = built("from_file", SET({.name = "file", .text = path}));
+    assert_int_equal(t.host_count, 3);
+    assert_int_equal(t.switch_count, 5);
+    assert_int_equal(t.link_count, 7);
+    assert_int_equal(oche_topology_find(&t, "c"), 2);
+    left = oche_topology_find(&t, "left");
+    middle = oche_topology_find(&t, "middle");
+    top = oche_topology_find(&t, "top");
+    assert_int_equal(t.nodes[left].kind, OCHE_NODE_TOR);
+    assert_int_equal(t.nodes[middle].kind, OCHE_NODE_AGGREGATION);
+    assert_int_equal(t.nodes[top].kind, OCHE_NODE_CORE);
+    assert_int_equal(t.nodes[oche_topology_find(&t, "other")].kind, OCHE_NODE_AGGREGATION);
+    assert_int_equal(oche_topology_port(&t, left, 2)->peer, middle);
+    assert_int_equal(t.links[1].rate_bps, 2500 * OCHE_MBPS);
+    assert_int_equal(t.links[1].delay, 500 * OCHE_NS);
+    assert_int_equal(t.links[2].delay, 1500 * OCHE_NS);
+    assert_int_equal(t.links[5].rate_bps, 100 * OCHE_GBPS);
+    assert_int_equal(t.links[6].rate_bps, 800 * OCHE_MBPS);
+    assert_int_equal(t.nodes[0].pod, t.nodes[left].pod);
+    assert_int_not_equal(t.nodes[0].pod, t.nodes[2].pod);
+    oche_topology_free(&t);
+}
+
+#define TWO "host a\nhost b\nswitch s\n"
+
+static void test_errors(void **state)
+{
+    (void)state;
+    assert_file_error("", ": empty");
+    assert_file_error("# nothing\n", ":1: host: 0 in the file; at least 2 would be right");
+    assert_file_error("host a\nhost b\n",
+                      ":2: switch: none in the file; hosts are linked to a switch");
+    assert_file_error("host a b\n", ":1: host: 3 words; \"host NAME\" would be right");
+    assert_file_error("\nswitch\n",
+                      ":2: switch: no name; \"switch NAME [tor|aggregation|core]\" would be right");
+    assert_file_error(
+        "switch a core core\n",
+        ":1: switch: too many words; \"switch NAME [tor|aggregation|core]\" would be right");
+    assert_file_error(TWO "router r\n",
+                      ":4: router: unknown statement; \"host\", \"switch\" or \"link\"");
+    assert_file_error(TWO "link a s 10Gbps\n",
+                      ":4: link: too few words; \"link NAME NAME 10Gbps 1us\" would be right");
+    assert_file_error(TWO "link a s 10Gbps 1us 3 4 5 6\n",
+                      ":4: link: too many words; \"link NAME NAME 10Gbps 1us\" would be right");
+    assert_file_error(TWO "switch t leaf\n",
+                      ":4: switch t: tier \"leaf\" is unknown; tor, aggregation or core");
+    assert_file_error(TWO "switch a\n", ":4: switch a: there is a node of that name already");
+    assert_file_error(TWO "host 5\n",
+                      ":4: host: \"5\" is no name; up to 31 letters, digits, _ - and ., not "
+                      "beginning with a digit");
+    assert_file_error(TWO "host a:b\n",
+                      ":4: host: \"a:b\" is no name; up to 31 letters, digits, _ - and ., not "
+                      "beginning with a digit");
+    assert_file_error(TWO "link a x 10Gbps 1us\n",
+                      ":4: link: no node is called \"x\"; add a line \"switch x\"");
+    assert_file_error(TWO "link s s 10Gbps 1us\n",
+                      ":4: link: from s to itself; two different nodes");
+    assert_file_error(TWO "link a b 10Gbps 1us\n",
+                      ":4: link: a and b are both hosts; a host is linked to a switch");
+    assert_file_error(TWO "link a s 10Gbps 1us\nlink s a 10Gbps 1us\n",
+                      ":5: link: host a has a link already; a host has one");
+    assert_file_error(TWO "link a s 10Gbps 1us\n", ": b cannot be reached from a; a link is "
+                                                   "missing");
+}
+
+static void test_values(void **state)
+{
+    static const char *const bad_rates[] = {"10",
+                                            "Gbps",
+                                            "10gbps",
+                                            "-1Gbps",
+                                            "0Gbps",
+                                            "1e9bps",
+                                            "1..5Gbps",
+                                            "9000Tbps",
+                                            "10 Gbps",
+                                            "0.00001Kbps",
+                                            "99999999999999999999999Gbps"};
+    static const char *const bad_delays[] = {"1", "us", "0us", "1.0001ps", "2s", "10Gbps", "0.1ns"};
+    char text[128];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad_rates) / sizeof(bad_rates[0]); i++) {
+        struct oche_topology topology;
+        char error[OCHE_TOPOLOGY_ERROR_BYTES] = "";
+
+        snprintf(text, sizeof(text), TWO "link a s %s 1us\n", bad_rates[i]);
+        write_file(text);
+        assert_false(try_build("from_file", SET({.name = "file", .text = path}), &topology, error));
+        assert_non_null(strstr(error, ":4: link: "));
+    }
+    assert_file_error(TWO "link a s 10GBps 1us\n",
+                      ":4: link: \"10GBps\" is no rate; 1Mbps to 8Tbps, as 10Gbps");
+    for (size_t i = 0; i < sizeof(bad_delays) / sizeof(bad_delays[0]); i++) {
+        char expected[128];
+
+        snprintf(text, sizeof(text), TWO "link a s 10Gbps %s\n", bad_delays[i]);
+        snprintf(expected, sizeof(expected), ":4: link: \"%s\" is no delay; 1ns to 1s, as 1us",
+                 bad_delays[i]);
+        assert_file_error(text, expected);
+    }
+}
+
+static void test_missing(void **state)
+{
+    (void)state;
+    assert_error("from_file", NO_SETTINGS, "file: not given; the path of a topology file");
+    assert_error("from_file", SET({.name = "file", .text = "/nonexistent/net.txt"}),
+                 "/nonexistent/net.txt: No such file or directory");
+    assert_error("from_file", SET({.name = "file", .text = "/"}), "/: Is a directory");
+}
+
+/* Bytes that are no text, long lines, cut lines: an error or a topology, never more. */
+static void test_noise(void **state)
+{
+    static const char alphabet[] = "host switch link a b s 10Gbps 1us tor \n\n#.9\xff";
+    struct oche_random random = oche_random_stream(1, "noise", 0);
+    char text[256];
+
+    (void)state;
+    for (unsigned round = 0; round < 2000; round++) {
+        struct oche_topology topology;
+        char error[OCHE_TOPOLOGY_ERROR_BYTES] = "";
+        size_t length = oche_random_below(&random, sizeof(text) - 1);
+
+        strcpy(text, TWO "link a s 10Gbps 1us\nlink b s 10Gbps 1us\n");
+        for (size_t i = 0; i < length / 32; i++)
+            text[oche_random_below(&random, strlen(text))] =
+                alphabet[oche_random_below(&random, sizeof(alphabet) - 1)];
+        write_file(text);
+        if (try_build("from_file", SET({.name = "file", .text = path}), &topology, error))
+            oche_topology_free(&topology);
+        else
+            assert_memory_equal(error, path, strlen(path));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reads),  cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_values), cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_noise),
+    };
+    int fd = mkstemp(path), failed;
+
+    if (fd < 0)
+        return 1;
+    close(fd);
+    failed = cmocka_run_group_tests(tests, NULL, NULL);
+    unlink(path);
+    return failed;
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Counts, degrees, names, port order and places of the types that are not clos or from_file. */
+#include <string.h>
+
+#include "tests/unit/topology/build.h"
+
+/* What holds for every topology: both ends of each link agree, and hosts have one link. */
+static void assert_sound(const struct oche_topology *t)
+{
+    uint32_t ports = 0;
+
+    for (uint32_t n = 0; n < oche_topology_nodes(t); n++) {
+        const struct oche_topology_node *node = &t->nodes[n];
+
+        assert_int_equal(node->kind == OCHE_NODE_HOST, n < t->host_count);
+        if (n < t->host_count)
+            assert_int_equal(node->port_count, 1);
+        assert_int_equal(node->first_port, ports);
+        ports += node->port_count;
+        for (uint32_t p = 0; p < node->port_count; p++) {
+            const struct oche_topology_port *end = oche_topology_port(t, n, p);
+            const struct oche_topology_port *back =
+                oche_topology_port(t, end->peer, end->peer_port);
+
+            assert_int_equal(back->peer, n);
+            assert_int_equal(back->peer_port, p);
+            assert_int_equal(back->link, end->link);
+        }
+        assert_int_equal(oche_topology_find(t, node->name), n);
+    }
+    assert_int_equal(ports, 2 * t->link_count);
+}
+
+static void test_star(void **state)
+{
+    struct oche_topology t = built("star", SET({"hosts", 9}, {"delay", 2 * OCHE_US}));
+
+    (void)state;
+    assert_sound(&t);
+    assert_int_equal(t.host_count, 9);
+    assert_int_equal(t.switch_count, 1);
+    assert_int_equal(t.link_count, 9);
+    assert_int_equal(t.nodes[9].port_count, 9);
+    for (uint32_t p = 0; p < 9; p++) {
+        assert_int_equal(oche_topology_port(&t, 9, p)->peer, p);
+        assert_int_equal(oche_topology_place(&t, 9, p), OCHE_PLACE_TO_HOST);
+        assert_int_equal(oche_topology_place(&t, p, 0), OCHE_PLACE_HOST_NIC);
+    }
+    assert_int_equal(t.links[0].rate_bps, 40 * OCHE_GBPS);
+    assert_int_equal(oche_topology_smallest_delay(&t), 2 * OCHE_US);
+    assert_string_equal(t.summary, "star: 9 hosts at 40Gbps, 1 switch");
+    oche_topology_free(&t);
+}
+
+static void test_dumbbell(void **state)
+{
+    struct oche_topology t = built("dumbbell", SET({"left_hosts", 3}, {"right_hosts", 2},
+                                                   {"bottleneck_rate", 10 * OCHE_GBPS},
+                                                   {"bottleneck_delay", 500 * OCHE_NS}));
+
+    (void)state;
+    assert_sound(&t);
+    assert_int_equal(t.host_count, 5);
+    assert_int_equal(t.nodes[5].port_count, 4);
+    assert_int_equal(t.nodes[6].port_count, 3);
+    assert_int_equal(oche_topology_port(&t, 5, 3)->peer, 6);
+    assert_int_equal(oche_topology_port(&t, 4, 0)->peer, 6);
+    assert_int_equal(oche_topology_port_link(&t, 5, 3)->rate_bps, 10 * OCHE_GBPS);
+    assert_int_equal(oche_topology_place(&t, 5, 3), OCHE_PLACE_TOR_UP);
+    assert_int_equal(oche_topology_smallest_delay(&t), 500 * OCHE_NS);
+    assert_non_null(strstr(t.summary, "a bottleneck of 10Gbps (12:1 from the left)"));
+    oche_topology_free(&t);
+}
+
+static void test_parking_lot(void **state)
+{
+    struct oche_topology t = built("parking_lot", SET({"hops", 3}, {"hosts_per_switch", 2}));
+
+    (void)state;
+    assert_sound(&t);
+    assert_int_equal(t.host_count, 8);
+    assert_int_equal(t.switch_count, 4);
+    assert_int_equal(t.link_count, 11);
+    assert_int_equal(t.nodes[8].port_count, 3); /* an end of the chain */
+    assert_int_equal(t.nodes[9].port_count, 4);
+    assert_int_equal(oche_topology_port(&t, 5, 0)->peer, oche_topology_find(&t, "tor2"));
+    oche_topology_free(&t);
+}
+
+static void test_leaf_spine(void **state)
+{
+    struct oche_topology t =
+        built("leaf_spine", SET({"leaves", 4}, {"spines", 3}, {"hosts_per_leaf", 6},
+                                {"link_rate", 40 * OCHE_GBPS}));
+
+    (void)state;
+    assert_sound(&t);
+    assert_int_equal(t.host_count, 24);
+    assert_int_equal(t.switch_count, 7);
+    assert_int_equal(t.link_count, 24 + 12);
+    assert_int_equal(t.nodes[oche_topology_find(&t, "leaf3")].port_count, 9);
+    assert_int_equal(t.nodes[oche_topology_find(&t, "spine2")].port_count, 4);
+    assert_int_equal(oche_topology_place(&t, oche_topology_find(&t, "spine2"), 0), OCHE_PLACE_CORE);
+    assert_non_null(strstr(t.summary, "oversubscription 5:1"));
+    oche_topology_free(&t);
+}
+
+static void check_fat_tree(uint64_t k, uint32_t hosts)
+{
+    struct oche_topology t = built("fat_tree", SET({"k", k}));
+    uint32_t kinds[OCHE_NODE_KINDS] = {0};
+
+    assert_sound(&t);
+    assert_int_equal(t.host_count, hosts);
+    assert_int_equal(t.link_count, 3 * hosts);
+    for (uint32_t n = 0; n < oche_topology_nodes(&t); n++) {
+        kinds[t.nodes[n].kind]++;
+        if (n >= hosts)
+            assert_int_equal(t.nodes[n].port_count, k);
+    }
+    assert_int_equal(kinds[OCHE_NODE_TOR], k * k / 2);
+    assert_int_equal(kinds[OCHE_NODE_AGGREGATION], k * k / 2);
+    assert_int_equal(kinds[OCHE_NODE_CORE], k * k / 4);
+    oche_topology_free(&t);
+}
+
+static void test_fat_tree(void **state)
+{
+    (void)state;
+    check_fat_tree(2, 2);
+    check_fat_tree(4, 16);
+    check_fat_tree(8, 128);
+    check_fat_tree(16, 1024);
+    assert_error("fat_tree", SET({"k", 7}), "k: 7 is odd; 6 or 8 would do");
+}
+
+static void test_ports_by_name(void **state)
+{
+    struct oche_topology t = built("fat_tree", SET({"k", 4}));
+    char error[OCHE_TOPOLOGY_ERROR_BYTES], text[80];
+    uint32_t node, port, tor3 = oche_topology_find(&t, "tor3");
+
+    (void)state;
+    assert_true(oche_topology_find_port(&t, "tor3:host7", &node, &port, error, sizeof(error)));
+    assert_int_equal(node, tor3);
+    assert_int_equal(port, 1);
+    assert_true(oche_topology_find_port(&t, "tor3:3", &node, &port, error, sizeof(error)));
+    assert_int_equal(port, 3);
+    oche_topology_port_name(&t, node, port, text, sizeof(text));
+    assert_string_equal(text, "tor3:agg3");
+    assert_int_equal(oche_topology_place(&t, node, port), OCHE_PLACE_TOR_UP);
+    assert_true(oche_topology_find_port(&t, "host15", &node, &port, error, sizeof(error)));
+    assert_int_equal(node, 15);
+    assert_int_equal(port, 0);
+
+    assert_false(oche_topology_find_port(&t, "tor9:host7", &node, &port, error, sizeof(error)));
+    assert_string_equal(
+        error, "no node is called \"tor9\"; hosts are host0 to host15, switches tor0 to core3");
+    assert_false(oche_topology_find_port(&t, "tor3", &node, &port, error, sizeof(error)));
+    assert_string_equal(error, "tor3 has 4 ports; name one as tor3:host6 or tor3:0");
+    assert_false(oche_topology_find_port(&t, "tor3:host0", &node, &port, error, sizeof(error)));
+    assert_string_equal(
+        error, "tor3 has no port \"host0\"; its ports are 0 to 3, and the first leads to host6");
+    assert_false(oche_topology_find_port(&t, "tor3:4", &node, &port, error, sizeof(error)));
+    assert_false(oche_topology_find_port(&t, "tor3:", &node, &port, error, sizeof(error)));
+    oche_topology_free(&t);
+}
+
+static void test_registry(void **state)
+{
+    (void)state;
+    assert_null(oche_topology_type_find("torus"));
+    for (size_t i = 0; oche_topology_types[i] != NULL; i++) {
+        const struct oche_topology_type *type = oche_topology_types[i];
+        struct oche_topology t;
+        char error[OCHE_TOPOLOGY_ERROR_BYTES];
+
+        assert_ptr_equal(oche_topology_type_find(type->name), type);
+        for (size_t p = 0; p < type->table->count; p++)
+            assert_true(
+                oche_param_in_range(&type->table->params[p], type->table->params[p].preset));
+        if (strcmp(type->name, "from_file") == 0)
+            continue;
+        /* Every type's presets make a network. */
+        assert_true(try_build(type->name, NO_SETTINGS, &t, error));
+        assert_sound(&t);
+        oche_topology_free(&t);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_star),        cmocka_unit_test(test_dumbbell),
+        cmocka_unit_test(test_parking_lot), cmocka_unit_test(test_leaf_spine),
+        cmocka_unit_test(test_fat_tree),    cmocka_unit_test(test_ports_by_name),
+        cmocka_unit_test(test_registry),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
