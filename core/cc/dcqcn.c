@@ -1,0 +1,737 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * DCQCN (Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015),
+ * sec 3.1: the sender's reaction point (RP) and the receiver's notification point (NP). The third
+ * part, the congestion point, is any switch that marks CE by RED (fabric: ecn).
+ *
+ * RP, a queue pair: nothing is limited before the first CNP. A CNP makes the current rate R_C the
+ * target rate R_T and cuts R_C by alpha/2. Without CNPs alpha decays every alpha_interval, and a
+ * timer and a byte counter raise the rate: fast recovery halves the way to R_T, additive increase
+ * also moves R_T by R_AI, hyper increase by multiples of R_HAI (Fig 7). T and BC count the events
+ * of the timer and of the byte counter since the last cut.
+ * NP, a queue pair: at most one CNP every cnp_interval, and only for packets marked CE (Fig 6).
+ *
+ * Three readings of the algorithm are in use and give different curves (REFERENCE A.4). `mode`
+ * chooses one; each of its decisions is an option of its own, whose value `auto` means:
+ *
+ *   option             mode=paper   mode=ns3      mode=nic        REFERENCE
+ *   alpha_update       cut_first    alpha_first   timer           A.4 item 1, A1
+ *   alpha_timer        restart      restart       free            A.4 item 2
+ *   cut                every_cnp    every_cnp     periodic        A.4 item 1
+ *   first_cnp          cut          cut           set_rate        A.4 item 3
+ *   target_at_cut      always       always        after_increase  A.3, A5
+ *   increase_on        both         both          timer           A.3
+ *   stage_count        after        after         before          A.4 item 4, A2
+ *   hyper              min_above    min_at_least  max_above       A.4 items 4 and 5, A2
+ *   hai_multiplier     linear       plus_one      constant        A.2, A3
+ *   hyper_halves       no           yes           no              A.2
+ *   target_guard       no           yes           no              A.2
+ *   clamp_target_rate  yes          no            yes             A.2
+ *   release            at_line      never         never           A9
+ *   np                 window       poll          arrival         A.4 item 6
+ *
+ * Numbers never depend on the mode: their defaults are the paper's deployment (REFERENCE A.3),
+ * except that min_rate = 0 means 1 Mbps in mode nic (A4).
+ *
+ * Where this differs from the sources: rates are doubles, given to the pacer rounded to whole
+ * bits per second; the byte counter counts bytes on the line; alpha's timer is not an event:
+ * alpha is brought up to date when something reads it, with the same result bit for bit. NS3's
+ * present code lets a byte event in additive increase never enter hyper increase (a change "for
+ * the fluid model"); here both sources use the same test. What the paper leaves open is decided
+ * in REFERENCE A.9.
+ */
+#include "core/cc/cc.h"
+
+/* The first value of each optional decision. */
+#define AUTO 0
+
+enum mode { MODE_PAPER, MODE_NS3, MODE_NIC };
+enum alpha_update { ALPHA_CUT_FIRST = 1, ALPHA_FIRST, ALPHA_BY_TIMER };
+enum alpha_timer { ALPHA_TIMER_RESTART = 1, ALPHA_TIMER_FREE };
+enum cut { CUT_EVERY_CNP = 1, CUT_PERIODIC };
+enum first_cnp { FIRST_CNP_CUT = 1, FIRST_CNP_SET_RATE };
+enum target_at_cut { TARGET_ALWAYS = 1, TARGET_AFTER_INCREASE, TARGET_AFTER_BYTES };
+enum increase_on { INCREASE_BOTH = 1, INCREASE_TIMER, INCREASE_BYTES };
+enum stage_count { COUNT_AFTER = 1, COUNT_BEFORE };
+enum hyper { HYPER_MIN_ABOVE = 1, HYPER_MIN_AT_LEAST, HYPER_MAX_ABOVE, HYPER_NEVER };
+enum hai_multiplier { HAI_LINEAR = 1, HAI_PLUS_ONE, HAI_CONSTANT };
+enum no_yes { NO = 1, YES };
+enum release { RELEASE_AT_LINE = 1, RELEASE_NEVER };
+enum np { NP_WINDOW = 1, NP_POLL, NP_ARRIVAL };
+
+struct dcqcn_params {
+    uint32_t mode;
+    double g, initial_alpha;
+    oche_time alpha_interval;
+    uint32_t alpha_update, alpha_timer;
+    uint32_t cut, first_cnp, target_at_cut;
+    oche_time reduce_monitor_period;
+    double rate_on_first_cnp;
+    uint32_t increase_on, stage_count, hyper, hai_multiplier, hyper_halves, target_guard;
+    uint32_t clamp_target_rate;
+    oche_time timer;
+    uint64_t byte_counter;
+    uint64_t fast_recovery_steps;
+    uint64_t rai, rhai;
+    uint64_t min_rate;
+    double min_rate_fraction;
+    uint32_t release;
+    oche_time idle_timeout;
+    uint32_t np;
+    oche_time cnp_interval, min_cnp_gap;
+};
+
+/* What `auto` means, by mode: the table above. */
+static const struct dcqcn_params modes[] = {
+    [MODE_PAPER] =
+        {
+            .alpha_update = ALPHA_CUT_FIRST,
+            .alpha_timer = ALPHA_TIMER_RESTART,
+            .cut = CUT_EVERY_CNP,
+            .first_cnp = FIRST_CNP_CUT,
+            .target_at_cut = TARGET_ALWAYS,
+            .increase_on = INCREASE_BOTH,
+            .stage_count = COUNT_AFTER,
+            .hyper = HYPER_MIN_ABOVE,
+            .hai_multiplier = HAI_LINEAR,
+            .hyper_halves = NO,
+            .target_guard = NO,
+            .clamp_target_rate = YES,
+            .release = RELEASE_AT_LINE,
+            .np = NP_WINDOW,
+        },
+    [MODE_NS3] =
+        {
+            .alpha_update = ALPHA_FIRST,
+            .alpha_timer = ALPHA_TIMER_RESTART,
+            .cut = CUT_EVERY_CNP,
+            .first_cnp = FIRST_CNP_CUT,
+            .target_at_cut = TARGET_ALWAYS,
+            .increase_on = INCREASE_BOTH,
+            .stage_count = COUNT_AFTER,
+            .hyper = HYPER_MIN_AT_LEAST,
+            .hai_multiplier = HAI_PLUS_ONE,
+            .hyper_halves = YES,
+            .target_guard = YES,
+            .clamp_target_rate = NO,
+            .release = RELEASE_NEVER,
+            .np = NP_POLL,
+        },
+    [MODE_NIC] =
+        {
+            .alpha_update = ALPHA_BY_TIMER,
+            .alpha_timer = ALPHA_TIMER_FREE,
+            .cut = CUT_PERIODIC,
+            .first_cnp = FIRST_CNP_SET_RATE,
+            .target_at_cut = TARGET_AFTER_INCREASE,
+            .increase_on = INCREASE_TIMER,
+            .stage_count = COUNT_BEFORE,
+            .hyper = HYPER_MAX_ABOVE,
+            .hai_multiplier = HAI_CONSTANT,
+            .hyper_halves = NO,
+            .target_guard = NO,
+            .clamp_target_rate = YES,
+            .release = RELEASE_NEVER,
+            .np = NP_ARRIVAL,
+        },
+};
+
+/* The value of an optional decision: its own, or its mode's. */
+#define CHOSEN(params, option)                                                                     \
+    ((params)->option != AUTO ? (params)->option : modes[(params)->mode].option)
+
+#define NIC_MIN_RATE_BPS (1 * OCHE_MBPS)
+
+static const char *const mode_names[] = {"paper", "ns3", "nic", NULL};
+static const char *const alpha_update_names[] = {"auto", "cut_first", "alpha_first", "timer", NULL};
+static const char *const alpha_timer_names[] = {"auto", "restart", "free", NULL};
+static const char *const cut_names[] = {"auto", "every_cnp", "periodic", NULL};
+static const char *const first_cnp_names[] = {"auto", "cut", "set_rate", NULL};
+static const char *const target_names[] = {"auto", "always", "after_increase", "after_bytes", NULL};
+static const char *const increase_names[] = {"auto", "both", "timer", "bytes", NULL};
+static const char *const stage_count_names[] = {"auto", "after", "before", NULL};
+static const char *const hyper_names[] = {"auto",      "min_above", "min_at_least",
+                                          "max_above", "never",     NULL};
+static const char *const hai_names[] = {"auto", "linear", "plus_one", "constant", NULL};
+static const char *const no_yes_names[] = {"auto", "no", "yes", NULL};
+static const char *const release_names[] = {"auto", "at_line", "never", NULL};
+static const char *const np_names[] = {"auto", "window", "poll", "arrival", NULL};
+
+/* clang-format off */
+#define FIELD(member) .name = #member, .offset = offsetof(struct dcqcn_params, member)
+#define CHOICE(member, names, ...) \
+    {FIELD(member), .unit = OCHE_UNIT_CHOICE, .choices = names, __VA_ARGS__}
+#define REAL(member, value, low, high, ...) \
+    {FIELD(member), .unit = OCHE_UNIT_REAL, .preset.real = value, .minimum.real = low, \
+     .maximum.real = high, __VA_ARGS__}
+#define NUMBER(member, in, value, low, high, ...) \
+    {FIELD(member), .unit = in, .preset.u = value, .minimum.u = low, .maximum.u = high, __VA_ARGS__}
+#define TIME(member, ...) NUMBER(member, OCHE_UNIT_TIME, __VA_ARGS__)
+#define BPS(member, ...) NUMBER(member, OCHE_UNIT_BPS, __VA_ARGS__)
+
+static const struct oche_param table[] = {
+    CHOICE(mode, mode_names, .where = "REFERENCE A.4",
+        .help = "what `auto` means below: the paper, the authors' ns-3 code, or NICs as in HPCC's"),
+
+    REAL(g, 1.0 / 256, 0.0, 1.0, .where = "DCQCN eq 1; value: Z16",
+        .help = "gain of alpha (strawman and QCN 1/16)"),
+    REAL(initial_alpha, 1.0, 0.0, 1.0, .where = "DCQCN sec 3.1",
+        .help = "alpha at a limiter's first CNP (ns-3 attribute 0.5)"),
+    TIME(alpha_interval, 55 * OCHE_US, OCHE_NS, OCHE_SEC, .where = "DCQCN eq 2",
+        .help = "alpha decays once per interval (NICs 1us)"),
+    CHOICE(alpha_update, alpha_update_names, .where = "DCQCN eq 1; REFERENCE A1",
+        .help = "cut_first: cut with the old alpha, then raise it; alpha_first: the reverse; "
+                "timer: raised or lowered at each interval's end, by whether a CNP came"),
+    CHOICE(alpha_timer, alpha_timer_names, .where = "DCQCN Fig 7; REFERENCE A.4 item 2",
+        .help = "whether a cut restarts alpha's interval"),
+
+    CHOICE(cut, cut_names, .where = "DCQCN eq 1; REFERENCE A.4 item 1",
+        .help = "every_cnp: each CNP cuts; periodic: at most one cut per reduce_monitor_period"),
+    TIME(reduce_monitor_period, 4 * OCHE_US, OCHE_NS, OCHE_SEC, .where = "REFERENCE A.3",
+        .help = "cut=periodic: how often it looks for a CNP, counted from the first one"),
+    CHOICE(first_cnp, first_cnp_names, .where = "REFERENCE A.4 item 3",
+        .help = "a limiter's first CNP: an ordinary one, or R_C and R_T set to rate_on_first_cnp"),
+    REAL(rate_on_first_cnp, 1.0, 1e-6, 1.0, .where = "REFERENCE A.3",
+        .help = "first_cnp=set_rate: fraction of the line rate"),
+    CHOICE(target_at_cut, target_names, .where = "DCQCN eq 1; REFERENCE A5",
+        .help = "R_T <- R_C at each cut, or only if the timer or the byte counter (after_bytes: "
+                "the byte counter) raised the rate since the last cut"),
+
+    CHOICE(increase_on, increase_names, .where = "DCQCN sec 3.1",
+        .help = "what raises the rate: the timer and the byte counter, or one of them"),
+    TIME(timer, 55 * OCHE_US, OCHE_NS, OCHE_SEC, .where = "DCQCN sec 3.1; value: Z16",
+        .help = "period of the increase timer (strawman 1.5ms, ConnectX 300us)"),
+    NUMBER(byte_counter, OCHE_UNIT_BYTES, 10000000, 1, UINT64_MAX / 2,
+        .where = "DCQCN sec 3.1; value: Z16",
+        .help = "bytes on the line between increase events (strawman 150KB)"),
+    NUMBER(fast_recovery_steps, OCHE_UNIT_COUNT, 5, 1, 1000, .where = "DCQCN sec 3.1",
+        .help = "F, threshold of fast recovery and of hyper increase (NICs 1)"),
+    CHOICE(stage_count, stage_count_names, .where = "DCQCN Fig 7; REFERENCE A.4 item 4",
+        .help = "an event is counted before or after the stage is chosen (after: F-1 steps of "
+                "fast recovery, before: F)"),
+    BPS(rai, 40 * OCHE_MBPS, 0, 1000 * OCHE_GBPS, .where = "DCQCN eq 4, Table 2",
+        .help = "R_AI, step of additive increase"),
+    BPS(rhai, 200 * OCHE_MBPS, 0, 1000 * OCHE_GBPS, .where = "REFERENCE A3",
+        .help = "R_HAI, unit of hyper increase"),
+    CHOICE(hyper, hyper_names, .where = "DCQCN Fig 7; REFERENCE A2",
+        .help = "hyper increase when min(T,BC) > F, min(T,BC) >= F, max(T,BC) > F, or never"),
+    CHOICE(hai_multiplier, hai_names, .where = "REFERENCE A3",
+        .help = "steps of R_HAI: m-F, m-F+1 or 1, where m is what `hyper` compares with F"),
+    CHOICE(hyper_halves, no_yes_names, .where = "REFERENCE A.2",
+        .help = "events in hyper increase halve the next timer period or byte count"),
+    CHOICE(target_guard, no_yes_names, .where = "REFERENCE A.2",
+        .help = "while T or BC is 1 and R_T > 10 R_C, R_T is divided by 8 instead of raised"),
+    CHOICE(clamp_target_rate, no_yes_names, .where = "REFERENCE A.2",
+        .help = "R_T stays at or below the line rate"),
+
+    BPS(min_rate, 0, 0, 1000 * OCHE_GBPS, .where = "REFERENCE A4",
+        .help = "floor of R_C; 0: min_rate_fraction of the line rate, in mode nic 1 Mbps"),
+    REAL(min_rate_fraction, 0.001, 1e-9, 1.0, .where = "REFERENCE A4",
+        .help = "floor of R_C as a fraction of the line rate, where min_rate is 0"),
+    CHOICE(release, release_names, .where = "DCQCN sec 3.3; REFERENCE A9",
+        .help = "at_line: the limiter and its alpha are forgotten when R_C reaches line rate"),
+    TIME(idle_timeout, 10 * OCHE_MS, OCHE_NS, OCHE_NEVER, .where = "REFERENCE A9",
+        .help = "an idle queue pair's limiter is forgotten after this; never: kept"),
+
+    CHOICE(np, np_names, .where = "DCQCN Fig 6; REFERENCE A.4 item 6",
+        .help = "window: a CNP at once, then at each window's end if it had a mark; poll: only at "
+                "fixed times from the first packet on; arrival: with a marked packet, if the last "
+                "CNP is cnp_interval ago"),
+    TIME(cnp_interval, 50 * OCHE_US, OCHE_NS, OCHE_SEC, .where = "DCQCN sec 3.1",
+        .help = "N, least time between two CNPs of a queue pair (ConnectX 4us)"),
+    TIME(min_cnp_gap, 0, 0, OCHE_SEC, .where = "DCQCN sec 3.3; REFERENCE A11",
+        .help = "least time between two CNPs of a NIC, later ones wait (ConnectX-3 1us to 5us); "
+                "0: no limit"),
+};
+/* clang-format on */
+
+/* Which timer does what. */
+enum timers { TIMER_INCREASE, TIMER_HOUSEKEEPING, TIMER_NP };
+
+/* RATE_CHANGED's cause. */
+enum cause {
+    CAUSE_CUT = 1,
+    CAUSE_FIRST_CNP, /* first_cnp=set_rate */
+    CAUSE_FAST,
+    CAUSE_ADDITIVE,
+    CAUSE_HYPER,
+    CAUSE_RELEASED
+};
+
+struct rp_state {
+    bool limited;     /* a CNP came: all below means something */
+    bool cnp_pending; /* cut=periodic: the next check cuts */
+    bool alpha_cnp;   /* alpha_update=timer: a CNP came in this interval */
+    bool hyper;       /* the last increase was a hyper one */
+    bool idle;
+    uint32_t t, bc;      /* events since the last cut */
+    double rc, rt;       /* bits per second */
+    double alpha;        /* as of the interval that ends at alpha_due */
+    uint64_t bytes_left; /* until the byte counter's next event */
+    oche_time alpha_due; /* when alpha's interval ends */
+    oche_time first_cnp; /* cut=periodic: origin of the checks */
+    oche_time check_due; /* cut=periodic: next check, OCHE_NEVER: no CNP pending */
+    oche_time idle_due;  /* end of the idle timeout, or OCHE_NEVER */
+};
+
+struct np_state {
+    bool started;     /* a data packet came */
+    bool waiting;     /* TIMER_NP will send a CNP */
+    bool has_slot;    /* … at a time that min_cnp_gap gave */
+    oche_time origin; /* of the first data packet */
+    oche_time next;   /* no CNP before this */
+};
+
+struct dcqcn_state {
+    struct rp_state rp;
+    struct np_state np;
+};
+
+/* The NIC's CNP generator, one for all queue pairs. */
+struct dcqcn_nic_state {
+    oche_time free_at;
+};
+
+static struct rp_state *rp_of(struct oche_cc_flow *flow)
+{
+    return &((struct dcqcn_state *)flow->state)->rp;
+}
+
+static struct np_state *np_of(struct oche_cc_flow *flow)
+{
+    return &((struct dcqcn_state *)flow->state)->np;
+}
+
+/* ---- Reaction point ---- */
+
+/* A non-negative double as an integer, rounded to nearest, saturating. */
+static uint64_t whole(double value)
+{
+    return value >= 0x1p63 ? UINT64_MAX : (uint64_t)(value + 0.5);
+}
+
+static double floor_bps(const struct oche_cc_flow *flow, const struct dcqcn_params *p)
+{
+    double line = (double)flow->line_rate_bps;
+    double least = (double)p->min_rate;
+
+    if (p->min_rate == 0 && p->mode == MODE_NIC)
+        least = (double)NIC_MIN_RATE_BPS;
+    else if (p->min_rate == 0)
+        least = p->min_rate_fraction * line;
+    if (least < 1.0)
+        least = 1.0;
+    return least < line ? least : line;
+}
+
+/* Gives R_C to the pacer. */
+static void publish(struct oche_cc_flow *flow, oche_time now, enum cause cause)
+{
+    uint64_t bps = whole(rp_of(flow)->rc);
+
+    if (bps > flow->line_rate_bps)
+        bps = flow->line_rate_bps;
+    if (bps == flow->rate_bps)
+        return;
+    flow->rate_bps = bps;
+    oche_trace_emit(flow->trace, now, OCHE_TRACE_RATE_CHANGED, flow->qpn, cause, bps);
+}
+
+static void set_housekeeping(struct oche_cc_flow *flow)
+{
+    const struct rp_state *rp = rp_of(flow);
+
+    flow->timer[TIMER_HOUSEKEEPING] = oche_time_min(rp->check_due, rp->idle_due);
+}
+
+/* Back to line rate without any state, as before the first CNP. */
+static void release(struct oche_cc_flow *flow, oche_time now)
+{
+    struct rp_state *rp = rp_of(flow);
+
+    *rp = (struct rp_state){.idle = rp->idle,
+                            .rc = (double)flow->line_rate_bps,
+                            .check_due = OCHE_NEVER,
+                            .idle_due = OCHE_NEVER};
+    flow->timer[TIMER_INCREASE] = OCHE_NEVER;
+    flow->timer[TIMER_HOUSEKEEPING] = OCHE_NEVER;
+    publish(flow, now, CAUSE_RELEASED);
+}
+
+static void dcqcn_start(struct oche_cc_flow *flow, oche_time now)
+{
+    flow->rate_bps = flow->line_rate_bps;
+    flow->window_bytes = UINT64_MAX;
+    release(flow, now);
+}
+
+/*
+ * Ends every alpha interval before `now`, or at it if `at_now` (a CNP that comes just when an
+ * interval ends is first). Below 2^-64 alpha cannot change any rate: it is 0, and the rest of a
+ * long silence costs nothing.
+ */
+static void alpha_catch_up(struct rp_state *rp, const struct dcqcn_params *p, oche_time now,
+                           bool at_now)
+{
+    uint64_t ended;
+
+    if (rp->alpha_due > now || (rp->alpha_due == now && !at_now))
+        return;
+    ended = (now - rp->alpha_due - (at_now ? 0 : 1)) / p->alpha_interval + 1;
+    rp->alpha_due += ended * p->alpha_interval;
+    rp->alpha = (1.0 - p->g) * rp->alpha + (rp->alpha_cnp ? p->g : 0.0);
+    rp->alpha_cnp = false;
+    while (--ended > 0 && rp->alpha >= 0x1p-64)
+        rp->alpha = (1.0 - p->g) * rp->alpha;
+    if (rp->alpha < 0x1p-64)
+        rp->alpha = 0.0;
+}
+
+/* (Re)starts the increase timer and the byte counter; `halved`: with half their lengths. */
+static void restart_timer(struct oche_cc_flow *flow, oche_time now, const struct dcqcn_params *p,
+                          bool halved)
+{
+    if (CHOSEN(p, increase_on) != INCREASE_BYTES)
+        flow->timer[TIMER_INCREASE] = now + (halved ? p->timer / 2 : p->timer);
+}
+
+static void restart_bytes(struct rp_state *rp, const struct dcqcn_params *p, bool halved)
+{
+    if (CHOSEN(p, increase_on) == INCREASE_TIMER)
+        rp->bytes_left = UINT64_MAX;
+    else
+        rp->bytes_left = halved ? (p->byte_counter + 1) / 2 : p->byte_counter;
+}
+
+/* T = BC = 0, both sources from their beginning (Fig 7, on a CNP). */
+static void reset_increase(struct oche_cc_flow *flow, oche_time now, const struct dcqcn_params *p)
+{
+    struct rp_state *rp = rp_of(flow);
+
+    rp->t = rp->bc = 0;
+    rp->hyper = false;
+    restart_timer(flow, now, p, false);
+    restart_bytes(rp, p, false);
+}
+
+/* Equation 1. */
+static void cut_rate(struct oche_cc_flow *flow, oche_time now, const struct dcqcn_params *p)
+{
+    struct rp_state *rp = rp_of(flow);
+    unsigned target = CHOSEN(p, target_at_cut);
+    unsigned update = CHOSEN(p, alpha_update);
+    double least = floor_bps(flow, p);
+
+    if (update == ALPHA_FIRST)
+        rp->alpha = (1.0 - p->g) * rp->alpha + p->g;
+    if (target == TARGET_ALWAYS || rp->bc > 0 || (target == TARGET_AFTER_INCREASE && rp->t > 0))
+        rp->rt = rp->rc;
+    rp->rc = rp->rc * (1.0 - rp->alpha / 2.0);
+    if (rp->rc < least)
+        rp->rc = least;
+    if (update == ALPHA_CUT_FIRST)
+        rp->alpha = (1.0 - p->g) * rp->alpha + p->g;
+    if (CHOSEN(p, alpha_timer) == ALPHA_TIMER_RESTART)
+        rp->alpha_due = now + p->alpha_interval;
+    reset_increase(flow, now, p);
+    publish(flow, now, CAUSE_CUT);
+    /* a: alpha * 2^32, b: R_T */
+    oche_trace_emit(flow->trace, now, OCHE_TRACE_CC_STATE, flow->qpn, whole(rp->alpha * 0x1p32),
+                    whole(rp->rt));
+}
+
+/* The first CNP of an unlimited queue pair makes the limiter. */
+static void limit(struct oche_cc_flow *flow, oche_time now, const struct dcqcn_params *p)
+{
+    struct rp_state *rp = rp_of(flow);
+
+    rp->limited = true;
+    rp->rc = rp->rt = (double)flow->line_rate_bps;
+    rp->alpha = p->initial_alpha;
+    rp->alpha_due = now + p->alpha_interval;
+    rp->first_cnp = now;
+    if (rp->idle)
+        rp->idle_due = oche_time_add(now, p->idle_timeout);
+    reset_increase(flow, now, p);
+}
+
+/* The first check at or after `now`: never at the first CNP itself. */
+static oche_time next_check(const struct rp_state *rp, const struct dcqcn_params *p, oche_time now)
+{
+    oche_time period = p->reduce_monitor_period;
+    oche_time periods = (now - rp->first_cnp + period - 1) / period;
+
+    return rp->first_cnp + (periods == 0 ? 1 : periods) * period;
+}
+
+static void dcqcn_cnp(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *cnp)
+{
+    const struct dcqcn_params *p = flow->params;
+    struct rp_state *rp = rp_of(flow);
+    bool first = !rp->limited;
+
+    (void)cnp;
+    if (first)
+        limit(flow, now, p);
+    alpha_catch_up(rp, p, now, false);
+    rp->alpha_cnp = !first && CHOSEN(p, alpha_update) == ALPHA_BY_TIMER;
+    if (first && CHOSEN(p, first_cnp) == FIRST_CNP_SET_RATE) {
+        double set = p->rate_on_first_cnp * rp->rc, least = floor_bps(flow, p);
+
+        rp->rc = rp->rt = set > least ? set : least;
+        publish(flow, now, CAUSE_FIRST_CNP);
+        if (CHOSEN(p, cut) == CUT_EVERY_CNP) {
+            set_housekeeping(flow);
+            return;
+        }
+    }
+    if (CHOSEN(p, cut) == CUT_PERIODIC) {
+        rp->cnp_pending = true;
+        rp->check_due = next_check(rp, p, now);
+    } else {
+        cut_rate(flow, now, p);
+    }
+    set_housekeeping(flow);
+}
+
+/* The stage for T and BC (Fig 7), and the step of R_T there. */
+static enum cause choose_stage(const struct dcqcn_params *p, uint32_t t, uint32_t bc, double *step)
+{
+    uint64_t f = p->fast_recovery_steps;
+    uint64_t low = t < bc ? t : bc, high = t < bc ? bc : t;
+    unsigned test = CHOSEN(p, hyper), multiplier = CHOSEN(p, hai_multiplier);
+    uint64_t tested = test == HYPER_MAX_ABOVE ? high : low;
+
+    *step = 0.0;
+    if (high < f)
+        return CAUSE_FAST;
+    *step = (double)p->rai;
+    if (test == HYPER_NEVER || tested < f || (tested == f && test != HYPER_MIN_AT_LEAST))
+        return CAUSE_ADDITIVE;
+    *step = (double)p->rhai;
+    if (multiplier == HAI_LINEAR)
+        *step *= (double)(tested - f);
+    else if (multiplier == HAI_PLUS_ONE)
+        *step *= (double)(tested - f + 1);
+    return CAUSE_HYPER;
+}
+
+/* One event of the timer or of the byte counter, which has been counted: t, bc are new. */
+static void increase(struct oche_cc_flow *flow, oche_time now, const struct dcqcn_params *p,
+                     uint32_t t_before, uint32_t bc_before)
+{
+    struct rp_state *rp = rp_of(flow);
+    double line = (double)flow->line_rate_bps;
+    bool before = CHOSEN(p, stage_count) == COUNT_BEFORE;
+    double step;
+    enum cause stage =
+        choose_stage(p, before ? t_before : rp->t, before ? bc_before : rp->bc, &step);
+
+    if (CHOSEN(p, target_guard) == YES && (rp->t == 1 || rp->bc == 1) && rp->rt > 10.0 * rp->rc)
+        rp->rt /= 8.0;
+    else
+        rp->rt += step;
+    if (CHOSEN(p, clamp_target_rate) == YES && rp->rt > line)
+        rp->rt = line;
+    rp->rc = (rp->rt + rp->rc) / 2.0;
+    if (rp->rc > line)
+        rp->rc = line;
+    rp->hyper = stage == CAUSE_HYPER;
+    publish(flow, now, stage);
+    if (flow->rate_bps == flow->line_rate_bps && !rp->cnp_pending &&
+        CHOSEN(p, release) == RELEASE_AT_LINE)
+        release(flow, now);
+}
+
+static void timer_event(struct oche_cc_flow *flow, oche_time now)
+{
+    const struct dcqcn_params *p = flow->params;
+    struct rp_state *rp = rp_of(flow);
+
+    restart_timer(flow, now, p, rp->hyper && CHOSEN(p, hyper_halves) == YES);
+    if (rp->t < UINT32_MAX)
+        rp->t++;
+    increase(flow, now, p, rp->t - 1, rp->bc);
+}
+
+static void byte_event(struct oche_cc_flow *flow, oche_time now)
+{
+    const struct dcqcn_params *p = flow->params;
+    struct rp_state *rp = rp_of(flow);
+
+    restart_bytes(rp, p, rp->hyper && CHOSEN(p, hyper_halves) == YES);
+    if (rp->bc < UINT32_MAX)
+        rp->bc++;
+    increase(flow, now, p, rp->t, rp->bc - 1);
+}
+
+static void dcqcn_sent(struct oche_cc_flow *flow, oche_time now, struct oche_packet *packet,
+                       uint64_t line_bytes)
+{
+    struct rp_state *rp = rp_of(flow);
+
+    (void)packet;
+    if (!rp->limited)
+        return;
+    if (line_bytes < rp->bytes_left)
+        rp->bytes_left -= line_bytes;
+    else
+        byte_event(flow, now);
+}
+
+/* cut=periodic: is a CNP pending?  And: has the queue pair been idle for too long? */
+static void housekeeping(struct oche_cc_flow *flow, oche_time now)
+{
+    const struct dcqcn_params *p = flow->params;
+    struct rp_state *rp = rp_of(flow);
+
+    if (rp->idle_due <= now) {
+        release(flow, now);
+        return;
+    }
+    if (rp->check_due <= now) {
+        rp->check_due = OCHE_NEVER;
+        rp->cnp_pending = false;
+        alpha_catch_up(rp, p, now, true);
+        cut_rate(flow, now, p);
+    }
+    set_housekeeping(flow);
+}
+
+static void dcqcn_idle(struct oche_cc_flow *flow, oche_time now)
+{
+    const struct dcqcn_params *p = flow->params;
+    struct rp_state *rp = rp_of(flow);
+
+    rp->idle = true;
+    if (!rp->limited)
+        return;
+    rp->idle_due = oche_time_add(now, p->idle_timeout);
+    set_housekeeping(flow);
+}
+
+static void dcqcn_busy(struct oche_cc_flow *flow, oche_time now)
+{
+    struct rp_state *rp = rp_of(flow);
+
+    (void)now;
+    rp->idle = false;
+    if (!rp->limited)
+        return;
+    rp->idle_due = OCHE_NEVER;
+    set_housekeeping(flow);
+}
+
+/* ---- Notification point ---- */
+
+/* Sends a CNP, unless the NIC's generator is busy: then it gets the next free slot and waits. */
+static void np_send(struct oche_cc_flow *flow, oche_time now, const struct dcqcn_params *p,
+                    struct oche_cc_reply *reply)
+{
+    struct np_state *np = np_of(flow);
+    struct dcqcn_nic_state *nic = flow->nic_state;
+
+    if (p->min_cnp_gap > 0 && !np->has_slot) {
+        oche_time slot = nic->free_at > now ? nic->free_at : now;
+
+        nic->free_at = slot + p->min_cnp_gap;
+        if (slot > now) {
+            np->has_slot = np->waiting = true;
+            flow->timer[TIMER_NP] = slot;
+            return;
+        }
+    }
+    np->has_slot = np->waiting = false;
+    np->next = now + (CHOSEN(p, np) == NP_POLL ? 1 : p->cnp_interval);
+    reply->send_cnp = true;
+}
+
+/* When a CNP for a mark that arrives now is due; OCHE_NEVER: the mark is not reported. */
+static oche_time np_due(const struct np_state *np, const struct dcqcn_params *p, oche_time now)
+{
+    oche_time interval = p->cnp_interval;
+    oche_time from = np->next > now ? np->next : now;
+
+    switch (CHOSEN(p, np)) {
+    case NP_WINDOW:
+        return from;
+    case NP_POLL:
+        return np->origin + (from - np->origin + interval - 1) / interval * interval;
+    default: /* NP_ARRIVAL */
+        return np->next > now ? OCHE_NEVER : now;
+    }
+}
+
+static void dcqcn_arrived(struct oche_cc_flow *flow, oche_time now,
+                          const struct oche_packet *packet, struct oche_cc_reply *reply)
+{
+    const struct dcqcn_params *p = flow->params;
+    struct np_state *np = np_of(flow);
+    oche_time due;
+
+    if (OCHE_UNLIKELY(!np->started)) {
+        np->started = true;
+        np->origin = np->next = now;
+    }
+    if (OCHE_LIKELY(packet->ecn != OCHE_ECN_CE) || np->waiting)
+        return;
+    due = np_due(np, p, now);
+    if (due == OCHE_NEVER)
+        return;
+    if (due == now) {
+        np_send(flow, now, p, reply);
+        return;
+    }
+    np->waiting = true;
+    flow->timer[TIMER_NP] = due;
+}
+
+/* ---- */
+
+static void dcqcn_timer(struct oche_cc_flow *flow, oche_time now, unsigned index,
+                        struct oche_cc_reply *reply)
+{
+    switch ((enum timers)index) {
+    case TIMER_INCREASE:
+        timer_event(flow, now);
+        break;
+    case TIMER_HOUSEKEEPING:
+        housekeeping(flow, now);
+        break;
+    case TIMER_NP:
+        np_send(flow, now, flow->params, reply);
+        break;
+    }
+}
+
+static const char *dcqcn_check(const void *params)
+{
+    const struct dcqcn_params *p = params;
+    bool by_timer = CHOSEN(p, alpha_update) == ALPHA_BY_TIMER;
+
+    if (by_timer && CHOSEN(p, alpha_timer) == ALPHA_TIMER_RESTART)
+        return "alpha_timer: restart would keep alpha_update=timer from ever lowering alpha; "
+               "alpha_timer should be free";
+    if (!by_timer && p->alpha_interval <= p->cnp_interval)
+        return "alpha_interval: must be above cnp_interval (DCQCN sec 3.1), as 55us is above 50us";
+    return NULL;
+}
+
+const struct oche_cc_scheme oche_cc_dcqcn = {
+    .name = "dcqcn",
+    .paper = "DCQCN, SIGCOMM 2015, sec 3",
+    .table = {table, sizeof(table) / sizeof(table[0]), sizeof(struct dcqcn_params)},
+    .flow_state_bytes = sizeof(struct dcqcn_state),
+    .nic_state_bytes = sizeof(struct dcqcn_nic_state),
+    .needs = OCHE_CC_NEEDS_ECN,
+    .transports = OCHE_CC_RC | OCHE_CC_UC,
+    .runs_on_wire = true,
+    .start = dcqcn_start,
+    .sent = dcqcn_sent,
+    .cnp = dcqcn_cnp,
+    .timer = dcqcn_timer,
+    .idle = dcqcn_idle,
+    .busy = dcqcn_busy,
+    .arrived = dcqcn_arrived,
+    .check = dcqcn_check,
+};
