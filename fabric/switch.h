@@ -9,7 +9,9 @@
  *     arrival of a PFC frame:    oche_switch_receive_pause(...); transmit if that freed the port
  *     port free:                 oche_switch_take_pause(...), else oche_switch_transmit(...)
  *     after each of these:       while ((p = oche_switch_pause_port(sw)) >= 0) kick port p
- *     now >= oche_switch_next(): oche_switch_expire(...), then kick the ports it names
+ *     now >= oche_switch_next(): while ((p = oche_switch_expire(...)) >= 0) kick port p
+ *
+ * "Kick" is: if the port is idle, and oche_switch_ready says so, send what "port free" gives.
  */
 #ifndef OCHE_FABRIC_SWITCH_H
 #define OCHE_FABRIC_SWITCH_H
@@ -22,6 +24,8 @@
 enum oche_buffer_threshold { OCHE_THRESHOLD_DYNAMIC, OCHE_THRESHOLD_STATIC };
 enum oche_ecn_point { OCHE_ECN_AT_DEQUEUE, OCHE_ECN_AT_ENQUEUE };
 
+#define OCHE_HOP_LIMIT 64 /* links a packet may have crossed when it reaches a switch */
+
 /* Bound to the `switch` section of a scenario by oche_switch_params. */
 struct oche_switch_params {
     uint64_t buffer_bytes;   /* shared by all ports */
@@ -29,9 +33,13 @@ struct oche_switch_params {
     double beta;             /* dynamic: share of the free buffer (DCQCN sec 4) */
     uint64_t xoff_bytes;     /* static: per ingress port and class; 0: the formula's bound */
     bool pfc;                /* false: drop-tail */
-    uint64_t headroom_bytes; /* per ingress port and lossless class; OCHE_NEVER: from each link */
+    uint64_t pfc_priorities; /* that the buffer is divided for; 0: the lossless classes in use */
+    uint64_t headroom_bytes; /* per ingress port and priority; OCHE_NEVER: from each link */
     double headroom_scale;   /* times that; 1 unless a what-if says otherwise */
     oche_time pfc_response;  /* from the arrival of a PAUSE frame until it takes effect */
+    double egress_alpha;     /* lossy classes: queue limit as a share of the free buffer; 0: none */
+    uint64_t
+        port_buffer_bytes; /* lossy classes: limit of a port's egress queues together; 0: none */
     bool ecn;
     uint64_t kmin_bytes, kmax_bytes;
     double pmax;
@@ -89,7 +97,7 @@ struct oche_switch_config {
 enum oche_drop {
     OCHE_DROP_BUFFER,   /* shared buffer or threshold (lossy class), or headroom full */
     OCHE_DROP_NO_ROUTE, /* destination unknown or unreachable */
-    OCHE_DROP_TTL,      /* hops exceeded: a routing loop */
+    OCHE_DROP_TTL,      /* OCHE_HOP_LIMIT exceeded: a routing loop */
     OCHE_DROP_CAUSES
 };
 
@@ -100,20 +108,28 @@ struct oche_switch_port_stats {
     uint64_t pauses_sent[OCHE_CLASSES];      /* XOFF frames, refreshes not counted */
     oche_time pause_sent_time[OCHE_CLASSES]; /* that the upstream was held paused by us */
     uint64_t refreshes_sent[OCHE_CLASSES];
-    uint64_t pauses_received[OCHE_CLASSES];
-    oche_time paused_time[OCHE_CLASSES]; /* that this port was paused by its peer */
-    uint64_t max_queue_bytes;            /* of the egress queues together */
+    uint64_t pauses_received[OCHE_CLASSES]; /* XOFF frames, refreshes counted */
+    oche_time paused_time[OCHE_CLASSES];    /* that this port was paused by its peer */
+    uint64_t max_queue_bytes;               /* of the egress queues together */
 };
 
 struct oche_switch;
 
+/*
+ * Whether such a switch can be. If not, `text` (of `size` bytes) says in one line which parameter
+ * stands against it, with the numbers: "headroom exceeds the buffer", and the like.
+ */
+bool oche_switch_check(const struct oche_switch_config *config, char *text, size_t size);
+
+/* Bytes of memory that such a switch needs; `config` must have passed oche_switch_check. */
 size_t oche_switch_bytes(const struct oche_switch_config *config);
 /* Makes the switch in `memory` (aligned to OCHE_CACHE_LINE), which stays the caller's. */
 struct oche_switch *oche_switch_create(void *memory, const struct oche_switch_config *config);
 
 /*
  * A packet arrived whole at `in_port`. Returns the egress port, whose queue has it now, or -1:
- * dropped and counted, the packet is the caller's again.
+ * dropped and counted, the packet is the caller's again. Counts the link just crossed in
+ * packet->hops (the driver does not). A class that is not in use is taken for class 0.
  */
 int oche_switch_receive(struct oche_switch *sw, unsigned in_port, struct oche_packet *packet,
                         oche_time now);
@@ -125,9 +141,15 @@ struct oche_packet *oche_switch_transmit(struct oche_switch *sw, unsigned port, 
 /* PFC. A frame arrived; it takes effect after pfc_response (see oche_switch_next). */
 void oche_switch_receive_pause(struct oche_switch *sw, unsigned port,
                                const struct oche_packet *frame, oche_time now);
-/* A port with a PFC frame to send, or -1. It stays named until oche_switch_take_pause. */
-int oche_switch_pause_port(const struct oche_switch *sw);
-/* Fills `frame` with the PFC frame that waits at `port`; false if there is none. */
+/*
+ * A port that got a PFC frame to send, or -1. Each is named once; the frame waits at the port
+ * (oche_switch_ready) until oche_switch_take_pause, or until it has become pointless.
+ */
+int oche_switch_pause_port(struct oche_switch *sw);
+/*
+ * Fills `frame` with the PFC frame that waits at `port`; false if there is none. The frame's tag
+ * and payload pointer stay as they are.
+ */
 bool oche_switch_take_pause(struct oche_switch *sw, unsigned port, struct oche_packet *frame,
                             oche_time now);
 /* When `expire` is next needed: a received PAUSE begins or ends, a sent one wants a refresh. */
@@ -141,8 +163,15 @@ void oche_switch_port_stats(const struct oche_switch *sw, unsigned port, oche_ti
 void oche_switch_reset_stats(struct oche_switch *sw, oche_time now); /* end of warm-up */
 uint64_t oche_switch_queue_bytes(const struct oche_switch *sw, unsigned port);
 uint64_t oche_switch_occupied_bytes(const struct oche_switch *sw);
-uint64_t oche_switch_headroom_bytes(const struct oche_switch *sw, unsigned port); /* as computed */
+/* Per class, as computed for the port's link. */
+uint64_t oche_switch_headroom_bytes(const struct oche_switch *sw, unsigned port);
+/* t_PFC now: an ingress class that holds more than this is paused. */
+uint64_t oche_switch_xoff_bytes(const struct oche_switch *sw);
+/* What one ingress class holds now; 0 for a lossy class, which is not accounted. */
+uint64_t oche_switch_ingress_bytes(const struct oche_switch *sw, unsigned port, unsigned cls);
+/* Whether `port` is paused by its peer, and whether we hold its upstream paused. */
 bool oche_switch_is_paused(const struct oche_switch *sw, unsigned port, unsigned cls);
+bool oche_switch_is_pausing(const struct oche_switch *sw, unsigned port, unsigned cls);
 
 /* Watches a port's egress queue: time at each occupancy, in steps of `step_bytes`. */
 struct oche_queue_watch {

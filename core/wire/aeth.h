@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The AETH's syndrome byte: acknowledgement with a credit count, "receiver not ready" with a wait,
+ * or negative acknowledgement with a cause (REFERENCE I.4).
+ */
+#ifndef OCHE_CORE_WIRE_AETH_H
+#define OCHE_CORE_WIRE_AETH_H
+
+#include "core/base.h"
+
+/* Bits 7-5 of the syndrome; whatever is not one of these is reserved. */
+enum oche_aeth_kind {
+    OCHE_AETH_ACK = 0,
+    OCHE_AETH_RNR = 1,
+    OCHE_AETH_RESERVED = 2,
+    OCHE_AETH_NAK = 3,
+};
+
+#define OCHE_AETH_KIND_SHIFT 5
+#define OCHE_AETH_CODE_MASK  0x1f
+
+/* Whole syndromes. */
+enum oche_syndrome {
+    OCHE_SYNDROME_ACK = 0x1f, /* no credit field: send as you like */
+    OCHE_SYNDROME_RNR = 0x20, /* plus a timer code */
+    OCHE_SYNDROME_NAK_SEQUENCE = 0x60,
+    OCHE_SYNDROME_NAK_INVALID_REQUEST = 0x61,
+    OCHE_SYNDROME_NAK_REMOTE_ACCESS = 0x62,
+    OCHE_SYNDROME_NAK_REMOTE_OPERATION = 0x63,
+    OCHE_SYNDROME_NAK_INVALID_RD_REQUEST = 0x64,
+};
+
+#define OCHE_CREDITS_UNLIMITED UINT32_MAX
+
+static inline enum oche_aeth_kind oche_aeth_kind(uint8_t syndrome)
+{
+    const unsigned kind = syndrome >> OCHE_AETH_KIND_SHIFT;
+
+    return kind > OCHE_AETH_NAK ? OCHE_AETH_RESERVED : (enum oche_aeth_kind)kind;
+}
+
+static inline uint8_t oche_aeth_code(uint8_t syndrome)
+{
+    return syndrome & OCHE_AETH_CODE_MASK;
+}
+
+/* The AETH word: syndrome and message sequence number (24 bits). */
+static inline uint32_t oche_aeth(uint8_t syndrome, uint32_t msn)
+{
+    return (uint32_t)syndrome << 24 | (msn & OCHE_PSN_MASK);
+}
+
+/* The wait that RNR timer code 0 … 31 asks for; code 0 is the longest. Higher bits: ignored. */
+oche_time oche_rnr_wait(uint8_t code);
+/* The code with the shortest wait that is at least `wait`; 0 (655.36 ms) if none is. */
+uint8_t oche_rnr_code(oche_time wait);
+
+/* Work requests that credit code 0 … 31 allows; OCHE_CREDITS_UNLIMITED for 31. */
+uint32_t oche_credits(uint8_t code);
+/* The code with the most credits that are not above `credits`. */
+uint8_t oche_credit_code(uint32_t credits);
+
+/* "ACK", "RNR NAK", "NAK PSN sequence error", …, "reserved syndrome". */
+const char *oche_syndrome_name(uint8_t syndrome);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * RoCEv2 struct to bytes and bytes to struct (REFERENCE I.1-I.3, I.6), driven by the opcode
+ * table. Two levels: whole frames (Ethernet or IP on: captures, the simulator's bytes mode) and
+ * transport bytes (BTH to ICRC: a device, whose socket makes IP and UDP).
+ *
+ * Decoding is for hostile input: nothing beyond the given bytes is read, and each way of being
+ * wrong has a name. A frame that decodes without error encodes to the same bytes again, except
+ * that a VLAN tag, IP options and IPv6 extension headers are not part of a RoCEv2 frame here.
+ */
+#ifndef OCHE_CORE_WIRE_CODEC_H
+#define OCHE_CORE_WIRE_CODEC_H
+
+#include "core/wire/frame.h"
+#include "core/wire/icrc.h"
+#include "core/wire/opcode.h"
+
+/* X(name, text): why bytes are not a RoCEv2 packet. The first four: something else's packet. */
+#define OCHE_WIRE_ERRORS(X)                                                                        \
+    X(OK, "ok")                                                                                    \
+    X(NOT_IP, "not IPv4 or IPv6")                                                                  \
+    X(NOT_UDP, "not UDP")                                                                          \
+    X(NOT_ROCE, "not UDP port 4791")                                                               \
+    X(TRUNCATED, "shorter than its headers say")                                                   \
+    X(IP_VERSION, "IP version is not that of the frame")                                           \
+    X(IP_OPTIONS, "IP header with options")                                                        \
+    X(IP_LENGTH, "IP length does not fit UDP's")                                                   \
+    X(IP_CHECKSUM, "IP header checksum is wrong")                                                  \
+    X(FRAGMENT, "IP fragment")                                                                     \
+    X(UDP_LENGTH, "UDP length too small")                                                          \
+    X(ALIGNMENT, "length is not a multiple of four")                                               \
+    X(TVER, "transport version is not 0")                                                          \
+    X(OPCODE, "unknown opcode")                                                                    \
+    X(HEADER, "shorter than its opcode's headers")                                                 \
+    X(PAD, "pad count larger than the payload")                                                    \
+    X(PAYLOAD, "payload length impossible for the opcode")                                         \
+    X(ICRC, "ICRC is wrong")
+
+enum oche_wire_error {
+#define OCHE_WIRE_ENUM(name, text) OCHE_WIRE_##name,
+    OCHE_WIRE_ERRORS(OCHE_WIRE_ENUM)
+#undef OCHE_WIRE_ENUM
+        OCHE_WIRE_ERROR_COUNT
+};
+
+/* "unknown opcode", … */
+const char *oche_wire_error_text(enum oche_wire_error error);
+
+/* Whether the bytes are simply another protocol's, not a wrong RoCEv2 packet. */
+static inline bool oche_wire_is_foreign(enum oche_wire_error error)
+{
+    return error >= OCHE_WIRE_NOT_IP && error <= OCHE_WIRE_NOT_ROCE;
+}
+
+/*
+ * Decodes a frame that begins with an Ethernet header (frame->ethernet is set), or with an IP
+ * header. `packet` and `frame` are overwritten whole. In the packet: src, dst and traffic_class
+ * stay 0 (the driver maps them from frame's addresses and dscp); payload points into `bytes`;
+ * frame_bytes is what oche_frame_bytes says. Bytes behind the IP packet (Ethernet padding) are
+ * left out of frame->frame_bytes.
+ *
+ * `crc32` NULL: the ICRC is not verified. An ICRC error is found last, and both structs are then
+ * filled; after any other error they are not to be relied on.
+ */
+enum oche_wire_error oche_decode_ethernet(const uint8_t *bytes, size_t count, oche_crc32 *crc32,
+                                          struct oche_packet *packet, struct oche_frame *frame);
+enum oche_wire_error oche_decode_ip(const uint8_t *bytes, size_t count, oche_crc32 *crc32,
+                                    struct oche_packet *packet, struct oche_frame *frame);
+
+/*
+ * Decodes BTH to ICRC, both included. The ICRC's value is not looked at (oche_icrc_check).
+ * `frame` may be NULL; else only its BTH, DETH and pad members are written. udp_source_port and
+ * ecn of the packet stay 0.
+ */
+enum oche_wire_error oche_decode_transport(const uint8_t *bytes, size_t count,
+                                           struct oche_packet *packet, struct oche_frame *frame);
+
+/*
+ * Encodes a whole frame (without FCS), with an Ethernet header if frame->ethernet. The pad count
+ * follows from payload_bytes; a packet without OCHE_EXT_PAYLOAD, or with payload NULL, gets
+ * zeros; an extension header that `ext` does not name gets zeros. Returns the bytes written; 0 if
+ * `capacity` is too small, the opcode is unknown, its payload impossible or the IP packet larger
+ * than 65535 bytes.
+ */
+size_t oche_encode_frame(const struct oche_packet *packet, const struct oche_frame *frame,
+                         oche_crc32 *crc32, uint8_t *out, size_t capacity);
+
+/* The same for BTH to ICRC, contiguous; `pseudo` stands for IP and UDP, its lengths are set. */
+size_t oche_encode_transport(const struct oche_packet *packet, struct oche_pseudo *pseudo,
+                             oche_crc32 *crc32, uint8_t *out, size_t capacity);
+
+/*
+ * BTH and extension headers only, for scatter-gather: at most OCHE_MAX_HEADER_BYTES. `frame` may
+ * be NULL (reserved bits 0). The opcode must be in the table. Returns the bytes written.
+ */
+size_t oche_encode_headers(const struct oche_packet *packet, const struct oche_frame *frame,
+                           uint8_t *out);
+
+/* One row's extension headers: what the functions above use. Return the row's header_bytes. */
+size_t oche_encode_extension(const struct oche_opcode_row *row, const struct oche_packet *packet,
+                             uint8_t *out);
+size_t oche_decode_extension(const struct oche_opcode_row *row, const uint8_t *bytes,
+                             struct oche_packet *packet);
+
+/* The ICRC's view of a frame with these facts; lengths are those of `transport_bytes`. */
+void oche_pseudo_from_frame(struct oche_pseudo *pseudo, const struct oche_frame *frame,
+                            uint16_t udp_source_port, uint32_t transport_bytes);
+
+/*
+ * The UDP checksum of an IP packet given as bytes (version 4 or 6 without options, complete), as
+ * its sender would compute it, never 0. The ICRC does not cover it, so it can be set last.
+ */
+uint16_t oche_udp_checksum(const uint8_t *ip);
+
+/*
+ * Entropy for ECMP from the two queue pair numbers, 0xC000 … 0xFFFF, the same in both
+ * directions (REFERENCE I.1).
+ */
+uint16_t oche_udp_source_port(uint32_t local_qpn, uint32_t remote_qpn);
+
+#endif

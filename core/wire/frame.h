@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Frame facts: what a RoCEv2 frame carries and the transport never looks at. They live beside
+ * struct oche_packet. With them, a packet that was decoded is encoded again byte for byte.
+ */
+#ifndef OCHE_CORE_WIRE_FRAME_H
+#define OCHE_CORE_WIRE_FRAME_H
+
+#include "core/wire/packet.h"
+
+#define OCHE_ROCE_UDP_PORT  4791
+#define OCHE_ETHERTYPE_IPV4 0x0800
+#define OCHE_ETHERTYPE_IPV6 0x86dd
+#define OCHE_IP_UDP         17
+
+#define OCHE_IP_DF UINT8_C(0x40) /* in ip_flags: do not fragment */
+
+struct oche_frame {
+    bool ethernet; /* an Ethernet header comes first; without, the MACs mean nothing */
+    bool ipv6;
+    uint8_t dst_mac[6], src_mac[6];
+    uint8_t src_ip[16], dst_ip[16]; /* network order; IPv4 as ::ffff:a.b.c.d, as in GIDs */
+    uint8_t dscp;                   /* 6 bits; the ECN field is the packet's */
+    uint8_t ttl;                    /* or hop limit */
+    uint8_t ip_flags;               /* IPv4: OCHE_IP_DF, and the reserved bit 0x80 */
+    uint16_t ip_id;                 /* IPv4; the ICRC covers it */
+    uint32_t flow_label;            /* IPv6: 20 bits */
+    uint16_t udp_checksum;          /* as sent; 0: none */
+    uint8_t bth_reserved7;          /* BTH byte 8, bits 6-0 */
+    uint8_t deth_reserved;
+    uint8_t pad[3];       /* pad bytes as sent; 0 from any sane sender */
+    uint32_t frame_bytes; /* decode: first byte given to last of the ICRC; not encoded */
+};
+
+/* Writes a.b.c.d (network order) as ::ffff:a.b.c.d. */
+static inline void oche_ip_map_ipv4(uint8_t ip[16], const uint8_t ipv4[4])
+{
+    for (unsigned i = 0; i < 10; i++)
+        ip[i] = 0;
+    ip[10] = ip[11] = 0xff;
+    for (unsigned i = 0; i < 4; i++)
+        ip[12 + i] = ipv4[i];
+}
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The invariant CRC of RoCEv2 (REFERENCE I.6): CRC-32 over eight bytes of ones, the IP and UDP
+ * headers, BTH and all that follows, with the fields that a router may change masked to ones.
+ *
+ * The CRC itself is the driver's: any function with the meaning of zlib's crc32 (isa-l's
+ * crc32_gzip_refl is one). Packets need not be contiguous.
+ */
+#ifndef OCHE_CORE_WIRE_ICRC_H
+#define OCHE_CORE_WIRE_ICRC_H
+
+#include "core/wire/packet.h"
+
+/*
+ * CRC-32 with the Ethernet polynomial, reflected, as zlib defines it: `crc` is the result for
+ * the bytes before (0 for none), inverted on entry and on return. Never called with no bytes.
+ */
+typedef uint32_t oche_crc32(uint32_t crc, const uint8_t *bytes, size_t count);
+
+/* Contiguous bytes; not owned. */
+struct oche_span {
+    const uint8_t *bytes;
+    size_t count;
+};
+
+/*
+ * IP and UDP headers as the ICRC sees them, already masked. A driver keeps one a peer and patches
+ * what changes from packet to packet.
+ */
+struct oche_pseudo {
+    uint8_t bytes[OCHE_IPV6_BYTES + OCHE_UDP_BYTES];
+    uint8_t count; /* 28 or 48 */
+};
+
+/*
+ * Makes it from the bytes of an IP header and the UDP header behind it: 28 or 48 bytes, no
+ * options, version 4 or 6 (the caller has checked).
+ */
+void oche_pseudo_from_bytes(struct oche_pseudo *pseudo, const uint8_t *ip);
+
+/* Sets the lengths; `transport_bytes` is from BTH to ICRC, both included. */
+void oche_pseudo_set_bytes(struct oche_pseudo *pseudo, uint32_t transport_bytes);
+/* Sets the IPv4 identification; nothing for IPv6. */
+void oche_pseudo_set_id(struct oche_pseudo *pseudo, uint16_t ip_id);
+void oche_pseudo_set_source_port(struct oche_pseudo *pseudo, uint16_t port);
+
+/*
+ * The ICRC of a packet given in `count` pieces, which together are BTH to pad; the first holds
+ * at least the 12 bytes of the BTH (REFERENCE I.6: byte 4 of it counts as ones).
+ */
+uint32_t oche_icrc(oche_crc32 *crc32, const struct oche_pseudo *pseudo,
+                   const struct oche_span *pieces, size_t count);
+
+/* On the wire the ICRC is the one field with its least significant byte first. */
+static inline void oche_icrc_put(uint8_t *at, uint32_t icrc)
+{
+    for (unsigned i = 0; i < OCHE_ICRC_BYTES; i++)
+        at[i] = (uint8_t)(icrc >> (8 * i));
+}
+
+static inline uint32_t oche_icrc_get(const uint8_t *at)
+{
+    return (uint32_t)at[3] << 24 | (uint32_t)at[2] << 16 | (uint32_t)at[1] << 8 | at[0];
+}
+
+/*
+ * Whether the last four of `count` contiguous bytes (BTH to ICRC) are the ICRC of the others.
+ * False also for fewer than 16 bytes.
+ */
+bool oche_icrc_check(oche_crc32 *crc32, const struct oche_pseudo *pseudo, const uint8_t *bytes,
+                     size_t count);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The opcode table's rows. Facts from REFERENCE I.3; an opcode is added by adding a row. */
+#include "core/wire/opcode.h"
+
+#define ROW(opcode, text, service_, operation_, flags_, first, second)                             \
+    [OCHE_##opcode] = {                                                                            \
+        .name = (text),                                                                            \
+        .flags = ((flags_) | OCHE_OP_HAS(first) | OCHE_OP_HAS(second)) & ~OCHE_OP_HAS(NONE),       \
+        .service = OCHE_SERVICE_##service_,                                                        \
+        .operation = OCHE_OPERATION_##operation_,                                                  \
+        .headers = {OCHE_HEADER_##first, OCHE_HEADER_##second},                                    \
+        .header_bytes = OCHE_##first##_BYTES + OCHE_##second##_BYTES,                              \
+    }
+
+/* Groups of flags that repeat. A request packet takes a PSN; a response has its request's. */
+#define REQUEST  (OCHE_OP_REQUEST | OCHE_OP_TAKES_PSN)
+#define DATA     (REQUEST | OCHE_OP_PAYLOAD)
+#define RESPONSE (OCHE_OP_RESPONSE)
+#define FIRST    (OCHE_OP_FIRST)
+#define MIDDLE   (OCHE_OP_MIDDLE)
+#define LAST     (OCHE_OP_LAST)
+#define ONLY     (OCHE_OP_ONLY)
+#define TAKE     (OCHE_OP_TAKES_RECV)
+#define END      (OCHE_OP_ENDS_RECV)
+
+const struct oche_opcode_row oche_opcodes[OCHE_OPCODES] = {
+    ROW(RC_SEND_FIRST, "RC SEND FIRST", RC, SEND, DATA | FIRST | TAKE, NONE, NONE),
+    ROW(RC_SEND_MIDDLE, "RC SEND MIDDLE", RC, SEND, DATA | MIDDLE, NONE, NONE),
+    ROW(RC_SEND_LAST, "RC SEND LAST", RC, SEND, DATA | LAST | END, NONE, NONE),
+    ROW(RC_SEND_LAST_IMM, "RC SEND LAST IMM", RC, SEND, DATA | LAST | END, IMM, NONE),
+    ROW(RC_SEND_ONLY, "RC SEND ONLY", RC, SEND, DATA | ONLY | TAKE | END, NONE, NONE),
+    ROW(RC_SEND_ONLY_IMM, "RC SEND ONLY IMM", RC, SEND, DATA | ONLY | TAKE | END, IMM, NONE),
+    ROW(RC_WRITE_FIRST, "RC WRITE FIRST", RC, WRITE, DATA | FIRST, RETH, NONE),
+    ROW(RC_WRITE_MIDDLE, "RC WRITE MIDDLE", RC, WRITE, DATA | MIDDLE, NONE, NONE),
+    ROW(RC_WRITE_LAST, "RC WRITE LAST", RC, WRITE, DATA | LAST, NONE, NONE),
+    ROW(RC_WRITE_LAST_IMM, "RC WRITE LAST IMM", RC, WRITE, DATA | LAST | TAKE | END, IMM, NONE),
+    ROW(RC_WRITE_ONLY, "RC WRITE ONLY", RC, WRITE, DATA | ONLY, RETH, NONE),
+    ROW(RC_WRITE_ONLY_IMM, "RC WRITE ONLY IMM", RC, WRITE, DATA | ONLY | TAKE | END, RETH, IMM),
+    ROW(RC_READ_REQUEST, "RC READ REQUEST", RC, READ, REQUEST | ONLY, RETH, NONE),
+    ROW(RC_READ_RESPONSE_FIRST, "RC READ RESPONSE FIRST", RC, READ,
+        RESPONSE | FIRST | OCHE_OP_PAYLOAD, AETH, NONE),
+    ROW(RC_READ_RESPONSE_MIDDLE, "RC READ RESPONSE MIDDLE", RC, READ,
+        RESPONSE | MIDDLE | OCHE_OP_PAYLOAD, NONE, NONE),
+    ROW(RC_READ_RESPONSE_LAST, "RC READ RESPONSE LAST", RC, READ, RESPONSE | LAST | OCHE_OP_PAYLOAD,
+        AETH, NONE),
+    ROW(RC_READ_RESPONSE_ONLY, "RC READ RESPONSE ONLY", RC, READ, RESPONSE | ONLY | OCHE_OP_PAYLOAD,
+        AETH, NONE),
+    ROW(RC_ACK, "RC ACK", RC, ACK, RESPONSE | ONLY, AETH, NONE),
+    ROW(RC_ATOMIC_ACK, "RC ATOMIC ACK", RC, ATOMIC_ACK, RESPONSE | ONLY, AETH, ATOMIC_ACK),
+    ROW(RC_COMPARE_SWAP, "RC COMPARE SWAP", RC, COMPARE_SWAP, REQUEST | ONLY, ATOMIC, NONE),
+    ROW(RC_FETCH_ADD, "RC FETCH ADD", RC, FETCH_ADD, REQUEST | ONLY, ATOMIC, NONE),
+    ROW(RC_SEND_LAST_INV, "RC SEND LAST INV", RC, SEND, DATA | LAST | END, IETH, NONE),
+    ROW(RC_SEND_ONLY_INV, "RC SEND ONLY INV", RC, SEND, DATA | ONLY | TAKE | END, IETH, NONE),
+
+    ROW(UC_SEND_FIRST, "UC SEND FIRST", UC, SEND, DATA | FIRST | TAKE, NONE, NONE),
+    ROW(UC_SEND_MIDDLE, "UC SEND MIDDLE", UC, SEND, DATA | MIDDLE, NONE, NONE),
+    ROW(UC_SEND_LAST, "UC SEND LAST", UC, SEND, DATA | LAST | END, NONE, NONE),
+    ROW(UC_SEND_LAST_IMM, "UC SEND LAST IMM", UC, SEND, DATA | LAST | END, IMM, NONE),
+    ROW(UC_SEND_ONLY, "UC SEND ONLY", UC, SEND, DATA | ONLY | TAKE | END, NONE, NONE),
+    ROW(UC_SEND_ONLY_IMM, "UC SEND ONLY IMM", UC, SEND, DATA | ONLY | TAKE | END, IMM, NONE),
+    ROW(UC_WRITE_FIRST, "UC WRITE FIRST", UC, WRITE, DATA | FIRST, RETH, NONE),
+    ROW(UC_WRITE_MIDDLE, "UC WRITE MIDDLE", UC, WRITE, DATA | MIDDLE, NONE, NONE),
+    ROW(UC_WRITE_LAST, "UC WRITE LAST", UC, WRITE, DATA | LAST, NONE, NONE),
+    ROW(UC_WRITE_LAST_IMM, "UC WRITE LAST IMM", UC, WRITE, DATA | LAST | TAKE | END, IMM, NONE),
+    ROW(UC_WRITE_ONLY, "UC WRITE ONLY", UC, WRITE, DATA | ONLY, RETH, NONE),
+    ROW(UC_WRITE_ONLY_IMM, "UC WRITE ONLY IMM", UC, WRITE, DATA | ONLY | TAKE | END, RETH, IMM),
+
+    ROW(UD_SEND_ONLY, "UD SEND ONLY", UD, SEND, DATA | ONLY | TAKE | END, DETH, NONE),
+    ROW(UD_SEND_ONLY_IMM, "UD SEND ONLY IMM", UD, SEND, DATA | ONLY | TAKE | END, DETH, IMM),
+
+    ROW(CNP, "CNP", CNP, NONE, ONLY, CNP, NONE),
+};
+
+const char *oche_opcode_name(uint8_t opcode)
+{
+    const char *name = oche_opcodes[opcode].name;
+
+    return name != NULL ? name : "opcode ?";
+}
+
+const char *oche_header_name(enum oche_header header)
+{
+    static const char *const names[OCHE_HEADERS] = {
+        [OCHE_HEADER_NONE] = "none",
+        [OCHE_HEADER_RETH] = "RETH",
+        [OCHE_HEADER_ATOMIC] = "AtomicETH",
+        [OCHE_HEADER_AETH] = "AETH",
+        [OCHE_HEADER_ATOMIC_ACK] = "AtomicAckETH",
+        [OCHE_HEADER_IMM] = "ImmDt",
+        [OCHE_HEADER_IETH] = "IETH",
+        [OCHE_HEADER_DETH] = "DETH",
+        [OCHE_HEADER_CNP] = "reserved",
+        [OCHE_HEADER_SCHEME] = "scheme",
+    };
+
+    return header < OCHE_HEADERS ? names[header] : "?";
+}

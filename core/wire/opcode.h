@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The opcode table: every fact about a BTH opcode, once (REFERENCE I.3). The codec, the queue
+ * pairs, the capture tools and the tests read this table; none of them has a list of its own.
+ *
+ * Covered: RC (without the new FLUSH and ATOMIC WRITE), UC, UD, and the RoCEv2 CNP. Not covered:
+ * RD, XRC, the InfiniBand CNP 0x80. Congestion control schemes with headers of their own take
+ * opcodes 0xC0 and up: a row each, with OCHE_HEADER_SCHEME among its headers.
+ */
+#ifndef OCHE_CORE_WIRE_OPCODE_H
+#define OCHE_CORE_WIRE_OPCODE_H
+
+#include "core/wire/packet.h"
+
+enum oche_opcode {
+    OCHE_RC_SEND_FIRST = 0x00,
+    OCHE_RC_SEND_MIDDLE = 0x01,
+    OCHE_RC_SEND_LAST = 0x02,
+    OCHE_RC_SEND_LAST_IMM = 0x03,
+    OCHE_RC_SEND_ONLY = 0x04,
+    OCHE_RC_SEND_ONLY_IMM = 0x05,
+    OCHE_RC_WRITE_FIRST = 0x06,
+    OCHE_RC_WRITE_MIDDLE = 0x07,
+    OCHE_RC_WRITE_LAST = 0x08,
+    OCHE_RC_WRITE_LAST_IMM = 0x09,
+    OCHE_RC_WRITE_ONLY = 0x0a,
+    OCHE_RC_WRITE_ONLY_IMM = 0x0b,
+    OCHE_RC_READ_REQUEST = 0x0c,
+    OCHE_RC_READ_RESPONSE_FIRST = 0x0d,
+    OCHE_RC_READ_RESPONSE_MIDDLE = 0x0e,
+    OCHE_RC_READ_RESPONSE_LAST = 0x0f,
+    OCHE_RC_READ_RESPONSE_ONLY = 0x10,
+    OCHE_RC_ACK = 0x11,
+    OCHE_RC_ATOMIC_ACK = 0x12,
+    OCHE_RC_COMPARE_SWAP = 0x13,
+    OCHE_RC_FETCH_ADD = 0x14,
+    OCHE_RC_SEND_LAST_INV = 0x16,
+    OCHE_RC_SEND_ONLY_INV = 0x17,
+
+    OCHE_UC_SEND_FIRST = 0x20,
+    OCHE_UC_SEND_MIDDLE = 0x21,
+    OCHE_UC_SEND_LAST = 0x22,
+    OCHE_UC_SEND_LAST_IMM = 0x23,
+    OCHE_UC_SEND_ONLY = 0x24,
+    OCHE_UC_SEND_ONLY_IMM = 0x25,
+    OCHE_UC_WRITE_FIRST = 0x26,
+    OCHE_UC_WRITE_MIDDLE = 0x27,
+    OCHE_UC_WRITE_LAST = 0x28,
+    OCHE_UC_WRITE_LAST_IMM = 0x29,
+    OCHE_UC_WRITE_ONLY = 0x2a,
+    OCHE_UC_WRITE_ONLY_IMM = 0x2b,
+
+    OCHE_UD_SEND_ONLY = 0x64,
+    OCHE_UD_SEND_ONLY_IMM = 0x65,
+
+    OCHE_CNP = 0x81,
+
+    OCHE_SCHEME_OPCODES = 0xc0, /* from here on */
+    OCHE_OPCODES = 0x100
+};
+
+/* Added to an RC SEND or WRITE opcode, makes it the UC opcode. */
+#define OCHE_UC_OF_RC 0x20
+
+/* Whose packet it is. The first three have the values of enum oche_transport (core/qp/work.h). */
+enum oche_service {
+    OCHE_SERVICE_RC,
+    OCHE_SERVICE_UC,
+    OCHE_SERVICE_UD,
+    OCHE_SERVICE_CNP,    /* any transport */
+    OCHE_SERVICE_SCHEME, /* a congestion control scheme's own packet */
+};
+
+enum oche_operation {
+    OCHE_OPERATION_NONE, /* CNP and schemes */
+    OCHE_OPERATION_SEND,
+    OCHE_OPERATION_WRITE,
+    OCHE_OPERATION_READ, /* request and responses */
+    OCHE_OPERATION_COMPARE_SWAP,
+    OCHE_OPERATION_FETCH_ADD,
+    OCHE_OPERATION_ACK, /* of anything but READ and atomics */
+    OCHE_OPERATION_ATOMIC_ACK,
+};
+
+/* Headers that may follow the BTH. */
+enum oche_header {
+    OCHE_HEADER_NONE, /* ends a row's list */
+    OCHE_HEADER_RETH,
+    OCHE_HEADER_ATOMIC,
+    OCHE_HEADER_AETH,
+    OCHE_HEADER_ATOMIC_ACK,
+    OCHE_HEADER_IMM,
+    OCHE_HEADER_IETH,
+    OCHE_HEADER_DETH,
+    OCHE_HEADER_CNP,    /* 16 reserved bytes */
+    OCHE_HEADER_SCHEME, /* the row's scheme_bytes */
+    OCHE_HEADERS
+};
+
+#define OCHE_RETH_BYTES       16
+#define OCHE_ATOMIC_BYTES     28
+#define OCHE_AETH_BYTES       4
+#define OCHE_ATOMIC_ACK_BYTES 8
+#define OCHE_IMM_BYTES        4
+#define OCHE_IETH_BYTES       4
+#define OCHE_DETH_BYTES       8
+#define OCHE_CNP_BYTES        16
+#define OCHE_NONE_BYTES       0
+/* BTH and the longest list of headers (AtomicETH). */
+#define OCHE_MAX_HEADER_BYTES (OCHE_BTH_BYTES + OCHE_ATOMIC_BYTES)
+
+enum oche_opcode_flags {
+    OCHE_OP_FIRST = 1 << 0,  /* begins a message: FIRST and ONLY */
+    OCHE_OP_MIDDLE = 1 << 1, /* neither begins nor ends one */
+    OCHE_OP_LAST = 1 << 2,   /* ends a message: LAST and ONLY */
+    OCHE_OP_ONLY = OCHE_OP_FIRST | OCHE_OP_LAST,
+    OCHE_OP_REQUEST = 1 << 3,
+    OCHE_OP_RESPONSE = 1 << 4,
+    OCHE_OP_PAYLOAD = 1 << 5,    /* may carry payload; without LAST it must (exactly the MTU) */
+    OCHE_OP_TAKES_PSN = 1 << 6,  /* a request: moves the sender's PSN (READ: by its responses) */
+    OCHE_OP_TAKES_RECV = 1 << 7, /* takes a receive work off the queue */
+    OCHE_OP_ENDS_RECV = 1 << 8,  /* completes the receive work of its message */
+    OCHE_OP_HEADER_SHIFT = 16,   /* from here, a bit a header: see OCHE_OP_HAS */
+};
+
+/* The flag that says that a row has header OCHE_HEADER_<name>. */
+#define OCHE_OP_HAS(name) (UINT32_C(1) << (OCHE_OP_HEADER_SHIFT + OCHE_HEADER_##name))
+
+#define OCHE_MAX_HEADERS 2 /* extension headers in a row */
+
+/* One row. Everything is 0 (name NULL) for an opcode that does not exist. */
+struct oche_opcode_row {
+    const char *name;                  /* "RC SEND FIRST" */
+    uint32_t flags;                    /* enum oche_opcode_flags, OCHE_OP_HAS */
+    uint8_t service;                   /* enum oche_service */
+    uint8_t operation;                 /* enum oche_operation */
+    uint8_t headers[OCHE_MAX_HEADERS]; /* enum oche_header, in wire order */
+    uint8_t header_bytes;              /* of the extension headers, without BTH */
+    uint8_t scheme_bytes;              /* of OCHE_HEADER_SCHEME: 0 … 12, a multiple of 4 */
+};
+
+extern const struct oche_opcode_row oche_opcodes[OCHE_OPCODES];
+
+/* The row of an opcode. */
+static inline const struct oche_opcode_row *oche_opcode(uint8_t opcode)
+{
+    return &oche_opcodes[opcode];
+}
+
+/* "RC SEND FIRST", or "opcode ?" for one that is not in the table. */
+const char *oche_opcode_name(uint8_t opcode);
+/* "RETH", "ImmDt", … */
+const char *oche_header_name(enum oche_header header);
+
+static inline bool oche_opcode_has(uint8_t opcode, uint32_t flags)
+{
+    return (oche_opcodes[opcode].flags & flags) == flags;
+}
+
+/* Pad bytes that bring a payload to a multiple of four. */
+static inline uint32_t oche_pad_bytes(uint32_t payload_bytes)
+{
+    return -payload_bytes & 3;
+}
+
+/* From BTH to ICRC, both included: the UDP payload. */
+static inline uint32_t oche_transport_bytes(uint8_t opcode, uint32_t payload_bytes)
+{
+    return OCHE_BTH_BYTES + oche_opcodes[opcode].header_bytes + ((payload_bytes + 3) & ~3u) +
+           OCHE_ICRC_BYTES;
+}
+
+/*
+ * The untagged Ethernet frame, from MAC addresses to FCS, at least 64 bytes: what queues and
+ * links count.
+ */
+static inline uint32_t oche_frame_bytes(uint8_t opcode, uint32_t payload_bytes, bool ipv6)
+{
+    uint32_t bytes = OCHE_ETH_BYTES + (ipv6 ? (uint32_t)OCHE_IPV6_BYTES : OCHE_IPV4_BYTES) +
+                     OCHE_UDP_BYTES + oche_transport_bytes(opcode, payload_bytes) + OCHE_FCS_BYTES;
+
+    return bytes < OCHE_MIN_FRAME_BYTES ? OCHE_MIN_FRAME_BYTES : bytes;
+}
+
+#endif

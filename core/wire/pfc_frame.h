@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The priority-based flow control frame (IEEE 802.1Qbb; REFERENCE F.6) as bytes. As a struct it is
+ * an oche_packet of kind OCHE_PACKET_PFC, whose class vector and quanta packet.h describes.
+ */
+#ifndef OCHE_CORE_WIRE_PFC_FRAME_H
+#define OCHE_CORE_WIRE_PFC_FRAME_H
+
+#include "core/wire/packet.h"
+
+#define OCHE_PFC_BYTES (OCHE_MIN_FRAME_BYTES - OCHE_FCS_BYTES) /* as captured, without FCS */
+
+/* Whether an Ethernet frame of `count` bytes is a MAC control frame (ethertype 0x8808). */
+bool oche_pfc_is_control(const uint8_t *bytes, size_t count);
+
+/* Writes OCHE_PFC_BYTES bytes, padding included. */
+void oche_pfc_encode(const struct oche_packet *pfc, const uint8_t src_mac[6], uint8_t *out);
+
+/*
+ * Reads a PFC frame; `src_mac` may be NULL. False if it is too short, not to 01:80:C2:00:00:01,
+ * or another opcode than 0x0101 (the old PAUSE of all classes, 0x0001, is one).
+ */
+bool oche_pfc_decode(const uint8_t *bytes, size_t count, struct oche_packet *pfc, uint8_t *src_mac);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Routing: from a packet's destination to an egress port, by group (a ToR) and, where several
+ * ports are equally near, by a hash of the five-tuple (equal-cost multi-path, flow by flow). The
+ * hash is mixed with the switch's own salt, so that switches of one tier choose independently.
+ */
+#ifndef OCHE_FABRIC_ECMP_H
+#define OCHE_FABRIC_ECMP_H
+
+#include "core/base.h"
+#include "core/random.h"
+#include "core/wire/packet.h"
+#include "fabric/switch.h"
+
+/* The salt of the switch `node`. */
+uint64_t oche_ecmp_salt(uint64_t seed, uint32_t node);
+
+/* One of `count` candidates (not 0) for a five-tuple's hash. */
+static inline uint32_t oche_ecmp_pick(uint64_t salt, uint32_t flow_hash, uint32_t count)
+{
+    return (uint32_t)(((unsigned __int128)oche_mix64(salt ^ flow_hash) * count) >> 64);
+}
+
+/* The egress port, or -1: unknown or unreachable. */
+static inline int oche_ecmp_route(const struct oche_routes *routes, uint64_t salt,
+                                  const struct oche_packet *packet)
+{
+    uint32_t group;
+    struct oche_port_set set;
+
+    if (OCHE_UNLIKELY(packet->dst >= routes->addresses))
+        return -1;
+    group = routes->group_of[packet->dst];
+    if (group == routes->own_group)
+        return routes->port_of_address[packet->dst];
+    set = routes->sets[routes->set_of_group[group]];
+    if (set.count == 1)
+        return routes->ports[set.first];
+    if (OCHE_UNLIKELY(set.count == 0))
+        return -1;
+    return routes->ports[set.first + oche_ecmp_pick(salt, packet->flow_hash, set.count)];
+}
+
+#endif

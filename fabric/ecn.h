@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * RED marking on the instantaneous egress queue of (port, class) (DCQCN sec 3.1, Fig 5;
+ * REFERENCE A.1): never up to Kmin, with a probability that rises linearly to Pmax at Kmax,
+ * always above Kmax. Kmin = Kmax = K, Pmax = 1 is DCTCP's marking.
+ *
+ * The paper's text marks on arrival; switch chips mark at departure, and that is the default
+ * (REFERENCE A.4 no. 7, A6). The queue is, at dequeue, what the packet leaves behind; at enqueue,
+ * what it finds: the packet itself is not in it. Only ECT packets are marked; control packets are
+ * not ECT. Integers only: a probability is in units of 2^-63.
+ */
+#ifndef OCHE_FABRIC_ECN_H
+#define OCHE_FABRIC_ECN_H
+
+#include "core/base.h"
+#include "core/random.h"
+#include "core/wire/packet.h"
+#include "fabric/switch.h"
+
+struct oche_red {
+    uint64_t kmin, kmax; /* bytes */
+    uint64_t slope;      /* probability per byte above kmin */
+    struct oche_random random;
+};
+
+void oche_red_init(struct oche_red *red, const struct oche_switch_params *params, uint64_t seed,
+                   uint32_t node);
+
+/* Probability of a mark at `queue` bytes, in 2^-63: from 0 to 2^63. */
+static inline uint64_t oche_red_probability(const struct oche_red *red, uint64_t queue)
+{
+    if (queue <= red->kmin)
+        return 0;
+    if (queue > red->kmax)
+        return UINT64_C(1) << 63;
+    return (queue - red->kmin) * red->slope;
+}
+
+/* Sets CE if the draw says so; true if this packet was marked here and now. */
+bool oche_red_mark(struct oche_red *red, struct oche_packet *packet, uint64_t queue);
+
+#endif

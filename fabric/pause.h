@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Received PFC: which classes of a port its peer holds paused (IEEE 802.1Qbb; REFERENCE F.6). A
+ * frame takes effect after the port's response time; a pause ends with an XON (quanta 0), or by
+ * itself when its quanta (512 bit times each) have run out, counted from its effect. Any port may
+ * hold one of these: a switch's or a host's.
+ *
+ * Frames that have arrived but do not act yet are kept as pauses to come: four a class, exactly.
+ * If more pile up within one response time, the gap between the last two is paused too: the port
+ * then sends less than it might, never more.
+ */
+#ifndef OCHE_FABRIC_PAUSE_H
+#define OCHE_FABRIC_PAUSE_H
+
+#include "core/base.h"
+#include "core/wire/packet.h"
+
+#define OCHE_PAUSE_SPANS   4
+#define OCHE_PAUSE_QUANTUM 512 /* bits */
+
+/* Duration of `quanta` on a line of `rate_bps`. */
+static inline oche_time oche_pause_duration(uint16_t quanta, uint64_t rate_bps)
+{
+    return oche_time_of_bytes((uint64_t)quanta * (OCHE_PAUSE_QUANTUM / 8), rate_bps);
+}
+
+struct oche_pause_span {
+    oche_time from, until; /* paused at from <= t < until */
+};
+
+struct oche_pause {
+    oche_time next; /* when oche_pause_update has something to do, or OCHE_NEVER */
+    uint8_t mask;   /* classes paused as of the last update */
+    uint8_t counts[OCHE_CLASSES];
+    uint64_t rate_bps;
+    oche_time response;
+    oche_time counted_from; /* last reset of the counters */
+    uint64_t received[OCHE_CLASSES];
+    oche_time total[OCHE_CLASSES]; /* of pauses that have ended */
+    /* Per class, in order of time and disjoint; the first may be in effect. */
+    struct oche_pause_span spans[OCHE_CLASSES][OCHE_PAUSE_SPANS];
+};
+
+void oche_pause_init(struct oche_pause *pause, uint64_t rate_bps, oche_time response);
+
+/* A PFC frame arrived. With a response of 0 it acts at once. */
+void oche_pause_receive(struct oche_pause *pause, const struct oche_packet *frame, oche_time now);
+
+/* Lets time pass. Returns the classes that are paused at `now`. */
+uint8_t oche_pause_update(struct oche_pause *pause, oche_time now);
+
+/* Time that `cls` has been paused since the last reset, a pause in effect counted up to `now`. */
+oche_time oche_pause_time(const struct oche_pause *pause, unsigned cls, oche_time now);
+/* PFC frames with a pause for `cls` since the last reset, refreshes included. */
+static inline uint64_t oche_pause_received(const struct oche_pause *pause, unsigned cls)
+{
+    return pause->received[cls];
+}
+void oche_pause_reset(struct oche_pause *pause, oche_time now);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The egress queues of a port: one FIFO a traffic class, strict priority, highest class first.
+ * ACKs, NAKs and CNPs travel above data in every paper that oche reproduces (DCQCN sec 3.3).
+ *
+ * Layout: one cache line holds two classes and all that a packet touches on its way out; a port
+ * with more classes has further lines right behind. Lists are intrusive (packet->next).
+ */
+#ifndef OCHE_FABRIC_PRIORITY_H
+#define OCHE_FABRIC_PRIORITY_H
+
+#include "core/base.h"
+#include "core/wire/packet.h"
+
+#define OCHE_EGRESS_LINE_CLASSES 2
+
+/* Bits of oche_egress.flags. */
+#define OCHE_EGRESS_PFC_WAITS UINT8_C(1) /* a PFC frame is to be sent, before all else */
+#define OCHE_EGRESS_WATCHED   UINT8_C(2) /* a queue watch is attached */
+
+struct oche_egress_queue {
+    struct oche_packet *head, *tail; /* meaningful if the class is in `waiting` */
+};
+
+/* What stands above `queue` is used in a port's first line only. */
+struct oche_egress {
+    uint64_t packets, frame_bytes; /* sent since the last reset */
+    uint32_t max_bytes;            /* of all queues together, since the last reset */
+    uint8_t waiting;               /* classes that hold a packet */
+    uint8_t paused;                /* classes that the peer has paused */
+    uint8_t flags;
+    uint8_t lines; /* of this port */
+    struct oche_egress_queue queue[OCHE_EGRESS_LINE_CLASSES];
+    uint32_t bytes[OCHE_EGRESS_LINE_CLASSES];
+} __attribute__((aligned(OCHE_CACHE_LINE)));
+
+_Static_assert(sizeof(struct oche_egress) == OCHE_CACHE_LINE, "two classes a line");
+
+static inline unsigned oche_egress_lines(unsigned class_count)
+{
+    return (class_count + OCHE_EGRESS_LINE_CLASSES - 1) / OCHE_EGRESS_LINE_CLASSES;
+}
+
+/* Bytes in all queues of the port. */
+static inline uint32_t oche_egress_bytes(const struct oche_egress *port)
+{
+    uint32_t bytes = port->bytes[0] + port->bytes[1];
+
+    for (unsigned i = 1; i < port->lines; i++)
+        bytes += port[i].bytes[0] + port[i].bytes[1];
+    return bytes;
+}
+
+static inline uint32_t oche_egress_class_bytes(const struct oche_egress *port, unsigned cls)
+{
+    return port[cls / OCHE_EGRESS_LINE_CLASSES].bytes[cls % OCHE_EGRESS_LINE_CLASSES];
+}
+
+/* Classes that may send a packet now. */
+static inline uint8_t oche_egress_eligible(const struct oche_egress *port)
+{
+    return (uint8_t)(port->waiting & ~port->paused);
+}
+
+/* Appends `packet` to the queue of `cls`. */
+static inline void oche_egress_put(struct oche_egress *port, unsigned cls,
+                                   struct oche_packet *packet)
+{
+    struct oche_egress *line = port + cls / OCHE_EGRESS_LINE_CLASSES;
+    struct oche_egress_queue *queue = &line->queue[cls % OCHE_EGRESS_LINE_CLASSES];
+    uint8_t bit = (uint8_t)(1U << cls);
+    uint32_t bytes;
+
+    packet->next = NULL;
+    if (port->waiting & bit)
+        queue->tail->next = packet;
+    else
+        queue->head = packet;
+    queue->tail = packet;
+    port->waiting |= bit;
+    line->bytes[cls % OCHE_EGRESS_LINE_CLASSES] += packet->frame_bytes;
+    bytes = oche_egress_bytes(port);
+    if (bytes > port->max_bytes)
+        port->max_bytes = bytes;
+}
+
+/* Takes the first packet of `cls`, which must hold one, and counts it as sent. */
+static inline struct oche_packet *oche_egress_take(struct oche_egress *port, unsigned cls)
+{
+    struct oche_egress *line = port + cls / OCHE_EGRESS_LINE_CLASSES;
+    struct oche_egress_queue *queue = &line->queue[cls % OCHE_EGRESS_LINE_CLASSES];
+    struct oche_packet *packet = queue->head;
+
+    queue->head = packet->next;
+    if (packet->next == NULL)
+        port->waiting &= (uint8_t) ~(1U << cls);
+    line->bytes[cls % OCHE_EGRESS_LINE_CLASSES] -= packet->frame_bytes;
+    port->packets++;
+    port->frame_bytes += packet->frame_bytes;
+    return packet;
+}
+
+/* The highest class of a mask that is not empty. */
+static inline unsigned oche_egress_highest(uint8_t classes)
+{
+    return 31U - (unsigned)__builtin_clz(classes);
+}
+
+/* Makes the `lines` lines of one port empty. */
+void oche_egress_init(struct oche_egress *port, unsigned class_count);
+
+#endif

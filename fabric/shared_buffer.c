@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How a switch's buffer is divided (DCQCN sec 4; REFERENCE A.8, A12), and what happens to a
+ * packet that does not simply fit. The usual path is inline in the header.
+ */
+#include "fabric/shared_buffer.h"
+
+/* A minimum frame with preamble and gap: what a PAUSE frame takes of the line. */
+#define PAUSE_LINE_BYTES (OCHE_MIN_FRAME_BYTES + OCHE_GAP_BYTES)
+#define SHARE_ONE        65536.0 /* 1 in units of 2^-16 */
+
+static unsigned lossless_count(const struct oche_switch_config *config)
+{
+    if (!config->params->pfc)
+        return 0;
+    return (unsigned)__builtin_popcount(config->lossless_classes);
+}
+
+static uint64_t round_up(double value)
+{
+    uint64_t whole = (uint64_t)value;
+
+    return (double)whole < value ? whole + 1 : whole;
+}
+
+/*
+ * Worst case after the packet that crossed the threshold: the PAUSE frame waits for a frame just
+ * begun (1 MTU), is sent, travels, takes effect after the response time; the upstream finishes
+ * what it has begun (1 MTU); and the link is still full (a second delay).
+ */
+uint64_t oche_buffer_headroom(const struct oche_switch_config *config, unsigned port)
+{
+    const struct oche_switch_params *params = config->params;
+    const struct oche_switch_port_config *link = &config->ports[port];
+    uint64_t bytes = params->headroom_bytes;
+
+    if (lossless_count(config) == 0)
+        return 0;
+    if (bytes == OCHE_NEVER) {
+        oche_time blind = 2 * link->delay + params->pfc_response;
+        bytes = oche_bytes_in_time(blind, link->rate_bps) + 2 * (uint64_t)config->mtu_frame_bytes +
+                PAUSE_LINE_BYTES;
+    }
+    if (params->headroom_scale == 1.0)
+        return bytes;
+    return round_up((double)bytes * params->headroom_scale);
+}
+
+struct oche_buffer_plan oche_buffer_plan(const struct oche_switch_config *config)
+{
+    const struct oche_switch_params *params = config->params;
+    unsigned lossless = lossless_count(config);
+    struct oche_buffer_plan plan = {.priorities = lossless, .shared = params->buffer_bytes};
+
+    if (lossless == 0)
+        return plan;
+    if (params->pfc_priorities != 0)
+        plan.priorities = (unsigned)params->pfc_priorities;
+    for (unsigned port = 0; port < config->port_count; port++)
+        plan.headroom_total += plan.priorities * oche_buffer_headroom(config, port);
+    plan.reserve = (uint64_t)lossless * config->port_count * config->mtu_frame_bytes;
+    plan.shared =
+        params->buffer_bytes > plan.headroom_total ? params->buffer_bytes - plan.headroom_total : 0;
+    plan.xoff = params->xoff_bytes;
+    if (plan.xoff == 0)
+        plan.xoff = plan.shared / ((uint64_t)plan.priorities * config->port_count);
+    return plan;
+}
+
+void oche_buffer_init(struct oche_buffer *buffer, const struct oche_switch_config *config)
+{
+    const struct oche_switch_params *params = config->params;
+    struct oche_buffer_plan plan = oche_buffer_plan(config);
+
+    OCHE_MUST(plan.shared >= plan.reserve);
+    *buffer = (struct oche_buffer){
+        .size = plan.shared,
+        .limit = plan.shared - plan.reserve,
+        .resume_level = -1,
+        .hysteresis = 2 * config->mtu_frame_bytes,
+        .lossy_share = round_up(params->egress_alpha * SHARE_ONE),
+    };
+    if (plan.priorities == 0)
+        return;
+    if (params->threshold == OCHE_THRESHOLD_STATIC)
+        buffer->base = plan.xoff;
+    else
+        buffer->share = round_up(params->beta * SHARE_ONE / plan.priorities);
+}
+
+enum oche_buffer_verdict oche_buffer_cross(struct oche_buffer *buffer, struct oche_ingress *in,
+                                           uint32_t bytes, uint32_t headroom)
+{
+    uint64_t used = buffer->used + bytes;
+
+    if (!in->xoff && used <= buffer->size) {
+        buffer->used = used;
+        in->bytes += bytes;
+        in->xoff = 1;
+        return OCHE_BUFFER_CROSSED;
+    }
+    if ((uint64_t)in->headroom_used + bytes > headroom)
+        return OCHE_BUFFER_FULL;
+    in->headroom_used = (in->headroom_used + bytes) & INT32_MAX;
+    in->bytes += bytes;
+    buffer->headroom_all += bytes;
+    if (in->xoff)
+        return OCHE_BUFFER_STORED;
+    in->xoff = 1;
+    return OCHE_BUFFER_CROSSED;
+}
+
+int64_t oche_buffer_resume_level(const struct oche_buffer *buffer, const struct oche_ingress *in)
+{
+    uint64_t wanted, unused;
+
+    if (in->headroom_used != 0)
+        return -1;
+    if (in->bytes == 0)
+        return (int64_t)buffer->limit;
+    wanted = (uint64_t)in->bytes + buffer->hysteresis;
+    if (wanted <= buffer->base)
+        return (int64_t)buffer->limit;
+    if (buffer->share == 0)
+        return -1;
+    /* The least unused space at which oche_buffer_xoff_at gives `wanted`. */
+    unused = (((wanted - buffer->base) << 16) + buffer->share - 1) / buffer->share;
+    if (unused > buffer->size)
+        return -1;
+    return (int64_t)(buffer->size - unused < buffer->limit ? buffer->size - unused : buffer->limit);
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The packet memory that all ports of a switch share, accounted by ingress port and class for
+ * the lossless classes (DCQCN sec 4, REFERENCE A.8 and A12):
+ *
+ *     headroom total   H = p * (sum over ports of the port's headroom), p PFC priorities
+ *     shared part      S = B - H
+ *     static  t_PFC    S / (p * ports), or xoff_bytes
+ *     dynamic t_PFC    beta * (S - s) / p, where s bytes of the shared part are occupied, the
+ *                      packet that is being tested included
+ *
+ * An ingress class that comes to hold more than t_PFC is paused (XOFF); what arrives after that
+ * goes to its headroom, and is dropped only if that is full. The class resumes when it holds no
+ * more than max(0, t_PFC - 2 MTU) and its headroom is empty.
+ *
+ * One thing the paper leaves open: the packet that crosses the threshold must be stored too, and
+ * with a dynamic threshold near zero there may be no room for it. So one MTU of the shared part
+ * for each lossless ingress class is kept for crossing packets: any class that arrives when only
+ * this reserve is left is paused whatever t_PFC says, and none resumes until it is whole again.
+ * With it no packet is lost as long as links keep what the headroom assumes; t_PFC itself stays
+ * the paper's.
+ *
+ * Lossy classes (drop-tail) share S less the reserve; see oche_buffer_admit_lossy.
+ * The packet path uses integers only: shares are in units of 2^-16.
+ */
+#ifndef OCHE_FABRIC_SHARED_BUFFER_H
+#define OCHE_FABRIC_SHARED_BUFFER_H
+
+#include "core/base.h"
+#include "fabric/switch.h"
+
+/* One lossless class of one ingress port. */
+struct oche_ingress {
+    uint32_t bytes; /* in shared part and headroom together */
+    uint32_t xoff : 1;
+    uint32_t headroom_used : 31;
+};
+
+struct oche_buffer {
+    uint64_t used;  /* s: bytes in the shared part */
+    uint64_t size;  /* S */
+    uint64_t limit; /* S less the reserve for crossing packets */
+    uint64_t base;  /* static t_PFC, or 0 */
+    uint64_t share; /* dynamic: beta / p in 2^-16; static: 0 */
+    /* Highest `used` at which some paused ingress class may resume; -1: none. Never too low. */
+    int64_t resume_level;
+    uint32_t hysteresis;   /* 2 MTU */
+    uint32_t headroom_all; /* bytes in headrooms, for the occupancy counter */
+    uint64_t lossy_share;  /* egress_alpha in 2^-16; 0: no limit */
+};
+
+/* The division of a buffer, as computed from a configuration. All in bytes. */
+struct oche_buffer_plan {
+    unsigned priorities;     /* p */
+    uint64_t headroom_total; /* H */
+    uint64_t reserve;        /* for crossing packets */
+    uint64_t shared;         /* S; 0 if H exceeds the buffer */
+    uint64_t xoff;           /* static t_PFC */
+};
+
+/* Headroom per class of `port`: 2 C delay + C response + 2 MTU + a PAUSE frame, or as configured.
+ */
+uint64_t oche_buffer_headroom(const struct oche_switch_config *config, unsigned port);
+struct oche_buffer_plan oche_buffer_plan(const struct oche_switch_config *config);
+void oche_buffer_init(struct oche_buffer *buffer, const struct oche_switch_config *config);
+
+/* t_PFC when the shared part holds `used` bytes. */
+static inline uint64_t oche_buffer_xoff_at(const struct oche_buffer *buffer, uint64_t used)
+{
+    uint64_t unused = buffer->size > used ? buffer->size - used : 0;
+
+    return buffer->base + (unused * buffer->share >> 16);
+}
+
+/*
+ * Admits a packet of a lossless class to the shared part, unless that needs a closer look: then
+ * false, nothing has changed, and oche_buffer_cross decides.
+ */
+static inline bool oche_buffer_admit(struct oche_buffer *buffer, struct oche_ingress *in,
+                                     uint32_t bytes)
+{
+    uint64_t used = buffer->used + bytes;
+    uint64_t held = (uint64_t)in->bytes + bytes;
+
+    if (OCHE_UNLIKELY(in->xoff || used > buffer->limit))
+        return false;
+    if (OCHE_UNLIKELY(held > buffer->base + ((buffer->size - used) * buffer->share >> 16)))
+        return false;
+    buffer->used = used;
+    in->bytes = (uint32_t)held;
+    return true;
+}
+
+enum oche_buffer_verdict { OCHE_BUFFER_STORED, OCHE_BUFFER_CROSSED, OCHE_BUFFER_FULL };
+
+/*
+ * A packet that oche_buffer_admit refused. CROSSED: stored, and the class is XOFF from now on;
+ * STORED: in the headroom, of which the port has `headroom` bytes per class; FULL: no room.
+ */
+enum oche_buffer_verdict oche_buffer_cross(struct oche_buffer *buffer, struct oche_ingress *in,
+                                           uint32_t bytes, uint32_t headroom);
+
+/*
+ * Drop-tail for lossy classes: the shared part less the reserve, and in it each egress queue (of
+ * `queued` bytes) at most egress_alpha times what is free.
+ */
+static inline bool oche_buffer_admit_lossy(struct oche_buffer *buffer, uint32_t queued,
+                                           uint32_t bytes)
+{
+    uint64_t used = buffer->used + bytes;
+
+    if (OCHE_UNLIKELY(used > buffer->limit))
+        return false;
+    if (buffer->lossy_share != 0 &&
+        (uint64_t)queued + bytes > (buffer->limit - buffer->used) * buffer->lossy_share >> 16)
+        return false;
+    buffer->used = used;
+    return true;
+}
+
+/* A packet of a lossless class leaves. Headroom empties first. */
+static inline void oche_buffer_release(struct oche_buffer *buffer, struct oche_ingress *in,
+                                       uint32_t bytes)
+{
+    uint32_t from_headroom = 0;
+
+    if (OCHE_UNLIKELY(in->headroom_used != 0)) {
+        from_headroom = bytes < in->headroom_used ? bytes : in->headroom_used;
+        in->headroom_used = (in->headroom_used - from_headroom) & INT32_MAX;
+        buffer->headroom_all -= from_headroom;
+    }
+    in->bytes -= bytes;
+    buffer->used -= bytes - from_headroom;
+}
+
+/*
+ * The occupancy of the shared part at or below which this paused class resumes; -1: at none,
+ * before some of its own packets leave.
+ */
+int64_t oche_buffer_resume_level(const struct oche_buffer *buffer, const struct oche_ingress *in);
+
+#endif

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The switch: how the mechanisms beside this file act on a packet. Arrival: route (ecmp), admit
+ * (shared_buffer; pfc when a threshold is crossed), mark if at enqueue (ecn), queue (priority).
+ * Departure: take the highest class that is not paused (priority, pause), release its memory
+ * (shared_buffer; pfc when a class may resume), mark (ecn).
+ */
+#include "fabric/switch.h"
+
+#include <string.h>
+
+#include "fabric/ecmp.h"
+#include "fabric/switch_state.h"
+
+/* Where each array lies in the memory of one switch. */
+struct layout {
+    size_t egress, ingress, cold, pfc_ports, want, named, pauses, due, bytes;
+};
+
+static size_t place(size_t *end, size_t bytes)
+{
+    size_t at = *end;
+
+    *end = (at + bytes + OCHE_CACHE_LINE - 1) & ~(size_t)(OCHE_CACHE_LINE - 1);
+    return at;
+}
+
+static struct layout layout_of(const struct oche_switch_config *config)
+{
+    size_t ports = config->port_count;
+    size_t classes = config->class_count;
+    struct layout at;
+
+    at.bytes = 0;
+    place(&at.bytes, sizeof(struct oche_switch));
+    at.egress = place(&at.bytes,
+                      ports * oche_egress_lines(config->class_count) * sizeof(struct oche_egress));
+    at.ingress = place(&at.bytes, ports * classes * sizeof(struct oche_ingress));
+    at.cold = place(&at.bytes, ports * sizeof(struct oche_switch_cold));
+    at.pfc_ports = place(&at.bytes, ports * sizeof(struct oche_pfc_port));
+    at.want = place(&at.bytes, ports);
+    at.named = place(&at.bytes, ports * sizeof(uint32_t));
+    at.pauses = place(&at.bytes, ports * sizeof(struct oche_pause));
+    at.due = place(&at.bytes, ports * sizeof(oche_time));
+    return at;
+}
+
+size_t oche_switch_bytes(const struct oche_switch_config *config)
+{
+    return layout_of(config).bytes;
+}
+
+static void init_port(struct oche_switch *sw, const struct oche_switch_config *config,
+                      unsigned port)
+{
+    uint64_t rate_bps = config->ports[port].rate_bps;
+    struct oche_pfc_port *pfc = &sw->pfc.ports[port];
+
+    oche_egress_init(oche_switch_egress(sw, port), config->class_count);
+    oche_pause_init(&sw->pauses[port], rate_bps, config->params->pfc_response);
+    pfc->headroom = (uint32_t)oche_buffer_headroom(config, port);
+    pfc->half_time = oche_pause_duration(OCHE_PFC_MAX_QUANTA, rate_bps) / 2;
+    pfc->refresh_at = OCHE_NEVER;
+    sw->due[port] = OCHE_NEVER;
+}
+
+struct oche_switch *oche_switch_create(void *memory, const struct oche_switch_config *config)
+{
+    struct layout at = layout_of(config);
+    char *base = memory;
+    struct oche_switch *sw = memory;
+    const struct oche_switch_params *params = config->params;
+
+    OCHE_MUST(((uintptr_t)memory & (OCHE_CACHE_LINE - 1)) == 0);
+    OCHE_MUST(oche_switch_check(config, NULL, 0));
+    memset(memory, 0, at.bytes);
+    sw->routes = config->routes;
+    sw->salt = oche_ecmp_salt(config->seed, config->node);
+    sw->port_count = config->port_count;
+    sw->class_count = config->class_count;
+    sw->lossless = params->pfc ? config->lossless_classes : 0;
+    sw->lines = (uint8_t)oche_egress_lines(config->class_count);
+    sw->mark_at_enqueue = params->ecn_at == OCHE_ECN_AT_ENQUEUE;
+    sw->port_limit = params->port_buffer_bytes != 0 ? params->port_buffer_bytes : UINT64_MAX;
+    sw->egress = (void *)(base + at.egress);
+    sw->ingress = (void *)(base + at.ingress);
+    sw->cold = (void *)(base + at.cold);
+    sw->pfc.ports = (void *)(base + at.pfc_ports);
+    sw->pfc.want = (void *)(base + at.want);
+    sw->pfc.named = (void *)(base + at.named);
+    sw->pauses = (void *)(base + at.pauses);
+    sw->due = (void *)(base + at.due);
+    sw->next = OCHE_NEVER;
+    oche_red_init(&sw->red, params, config->seed, config->node);
+    oche_buffer_init(&sw->buffer, config);
+    for (unsigned port = 0; port < config->port_count; port++)
+        init_port(sw, config, port);
+    return sw;
+}
+
+/* ---- the packet path ---- */
+
+static int drop(struct oche_switch *sw, unsigned port, enum oche_drop cause)
+{
+    sw->cold[port].drops[cause]++;
+    return -1;
+}
+
+/* Charges the time since the last change to the occupancy that `port` had until now. */
+static void watch_advance(struct oche_queue_watch *watch, oche_time now)
+{
+    uint64_t step = watch->bytes / watch->step_bytes;
+
+    watch->time[step < watch->steps ? step : watch->steps - 1] += now - watch->since;
+    watch->since = now;
+}
+
+static void watch_change(struct oche_switch *sw, unsigned port, oche_time now)
+{
+    struct oche_queue_watch *watch = sw->cold[port].watch;
+
+    watch_advance(watch, now);
+    watch->bytes = oche_egress_bytes(oche_switch_egress(sw, port));
+    if (watch->bytes > watch->max_bytes)
+        watch->max_bytes = watch->bytes;
+}
+
+/* Room for a packet of `bytes` from `in_port` in the queue (port, cls)? */
+static inline bool admit(struct oche_switch *sw, unsigned in_port, const struct oche_egress *egress,
+                         unsigned cls, uint32_t bytes)
+{
+    if (OCHE_LIKELY(sw->lossless >> cls & 1)) {
+        struct oche_ingress *in = oche_switch_ingress(sw, in_port, cls);
+        return OCHE_LIKELY(oche_buffer_admit(&sw->buffer, in, bytes)) ||
+               oche_pfc_admit(sw, in_port, cls, bytes);
+    }
+    if (oche_egress_bytes(egress) + (uint64_t)bytes > sw->port_limit)
+        return false;
+    return oche_buffer_admit_lossy(&sw->buffer, oche_egress_class_bytes(egress, cls), bytes);
+}
+
+static inline void mark(struct oche_switch *sw, unsigned port, struct oche_packet *packet,
+                        uint64_t queue)
+{
+    if (OCHE_UNLIKELY(queue > sw->red.kmin) && oche_red_mark(&sw->red, packet, queue))
+        sw->cold[port].marks++;
+}
+
+int oche_switch_receive(struct oche_switch *sw, unsigned in_port, struct oche_packet *packet,
+                        oche_time now)
+{
+    unsigned cls = packet->traffic_class;
+    struct oche_egress *egress;
+    int port;
+
+    OCHE_MUST(in_port < sw->port_count);
+    if (OCHE_UNLIKELY(++packet->hops > OCHE_HOP_LIMIT))
+        return drop(sw, in_port, OCHE_DROP_TTL);
+    port = oche_ecmp_route(&sw->routes, sw->salt, packet);
+    if (OCHE_UNLIKELY(port < 0))
+        return drop(sw, in_port, OCHE_DROP_NO_ROUTE);
+    if (OCHE_UNLIKELY(cls >= sw->class_count))
+        cls = 0;
+    egress = oche_switch_egress(sw, (unsigned)port);
+    if (OCHE_UNLIKELY(!admit(sw, in_port, egress, cls, packet->frame_bytes)))
+        return drop(sw, (unsigned)port, OCHE_DROP_BUFFER);
+    if (sw->mark_at_enqueue)
+        mark(sw, (unsigned)port, packet, oche_egress_class_bytes(egress, cls));
+    packet->ingress_port = (uint16_t)in_port;
+    packet->when = now;
+    oche_egress_put(egress, cls, packet);
+    if (OCHE_UNLIKELY(egress->flags & OCHE_EGRESS_WATCHED))
+        watch_change(sw, (unsigned)port, now);
+    return port;
+}
+
+struct oche_packet *oche_switch_transmit(struct oche_switch *sw, unsigned port, oche_time now)
+{
+    struct oche_egress *egress = oche_switch_egress(sw, port);
+    uint8_t eligible = oche_egress_eligible(egress);
+    struct oche_packet *packet;
+    unsigned cls;
+
+    if (eligible == 0)
+        return NULL;
+    cls = oche_egress_highest(eligible);
+    packet = oche_egress_take(egress, cls);
+    if (OCHE_LIKELY(sw->lossless >> cls & 1)) {
+        struct oche_ingress *in = oche_switch_ingress(sw, packet->ingress_port, cls);
+        oche_buffer_release(&sw->buffer, in, packet->frame_bytes);
+        if (OCHE_UNLIKELY(in->xoff || (int64_t)sw->buffer.used <= sw->buffer.resume_level))
+            oche_pfc_test_resume(sw, packet->ingress_port, cls);
+    } else {
+        sw->buffer.used -= packet->frame_bytes;
+        if (OCHE_UNLIKELY((int64_t)sw->buffer.used <= sw->buffer.resume_level))
+            oche_pfc_test_resume(sw, packet->ingress_port, cls);
+    }
+    if (!sw->mark_at_enqueue)
+        mark(sw, port, packet, oche_egress_class_bytes(egress, cls));
+    if (OCHE_UNLIKELY(egress->flags & OCHE_EGRESS_WATCHED))
+        watch_change(sw, port, now);
+    return packet;
+}
+
+bool oche_switch_ready(const struct oche_switch *sw, unsigned port)
+{
+    const struct oche_egress *egress = oche_switch_egress(sw, port);
+
+    return oche_egress_eligible(egress) != 0 || (egress->flags & OCHE_EGRESS_PFC_WAITS) != 0;
+}
+
+/* ---- received pauses, timers ---- */
+
+void oche_switch_set_due(struct oche_switch *sw, unsigned port)
+{
+    oche_time before = sw->due[port];
+    oche_time due = oche_time_min(sw->pauses[port].next, sw->pfc.ports[port].refresh_at);
+
+    sw->due[port] = due;
+    if (due <= sw->next) {
+        sw->next = due;
+        return;
+    }
+    if (before > sw->next)
+        return;
+    sw->next = OCHE_NEVER;
+    for (unsigned i = 0; i < sw->port_count; i++)
+        sw->next = oche_time_min(sw->next, sw->due[i]);
+}
+
+void oche_switch_receive_pause(struct oche_switch *sw, unsigned port,
+                               const struct oche_packet *frame, oche_time now)
+{
+    oche_pause_receive(&sw->pauses[port], frame, now);
+    oche_switch_egress(sw, port)->paused = sw->pauses[port].mask;
+    oche_switch_set_due(sw, port);
+}
+
+oche_time oche_switch_next(const struct oche_switch *sw)
+{
+    return sw->next;
+}
+
+int oche_switch_expire(struct oche_switch *sw, oche_time now)
+{
+    while (sw->next <= now) {
+        unsigned port = 0;
+
+        while (sw->due[port] > now)
+            port++;
+        oche_switch_egress(sw, port)->paused = oche_pause_update(&sw->pauses[port], now);
+        oche_pfc_expire(sw, port, now);
+        oche_switch_set_due(sw, port);
+        if (oche_switch_ready(sw, port))
+            return (int)port;
+    }
+    return -1;
+}
+
+/* ---- counters ---- */
+
+void oche_switch_port_stats(const struct oche_switch *sw, unsigned port, oche_time now,
+                            struct oche_switch_port_stats *out)
+{
+    const struct oche_egress *egress = oche_switch_egress(sw, port);
+    const struct oche_pfc_port *pfc = &sw->pfc.ports[port];
+    const struct oche_pause *pause = &sw->pauses[port];
+
+    *out = (struct oche_switch_port_stats){.packets = egress->packets,
+                                           .frame_bytes = egress->frame_bytes,
+                                           .marks = sw->cold[port].marks,
+                                           .max_queue_bytes = egress->max_bytes};
+    memcpy(out->drops, sw->cold[port].drops, sizeof(out->drops));
+    for (unsigned cls = 0; cls < OCHE_CLASSES; cls++) {
+        out->pauses_sent[cls] = pfc->sent[cls];
+        out->refreshes_sent[cls] = pfc->refreshes[cls];
+        out->pause_sent_time[cls] = oche_pfc_time(pfc, cls, now);
+        out->pauses_received[cls] = oche_pause_received(pause, cls);
+        out->paused_time[cls] = oche_pause_time(pause, cls, now);
+    }
+}
+
+void oche_switch_reset_stats(struct oche_switch *sw, oche_time now)
+{
+    for (unsigned port = 0; port < sw->port_count; port++) {
+        struct oche_egress *egress = oche_switch_egress(sw, port);
+        struct oche_switch_cold *cold = &sw->cold[port];
+
+        egress->packets = 0;
+        egress->frame_bytes = 0;
+        egress->max_bytes = oche_egress_bytes(egress);
+        cold->marks = 0;
+        memset(cold->drops, 0, sizeof(cold->drops));
+        oche_pfc_reset(&sw->pfc.ports[port], now);
+        oche_pause_reset(&sw->pauses[port], now);
+    }
+}
+
+uint64_t oche_switch_queue_bytes(const struct oche_switch *sw, unsigned port)
+{
+    return oche_egress_bytes(oche_switch_egress(sw, port));
+}
+
+uint64_t oche_switch_occupied_bytes(const struct oche_switch *sw)
+{
+    return sw->buffer.used + sw->buffer.headroom_all;
+}
+
+uint64_t oche_switch_headroom_bytes(const struct oche_switch *sw, unsigned port)
+{
+    return sw->pfc.ports[port].headroom;
+}
+
+uint64_t oche_switch_xoff_bytes(const struct oche_switch *sw)
+{
+    return oche_buffer_xoff_at(&sw->buffer, sw->buffer.used);
+}
+
+uint64_t oche_switch_ingress_bytes(const struct oche_switch *sw, unsigned port, unsigned cls)
+{
+    return cls < sw->class_count ? oche_switch_ingress(sw, port, cls)->bytes : 0;
+}
+
+bool oche_switch_is_paused(const struct oche_switch *sw, unsigned port, unsigned cls)
+{
+    return oche_switch_egress(sw, port)->paused >> cls & 1;
+}
+
+bool oche_switch_is_pausing(const struct oche_switch *sw, unsigned port, unsigned cls)
+{
+    return sw->pfc.ports[port].told >> cls & 1;
+}
+
+void oche_switch_watch(struct oche_switch *sw, unsigned port, struct oche_queue_watch *watch,
+                       oche_time now)
+{
+    struct oche_egress *egress = oche_switch_egress(sw, port);
+
+    if (sw->cold[port].watch != NULL)
+        watch_advance(sw->cold[port].watch, now);
+    sw->cold[port].watch = watch;
+    egress->flags &= (uint8_t)~OCHE_EGRESS_WATCHED;
+    if (watch == NULL)
+        return;
+    OCHE_MUST(watch->step_bytes > 0 && watch->steps > 0);
+    egress->flags |= OCHE_EGRESS_WATCHED;
+    watch->since = now;
+    watch->bytes = watch->max_bytes = oche_egress_bytes(egress);
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A switch's parameters, and whether a configuration can be. Defaults: the paper's switch
+ * (Trident II: 12 MB, 8 PFC priorities, beta 8) and its deployed marking (REFERENCE A.3), with
+ * headroom from each link.
+ */
+#include "fabric/switch.h"
+
+#include <string.h>
+
+#include "fabric/shared_buffer.h"
+
+#define FIELD(name) .offset = offsetof(struct oche_switch_params, name)
+/* Occupancies are 32 bits wide. */
+#define MAX_BUFFER UINT64_C(0x7fffffff)
+
+static const char *const thresholds[] = {
+    [OCHE_THRESHOLD_DYNAMIC] = "dynamic", [OCHE_THRESHOLD_STATIC] = "static", NULL};
+static const char *const ecn_points[] = {
+    [OCHE_ECN_AT_DEQUEUE] = "dequeue", [OCHE_ECN_AT_ENQUEUE] = "enqueue", NULL};
+
+static const struct oche_param params[] = {
+    {"buffer",
+     OCHE_UNIT_BYTES,
+     FIELD(buffer_bytes),
+     {.u = 12000000},
+     {.u = 1},
+     {.u = MAX_BUFFER},
+     NULL,
+     "DCQCN sec 4",
+     "packet memory, shared by all ports"},
+    {"threshold",
+     OCHE_UNIT_CHOICE,
+     FIELD(threshold),
+     {.u = OCHE_THRESHOLD_DYNAMIC},
+     {.u = 0},
+     {.u = 0},
+     thresholds,
+     "DCQCN sec 4",
+     "of PFC: dynamic (a share of what is free) or static"},
+    {"beta",
+     OCHE_UNIT_REAL,
+     FIELD(beta),
+     {.real = 8},
+     {.real = 1.0 / 1024},
+     {.real = 1024},
+     NULL,
+     "DCQCN sec 4",
+     "dynamic: t_PFC = beta * free / pfc_priorities"},
+    {"xoff",
+     OCHE_UNIT_BYTES,
+     FIELD(xoff_bytes),
+     {.u = 0},
+     {.u = 0},
+     {.u = MAX_BUFFER},
+     NULL,
+     "DCQCN sec 4",
+     "static t_PFC, per ingress port and class; 0: the formula's bound"},
+    {"pfc",
+     OCHE_UNIT_BOOL,
+     FIELD(pfc),
+     {.u = 1},
+     {.u = 0},
+     {.u = 1},
+     NULL,
+     "REFERENCE F.6",
+     "false: drop-tail"},
+    {"pfc_priorities",
+     OCHE_UNIT_COUNT,
+     FIELD(pfc_priorities),
+     {.u = 8},
+     {.u = 0},
+     {.u = OCHE_CLASSES},
+     NULL,
+     "DCQCN sec 4",
+     "that the buffer is divided for; 0: the lossless classes in use"},
+    {"headroom",
+     OCHE_UNIT_BYTES,
+     FIELD(headroom_bytes),
+     {.u = OCHE_NEVER},
+     {.u = 0},
+     {.u = OCHE_NEVER},
+     NULL,
+     "REFERENCE A12",
+     "per ingress port and priority; never: from each link's rate and delay"},
+    {"headroom_scale",
+     OCHE_UNIT_REAL,
+     FIELD(headroom_scale),
+     {.real = 1},
+     {.real = 0},
+     {.real = 100},
+     NULL,
+     "our choice",
+     "times the headroom; below 1, packets may be lost"},
+    {"pfc_response",
+     OCHE_UNIT_TIME,
+     FIELD(pfc_response),
+     {.u = 500 * OCHE_NS},
+     {.u = 0},
+     {.u = OCHE_MS},
+     NULL,
+     "our choice",
+     "from a PAUSE frame's arrival until it takes effect"},
+    {"egress_alpha",
+     OCHE_UNIT_REAL,
+     FIELD(egress_alpha),
+     {.real = 1},
+     {.real = 0},
+     {.real = 1024},
+     NULL,
+     "our choice",
+     "lossy classes: a queue holds at most this share of what is free; 0: no such limit"},
+    {"port_buffer",
+     OCHE_UNIT_BYTES,
+     FIELD(port_buffer_bytes),
+     {.u = 0},
+     {.u = 0},
+     {.u = MAX_BUFFER},
+     NULL,
+     "Dart sec VI",
+     "lossy classes: a port's egress queues hold at most this; 0: no such limit"},
+    {"ecn",
+     OCHE_UNIT_BOOL,
+     FIELD(ecn),
+     {.u = 1},
+     {.u = 0},
+     {.u = 1},
+     NULL,
+     "DCQCN sec 3.1",
+     "RED marking on the egress queues"},
+    {"kmin",
+     OCHE_UNIT_BYTES,
+     FIELD(kmin_bytes),
+     {.u = 5000},
+     {.u = 0},
+     {.u = MAX_BUFFER},
+     NULL,
+     "REFERENCE A.3",
+     "no marks up to this queue"},
+    {"kmax",
+     OCHE_UNIT_BYTES,
+     FIELD(kmax_bytes),
+     {.u = 200000},
+     {.u = 0},
+     {.u = MAX_BUFFER},
+     NULL,
+     "REFERENCE A.3",
+     "every packet is marked above this queue"},
+    {"pmax",
+     OCHE_UNIT_REAL,
+     FIELD(pmax),
+     {.real = 0.01},
+     {.real = 0},
+     {.real = 1},
+     NULL,
+     "REFERENCE A.3",
+     "probability of a mark at kmax"},
+    {"ecn_at",
+     OCHE_UNIT_CHOICE,
+     FIELD(ecn_at),
+     {.u = OCHE_ECN_AT_DEQUEUE},
+     {.u = 0},
+     {.u = 0},
+     ecn_points,
+     "REFERENCE A6",
+     "the queue is seen at dequeue or at enqueue"},
+};
+
+const struct oche_param_table oche_switch_params = {params, sizeof(params) / sizeof(params[0]),
+                                                    sizeof(struct oche_switch_params)};
+
+/* ---- the check ---- */
+
+struct text {
+    char *at;
+    size_t left; /* the terminating zero included */
+};
+
+static void say(struct text *text, const char *words)
+{
+    size_t length = strlen(words);
+
+    if (text->left == 0)
+        return;
+    if (length >= text->left)
+        length = text->left - 1;
+    memcpy(text->at, words, length);
+    text->at += length;
+    text->left -= length;
+    *text->at = '\0';
+}
+
+static void say_number(struct text *text, uint64_t number)
+{
+    char digits[21];
+    char *first = digits + sizeof(digits) - 1;
+
+    *first = '\0';
+    do {
+        *--first = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    say(text, first);
+}
+
+/* `format` with each '#' replaced by the next of `numbers`. Always false. */
+static bool refuse(struct text *text, const char *format, const uint64_t *numbers)
+{
+    for (; *format != '\0'; format++) {
+        char letter[2] = {*format, '\0'};
+
+        if (*format == '#')
+            say_number(text, *numbers++);
+        else
+            say(text, letter);
+    }
+    return false;
+}
+
+static bool check_buffer(const struct oche_switch_config *config, struct text *text)
+{
+    struct oche_buffer_plan plan = oche_buffer_plan(config);
+    uint64_t buffer = config->params->buffer_bytes;
+    uint64_t most = 0;
+
+    for (unsigned port = 0; port < config->port_count; port++) {
+        uint64_t headroom = oche_buffer_headroom(config, port);
+        most = headroom > most ? headroom : most;
+    }
+    if (most > INT32_MAX)
+        return refuse(text, "headroom: # bytes a port and class; at most # bytes",
+                      (uint64_t[]){most, INT32_MAX});
+    if (plan.headroom_total + plan.reserve > buffer)
+        return refuse(text,
+                      "buffer: # bytes is less than the PFC headroom of # bytes (# ports, # "
+                      "pfc_priorities, up to # bytes each) and # bytes for packets that cross a "
+                      "threshold; would be right: at least # bytes, or fewer pfc_priorities",
+                      (uint64_t[]){buffer, plan.headroom_total, config->port_count, plan.priorities,
+                                   most, plan.reserve, plan.headroom_total + plan.reserve});
+    return true;
+}
+
+bool oche_switch_check(const struct oche_switch_config *config, char *buffer, size_t size)
+{
+    const struct oche_switch_params *p = config->params;
+    struct text text = {buffer, size};
+    unsigned lossless = (unsigned)__builtin_popcount(config->lossless_classes);
+
+    if (config->class_count < 1 || config->class_count > OCHE_CLASSES)
+        return refuse(&text, "classes: #; would be right: 1 to #",
+                      (uint64_t[]){config->class_count, OCHE_CLASSES});
+    if (config->lossless_classes >> config->class_count != 0)
+        return refuse(&text, "lossless classes: mask # names a class that is not in use; # are",
+                      (uint64_t[]){config->lossless_classes, config->class_count});
+    if (config->port_count < 1 || config->port_count > UINT16_MAX)
+        return refuse(&text, "ports: #; would be right: 1 to #",
+                      (uint64_t[]){config->port_count, UINT16_MAX});
+    for (unsigned port = 0; port < config->port_count; port++)
+        if (config->ports[port].rate_bps == 0)
+            return refuse(&text, "rate: 0 at port #; would be right: above 0", (uint64_t[]){port});
+    if (p->buffer_bytes > MAX_BUFFER)
+        return refuse(&text, "buffer: # bytes; would be right: at most # bytes",
+                      (uint64_t[]){p->buffer_bytes, MAX_BUFFER});
+    if (p->ecn && p->kmin_bytes > p->kmax_bytes)
+        return refuse(&text, "kmin: # bytes is above kmax, # bytes; would be right: at most kmax",
+                      (uint64_t[]){p->kmin_bytes, p->kmax_bytes});
+    if (p->pfc && p->pfc_priorities != 0 && p->pfc_priorities < lossless)
+        return refuse(&text, "pfc_priorities: # for # lossless classes; would be right: # or more",
+                      (uint64_t[]){p->pfc_priorities, lossless, lossless});
+    if (p->port_buffer_bytes != 0 && p->pfc && lossless == config->class_count)
+        return refuse(&text,
+                      "port_buffer: # bytes limits lossy classes, and PFC makes all # classes "
+                      "lossless; would be right: 0, or pfc: false",
+                      (uint64_t[]){p->port_buffer_bytes, config->class_count});
+    return check_buffer(config, &text);
+}

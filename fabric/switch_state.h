@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a switch is made of; for the files of fabric/ only. Hot things first, a line each. */
+#ifndef OCHE_FABRIC_SWITCH_STATE_H
+#define OCHE_FABRIC_SWITCH_STATE_H
+
+#include "fabric/ecn.h"
+#include "fabric/pause.h"
+#include "fabric/pfc.h"
+#include "fabric/priority.h"
+#include "fabric/shared_buffer.h"
+#include "fabric/switch.h"
+
+/* Counters and links that a packet does not touch on its usual way. */
+struct oche_switch_cold {
+    uint64_t marks;
+    uint64_t drops[OCHE_DROP_CAUSES];
+    struct oche_queue_watch *watch; /* or NULL */
+};
+
+struct oche_switch {
+    struct oche_routes routes;
+    uint64_t salt; /* of ECMP */
+    uint32_t port_count;
+    uint8_t class_count;
+    uint8_t lossless; /* classes under PFC; 0 if PFC is off */
+    uint8_t lines;    /* of egress per port */
+    bool mark_at_enqueue;
+
+    struct oche_egress *egress;   /* `lines` a port */
+    struct oche_ingress *ingress; /* `class_count` a port */
+    uint64_t port_limit;          /* lossy classes: bytes in a port's egress queues */
+    struct oche_red red;
+    struct oche_switch_cold *cold;
+
+    struct oche_buffer buffer;
+    struct oche_pfc pfc;
+    struct oche_pause *pauses; /* a port */
+    oche_time *due;            /* by port: its next pause, end of pause, or refresh */
+    oche_time next;            /* the least of `due` */
+};
+
+static inline struct oche_egress *oche_switch_egress(const struct oche_switch *sw, unsigned port)
+{
+    return sw->egress + (size_t)port * sw->lines;
+}
+
+static inline struct oche_ingress *oche_switch_ingress(const struct oche_switch *sw, unsigned port,
+                                                       unsigned cls)
+{
+    return sw->ingress + (size_t)port * sw->class_count + cls;
+}
+
+/* Recomputes when `port` needs oche_switch_expire. */
+void oche_switch_set_due(struct oche_switch *sw, unsigned port);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Workloads: a type (incast, permutation, …) is one file with its parameter table and one line in
+ * the registry. It generates flows before the run, from named random streams; a flow may also
+ * start when another one ends (struct oche_flow_plan), so closed loops need no code in the run.
+ */
+#ifndef OCHE_SIM_APP_APP_H
+#define OCHE_SIM_APP_APP_H
+
+#include "core/base.h"
+#include "core/param.h"
+#include "core/random.h"
+#include "sim/network/flow.h"
+
+/* What a workload may know of the world. */
+struct oche_workload_facts {
+    uint32_t host_count;
+    uint64_t host_rate_bps;   /* of host 0's link; workloads measure load against it */
+    uint64_t uplink_rate_bps; /* of a ToR's uplinks together, divided by its hosts; 0: no uplinks */
+    uint32_t mtu_bytes;       /* payload of a full packet */
+    uint32_t header_bytes;    /* on the line a full packet has, beside its payload */
+    oche_time duration;       /* of the run */
+    uint64_t seed;
+    uint32_t number; /* of the workload in the scenario's list: part of stream names */
+};
+
+/* Flows as they are generated; grows. `plan` is malloc'd. */
+struct oche_flow_list {
+    struct oche_flow_plan *plan;
+    uint32_t count, capacity;
+};
+
+/* Adds a flow that starts at `start` and is followed by none; returns its number. */
+uint32_t oche_flow_list_add(struct oche_flow_list *list, uint32_t workload, uint32_t src,
+                            uint32_t dst, uint64_t bytes, oche_time start);
+
+struct oche_workload_type {
+    const char *name;
+    const char *help;
+    const struct oche_param_table *table;
+    /*
+     * Adds this workload's flows to `list`. False, and one line in `error` ("name: what is wrong;
+     * what would be right", or FILE:LINE: … when a file is at fault), when it cannot be.
+     */
+    bool (*generate)(const void *params, const struct oche_workload_facts *facts,
+                     struct oche_flow_list *list, char *error, size_t error_bytes);
+};
+
+extern const struct oche_workload_type *const oche_workload_types[]; /* NULL ends it */
+const struct oche_workload_type *oche_workload_type_find(const char *name); /* or NULL */
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Preparing flows: connections and start order. */
+#include "sim/network/flow.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/qp/work.h"
+
+#define MOST_FLOWS ((UINT32_C(1) << 24) - 64) /* a connection's number is its queue pairs' */
+
+static void *make(size_t count, size_t bytes)
+{
+    void *memory = calloc(count == 0 ? 1 : count, bytes);
+
+    if (memory == NULL)
+        oche_panic(__FILE__, __LINE__, "out of memory for flows");
+    return memory;
+}
+
+static bool check(const struct oche_flow_plan *plan, uint32_t count, uint32_t host_count,
+                  char *error, size_t error_bytes)
+{
+    if (count > MOST_FLOWS) {
+        snprintf(error, error_bytes, "%u flows; at most %u can be run", count, MOST_FLOWS);
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const struct oche_flow_plan *flow = &plan[i];
+        if (flow->src >= host_count || flow->dst >= host_count || flow->src == flow->dst) {
+            snprintf(error, error_bytes,
+                     "flow %u goes from host %u to host %u; there are hosts 0 to %u, and source "
+                     "and destination differ",
+                     i, flow->src, flow->dst, host_count - 1);
+            return false;
+        }
+        if (flow->bytes == 0 || flow->bytes > OCHE_MAX_MESSAGE_BYTES) {
+            snprintf(error, error_bytes, "flow %u has %llu bytes; 1 to %llu can be sent", i,
+                     (unsigned long long)flow->bytes, (unsigned long long)OCHE_MAX_MESSAGE_BYTES);
+            return false;
+        }
+    }
+    return true;
+}
+
+struct keyed {
+    uint64_t major, minor;
+    uint32_t flow;
+};
+
+static int compare_keyed(const void *left, const void *right)
+{
+    const struct keyed *a = left, *b = right;
+
+    if (a->major != b->major)
+        return a->major < b->major ? -1 : 1;
+    if (a->minor != b->minor)
+        return a->minor < b->minor ? -1 : 1;
+    return a->flow < b->flow ? -1 : a->flow > b->flow;
+}
+
+static void order_starts(struct oche_flows *flows, uint32_t host_count, struct keyed *keys)
+{
+    uint32_t timed = 0;
+
+    for (uint32_t i = 0; i < flows->count; i++)
+        if (flows->plan[i].start != OCHE_NEVER)
+            keys[timed++] = (struct keyed){
+                .major = flows->plan[i].src, .minor = flows->plan[i].start, .flow = i};
+    qsort(keys, timed, sizeof(*keys), compare_keyed);
+    flows->by_start = make(timed, sizeof(*flows->by_start));
+    flows->host_first = make((size_t)host_count + 1, sizeof(*flows->host_first));
+    for (uint32_t host = 0, i = 0; host <= host_count; host++) {
+        while (i < timed && keys[i].major < host)
+            i++;
+        flows->host_first[host] = i;
+    }
+    flows->host_first[host_count] = timed;
+    for (uint32_t i = 0; i < timed; i++)
+        flows->by_start[i] = keys[i].flow;
+}
+
+static void connect(struct oche_flows *flows, bool per_pair, struct keyed *keys)
+{
+    uint32_t count = flows->count, made = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct oche_flow_plan *flow = &flows->plan[i];
+        keys[i] = (struct keyed){.major = per_pair ? (uint64_t)flow->src << 32 | flow->dst : i,
+                                 .flow = i};
+    }
+    if (per_pair)
+        qsort(keys, count, sizeof(*keys), compare_keyed);
+    flows->connections = make(count, sizeof(*flows->connections));
+    flows->order = make(count, sizeof(*flows->order));
+    for (uint32_t i = 0; i < count; i++) {
+        struct oche_flow_plan *flow = &flows->owned_plan[keys[i].flow];
+        if (i == 0 || keys[i].major != keys[i - 1].major)
+            flows->connections[made++] =
+                (struct oche_connection){.src = flow->src, .dst = flow->dst, .first = i};
+        flows->connections[made - 1].count++;
+        flow->connection = made - 1;
+    }
+    flows->connection_count = made;
+}
+
+bool oche_flows_prepare(struct oche_flows *flows, struct oche_flow_plan *plan, uint32_t count,
+                        uint32_t host_count, bool per_pair, char *error, size_t error_bytes)
+{
+    memset(flows, 0, sizeof(*flows));
+    if (!check(plan, count, host_count, error, error_bytes)) {
+        free(plan);
+        return false;
+    }
+    flows->plan = flows->owned_plan = plan;
+    flows->count = count;
+    flows->sent = make(count, sizeof(*flows->sent));
+    flows->received = make(count, sizeof(*flows->received));
+    for (uint32_t i = 0; i < count; i++) {
+        flows->sent[i].started = flows->sent[i].completed = OCHE_NEVER;
+        flows->received[i].delivered = OCHE_NEVER;
+    }
+    struct keyed *keys = make(count, sizeof(*keys));
+    order_starts(flows, host_count, keys);
+    connect(flows, per_pair, keys);
+    free(keys);
+    flows->host_connections = make(host_count, sizeof(*flows->host_connections));
+    for (uint32_t i = 0; i < flows->connection_count; i++) {
+        flows->host_connections[flows->connections[i].src]++;
+        flows->host_connections[flows->connections[i].dst]++;
+    }
+    return true;
+}
+
+void oche_flows_free(struct oche_flows *flows)
+{
+    free(flows->owned_plan);
+    free(flows->sent);
+    free(flows->received);
+    free(flows->connections);
+    free(flows->order);
+    free(flows->by_start);
+    free(flows->host_first);
+    free(flows->host_connections);
+    memset(flows, 0, sizeof(*flows));
+}

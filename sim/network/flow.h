@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Flows: what applications want moved, fixed before the run, and what became of it. A flow starts
+ * at a time, or when another one ended: at its sender (completed: acknowledged) or at its receiver
+ * (delivered: the last byte is there). Both are events of the node that then starts the next flow,
+ * so no node looks into another.
+ */
+#ifndef OCHE_SIM_NETWORK_FLOW_H
+#define OCHE_SIM_NETWORK_FLOW_H
+
+#include "core/base.h"
+
+#define OCHE_NO_FLOW UINT32_MAX
+
+struct oche_flow_plan {
+    uint32_t src, dst;         /* host numbers */
+    uint64_t bytes;            /* 1 … 2^31 */
+    oche_time start;           /* OCHE_NEVER: only after another flow */
+    uint32_t then_same_source; /* starts here when this one is acknowledged, or OCHE_NO_FLOW */
+    uint32_t then_at_receiver; /* starts at dst when this one is delivered, or OCHE_NO_FLOW */
+    uint32_t connection;       /* set by oche_flows_prepare */
+    uint32_t workload;         /* which entry of the scenario's list it came from */
+};
+
+/* Written by the source's node. */
+struct oche_flow_sent {
+    oche_time started, completed; /* OCHE_NEVER: not (yet) */
+    uint64_t retransmitted_packets;
+    uint32_t timeouts;
+    uint32_t failed; /* enum oche_status of the completion, 0: success */
+};
+
+/* Written by the destination's node. */
+struct oche_flow_received {
+    oche_time delivered; /* its last byte; OCHE_NEVER: not (yet) */
+};
+
+/* A connection: one queue pair at each end, with the same number. */
+struct oche_connection {
+    uint32_t src, dst;
+    uint32_t first; /* its flows are order[first … first + count) */
+    uint32_t count;
+    uint32_t queued;        /* written by the source: order[first … first + queued) is valid */
+    uint32_t posted;        /* by the source: of these, given to the queue pair */
+    uint32_t delivered;     /* written by the destination */
+    uint32_t psn_delivered; /* by the destination: PSNs delivered so far, mod 2^24 */
+};
+
+struct oche_flows {
+    const struct oche_flow_plan *plan;
+    struct oche_flow_plan *owned_plan;
+    struct oche_flow_sent *sent;
+    struct oche_flow_received *received;
+    uint32_t count;
+    struct oche_connection *connections;
+    uint32_t connection_count;
+    uint32_t *order;      /* flows of each connection, in the order they were posted */
+    uint32_t *by_start;   /* flows with a start time, by (source, time, number) */
+    uint32_t *host_first; /* by host: its part of by_start begins here; host_count + 1 entries */
+    uint32_t *host_connections; /* by host: connections that begin or end there */
+};
+
+/*
+ * Takes over `plan` (malloc'd, `count` flows) and prepares it: connections (one a flow, or one an
+ * ordered pair of hosts), start order. False, and a line in `error`, when it cannot be run.
+ */
+bool oche_flows_prepare(struct oche_flows *flows, struct oche_flow_plan *plan, uint32_t count,
+                        uint32_t host_count, bool per_pair, char *error, size_t error_bytes);
+void oche_flows_free(struct oche_flows *flows);
+
+#endif

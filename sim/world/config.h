@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A scenario, bound: everything a world is made from, as plain structs. The scenario reader fills
+ * it from YAML; tests and benchmarks fill it by hand. The sections `run`, `measure` and `loss`
+ * have their parameter tables here; the others have theirs where they are implemented.
+ */
+#ifndef OCHE_SIM_WORLD_CONFIG_H
+#define OCHE_SIM_WORLD_CONFIG_H
+
+#include "core/cc/cc.h"
+#include "core/param.h"
+#include "core/recovery/recovery.h"
+#include "fabric/switch.h"
+#include "sim/app/app.h"
+#include "sim/network/host.h"
+#include "sim/topology/topology.h"
+
+/* Section `run`. */
+struct oche_run_params {
+    oche_time duration;  /* of simulated time, warm-up included */
+    oche_time warmup;    /* measures begin here; flows that started before are left out */
+    bool stop_when_done; /* end as soon as every flow has completed */
+    bool bytes;          /* encode and decode every packet at every link */
+    bool payload;        /* generate, move and check every byte */
+};
+extern const struct oche_param_table oche_run_params;
+
+/* Section `measure`. */
+struct oche_measure_params {
+    oche_time interval;   /* of time series; 0: none */
+    const char *queues;   /* ports whose queues are watched: "tor0:host3, core1:2", or NULL */
+    uint64_t queue_step_bytes; /* resolution of their histograms */
+    bool rates;           /* a series of each connection's pacing rate (first 64) */
+};
+extern const struct oche_param_table oche_measure_params;
+
+/* Section `loss`. */
+enum oche_loss_where { OCHE_LOSS_ALL_LINKS, OCHE_LOSS_HOST_LINKS, OCHE_LOSS_SWITCH_LINKS };
+struct oche_loss_params {
+    double probability;  /* Bernoulli, by packet, by link and direction */
+    const char *pattern; /* of packets to lose, or NULL; see fabric/loss.h */
+    uint32_t where;      /* enum oche_loss_where */
+    const char *port;    /* only packets sent by this port ("tor0:host3"), or NULL */
+};
+extern const struct oche_param_table oche_loss_params;
+
+struct oche_workload_config {
+    const struct oche_workload_type *type;
+    const void *params;
+};
+
+struct oche_world_config {
+    uint64_t seed;
+    uint32_t threads; /* 1 or more */
+    struct oche_run_params run;
+    const struct oche_topology_type *topology;
+    const void *topology_params;
+    struct oche_switch_params switches;
+    struct oche_host_params hosts;
+    const struct oche_cc_scheme *cc;
+    const void *cc_params;
+    const struct oche_recovery_scheme *recovery;
+    const void *recovery_params;
+    const struct oche_workload_config *workloads;
+    uint32_t workload_count;
+    struct oche_loss_params loss;
+    struct oche_measure_params measure;
+    /* Taps: captures of these ports' links; NULL: none. Needs threads = 1. */
+    oche_tap *tap;
+    void *tap_context;
+    const uint32_t *tap_nodes; /* hosts whose links are captured */
+    uint32_t tap_node_count;
+};
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A world: topology, switches, hosts and flows, built from a bound scenario, run, and looked at.
+ *
+ *     world = oche_world_create(&config, error, sizeof(error));   NULL: error has one line
+ *     oche_world_run(world, progress, context);
+ *     … read it through the functions below, or sim/measure …
+ *     oche_world_free(world);
+ */
+#ifndef OCHE_SIM_WORLD_WORLD_H
+#define OCHE_SIM_WORLD_WORLD_H
+
+#include "sim/world/config.h"
+
+struct oche_world;
+
+/* `config` and what it points to must outlive the world. */
+struct oche_world *oche_world_create(const struct oche_world_config *config, char *error,
+                                     size_t error_bytes);
+void oche_world_free(struct oche_world *world);
+
+/* What a progress report says. */
+struct oche_progress {
+    oche_time now, duration; /* simulated */
+    uint64_t hops;           /* packet-hops so far */
+    uint32_t flows_done, flows;
+};
+typedef void oche_progress_report(void *context, const struct oche_progress *progress);
+
+/* Runs to the end of the scenario. `report` (may be NULL) is called every few thousand windows. */
+void oche_world_run(struct oche_world *world, oche_progress_report *report, void *context);
+
+/* Sums over all hosts and switches since the end of warm-up, unless said otherwise. */
+struct oche_world_totals {
+    oche_time measured; /* simulated time after warm-up */
+    uint64_t hops, events;              /* whole run */
+    uint64_t hash;                      /* of the trace, whole run */
+    uint64_t flows, flows_completed, flows_failed;
+    struct oche_nic_stats nic;          /* sums */
+    uint64_t marks[OCHE_PLACES];        /* CE set, by place */
+    uint64_t departures[OCHE_PLACES];   /* packets that left, by place */
+    uint64_t drops[OCHE_DROP_CAUSES];
+    uint64_t lost_packets;              /* on links, as the scenario says */
+    uint64_t pauses_sent, pauses_received_by_hosts;
+    oche_time pause_time;               /* sum over ports and classes that were held */
+    uint64_t rejected_packets;
+    uint64_t corrupt_bytes;             /* with payload: true */
+    uint64_t live_packets;              /* in queues and on links at the end */
+    uint64_t queued_bytes;              /* in switches at the end */
+    bool any_port_paused;               /* at the end */
+};
+void oche_world_totals(const struct oche_world *world, struct oche_world_totals *totals);
+
+/* The parts. */
+const struct oche_world_config *oche_world_config(const struct oche_world *world);
+const struct oche_network *oche_world_network(const struct oche_world *world);
+const struct oche_topology *oche_world_topology(const struct oche_world *world);
+const struct oche_flows *oche_world_flows(const struct oche_world *world);
+const struct oche_host *oche_world_host(const struct oche_world *world, uint32_t host);
+/* Switch number 0 … switch_count - 1. */
+const struct oche_switch *oche_world_switch(const struct oche_world *world, uint32_t number);
+/* Bytes that a port sent since the end of warm-up, frames and gaps. */
+uint64_t oche_world_line_bytes(const struct oche_world *world, uint32_t port);
+
+/* Time series, one value an interval since the end of warm-up. */
+struct oche_world_series {
+    const char *name;   /* "goodput", "queue", "rate", "pauses" */
+    const char *entity; /* "all", "host3", "tor0:host3", "flow 12" */
+    const char *unit;   /* "bps", "bytes", "count" */
+    const double *values;
+    uint32_t count;
+};
+uint32_t oche_world_series_count(const struct oche_world *world);
+struct oche_world_series oche_world_series(const struct oche_world *world, uint32_t number);
+
+/* Watched queues (measure.queues). */
+uint32_t oche_world_watch_count(const struct oche_world *world);
+const struct oche_queue_watch *oche_world_watch(const struct oche_world *world, uint32_t number,
+                                                const char **name);
+
+/* Completion time of a flow that is alone in the network: for slowdowns. */
+oche_time oche_world_ideal_time(const struct oche_world *world, uint32_t flow);
+
+#endif

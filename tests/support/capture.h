@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading captures in tests. */
+#ifndef OCHE_TESTS_SUPPORT_CAPTURE_H
+#define OCHE_TESTS_SUPPORT_CAPTURE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The captures of tests/golden: made between two Linux kernels with soft-RoCE. */
+struct golden_file {
+    const char *name;
+    unsigned packets;
+};
+extern const struct golden_file golden_files[];
+extern const size_t golden_file_count;
+
+/*
+ * Calls `each` for every frame of an Ethernet capture, in a buffer of exactly its size (so that a
+ * sanitizer sees a read beyond it). Returns how many; fails the test if the file is not right.
+ */
+unsigned capture_each(const char *directory, const char *name,
+                      void (*each)(void *context, unsigned number, uint8_t *bytes, size_t count),
+                      void *context);
+
+#endif
