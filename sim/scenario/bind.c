@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Binding sections to parameter tables; see bind.h. */
+#include "sim/scenario/bind.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/scenario/units.h"
+
+/* What every function here needs. */
+struct binder {
+    struct oche_document *document;
+    const struct oche_section *sections;
+    size_t section_count;
+    struct oche_bindings *bindings;
+    size_t capacity;
+    char *error;
+    size_t error_bytes;
+};
+
+#define FAIL(binder, node, below, ...)                                                             \
+    oche_document_fail((binder)->document, node, below, (binder)->error, (binder)->error_bytes,    \
+                       __VA_ARGS__)
+
+/* ---- values ---- */
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), tail = strlen(end);
+
+    return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
+/* A file named in the scenario is beside the scenario. */
+static const char *resolve_file(struct oche_document *document, const struct oche_yaml *node)
+{
+    const char *name = oche_document_name(document);
+    const char *slash = strrchr(name, '/');
+
+    if (node->set != NULL || node->text[0] == '/' || node->text[0] == '\0' || slash == NULL)
+        return node->text;
+    return oche_document_print(document, "%.*s/%s", (int)(slash - name), name, node->text);
+}
+
+/* "[a, b]" where a TEXT is wanted: "a,b". NULL and an error if something else is in the list. */
+static const char *join_list(struct binder *binder, const struct oche_yaml *list)
+{
+    const char *text = "";
+
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct oche_yaml *item = list->child[i];
+
+        if (item->kind != OCHE_YAML_SCALAR) {
+            FAIL(binder, item, NULL, "is a map or a list; write a list of plain words");
+            return NULL;
+        }
+        text = oche_document_print(binder->document, "%s%s%s", text, i == 0 ? "" : ",", item->text);
+    }
+    return text;
+}
+
+static bool bind_value(struct binder *binder, const struct oche_yaml *node,
+                       const struct oche_param *param, void *values)
+{
+    union oche_value value;
+    char reason[OCHE_SCENARIO_ERROR_BYTES];
+
+    if (param->unit == OCHE_UNIT_TEXT && node->kind == OCHE_YAML_LIST) {
+        value.text = join_list(binder, node);
+        if (value.text == NULL)
+            return false;
+        oche_param_set(param, values, value);
+        return true;
+    }
+    if (node->kind != OCHE_YAML_SCALAR)
+        return FAIL(binder, node, NULL, "is a %s; write one value (%s)",
+                    node->kind == OCHE_YAML_MAP ? "map" : "list", oche_unit_name(param->unit));
+    if (!oche_value_parse(param, node->text, &value, reason, sizeof(reason)))
+        return FAIL(binder, node, NULL, "%s", reason);
+    if (param->unit == OCHE_UNIT_TEXT &&
+        (strcmp(param->name, "file") == 0 || ends_with(param->name, "_file")))
+        value.text = resolve_file(binder->document, node);
+    oche_param_set(param, values, value);
+    return true;
+}
+
+/* ---- maps ---- */
+
+/* Refuses `node`, which nothing knows; `known` has `count` words. */
+static bool unknown_key(struct binder *binder, const struct oche_yaml *node,
+                        const char *const *known, size_t count)
+{
+    const char *nearest = oche_nearest_word(node->key, known, count);
+    char list[512] = "";
+    size_t used = 0;
+
+    if (nearest != NULL)
+        return FAIL(binder, node, NULL, "unknown key; did you mean \"%s\"?", nearest);
+    for (size_t i = 0; i < count && used < sizeof(list); i++)
+        used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i == 0 ? "" : ", ",
+                                 known[i]);
+    if (count == 0)
+        return FAIL(binder, node, NULL, "unknown key; nothing can be set here");
+    return FAIL(binder, node, NULL, "unknown key; write one of %s", list);
+}
+
+/*
+ * Fills `values` from `map` (NULL: all defaults). Keys that are not in the table must be among
+ * `others` (`other_count` of them), which somebody else binds.
+ */
+static bool bind_table(struct binder *binder, const struct oche_yaml *map,
+                       const struct oche_param_table *table, const char *const *others,
+                       size_t other_count, void *values)
+{
+    oche_param_defaults(table, values);
+    for (uint32_t i = 0; map != NULL && i < map->count; i++) {
+        const struct oche_yaml *node = map->child[i];
+        const struct oche_param *param = oche_param_find(table, node->key);
+        bool other = false;
+
+        for (size_t j = 0; j < other_count; j++)
+            other |= strcmp(others[j], node->key) == 0;
+        if (other)
+            continue;
+        if (param != NULL) {
+            if (!bind_value(binder, node, param, values))
+                return false;
+            continue;
+        }
+        const char **known = calloc(table->count + other_count, sizeof(*known));
+        size_t count = 0;
+
+        OCHE_MUST(known != NULL);
+        for (size_t j = 0; j < other_count; j++)
+            known[count++] = others[j];
+        for (size_t j = 0; j < table->count; j++)
+            known[count++] = table->params[j].name;
+        unknown_key(binder, node, known, count);
+        free(known);
+        return false;
+    }
+    return true;
+}
+
+static struct oche_bound *add_bound(struct binder *binder, struct oche_bound bound)
+{
+    struct oche_bindings *bindings = binder->bindings;
+
+    if (bindings->count == binder->capacity) {
+        size_t capacity = binder->capacity == 0 ? 16 : 2 * binder->capacity;
+        struct oche_bound *grown = oche_document_alloc(binder->document, capacity * sizeof(*grown));
+
+        if (bindings->count > 0)
+            memcpy(grown, bindings->bound, bindings->count * sizeof(*grown));
+        bindings->bound = grown;
+        binder->capacity = capacity;
+    }
+    bound.values = oche_document_alloc(binder->document, bound.table->struct_bytes);
+    bindings->bound[bindings->count] = bound;
+    return &bindings->bound[bindings->count++];
+}
+
+/* ---- sections ---- */
+
+static const struct oche_variant *find_variant(const struct oche_section *section, const char *name)
+{
+    for (size_t i = 0; i < section->variant_count; i++)
+        if (strcmp(section->variants[i].name, name) == 0)
+            return &section->variants[i];
+    return NULL;
+}
+
+static bool unknown_variant(struct binder *binder, const struct oche_section *section,
+                            const struct oche_yaml *node, const char *below, const char *text)
+{
+    const char **names = calloc(section->variant_count + 1, sizeof(*names));
+    char list[512] = "";
+    size_t used = 0;
+
+    OCHE_MUST(names != NULL);
+    for (size_t i = 0; i < section->variant_count; i++) {
+        names[i] = section->variants[i].name;
+        if (used < sizeof(list))
+            used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i == 0 ? "" : ", ",
+                                     names[i]);
+    }
+    const char *nearest = oche_nearest_word(text, names, section->variant_count);
+
+    free(names);
+    if (text[0] == '\0')
+        return FAIL(binder, node, below, "is missing; write one of %s", list);
+    if (nearest != NULL)
+        return FAIL(binder, node, below, "\"%s\" is not known; did you mean \"%s\"? (%s)", text,
+                    nearest, list);
+    return FAIL(binder, node, below, "\"%s\" is not known; write one of %s", text, list);
+}
+
+/* One entry of a section with variants; `node` may be NULL (not given), a name, or a map. */
+static bool bind_variant(struct binder *binder, const struct oche_section *section,
+                         const struct oche_yaml *node, const char *path)
+{
+    const struct oche_yaml *chosen = node, *map = NULL;
+    const char *name = section->preset, *below = NULL;
+
+    if (node != NULL && node->kind == OCHE_YAML_LIST)
+        return FAIL(binder, node, NULL, "is a list; write one %s, or a map with the key %s",
+                    section->selector, section->selector);
+    if (node != NULL && node->kind == OCHE_YAML_MAP) {
+        map = node;
+        chosen = oche_yaml_find(node, section->selector);
+        if (chosen == NULL)
+            chosen = node->shorthand;
+        if (chosen == NULL) {
+            chosen = node;
+            below = section->selector;
+            name = section->preset != NULL ? section->preset : "";
+        }
+    }
+    if (chosen != NULL && below == NULL) {
+        if (chosen->kind != OCHE_YAML_SCALAR)
+            return FAIL(binder, chosen, NULL, "is not a name; write it as %s: NAME",
+                        section->selector);
+        name = chosen->text;
+    }
+    const struct oche_variant *variant = find_variant(section, name);
+
+    if (variant == NULL)
+        return unknown_variant(binder, section, chosen, below, name);
+    struct oche_bound *bound = add_bound(binder, (struct oche_bound){.section = section,
+                                                                     .variant = variant,
+                                                                     .table = variant->table,
+                                                                     .node = node,
+                                                                     .path = path});
+
+    return bind_table(binder, map, variant->table, &section->selector, 1, bound->values);
+}
+
+static bool bind_plain(struct binder *binder, const struct oche_section *section,
+                       const struct oche_yaml *node, const char *path)
+{
+    const struct oche_yaml *map = node;
+
+    if (node != NULL && node->kind == OCHE_YAML_SCALAR && node->text[0] == '\0')
+        map = NULL; /* "switch:" with nothing below */
+    if (map != NULL && (map->kind != OCHE_YAML_MAP || map->shorthand != NULL))
+        return FAIL(binder, map, NULL, "is not a section; write its keys below it, as KEY: VALUE");
+    struct oche_bound *bound = add_bound(
+        binder, (struct oche_bound){
+                    .section = section, .table = section->table, .node = node, .path = path});
+
+    return bind_table(binder, map, section->table, NULL, 0, bound->values);
+}
+
+static bool bind_entry(struct binder *binder, const struct oche_section *section,
+                       const struct oche_yaml *node, const char *path)
+{
+    if (section->selector != NULL)
+        return bind_variant(binder, section, node, path);
+    return bind_plain(binder, section, node, path);
+}
+
+/* The keys at the root: the table of the section "", if there is one, and every section's name. */
+static bool bind_root(struct binder *binder)
+{
+    static const struct oche_param_table nothing = {.params = NULL, .count = 0};
+    const struct oche_yaml *root = oche_document_root(binder->document);
+    const char **names = calloc(binder->section_count + 1, sizeof(*names));
+    const struct oche_section *own = NULL;
+    struct oche_bound *bound = NULL;
+    size_t count = 0;
+    bool ok;
+
+    OCHE_MUST(names != NULL);
+    for (size_t i = 0; i < binder->section_count; i++) {
+        if (binder->sections[i].name[0] == '\0')
+            own = &binder->sections[i];
+        else
+            names[count++] = binder->sections[i].name;
+    }
+    if (own != NULL)
+        bound = add_bound(
+            binder,
+            (struct oche_bound){.section = own, .table = own->table, .node = root, .path = ""});
+    ok = bind_table(binder, root, own != NULL ? own->table : &nothing, names, count,
+                    bound != NULL ? bound->values : &(char){0});
+    free(names);
+    return ok;
+}
+
+static bool bind_section(struct binder *binder, const struct oche_section *section)
+{
+    const struct oche_yaml *root = oche_document_root(binder->document);
+    const struct oche_yaml *node = oche_yaml_find(root, section->name);
+
+    if (node == NULL && section->selector != NULL && section->preset == NULL) {
+        if (section->optional)
+            return true;
+        return FAIL(binder, root, section->name, "is missing; add \"%s: {%s: %s}\"", section->name,
+                    section->selector, section->variants[0].name);
+    }
+    if (node != NULL && node->kind == OCHE_YAML_LIST && node->count == 0 && section->list &&
+        !section->optional)
+        return FAIL(binder, node, NULL, "is an empty list; write at least one entry");
+    if (node == NULL || !section->list || node->kind != OCHE_YAML_LIST)
+        return bind_entry(binder, section, node, section->name);
+    for (uint32_t i = 0; i < node->count; i++)
+        if (!bind_entry(binder, section, node->child[i], node->child[i]->path))
+            return false;
+    return true;
+}
+
+bool oche_bind(struct oche_document *document, const struct oche_section *sections,
+               size_t section_count, struct oche_bindings *bindings, char *error,
+               size_t error_bytes)
+{
+    struct binder binder = {.document = document,
+                            .sections = sections,
+                            .section_count = section_count,
+                            .bindings = bindings,
+                            .error = error,
+                            .error_bytes = error_bytes};
+
+    *bindings = (struct oche_bindings){.bound = NULL, .count = 0};
+    if (!bind_root(&binder))
+        return false;
+    for (size_t i = 0; i < section_count; i++)
+        if (sections[i].name[0] != '\0' && !bind_section(&binder, &sections[i]))
+            return false;
+    return true;
+}
+
+const struct oche_bound *oche_bindings_find(const struct oche_bindings *bindings, const char *name)
+{
+    for (size_t i = 0; i < bindings->count; i++)
+        if (strcmp(bindings->bound[i].section->name, name) == 0)
+            return &bindings->bound[i];
+    return NULL;
+}
+
+bool oche_bound_fail(const struct oche_document *document, const struct oche_bound *bound,
+                     const char *message, char *error, size_t error_bytes)
+{
+    const struct oche_yaml *node = bound->node != NULL ? bound->node : oche_document_root(document);
+    const char *section = bound->node != NULL ? NULL : bound->path;
+    const char *colon = strchr(message, ':');
+    char key[64];
+
+    if (colon == NULL || (size_t)(colon - message) >= sizeof(key))
+        return oche_document_fail(document, node, section, error, error_bytes, "%s", message);
+    snprintf(key, sizeof(key), "%.*s", (int)(colon - message), message);
+    if (oche_param_find(bound->table, key) == NULL)
+        return oche_document_fail(document, node, section, error, error_bytes, "%s", message);
+    message = colon + 1 + strspn(colon + 1, " ");
+    if (bound->node != NULL && oche_yaml_find(bound->node, key) != NULL)
+        return oche_document_fail(document, oche_yaml_find(bound->node, key), NULL, error,
+                                  error_bytes, "%s", message);
+    char below[160];
+
+    snprintf(below, sizeof(below), "%s%s%s", section != NULL ? section : "",
+             section != NULL && section[0] != '\0' ? "." : "", key);
+    return oche_document_fail(document, node, below, error, error_bytes, "%s", message);
+}
+
+void oche_bindings_each(const struct oche_bindings *bindings,
+                        void (*each)(void *context, const char *key, const char *value,
+                                     const char *unit, bool given),
+                        void *context)
+{
+    char key[192], text[1024];
+
+    for (size_t i = 0; i < bindings->count; i++) {
+        const struct oche_bound *bound = &bindings->bound[i];
+        const char *dot = bound->path[0] != '\0' ? "." : "";
+
+        if (bound->variant != NULL) {
+            snprintf(key, sizeof(key), "%s%s%s", bound->path, dot, bound->section->selector);
+            each(context, key, bound->variant->name, "choice", bound->node != NULL);
+        }
+        for (size_t j = 0; j < bound->table->count; j++) {
+            const struct oche_param *param = &bound->table->params[j];
+
+            snprintf(key, sizeof(key), "%s%s%s", bound->path, dot, param->name);
+            oche_value_format(param, oche_param_get(param, bound->values), text, sizeof(text));
+            each(context, key, text, oche_unit_name(param->unit),
+                 bound->node != NULL && oche_yaml_find(bound->node, param->name) != NULL);
+        }
+    }
+}
+
+/* ---- what can be written ---- */
+
+static void print_table(const struct oche_param_table *table, const char *indent, FILE *out)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const struct oche_param *param = &table->params[i];
+        char preset[1024], range[512];
+
+        oche_value_format(param, param->preset, preset, sizeof(preset));
+        oche_value_range(param, range, sizeof(range));
+        fprintf(out, "%s%-24s %-7s default %s%s%s\n", indent, param->name,
+                oche_unit_name(param->unit), preset[0] != '\0' ? preset : "(none)",
+                range[0] != '\0' ? "; " : "", range);
+        if (param->help != NULL || param->where != NULL)
+            fprintf(out, "%s    %s%s%s%s%s\n", indent, param->help != NULL ? param->help : "",
+                    param->help != NULL && param->where != NULL ? " " : "",
+                    param->where != NULL ? "[" : "", param->where != NULL ? param->where : "",
+                    param->where != NULL ? "]" : "");
+    }
+}
+
+void oche_sections_print(const struct oche_section *sections, size_t section_count, FILE *out)
+{
+    for (size_t i = 0; i < section_count; i++) {
+        const struct oche_section *section = &sections[i];
+
+        if (i > 0)
+            fputc('\n', out);
+        if (section->name[0] != '\0')
+            fprintf(out, "%s: %s%s\n", section->name, section->list ? "(a list) " : "",
+                    section->help);
+        else
+            fprintf(out, "%s\n", section->help);
+        if (section->table != NULL)
+            print_table(section->table, "    ", out);
+        for (size_t j = 0; j < section->variant_count; j++) {
+            const struct oche_variant *variant = &section->variants[j];
+            bool preset = section->preset != NULL && strcmp(section->preset, variant->name) == 0;
+
+            fprintf(out, "  %s: %s%s\n", section->selector, variant->name,
+                    preset ? "  (default)" : "");
+            if (variant->help != NULL)
+                fprintf(out, "      %s\n", variant->help);
+            print_table(variant->table, "    ", out);
+        }
+    }
+}

@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading YAML into a tree that knows its lines, and overriding parts of it. */
+#include "sim/scenario/document.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <yaml.h>
+
+#define MAX_FILE_BYTES (16 << 20)
+#define MAX_DEPTH      32
+#define MAX_NODES      100000 /* aliases are copied: a small file can ask for more */
+
+struct block {
+    struct block *next;
+    uint64_t align; /* what follows is aligned to 16 */
+};
+
+struct oche_document {
+    const char *name;
+    const char *text;
+    struct oche_yaml *root;
+    struct block *blocks;
+    uint32_t nodes;
+};
+
+/* Where errors go, and where the nodes that are being made came from. */
+struct reader {
+    struct oche_document *document;
+    yaml_document_t *yaml;
+    const char *set;
+    char *error;
+    size_t error_bytes;
+};
+
+void *oche_document_alloc(struct oche_document *document, size_t bytes)
+{
+    struct block *block = calloc(1, sizeof(*block) + bytes);
+
+    OCHE_MUST(block != NULL);
+    block->next = document->blocks;
+    document->blocks = block;
+    return block + 1;
+}
+
+char *oche_document_print(struct oche_document *document, const char *format, ...)
+{
+    va_list arguments, again;
+
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, arguments);
+
+    OCHE_MUST(length >= 0);
+    char *text = oche_document_alloc(document, (size_t)length + 1);
+
+    vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
+    va_end(arguments);
+    return text;
+}
+
+bool oche_document_fail(const struct oche_document *document, const struct oche_yaml *node,
+                        const char *below, char *error, size_t error_bytes, const char *format, ...)
+{
+    size_t used;
+    va_list arguments;
+
+    if (node->set != NULL)
+        used = (size_t)snprintf(error, error_bytes, "--set %s: ", node->set);
+    else
+        used = (size_t)snprintf(error, error_bytes, "%s:%u: ", document->name, node->line);
+    if (used < error_bytes && (node->path[0] != '\0' || below != NULL))
+        used += (size_t)snprintf(error + used, error_bytes - used, "%s%s%s: ", node->path,
+                                 node->path[0] != '\0' && below != NULL ? "." : "",
+                                 below != NULL ? below : "");
+    va_start(arguments, format);
+    if (used < error_bytes)
+        vsnprintf(error + used, error_bytes - used, format, arguments);
+    va_end(arguments);
+    for (char *c = error; *c != '\0'; c++) /* one line, whatever was quoted */
+        if ((unsigned char)*c < ' ')
+            *c = ' ';
+    return false;
+}
+
+/* ---- making nodes ---- */
+
+static struct oche_yaml *new_node(struct oche_document *document, enum oche_yaml_kind kind,
+                                  uint32_t line, const char *set, const char *path)
+{
+    struct oche_yaml *node = oche_document_alloc(document, sizeof(*node));
+
+    *node = (struct oche_yaml){
+        .kind = kind, .line = line, .set = set, .path = path, .text = "", .count = 0};
+    document->nodes++;
+    return node;
+}
+
+static void add_child(struct oche_document *document, struct oche_yaml *node,
+                      struct oche_yaml *child)
+{
+    if (node->count == node->capacity) {
+        uint32_t capacity = node->capacity == 0 ? 8 : 2 * node->capacity;
+        struct oche_yaml **grown =
+            oche_document_alloc(document, capacity * sizeof(struct oche_yaml *));
+
+        if (node->count > 0)
+            memcpy(grown, node->child, node->count * sizeof(struct oche_yaml *));
+        node->child = grown;
+        node->capacity = capacity;
+    }
+    node->child[node->count++] = child;
+}
+
+static const char *path_below(struct oche_document *document, const char *path, const char *key)
+{
+    return oche_document_print(document, "%s%s%s", path, path[0] != '\0' ? "." : "", key);
+}
+
+const struct oche_yaml *oche_yaml_find(const struct oche_yaml *map, const char *key)
+{
+    if (map == NULL || map->kind != OCHE_YAML_MAP)
+        return NULL;
+    for (uint32_t i = 0; i < map->count; i++)
+        if (strcmp(map->child[i]->key, key) == 0)
+            return map->child[i];
+    return NULL;
+}
+
+static bool convert(struct reader *reader, yaml_node_t *from, struct oche_yaml *to, unsigned depth);
+
+static bool convert_scalar(struct reader *reader, yaml_node_t *from, struct oche_yaml *to)
+{
+    const char *text = (const char *)from->data.scalar.value;
+    size_t length = from->data.scalar.length;
+
+    if (strlen(text) != length)
+        return oche_document_fail(reader->document, to, NULL, reader->error, reader->error_bytes,
+                                  "has a zero byte in it; write plain text");
+    if (from->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
+        (strcmp(text, "~") == 0 || strcmp(text, "null") == 0))
+        text = "";
+    to->text = oche_document_print(reader->document, "%s", text);
+    return true;
+}
+
+static bool convert_list(struct reader *reader, yaml_node_t *from, struct oche_yaml *to,
+                         unsigned depth)
+{
+    for (yaml_node_item_t *item = from->data.sequence.items.start;
+         item < from->data.sequence.items.top; item++) {
+        yaml_node_t *value = yaml_document_get_node(reader->yaml, *item);
+        const char *path = oche_document_print(reader->document, "%s[%u]", to->path, to->count);
+        struct oche_yaml *child = new_node(reader->document, OCHE_YAML_SCALAR,
+                                           (uint32_t)value->start_mark.line + 1, reader->set, path);
+
+        add_child(reader->document, to, child);
+        if (!convert(reader, value, child, depth + 1))
+            return false;
+    }
+    return true;
+}
+
+static bool convert_map(struct reader *reader, yaml_node_t *from, struct oche_yaml *to,
+                        unsigned depth)
+{
+    for (yaml_node_pair_t *pair = from->data.mapping.pairs.start;
+         pair < from->data.mapping.pairs.top; pair++) {
+        yaml_node_t *key = yaml_document_get_node(reader->yaml, pair->key);
+        yaml_node_t *value = yaml_document_get_node(reader->yaml, pair->value);
+        uint32_t line = (uint32_t)key->start_mark.line + 1;
+
+        if (key->type != YAML_SCALAR_NODE) {
+            to->line = line;
+            return oche_document_fail(reader->document, to, NULL, reader->error,
+                                      reader->error_bytes,
+                                      "a key is not a plain word; write it as key: value");
+        }
+        const char *name =
+            oche_document_print(reader->document, "%s", (const char *)key->data.scalar.value);
+        struct oche_yaml *child = new_node(reader->document, OCHE_YAML_SCALAR, line, reader->set,
+                                           path_below(reader->document, to->path, name));
+        const struct oche_yaml *first = oche_yaml_find(to, name);
+
+        child->key = name;
+        if (first != NULL)
+            return oche_document_fail(
+                reader->document, child, NULL, reader->error, reader->error_bytes,
+                "given twice; it is on line %u already, keep one of them", first->line);
+        add_child(reader->document, to, child);
+        if (!convert(reader, value, child, depth + 1))
+            return false;
+    }
+    return true;
+}
+
+static bool convert(struct reader *reader, yaml_node_t *from, struct oche_yaml *to, unsigned depth)
+{
+    if (depth > MAX_DEPTH)
+        return oche_document_fail(reader->document, to, NULL, reader->error, reader->error_bytes,
+                                  "is nested more than %d deep; write it flat", MAX_DEPTH);
+    if (reader->document->nodes > MAX_NODES)
+        return oche_document_fail(reader->document, to, NULL, reader->error, reader->error_bytes,
+                                  "makes more than %d values; use fewer aliases", MAX_NODES);
+    switch (from->type) {
+    case YAML_SCALAR_NODE:
+        to->kind = OCHE_YAML_SCALAR;
+        return convert_scalar(reader, from, to);
+    case YAML_SEQUENCE_NODE:
+        to->kind = OCHE_YAML_LIST;
+        return convert_list(reader, from, to, depth);
+    case YAML_MAPPING_NODE:
+        to->kind = OCHE_YAML_MAP;
+        return convert_map(reader, from, to, depth);
+    default:
+        return oche_document_fail(reader->document, to, NULL, reader->error, reader->error_bytes,
+                                  "is not YAML; write a value, a list or a map");
+    }
+}
+
+/* ---- reading ---- */
+
+/* What libyaml says, with what would be right. */
+static void explain_yaml(const struct reader *reader, const yaml_parser_t *parser)
+{
+    const char *problem = parser->problem != NULL ? parser->problem : "cannot be read";
+    const char *advice = "check indentation, colons and brackets here and on the line before";
+    size_t line = parser->problem_mark.line + 1;
+
+    if (strstr(problem, "tab character") != NULL)
+        advice = "indent by spaces, not tabs";
+    else if (strstr(problem, "cannot start any token") != NULL)
+        advice = "quote the value";
+    else if (parser->error == YAML_READER_ERROR)
+        advice = "save the file as UTF-8 text";
+    else if (strstr(problem, "undefined alias") != NULL)
+        advice = "define it before with &name";
+    if (reader->set != NULL)
+        snprintf(reader->error, reader->error_bytes, "--set %s: not YAML: %s; quote the value",
+                 reader->set, problem);
+    else
+        snprintf(reader->error, reader->error_bytes, "%s:%zu: not YAML: %s; %s",
+                 reader->document->name, line, problem, advice);
+}
+
+/* Loads the one document in `text` into `to`, whose line, set and path are there already. */
+static bool load(struct reader *reader, const char *text, size_t bytes, struct oche_yaml *to)
+{
+    yaml_parser_t parser;
+    yaml_document_t yaml, second;
+    bool ok = false;
+
+    if (!yaml_parser_initialize(&parser)) {
+        snprintf(reader->error, reader->error_bytes, "out of memory");
+        return false;
+    }
+    yaml_parser_set_input_string(&parser, (const unsigned char *)text, bytes);
+    if (!yaml_parser_load(&parser, &yaml)) {
+        explain_yaml(reader, &parser);
+        yaml_parser_delete(&parser);
+        return false;
+    }
+    yaml_node_t *root = yaml_document_get_root_node(&yaml);
+
+    reader->yaml = &yaml;
+    if (root == NULL)
+        ok = true; /* nothing there: an empty scalar */
+    else if (convert(reader, root, to, 0)) {
+        ok = yaml_parser_load(&parser, &second);
+        if (!ok) {
+            explain_yaml(reader, &parser);
+        } else {
+            yaml_node_t *more = yaml_document_get_root_node(&second);
+
+            if (more != NULL) {
+                to->line = (uint32_t)more->start_mark.line + 1;
+                ok = oche_document_fail(reader->document, to, NULL, reader->error,
+                                        reader->error_bytes,
+                                        "a second document begins here; a file holds one");
+            }
+            yaml_document_delete(&second);
+        }
+    }
+    yaml_document_delete(&yaml);
+    yaml_parser_delete(&parser);
+    return ok;
+}
+
+struct oche_document *oche_document_parse(const char *name, const char *text, size_t bytes,
+                                          char *error, size_t error_bytes)
+{
+    struct oche_document *document = calloc(1, sizeof(*document));
+
+    OCHE_MUST(document != NULL);
+    document->name = oche_document_print(document, "%s", name);
+    document->text = oche_document_print(document, "%.*s", (int)bytes, text);
+    document->root = new_node(document, OCHE_YAML_SCALAR, 1, NULL, "");
+
+    struct reader reader = {.document = document, .error = error, .error_bytes = error_bytes};
+
+    if (!load(&reader, text, bytes, document->root)) {
+        oche_document_close(document);
+        return NULL;
+    }
+    if (document->root->kind != OCHE_YAML_MAP) {
+        snprintf(error, error_bytes, "%s:1: %s; begin with sections such as \"topology:\"", name,
+                 document->root->kind == OCHE_YAML_SCALAR && document->root->text[0] == '\0'
+                     ? "is empty"
+                     : "is not a map of sections");
+        oche_document_close(document);
+        return NULL;
+    }
+    return document;
+}
+
+/* The whole file in malloc'd memory, or NULL and errno. */
+static char *read_file(const char *path, size_t *bytes)
+{
+    FILE *file = fopen(path, "rb");
+    char *text = NULL;
+
+    if (file == NULL)
+        return NULL;
+    text = malloc(MAX_FILE_BYTES + 1);
+    OCHE_MUST(text != NULL);
+    errno = 0;
+    *bytes = fread(text, 1, MAX_FILE_BYTES + 1, file);
+    if (ferror(file) || *bytes > MAX_FILE_BYTES) {
+        int reason = ferror(file) ? errno : EFBIG;
+
+        free(text);
+        fclose(file);
+        errno = reason;
+        return NULL;
+    }
+    fclose(file);
+    return text;
+}
+
+struct oche_document *oche_document_open(const char *path, char *error, size_t error_bytes)
+{
+    size_t bytes;
+    char *text = read_file(path, &bytes);
+
+    if (text == NULL) {
+        snprintf(error, error_bytes, "%s: cannot be read: %s; give the path of a scenario file",
+                 path, strerror(errno));
+        return NULL;
+    }
+    struct oche_document *document = oche_document_parse(path, text, bytes, error, error_bytes);
+
+    free(text);
+    return document;
+}
+
+void oche_document_close(struct oche_document *document)
+{
+    if (document == NULL)
+        return;
+    for (struct block *block = document->blocks, *next; block != NULL; block = next) {
+        next = block->next;
+        free(block);
+    }
+    free(document);
+}
+
+const struct oche_yaml *oche_document_root(const struct oche_document *document)
+{
+    return document->root;
+}
+
+const char *oche_document_name(const struct oche_document *document)
+{
+    return document->name;
+}
+
+const char *oche_document_text(const struct oche_document *document)
+{
+    return document->text;
+}
+
+/* ---- overriding ---- */
+
+/* "a.b[1].c" as "a.b.1.c", or NULL if a part is empty or a bracket stands alone. */
+static char *plain_path(struct oche_document *document, const char *text, size_t length)
+{
+    char *path = oche_document_print(document, "%.*s", (int)length, text);
+    char *to = path;
+    bool open = false;
+
+    for (const char *from = path; *from != '\0'; from++) {
+        if (*from == ']') {
+            if (!open || (from[1] != '\0' && from[1] != '.' && from[1] != '['))
+                return NULL;
+            open = false;
+            continue;
+        }
+        bool separator = *from == '.' || *from == '[';
+
+        if (separator && (open || to == path || to[-1] == '.'))
+            return NULL;
+        open |= *from == '[';
+        *to++ = separator ? '.' : *from;
+    }
+    *to = '\0';
+    return open || to == path || to[-1] == '.' ? NULL : path;
+}
+
+/* The entry of `list` that `part` names; one past the last is made. */
+static struct oche_yaml *list_entry(struct reader *reader, struct oche_yaml *list, const char *part)
+{
+    char *end;
+    unsigned long index = strtoul(part, &end, 10);
+
+    if (part[0] < '0' || part[0] > '9' || *end != '\0' || index > list->count) {
+        oche_document_fail(reader->document,
+                           &(struct oche_yaml){.set = reader->set, .path = list->path}, NULL,
+                           reader->error, reader->error_bytes,
+                           "\"%s\" is not an entry of this list of %u; write %s[0] for the first",
+                           part, list->count, list->path);
+        return NULL;
+    }
+    if (index == list->count)
+        add_child(reader->document, list,
+                  new_node(reader->document, OCHE_YAML_SCALAR, list->line, reader->set,
+                           oche_document_print(reader->document, "%s[%lu]", list->path, index)));
+    return list->child[index];
+}
+
+/* The child of `node` that `part` names, made if need be. */
+static struct oche_yaml *descend(struct reader *reader, struct oche_yaml *node, const char *part)
+{
+    struct oche_document *document = reader->document;
+
+    if (node->kind == OCHE_YAML_LIST && node->count == 1 && (part[0] < '0' || part[0] > '9'))
+        node = node->child[0];
+    if (node->kind == OCHE_YAML_LIST)
+        return list_entry(reader, node, part);
+    if (node->kind == OCHE_YAML_SCALAR) { /* "dcqcn" becomes a map that remembers it */
+        if (node->text[0] != '\0') {
+            node->shorthand =
+                new_node(document, OCHE_YAML_SCALAR, node->line, node->set, node->path);
+            node->shorthand->key = node->key;
+            node->shorthand->text = node->text;
+        }
+        node->kind = OCHE_YAML_MAP;
+        node->text = "";
+    }
+    for (uint32_t i = 0; i < node->count; i++)
+        if (strcmp(node->child[i]->key, part) == 0)
+            return node->child[i];
+    struct oche_yaml *child = new_node(document, OCHE_YAML_SCALAR, node->line, reader->set,
+                                       path_below(document, node->path, part));
+
+    child->key = oche_document_print(document, "%s", part);
+    add_child(document, node, child);
+    return child;
+}
+
+/* Whether `map` is a section of the name `text` already. */
+static bool is_named(const struct oche_yaml *map, const char *text)
+{
+    const struct oche_yaml *name = oche_yaml_find(map, "name");
+    const struct oche_yaml *type = oche_yaml_find(map, "type");
+
+    if (name == NULL)
+        name = type != NULL ? type : map->shorthand;
+    return map->kind == OCHE_YAML_MAP && name != NULL && name->kind == OCHE_YAML_SCALAR &&
+           strcmp(name->text, text) == 0;
+}
+
+bool oche_document_set(struct oche_document *document, const char *assignment, char *error,
+                       size_t error_bytes)
+{
+    const char *equals = strchr(assignment, '=');
+    struct reader reader = {.document = document, .error = error, .error_bytes = error_bytes};
+    struct oche_yaml *node = document->root;
+    const char *part;
+
+    reader.set = oche_document_print(document, "%s", assignment);
+    if (equals == NULL || equals == assignment) {
+        snprintf(error, error_bytes, "--set %s: not KEY=VALUE; write it as switch.buffer=9MB",
+                 assignment);
+        return false;
+    }
+    char *rest = plain_path(document, assignment, (size_t)(equals - assignment));
+
+    if (rest == NULL) {
+        snprintf(error, error_bytes,
+                 "--set %s: not a key; write parts with dots between, such as switch.buffer or "
+                 "workload[0].load",
+                 assignment);
+        return false;
+    }
+    /* The value first: it must be right before anything is changed. */
+    struct oche_yaml *value =
+        new_node(document, OCHE_YAML_SCALAR, 1, reader.set,
+                 oche_document_print(document, "%.*s", (int)(equals - assignment), assignment));
+
+    if (!load(&reader, equals + 1, strlen(equals + 1), value))
+        return false;
+    while ((part = strsep(&rest, ".")) != NULL) {
+        node = descend(&reader, node, part);
+        if (node == NULL)
+            return false;
+    }
+    if (value->kind == OCHE_YAML_SCALAR && is_named(node, value->text))
+        return true;
+    node->kind = value->kind;
+    node->set = value->set;
+    node->text = value->text;
+    node->count = value->count;
+    node->capacity = value->capacity;
+    node->child = value->child;
+    node->shorthand = NULL;
+    return true;
+}

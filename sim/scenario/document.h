@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A scenario file as a tree in which every node knows where it came from: a line of the file, or
+ * an override of the command line. Read with libyaml's document API; keys given twice, several
+ * documents, and nesting without end are refused here.
+ *
+ * Errors are one line without its end: "FILE:LINE: key: what is wrong; what would be right".
+ */
+#ifndef OCHE_SIM_SCENARIO_DOCUMENT_H
+#define OCHE_SIM_SCENARIO_DOCUMENT_H
+
+#include "core/base.h"
+
+#define OCHE_SCENARIO_ERROR_BYTES 1024
+
+enum oche_yaml_kind { OCHE_YAML_SCALAR, OCHE_YAML_LIST, OCHE_YAML_MAP };
+
+struct oche_yaml {
+    enum oche_yaml_kind kind;
+    uint32_t line;     /* of its key, or of itself if it is in a list; from 1 */
+    const char *set;   /* the override ("key=value") it came from, or NULL: the file */
+    const char *path;  /* "workload[0].load"; "" for the root */
+    const char *key;   /* last part of the path in a map, else NULL */
+    const char *text;  /* SCALAR; "" if there is no value */
+    uint32_t count;    /* LIST, MAP: children */
+    uint32_t capacity; /* of child */
+    struct oche_yaml **child;
+    /* MAP: the scalar that stood in the file where an override then added keys ("dcqcn"). */
+    struct oche_yaml *shorthand;
+};
+
+struct oche_document;
+
+/* Reads `path`. NULL and an error if it cannot be read or is not YAML with a map at its root. */
+struct oche_document *oche_document_open(const char *path, char *error, size_t error_bytes);
+
+/* The same for a text in memory; `name` stands for the file in messages. */
+struct oche_document *oche_document_parse(const char *name, const char *text, size_t bytes,
+                                          char *error, size_t error_bytes);
+void oche_document_close(struct oche_document *document);
+
+/*
+ * Applies "key.path=value", as given to --set: the value is YAML ("4", "{type: incast}"). Maps on
+ * the way are made; "workload[1]" or "workload.1" names an entry of a list (one past the last
+ * adds one), and a list of one entry needs no index. A section that stood as a bare name ("dcqcn")
+ * keeps that name when keys are added below it; a section set to its own name keeps its keys.
+ */
+bool oche_document_set(struct oche_document *document, const char *assignment, char *error,
+                       size_t error_bytes);
+
+const struct oche_yaml *oche_document_root(const struct oche_document *document);
+const char *oche_document_name(const struct oche_document *document);
+
+/* The file's text as it was read, for the record of the run. */
+const char *oche_document_text(const struct oche_document *document);
+
+/* The value of `key` in `map`, or NULL. */
+const struct oche_yaml *oche_yaml_find(const struct oche_yaml *map, const char *key);
+
+/* Memory that lives as long as the document, zeroed, aligned to 16. */
+void *oche_document_alloc(struct oche_document *document, size_t bytes);
+char *oche_document_print(struct oche_document *document, const char *format, ...)
+    __attribute__((format(printf, 2, 3), nonnull(2)));
+
+/*
+ * Writes an error about `node` to `error` and returns false: its place, its path and, if `below`
+ * is not NULL, a key below it; then the message.
+ */
+bool oche_document_fail(const struct oche_document *document, const struct oche_yaml *node,
+                        const char *below, char *error, size_t error_bytes, const char *format, ...)
+    __attribute__((format(printf, 6, 7)));
+
+#endif

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sections bound to made-up tables: values, defaults, shorthands, and every way to be wrong. */
+#include "tests/support/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/scenario/bind.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+struct root {
+    uint64_t seed;
+    oche_time duration;
+    const char *name;
+};
+static const struct oche_param root_params[] = {
+    {.name = "seed",
+     .unit = OCHE_UNIT_COUNT,
+     .offset = offsetof(struct root, seed),
+     .preset.u = 1,
+     .maximum.u = UINT64_MAX,
+     .help = "names the random streams"},
+    {.name = "duration",
+     .unit = OCHE_UNIT_TIME,
+     .offset = offsetof(struct root, duration),
+     .preset.u = 10 * OCHE_MS,
+     .minimum.u = 1,
+     .maximum.u = OCHE_NEVER,
+     .help = "simulated"},
+    {.name = "name", .unit = OCHE_UNIT_TEXT, .offset = offsetof(struct root, name)},
+};
+static const struct oche_param_table root_table = {root_params, COUNT_OF(root_params),
+                                                   sizeof(struct root)};
+
+struct buffer {
+    uint64_t bytes;
+    bool pfc;
+    double beta;
+};
+static const struct oche_param buffer_params[] = {
+    {.name = "buffer",
+     .unit = OCHE_UNIT_BYTES,
+     .offset = offsetof(struct buffer, bytes),
+     .preset.u = 9000000,
+     .minimum.u = 1000,
+     .maximum.u = UINT64_MAX,
+     .where = "here"},
+    {.name = "pfc", .unit = OCHE_UNIT_BOOL, .offset = offsetof(struct buffer, pfc), .preset.u = 1},
+    {.name = "beta",
+     .unit = OCHE_UNIT_REAL,
+     .offset = offsetof(struct buffer, beta),
+     .preset.real = 8,
+     .maximum.real = 100},
+};
+static const struct oche_param_table buffer_table = {buffer_params, COUNT_OF(buffer_params),
+                                                     sizeof(struct buffer)};
+
+struct star {
+    uint64_t hosts;
+    const char *file, *ports;
+};
+static const struct oche_param star_params[] = {
+    {.name = "hosts",
+     .unit = OCHE_UNIT_COUNT,
+     .offset = offsetof(struct star, hosts),
+     .preset.u = 4,
+     .minimum.u = 1,
+     .maximum.u = 1024,
+     .help = "leaves"},
+    {.name = "file", .unit = OCHE_UNIT_TEXT, .offset = offsetof(struct star, file)},
+    {.name = "ports", .unit = OCHE_UNIT_TEXT, .offset = offsetof(struct star, ports)},
+};
+static const struct oche_param_table star_table = {star_params, COUNT_OF(star_params),
+                                                   sizeof(struct star)};
+static const struct oche_param_table no_table = {.struct_bytes = 1};
+
+static const struct oche_variant topologies[] = {
+    {.name = "star", .help = "one switch", .table = &star_table, .type = "the star"},
+    {.name = "ring", .help = NULL, .table = &no_table, .type = "the ring"},
+};
+static const struct oche_section sections[] = {
+    {.name = "", .help = "at the root", .table = &root_table},
+    {.name = "topology",
+     .help = "which",
+     .selector = "type",
+     .variants = topologies,
+     .variant_count = 2},
+    {.name = "switch", .help = "each", .table = &buffer_table},
+    {.name = "cc",
+     .help = "scheme",
+     .selector = "name",
+     .variants = topologies,
+     .variant_count = 2,
+     .preset = "ring"},
+    {.name = "work",
+     .help = "what",
+     .selector = "type",
+     .variants = topologies,
+     .variant_count = 2,
+     .list = true,
+     .optional = true},
+};
+
+static char error[OCHE_SCENARIO_ERROR_BYTES];
+static struct oche_bindings bindings;
+
+static struct oche_document *bind_as(const char *name, const char *text, const char *set)
+{
+    struct oche_document *document =
+        oche_document_parse(name, text, strlen(text), error, sizeof(error));
+
+    if (document == NULL)
+        return NULL;
+    if ((set != NULL && !oche_document_set(document, set, error, sizeof(error))) ||
+        !oche_bind(document, sections, COUNT_OF(sections), &bindings, error, sizeof(error))) {
+        oche_document_close(document);
+        return NULL;
+    }
+    return document;
+}
+
+static struct oche_document *bind(const char *text, const char *set)
+{
+    struct oche_document *document = bind_as("dir/f.yaml", text, set);
+
+    if (document == NULL)
+        fail_msg("%s", error);
+    return document;
+}
+
+static void test_values_arrive(void **state)
+{
+    struct oche_document *document = bind("seed: 7\n"
+                                          "name: try\n"
+                                          "topology:\n"
+                                          "  type: star\n"
+                                          "  hosts: 128\n"
+                                          "  file: a.topo\n"
+                                          "  ports: [t0:1, t0:2]\n"
+                                          "switch: {buffer: 12MB, pfc: false}\n"
+                                          "work:\n"
+                                          "  - {type: star, hosts: 2}\n"
+                                          "  - ring\n",
+                                          NULL);
+    const struct root *root = oche_bindings_find(&bindings, "")->values;
+    const struct oche_bound *topology = oche_bindings_find(&bindings, "topology");
+    const struct star *star = topology->values;
+    const struct buffer *buffer = oche_bindings_find(&bindings, "switch")->values;
+    const struct oche_bound *work = oche_bindings_find(&bindings, "work");
+
+    (void)state;
+    assert_int_equal(root->seed, 7);
+    assert_int_equal(root->duration, 10 * OCHE_MS);
+    assert_string_equal(root->name, "try");
+    assert_string_equal(topology->variant->type, "the star");
+    assert_int_equal(star->hosts, 128);
+    assert_string_equal(star->file, "dir/a.topo");
+    assert_string_equal(star->ports, "t0:1,t0:2");
+    assert_int_equal(buffer->bytes, 12000000);
+    assert_false(buffer->pfc);
+    assert_true(buffer->beta == 8);
+    assert_string_equal(oche_bindings_find(&bindings, "cc")->variant->name, "ring");
+    assert_int_equal(bindings.count, 6);
+    assert_string_equal(work[0].path, "work[0]");
+    assert_int_equal(((const struct star *)work[0].values)->hosts, 2);
+    assert_string_equal(work[1].variant->name, "ring");
+    oche_document_close(document);
+}
+
+static void test_shorthands(void **state)
+{
+    struct oche_document *document = bind("topology: star\ncc: star\nwork: {type: ring}\n", NULL);
+
+    (void)state;
+    assert_string_equal(oche_bindings_find(&bindings, "topology")->variant->name, "star");
+    assert_string_equal(oche_bindings_find(&bindings, "cc")->variant->name, "star");
+    assert_string_equal(oche_bindings_find(&bindings, "work")->variant->name, "ring");
+    assert_string_equal(oche_bindings_find(&bindings, "work")->path, "work");
+    oche_document_close(document);
+
+    /* A name that an override then gives keys; a section that only an override has. */
+    document = bind("topology: star\n", "topology.hosts=9");
+    assert_int_equal(
+        ((const struct star *)oche_bindings_find(&bindings, "topology")->values)->hosts, 9);
+    oche_document_close(document);
+    document = bind("topology: star\n", "switch.buffer=1MB");
+    assert_int_equal(
+        ((const struct buffer *)oche_bindings_find(&bindings, "switch")->values)->bytes, 1000000);
+    oche_document_close(document);
+    /* A preset's keys without its name. */
+    document = bind("topology: {type: star, hosts: 3}\ncc: {}\nswitch:\n", "seed=3");
+    assert_string_equal(oche_bindings_find(&bindings, "cc")->variant->name, "ring");
+    oche_document_close(document);
+}
+
+static void test_files_of_overrides_are_where_we_are(void **state)
+{
+    struct oche_document *document = bind("topology: star\n", "topology.file=b.topo");
+
+    (void)state;
+    assert_string_equal(
+        ((const struct star *)oche_bindings_find(&bindings, "topology")->values)->file, "b.topo");
+    oche_document_close(document);
+    document = bind_as("f.yaml", "topology: {type: star, file: c.topo}\n", NULL);
+    assert_string_equal(
+        ((const struct star *)oche_bindings_find(&bindings, "topology")->values)->file, "c.topo");
+    oche_document_close(document);
+}
+
+static void test_wrong_scenarios_are_refused(void **state)
+{
+    static const struct {
+        const char *text, *set, *error;
+    } rows[] = {
+        {"sed: 1\ntopology: star\n", NULL, "f.yaml:1: sed: unknown key; did you mean \"seed\"?"},
+        {"topology: star\n\nswich: {}\n", NULL,
+         "f.yaml:3: swich: unknown key; did you mean \"switch\"?"},
+        {"topology: star\nquux: 1\n", NULL,
+         "f.yaml:2: quux: unknown key; write one of topology, switch, cc, work, seed, duration, "
+         "name"},
+        {"topology:\n  type: star\n  host: 3\n", NULL,
+         "f.yaml:3: topology.host: unknown key; did you mean \"hosts\"?"},
+        {"topology: {type: ring, hosts: 3}\n", NULL,
+         "f.yaml:1: topology.hosts: unknown key; write one of type"},
+        {"seed: 1\n", NULL, "f.yaml:1: topology: is missing; add \"topology: {type: star}\""},
+        {"topology: {hosts: 3}\n", NULL,
+         "f.yaml:1: topology.type: is missing; write one of star, ring"},
+        {"topology: {type: strar}\n", NULL,
+         "f.yaml:1: topology.type: \"strar\" is not known; did you mean \"star\"? (star, ring)"},
+        {"topology: clos\n", NULL,
+         "f.yaml:1: topology: \"clos\" is not known; write one of star, ring"},
+        {"topology:\n", NULL, "f.yaml:1: topology: is missing; write one of star, ring"},
+        {"topology: [star]\n", NULL,
+         "f.yaml:1: topology: is a list; write one type, or a map with the key type"},
+        {"topology: {type: [star]}\n", NULL,
+         "f.yaml:1: topology.type: is not a name; write it as type: NAME"},
+        {"topology:\n  type: star\n  hosts: 0\n", NULL,
+         "f.yaml:3: topology.hosts: 0 is out of range; from 1 to 1024"},
+        {"topology:\n  type: star\n  hosts: many\n", NULL,
+         "f.yaml:3: topology.hosts: \"many\" is not a whole number; write a whole number, such as "
+         "128"},
+        {"topology: {type: star, hosts: [3]}\n", NULL,
+         "f.yaml:1: topology.hosts: is a list; write one value (count)"},
+        {"topology: {type: star, hosts: {a: 3}}\n", NULL,
+         "f.yaml:1: topology.hosts: is a map; write one value (count)"},
+        {"topology: {type: star, ports: [{a: 3}]}\n", NULL,
+         "f.yaml:1: topology.ports[0]: is a map or a list; write a list of plain words"},
+        {"topology: star\nswitch: big\n", NULL,
+         "f.yaml:2: switch: is not a section; write its keys below it, as KEY: VALUE"},
+        {"topology: star\nswitch: {buffer: 12}\n", NULL,
+         "f.yaml:2: switch.buffer: 12 has no unit; add one of B, KiB, MiB, GiB, TiB, KB, MB, GB or "
+         "TB"},
+        {"topology: star\nwork:\n- ring\n- {type: star, hosts: 0}\n", NULL,
+         "f.yaml:4: work[1].hosts: 0 is out of range; from 1 to 1024"},
+        {"topology: star\n", "topology.hosts=0",
+         "--set topology.hosts=0: topology.hosts: 0 is out of range; from 1 to 1024"},
+        {"topology: star\n", "swich.pfc=true",
+         "--set swich.pfc=true: swich: unknown key; did you mean \"switch\"?"},
+        {"topology: star\n", "seed.x=1", "--set seed.x=1: seed: is a map; write one value (count)"},
+        {"topology: star\ntopology: ring\n", NULL,
+         "f.yaml:2: topology: given twice; it is on line 1 already, keep one of them"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct oche_document *document = bind_as("f.yaml", rows[i].text, rows[i].set);
+
+        if (document != NULL)
+            fail_msg("accepted: %s", rows[i].text);
+        assert_string_equal(error, rows[i].error);
+    }
+}
+
+static void test_checks_of_a_table_are_placed(void **state)
+{
+    struct oche_document *document = bind("topology:\n  type: star\n  hosts: 3\n", "switch.beta=2");
+    const struct oche_bound *topology = oche_bindings_find(&bindings, "topology");
+    const struct oche_bound *cc = oche_bindings_find(&bindings, "cc");
+
+    (void)state;
+    oche_bound_fail(document, topology, "hosts: 3 is odd; make it even", error, sizeof(error));
+    assert_string_equal(error, "dir/f.yaml:3: topology.hosts: 3 is odd; make it even");
+    oche_bound_fail(document, topology, "ports: are missing; name some", error, sizeof(error));
+    assert_string_equal(error, "dir/f.yaml:1: topology.ports: are missing; name some");
+    oche_bound_fail(document, topology, "bad: all of it", error, sizeof(error));
+    assert_string_equal(error, "dir/f.yaml:1: topology: bad: all of it");
+    oche_bound_fail(document, oche_bindings_find(&bindings, "switch"), "beta: too small", error,
+                    sizeof(error));
+    assert_string_equal(error, "--set switch.beta=2: switch.beta: too small");
+    oche_bound_fail(document, cc, "needs ECN; set switch.ecn to true", error, sizeof(error));
+    assert_string_equal(error, "dir/f.yaml:1: cc: needs ECN; set switch.ecn to true");
+    oche_document_close(document);
+}
+
+static void collect(void *context, const char *key, const char *value, const char *unit, bool given)
+{
+    char *text = context;
+    size_t used = strlen(text);
+
+    snprintf(text + used, 2048 - used, "%s=%s (%s)%s\n", key, value, unit, given ? " given" : "");
+}
+
+static void test_the_effective_list(void **state)
+{
+    struct oche_document *document =
+        bind("seed: 7\ntopology: {type: star, hosts: 128}\nwork: [ring]\n", "switch.buffer=1MB");
+    char text[2048] = "";
+
+    (void)state;
+    oche_bindings_each(&bindings, collect, text);
+    assert_string_equal(text, "seed=7 (count) given\n"
+                              "duration=10ms (time)\n"
+                              "name= (text)\n"
+                              "topology.type=star (choice) given\n"
+                              "topology.hosts=128 (count) given\n"
+                              "topology.file= (text)\n"
+                              "topology.ports= (text)\n"
+                              "switch.buffer=1MB (bytes) given\n"
+                              "switch.pfc=true (bool)\n"
+                              "switch.beta=8 (real)\n"
+                              "cc.name=ring (choice)\n"
+                              "work[0].type=ring (choice) given\n");
+    oche_document_close(document);
+}
+
+static void test_what_can_be_written_is_printed(void **state)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+
+    (void)state;
+    oche_sections_print(sections, COUNT_OF(sections), out);
+    fclose(out);
+    assert_non_null(strstr(text, "    duration                 time    default 10ms; at least 1ps\n"
+                                 "        simulated\n"));
+    assert_non_null(strstr(text, "switch: each\n"
+                                 "    buffer                   bytes   default 9MB; at least 1KB\n"
+                                 "        [here]\n"));
+    assert_non_null(strstr(text, "\ntopology: which\n  type: star\n      one switch\n"
+                                 "    hosts                    count   default 4; 1 to 1024\n"));
+    assert_non_null(strstr(text, "  name: ring  (default)\n"));
+    assert_non_null(strstr(text, "\nwork: (a list) what\n"));
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_values_arrive),
+        cmocka_unit_test(test_shorthands),
+        cmocka_unit_test(test_files_of_overrides_are_where_we_are),
+        cmocka_unit_test(test_wrong_scenarios_are_refused),
+        cmocka_unit_test(test_checks_of_a_table_are_placed),
+        cmocka_unit_test(test_the_effective_list),
+        cmocka_unit_test(test_what_can_be_written_is_printed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

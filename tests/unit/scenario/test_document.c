@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* YAML as a tree that knows its lines; overrides; what is refused, and in which words. */
+#include "tests/support/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/scenario/document.h"
+
+static struct oche_document *parse(const char *text)
+{
+    char error[OCHE_SCENARIO_ERROR_BYTES];
+    struct oche_document *document =
+        oche_document_parse("f.yaml", text, strlen(text), error, sizeof(error));
+
+    if (document == NULL)
+        fail_msg("%s", error);
+    return document;
+}
+
+static const struct oche_yaml *at(const struct oche_document *document, const char *key)
+{
+    return oche_yaml_find(oche_document_root(document), key);
+}
+
+static void test_nodes_know_their_lines(void **state)
+{
+    struct oche_document *document = parse("# a comment\n"
+                                           "seed: 7\n"
+                                           "topology:\n"
+                                           "  type: star\n"
+                                           "  hosts: 4\n"
+                                           "workload:\n"
+                                           "  - {type: incast,\n"
+                                           "     load: 50%}\n"
+                                           "  - permutation\n"
+                                           "note:\n"
+                                           "nothing: ~\n");
+    const struct oche_yaml *workload = at(document, "workload");
+
+    (void)state;
+    assert_int_equal(at(document, "seed")->line, 2);
+    assert_string_equal(at(document, "seed")->text, "7");
+    assert_int_equal(oche_yaml_find(at(document, "topology"), "hosts")->line, 5);
+    assert_string_equal(oche_yaml_find(at(document, "topology"), "hosts")->path, "topology.hosts");
+    assert_int_equal(workload->kind, OCHE_YAML_LIST);
+    assert_int_equal(workload->count, 2);
+    assert_int_equal(oche_yaml_find(workload->child[0], "load")->line, 8);
+    assert_string_equal(oche_yaml_find(workload->child[0], "load")->path, "workload[0].load");
+    assert_string_equal(oche_yaml_find(workload->child[0], "load")->text, "50%");
+    assert_int_equal(workload->child[1]->line, 9);
+    assert_string_equal(workload->child[1]->text, "permutation");
+    assert_string_equal(at(document, "note")->text, "");
+    assert_string_equal(at(document, "nothing")->text, "");
+    assert_null(at(document, "absent"));
+    assert_int_equal(strncmp(oche_document_text(document), "# a comment\nseed", 16), 0);
+    oche_document_close(document);
+}
+
+static void test_aliases_are_copied(void **state)
+{
+    struct oche_document *document = parse("a: &x {k: 1}\nb: *x\n");
+    char error[OCHE_SCENARIO_ERROR_BYTES];
+
+    (void)state;
+    assert_true(oche_document_set(document, "b.k=2", error, sizeof(error)));
+    assert_string_equal(oche_yaml_find(at(document, "a"), "k")->text, "1");
+    assert_string_equal(oche_yaml_find(at(document, "b"), "k")->text, "2");
+    oche_document_close(document);
+}
+
+static void test_bad_files_are_refused(void **state)
+{
+    static const struct {
+        const char *text, *error;
+    } rows[] = {
+        {"", "f.yaml:1: is empty; begin with sections such as \"topology:\""},
+        {"# only a comment\n", "f.yaml:1: is empty; begin with sections such as \"topology:\""},
+        {"[1, 2]\n",
+         "f.yaml:1: is not a map of sections; begin with sections such as \"topology:\""},
+        {"hello\n",
+         "f.yaml:1: is not a map of sections; begin with sections such as \"topology:\""},
+        {"a: 1\nb: 2\na: 3\n",
+         "f.yaml:3: a: given twice; it is on line 1 already, keep one of them"},
+        {"s:\n  k: 1\n  k: 2\n",
+         "f.yaml:3: s.k: given twice; it is on line 2 already, keep one of them"},
+        {"a: 1\n---\nb: 2\n", "f.yaml:3: a second document begins here; a file holds one"},
+        {"? [1, 2]\n: 3\n", "f.yaml:1: a key is not a plain word; write it as key: value"},
+        {"a: \"x\\0y\"\n", "f.yaml:1: a: has a zero byte in it; write plain text"},
+        {"a: *nobody\n", "f.yaml:1: not YAML: found undefined alias; define it before with &name"},
+        {"a: 1\n\tb: 2\n",
+         "f.yaml:2: not YAML: found a tab character that violates indentation; indent by spaces, "
+         "not tabs"},
+        {"a: @b\n", "f.yaml:1: not YAML: found character that cannot start any token; quote the "
+                    "value"},
+        {"a: [1, 2\nb: 3\n",
+         "f.yaml:2: not YAML: did not find expected ',' or ']'; check indentation, colons and "
+         "brackets here and on the line before"},
+        {"a: \xff\n", "f.yaml:1: not YAML: invalid leading UTF-8 octet; save the file as UTF-8 "
+                      "text"},
+        {"a: &x [*x]\n", "is nested more than 32 deep; write it flat"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char error[OCHE_SCENARIO_ERROR_BYTES] = "accepted";
+
+        assert_null(oche_document_parse("f.yaml", rows[i].text, strlen(rows[i].text), error,
+                                        sizeof(error)));
+        if (strncmp(rows[i].error, "f.yaml", 6) == 0)
+            assert_string_equal(error, rows[i].error);
+        else
+            assert_non_null(strstr(error, rows[i].error));
+    }
+}
+
+/* Nine aliases of nine aliases … : a small file, a billion values. */
+static void test_alias_bombs_are_refused(void **state)
+{
+    char text[1024] = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n";
+    char error[OCHE_SCENARIO_ERROR_BYTES];
+    size_t used = strlen(text);
+
+    (void)state;
+    for (int i = 1; i < 10; i++) {
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "a%d: &a%d [", i, i);
+        for (int j = 0; j < 9; j++)
+            used += (size_t)snprintf(text + used, sizeof(text) - used, "%s*a%d", j == 0 ? "" : ", ",
+                                     i - 1);
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "]\n");
+    }
+    assert_null(oche_document_parse("f.yaml", text, strlen(text), error, sizeof(error)));
+    assert_non_null(strstr(error, "makes more than 100000 values; use fewer aliases"));
+}
+
+static void test_files_are_read(void **state)
+{
+    char path[] = "/tmp/oche-document-XXXXXX";
+    char error[OCHE_SCENARIO_ERROR_BYTES], expected[OCHE_SCENARIO_ERROR_BYTES];
+    int fd = mkstemp(path);
+
+    (void)state;
+    assert_int_equal(write(fd, "seed: 3\n", 8), 8);
+    close(fd);
+    struct oche_document *document = oche_document_open(path, error, sizeof(error));
+
+    assert_non_null(document);
+    assert_string_equal(oche_document_name(document), path);
+    assert_string_equal(at(document, "seed")->text, "3");
+    oche_document_close(document);
+    unlink(path);
+    assert_null(oche_document_open(path, error, sizeof(error)));
+    snprintf(expected, sizeof(expected),
+             "%s: cannot be read: No such file or directory; give the path of a scenario file",
+             path);
+    assert_string_equal(error, expected);
+    assert_null(oche_document_open("/tmp", error, sizeof(error)));
+    assert_string_equal(error,
+                        "/tmp: cannot be read: Is a directory; give the path of a scenario file");
+}
+
+static void test_overrides(void **state)
+{
+    struct oche_document *document = parse("seed: 1\n"
+                                           "cc: dcqcn\n"
+                                           "topology: {type: star, hosts: 4}\n"
+                                           "workload: [{type: incast, load: 50%}]\n"
+                                           "list: [a, b]\n");
+    char error[OCHE_SCENARIO_ERROR_BYTES];
+    static const char *const sets[] = {
+        "seed=2",
+        "cc.g=1/256",
+        "topology.hosts=8",
+        "topology=star",
+        "switch.pfc=true",
+        "workload.load=30%",
+        "workload[1]={type: x, n: [1, 2]}",
+        "workload.1.m=5",
+        "list[1]=c",
+        "list[2]=d",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
+        if (!oche_document_set(document, sets[i], error, sizeof(error)))
+            fail_msg("%s: %s", sets[i], error);
+    assert_string_equal(at(document, "seed")->text, "2");
+    assert_string_equal(at(document, "seed")->set, "seed=2");
+    assert_string_equal(at(document, "cc")->shorthand->text, "dcqcn");
+    assert_string_equal(oche_yaml_find(at(document, "cc"), "g")->text, "1/256");
+    assert_string_equal(oche_yaml_find(at(document, "topology"), "hosts")->text, "8");
+    assert_string_equal(oche_yaml_find(at(document, "switch"), "pfc")->text, "true");
+
+    const struct oche_yaml *workload = at(document, "workload");
+
+    assert_int_equal(workload->count, 2);
+    assert_string_equal(oche_yaml_find(workload->child[0], "load")->text, "30%");
+    assert_string_equal(oche_yaml_find(workload->child[0], "load")->set, "workload.load=30%");
+    assert_string_equal(oche_yaml_find(workload->child[1], "n")->child[1]->text, "2");
+    assert_string_equal(oche_yaml_find(workload->child[1], "m")->text, "5");
+    assert_int_equal(at(document, "list")->count, 3);
+    assert_string_equal(at(document, "list")->child[1]->text, "c");
+    oche_document_close(document);
+}
+
+static void test_a_section_set_to_its_own_name_keeps_its_keys(void **state)
+{
+    struct oche_document *document = parse("cc: {name: dcqcn, g: 1/16}\n");
+    char error[OCHE_SCENARIO_ERROR_BYTES];
+
+    (void)state;
+    assert_true(oche_document_set(document, "cc=dcqcn", error, sizeof(error)));
+    assert_string_equal(oche_yaml_find(at(document, "cc"), "g")->text, "1/16");
+    assert_true(oche_document_set(document, "cc=none", error, sizeof(error)));
+    assert_int_equal(at(document, "cc")->kind, OCHE_YAML_SCALAR);
+    assert_string_equal(at(document, "cc")->text, "none");
+    assert_true(oche_document_set(document, "cc.g=1/8", error, sizeof(error)));
+    assert_true(oche_document_set(document, "cc=none", error, sizeof(error)));
+    assert_string_equal(oche_yaml_find(at(document, "cc"), "g")->text, "1/8");
+    oche_document_close(document);
+}
+
+static void test_bad_overrides_are_refused(void **state)
+{
+    static const struct {
+        const char *set, *error;
+    } rows[] = {
+        {"seed", "--set seed: not KEY=VALUE; write it as switch.buffer=9MB"},
+        {"=3", "--set =3: not KEY=VALUE; write it as switch.buffer=9MB"},
+        {"a..b=3", "--set a..b=3: not a key; write parts with dots between, such as switch.buffer "
+                   "or workload[0].load"},
+        {"a.=3", "--set a.=3: not a key; write parts with dots between, such as switch.buffer or "
+                 "workload[0].load"},
+        {"a[0=3", "--set a[0=3: not a key; write parts with dots between, such as switch.buffer "
+                  "or workload[0].load"},
+        {"a]=3", "--set a]=3: not a key; write parts with dots between, such as switch.buffer or "
+                 "workload[0].load"},
+        {"a=[1", "--set a=[1: not YAML: did not find expected ',' or ']'; quote the value"},
+        {"a=%1", "--set a=%1: not YAML: found unknown directive name; quote the value"},
+        {"a={k: 1, k: 2}",
+         "--set a={k: 1, k: 2}: a.k: given twice; it is on line 1 already, keep one of them"},
+        {"list[5]=x", "--set list[5]=x: list: \"5\" is not an entry of this list of 2; write "
+                      "list[0] for the first"},
+        {"list.load=x", "--set list.load=x: list: \"load\" is not an entry of this list of 2; "
+                        "write list[0] for the first"},
+    };
+    struct oche_document *document = parse("list: [a, b]\n");
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char error[OCHE_SCENARIO_ERROR_BYTES] = "accepted";
+
+        assert_false(oche_document_set(document, rows[i].set, error, sizeof(error)));
+        assert_string_equal(error, rows[i].error);
+    }
+    oche_document_close(document);
+}
+
+static void test_errors_are_one_line(void **state)
+{
+    struct oche_document *document = parse("a: \"x\\ny\"\n");
+    char error[OCHE_SCENARIO_ERROR_BYTES];
+
+    (void)state;
+    assert_false(oche_document_fail(document, at(document, "a"), "b", error, sizeof(error),
+                                    "%s is bad", at(document, "a")->text));
+    assert_string_equal(error, "f.yaml:1: a.b: x y is bad");
+    oche_document_close(document);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nodes_know_their_lines),
+        cmocka_unit_test(test_aliases_are_copied),
+        cmocka_unit_test(test_bad_files_are_refused),
+        cmocka_unit_test(test_alias_bombs_are_refused),
+        cmocka_unit_test(test_files_are_read),
+        cmocka_unit_test(test_overrides),
+        cmocka_unit_test(test_a_section_set_to_its_own_name_keeps_its_keys),
+        cmocka_unit_test(test_bad_overrides_are_refused),
+        cmocka_unit_test(test_errors_are_one_line),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
