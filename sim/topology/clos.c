@@ -132,10 +132,11 @@ static bool find_uplinks(const struct clos *p, uint32_t *uplinks, char *error, s
                                    "decides the uplinks");
     exact =
         (double)(p->hosts_per_tor * p->host_rate) / ((double)p->link_rate * p->oversubscription);
-    if (exact > 65535)
+    if (exact > OCHE_TOPOLOGY_MAX_PORTS)
         return oche_topology_error(
-            error, error_bytes, "oversubscription: %g needs %.4g uplinks; a ToR has at most 65535",
-            p->oversubscription, exact);
+            error, error_bytes,
+            "oversubscription: %g needs %.4g uplinks; a ToR has at most %u ports",
+            p->oversubscription, exact, OCHE_TOPOLOGY_MAX_PORTS);
     low = (uint64_t)(exact * (1 + 1e-9) / (double)step) * step;
     *uplinks = (uint32_t)low;
     if (low > 0 && is_ratio(p, low))
@@ -177,13 +178,13 @@ static bool find_aggregation(const struct clos *p, struct shape *shape, char *er
     if (shape->agg_uplinks > 0)
         return true;
     down = (uint64_t)shape->tors * (shape->uplinks / shape->aggs) * p->link_rate;
-    if (down % p->core_rate != 0 || down / p->core_rate > 65535) {
+    if (down % p->core_rate != 0 || down / p->core_rate > OCHE_TOPOLOGY_MAX_PORTS) {
         char down_rate[32], core[32];
 
         return oche_topology_error(
             error, error_bytes,
-            "uplinks_per_agg: %s of downlinks is no multiple of core_rate %s; give a number of "
-            "uplinks, or another core_rate",
+            "uplinks_per_agg: %s of downlinks are no multiple of core_rate %s, or too many; "
+            "give a number of uplinks, or another core_rate",
             oche_topology_rate(down, down_rate, sizeof(down_rate)),
             oche_topology_rate(p->core_rate, core, sizeof(core)));
     }

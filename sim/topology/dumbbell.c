@@ -12,8 +12,8 @@ struct dumbbell {
 };
 
 static const struct oche_param params[] = {
-    OCHE_TOPOLOGY_COUNT(dumbbell, left_hosts, 2, 1, 16384, NULL, "hosts 0 … at the left switch"),
-    OCHE_TOPOLOGY_COUNT(dumbbell, right_hosts, 2, 1, 16384, NULL,
+    OCHE_TOPOLOGY_COUNT(dumbbell, left_hosts, 2, 1, 1023, NULL, "hosts 0 … at the left switch"),
+    OCHE_TOPOLOGY_COUNT(dumbbell, right_hosts, 2, 1, 1023, NULL,
                         "hosts at the right switch, numbered after those at the left"),
     OCHE_TOPOLOGY_RATE(dumbbell, host_rate, 40 * OCHE_GBPS, NULL, "of each host's link"),
     OCHE_TOPOLOGY_RATE(dumbbell, bottleneck_rate, 40 * OCHE_GBPS, NULL,
@@ -25,17 +25,6 @@ static const struct oche_param params[] = {
 static const struct oche_param_table table = {.params = params,
                                               .count = sizeof(params) / sizeof(params[0]),
                                               .struct_bytes = sizeof(struct dumbbell)};
-
-static bool check(const void *values, char *error, size_t error_bytes)
-{
-    const struct dumbbell *p = values;
-
-    uint64_t hosts = p->left_hosts + p->right_hosts;
-    bool left = p->left_hosts > p->right_hosts;
-
-    return oche_topology_fits(hosts, 2, hosts + 1, (left ? p->left_hosts : p->right_hosts) + 1,
-                              left ? "left_hosts" : "right_hosts", error, error_bytes);
-}
 
 static bool build(const void *values, struct oche_topology *topology, char *error,
                   size_t error_bytes)
@@ -64,6 +53,5 @@ const struct oche_topology_type oche_topology_dumbbell = {
     .name = "dumbbell",
     .help = "two switches with hosts and one bottleneck between them",
     .table = &table,
-    .check = check,
     .build = build,
 };

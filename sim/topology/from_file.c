@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/scenario/units.h"
 #include "sim/topology/builder.h"
 #include "sim/topology/types.h"
 
@@ -91,45 +92,26 @@ static bool next_line(struct reader *reader)
     return false;
 }
 
-struct suffix {
-    const char *name;
-    uint64_t unit;
+/* The values of a link line, read as the scenario's values are. */
+struct link_values {
+    uint64_t rate;
+    oche_time delay;
 };
-static const struct suffix rate_suffixes[] = {
-    {"bps", 1},          {"Kbps", OCHE_KBPS},        {"Mbps", OCHE_MBPS},
-    {"Gbps", OCHE_GBPS}, {"Tbps", 1000 * OCHE_GBPS}, {NULL, 0}};
-static const struct suffix time_suffixes[] = {{"ps", OCHE_PS}, {"ns", OCHE_NS}, {"us", OCHE_US},
-                                              {"ms", OCHE_MS}, {"s", OCHE_SEC}, {NULL, 0}};
+static const struct oche_param rate_param =
+    OCHE_TOPOLOGY_RATE(link_values, rate, 0, NULL, "of the link");
+static const struct oche_param delay_param =
+    OCHE_TOPOLOGY_DELAY(link_values, delay, 0, NULL, "one way");
 
-/*
- * "2.5Gbps" as 2500000000: decimal digits, with at most nine after the point, times the suffix.
- * False if it is no such number or does not come out whole.
- */
-static bool parse_value(const char *text, const struct suffix *suffixes, uint64_t *value)
+static bool read_value(struct reader *reader, const struct oche_param *param, const char *text,
+                       uint64_t *value)
 {
-    uint64_t number = 0, divisor = 1;
-    bool digits = false, point = false;
+    char why[OCHE_TOPOLOGY_ERROR_BYTES];
+    union oche_value parsed;
 
-    for (; (*text >= '0' && *text <= '9') || (*text == '.' && !point); text++) {
-        if (*text == '.') {
-            point = true;
-            continue;
-        }
-        if (number > UINT64_C(100000000000000) || divisor > 100000000)
-            return false;
-        number = number * 10 + (uint64_t)(*text - '0');
-        divisor *= point ? 10 : 1;
-        digits = true;
-    }
-    for (; digits && suffixes->name != NULL; suffixes++) {
-        unsigned __int128 scaled = (unsigned __int128)number * suffixes->unit;
-
-        if (strcmp(suffixes->name, text) != 0)
-            continue;
-        *value = (uint64_t)(scaled / divisor);
-        return scaled % divisor == 0 && scaled / divisor <= UINT64_MAX;
-    }
-    return false;
+    if (!oche_value_parse(param, text, &parsed, why, sizeof(why)))
+        return fail(reader, "link: %s: %s", param->name, why);
+    *value = parsed.u;
+    return true;
 }
 
 static bool is_name(const char *name)
@@ -243,13 +225,9 @@ static bool read_link(struct reader *reader, struct oche_topology *topology)
         topology->nodes[ends[1]].kind == OCHE_NODE_HOST)
         return fail(reader, "link: %s and %s are both hosts; a host is linked to a switch",
                     reader->words[1], reader->words[2]);
-    if (!parse_value(reader->words[3], rate_suffixes, &rate) || rate < OCHE_MBPS ||
-        rate > 8000 * OCHE_GBPS)
-        return fail(reader, "link: \"%.40s\" is no rate; 1Mbps to 8Tbps, as 10Gbps",
-                    reader->words[3]);
-    if (!parse_value(reader->words[4], time_suffixes, &delay) || delay < OCHE_NS ||
-        delay > OCHE_SEC)
-        return fail(reader, "link: \"%.40s\" is no delay; 1ns to 1s, as 1us", reader->words[4]);
+    if (!read_value(reader, &rate_param, reader->words[3], &rate) ||
+        !read_value(reader, &delay_param, reader->words[4], &delay))
+        return false;
     oche_topology_link(topology, ends[0], ends[1], rate, delay);
     return true;
 }

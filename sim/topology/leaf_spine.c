@@ -14,7 +14,7 @@ struct leaf_spine {
 static const struct oche_param params[] = {
     OCHE_TOPOLOGY_COUNT(leaf_spine, leaves, 8, 2, 1024, NULL, "switches with hosts"),
     OCHE_TOPOLOGY_COUNT(leaf_spine, spines, 4, 1, 256, NULL, "switches above the leaves"),
-    OCHE_TOPOLOGY_COUNT(leaf_spine, hosts_per_leaf, 16, 1, 4096, NULL,
+    OCHE_TOPOLOGY_COUNT(leaf_spine, hosts_per_leaf, 16, 1, 1023, NULL,
                         "hosts at each leaf: leaf l has hosts l*n … l*n+n-1"),
     OCHE_TOPOLOGY_RATE(leaf_spine, host_rate, 100 * OCHE_GBPS, NULL, "of each host's link"),
     OCHE_TOPOLOGY_RATE(leaf_spine, link_rate, 100 * OCHE_GBPS, NULL, "of each leaf-spine link"),

@@ -19,7 +19,7 @@
 #define OCHE_TOPOLOGY_ERROR_BYTES 512
 #define OCHE_TOPOLOGY_MAX_NODES   (UINT32_C(1) << 20)
 #define OCHE_TOPOLOGY_MAX_LINKS   (UINT32_C(1) << 24)
-#define OCHE_TOPOLOGY_MAX_PORTS   UINT32_C(65535) /* of one node: routes hold 16-bit ports */
+#define OCHE_TOPOLOGY_MAX_PORTS   UINT32_C(1024) /* of one node: part of an event's identity */
 #define OCHE_NO_POD               UINT32_MAX
 
 enum oche_node_kind {
@@ -67,9 +67,9 @@ struct oche_topology_type {
     const char *name;
     const char *help;
     const struct oche_param_table *table;
-    /* Whether the parameters go together. Each one's own range has been checked already. */
+    /* Optional: whether the parameters go together. Each one's own range has been checked. */
     bool (*check)(const void *params, char *error, size_t error_bytes);
-    /* Builds what `check` accepted. On failure nothing is left to free. */
+    /* Required: builds what `check` accepted. On failure nothing is left to free. */
     bool (*build)(const void *params, struct oche_topology *topology, char *error,
                   size_t error_bytes);
 };

@@ -29,7 +29,7 @@ bool try_build(const char *type_name, const struct setting *settings,
         assert_true(oche_param_in_range(param, value));
         oche_param_set(param, params, value);
     }
-    good = type->check(params, error, OCHE_TOPOLOGY_ERROR_BYTES) &&
+    good = (type->check == NULL || type->check(params, error, OCHE_TOPOLOGY_ERROR_BYTES)) &&
            type->build(params, topology, error, OCHE_TOPOLOGY_ERROR_BYTES);
     free(params);
     return good;

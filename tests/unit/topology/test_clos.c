@@ -126,7 +126,7 @@ static void test_errors(void **state)
                  "uplinks_per_tor: 0, and oversubscription is 0 too; one of them decides the "
                  "uplinks");
     assert_error("clos", SET({.name = "oversubscription", .real = 1e-6}),
-                 "oversubscription: 1e-06 needs 1.6e+07 uplinks; a ToR has at most 65535");
+                 "oversubscription: 1e-06 needs 1.6e+07 uplinks; a ToR has at most 1024 ports");
     assert_error("clos", SET({"uplinks_per_tor", 4}, {"aggs_per_pod", 3}),
                  "aggs_per_pod: 4 uplinks of a ToR do not spread evenly over 3; 1, 2 or 4 would "
                  "do");
@@ -134,8 +134,8 @@ static void test_errors(void **state)
                  "cores: 16 uplinks of a pod do not spread evenly over 5; 1, 2, 4, 8 or 16 would "
                  "do");
     assert_error("clos", SET({"core_rate", 15 * OCHE_GBPS}),
-                 "uplinks_per_agg: 40Gbps of downlinks is no multiple of core_rate 15Gbps; give a "
-                 "number of uplinks, or another core_rate");
+                 "uplinks_per_agg: 40Gbps of downlinks are no multiple of core_rate 15Gbps, or too "
+                 "many; give a number of uplinks, or another core_rate");
     assert_error("clos", SET({"pods", 1024}, {"tors_per_pod", 256}, {"hosts_per_tor", 16}),
                  "pods: 4194304 hosts and 267264 switches; at most 1048576 nodes");
     /* The largest that the ranges allow must be refused, not attempted. */

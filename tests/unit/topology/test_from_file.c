@@ -107,6 +107,18 @@ static void test_errors(void **state)
                                                    "missing");
 }
 
+static void assert_bad_value(const char *rate, const char *delay, const char *expected)
+{
+    struct oche_topology topology;
+    char error[OCHE_TOPOLOGY_ERROR_BYTES] = "", text[128];
+
+    snprintf(text, sizeof(text), TWO "link a s %s %s\n", rate, delay);
+    write_file(text);
+    assert_false(try_build("from_file", SET({.name = "file", .text = path}), &topology, error));
+    assert_memory_equal(error + strlen(path), ":4: ", 4);
+    assert_memory_equal(error + strlen(path) + 4, expected, strlen(expected));
+}
+
 static void test_values(void **state)
 {
     static const char *const bad_rates[] = {"10",
@@ -117,32 +129,19 @@ static void test_values(void **state)
                                             "1e9bps",
                                             "1..5Gbps",
                                             "9000Tbps",
-                                            "10 Gbps",
+                                            "10_Gbps",
                                             "0.00001Kbps",
                                             "99999999999999999999999Gbps"};
     static const char *const bad_delays[] = {"1", "us", "0us", "1.0001ps", "2s", "10Gbps", "0.1ns"};
-    char text[128];
 
     (void)state;
-    for (size_t i = 0; i < sizeof(bad_rates) / sizeof(bad_rates[0]); i++) {
-        struct oche_topology topology;
-        char error[OCHE_TOPOLOGY_ERROR_BYTES] = "";
-
-        snprintf(text, sizeof(text), TWO "link a s %s 1us\n", bad_rates[i]);
-        write_file(text);
-        assert_false(try_build("from_file", SET({.name = "file", .text = path}), &topology, error));
-        assert_non_null(strstr(error, ":4: link: "));
-    }
+    for (size_t i = 0; i < sizeof(bad_rates) / sizeof(bad_rates[0]); i++)
+        assert_bad_value(bad_rates[i], "1us", "link: rate: ");
+    for (size_t i = 0; i < sizeof(bad_delays) / sizeof(bad_delays[0]); i++)
+        assert_bad_value("10Gbps", bad_delays[i], "link: delay: ");
     assert_file_error(TWO "link a s 10GBps 1us\n",
-                      ":4: link: \"10GBps\" is no rate; 1Mbps to 8Tbps, as 10Gbps");
-    for (size_t i = 0; i < sizeof(bad_delays) / sizeof(bad_delays[0]); i++) {
-        char expected[128];
-
-        snprintf(text, sizeof(text), TWO "link a s 10Gbps %s\n", bad_delays[i]);
-        snprintf(expected, sizeof(expected), ":4: link: \"%s\" is no delay; 1ns to 1s, as 1us",
-                 bad_delays[i]);
-        assert_file_error(text, expected);
-    }
+                      ":4: link: rate: \"10GBps\": \"GBps\" is not a unit of rate; use bps, Kbps, "
+                      "Mbps, Gbps or Tbps");
 }
 
 static void test_missing(void **state)
@@ -162,7 +161,7 @@ static void test_noise(void **state)
     char text[256];
 
     (void)state;
-    for (unsigned round = 0; round < 2000; round++) {
+    for (unsigned round = 0; round < 500; round++) {
         struct oche_topology topology;
         char error[OCHE_TOPOLOGY_ERROR_BYTES] = "";
         size_t length = oche_random_below(&random, sizeof(text) - 1);
