@@ -50,7 +50,7 @@ const char *oche_syndrome_name(uint8_t syndrome)
 {
     static const char *const naks[] = {
         "NAK PSN sequence error",     "NAK invalid request",    "NAK remote access error",
-        "NAK remote operation error", "NAK invalid RD request",
+        "NAK remote operational error", "NAK invalid RD request",
     };
     const uint8_t code = oche_aeth_code(syndrome);
 

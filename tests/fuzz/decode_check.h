@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What must hold for any bytes at all, shared by the fuzz target and by the test that feeds it
+ * mutated golden packets: whatever decodes is within its bounds and encodes to the same bytes.
+ */
+#ifndef OCHE_TESTS_FUZZ_DECODE_CHECK_H
+#define OCHE_TESTS_FUZZ_DECODE_CHECK_H
+
+#include <string.h>
+
+#include "core/wire/codec.h"
+#include "core/wire/pfc_frame.h"
+
+#define DECODE_CHECK_ROOM 66000
+
+/* NULL, or what is wrong with a packet that decoded from `bytes` without looking at the ICRC. */
+static inline const char *decode_check_packet(const uint8_t *bytes, size_t count,
+                                              const struct oche_packet *packet,
+                                              const struct oche_frame *frame, oche_crc32 *crc32,
+                                              uint8_t *again)
+{
+    size_t encoded;
+
+    if (frame->frame_bytes > count || frame->frame_bytes < OCHE_ICRC_BYTES)
+        return "frame_bytes is not within the input";
+    if (oche_opcode(packet->opcode)->name == NULL)
+        return "an unknown opcode was accepted";
+    if (packet->payload_bytes > 0 &&
+        (packet->payload < bytes ||
+         packet->payload + packet->payload_bytes > bytes + frame->frame_bytes - OCHE_ICRC_BYTES))
+        return "the payload is not within the input";
+    encoded = oche_encode_frame(packet, frame, crc32, again, DECODE_CHECK_ROOM);
+    if (encoded != frame->frame_bytes)
+        return "encodes to another length";
+    if (memcmp(again, bytes, encoded - OCHE_ICRC_BYTES) != 0)
+        return "encodes to other bytes";
+    return NULL;
+}
+
+/* `again`: DECODE_CHECK_ROOM bytes. *accepted counts decodings that succeeded. */
+static inline const char *decode_check(const uint8_t *bytes, size_t count, oche_crc32 *crc32,
+                                       uint8_t *again, unsigned *accepted)
+{
+    struct oche_packet packet;
+    struct oche_frame frame;
+    uint8_t mac[6], pfc[OCHE_PFC_BYTES];
+    const char *wrong = NULL;
+
+    if (oche_decode_ethernet(bytes, count, NULL, &packet, &frame) == OCHE_WIRE_OK) {
+        ++*accepted;
+        wrong = decode_check_packet(bytes, count, &packet, &frame, crc32, again);
+        if (wrong == NULL) {
+            const bool same =
+                memcmp(again + frame.frame_bytes - OCHE_ICRC_BYTES,
+                       bytes + frame.frame_bytes - OCHE_ICRC_BYTES, OCHE_ICRC_BYTES) == 0;
+            const enum oche_wire_error error =
+                oche_decode_ethernet(bytes, count, crc32, &packet, &frame);
+            if (error != (same ? OCHE_WIRE_OK : OCHE_WIRE_ICRC))
+                wrong = "the ICRC verdict is not that of encoding again";
+        }
+    }
+    if (wrong == NULL && oche_decode_ip(bytes, count, NULL, &packet, &frame) == OCHE_WIRE_OK) {
+        ++*accepted;
+        wrong = decode_check_packet(bytes, count, &packet, &frame, crc32, again);
+    }
+    if (wrong == NULL && oche_decode_transport(bytes, count, &packet, NULL) == OCHE_WIRE_OK) {
+        ++*accepted;
+        if (oche_transport_bytes(packet.opcode, packet.payload_bytes) != count)
+            wrong = "transport lengths do not add up";
+    }
+    if (wrong == NULL && oche_pfc_decode(bytes, count, &packet, mac)) {
+        ++*accepted;
+        oche_pfc_encode(&packet, mac, pfc);
+        if (memcmp(pfc, bytes, 16) != 0 || memcmp(pfc + 17, bytes + 17, 17) != 0)
+            wrong = "a PFC frame encodes to other bytes";
+    }
+    return wrong;
+}
+
+#endif
