@@ -149,8 +149,8 @@ static inline void mark(struct oche_switch *sw, unsigned port, struct oche_packe
 int oche_switch_receive(struct oche_switch *sw, unsigned in_port, struct oche_packet *packet,
                         oche_time now)
 {
-    unsigned cls = packet->traffic_class;
     struct oche_egress *egress;
+    unsigned cls;
     int port;
 
     OCHE_MUST(in_port < sw->port_count);
@@ -159,8 +159,7 @@ int oche_switch_receive(struct oche_switch *sw, unsigned in_port, struct oche_pa
     port = oche_ecmp_route(&sw->routes, sw->salt, packet);
     if (OCHE_UNLIKELY(port < 0))
         return drop(sw, in_port, OCHE_DROP_NO_ROUTE);
-    if (OCHE_UNLIKELY(cls >= sw->class_count))
-        cls = 0;
+    cls = OCHE_LIKELY(packet->traffic_class < sw->class_count) ? packet->traffic_class : 0;
     egress = oche_switch_egress(sw, (unsigned)port);
     if (OCHE_UNLIKELY(!admit(sw, in_port, egress, cls, packet->frame_bytes)))
         return drop(sw, (unsigned)port, OCHE_DROP_BUFFER);

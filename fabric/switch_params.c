@@ -6,9 +6,8 @@
  */
 #include "fabric/switch.h"
 
-#include <string.h>
-
 #include "fabric/shared_buffer.h"
+#include "fabric/text.h"
 
 #define FIELD(name) .offset = offsetof(struct oche_switch_params, name)
 /* Occupancies are 32 bits wide. */
@@ -171,53 +170,7 @@ const struct oche_param_table oche_switch_params = {params, sizeof(params) / siz
 
 /* ---- the check ---- */
 
-struct text {
-    char *at;
-    size_t left; /* the terminating zero included */
-};
-
-static void say(struct text *text, const char *words)
-{
-    size_t length = strlen(words);
-
-    if (text->left == 0)
-        return;
-    if (length >= text->left)
-        length = text->left - 1;
-    memcpy(text->at, words, length);
-    text->at += length;
-    text->left -= length;
-    *text->at = '\0';
-}
-
-static void say_number(struct text *text, uint64_t number)
-{
-    char digits[21];
-    char *first = digits + sizeof(digits) - 1;
-
-    *first = '\0';
-    do {
-        *--first = (char)('0' + number % 10);
-        number /= 10;
-    } while (number > 0);
-    say(text, first);
-}
-
-/* `format` with each '#' replaced by the next of `numbers`. Always false. */
-static bool refuse(struct text *text, const char *format, const uint64_t *numbers)
-{
-    for (; *format != '\0'; format++) {
-        char letter[2] = {*format, '\0'};
-
-        if (*format == '#')
-            say_number(text, *numbers++);
-        else
-            say(text, letter);
-    }
-    return false;
-}
-
-static bool check_buffer(const struct oche_switch_config *config, struct text *text)
+static bool check_buffer(const struct oche_switch_config *config, char *text, size_t size)
 {
     struct oche_buffer_plan plan = oche_buffer_plan(config);
     uint64_t buffer = config->params->buffer_bytes;
@@ -228,49 +181,54 @@ static bool check_buffer(const struct oche_switch_config *config, struct text *t
         most = headroom > most ? headroom : most;
     }
     if (most > INT32_MAX)
-        return refuse(text, "headroom: # bytes a port and class; at most # bytes",
-                      (uint64_t[]){most, INT32_MAX});
+        return oche_fabric_refuse(text, size, "headroom: # bytes a port and class; at most # bytes",
+                                  (uint64_t[]){most, INT32_MAX});
     if (plan.headroom_total + plan.reserve > buffer)
-        return refuse(text,
-                      "buffer: # bytes is less than the PFC headroom of # bytes (# ports, # "
-                      "pfc_priorities, up to # bytes each) and # bytes for packets that cross a "
-                      "threshold; would be right: at least # bytes, or fewer pfc_priorities",
-                      (uint64_t[]){buffer, plan.headroom_total, config->port_count, plan.priorities,
-                                   most, plan.reserve, plan.headroom_total + plan.reserve});
+        return oche_fabric_refuse(
+            text, size,
+            "buffer: # bytes is less than the PFC headroom of # bytes (# ports, # "
+            "pfc_priorities, up to # bytes each) and # bytes for packets that cross a "
+            "threshold; would be right: at least # bytes, or fewer pfc_priorities",
+            (uint64_t[]){buffer, plan.headroom_total, config->port_count, plan.priorities, most,
+                         plan.reserve, plan.headroom_total + plan.reserve});
     return true;
 }
 
-bool oche_switch_check(const struct oche_switch_config *config, char *buffer, size_t size)
+bool oche_switch_check(const struct oche_switch_config *config, char *text, size_t size)
 {
     const struct oche_switch_params *p = config->params;
-    struct text text = {buffer, size};
     unsigned lossless = (unsigned)__builtin_popcount(config->lossless_classes);
 
     if (config->class_count < 1 || config->class_count > OCHE_CLASSES)
-        return refuse(&text, "classes: #; would be right: 1 to #",
-                      (uint64_t[]){config->class_count, OCHE_CLASSES});
+        return oche_fabric_refuse(text, size, "classes: #; would be right: 1 to #",
+                                  (uint64_t[]){config->class_count, OCHE_CLASSES});
     if (config->lossless_classes >> config->class_count != 0)
-        return refuse(&text, "lossless classes: mask # names a class that is not in use; # are",
-                      (uint64_t[]){config->lossless_classes, config->class_count});
+        return oche_fabric_refuse(
+            text, size, "lossless classes: mask # names a class that is not in use; # are",
+            (uint64_t[]){config->lossless_classes, config->class_count});
     if (config->port_count < 1 || config->port_count > UINT16_MAX)
-        return refuse(&text, "ports: #; would be right: 1 to #",
-                      (uint64_t[]){config->port_count, UINT16_MAX});
+        return oche_fabric_refuse(text, size, "ports: #; would be right: 1 to #",
+                                  (uint64_t[]){config->port_count, UINT16_MAX});
     for (unsigned port = 0; port < config->port_count; port++)
         if (config->ports[port].rate_bps == 0)
-            return refuse(&text, "rate: 0 at port #; would be right: above 0", (uint64_t[]){port});
+            return oche_fabric_refuse(text, size, "rate: 0 at port #; would be right: above 0",
+                                      (uint64_t[]){port});
     if (p->buffer_bytes > MAX_BUFFER)
-        return refuse(&text, "buffer: # bytes; would be right: at most # bytes",
-                      (uint64_t[]){p->buffer_bytes, MAX_BUFFER});
+        return oche_fabric_refuse(text, size, "buffer: # bytes; would be right: at most # bytes",
+                                  (uint64_t[]){p->buffer_bytes, MAX_BUFFER});
     if (p->ecn && p->kmin_bytes > p->kmax_bytes)
-        return refuse(&text, "kmin: # bytes is above kmax, # bytes; would be right: at most kmax",
-                      (uint64_t[]){p->kmin_bytes, p->kmax_bytes});
+        return oche_fabric_refuse(
+            text, size, "kmin: # bytes is above kmax, # bytes; would be right: at most kmax",
+            (uint64_t[]){p->kmin_bytes, p->kmax_bytes});
     if (p->pfc && p->pfc_priorities != 0 && p->pfc_priorities < lossless)
-        return refuse(&text, "pfc_priorities: # for # lossless classes; would be right: # or more",
-                      (uint64_t[]){p->pfc_priorities, lossless, lossless});
+        return oche_fabric_refuse(
+            text, size, "pfc_priorities: # for # lossless classes; would be right: # or more",
+            (uint64_t[]){p->pfc_priorities, lossless, lossless});
     if (p->port_buffer_bytes != 0 && p->pfc && lossless == config->class_count)
-        return refuse(&text,
-                      "port_buffer: # bytes limits lossy classes, and PFC makes all # classes "
-                      "lossless; would be right: 0, or pfc: false",
-                      (uint64_t[]){p->port_buffer_bytes, config->class_count});
-    return check_buffer(config, &text);
+        return oche_fabric_refuse(
+            text, size,
+            "port_buffer: # bytes limits lossy classes, and PFC makes all # classes "
+            "lossless; would be right: 0, or pfc: false",
+            (uint64_t[]){p->port_buffer_bytes, config->class_count});
+    return check_buffer(config, text, size);
 }
