@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Time-weighted queue occupancy: see the header. */
+#include "sim/measure/queue_occupancy.h"
+
+/* Time spent at a step, with the interval that is still open. */
+static oche_time time_at(const struct oche_queue_watch *watch, oche_time now, uint32_t step)
+{
+    uint64_t present = watch->bytes / watch->step_bytes;
+    oche_time time = watch->time[step];
+
+    if (present >= watch->steps)
+        present = watch->steps - 1;
+    return step == present && now > watch->since ? time + (now - watch->since) : time;
+}
+
+static oche_time total_time(const struct oche_queue_watch *watch, oche_time now)
+{
+    oche_time total = 0;
+
+    OCHE_MUST(watch->steps > 0 && watch->step_bytes > 0);
+    for (uint32_t step = 0; step < watch->steps; step++)
+        total += time_at(watch, now, step);
+    return total;
+}
+
+struct oche_queue_occupancy oche_queue_occupancy(const struct oche_queue_watch *watch,
+                                                 oche_time now)
+{
+    struct oche_queue_occupancy occupancy = {.watched = total_time(watch, now),
+                                             .max_bytes = watch->max_bytes};
+    unsigned __int128 weighted = 0;
+    oche_time below = 0;
+    unsigned p = 0;
+
+    if (occupancy.watched == 0)
+        return occupancy;
+    for (uint32_t step = 0; step < watch->steps; step++) {
+        oche_time time = time_at(watch, now, step);
+        uint64_t bytes = step * watch->step_bytes;
+
+        weighted += (unsigned __int128)time * bytes;
+        below += time;
+        for (; p < OCHE_PERCENTILES &&
+               below >= oche_percentile_rank(occupancy.watched, oche_percentile_thousandths[p]);
+             p++)
+            occupancy.percentile[p] = step + 1 == watch->steps ? watch->max_bytes : bytes;
+    }
+    occupancy.mean_bytes = (uint64_t)(weighted / occupancy.watched);
+    return occupancy;
+}
+
+uint32_t oche_queue_distribution(const struct oche_queue_watch *watch, oche_time now,
+                                 struct oche_queue_point *points)
+{
+    oche_time total = total_time(watch, now), below = 0;
+    uint32_t count = 0;
+
+    for (uint32_t step = 0; step < watch->steps; step++) {
+        oche_time time = time_at(watch, now, step);
+
+        if (time == 0)
+            continue;
+        below += time;
+        points[count++] = (struct oche_queue_point){.bytes = step * watch->step_bytes,
+                                                    .share = (double)below / (double)total};
+    }
+    return count;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is measured by place, port and tier: utilisation, PAUSE, marks. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/measure/marks.h"
+#include "sim/measure/pauses.h"
+#include "sim/measure/utilisation.h"
+#include "tests/unit/topology/build.h"
+
+static uint32_t port_index(const struct oche_topology *t, const char *name)
+{
+    uint32_t node, port;
+    char error[OCHE_TOPOLOGY_ERROR_BYTES];
+
+    assert_true(oche_topology_find_port(t, name, &node, &port, error, sizeof(error)));
+    return t->nodes[node].first_port + port;
+}
+
+/* fat_tree of 4: 16 hosts at 100 Gbit/s; in 1 us a link carries 12500 bytes. */
+static void test_utilisation(void **state)
+{
+    struct oche_topology t = built("fat_tree", SET({"k", 4}));
+    uint64_t *bytes = calloc(2 * t.link_count, sizeof(*bytes));
+    struct oche_utilisation_row rows[OCHE_PLACES];
+
+    (void)state;
+    assert_true(oche_utilisation(12500, 100 * OCHE_GBPS, OCHE_US) == 1);
+    assert_true(oche_utilisation(12500, 100 * OCHE_GBPS, 4 * OCHE_US) == 0.25);
+    assert_true(oche_utilisation(12500, 100 * OCHE_GBPS, 0) == 0);
+    assert_non_null(bytes);
+    for (uint32_t host = 0; host < 16; host++)
+        bytes[t.nodes[host].first_port] = host < 8 ? 12500 : 0;
+    bytes[port_index(&t, "tor3:host7")] = 6250;
+    bytes[port_index(&t, "tor3:agg2")] = 3125;
+    bytes[port_index(&t, "core1:agg4")] = 12500;
+    oche_utilisation_by_place(&t, bytes, OCHE_US, rows);
+    assert_int_equal(rows[OCHE_PLACE_HOST_NIC].ports, 16);
+    assert_true(rows[OCHE_PLACE_HOST_NIC].mean == 0.5 && rows[OCHE_PLACE_HOST_NIC].largest == 1);
+    assert_int_equal(rows[OCHE_PLACE_HOST_NIC].node, 0);
+    assert_int_equal(rows[OCHE_PLACE_TO_HOST].ports, 16);
+    assert_true(rows[OCHE_PLACE_TO_HOST].mean == 0.5 / 16);
+    assert_int_equal(rows[OCHE_PLACE_TO_HOST].node, oche_topology_find(&t, "tor3"));
+    assert_int_equal(rows[OCHE_PLACE_TO_HOST].port, 1);
+    assert_true(rows[OCHE_PLACE_TOR_UP].largest == 0.25);
+    assert_int_equal(rows[OCHE_PLACE_AGGREGATION].ports, 32);
+    assert_true(rows[OCHE_PLACE_AGGREGATION].largest == 0);
+    assert_true(rows[OCHE_PLACE_CORE].mean == 1.0 / 16);
+    free(bytes);
+    oche_topology_free(&t);
+}
+
+static void test_pauses(void **state)
+{
+    struct oche_topology t = built("fat_tree", SET({"k", 4}));
+    struct oche_switch_port_stats *stats = calloc(2 * t.link_count, sizeof(*stats));
+    struct oche_pause_sum sums[OCHE_NODE_KINDS];
+    struct oche_pause_row rows[2];
+    struct oche_switch_port_stats *port;
+
+    (void)state;
+    assert_non_null(stats);
+    port = &stats[port_index(&t, "host7")];
+    port->pauses_received[3] = 5;
+    port->paused_time[3] = 70 * OCHE_US;
+    port = &stats[port_index(&t, "tor3:host7")];
+    port->pauses_sent[3] = 4;
+    port->refreshes_sent[3] = 1;
+    port->pause_sent_time[3] = 71 * OCHE_US;
+    port = &stats[port_index(&t, "core1:agg4")];
+    port->pauses_received[0] = 2;
+    port->paused_time[0] = 9 * OCHE_US;
+    port->pauses_received[3] = 1;
+    port->paused_time[3] = 1 * OCHE_US;
+
+    assert_int_equal(oche_pause_rows(&t, stats, rows, 2), 4); /* there are more than fit */
+    assert_int_equal(rows[0].node, 7);
+    assert_int_equal(rows[0].cls, 3);
+    assert_int_equal(rows[0].received, 5);
+    assert_int_equal(rows[1].node, oche_topology_find(&t, "tor3"));
+    assert_int_equal(rows[1].port, 1);
+    assert_int_equal(rows[1].sent, 4);
+    assert_int_equal(rows[1].refreshes, 1);
+    assert_int_equal(rows[1].sent_time, 71 * OCHE_US);
+
+    oche_pause_by_kind(&t, stats, sums);
+    assert_int_equal(sums[OCHE_NODE_HOST].received, 5);
+    assert_int_equal(sums[OCHE_NODE_HOST].longest_held, 70 * OCHE_US);
+    assert_int_equal(sums[OCHE_NODE_TOR].sent, 4);
+    assert_int_equal(sums[OCHE_NODE_TOR].received, 0);
+    assert_int_equal(sums[OCHE_NODE_AGGREGATION].received, 0);
+    assert_int_equal(sums[OCHE_NODE_CORE].received, 3);
+    assert_int_equal(sums[OCHE_NODE_CORE].received_time, 10 * OCHE_US);
+    assert_int_equal(sums[OCHE_NODE_CORE].longest_held, 9 * OCHE_US);
+    free(stats);
+    oche_topology_free(&t);
+}
+
+static void test_marks(void **state)
+{
+    struct oche_topology t = built("fat_tree", SET({"k", 4}));
+    struct oche_switch_port_stats *stats = calloc(2 * t.link_count, sizeof(*stats));
+    struct oche_mark_row rows[OCHE_PLACES];
+
+    (void)state;
+    assert_non_null(stats);
+    stats[port_index(&t, "tor3:host7")] =
+        (struct oche_switch_port_stats){.packets = 100, .marks = 30};
+    stats[port_index(&t, "tor0:host0")] = (struct oche_switch_port_stats){
+        .packets = 50, .marks = 15, .drops = {[OCHE_DROP_BUFFER] = 2, [OCHE_DROP_TTL] = 1}};
+    stats[port_index(&t, "tor3:agg2")] = (struct oche_switch_port_stats){.packets = 7, .marks = 3};
+    stats[port_index(&t, "core1:agg4")] = (struct oche_switch_port_stats){.packets = 9};
+    oche_marks_by_place(&t, stats, 200, 12, rows);
+    assert_int_equal(rows[OCHE_PLACE_TO_HOST].packets, 150);
+    assert_int_equal(rows[OCHE_PLACE_TO_HOST].marks, 45);
+    assert_int_equal(rows[OCHE_PLACE_TO_HOST].drops, 3);
+    assert_int_equal(rows[OCHE_PLACE_TOR_UP].marks, 3);
+    assert_int_equal(rows[OCHE_PLACE_CORE].packets, 9);
+    assert_int_equal(rows[OCHE_PLACE_HOST_NIC].packets, 200);
+    assert_true(oche_mark_share(rows, OCHE_PLACE_TO_HOST) == 0.75);
+    assert_true(oche_mark_share(rows, OCHE_PLACE_HOST_NIC) == 0.2);
+    memset(stats, 0, 2 * t.link_count * sizeof(*stats));
+    oche_marks_by_place(&t, stats, 0, 0, rows);
+    assert_true(oche_mark_share(rows, OCHE_PLACE_CORE) == 0);
+    free(stats);
+    oche_topology_free(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_utilisation),
+        cmocka_unit_test(test_pauses),
+        cmocka_unit_test(test_marks),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
