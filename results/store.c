@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Writing one run's results to SQLite. */
+#include "results/store.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <sqlite3.h>
+
+#include "results/csv.h"
+
+#define TEXT_OF(x)  #x
+#define VALUE_OF(x) TEXT_OF(x)
+
+static const char schema[] = "PRAGMA user_version = " VALUE_OF(
+    OCHE_RESULTS_SCHEMA) ";"
+                         "CREATE TABLE info (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT "
+                         "ROWID;"
+                         "CREATE TABLE parameters (key TEXT PRIMARY KEY, value TEXT NOT NULL, unit "
+                         "TEXT NOT NULL,"
+                         " given INTEGER NOT NULL) WITHOUT ROWID;"
+                         "CREATE TABLE flows (id INTEGER PRIMARY KEY, workload INTEGER NOT NULL, "
+                         "src INTEGER NOT NULL,"
+                         " dst INTEGER NOT NULL, bytes INTEGER NOT NULL, start_ps INTEGER, "
+                         "delivered_ps INTEGER,"
+                         " completed_ps INTEGER, ideal_ps INTEGER, slowdown REAL, retransmitted "
+                         "INTEGER NOT NULL,"
+                         " timeouts INTEGER NOT NULL, status TEXT NOT NULL, measured INTEGER NOT "
+                         "NULL);"
+                         "CREATE TABLE series_names (id INTEGER PRIMARY KEY, name TEXT NOT NULL, "
+                         "entity TEXT NOT NULL,"
+                         " unit TEXT NOT NULL);"
+                         "CREATE TABLE series (series INTEGER NOT NULL REFERENCES series_names, "
+                         "time_ps INTEGER NOT"
+                         " NULL, value REAL NOT NULL, PRIMARY KEY (series, time_ps)) WITHOUT ROWID;"
+                         "CREATE TABLE counters (entity TEXT NOT NULL, name TEXT NOT NULL, value "
+                         "INTEGER NOT NULL,"
+                         " PRIMARY KEY (entity, name)) WITHOUT ROWID;"
+                         "CREATE TABLE histogram_names (id INTEGER PRIMARY KEY, name TEXT NOT "
+                         "NULL, entity TEXT NOT"
+                         " NULL, unit TEXT NOT NULL, weight TEXT NOT NULL);"
+                         "CREATE TABLE histograms (histogram INTEGER NOT NULL REFERENCES "
+                         "histogram_names, low INTEGER"
+                         " NOT NULL, high INTEGER, weight INTEGER NOT NULL, PRIMARY KEY "
+                         "(histogram, low))"
+                         " WITHOUT ROWID;";
+
+enum statement {
+    ADD_INFO,
+    ADD_PARAMETER,
+    ADD_FLOW,
+    ADD_COUNTER,
+    ADD_SERIES,
+    ADD_POINT,
+    ADD_HISTOGRAM,
+    ADD_BUCKET,
+    STATEMENTS
+};
+
+static const char *const statements[STATEMENTS] = {
+    [ADD_INFO] = "INSERT INTO info VALUES (?, ?)",
+    [ADD_PARAMETER] = "INSERT INTO parameters VALUES (?, ?, ?, ?)",
+    [ADD_FLOW] = "INSERT INTO flows VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [ADD_COUNTER] = "INSERT INTO counters VALUES (?, ?, ?)",
+    [ADD_SERIES] = "INSERT INTO series_names VALUES (?, ?, ?, ?)",
+    [ADD_POINT] = "INSERT INTO series VALUES (?, ?, ?)",
+    [ADD_HISTOGRAM] = "INSERT INTO histogram_names VALUES (?, ?, ?, ?, ?)",
+    [ADD_BUCKET] = "INSERT INTO histograms VALUES (?, ?, ?, ?)",
+};
+
+struct oche_results {
+    sqlite3 *database;
+    sqlite3_stmt *add[STATEMENTS];
+    char *path, *part; /* where it goes, where it is written */
+    uint32_t series, histograms;
+    bool failed;
+    char error[OCHE_RESULTS_ERROR_BYTES]; /* the first */
+};
+
+static void fail(struct oche_results *results)
+{
+    if (results->failed)
+        return;
+    results->failed = true;
+    snprintf(results->error, sizeof(results->error), "%s: cannot be written: %s", results->path,
+             sqlite3_errmsg(results->database));
+}
+
+static void run(struct oche_results *results, const char *sql)
+{
+    if (!results->failed && sqlite3_exec(results->database, sql, NULL, NULL, NULL) != SQLITE_OK)
+        fail(results);
+}
+
+bool oche_results_folder(const char *path, char *error, size_t error_bytes)
+{
+    char *folder = strdup(path);
+    struct stat status;
+    bool ok = true;
+
+    OCHE_MUST(folder != NULL);
+    for (char *c = folder + 1; ok && path[0] != '\0'; c++) {
+        char kept = *c;
+
+        if (kept != '/' && kept != '\0')
+            continue;
+        *c = '\0';
+        if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+            ok = false;
+        *c = kept;
+        if (kept == '\0')
+            break;
+    }
+    if (ok && (stat(path, &status) != 0 || !S_ISDIR(status.st_mode))) {
+        errno = ENOTDIR;
+        ok = false;
+    }
+    if (!ok)
+        snprintf(error, error_bytes, "%s: cannot be made: %s; give a folder that can be written",
+                 path, strerror(errno));
+    free(folder);
+    return ok;
+}
+
+static void close_database(struct oche_results *results)
+{
+    for (int i = 0; i < STATEMENTS; i++)
+        sqlite3_finalize(results->add[i]);
+    sqlite3_close(results->database);
+    results->database = NULL;
+}
+
+void oche_results_abandon(struct oche_results *results)
+{
+    if (results == NULL)
+        return;
+    close_database(results);
+    unlink(results->part);
+    free(results->path);
+    free(results->part);
+    free(results);
+}
+
+struct oche_results *oche_results_create(const char *path, char *error, size_t error_bytes)
+{
+    struct oche_results *results = calloc(1, sizeof(*results));
+
+    OCHE_MUST(results != NULL);
+    results->path = strdup(path);
+    OCHE_MUST(results->path != NULL && asprintf(&results->part, "%s.part", path) >= 0);
+    unlink(results->part);
+    if (sqlite3_open(results->part, &results->database) != SQLITE_OK)
+        fail(results);
+    /* Nobody else looks at it before it is in place: no journal, no waiting for the disk. */
+    run(results, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
+    run(results, schema);
+    for (int i = 0; i < STATEMENTS && !results->failed; i++)
+        if (sqlite3_prepare_v3(results->database, statements[i], -1, SQLITE_PREPARE_PERSISTENT,
+                               &results->add[i], NULL) != SQLITE_OK)
+            fail(results);
+    if (results->failed) {
+        snprintf(error, error_bytes, "%s", results->error);
+        oche_results_abandon(results);
+        return NULL;
+    }
+    return results;
+}
+
+/* ---- rows ---- */
+
+static void bind_text(sqlite3_stmt *statement, int column, const char *text)
+{
+    sqlite3_bind_text(statement, column, text != NULL ? text : "", -1, SQLITE_TRANSIENT);
+}
+
+/* SQLite's integers are signed: "never" is NULL, and what does not fit stays at the largest. */
+static void bind_u64(sqlite3_stmt *statement, int column, uint64_t value)
+{
+    if (value == OCHE_NEVER)
+        sqlite3_bind_null(statement, column);
+    else
+        sqlite3_bind_int64(statement, column, value > INT64_MAX ? INT64_MAX : (int64_t)value);
+}
+
+static sqlite3_stmt *begin_row(struct oche_results *results, enum statement which)
+{
+    return results->failed ? NULL : results->add[which];
+}
+
+static void end_row(struct oche_results *results, sqlite3_stmt *statement)
+{
+    if (sqlite3_step(statement) != SQLITE_DONE)
+        fail(results);
+    sqlite3_reset(statement);
+}
+
+void oche_results_info(struct oche_results *results, const char *key, const char *value)
+{
+    sqlite3_stmt *row = begin_row(results, ADD_INFO);
+
+    if (row == NULL)
+        return;
+    bind_text(row, 1, key);
+    bind_text(row, 2, value);
+    end_row(results, row);
+}
+
+void oche_results_parameter(struct oche_results *results, const char *key, const char *value,
+                            const char *unit, bool given)
+{
+    sqlite3_stmt *row = begin_row(results, ADD_PARAMETER);
+
+    if (row == NULL)
+        return;
+    bind_text(row, 1, key);
+    bind_text(row, 2, value);
+    bind_text(row, 3, unit);
+    bind_u64(row, 4, given);
+    end_row(results, row);
+}
+
+void oche_results_flow(struct oche_results *results, const struct oche_results_flow *flow)
+{
+    sqlite3_stmt *row = begin_row(results, ADD_FLOW);
+
+    if (row == NULL)
+        return;
+    bind_u64(row, 1, flow->id);
+    bind_u64(row, 2, flow->workload);
+    bind_u64(row, 3, flow->src);
+    bind_u64(row, 4, flow->dst);
+    bind_u64(row, 5, flow->bytes);
+    bind_u64(row, 6, flow->started);
+    bind_u64(row, 7, flow->delivered);
+    bind_u64(row, 8, flow->completed);
+    if (flow->ideal == 0)
+        sqlite3_bind_null(row, 9);
+    else
+        bind_u64(row, 9, flow->ideal);
+    if (flow->ideal == 0 || flow->delivered == OCHE_NEVER || flow->started == OCHE_NEVER)
+        sqlite3_bind_null(row, 10);
+    else
+        sqlite3_bind_double(row, 10,
+                            (double)(flow->delivered - flow->started) / (double)flow->ideal);
+    bind_u64(row, 11, flow->retransmitted_packets);
+    bind_u64(row, 12, flow->timeouts);
+    bind_text(row, 13, flow->status);
+    bind_u64(row, 14, flow->measured);
+    end_row(results, row);
+}
+
+void oche_results_counter(struct oche_results *results, const char *entity, const char *name,
+                          uint64_t value)
+{
+    sqlite3_stmt *row = begin_row(results, ADD_COUNTER);
+
+    if (row == NULL)
+        return;
+    bind_text(row, 1, entity);
+    bind_text(row, 2, name);
+    sqlite3_bind_int64(row, 3, value > INT64_MAX ? INT64_MAX : (int64_t)value);
+    end_row(results, row);
+}
+
+uint32_t oche_results_series(struct oche_results *results, const char *name, const char *entity,
+                             const char *unit)
+{
+    sqlite3_stmt *row = begin_row(results, ADD_SERIES);
+    uint32_t number = ++results->series;
+
+    if (row == NULL)
+        return number;
+    bind_u64(row, 1, number);
+    bind_text(row, 2, name);
+    bind_text(row, 3, entity);
+    bind_text(row, 4, unit);
+    end_row(results, row);
+    return number;
+}
+
+void oche_results_point(struct oche_results *results, uint32_t series, oche_time time, double value)
+{
+    sqlite3_stmt *row = begin_row(results, ADD_POINT);
+
+    if (row == NULL)
+        return;
+    bind_u64(row, 1, series);
+    bind_u64(row, 2, time);
+    sqlite3_bind_double(row, 3, value);
+    end_row(results, row);
+}
+
+uint32_t oche_results_histogram(struct oche_results *results, const char *name, const char *entity,
+                                const char *unit, const char *weight)
+{
+    sqlite3_stmt *row = begin_row(results, ADD_HISTOGRAM);
+    uint32_t number = ++results->histograms;
+
+    if (row == NULL)
+        return number;
+    bind_u64(row, 1, number);
+    bind_text(row, 2, name);
+    bind_text(row, 3, entity);
+    bind_text(row, 4, unit);
+    bind_text(row, 5, weight);
+    end_row(results, row);
+    return number;
+}
+
+void oche_results_bucket(struct oche_results *results, uint32_t histogram, uint64_t low,
+                         uint64_t high, uint64_t weight)
+{
+    sqlite3_stmt *row = begin_row(results, ADD_BUCKET);
+
+    if (row == NULL)
+        return;
+    bind_u64(row, 1, histogram);
+    bind_u64(row, 2, low);
+    bind_u64(row, 3, high);
+    sqlite3_bind_int64(row, 4, weight > INT64_MAX ? INT64_MAX : (int64_t)weight);
+    end_row(results, row);
+}
+
+/* ---- the end ---- */
+
+bool oche_results_csv(struct oche_results *results, const char *folder, char *error,
+                      size_t error_bytes)
+{
+    static const struct {
+        const char *name, *query;
+    } files[] = {
+        {"flows.csv", "SELECT * FROM flows ORDER BY id"},
+        {"series.csv", "SELECT name, entity, unit, time_ps, value FROM series JOIN series_names"
+                       " ON id = series ORDER BY series, time_ps"},
+        {"counters.csv", "SELECT * FROM counters ORDER BY entity, name"},
+    };
+
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        char *path = NULL;
+
+        OCHE_MUST(asprintf(&path, "%s/%s", folder, files[i].name) >= 0);
+        bool ok = oche_csv_write(results->database, files[i].query, path, error, error_bytes);
+
+        free(path);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+bool oche_results_finish(struct oche_results *results, char *error, size_t error_bytes)
+{
+    run(results, "COMMIT");
+    bool ok = !results->failed;
+
+    if (!ok)
+        snprintf(error, error_bytes, "%s", results->error);
+    for (int i = 0; i < STATEMENTS; i++) {
+        sqlite3_finalize(results->add[i]);
+        results->add[i] = NULL;
+    }
+    if (sqlite3_close(results->database) != SQLITE_OK && ok) {
+        snprintf(error, error_bytes, "%s: cannot be closed", results->path);
+        ok = false;
+    }
+    results->database = NULL;
+    if (ok && rename(results->part, results->path) != 0) {
+        snprintf(error, error_bytes, "%s: cannot be written: %s", results->path, strerror(errno));
+        ok = false;
+    }
+    oche_results_abandon(results);
+    return ok;
+}

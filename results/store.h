@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The results of one run: one SQLite file. It is written beside its place, in one transaction, and
+ * moved there when it is whole; a run that fails leaves nothing behind.
+ *
+ *     info(key, value)                              version, seed, scenario and its text, hash, …
+ *     parameters(key, value, unit, given)           the full effective list
+ *     flows(…)                                      one row a flow
+ *     series_names(id, name, entity, unit), series(series, time_ps, value)
+ *     counters(entity, name, value)
+ *     histogram_names(id, name, entity, unit, weight), histograms(histogram, low, high, weight)
+ *
+ * Times are picoseconds, sizes bytes, rates bits per second; "never" is NULL. `PRAGMA
+ * user_version` is OCHE_RESULTS_SCHEMA.
+ */
+#ifndef OCHE_RESULTS_STORE_H
+#define OCHE_RESULTS_STORE_H
+
+#include "core/base.h"
+
+#define OCHE_RESULTS_SCHEMA      1
+#define OCHE_RESULTS_ERROR_BYTES 1024
+
+struct oche_results;
+
+struct oche_results_flow {
+    uint64_t id;
+    uint32_t workload, src, dst;
+    uint64_t bytes;
+    oche_time started;   /* or OCHE_NEVER */
+    oche_time delivered; /* the last byte, at the receiver; or OCHE_NEVER */
+    oche_time completed; /* acknowledged, at the sender; or OCHE_NEVER */
+    oche_time ideal;     /* from start to delivery if it were alone; 0: not known */
+    uint64_t retransmitted_packets, timeouts;
+    const char *status; /* "completed", "unfinished", "failed: …" */
+    bool measured;      /* false: it started during warm-up */
+};
+
+/*
+ * Begins `path` (an existing file is replaced at the end). NULL and "path: what is wrong; …" if
+ * it cannot be written.
+ */
+struct oche_results *oche_results_create(const char *path, char *error, size_t error_bytes);
+
+/*
+ * Adding rows. The first thing that goes wrong (a full disk) is kept and reported by
+ * oche_results_finish; what follows it is ignored.
+ */
+void oche_results_info(struct oche_results *results, const char *key, const char *value);
+void oche_results_parameter(struct oche_results *results, const char *key, const char *value,
+                            const char *unit, bool given);
+void oche_results_flow(struct oche_results *results, const struct oche_results_flow *flow);
+void oche_results_counter(struct oche_results *results, const char *entity, const char *name,
+                          uint64_t value);
+/* Names a series; returns its number. */
+uint32_t oche_results_series(struct oche_results *results, const char *name, const char *entity,
+                             const char *unit);
+void oche_results_point(struct oche_results *results, uint32_t series, oche_time time,
+                        double value);
+/* Names a histogram; `unit` is that of low and high, `weight` that of the weights. */
+uint32_t oche_results_histogram(struct oche_results *results, const char *name, const char *entity,
+                                const char *unit, const char *weight);
+/* A bucket [low, high); high OCHE_NEVER: open. */
+void oche_results_bucket(struct oche_results *results, uint32_t histogram, uint64_t low,
+                         uint64_t high, uint64_t weight);
+
+/*
+ * Writes flows.csv, series.csv and counters.csv into `folder`, each whole or not at all. Before
+ * oche_results_finish. False and an error if that fails.
+ */
+bool oche_results_csv(struct oche_results *results, const char *folder, char *error,
+                      size_t error_bytes);
+
+/* Moves the file into place. False and an error if any of it failed; then nothing is there. */
+bool oche_results_finish(struct oche_results *results, char *error, size_t error_bytes);
+
+/* Forgets the run; nothing is left behind. */
+void oche_results_abandon(struct oche_results *results);
+
+/* Makes a folder and those above it. False and an error if that fails. */
+bool oche_results_folder(const char *path, char *error, size_t error_bytes);
+
+#endif

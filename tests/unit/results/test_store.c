@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One run, one file: what is written is there, and nothing is there that is not whole. */
+#include "tests/support/test.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <sqlite3.h>
+
+#include "results/store.h"
+
+static char folder[64], path[96], error[OCHE_RESULTS_ERROR_BYTES];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof(folder), "/tmp/oche-results-XXXXXX");
+    if (mkdtemp(folder) == NULL)
+        return -1;
+    snprintf(path, sizeof(path), "%s/run.sqlite", folder);
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    char command[128];
+
+    (void)state;
+    snprintf(command, sizeof(command), "rm -r %s", folder);
+    return system(command);
+}
+
+/* How many files the folder has. */
+static unsigned files(void)
+{
+    DIR *directory = opendir(folder);
+    unsigned count = 0;
+
+    assert_non_null(directory);
+    for (struct dirent *entry; (entry = readdir(directory)) != NULL;)
+        count += entry->d_name[0] != '.';
+    closedir(directory);
+    return count;
+}
+
+/* The first column of the first row, as text. */
+static const char *ask(const char *query)
+{
+    static char answer[256];
+    sqlite3 *database;
+    sqlite3_stmt *statement;
+
+    assert_int_equal(sqlite3_open_v2(path, &database, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(database, query, -1, &statement, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    const char *text = (const char *)sqlite3_column_text(statement, 0);
+
+    snprintf(answer, sizeof(answer), "%s", text != NULL ? text : "NULL");
+    sqlite3_finalize(statement);
+    sqlite3_close(database);
+    return answer;
+}
+
+static const char *content(const char *name)
+{
+    static char text[2048];
+    char file[160];
+
+    snprintf(file, sizeof(file), "%s/%s", folder, name);
+    FILE *in = fopen(file, "r");
+
+    assert_non_null(in);
+    text[fread(text, 1, sizeof(text) - 1, in)] = '\0';
+    fclose(in);
+    return text;
+}
+
+static const struct oche_results_flow done = {.id = 0,
+                                              .workload = 1,
+                                              .src = 2,
+                                              .dst = 3,
+                                              .bytes = 1000,
+                                              .started = 5 * OCHE_US,
+                                              .delivered = 15 * OCHE_US,
+                                              .completed = 16 * OCHE_US,
+                                              .ideal = 4 * OCHE_US,
+                                              .retransmitted_packets = 7,
+                                              .status = "completed",
+                                              .measured = true};
+
+static struct oche_results *fill(void)
+{
+    struct oche_results *results = oche_results_create(path, error, sizeof(error));
+
+    assert_non_null(results);
+    oche_results_info(results, "scenario", "a \"quoted\", text");
+    oche_results_parameter(results, "switch.buffer", "12MB", "bytes", true);
+    oche_results_flow(results, &done);
+    oche_results_flow(results, &(struct oche_results_flow){.id = 1,
+                                                           .bytes = UINT64_MAX - 1,
+                                                           .started = OCHE_MS,
+                                                           .delivered = OCHE_NEVER,
+                                                           .completed = OCHE_NEVER,
+                                                           .ideal = OCHE_US,
+                                                           .status = "failed: a, \"b\""});
+    oche_results_counter(results, "tor0:host1", "pauses", 4);
+    oche_results_counter(results, "all", "marks", UINT64_MAX);
+
+    uint32_t queue = oche_results_series(results, "queue", "tor0:host1", "bytes");
+    uint32_t rate = oche_results_series(results, "rate", "flow 0", "bps");
+
+    oche_results_point(results, rate, OCHE_US, 2.5e9);
+    oche_results_point(results, queue, 2 * OCHE_US, 3000);
+    oche_results_point(results, queue, OCHE_US, 1000);
+    uint32_t histogram = oche_results_histogram(results, "queue", "tor0:host1", "bytes", "ps");
+
+    oche_results_bucket(results, histogram, 0, 1000, 900);
+    oche_results_bucket(results, histogram, 1000, OCHE_NEVER, 100);
+    return results;
+}
+
+static void test_what_is_written_is_there(void **state)
+{
+    (void)state;
+    assert_true(oche_results_finish(fill(), error, sizeof(error)));
+    assert_int_equal(files(), 1);
+    assert_string_equal(ask("PRAGMA user_version"), "1");
+    assert_string_equal(ask("PRAGMA integrity_check"), "ok");
+    assert_string_equal(ask("SELECT value FROM info"), "a \"quoted\", text");
+    assert_string_equal(ask("SELECT value || unit || given FROM parameters"), "12MBbytes1");
+    assert_string_equal(ask("SELECT count(*) FROM flows"), "2");
+    assert_string_equal(ask("SELECT slowdown FROM flows WHERE id = 0"), "2.5");
+    assert_string_equal(ask("SELECT delivered_ps FROM flows WHERE id = 0"), "15000000");
+    assert_string_equal(ask("SELECT retransmitted FROM flows WHERE id = 0"), "7");
+    assert_string_equal(ask("SELECT delivered_ps FROM flows WHERE id = 1"), "NULL");
+    assert_string_equal(ask("SELECT slowdown FROM flows WHERE id = 1"), "NULL");
+    assert_string_equal(ask("SELECT bytes FROM flows WHERE id = 1"), "9223372036854775807");
+    assert_string_equal(ask("SELECT value FROM counters WHERE name = 'pauses'"), "4");
+    assert_string_equal(ask("SELECT value FROM counters WHERE name = 'marks'"),
+                        "9223372036854775807");
+    assert_string_equal(ask("SELECT value FROM series WHERE series = 1 AND time_ps = 2000000"),
+                        "3000.0");
+    assert_string_equal(ask("SELECT entity FROM series_names WHERE id = 2"), "flow 0");
+    assert_string_equal(ask("SELECT high FROM histograms WHERE low = 1000"), "NULL");
+    assert_string_equal(ask("SELECT sum(weight) FROM histograms WHERE histogram = 1"), "1000");
+}
+
+static void test_an_abandoned_run_leaves_nothing(void **state)
+{
+    (void)state;
+    oche_results_abandon(fill());
+    assert_int_equal(files(), 0);
+}
+
+static void test_an_older_file_stays_until_the_new_one_is_whole(void **state)
+{
+    (void)state;
+    assert_true(oche_results_finish(fill(), error, sizeof(error)));
+    struct oche_results *results = oche_results_create(path, error, sizeof(error));
+
+    oche_results_info(results, "scenario", "the second");
+    assert_string_equal(ask("SELECT value FROM info"), "a \"quoted\", text");
+    assert_true(oche_results_finish(results, error, sizeof(error)));
+    assert_string_equal(ask("SELECT value FROM info"), "the second");
+    assert_int_equal(files(), 1);
+}
+
+static void test_the_first_error_is_reported(void **state)
+{
+    struct oche_results *results = fill();
+    char expected[OCHE_RESULTS_ERROR_BYTES];
+
+    (void)state;
+    oche_results_flow(results, &done); /* the same id again */
+    oche_results_counter(results, "all", "marks", 1);
+    assert_false(oche_results_finish(results, error, sizeof(error)));
+    snprintf(expected, sizeof(expected),
+             "%s: cannot be written: UNIQUE constraint failed: flows.id", path);
+    assert_string_equal(error, expected);
+    assert_int_equal(files(), 0);
+}
+
+static void test_a_place_that_cannot_be_written(void **state)
+{
+    (void)state;
+    assert_null(oche_results_create("/nowhere/run.sqlite", error, sizeof(error)));
+    assert_string_equal(error,
+                        "/nowhere/run.sqlite: cannot be written: unable to open database file");
+}
+
+static void test_csv(void **state)
+{
+    struct oche_results *results = fill();
+
+    (void)state;
+    assert_true(oche_results_csv(results, folder, error, sizeof(error)));
+    assert_true(oche_results_finish(results, error, sizeof(error)));
+    assert_int_equal(files(), 4);
+    assert_string_equal(
+        content("flows.csv"),
+        "id,workload,src,dst,bytes,start_ps,delivered_ps,completed_ps,ideal_ps,slowdown,"
+        "retransmitted,timeouts,status,measured\n"
+        "0,1,2,3,1000,5000000,15000000,16000000,4000000,2.5,7,0,completed,1\n"
+        "1,0,0,0,9223372036854775807,1000000000,,,1000000,,0,0,\"failed: a, \"\"b\"\"\",0\n");
+    assert_string_equal(content("series.csv"), "name,entity,unit,time_ps,value\n"
+                                               "queue,tor0:host1,bytes,1000000,1000.0\n"
+                                               "queue,tor0:host1,bytes,2000000,3000.0\n"
+                                               "rate,flow 0,bps,1000000,2500000000.0\n");
+    assert_string_equal(content("counters.csv"), "entity,name,value\n"
+                                                 "all,marks,9223372036854775807\n"
+                                                 "tor0:host1,pauses,4\n");
+}
+
+static void test_csv_that_cannot_be_written(void **state)
+{
+    struct oche_results *results = fill();
+
+    (void)state;
+    assert_false(oche_results_csv(results, "/nowhere", error, sizeof(error)));
+    assert_string_equal(error, "/nowhere/flows.csv: cannot be written: No such file or directory");
+    oche_results_abandon(results);
+}
+
+static void test_folders_are_made(void **state)
+{
+    char deep[128], expected[256];
+    struct stat status;
+
+    (void)state;
+    snprintf(deep, sizeof(deep), "%s/a/b/c", folder);
+    assert_true(oche_results_folder(deep, error, sizeof(error)));
+    assert_true(oche_results_folder(deep, error, sizeof(error)));
+    assert_int_equal(stat(deep, &status), 0);
+    assert_true(S_ISDIR(status.st_mode));
+    assert_true(oche_results_folder(".", error, sizeof(error)));
+    assert_true(oche_results_folder("/tmp/", error, sizeof(error)));
+
+    assert_true(oche_results_finish(fill(), error, sizeof(error)));
+    assert_false(oche_results_folder(path, error, sizeof(error)));
+    snprintf(expected, sizeof(expected),
+             "%s: cannot be made: Not a directory; give a folder that can be written", path);
+    assert_string_equal(error, expected);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_what_is_written_is_there, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_an_abandoned_run_leaves_nothing, make_folder,
+                                        remove_folder),
+        cmocka_unit_test_setup_teardown(test_an_older_file_stays_until_the_new_one_is_whole,
+                                        make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_the_first_error_is_reported, make_folder,
+                                        remove_folder),
+        cmocka_unit_test_setup_teardown(test_a_place_that_cannot_be_written, make_folder,
+                                        remove_folder),
+        cmocka_unit_test_setup_teardown(test_csv, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_csv_that_cannot_be_written, make_folder,
+                                        remove_folder),
+        cmocka_unit_test_setup_teardown(test_folders_are_made, make_folder, remove_folder),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
