@@ -60,7 +60,8 @@ static inline bool oche_wire_is_foreign(enum oche_wire_error error)
  * left out of frame->frame_bytes.
  *
  * `crc32` NULL: the ICRC is not verified. An ICRC error is found last, and both structs are then
- * filled; after any other error they are not to be relied on.
+ * filled. After an error from ALIGNMENT on (the transport's) the frame's IP and UDP facts are
+ * filled; after any other nothing is to be relied on.
  */
 enum oche_wire_error oche_decode_ethernet(const uint8_t *bytes, size_t count, oche_crc32 *crc32,
                                           struct oche_packet *packet, struct oche_frame *frame);

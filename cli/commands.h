@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The subcommands of the program: one function each, in the file of its name. argv[0] is what
+ * messages and --help call it ("oche wire"). Returns the exit status: 0 fine, 1 the answer is no,
+ * 2 bad arguments or bad input.
+ */
+#ifndef OCHE_CLI_COMMANDS_H
+#define OCHE_CLI_COMMANDS_H
+
+int oche_cmd_wire(int argc, char **argv);
+
+#endif

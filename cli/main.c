@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The program: finds the subcommand and calls it. A subcommand is one file and one line here. */
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "core/base.h"
+
+#define NAME_BYTES 64
+
+static const struct command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *help;
+} commands[] = {
+    {"wire", oche_cmd_wire, "judge and list the RoCEv2 packets of a capture"},
+};
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+/* For oche_panic: what was asked of us. */
+static char **arguments;
+
+/* Core's, fabric's and sim's invariants: a bug of ours, with the command that repeats it. */
+void oche_panic(const char *file, int line, const char *what)
+{
+    fflush(stdout);
+    fprintf(stderr, "oche: %s:%d: broken invariant: %s\n", file, line, what);
+    fprintf(stderr, "oche: this is a bug; to repeat it:");
+    for (char **argument = arguments; argument != NULL && *argument != NULL; argument++)
+        fprintf(stderr, " '%s'", *argument);
+    fputc('\n', stderr);
+    abort();
+}
+
+static void print_help(FILE *to)
+{
+    fputs("Usage: oche COMMAND [ARGUMENT…]\n\n", to);
+    for (size_t i = 0; i < COMMANDS; i++)
+        fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].help);
+    fputs("\noche COMMAND --help says more about one of them.\n", to);
+}
+
+/* With argv[0] "oche NAME", in a copy: oche_panic shows what was typed. argv[argc] is NULL. */
+static int run(const struct command *command, int argc, char **argv)
+{
+    char name[NAME_BYTES];
+    char **own = malloc(((size_t)argc + 1) * sizeof(*own));
+    int status;
+
+    if (own == NULL)
+        return 2;
+    memcpy(own, argv, ((size_t)argc + 1) * sizeof(*own));
+    snprintf(name, sizeof(name), "oche %s", command->name);
+    own[0] = name;
+    status = command->run(argc, own);
+    free(own);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    arguments = argv;
+    argp_err_exit_status = 2;
+    if (argc < 2) {
+        print_help(stderr);
+        return 2;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
+        print_help(stdout);
+        return 0;
+    }
+    for (size_t i = 0; i < COMMANDS; i++) {
+        if (strcmp(argv[1], commands[i].name) != 0)
+            continue;
+        return run(&commands[i], argc - 1, argv + 1);
+    }
+    fprintf(stderr, "oche: %s: no such command; oche --help lists them\n", argv[1]);
+    return 2;
+}
