@@ -52,7 +52,7 @@ STORAGE = re.compile(r"(?<!\w)(?:_Thread_local|__thread|asm|__asm__|__asm)(?!\w)
 
 LIBC = {"memcpy", "memmove", "memset", "memcmp", "strcmp", "strncmp", "strlen", "sqrt",
         "oche_panic", "_GLOBAL_OFFSET_TABLE_", "__stack_chk_fail", "__udivti3", "__umodti3",
-        "__divti3", "__modti3"}
+        "__divti3", "__modti3", "__popcountdi2"}
 WRITABLE = re.compile(r"^(\.data(?!\.rel\.ro)|\.bss|\.tdata|\.tbss|\*COM\*|\.common)")
 
 
