@@ -87,6 +87,14 @@ static bool bind_value(struct binder *binder, const struct oche_yaml *node,
 
 /* ---- maps ---- */
 
+static bool is_among(const char *word, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(words[i], word) == 0)
+            return true;
+    return false;
+}
+
 /* Refuses `node`, which nothing knows; `known` has `count` words. */
 static bool unknown_key(struct binder *binder, const struct oche_yaml *node,
                         const char *const *known, size_t count)
@@ -117,17 +125,14 @@ static bool bind_table(struct binder *binder, const struct oche_yaml *map,
     for (uint32_t i = 0; map != NULL && i < map->count; i++) {
         const struct oche_yaml *node = map->child[i];
         const struct oche_param *param = oche_param_find(table, node->key);
-        bool other = false;
 
-        for (size_t j = 0; j < other_count; j++)
-            other |= strcmp(others[j], node->key) == 0;
-        if (other)
-            continue;
         if (param != NULL) {
             if (!bind_value(binder, node, param, values))
                 return false;
             continue;
         }
+        if (is_among(node->key, others, other_count))
+            continue;
         const char **known = calloc(table->count + other_count, sizeof(*known));
         size_t count = 0;
 
@@ -260,30 +265,44 @@ static bool bind_entry(struct binder *binder, const struct oche_section *section
     return bind_plain(binder, section, node, path);
 }
 
-/* The keys at the root: the table of the section "", if there is one, and every section's name. */
+/*
+ * The keys at the root: the tables of the sections called "" (more than one may share the root),
+ * and every other section's name.
+ */
 static bool bind_root(struct binder *binder)
 {
-    static const struct oche_param_table nothing = {.params = NULL, .count = 0};
     const struct oche_yaml *root = oche_document_root(binder->document);
-    const char **names = calloc(binder->section_count + 1, sizeof(*names));
-    const struct oche_section *own = NULL;
-    struct oche_bound *bound = NULL;
-    size_t count = 0;
-    bool ok;
+    size_t count = 0, room = binder->section_count;
+    bool ok = true;
+
+    for (size_t i = 0; i < binder->section_count; i++)
+        if (binder->sections[i].name[0] == '\0')
+            room += binder->sections[i].table->count;
+    const char **names = calloc(room, sizeof(*names));
 
     OCHE_MUST(names != NULL);
     for (size_t i = 0; i < binder->section_count; i++) {
-        if (binder->sections[i].name[0] == '\0')
-            own = &binder->sections[i];
-        else
-            names[count++] = binder->sections[i].name;
+        const struct oche_section *section = &binder->sections[i];
+
+        if (section->name[0] != '\0')
+            names[count++] = section->name;
+        for (size_t j = 0; section->name[0] == '\0' && j < section->table->count; j++)
+            names[count++] = section->table->params[j].name;
     }
-    if (own != NULL)
-        bound = add_bound(
-            binder,
-            (struct oche_bound){.section = own, .table = own->table, .node = root, .path = ""});
-    ok = bind_table(binder, root, own != NULL ? own->table : &nothing, names, count,
-                    bound != NULL ? bound->values : &(char){0});
+    for (uint32_t i = 0; ok && i < root->count; i++)
+        if (!is_among(root->child[i]->key, names, count))
+            ok = unknown_key(binder, root->child[i], names, count);
+    for (size_t i = 0; ok && i < binder->section_count; i++) {
+        const struct oche_section *section = &binder->sections[i];
+
+        if (section->name[0] != '\0')
+            continue;
+        struct oche_bound *bound = add_bound(
+            binder, (struct oche_bound){
+                        .section = section, .table = section->table, .node = root, .path = ""});
+
+        ok = bind_table(binder, root, section->table, names, count, bound->values);
+    }
     free(names);
     return ok;
 }
@@ -336,6 +355,33 @@ const struct oche_bound *oche_bindings_find(const struct oche_bindings *bindings
         if (strcmp(bindings->bound[i].section->name, name) == 0)
             return &bindings->bound[i];
     return NULL;
+}
+
+bool oche_bindings_fail(const struct oche_document *document, const struct oche_bindings *bindings,
+                        const char *message, char *error, size_t error_bytes)
+{
+    const struct oche_bound *best = NULL;
+    size_t best_length = 0;
+
+    for (size_t i = 0; i < bindings->count; i++) {
+        const struct oche_bound *bound = &bindings->bound[i];
+        size_t length = strlen(bound->path);
+
+        if (length <= best_length || strncmp(message, bound->path, length) != 0)
+            continue;
+        if (bound->section->list && strncmp(message + length, "[0]", 3) == 0)
+            length += 3; /* a list that was written as its only entry */
+        if (message[length] == '.' || message[length] == ':') {
+            best = bound;
+            best_length = length;
+        }
+    }
+    if (best == NULL) {
+        snprintf(error, error_bytes, "%s", message);
+        return false;
+    }
+    message += best_length + 1;
+    return oche_bound_fail(document, best, message + strspn(message, " "), error, error_bytes);
 }
 
 bool oche_bound_fail(const struct oche_document *document, const struct oche_bound *bound,

@@ -22,7 +22,7 @@ struct oche_variant {
 };
 
 struct oche_section {
-    const char *name; /* "topology"; "" for the keys at the root */
+    const char *name; /* "topology"; "" for keys at the root (several may be there) */
     const char *help;
     const struct oche_param_table *table; /* of a section without variants */
     const char *selector;                 /* the key that chooses a variant: "type", "name" */
@@ -68,6 +68,13 @@ const struct oche_bound *oche_bindings_find(const struct oche_bindings *bindings
  */
 bool oche_bound_fail(const struct oche_document *document, const struct oche_bound *bound,
                      const char *message, char *error, size_t error_bytes);
+
+/*
+ * The same for a message that begins with a path: "switch.kmin: …", "workload[1]: load: …". A
+ * message that begins with something else ("sizes.cdf:3: …") is taken as it is.
+ */
+bool oche_bindings_fail(const struct oche_document *document, const struct oche_bindings *bindings,
+                        const char *message, char *error, size_t error_bytes);
 
 /* Calls `each` for every parameter of every bound section, in order: the effective list. */
 void oche_bindings_each(const struct oche_bindings *bindings,

@@ -31,8 +31,9 @@ static const struct oche_param root_params[] = {
      .help = "simulated"},
     {.name = "name", .unit = OCHE_UNIT_TEXT, .offset = offsetof(struct root, name)},
 };
-static const struct oche_param_table root_table = {root_params, COUNT_OF(root_params),
+static const struct oche_param_table root_table = {root_params, COUNT_OF(root_params) - 1,
                                                    sizeof(struct root)};
+static const struct oche_param_table more_root_table = {&root_params[2], 1, sizeof(struct root)};
 
 struct buffer {
     uint64_t bytes;
@@ -82,6 +83,7 @@ static const struct oche_variant topologies[] = {
 };
 static const struct oche_section sections[] = {
     {.name = "", .help = "at the root", .table = &root_table},
+    {.name = "", .help = "more at the root", .table = &more_root_table},
     {.name = "topology",
      .help = "which",
      .selector = "type",
@@ -153,7 +155,7 @@ static void test_values_arrive(void **state)
     (void)state;
     assert_int_equal(root->seed, 7);
     assert_int_equal(root->duration, 10 * OCHE_MS);
-    assert_string_equal(root->name, "try");
+    assert_string_equal(((const struct root *)bindings.bound[1].values)->name, "try");
     assert_string_equal(topology->variant->type, "the star");
     assert_int_equal(star->hosts, 128);
     assert_string_equal(star->file, "dir/a.topo");
@@ -162,7 +164,7 @@ static void test_values_arrive(void **state)
     assert_false(buffer->pfc);
     assert_true(buffer->beta == 8);
     assert_string_equal(oche_bindings_find(&bindings, "cc")->variant->name, "ring");
-    assert_int_equal(bindings.count, 6);
+    assert_int_equal(bindings.count, 7);
     assert_string_equal(work[0].path, "work[0]");
     assert_int_equal(((const struct star *)work[0].values)->hosts, 2);
     assert_string_equal(work[1].variant->name, "ring");
@@ -218,8 +220,8 @@ static void test_wrong_scenarios_are_refused(void **state)
         {"topology: star\n\nswich: {}\n", NULL,
          "f.yaml:3: swich: unknown key; did you mean \"switch\"?"},
         {"topology: star\nquux: 1\n", NULL,
-         "f.yaml:2: quux: unknown key; write one of topology, switch, cc, work, seed, duration, "
-         "name"},
+         "f.yaml:2: quux: unknown key; write one of seed, duration, name, topology, switch, "
+         "cc, work"},
         {"topology:\n  type: star\n  host: 3\n", NULL,
          "f.yaml:3: topology.host: unknown key; did you mean \"hosts\"?"},
         {"topology: {type: ring, hosts: 3}\n", NULL,
@@ -294,6 +296,37 @@ static void test_checks_of_a_table_are_placed(void **state)
     oche_document_close(document);
 }
 
+static void test_messages_with_a_path_are_placed(void **state)
+{
+    static const struct {
+        const char *message, *error;
+    } rows[] = {
+        {"topology.hosts: 3 is odd; make it even",
+         "dir/f.yaml:3: topology.hosts: 3 is odd; make it even"},
+        {"switch: too small (at tor0)", "dir/f.yaml:1: switch: too small (at tor0)"},
+        {"switch.beta: too small", "dir/f.yaml:1: switch.beta: too small"},
+        {"work[1]: hosts: 7 is odd", "dir/f.yaml:6: work[1].hosts: 7 is odd"},
+        {"work[0].file: is missing", "dir/f.yaml:5: work[0].file: is missing"},
+        {"other.cdf:3: not monotone", "other.cdf:3: not monotone"},
+        {"out of luck", "out of luck"},
+    };
+    struct oche_document *document = bind("topology:\n  type: star\n  hosts: 3\n"
+                                          "work:\n  - star\n  - {type: star, hosts: 7}\n",
+                                          NULL);
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        assert_false(
+            oche_bindings_fail(document, &bindings, rows[i].message, error, sizeof(error)));
+        assert_string_equal(error, rows[i].error);
+    }
+    oche_document_close(document);
+    document = bind("topology: star\nwork: {type: star,\n hosts: 7}\n", NULL);
+    oche_bindings_fail(document, &bindings, "work[0]: hosts: 7 is odd", error, sizeof(error));
+    assert_string_equal(error, "dir/f.yaml:3: work.hosts: 7 is odd");
+    oche_document_close(document);
+}
+
 static void collect(void *context, const char *key, const char *value, const char *unit, bool given)
 {
     char *text = context;
@@ -354,6 +387,7 @@ int main(void)
         cmocka_unit_test(test_files_of_overrides_are_where_we_are),
         cmocka_unit_test(test_wrong_scenarios_are_refused),
         cmocka_unit_test(test_checks_of_a_table_are_placed),
+        cmocka_unit_test(test_messages_with_a_path_are_placed),
         cmocka_unit_test(test_the_effective_list),
         cmocka_unit_test(test_what_can_be_written_is_printed),
     };
