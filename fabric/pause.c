@@ -21,36 +21,77 @@ static oche_time counted(const struct oche_pause *pause, const struct oche_pause
     return end > from ? end - from : 0;
 }
 
+static void remove_span(struct oche_pause *pause, unsigned at)
+{
+    unsigned behind = --pause->count - at;
+
+    memmove(&pause->spans[at], &pause->spans[at + 1], behind * sizeof(pause->spans[0]));
+    memmove(&pause->class_of[at], &pause->class_of[at + 1], behind);
+}
+
+/* The last span of `cls`, or -1. */
+static int last_span(const struct oche_pause *pause, unsigned cls)
+{
+    int at = pause->count;
+
+    while (--at >= 0 && pause->class_of[at] != cls)
+        continue;
+    return at;
+}
+
 /* XON for `cls` at `effect`: the last pause ends then, if it would have lasted longer. */
 static void resume(struct oche_pause *pause, unsigned cls, oche_time effect)
 {
-    struct oche_pause_span *last = &pause->spans[cls][0];
+    int last = last_span(pause, cls);
 
-    if (pause->counts[cls] == 0)
+    if (last < 0 || pause->spans[last].until <= effect)
         return;
-    last += pause->counts[cls] - 1;
-    if (last->until > effect)
-        last->until = effect;
-    if (last->until <= last->from)
-        pause->counts[cls]--;
+    pause->spans[last].until = effect;
+    if (pause->spans[last].from >= effect)
+        remove_span(pause, (unsigned)last);
+}
+
+/*
+ * Room for one more span: the shortest gap between two pauses of one class is paused too, and the
+ * two are one. With more spans than classes there is such a gap.
+ */
+static void merge_one(struct oche_pause *pause)
+{
+    oche_time shortest = OCHE_NEVER;
+    unsigned first = 0, second = 0;
+
+    for (unsigned later = 1; later < pause->count; later++) {
+        for (unsigned at = later; at-- > 0;) {
+            oche_time gap = pause->spans[later].from - pause->spans[at].until;
+
+            if (pause->class_of[at] != pause->class_of[later])
+                continue;
+            if (gap < shortest) {
+                shortest = gap;
+                first = at;
+                second = later;
+            }
+            break;
+        }
+    }
+    pause->spans[first].until = pause->spans[second].until;
+    remove_span(pause, second);
+    pause->merged++;
 }
 
 /* XOFF for `cls` from `effect` to `until`. */
 static void pause_class(struct oche_pause *pause, unsigned cls, oche_time effect, oche_time until)
 {
-    struct oche_pause_span *last = &pause->spans[cls][0];
-    unsigned count = pause->counts[cls];
+    int last = last_span(pause, cls);
 
-    if (count > 0) {
-        last += count - 1;
-        if (last->until >= effect || count == OCHE_PAUSE_SPANS) {
-            last->until = until;
-            return;
-        }
-        last++;
+    if (last >= 0 && pause->spans[last].until >= effect) {
+        pause->spans[last].until = until;
+        return;
     }
-    *last = (struct oche_pause_span){.from = effect, .until = until};
-    pause->counts[cls]++;
+    if (pause->count == OCHE_PAUSE_SPANS)
+        merge_one(pause);
+    pause->spans[pause->count] = (struct oche_pause_span){.from = effect, .until = until};
+    pause->class_of[pause->count++] = (uint8_t)cls;
 }
 
 void oche_pause_receive(struct oche_pause *pause, const struct oche_packet *frame, oche_time now)
@@ -74,33 +115,26 @@ void oche_pause_receive(struct oche_pause *pause, const struct oche_packet *fram
     oche_pause_update(pause, now);
 }
 
-/* The class's state at `now`; returns the time of its next change. */
-static oche_time update_class(struct oche_pause *pause, unsigned cls, oche_time now)
-{
-    struct oche_pause_span *spans = pause->spans[cls];
-    uint8_t bit = (uint8_t)(1U << cls);
-
-    while (pause->counts[cls] > 0 && spans[0].until <= now) {
-        pause->total[cls] += counted(pause, &spans[0], spans[0].until);
-        pause->counts[cls]--;
-        memmove(&spans[0], &spans[1], pause->counts[cls] * sizeof(spans[0]));
-    }
-    pause->mask &= (uint8_t)~bit;
-    if (pause->counts[cls] == 0)
-        return OCHE_NEVER;
-    if (spans[0].from > now)
-        return spans[0].from;
-    pause->mask |= bit;
-    return spans[0].until;
-}
-
 uint8_t oche_pause_update(struct oche_pause *pause, oche_time now)
 {
-    oche_time next = OCHE_NEVER;
+    unsigned at = 0;
 
-    for (unsigned cls = 0; cls < OCHE_CLASSES; cls++)
-        next = oche_time_min(next, update_class(pause, cls, now));
-    pause->next = next;
+    pause->mask = 0;
+    pause->next = OCHE_NEVER;
+    while (at < pause->count) {
+        const struct oche_pause_span *span = &pause->spans[at];
+        unsigned cls = pause->class_of[at];
+
+        if (span->until <= now) {
+            pause->total[cls] += counted(pause, span, span->until);
+            remove_span(pause, at);
+            continue;
+        }
+        if (span->from <= now)
+            pause->mask |= (uint8_t)(1U << cls);
+        pause->next = oche_time_min(pause->next, span->from > now ? span->from : span->until);
+        at++;
+    }
     return pause->mask;
 }
 
@@ -108,9 +142,10 @@ oche_time oche_pause_time(const struct oche_pause *pause, unsigned cls, oche_tim
 {
     oche_time total = pause->total[cls];
 
-    for (unsigned i = 0; i < pause->counts[cls]; i++) {
-        const struct oche_pause_span *span = &pause->spans[cls][i];
-        if (span->from < now)
+    for (unsigned at = 0; at < pause->count; at++) {
+        const struct oche_pause_span *span = &pause->spans[at];
+
+        if (pause->class_of[at] == cls && span->from < now)
             total += counted(pause, span, oche_time_min(now, span->until));
     }
     return total;

@@ -5,9 +5,10 @@
  * itself when its quanta (512 bit times each) have run out, counted from its effect. Any port may
  * hold one of these: a switch's or a host's.
  *
- * Frames that have arrived but do not act yet are kept as pauses to come: four a class, exactly.
- * If more pile up within one response time, the gap between the last two is paused too: the port
- * then sends less than it might, never more.
+ * Frames that have arrived but do not act yet are kept as pauses to come, exactly, as long as no
+ * more than OCHE_PAUSE_SPANS of them are pending at the port. Beyond that the gap before a new
+ * pause is paused too (and counted in `merged`): the port then sends less than it might, never
+ * more. That takes a peer that stops and starts us a dozen times within one response time.
  */
 #ifndef OCHE_FABRIC_PAUSE_H
 #define OCHE_FABRIC_PAUSE_H
@@ -15,7 +16,7 @@
 #include "core/base.h"
 #include "core/wire/packet.h"
 
-#define OCHE_PAUSE_SPANS   4
+#define OCHE_PAUSE_SPANS   16
 #define OCHE_PAUSE_QUANTUM 512 /* bits */
 
 /* Duration of `quanta` on a line of `rate_bps`. */
@@ -24,6 +25,9 @@ static inline oche_time oche_pause_duration(uint16_t quanta, uint64_t rate_bps)
     return oche_time_of_bytes((uint64_t)quanta * (OCHE_PAUSE_QUANTUM / 8), rate_bps);
 }
 
+/* Then two of them are of one class, whenever there are too many. */
+_Static_assert(OCHE_PAUSE_SPANS > OCHE_CLASSES, "more spans than classes");
+
 struct oche_pause_span {
     oche_time from, until; /* paused at from <= t < until */
 };
@@ -31,14 +35,16 @@ struct oche_pause_span {
 struct oche_pause {
     oche_time next; /* when oche_pause_update has something to do, or OCHE_NEVER */
     uint8_t mask;   /* classes paused as of the last update */
-    uint8_t counts[OCHE_CLASSES];
+    uint8_t count;  /* of spans */
+    uint8_t class_of[OCHE_PAUSE_SPANS];
+    /* By `from`; those of one class are disjoint, and its first may be in effect. */
+    struct oche_pause_span spans[OCHE_PAUSE_SPANS];
     uint64_t rate_bps;
     oche_time response;
     oche_time counted_from; /* last reset of the counters */
+    uint64_t merged;        /* gaps that were paused for want of a span, since creation */
     uint64_t received[OCHE_CLASSES];
     oche_time total[OCHE_CLASSES]; /* of pauses that have ended */
-    /* Per class, in order of time and disjoint; the first may be in effect. */
-    struct oche_pause_span spans[OCHE_CLASSES][OCHE_PAUSE_SPANS];
 };
 
 void oche_pause_init(struct oche_pause *pause, uint64_t rate_bps, oche_time response);

@@ -120,23 +120,32 @@ static void empty_span(void **state)
     assert_int_equal(pause.next, 7 + RESPONSE);
 }
 
-/* More than four pauses to come: the last ones melt into one, and nothing is paused too short. */
+/*
+ * More pauses to come than can be kept: the shortest gap between two of one class is given up,
+ * and nothing is paused too short.
+ */
 static void overflow(void **state)
 {
     struct oche_pause pause;
+    oche_time unit = RESPONSE / 1000;
 
     (void)state;
     make(&pause, RESPONSE);
-    for (oche_time i = 0; i < 7; i++) {
-        frame_in(&pause, 0, 65535, 100 * i);
-        frame_in(&pause, 0, 0, 100 * i + 10);
+    frame_in(&pause, 5, 65535, 0); /* another class: untouched */
+    for (oche_time i = 1; i <= 17; i++) {
+        frame_in(&pause, 0, 65535, 10 * i * unit);
+        frame_in(&pause, 0, 0, (10 * i + (i == 8 ? 8 : i == 3 ? 7 : 5)) * unit);
     }
-    for (oche_time i = 0; i < 7; i++) {
-        assert_int_equal(oche_pause_update(&pause, RESPONSE + 100 * i + 5), 1);
-        /* The gaps behind the fourth, fifth and sixth are lost. */
-        assert_int_equal(oche_pause_update(&pause, RESPONSE + 100 * i + 50), i >= 3 && i < 6);
+    assert_int_equal(pause.merged, 2);
+    for (oche_time i = 1; i <= 17; i++) {
+        oche_time from = RESPONSE + 10 * i * unit;
+
+        assert_int_equal(oche_pause_update(&pause, from - 1) & 1, i == 9 || i == 4);
+        assert_int_equal(oche_pause_update(&pause, from), 0x21);
+        assert_int_equal(oche_pause_update(&pause, from + 5 * unit - 1), 0x21);
+        assert_int_equal(oche_pause_update(&pause, from + 9 * unit) & 1, i == 8 || i == 3);
     }
-    assert_int_equal(pause.next, OCHE_NEVER);
+    assert_int_equal(oche_pause_time(&pause, 0, OCHE_SEC), (17 * 5 + 5 + 5) * unit);
 }
 
 /* One frame speaks for some classes and leaves the others alone. */
