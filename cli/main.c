@@ -39,7 +39,8 @@ static void print_help(FILE *to)
     fputs("Usage: oche COMMAND [ARGUMENT…]\n\n", to);
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].help);
-    fputs("\noche COMMAND --help says more about one of them.\n", to);
+    fputs("\noche COMMAND --help says more about one of them; oche --version says which oche.\n",
+          to);
 }
 
 /* With argv[0] "oche NAME", in a copy: oche_panic shows what was typed. argv[argc] is NULL. */
@@ -69,6 +70,10 @@ int main(int argc, char **argv)
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
         print_help(stdout);
+        return 0;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        puts("oche " OCHE_VERSION);
         return 0;
     }
     for (size_t i = 0; i < COMMANDS; i++) {

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From YAML to the configuration of a world; the one place that knows every registry. */
+#include "sim/scenario/scenario.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/* What is at the root beside oche_run_params. */
+struct head {
+    const char *name, *description;
+    uint64_t seed;
+};
+
+static const struct oche_param head_params[] = {
+    {.name = "name",
+     .unit = OCHE_UNIT_TEXT,
+     .offset = offsetof(struct head, name),
+     .help = "for tables and results; without it, the file's name"},
+    {.name = "description",
+     .unit = OCHE_UNIT_TEXT,
+     .offset = offsetof(struct head, description),
+     .help = "what the scenario shows"},
+    {.name = "seed",
+     .unit = OCHE_UNIT_COUNT,
+     .offset = offsetof(struct head, seed),
+     .preset.u = 1,
+     .maximum.u = UINT64_MAX,
+     .help = "names every random stream of the run"},
+};
+static const struct oche_param_table head_table = {
+    .params = head_params, .count = COUNT_OF(head_params), .struct_bytes = sizeof(struct head)};
+
+/* In the order in which they are bound and printed; the bindings of a scenario follow it. */
+enum section { HEAD, RUN, TOPOLOGY, SWITCH, HOST, SCHEME, RECOVERY, WORKLOAD, LOSS, MEASURE };
+
+static void list_registries(struct oche_schema *schema, size_t counts[4])
+{
+    size_t *topologies = &counts[0], *workloads = &counts[1];
+
+    for (; oche_topology_types[*topologies] != NULL; ++*topologies) {
+        const struct oche_topology_type *type = oche_topology_types[*topologies];
+
+        OCHE_MUST(*topologies < COUNT_OF(schema->topologies));
+        schema->topologies[*topologies] = (struct oche_variant){
+            .name = type->name, .help = type->help, .table = type->table, .type = type};
+    }
+    for (; oche_workload_types[*workloads] != NULL; ++*workloads) {
+        const struct oche_workload_type *type = oche_workload_types[*workloads];
+
+        OCHE_MUST(*workloads < COUNT_OF(schema->workloads));
+        schema->workloads[*workloads] = (struct oche_variant){
+            .name = type->name, .help = type->help, .table = type->table, .type = type};
+    }
+    counts[2] = oche_cc_scheme_count;
+    OCHE_MUST(counts[2] <= COUNT_OF(schema->schemes));
+    for (size_t i = 0; i < counts[2]; i++)
+        schema->schemes[i] = (struct oche_variant){.name = oche_cc_schemes[i]->name,
+                                                   .help = oche_cc_schemes[i]->paper,
+                                                   .table = &oche_cc_schemes[i]->table,
+                                                   .type = oche_cc_schemes[i]};
+    counts[3] = oche_recovery_scheme_count;
+    OCHE_MUST(counts[3] <= COUNT_OF(schema->recoveries));
+    for (size_t i = 0; i < counts[3]; i++)
+        schema->recoveries[i] = (struct oche_variant){.name = oche_recovery_schemes[i]->name,
+                                                      .help = oche_recovery_schemes[i]->paper,
+                                                      .table = &oche_recovery_schemes[i]->table,
+                                                      .type = oche_recovery_schemes[i]};
+}
+
+void oche_schema_make(struct oche_schema *schema)
+{
+    size_t counts[4] = {0};
+
+    list_registries(schema, counts);
+    const struct oche_section sections[] = {
+        [HEAD] = {.name = "", .help = "At the root: what it is", .table = &head_table},
+        [RUN] = {.name = "", .help = "At the root: the run", .table = &oche_run_params},
+        [TOPOLOGY] = {.name = "topology",
+                      .help = "hosts, switches and links",
+                      .selector = "type",
+                      .variants = schema->topologies,
+                      .variant_count = counts[0]},
+        [SWITCH] = {.name = "switch", .help = "every switch", .table = &oche_switch_params},
+        [HOST] = {.name = "host", .help = "every host's NIC", .table = &oche_host_params},
+        [SCHEME] = {.name = "congestion_control",
+                    .help = "the scheme of every queue pair",
+                    .selector = "name",
+                    .variants = schema->schemes,
+                    .variant_count = counts[2],
+                    .preset = "dcqcn"},
+        [RECOVERY] = {.name = "recovery",
+                      .help = "what a lost packet leads to",
+                      .selector = "name",
+                      .variants = schema->recoveries,
+                      .variant_count = counts[3],
+                      .preset = "go_back_n"},
+        [WORKLOAD] = {.name = "workload",
+                      .help = "what the hosts want to send",
+                      .selector = "type",
+                      .variants = schema->workloads,
+                      .variant_count = counts[1],
+                      .list = true},
+        [LOSS] = {.name = "loss", .help = "packets that links lose", .table = &oche_loss_params},
+        [MEASURE] = {.name = "measure",
+                     .help = "what is looked at beside the default measures",
+                     .table = &oche_measure_params},
+    };
+
+    _Static_assert(COUNT_OF(sections) <= COUNT_OF(schema->sections), "room for all sections");
+    memcpy(schema->sections, sections, sizeof(sections));
+    schema->section_count = COUNT_OF(sections);
+}
+
+/* The bound section of that number; the first entry if it is a list. */
+static const struct oche_bound *bound_of(const struct oche_scenario *scenario, enum section which)
+{
+    for (size_t i = 0; i < scenario->bindings.count; i++)
+        if (scenario->bindings.bound[i].section == &scenario->schema.sections[which])
+            return &scenario->bindings.bound[i];
+    return NULL;
+}
+
+/* "dir/websearch.yaml" as "websearch". */
+static const char *name_of_file(struct oche_document *document)
+{
+    const char *path = oche_document_name(document);
+    const char *slash = strrchr(path, '/');
+    const char *base = slash != NULL ? slash + 1 : path;
+    const char *dot = strrchr(base, '.');
+    size_t length = dot != NULL && dot != base ? (size_t)(dot - base) : strlen(base);
+
+    return oche_document_print(document, "%.*s", (int)length, base);
+}
+
+static void fill_workloads(struct oche_scenario *scenario)
+{
+    const struct oche_bound *first = bound_of(scenario, WORKLOAD);
+    size_t count = 0;
+
+    while (first + count < scenario->bindings.bound + scenario->bindings.count &&
+           first[count].section == first->section)
+        count++;
+    struct oche_workload_config *workloads =
+        oche_document_alloc(scenario->document, count * sizeof(*workloads));
+
+    for (size_t i = 0; i < count; i++)
+        workloads[i] = (struct oche_workload_config){.type = first[i].variant->type,
+                                                     .params = first[i].values};
+    scenario->config.workloads = workloads;
+    scenario->config.workload_count = (uint32_t)count;
+}
+
+static void fill_config(struct oche_scenario *scenario)
+{
+    const struct head *head = bound_of(scenario, HEAD)->values;
+    const struct oche_bound *topology = bound_of(scenario, TOPOLOGY);
+    const struct oche_bound *scheme = bound_of(scenario, SCHEME);
+    const struct oche_bound *recovery = bound_of(scenario, RECOVERY);
+
+    scenario->name = head->name;
+    if (scenario->name == NULL || scenario->name[0] == '\0')
+        scenario->name = name_of_file(scenario->document);
+    scenario->description = head->description;
+    scenario->config = (struct oche_world_config){
+        .seed = head->seed,
+        .threads = 1,
+        .run = *(const struct oche_run_params *)bound_of(scenario, RUN)->values,
+        .topology = topology->variant->type,
+        .topology_params = topology->values,
+        .switches = *(const struct oche_switch_params *)bound_of(scenario, SWITCH)->values,
+        .hosts = *(const struct oche_host_params *)bound_of(scenario, HOST)->values,
+        .cc = scheme->variant->type,
+        .cc_params = scheme->values,
+        .recovery = recovery->variant->type,
+        .recovery_params = recovery->values,
+        .loss = *(const struct oche_loss_params *)bound_of(scenario, LOSS)->values,
+        .measure = *(const struct oche_measure_params *)bound_of(scenario, MEASURE)->values,
+    };
+    fill_workloads(scenario);
+}
+
+/* What one section needs of another. The parts' own checks are made when the world is built. */
+static bool check(const struct oche_scenario *scenario, char *error, size_t error_bytes)
+{
+    const struct oche_world_config *config = &scenario->config;
+    const struct oche_bound *scheme = bound_of(scenario, SCHEME);
+    const struct oche_document *document = scenario->document;
+
+    if (config->run.warmup >= config->run.duration)
+        return oche_bound_fail(document, bound_of(scenario, RUN),
+                               "warmup: leaves nothing to measure; make it less than duration",
+                               error, error_bytes);
+    if (config->cc->check != NULL) {
+        const char *message = config->cc->check(config->cc_params);
+
+        if (message != NULL)
+            return oche_bound_fail(document, scheme, message, error, error_bytes);
+    }
+    if ((config->cc->transports & OCHE_CC_RC) == 0)
+        return oche_bound_fail(document, scheme, "does not work on RC; choose another scheme",
+                               error, error_bytes);
+    if ((config->cc->needs & OCHE_CC_NEEDS_ECN) != 0 && !config->switches.ecn)
+        return oche_bound_fail(document, scheme, "needs switches that mark; set switch.ecn to true",
+                               error, error_bytes);
+    if ((config->cc->needs & OCHE_CC_NEEDS_ACK_A_PACKET) != 0 &&
+        config->hosts.ack_every_packets != 1)
+        return oche_bound_fail(document, scheme,
+                               "needs an ACK for every packet; set host.ack_every to 1", error,
+                               error_bytes);
+    return true;
+}
+
+struct oche_scenario *oche_scenario_open(const char *path, const char *const *sets,
+                                         size_t set_count, char *error, size_t error_bytes)
+{
+    struct oche_scenario *scenario = calloc(1, sizeof(*scenario));
+
+    OCHE_MUST(scenario != NULL);
+    oche_schema_make(&scenario->schema);
+    scenario->document = oche_document_open(path, error, error_bytes);
+    bool ok = scenario->document != NULL;
+
+    for (size_t i = 0; ok && i < set_count; i++)
+        ok = oche_document_set(scenario->document, sets[i], error, error_bytes);
+    ok = ok && oche_bind(scenario->document, scenario->schema.sections,
+                         scenario->schema.section_count, &scenario->bindings, error, error_bytes);
+    if (ok) {
+        fill_config(scenario);
+        ok = check(scenario, error, error_bytes);
+    }
+    if (!ok) {
+        oche_scenario_close(scenario);
+        return NULL;
+    }
+    return scenario;
+}
+
+void oche_scenario_close(struct oche_scenario *scenario)
+{
+    if (scenario == NULL)
+        return;
+    oche_document_close(scenario->document);
+    free(scenario);
+}
+
+void oche_scenario_place(const struct oche_scenario *scenario, const char *message, char *error,
+                         size_t error_bytes)
+{
+    oche_bindings_fail(scenario->document, &scenario->bindings, message, error, error_bytes);
+}

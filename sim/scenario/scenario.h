@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A scenario: a YAML file and overrides, bound to the parameter tables of everything that has
+ * parameters, as the configuration of a world.
+ *
+ *     name, description, seed, duration, warmup, …   at the root
+ *     topology: {type: clos, …}
+ *     switch: {…}   host: {…}
+ *     congestion_control: dcqcn      (or a map: {name: dcqcn, g: 1/256})
+ *     recovery: go_back_n
+ *     workload: [{type: poisson_cdf, load: 50%}, …]
+ *     loss: {…}   measure: {…}
+ */
+#ifndef OCHE_SIM_SCENARIO_SCENARIO_H
+#define OCHE_SIM_SCENARIO_SCENARIO_H
+
+#include "sim/scenario/bind.h"
+#include "sim/world/config.h"
+
+/* What a scenario can say: the sections, with the registries' entries as their variants. */
+struct oche_schema {
+    struct oche_section sections[10];
+    size_t section_count;
+    struct oche_variant topologies[32], workloads[32], schemes[64], recoveries[16];
+};
+void oche_schema_make(struct oche_schema *schema);
+
+struct oche_scenario {
+    struct oche_document *document;
+    struct oche_schema schema;
+    struct oche_bindings bindings;
+    const char *name;                /* as given, or the file's name without folder and ending */
+    const char *description;         /* or NULL */
+    struct oche_world_config config; /* threads 1, no taps; points into this object */
+};
+
+/*
+ * Reads `path`, applies `set_count` overrides in order, binds and checks. NULL and one line in
+ * `error` ("FILE:LINE: key: what is wrong; what would be right") if anything is wrong.
+ */
+struct oche_scenario *oche_scenario_open(const char *path, const char *const *sets,
+                                         size_t set_count, char *error, size_t error_bytes);
+void oche_scenario_close(struct oche_scenario *scenario);
+
+/* Gives a message of oche_world_create ("switch.kmin: …") its place in the file. */
+void oche_scenario_place(const struct oche_scenario *scenario, const char *message, char *error,
+                         size_t error_bytes);
+
+#endif
