@@ -47,6 +47,14 @@ void rig_make(struct rig *rig)
 
 void rig_free(struct rig *rig)
 {
+    const oche_time late = 1000 * OCHE_SEC; /* every pause has run out */
+
+    while (oche_switch_expire(rig->sw, late) >= 0)
+        continue;
+    for (unsigned port = 0; port < rig->config.port_count; port++)
+        while (rig_out(rig, port, late) > 0)
+            continue;
+    assert_int_equal(oche_switch_occupied_bytes(rig->sw), 0);
     free(rig->sw);
 }
 

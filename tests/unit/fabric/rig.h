@@ -25,6 +25,7 @@ struct rig {
 /* Defaults: 40 Gbit/s, 1 us, MTU 1500, two lossless classes, 2 PFC priorities. */
 void rig_init(struct rig *rig, unsigned ports);
 void rig_make(struct rig *rig);
+/* Empties the switch, asserts that no byte remains charged, and frees it. */
 void rig_free(struct rig *rig);
 
 /* A fresh packet of `bytes` to address `dst`; rig_discard frees it. */
