@@ -42,7 +42,7 @@ static double run(uint32_t pending, uint64_t events)
     struct oche_random random = oche_random_stream(1, "bench events", pending);
     struct oche_event event = {0};
 
-    oche_events_init(&queue, OCHE_US, NULL, 0);
+    oche_events_init(&queue, OCHE_US, NULL, NULL);
     for (uint32_t i = 0; i < pending; i++)
         oche_event_push(&queue, oche_random_below(&random, 100000), i, i);
     double start = 0;

@@ -156,7 +156,9 @@ int oche_switch_receive(struct oche_switch *sw, unsigned in_port, struct oche_pa
     OCHE_MUST(in_port < sw->port_count);
     if (OCHE_UNLIKELY(++packet->hops > OCHE_HOP_LIMIT))
         return drop(sw, in_port, OCHE_DROP_TTL);
-    port = oche_ecmp_route(&sw->routes, sw->salt, packet);
+    port = packet->route_hint != 0 ? packet->route_hint - 1
+                                   : oche_ecmp_route(&sw->routes, sw->salt, packet);
+    packet->route_hint = 0;
     if (OCHE_UNLIKELY(port < 0))
         return drop(sw, in_port, OCHE_DROP_NO_ROUTE);
     cls = OCHE_LIKELY(packet->traffic_class < sw->class_count) ? packet->traffic_class : 0;
@@ -201,11 +203,43 @@ struct oche_packet *oche_switch_transmit(struct oche_switch *sw, unsigned port, 
     return packet;
 }
 
+int oche_switch_look_ahead(const struct oche_switch *sw, struct oche_packet *packet)
+{
+    int port;
+
+    if (packet->kind == OCHE_PACKET_PFC)
+        return -1;
+    port = oche_ecmp_route(&sw->routes, sw->salt, packet);
+    packet->route_hint = (uint16_t)(port + 1);
+    if (port >= 0)
+        __builtin_prefetch(oche_switch_egress(sw, (unsigned)port), 1);
+    return port;
+}
+
+void oche_switch_fetch_port(const struct oche_switch *sw, unsigned port)
+{
+    __builtin_prefetch(oche_switch_egress(sw, port), 1);
+}
+
+void oche_switch_fetch_head(const struct oche_switch *sw, unsigned port)
+{
+    const struct oche_egress *egress = oche_switch_egress(sw, port);
+    uint8_t eligible = oche_egress_eligible(egress);
+
+    if (eligible != 0 && oche_egress_highest(eligible) < OCHE_EGRESS_LINE_CLASSES)
+        __builtin_prefetch(egress->queue[oche_egress_highest(eligible)].head, 1);
+}
+
 bool oche_switch_ready(const struct oche_switch *sw, unsigned port)
 {
     const struct oche_egress *egress = oche_switch_egress(sw, port);
 
     return oche_egress_eligible(egress) != 0 || (egress->flags & OCHE_EGRESS_PFC_WAITS) != 0;
+}
+
+bool oche_switch_pause_waits(const struct oche_switch *sw, unsigned port)
+{
+    return (oche_switch_egress(sw, port)->flags & OCHE_EGRESS_PFC_WAITS) != 0;
 }
 
 /* ---- received pauses, timers ---- */

@@ -133,6 +133,15 @@ struct oche_switch *oche_switch_create(void *memory, const struct oche_switch_co
  */
 int oche_switch_receive(struct oche_switch *sw, unsigned in_port, struct oche_packet *packet,
                         oche_time now);
+/*
+ * Looks ahead, for speed alone: what these touch is fetched into the cache, nothing else changes.
+ * The first is for the packet that arrives next on some link of this switch: finds its egress
+ * port (remembered in the packet) and returns it, or -1. The others are for a port that is about
+ * to send: first its queues, a moment later the packet at their head.
+ */
+int oche_switch_look_ahead(const struct oche_switch *sw, struct oche_packet *packet);
+void oche_switch_fetch_port(const struct oche_switch *sw, unsigned port);
+void oche_switch_fetch_head(const struct oche_switch *sw, unsigned port);
 /* Whether `port` has something that may leave at `now` (a PFC frame, or a class not paused). */
 bool oche_switch_ready(const struct oche_switch *sw, unsigned port);
 /* The next packet to leave by `port`, or NULL. The packet is the caller's again. */
@@ -146,6 +155,8 @@ void oche_switch_receive_pause(struct oche_switch *sw, unsigned port,
  * (oche_switch_ready) until oche_switch_take_pause, or until it has become pointless.
  */
 int oche_switch_pause_port(struct oche_switch *sw);
+/* Whether a PFC frame waits at `port`. */
+bool oche_switch_pause_waits(const struct oche_switch *sw, unsigned port);
 /*
  * Fills `frame` with the PFC frame that waits at `port`; false if there is none. The frame's tag
  * and payload pointer stay as they are.

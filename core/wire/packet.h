@@ -61,7 +61,7 @@ struct oche_packet {
     uint8_t ecn;           /* enum oche_ecn */
     uint8_t ext;           /* OCHE_EXT_… */
     uint8_t hops;          /* links crossed so far */
-    uint8_t spare[2];
+    uint16_t route_hint;   /* the fabric's: egress port + 1 if it was looked up ahead, else 0 */
 
     /* ---- second line: look only at what `ext` names ---- */
     uint8_t *payload;    /* not owned; a buffer of the driver's, or NULL: no bytes wanted */

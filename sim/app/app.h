@@ -46,7 +46,7 @@ struct oche_workload_type {
                      struct oche_flow_list *list, char *error, size_t error_bytes);
 };
 
-extern const struct oche_workload_type *const oche_workload_types[]; /* NULL ends it */
+extern const struct oche_workload_type *const oche_workload_types[];        /* NULL ends it */
 const struct oche_workload_type *oche_workload_type_find(const char *name); /* or NULL */
 
 #endif

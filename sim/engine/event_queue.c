@@ -8,12 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/engine/big_memory.h"
+
 #define FIRST_SHIFT     10 /* 1 ns: fitted to the load within the first few thousand buckets */
 #define SMALLEST_SHIFT  2
 #define LARGEST_SHIFT   22
 #define LOOK_EVERY      4096 /* buckets opened between two looks at the width */
 #define FEWEST_EVENTS   2    /* mean a bucket below which buckets get wider */
-#define MOST_EVENTS     10   /* … above which they get narrower */
+#define MOST_EVENTS     6    /* … above which they get narrower */
 #define MOST_BUCKETS    (UINT64_C(1) << 19)
 #define INSERTION_LIMIT 24
 
@@ -33,21 +35,30 @@ static void *grow(void *old, size_t bytes)
 
 static void make_ring(struct oche_event_queue *queue, uint64_t count)
 {
-    queue->buckets = aligned_alloc(OCHE_CACHE_LINE, count * sizeof(*queue->buckets));
-    if (queue->buckets == NULL)
-        oche_panic(__FILE__, __LINE__, "out of memory for events");
-    memset(queue->buckets, 0, count * sizeof(*queue->buckets));
+    queue->buckets = oche_big_memory(count * sizeof(*queue->buckets));
+    queue->counts = oche_big_memory(count * sizeof(*queue->counts));
+    queue->spills = oche_big_memory(count * sizeof(*queue->spills));
     queue->bucket_mask = count - 1;
 }
 
-void oche_events_init(struct oche_event_queue *queue, oche_time horizon, const void *lines,
-                      size_t line_bytes)
+static void free_ring(struct oche_bucket *buckets, uint32_t *counts,
+                      struct oche_bucket_spill *spills, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        free(spills[i].event);
+    free(buckets);
+    free(counts);
+    free(spills);
+}
+
+void oche_events_init(struct oche_event_queue *queue, oche_time horizon,
+                      oche_event_prefetch *prefetch, void *prefetch_context)
 {
     uint64_t count = 1024;
 
     memset(queue, 0, sizeof(*queue));
-    queue->lines = lines;
-    queue->line_bytes = line_bytes;
+    queue->prefetch = prefetch;
+    queue->prefetch_context = prefetch_context;
     queue->shift = FIRST_SHIFT;
     while (count << queue->shift < horizon + horizon / 4 && count < MOST_BUCKETS)
         count <<= 1;
@@ -59,9 +70,7 @@ void oche_events_init(struct oche_event_queue *queue, oche_time horizon, const v
 
 void oche_events_free(struct oche_event_queue *queue)
 {
-    for (uint64_t i = 0; i <= queue->bucket_mask; i++)
-        free(queue->buckets[i].spill);
-    free(queue->buckets);
+    free_ring(queue->buckets, queue->counts, queue->spills, queue->bucket_mask + 1);
     free(queue->open);
     free(queue->heap);
     memset(queue, 0, sizeof(*queue));
@@ -88,18 +97,17 @@ void oche_events_push_open(struct oche_event_queue *queue, struct oche_event eve
     queue->open[i] = event;
 }
 
-void oche_events_spill(struct oche_event_queue *queue, struct oche_bucket *bucket,
-                       struct oche_event event)
+void oche_events_spill(struct oche_event_queue *queue, uint64_t slot, struct oche_event event)
 {
-    uint32_t spilled = bucket->count - OCHE_BUCKET_EVENTS;
+    struct oche_bucket_spill *spill = &queue->spills[slot];
+    uint32_t spilled = queue->counts[slot] - (uint32_t)OCHE_BUCKET_EVENTS;
 
-    (void)queue;
-    if (spilled == bucket->spill_capacity) {
-        bucket->spill_capacity = spilled == 0 ? 16 : spilled * 2;
-        bucket->spill = grow(bucket->spill, bucket->spill_capacity * sizeof(*bucket->spill));
+    if (spilled == spill->capacity) {
+        spill->capacity = spilled == 0 ? 16 : spilled * 2;
+        spill->event = grow(spill->event, spill->capacity * sizeof(*spill->event));
     }
-    bucket->spill[spilled] = event;
-    bucket->count++;
+    spill->event[spilled] = event;
+    queue->counts[slot]++;
 }
 
 void oche_events_push_far(struct oche_event_queue *queue, struct oche_event event)
@@ -163,11 +171,22 @@ static void sort_open(struct oche_event_queue *queue)
     }
 }
 
+/* The k-th event of the bucket in `slot`. */
+static inline const struct oche_event *event_at(const struct oche_bucket *buckets,
+                                                const struct oche_bucket_spill *spills,
+                                                uint64_t slot, uint32_t k)
+{
+    return k < OCHE_BUCKET_EVENTS ? &buckets[slot].event[k]
+                                  : &spills[slot].event[k - OCHE_BUCKET_EVENTS];
+}
+
 /* Puts every pending event that the ring can hold into a ring with buckets of a new width. */
 static void change_width(struct oche_event_queue *queue, unsigned shift)
 {
-    struct oche_bucket *old = queue->buckets;
-    uint64_t old_mask = queue->bucket_mask, count = queue->bucket_mask + 1;
+    struct oche_bucket *buckets = queue->buckets;
+    struct oche_bucket_spill *spills = queue->spills;
+    uint32_t *counts = queue->counts;
+    uint64_t old_count = queue->bucket_mask + 1, count = old_count;
     oche_time start = queue->open_end;
 
     if (shift < queue->shift && count < MOST_BUCKETS)
@@ -181,15 +200,12 @@ static void change_width(struct oche_event_queue *queue, unsigned shift)
     queue->cursor = ((start + (UINT64_C(1) << shift) - 1) >> shift) - 1;
     queue->open_end = (queue->cursor + 1) << shift;
     queue->ring_events = 0;
-    for (uint64_t i = 0; i <= old_mask; i++) {
-        for (uint32_t k = 0; k < old[i].count; k++) {
-            const struct oche_event *event =
-                k < OCHE_BUCKET_EVENTS ? &old[i].event[k] : &old[i].spill[k - OCHE_BUCKET_EVENTS];
+    for (uint64_t slot = 0; slot < old_count; slot++)
+        for (uint32_t k = 0; k < counts[slot]; k++) {
+            const struct oche_event *event = event_at(buckets, spills, slot, k);
             oche_event_push(queue, event->time, event->key, event->target);
         }
-        free(old[i].spill);
-    }
-    free(old);
+    free_ring(buckets, counts, spills, old_count);
 }
 
 static void look_at_width(struct oche_event_queue *queue)
@@ -204,35 +220,36 @@ static void look_at_width(struct oche_event_queue *queue)
         change_width(queue, queue->shift + 1);
 }
 
-/* One bucket ahead: the lines of its events. What they point to: when it is opened. */
+/* Shows the events of coming buckets to their owner, each bucket once a stage. */
 static void prefetch_ahead(const struct oche_event_queue *queue)
 {
-    const struct oche_bucket *bucket = &queue->buckets[(queue->cursor + 2) & queue->bucket_mask];
-    uint32_t inlined = bucket->count < OCHE_BUCKET_EVENTS ? bucket->count : OCHE_BUCKET_EVENTS;
-
-    for (uint32_t i = 0; i < inlined; i++)
-        __builtin_prefetch(queue->lines + bucket->event[i].target * queue->line_bytes, 1);
-    bucket = &queue->buckets[(queue->cursor + 1) & queue->bucket_mask];
-    inlined = bucket->count < OCHE_BUCKET_EVENTS ? bucket->count : OCHE_BUCKET_EVENTS;
-    for (uint32_t i = 0; i < inlined; i++) {
-        const void *const *line =
-            (const void *const *)(queue->lines + bucket->event[i].target * queue->line_bytes);
-        __builtin_prefetch(*line, 1);
+    for (unsigned stage = 0; stage < OCHE_PREFETCH_STAGES; stage++) {
+        uint64_t slot =
+            (queue->cursor + 2 * (OCHE_PREFETCH_STAGES - stage) - 1) & queue->bucket_mask;
+        uint32_t count = queue->counts[slot];
+        if (count > OCHE_BUCKET_EVENTS)
+            count = OCHE_BUCKET_EVENTS;
+        for (uint32_t k = 0; k < count; k++)
+            queue->prefetch(queue->prefetch_context, &queue->buckets[slot].event[k], stage);
     }
-    __builtin_prefetch(&queue->buckets[(queue->cursor + 6) & queue->bucket_mask]);
-    __builtin_prefetch(&queue->buckets[(queue->cursor + 6) & queue->bucket_mask].count);
+    const char *next =
+        (const char *)&queue
+            ->buckets[(queue->cursor + 2 * OCHE_PREFETCH_STAGES + 4) & queue->bucket_mask];
+    __builtin_prefetch(next);
+    __builtin_prefetch(next + OCHE_CACHE_LINE);
 }
 
-static void open_bucket(struct oche_event_queue *queue, struct oche_bucket *bucket)
+static void open_bucket(struct oche_event_queue *queue, uint64_t slot)
 {
-    uint32_t count = bucket->count;
+    uint32_t count = queue->counts[slot];
     uint32_t inlined = count < OCHE_BUCKET_EVENTS ? count : OCHE_BUCKET_EVENTS;
 
     reserve_open(queue, count);
-    memcpy(queue->open, bucket->event, inlined * sizeof(*queue->open));
-    if (count > inlined)
-        memcpy(queue->open + inlined, bucket->spill, (count - inlined) * sizeof(*queue->open));
-    bucket->count = 0;
+    for (uint32_t k = 0; k < inlined; k++)
+        queue->open[k] = queue->buckets[slot].event[k];
+    for (uint32_t k = inlined; k < count; k++)
+        queue->open[k] = queue->spills[slot].event[k - OCHE_BUCKET_EVENTS];
+    queue->counts[slot] = 0;
     queue->ring_events -= count;
     queue->open_next = 0;
     queue->open_count = count;
@@ -279,12 +296,12 @@ bool oche_events_open_next(struct oche_event_queue *queue, oche_time before)
         queue->cursor++;
         queue->open_end += UINT64_C(1) << queue->shift;
         queue->opened_buckets++;
-        struct oche_bucket *bucket = &queue->buckets[queue->cursor & queue->bucket_mask];
+        uint64_t slot = queue->cursor & queue->bucket_mask;
         queue->open_next = queue->open_count = 0;
-        if (queue->lines != NULL)
+        if (queue->prefetch != NULL)
             prefetch_ahead(queue);
-        if (bucket->count > 0)
-            open_bucket(queue, bucket);
+        if (queue->counts[slot] > 0)
+            open_bucket(queue, slot);
         if (OCHE_UNLIKELY(queue->heap_count > 0))
             fetch_far(queue);
     }
@@ -299,13 +316,10 @@ oche_time oche_events_next_time(const struct oche_event_queue *queue)
     if (queue->ring_events == 0)
         return best;
     for (uint64_t number = queue->cursor + 1;; number++) {
-        const struct oche_bucket *bucket = &queue->buckets[number & queue->bucket_mask];
-        for (uint32_t k = 0; k < bucket->count; k++) {
-            const struct oche_event *event =
-                k < OCHE_BUCKET_EVENTS ? &bucket->event[k] : &bucket->spill[k - OCHE_BUCKET_EVENTS];
-            best = oche_time_min(best, event->time);
-        }
-        if (bucket->count > 0)
+        uint64_t slot = number & queue->bucket_mask;
+        for (uint32_t k = 0; k < queue->counts[slot]; k++)
+            best = oche_time_min(best, event_at(queue->buckets, queue->spills, slot, k)->time);
+        if (queue->counts[slot] > 0)
             return best;
     }
 }

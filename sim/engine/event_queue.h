@@ -18,18 +18,29 @@ struct oche_event {
     uint32_t target; /* the caller's: what the event is for; a function of the key */
 };
 
-#define OCHE_BUCKET_EVENTS 7
+#define OCHE_BUCKET_EVENTS 8
 
 /* Simulated time ends here (53 days): no event may lie beyond, so that bucket ends cannot wrap. */
 #define OCHE_TIME_LIMIT (UINT64_C(1) << 62)
 
-/* Two cache lines. Events beyond the seventh spill into chunks. */
+/* Two cache lines. */
 struct oche_bucket {
     struct oche_event event[OCHE_BUCKET_EVENTS];
-    uint32_t count;
-    uint32_t spill_capacity;
-    struct oche_event *spill;
 } __attribute__((aligned(OCHE_CACHE_LINE)));
+
+/* Events of a bucket beyond those. */
+struct oche_bucket_spill {
+    struct oche_event *event;
+    uint32_t capacity;
+};
+
+/*
+ * Events that are soon to be handled, shown to their owner ahead of time so that it can fetch
+ * what they will touch into the cache: first with stage 0, a bucket later with stage 1, and so
+ * on. An event may be shown late, or not at all.
+ */
+#define OCHE_PREFETCH_STAGES 4
+typedef void oche_event_prefetch(void *context, const struct oche_event *event, unsigned stage);
 
 struct oche_event_queue {
     struct oche_event *open; /* the opened bucket, sorted; [open_next, open_count) are pending */
@@ -37,6 +48,8 @@ struct oche_event_queue {
     oche_time open_end; /* events before this time go to the open bucket */
 
     struct oche_bucket *buckets;
+    uint32_t *counts; /* events of each bucket; dense, so that adding one misses no cache */
+    struct oche_bucket_spill *spills;
     uint64_t bucket_mask;
     unsigned shift;       /* a bucket is 2^shift picoseconds wide */
     uint64_t cursor;      /* number of the opened bucket: its start time >> shift */
@@ -47,27 +60,19 @@ struct oche_event_queue {
 
     uint64_t opened_events, opened_buckets; /* since the width was last looked at */
 
-    /*
-     * What the targets of events lead to, fetched into the cache ahead of time: line `target` of
-     * this array, whose first word points to a further line (or is NULL).
-     */
-    const char *lines;
-    size_t line_bytes;
+    oche_event_prefetch *prefetch; /* or NULL */
+    void *prefetch_context;
 };
 
-/*
- * Starts empty, at time 0. `horizon`: how far ahead most events lie (a link's delay). `lines`: see
- * above; the caller's, or NULL.
- */
-void oche_events_init(struct oche_event_queue *queue, oche_time horizon, const void *lines,
-                      size_t line_bytes);
+/* Starts empty, at time 0. `horizon`: how far ahead most events lie (a link's delay). */
+void oche_events_init(struct oche_event_queue *queue, oche_time horizon,
+                      oche_event_prefetch *prefetch, void *prefetch_context);
 void oche_events_free(struct oche_event_queue *queue);
 
 /* For oche_event_push and oche_event_pop only. */
 void oche_events_push_open(struct oche_event_queue *queue, struct oche_event event);
 void oche_events_push_far(struct oche_event_queue *queue, struct oche_event event);
-void oche_events_spill(struct oche_event_queue *queue, struct oche_bucket *bucket,
-                       struct oche_event event);
+void oche_events_spill(struct oche_event_queue *queue, uint64_t slot, struct oche_event event);
 bool oche_events_open_next(struct oche_event_queue *queue, oche_time before);
 
 /* Adds an event. Its time must not be before the last popped one. */
@@ -87,13 +92,15 @@ static inline void oche_event_push(struct oche_event_queue *queue, oche_time tim
         oche_events_push_far(queue, event);
         return;
     }
-    struct oche_bucket *bucket = &queue->buckets[number & queue->bucket_mask];
+    uint64_t slot = number & queue->bucket_mask;
+    uint32_t count = queue->counts[slot];
     queue->ring_events++;
-    if (OCHE_UNLIKELY(bucket->count >= OCHE_BUCKET_EVENTS)) {
-        oche_events_spill(queue, bucket, event);
+    if (OCHE_UNLIKELY(count >= OCHE_BUCKET_EVENTS)) {
+        oche_events_spill(queue, slot, event);
         return;
     }
-    bucket->event[bucket->count++] = event;
+    queue->counts[slot] = count + 1;
+    queue->buckets[slot].event[count] = event;
 }
 
 /* The next event before `before` (below OCHE_TIME_LIMIT), removed; false when there is none. */

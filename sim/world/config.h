@@ -27,10 +27,10 @@ extern const struct oche_param_table oche_run_params;
 
 /* Section `measure`. */
 struct oche_measure_params {
-    oche_time interval;   /* of time series; 0: none */
-    const char *queues;   /* ports whose queues are watched: "tor0:host3, core1:2", or NULL */
+    oche_time interval;        /* of time series; 0: none */
+    const char *queues;        /* ports whose queues are watched: "tor0:host3, core1:2", or NULL */
     uint64_t queue_step_bytes; /* resolution of their histograms */
-    bool rates;           /* a series of each connection's pacing rate (first 64) */
+    bool rates;                /* a series of each connection's pacing rate (first 64) */
 };
 extern const struct oche_param_table oche_measure_params;
 

@@ -32,22 +32,22 @@ void oche_world_run(struct oche_world *world, oche_progress_report *report, void
 
 /* Sums over all hosts and switches since the end of warm-up, unless said otherwise. */
 struct oche_world_totals {
-    oche_time measured; /* simulated time after warm-up */
-    uint64_t hops, events;              /* whole run */
-    uint64_t hash;                      /* of the trace, whole run */
+    oche_time measured;    /* simulated time after warm-up */
+    uint64_t hops, events; /* whole run */
+    uint64_t hash;         /* of the trace, whole run */
     uint64_t flows, flows_completed, flows_failed;
-    struct oche_nic_stats nic;          /* sums */
-    uint64_t marks[OCHE_PLACES];        /* CE set, by place */
-    uint64_t departures[OCHE_PLACES];   /* packets that left, by place */
+    struct oche_nic_stats nic;        /* sums */
+    uint64_t marks[OCHE_PLACES];      /* CE set, by place */
+    uint64_t departures[OCHE_PLACES]; /* packets that left, by place */
     uint64_t drops[OCHE_DROP_CAUSES];
-    uint64_t lost_packets;              /* on links, as the scenario says */
+    uint64_t lost_packets; /* on links, as the scenario says */
     uint64_t pauses_sent, pauses_received_by_hosts;
-    oche_time pause_time;               /* sum over ports and classes that were held */
+    oche_time pause_time; /* sum over ports and classes that were held */
     uint64_t rejected_packets;
-    uint64_t corrupt_bytes;             /* with payload: true */
-    uint64_t live_packets;              /* in queues and on links at the end */
-    uint64_t queued_bytes;              /* in switches at the end */
-    bool any_port_paused;               /* at the end */
+    uint64_t corrupt_bytes; /* with payload: true */
+    uint64_t live_packets;  /* in queues and on links at the end */
+    uint64_t queued_bytes;  /* in switches at the end */
+    bool any_port_paused;   /* at the end */
 };
 void oche_world_totals(const struct oche_world *world, struct oche_world_totals *totals);
 
@@ -79,6 +79,6 @@ const struct oche_queue_watch *oche_world_watch(const struct oche_world *world, 
                                                 const char **name);
 
 /* Completion time of a flow that is alone in the network: for slowdowns. */
-oche_time oche_world_ideal_time(const struct oche_world *world, uint32_t flow);
+oche_time oche_world_ideal_time(struct oche_world *world, uint32_t flow);
 
 #endif

@@ -56,7 +56,7 @@ static void run(uint64_t seed, uint32_t steps)
     uint32_t next_key = 0;
 
     list.count = 0;
-    oche_events_init(&queue, OCHE_US, NULL, 0);
+    oche_events_init(&queue, OCHE_US, NULL, NULL);
     for (uint32_t step = 0; step < steps; step++) {
         uint64_t pushes =
             oche_random_below(&random, 100) == 0 ? 300 : oche_random_below(&random, 3);
@@ -106,7 +106,7 @@ static void test_width_follows_load(void **state)
     oche_time last = 0;
 
     (void)state;
-    oche_events_init(&queue, OCHE_US, NULL, 0);
+    oche_events_init(&queue, OCHE_US, NULL, NULL);
     for (uint32_t i = 0; i < 50000; i++)
         oche_event_push(&queue, oche_random_below(&random, OCHE_US), i, i);
     unsigned first = queue.shift;
@@ -135,7 +135,7 @@ static void test_never_is_not_queued(void **state)
     struct oche_event event = {0};
 
     (void)state;
-    oche_events_init(&queue, OCHE_US, NULL, 0);
+    oche_events_init(&queue, OCHE_US, NULL, NULL);
     oche_event_push(&queue, OCHE_NEVER, 1, 1);
     assert_int_equal(oche_events_pending(&queue), 0);
     assert_false(oche_event_pop(&queue, OCHE_TIME_LIMIT - 1, &event));

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bytes mode: struct to bytes and back. */
+#include "sim/network/bytes_mode.h"
+
+#include <string.h>
+
+#include <zlib.h>
+
+#include "core/wire/codec.h"
+#include "core/wire/pfc_frame.h"
+#include "sim/network/address.h"
+
+static uint32_t crc(uint32_t before, const uint8_t *bytes, size_t count)
+{
+    return (uint32_t)crc32(before, bytes, (uInt)count);
+}
+
+static void cross_as_pfc(uint8_t *bytes, struct oche_packet *packet)
+{
+    static const uint8_t mac[6] = {2};
+    struct oche_packet out = *packet;
+
+    oche_pfc_encode(packet, mac, bytes);
+    out.va = out.swap_add = 0;
+    out.rkey = 0;
+    out.ext = 0;
+    bool decoded = oche_pfc_decode(bytes, OCHE_PFC_BYTES, &out, NULL);
+    OCHE_MUST(decoded);
+    packet->va = out.va;
+    packet->swap_add = out.swap_add;
+    packet->rkey = out.rkey;
+    packet->ext = out.ext;
+}
+
+void oche_bytes_mode(uint8_t *scratch, bool ipv6, struct oche_packet *packet)
+{
+    struct oche_frame frame, out_frame;
+    struct oche_packet out;
+
+    if (packet->kind == OCHE_PACKET_PFC) {
+        cross_as_pfc(scratch, packet);
+        return;
+    }
+    oche_address_frame(packet, ipv6, &frame);
+    size_t count = oche_encode_frame(packet, &frame, crc, scratch, OCHE_BYTES_MODE_FRAME);
+    OCHE_MUST(count > 0);
+    enum oche_wire_error error = oche_decode_ethernet(scratch, count, crc, &out, &out_frame);
+    OCHE_MUST(error == OCHE_WIRE_OK);
+    /* What is not on the wire stays; all else is what the bytes said. */
+    out.next = packet->next;
+    out.when = packet->when;
+    out.flow_hash = packet->flow_hash;
+    out.tag = packet->tag;
+    out.ingress_port = packet->ingress_port;
+    out.hops = packet->hops;
+    oche_address_packet(&out_frame, &out);
+    if (packet->payload != NULL && (packet->ext & OCHE_EXT_PAYLOAD))
+        memcpy(packet->payload, out.payload, out.payload_bytes);
+    else
+        out.ext = (uint8_t)(out.ext & ~OCHE_EXT_PAYLOAD);
+    out.payload = packet->payload;
+    *packet = out;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A host: one port, one RNIC (core/qp), and the flows that begin and end here. It drives the same
+ * object code that the device drives on the wire; here the port is a simulated link and the clock
+ * is virtual.
+ */
+#ifndef OCHE_SIM_NETWORK_HOST_H
+#define OCHE_SIM_NETWORK_HOST_H
+
+#include "core/qp/nic.h"
+#include "fabric/pause.h"
+#include "sim/network/flow.h"
+#include "sim/network/network.h"
+
+/* The number of a connection's queue pairs, at both ends. */
+#define OCHE_FIRST_QPN 16
+
+/* Bound to the `host` section of a scenario by oche_host_params. */
+struct oche_host_params {
+    uint64_t mtu_bytes;         /* payload of a packet */
+    uint64_t ack_every_packets; /* AckReq in every n-th packet */
+    uint64_t window_packets;    /* in flight at most; 0: half the PSN space */
+    oche_time ack_timeout;
+    uint64_t retry_count;         /* 0 … 7 as in verbs; more: for ever */
+    uint64_t ecn_threshold_bytes; /* own backlog above which the NIC marks CE */
+    oche_time pfc_response;
+    uint32_t connections; /* enum oche_connections */
+    bool ipv6;
+};
+enum oche_connections { OCHE_CONNECTION_PER_FLOW, OCHE_CONNECTION_PER_PAIR };
+extern const struct oche_param_table oche_host_params;
+
+#define OCHE_DATA_CLASS    0
+#define OCHE_CONTROL_CLASS 1 /* the highest: ACK, NAK, CNP */
+#define OCHE_CLASS_COUNT   2
+
+/* What all hosts of a network share; must outlive them. */
+struct oche_host_shared {
+    const struct oche_host_params *params;
+    const struct oche_cc_scheme *cc;
+    const void *cc_params;
+    const struct oche_recovery_scheme *recovery;
+    const void *recovery_params;
+    struct oche_flows *flows;
+    uint64_t seed;
+    bool payload; /* generate, move and check every byte */
+};
+
+struct oche_host;
+
+/* Makes host `address` (also its node) and attaches it to its port 0. Freed by _free. */
+struct oche_host *oche_host_create(struct oche_network *network, uint32_t address,
+                                   const struct oche_host_shared *shared);
+void oche_host_free(struct oche_host *host);
+/* Plans the first event. After oche_network_ready. */
+void oche_host_begin(struct oche_host *host);
+
+void oche_host_arrival(struct oche_shard *shard, struct oche_port *port, struct oche_packet *packet,
+                       oche_time now);
+void oche_host_transmit_done(struct oche_shard *shard, struct oche_port *port, oche_time now);
+void oche_host_timer(struct oche_shard *shard, struct oche_port *port, oche_time now);
+
+const struct oche_nic *oche_host_nic(const struct oche_host *host);
+/* What the switch made the host's port wait for. */
+struct oche_pause *oche_host_pause(struct oche_host *host);
+/* Bytes of payload that arrived and were not what was sent (with payload: true only). */
+uint64_t oche_host_corrupt_bytes(const struct oche_host *host);
+/* The pacing rate of the connection's sender here, or 0. */
+uint64_t oche_host_rate_bps(const struct oche_host *host, uint32_t connection);
+
+#endif

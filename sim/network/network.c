@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Building the network, and the hop: a packet on a link. */
+#include "sim/network/network.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/engine/big_memory.h"
+#include "sim/network/bytes_mode.h"
+
+#define TRACE_RING 64 /* records a node: the last of what happened there */
+
+static void *make(size_t count, size_t bytes)
+{
+    return oche_big_memory(count * bytes);
+}
+
+bool oche_network_init(struct oche_network *network, uint32_t host_count, uint32_t switch_count,
+                       const uint32_t *degree, uint32_t shard_count)
+{
+    uint64_t nodes = (uint64_t)host_count + switch_count, ports = 0;
+
+    if (nodes >= OCHE_MAX_NODES)
+        return false;
+    for (uint64_t i = 0; i < nodes; i++) {
+        if (degree[i] > OCHE_MAX_PORTS)
+            return false;
+        ports += degree[i];
+    }
+    memset(network, 0, sizeof(*network));
+    network->gap_bytes = OCHE_GAP_BYTES;
+    network->window = OCHE_NEVER;
+    network->host_count = host_count;
+    network->node_count = (uint32_t)nodes;
+    network->port_count = (uint32_t)ports;
+    network->shard_count = shard_count;
+    network->nodes = make(nodes, sizeof(*network->nodes));
+    network->ports = make(ports, sizeof(*network->ports));
+    network->extras = make(ports, sizeof(*network->extras));
+    network->shards = make(shard_count, sizeof(*network->shards));
+    struct oche_trace_record *rings = make(nodes * TRACE_RING, sizeof(struct oche_trace_record));
+    for (uint32_t i = 0, port = 0; i < network->node_count; i++) {
+        struct oche_node *node = &network->nodes[i];
+        node->first_port = port;
+        node->port_count = (uint16_t)degree[i];
+        node->timer_at = OCHE_NEVER;
+        oche_trace_init(&node->trace, i, rings + (size_t)i * TRACE_RING, TRACE_RING);
+        for (uint32_t local = 0; local < degree[i]; local++, port++) {
+            network->ports[port].node = i;
+            network->ports[port].local = (uint16_t)local;
+            network->ports[port].peer = UINT32_MAX;
+            network->ports[port].flags = i < host_count ? OCHE_PORT_HOST : 0;
+        }
+    }
+    for (uint32_t s = 0; s < shard_count; s++) {
+        struct oche_shard *shard = &network->shards[s];
+        shard->network = network;
+        shard->index = s;
+        oche_packet_pool_init(&shard->pool);
+        shard->outbox = make(shard_count, sizeof(*shard->outbox));
+    }
+    return true;
+}
+
+void oche_network_free(struct oche_network *network)
+{
+    for (uint32_t s = 0; s < network->shard_count; s++) {
+        struct oche_shard *shard = &network->shards[s];
+        if (shard->events.buckets != NULL)
+            oche_events_free(&shard->events);
+        oche_packet_pool_free(&shard->pool);
+        for (uint32_t d = 0; d < network->shard_count; d++)
+            free(shard->outbox[d].ports);
+        free(shard->outbox);
+        free(shard->scratch);
+    }
+    if (network->nodes != NULL)
+        free(network->nodes[0].trace.ring);
+    free(network->nodes);
+    free(network->ports);
+    free(network->extras);
+    free(network->shards);
+    memset(network, 0, sizeof(*network));
+}
+
+static void set_end(struct oche_network *network, uint32_t here, uint32_t there, uint64_t rate_bps,
+                    oche_time delay)
+{
+    struct oche_port *port = &network->ports[here];
+
+    port->peer = there;
+    port->delay = delay;
+    port->ps_per_byte = 8 * OCHE_SEC % rate_bps == 0 ? (uint32_t)(8 * OCHE_SEC / rate_bps) : 0;
+    network->extras[here].rate_bps = rate_bps;
+}
+
+void oche_network_link(struct oche_network *network, uint32_t node_a, uint32_t local_a,
+                       uint32_t node_b, uint32_t local_b, uint64_t rate_bps, oche_time delay)
+{
+    uint32_t a = network->nodes[node_a].first_port + local_a;
+    uint32_t b = network->nodes[node_b].first_port + local_b;
+
+    OCHE_MUST(delay > 0 && rate_bps > 0);
+    OCHE_MUST(network->ports[a].peer == UINT32_MAX && network->ports[b].peer == UINT32_MAX);
+    set_end(network, a, b, rate_bps, delay);
+    set_end(network, b, a, rate_bps, delay);
+    network->window = oche_time_min(network->window, delay);
+}
+
+void oche_network_assign(struct oche_network *network, uint32_t node, uint32_t shard)
+{
+    network->nodes[node].shard = (uint8_t)shard;
+}
+
+/* A packet is about to arrive at `port`. */
+static void prefetch_arrival(struct oche_network *network, struct oche_port *port, unsigned stage)
+{
+    struct oche_packet *packet = port->in_head;
+    int egress;
+
+    if (packet == NULL)
+        return;
+    switch (stage) {
+    case 1:
+        __builtin_prefetch(packet, 1);
+        break;
+    case 2:
+        if (packet->next != NULL)
+            __builtin_prefetch(packet->next, 1);
+        if (port->flags & OCHE_PORT_HOST)
+            break;
+        egress = oche_switch_look_ahead(port->device, packet);
+        if (egress >= 0)
+            __builtin_prefetch(port - port->local + egress, 1);
+        break;
+    case 3:
+        if (!(port->flags & OCHE_PORT_HOST) && packet->route_hint != 0)
+            __builtin_prefetch(&network->ports[port[packet->route_hint - 1 - port->local].peer], 1);
+        break;
+    }
+}
+
+/* `port` is about to be free and to send. */
+static void prefetch_send(struct oche_network *network, struct oche_port *port, unsigned stage)
+{
+    if (port->flags & OCHE_PORT_HOST)
+        return;
+    if (stage == 1) {
+        oche_switch_fetch_port(port->device, port->local);
+        __builtin_prefetch(&network->ports[port->peer], 1);
+    } else if (stage == 2) {
+        oche_switch_fetch_head(port->device, port->local);
+    }
+}
+
+/* What an event will touch, in the cache in time. */
+static void prefetch(void *context, const struct oche_event *event, unsigned stage)
+{
+    struct oche_network *network = context;
+    struct oche_port *port = &network->ports[event->target];
+
+    if (stage == 0)
+        __builtin_prefetch(port, 1);
+    else if ((event->key >> 10 & 3) == OCHE_EVENT_ARRIVAL)
+        prefetch_arrival(network, port, stage);
+    else if ((event->key >> 10 & 3) == OCHE_EVENT_TRANSMIT_DONE)
+        prefetch_send(network, port, stage);
+}
+
+void oche_network_ready(struct oche_network *network)
+{
+    oche_time longest = 0;
+
+    for (uint32_t i = 0; i < network->port_count; i++) {
+        struct oche_port *port = &network->ports[i];
+        struct oche_port_extra *extra = &network->extras[i];
+        if (port->peer == UINT32_MAX)
+            continue;
+        port->shard = network->nodes[port->node].shard;
+        if (port->shard != network->nodes[network->ports[port->peer].node].shard)
+            port->flags |= OCHE_PORT_REMOTE;
+        if (extra->loss != NULL || extra->tap || network->bytes_mode)
+            port->flags |= OCHE_PORT_SPECIAL;
+        if (port->delay > longest)
+            longest = port->delay;
+    }
+    for (uint32_t s = 0; s < network->shard_count; s++) {
+        oche_events_init(&network->shards[s].events, longest, prefetch, network);
+        if (network->bytes_mode)
+            network->shards[s].scratch = make(2, OCHE_BYTES_MODE_FRAME);
+    }
+}
+
+static void stage(struct oche_shard *shard, struct oche_port *peer, uint32_t number,
+                  struct oche_packet *packet)
+{
+    struct oche_network *network = shard->network;
+    struct oche_port_extra *extra = &network->extras[number];
+    struct oche_mailbox *box = &shard->outbox[peer->shard];
+
+    if (extra->staged_head != NULL) {
+        extra->staged_tail->next = packet;
+        extra->staged_tail = packet;
+        return;
+    }
+    extra->staged_head = extra->staged_tail = packet;
+    if (box->count == box->capacity) {
+        box->capacity = box->capacity == 0 ? 256 : box->capacity * 2;
+        box->ports = realloc(box->ports, box->capacity * sizeof(*box->ports));
+        if (box->ports == NULL)
+            oche_panic(__FILE__, __LINE__, "out of memory for a mailbox");
+    }
+    box->ports[box->count++] = number;
+}
+
+/* Loss, taps, bytes mode. False when the packet is lost on the link. */
+static bool special(struct oche_shard *shard, uint32_t number, struct oche_packet *packet,
+                    oche_time now)
+{
+    struct oche_network *network = shard->network;
+    struct oche_port_extra *extra = &network->extras[number];
+
+    if (extra->tap)
+        network->tap(network->tap_context, number, packet, now, true);
+    if (extra->loss != NULL && oche_loss_drop(extra->loss, packet)) {
+        extra->lost_packets++;
+        extra->lost_bytes += packet->frame_bytes;
+        oche_trace_emit(&network->nodes[network->ports[number].node].trace, now, OCHE_TRACE_DROPPED,
+                        packet->dest_qpn, UINT64_C(1) << 32, packet->psn);
+        oche_packet_return(&shard->pool, packet);
+        return false;
+    }
+    if (network->bytes_mode)
+        oche_bytes_mode(shard->scratch, network->ipv6, packet);
+    uint32_t peer = network->ports[number].peer;
+    if (network->extras[peer].tap)
+        network->tap(network->tap_context, peer, packet, packet->when, false);
+    return true;
+}
+
+void oche_network_send(struct oche_shard *shard, uint32_t number, struct oche_packet *packet,
+                       oche_time now)
+{
+    struct oche_network *network = shard->network;
+    struct oche_port *port = &network->ports[number];
+    struct oche_port *peer = &network->ports[port->peer];
+    uint32_t line_bytes = packet->frame_bytes + network->gap_bytes;
+    oche_time busy = OCHE_LIKELY(port->ps_per_byte != 0)
+                         ? (oche_time)line_bytes * port->ps_per_byte
+                         : oche_time_of_bytes(line_bytes, network->extras[number].rate_bps);
+
+    shard->hops++;
+    port->line_bytes += line_bytes;
+    port->busy_until = now + busy;
+    packet->when = now + busy + port->delay;
+    packet->next = NULL;
+    if (OCHE_UNLIKELY(port->flags & OCHE_PORT_SPECIAL) && !special(shard, number, packet, now))
+        return;
+    if (OCHE_UNLIKELY(port->flags & OCHE_PORT_REMOTE)) {
+        stage(shard, peer, port->peer, packet);
+        return;
+    }
+    if (peer->in_head != NULL) {
+        peer->in_tail->next = packet;
+        peer->in_tail = packet;
+        return;
+    }
+    peer->in_head = peer->in_tail = packet;
+    oche_event_push(&shard->events, packet->when,
+                    oche_event_key(peer->node, OCHE_EVENT_ARRIVAL, peer->local), port->peer);
+}
+
+void oche_network_wake(struct oche_shard *shard, uint32_t node, oche_time when)
+{
+    struct oche_node *at = &shard->network->nodes[node];
+
+    if (when >= at->timer_at)
+        return;
+    at->timer_at = when;
+    oche_event_push(&shard->events, when, oche_event_key(node, OCHE_EVENT_TIMER, 0),
+                    at->first_port);
+}
+
+uint64_t oche_network_hops(const struct oche_network *network)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t s = 0; s < network->shard_count; s++)
+        sum += network->shards[s].hops;
+    return sum;
+}
+
+uint64_t oche_network_events(const struct oche_network *network)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t s = 0; s < network->shard_count; s++)
+        sum += network->shards[s].handled_events;
+    return sum;
+}
+
+int64_t oche_network_live_packets(const struct oche_network *network)
+{
+    int64_t sum = 0;
+
+    for (uint32_t s = 0; s < network->shard_count; s++)
+        sum += network->shards[s].pool.taken;
+    return sum;
+}
+
+uint64_t oche_network_packets_on_links(const struct oche_network *network)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < network->port_count; i++) {
+        for (const struct oche_packet *p = network->ports[i].in_head; p != NULL; p = p->next)
+            sum++;
+        for (const struct oche_packet *p = network->extras[i].staged_head; p != NULL; p = p->next)
+            sum++;
+    }
+    return sum;
+}
+
+uint64_t oche_network_hash(const struct oche_network *network)
+{
+    uint64_t hash = UINT64_C(0x6f636865);
+
+    for (uint32_t i = 0; i < network->node_count; i++)
+        hash = oche_mix64(hash ^ network->nodes[i].trace.hash) + network->nodes[i].trace.count;
+    return hash;
+}

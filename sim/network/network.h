@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The network: nodes (hosts and switches), their ports, the links between them, and the loop that
+ * runs it all in virtual time.
+ *
+ * A node's handler touches only that node and reaches others by sending over a link, whose delay
+ * is above zero. So nodes can be spread over shards, one thread each, which run windows of the
+ * smallest link delay side by side; the result is the same for any number of shards.
+ *
+ * A link is a FIFO at the receiving port: only its head has an event pending. A transmit-done
+ * event exists only if something waits for the port.
+ */
+#ifndef OCHE_SIM_NETWORK_NETWORK_H
+#define OCHE_SIM_NETWORK_NETWORK_H
+
+#include <stdatomic.h>
+
+#include "core/qp/nic.h"
+#include "fabric/loss.h"
+#include "fabric/switch.h"
+#include "sim/engine/event_queue.h"
+#include "sim/network/packet_pool.h"
+
+/* At one time and node, events run in this order; it is part of an event's identity. */
+enum oche_event_kind { OCHE_EVENT_TRANSMIT_DONE, OCHE_EVENT_ARRIVAL, OCHE_EVENT_TIMER };
+
+#define OCHE_MAX_NODES (UINT32_C(1) << 20)
+#define OCHE_MAX_PORTS 1024 /* of one node */
+
+enum oche_port_flags {
+    OCHE_PORT_HOST = 1 << 0,         /* belongs to a host */
+    OCHE_PORT_DONE_PENDING = 1 << 1, /* a transmit-done event is on its way */
+    OCHE_PORT_REMOTE = 1 << 2,       /* the far end is in another shard */
+    OCHE_PORT_SPECIAL = 1 << 3,      /* loss, tap or bytes mode: see struct oche_port_extra */
+};
+
+/* One cache line: all that a hop touches besides the node and the packet. */
+struct oche_port {
+    struct oche_packet *in_head, *in_tail; /* on the way to this port; the event queue relies on
+                                              in_head being first */
+    oche_time busy_until;                  /* of the transmitter */
+    void *device;                          /* struct oche_switch or struct oche_host */
+    oche_time delay;                       /* of the link */
+    uint64_t line_bytes;                   /* sent, frames and gaps */
+    uint32_t peer;                         /* global number of the far port */
+    uint32_t node;
+    uint32_t ps_per_byte; /* 0: not a whole number, use the rate */
+    uint16_t local;       /* number within the node */
+    uint8_t flags;
+    uint8_t shard;
+} __attribute__((aligned(OCHE_CACHE_LINE)));
+
+_Static_assert(sizeof(struct oche_port) == OCHE_CACHE_LINE, "a port is one line");
+
+/* What few ports have, and what is looked at rarely. */
+struct oche_port_extra {
+    uint64_t rate_bps;
+    struct oche_loss *loss; /* of packets sent by this port, or NULL */
+    bool tap;               /* give its packets to network->tap */
+    /* Packets from another shard, until the end of the window. */
+    struct oche_packet *staged_head, *staged_tail;
+    uint64_t lost_packets, lost_bytes;
+};
+
+struct oche_node {
+    uint8_t shard;
+    uint16_t port_count;
+    uint32_t first_port; /* global number of its port 0 */
+    oche_time timer_at;  /* earliest pending timer event; OCHE_NEVER: none */
+    struct oche_trace trace;
+};
+
+struct oche_network;
+
+/* Ports that got packets from one shard for another during a window. */
+struct oche_mailbox {
+    uint32_t *ports;
+    uint32_t count, capacity;
+};
+
+/* What one thread runs. */
+struct oche_shard {
+    struct oche_event_queue events;
+    struct oche_packet_pool pool;
+    struct oche_network *network;
+    uint64_t hops; /* packets put on a link, control included */
+    uint64_t handled_events;
+    uint64_t flows_completed; /* by senders here, failed ones included */
+    uint32_t index;
+    struct oche_mailbox *outbox; /* by destination shard */
+    uint8_t *scratch;            /* two frames, for bytes mode */
+} __attribute__((aligned(OCHE_CACHE_LINE)));
+
+/* What an observer of one link sees: the packet as it is put on the link, the time it starts. */
+typedef void oche_tap(void *context, uint32_t port, const struct oche_packet *packet,
+                      oche_time start, bool sent);
+
+struct oche_network {
+    struct oche_port *ports; /* global, node by node */
+    struct oche_port_extra *extras;
+    struct oche_node *nodes; /* hosts first, in address order, then switches */
+    uint32_t node_count, host_count, port_count;
+    struct oche_shard *shards;
+    uint32_t shard_count;
+    uint32_t gap_bytes;
+    oche_time window; /* the smallest link delay */
+    oche_time now;    /* everything before has happened */
+    bool ipv6;        /* for bytes mode */
+    bool bytes_mode;  /* encode and decode every packet at every link */
+    oche_tap *tap;    /* with taps: one shard only */
+    void *tap_context;
+};
+
+static inline uint32_t oche_event_key(uint32_t node, enum oche_event_kind kind, uint32_t local)
+{
+    return node << 12 | (uint32_t)kind << 10 | local;
+}
+
+/*
+ * Builds nodes and ports; devices are attached later. `degree` has the ports of each node.
+ * Returns false when it is too large.
+ */
+bool oche_network_init(struct oche_network *network, uint32_t host_count, uint32_t switch_count,
+                       const uint32_t *degree, uint32_t shard_count);
+void oche_network_free(struct oche_network *network);
+
+/* Joins two ports (node, local number) both ways. The delay must be above zero. */
+void oche_network_link(struct oche_network *network, uint32_t node_a, uint32_t local_a,
+                       uint32_t node_b, uint32_t local_b, uint64_t rate_bps, oche_time delay);
+
+/* Puts a node into a shard; before anything runs. */
+void oche_network_assign(struct oche_network *network, uint32_t node, uint32_t shard);
+
+/* Call when all links are made and all devices attached. */
+void oche_network_ready(struct oche_network *network);
+
+/*
+ * Runs until `until` (exclusive of events at that time). In between, at the end of each window,
+ * `stop` may say that it is enough (may be NULL).
+ */
+void oche_network_run(struct oche_network *network, oche_time until,
+                      bool (*stop)(void *context, oche_time now), void *context);
+
+/* Sends `packet` by `port` (global number), which must be free. For nodes. */
+void oche_network_send(struct oche_shard *shard, uint32_t port, struct oche_packet *packet,
+                       oche_time now);
+
+/* Wants the node's timer event at `when`, unless an earlier one is pending. For nodes. */
+void oche_network_wake(struct oche_shard *shard, uint32_t node, oche_time when);
+
+/* Sums over shards. */
+uint64_t oche_network_hops(const struct oche_network *network);
+uint64_t oche_network_events(const struct oche_network *network);
+/* Packets taken from the pools and not returned: in queues, on links. */
+int64_t oche_network_live_packets(const struct oche_network *network);
+/* Packets on links now. */
+uint64_t oche_network_packets_on_links(const struct oche_network *network);
+/* All nodes' hashes, combined in node order. */
+uint64_t oche_network_hash(const struct oche_network *network);
+
+static inline struct oche_shard *oche_network_shard_of(struct oche_network *network, uint32_t node)
+{
+    return &network->shards[network->nodes[node].shard];
+}
+
+/* Asks for a transmit-done event at the time the port gets free, unless one is pending. */
+static inline void oche_network_want_done(struct oche_shard *shard, struct oche_port *port)
+{
+    if (port->flags & OCHE_PORT_DONE_PENDING)
+        return;
+    port->flags |= OCHE_PORT_DONE_PENDING;
+    oche_event_push(&shard->events, port->busy_until,
+                    oche_event_key(port->node, OCHE_EVENT_TRANSMIT_DONE, port->local),
+                    (uint32_t)(port - shard->network->ports));
+}
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Slabs of packets. */
+#include "sim/network/packet_pool.h"
+
+#include <stdlib.h>
+
+#include "sim/engine/big_memory.h"
+
+/* Slabs fill huge pages, but the first is small: most worlds are. */
+#define FIRST_PACKETS 1023
+#define SLAB_PACKETS  16383
+
+/* The header takes the place of one packet. */
+struct oche_packet_slab {
+    struct oche_packet_slab *next;
+    size_t count;
+    struct oche_packet packet[];
+};
+
+void oche_packet_pool_init(struct oche_packet_pool *pool)
+{
+    *pool = (struct oche_packet_pool){0};
+}
+
+void oche_packet_pool_refill(struct oche_packet_pool *pool)
+{
+    size_t count = pool->slabs == NULL ? FIRST_PACKETS : SLAB_PACKETS;
+    struct oche_packet_slab *slab = oche_big_memory((count + 1) * sizeof(struct oche_packet));
+
+    slab->next = pool->slabs;
+    slab->count = count;
+    pool->slabs = slab;
+    pool->made += count;
+    for (size_t i = count; i-- > 0;) {
+        slab->packet[i].next = pool->free;
+        pool->free = &slab->packet[i];
+    }
+}
+
+void oche_packet_pool_free(struct oche_packet_pool *pool)
+{
+    while (pool->slabs != NULL) {
+        struct oche_packet_slab *slab = pool->slabs;
+        pool->slabs = slab->next;
+        for (size_t i = 0; i < slab->count; i++)
+            free(slab->packet[i].payload);
+        free(slab);
+    }
+    oche_packet_pool_init(pool);
+}

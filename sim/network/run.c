@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The loop: windows of the smallest link delay, one thread a shard. Within a window no shard can
+ * affect another, as every packet needs at least the delay of a link; between windows the packets
+ * that crossed are moved. One thread runs the same windows, so that stop conditions are tested at
+ * the same times.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "sim/network/host.h"
+#include "sim/network/network.h"
+#include "sim/network/switch_node.h"
+
+static inline void arrival(struct oche_shard *shard, struct oche_port *port, uint32_t number,
+                           oche_time now)
+{
+    struct oche_packet *packet = port->in_head;
+    struct oche_packet *next = packet->next;
+
+    port->in_head = next;
+    if (next != NULL) {
+        oche_event_push(&shard->events, next->when,
+                        oche_event_key(port->node, OCHE_EVENT_ARRIVAL, port->local), number);
+    }
+    if (port->flags & OCHE_PORT_HOST)
+        oche_host_arrival(shard, port, packet, now);
+    else
+        oche_switch_node_arrival(shard, port, packet, now);
+}
+
+static void timer(struct oche_shard *shard, struct oche_port *port, oche_time now)
+{
+    struct oche_node *node = &shard->network->nodes[port->node];
+
+    if (node->timer_at == now)
+        node->timer_at = OCHE_NEVER;
+    if (port->flags & OCHE_PORT_HOST)
+        oche_host_timer(shard, port, now);
+    else
+        oche_switch_node_timer(shard, port, now);
+}
+
+static void run_window(struct oche_shard *shard, oche_time end)
+{
+    struct oche_port *ports = shard->network->ports;
+    struct oche_event event;
+    uint64_t handled = 0;
+
+    while (oche_event_pop(&shard->events, end, &event)) {
+        struct oche_port *port = &ports[event.target];
+        handled++;
+        switch ((enum oche_event_kind)(event.key >> 10 & 3)) {
+        case OCHE_EVENT_TRANSMIT_DONE:
+            port->flags &= (uint8_t)~OCHE_PORT_DONE_PENDING;
+            if (port->flags & OCHE_PORT_HOST)
+                oche_host_transmit_done(shard, port, event.time);
+            else
+                oche_switch_node_transmit_done(shard, port, event.time);
+            break;
+        case OCHE_EVENT_ARRIVAL:
+            arrival(shard, port, event.target, event.time);
+            break;
+        case OCHE_EVENT_TIMER:
+            timer(shard, port, event.time);
+            break;
+        }
+    }
+    shard->handled_events += handled;
+}
+
+/* Takes in what the other shards sent here during the window. */
+static void collect(struct oche_shard *shard)
+{
+    struct oche_network *network = shard->network;
+
+    for (uint32_t from = 0; from < network->shard_count; from++) {
+        struct oche_mailbox *box = &network->shards[from].outbox[shard->index];
+        for (uint32_t i = 0; i < box->count; i++) {
+            uint32_t number = box->ports[i];
+            struct oche_port *port = &network->ports[number];
+            struct oche_port_extra *extra = &network->extras[number];
+            struct oche_packet *head = extra->staged_head;
+            if (port->in_head != NULL) {
+                port->in_tail->next = head;
+            } else {
+                port->in_head = head;
+                oche_event_push(&shard->events, head->when,
+                                oche_event_key(port->node, OCHE_EVENT_ARRIVAL, port->local),
+                                number);
+            }
+            port->in_tail = extra->staged_tail;
+            extra->staged_head = extra->staged_tail = NULL;
+        }
+        box->count = 0;
+    }
+}
+
+/*
+ * The end of the next window, when nothing can happen before `soonest`. A window never crosses a
+ * multiple of the window's length, so that where it ends does not depend on how it was run.
+ */
+static oche_time next_window_end(const struct oche_network *network, oche_time soonest,
+                                 oche_time until)
+{
+    oche_time end = (soonest / network->window + 1) * network->window;
+
+    return oche_time_min(end, until);
+}
+
+static oche_time soonest_event(const struct oche_network *network)
+{
+    oche_time soonest = OCHE_NEVER;
+
+    for (uint32_t s = 0; s < network->shard_count; s++)
+        soonest = oche_time_min(soonest, oche_events_next_time(&network->shards[s].events));
+    return soonest;
+}
+
+/* What the threads share: set by the first between two barriers. */
+struct team {
+    struct oche_network *network;
+    pthread_barrier_t barrier;
+    oche_time end;
+    bool over;
+};
+
+struct member {
+    struct team *team;
+    uint32_t shard;
+};
+
+static void *member_run(void *argument)
+{
+    struct member *member = argument;
+    struct team *team = member->team;
+    struct oche_shard *shard = &team->network->shards[member->shard];
+
+    for (;;) {
+        pthread_barrier_wait(&team->barrier); /* the window is set */
+        if (team->over)
+            return NULL;
+        run_window(shard, team->end);
+        pthread_barrier_wait(&team->barrier); /* all have sent */
+        collect(shard);
+        pthread_barrier_wait(&team->barrier); /* all have collected */
+    }
+}
+
+void oche_network_run(struct oche_network *network, oche_time until,
+                      bool (*stop)(void *context, oche_time now), void *context)
+{
+    uint32_t count = network->shard_count;
+    struct team team = {.network = network};
+    struct member *members = calloc(count, sizeof(*members));
+    pthread_t *threads = calloc(count, sizeof(*threads));
+
+    OCHE_MUST(until < OCHE_TIME_LIMIT);
+    if (members == NULL || threads == NULL || pthread_barrier_init(&team.barrier, NULL, count) != 0)
+        oche_panic(__FILE__, __LINE__, "cannot start threads");
+    for (uint32_t s = 1; s < count; s++) {
+        members[s] = (struct member){.team = &team, .shard = s};
+        if (pthread_create(&threads[s], NULL, member_run, &members[s]) != 0)
+            oche_panic(__FILE__, __LINE__, "cannot start threads");
+    }
+    while (network->now < until) {
+        oche_time soonest = soonest_event(network);
+        if (soonest >= until) {
+            network->now = until;
+            break;
+        }
+        team.end = next_window_end(network, soonest, until);
+        if (count > 1)
+            pthread_barrier_wait(&team.barrier);
+        run_window(&network->shards[0], team.end);
+        if (count > 1) {
+            pthread_barrier_wait(&team.barrier);
+            collect(&network->shards[0]);
+            pthread_barrier_wait(&team.barrier);
+        }
+        network->now = team.end;
+        if (stop != NULL && stop(context, team.end))
+            break;
+    }
+    team.over = true;
+    if (count > 1)
+        pthread_barrier_wait(&team.barrier);
+    for (uint32_t s = 1; s < count; s++)
+        pthread_join(threads[s], NULL);
+    pthread_barrier_destroy(&team.barrier);
+    free(members);
+    free(threads);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a world is made of; for the files of this folder. */
+#ifndef OCHE_SIM_WORLD_INTERNAL_H
+#define OCHE_SIM_WORLD_INTERNAL_H
+
+#include "sim/topology/routes.h"
+#include "sim/world/world.h"
+
+#define OCHE_WORLD_MOST_RATE_SERIES 64
+
+/* A watched port: its histogram, and its name. */
+struct oche_world_watched {
+    uint32_t node, local;
+    char name[2 * OCHE_TOPOLOGY_NAME_BYTES];
+    struct oche_queue_watch watch;
+};
+
+struct oche_world_column {
+    const char *name, *unit;
+    char *entity;
+    double *values;
+};
+
+struct oche_world {
+    const struct oche_world_config *config;
+    struct oche_topology topology;
+    struct oche_topology_routes routes;
+    struct oche_network network;
+    struct oche_flows flows;
+    struct oche_host_shared shared;
+    struct oche_host **hosts;
+    struct oche_switch **switches;
+    char *losses; /* struct oche_loss, one a port, wherever packets may be lost */
+    struct oche_world_watched *watched;
+    uint32_t watched_count;
+
+    /* At the end of warm-up. */
+    oche_time measured_from;
+    struct oche_nic_stats *nic_before;
+    uint64_t *line_before, *lost_before;
+
+    /* Time series: columns of values, one row an interval. */
+    struct oche_world_column *columns;
+    uint32_t column_count, rows, row_capacity;
+    uint64_t *column_last; /* the counter behind a column at the last sample */
+};
+
+/* series.c */
+void oche_world_series_start(struct oche_world *world);
+void oche_world_series_sample(struct oche_world *world, oche_time now);
+void oche_world_series_free(struct oche_world *world);
+
+void *oche_world_make(size_t count, size_t bytes);
+
+#endif

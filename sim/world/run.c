@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Running a world: warm-up, then in steps of the sampling interval. Steps end at multiples of the
+ * interval after warm-up, whatever the number of threads.
+ */
+#include "sim/world/internal.h"
+
+#include <string.h>
+
+#define REPORT_EVERY 256 /* windows */
+
+struct watcher {
+    struct oche_world *world;
+    oche_progress_report *report;
+    void *context;
+    uint64_t windows;
+    bool done;
+};
+
+static uint64_t flows_done(const struct oche_world *world)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t s = 0; s < world->network.shard_count; s++)
+        sum += world->network.shards[s].flows_completed;
+    return sum;
+}
+
+static bool at_window_end(void *context, oche_time now)
+{
+    struct watcher *watcher = context;
+    struct oche_world *world = watcher->world;
+
+    if (watcher->report != NULL && watcher->windows++ % REPORT_EVERY == 0) {
+        struct oche_progress progress = {
+            .now = now,
+            .duration = world->config->run.duration,
+            .hops = oche_network_hops(&world->network),
+            .flows_done = (uint32_t)flows_done(world),
+            .flows = world->flows.count,
+        };
+        watcher->report(watcher->context, &progress);
+    }
+    if (world->config->run.stop_when_done && flows_done(world) == world->flows.count)
+        watcher->done = true;
+    return watcher->done;
+}
+
+static void end_warmup(struct oche_world *world)
+{
+    oche_time now = world->network.now;
+
+    world->measured_from = now;
+    for (uint32_t i = 0; i < world->topology.host_count; i++) {
+        world->nic_before[i] = *oche_nic_stats(oche_host_nic(world->hosts[i]));
+        oche_pause_reset(oche_host_pause(world->hosts[i]), now);
+    }
+    for (uint32_t i = 0; i < world->topology.switch_count; i++)
+        oche_switch_reset_stats(world->switches[i], now);
+    for (uint32_t i = 0; i < world->network.port_count; i++) {
+        world->line_before[i] = world->network.ports[i].line_bytes;
+        world->lost_before[i] = world->network.extras[i].lost_packets;
+    }
+    for (uint32_t i = 0; i < world->watched_count; i++) {
+        struct oche_world_watched *watched = &world->watched[i];
+        oche_switch_watch(world->switches[watched->node - world->topology.host_count],
+                          watched->local, &watched->watch, now);
+    }
+    oche_world_series_start(world);
+}
+
+void oche_world_run(struct oche_world *world, oche_progress_report *report, void *context)
+{
+    const struct oche_run_params *run = &world->config->run;
+    oche_time interval = world->config->measure.interval;
+    struct watcher watcher = {.world = world, .report = report, .context = context};
+
+    if (run->warmup > 0)
+        oche_network_run(&world->network, run->warmup, at_window_end, &watcher);
+    end_warmup(world);
+    while (!watcher.done && world->network.now < run->duration) {
+        oche_time until = run->duration;
+        if (interval > 0) {
+            oche_time since = world->network.now - world->measured_from;
+            until = oche_time_min(until, world->measured_from + (since / interval + 1) * interval);
+        }
+        oche_network_run(&world->network, until, at_window_end, &watcher);
+        if (interval > 0 && (world->network.now - world->measured_from) % interval == 0)
+            oche_world_series_sample(world, world->network.now);
+    }
+    for (uint32_t i = 0; i < world->watched_count; i++) {
+        struct oche_world_watched *watched = &world->watched[i];
+        oche_switch_watch(world->switches[watched->node - world->topology.host_count],
+                          watched->local, NULL, world->network.now);
+    }
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Looking at a world: its parts, and sums over hosts and switches. */
+#include "sim/world/internal.h"
+
+#include <string.h>
+
+#include "core/wire/opcode.h"
+
+/* All counters of struct oche_nic_stats are uint64_t, so they are summed as an array. */
+#define NIC_COUNTERS (sizeof(struct oche_nic_stats) / sizeof(uint64_t))
+_Static_assert(sizeof(struct oche_nic_stats) % sizeof(uint64_t) == 0, "an array of counters");
+
+static void add_hosts(const struct oche_world *world, struct oche_world_totals *totals)
+{
+    uint64_t sum[NIC_COUNTERS] = {0}, now[NIC_COUNTERS], before[NIC_COUNTERS];
+    oche_time end = world->network.now;
+
+    for (uint32_t i = 0; i < world->topology.host_count; i++) {
+        const struct oche_nic *nic = oche_host_nic(world->hosts[i]);
+        memcpy(now, oche_nic_stats(nic), sizeof(now));
+        memcpy(before, &world->nic_before[i], sizeof(before));
+        for (size_t k = 0; k < NIC_COUNTERS; k++)
+            sum[k] += now[k] - before[k];
+        const struct oche_pause *pause = oche_host_pause(world->hosts[i]);
+        for (unsigned cls = 0; cls < OCHE_CLASSES; cls++)
+            totals->pauses_received_by_hosts += oche_pause_received(pause, cls);
+        totals->any_port_paused |= (pause->mask != 0);
+        totals->corrupt_bytes += oche_host_corrupt_bytes(world->hosts[i]);
+    }
+    memcpy(&totals->nic, sum, sizeof(sum));
+    totals->rejected_packets = totals->nic.rejected_packets;
+    totals->marks[OCHE_PLACE_HOST_NIC] = totals->nic.ce_marked;
+    totals->departures[OCHE_PLACE_HOST_NIC] = totals->nic.data_packets_sent;
+    (void)end;
+}
+
+static void add_switches(const struct oche_world *world, struct oche_world_totals *totals)
+{
+    const struct oche_topology *topology = &world->topology;
+
+    for (uint32_t i = 0; i < topology->switch_count; i++) {
+        const struct oche_switch *sw = world->switches[i];
+        uint32_t node = topology->host_count + i;
+        for (uint32_t port = 0; port < topology->nodes[node].port_count; port++) {
+            struct oche_switch_port_stats stats;
+            enum oche_port_place place = oche_topology_place(topology, node, port);
+            oche_switch_port_stats(sw, port, world->network.now, &stats);
+            totals->marks[place] += stats.marks;
+            totals->departures[place] += stats.packets;
+            for (unsigned cause = 0; cause < OCHE_DROP_CAUSES; cause++)
+                totals->drops[cause] += stats.drops[cause];
+            for (unsigned cls = 0; cls < OCHE_CLASSES; cls++) {
+                totals->pauses_sent += stats.pauses_sent[cls];
+                totals->pause_time += stats.pause_sent_time[cls];
+                totals->any_port_paused |= oche_switch_is_paused(sw, port, cls);
+            }
+        }
+        totals->queued_bytes += oche_switch_occupied_bytes(sw);
+    }
+}
+
+void oche_world_totals(const struct oche_world *world, struct oche_world_totals *totals)
+{
+    const struct oche_network *network = &world->network;
+
+    *totals = (struct oche_world_totals){
+        .measured = network->now - world->measured_from,
+        .hops = oche_network_hops(network),
+        .events = oche_network_events(network),
+        .hash = oche_network_hash(network),
+        .flows = world->flows.count,
+        .live_packets = (uint64_t)oche_network_live_packets(network),
+    };
+    for (uint32_t i = 0; i < world->flows.count; i++) {
+        totals->flows_completed +=
+            world->flows.sent[i].completed != OCHE_NEVER && world->flows.sent[i].failed == 0;
+        totals->flows_failed += world->flows.sent[i].failed != 0;
+    }
+    for (uint32_t i = 0; i < network->port_count; i++)
+        totals->lost_packets += network->extras[i].lost_packets - world->lost_before[i];
+    add_hosts(world, totals);
+    add_switches(world, totals);
+}
+
+const struct oche_world_config *oche_world_config(const struct oche_world *world)
+{
+    return world->config;
+}
+
+const struct oche_network *oche_world_network(const struct oche_world *world)
+{
+    return &world->network;
+}
+
+const struct oche_topology *oche_world_topology(const struct oche_world *world)
+{
+    return &world->topology;
+}
+
+const struct oche_flows *oche_world_flows(const struct oche_world *world)
+{
+    return &world->flows;
+}
+
+const struct oche_host *oche_world_host(const struct oche_world *world, uint32_t host)
+{
+    return world->hosts[host];
+}
+
+const struct oche_switch *oche_world_switch(const struct oche_world *world, uint32_t number)
+{
+    return world->switches[number];
+}
+
+uint64_t oche_world_line_bytes(const struct oche_world *world, uint32_t port)
+{
+    return world->network.ports[port].line_bytes - world->line_before[port];
+}
+
+uint32_t oche_world_watch_count(const struct oche_world *world)
+{
+    return world->watched_count;
+}
+
+const struct oche_queue_watch *oche_world_watch(const struct oche_world *world, uint32_t number,
+                                                const char **name)
+{
+    *name = world->watched[number].name;
+    return &world->watched[number].watch;
+}
+
+/* A WRITE: FIRST or ONLY carries a RETH, the last packet may be short. */
+oche_time oche_world_ideal_time(struct oche_world *world, uint32_t flow)
+{
+    const struct oche_flow_plan *plan = &world->flows.plan[flow];
+    const struct oche_host_params *hosts = &world->config->hosts;
+    uint64_t mtu = hosts->mtu_bytes;
+    uint64_t count = (plan->bytes + mtu - 1) / mtu;
+    uint32_t full = (uint32_t)mtu, last = (uint32_t)(plan->bytes - (count - 1) * mtu);
+    struct oche_path path;
+    struct oche_frames frames = {.count = count};
+
+    frames.first_bytes = OCHE_GAP_BYTES + (count == 1 ? oche_frame_bytes(0x0a, last, hosts->ipv6)
+                                                      : oche_frame_bytes(0x06, full, hosts->ipv6));
+    frames.middle_bytes = OCHE_GAP_BYTES + oche_frame_bytes(0x07, full, hosts->ipv6);
+    frames.last_bytes = OCHE_GAP_BYTES + oche_frame_bytes(0x08, last, hosts->ipv6);
+    oche_topology_path(&world->routes, plan->src, plan->dst, &path);
+    return oche_path_ideal(&path, &frames);
+}

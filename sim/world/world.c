@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Building a world from a bound scenario, and taking it down. */
+#include "sim/world/world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/wire/opcode.h"
+#include "fabric/loss.h"
+#include "sim/world/internal.h"
+
+#define WATCH_MOST_STEPS 4096
+
+void *oche_world_make(size_t count, size_t bytes)
+{
+    size_t total = (count * bytes + OCHE_CACHE_LINE - 1) & ~(size_t)(OCHE_CACHE_LINE - 1);
+    void *memory = aligned_alloc(OCHE_CACHE_LINE, total == 0 ? OCHE_CACHE_LINE : total);
+
+    if (memory == NULL)
+        oche_panic(__FILE__, __LINE__, "out of memory for the world");
+    memset(memory, 0, total);
+    return memory;
+}
+
+/* ---- network ---- */
+
+static bool build_network(struct oche_world *world, char *error, size_t error_bytes)
+{
+    const struct oche_topology *topology = &world->topology;
+    uint32_t nodes = oche_topology_nodes(topology);
+    uint32_t *degree = oche_world_make(nodes, sizeof(*degree));
+    uint16_t *part = oche_world_make(nodes, sizeof(*part));
+    uint32_t parts = oche_topology_partition(topology, world->config->threads, part);
+
+    for (uint32_t i = 0; i < nodes; i++)
+        degree[i] = topology->nodes[i].port_count;
+    bool made = oche_network_init(&world->network, topology->host_count, topology->switch_count,
+                                  degree, parts);
+    free(degree);
+    if (!made) {
+        free(part);
+        snprintf(error, error_bytes, "topology: too large; at most %u nodes of %u ports",
+                 OCHE_MAX_NODES - 1, OCHE_MAX_PORTS);
+        return false;
+    }
+    for (uint32_t i = 0; i < nodes; i++)
+        oche_network_assign(&world->network, i, part[i]);
+    free(part);
+    for (uint32_t i = 0; i < topology->link_count; i++) {
+        const struct oche_topology_link *link = &topology->links[i];
+        oche_network_link(&world->network, link->a, link->port_a, link->b, link->port_b,
+                          link->rate_bps, link->delay);
+    }
+    return true;
+}
+
+static uint32_t full_frame_bytes(const struct oche_world_config *config)
+{
+    return oche_frame_bytes(0x06, (uint32_t)config->hosts.mtu_bytes, config->hosts.ipv6);
+}
+
+static bool build_switches(struct oche_world *world, char *error, size_t error_bytes)
+{
+    const struct oche_topology *topology = &world->topology;
+    struct oche_switch_port_config ports[OCHE_MAX_PORTS];
+
+    world->switches = oche_world_make(topology->switch_count, sizeof(struct oche_switch *));
+    for (uint32_t i = 0; i < topology->switch_count; i++) {
+        uint32_t node = topology->host_count + i;
+        struct oche_switch_config config = {
+            .params = &world->config->switches,
+            .node = node,
+            .seed = world->config->seed,
+            .port_count = topology->nodes[node].port_count,
+            .ports = ports,
+            .class_count = OCHE_CLASS_COUNT,
+            .lossless_classes = (1 << OCHE_CLASS_COUNT) - 1,
+            .mtu_frame_bytes = full_frame_bytes(world->config),
+            .routes = world->routes.of[i],
+        };
+        for (uint32_t port = 0; port < config.port_count; port++) {
+            const struct oche_topology_link *link = oche_topology_port_link(topology, node, port);
+            ports[port] = (struct oche_switch_port_config){
+                .rate_bps = link->rate_bps,
+                .delay = link->delay,
+                .place = (uint8_t)oche_topology_place(topology, node, port)};
+        }
+        char why[256];
+        if (!oche_switch_check(&config, why, sizeof(why))) {
+            snprintf(error, error_bytes, "switch: %s (at %s)", why, topology->nodes[node].name);
+            return false;
+        }
+        world->switches[i] =
+            oche_switch_create(oche_world_make(1, oche_switch_bytes(&config)), &config);
+        for (uint32_t port = 0; port < config.port_count; port++)
+            world->network.ports[world->network.nodes[node].first_port + port].device =
+                world->switches[i];
+    }
+    return true;
+}
+
+/* ---- flows and hosts ---- */
+
+static struct oche_workload_facts workload_facts(const struct oche_world *world)
+{
+    const struct oche_topology *topology = &world->topology;
+    const struct oche_world_config *config = world->config;
+    uint32_t tor = oche_topology_port(topology, 0, 0)->peer;
+    uint64_t up = 0;
+    uint32_t hosts = 0;
+
+    for (uint32_t port = 0; port < topology->nodes[tor].port_count; port++) {
+        if (oche_topology_port(topology, tor, port)->peer < topology->host_count)
+            hosts++;
+        else
+            up += oche_topology_port_link(topology, tor, port)->rate_bps;
+    }
+    return (struct oche_workload_facts){
+        .host_count = topology->host_count,
+        .host_rate_bps = oche_topology_port_link(topology, 0, 0)->rate_bps,
+        .uplink_rate_bps = hosts == 0 ? 0 : up / hosts,
+        .mtu_bytes = (uint32_t)config->hosts.mtu_bytes,
+        .header_bytes =
+            full_frame_bytes(config) + OCHE_GAP_BYTES - (uint32_t)config->hosts.mtu_bytes,
+        .duration = config->run.duration,
+        .seed = config->seed,
+    };
+}
+
+static bool build_flows(struct oche_world *world, char *error, size_t error_bytes)
+{
+    struct oche_workload_facts facts = workload_facts(world);
+    struct oche_flow_list list = {0};
+    char why[OCHE_TOPOLOGY_ERROR_BYTES];
+
+    for (uint32_t i = 0; i < world->config->workload_count; i++) {
+        const struct oche_workload_config *workload = &world->config->workloads[i];
+        facts.number = i;
+        if (!workload->type->generate(workload->params, &facts, &list, why, sizeof(why))) {
+            snprintf(error, error_bytes, "workload[%u]: %s", i, why);
+            free(list.plan);
+            return false;
+        }
+    }
+    if (!oche_flows_prepare(&world->flows, list.plan, list.count, facts.host_count,
+                            world->config->hosts.connections == OCHE_CONNECTION_PER_PAIR, why,
+                            sizeof(why))) {
+        snprintf(error, error_bytes, "workload: %s", why);
+        return false;
+    }
+    return true;
+}
+
+static void build_hosts(struct oche_world *world)
+{
+    const struct oche_world_config *config = world->config;
+    uint32_t count = world->topology.host_count;
+
+    world->shared = (struct oche_host_shared){
+        .params = &config->hosts,
+        .cc = config->cc,
+        .cc_params = config->cc_params,
+        .recovery = config->recovery,
+        .recovery_params = config->recovery_params,
+        .flows = &world->flows,
+        .seed = config->seed,
+        .payload = config->run.payload,
+    };
+    world->hosts = oche_world_make(count, sizeof(struct oche_host *));
+    for (uint32_t i = 0; i < count; i++)
+        world->hosts[i] = oche_host_create(&world->network, i, &world->shared);
+    world->nic_before = oche_world_make(count, sizeof(*world->nic_before));
+}
+
+/* ---- loss, taps, watches ---- */
+
+static bool loses(const struct oche_world *world, uint32_t number, uint32_t chosen)
+{
+    const struct oche_port *port = &world->network.ports[number];
+    bool host_link = ((port->flags | world->network.ports[port->peer].flags) & OCHE_PORT_HOST) != 0;
+
+    if (chosen != UINT32_MAX)
+        return number == chosen;
+    switch ((enum oche_loss_where)world->config->loss.where) {
+    case OCHE_LOSS_ALL_LINKS:
+        return true;
+    case OCHE_LOSS_HOST_LINKS:
+        return host_link;
+    case OCHE_LOSS_SWITCH_LINKS:
+        return !host_link;
+    }
+    return false;
+}
+
+static bool build_loss(struct oche_world *world, char *error, size_t error_bytes)
+{
+    const struct oche_loss_params *params = &world->config->loss;
+    uint32_t chosen = UINT32_MAX, node, local;
+    char why[OCHE_TOPOLOGY_ERROR_BYTES];
+
+    if (params->probability == 0 && params->pattern == NULL)
+        return true;
+    if (params->port != NULL) {
+        if (!oche_topology_find_port(&world->topology, params->port, &node, &local, why,
+                                     sizeof(why))) {
+            snprintf(error, error_bytes, "loss.port: %s", why);
+            return false;
+        }
+        chosen = world->network.nodes[node].first_port + local;
+    }
+    if (!oche_loss_check(params->pattern, why, sizeof(why))) {
+        snprintf(error, error_bytes, "loss.pattern: %s", why);
+        return false;
+    }
+    size_t stride = (oche_loss_bytes(params->pattern) + 7) & ~(size_t)7;
+    world->losses = oche_world_make(world->network.port_count, stride);
+    for (uint32_t i = 0; i < world->network.port_count; i++) {
+        if (world->network.ports[i].peer == UINT32_MAX || !loses(world, i, chosen))
+            continue;
+        world->network.extras[i].loss =
+            oche_loss_create(world->losses + i * stride, params->probability, params->pattern,
+                             world->config->seed, i);
+    }
+    return true;
+}
+
+static void build_taps(struct oche_world *world)
+{
+    const struct oche_world_config *config = world->config;
+
+    world->network.tap = config->tap;
+    world->network.tap_context = config->tap_context;
+    for (uint32_t i = 0; i < config->tap_node_count; i++) {
+        uint32_t number = world->network.nodes[config->tap_nodes[i]].first_port;
+        world->network.extras[number].tap = true;
+        /* Arrivals are seen when the far end sends. */
+        world->network.ports[world->network.ports[number].peer].flags |= OCHE_PORT_SPECIAL;
+    }
+}
+
+static bool add_watch(struct oche_world *world, const char *name, char *error, size_t error_bytes)
+{
+    const struct oche_measure_params *params = &world->config->measure;
+    struct oche_world_watched *watched = &world->watched[world->watched_count];
+    char why[OCHE_TOPOLOGY_ERROR_BYTES];
+
+    if (!oche_topology_find_port(&world->topology, name, &watched->node, &watched->local, why,
+                                 sizeof(why))) {
+        snprintf(error, error_bytes, "measure.queues: %s", why);
+        return false;
+    }
+    if (watched->node < world->topology.host_count) {
+        snprintf(error, error_bytes,
+                 "measure.queues: %s is a host; name a port of a switch, such as tor0:host3", name);
+        return false;
+    }
+    oche_topology_port_name(&world->topology, watched->node, watched->local, watched->name,
+                            sizeof(watched->name));
+    uint64_t steps = world->config->switches.buffer_bytes / params->queue_step_bytes + 2;
+    watched->watch.step_bytes = params->queue_step_bytes;
+    watched->watch.steps = (uint32_t)(steps < WATCH_MOST_STEPS * 1024 ? steps : 4194304);
+    watched->watch.time = oche_world_make(watched->watch.steps, sizeof(oche_time));
+    world->watched_count++;
+    return true;
+}
+
+static bool build_watches(struct oche_world *world, char *error, size_t error_bytes)
+{
+    const char *queues = world->config->measure.queues;
+
+    if (queues == NULL || *queues == '\0')
+        return true;
+    uint32_t most = 1;
+    for (const char *c = queues; *c != '\0'; c++)
+        most += *c == ',' || *c == ' ';
+    world->watched = oche_world_make(most, sizeof(*world->watched));
+    char *copy = strdup(queues), *rest = copy;
+    bool fine = copy != NULL;
+    for (char *name; fine && (name = strsep(&rest, ", ")) != NULL;)
+        fine = *name == '\0' || add_watch(world, name, error, error_bytes);
+    free(copy);
+    return fine;
+}
+
+/* ---- all of it ---- */
+
+static bool build_topology(struct oche_world *world, char *error, size_t error_bytes)
+{
+    const struct oche_world_config *config = world->config;
+    char why[OCHE_TOPOLOGY_ERROR_BYTES];
+
+    if (config->topology->check != NULL &&
+        !config->topology->check(config->topology_params, why, sizeof(why))) {
+        snprintf(error, error_bytes, "topology.%s", why);
+        return false;
+    }
+    if (!config->topology->build(config->topology_params, &world->topology, error, error_bytes))
+        return false;
+    return oche_topology_route(&world->topology, &world->routes, error, error_bytes);
+}
+
+struct oche_world *oche_world_create(const struct oche_world_config *config, char *error,
+                                     size_t error_bytes)
+{
+    struct oche_world *world = oche_world_make(1, sizeof(*world));
+
+    world->config = config;
+    if (!build_topology(world, error, error_bytes) || !build_network(world, error, error_bytes) ||
+        !build_switches(world, error, error_bytes) || !build_flows(world, error, error_bytes) ||
+        !build_loss(world, error, error_bytes) || !build_watches(world, error, error_bytes)) {
+        oche_world_free(world);
+        return NULL;
+    }
+    world->network.bytes_mode = config->run.bytes;
+    world->network.ipv6 = config->hosts.ipv6;
+    build_hosts(world);
+    build_taps(world);
+    world->line_before = oche_world_make(world->network.port_count, sizeof(uint64_t));
+    world->lost_before = oche_world_make(world->network.port_count, sizeof(uint64_t));
+    oche_network_ready(&world->network);
+    for (uint32_t i = 0; i < world->topology.host_count; i++)
+        oche_host_begin(world->hosts[i]);
+    return world;
+}
+
+void oche_world_free(struct oche_world *world)
+{
+    if (world == NULL)
+        return;
+    oche_world_series_free(world);
+    for (uint32_t i = 0; world->hosts != NULL && i < world->topology.host_count; i++)
+        oche_host_free(world->hosts[i]);
+    for (uint32_t i = 0; world->switches != NULL && i < world->topology.switch_count; i++)
+        free(world->switches[i]);
+    for (uint32_t i = 0; i < world->watched_count; i++)
+        free(world->watched[i].watch.time);
+    free(world->hosts);
+    free(world->switches);
+    free(world->losses);
+    free(world->watched);
+    free(world->nic_before);
+    free(world->line_before);
+    free(world->lost_before);
+    oche_flows_free(&world->flows);
+    if (world->network.shards != NULL)
+        oche_network_free(&world->network);
+    oche_topology_routes_free(&world->routes);
+    oche_topology_free(&world->topology);
+    free(world);
+}
