@@ -24,7 +24,7 @@ static void add_link(struct oche_path *path, const struct oche_topology_link *li
 }
 
 /* The step from all switches of a layer to the next: its best link into path, its switches out. */
-static uint32_t step(struct oche_topology_routes *routes, uint32_t group, uint32_t count,
+static uint32_t step(const struct oche_topology_routes *routes, uint32_t group, uint32_t count,
                      struct oche_path *path)
 {
     const struct oche_topology *topology = routes->topology;
@@ -60,7 +60,7 @@ static uint32_t step(struct oche_topology_routes *routes, uint32_t group, uint32
     return found;
 }
 
-void oche_topology_path(struct oche_topology_routes *routes, uint32_t src, uint32_t dst,
+void oche_topology_path(const struct oche_topology_routes *routes, uint32_t src, uint32_t dst,
                         struct oche_path *path)
 {
     const struct oche_topology *topology = routes->topology;

@@ -47,7 +47,7 @@ struct oche_path {
     oche_time delay[OCHE_PATH_LINKS];
 };
 /* `src` and `dst` must differ. Uses scratch memory of `routes`: one thread at a time. */
-void oche_topology_path(struct oche_topology_routes *routes, uint32_t src, uint32_t dst,
+void oche_topology_path(const struct oche_topology_routes *routes, uint32_t src, uint32_t dst,
                         struct oche_path *path);
 
 /* A message as frames: first (`only`, if there is one), middles alike, last. Bytes on the line,
