@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writes packets as a capture: nanosecond pcap, Ethernet without FCS, through libpcap. A frame is
+ * what a tap would see: padded to 60 bytes, ICRC right, and over IPv6 with a UDP checksum.
+ *
+ * The simulator knows a packet's arrival when it leaves, so records come out of order by at most
+ * a link's transit time; the writer puts them in order.
+ */
+#ifndef OCHE_SIM_CAPTURE_PCAP_WRITER_H
+#define OCHE_SIM_CAPTURE_PCAP_WRITER_H
+
+#include "core/wire/frame.h"
+
+struct oche_pcap_writer;
+
+/*
+ * Makes the file, or replaces it. `slack`: no record is given that is older than the newest by
+ * more than this. NULL, and a line in `error`, when that is not possible.
+ */
+struct oche_pcap_writer *oche_pcap_create(const char *path, oche_time slack, char *error,
+                                          size_t error_bytes);
+
+/*
+ * Adds a packet, at simulated time `when` (picoseconds, cut to nanoseconds). `frame` has its
+ * addresses and other frame facts, MACs included; its udp_checksum is not used. A packet without
+ * payload bytes gets zeros. Of a PFC frame only frame->src_mac counts. Records of the same time
+ * keep their order. False, and nothing is written, for a packet that has no bytes (kind
+ * OCHE_PACKET_OTHER, an opcode that is not in the table).
+ */
+bool oche_pcap_write(struct oche_pcap_writer *writer, const struct oche_packet *packet,
+                     const struct oche_frame *frame, oche_time when);
+
+/* Ends the file and frees the writer. False, and a line in `error`, if something was not written.
+ */
+bool oche_pcap_close(struct oche_pcap_writer *writer, char *error, size_t error_bytes);
+
+#endif

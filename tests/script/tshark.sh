@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Our bytes, read by somebody else: tshark must find nothing malformed in a capture of every opcode
+# over IPv4 and IPv6, CNPs and PFC frames, and must read every field as it was meant; and oche wire
+# must find all of it right.
+#     tshark.sh ALL_OPCODES      (the program that writes the capture and says what is in it)
+set -u
+command -v tshark >/dev/null || { echo "tshark is missing"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() { echo "FAILED: $*"; exit 1; }
+
+"$1" "$work/all.pcap" >"$work/meant" || fail "cannot write the capture"
+fields=()
+for field in bth.opcode bth.destqp bth.psn bth.p_key bth.se bth.m bth.padcnt bth.a reth.va \
+    reth.r_key reth.dmalen atomiceth.swapdt atomiceth.cmpdt aeth.syndrome aeth.msn \
+    atomicacketh.origremdt immdt ieth deth.q_key deth.srcqp; do
+    fields+=(-e "infiniband.$field")
+done
+fields+=(-e macc.cbfc.enbv -e macc.cbfc.pause_time.c3 -e macc.cbfc.pause_time.c7)
+tshark -r "$work/all.pcap" -T fields -E occurrence=f "${fields[@]}" >"$work/read" \
+    2>"$work/errors" || fail "$(cat "$work/errors")"
+diff "$work/meant" "$work/read" >"$work/diff" ||
+    fail "what was meant (<) is not what tshark reads (>):" "$(head -20 "$work/diff")"
+[ "$(wc -l <"$work/read")" -gt 200 ] || fail "only $(wc -l <"$work/read") frames"
+
+clean() {
+    local bad
+    bad=$(tshark -r "$1" -o ip.check_checksum:TRUE -o udp.check_checksum:TRUE \
+        -Y '_ws.malformed || _ws.expert.severity==error' 2>/dev/null) || fail "tshark $1"
+    [ -z "$bad" ] || fail "tshark on $1: $bad"
+}
+clean "$work/all.pcap"
+for capture in tests/golden/*.pcap; do clean "$capture"; done
+
+# The filter itself can fail: an IPv4 checksum spoiled (24 bytes of file header, 16 of record).
+cp "$work/all.pcap" "$work/spoiled.pcap"
+printf '\xff' | dd of="$work/spoiled.pcap" bs=1 seek=$((24 + 16 + 14 + 10)) conv=notrunc 2>/dev/null
+(clean "$work/spoiled.pcap") >/dev/null && fail "tshark finds nothing wrong in a spoiled capture"
+
+"$OCHE" wire "$work/all.pcap" >"$work/wire" || fail "oche wire: $(grep WRONG "$work/wire" | head)"
+grep -qE '^frames +236$' "$work/wire" || fail "oche wire: $(tail -12 "$work/wire")"
+grep -qE '^PFC +8$' "$work/wire" || fail "oche wire: $(tail -12 "$work/wire")"
+grep -qE '^CNPs +6$' "$work/wire" || fail "oche wire: $(tail -12 "$work/wire")"
