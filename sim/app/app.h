@@ -30,7 +30,10 @@ struct oche_flow_list {
     uint32_t count, capacity;
 };
 
-/* Adds a flow that starts at `start` and is followed by none; returns its number. */
+/*
+ * Adds a flow that starts at `start` and is followed by none; returns its number, or OCHE_NO_FLOW
+ * without memory.
+ */
 uint32_t oche_flow_list_add(struct oche_flow_list *list, uint32_t workload, uint32_t src,
                             uint32_t dst, uint64_t bytes, oche_time start);
 

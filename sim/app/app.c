@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Workloads in general: the registry, the growing list of flows, what the types share. */
+#include "sim/app/app.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/app/generate.h"
+#include "sim/app/types.h" /* made by Meson: OCHE_WORKLOAD_TYPES is X(incast) X(background) … */
+#include "sim/scenario/units.h"
+
+#define X(type) extern const struct oche_workload_type oche_workload_##type;
+OCHE_WORKLOAD_TYPES
+#undef X
+
+const struct oche_workload_type *const oche_workload_types[] = {
+#define X(type) &oche_workload_##type,
+    OCHE_WORKLOAD_TYPES
+#undef X
+        NULL,
+};
+
+const struct oche_workload_type *oche_workload_type_find(const char *name)
+{
+    for (size_t i = 0; oche_workload_types[i] != NULL; i++)
+        if (strcmp(oche_workload_types[i]->name, name) == 0)
+            return oche_workload_types[i];
+    return NULL;
+}
+
+bool oche_workload_error(char *error, size_t error_bytes, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(error, error_bytes, format, args);
+    va_end(args);
+    return false;
+}
+
+bool oche_workload_no_memory(const struct oche_flow_list *list, char *error, size_t error_bytes)
+{
+    return oche_workload_error(error, error_bytes,
+                               "no memory for more than %u flows; a shorter run, or fewer flows",
+                               list->count);
+}
+
+static void print_time(oche_time time, char *text, size_t text_bytes)
+{
+    const struct oche_param param = {.name = "", .unit = OCHE_UNIT_TIME, .help = ""};
+
+    oche_value_format(&param, (union oche_value){.u = time}, text, text_bytes);
+}
+
+bool oche_workload_starts(oche_time start, const struct oche_workload_facts *facts, char *error,
+                          size_t error_bytes)
+{
+    char start_text[OCHE_VALUE_BYTES], end_text[OCHE_VALUE_BYTES];
+
+    if (start < facts->duration)
+        return true;
+    print_time(start, start_text, sizeof(start_text));
+    print_time(facts->duration, end_text, sizeof(end_text));
+    return oche_workload_error(error, error_bytes,
+                               "start: %s, but the run ends at %s; an earlier time", start_text,
+                               end_text);
+}
+
+bool oche_workload_has_hosts(const struct oche_workload_facts *facts, char *error,
+                             size_t error_bytes)
+{
+    if (facts->host_count >= 2)
+        return true;
+    return oche_workload_error(error, error_bytes,
+                               "type: a workload needs two hosts, there is %u; a larger topology",
+                               facts->host_count);
+}
+
+struct oche_random oche_workload_stream(const struct oche_workload_facts *facts,
+                                        const char *purpose, uint64_t entity)
+{
+    return oche_random_stream(facts->seed, purpose, ((uint64_t)facts->number << 32) ^ entity);
+}
+
+uint64_t oche_workload_jitter(struct oche_random *random, uint64_t most)
+{
+    return oche_random_below(random, most + 1);
+}
+
+uint32_t oche_workload_other_host(struct oche_random *random, uint32_t hosts, uint32_t host)
+{
+    uint32_t other = (uint32_t)oche_random_below(random, hosts - 1);
+
+    return other < host ? other : other + 1;
+}
+
+void oche_workload_shuffle(struct oche_random *random, uint32_t *order, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        order[i] = i;
+    for (uint32_t i = count; i > 1; i--) {
+        uint32_t j = (uint32_t)oche_random_below(random, i), at_j = order[j];
+
+        order[j] = order[i - 1];
+        order[i - 1] = at_j;
+    }
+}
+
+uint64_t oche_workload_enough(const struct oche_workload_facts *facts, oche_time start,
+                              uint64_t bytes)
+{
+    oche_time left = start < facts->duration ? facts->duration - start : 0;
+
+    return oche_bytes_in_time(left, facts->host_rate_bps) / bytes + 2;
+}
+
+bool oche_workload_chain(struct oche_flow_list *list, const struct oche_workload_facts *facts,
+                         uint32_t src, uint32_t dst, uint64_t bytes, oche_time start,
+                         uint64_t messages)
+{
+    for (uint64_t i = 0; i < messages; i++) {
+        uint32_t flow =
+            oche_flow_list_add(list, facts->number, src, dst, bytes, i == 0 ? start : OCHE_NEVER);
+
+        if (flow == OCHE_NO_FLOW)
+            return false;
+        if (i > 0)
+            list->plan[flow - 1].then_same_source = flow;
+    }
+    return true;
+}

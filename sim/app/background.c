@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Background: long-lived pairs of hosts that always have something to send. Each pair keeps
+ * `outstanding` messages of `bytes` under way; when one is acknowledged the next one follows, up
+ * to the end of the run.
+ */
+#include <stdlib.h>
+
+#include "sim/app/generate.h"
+
+enum placement { PLACEMENT_DISJOINT, PLACEMENT_RANDOM };
+
+struct background {
+    uint64_t pairs, bytes, outstanding;
+    oche_time start, stagger;
+    uint32_t placement;
+};
+
+static const char *const placement_names[] = {"disjoint", "random", NULL};
+
+static const struct oche_param params[] = {
+    OCHE_PARAM_U64(background, pairs, OCHE_UNIT_COUNT, 1, 1, 1000000, "sender and receiver"),
+    OCHE_PARAM_U64(background, bytes, OCHE_UNIT_BYTES, 10000000, 1, OCHE_MAX_FLOW_BYTES,
+                   "size of a message"),
+    OCHE_PARAM_U64(background, outstanding, OCHE_UNIT_COUNT, 1, 1, 1000,
+                   "messages that a pair has under way at the same time"),
+    OCHE_PARAM_U64(background, start, OCHE_UNIT_TIME, 0, 0, 1000 * OCHE_SEC, "of the first pair"),
+    OCHE_PARAM_U64(background, stagger, OCHE_UNIT_TIME, 0, 0, OCHE_SEC,
+                   "each further pair starts this much later"),
+    OCHE_PARAM_CHOICE(background, placement, placement_names, PLACEMENT_DISJOINT,
+                      "disjoint: no host is in two pairs; random: any two hosts, for each pair"),
+};
+static const struct oche_param_table table = {params, sizeof(params) / sizeof(params[0]),
+                                              sizeof(struct background)};
+
+static bool check(const struct background *p, const struct oche_workload_facts *facts, char *error,
+                  size_t error_bytes)
+{
+    oche_time last = p->start + (p->pairs - 1) * p->stagger;
+    uint64_t chain = oche_workload_enough(facts, p->start, p->bytes);
+
+    if (!oche_workload_has_hosts(facts, error, error_bytes) ||
+        !oche_workload_starts(p->start, facts, error, error_bytes))
+        return false;
+    if (p->placement == PLACEMENT_DISJOINT && p->pairs > facts->host_count / 2)
+        return oche_workload_error(error, error_bytes,
+                                   "pairs: %llu need %llu hosts, there are %u; at most %u, or "
+                                   "placement random",
+                                   (unsigned long long)p->pairs, (unsigned long long)p->pairs * 2,
+                                   facts->host_count, facts->host_count / 2);
+    if (last >= facts->duration)
+        return oche_workload_error(error, error_bytes,
+                                   "stagger: the last of %llu pairs would start after the end of "
+                                   "the run; less, or fewer pairs",
+                                   (unsigned long long)p->pairs);
+    if (chain > OCHE_WORKLOAD_MAX_FLOWS / (p->pairs * p->outstanding))
+        return oche_workload_error(error, error_bytes,
+                                   "bytes: messages of %llu bytes make more than %u flows until "
+                                   "the end of the run; larger ones",
+                                   (unsigned long long)p->bytes, OCHE_WORKLOAD_MAX_FLOWS);
+    return true;
+}
+
+static bool generate(const void *values, const struct oche_workload_facts *facts,
+                     struct oche_flow_list *list, char *error, size_t error_bytes)
+{
+    const struct background *p = values;
+    struct oche_random random = oche_workload_stream(facts, "background", 0);
+    uint32_t *order;
+    bool good = true;
+
+    if (!check(p, facts, error, error_bytes))
+        return false;
+    order = malloc(facts->host_count * sizeof(*order));
+    if (order == NULL)
+        return oche_workload_no_memory(list, error, error_bytes);
+    oche_workload_shuffle(&random, order, facts->host_count);
+    for (uint64_t i = 0; i < p->pairs; i++) {
+        oche_time start = p->start + i * p->stagger;
+        uint64_t messages = oche_workload_enough(facts, start, p->bytes);
+        uint32_t src, dst;
+
+        if (p->placement == PLACEMENT_DISJOINT) {
+            src = order[2 * i];
+            dst = order[2 * i + 1];
+        } else {
+            src = (uint32_t)oche_random_below(&random, facts->host_count);
+            dst = oche_workload_other_host(&random, facts->host_count, src);
+        }
+        for (uint64_t k = 0; k < p->outstanding && good; k++)
+            good = oche_workload_chain(list, facts, src, dst, p->bytes, start, messages);
+    }
+    free(order);
+    return good || oche_workload_no_memory(list, error, error_bytes);
+}
+
+const struct oche_workload_type oche_workload_background = {
+    .name = "background",
+    .help = "pairs of hosts that always have messages to send",
+    .table = &table,
+    .generate = generate,
+};

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Distributions of flow sizes, as files and as sampled: lines `size_bytes cdf`, # begins a
+ * comment, linear interpolation between lines. The cdf is in percent if the last one is 100, a
+ * fraction if it is 1. A size may be repeated with a higher cdf (the size then has a probability
+ * of its own), and a cdf with a larger size (no flow lies between).
+ */
+#ifndef OCHE_SIM_APP_CDF_H
+#define OCHE_SIM_APP_CDF_H
+
+#include "core/base.h"
+#include "core/random.h"
+
+#define OCHE_CDF_MAX_SIZE (UINT64_C(1) << 31) /* a flow is one message */
+
+struct oche_cdf_row {
+    uint64_t size;  /* bytes */
+    double at_most; /* part of all flows that are not larger: 0 … 1 */
+};
+
+struct oche_cdf {
+    struct oche_cdf_row *rows; /* malloc'd */
+    uint32_t count;
+    double mean; /* bytes */
+};
+
+/*
+ * Reads the distribution called `name`: a file if there is a '/' or a '.' in it, else one of
+ * those that come with the program. False, with nothing to free, and one line in `error`
+ * (FILE:LINE: what is wrong; what would be right) when it cannot.
+ */
+bool oche_cdf_read(struct oche_cdf *cdf, const char *name, char *error, size_t error_bytes);
+void oche_cdf_free(struct oche_cdf *cdf);
+
+/* The size, in whole bytes and at least 1, that a part `u` (0 … 1) of the flows does not exceed. */
+uint64_t oche_cdf_size(const struct oche_cdf *cdf, double u);
+/* A random size. One draw; the same on every machine. */
+uint64_t oche_cdf_sample(const struct oche_cdf *cdf, struct oche_random *random);
+
+/* Distributions that come with the program: name and text, NULL-terminated. */
+struct oche_cdf_builtin {
+    const char *name, *text;
+};
+extern const struct oche_cdf_builtin oche_cdf_builtins[];
+
+#endif

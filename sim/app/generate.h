@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the types of workload share: errors, parameters that many have, random orders of hosts. */
+#ifndef OCHE_SIM_APP_GENERATE_H
+#define OCHE_SIM_APP_GENERATE_H
+
+#include "sim/app/app.h"
+
+#define OCHE_WORKLOAD_MAX_FLOWS UINT32_C(100000000) /* of one workload */
+#define OCHE_MAX_FLOW_BYTES     (UINT64_C(1) << 31)
+
+/* A parameter called `member` of `struct type`, of a unit whose value is a uint64_t. */
+#define OCHE_PARAM_U64(type, member, in, value, low, high, text)                                   \
+    {                                                                                              \
+        .name = #member, .unit = in, .offset = offsetof(struct type, member), .preset.u = value,   \
+        .minimum.u = low, .maximum.u = high, .help = text                                          \
+    }
+#define OCHE_PARAM_CHOICE(type, member, names, value, text)                                        \
+    {                                                                                              \
+        .name = #member, .unit = OCHE_UNIT_CHOICE, .offset = offsetof(struct type, member),        \
+        .preset.u = value, .choices = names, .help = text                                          \
+    }
+
+/* Writes one line to `error` and returns false. */
+bool oche_workload_error(char *error, size_t error_bytes, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* "no memory for N flows"; returns false. */
+bool oche_workload_no_memory(const struct oche_flow_list *list, char *error, size_t error_bytes);
+
+/* Whether `start` (the parameter of that name) is before the end of the run; else an error. */
+bool oche_workload_starts(oche_time start, const struct oche_workload_facts *facts, char *error,
+                          size_t error_bytes);
+
+/* Whether there are at least two hosts; else an error. */
+bool oche_workload_has_hosts(const struct oche_workload_facts *facts, char *error,
+                             size_t error_bytes);
+
+/* The stream of one entity (a host, a round: below 2^32) of this workload. */
+struct oche_random oche_workload_stream(const struct oche_workload_facts *facts,
+                                        const char *purpose, uint64_t entity);
+
+/* Uniform in [0, most], `most` below UINT64_MAX. One draw, also when `most` is 0. */
+uint64_t oche_workload_jitter(struct oche_random *random, uint64_t most);
+
+/* A host other than `host`, all equally likely. One draw. */
+uint32_t oche_workload_other_host(struct oche_random *random, uint32_t hosts, uint32_t host);
+
+/* Puts 0 … count-1 into `order`, in random order. */
+void oche_workload_shuffle(struct oche_random *random, uint32_t *order, uint32_t count);
+
+/*
+ * How many messages of `bytes`, one after the other, a host can send from `start` to the end of
+ * the run if nothing else uses its link, and one more: enough that a closed loop never runs dry.
+ */
+uint64_t oche_workload_enough(const struct oche_workload_facts *facts, oche_time start,
+                              uint64_t bytes);
+
+/*
+ * Adds `messages` flows from src to dst, the first at `start`, each further one when the one
+ * before is acknowledged. False without memory.
+ */
+bool oche_workload_chain(struct oche_flow_list *list, const struct oche_workload_facts *facts,
+                         uint32_t src, uint32_t dst, uint64_t bytes, oche_time start,
+                         uint64_t messages);
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Incast: `degree` senders send `bytes` each to one receiver at the same time, once or every
+ * `period`, and for each round the receiver and the senders may be drawn anew (REFERENCE H.3).
+ */
+#include <stdlib.h>
+
+#include "sim/app/generate.h"
+
+enum receiver { RECEIVER_FIXED, RECEIVER_RANDOM, RECEIVER_ROUND_ROBIN };
+enum senders { SENDERS_RANDOM, SENDERS_NEXT };
+
+struct incast {
+    uint64_t degree, bytes;
+    oche_time start, period, jitter;
+    uint32_t receiver, senders;
+    uint64_t receiver_host;
+};
+
+static const char *const receiver_names[] = {"fixed", "random", "round_robin", NULL};
+static const char *const sender_names[] = {"random", "next", NULL};
+
+static const struct oche_param params[] = {
+    OCHE_PARAM_U64(incast, degree, OCHE_UNIT_COUNT, 16, 1, 1000000, "senders of a round"),
+    OCHE_PARAM_U64(incast, bytes, OCHE_UNIT_BYTES, 1000000, 1, OCHE_MAX_FLOW_BYTES,
+                   "size of each sender's flow"),
+    OCHE_PARAM_U64(incast, start, OCHE_UNIT_TIME, 0, 0, 1000 * OCHE_SEC, "of the first round"),
+    OCHE_PARAM_U64(incast, period, OCHE_UNIT_TIME, OCHE_NEVER, OCHE_NS, OCHE_NEVER,
+                   "from one round's start to the next; never: one round"),
+    OCHE_PARAM_U64(incast, jitter, OCHE_UNIT_TIME, 0, 0, OCHE_SEC,
+                   "each flow starts up to this much later, all times equally likely"),
+    OCHE_PARAM_CHOICE(incast, receiver, receiver_names, RECEIVER_FIXED,
+                      "fixed: receiver_host; random: any host, drawn for each round; round_robin: "
+                      "from receiver_host on, the next host each round"),
+    OCHE_PARAM_U64(incast, receiver_host, OCHE_UNIT_COUNT, 0, 0, UINT32_MAX - 1,
+                   "receiver=fixed: the receiver; round_robin: the first one"),
+    OCHE_PARAM_CHOICE(incast, senders, sender_names, SENDERS_RANDOM,
+                      "random: different ones drawn for each round; next: the hosts after the "
+                      "receiver, in order"),
+};
+static const struct oche_param_table table = {params, sizeof(params) / sizeof(params[0]),
+                                              sizeof(struct incast)};
+
+static uint32_t choose_receiver(const struct incast *p, uint32_t hosts, uint64_t round,
+                                struct oche_random *random)
+{
+    if (p->receiver == RECEIVER_RANDOM)
+        return (uint32_t)oche_random_below(random, hosts);
+    if (p->receiver == RECEIVER_ROUND_ROBIN)
+        return (uint32_t)((p->receiver_host + round) % hosts);
+    return (uint32_t)p->receiver_host;
+}
+
+/* Room to draw in: both as long as there are hosts. */
+struct pool {
+    uint32_t *distance; /* of the other hosts from the receiver: 1, 2, … between rounds */
+    uint32_t *swapped;
+};
+
+/* Draws `degree` different distances into the front of the pool. */
+static void draw_senders(const struct pool *pool, uint32_t others, uint32_t degree,
+                         struct oche_random *random)
+{
+    for (uint32_t i = 0; i < degree; i++) {
+        uint32_t j = i + (uint32_t)oche_random_below(random, others - i);
+        uint32_t drawn = pool->distance[j];
+
+        pool->distance[j] = pool->distance[i];
+        pool->distance[i] = drawn;
+        pool->swapped[i] = j;
+    }
+}
+
+/* Puts the pool in order again, so that no round depends on the ones before. */
+static void put_back(const struct pool *pool, uint32_t degree)
+{
+    for (uint32_t i = degree; i-- > 0;) {
+        uint32_t j = pool->swapped[i], drawn = pool->distance[i];
+
+        pool->distance[i] = pool->distance[j];
+        pool->distance[j] = drawn;
+    }
+}
+
+static bool add_round(const struct incast *p, const struct oche_workload_facts *facts,
+                      struct oche_flow_list *list, uint64_t round, const struct pool *pool)
+{
+    struct oche_random random = oche_workload_stream(facts, "incast", round);
+    uint32_t hosts = facts->host_count, degree = (uint32_t)p->degree;
+    uint32_t receiver = choose_receiver(p, hosts, round, &random);
+    bool good = true;
+
+    if (p->senders == SENDERS_RANDOM)
+        draw_senders(pool, hosts - 1, degree, &random);
+    for (uint32_t i = 0; i < degree && good; i++) {
+        uint32_t sender = (uint32_t)(((uint64_t)receiver + pool->distance[i]) % hosts);
+        oche_time start = p->start + (round == 0 ? 0 : round * p->period) +
+                          oche_workload_jitter(&random, p->jitter);
+
+        if (start < facts->duration)
+            good = oche_flow_list_add(list, facts->number, sender, receiver, p->bytes, start) !=
+                   OCHE_NO_FLOW;
+    }
+    if (p->senders == SENDERS_RANDOM)
+        put_back(pool, degree);
+    return good;
+}
+
+static bool add_rounds(const struct incast *p, const struct oche_workload_facts *facts,
+                       struct oche_flow_list *list, uint64_t rounds)
+{
+    uint32_t *memory = malloc(2 * (size_t)facts->host_count * sizeof(*memory));
+    struct pool pool = {memory, memory + facts->host_count};
+    bool good = memory != NULL;
+
+    for (uint32_t i = 0; i < facts->host_count && good; i++)
+        pool.distance[i] = i + 1;
+    for (uint64_t round = 0; round < rounds && good; round++)
+        good = add_round(p, facts, list, round, &pool);
+    free(memory);
+    return good;
+}
+
+static bool generate(const void *values, const struct oche_workload_facts *facts,
+                     struct oche_flow_list *list, char *error, size_t error_bytes)
+{
+    const struct incast *p = values;
+    uint64_t rounds = 1;
+
+    if (!oche_workload_has_hosts(facts, error, error_bytes) ||
+        !oche_workload_starts(p->start, facts, error, error_bytes))
+        return false;
+    if (p->degree > facts->host_count - 1)
+        return oche_workload_error(error, error_bytes,
+                                   "degree: %llu senders, but only %u hosts beside the receiver; "
+                                   "at most %u",
+                                   (unsigned long long)p->degree, facts->host_count - 1,
+                                   facts->host_count - 1);
+    if (p->receiver != RECEIVER_RANDOM && p->receiver_host >= facts->host_count)
+        return oche_workload_error(error, error_bytes,
+                                   "receiver_host: there is no host %llu; 0 to %u",
+                                   (unsigned long long)p->receiver_host, facts->host_count - 1);
+    if (p->period != OCHE_NEVER)
+        rounds = (facts->duration - p->start - 1) / p->period + 1;
+    if (rounds > OCHE_WORKLOAD_MAX_FLOWS / p->degree)
+        return oche_workload_error(
+            error, error_bytes, "period: gives %llu rounds of %llu flows; at most %u flows",
+            (unsigned long long)rounds, (unsigned long long)p->degree, OCHE_WORKLOAD_MAX_FLOWS);
+    return add_rounds(p, facts, list, rounds) || oche_workload_no_memory(list, error, error_bytes);
+}
+
+const struct oche_workload_type oche_workload_incast = {
+    .name = "incast",
+    .help = "many senders to one receiver at the same time, once or periodically",
+    .table = &table,
+    .generate = generate,
+};

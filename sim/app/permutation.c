@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Permutation: each host sends to one other and receives from one other (REFERENCE H.3): a
+ * derangement drawn uniformly, or all at the same distance. A host sends one message, several one
+ * after the other, or goes on to the end of the run.
+ */
+#include <stdlib.h>
+
+#include "sim/app/generate.h"
+
+enum pattern { PATTERN_RANDOM, PATTERN_SHIFT };
+
+struct permutation {
+    uint32_t pattern;
+    uint64_t shift, bytes, messages;
+    oche_time start, jitter;
+};
+
+static const char *const pattern_names[] = {"random", "shift", NULL};
+
+static const struct oche_param params[] = {
+    OCHE_PARAM_CHOICE(permutation, pattern, pattern_names, PATTERN_RANDOM,
+                      "random: no host to itself, all such permutations equally likely; shift: "
+                      "host i to host i+shift"),
+    OCHE_PARAM_U64(permutation, shift, OCHE_UNIT_COUNT, 1, 1, 1000000, "pattern=shift: how far"),
+    OCHE_PARAM_U64(permutation, bytes, OCHE_UNIT_BYTES, 2000000, 1, OCHE_MAX_FLOW_BYTES,
+                   "size of a message"),
+    OCHE_PARAM_U64(permutation, messages, OCHE_UNIT_COUNT, 1, 0, 1000000,
+                   "of each host, one after the other; 0: on and on to the end of the run"),
+    OCHE_PARAM_U64(permutation, start, OCHE_UNIT_TIME, 0, 0, 1000 * OCHE_SEC, "of all hosts"),
+    OCHE_PARAM_U64(permutation, jitter, OCHE_UNIT_TIME, 0, 0, OCHE_SEC,
+                   "each host starts up to this much later, all times equally likely"),
+};
+static const struct oche_param_table table = {params, sizeof(params) / sizeof(params[0]),
+                                              sizeof(struct permutation)};
+
+static bool has_fixed_point(const uint32_t *to, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (to[i] == i)
+            return true;
+    return false;
+}
+
+/* Draws permutations until one is a derangement: 1 in e is, so 3 in the mean. */
+static void draw_derangement(struct oche_random *random, uint32_t *to, uint32_t count)
+{
+    do
+        oche_workload_shuffle(random, to, count);
+    while (has_fixed_point(to, count));
+}
+
+static bool generate(const void *values, const struct oche_workload_facts *facts,
+                     struct oche_flow_list *list, char *error, size_t error_bytes)
+{
+    const struct permutation *p = values;
+    struct oche_random random = oche_workload_stream(facts, "permutation", 0);
+    uint32_t hosts = facts->host_count;
+    uint64_t messages = p->messages;
+    uint32_t *to;
+    bool good = true;
+
+    if (!oche_workload_has_hosts(facts, error, error_bytes) ||
+        !oche_workload_starts(p->start, facts, error, error_bytes))
+        return false;
+    if (p->pattern == PATTERN_SHIFT && p->shift % hosts == 0)
+        return oche_workload_error(error, error_bytes,
+                                   "shift: %llu leads each of %u hosts to itself; 1 to %u",
+                                   (unsigned long long)p->shift, hosts, hosts - 1);
+    if (messages == 0)
+        messages = oche_workload_enough(facts, p->start, p->bytes);
+    if (messages > OCHE_WORKLOAD_MAX_FLOWS / hosts)
+        return oche_workload_error(
+            error, error_bytes, "%s: %llu messages of each host make more than %u flows; %s",
+            p->messages == 0 ? "bytes" : "messages", (unsigned long long)messages,
+            OCHE_WORKLOAD_MAX_FLOWS, p->messages == 0 ? "larger ones" : "fewer");
+    to = malloc(hosts * sizeof(*to));
+    if (to == NULL)
+        return oche_workload_no_memory(list, error, error_bytes);
+    if (p->pattern == PATTERN_RANDOM)
+        draw_derangement(&random, to, hosts);
+    else
+        for (uint32_t i = 0; i < hosts; i++)
+            to[i] = (uint32_t)((i + p->shift) % hosts);
+    for (uint32_t i = 0; i < hosts && good; i++)
+        good = oche_workload_chain(list, facts, i, to[i], p->bytes,
+                                   p->start + oche_workload_jitter(&random, p->jitter), messages);
+    free(to);
+    return good || oche_workload_no_memory(list, error, error_bytes);
+}
+
+const struct oche_workload_type oche_workload_permutation = {
+    .name = "permutation",
+    .help = "each host sends to one other and receives from one other",
+    .table = &table,
+    .generate = generate,
+};

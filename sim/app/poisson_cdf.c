@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Poisson arrivals with sizes from a distribution, as the HPCC paper's generator makes them
+ * (REFERENCE H.1): each host starts flows by a Poisson process of its own, to another host drawn
+ * uniformly, so that together they offer `load` of the link.
+ */
+#include "sim/app/cdf.h"
+#include "sim/app/generate.h"
+#include "sim/engine/variate.h"
+
+enum load_of { LOAD_OF_HOST, LOAD_OF_UPLINK };
+
+struct poisson {
+    const char *cdf;
+    double load;
+    uint32_t load_of;
+    bool headers;
+    oche_time start, stop;
+};
+
+static const char *const load_of_names[] = {"host", "uplink", NULL};
+
+static const struct oche_param params[] = {
+    {.name = "cdf",
+     .unit = OCHE_UNIT_TEXT,
+     .offset = offsetof(struct poisson, cdf),
+     .preset.text = "websearch",
+     .where = "REFERENCE H.2",
+     .help = "distribution of flow sizes: websearch, fbhdp, alistorage2019, vl2, solar2022, "
+             "cachefollower, webserver, mining, or the path (with a / or a .) of a file of lines "
+             "\"size_bytes cdf\""},
+    {.name = "load",
+     .unit = OCHE_UNIT_REAL,
+     .offset = offsetof(struct poisson, load),
+     .preset.real = 0.5,
+     .minimum.real = 0.0001,
+     .maximum.real = 10.0,
+     .where = "REFERENCE H.1",
+     .help = "part of the link that the flows would fill in the mean"},
+    OCHE_PARAM_CHOICE(poisson, load_of, load_of_names, LOAD_OF_HOST,
+                      "which link: a host's, or a host's share of its ToR's uplinks"),
+    {.name = "headers",
+     .unit = OCHE_UNIT_BOOL,
+     .offset = offsetof(struct poisson, headers),
+     .help = "false: load counts payload, as published generators do; true: also headers and gaps"},
+    OCHE_PARAM_U64(poisson, start, OCHE_UNIT_TIME, 0, 0, 1000 * OCHE_SEC, "no flow starts earlier"),
+    OCHE_PARAM_U64(poisson, stop, OCHE_UNIT_TIME, OCHE_NEVER, 0, OCHE_NEVER,
+                   "no flow starts then or later; never: to the end of the run"),
+};
+static const struct oche_param_table table = {params, sizeof(params) / sizeof(params[0]),
+                                              sizeof(struct poisson)};
+
+/* Mean time between two flows of a host, in picoseconds. */
+static double mean_gap(const struct poisson *p, const struct oche_workload_facts *facts,
+                       double mean_bytes)
+{
+    double rate =
+        (double)(p->load_of == LOAD_OF_HOST ? facts->host_rate_bps : facts->uplink_rate_bps);
+
+    if (p->headers)
+        mean_bytes *= (double)(facts->mtu_bytes + facts->header_bytes) / (double)facts->mtu_bytes;
+    return mean_bytes * 8.0 * (double)OCHE_SEC / (p->load * rate);
+}
+
+static bool add_host(const struct oche_workload_facts *facts, struct oche_flow_list *list,
+                     const struct oche_cdf *cdf, uint32_t host, oche_time gap, oche_time from,
+                     oche_time to)
+{
+    struct oche_random random = oche_workload_stream(facts, "poisson", host);
+    oche_time at = from;
+
+    for (;;) {
+        at += oche_random_exponential_time(&random, gap);
+        if (at >= to)
+            return true;
+        uint32_t dst = oche_workload_other_host(&random, facts->host_count, host);
+        uint64_t bytes = oche_cdf_sample(cdf, &random);
+
+        if (oche_flow_list_add(list, facts->number, host, dst, bytes, at) == OCHE_NO_FLOW)
+            return false;
+    }
+}
+
+static bool check(const struct poisson *p, const struct oche_workload_facts *facts, char *error,
+                  size_t error_bytes)
+{
+    if (!oche_workload_has_hosts(facts, error, error_bytes) ||
+        !oche_workload_starts(p->start, facts, error, error_bytes))
+        return false;
+    if (p->stop <= p->start)
+        return oche_workload_error(error, error_bytes,
+                                   "stop: not after start; a later time, or never");
+    if (p->load_of == LOAD_OF_UPLINK && facts->uplink_rate_bps == 0)
+        return oche_workload_error(error, error_bytes,
+                                   "load_of: this topology has no uplinks; host");
+    if (p->cdf == NULL || *p->cdf == '\0')
+        return oche_workload_error(error, error_bytes,
+                                   "cdf: not given; a distribution's name, or a path");
+    return true;
+}
+
+static bool generate(const void *values, const struct oche_workload_facts *facts,
+                     struct oche_flow_list *list, char *error, size_t error_bytes)
+{
+    const struct poisson *p = values;
+    oche_time end = oche_time_min(p->stop, facts->duration);
+    struct oche_cdf cdf;
+    double gap;
+    bool good = true;
+
+    if (!check(p, facts, error, error_bytes) || !oche_cdf_read(&cdf, p->cdf, error, error_bytes))
+        return false;
+    gap = mean_gap(p, facts, cdf.mean);
+    if (gap < 1.0 || (double)(end - p->start) / gap * facts->host_count > OCHE_WORKLOAD_MAX_FLOWS) {
+        oche_cdf_free(&cdf);
+        return oche_workload_error(error, error_bytes,
+                                   "load: makes more than %u flows; less load, or a shorter run",
+                                   OCHE_WORKLOAD_MAX_FLOWS);
+    }
+    /* No flow in 2^56 ps, which is 20 hours: the same as none. */
+    gap = gap < 0x1p55 ? gap : 0x1p55;
+    for (uint32_t host = 0; host < facts->host_count && good; host++)
+        good = add_host(facts, list, &cdf, host, (oche_time)(gap + 0.5), p->start, end);
+    oche_cdf_free(&cdf);
+    return good || oche_workload_no_memory(list, error, error_bytes);
+}
+
+const struct oche_workload_type oche_workload_poisson_cdf = {
+    .name = "poisson_cdf",
+    .help = "flows of random sizes between random hosts, at a given load",
+    .table = &table,
+    .generate = generate,
+};

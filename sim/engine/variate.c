@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ln x: with x = m 2^e and sqrt(1/2) <= m < sqrt(2), ln x = e ln 2 + ln m, and for s =
+ * (m-1)/(m+1), which is at most 0.172, ln m = 2 atanh s = 2 (s + s^3/3 + s^5/5 + …). Twelve terms
+ * leave less than 2^-66 of it. ln 2 is split so that e times its upper part is exact.
+ */
+#include "sim/engine/variate.h"
+
+#include <string.h>
+
+#define LN2_UPPER 0x1.62e42fefa3800p-1 /* the last 11 bits are 0: exact times any exponent */
+#define LN2_LOWER 0x1.ef35793c76730p-45
+#define SQRT_HALF 0x1.6a09e667f3bcdp-1
+
+double oche_ln(double x)
+{
+    double m, f, s, z, odd = 0.0;
+    uint64_t bits;
+    int exponent;
+
+    memcpy(&bits, &x, sizeof(bits));
+    OCHE_MUST(bits >> 52 > 0 && bits >> 52 < 0x7ff);
+    exponent = (int)(bits >> 52) - 1022;
+    bits = (bits & UINT64_C(0x000fffffffffffff)) | UINT64_C(0x3fe0000000000000);
+    memcpy(&m, &bits, sizeof(m)); /* 0.5 <= m < 1 */
+    if (m < SQRT_HALF) {
+        m = m * 2.0;
+        exponent--;
+    }
+    f = m - 1.0; /* exact */
+    s = f / (2.0 + f);
+    z = s * s;
+    for (int n = 23; n >= 3; n -= 2)
+        odd = (odd + 1.0 / (double)n) * z;
+    /* 2 s = f - s f, and f is exact: so the large part has no rounding error of its own. */
+    return (double)exponent * LN2_UPPER +
+           (f - (s * (f - 2.0 * odd) - (double)exponent * LN2_LOWER));
+}
+
+double oche_random_exponential(struct oche_random *random)
+{
+    /* (0, 1] in steps of 2^-53 */
+    double u = (double)((oche_random_u64(random) >> 11) + 1) * 0x1p-53;
+
+    return 0.0 - oche_ln(u);
+}
+
+oche_time oche_random_exponential_time(struct oche_random *random, oche_time mean)
+{
+    OCHE_MUST(mean < UINT64_C(1) << 56);
+    return (oche_time)(oche_random_exponential(random) * (double)mean + 0.5);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Flows from files, in both formats, and every complaint about them. */
+#include "tests/support/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/app/app.h"
+#include "tests/unit/app/temporary.h"
+
+static char error[256];
+static struct oche_flow_list list;
+
+static bool read_text(const char *text, oche_time origin)
+{
+    const struct oche_workload_type *type = oche_workload_type_find("from_file");
+    const struct oche_workload_facts facts = {.host_count = 128,
+                                              .host_rate_bps = 100 * OCHE_GBPS,
+                                              .mtu_bytes = 1000,
+                                              .duration = 10 * OCHE_MS,
+                                              .number = 4};
+    const char *path = text != NULL ? temporary_file(text) : "/no/such/file";
+    uint64_t params[8];
+
+    assert_true(type->table->struct_bytes <= sizeof(params));
+    oche_param_defaults(type->table, params);
+    oche_param_set(oche_param_find(type->table, "file"), params, (union oche_value){.text = path});
+    oche_param_set(oche_param_find(type->table, "origin"), params, (union oche_value){.u = origin});
+    list.count = 0;
+    return type->generate(params, &facts, &list, error, sizeof(error));
+}
+
+static void expect_flow(uint32_t i, uint32_t src, uint32_t dst, uint64_t bytes, oche_time start)
+{
+    assert_true(i < list.count);
+    assert_int_equal(list.plan[i].src, src);
+    assert_int_equal(list.plan[i].dst, dst);
+    assert_int_equal(list.plan[i].bytes, bytes);
+    assert_true(list.plan[i].start == start);
+    assert_int_equal(list.plan[i].workload, 4);
+}
+
+static void reads_the_generators_format(void **state)
+{
+    (void)state;
+    assert_true(read_text("4 \n127 5 3 100 60000 2.000000000\n"
+                          "0 1 3 100 1 2.000012345\n"
+                          "\n# the next one starts after the end of the run\n"
+                          "3\t4 3 100 2000 2.01\n"
+                          "3 4 3 100 2147483648 2.0099999999994\n",
+                          2 * OCHE_SEC));
+    assert_int_equal(list.count, 3);
+    expect_flow(0, 127, 5, 60000, 0);
+    expect_flow(1, 0, 1, 1, 12345 * OCHE_NS);
+    expect_flow(2, 3, 4, UINT64_C(1) << 31, 9999999999);
+}
+
+static void reads_csv(void **state)
+{
+    (void)state;
+    assert_true(read_text("# mine\r\nstart, bytes,dst,src\r\n0.001,1000,2,1\r\n"
+                          " 5us , 10 ,3,4 # comment\r\n1.5ns,1,0,1\n7ps,1,0,1\n2ms,1,0,1\n",
+                          0));
+    assert_int_equal(list.count, 5);
+    expect_flow(0, 1, 2, 1000, OCHE_MS);
+    expect_flow(1, 4, 3, 10, 5 * OCHE_US);
+    expect_flow(2, 1, 0, 1, 1500);
+    expect_flow(3, 1, 0, 1, 7);
+    expect_flow(4, 1, 0, 1, 2 * OCHE_MS);
+}
+
+static void says_what_is_wrong(void **state)
+{
+#define CSV "src,dst,bytes,start\n"
+    static const struct {
+        const char *text, *error;
+    } cases[] = {
+        {"", ": no flows; at least one"},
+        {"0\n", ": no flows; at least one"},
+        {CSV, ": no flows; at least one"},
+        {"2\n0 1 3 100 5 0\n", ": 1 flows, but the first line says 2"},
+        {"1\n0 1 3 100 5\n", ":2: 5 values; 6 would be right: src dst pg dport size start"},
+        {"1\n0 1 3 100 5 0 0 0\n", ":2: 8 values; 6 would be right: src dst pg dport size start"},
+        {"1\n0 128 3 100 5 0\n", ":2: dst: there is no host 128; 0 to 127"},
+        {"1\n-1 5 3 100 5 0\n", ":2: src: \"-1\" is no host; a number"},
+        {CSV "5,5,100,0\n", ":2: dst: host 5 sends to itself; another host"},
+        {CSV "5,6,0,0\n", ":2: bytes: \"0\" is no size; 1 to 2147483648 bytes"},
+        {CSV "5,6,2147483649,0\n", ":2: bytes: \"2147483649\" is no size; 1 to 2147483648 bytes"},
+        {CSV "5,6,1.5,0\n", ":2: bytes: \"1.5\" is no size; 1 to 2147483648 bytes"},
+        {CSV "5,6,1,0\n\n5,6,1,x\n",
+         ":4: start: \"x\" is no time; seconds, as 2.00001, or as 10us"},
+        {CSV "5,6,1,-1\n", ":2: start: \"-1\" is no time; seconds, as 2.00001, or as 10us"},
+        {CSV "5,6,1,1min\n", ":2: start: \"1min\" is no time; seconds, as 2.00001, or as 10us"},
+        {CSV "5,6,1,99999999\n",
+         ":2: start: \"99999999\" is no time; seconds, as 2.00001, or as 10us"},
+        {CSV "5,6,1,.\n", ":2: start: \".\" is no time; seconds, as 2.00001, or as 10us"},
+        {CSV "5,6,1\n", ":2: 3 values; 4 would be right: one for each column of the first line"},
+        {CSV "5,,6,1\n", ":2: dst: \"\" is no host; a number"},
+        {CSV "5,6,1,1\n5,6,1,2\n",
+         ": all flows start after the end of the run; a longer run, or another origin"},
+        {"src,dst,bytes\n", ":1: 3 columns; src,dst,bytes,start are needed"},
+        {"src,dst,size,start\n", ":1: \"size\" is no column, or a second one; the first line is a "
+                                 "number of flows, or src,dst,bytes,start"},
+        {"src,dst,dst,start\n", ":1: \"dst\" is no column, or a second one; the first line is a "
+                                "number of flows, or src,dst,bytes,start"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        assert_false(read_text(cases[i].text, 0));
+        temporary_expect_error(error, cases[i].error);
+    }
+    assert_false(read_text(CSV "5,6,1,1.5\n", 2 * OCHE_SEC));
+    temporary_expect_error(error, ":2: start: 1.5 is before origin; a smaller origin");
+    assert_false(read_text(NULL, 0));
+    assert_string_equal(error, "/no/such/file: No such file or directory; a readable file of "
+                               "flows");
+}
+
+static int clean_up(void **state)
+{
+    (void)state;
+    temporary_remove();
+    free(list.plan);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_the_generators_format),
+        cmocka_unit_test(reads_csv),
+        cmocka_unit_test(says_what_is_wrong),
+    };
+    return cmocka_run_group_tests(tests, NULL, clean_up);
+}
