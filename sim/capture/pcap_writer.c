@@ -142,6 +142,11 @@ struct oche_pcap_writer *oche_pcap_create(const char *path, oche_time slack, cha
     return writer;
 }
 
+void oche_pcap_set_slack(struct oche_pcap_writer *writer, oche_time slack)
+{
+    writer->slack = slack;
+}
+
 /* The frame in writer->scratch; 0: it has no bytes. */
 static size_t encode(struct oche_pcap_writer *writer, const struct oche_packet *packet,
                      const struct oche_frame *frame)

@@ -20,6 +20,9 @@ struct oche_pcap_writer;
 struct oche_pcap_writer *oche_pcap_create(const char *path, oche_time slack, char *error,
                                           size_t error_bytes);
 
+/* Another slack, from the next record on; OCHE_NEVER holds everything back until the end. */
+void oche_pcap_set_slack(struct oche_pcap_writer *writer, oche_time slack);
+
 /*
  * Adds a packet, at simulated time `when` (picoseconds, cut to nanoseconds). `frame` has its
  * addresses and other frame facts, MACs included; its udp_checksum is not used. A packet without
