@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A small hash map from a 32-bit key (QPN, region key, peer address) to a slot number: open
+ * addressing, linear probing, half full at most, deletion by shifting back. The order of its
+ * entries is never used, so it cannot influence a run.
+ */
+#ifndef OCHE_CORE_QP_MAP_H
+#define OCHE_CORE_QP_MAP_H
+
+#include "core/base.h"
+
+#define NO_SLOT UINT32_MAX
+
+struct map_entry {
+    uint32_t key;
+    uint32_t slot; /* NO_SLOT: empty */
+};
+
+struct map {
+    struct map_entry *entries;
+    uint32_t mask;
+    uint32_t shift; /* of the 32-bit hash, so that its upper bits index the table */
+};
+
+/* Entries for `count` keys: a power of two, twice as many at least. */
+static inline size_t map_capacity(uint32_t count)
+{
+    size_t capacity = 4;
+
+    while (capacity < 2 * (size_t)count)
+        capacity *= 2;
+    return capacity;
+}
+
+static inline void map_init(struct map *map, void *memory, uint32_t count)
+{
+    size_t capacity = map_capacity(count);
+    uint32_t bits = 0;
+
+    while ((size_t)1 << bits < capacity)
+        bits++;
+    map->entries = memory;
+    map->mask = (uint32_t)(capacity - 1);
+    map->shift = 32 - bits;
+    for (size_t i = 0; i < capacity; i++)
+        map->entries[i] = (struct map_entry){.slot = NO_SLOT};
+}
+
+static inline uint32_t map_home(const struct map *map, uint32_t key)
+{
+    return key * UINT32_C(0x9e3779b1) >> map->shift;
+}
+
+/* The key's slot, or NO_SLOT. */
+static inline uint32_t map_find(const struct map *map, uint32_t key)
+{
+    for (uint32_t i = map_home(map, key);; i = (i + 1) & map->mask) {
+        const struct map_entry *entry = &map->entries[i];
+        if (entry->key == key || entry->slot == NO_SLOT)
+            return entry->slot;
+    }
+}
+
+/* Adds a key that is not there. The caller keeps to the count given at creation. */
+static inline void map_add(struct map *map, uint32_t key, uint32_t slot)
+{
+    uint32_t i = map_home(map, key);
+
+    while (map->entries[i].slot != NO_SLOT)
+        i = (i + 1) & map->mask;
+    map->entries[i] = (struct map_entry){.key = key, .slot = slot};
+}
+
+/* Removes a key, if it is there, and moves back those that it had pushed away. */
+static inline void map_remove(struct map *map, uint32_t key)
+{
+    uint32_t hole = map_home(map, key);
+
+    while (map->entries[hole].slot != NO_SLOT && map->entries[hole].key != key)
+        hole = (hole + 1) & map->mask;
+    if (map->entries[hole].slot == NO_SLOT)
+        return;
+    for (uint32_t i = (hole + 1) & map->mask; map->entries[i].slot != NO_SLOT;
+         i = (i + 1) & map->mask) {
+        uint32_t home = map_home(map, map->entries[i].key);
+        if (((i - home) & map->mask) < ((i - hole) & map->mask))
+            continue;
+        map->entries[hole] = map->entries[i];
+        hole = i;
+    }
+    map->entries[hole] = (struct map_entry){.slot = NO_SLOT};
+}
+
+#endif

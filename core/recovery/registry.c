@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every loss-recovery scheme. A new one is its file and a line here. */
+#include <string.h>
+
+#include "core/recovery/go_back_n.h"
+
+const struct oche_recovery_scheme *const oche_recovery_schemes[] = {
+    &oche_recovery_go_back_n,
+};
+const size_t oche_recovery_scheme_count =
+    sizeof(oche_recovery_schemes) / sizeof(oche_recovery_schemes[0]);
+
+const struct oche_recovery_scheme *oche_recovery_find(const char *name)
+{
+    for (size_t i = 0; i < oche_recovery_scheme_count; i++)
+        if (strcmp(oche_recovery_schemes[i]->name, name) == 0)
+            return oche_recovery_schemes[i];
+    return NULL;
+}
