@@ -29,13 +29,13 @@ struct oche_cc_flow {
     oche_time timer[OCHE_CC_TIMERS]; /* when `timer` is to be called; OCHE_NEVER: not */
 
     /* Facts. */
+    void *state;        /* scheme->flow_state_bytes, zeroed before `start` */
+    const void *params; /* the scheme's parameter struct */
     uint64_t line_rate_bps;
     uint32_t qpn;
     uint32_t mtu_bytes;
-    const void *params; /* the scheme's parameter struct */
     struct oche_random *random;
     struct oche_trace *trace;
-    void *state;      /* scheme->flow_state_bytes, zeroed before `start` */
     void *peer_state; /* scheme->peer_state_bytes, shared by all queue pairs to this peer */
     void *nic_state;  /* scheme->nic_state_bytes, one a NIC */
 };
@@ -47,7 +47,7 @@ struct oche_cc_ack {
     uint64_t flight_bytes;            /* payload still unacknowledged */
     oche_time rtt;                    /* of the newest packet it acknowledges, not of a
                                          retransmitted one; OCHE_NEVER: not known */
-    bool ecn_echo;                    /* the receiver's `stamp_ack` says so; see scheme */
+    bool ecn_echo;                    /* the receiver's `stamp_ack` set OCHE_BTH_BECN in it */
 };
 
 enum oche_cc_loss { OCHE_CC_LOSS_NAK, OCHE_CC_LOSS_TIMEOUT };
@@ -77,7 +77,11 @@ struct oche_cc_scheme {
     uint32_t transports; /* enum oche_cc_transports */
     bool runs_on_wire;   /* false when it needs switches that no real network has */
 
-    /* Required: sets the first decisions. Called when the queue pair becomes ready to send. */
+    /*
+     * Required: sets the first decisions. Called when the queue pair becomes ready to receive
+     * (RTR), before any other hook: the receiver half works from then on. All timers are
+     * OCHE_NEVER, the rate is the line rate and there is no window.
+     */
     void (*start)(struct oche_cc_flow *flow, oche_time now);
 
     /* All others are optional: NULL costs nothing. Sender half: */

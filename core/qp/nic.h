@@ -29,7 +29,11 @@ struct oche_nic;
 struct oche_qp;
 struct oche_cq;
 
-/* The driver's side. Every hook is optional unless said otherwise. */
+/*
+ * The driver's side. Every hook is optional unless said otherwise. A hook may create queue pairs,
+ * change the state of others, post and poll; it must not destroy or reset the queue pair that it
+ * is called for, and must not call receive, transmit or expire.
+ */
 struct oche_nic_port {
     /*
      * Data movement; the NIC has checked key, bounds and access. Without these hooks no byte is
@@ -43,13 +47,16 @@ struct oche_nic_port {
     /* An 8-byte atomic, serialised with all others of this region; returns the old value. */
     uint64_t (*atomic)(void *context, const struct oche_region *region, uint64_t offset,
                        bool compare_swap, uint64_t compare, uint64_t swap_add);
-    /* `bytes` more bytes of a message are delivered in order; last: the message is complete. */
+    /*
+     * `bytes` more bytes of a message are delivered in order; last: the message is complete. For
+     * SEND and WRITE at the responder, for READ at the requester.
+     */
     void (*delivered)(void *context, struct oche_qp *qp, uint32_t bytes, bool last, oche_time now);
-    /* A request for a queue pair that is not there. May create it (RTR) and return it. */
+    /* A request for a queue pair that is not there. May create it (RTR or RTS) and return it. */
     struct oche_qp *(*unknown_qp)(void *context, const struct oche_packet *packet, oche_time now);
     /* A completion was put into `cq`, whose event was armed (oche_cq_arm). */
     void (*completion_event)(void *context, struct oche_cq *cq);
-    /* The queue pair went to the error state by itself. */
+    /* The queue pair went to the error state (UC: SQE) by itself. */
     void (*qp_error)(void *context, struct oche_qp *qp, enum oche_status status);
 };
 
@@ -98,6 +105,11 @@ enum oche_reject {
     OCHE_REJECT_SEQUENCE,       /* UC: middle of a message without its start */
     OCHE_REJECT_PSN,            /* a response to nothing outstanding */
     OCHE_REJECT_DUPLICATE_GONE, /* a duplicate READ or atomic that is no longer remembered */
+    /* These also get a NAK, on a reliable queue pair: */
+    OCHE_REJECT_NOT_READY,       /* no receive is posted */
+    OCHE_REJECT_INVALID_REQUEST, /* order, length, alignment, READs beyond what was agreed */
+    OCHE_REJECT_ACCESS,          /* key, bounds or permission */
+    OCHE_REJECT_OPERATION,       /* our own receive cannot be used */
     OCHE_REJECT_CAUSES
 };
 const char *oche_reject_name(enum oche_reject cause);
@@ -111,9 +123,12 @@ struct oche_qp_config {
     uint32_t mtu_bytes;  /* payload a packet: any value 64 … 9000 (verbs: 256 … 4096) */
     uint32_t send_depth; /* work requests, a power of two */
     uint32_t recv_depth; /* work requests, a power of two, or 0 */
-    uint32_t responder_resources;      /* READs and atomics that the peer may have outstanding */
-    uint32_t initiator_depth;          /* … that we may have outstanding */
-    uint32_t access;                   /* enum oche_access: what the peer may do */
+    uint32_t responder_resources;        /* READs and atomics that the peer may have outstanding */
+    uint32_t initiator_depth;            /* … that we may have outstanding */
+    uint32_t access;                     /* enum oche_access: what the peer may do */
+    uint32_t max_send_sge, max_recv_sge; /* 1 … OCHE_MAX_SGE; 0 means 1 */
+    uint32_t max_inline_bytes;           /* 0 … OCHE_MAX_INLINE_BYTES */
+    bool end_to_end_credits; /* tell the peer how many receives are posted (REFERENCE I.4) */
     struct oche_cq *send_cq, *recv_cq; /* may be the same; NULL: completions are not kept */
     void *user;                        /* the driver's; oche_qp_user returns it */
 };
@@ -148,7 +163,10 @@ void oche_nic_receive(struct oche_nic *nic, const struct oche_packet *packet, oc
  */
 unsigned oche_nic_transmit(struct oche_nic *nic, oche_time now, oche_time due_by, uint8_t classes,
                            struct oche_packet *const out[], unsigned max);
-/* When to call again, for a packet of a class in `classes` or for a timer; OCHE_NEVER: idle. */
+/*
+ * When to call again, for a packet of a class in `classes` or for a timer; OCHE_NEVER: idle; 0: at
+ * once. It may be early when a queue pair of another class is next, never late.
+ */
 oche_time oche_nic_next(struct oche_nic *nic, uint8_t classes);
 /* The same, timers only: what a driver waits for while its port is busy. */
 oche_time oche_nic_next_timer(const struct oche_nic *nic);
@@ -186,7 +204,7 @@ bool oche_qp_ready_to_receive(struct oche_qp *qp, const struct oche_qp_connectio
                               oche_time now);
 bool oche_qp_ready_to_send(struct oche_qp *qp, oche_time now);
 bool oche_qp_drain(struct oche_qp *qp, oche_time now);  /* RTS → SQD */
-bool oche_qp_resume(struct oche_qp *qp, oche_time now); /* SQD → RTS */
+bool oche_qp_resume(struct oche_qp *qp, oche_time now); /* SQD or SQE → RTS */
 void oche_qp_fail(struct oche_qp *qp, oche_time now);   /* → ERR: flushes both queues */
 void oche_qp_reset(struct oche_qp *qp);                 /* → RESET: forgets all work */
 
@@ -205,6 +223,7 @@ enum oche_qp_state oche_qp_state(const struct oche_qp *qp);
 void *oche_qp_user(const struct oche_qp *qp);
 uint64_t oche_qp_rate_bps(const struct oche_qp *qp); /* what the pacer uses now */
 bool oche_qp_idle(const struct oche_qp *qp);         /* nothing posted, in flight or pending */
+bool oche_qp_drained(const struct oche_qp *qp);      /* nothing in flight; in SQD: work may wait */
 uint64_t oche_qp_retransmitted_packets(const struct oche_qp *qp);
 uint64_t oche_qp_timeouts(const struct oche_qp *qp);
 

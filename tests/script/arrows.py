@@ -27,7 +27,7 @@ ARROWS = {
 }
 
 PURE = ("core", "fabric")
-PURE_HEADERS = {"stdbool.h", "stddef.h", "stdint.h", "limits.h", "string.h", "stdatomic.h",
+PURE_HEADERS = {"stdbool.h", "stddef.h", "stdint.h", "limits.h", "string.h", "stdatomic.h", "errno.h",
                 "math.h"}
 
 # Called by name in core or fabric: no. (A hook, x->time(…), is something else.)

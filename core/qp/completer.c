@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The completer: what comes back for our requests moves tx.una on and completes work, in order.
+ * An ACK or a NAK acknowledges everything before it, but not a READ or an atomic whose response is
+ * missing: then responses were lost, and recovery is told as if a NAK had named the first missing
+ * PSN (once, until there is progress). Responses of READs count as data for congestion control.
+ */
+#include "core/qp/qp_internal.h"
+
+static const uint8_t done_opcodes[OCHE_WORK_OPCODES] = {
+    [OCHE_WORK_SEND] = OCHE_DONE_SEND,           [OCHE_WORK_SEND_IMM] = OCHE_DONE_SEND,
+    [OCHE_WORK_WRITE] = OCHE_DONE_WRITE,         [OCHE_WORK_WRITE_IMM] = OCHE_DONE_WRITE,
+    [OCHE_WORK_READ] = OCHE_DONE_READ,           [OCHE_WORK_COMPARE_SWAP] = OCHE_DONE_COMPARE_SWAP,
+    [OCHE_WORK_FETCH_ADD] = OCHE_DONE_FETCH_ADD,
+};
+
+/* NAK code to the status of the work request that it names. */
+static const uint8_t nak_statuses[] = {
+    [OCHE_SYNDROME_NAK_INVALID_REQUEST - OCHE_SYNDROME_NAK_SEQUENCE] =
+        OCHE_STATUS_REMOTE_INVALID_REQUEST,
+    [OCHE_SYNDROME_NAK_REMOTE_ACCESS - OCHE_SYNDROME_NAK_SEQUENCE] = OCHE_STATUS_REMOTE_ACCESS,
+    [OCHE_SYNDROME_NAK_REMOTE_OPERATION - OCHE_SYNDROME_NAK_SEQUENCE] =
+        OCHE_STATUS_REMOTE_OPERATION,
+};
+
+void completer_retire(struct oche_qp *qp, enum oche_status status, oche_time now, oche_time done)
+{
+    const struct send_entry *entry = send_at(qp, qp->send_head);
+    bool started = qp->send_head != qp->send_started;
+
+    qp_trace(qp, now, OCHE_TRACE_COMPLETED, entry->wr_id, status);
+    if ((entry->flags & OCHE_WORK_SIGNALED) || status != OCHE_STATUS_SUCCESS) {
+        struct oche_completion completion = {
+            .wr_id = entry->wr_id,
+            .time = done,
+            .qpn = qp->qpn,
+            .bytes = is_read_or_atomic(entry->opcode) ? entry->length : 0,
+            .status = (uint8_t)status,
+            .opcode = done_opcodes[entry->opcode],
+        };
+        cq_push(qp->nic, qp->send_cq, &completion);
+    }
+    if (started && is_read_or_atomic(entry->opcode))
+        qp->reads_started--;
+    qp->send_head++;
+    if (!started)
+        qp->send_started = qp->send_next = qp->send_head;
+    atomic_store_explicit(&qp->retired_sends, qp->send_head, memory_order_release);
+    if (started)
+        requester_load_head(qp);
+}
+
+/* ---- progress ---- */
+
+/* Payload of the head's PSNs before `psn`, which lies within it or just after it. */
+static inline uint64_t head_bytes_before(const struct oche_qp *qp, uint32_t psn)
+{
+    uint64_t bytes = (uint64_t)((psn - qp->head_first_psn) & OCHE_PSN_MASK) * qp->mtu;
+
+    return bytes < qp->head_length ? bytes : qp->head_length;
+}
+
+/*
+ * Moves una up to `target` (at most tx.high), completing what lies behind; stops at a READ or an
+ * atomic that waits for its response. Returns the payload that this acknowledged.
+ */
+static uint64_t advance(struct oche_qp *qp, uint32_t target, oche_time now)
+{
+    uint64_t acked = 0;
+
+    while (qp->tx.una != target) {
+        uint32_t end = oche_psn_add(qp->head_last_psn, 1);
+        if (OCHE_UNLIKELY(is_read_or_atomic(qp->head_opcode)))
+            break;
+        bool whole = oche_psn_diff(target, end) >= 0;
+        uint32_t to = whole ? end : target;
+        acked += head_bytes_before(qp, to) - head_bytes_before(qp, qp->tx.una);
+        qp->tx.una = to;
+        if (whole)
+            completer_retire(qp, OCHE_STATUS_SUCCESS, now, now);
+    }
+    return acked;
+}
+
+/* una has moved from `before`: what follows from that. */
+static void progressed(struct oche_qp *qp, uint64_t acked_bytes, oche_time now)
+{
+    uint32_t next = qp->tx.next;
+
+    qp->retries_left = qp->retry_count;
+    qp->rnr_retries_left = qp->rnr_retry;
+    qp->flags &= (uint8_t)~QP_GAP_TOLD;
+    if (OCHE_UNLIKELY(oche_psn_diff(qp->tx.una, next) > 0)) {
+        qp->tx.next = qp->tx.una; /* what was to be sent again has arrived meanwhile */
+        requester_seek(qp, next, now);
+    } else {
+        OCHE_MUST(qp->flight_bytes >= acked_bytes);
+        qp->flight_bytes -= acked_bytes;
+    }
+    if (qp->ack_deadline == OCHE_NEVER)
+        return;
+    bool due = oche_psn_diff(qp->last_ack_request, qp->tx.una) >= 0;
+    qp->ack_deadline = due ? oche_time_add(now, qp->ack_timeout) : OCHE_NEVER;
+}
+
+static bool spend_retry(uint32_t *left)
+{
+    if (*left == 0)
+        return false;
+    *left -= *left != FOR_EVER;
+    return true;
+}
+
+/* Recovery goes back; `psn` is missing. */
+static void go_back(struct oche_qp *qp, uint32_t psn, oche_time now)
+{
+    uint32_t before = qp->tx.next;
+
+    qp->nic->config.recovery->nak(&qp->tx, psn, now);
+    requester_seek(qp, before, now);
+    congestion_loss(qp, OCHE_CC_LOSS_NAK, now);
+}
+
+/* The response for una did not come, though later ones did. */
+static void response_gap(struct oche_qp *qp, oche_time now)
+{
+    if ((qp->flags & QP_GAP_TOLD) && qp->gap_psn == qp->tx.una)
+        return;
+    qp->flags |= QP_GAP_TOLD;
+    qp->gap_psn = qp->tx.una;
+    qp->nic->stats.out_of_order_packets++;
+    go_back(qp, qp->tx.una, now);
+}
+
+/* After every arrival: may send again, or has nothing left to do. */
+static void settle(struct oche_qp *qp, oche_time now)
+{
+    if (qp->queued == QUEUED_NOT)
+        scheduler_kick(qp, now);
+    if (qp->send_head == qp->send_tail)
+        congestion_note_idle(qp, now);
+}
+
+/* ---- ACK and NAK ---- */
+
+static void take_credits(struct oche_qp *qp, const struct oche_packet *packet)
+{
+    uint8_t syndrome = oche_aeth_syndrome(packet);
+    uint32_t credits;
+
+    if (oche_aeth_kind(syndrome) != OCHE_AETH_ACK)
+        return;
+    credits = oche_credits(oche_aeth_code(syndrome));
+    if (OCHE_LIKELY(credits == CREDITS_UNLIMITED)) {
+        qp->flags &= (uint8_t)~QP_CREDIT_LIMITED;
+        return;
+    }
+    qp->flags |= QP_CREDIT_LIMITED;
+    qp->credit_limit = oche_psn_add(oche_aeth_msn(packet), credits);
+}
+
+static void nak_sequence(struct oche_qp *qp, const struct oche_packet *packet, bool moved,
+                         oche_time now)
+{
+    if (packet->psn != qp->tx.una)
+        return; /* responses before it are missing, and have been asked for */
+    if (qp->rnr_deadline != OCHE_NEVER && !moved)
+        return; /* the peer complains about what it made us hold back */
+    if (!moved && !spend_retry(&qp->retries_left)) {
+        qp_requester_error(qp, qp->send_head, OCHE_STATUS_RETRY_EXCEEDED, now);
+        return;
+    }
+    go_back(qp, packet->psn, now);
+}
+
+static void nak_rnr(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
+{
+    if (packet->psn != qp->tx.una)
+        return;
+    if (qp->rnr_deadline != OCHE_NEVER)
+        return; /* the same refusal, of a packet that we sent twice */
+    if (!spend_retry(&qp->rnr_retries_left)) {
+        qp_requester_error(qp, qp->send_head, OCHE_STATUS_RNR_RETRY_EXCEEDED, now);
+        return;
+    }
+    qp->rnr_deadline =
+        oche_time_add(now, oche_rnr_wait(oche_aeth_code(oche_aeth_syndrome(packet))));
+    qp->ack_deadline = OCHE_NEVER;
+    timers_want(qp, qp->rnr_deadline);
+}
+
+static void nak_fatal(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
+{
+    unsigned code = oche_aeth_code(oche_aeth_syndrome(packet));
+    uint32_t index = requester_find(qp, packet->psn);
+
+    if (index != qp->send_started)
+        qp_requester_error(qp, index, nak_statuses[code], now);
+}
+
+static void nak(struct oche_qp *qp, const struct oche_packet *packet, bool moved, oche_time now)
+{
+    uint8_t syndrome = oche_aeth_syndrome(packet);
+    struct oche_nic_stats *stats = &qp->nic->stats;
+
+    if (oche_aeth_kind(syndrome) == OCHE_AETH_RNR) {
+        stats->rnr_naks_received++;
+        nak_rnr(qp, packet, now);
+        return;
+    }
+    stats->naks_received++;
+    if (syndrome == OCHE_SYNDROME_NAK_SEQUENCE)
+        nak_sequence(qp, packet, moved, now);
+    else
+        nak_fatal(qp, packet, now);
+}
+
+static bool known_syndrome(uint8_t syndrome)
+{
+    enum oche_aeth_kind kind = oche_aeth_kind(syndrome);
+
+    return kind == OCHE_AETH_ACK || kind == OCHE_AETH_RNR ||
+           (kind == OCHE_AETH_NAK && oche_aeth_code(syndrome) < sizeof(nak_statuses));
+}
+
+static void acknowledged(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
+{
+    uint8_t syndrome = oche_aeth_syndrome(packet);
+    bool ack = oche_aeth_kind(syndrome) == OCHE_AETH_ACK;
+    uint32_t target = ack ? oche_psn_add(packet->psn, 1) : packet->psn;
+    uint32_t before = qp->tx.una;
+    uint64_t acked_bytes = 0;
+    oche_time rtt = OCHE_NEVER;
+
+    qp_trace(qp, now, OCHE_TRACE_ACK_ARRIVED, packet->psn, packet->aeth);
+    if (OCHE_UNLIKELY(!known_syndrome(syndrome))) {
+        nic_reject(qp->nic, qp, OCHE_REJECT_OPCODE, packet, now);
+        return;
+    }
+    if (OCHE_UNLIKELY(oche_psn_diff(packet->psn, qp->tx.high) >= 0)) {
+        nic_reject(qp->nic, qp, OCHE_REJECT_PSN, packet, now);
+        return;
+    }
+    bool stale = oche_psn_diff(target, before) < 0;
+    if (OCHE_LIKELY(!stale)) {
+        acked_bytes = advance(qp, target, now);
+        if (qp->rtt_samples != NULL)
+            rtt = congestion_rtt_acked(qp, now);
+        take_credits(qp, packet);
+        if (OCHE_LIKELY(qp->tx.una != before)) {
+            progressed(qp, acked_bytes, now);
+            qp->nic->config.recovery->acked(&qp->tx, now);
+        }
+        if (OCHE_UNLIKELY(qp->tx.una != target))
+            response_gap(qp, now);
+    }
+    qp->nic->stats.acks_received += ack;
+    if (qp->nic->config.cc->acked != NULL)
+        congestion_acked(qp, packet, acked_bytes, rtt, now);
+    if (OCHE_UNLIKELY(!ack && !stale))
+        nak(qp, packet, qp->tx.una != before, now);
+    settle(qp, now);
+}
+
+/* ---- responses ---- */
+
+/* The common part: una reaches the response's PSN, or something before it is missing. */
+static bool response_in_order(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
+{
+    uint32_t before = qp->tx.una;
+
+    if (oche_psn_diff(packet->psn, qp->tx.high) >= 0) {
+        nic_reject(qp->nic, qp, OCHE_REJECT_PSN, packet, now);
+        return false;
+    }
+    if (oche_psn_diff(packet->psn, before) < 0) {
+        qp->nic->stats.duplicate_packets++;
+        qp_trace(qp, now, OCHE_TRACE_DUPLICATE, packet->psn, packet->opcode);
+        return false;
+    }
+    uint64_t acked_bytes = advance(qp, packet->psn, now);
+    if (qp->tx.una != before)
+        progressed(qp, acked_bytes, now);
+    if (acked_bytes > 0 && qp->nic->config.cc->acked != NULL)
+        congestion_acked(qp, packet, acked_bytes,
+                         qp->rtt_samples != NULL ? congestion_rtt_acked(qp, now) : OCHE_NEVER, now);
+    if (qp->tx.una != packet->psn) {
+        qp_trace(qp, now, OCHE_TRACE_OUT_OF_ORDER, packet->psn, qp->tx.una);
+        response_gap(qp, now);
+        return false;
+    }
+    return true;
+}
+
+/* The response at una is there. */
+static void response_taken(struct oche_qp *qp, oche_time now)
+{
+    bool last = qp->tx.una == qp->head_last_psn;
+
+    qp->tx.una = oche_psn_add(qp->tx.una, 1);
+    if (last)
+        completer_retire(qp, OCHE_STATUS_SUCCESS, now, now);
+    progressed(qp, 0, now);
+    qp->nic->config.recovery->acked(&qp->tx, now);
+}
+
+static const struct oche_sge *head_sges(const struct oche_qp *qp)
+{
+    const struct send_entry *entry = send_at(qp, qp->send_head);
+
+    return entry->sge_count > 1 ? send_extra_at(qp, qp->send_head) : &entry->sge;
+}
+
+static void read_response(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
+{
+    const struct send_entry *head = send_at(qp, qp->send_head);
+    struct oche_nic *nic = qp->nic;
+
+    if (qp->send_head == qp->send_started || head->opcode != OCHE_WORK_READ) {
+        nic_reject(nic, qp, OCHE_REJECT_PSN, packet, now);
+        return;
+    }
+    uint32_t offset = ((packet->psn - head->first_psn) & OCHE_PSN_MASK) * qp->mtu;
+    uint32_t left = head->length - offset;
+    uint32_t bytes = left < qp->mtu ? left : qp->mtu;
+    bool last = packet->psn == head->last_psn;
+    if (packet->payload_bytes != bytes) {
+        nic_reject(nic, qp, OCHE_REJECT_LENGTH, packet, now);
+        return;
+    }
+    if (nic->port->write != NULL && bytes > 0 && (packet->ext & OCHE_EXT_PAYLOAD) &&
+        !region_scatter(qp, head_sges(qp), head->sge_count, offset, packet->payload, bytes)) {
+        qp_requester_error(qp, qp->send_head, OCHE_STATUS_LOCAL_PROTECTION, now);
+        return;
+    }
+    nic->stats.delivered_bytes += bytes;
+    nic->stats.delivered_messages += last;
+    qp_trace(qp, now, OCHE_TRACE_DELIVERED, packet->psn, bytes);
+    if (last)
+        qp_trace(qp, now, OCHE_TRACE_MESSAGE_DELIVERED, head->ssn, head->length);
+    response_taken(qp, now);
+    if (nic->port->delivered != NULL)
+        nic->port->delivered(nic->config.port_context, qp, bytes, last, now);
+}
+
+static void atomic_response(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
+{
+    const struct send_entry *head = send_at(qp, qp->send_head);
+    uint64_t original = packet->swap_add;
+
+    if (qp->send_head == qp->send_started || head->opcode < OCHE_WORK_COMPARE_SWAP) {
+        nic_reject(qp->nic, qp, OCHE_REJECT_PSN, packet, now);
+        return;
+    }
+    if (qp->nic->port->write != NULL &&
+        !region_scatter(qp, head_sges(qp), head->sge_count, 0, &original, sizeof(original))) {
+        qp_requester_error(qp, qp->send_head, OCHE_STATUS_LOCAL_PROTECTION, now);
+        return;
+    }
+    response_taken(qp, now);
+}
+
+static void response(struct oche_qp *qp, const struct oche_packet *packet,
+                     const struct oche_opcode_row *row, oche_time now)
+{
+    bool read = row->operation == OCHE_OPERATION_READ;
+
+    if (read) {
+        struct oche_nic_stats *stats = &qp->nic->stats;
+        stats->data_packets_received++;
+        stats->data_bytes_received += packet->payload_bytes;
+        stats->ce_received += packet->ecn == OCHE_ECN_CE;
+        qp_trace(qp, now, OCHE_TRACE_DATA_ARRIVED, packet->psn,
+                 packet->payload_bytes | (uint64_t)packet->opcode << 32 |
+                     (uint64_t)packet->ecn << 40);
+        congestion_arrived(qp, packet, now);
+    } else {
+        qp->nic->stats.acks_received++;
+        qp_trace(qp, now, OCHE_TRACE_ACK_ARRIVED, packet->psn, packet->aeth);
+    }
+    if (response_in_order(qp, packet, now)) {
+        if (row->flags & OCHE_OP_HAS(AETH))
+            take_credits(qp, packet);
+        if (read)
+            read_response(qp, packet, now);
+        else
+            atomic_response(qp, packet, now);
+    }
+    settle(qp, now);
+}
+
+void completer_receive(struct oche_qp *qp, const struct oche_packet *packet,
+                       const struct oche_opcode_row *row, oche_time now)
+{
+    enum oche_qp_state state = qp_state(qp);
+
+    if (OCHE_UNLIKELY(state != OCHE_QP_RTS && state != OCHE_QP_SQD)) {
+        nic_reject(qp->nic, qp, OCHE_REJECT_QP_STATE, packet, now);
+        return;
+    }
+    if (OCHE_LIKELY(row->operation == OCHE_OPERATION_ACK))
+        acknowledged(qp, packet, now);
+    else
+        response(qp, packet, row, now);
+}
+
+/* ---- timers ---- */
+
+void completer_ack_timeout(struct oche_qp *qp, oche_time now)
+{
+    uint32_t before = qp->tx.next;
+
+    if (qp->send_head == qp->send_started)
+        return;
+    qp->timeouts++;
+    qp->nic->stats.timeouts++;
+    qp_trace(qp, now, OCHE_TRACE_TIMEOUT, qp->tx.una, qp->retries_left);
+    if (!spend_retry(&qp->retries_left)) {
+        qp_requester_error(qp, qp->send_head, OCHE_STATUS_RETRY_EXCEEDED, now);
+        return;
+    }
+    qp->flags &= (uint8_t)~QP_GAP_TOLD;
+    qp->ack_deadline = oche_time_add(now, qp->ack_timeout);
+    qp->nic->config.recovery->timeout(&qp->tx, now);
+    requester_seek(qp, before, now);
+    congestion_loss(qp, OCHE_CC_LOSS_TIMEOUT, now);
+    settle(qp, now);
+}
+
+void completer_rnr_over(struct oche_qp *qp, oche_time now)
+{
+    uint32_t before = qp->tx.next;
+
+    qp->nic->config.recovery->timeout(&qp->tx, now);
+    requester_seek(qp, before, now);
+    settle(qp, now);
+}

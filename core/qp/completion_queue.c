@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Completion queues: a ring that the NIC fills and one thread empties, without a lock. A full ring
+ * loses the completion and says so for ever. Arming is one word: whoever pushes takes it.
+ */
+#include "core/qp/qp_internal.h"
+
+enum { NOT_ARMED, ARMED_SOLICITED, ARMED };
+
+size_t oche_cq_bytes(uint32_t entries)
+{
+    return sizeof(struct oche_cq) + entries * sizeof(struct oche_completion);
+}
+
+struct oche_cq *oche_cq_create(void *memory, uint32_t entries)
+{
+    struct oche_cq *cq = memory;
+
+    OCHE_MUST(entries > 0 && (entries & (entries - 1)) == 0);
+    atomic_init(&cq->head, 0);
+    atomic_init(&cq->tail, 0);
+    atomic_init(&cq->armed, NOT_ARMED);
+    atomic_init(&cq->overflowed, false);
+    cq->mask = entries - 1;
+    return cq;
+}
+
+unsigned oche_cq_poll(struct oche_cq *cq, struct oche_completion *out, unsigned max)
+{
+    uint32_t head = atomic_load_explicit(&cq->head, memory_order_relaxed);
+    uint32_t count = atomic_load_explicit(&cq->tail, memory_order_acquire) - head;
+
+    if (count > max)
+        count = max;
+    for (uint32_t i = 0; i < count; i++)
+        out[i] = cq->entries[(head + i) & cq->mask];
+    if (count > 0)
+        atomic_store_explicit(&cq->head, head + count, memory_order_release);
+    return count;
+}
+
+void oche_cq_arm(struct oche_cq *cq, bool solicited_only)
+{
+    atomic_store_explicit(&cq->armed, solicited_only ? ARMED_SOLICITED : ARMED,
+                          memory_order_seq_cst);
+}
+
+bool oche_cq_overflowed(const struct oche_cq *cq)
+{
+    return atomic_load_explicit(&cq->overflowed, memory_order_acquire);
+}
+
+void cq_push(struct oche_nic *nic, struct oche_cq *cq, const struct oche_completion *completion)
+{
+    if (cq == NULL)
+        return;
+    uint32_t tail = atomic_load_explicit(&cq->tail, memory_order_relaxed);
+    if (tail - atomic_load_explicit(&cq->head, memory_order_acquire) > cq->mask) {
+        atomic_store_explicit(&cq->overflowed, true, memory_order_release);
+        return;
+    }
+    cq->entries[tail & cq->mask] = *completion;
+    atomic_store_explicit(&cq->tail, tail + 1, memory_order_seq_cst);
+
+    uint32_t armed = atomic_load_explicit(&cq->armed, memory_order_seq_cst);
+    if (OCHE_LIKELY(armed == NOT_ARMED))
+        return;
+    bool wakes =
+        armed == ARMED || completion->solicited || completion->status != OCHE_STATUS_SUCCESS;
+    if (!wakes || nic->port->completion_event == NULL)
+        return;
+    if (atomic_compare_exchange_strong(&cq->armed, &armed, NOT_ARMED))
+        nic->port->completion_event(nic->config.port_context, cq);
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The NIC: its memory, and where an arriving packet goes. Nothing that arrives is trusted: a packet
+ * reaches a queue pair only if it names it, comes from its peer, and is of its transport.
+ */
+#include <string.h>
+
+#include "core/qp/qp_internal.h"
+
+/* ---- making ---- */
+
+struct layout {
+    size_t qp_map, qps, free_slots, timer_entries, timer_positions, pacing_entries,
+        pacing_positions, region_map, regions, free_regions, peer_map, peers, peer_states,
+        free_peers, nic_state, end;
+    size_t peer_state_stride;
+};
+
+static size_t place(size_t *end, size_t bytes)
+{
+    size_t at = *end;
+
+    *end = (at + bytes + OCHE_CACHE_LINE - 1) & ~(size_t)(OCHE_CACHE_LINE - 1);
+    return at;
+}
+
+static struct layout layout_of(const struct oche_nic_config *config)
+{
+    struct layout l = {.end = sizeof(struct oche_nic)};
+    size_t qps = config->max_qps, regions = config->max_regions;
+    size_t peer_bytes = config->cc->peer_state_bytes;
+    uint32_t peers = peer_bytes > 0 ? config->max_qps : 0;
+
+    l.peer_state_stride = (peer_bytes + OCHE_CACHE_LINE - 1) & ~(size_t)(OCHE_CACHE_LINE - 1);
+    l.qp_map = place(&l.end, map_capacity(config->max_qps) * sizeof(struct map_entry));
+    l.qps = place(&l.end, qps * sizeof(struct oche_qp *));
+    l.free_slots = place(&l.end, qps * sizeof(uint32_t));
+    l.timer_entries = place(&l.end, qps * sizeof(struct heap_entry));
+    l.timer_positions = place(&l.end, qps * sizeof(uint32_t));
+    l.pacing_entries = place(&l.end, qps * sizeof(struct heap_entry));
+    l.pacing_positions = place(&l.end, qps * sizeof(uint32_t));
+    l.region_map = place(&l.end, map_capacity(config->max_regions) * sizeof(struct map_entry));
+    l.regions = place(&l.end, regions * sizeof(struct oche_region));
+    l.free_regions = place(&l.end, regions * sizeof(uint32_t));
+    l.peer_map = place(&l.end, map_capacity(peers) * sizeof(struct map_entry));
+    l.peers = place(&l.end, peers * sizeof(struct peer));
+    l.peer_states = place(&l.end, peers * l.peer_state_stride);
+    l.free_peers = place(&l.end, peers * sizeof(uint32_t));
+    l.nic_state = place(&l.end, config->cc->nic_state_bytes);
+    return l;
+}
+
+size_t oche_nic_bytes(const struct oche_nic_config *config)
+{
+    return layout_of(config).end;
+}
+
+/* Numbers 0 … count-1, to be taken in rising order. */
+static uint32_t *free_list(void *memory, uint32_t count)
+{
+    uint32_t *list = memory;
+
+    for (uint32_t i = 0; i < count; i++)
+        list[i] = count - 1 - i;
+    return list;
+}
+
+struct oche_nic *oche_nic_create(void *memory, const struct oche_nic_config *config)
+{
+    struct layout l = layout_of(config);
+    struct oche_nic *nic = memory;
+    uint8_t *base = memory;
+    uint32_t peers = config->cc->peer_state_bytes > 0 ? config->max_qps : 0;
+
+    OCHE_MUST(config->line_rate_bps > 0 && config->control_class < OCHE_CLASSES);
+    OCHE_MUST(config->port != NULL && config->trace != NULL && config->recovery != NULL);
+    memset(nic, 0, sizeof(*nic));
+    nic->config = *config;
+    nic->port = config->port;
+    nic->trace = config->trace;
+    map_init(&nic->qp_map, base + l.qp_map, config->max_qps);
+    nic->qps = (void *)(base + l.qps);
+    memset(nic->qps, 0, config->max_qps * sizeof(nic->qps[0]));
+    nic->free_slots = free_list(base + l.free_slots, config->max_qps);
+    nic->free_slot_count = config->max_qps;
+    heap_init(&nic->timers, (void *)(base + l.timer_entries), (void *)(base + l.timer_positions),
+              config->max_qps);
+    heap_init(&nic->pacing, (void *)(base + l.pacing_entries), (void *)(base + l.pacing_positions),
+              config->max_qps);
+    map_init(&nic->region_map, base + l.region_map, config->max_regions);
+    nic->regions = (void *)(base + l.regions);
+    nic->free_regions = free_list(base + l.free_regions, config->max_regions);
+    nic->free_region_count = config->max_regions;
+    map_init(&nic->peer_map, base + l.peer_map, peers);
+    nic->peers = (void *)(base + l.peers);
+    nic->peer_states = base + l.peer_states;
+    nic->peer_state_stride = l.peer_state_stride;
+    nic->free_peers = free_list(base + l.free_peers, peers);
+    nic->free_peer_count = peers;
+    nic->nic_state = base + l.nic_state;
+    memset(nic->nic_state, 0, config->cc->nic_state_bytes);
+    return nic;
+}
+
+struct oche_qp *oche_nic_find_qp(struct oche_nic *nic, uint32_t qpn)
+{
+    uint32_t slot = map_find(&nic->qp_map, qpn);
+
+    return slot == NO_SLOT ? NULL : nic->qps[slot];
+}
+
+/* ---- counting ---- */
+
+static const char *const reject_names[OCHE_REJECT_CAUSES] = {
+    [OCHE_REJECT_NO_QP] = "no such queue pair",
+    [OCHE_REJECT_QP_STATE] = "queue pair not ready",
+    [OCHE_REJECT_WRONG_PEER] = "source is not the peer",
+    [OCHE_REJECT_OPCODE] = "opcode or syndrome not known here",
+    [OCHE_REJECT_PKEY] = "partition key",
+    [OCHE_REJECT_LENGTH] = "payload length",
+    [OCHE_REJECT_SEQUENCE] = "middle of a message without its start",
+    [OCHE_REJECT_PSN] = "response to nothing outstanding",
+    [OCHE_REJECT_DUPLICATE_GONE] = "duplicate no longer remembered",
+    [OCHE_REJECT_NOT_READY] = "no receive posted",
+    [OCHE_REJECT_INVALID_REQUEST] = "invalid request",
+    [OCHE_REJECT_ACCESS] = "remote access",
+    [OCHE_REJECT_OPERATION] = "receive cannot be used",
+};
+
+const char *oche_reject_name(enum oche_reject cause)
+{
+    return cause < OCHE_REJECT_CAUSES ? reject_names[cause] : "?";
+}
+
+const struct oche_nic_stats *oche_nic_stats(const struct oche_nic *nic)
+{
+    return &nic->stats;
+}
+
+uint64_t oche_nic_rejected(const struct oche_nic *nic, enum oche_reject cause)
+{
+    return cause < OCHE_REJECT_CAUSES ? nic->rejected[cause] : 0;
+}
+
+void nic_reject(struct oche_nic *nic, struct oche_qp *qp, enum oche_reject cause,
+                const struct oche_packet *packet, oche_time now)
+{
+    nic->stats.rejected_packets++;
+    nic->rejected[cause]++;
+    oche_trace_emit(nic->trace, now, OCHE_TRACE_REJECTED, qp == NULL ? 0 : qp->qpn, cause,
+                    packet->psn);
+}
+
+/* ---- arrival ---- */
+
+/* Partition keys match if the low 15 bits do and at least one end is a full member. */
+static inline bool pkey_matches(uint16_t a, uint16_t b)
+{
+    return a == b ? (a & 0x8000) : ((a ^ b) & 0x7fff) == 0;
+}
+
+static void receive_cnp(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
+{
+    struct oche_nic *nic = qp->nic;
+
+    nic->stats.cnps_received++;
+    qp_trace(qp, now, OCHE_TRACE_CNP_ARRIVED, 0, 0);
+    if (nic->config.cc->cnp == NULL)
+        return;
+    nic->config.cc->cnp(&qp->flow, now, packet);
+    congestion_apply(qp, now);
+}
+
+static struct oche_qp *find_or_make(struct oche_nic *nic, const struct oche_packet *packet,
+                                    const struct oche_opcode_row *row, oche_time now)
+{
+    uint32_t slot = map_find(&nic->qp_map, packet->dest_qpn);
+
+    if (OCHE_LIKELY(slot != NO_SLOT))
+        return nic->qps[slot];
+    if (!(row->flags & OCHE_OP_REQUEST) || nic->port->unknown_qp == NULL)
+        return NULL;
+    return nic->port->unknown_qp(nic->config.port_context, packet, now);
+}
+
+void oche_nic_receive(struct oche_nic *nic, const struct oche_packet *packet, oche_time now)
+{
+    const struct oche_opcode_row *row = oche_opcode(packet->opcode);
+    struct oche_qp *qp = find_or_make(nic, packet, row, now);
+
+    if (OCHE_UNLIKELY(qp == NULL)) {
+        nic_reject(nic, NULL, OCHE_REJECT_NO_QP, packet, now);
+        return;
+    }
+    enum oche_qp_state state = qp_state(qp);
+    if (OCHE_UNLIKELY(state < OCHE_QP_RTR || state == OCHE_QP_ERR)) {
+        nic_reject(nic, qp, OCHE_REJECT_QP_STATE, packet, now);
+        return;
+    }
+    if (OCHE_UNLIKELY(packet->src != qp->remote_address)) {
+        nic_reject(nic, qp, OCHE_REJECT_WRONG_PEER, packet, now);
+        return;
+    }
+    if (OCHE_UNLIKELY(!pkey_matches(packet->pkey, qp->pkey))) {
+        nic_reject(nic, qp, OCHE_REJECT_PKEY, packet, now);
+        return;
+    }
+    if (OCHE_UNLIKELY(row->service != qp->transport)) {
+        if (packet->opcode == OCHE_CNP)
+            receive_cnp(qp, packet, now);
+        else
+            nic_reject(nic, qp, OCHE_REJECT_OPCODE, packet, now);
+        return;
+    }
+    if (row->flags & OCHE_OP_REQUEST)
+        responder_receive(qp, packet, row, now);
+    else if (row->flags & OCHE_OP_RESPONSE)
+        completer_receive(qp, packet, row, now);
+    else
+        nic_reject(nic, qp, OCHE_REJECT_OPCODE, packet, now);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pacing, a packet at a time (DCQCN sec 3.3). A packet leaves at its base; the next is due one
+ * spacing later, line bytes * 8 / rate after the base. When the rate changes, the pending due time
+ * is computed again from the same base, so a slow queue pair reacts at once (REFERENCE A.4 item
+ * 10).
+ *
+ * At line rate (and no lower limit) the spacing is 0: the port itself is the pacer, and no hole
+ * opens on the link. A packet that had to wait for the port counts from when it was due, but from
+ * one spacing before it left at the earliest: so a queue pair makes up for one packet of waiting
+ * and never for more. Time without work earns nothing.
+ */
+#include "core/qp/qp_internal.h"
+
+/* Time from a packet of `line_bytes` to the next one. */
+oche_time pacer_spacing(const struct oche_qp *qp, uint32_t line_bytes)
+{
+    if (line_bytes == qp->full_line_bytes)
+        return qp->pace_full;
+    if (qp->pace_full == 0)
+        return 0;
+    return oche_time_of_bytes(line_bytes, qp->pace_rate_bps);
+}
+
+oche_time pacer_due(const struct oche_qp *qp, oche_time now)
+{
+    oche_time due = oche_time_add(qp->pace_base, pacer_spacing(qp, qp->pace_bytes));
+
+    return due > now ? due : now;
+}
+
+void pacer_sent(struct oche_qp *qp, oche_time now, uint32_t line_bytes)
+{
+    oche_time spacing = pacer_spacing(qp, line_bytes);
+    oche_time base = qp->pace_due;
+
+    if (base < now && now - base > spacing)
+        base = now - spacing;
+    qp->pace_base = base;
+    qp->pace_bytes = line_bytes;
+    qp->pace_due = oche_time_add(base, spacing);
+}
+
+void pacer_update_rate(struct oche_qp *qp, oche_time now)
+{
+    const struct oche_nic *nic = qp->nic;
+    uint64_t line_rate = nic->config.line_rate_bps;
+    uint64_t rate = qp->flow.rate_bps < qp->rate_limit_bps ? qp->flow.rate_bps : qp->rate_limit_bps;
+
+    OCHE_MUST(rate > 0);
+    if (rate > line_rate)
+        rate = line_rate;
+    if (rate == qp->pace_rate_bps)
+        return;
+    qp->pace_rate_bps = rate;
+    qp->pace_full = rate == line_rate ? 0 : oche_time_of_bytes(qp->full_line_bytes, rate);
+    if (qp->queued != QUEUED_NOT)
+        scheduler_repace(qp, now);
+}

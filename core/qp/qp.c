@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Queue pairs: making them in their caller's memory, posting work, small questions. Posting
+ * writes a ring entry, publishes it, and rings the NIC's doorbell; it takes no lock.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "core/qp/qp_internal.h"
+
+#define MIN_MTU       64
+#define MAX_MTU       9000
+#define MAX_RESPONSES 255
+#define MAX_DEPTH     (UINT32_C(1) << 20)
+
+/* ---- memory ---- */
+
+/* Where the pieces of a queue pair lie, from its beginning. */
+struct layout {
+    size_t cc_state, tx_state, rx_state, send_ring, send_extra, recv_ring, responses, rtt, end;
+    uint32_t max_send_sge, max_recv_sge;
+    uint32_t send_extra_bytes, recv_entry_bytes, response_count;
+};
+
+static size_t place(size_t *end, size_t bytes, size_t align)
+{
+    size_t at = (*end + align - 1) & ~(align - 1);
+
+    *end = at + bytes;
+    return at;
+}
+
+static uint32_t power_of_two_from(uint32_t count)
+{
+    uint32_t power = count > 0 ? 1 : 0;
+
+    while (power < count)
+        power *= 2;
+    return power;
+}
+
+static uint32_t larger(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+static struct layout layout_of(const struct oche_nic *nic, const struct oche_qp_config *config)
+{
+    const struct oche_nic_config *c = &nic->config;
+    struct layout l = {.end = sizeof(struct oche_qp)};
+    uint32_t sge_bytes = sizeof(struct oche_sge);
+    bool rtt = c->cc->needs & OCHE_CC_NEEDS_RTT;
+
+    l.max_send_sge = larger(config->max_send_sge, 1);
+    l.max_recv_sge = larger(config->max_recv_sge, 1);
+    if (l.max_send_sge > 1)
+        l.send_extra_bytes = l.max_send_sge * sge_bytes;
+    if (config->initiator_depth > 0)
+        l.send_extra_bytes = larger(l.send_extra_bytes, sizeof(struct atomic_operands));
+    l.send_extra_bytes = larger(l.send_extra_bytes, (config->max_inline_bytes + 15) & ~15u);
+    l.recv_entry_bytes = (uint32_t)sizeof(struct recv_entry) + l.max_recv_sge * sge_bytes;
+    l.response_count = power_of_two_from(config->responder_resources);
+
+    l.cc_state = place(&l.end, c->cc->flow_state_bytes, OCHE_CACHE_LINE);
+    l.tx_state = place(&l.end, c->recovery->tx_state_bytes, 16);
+    l.rx_state = place(&l.end, c->recovery->rx_state_bytes, 16);
+    l.send_ring = place(&l.end, config->send_depth * sizeof(struct send_entry), OCHE_CACHE_LINE);
+    l.send_extra = place(&l.end, (size_t)config->send_depth * l.send_extra_bytes, 16);
+    l.recv_ring = place(&l.end, (size_t)config->recv_depth * l.recv_entry_bytes, 16);
+    l.responses = place(&l.end, l.response_count * sizeof(struct response), 16);
+    l.rtt = place(&l.end, rtt ? RTT_SAMPLES * sizeof(struct rtt_sample) : 0, 16);
+    place(&l.end, 0, OCHE_CACHE_LINE);
+    l.end = (l.end + OCHE_CACHE_LINE - 1) & ~(size_t)(OCHE_CACHE_LINE - 1);
+    return l;
+}
+
+size_t oche_qp_bytes(const struct oche_nic *nic, const struct oche_qp_config *config)
+{
+    return layout_of(nic, config).end;
+}
+
+/* ---- making and unmaking ---- */
+
+static bool is_depth(uint32_t depth)
+{
+    return depth <= MAX_DEPTH && (depth & (depth - 1)) == 0;
+}
+
+static bool config_ok(const struct oche_nic *nic, const struct oche_qp_config *config)
+{
+    if (config->qpn < 2 || config->qpn > OCHE_PSN_MASK)
+        return false;
+    if (nic->free_slot_count == 0 || map_find(&nic->qp_map, config->qpn) != NO_SLOT)
+        return false;
+    if (config->transport != OCHE_TRANSPORT_RC && config->transport != OCHE_TRANSPORT_UC)
+        return false;
+    if (!(nic->config.cc->transports >> config->transport & 1))
+        return false;
+    if (config->traffic_class >= OCHE_CLASSES)
+        return false;
+    if (config->mtu_bytes < MIN_MTU || config->mtu_bytes > MAX_MTU)
+        return false;
+    if (!is_depth(config->send_depth) || !is_depth(config->recv_depth))
+        return false;
+    if (config->max_send_sge > OCHE_MAX_SGE || config->max_recv_sge > OCHE_MAX_SGE)
+        return false;
+    return config->max_inline_bytes <= OCHE_MAX_INLINE_BYTES &&
+           config->responder_resources <= MAX_RESPONSES;
+}
+
+/* The state that RESET goes back to; what the configuration says stays. */
+static void clear(struct oche_qp *qp)
+{
+    const struct oche_nic_config *config = &qp->nic->config;
+
+    qp->control = qp->flags = 0;
+    qp->queued = QUEUED_NOT;
+    qp->send_next = qp->send_started = qp->send_tail = qp->send_head = 0;
+    qp->cursor_offset = qp->cursor_length = qp->since_ack_request = 0;
+    qp->flight_bytes = 0;
+    qp->pace_base = qp->pace_due = 0;
+    qp->pace_bytes = 0;
+    qp->ack_deadline = qp->rnr_deadline = qp->rx.timer = OCHE_NEVER;
+    qp->operation = OCHE_OPERATION_NONE;
+    qp->msn = 0;
+    qp->message_bytes = 0;
+    qp->active_responses = 0;
+    qp->response_next = qp->response_first = 0;
+    memset(qp->responses, 0, qp->response_count * sizeof(struct response));
+    qp->recv_head = qp->recv_tail = 0;
+    qp->recv_taken = false;
+    qp->reads_started = 0;
+    qp->rtt_head = qp->rtt_tail = 0;
+    qp->peer_slot = NO_SLOT;
+    atomic_store_explicit(&qp->posted_sends, 0, memory_order_relaxed);
+    atomic_store_explicit(&qp->posted_recvs, 0, memory_order_relaxed);
+    atomic_store_explicit(&qp->retired_sends, 0, memory_order_relaxed);
+    atomic_store_explicit(&qp->retired_recvs, 0, memory_order_relaxed);
+    atomic_store_explicit(&qp->rung, 0, memory_order_relaxed);
+    if (config->recovery->tx_state_bytes > 0)
+        memset(qp->tx.state, 0, config->recovery->tx_state_bytes);
+    if (config->recovery->rx_state_bytes > 0)
+        memset(qp->rx.state, 0, config->recovery->rx_state_bytes);
+    for (unsigned i = 0; i < OCHE_CC_TIMERS; i++)
+        qp->flow.timer[i] = OCHE_NEVER;
+}
+
+static void set_memory(struct oche_qp *qp, const struct layout *l)
+{
+    uint8_t *base = (uint8_t *)qp;
+    bool rtt = qp->nic->config.cc->needs & OCHE_CC_NEEDS_RTT;
+
+    qp->flow.state = base + l->cc_state;
+    qp->tx.state = base + l->tx_state;
+    qp->rx.state = base + l->rx_state;
+    qp->send_ring = (void *)(base + l->send_ring);
+    qp->send_extra = base + l->send_extra;
+    qp->recv_ring = base + l->recv_ring;
+    qp->responses = (void *)(base + l->responses);
+    qp->rtt_samples = rtt ? (void *)(base + l->rtt) : NULL;
+    qp->send_extra_bytes = l->send_extra_bytes;
+    qp->recv_entry_bytes = l->recv_entry_bytes;
+    qp->response_count = l->response_count;
+    qp->max_send_sge = l->max_send_sge;
+    qp->max_recv_sge = l->max_recv_sge;
+}
+
+static void set_config(struct oche_qp *qp, const struct oche_qp_config *config)
+{
+    const struct oche_nic_config *nic = &qp->nic->config;
+    uint8_t middle =
+        config->transport == OCHE_TRANSPORT_RC ? OCHE_RC_WRITE_MIDDLE : OCHE_UC_WRITE_MIDDLE;
+
+    qp->qpn = config->qpn;
+    qp->transport = config->transport;
+    qp->traffic_class = config->traffic_class;
+    qp->pkey = config->pkey;
+    qp->pd = config->pd;
+    qp->mtu = (uint16_t)config->mtu_bytes;
+    qp->data_ecn = nic->cc->needs & OCHE_CC_NEEDS_ECN ? OCHE_ECN_ECT0 : OCHE_ECN_NOT_ECT;
+    qp->send_mask = config->send_depth - 1;
+    qp->recv_mask = config->recv_depth - 1;
+    qp->initiator_depth = config->initiator_depth;
+    qp->access = config->access;
+    qp->send_cq = config->send_cq;
+    qp->recv_cq = config->recv_cq;
+    qp->user = config->user;
+    qp->max_inline_bytes = config->max_inline_bytes;
+    qp->end_to_end_credits = config->end_to_end_credits;
+    qp->full_line_bytes = oche_frame_bytes(middle, qp->mtu, nic->ipv6) + nic->gap_bytes;
+    qp->rate_limit_bps = UINT64_MAX;
+    qp->pace_rate_bps = nic->line_rate_bps;
+    qp->tx.params = qp->rx.params = nic->recovery_params;
+    qp->random =
+        oche_random_stream(nic->seed, "congestion control", (uint64_t)nic->address << 24 | qp->qpn);
+    qp->flow.line_rate_bps = nic->line_rate_bps;
+    qp->flow.qpn = qp->qpn;
+    qp->flow.mtu_bytes = qp->mtu;
+    qp->flow.params = nic->cc_params;
+    qp->flow.random = &qp->random;
+    qp->flow.trace = nic->trace;
+    qp->flow.nic_state = qp->nic->nic_state;
+}
+
+struct oche_qp *oche_qp_create(struct oche_nic *nic, void *memory,
+                               const struct oche_qp_config *config)
+{
+    struct oche_qp *qp = memory;
+
+    if (!config_ok(nic, config))
+        return NULL;
+    struct layout l = layout_of(nic, config);
+    memset(qp, 0, sizeof(*qp));
+    qp->nic = nic;
+    qp->slot = nic->free_slots[--nic->free_slot_count];
+    nic->qps[qp->slot] = qp;
+    map_add(&nic->qp_map, config->qpn, qp->slot);
+    set_memory(qp, &l);
+    set_config(qp, config);
+    atomic_init(&qp->state, OCHE_QP_RESET);
+    clear(qp);
+    return qp;
+}
+
+void oche_qp_destroy(struct oche_qp *qp)
+{
+    struct oche_nic *nic = qp->nic;
+
+    scheduler_unring(qp);
+    scheduler_forget(qp);
+    congestion_peer_release(qp);
+    map_remove(&nic->qp_map, qp->qpn);
+    nic->qps[qp->slot] = NULL;
+    nic->free_slots[nic->free_slot_count++] = qp->slot;
+}
+
+void oche_qp_reset(struct oche_qp *qp)
+{
+    scheduler_unring(qp);
+    scheduler_forget(qp);
+    congestion_peer_release(qp);
+    clear(qp);
+    qp->pace_rate_bps = qp->nic->config.line_rate_bps;
+    qp->pace_full = 0;
+    atomic_store_explicit(&qp->state, OCHE_QP_RESET, memory_order_release);
+}
+
+/* ---- posting ---- */
+
+/* Total length, or UINT64_MAX when the list is not acceptable. */
+static uint64_t sge_length(const struct oche_sge *sge, uint32_t count, uint32_t max)
+{
+    uint64_t length = 0;
+
+    if (count > max)
+        return UINT64_MAX;
+    for (uint32_t i = 0; i < count; i++)
+        length += sge[i].length;
+    return length;
+}
+
+/* The length of an acceptable work request, else UINT64_MAX. */
+static uint64_t send_length(const struct oche_qp *qp, const struct oche_send_work *work)
+{
+    bool atomic = work->opcode >= OCHE_WORK_COMPARE_SWAP;
+    bool inlined = work->flags & OCHE_WORK_INLINE;
+    uint64_t length;
+
+    if (work->opcode >= OCHE_WORK_OPCODES)
+        return UINT64_MAX;
+    if (is_read_or_atomic(work->opcode) &&
+        (qp->transport != OCHE_TRANSPORT_RC || qp->initiator_depth == 0 || inlined))
+        return UINT64_MAX;
+    length =
+        inlined ? work->sge[0].length : sge_length(work->sge, work->sge_count, qp->max_send_sge);
+    if (inlined && length > qp->max_inline_bytes)
+        return UINT64_MAX;
+    if (atomic && (work->sge_count != 1 || length != 8))
+        return UINT64_MAX;
+    if (length > OCHE_MAX_MESSAGE_BYTES || length > (uint64_t)qp->mtu * MAX_PSN_WINDOW)
+        return UINT64_MAX;
+    return length;
+}
+
+static void write_send_entry(struct oche_qp *qp, uint32_t index, const struct oche_send_work *work,
+                             uint32_t length)
+{
+    struct send_entry *entry = send_at(qp, index);
+
+    entry->wr_id = work->wr_id;
+    entry->remote_va = work->remote_va;
+    entry->rkey = work->rkey;
+    entry->imm = work->imm;
+    entry->length = length;
+    entry->opcode = work->opcode;
+    entry->flags = work->flags;
+    entry->sge_count = work->flags & OCHE_WORK_INLINE ? 0 : work->sge_count;
+    entry->sge = work->sge[0];
+    if (work->flags & OCHE_WORK_INLINE) {
+        if (length > 0)
+            memcpy(send_extra_at(qp, index), work->inline_data, length);
+    } else if (work->opcode >= OCHE_WORK_COMPARE_SWAP) {
+        *(struct atomic_operands *)send_extra_at(qp, index) =
+            (struct atomic_operands){.swap_add = work->swap_add, .compare = work->compare};
+    } else if (work->sge_count > 1) {
+        memcpy(send_extra_at(qp, index), work->sge, work->sge_count * sizeof(work->sge[0]));
+    }
+}
+
+int oche_qp_post_send(struct oche_qp *qp, const struct oche_send_work *work)
+{
+    uint32_t tail = atomic_load_explicit(&qp->posted_sends, memory_order_relaxed);
+    uint8_t state = atomic_load_explicit(&qp->state, memory_order_acquire);
+
+    if (state < OCHE_QP_RTS)
+        return EINVAL;
+    uint64_t length = send_length(qp, work);
+    if (length == UINT64_MAX)
+        return EINVAL;
+    if (tail - atomic_load_explicit(&qp->retired_sends, memory_order_acquire) > qp->send_mask ||
+        qp->send_mask == UINT32_MAX)
+        return ENOMEM;
+    write_send_entry(qp, tail, work, (uint32_t)length);
+    atomic_store_explicit(&qp->posted_sends, tail + 1, memory_order_release);
+    scheduler_ring(qp);
+    return 0;
+}
+
+int oche_qp_post_recv(struct oche_qp *qp, const struct oche_recv_work *work)
+{
+    uint32_t tail = atomic_load_explicit(&qp->posted_recvs, memory_order_relaxed);
+
+    if (atomic_load_explicit(&qp->state, memory_order_acquire) == OCHE_QP_RESET)
+        return EINVAL;
+    uint64_t length = sge_length(work->sge, work->sge_count, qp->max_recv_sge);
+    if (length == UINT64_MAX)
+        return EINVAL;
+    if (tail - atomic_load_explicit(&qp->retired_recvs, memory_order_acquire) > qp->recv_mask ||
+        qp->recv_mask == UINT32_MAX)
+        return ENOMEM;
+    struct recv_entry *entry = recv_at(qp, tail);
+    entry->wr_id = work->wr_id;
+    entry->sge_count = work->sge_count;
+    entry->length = length > UINT32_MAX ? UINT32_MAX : (uint32_t)length;
+    memcpy(entry->sge, work->sge, work->sge_count * sizeof(work->sge[0]));
+    atomic_store_explicit(&qp->posted_recvs, tail + 1, memory_order_release);
+    scheduler_ring(qp);
+    return 0;
+}
+
+/* ---- questions and settings ---- */
+
+void oche_qp_set_rate_limit(struct oche_qp *qp, uint64_t bps, oche_time now)
+{
+    OCHE_MUST(bps > 0);
+    qp->rate_limit_bps = bps;
+    pacer_update_rate(qp, now);
+}
+
+uint32_t oche_qp_number(const struct oche_qp *qp)
+{
+    return qp->qpn;
+}
+
+enum oche_qp_state oche_qp_state(const struct oche_qp *qp)
+{
+    return (enum oche_qp_state)atomic_load_explicit(&qp->state, memory_order_acquire);
+}
+
+void *oche_qp_user(const struct oche_qp *qp)
+{
+    return qp->user;
+}
+
+uint64_t oche_qp_rate_bps(const struct oche_qp *qp)
+{
+    return qp->pace_rate_bps;
+}
+
+bool oche_qp_drained(const struct oche_qp *qp)
+{
+    return qp->send_head == qp->send_started;
+}
+
+bool oche_qp_idle(const struct oche_qp *qp)
+{
+    uint32_t posted = atomic_load_explicit(&qp->posted_sends, memory_order_acquire);
+
+    return qp->send_head == posted && qp->control == 0 && qp->active_responses == 0;
+}
+
+uint64_t oche_qp_retransmitted_packets(const struct oche_qp *qp)
+{
+    return qp->retransmitted_packets;
+}
+
+uint64_t oche_qp_timeouts(const struct oche_qp *qp)
+{
+    return qp->timeouts;
+}

@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of core/qp share: the NIC, the queue pair, and who calls whom.
+ *
+ *   nic.c              making a NIC; where an arriving packet goes
+ *   scheduler.c        whose packet leaves next; noticing posts
+ *   pacer.c            when a queue pair's next packet may leave
+ *   requester.c        work requests become packets
+ *   completer.c        acknowledgements and responses move them on and complete them
+ *   responder.c        arriving requests: the chain of checks, execution
+ *   response_stream.c  READ data, atomic results, ACKs and NAKs that leave
+ *   timers.c           one deadline a queue pair in the NIC's heap
+ *   qp.c, qp_state.c   making queue pairs, posting; the state machine, flushing
+ *   completion_queue.c, region.c, congestion.c
+ *
+ * The queue pair is laid out by who touches what: each line holds what one path needs, so that a
+ * packet costs few cache lines. Sequence numbers of rings run freely and wrap at 2^32.
+ */
+#ifndef OCHE_CORE_QP_QP_INTERNAL_H
+#define OCHE_CORE_QP_QP_INTERNAL_H
+
+#include <stdatomic.h>
+
+#include "core/qp/heap.h"
+#include "core/qp/map.h"
+#include "core/qp/nic.h"
+#include "core/wire/aeth.h"
+#include "core/wire/opcode.h"
+
+#define CACHE_ALIGNED __attribute__((aligned(OCHE_CACHE_LINE)))
+
+/* PSNs outstanding, and of one message: less than half the circle, so that order is clear. */
+#define MAX_PSN_WINDOW    ((UINT32_C(1) << 23) - 1)
+#define FOR_EVER          UINT32_MAX /* of retry counts */
+#define RTT_SAMPLES       1024       /* a power of two */
+#define CREDITS_UNLIMITED OCHE_CREDITS_UNLIMITED
+
+/* ---- rings ---- */
+
+/* A posted send work request: one line. More than one SGE, operands and inline data lie apart. */
+struct send_entry {
+    uint64_t wr_id;
+    uint64_t remote_va;
+    uint32_t rkey;
+    uint32_t imm;
+    uint32_t length;
+    uint32_t first_psn, last_psn; /* set when it starts */
+    uint32_t ssn;                 /* set when it starts: number of the message, from 1 */
+    uint8_t opcode, flags, sge_count, spare[5];
+    struct oche_sge sge;
+} CACHE_ALIGNED;
+
+_Static_assert(sizeof(struct send_entry) == OCHE_CACHE_LINE, "a work request is one line");
+
+/* What an atomic keeps in its extra space. */
+struct atomic_operands {
+    uint64_t swap_add, compare;
+};
+
+struct recv_entry {
+    uint64_t wr_id;
+    uint32_t length; /* of all SGEs */
+    uint32_t sge_count;
+    struct oche_sge sge[];
+};
+
+/* A READ or an atomic that was accepted: kept for duplicates, and until its response has left. */
+struct response {
+    uint64_t va;       /* READ: that the first PSN stands for */
+    uint64_t original; /* atomic: the result */
+    uint32_t rkey, length;
+    uint32_t first_psn, last_psn;
+    uint32_t next_psn, end_psn; /* READ: to send next, one past the last to send */
+    uint32_t msn;               /* with this request counted */
+    uint8_t operation;          /* enum oche_operation; NONE: never used */
+    bool active;                /* something of it has to be sent */
+    bool begun;                 /* READ: the first packet of this execution has left */
+    bool repeated;              /* asked for again */
+};
+
+/* ---- queue pair ---- */
+
+/* When a packet that asks for an ACK left. */
+struct rtt_sample {
+    oche_time sent;
+    uint32_t psn;
+};
+
+enum queued { QUEUED_NOT, QUEUED_PACED, QUEUED_READY };
+
+enum control_bits {
+    CONTROL_CNP = 1 << 0,
+    CONTROL_ACK = 1 << 1,
+    CONTROL_NAK = 1 << 2, /* nak_syndrome, nak_psn */
+};
+
+enum qp_flags {
+    QP_LISTED = 1 << 0,         /* in the NIC's control list */
+    QP_RESPONSE_TURN = 1 << 1,  /* the response stream sends next, if it can */
+    QP_IDLE_TOLD = 1 << 2,      /* congestion control knows that there is no work */
+    QP_LOCAL_ERROR = 1 << 3,    /* the next work request may not start; fails when it is oldest */
+    QP_GAP_TOLD = 1 << 4,       /* responses are missing from gap_psn; recovery knows */
+    QP_CREDIT_LIMITED = 1 << 5, /* the peer counts receives for us */
+    QP_WAS_RNR = 1 << 6,        /* responder: said RNR, silent until the expected PSN comes */
+};
+
+struct oche_qp {
+    /* Line 0: identity, and the lists it is in. */
+    struct oche_nic *nic;
+    uint32_t qpn, remote_qpn;
+    uint32_t remote_address, flow_hash;
+    uint16_t udp_source_port, pkey;
+    uint16_t mtu;
+    _Atomic uint8_t state; /* enum oche_qp_state; posting threads look at it */
+    uint8_t transport;
+    uint8_t traffic_class;
+    uint8_t queued;  /* enum queued */
+    uint8_t control; /* enum control_bits */
+    uint8_t flags;   /* enum qp_flags */
+    uint32_t slot;
+    struct oche_qp *control_next;
+    struct oche_qp *ready_next, *ready_prev;
+
+    /* Line 1: what a packet that leaves needs. */
+    struct oche_recovery_tx tx CACHE_ALIGNED;
+    uint32_t send_next;     /* ring index of the work request that holds tx.next */
+    uint32_t send_started;  /* … of the first that has no PSNs yet */
+    uint32_t send_tail;     /* … one past the last posted, as far as noticed */
+    uint32_t cursor_offset; /* bytes of it that precede tx.next */
+    uint32_t cursor_length;
+    uint32_t since_ack_request; /* packets */
+    uint8_t cursor_opcode;      /* enum oche_work_opcode */
+    uint8_t cursor_flags;       /* enum oche_work_flags */
+    uint8_t data_ecn;           /* enum oche_ecn of what we send */
+    uint8_t head_opcode;        /* enum oche_work_opcode of the oldest work request */
+    uint32_t ready_bytes;       /* counted in the NIC's backlog */
+
+    /* Line 2: pacing, and what an arriving ACK needs. */
+    oche_time pace_base CACHE_ALIGNED; /* when the last packet left, by its pacing */
+    oche_time pace_due;                /* when the next may leave; valid while queued */
+    oche_time pace_full;               /* spacing of full packets; 0: port-limited */
+    oche_time ack_deadline;
+    uint64_t flight_bytes; /* payload in [tx.una, tx.next) */
+    uint32_t head_first_psn, head_last_psn;
+    uint32_t head_length;
+    uint32_t send_head;        /* ring index of the oldest work request not completed */
+    uint32_t pace_bytes;       /* of the last packet on the line */
+    uint32_t last_ack_request; /* PSN: an ACK is due from there */
+
+    /* Line 3: the responder. */
+    struct oche_recovery_rx rx CACHE_ALIGNED;
+    uint64_t write_va; /* of the message that is arriving */
+    uint32_t write_rkey;
+    uint32_t write_length;  /* DMA length; SEND: room in the receive */
+    uint32_t message_bytes; /* of it that arrived */
+    uint32_t msn;
+    uint32_t nak_psn;
+    uint8_t operation; /* enum oche_operation in progress; NONE: between messages */
+    uint8_t nak_syndrome;
+    uint16_t active_responses;
+
+    /* Congestion control. */
+    struct oche_cc_flow flow CACHE_ALIGNED;
+
+    /* What sending needs besides, and does not change with every packet. */
+    struct send_entry *send_ring CACHE_ALIGNED;
+    oche_time rnr_deadline; /* the peer is not ready until then; OCHE_NEVER: it is */
+    oche_time ack_timeout;
+    uint64_t pace_rate_bps;
+    struct rtt_sample *rtt_samples; /* or NULL: congestion control does not ask */
+    uint32_t send_mask, ack_every, window_packets;
+    uint32_t full_line_bytes; /* a full packet on the line */
+    uint32_t reads_started;   /* READs and atomics that have not completed */
+    uint32_t retries_left;
+
+    /* What posting threads write; the NIC reads it when the doorbell rang. */
+    _Atomic uint32_t posted_sends CACHE_ALIGNED;
+    _Atomic uint32_t posted_recvs;
+    _Atomic uint32_t rung; /* 1: in the doorbell list already */
+    struct oche_qp *rung_next;
+
+    /* What the NIC writes for them. */
+    _Atomic uint32_t retired_sends CACHE_ALIGNED;
+    _Atomic uint32_t retired_recvs;
+
+    /* Rarely touched, or with messages only. */
+    uint32_t retry_count, rnr_retry, rnr_retries_left;
+    uint8_t *send_extra; /* send_extra_bytes an entry */
+    uint8_t *recv_ring;  /* recv_entry_bytes an entry */
+    struct response *responses;
+    struct oche_cq *send_cq, *recv_cq;
+    void *user;
+    struct oche_random random;
+    uint64_t rate_limit_bps;
+    uint64_t retransmitted_packets, timeouts;
+    uint32_t initiator_depth;
+    uint32_t next_ssn, credit_limit; /* 24 bits: SSN up to which the peer has receives */
+    uint32_t gap_psn;
+    uint32_t rtt_head, rtt_tail;
+    uint32_t recv_mask, send_extra_bytes, recv_entry_bytes;
+    uint32_t max_send_sge, max_recv_sge, max_inline_bytes;
+    uint32_t recv_head, recv_tail; /* of the receive ring; recv_tail: as far as noticed */
+    uint32_t response_count;       /* places in `responses`, a power of two */
+    uint32_t response_next;        /* index of the next request */
+    uint32_t response_first;       /* none before it is active */
+    uint32_t last_ack_psn;         /* that we have told the peer about */
+    uint32_t pd, access;
+    uint32_t peer_slot;
+    uint8_t min_rnr_timer;
+    bool recv_taken; /* the receive at recv_head belongs to the message in progress */
+    bool end_to_end_credits;
+};
+
+/* ---- completion queue ---- */
+
+struct oche_cq {
+    _Atomic uint32_t head CACHE_ALIGNED; /* the poller's */
+    _Atomic uint32_t armed;              /* 0, 1: next solicited or failed, 2: next */
+    _Atomic uint32_t tail CACHE_ALIGNED; /* the NIC's */
+    uint32_t mask;
+    _Atomic bool overflowed;
+    struct oche_completion entries[] CACHE_ALIGNED;
+};
+
+/* ---- NIC ---- */
+
+struct ready_list {
+    struct oche_qp *head, *tail;
+};
+
+struct peer {
+    uint32_t address, users;
+};
+
+struct oche_nic {
+    /* What every packet needs. */
+    struct map qp_map;
+    struct oche_qp **qps; /* by slot */
+    struct oche_qp *control_head, *control_tail;
+    const struct oche_nic_port *port;
+    uint64_t backlog_bytes;
+
+    _Atomic(struct oche_qp *) doorbell CACHE_ALIGNED; /* last rung first */
+    struct oche_qp *rung_head, *rung_tail;            /* taken off it, not yet looked at */
+
+    struct heap timers CACHE_ALIGNED;
+    struct heap pacing;
+    uint8_t ready_classes; /* whose list is not empty */
+    uint32_t serve_count;  /* data packets given out: "last served" among equals */
+    struct oche_trace *trace;
+
+    struct ready_list ready[OCHE_CLASSES] CACHE_ALIGNED;
+
+    struct oche_nic_config config CACHE_ALIGNED;
+    struct oche_nic_stats stats CACHE_ALIGNED;
+    uint64_t rejected[OCHE_REJECT_CAUSES];
+
+    uint32_t *free_slots;
+    uint32_t free_slot_count;
+    struct map region_map;
+    struct oche_region *regions;
+    uint32_t *free_regions;
+    uint32_t free_region_count;
+    struct map peer_map;
+    struct peer *peers;
+    uint8_t *peer_states;
+    uint32_t *free_peers;
+    uint32_t free_peer_count;
+    size_t peer_state_stride;
+    void *nic_state;
+};
+
+/* ---- small things ---- */
+
+static inline enum oche_qp_state qp_state(const struct oche_qp *qp)
+{
+    return (enum oche_qp_state)atomic_load_explicit(&qp->state, memory_order_relaxed);
+}
+
+static inline struct send_entry *send_at(const struct oche_qp *qp, uint32_t index)
+{
+    return &qp->send_ring[index & qp->send_mask];
+}
+
+static inline void *send_extra_at(const struct oche_qp *qp, uint32_t index)
+{
+    return qp->send_extra + (size_t)(index & qp->send_mask) * qp->send_extra_bytes;
+}
+
+static inline struct recv_entry *recv_at(const struct oche_qp *qp, uint32_t index)
+{
+    return (void *)(qp->recv_ring + (size_t)(index & qp->recv_mask) * qp->recv_entry_bytes);
+}
+
+static inline bool is_read_or_atomic(uint8_t work_opcode)
+{
+    return work_opcode >= OCHE_WORK_READ;
+}
+
+static inline void qp_trace(struct oche_qp *qp, oche_time now, enum oche_trace_kind kind,
+                            uint64_t a, uint64_t b)
+{
+    oche_trace_emit(qp->nic->trace, now, kind, qp->qpn, a, b);
+}
+
+/* Fields of a packet to the peer; ext says that there is nothing on the second line. */
+static inline void packet_begin(const struct oche_qp *qp, struct oche_packet *packet,
+                                uint8_t opcode, uint32_t psn, uint32_t payload_bytes)
+{
+    const struct oche_nic *nic = qp->nic;
+
+    packet->src = nic->config.address;
+    packet->dst = qp->remote_address;
+    packet->flow_hash = qp->flow_hash;
+    packet->dest_qpn = qp->remote_qpn;
+    packet->psn = psn;
+    packet->aeth = 0;
+    packet->frame_bytes = (uint16_t)oche_frame_bytes(opcode, payload_bytes, nic->config.ipv6);
+    packet->payload_bytes = (uint16_t)payload_bytes;
+    packet->udp_source_port = qp->udp_source_port;
+    packet->pkey = qp->pkey;
+    packet->kind = OCHE_PACKET_ROCE;
+    packet->opcode = opcode;
+    packet->bth = (uint8_t)(oche_pad_bytes(payload_bytes) << OCHE_BTH_PAD_SHIFT);
+    packet->bth_reserved = 0;
+    packet->ext = 0;
+    packet->hops = 0;
+}
+
+/* ---- nic.c ---- */
+
+void nic_reject(struct oche_nic *nic, struct oche_qp *qp, enum oche_reject cause,
+                const struct oche_packet *packet, oche_time now);
+
+/* ---- scheduler.c ---- */
+
+/* Queues the queue pair for its next data packet, if it has one and is not queued. */
+void scheduler_kick(struct oche_qp *qp, oche_time now);
+/* Its pacing has changed: moves it to where it belongs now. */
+void scheduler_repace(struct oche_qp *qp, oche_time now);
+/* Takes it off every list and heap. */
+void scheduler_forget(struct oche_qp *qp);
+/* Puts it into the control list if it has an ACK, a NAK, a CNP or an atomic's result to send. */
+void scheduler_control(struct oche_qp *qp);
+void scheduler_ring(struct oche_qp *qp);
+void scheduler_unring(struct oche_qp *qp);
+/* Looks at what was posted since the last time. */
+void scheduler_answer_doorbell(struct oche_nic *nic, oche_time now);
+
+/* ---- pacer.c ---- */
+
+oche_time pacer_spacing(const struct oche_qp *qp, uint32_t line_bytes);
+/* A data packet leaves: from it the next one's time follows. */
+void pacer_sent(struct oche_qp *qp, oche_time now, uint32_t line_bytes);
+/* Takes over the rate that congestion control and the limit say now. */
+void pacer_update_rate(struct oche_qp *qp, oche_time now);
+/* When a queue pair that was not queued may send. */
+oche_time pacer_due(const struct oche_qp *qp, oche_time now);
+
+/* ---- congestion.c ---- */
+
+void congestion_start(struct oche_qp *qp, oche_time now);
+/* Acts on what the scheme has decided in a hook. */
+void congestion_apply(struct oche_qp *qp, oche_time now);
+void congestion_arrived(struct oche_qp *qp, const struct oche_packet *packet, oche_time now);
+void congestion_acked(struct oche_qp *qp, const struct oche_packet *packet, uint64_t acked_bytes,
+                      oche_time rtt, oche_time now);
+void congestion_loss(struct oche_qp *qp, enum oche_cc_loss kind, oche_time now);
+void congestion_timers(struct oche_qp *qp, oche_time now);
+/* Tells the scheme when the queue pair runs out of work, or gets some again. */
+void congestion_note_idle(struct oche_qp *qp, oche_time now);
+void congestion_note_busy(struct oche_qp *qp, oche_time now);
+/* Round-trip times of acknowledged packets, for schemes that ask. */
+void congestion_rtt_sent(struct oche_qp *qp, uint32_t psn, oche_time now);
+oche_time congestion_rtt_acked(struct oche_qp *qp, oche_time now);
+bool congestion_peer_take(struct oche_qp *qp);
+void congestion_peer_release(struct oche_qp *qp);
+
+/* ---- requester.c ---- */
+
+/* Why the request stream sends nothing now. */
+enum requester_wait {
+    REQUESTER_GO,
+    REQUESTER_STATE,
+    REQUESTER_NO_WORK,
+    REQUESTER_DRAINING,
+    REQUESTER_RNR,
+    REQUESTER_WINDOW,
+    REQUESTER_CC_WINDOW,
+    REQUESTER_DEPTH,
+    REQUESTER_FENCE,
+    REQUESTER_CREDITS,
+    REQUESTER_LOCAL_ERROR,
+    REQUESTER_WAITS
+};
+enum requester_wait requester_wait(const struct oche_qp *qp);
+/* Fills the next packet; false: nothing to send, after all. */
+bool requester_transmit(struct oche_qp *qp, struct oche_packet *packet, oche_time now);
+/* Frame bytes of the packet that would leave next, for the backlog. */
+uint32_t requester_next_frame_bytes(const struct oche_qp *qp);
+/* Points the cursor at tx.next, wherever recovery has put it. */
+void requester_seek(struct oche_qp *qp, uint32_t before, oche_time now);
+/* The oldest work request has changed, or has just started. */
+void requester_load_head(struct oche_qp *qp);
+/* Ring index of the started work request that holds `psn`, or send_started. */
+uint32_t requester_find(const struct oche_qp *qp, uint32_t psn);
+
+/* ---- completer.c ---- */
+
+void completer_receive(struct oche_qp *qp, const struct oche_packet *packet,
+                       const struct oche_opcode_row *row, oche_time now);
+/* Completes the oldest work request; `done`: the time that its completion carries. */
+void completer_retire(struct oche_qp *qp, enum oche_status status, oche_time now, oche_time done);
+void completer_ack_timeout(struct oche_qp *qp, oche_time now);
+void completer_rnr_over(struct oche_qp *qp, oche_time now);
+
+/* ---- responder.c ---- */
+
+void responder_receive(struct oche_qp *qp, const struct oche_packet *packet,
+                       const struct oche_opcode_row *row, oche_time now);
+void responder_timer(struct oche_qp *qp, oche_time now);
+/* Completes the receive at recv_head. */
+void responder_retire_recv(struct oche_qp *qp, const struct oche_completion *completion);
+
+/* ---- response_stream.c ---- */
+
+void response_ask_ack(struct oche_qp *qp);
+void response_ask_nak(struct oche_qp *qp, uint8_t syndrome, uint32_t psn);
+/* Something of response `index` is to be sent. */
+void response_activate(struct oche_qp *qp, uint32_t index);
+/* The response that must leave first, or NULL. */
+struct response *response_head(const struct oche_qp *qp);
+bool response_data_waits(const struct oche_qp *qp);
+uint32_t response_next_frame_bytes(const struct oche_qp *qp);
+bool response_transmit(struct oche_qp *qp, struct oche_packet *packet, oche_time now);
+bool response_control_waits(const struct oche_qp *qp);
+bool response_transmit_control(struct oche_qp *qp, struct oche_packet *packet, oche_time now);
+/* Receives that the peer is told about. */
+uint8_t response_credit_syndrome(const struct oche_qp *qp);
+
+/* ---- timers.c ---- */
+
+/* Makes sure that the queue pair is looked at at `when`, if not before. */
+void timers_want(struct oche_qp *qp, oche_time when);
+void timers_run(struct oche_qp *qp, oche_time now);
+
+/* ---- qp_state.c ---- */
+
+void qp_set_state(struct oche_qp *qp, enum oche_qp_state state, oche_time now);
+/*
+ * An error that the requester found: work request `index` completes with `status`, what is before
+ * and after it is flushed. RC goes to ERR, UC to SQE.
+ */
+void qp_requester_error(struct oche_qp *qp, uint32_t index, enum oche_status status, oche_time now);
+/* An error that the responder found; a receive in progress completes with `status`. */
+void qp_responder_error(struct oche_qp *qp, enum oche_status status, oche_time now);
+/* Work was posted: traces it; flushes it in a state that wants that. */
+void qp_notice_posts(struct oche_qp *qp, oche_time now);
+
+/* ---- completion_queue.c ---- */
+
+void cq_push(struct oche_nic *nic, struct oche_cq *cq, const struct oche_completion *completion);
+
+/* ---- region.c ---- */
+
+/* The region, if key, protection domain, bounds and access allow; else NULL. `length` above 0. */
+const struct oche_region *region_check(const struct oche_nic *nic, uint32_t pd, uint32_t key,
+                                       uint64_t va, uint64_t length, uint32_t access);
+/* Moves `bytes` between a packet and a list of SGEs, from `offset`. False: a region is gone. */
+bool region_gather(const struct oche_qp *qp, const struct oche_sge *sge, uint32_t count,
+                   uint32_t offset, void *to, uint32_t bytes);
+bool region_scatter(const struct oche_qp *qp, const struct oche_sge *sge, uint32_t count,
+                    uint32_t offset, const void *from, uint32_t bytes);
+/* Whether all SGEs may be used for that. */
+bool region_check_sges(const struct oche_qp *qp, const struct oche_sge *sge, uint32_t count,
+                       uint32_t access);
+
+#endif

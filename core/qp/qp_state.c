@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The queue pair's states (IBTA: RESET, INIT, RTR, RTS, SQD, SQE, ERR) and what leaving them costs:
+ * in ERR everything posted completes as flushed, in order; in SQE (UC, after an error of its own)
+ * the send queue only.
+ */
+#include "core/qp/qp_internal.h"
+
+#define NO_STATUS OCHE_STATUS_SUCCESS
+
+void qp_set_state(struct oche_qp *qp, enum oche_qp_state state, oche_time now)
+{
+    qp_trace(qp, now, OCHE_TRACE_STATE, qp_state(qp), state);
+    atomic_store_explicit(&qp->state, (uint8_t)state, memory_order_release);
+}
+
+/* Allowed transitions, besides those to ERR and to RESET, which are always. */
+static bool move(struct oche_qp *qp, enum oche_qp_state from, enum oche_qp_state to, oche_time now)
+{
+    if (qp_state(qp) != from)
+        return false;
+    qp_set_state(qp, to, now);
+    return true;
+}
+
+bool oche_qp_init(struct oche_qp *qp, oche_time now)
+{
+    return move(qp, OCHE_QP_RESET, OCHE_QP_INIT, now);
+}
+
+static void connect_sender(struct oche_qp *qp, const struct oche_qp_connection *connection)
+{
+    uint32_t psn = connection->send_psn & OCHE_PSN_MASK;
+    uint32_t window = connection->window_packets;
+
+    qp->tx.una = qp->tx.next = qp->tx.high = qp->tx.message_start = psn;
+    qp->last_ack_request = oche_psn_add(psn, OCHE_PSN_MASK);
+    qp->next_ssn = 1;
+    qp->ack_every = connection->ack_every_packets == 0 ? 1 : connection->ack_every_packets;
+    qp->window_packets = window == 0 || window > MAX_PSN_WINDOW ? MAX_PSN_WINDOW : window;
+    qp->ack_timeout = connection->ack_timeout;
+    qp->retry_count = qp->retries_left = connection->retry_count;
+    qp->rnr_retry = qp->rnr_retries_left = connection->rnr_retry;
+}
+
+bool oche_qp_ready_to_receive(struct oche_qp *qp, const struct oche_qp_connection *connection,
+                              oche_time now)
+{
+    uint32_t psn = connection->recv_psn & OCHE_PSN_MASK;
+
+    if (!move(qp, OCHE_QP_INIT, OCHE_QP_RTR, now))
+        return false;
+    qp->remote_address = connection->remote_address;
+    qp->remote_qpn = connection->remote_qpn & OCHE_PSN_MASK;
+    qp->udp_source_port = connection->udp_source_port;
+    qp->flow_hash = connection->flow_hash;
+    qp->min_rnr_timer = connection->min_rnr_timer & OCHE_AETH_CODE_MASK;
+    qp->rx.epsn = psn;
+    qp->last_ack_psn = oche_psn_add(psn, OCHE_PSN_MASK);
+    connect_sender(qp, connection);
+    congestion_peer_take(qp);
+    congestion_start(qp, now);
+    return true;
+}
+
+bool oche_qp_ready_to_send(struct oche_qp *qp, oche_time now)
+{
+    return move(qp, OCHE_QP_RTR, OCHE_QP_RTS, now);
+}
+
+bool oche_qp_drain(struct oche_qp *qp, oche_time now)
+{
+    return move(qp, OCHE_QP_RTS, OCHE_QP_SQD, now);
+}
+
+bool oche_qp_resume(struct oche_qp *qp, oche_time now)
+{
+    if (!move(qp, OCHE_QP_SQD, OCHE_QP_RTS, now) && !move(qp, OCHE_QP_SQE, OCHE_QP_RTS, now))
+        return false;
+    scheduler_kick(qp, now);
+    return true;
+}
+
+/* ---- errors ---- */
+
+/* All work requests complete: `index` with `status`, the others flushed. */
+static void flush_sends(struct oche_qp *qp, uint32_t index, enum oche_status status, oche_time now)
+{
+    while (qp->send_head != qp->send_tail) {
+        bool guilty = status != NO_STATUS && qp->send_head == index;
+        completer_retire(qp, guilty ? status : OCHE_STATUS_FLUSHED, now, now);
+    }
+    qp->send_started = qp->send_next = qp->send_head;
+    qp->tx.una = qp->tx.next = qp->tx.message_start = qp->tx.high;
+    qp->cursor_offset = qp->cursor_length = 0;
+    qp->flight_bytes = 0;
+    qp->reads_started = 0;
+    qp->rtt_head = qp->rtt_tail;
+    qp->ack_deadline = qp->rnr_deadline = OCHE_NEVER;
+    qp->flags &= (uint8_t) ~(QP_LOCAL_ERROR | QP_GAP_TOLD);
+}
+
+/* The receive in progress completes with `status`, if that is one; the others are flushed. */
+static void flush_recvs(struct oche_qp *qp, enum oche_status status, oche_time now)
+{
+    qp->recv_tail = atomic_load_explicit(&qp->posted_recvs, memory_order_acquire);
+    while (qp->recv_head != qp->recv_tail) {
+        bool guilty = status != NO_STATUS && qp->recv_taken;
+        struct oche_completion completion = {
+            .wr_id = recv_at(qp, qp->recv_head)->wr_id,
+            .time = now,
+            .qpn = qp->qpn,
+            .status = (uint8_t)(guilty ? status : OCHE_STATUS_FLUSHED),
+            .opcode = OCHE_DONE_RECV,
+        };
+        qp_trace(qp, now, OCHE_TRACE_COMPLETED, completion.wr_id, completion.status);
+        responder_retire_recv(qp, &completion);
+    }
+    qp->operation = OCHE_OPERATION_NONE;
+}
+
+/* Nothing more is sent, but a NAK that says why. */
+static void stop(struct oche_qp *qp)
+{
+    bool fatal = (qp->control & CONTROL_NAK) && qp->nak_syndrome > OCHE_SYNDROME_NAK_SEQUENCE;
+
+    scheduler_forget(qp);
+    for (uint32_t i = 0; i < qp->response_count; i++)
+        qp->responses[i].active = false;
+    qp->active_responses = 0;
+    qp->rx.timer = OCHE_NEVER;
+    for (unsigned i = 0; i < OCHE_CC_TIMERS; i++)
+        qp->flow.timer[i] = OCHE_NEVER;
+    qp->control = fatal ? CONTROL_NAK : 0;
+    scheduler_control(qp);
+}
+
+static void enter_error(struct oche_qp *qp, uint32_t index, enum oche_status send_status,
+                        enum oche_status recv_status, oche_time now)
+{
+    qp_set_state(qp, OCHE_QP_ERR, now);
+    stop(qp);
+    flush_sends(qp, index, send_status, now);
+    flush_recvs(qp, recv_status, now);
+}
+
+static void tell_driver(struct oche_qp *qp, enum oche_status status)
+{
+    if (qp->nic->port->qp_error != NULL)
+        qp->nic->port->qp_error(qp->nic->config.port_context, qp, status);
+}
+
+void qp_requester_error(struct oche_qp *qp, uint32_t index, enum oche_status status, oche_time now)
+{
+    if (qp->transport == OCHE_TRANSPORT_UC) {
+        qp_set_state(qp, OCHE_QP_SQE, now);
+        flush_sends(qp, index, status, now);
+    } else {
+        enter_error(qp, index, status, NO_STATUS, now);
+    }
+    tell_driver(qp, status);
+}
+
+void qp_responder_error(struct oche_qp *qp, enum oche_status status, oche_time now)
+{
+    enter_error(qp, 0, NO_STATUS, status, now);
+    tell_driver(qp, status);
+}
+
+void oche_qp_fail(struct oche_qp *qp, oche_time now)
+{
+    if (qp_state(qp) == OCHE_QP_ERR)
+        return;
+    scheduler_answer_doorbell(qp->nic, now);
+    enter_error(qp, 0, NO_STATUS, NO_STATUS, now);
+}
+
+/* ---- posts ---- */
+
+void qp_notice_posts(struct oche_qp *qp, oche_time now)
+{
+    uint32_t tail = atomic_load_explicit(&qp->posted_sends, memory_order_acquire);
+    enum oche_qp_state state = qp_state(qp);
+
+    for (; qp->send_tail != tail; qp->send_tail++) {
+        const struct send_entry *entry = send_at(qp, qp->send_tail);
+        qp_trace(qp, now, OCHE_TRACE_POSTED, entry->wr_id,
+                 entry->length | (uint64_t)entry->opcode << 32);
+    }
+    if (OCHE_UNLIKELY(state == OCHE_QP_ERR || state == OCHE_QP_SQE)) {
+        flush_sends(qp, 0, NO_STATUS, now);
+        if (state == OCHE_QP_ERR)
+            flush_recvs(qp, NO_STATUS, now);
+        return;
+    }
+    if (qp->send_head == qp->send_tail)
+        return;
+    congestion_note_busy(qp, now);
+    scheduler_kick(qp, now);
+}

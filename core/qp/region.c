@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory regions: the table of keys, the checks, and moving bytes through lists of SGEs. */
+#include "core/qp/qp_internal.h"
+
+bool oche_nic_add_region(struct oche_nic *nic, const struct oche_region *region)
+{
+    if (region->key == 0 || nic->free_region_count == 0 ||
+        map_find(&nic->region_map, region->key) != NO_SLOT)
+        return false;
+    if (region->length > UINT64_MAX - region->va)
+        return false;
+    uint32_t slot = nic->free_regions[--nic->free_region_count];
+    nic->regions[slot] = *region;
+    map_add(&nic->region_map, region->key, slot);
+    return true;
+}
+
+bool oche_nic_remove_region(struct oche_nic *nic, uint32_t key)
+{
+    uint32_t slot = map_find(&nic->region_map, key);
+
+    if (slot == NO_SLOT)
+        return false;
+    map_remove(&nic->region_map, key);
+    nic->free_regions[nic->free_region_count++] = slot;
+    return true;
+}
+
+const struct oche_region *region_check(const struct oche_nic *nic, uint32_t pd, uint32_t key,
+                                       uint64_t va, uint64_t length, uint32_t access)
+{
+    uint32_t slot = map_find(&nic->region_map, key);
+
+    if (slot == NO_SLOT)
+        return NULL;
+    const struct oche_region *region = &nic->regions[slot];
+    if (region->pd != pd || (region->access & access) != access)
+        return NULL;
+    if (va < region->va || length > region->length || va - region->va > region->length - length)
+        return NULL;
+    return region;
+}
+
+bool region_check_sges(const struct oche_qp *qp, const struct oche_sge *sge, uint32_t count,
+                       uint32_t access)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (sge[i].length > 0 &&
+            region_check(qp->nic, qp->pd, sge[i].lkey, sge[i].va, sge[i].length, access) == NULL)
+            return false;
+    return true;
+}
+
+/* The SGE that holds byte `offset` of the list; offset becomes the one within it. */
+static uint32_t seek_sge(const struct oche_sge *sge, uint32_t count, uint32_t *offset)
+{
+    uint32_t i = 0;
+
+    while (i < count && *offset >= sge[i].length)
+        *offset -= sge[i++].length;
+    return i;
+}
+
+bool region_gather(const struct oche_qp *qp, const struct oche_sge *sge, uint32_t count,
+                   uint32_t offset, void *to, uint32_t bytes)
+{
+    const struct oche_nic *nic = qp->nic;
+    uint8_t *at = to;
+
+    for (uint32_t i = seek_sge(sge, count, &offset); bytes > 0; i++, offset = 0) {
+        if (i == count)
+            return false;
+        uint32_t part = sge[i].length - offset < bytes ? sge[i].length - offset : bytes;
+        if (part == 0)
+            continue;
+        uint64_t va = sge[i].va + offset;
+        const struct oche_region *region = region_check(nic, qp->pd, sge[i].lkey, va, part, 0);
+        if (region == NULL)
+            return false;
+        nic->port->read(nic->config.port_context, region, va - region->va, at, part);
+        at += part;
+        bytes -= part;
+    }
+    return true;
+}
+
+bool region_scatter(const struct oche_qp *qp, const struct oche_sge *sge, uint32_t count,
+                    uint32_t offset, const void *from, uint32_t bytes)
+{
+    const struct oche_nic *nic = qp->nic;
+    const uint8_t *at = from;
+
+    for (uint32_t i = seek_sge(sge, count, &offset); bytes > 0; i++, offset = 0) {
+        if (i == count)
+            return false;
+        uint32_t part = sge[i].length - offset < bytes ? sge[i].length - offset : bytes;
+        if (part == 0)
+            continue;
+        uint64_t va = sge[i].va + offset;
+        const struct oche_region *region =
+            region_check(nic, qp->pd, sge[i].lkey, va, part, OCHE_ACCESS_LOCAL_WRITE);
+        if (region == NULL)
+            return false;
+        nic->port->write(nic->config.port_context, region, va - region->va, at, part);
+        at += part;
+        bytes -= part;
+    }
+    return true;
+}

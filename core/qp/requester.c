@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The requester: posted work becomes packets, one a pull. A work request gets its PSNs when its
+ * first packet leaves; from then on recovery decides, by moving tx.next, which PSN leaves next,
+ * and the cursor follows: it says which work request and which byte tx.next stands for. A READ is
+ * one packet but takes a PSN for each packet of its response, so going back into a READ sends a
+ * READ request for the rest of it (REFERENCE I.7).
+ */
+#include <string.h>
+
+#include "core/qp/qp_internal.h"
+
+/* By work opcode, then by place in the message: bit 0 first, bit 1 last. UC adds 0x20. */
+static const uint8_t request_opcodes[OCHE_WORK_OPCODES][4] = {
+    [OCHE_WORK_SEND] = {OCHE_RC_SEND_MIDDLE, OCHE_RC_SEND_FIRST, OCHE_RC_SEND_LAST,
+                        OCHE_RC_SEND_ONLY},
+    [OCHE_WORK_SEND_IMM] = {OCHE_RC_SEND_MIDDLE, OCHE_RC_SEND_FIRST, OCHE_RC_SEND_LAST_IMM,
+                            OCHE_RC_SEND_ONLY_IMM},
+    [OCHE_WORK_WRITE] = {OCHE_RC_WRITE_MIDDLE, OCHE_RC_WRITE_FIRST, OCHE_RC_WRITE_LAST,
+                         OCHE_RC_WRITE_ONLY},
+    [OCHE_WORK_WRITE_IMM] = {OCHE_RC_WRITE_MIDDLE, OCHE_RC_WRITE_FIRST, OCHE_RC_WRITE_LAST_IMM,
+                             OCHE_RC_WRITE_ONLY_IMM},
+    [OCHE_WORK_READ] = {OCHE_RC_READ_REQUEST, OCHE_RC_READ_REQUEST, OCHE_RC_READ_REQUEST,
+                        OCHE_RC_READ_REQUEST},
+    [OCHE_WORK_COMPARE_SWAP] = {OCHE_RC_COMPARE_SWAP, OCHE_RC_COMPARE_SWAP, OCHE_RC_COMPARE_SWAP,
+                                OCHE_RC_COMPARE_SWAP},
+    [OCHE_WORK_FETCH_ADD] = {OCHE_RC_FETCH_ADD, OCHE_RC_FETCH_ADD, OCHE_RC_FETCH_ADD,
+                             OCHE_RC_FETCH_ADD},
+};
+
+static bool takes_receive(uint8_t work_opcode)
+{
+    return work_opcode != OCHE_WORK_WRITE && !is_read_or_atomic(work_opcode);
+}
+
+/* ---- may it send? ---- */
+
+/* What a work request must wait for before it starts. */
+static enum requester_wait wait_to_start(const struct oche_qp *qp)
+{
+    const struct send_entry *entry = send_at(qp, qp->send_next);
+
+    if (qp_state(qp) == OCHE_QP_SQD)
+        return REQUESTER_DRAINING;
+    if ((qp->flags & QP_LOCAL_ERROR) && qp->send_head != qp->send_started)
+        return REQUESTER_LOCAL_ERROR;
+    if (is_read_or_atomic(entry->opcode)) {
+        uint32_t outstanding = (qp->tx.high - qp->tx.una) & OCHE_PSN_MASK;
+        if (qp->reads_started >= qp->initiator_depth)
+            return REQUESTER_DEPTH;
+        if (outstanding > 0 && outstanding + entry->length / qp->mtu >= MAX_PSN_WINDOW)
+            return REQUESTER_WINDOW; /* its response would take too many PSNs */
+    }
+    if ((entry->flags & OCHE_WORK_FENCE) && qp->reads_started > 0)
+        return REQUESTER_FENCE;
+    if ((qp->flags & QP_CREDIT_LIMITED) && takes_receive(entry->opcode) &&
+        oche_psn_diff(qp->next_ssn, oche_psn_add(qp->credit_limit, 1)) > 0)
+        return REQUESTER_CREDITS;
+    return REQUESTER_GO;
+}
+
+/* The checks in order; the first that says anything but GO is the answer. */
+enum requester_wait requester_wait(const struct oche_qp *qp)
+{
+    enum oche_qp_state state = qp_state(qp);
+
+    if (OCHE_UNLIKELY(state != OCHE_QP_RTS && state != OCHE_QP_SQD))
+        return REQUESTER_STATE;
+    if (qp->send_next == qp->send_started) {
+        if (qp->send_started == qp->send_tail)
+            return REQUESTER_NO_WORK;
+        enum requester_wait wait = wait_to_start(qp);
+        if (wait != REQUESTER_GO)
+            return wait;
+    }
+    if (OCHE_UNLIKELY(qp->rnr_deadline != OCHE_NEVER))
+        return REQUESTER_RNR;
+    if (((qp->tx.next - qp->tx.una) & OCHE_PSN_MASK) >= qp->window_packets)
+        return REQUESTER_WINDOW;
+    if (OCHE_UNLIKELY(qp->flight_bytes + qp->mtu > qp->flow.window_bytes) && qp->flight_bytes > 0)
+        return REQUESTER_CC_WINDOW;
+    return REQUESTER_GO;
+}
+
+/* Whether, after the packet that is being built, the window is closed until an ACK comes. */
+static bool closes_window(const struct oche_qp *qp, uint32_t payload_bytes)
+{
+    uint32_t outstanding = ((qp->tx.next - qp->tx.una) & OCHE_PSN_MASK) + 1;
+
+    return outstanding >= qp->window_packets ||
+           qp->flight_bytes + payload_bytes + qp->mtu > qp->flow.window_bytes;
+}
+
+/* ---- the cursor ---- */
+
+static void load_cursor(struct oche_qp *qp)
+{
+    const struct send_entry *entry = send_at(qp, qp->send_next);
+
+    qp->cursor_offset = 0;
+    qp->cursor_length = entry->length;
+    qp->cursor_opcode = entry->opcode;
+    qp->cursor_flags = entry->flags;
+}
+
+void requester_load_head(struct oche_qp *qp)
+{
+    if (qp->send_head == qp->send_started) {
+        qp->tx.message_start = qp->tx.high;
+        return;
+    }
+    const struct send_entry *head = send_at(qp, qp->send_head);
+    qp->head_first_psn = qp->tx.message_start = head->first_psn;
+    qp->head_last_psn = head->last_psn;
+    qp->head_opcode = head->opcode;
+    qp->head_length = is_read_or_atomic(head->opcode) ? 0 : head->length;
+}
+
+uint32_t requester_find(const struct oche_qp *qp, uint32_t psn)
+{
+    uint32_t index = qp->send_head;
+
+    while (index != qp->send_started && oche_psn_diff(psn, send_at(qp, index)->last_psn) > 0)
+        index++;
+    return index;
+}
+
+/* Payload that was sent in [una, next). */
+static uint64_t bytes_in_flight(const struct oche_qp *qp)
+{
+    uint64_t bytes = 0;
+
+    for (uint32_t i = qp->send_head; i != qp->send_started && i != qp->send_next; i++) {
+        const struct send_entry *entry = send_at(qp, i);
+        bytes += is_read_or_atomic(entry->opcode) ? 0 : entry->length;
+    }
+    if (qp->send_next != qp->send_started && !is_read_or_atomic(qp->cursor_opcode))
+        bytes += qp->cursor_offset;
+    if (qp->send_head != qp->send_started) {
+        uint64_t before = (uint64_t)((qp->tx.una - qp->head_first_psn) & OCHE_PSN_MASK) * qp->mtu;
+        bytes -= before < qp->head_length ? before : qp->head_length;
+    }
+    return bytes;
+}
+
+void requester_seek(struct oche_qp *qp, uint32_t before, oche_time now)
+{
+    uint32_t next = qp->tx.next;
+
+    OCHE_MUST(oche_psn_diff(next, qp->tx.una) >= 0 && oche_psn_diff(next, qp->tx.high) <= 0);
+    if (next == before)
+        return;
+    qp->send_next = requester_find(qp, next);
+    if (qp->send_next != qp->send_started) {
+        load_cursor(qp);
+        uint32_t first = send_at(qp, qp->send_next)->first_psn;
+        qp->cursor_offset = ((next - first) & OCHE_PSN_MASK) * qp->mtu;
+    } else {
+        qp->cursor_offset = 0;
+    }
+    qp->flight_bytes = bytes_in_flight(qp);
+    if (oche_psn_diff(next, before) > 0)
+        return;
+    qp->since_ack_request = 0;
+    qp->rtt_head = qp->rtt_tail; /* an ACK may now be of either transmission */
+    qp_trace(qp, now, OCHE_TRACE_GO_BACK, next, qp->tx.high);
+}
+
+/* ---- starting a work request ---- */
+
+static const struct oche_sge *entry_sges(const struct oche_qp *qp, uint32_t index)
+{
+    const struct send_entry *entry = send_at(qp, index);
+
+    return entry->sge_count > 1 ? send_extra_at(qp, index) : &entry->sge;
+}
+
+static bool local_memory_ok(const struct oche_qp *qp, uint32_t index)
+{
+    const struct send_entry *entry = send_at(qp, index);
+    uint32_t access = is_read_or_atomic(entry->opcode) ? OCHE_ACCESS_LOCAL_WRITE : 0;
+
+    if (entry->flags & OCHE_WORK_INLINE)
+        return true;
+    return region_check_sges(qp, entry_sges(qp, index), entry->sge_count, access);
+}
+
+/* Gives the work request its PSNs; false: it cannot start. */
+static bool start(struct oche_qp *qp, oche_time now)
+{
+    struct send_entry *entry = send_at(qp, qp->send_next);
+
+    if (OCHE_UNLIKELY(!local_memory_ok(qp, qp->send_next))) {
+        /* It fails in its turn, when everything before it has completed. */
+        qp->flags |= QP_LOCAL_ERROR;
+        if (qp->send_head == qp->send_started)
+            qp_requester_error(qp, qp->send_next, OCHE_STATUS_LOCAL_PROTECTION, now);
+        return false;
+    }
+    uint32_t length = entry->opcode >= OCHE_WORK_COMPARE_SWAP ? 0 : entry->length;
+    uint32_t packets = length <= qp->mtu ? 1 : (length - 1) / qp->mtu + 1;
+    entry->first_psn = qp->tx.high;
+    entry->last_psn = oche_psn_add(qp->tx.high, packets - 1);
+    entry->ssn = qp->next_ssn;
+    qp->next_ssn = oche_psn_add(qp->next_ssn, 1);
+    if (!takes_receive(entry->opcode)) /* its number needs no receive */
+        qp->credit_limit = oche_psn_add(qp->credit_limit, 1);
+    qp->reads_started += is_read_or_atomic(entry->opcode);
+    qp->send_started++;
+    load_cursor(qp);
+    if (qp->send_head == qp->send_next)
+        requester_load_head(qp);
+    return true;
+}
+
+/* ---- packets ---- */
+
+/* An ACK is due from `psn` on: the timer runs. */
+static inline void expect_ack(struct oche_qp *qp, uint32_t psn, oche_time now)
+{
+    if (oche_psn_diff(psn, qp->last_ack_request) > 0)
+        qp->last_ack_request = psn;
+    if (qp->ack_deadline != OCHE_NEVER || qp->ack_timeout == OCHE_NEVER)
+        return;
+    qp->ack_deadline = oche_time_add(now, qp->ack_timeout);
+    timers_want(qp, qp->ack_deadline);
+}
+
+static inline void trace_sent(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
+{
+    bool again = packet->psn != qp->tx.high;
+
+    if (OCHE_UNLIKELY(again)) {
+        qp->retransmitted_packets++;
+        qp->nic->stats.retransmitted_packets++;
+        qp->nic->stats.retransmitted_bytes += packet->payload_bytes;
+    }
+    qp_trace(qp, now, OCHE_TRACE_DATA_SENT, packet->psn,
+             packet->payload_bytes | (uint64_t)packet->opcode << 32 | (uint64_t)again << 40);
+}
+
+/* Puts the payload into the packet, if anyone wants bytes. False: a region is gone. */
+static bool fill_payload(struct oche_qp *qp, struct oche_packet *packet, oche_time now)
+{
+    const struct send_entry *entry = send_at(qp, qp->send_next);
+    uint32_t bytes = packet->payload_bytes;
+
+    if (bytes == 0 || packet->payload == NULL)
+        return true;
+    if (entry->flags & OCHE_WORK_INLINE) {
+        memcpy(packet->payload,
+               (const uint8_t *)send_extra_at(qp, qp->send_next) + qp->cursor_offset, bytes);
+    } else if (!region_gather(qp, entry_sges(qp, qp->send_next), entry->sge_count,
+                              qp->cursor_offset, packet->payload, bytes)) {
+        qp_requester_error(qp, qp->send_next, OCHE_STATUS_LOCAL_PROTECTION, now);
+        return false;
+    }
+    packet->ext |= OCHE_EXT_PAYLOAD;
+    return true;
+}
+
+/* What only the first or the last packet of a message has. */
+static void fill_ends(const struct oche_qp *qp, struct oche_packet *packet, bool first, bool last)
+{
+    const struct send_entry *entry = send_at(qp, qp->send_next);
+    uint32_t flags = oche_opcode(packet->opcode)->flags;
+
+    if (first && (flags & OCHE_OP_HAS(RETH))) {
+        packet->va = entry->remote_va;
+        packet->rkey = entry->rkey;
+        packet->dma_length = entry->length;
+        packet->ext |= OCHE_EXT_RETH;
+    }
+    if (!last)
+        return;
+    if (flags & OCHE_OP_HAS(IMM)) {
+        packet->imm = entry->imm;
+        packet->ext |= OCHE_EXT_IMM;
+    }
+    if ((entry->flags & OCHE_WORK_SOLICITED) && (flags & OCHE_OP_ENDS_RECV))
+        packet->bth |= OCHE_BTH_SOLICITED;
+}
+
+static bool transmit_data(struct oche_qp *qp, struct oche_packet *packet, oche_time now)
+{
+    uint32_t left = qp->cursor_length - qp->cursor_offset;
+    uint32_t bytes = left < qp->mtu ? left : qp->mtu;
+    bool first = qp->cursor_offset == 0, last = bytes == left;
+    bool rc = qp->transport == OCHE_TRANSPORT_RC;
+    uint8_t opcode = request_opcodes[qp->cursor_opcode][first | last << 1];
+
+    packet_begin(qp, packet, rc ? opcode : opcode + OCHE_UC_OF_RC, qp->tx.next, bytes);
+    if (OCHE_UNLIKELY(first || last))
+        fill_ends(qp, packet, first, last);
+    if (qp->nic->port->read != NULL && !fill_payload(qp, packet, now))
+        return false;
+    if (rc) {
+        qp->since_ack_request++;
+        if (last || qp->since_ack_request >= qp->ack_every || closes_window(qp, bytes)) {
+            packet->bth |= OCHE_BTH_ACKREQ;
+            qp->since_ack_request = 0;
+            expect_ack(qp, packet->psn, now);
+            if (qp->rtt_samples != NULL && packet->psn == qp->tx.high)
+                congestion_rtt_sent(qp, packet->psn, now);
+        }
+    }
+    trace_sent(qp, packet, now);
+    qp->flight_bytes += bytes;
+    qp->cursor_offset += bytes;
+    qp->tx.next = oche_psn_add(qp->tx.next, 1);
+    return true;
+}
+
+static void transmit_read_or_atomic(struct oche_qp *qp, struct oche_packet *packet, oche_time now)
+{
+    const struct send_entry *entry = send_at(qp, qp->send_next);
+
+    packet_begin(qp, packet, request_opcodes[entry->opcode][0], qp->tx.next, 0);
+    packet->bth |= OCHE_BTH_ACKREQ;
+    packet->rkey = entry->rkey;
+    packet->ext = OCHE_EXT_RETH;
+    if (entry->opcode == OCHE_WORK_READ) {
+        packet->va = entry->remote_va + qp->cursor_offset;
+        packet->dma_length = entry->length - qp->cursor_offset;
+    } else {
+        const struct atomic_operands *operands = send_extra_at(qp, qp->send_next);
+        packet->va = entry->remote_va;
+        packet->swap_add = operands->swap_add;
+        packet->compare = operands->compare;
+        packet->ext |= OCHE_EXT_ATOMIC;
+    }
+    qp->since_ack_request = 0;
+    expect_ack(qp, entry->last_psn, now);
+    trace_sent(qp, packet, now);
+    qp->cursor_offset = qp->cursor_length;
+    qp->tx.next = oche_psn_add(entry->last_psn, 1);
+}
+
+/* Nobody will acknowledge it: the message is done when its last bit has left. */
+static void sent_unreliably(struct oche_qp *qp, const struct oche_packet *packet, bool whole,
+                            oche_time now)
+{
+    oche_time on_line = oche_time_of_bytes(packet->frame_bytes, qp->nic->config.line_rate_bps);
+
+    qp->tx.una = qp->tx.next;
+    qp->flight_bytes = 0;
+    if (!whole)
+        return;
+    completer_retire(qp, OCHE_STATUS_SUCCESS, now, now + on_line);
+    if (qp->send_head == qp->send_tail)
+        congestion_note_idle(qp, now);
+}
+
+bool requester_transmit(struct oche_qp *qp, struct oche_packet *packet, oche_time now)
+{
+    if (requester_wait(qp) != REQUESTER_GO)
+        return false;
+    if (qp->send_next == qp->send_started && !start(qp, now))
+        return false;
+    if (OCHE_UNLIKELY(is_read_or_atomic(qp->cursor_opcode)))
+        transmit_read_or_atomic(qp, packet, now);
+    else if (!transmit_data(qp, packet, now))
+        return false;
+    if (oche_psn_diff(qp->tx.next, qp->tx.high) > 0)
+        qp->tx.high = qp->tx.next;
+    bool whole = qp->cursor_offset >= qp->cursor_length;
+    if (OCHE_UNLIKELY(whole)) {
+        qp->send_next++;
+        if (qp->send_next != qp->send_started)
+            load_cursor(qp);
+    }
+    if (qp->transport == OCHE_TRANSPORT_UC)
+        sent_unreliably(qp, packet, whole, now);
+    return true;
+}
+
+uint32_t requester_next_frame_bytes(const struct oche_qp *qp)
+{
+    uint8_t work_opcode = qp->cursor_opcode;
+    uint32_t left = qp->cursor_length - qp->cursor_offset;
+    bool first = qp->cursor_offset == 0;
+
+    if (qp->send_next == qp->send_started) {
+        if (qp->send_started == qp->send_tail)
+            return 0;
+        work_opcode = send_at(qp, qp->send_next)->opcode;
+        left = send_at(qp, qp->send_next)->length;
+        first = true;
+    }
+    uint32_t bytes = left < qp->mtu ? left : qp->mtu;
+    if (is_read_or_atomic(work_opcode))
+        left = bytes = 0;
+    return oche_frame_bytes(request_opcodes[work_opcode][first | (bytes == left) << 1], bytes,
+                            qp->nic->config.ipv6);
+}

@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The responder: an arriving request goes through a chain of checks, in the order below; each
+ * says GO, or what becomes of the packet. What passes is executed and counted. The rules are those
+ * of REFERENCE I.7: what is a duplicate is answered as its opcode wants, a gap is recovery's
+ * business, and errors of the request end the queue pair with the NAK code that names them. An
+ * unreliable queue pair answers nothing: whatever is wrong, the rest of the message is dropped.
+ */
+#include "core/qp/qp_internal.h"
+
+enum verdict {
+    GO,
+    DROP,          /* and no more */
+    DUPLICATE,     /* of a request that was executed */
+    NOT_READY,     /* no receive is posted: RNR NAK */
+    BAD_REQUEST,   /* NAK invalid request */
+    BAD_ACCESS,    /* NAK remote access error */
+    BAD_OPERATION, /* NAK remote operation error: our own fault */
+    NO_START,      /* UC: the middle of a message without its start */
+    VERDICTS
+};
+
+struct arrival {
+    struct oche_qp *qp;
+    struct oche_nic *nic;
+    const struct oche_packet *packet;
+    const struct oche_opcode_row *row;
+    oche_time now;
+    enum oche_status recv_status; /* of the receive, when the verdict is bad */
+};
+
+/* In this order; for each there is a function check_NAME. */
+#define RESPONDER_CHECKS(X) X(sequence) X(order) X(length) X(resources) X(access) X(room)
+
+/* ---- the checks ---- */
+
+static void abandon_message(struct oche_qp *qp)
+{
+    qp->operation = OCHE_OPERATION_NONE;
+    qp->message_bytes = 0;
+}
+
+static enum verdict check_uc_sequence(struct arrival *a)
+{
+    struct oche_qp *qp = a->qp;
+    bool first = a->row->flags & OCHE_OP_FIRST;
+
+    if (a->packet->psn != qp->rx.epsn || first) {
+        if (qp->operation != OCHE_OPERATION_NONE)
+            abandon_message(qp);
+        if (!first)
+            return NO_START;
+    }
+    qp->rx.epsn = a->packet->psn;
+    return GO;
+}
+
+/* Is it the expected packet? Recovery says what to do with any other. */
+static inline enum verdict check_sequence(struct arrival *a)
+{
+    struct oche_qp *qp = a->qp;
+    struct oche_recovery_reply reply = {0};
+
+    if (OCHE_UNLIKELY(qp->transport == OCHE_TRANSPORT_UC))
+        return check_uc_sequence(a);
+    enum oche_verdict verdict =
+        a->nic->config.recovery->arrived(&qp->rx, a->packet, a->now, &reply);
+    if (OCHE_UNLIKELY(reply.send_nak) && !(qp->flags & QP_WAS_RNR))
+        response_ask_nak(qp, OCHE_SYNDROME_NAK_SEQUENCE, reply.nak_psn);
+    if (qp->rx.timer != OCHE_NEVER)
+        timers_want(qp, qp->rx.timer);
+    if (OCHE_LIKELY(verdict == OCHE_VERDICT_DELIVER))
+        return GO;
+    if (verdict == OCHE_VERDICT_DUPLICATE)
+        return DUPLICATE;
+    a->nic->stats.out_of_order_packets++;
+    qp_trace(qp, a->now, OCHE_TRACE_OUT_OF_ORDER, a->packet->psn, qp->rx.epsn);
+    return DROP;
+}
+
+/* Does it continue the message that is arriving, or begin one when none is? */
+static inline enum verdict check_order(struct arrival *a)
+{
+    uint8_t operation = a->qp->operation;
+
+    if (a->row->flags & OCHE_OP_FIRST)
+        return operation == OCHE_OPERATION_NONE ? GO : BAD_REQUEST;
+    return operation == a->row->operation ? GO : BAD_REQUEST;
+}
+
+static enum verdict check_length_extended(struct arrival *a)
+{
+    const struct oche_packet *packet = a->packet;
+    bool operands = a->row->flags & OCHE_OP_HAS(ATOMIC);
+    bool reth = operands || (a->row->flags & OCHE_OP_HAS(RETH));
+
+    if (a->row->flags & OCHE_OP_HAS(IETH))
+        return BAD_REQUEST; /* SEND with invalidate: not offered */
+    if (reth && !(packet->ext & OCHE_EXT_RETH))
+        return BAD_REQUEST;
+    if (operands && (!(packet->ext & OCHE_EXT_ATOMIC) || packet->va % 8 != 0))
+        return BAD_REQUEST;
+    if (reth && !operands &&
+        (packet->dma_length > OCHE_MAX_MESSAGE_BYTES ||
+         packet->dma_length > (uint64_t)a->qp->mtu * MAX_PSN_WINDOW))
+        return BAD_REQUEST;
+    return GO;
+}
+
+/* Payload against MTU, place in the message, and what the RETH announced. */
+static inline enum verdict check_length(struct arrival *a)
+{
+    struct oche_qp *qp = a->qp;
+    uint32_t bytes = a->packet->payload_bytes;
+    uint32_t flags = a->row->flags;
+
+    if (OCHE_UNLIKELY(flags & (OCHE_OP_HAS(RETH) | OCHE_OP_HAS(ATOMIC) | OCHE_OP_HAS(IETH)))) {
+        enum verdict verdict = check_length_extended(a);
+        if (verdict != GO)
+            return verdict;
+    }
+    if (!(flags & OCHE_OP_PAYLOAD))
+        return bytes == 0 ? GO : BAD_REQUEST;
+    if (flags & OCHE_OP_LAST ? bytes > qp->mtu : bytes != qp->mtu)
+        return BAD_REQUEST;
+    if (a->row->operation != OCHE_OPERATION_WRITE)
+        return GO;
+    bool first = flags & OCHE_OP_FIRST;
+    uint64_t announced = first ? a->packet->dma_length : qp->write_length;
+    uint64_t there = bytes + (first ? 0 : (uint64_t)qp->message_bytes);
+    bool right = flags & OCHE_OP_LAST ? there == announced : there < announced;
+    return right ? GO : BAD_REQUEST;
+}
+
+/* The receive that the packet needs, a place for its response. */
+static enum verdict check_receive(struct arrival *a)
+{
+    struct oche_qp *qp = a->qp;
+
+    if (qp->recv_taken)
+        return GO; /* UC: of a message that was abandoned */
+    qp->recv_tail = atomic_load_explicit(&qp->posted_recvs, memory_order_acquire);
+    if (qp->recv_head == qp->recv_tail)
+        return NOT_READY;
+    const struct recv_entry *entry = recv_at(qp, qp->recv_head);
+    if (!region_check_sges(qp, entry->sge, entry->sge_count, OCHE_ACCESS_LOCAL_WRITE)) {
+        qp->recv_taken = true;
+        a->recv_status = OCHE_STATUS_LOCAL_PROTECTION;
+        return BAD_OPERATION;
+    }
+    return GO;
+}
+
+static inline enum verdict check_resources(struct arrival *a)
+{
+    struct oche_qp *qp = a->qp;
+
+    if (a->row->flags & OCHE_OP_TAKES_RECV)
+        return check_receive(a);
+    if (OCHE_LIKELY(a->row->flags & OCHE_OP_PAYLOAD))
+        return GO;
+    if (qp->response_count == 0 ||
+        qp->responses[qp->response_next & (qp->response_count - 1)].active)
+        return BAD_REQUEST; /* more READs and atomics than were agreed */
+    return GO;
+}
+
+/* The access that each operation needs. */
+static const uint8_t needs_access[] = {
+    [OCHE_OPERATION_WRITE] = OCHE_ACCESS_REMOTE_WRITE,
+    [OCHE_OPERATION_READ] = OCHE_ACCESS_REMOTE_READ,
+    [OCHE_OPERATION_COMPARE_SWAP] = OCHE_ACCESS_REMOTE_ATOMIC,
+    [OCHE_OPERATION_FETCH_ADD] = OCHE_ACCESS_REMOTE_ATOMIC,
+};
+
+/* Key, bounds and permission, when the packet brings an address. */
+static inline enum verdict check_access(struct arrival *a)
+{
+    const struct oche_packet *packet = a->packet;
+
+    if (OCHE_LIKELY(!(a->row->flags & (OCHE_OP_HAS(RETH) | OCHE_OP_HAS(ATOMIC)))))
+        return GO;
+    uint32_t access = needs_access[a->row->operation];
+    uint64_t bytes = a->row->flags & OCHE_OP_HAS(ATOMIC) ? 8 : packet->dma_length;
+    if ((a->qp->access & access) != access)
+        return BAD_REQUEST;
+    if (bytes > 0 &&
+        region_check(a->nic, a->qp->pd, packet->rkey, packet->va, bytes, access) == NULL)
+        return BAD_ACCESS;
+    return GO;
+}
+
+/* A SEND must fit the receive that it takes. */
+static inline enum verdict check_room(struct arrival *a)
+{
+    struct oche_qp *qp = a->qp;
+
+    if (OCHE_LIKELY(a->row->operation != OCHE_OPERATION_SEND))
+        return GO;
+    uint64_t there = a->packet->payload_bytes +
+                     (a->row->flags & OCHE_OP_FIRST ? 0 : (uint64_t)qp->message_bytes);
+    if (there <= recv_at(qp, qp->recv_head)->length)
+        return GO;
+    qp->recv_taken = true;
+    a->recv_status = OCHE_STATUS_LOCAL_LENGTH;
+    return BAD_REQUEST;
+}
+
+/* ---- execution ---- */
+
+static enum verdict move_payload(struct arrival *a)
+{
+    struct oche_qp *qp = a->qp;
+    const struct oche_packet *packet = a->packet;
+    uint32_t bytes = packet->payload_bytes;
+
+    if (a->nic->port->write == NULL || bytes == 0 || !(packet->ext & OCHE_EXT_PAYLOAD))
+        return GO;
+    if (qp->operation == OCHE_OPERATION_SEND) {
+        const struct recv_entry *entry = recv_at(qp, qp->recv_head);
+        if (region_scatter(qp, entry->sge, entry->sge_count, qp->message_bytes, packet->payload,
+                           bytes))
+            return GO;
+        a->recv_status = OCHE_STATUS_LOCAL_PROTECTION;
+        return BAD_OPERATION;
+    }
+    uint64_t va = qp->write_va + qp->message_bytes;
+    const struct oche_region *region =
+        region_check(a->nic, qp->pd, qp->write_rkey, va, bytes, OCHE_ACCESS_REMOTE_WRITE);
+    if (region == NULL)
+        return BAD_ACCESS; /* it went away during the message */
+    a->nic->port->write(a->nic->config.port_context, region, va - region->va, packet->payload,
+                        bytes);
+    return GO;
+}
+
+static void begin_message(struct arrival *a)
+{
+    struct oche_qp *qp = a->qp;
+
+    qp->operation = a->row->operation;
+    qp->message_bytes = 0;
+    if (a->row->operation == OCHE_OPERATION_WRITE) {
+        qp->write_va = a->packet->va;
+        qp->write_rkey = a->packet->rkey;
+        qp->write_length = a->packet->dma_length;
+    }
+}
+
+void responder_retire_recv(struct oche_qp *qp, const struct oche_completion *completion)
+{
+    qp->recv_taken = false;
+    qp->recv_head++;
+    atomic_store_explicit(&qp->retired_recvs, qp->recv_head, memory_order_release);
+    cq_push(qp->nic, qp->recv_cq, completion);
+}
+
+/* The message is complete and had a receive. */
+static void complete_receive(struct arrival *a)
+{
+    struct oche_qp *qp = a->qp;
+    bool send = a->row->operation == OCHE_OPERATION_SEND;
+    bool imm = a->row->flags & OCHE_OP_HAS(IMM);
+    struct oche_completion completion = {
+        .wr_id = recv_at(qp, qp->recv_head)->wr_id,
+        .time = a->now,
+        .qpn = qp->qpn,
+        .bytes = qp->message_bytes,
+        .imm = imm ? a->packet->imm : 0,
+        .status = OCHE_STATUS_SUCCESS,
+        .opcode = send ? OCHE_DONE_RECV : OCHE_DONE_RECV_WRITE_IMM,
+        .has_imm = imm,
+        .solicited = a->packet->bth & OCHE_BTH_SOLICITED,
+    };
+
+    qp_trace(qp, a->now, OCHE_TRACE_COMPLETED, completion.wr_id, OCHE_STATUS_SUCCESS);
+    responder_retire_recv(qp, &completion);
+}
+
+static enum verdict execute_data(struct arrival *a)
+{
+    struct oche_qp *qp = a->qp;
+    uint32_t bytes = a->packet->payload_bytes;
+    bool last = a->row->flags & OCHE_OP_LAST;
+
+    if (a->row->flags & OCHE_OP_TAKES_RECV)
+        qp->recv_taken = true;
+    if (a->row->flags & OCHE_OP_FIRST)
+        begin_message(a);
+    enum verdict verdict = move_payload(a);
+    if (verdict != GO)
+        return verdict;
+    qp->message_bytes += bytes;
+    qp->rx.epsn = oche_psn_add(qp->rx.epsn, 1);
+    a->nic->stats.delivered_bytes += bytes;
+    qp_trace(qp, a->now, OCHE_TRACE_DELIVERED, a->packet->psn, bytes);
+    if (OCHE_UNLIKELY(last)) {
+        qp->operation = OCHE_OPERATION_NONE;
+        qp->msn = oche_psn_add(qp->msn, 1);
+        a->nic->stats.delivered_messages++;
+        qp_trace(qp, a->now, OCHE_TRACE_MESSAGE_DELIVERED, qp->msn, qp->message_bytes);
+        if (a->row->flags & OCHE_OP_ENDS_RECV)
+            complete_receive(a);
+    }
+    return GO;
+}
+
+static void execute_read_or_atomic(struct arrival *a)
+{
+    struct oche_qp *qp = a->qp;
+    const struct oche_packet *packet = a->packet;
+    uint32_t index = qp->response_next++;
+    struct response *response = &qp->responses[index & (qp->response_count - 1)];
+    bool read = a->row->operation == OCHE_OPERATION_READ;
+    uint32_t length = read ? packet->dma_length : 0;
+    uint32_t packets = length <= qp->mtu ? 1 : (length - 1) / qp->mtu + 1;
+
+    qp->msn = oche_psn_add(qp->msn, 1);
+    *response = (struct response){
+        .va = packet->va,
+        .rkey = packet->rkey,
+        .length = length,
+        .first_psn = packet->psn,
+        .last_psn = oche_psn_add(packet->psn, packets - 1),
+        .next_psn = packet->psn,
+        .end_psn = oche_psn_add(packet->psn, packets),
+        .msn = qp->msn,
+        .operation = a->row->operation,
+    };
+    qp->rx.epsn = response->end_psn;
+    if (!read && a->nic->port->atomic != NULL) {
+        const struct oche_region *region =
+            region_check(a->nic, qp->pd, packet->rkey, packet->va, 8, OCHE_ACCESS_REMOTE_ATOMIC);
+        response->original = a->nic->port->atomic(
+            a->nic->config.port_context, region, packet->va - region->va,
+            a->row->operation == OCHE_OPERATION_COMPARE_SWAP, packet->compare, packet->swap_add);
+    }
+    response_activate(qp, index);
+}
+
+/* ---- duplicates ---- */
+
+static struct response *find_response(struct oche_qp *qp, uint32_t psn, uint32_t *index)
+{
+    for (uint32_t back = 1; back <= qp->response_count && back <= qp->response_next; back++) {
+        *index = qp->response_next - back;
+        struct response *response = &qp->responses[*index & (qp->response_count - 1)];
+        if (response->operation != OCHE_OPERATION_NONE &&
+            oche_psn_diff(psn, response->first_psn) >= 0 &&
+            oche_psn_diff(psn, response->last_psn) <= 0)
+            return response;
+    }
+    return NULL;
+}
+
+/* A READ again, or the rest of it: executed again. It must lie within what was asked first. */
+static bool repeat_read(struct arrival *a, struct response *response)
+{
+    const struct oche_packet *packet = a->packet;
+    uint64_t offset = (uint64_t)((packet->psn - response->first_psn) & OCHE_PSN_MASK) * a->qp->mtu;
+    uint32_t length = packet->dma_length;
+
+    if (!(packet->ext & OCHE_EXT_RETH) || packet->rkey != response->rkey ||
+        packet->va != response->va + offset || length > response->length - offset)
+        return false;
+    uint32_t packets = length <= a->qp->mtu ? 1 : (length - 1) / a->qp->mtu + 1;
+    response->next_psn = packet->psn;
+    response->end_psn = oche_psn_add(packet->psn, packets);
+    response->begun = false;
+    return true;
+}
+
+static void answer_duplicate(struct arrival *a)
+{
+    struct oche_qp *qp = a->qp;
+    uint32_t index;
+
+    a->nic->stats.duplicate_packets++;
+    qp_trace(qp, a->now, OCHE_TRACE_DUPLICATE, a->packet->psn, a->packet->opcode);
+    if (a->row->flags & OCHE_OP_PAYLOAD) {
+        if (a->packet->bth & OCHE_BTH_ACKREQ)
+            response_ask_ack(qp);
+        return;
+    }
+    struct response *response = find_response(qp, a->packet->psn, &index);
+    if (response == NULL || response->operation != a->row->operation ||
+        (response->operation == OCHE_OPERATION_READ
+             ? !repeat_read(a, response)
+             : a->packet->psn != response->first_psn || a->packet->va != response->va)) {
+        nic_reject(a->nic, qp, OCHE_REJECT_DUPLICATE_GONE, a->packet, a->now);
+        return;
+    }
+    response->repeated = true;
+    response_activate(qp, index);
+}
+
+/* ---- verdicts ---- */
+
+static void accept_packet(struct arrival *a)
+{
+    struct oche_qp *qp = a->qp;
+    const struct oche_nic_port *port = a->nic->port;
+
+    qp->flags &= (uint8_t)~QP_WAS_RNR;
+    if (qp->transport == OCHE_TRANSPORT_RC) {
+        qp->control &= (uint8_t)~CONTROL_NAK; /* what it asked for is here */
+        if (a->nic->config.recovery->accepted != NULL)
+            a->nic->config.recovery->accepted(&qp->rx, a->packet, a->now);
+        if ((a->packet->bth & OCHE_BTH_ACKREQ) && (a->row->flags & OCHE_OP_PAYLOAD))
+            response_ask_ack(qp);
+    }
+    if (port->delivered != NULL && (a->row->flags & OCHE_OP_PAYLOAD))
+        port->delivered(a->nic->config.port_context, qp, a->packet->payload_bytes,
+                        a->row->flags & OCHE_OP_LAST, a->now);
+}
+
+/* What each bad verdict is counted as, tells the peer, and tells our own side. */
+static const struct {
+    uint8_t cause, syndrome, status;
+} bad_verdicts[VERDICTS] = {
+    [NOT_READY] = {OCHE_REJECT_NOT_READY, OCHE_SYNDROME_RNR, 0},
+    [BAD_REQUEST] = {OCHE_REJECT_INVALID_REQUEST, OCHE_SYNDROME_NAK_INVALID_REQUEST,
+                     OCHE_STATUS_REMOTE_INVALID_REQUEST},
+    [BAD_ACCESS] = {OCHE_REJECT_ACCESS, OCHE_SYNDROME_NAK_REMOTE_ACCESS, OCHE_STATUS_REMOTE_ACCESS},
+    [BAD_OPERATION] = {OCHE_REJECT_OPERATION, OCHE_SYNDROME_NAK_REMOTE_OPERATION,
+                       OCHE_STATUS_LOCAL_QP_OPERATION},
+    [NO_START] = {OCHE_REJECT_SEQUENCE, 0, 0},
+};
+
+static void refuse(struct arrival *a, enum verdict verdict)
+{
+    struct oche_qp *qp = a->qp;
+
+    nic_reject(a->nic, qp, bad_verdicts[verdict].cause, a->packet, a->now);
+    if (qp->transport == OCHE_TRANSPORT_UC) {
+        /* The rest of the message is dropped; the next one uses its receive. */
+        abandon_message(qp);
+        if (verdict != NO_START)
+            qp->rx.epsn = oche_psn_add(a->packet->psn, 1);
+    } else if (verdict == NOT_READY) {
+        qp->flags |= QP_WAS_RNR;
+        response_ask_nak(qp, OCHE_SYNDROME_RNR | qp->min_rnr_timer, qp->rx.epsn);
+    } else {
+        enum oche_status status = bad_verdicts[verdict].status;
+        if (a->recv_status != OCHE_STATUS_SUCCESS)
+            status = a->recv_status;
+        response_ask_nak(qp, bad_verdicts[verdict].syndrome, qp->rx.epsn);
+        qp_responder_error(qp, status, a->now);
+    }
+}
+
+static inline enum verdict run_checks(struct arrival *a)
+{
+    enum verdict verdict;
+
+#define X(name)                                                                                    \
+    verdict = check_##name(a);                                                                     \
+    if (OCHE_UNLIKELY(verdict != GO))                                                              \
+        return verdict;
+    RESPONDER_CHECKS(X)
+#undef X
+    if (OCHE_LIKELY(a->row->flags & OCHE_OP_PAYLOAD))
+        return execute_data(a);
+    execute_read_or_atomic(a);
+    return GO;
+}
+
+void responder_receive(struct oche_qp *qp, const struct oche_packet *packet,
+                       const struct oche_opcode_row *row, oche_time now)
+{
+    struct oche_nic *nic = qp->nic;
+    struct arrival a = {.qp = qp, .nic = nic, .packet = packet, .row = row, .now = now};
+
+    nic->stats.data_packets_received++;
+    nic->stats.data_bytes_received += packet->payload_bytes;
+    nic->stats.ce_received += packet->ecn == OCHE_ECN_CE;
+    qp_trace(qp, now, OCHE_TRACE_DATA_ARRIVED, packet->psn,
+             packet->payload_bytes | (uint64_t)packet->opcode << 32 | (uint64_t)packet->ecn << 40);
+    congestion_arrived(qp, packet, now);
+    enum verdict verdict = run_checks(&a);
+    if (OCHE_LIKELY(verdict == GO))
+        accept_packet(&a);
+    else if (verdict == DUPLICATE)
+        answer_duplicate(&a);
+    else if (verdict != DROP)
+        refuse(&a, verdict);
+}
+
+void responder_timer(struct oche_qp *qp, oche_time now)
+{
+    struct oche_recovery_reply reply = {0};
+
+    if (qp->nic->config.recovery->rx_timer == NULL)
+        return;
+    qp->nic->config.recovery->rx_timer(&qp->rx, now, &reply);
+    if (reply.send_nak)
+        response_ask_nak(qp, OCHE_SYNDROME_NAK_SEQUENCE, reply.nak_psn);
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the responder sends: READ data, one packet a pull, in the data class and under the queue
+ * pair's rate; and control: CNPs, ACKs, NAKs, results of atomics. Control is not queued but noted
+ * in a bit each and built when it leaves, with the newest PSN and MSN.
+ *
+ * Order: an AETH acknowledges everything before it, so it never overtakes a READ or atomic response
+ * of an earlier PSN that has not left yet. An ACK that waits for a READ leaves in part, for what
+ * lies before the READ; the READ's own responses acknowledge that too.
+ */
+#include "core/qp/qp_internal.h"
+
+static struct response *response_at(const struct oche_qp *qp, uint32_t index)
+{
+    return &qp->responses[index & (qp->response_count - 1)];
+}
+
+/* ---- what is wanted ---- */
+
+void response_ask_ack(struct oche_qp *qp)
+{
+    qp->control |= CONTROL_ACK;
+    scheduler_control(qp);
+}
+
+void response_ask_nak(struct oche_qp *qp, uint8_t syndrome, uint32_t psn)
+{
+    qp->control |= CONTROL_NAK;
+    qp->nak_syndrome = syndrome;
+    qp->nak_psn = psn;
+    scheduler_control(qp);
+}
+
+void response_activate(struct oche_qp *qp, uint32_t index)
+{
+    struct response *response = response_at(qp, index);
+
+    if (qp->active_responses == 0 || (int32_t)(index - qp->response_first) < 0)
+        qp->response_first = index;
+    if (!response->active) {
+        response->active = true;
+        qp->active_responses++;
+    }
+    scheduler_control(qp);
+}
+
+struct response *response_head(const struct oche_qp *qp)
+{
+    return qp->active_responses == 0 ? NULL : response_at(qp, qp->response_first);
+}
+
+static bool is_read(const struct response *response)
+{
+    return response->operation == OCHE_OPERATION_READ;
+}
+
+/* The head has left. */
+static void finish(struct oche_qp *qp, struct response *head)
+{
+    head->active = false;
+    qp->active_responses--;
+    if (qp->active_responses == 0)
+        return;
+    while (!response_at(qp, qp->response_first)->active)
+        qp->response_first++;
+}
+
+bool response_data_waits(const struct oche_qp *qp)
+{
+    return OCHE_UNLIKELY(qp->active_responses > 0) && is_read(response_head(qp));
+}
+
+/* ---- AETH ---- */
+
+uint8_t response_credit_syndrome(const struct oche_qp *qp)
+{
+    if (!qp->end_to_end_credits)
+        return OCHE_SYNDROME_ACK;
+    uint32_t posted = atomic_load_explicit(&qp->posted_recvs, memory_order_relaxed);
+    return oche_credit_code(posted - qp->recv_head - (qp->recv_taken ? 1 : 0));
+}
+
+static void stamp(struct oche_qp *qp, struct oche_packet *packet, oche_time now)
+{
+    if (qp->nic->config.cc->stamp_ack != NULL)
+        qp->nic->config.cc->stamp_ack(&qp->flow, now, packet);
+}
+
+/* ---- READ data ---- */
+
+static uint32_t read_bytes(const struct oche_qp *qp, const struct response *response,
+                           uint64_t *offset)
+{
+    *offset = (uint64_t)((response->next_psn - response->first_psn) & OCHE_PSN_MASK) * qp->mtu;
+    uint64_t left = response->length - *offset;
+
+    return left < qp->mtu ? (uint32_t)left : qp->mtu;
+}
+
+uint32_t response_next_frame_bytes(const struct oche_qp *qp)
+{
+    uint64_t offset;
+
+    return oche_frame_bytes(OCHE_RC_READ_RESPONSE_ONLY, read_bytes(qp, response_head(qp), &offset),
+                            qp->nic->config.ipv6);
+}
+
+/* Takes the payload from memory; false: the region is gone, and so is the queue pair. */
+static bool fill_payload(struct oche_qp *qp, const struct response *response,
+                         struct oche_packet *packet, uint64_t offset, oche_time now)
+{
+    struct oche_nic *nic = qp->nic;
+    uint64_t va = response->va + offset;
+
+    if (nic->port->read == NULL || packet->payload_bytes == 0 || packet->payload == NULL)
+        return true;
+    const struct oche_region *region = region_check(nic, qp->pd, response->rkey, va,
+                                                    packet->payload_bytes, OCHE_ACCESS_REMOTE_READ);
+    if (region == NULL) {
+        response_ask_nak(qp, OCHE_SYNDROME_NAK_REMOTE_OPERATION, response->next_psn);
+        qp_responder_error(qp, OCHE_STATUS_LOCAL_PROTECTION, now);
+        return false;
+    }
+    nic->port->read(nic->config.port_context, region, va - region->va, packet->payload,
+                    packet->payload_bytes);
+    packet->ext |= OCHE_EXT_PAYLOAD;
+    return true;
+}
+
+bool response_transmit(struct oche_qp *qp, struct oche_packet *packet, oche_time now)
+{
+    static const uint8_t opcodes[4] = {OCHE_RC_READ_RESPONSE_MIDDLE, OCHE_RC_READ_RESPONSE_FIRST,
+                                       OCHE_RC_READ_RESPONSE_LAST, OCHE_RC_READ_RESPONSE_ONLY};
+    struct response *head = response_head(qp);
+    uint64_t offset;
+
+    if (!response_data_waits(qp))
+        return false;
+    uint32_t psn = head->next_psn;
+    uint32_t bytes = read_bytes(qp, head, &offset);
+    bool first = !head->begun, last = oche_psn_add(psn, 1) == head->end_psn;
+    bool repeated = head->repeated;
+    uint32_t msn = head->msn;
+    packet_begin(qp, packet, opcodes[first | last << 1], psn, bytes);
+    if (!fill_payload(qp, head, packet, offset, now))
+        return false;
+    if (first || last)
+        packet->aeth = oche_aeth(response_credit_syndrome(qp), msn);
+    head->begun = true;
+    head->next_psn = oche_psn_add(psn, 1);
+    if (oche_psn_diff(psn, qp->last_ack_psn) > 0)
+        qp->last_ack_psn = psn;
+    if (last) {
+        finish(qp, head);
+        scheduler_control(qp); /* what waited behind it */
+        if (qp->send_head == qp->send_tail)
+            congestion_note_idle(qp, now);
+    }
+    qp->nic->stats.retransmitted_packets += repeated;
+    qp->nic->stats.retransmitted_bytes += repeated ? bytes : 0;
+    qp->retransmitted_packets += repeated;
+    qp_trace(qp, now, OCHE_TRACE_DATA_SENT, psn,
+             bytes | (uint64_t)packet->opcode << 32 | (uint64_t)repeated << 40);
+    stamp(qp, packet, now);
+    return true;
+}
+
+/* ---- control ---- */
+
+/* Whether an ACK can leave for what lies before the READ whose turn it is. */
+static bool partial_ack(const struct oche_qp *qp, const struct response *head)
+{
+    return (qp->control & CONTROL_ACK) && !head->begun && head->next_psn == head->first_psn &&
+           oche_psn_diff(head->first_psn, oche_psn_add(qp->last_ack_psn, 1)) > 0;
+}
+
+bool response_control_waits(const struct oche_qp *qp)
+{
+    if (qp->control & CONTROL_CNP)
+        return true;
+    if (OCHE_LIKELY(qp->active_responses == 0))
+        return qp->control != 0;
+    const struct response *head = response_head(qp);
+    return !is_read(head) || partial_ack(qp, head);
+}
+
+static void send_cnp(struct oche_qp *qp, struct oche_packet *packet, oche_time now)
+{
+    qp->control &= (uint8_t)~CONTROL_CNP;
+    packet_begin(qp, packet, OCHE_CNP, 0, 0);
+    packet->bth = OCHE_BTH_BECN;
+    packet->ecn = OCHE_ECN_NOT_ECT;
+    qp->nic->stats.cnps_sent++;
+    qp_trace(qp, now, OCHE_TRACE_CNP_SENT, 0, 0);
+    stamp(qp, packet, now);
+}
+
+static void send_aeth(struct oche_qp *qp, struct oche_packet *packet, uint8_t syndrome,
+                      uint32_t psn, uint32_t msn, oche_time now)
+{
+    packet_begin(qp, packet, OCHE_RC_ACK, psn, 0);
+    packet->aeth = oche_aeth(syndrome, msn);
+    packet->ecn = OCHE_ECN_NOT_ECT;
+    qp_trace(qp, now, OCHE_TRACE_ACK_SENT, psn, packet->aeth);
+    stamp(qp, packet, now);
+}
+
+static void send_nak(struct oche_qp *qp, struct oche_packet *packet, oche_time now)
+{
+    struct oche_nic_stats *stats = &qp->nic->stats;
+    bool rnr = oche_aeth_kind(qp->nak_syndrome) == OCHE_AETH_RNR;
+
+    qp->control &= (uint8_t) ~(CONTROL_NAK | CONTROL_ACK); /* it acknowledges what is before */
+    stats->rnr_naks_sent += rnr;
+    stats->naks_sent += !rnr;
+    qp->last_ack_psn = oche_psn_add(qp->nak_psn, OCHE_PSN_MASK);
+    send_aeth(qp, packet, qp->nak_syndrome, qp->nak_psn, qp->msn, now);
+}
+
+static void send_ack(struct oche_qp *qp, struct oche_packet *packet, uint32_t psn, uint32_t msn,
+                     oche_time now)
+{
+    qp->nic->stats.acks_sent++;
+    qp->last_ack_psn = psn;
+    send_aeth(qp, packet, response_credit_syndrome(qp), psn, msn, now);
+}
+
+static void send_atomic(struct oche_qp *qp, struct oche_packet *packet, struct response *head,
+                        oche_time now)
+{
+    packet_begin(qp, packet, OCHE_RC_ATOMIC_ACK, head->first_psn, 0);
+    packet->aeth = oche_aeth(response_credit_syndrome(qp), head->msn);
+    packet->swap_add = head->original;
+    packet->ext = OCHE_EXT_ATOMIC;
+    packet->ecn = OCHE_ECN_NOT_ECT;
+    if (oche_psn_diff(head->first_psn, qp->last_ack_psn) > 0)
+        qp->last_ack_psn = head->first_psn;
+    qp->nic->stats.acks_sent++;
+    qp_trace(qp, now, OCHE_TRACE_ACK_SENT, head->first_psn, packet->aeth);
+    finish(qp, head);
+    scheduler_kick(qp, now); /* READ data may have waited for it */
+    stamp(qp, packet, now);
+}
+
+bool response_transmit_control(struct oche_qp *qp, struct oche_packet *packet, oche_time now)
+{
+    struct response *head = response_head(qp);
+
+    if (qp->control & CONTROL_CNP) {
+        send_cnp(qp, packet, now);
+    } else if (head != NULL && !is_read(head)) {
+        send_atomic(qp, packet, head, now);
+    } else if (head != NULL) {
+        if (!partial_ack(qp, head))
+            return false;
+        send_ack(qp, packet, oche_psn_add(head->first_psn, OCHE_PSN_MASK),
+                 oche_psn_add(head->msn, OCHE_PSN_MASK), now);
+    } else if (qp->control & CONTROL_NAK) {
+        send_nak(qp, packet, now);
+    } else if (qp->control & CONTROL_ACK) {
+        qp->control &= (uint8_t)~CONTROL_ACK;
+        send_ack(qp, packet, oche_psn_add(qp->rx.epsn, OCHE_PSN_MASK), qp->msn, now);
+    } else {
+        return false;
+    }
+    return true;
+}

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whose packet leaves next. The port pulls, so nothing is queued as packets: queue pairs are.
+ *
+ *   control list   queue pairs with an ACK, a NAK, a CNP or an atomic's result to send, first come
+ *                  first served; what they send is built when it leaves, so ACKs coalesce exactly
+ *                  when the port was busy
+ *   pacing heap    queue pairs with data whose time has not come; equal times: last served first,
+ *                  then by slot
+ *   ready lists    a class each: queue pairs whose time has come, in the order in which it came;
+ *                  who has sent and is due again goes to the end, which is round-robin
+ *
+ * The backlog is one packet for each queue pair in a ready list: the time of the packet after it
+ * begins to run when it leaves.
+ */
+#include "core/qp/qp_internal.h"
+
+/* ---- ready lists ---- */
+
+static void ready_add(struct oche_nic *nic, struct oche_qp *qp)
+{
+    struct ready_list *list = &nic->ready[qp->traffic_class];
+
+    qp->queued = QUEUED_READY;
+    qp->ready_next = NULL;
+    qp->ready_prev = list->tail;
+    if (list->tail != NULL)
+        list->tail->ready_next = qp;
+    else
+        list->head = qp;
+    list->tail = qp;
+    nic->ready_classes |= (uint8_t)(1 << qp->traffic_class);
+    qp->ready_bytes =
+        response_data_waits(qp) ? response_next_frame_bytes(qp) : requester_next_frame_bytes(qp);
+    nic->backlog_bytes += qp->ready_bytes;
+}
+
+static void ready_remove(struct oche_nic *nic, struct oche_qp *qp)
+{
+    struct ready_list *list = &nic->ready[qp->traffic_class];
+
+    qp->queued = QUEUED_NOT;
+    if (qp->ready_next != NULL)
+        qp->ready_next->ready_prev = qp->ready_prev;
+    else
+        list->tail = qp->ready_prev;
+    if (qp->ready_prev != NULL)
+        qp->ready_prev->ready_next = qp->ready_next;
+    else
+        list->head = qp->ready_next;
+    if (list->head == NULL)
+        nic->ready_classes &= (uint8_t) ~(1 << qp->traffic_class);
+    nic->backlog_bytes -= qp->ready_bytes;
+}
+
+/* The one that came first among the classes that may send, or NULL. */
+static struct oche_qp *ready_pick(const struct oche_nic *nic, uint8_t classes)
+{
+    uint8_t candidates = nic->ready_classes & classes;
+    struct oche_qp *best = NULL;
+
+    if (OCHE_LIKELY((candidates & (candidates - 1)) == 0))
+        return candidates == 0 ? NULL : nic->ready[__builtin_ctz(candidates)].head;
+    for (; candidates != 0; candidates &= (uint8_t)(candidates - 1)) {
+        struct oche_qp *head = nic->ready[__builtin_ctz(candidates)].head;
+        if (best == NULL || head->pace_due < best->pace_due)
+            best = head;
+    }
+    return best;
+}
+
+/* ---- from waiting to ready ---- */
+
+/* Queues a queue pair that has data; pace_due is set. */
+static inline void enqueue(struct oche_nic *nic, struct oche_qp *qp, oche_time horizon)
+{
+    if (qp->pace_due <= horizon) {
+        ready_add(nic, qp);
+    } else {
+        qp->queued = QUEUED_PACED;
+        heap_set(&nic->pacing, qp->slot, qp->pace_due, nic->serve_count);
+    }
+}
+
+/* Moves those whose time has come. */
+static inline void promote(struct oche_nic *nic, oche_time horizon)
+{
+    while (heap_next(&nic->pacing) <= horizon && nic->pacing.count > 0) {
+        struct oche_qp *qp = nic->qps[nic->pacing.entries[0].slot];
+        heap_remove(&nic->pacing, qp->slot);
+        ready_add(nic, qp);
+    }
+}
+
+static inline bool has_data(const struct oche_qp *qp)
+{
+    return requester_wait(qp) == REQUESTER_GO || response_data_waits(qp);
+}
+
+void scheduler_kick(struct oche_qp *qp, oche_time now)
+{
+    if (qp->queued != QUEUED_NOT || !has_data(qp))
+        return;
+    qp->pace_due = pacer_due(qp, now);
+    enqueue(qp->nic, qp, now);
+}
+
+void scheduler_repace(struct oche_qp *qp, oche_time now)
+{
+    struct oche_nic *nic = qp->nic;
+    oche_time due = pacer_due(qp, now);
+
+    if (qp->queued == QUEUED_READY) {
+        if (due <= now)
+            return; /* keeps its place */
+        ready_remove(nic, qp);
+    } else if (due <= now) {
+        heap_remove(&nic->pacing, qp->slot);
+    }
+    qp->pace_due = due;
+    enqueue(nic, qp, now);
+}
+
+void scheduler_forget(struct oche_qp *qp)
+{
+    struct oche_nic *nic = qp->nic;
+
+    if (qp->queued == QUEUED_READY)
+        ready_remove(nic, qp);
+    else if (qp->queued == QUEUED_PACED)
+        heap_remove(&nic->pacing, qp->slot);
+    qp->queued = QUEUED_NOT;
+    heap_remove(&nic->timers, qp->slot);
+    if (!(qp->flags & QP_LISTED))
+        return;
+    struct oche_qp *before = NULL;
+    for (struct oche_qp *at = nic->control_head; at != qp; at = at->control_next)
+        before = at;
+    if (before != NULL)
+        before->control_next = qp->control_next;
+    else
+        nic->control_head = qp->control_next;
+    if (nic->control_tail == qp)
+        nic->control_tail = before;
+    qp->flags &= (uint8_t)~QP_LISTED;
+}
+
+/* ---- control ---- */
+
+void scheduler_control(struct oche_qp *qp)
+{
+    struct oche_nic *nic = qp->nic;
+
+    if ((qp->flags & QP_LISTED) || !response_control_waits(qp))
+        return;
+    qp->flags |= QP_LISTED;
+    qp->control_next = NULL;
+    if (nic->control_head == NULL)
+        nic->control_head = qp;
+    else
+        nic->control_tail->control_next = qp;
+    nic->control_tail = qp;
+}
+
+/* The next control packet; false: there is none. */
+static bool transmit_control(struct oche_nic *nic, struct oche_packet *packet, oche_time now)
+{
+    while (nic->control_head != NULL) {
+        struct oche_qp *qp = nic->control_head;
+        nic->control_head = qp->control_next;
+        qp->flags &= (uint8_t)~QP_LISTED;
+        bool sent = response_transmit_control(qp, packet, now);
+        scheduler_control(qp); /* back to the end, if there is more */
+        if (sent) {
+            packet->traffic_class = nic->config.control_class;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- data ---- */
+
+static void count_data(struct oche_nic *nic, struct oche_qp *qp, struct oche_packet *packet,
+                       oche_time now)
+{
+    packet->traffic_class = qp->traffic_class;
+    packet->ecn = qp->data_ecn;
+    if (OCHE_UNLIKELY(nic->backlog_bytes > nic->config.ecn_threshold_bytes) &&
+        packet->ecn == OCHE_ECN_ECT0) {
+        packet->ecn = OCHE_ECN_CE;
+        nic->stats.ce_marked++;
+    }
+    nic->stats.data_packets_sent++;
+    nic->stats.data_bytes_sent += packet->payload_bytes;
+    nic->serve_count++;
+    uint32_t line_bytes = packet->frame_bytes + nic->config.gap_bytes;
+    if (nic->config.cc->sent != NULL) {
+        nic->config.cc->sent(&qp->flow, now, packet, line_bytes);
+        congestion_apply(qp, now);
+    }
+    pacer_sent(qp, now, line_bytes);
+}
+
+/* The next data packet of a queue pair that is ready; false: it has none, after all. */
+static bool transmit_data(struct oche_nic *nic, struct oche_qp *qp, struct oche_packet *packet,
+                          oche_time now, oche_time horizon)
+{
+    bool sent = false;
+
+    ready_remove(nic, qp);
+    bool response = response_data_waits(qp);
+    if (OCHE_UNLIKELY(response) && (qp->flags & QP_RESPONSE_TURN))
+        sent = response_transmit(qp, packet, now);
+    if (!sent) {
+        sent = requester_transmit(qp, packet, now);
+        qp->flags |= QP_RESPONSE_TURN;
+    } else {
+        qp->flags &= (uint8_t)~QP_RESPONSE_TURN;
+    }
+    if (!sent && response)
+        sent = response_transmit(qp, packet, now);
+    if (!sent)
+        return false;
+    count_data(nic, qp, packet, now);
+    if (qp->queued == QUEUED_NOT && has_data(qp))
+        enqueue(nic, qp, horizon);
+    return true;
+}
+
+/* ---- doorbell ---- */
+
+/*
+ * A thread that posted says so: once, until the NIC has looked. Any number of threads push, the
+ * NIC takes all at once; it clears `rung` before it reads the rings, so a later post rings again.
+ */
+void scheduler_ring(struct oche_qp *qp)
+{
+    struct oche_nic *nic = qp->nic;
+
+    if (atomic_exchange_explicit(&qp->rung, 1, memory_order_acq_rel) != 0)
+        return;
+    struct oche_qp *head = atomic_load_explicit(&nic->doorbell, memory_order_relaxed);
+    do {
+        qp->rung_next = head;
+    } while (!atomic_compare_exchange_weak_explicit(&nic->doorbell, &head, qp, memory_order_release,
+                                                    memory_order_relaxed));
+}
+
+/* Puts those who rang at the end of the NIC's own list, the first one first. */
+static void take_doorbell(struct oche_nic *nic)
+{
+    struct oche_qp *rung = atomic_exchange_explicit(&nic->doorbell, NULL, memory_order_acquire);
+    struct oche_qp *last = rung, *list = NULL;
+
+    while (rung != NULL) {
+        struct oche_qp *next = rung->rung_next;
+        rung->rung_next = list;
+        list = rung;
+        rung = next;
+    }
+    if (list == NULL)
+        return;
+    if (nic->rung_tail != NULL)
+        nic->rung_tail->rung_next = list;
+    else
+        nic->rung_head = list;
+    nic->rung_tail = last;
+}
+
+void scheduler_answer_doorbell(struct oche_nic *nic, oche_time now)
+{
+    if (OCHE_UNLIKELY(atomic_load_explicit(&nic->doorbell, memory_order_relaxed) != NULL))
+        take_doorbell(nic);
+    while (OCHE_UNLIKELY(nic->rung_head != NULL)) {
+        struct oche_qp *qp = nic->rung_head;
+        nic->rung_head = qp->rung_next;
+        if (nic->rung_head == NULL)
+            nic->rung_tail = NULL;
+        atomic_exchange_explicit(&qp->rung, 0, memory_order_acq_rel);
+        qp_notice_posts(qp, now);
+    }
+}
+
+/* A queue pair that goes away must not stay in the doorbell's lists. */
+void scheduler_unring(struct oche_qp *qp)
+{
+    struct oche_nic *nic = qp->nic;
+    struct oche_qp *before = NULL;
+
+    take_doorbell(nic);
+    for (struct oche_qp *at = nic->rung_head; at != NULL; before = at, at = at->rung_next) {
+        if (at != qp)
+            continue;
+        if (before != NULL)
+            before->rung_next = qp->rung_next;
+        else
+            nic->rung_head = qp->rung_next;
+        if (nic->rung_tail == qp)
+            nic->rung_tail = before;
+        atomic_store_explicit(&qp->rung, 0, memory_order_relaxed);
+        return;
+    }
+}
+
+/* ---- the port ---- */
+
+unsigned oche_nic_transmit(struct oche_nic *nic, oche_time now, oche_time due_by, uint8_t classes,
+                           struct oche_packet *const out[], unsigned max)
+{
+    unsigned count = 0;
+
+    scheduler_answer_doorbell(nic, now);
+    if (classes >> nic->config.control_class & 1)
+        while (count < max && transmit_control(nic, out[count], now))
+            count++;
+    while (count < max) {
+        promote(nic, due_by);
+        struct oche_qp *qp = ready_pick(nic, classes);
+        if (qp == NULL)
+            break;
+        if (transmit_data(nic, qp, out[count], now, due_by))
+            count++;
+    }
+    return count;
+}
+
+oche_time oche_nic_next(struct oche_nic *nic, uint8_t classes)
+{
+    if (nic->ready_classes & classes)
+        return 0;
+    if (nic->control_head != NULL && (classes >> nic->config.control_class & 1))
+        return 0;
+    if (nic->rung_head != NULL ||
+        atomic_load_explicit(&nic->doorbell, memory_order_acquire) != NULL)
+        return 0;
+    return oche_time_min(heap_next(&nic->pacing), heap_next(&nic->timers));
+}
+
+oche_time oche_nic_next_timer(const struct oche_nic *nic)
+{
+    return heap_next(&nic->timers);
+}
+
+uint64_t oche_nic_backlog_bytes(const struct oche_nic *nic)
+{
+    return nic->backlog_bytes;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Timers: a queue pair has a few deadlines and one entry in the NIC's heap, at the earliest time at
+ * which it wants to be looked at. A deadline that moves away leaves the entry where it is; when it
+ * comes up, what is due runs and the entry moves on. So an ACK costs no heap operation.
+ */
+#include "core/qp/qp_internal.h"
+
+void timers_want(struct oche_qp *qp, oche_time when)
+{
+    struct heap *timers = &qp->nic->timers;
+
+    if (when < heap_time(timers, qp->slot))
+        heap_set(timers, qp->slot, when, 0);
+}
+
+static oche_time earliest(const struct oche_qp *qp)
+{
+    oche_time when = oche_time_min(qp->ack_deadline, qp->rnr_deadline);
+
+    when = oche_time_min(when, qp->rx.timer);
+    for (unsigned i = 0; i < OCHE_CC_TIMERS; i++)
+        when = oche_time_min(when, qp->flow.timer[i]);
+    return when;
+}
+
+/* Runs what is due of one queue pair, in the order of the lines below. */
+void timers_run(struct oche_qp *qp, oche_time now)
+{
+    if (qp->ack_deadline <= now) {
+        qp->ack_deadline = OCHE_NEVER;
+        completer_ack_timeout(qp, now);
+    }
+    if (qp->rnr_deadline <= now) {
+        qp->rnr_deadline = OCHE_NEVER;
+        completer_rnr_over(qp, now);
+    }
+    if (qp->rx.timer <= now) {
+        qp->rx.timer = OCHE_NEVER;
+        responder_timer(qp, now);
+    }
+    congestion_timers(qp, now);
+}
+
+void oche_nic_expire(struct oche_nic *nic, oche_time now)
+{
+    while (nic->timers.count > 0 && heap_next(&nic->timers) <= now) {
+        struct oche_qp *qp = nic->qps[nic->timers.entries[0].slot];
+        heap_remove(&nic->timers, qp->slot);
+        timers_run(qp, now);
+        oche_time when = earliest(qp);
+        if (when == OCHE_NEVER) /* remove what timers_want has put there meanwhile */
+            heap_remove(&nic->timers, qp->slot);
+        else /* a timer set to now runs at the next instant: no endless loop */
+            heap_set(&nic->timers, qp->slot, when > now ? when : now + 1, 0);
+    }
+}

@@ -1,0 +1,553 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two NICs and a virtual link between them: see pair.h. */
+#include "tests/support/pair.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/recovery/go_back_n.h"
+#include "core/wire/opcode.h"
+
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);                        \
+            oche_panic(__FILE__, __LINE__, #condition);                                            \
+        }                                                                                          \
+    } while (0)
+
+static void idle_start(struct oche_cc_flow *flow, oche_time now)
+{
+    (void)now;
+    flow->rate_bps = flow->line_rate_bps;
+    flow->window_bytes = UINT64_MAX;
+}
+
+const struct oche_cc_scheme pair_cc_idle = {
+    .name = "idle",
+    .transports = OCHE_CC_RC | OCHE_CC_UC,
+    .start = idle_start,
+};
+
+/* ---- port hooks; the context is the side ---- */
+
+struct hook_context {
+    struct pair *pair;
+    int side;
+};
+
+static struct pair_side *hook_side(void *context)
+{
+    struct hook_context *c = context;
+
+    return &c->pair->side[c->side];
+}
+
+static void on_read(void *context, const struct oche_region *region, uint64_t offset, void *to,
+                    uint32_t bytes)
+{
+    (void)context;
+    CHECK(offset + bytes <= region->length);
+    memcpy(to, (uint8_t *)region->base + offset, bytes);
+}
+
+static void on_write(void *context, const struct oche_region *region, uint64_t offset,
+                     const void *from, uint32_t bytes)
+{
+    (void)context;
+    CHECK(offset + bytes <= region->length);
+    memcpy((uint8_t *)region->base + offset, from, bytes);
+}
+
+static uint64_t on_atomic(void *context, const struct oche_region *region, uint64_t offset,
+                          bool compare_swap, uint64_t compare, uint64_t swap_add)
+{
+    uint64_t old, new;
+
+    (void)context;
+    CHECK(offset + 8 <= region->length && offset % 8 == 0);
+    memcpy(&old, (uint8_t *)region->base + offset, 8);
+    if (compare_swap)
+        new = old == compare ? swap_add : old;
+    else
+        new = old + swap_add;
+    memcpy((uint8_t *)region->base + offset, &new, 8);
+    return old;
+}
+
+static void on_delivered(void *context, struct oche_qp *qp, uint32_t bytes, bool last,
+                         oche_time now)
+{
+    struct pair_side *side = hook_side(context);
+
+    (void)qp;
+    (void)now;
+    side->delivered_bytes += bytes;
+    side->delivered_messages += last;
+}
+
+static struct oche_qp *on_unknown_qp(void *context, const struct oche_packet *packet, oche_time now)
+{
+    struct hook_context *c = context;
+    uint32_t index = (packet->dest_qpn - PAIR_QPN) / 2;
+
+    (void)now;
+    if (!c->pair->options.unknown_qp || c->side != 1 || index >= PAIR_QPS)
+        return NULL;
+    pair_connect(c->pair, 1, index);
+    return c->pair->side[1].qp[index];
+}
+
+static void on_completion_event(void *context, struct oche_cq *cq)
+{
+    (void)cq;
+    hook_side(context)->events++;
+}
+
+static void on_qp_error(void *context, struct oche_qp *qp, enum oche_status status)
+{
+    (void)qp;
+    hook_side(context)->errors++;
+    hook_side(context)->error = status;
+}
+
+static const struct oche_nic_port pair_port = {
+    .read = on_read,
+    .write = on_write,
+    .atomic = on_atomic,
+    .delivered = on_delivered,
+    .unknown_qp = on_unknown_qp,
+    .completion_event = on_completion_event,
+    .qp_error = on_qp_error,
+};
+
+static const struct oche_nic_port pair_port_no_payload = {
+    .delivered = on_delivered,
+    .unknown_qp = on_unknown_qp,
+    .completion_event = on_completion_event,
+    .qp_error = on_qp_error,
+};
+
+/* ---- making ---- */
+
+static void *memory(size_t bytes)
+{
+    void *m = aligned_alloc(OCHE_CACHE_LINE,
+                            (bytes + OCHE_CACHE_LINE - 1) & ~(size_t)(OCHE_CACHE_LINE - 1));
+    CHECK(m != NULL);
+    memset(m, 0xa5, bytes); /* nothing may rely on zeroed memory */
+    return m;
+}
+
+static uint64_t or_default(uint64_t value, uint64_t preset)
+{
+    return value == 0 ? preset : value;
+}
+
+static void set_defaults(struct pair_options *o)
+{
+    o->cc = o->cc == NULL ? &pair_cc_idle : o->cc;
+    o->line_rate_bps = or_default(o->line_rate_bps, 100 * OCHE_GBPS);
+    o->delay = or_default(o->delay, OCHE_US);
+    o->mtu = (uint32_t)or_default(o->mtu, PAIR_MTU);
+    o->send_depth = (uint32_t)or_default(o->send_depth, 16);
+    o->recv_depth = (uint32_t)or_default(o->recv_depth, 16);
+    o->max_sge = (uint32_t)or_default(o->max_sge, 4);
+    o->responder_resources = (uint32_t)or_default(o->responder_resources, 4);
+    o->initiator_depth = (uint32_t)or_default(o->initiator_depth, 4);
+    o->qps = (uint32_t)or_default(o->qps, 1);
+    o->ack_every = (uint32_t)or_default(o->ack_every, 1);
+    o->ack_timeout = or_default(o->ack_timeout, 500 * OCHE_US);
+    o->retry_count = (uint32_t)or_default(o->retry_count, 7);
+    o->rnr_retry = (uint32_t)or_default(o->rnr_retry, 7);
+    o->min_rnr_timer = (uint32_t)or_default(o->min_rnr_timer, 1);
+    o->ecn_threshold = or_default(o->ecn_threshold, OCHE_NEVER);
+    o->nak_interval = or_default(o->nak_interval, 5 * OCHE_US);
+    if (o->access == 0)
+        o->access = OCHE_ACCESS_LOCAL_WRITE | OCHE_ACCESS_REMOTE_WRITE | OCHE_ACCESS_REMOTE_READ |
+                    OCHE_ACCESS_REMOTE_ATOMIC;
+}
+
+static void open_side(struct pair *pair, int which)
+{
+    struct pair_side *side = &pair->side[which];
+    const struct pair_options *o = &pair->options;
+    struct hook_context *context = malloc(sizeof(*context));
+
+    CHECK(context != NULL);
+    *context = (struct hook_context){.pair = pair, .side = which};
+    oche_trace_init(&side->trace, (uint32_t)which, side->ring, 64);
+    struct oche_nic_config config = {
+        .address = 100 + (uint32_t)which,
+        .line_rate_bps = o->line_rate_bps,
+        .gap_bytes = OCHE_GAP_BYTES,
+        .ipv6 = o->ipv6,
+        .control_class = 0,
+        .max_qps = PAIR_QPS,
+        .max_regions = 4,
+        .ecn_threshold_bytes = o->ecn_threshold,
+        .seed = o->seed,
+        .cc = o->cc,
+        .cc_params = o->cc_params,
+        .recovery = &oche_recovery_go_back_n,
+        .recovery_params = &pair->recovery_params,
+        .port = o->no_payload ? &pair_port_no_payload : &pair_port,
+        .port_context = context,
+        .trace = &side->trace,
+    };
+    side->nic_memory = memory(oche_nic_bytes(&config));
+    side->nic = oche_nic_create(side->nic_memory, &config);
+    side->cq_memory = memory(oche_cq_bytes(PAIR_CQ));
+    side->cq = oche_cq_create(side->cq_memory, PAIR_CQ);
+    side->memory = memory(PAIR_MEMORY);
+    side->classes = UINT8_MAX;
+    struct oche_region region = {
+        .va = PAIR_VA,
+        .length = PAIR_MEMORY,
+        .key = PAIR_KEY,
+        .access = OCHE_ACCESS_LOCAL_WRITE | OCHE_ACCESS_REMOTE_WRITE | OCHE_ACCESS_REMOTE_READ |
+                  OCHE_ACCESS_REMOTE_ATOMIC,
+        .pd = PAIR_PD,
+        .base = side->memory,
+    };
+    bool added = oche_nic_add_region(side->nic, &region);
+    CHECK(added);
+}
+
+struct oche_qp_config pair_qp_config(const struct pair *pair, int side, uint32_t index)
+{
+    const struct pair_options *o = &pair->options;
+
+    return (struct oche_qp_config){
+        .qpn = PAIR_QPN + (uint32_t)side + 2 * index,
+        .transport = (uint8_t)o->transport,
+        .traffic_class = 1,
+        .pkey = 0xffff,
+        .pd = PAIR_PD,
+        .mtu_bytes = o->mtu,
+        .send_depth = o->send_depth,
+        .recv_depth = o->recv_depth,
+        .responder_resources = o->responder_resources == UINT32_MAX ? 0 : o->responder_resources,
+        .initiator_depth = o->initiator_depth == UINT32_MAX ? 0 : o->initiator_depth,
+        .access = o->access == UINT32_MAX ? 0 : o->access,
+        .max_send_sge = o->max_sge,
+        .max_recv_sge = o->max_sge,
+        .max_inline_bytes = 64,
+        .end_to_end_credits = o->credits,
+        .send_cq = pair->side[side].cq,
+        .recv_cq = pair->side[side].cq,
+    };
+}
+
+struct oche_qp_connection pair_connection(const struct pair *pair, int side, uint32_t index)
+{
+    const struct pair_options *o = &pair->options;
+    uint32_t psn[2] = {o->first_psn, oche_psn_add(o->first_psn, 1000)};
+
+    return (struct oche_qp_connection){
+        .remote_address = 101 - (uint32_t)side,
+        .remote_qpn = PAIR_QPN + 1 - (uint32_t)side + 2 * index,
+        .send_psn = psn[side],
+        .recv_psn = psn[1 - side],
+        .udp_source_port = 0xc000,
+        .flow_hash = 42 + index,
+        .ack_every_packets = o->ack_every,
+        .window_packets = o->window_packets,
+        .ack_timeout = o->ack_timeout,
+        .retry_count = o->retry_count == UINT32_MAX - 1 ? 0 : o->retry_count,
+        .rnr_retry = o->rnr_retry == UINT32_MAX - 1 ? 0 : o->rnr_retry,
+        .min_rnr_timer = (uint8_t)o->min_rnr_timer,
+    };
+}
+
+void pair_connect(struct pair *pair, int which, uint32_t index)
+{
+    struct pair_side *side = &pair->side[which];
+    struct oche_qp_config config = pair_qp_config(pair, which, index);
+    struct oche_qp_connection connection = pair_connection(pair, which, index);
+
+    side->qp_memory[index] = memory(oche_qp_bytes(side->nic, &config));
+    side->qp[index] = oche_qp_create(side->nic, side->qp_memory[index], &config);
+    CHECK(side->qp[index] != NULL);
+    bool ready = oche_qp_init(side->qp[index], pair->now) &&
+                 oche_qp_ready_to_receive(side->qp[index], &connection, pair->now) &&
+                 oche_qp_ready_to_send(side->qp[index], pair->now);
+    CHECK(ready);
+}
+
+struct pair *pair_open(const struct pair_options *options)
+{
+    struct pair *pair = calloc(1, sizeof(*pair));
+
+    CHECK(pair != NULL);
+    if (options != NULL)
+        pair->options = *options;
+    set_defaults(&pair->options);
+    pair->recovery_params.nak_interval = pair->options.nak_interval;
+    pair->recovery_params.nak_exception = true;
+    pair->random = oche_random_stream(pair->options.seed, "pair faults", 0);
+    pair->pool = malloc(PAIR_IN_FLIGHT * sizeof(*pair->pool));
+    pair->free = malloc(PAIR_IN_FLIGHT * sizeof(*pair->free));
+    pair->heap = malloc(PAIR_IN_FLIGHT * sizeof(*pair->heap));
+    CHECK(pair->pool != NULL && pair->free != NULL && pair->heap != NULL);
+    for (uint32_t i = 0; i < PAIR_IN_FLIGHT; i++)
+        pair->free[i] = PAIR_IN_FLIGHT - 1 - i;
+    pair->free_count = PAIR_IN_FLIGHT;
+    pair->now = OCHE_US;
+    open_side(pair, 0);
+    open_side(pair, 1);
+    for (uint32_t i = 0; i < pair->options.qps && !pair->options.no_connect; i++) {
+        pair_connect(pair, 0, i);
+        if (!pair->options.unknown_qp)
+            pair_connect(pair, 1, i);
+    }
+    return pair;
+}
+
+void pair_close(struct pair *pair)
+{
+    for (int s = 0; s < 2; s++) {
+        struct pair_side *side = &pair->side[s];
+        for (uint32_t i = 0; i < PAIR_QPS; i++) {
+            if (side->qp[i] != NULL)
+                oche_qp_destroy(side->qp[i]);
+            free(side->qp_memory[i]);
+        }
+        free(side->nic_memory);
+        free(side->cq_memory);
+        free(side->memory);
+    }
+    free(pair->pool);
+    free(pair->free);
+    free(pair->heap);
+    free(pair);
+}
+
+/* ---- the link ---- */
+
+static bool before(const struct pair *pair, uint32_t a, uint32_t b)
+{
+    const struct pair_packet *x = &pair->pool[a], *y = &pair->pool[b];
+
+    return x->arrives != y->arrives ? x->arrives < y->arrives : x->order < y->order;
+}
+
+static void heap_push(struct pair *pair, uint32_t index)
+{
+    uint32_t at = pair->heap_count++;
+
+    while (at > 0 && before(pair, index, pair->heap[(at - 1) / 2])) {
+        pair->heap[at] = pair->heap[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    pair->heap[at] = index;
+}
+
+static uint32_t heap_pop(struct pair *pair)
+{
+    uint32_t top = pair->heap[0], last = pair->heap[--pair->heap_count], at = 0;
+
+    for (;;) {
+        uint32_t child = 2 * at + 1;
+        if (child >= pair->heap_count)
+            break;
+        if (child + 1 < pair->heap_count && before(pair, pair->heap[child + 1], pair->heap[child]))
+            child++;
+        if (!before(pair, pair->heap[child], last))
+            break;
+        pair->heap[at] = pair->heap[child];
+        at = child;
+    }
+    pair->heap[at] = last;
+    return top;
+}
+
+static enum pair_fate decide(struct pair *pair, int from, const struct oche_packet *packet)
+{
+    const struct pair_options *o = &pair->options;
+
+    if (pair->fate != NULL) {
+        enum pair_fate fate = pair->fate(pair, from, packet);
+        if (fate != PAIR_PASS)
+            return fate;
+    }
+    if (o->drop + o->twice + o->late == 0)
+        return PAIR_PASS;
+    uint64_t draw = oche_random_below(&pair->random, 1000);
+    if (draw < o->drop)
+        return PAIR_DROP;
+    if (draw < o->drop + o->twice)
+        return PAIR_TWICE;
+    return draw < o->drop + o->twice + o->late ? PAIR_LATE : PAIR_PASS;
+}
+
+static void put_on_link(struct pair *pair, uint32_t index, int from)
+{
+    struct pair_packet *p = &pair->pool[index];
+    oche_time on_line =
+        oche_time_of_bytes(p->packet.frame_bytes + OCHE_GAP_BYTES, pair->options.line_rate_bps);
+    enum pair_fate fate;
+
+    pair->sent++;
+    pair->side[from].busy_until = pair->now + on_line;
+    if (pair->tap != NULL)
+        pair->tap(pair, from, &p->packet);
+    fate = decide(pair, from, &p->packet);
+    p->to = (uint8_t)(1 - from);
+    p->order = pair->order++;
+    p->arrives = pair->now + on_line + pair->options.delay;
+    if (fate == PAIR_LATE)
+        p->arrives += oche_random_below(&pair->random, 20) * pair->options.delay / 4;
+    if (fate == PAIR_DROP) {
+        pair->free[pair->free_count++] = index;
+        return;
+    }
+    heap_push(pair, index);
+    if (fate != PAIR_TWICE)
+        return;
+    CHECK(pair->free_count > 0);
+    uint32_t again = pair->free[--pair->free_count];
+    struct pair_packet *q = &pair->pool[again];
+    *q = *p;
+    q->packet.payload = q->payload;
+    q->order = pair->order++;
+    q->arrives += oche_random_below(&pair->random, 8) * pair->options.delay / 4;
+    heap_push(pair, again);
+}
+
+static bool transmit(struct pair *pair, int from)
+{
+    struct pair_side *side = &pair->side[from];
+
+    CHECK(pair->free_count > 0);
+    uint32_t index = pair->free[pair->free_count - 1];
+    struct pair_packet *p = &pair->pool[index];
+    struct oche_packet *out = &p->packet;
+    out->payload = p->payload;
+    if (oche_nic_transmit(side->nic, pair->now, pair->now, side->classes, &out, 1) == 0)
+        return false;
+    pair->free_count--;
+    CHECK(out->frame_bytes ==
+          oche_frame_bytes(out->opcode, out->payload_bytes, pair->options.ipv6));
+    put_on_link(pair, index, from);
+    return true;
+}
+
+/* When a side wants to do something by itself. */
+static oche_time side_next(const struct pair *pair, int which)
+{
+    const struct pair_side *side = &pair->side[which];
+    oche_time next = oche_nic_next(side->nic, side->classes);
+    oche_time timer = oche_nic_next_timer(side->nic);
+
+    if (next < side->busy_until)
+        next = side->busy_until;
+    return oche_time_min(next, timer);
+}
+
+bool pair_step(struct pair *pair, oche_time until)
+{
+    oche_time next = oche_time_min(side_next(pair, 0), side_next(pair, 1));
+
+    if (pair->heap_count > 0)
+        next = oche_time_min(next, pair->pool[pair->heap[0]].arrives);
+    if (next == OCHE_NEVER || next > until)
+        return false;
+    if (next > pair->now)
+        pair->now = next;
+    while (pair->heap_count > 0 && pair->pool[pair->heap[0]].arrives <= pair->now) {
+        uint32_t index = heap_pop(pair);
+        struct pair_packet *p = &pair->pool[index];
+        oche_nic_receive(pair->side[p->to].nic, &p->packet, pair->now);
+        pair->free[pair->free_count++] = index;
+    }
+    for (int s = 0; s < 2; s++) {
+        struct pair_side *side = &pair->side[s];
+        if (oche_nic_next_timer(side->nic) <= pair->now)
+            oche_nic_expire(side->nic, pair->now);
+        if (side->busy_until <= pair->now)
+            transmit(pair, s);
+    }
+    return true;
+}
+
+void pair_run(struct pair *pair, oche_time until)
+{
+    while (pair_step(pair, until))
+        ;
+    pair->now = until;
+}
+
+oche_time pair_run_quiet(struct pair *pair)
+{
+    oche_time limit = pair->now + 1000 * OCHE_SEC;
+    uint64_t steps = 0;
+
+    while (pair_step(pair, limit))
+        CHECK(++steps < 100000000);
+    CHECK(pair->now < limit);
+    return pair->now;
+}
+
+/* ---- work ---- */
+
+struct oche_send_work pair_work(enum oche_work_opcode opcode, uint64_t wr_id, uint32_t offset,
+                                uint32_t remote_offset, uint32_t length)
+{
+    return (struct oche_send_work){
+        .wr_id = wr_id,
+        .opcode = (uint8_t)opcode,
+        .flags = OCHE_WORK_SIGNALED,
+        .sge_count = 1,
+        .remote_va = PAIR_VA + remote_offset,
+        .rkey = PAIR_KEY,
+        .sge[0] = {.va = PAIR_VA + offset, .length = length, .lkey = PAIR_KEY},
+    };
+}
+
+void pair_post(struct pair *pair, int side, const struct oche_send_work *work)
+{
+    int error = oche_qp_post_send(pair->side[side].qp[0], work);
+
+    CHECK(error == 0);
+}
+
+void pair_post_recv(struct pair *pair, int side, uint64_t wr_id, uint32_t offset, uint32_t length)
+{
+    struct oche_recv_work work = {
+        .wr_id = wr_id,
+        .sge_count = 1,
+        .sge[0] = {.va = PAIR_VA + offset, .length = length, .lkey = PAIR_KEY},
+    };
+    int error = oche_qp_post_recv(pair->side[side].qp[0], &work);
+
+    CHECK(error == 0);
+}
+
+struct oche_completion pair_expect(struct pair *pair, int side, uint64_t wr_id,
+                                   enum oche_status status)
+{
+    struct oche_completion done = {0};
+    unsigned count = oche_cq_poll(pair->side[side].cq, &done, 1);
+
+    if (count != 1 || done.wr_id != wr_id || done.status != status)
+        fprintf(stderr, "completion: %u, wr_id %lu status %d; want wr_id %lu status %d\n", count,
+                (unsigned long)done.wr_id, done.status, (unsigned long)wr_id, status);
+    CHECK(count == 1 && done.wr_id == wr_id && done.status == status);
+    return done;
+}
+
+void pair_expect_none(struct pair *pair, int side)
+{
+    struct oche_completion done;
+    unsigned count = oche_cq_poll(pair->side[side].cq, &done, 1);
+
+    CHECK(count == 0);
+}
+
+void pair_fill(struct pair *pair, int side, uint32_t offset, uint32_t length, uint8_t salt)
+{
+    for (uint32_t i = offset; i < offset + length; i++)
+        pair->side[side].memory[i] = (uint8_t)oche_mix64(i + ((uint64_t)salt << 32));
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Two NICs joined by a virtual link, for tests of queue pairs: delay, a line rate, and faults that
+ * the test decides (drop, duplicate, hold back) by rule or at random with a fixed seed. Real bytes
+ * move between two arrays. Time is virtual; pair_run goes from event to event.
+ */
+#ifndef OCHE_TESTS_SUPPORT_PAIR_H
+#define OCHE_TESTS_SUPPORT_PAIR_H
+
+#include "core/qp/nic.h"
+
+#define PAIR_MEMORY    (1 << 20) /* bytes a side, one region with key PAIR_KEY at address PAIR_VA */
+#define PAIR_KEY       77
+#define PAIR_VA        UINT64_C(0x10000)
+#define PAIR_PD        5
+#define PAIR_QPN       0x11 /* of side 0; side 1 has 0x12; further pairs: plus 2 each */
+#define PAIR_QPS       8
+#define PAIR_MTU       1024
+#define PAIR_CQ        4096
+#define PAIR_IN_FLIGHT 4096
+
+enum pair_fate { PAIR_PASS, PAIR_DROP, PAIR_TWICE, PAIR_LATE };
+
+struct pair_packet {
+    struct oche_packet packet;
+    oche_time arrives;
+    uint64_t order;
+    uint8_t to;
+    uint8_t payload[9216];
+};
+
+struct pair_side {
+    struct oche_nic *nic;
+    struct oche_cq *cq;
+    struct oche_qp *qp[PAIR_QPS];
+    uint8_t *memory;
+    struct oche_trace trace;
+    struct oche_trace_record ring[64];
+    oche_time busy_until;
+    uint8_t classes;          /* that may send now */
+    uint64_t delivered_bytes; /* by the hook */
+    uint64_t delivered_messages;
+    uint64_t events, errors; /* completion_event, qp_error */
+    enum oche_status error;  /* of the last qp_error */
+    void *nic_memory, *cq_memory, *qp_memory[PAIR_QPS];
+};
+
+/* What the test may set before pair_open; zero means the default. */
+struct pair_options {
+    const struct oche_cc_scheme *cc; /* default: a scheme that does nothing */
+    const void *cc_params;
+    uint64_t line_rate_bps; /* 100 Gbit/s */
+    oche_time delay;        /* 1 µs */
+    uint64_t seed;
+    uint32_t transport;
+    uint32_t mtu;
+    uint32_t send_depth, recv_depth;               /* 16 */
+    uint32_t max_sge;                              /* 4 */
+    uint32_t responder_resources, initiator_depth; /* 4; UINT32_MAX: 0 */
+    uint32_t qps;                                  /* pairs of queue pairs: 1 */
+    uint32_t first_psn;                            /* of side 0; side 1: plus 1000 */
+    uint32_t ack_every, window_packets;
+    oche_time ack_timeout;           /* 500 µs */
+    uint32_t retry_count, rnr_retry; /* 7; UINT32_MAX - 1: 0 */
+    uint32_t min_rnr_timer;
+    uint32_t access; /* all; UINT32_MAX: none */
+    bool ipv6, credits, no_connect;
+    uint64_t ecn_threshold; /* 0: never */
+    oche_time nak_interval; /* 5 µs */
+    bool unknown_qp;        /* side 1 has no queue pair: the hook makes it */
+    bool no_payload;
+    /* Random faults, each in 1/1000 of packets. */
+    uint32_t drop, twice, late;
+};
+
+struct pair {
+    struct pair_side side[2];
+    struct pair_options options;
+    oche_time now;
+    struct oche_random random;
+    struct pair_packet *pool; /* PAIR_IN_FLIGHT of them */
+    uint32_t *free, free_count;
+    uint32_t *heap, heap_count; /* in flight, by (arrives, order) */
+    uint64_t sent;              /* packets put on the link so far, both ways */
+    uint64_t order;
+    /* Decides on a packet; NULL: random faults only. */
+    enum pair_fate (*fate)(struct pair *pair, int from, const struct oche_packet *packet);
+    /* Sees every packet that is sent, before its fate. */
+    void (*tap)(struct pair *pair, int from, const struct oche_packet *packet);
+    void *context;
+    struct {
+        oche_time nak_interval;
+        bool nak_exception;
+    } recovery_params;
+};
+
+/* Makes both NICs and connects `qps` pairs of queue pairs (RTS both). Never returns NULL. */
+struct pair *pair_open(const struct pair_options *options);
+void pair_close(struct pair *pair);
+
+/* The configuration and the connection that pair_open uses, for tests that make their own. */
+struct oche_qp_config pair_qp_config(const struct pair *pair, int side, uint32_t index);
+struct oche_qp_connection pair_connection(const struct pair *pair, int side, uint32_t index);
+/* To RTS. */
+void pair_connect(struct pair *pair, int side, uint32_t index);
+
+/* Runs one event, if it is not after `until`; false: nothing to do until then. */
+bool pair_step(struct pair *pair, oche_time until);
+/* Runs all events until then; `now` is `until` afterwards. */
+void pair_run(struct pair *pair, oche_time until);
+/* Runs until nothing happens any more, for 1000 s at most. Returns the time of the last event. */
+oche_time pair_run_quiet(struct pair *pair);
+
+/* A work request with one SGE; offsets are into the sides' memory. Flags: signalled. */
+struct oche_send_work pair_work(enum oche_work_opcode opcode, uint64_t wr_id, uint32_t offset,
+                                uint32_t remote_offset, uint32_t length);
+void pair_post(struct pair *pair, int side, const struct oche_send_work *work);
+void pair_post_recv(struct pair *pair, int side, uint64_t wr_id, uint32_t offset, uint32_t length);
+/* The next completion of a side must be this one; returns it. */
+struct oche_completion pair_expect(struct pair *pair, int side, uint64_t wr_id,
+                                   enum oche_status status);
+void pair_expect_none(struct pair *pair, int side);
+/* Fills a range of a side's memory with bytes that depend on place and `salt`. */
+void pair_fill(struct pair *pair, int side, uint32_t offset, uint32_t length, uint8_t salt);
+
+extern const struct oche_cc_scheme pair_cc_idle;
+
+#endif
