@@ -100,7 +100,7 @@ static inline void oche_pfc_set(struct oche_packet *frame, unsigned cls, uint16_
     frame->ext |= OCHE_EXT_PFC;
 }
 
-/* Frame sizes. An untagged RoCEv2/IPv4 frame is 62 + headers after BTH + payload + pad, FCS included. */
+/* Frame sizes. A RoCEv2/IPv4 frame is 62 + headers after BTH + payload + pad, with its FCS. */
 #define OCHE_ETH_BYTES       14
 #define OCHE_FCS_BYTES       4
 #define OCHE_IPV4_BYTES      20

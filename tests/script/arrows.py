@@ -27,8 +27,8 @@ ARROWS = {
 }
 
 PURE = ("core", "fabric")
-PURE_HEADERS = {"stdbool.h", "stddef.h", "stdint.h", "limits.h", "string.h", "stdatomic.h", "errno.h",
-                "math.h"}
+PURE_HEADERS = {"stdbool.h", "stddef.h", "stdint.h", "limits.h", "string.h", "stdatomic.h",
+                "math.h", "errno.h"}
 
 # Called by name in core or fabric: no. (A hook, x->time(…), is something else.)
 BANNED = {
