@@ -151,6 +151,7 @@ int main(int argc, char **argv)
     run(2, 0, count);
     run(2, 8, count);
     run(2, 40, count);
+    run(2, 100, count);
     run(8, 0, count);
     return 0;
 }

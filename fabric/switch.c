@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The switch: how the mechanisms beside this file act on a packet. Arrival: route (ecmp), admit
+ * The switch: how the files beside this one act on a packet. Arrival: route (ecmp), admit
  * (shared_buffer; pfc when a threshold is crossed), mark if at enqueue (ecn), queue (priority).
  * Departure: take the highest class that is not paused (priority, pause), release its memory
  * (shared_buffer; pfc when a class may resume), mark (ecn).
@@ -14,7 +14,7 @@
 
 /* Where each array lies in the memory of one switch. */
 struct layout {
-    size_t egress, ingress, cold, pfc_ports, want, named, pauses, due, bytes;
+    size_t egress, ingress, cold, pfc_ports, want, named, pauses, due, mechanisms, states, bytes;
 };
 
 static size_t place(size_t *end, size_t bytes)
@@ -23,6 +23,15 @@ static size_t place(size_t *end, size_t bytes)
 
     *end = (at + bytes + OCHE_CACHE_LINE - 1) & ~(size_t)(OCHE_CACHE_LINE - 1);
     return at;
+}
+
+/* Bytes of state of the i-th mechanism. */
+static size_t state_bytes(const struct oche_switch_config *config, unsigned i)
+{
+    size_t end = 0;
+
+    place(&end, config->mechanisms[i]->state_bytes(config, config->mechanism_params[i]));
+    return end;
 }
 
 static struct layout layout_of(const struct oche_switch_config *config)
@@ -42,6 +51,10 @@ static struct layout layout_of(const struct oche_switch_config *config)
     at.named = place(&at.bytes, ports * sizeof(uint32_t));
     at.pauses = place(&at.bytes, ports * sizeof(struct oche_pause));
     at.due = place(&at.bytes, ports * sizeof(oche_time));
+    at.mechanisms = place(&at.bytes, config->mechanism_count * sizeof(struct oche_switch_hooked));
+    at.states = at.bytes;
+    for (unsigned i = 0; i < config->mechanism_count; i++)
+        place(&at.bytes, state_bytes(config, i));
     return at;
 }
 
@@ -64,6 +77,39 @@ static void init_port(struct oche_switch *sw, const struct oche_switch_config *c
     sw->due[port] = OCHE_NEVER;
 }
 
+static oche_time mechanisms_next(const struct oche_switch *sw)
+{
+    oche_time next = OCHE_NEVER;
+
+    for (unsigned i = 0; i < sw->mechanism_count; i++)
+        if (sw->mechanisms[i].ops->next != NULL)
+            next = oche_time_min(next, sw->mechanisms[i].ops->next(sw->mechanisms[i].state));
+    return next;
+}
+
+static void find_next(struct oche_switch *sw)
+{
+    sw->next = mechanisms_next(sw);
+    for (unsigned port = 0; port < sw->port_count; port++)
+        sw->next = oche_time_min(sw->next, sw->due[port]);
+}
+
+static void init_mechanisms(struct oche_switch *sw, const struct oche_switch_config *config,
+                            char *states)
+{
+    for (unsigned i = 0; i < config->mechanism_count; i++) {
+        const struct oche_switch_mechanism *ops = config->mechanisms[i];
+
+        sw->mechanisms[i] = (struct oche_switch_hooked){.ops = ops, .state = states};
+        states += state_bytes(config, i);
+        ops->create(sw->mechanisms[i].state, config, config->mechanism_params[i]);
+        sw->hooks |= ops->route != NULL ? OCHE_HOOK_ROUTE : 0;
+        sw->hooks |= ops->enqueue != NULL ? OCHE_HOOK_ENQUEUE : 0;
+        sw->hooks |= ops->dequeue != NULL ? OCHE_HOOK_DEQUEUE : 0;
+    }
+    sw->mechanism_count = config->mechanism_count;
+}
+
 struct oche_switch *oche_switch_create(void *memory, const struct oche_switch_config *config)
 {
     struct layout at = layout_of(config);
@@ -76,7 +122,7 @@ struct oche_switch *oche_switch_create(void *memory, const struct oche_switch_co
     memset(memory, 0, at.bytes);
     sw->routes = config->routes;
     sw->salt = oche_ecmp_salt(config->seed, config->node);
-    sw->port_count = config->port_count;
+    sw->port_count = (uint16_t)config->port_count;
     sw->class_count = config->class_count;
     sw->lossless = params->pfc ? config->lossless_classes : 0;
     sw->lines = (uint8_t)oche_egress_lines(config->class_count);
@@ -90,11 +136,13 @@ struct oche_switch *oche_switch_create(void *memory, const struct oche_switch_co
     sw->pfc.named = (void *)(base + at.named);
     sw->pauses = (void *)(base + at.pauses);
     sw->due = (void *)(base + at.due);
-    sw->next = OCHE_NEVER;
+    sw->mechanisms = (void *)(base + at.mechanisms);
     oche_red_init(&sw->red, params, config->seed, config->node);
     oche_buffer_init(&sw->buffer, config);
     for (unsigned port = 0; port < config->port_count; port++)
         init_port(sw, config, port);
+    init_mechanisms(sw, config, base + at.states);
+    find_next(sw);
     return sw;
 }
 
@@ -123,6 +171,46 @@ static void watch_change(struct oche_switch *sw, unsigned port, oche_time now)
     watch->bytes = oche_egress_bytes(oche_switch_egress(sw, port));
     if (watch->bytes > watch->max_bytes)
         watch->max_bytes = watch->bytes;
+}
+
+/* ---- hooks: only if some mechanism of this switch has them ---- */
+
+static int hook_route(struct oche_switch *sw, unsigned in_port, struct oche_packet *packet,
+                      int port, oche_time now)
+{
+    for (unsigned i = 0; i < sw->mechanism_count && port >= 0; i++) {
+        const struct oche_switch_hooked *hooked = &sw->mechanisms[i];
+
+        if (hooked->ops->route != NULL)
+            port = hooked->ops->route(hooked->state, sw, in_port, packet, port, now);
+    }
+    OCHE_MUST(port < (int)sw->port_count);
+    sw->next = oche_time_min(sw->next, mechanisms_next(sw));
+    return port;
+}
+
+static void hook_enqueue(struct oche_switch *sw, unsigned port, struct oche_packet *packet,
+                         oche_time now)
+{
+    for (unsigned i = 0; i < sw->mechanism_count; i++) {
+        const struct oche_switch_hooked *hooked = &sw->mechanisms[i];
+
+        if (hooked->ops->enqueue != NULL)
+            hooked->ops->enqueue(hooked->state, sw, port, packet, now);
+    }
+    sw->next = oche_time_min(sw->next, mechanisms_next(sw));
+}
+
+static void hook_dequeue(struct oche_switch *sw, unsigned port, struct oche_packet *packet,
+                         oche_time now)
+{
+    for (unsigned i = 0; i < sw->mechanism_count; i++) {
+        const struct oche_switch_hooked *hooked = &sw->mechanisms[i];
+
+        if (hooked->ops->dequeue != NULL)
+            hooked->ops->dequeue(hooked->state, sw, port, packet, now);
+    }
+    sw->next = oche_time_min(sw->next, mechanisms_next(sw));
 }
 
 /* Room for a packet of `bytes` from `in_port` in the queue (port, cls)? */
@@ -159,6 +247,8 @@ int oche_switch_receive(struct oche_switch *sw, unsigned in_port, struct oche_pa
     port = packet->route_hint != 0 ? packet->route_hint - 1
                                    : oche_ecmp_route(&sw->routes, sw->salt, packet);
     packet->route_hint = 0;
+    if (OCHE_UNLIKELY(sw->hooks & OCHE_HOOK_ROUTE) && port >= 0)
+        port = hook_route(sw, in_port, packet, port, now);
     if (OCHE_UNLIKELY(port < 0))
         return drop(sw, in_port, OCHE_DROP_NO_ROUTE);
     cls = OCHE_LIKELY(packet->traffic_class < sw->class_count) ? packet->traffic_class : 0;
@@ -167,6 +257,8 @@ int oche_switch_receive(struct oche_switch *sw, unsigned in_port, struct oche_pa
         return drop(sw, (unsigned)port, OCHE_DROP_BUFFER);
     if (sw->mark_at_enqueue)
         mark(sw, (unsigned)port, packet, oche_egress_class_bytes(egress, cls));
+    if (OCHE_UNLIKELY(sw->hooks & OCHE_HOOK_ENQUEUE))
+        hook_enqueue(sw, (unsigned)port, packet, now);
     packet->ingress_port = (uint16_t)in_port;
     packet->when = now;
     oche_egress_put(egress, cls, packet);
@@ -198,6 +290,8 @@ struct oche_packet *oche_switch_transmit(struct oche_switch *sw, unsigned port, 
     }
     if (!sw->mark_at_enqueue)
         mark(sw, port, packet, oche_egress_class_bytes(egress, cls));
+    if (OCHE_UNLIKELY(sw->hooks & OCHE_HOOK_DEQUEUE))
+        hook_dequeue(sw, port, packet, now);
     if (OCHE_UNLIKELY(egress->flags & OCHE_EGRESS_WATCHED))
         watch_change(sw, port, now);
     return packet;
@@ -256,9 +350,7 @@ void oche_switch_set_due(struct oche_switch *sw, unsigned port)
     }
     if (before > sw->next)
         return;
-    sw->next = OCHE_NEVER;
-    for (unsigned i = 0; i < sw->port_count; i++)
-        sw->next = oche_time_min(sw->next, sw->due[i]);
+    find_next(sw);
 }
 
 void oche_switch_receive_pause(struct oche_switch *sw, unsigned port,
@@ -274,19 +366,33 @@ oche_time oche_switch_next(const struct oche_switch *sw)
     return sw->next;
 }
 
+static void expire_mechanisms(struct oche_switch *sw, oche_time now)
+{
+    for (unsigned i = 0; i < sw->mechanism_count; i++) {
+        const struct oche_switch_hooked *hooked = &sw->mechanisms[i];
+
+        if (hooked->ops->next == NULL || hooked->ops->next(hooked->state) > now)
+            continue;
+        hooked->ops->expire(hooked->state, sw, now);
+        OCHE_MUST(hooked->ops->next(hooked->state) > now);
+    }
+}
+
 int oche_switch_expire(struct oche_switch *sw, oche_time now)
 {
-    while (sw->next <= now) {
-        unsigned port = 0;
-
-        while (sw->due[port] > now)
-            port++;
+    if (sw->next > now)
+        return -1;
+    expire_mechanisms(sw, now);
+    for (unsigned port = 0; port < sw->port_count; port++) {
+        if (sw->due[port] > now)
+            continue;
         oche_switch_egress(sw, port)->paused = oche_pause_update(&sw->pauses[port], now);
         oche_pfc_expire(sw, port, now);
         oche_switch_set_due(sw, port);
         if (oche_switch_ready(sw, port))
             return (int)port;
     }
+    find_next(sw);
     return -1;
 }
 

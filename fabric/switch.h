@@ -82,6 +82,9 @@ struct oche_routes {
     uint32_t addresses;              /* how many there are; beyond: dropped */
 };
 
+struct oche_switch_mechanism;
+
+/* `routes` and `mechanisms` point at what must outlive the switch; the rest is copied. */
 struct oche_switch_config {
     const struct oche_switch_params *params;
     uint32_t node; /* identity: random streams, ECMP seed */
@@ -92,6 +95,10 @@ struct oche_switch_config {
     uint8_t lossless_classes; /* mask: PFC applies to these */
     uint32_t mtu_frame_bytes; /* largest frame, for headroom and RESUME */
     struct oche_routes routes;
+    /* Beside the built-in ones (fabric/mechanism.h), each with its parameters; usually none. */
+    const struct oche_switch_mechanism *const *mechanisms;
+    const void *const *mechanism_params;
+    uint32_t mechanism_count;
 };
 
 enum oche_drop {

@@ -4,6 +4,7 @@
 #define OCHE_FABRIC_SWITCH_STATE_H
 
 #include "fabric/ecn.h"
+#include "fabric/mechanism.h"
 #include "fabric/pause.h"
 #include "fabric/pfc.h"
 #include "fabric/priority.h"
@@ -17,27 +18,45 @@ struct oche_switch_cold {
     struct oche_queue_watch *watch; /* or NULL */
 };
 
+/* Hooks that some mechanism of the switch has. */
+#define OCHE_HOOK_ROUTE   UINT8_C(1)
+#define OCHE_HOOK_ENQUEUE UINT8_C(2)
+#define OCHE_HOOK_DEQUEUE UINT8_C(4)
+
+struct oche_switch_hooked {
+    const struct oche_switch_mechanism *ops;
+    void *state;
+};
+
+/* Four lines: arrival touches the first three, departure the second and third. */
 struct oche_switch {
     struct oche_routes routes;
-    uint64_t salt; /* of ECMP */
-    uint32_t port_count;
+    uint64_t salt;       /* of ECMP */
+    uint64_t port_limit; /* lossy classes: bytes in a port's egress queues */
+
+    uint16_t port_count;
     uint8_t class_count;
     uint8_t lossless; /* classes under PFC; 0 if PFC is off */
     uint8_t lines;    /* of egress per port */
+    uint8_t hooks;    /* OCHE_HOOK_… */
     bool mark_at_enqueue;
-
     struct oche_egress *egress;   /* `lines` a port */
     struct oche_ingress *ingress; /* `class_count` a port */
-    uint64_t port_limit;          /* lossy classes: bytes in a port's egress queues */
     struct oche_red red;
     struct oche_switch_cold *cold;
 
     struct oche_buffer buffer;
+
     struct oche_pfc pfc;
     struct oche_pause *pauses; /* a port */
     oche_time *due;            /* by port: its next pause, end of pause, or refresh */
-    oche_time next;            /* the least of `due` */
-};
+    oche_time next;            /* the least of `due` and of the mechanisms' timers */
+    struct oche_switch_hooked *mechanisms;
+    uint32_t mechanism_count;
+} __attribute__((aligned(OCHE_CACHE_LINE)));
+
+_Static_assert(offsetof(struct oche_switch, port_count) == 64, "line of departure");
+_Static_assert(offsetof(struct oche_switch, buffer) == 128, "line of the buffer");
 
 static inline struct oche_egress *oche_switch_egress(const struct oche_switch *sw, unsigned port)
 {
