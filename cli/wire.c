@@ -228,6 +228,19 @@ static bool headers_are_there(const struct one *one)
                                       oche_opcode(one->packet.opcode)->header_bytes;
 }
 
+/* Whether what says that a cut frame is not RoCE was captured. */
+static bool is_surely_foreign(const struct one *one)
+{
+    const size_t count = one->header->caplen - one->link.ip_at;
+    const uint8_t *ip = one->bytes + one->link.ip_at;
+
+    if (count < 10) /* IPv4's protocol is the tenth byte */
+        return false;
+    if (one->error != OCHE_WIRE_NOT_ROCE)
+        return true;
+    return count >= (ip[0] >> 4 == 6 ? OCHE_IPV6_BYTES : (size_t)(ip[0] & 0x0f) * 4) + 4;
+}
+
 static bool note_psn(struct report *report, struct one *one)
 {
     const struct oche_opcode_row *row = oche_opcode(one->packet.opcode);
@@ -302,7 +315,10 @@ static bool judge_ip(struct report *report, struct one *one)
     }
     one->error = oche_decode_ip(ip, count, cut ? NULL : crc, &one->packet, &one->facts);
     if (oche_wire_is_foreign(one->error)) {
-        report->other++;
+        if (!cut || is_surely_foreign(one))
+            report->other++;
+        else
+            cut_bytes(report, one);
         return true;
     }
     report->roce++;
