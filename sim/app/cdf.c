@@ -8,14 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/app/cdf_data.h" /* made by Meson from data/cdf: X("websearch", "text") … */
+#include "sim/app/cdf_data.h" /* made by Meson from data/cdf: X(websearch, "text") … */
 
-const struct oche_cdf_builtin oche_cdf_builtins[] = {
-#define X(name, text) {name, text},
-    OCHE_CDF_DATA
+#define X(name, text) #name,
+const char *const oche_cdf_names[] = {OCHE_CDF_DATA NULL};
 #undef X
-    {NULL, NULL},
-};
+
+#define X(name, text) text,
+static const char *const texts[] = {OCHE_CDF_DATA NULL};
+#undef X
 
 struct reader {
     const char *path;        /* as errors name it */
@@ -169,42 +170,33 @@ static bool read_text(struct reader *reader, FILE *file)
     return false;
 }
 
-static const struct oche_cdf_builtin *find_builtin(const char *name)
+static bool read_stream(struct reader *reader, FILE *file)
 {
-    for (const struct oche_cdf_builtin *b = oche_cdf_builtins; b->name != NULL; b++)
-        if (strcmp(b->name, name) == 0)
-            return b;
-    return NULL;
-}
-
-bool oche_cdf_read(struct oche_cdf *cdf, const char *name, char *error, size_t error_bytes)
-{
-    struct reader reader = {.path = name, .cdf = cdf, .error = error, .error_bytes = error_bytes};
-    const struct oche_cdf_builtin *builtin = find_builtin(name);
-    FILE *file;
     bool good;
 
-    *cdf = (struct oche_cdf){0};
-    if (builtin != NULL) {
-        file = fmemopen((void *)(uintptr_t)builtin->text, strlen(builtin->text), "r");
-    } else if (strpbrk(name, "/.") != NULL) {
-        file = fopen(name, "r");
-    } else {
-        char known[256] = "";
-
-        for (const struct oche_cdf_builtin *b = oche_cdf_builtins; b->name != NULL; b++) {
-            strcat(known, b->name);
-            strcat(known, ", ");
-        }
-        snprintf(error, error_bytes,
-                 "cdf: \"%.60s\" is no distribution; %sor a path with a / or a .", name, known);
-        return false;
-    }
     if (file == NULL)
-        return fail(&reader, "%s; a readable file of lines \"size_bytes cdf\"", strerror(errno));
-    good = read_text(&reader, file);
+        return fail(reader, "%s; a readable file of lines \"size_bytes cdf\"", strerror(errno));
+    good = read_text(reader, file);
     fclose(file);
     return good;
+}
+
+bool oche_cdf_read_file(struct oche_cdf *cdf, const char *path, char *error, size_t error_bytes)
+{
+    struct reader reader = {.path = path, .cdf = cdf, .error = error, .error_bytes = error_bytes};
+
+    *cdf = (struct oche_cdf){0};
+    return read_stream(&reader, fopen(path, "r"));
+}
+
+bool oche_cdf_read_builtin(struct oche_cdf *cdf, size_t index, char *error, size_t error_bytes)
+{
+    struct reader reader = {
+        .path = oche_cdf_names[index], .cdf = cdf, .error = error, .error_bytes = error_bytes};
+    const char *text = texts[index];
+
+    *cdf = (struct oche_cdf){0};
+    return read_stream(&reader, fmemopen((void *)(uintptr_t)text, strlen(text), "r"));
 }
 
 void oche_cdf_free(struct oche_cdf *cdf)

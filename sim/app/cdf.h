@@ -25,22 +25,20 @@ struct oche_cdf {
 };
 
 /*
- * Reads the distribution called `name`: a file if there is a '/' or a '.' in it, else one of
- * those that come with the program. False, with nothing to free, and one line in `error`
- * (FILE:LINE: what is wrong; what would be right) when it cannot.
+ * Reads a file. False, with nothing to free, and one line in `error` (FILE:LINE: what is wrong;
+ * what would be right) when it cannot.
  */
-bool oche_cdf_read(struct oche_cdf *cdf, const char *name, char *error, size_t error_bytes);
+bool oche_cdf_read_file(struct oche_cdf *cdf, const char *path, char *error, size_t error_bytes);
+
+/* Distributions that come with the program (data/cdf): names, NULL ends them. */
+extern const char *const oche_cdf_names[];
+/* Takes the one called oche_cdf_names[index]. False without memory. */
+bool oche_cdf_read_builtin(struct oche_cdf *cdf, size_t index, char *error, size_t error_bytes);
 void oche_cdf_free(struct oche_cdf *cdf);
 
 /* The size, in whole bytes and at least 1, that a part `u` (0 … 1) of the flows does not exceed. */
 uint64_t oche_cdf_size(const struct oche_cdf *cdf, double u);
 /* A random size. One draw; the same on every machine. */
 uint64_t oche_cdf_sample(const struct oche_cdf *cdf, struct oche_random *random);
-
-/* Distributions that come with the program: name and text, NULL-terminated. */
-struct oche_cdf_builtin {
-    const char *name, *text;
-};
-extern const struct oche_cdf_builtin oche_cdf_builtins[];
 
 #endif

@@ -5,13 +5,19 @@
  * uniformly, so that together they offer `load` of the link.
  */
 #include "sim/app/cdf.h"
+#include "sim/app/cdf_data.h"
 #include "sim/app/generate.h"
 #include "sim/engine/variate.h"
 
 enum load_of { LOAD_OF_HOST, LOAD_OF_UPLINK };
 
+#define X(name, text) CDF_##name,
+enum cdf { OCHE_CDF_DATA };
+#undef X
+
 struct poisson {
-    const char *cdf;
+    uint32_t cdf; /* index into oche_cdf_names */
+    const char *cdf_file;
     double load;
     uint32_t load_of;
     bool headers;
@@ -22,13 +28,17 @@ static const char *const load_of_names[] = {"host", "uplink", NULL};
 
 static const struct oche_param params[] = {
     {.name = "cdf",
-     .unit = OCHE_UNIT_TEXT,
+     .unit = OCHE_UNIT_CHOICE,
      .offset = offsetof(struct poisson, cdf),
-     .preset.text = "websearch",
+     .preset.u = CDF_websearch,
+     .choices = oche_cdf_names,
      .where = "REFERENCE H.2",
-     .help = "distribution of flow sizes: websearch, fbhdp, alistorage2019, vl2, solar2022, "
-             "cachefollower, webserver, mining, or the path (with a / or a .) of a file of lines "
-             "\"size_bytes cdf\""},
+     .help = "published distribution of flow sizes"},
+    {.name = "cdf_file",
+     .unit = OCHE_UNIT_TEXT,
+     .offset = offsetof(struct poisson, cdf_file),
+     .where = "REFERENCE H.1",
+     .help = "instead of cdf: a file of lines \"size_bytes cdf\", in percent or fractions"},
     {.name = "load",
      .unit = OCHE_UNIT_REAL,
      .offset = offsetof(struct poisson, load),
@@ -93,10 +103,15 @@ static bool check(const struct poisson *p, const struct oche_workload_facts *fac
     if (p->load_of == LOAD_OF_UPLINK && facts->uplink_rate_bps == 0)
         return oche_workload_error(error, error_bytes,
                                    "load_of: this topology has no uplinks; host");
-    if (p->cdf == NULL || *p->cdf == '\0')
-        return oche_workload_error(error, error_bytes,
-                                   "cdf: not given; a distribution's name, or a path");
     return true;
+}
+
+static bool read_sizes(const struct poisson *p, struct oche_cdf *cdf, char *error,
+                       size_t error_bytes)
+{
+    if (p->cdf_file != NULL && *p->cdf_file != '\0')
+        return oche_cdf_read_file(cdf, p->cdf_file, error, error_bytes);
+    return oche_cdf_read_builtin(cdf, p->cdf, error, error_bytes);
 }
 
 static bool generate(const void *values, const struct oche_workload_facts *facts,
@@ -108,7 +123,7 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
     double gap;
     bool good = true;
 
-    if (!check(p, facts, error, error_bytes) || !oche_cdf_read(&cdf, p->cdf, error, error_bytes))
+    if (!check(p, facts, error, error_bytes) || !read_sizes(p, &cdf, error, error_bytes))
         return false;
     gap = mean_gap(p, facts, cdf.mean);
     if (gap < 1.0 || (double)(end - p->start) / gap * facts->host_count > OCHE_WORKLOAD_MAX_FLOWS) {

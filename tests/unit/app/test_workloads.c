@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sim/app/app.h"
+#include "tests/unit/app/temporary.h"
 
 #define US OCHE_US
 
@@ -444,7 +445,7 @@ static void poisson_offers_its_load(void **state)
 
         begin("poisson_cdf");
         facts.duration = 3 * OCHE_SEC;
-        set("cdf", (union oche_value){.text = "webserver"});
+        choose("cdf", "webserver");
         set("load", (union oche_value){.real = 0.6});
         set_number("headers", cases[c].headers);
         choose("load_of", cases[c].load_of);
@@ -472,7 +473,7 @@ static void poisson_gaps_are_exponential(void **state)
     (void)state;
     begin("poisson_cdf");
     facts.duration = 1 * OCHE_SEC;
-    set("cdf", (union oche_value){.text = "webserver"});
+    choose("cdf", "webserver");
     generate();
     for (uint32_t i = 1; i < list.count; i++) {
         const struct oche_flow_plan *f = &list.plan[i];
@@ -540,6 +541,17 @@ static void poisson_recorded(void **state)
     }
 }
 
+static void poisson_takes_a_file(void **state)
+{
+    (void)state;
+    begin("poisson_cdf");
+    set("cdf_file", (union oche_value){.text = temporary_file("4000 0\n4000 1\n")});
+    generate();
+    assert_true(list.count > 1000);
+    for (uint32_t i = 0; i < list.count; i++)
+        assert_int_equal(list.plan[i].bytes, 4000);
+}
+
 static void poisson_refuses(void **state)
 {
     (void)state;
@@ -552,12 +564,14 @@ static void poisson_refuses(void **state)
     choose("load_of", "uplink");
     refused("load_of: this topology has no uplinks; host");
     choose("load_of", "host");
-    set("cdf", (union oche_value){.text = ""});
-    refused("cdf: not given; a distribution's name, or a path");
-    set("cdf", (union oche_value){.text = "./no-such-file"});
+    set("cdf_file", (union oche_value){.text = "./no-such-file"});
     refused("./no-such-file: No such file or directory; a readable file of lines \"size_bytes "
             "cdf\"");
-    set("cdf", (union oche_value){.text = "fbhdp"});
+    set("cdf_file", (union oche_value){.text = temporary_file("5 0\n1000 10\n900 100\n")});
+    assert_false(type->generate(params, &facts, &list, error, sizeof(error)));
+    temporary_expect_error(error, ":3: size: 900 after 1000; sizes must not fall");
+    set("cdf_file", (union oche_value){.text = NULL});
+    choose("cdf", "fbhdp");
     facts.duration = 1000000 * OCHE_SEC;
     refused("load: makes more than 100000000 flows; less load, or a shorter run");
 }
@@ -565,6 +579,7 @@ static void poisson_refuses(void **state)
 static int clean_up(void **state)
 {
     (void)state;
+    temporary_remove();
     free(list.plan);
     list = (struct oche_flow_list){0};
     return 0;
@@ -591,6 +606,7 @@ int main(void)
         cmocka_unit_test(poisson_gaps_are_exponential),
         cmocka_unit_test(poisson_streams_are_by_host),
         cmocka_unit_test(poisson_recorded),
+        cmocka_unit_test(poisson_takes_a_file),
         cmocka_unit_test(poisson_refuses),
     };
     return cmocka_run_group_tests(tests, NULL, clean_up);

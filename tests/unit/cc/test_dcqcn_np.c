@@ -13,7 +13,7 @@ static void begin(const char *np)
 {
     bench_init(&bench, "dcqcn", LINE_BPS);
     bench_choose(&bench, "np", np);
-    /* No start: a queue pair that only receives never becomes ready to send. */
+    bench_start(&bench, false);
 }
 
 static void expect_cnps(const oche_time *expected, unsigned count)
@@ -130,6 +130,7 @@ static void modes_choose_their_np(void **state)
     for (unsigned m = 0; m < 3; m++) {
         bench_init(&bench, "dcqcn", LINE_BPS);
         bench_choose(&bench, "mode", modes[m]);
+        bench_start(&bench, false);
         bench_data(&bench, 0, false);
         bench_data(&bench, 5 * US, true);
         bench_data(&bench, 10 * US, true);
@@ -154,6 +155,7 @@ static void a_nic_makes_one_cnp_per_gap(void **state)
         bench_init(&qps[i], "dcqcn", LINE_BPS);
         bench_set(&qps[i], "min_cnp_gap", 5 * US);
         qps[i].flow.nic_state = qps[0].nic_state;
+        bench_start(&qps[i], false);
     }
     for (unsigned i = 0; i < 3; i++)
         bench_data(&qps[i], 0, true);
