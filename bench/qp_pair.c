@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The RNIC alone: pairs of hosts that WRITE, an ACK a packet, no network in between. Prints the
+ * time that one data packet costs from end to end: transmit it, receive it, build its ACK, receive
+ * that. With few pairs everything is in the first-level cache, with many nothing is; each pair is
+ * visited once a round, as the events of a simulation visit hosts.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/qp/nic.h"
+#include "core/recovery/go_back_n.h"
+
+#define LINE    (100 * OCHE_GBPS)
+#define MTU     1000
+#define MESSAGE (2 * 1000 * 1000)
+#define PACKET  (82 * OCHE_NS) /* a little more than a packet's time on the line */
+
+_Noreturn void oche_panic(const char *file, int line, const char *what)
+{
+    fprintf(stderr, "%s:%d: %s\n", file, line, what);
+    abort();
+}
+
+struct host {
+    struct oche_nic *nic;
+    struct oche_cq *cq;
+    struct oche_trace trace;
+    struct oche_trace_record ring[16];
+    struct oche_qp **qps;
+};
+
+static double seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static void *memory(size_t bytes)
+{
+    void *m = aligned_alloc(OCHE_CACHE_LINE, (bytes + 63) & ~(size_t)63);
+
+    if (m == NULL)
+        abort();
+    memset(m, 0, bytes);
+    return m;
+}
+
+static const struct oche_nic_port port = {0};
+
+static void open_host(struct host *host, uint32_t address, uint32_t qps,
+                      const struct oche_cc_scheme *cc, const void *cc_params,
+                      const struct oche_go_back_n_params *recovery)
+{
+    struct oche_nic_config config = {
+        .address = address,
+        .line_rate_bps = LINE,
+        .gap_bytes = OCHE_GAP_BYTES,
+        .max_qps = qps,
+        .max_regions = 1,
+        .ecn_threshold_bytes = OCHE_NEVER,
+        .cc = cc,
+        .cc_params = cc_params,
+        .recovery = &oche_recovery_go_back_n,
+        .recovery_params = recovery,
+        .port = &port,
+        .trace = &host->trace,
+    };
+    struct oche_region all = {.length = UINT64_C(1) << 40, .key = 1, .access = 15, .pd = 1};
+
+    oche_trace_init(&host->trace, address, host->ring, 16);
+    host->nic = oche_nic_create(memory(oche_nic_bytes(&config)), &config);
+    host->cq = oche_cq_create(memory(oche_cq_bytes(64)), 64);
+    host->qps = memory(qps * sizeof(host->qps[0]));
+    if (!oche_nic_add_region(host->nic, &all))
+        abort();
+    for (uint32_t i = 0; i < qps; i++) {
+        struct oche_qp_config qp = {
+            .qpn = 16 + i,
+            .traffic_class = 1,
+            .pkey = 0xffff,
+            .pd = 1,
+            .mtu_bytes = MTU,
+            .send_depth = 2,
+            .access = 15,
+            .send_cq = host->cq,
+        };
+        struct oche_qp_connection to = {
+            .remote_address = address ^ 1,
+            .remote_qpn = 16 + i,
+            .ack_every_packets = 1,
+            .ack_timeout = 10 * OCHE_MS,
+            .retry_count = 7,
+        };
+        host->qps[i] = oche_qp_create(host->nic, memory(oche_qp_bytes(host->nic, &qp)), &qp);
+        if (host->qps[i] == NULL || !oche_qp_init(host->qps[i], 0) ||
+            !oche_qp_ready_to_receive(host->qps[i], &to, 0) ||
+            !oche_qp_ready_to_send(host->qps[i], 0))
+            abort();
+    }
+}
+
+static void post_more(struct host *host, uint32_t qps)
+{
+    struct oche_completion done;
+
+    while (oche_cq_poll(host->cq, &done, 1) > 0) {
+        struct oche_send_work work = {.opcode = OCHE_WORK_WRITE,
+                                      .flags = OCHE_WORK_SIGNALED,
+                                      .sge_count = 1,
+                                      .rkey = 1,
+                                      .sge[0] = {.length = MESSAGE, .lkey = 1}};
+        if (done.status != OCHE_STATUS_SUCCESS ||
+            oche_qp_post_send(host->qps[(done.qpn - 16) % qps], &work) != 0)
+            abort();
+    }
+}
+
+/* One data packet from `a` to `b` and its ACK back. `limited`: at half the line rate. */
+static uint64_t exchange(struct host *a, struct host *b, struct oche_packet *packet, oche_time now)
+{
+    if (oche_nic_next_timer(a->nic) <= now)
+        oche_nic_expire(a->nic, now);
+    if (oche_nic_transmit(a->nic, now, now, 0xff, &packet, 1) == 0)
+        return 0;
+    oche_nic_receive(b->nic, packet, now + OCHE_US);
+    if (oche_nic_transmit(b->nic, now + OCHE_US, now + OCHE_US, 0xff, &packet, 1) == 0)
+        return 1; /* a CNP may have come first; its ACK comes with the next */
+    oche_nic_receive(a->nic, packet, now + 2 * OCHE_US);
+    return 1;
+}
+
+static void run(const char *scheme, uint32_t pairs, uint32_t qps, uint64_t limit_bps)
+{
+    const struct oche_cc_scheme *cc = oche_cc_find(scheme);
+    struct oche_go_back_n_params recovery = {.nak_interval = 500 * OCHE_US, .nak_exception = true};
+    struct host *hosts = memory(2 * pairs * sizeof(*hosts));
+    struct oche_packet *packet = memory(sizeof(*packet));
+    void *cc_params = memory(cc->table.struct_bytes + 1);
+    uint64_t packets = 0, wanted = 6000000;
+    oche_time now = 10 * OCHE_US;
+    double start = 0;
+
+    oche_param_defaults(&cc->table, cc_params);
+    for (uint32_t i = 0; i < 2 * pairs; i++)
+        open_host(&hosts[i], i, qps, cc, cc_params, &recovery);
+    for (uint32_t i = 0; i < pairs; i++)
+        for (uint32_t q = 0; q < qps; q++) {
+            struct oche_send_work work = {.opcode = OCHE_WORK_WRITE,
+                                          .flags = OCHE_WORK_SIGNALED,
+                                          .sge_count = 1,
+                                          .rkey = 1,
+                                          .sge[0] = {.length = MESSAGE, .lkey = 1}};
+            struct host *a = &hosts[2 * i];
+            if (limit_bps > 0)
+                oche_qp_set_rate_limit(a->qps[q], limit_bps, now);
+            if (oche_qp_post_send(a->qps[q], &work) != 0)
+                abort();
+        }
+    while (packets < wanted + wanted / 4) {
+        if (start == 0 && packets >= wanted / 4)
+            start = seconds();
+        now += PACKET;
+        for (uint32_t i = 0; i < pairs; i++) {
+            struct host *a = &hosts[2 * i];
+            packets += exchange(a, a + 1, packet, now);
+            post_more(a, qps);
+        }
+    }
+    double ns = (seconds() - start) * 1e9 / (double)wanted;
+    printf("qp_pair: %-5s %4u pairs of hosts, %3u queue pairs each, %s: %.0f ns a packet\n", scheme,
+           pairs, qps, limit_bps > 0 ? "paced    " : "line rate", ns);
+    fflush(stdout);
+}
+
+int main(void)
+{
+    run("none", 1, 1, 0);
+    run("dcqcn", 1, 1, 0);
+    run("dcqcn", 1, 1, LINE / 10 * 9);
+    run("dcqcn", 1, 16, LINE / 18);
+    run("dcqcn", 512, 1, 0);
+    run("dcqcn", 512, 1, LINE / 10 * 9);
+    run("dcqcn", 512, 16, LINE / 18);
+    return 0;
+}
