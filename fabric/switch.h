@@ -84,7 +84,7 @@ struct oche_routes {
 
 struct oche_switch_mechanism;
 
-/* `routes` and `mechanisms` point at what must outlive the switch; the rest is copied. */
+/* What `routes`, `mechanisms` and `mechanism_params` point at must outlive the switch. */
 struct oche_switch_config {
     const struct oche_switch_params *params;
     uint32_t node; /* identity: random streams, ECMP seed */
