@@ -37,7 +37,7 @@ struct oche_world {
     /* At the end of warm-up. */
     oche_time measured_from;
     struct oche_nic_stats *nic_before;
-    uint64_t *line_before, *lost_before;
+    uint64_t *line_before, *lost_before, *late_before;
 
     /* Time series: columns of values, one row an interval. */
     struct oche_world_column *columns;

@@ -13,7 +13,6 @@ _Static_assert(sizeof(struct oche_nic_stats) % sizeof(uint64_t) == 0, "an array 
 static void add_hosts(const struct oche_world *world, struct oche_world_totals *totals)
 {
     uint64_t sum[NIC_COUNTERS] = {0}, now[NIC_COUNTERS], before[NIC_COUNTERS];
-    oche_time end = world->network.now;
 
     for (uint32_t i = 0; i < world->topology.host_count; i++) {
         const struct oche_nic *nic = oche_host_nic(world->hosts[i]);
@@ -21,6 +20,7 @@ static void add_hosts(const struct oche_world *world, struct oche_world_totals *
         memcpy(before, &world->nic_before[i], sizeof(before));
         for (size_t k = 0; k < NIC_COUNTERS; k++)
             sum[k] += now[k] - before[k];
+        totals->late_packets += oche_nic_rejected(nic, OCHE_REJECT_NO_QP) - world->late_before[i];
         const struct oche_pause *pause = oche_host_pause(world->hosts[i]);
         for (unsigned cls = 0; cls < OCHE_CLASSES; cls++)
             totals->pauses_received_by_hosts += oche_pause_received(pause, cls);
@@ -28,10 +28,9 @@ static void add_hosts(const struct oche_world *world, struct oche_world_totals *
         totals->corrupt_bytes += oche_host_corrupt_bytes(world->hosts[i]);
     }
     memcpy(&totals->nic, sum, sizeof(sum));
-    totals->rejected_packets = totals->nic.rejected_packets;
+    totals->rejected_packets = totals->nic.rejected_packets - totals->late_packets;
     totals->marks[OCHE_PLACE_HOST_NIC] = totals->nic.ce_marked;
     totals->departures[OCHE_PLACE_HOST_NIC] = totals->nic.data_packets_sent;
-    (void)end;
 }
 
 static void add_switches(const struct oche_world *world, struct oche_world_totals *totals)

@@ -171,6 +171,7 @@ static void build_hosts(struct oche_world *world)
     for (uint32_t i = 0; i < count; i++)
         world->hosts[i] = oche_host_create(&world->network, i, &world->shared);
     world->nic_before = oche_world_make(count, sizeof(*world->nic_before));
+    world->late_before = oche_world_make(count, sizeof(*world->late_before));
 }
 
 /* ---- loss, taps, watches ---- */
@@ -342,6 +343,7 @@ void oche_world_free(struct oche_world *world)
     free(world->nic_before);
     free(world->line_before);
     free(world->lost_before);
+    free(world->late_before);
     oche_flows_free(&world->flows);
     if (world->network.shards != NULL)
         oche_network_free(&world->network);

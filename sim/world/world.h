@@ -42,12 +42,13 @@ struct oche_world_totals {
     uint64_t drops[OCHE_DROP_CAUSES];
     uint64_t lost_packets; /* on links, as the scenario says */
     uint64_t pauses_sent, pauses_received_by_hosts;
-    oche_time pause_time; /* sum over ports and classes that were held */
-    uint64_t rejected_packets;
-    uint64_t corrupt_bytes; /* with payload: true */
-    uint64_t live_packets;  /* in queues and on links at the end */
-    uint64_t queued_bytes;  /* in switches at the end */
-    bool any_port_paused;   /* at the end */
+    oche_time pause_time;      /* sum over ports and classes that were held */
+    uint64_t rejected_packets; /* by NICs, for what is wrong with them */
+    uint64_t late_packets;     /* CNPs and ACKs whose queue pair was done and gone */
+    uint64_t corrupt_bytes;    /* with payload: true */
+    uint64_t live_packets;     /* in queues and on links at the end */
+    uint64_t queued_bytes;     /* in switches at the end */
+    bool any_port_paused;      /* at the end */
 };
 void oche_world_totals(const struct oche_world *world, struct oche_world_totals *totals);
 

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A world for tests. */
+#include "tests/support/small_world.h"
+
+#include "tests/support/test.h"
+
+#include <stdlib.h>
+
+static const struct small_world *generating;
+
+static bool by_hand(const void *params, const struct oche_workload_facts *facts,
+                    struct oche_flow_list *list, char *error, size_t error_bytes)
+{
+    (void)params;
+    (void)error;
+    (void)error_bytes;
+    for (uint32_t i = 0; i < generating->flow_count; i++) {
+        const struct oche_flow_plan *flow = &generating->flows[i];
+        uint32_t number =
+            oche_flow_list_add(list, facts->number, flow->src, flow->dst, flow->bytes, flow->start);
+        list->plan[number].then_same_source = flow->then_same_source;
+        list->plan[number].then_at_receiver = flow->then_at_receiver;
+    }
+    return true;
+}
+
+static const struct oche_workload_type by_hand_type = {.name = "by_hand", .generate = by_hand};
+
+static void *defaults(const struct oche_param_table *table)
+{
+    void *values = calloc(1, table->struct_bytes + 1);
+
+    assert_non_null(values);
+    oche_param_defaults(table, values);
+    return values;
+}
+
+static void set(const struct oche_param_table *table, void *values, const char *name,
+                uint64_t value)
+{
+    const struct oche_param *param = oche_param_find(table, name);
+
+    assert_non_null(param);
+    oche_param_set(param, values, (union oche_value){.u = value});
+}
+
+void small_world_init(struct small_world *small, const char *topology, const char *cc,
+                      const char *recovery)
+{
+    *small = (struct small_world){.config = {.seed = 1, .threads = 1, .workload_count = 1}};
+    struct oche_world_config *config = &small->config;
+    config->topology = oche_topology_type_find(topology);
+    config->cc = oche_cc_find(cc);
+    config->recovery = oche_recovery_find(recovery);
+    assert_non_null(config->topology);
+    assert_non_null(config->cc);
+    assert_non_null(config->recovery);
+    config->topology_params = small->topology_params = defaults(config->topology->table);
+    config->cc_params = small->cc_params = defaults(&config->cc->table);
+    config->recovery_params = small->recovery_params = defaults(&config->recovery->table);
+    config->workloads = &small->workload;
+    small->workload.type = &by_hand_type;
+    oche_param_defaults(&oche_run_params, &config->run);
+    oche_param_defaults(&oche_measure_params, &config->measure);
+    oche_param_defaults(&oche_loss_params, &config->loss);
+    oche_param_defaults(&oche_switch_params, &config->switches);
+    oche_param_defaults(&oche_host_params, &config->hosts);
+}
+
+void small_world_topology(struct small_world *small, const char *name, uint64_t value)
+{
+    set(small->config.topology->table, small->topology_params, name, value);
+}
+
+void small_world_cc(struct small_world *small, const char *name, uint64_t value)
+{
+    set(&small->config.cc->table, small->cc_params, name, value);
+}
+
+void small_world_run(struct small_world *small, const struct oche_flow_plan *flows, uint32_t count)
+{
+    char error[512] = "";
+
+    small->flows = flows;
+    small->flow_count = count;
+    generating = small;
+    small->world = oche_world_create(&small->config, error, sizeof(error));
+    if (small->world == NULL)
+        fail_msg("%s", error);
+    oche_world_run(small->world, NULL, NULL);
+    oche_world_totals(small->world, &small->totals);
+}
+
+void small_world_end(struct small_world *small)
+{
+    oche_world_free(small->world);
+    small->world = NULL;
+}
+
+void small_world_free(struct small_world *small)
+{
+    small_world_end(small);
+    free(small->topology_params);
+    free(small->cc_params);
+    free(small->recovery_params);
+}
+
+struct oche_flow_plan small_flow(uint32_t src, uint32_t dst, uint64_t bytes, oche_time start)
+{
+    return (struct oche_flow_plan){.src = src,
+                                   .dst = dst,
+                                   .bytes = bytes,
+                                   .start = start,
+                                   .then_same_source = OCHE_NO_FLOW,
+                                   .then_at_receiver = OCHE_NO_FLOW};
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A world for tests, with every parameter at its default until the test says otherwise, and flows
+ * listed by hand.
+ */
+#ifndef OCHE_TESTS_SUPPORT_SMALL_WORLD_H
+#define OCHE_TESTS_SUPPORT_SMALL_WORLD_H
+
+#include "sim/world/world.h"
+
+struct small_world {
+    struct oche_world_config config;
+    void *topology_params, *cc_params, *recovery_params;
+    struct oche_workload_config workload;
+    const struct oche_flow_plan *flows; /* the test's */
+    uint32_t flow_count;
+    struct oche_world *world;
+    struct oche_world_totals totals; /* after small_world_run */
+};
+
+/* Names of registered things: "star", "dcqcn" or "none", "go_back_n". */
+void small_world_init(struct small_world *small, const char *topology, const char *cc,
+                      const char *recovery);
+/* Sets a parameter of the topology, of congestion control or of recovery. */
+void small_world_topology(struct small_world *small, const char *name, uint64_t value);
+void small_world_cc(struct small_world *small, const char *name, uint64_t value);
+/* Builds, runs to the end, reads the totals. Fails the test when the world cannot be built. */
+void small_world_run(struct small_world *small, const struct oche_flow_plan *flows, uint32_t count);
+/* Frees the world; the rest stays, so that it can run again with other settings. */
+void small_world_end(struct small_world *small);
+void small_world_free(struct small_world *small);
+
+/* A flow that starts at `start` and is followed by none. */
+struct oche_flow_plan small_flow(uint32_t src, uint32_t dst, uint64_t bytes, oche_time start);
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The network with real transport in it: a flow alone takes exactly the ideal time; payload
+ * arrives as sent; bytes mode, payload and threads change no event; loss is repaired; nothing is
+ * left on the links or in the queues.
+ */
+#include "tests/support/small_world.h"
+#include "tests/support/test.h"
+
+#include <string.h>
+
+static void test_alone_is_ideal(void **state)
+{
+    static const uint64_t sizes[] = {1, 1000, 1024, 1025, 5000, 64000, 1000000};
+    struct small_world small;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        struct oche_flow_plan flow = small_flow(0, 3, sizes[i], 5 * OCHE_US);
+        small_world_init(&small, "leaf_spine", "none", "go_back_n");
+        small_world_run(&small, &flow, 1);
+        const struct oche_flows *flows = oche_world_flows(small.world);
+        assert_int_equal(small.totals.flows_completed, 1);
+        assert_int_equal(flows->received[0].delivered - flows->sent[0].started,
+                         oche_world_ideal_time(small.world, 0));
+        assert_int_equal(flows->sent[0].started, 5 * OCHE_US);
+        assert_int_equal(small.totals.live_packets, 0);
+        assert_int_equal(small.totals.nic.delivered_bytes, sizes[i]);
+        small_world_free(&small);
+    }
+}
+
+/* An incast and a permutation on a fat tree: marks, CNPs and, with a small buffer, PAUSEs. */
+static uint32_t busy_flows(struct oche_flow_plan *flows, uint32_t hosts)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < hosts; i++)
+        flows[count++] = small_flow(i, (i + hosts / 2 + 1) % hosts, 300000, i * 10 * OCHE_NS);
+    for (uint32_t i = 1; i < hosts; i++)
+        flows[count++] = small_flow(i, 0, 100000, 20 * OCHE_US);
+    flows[0].then_same_source = count;
+    flows[count] = small_flow(flows[0].src, 5, 50000, OCHE_NEVER);
+    flows[count].then_at_receiver = count + 1;
+    count++;
+    flows[count++] = small_flow(5, 6, 70000, OCHE_NEVER);
+    return count;
+}
+
+static void busy_world(struct small_world *small)
+{
+    small_world_init(small, "fat_tree", "dcqcn", "go_back_n");
+    small_world_topology(small, "k", 4);
+    small_world_topology(small, "link_rate", 100 * OCHE_GBPS);
+    small->config.switches.buffer_bytes = 1500000;
+    small->config.run.duration = 5 * OCHE_MS;
+    small->config.run.stop_when_done = false; /* so that the last CNPs arrive, too */
+}
+
+static void test_modes_change_nothing(void **state)
+{
+    struct oche_flow_plan flows[64];
+    uint32_t count = busy_flows(flows, 16);
+    struct small_world small;
+
+    (void)state;
+    busy_world(&small);
+    small_world_run(&small, flows, count);
+    uint64_t hash = small.totals.hash, events = small.totals.hops;
+    assert_int_equal(small.totals.flows_completed, count);
+    assert_true(small.totals.nic.cnps_received > 0);
+    assert_true(small.totals.pauses_sent > 0);
+    assert_int_equal(small.totals.drops[OCHE_DROP_BUFFER], 0);
+    assert_int_equal(small.totals.live_packets, 0);
+    assert_false(small.totals.any_port_paused);
+    small_world_end(&small);
+
+    for (uint32_t threads = 1; threads <= 3; threads++) {
+        for (unsigned mode = 0; mode < 4; mode++) {
+            small.config.threads = threads;
+            small.config.run.bytes = mode & 1;
+            small.config.run.payload = mode >> 1 & 1;
+            small_world_run(&small, flows, count);
+            assert_int_equal(small.totals.hash, hash);
+            assert_int_equal(small.totals.hops, events);
+            assert_int_equal(small.totals.corrupt_bytes, 0);
+            assert_int_equal(small.totals.rejected_packets, 0);
+            small_world_end(&small);
+        }
+    }
+    small.config.threads = 1;
+    small.config.seed = 2;
+    small_world_run(&small, flows, count);
+    assert_int_not_equal(small.totals.hash, hash);
+    small_world_free(&small);
+}
+
+static void test_loss_is_repaired(void **state)
+{
+    struct oche_flow_plan flows[64];
+    uint32_t count = busy_flows(flows, 16);
+    struct small_world small;
+
+    (void)state;
+    busy_world(&small);
+    small.config.loss.probability = 0.01;
+    small.config.run.payload = true;
+    small.config.run.duration = 100 * OCHE_MS;
+    small.config.hosts.ack_timeout = OCHE_MS;
+    small_world_run(&small, flows, count);
+    assert_int_equal(small.totals.flows_completed, count);
+    assert_int_equal(small.totals.corrupt_bytes, 0);
+    assert_true(small.totals.lost_packets > 0);
+    assert_true(small.totals.nic.retransmitted_packets > 0);
+    assert_int_equal(small.totals.live_packets, 0);
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < count; i++)
+        bytes += flows[i].bytes;
+    assert_int_equal(small.totals.nic.delivered_bytes, bytes);
+    small_world_free(&small);
+}
+
+static void test_one_connection_a_pair(void **state)
+{
+    struct oche_flow_plan flows[100];
+    struct small_world small;
+
+    (void)state;
+    for (uint32_t i = 0; i < 100; i++)
+        flows[i] = small_flow(i % 3, 3, 1 + i * 777, i * OCHE_US);
+    small_world_init(&small, "star", "dcqcn", "go_back_n");
+    small.config.hosts.connections = OCHE_CONNECTION_PER_PAIR;
+    small.config.run.payload = true;
+    small_world_run(&small, flows, 100);
+    assert_int_equal(small.totals.flows_completed, 100);
+    assert_int_equal(oche_world_flows(small.world)->connection_count, 3);
+    assert_int_equal(small.totals.corrupt_bytes, 0);
+    for (uint32_t i = 3; i < 100; i++) { /* messages of a connection arrive in order */
+        const struct oche_flows *done = oche_world_flows(small.world);
+        assert_true(done->received[i].delivered > done->received[i - 3].delivered);
+    }
+    small_world_free(&small);
+}
+
+static void test_warmup_is_left_out(void **state)
+{
+    struct oche_flow_plan flows[2] = {small_flow(0, 1, 100000, 0),
+                                      small_flow(2, 3, 200000, 2 * OCHE_MS)};
+    struct small_world small;
+
+    (void)state;
+    small_world_init(&small, "star", "none", "go_back_n");
+    small.config.run.warmup = OCHE_MS;
+    small.config.run.duration = 5 * OCHE_MS;
+    small_world_run(&small, flows, 2);
+    assert_int_equal(small.totals.nic.delivered_bytes, 200000);
+    assert_int_equal(small.totals.flows_completed, 2);
+    small_world_free(&small);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_alone_is_ideal),     cmocka_unit_test(test_modes_change_nothing),
+        cmocka_unit_test(test_loss_is_repaired),   cmocka_unit_test(test_one_connection_a_pair),
+        cmocka_unit_test(test_warmup_is_left_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
