@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A newcomer follows docs/add-a-scheme.md: the blocks of that page are put into a copy of the
+tree, it is built, and its commands are run. Every flow must then take as long as the page says.
+
+Environment: SOURCE, OCHE (the program of this build: without `oche run` there is nothing to
+test), CC. Status 77: skipped.
+"""
+import glob
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+SOURCE = os.environ["SOURCE"]
+PAGE = os.path.join(SOURCE, "docs", "add-a-scheme.md")
+
+
+def run(command, where, status=0):
+    done = subprocess.run(command, cwd=where, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, shell=isinstance(command, str), check=False)
+    if done.returncode != status:
+        sys.exit(f"{command}: status {done.returncode}, expected {status}\n{done.stdout}")
+    return done.stdout
+
+
+def blocks():
+    """The fenced blocks of the page: {"core/cc/fixed_rate.c": text, …}, and the shell commands."""
+    files, commands = {}, []
+    with open(PAGE, encoding="utf-8") as page:
+        text = page.read()
+    for kind, name, body in re.findall(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", text, re.M | re.S):
+        if kind == "sh":
+            commands += body.strip().split("\n")
+        else:
+            files[name] = body
+    return files, commands
+
+
+def copy_tree(to):
+    """The tree without what was built in it, and without its history."""
+    def skip(folder, names):
+        built = [n for n in names if n.startswith("build") or n in (".git", "out")]
+        return built if os.path.samefile(folder, SOURCE) else [n for n in names
+                                                               if n == "node_modules"]
+    shutil.copytree(SOURCE, to, ignore=skip)
+
+
+def follow(tree, files):
+    """Steps 1 and 2: a new file, and a line in the list. Returns the scenario's name."""
+    scenario = None
+    for name, body in files.items():
+        path = os.path.join(tree, name)
+        if name.endswith("meson.build"):
+            with open(path, encoding="utf-8") as old:
+                text = old.read()
+            changed = re.sub(r"^(cc_schemes = \[\n)", r"\1" + body, text, flags=re.M)
+            assert changed != text, f"{name} has no list of schemes"
+            body = changed
+        else:
+            assert not os.path.exists(path), f"{name} exists already"
+        if name.endswith(".yaml"):
+            scenario = name
+        with open(path, "w", encoding="utf-8") as new:
+            new.write(body)
+    assert scenario and len(files) == 3, f"expected a file, a line and a scenario: {list(files)}"
+    return scenario
+
+
+def flow_times(out):
+    """Microseconds from start to delivery, of every flow in the results file below `out`."""
+    found = [f for f in glob.glob(os.path.join(out, "**"), recursive=True) if os.path.isfile(f)
+             and open(f, "rb").read(15) == b"SQLite format 3"]
+    assert len(found) == 1, f"results files: {found}"
+    with sqlite3.connect(found[0]) as db:
+        return [(end - start) / 1e6 for start, end in
+                db.execute("SELECT start_ps, delivered_ps FROM flows")]
+
+
+def main():
+    oche = os.environ["OCHE"]
+    if not os.path.exists(oche) or " run " not in subprocess.run(
+            [oche, "--help"], stdout=subprocess.PIPE, text=True, check=False).stdout:
+        print("this program has no subcommand run")
+        return 77
+    files, commands = blocks()
+    with tempfile.TemporaryDirectory() as folder:
+        tree = os.path.join(folder, "tree")
+        copy_tree(tree)
+        scenario = follow(tree, files)
+        # `make` is the front door; this is the same with less optimisation, to be quick.
+        run(["meson", "setup", "build", "-Dbuildtype=plain"], tree)
+        run(["ninja", "-C", "build", "oche"], tree)
+        listed = run([c for c in commands if "--show-defaults" in c][0], tree)
+        assert "fixed_rate" in listed and "rate" in listed, listed
+        run(f"build/oche run {scenario} --out results", tree)
+        times = flow_times(os.path.join(tree, "results"))
+        assert len(times) == 2 and all(10780 < t < 10820 for t in times), times
+        refused = run([c for c in commands if "--set" in c][0], tree, status=2)
+        assert "rate" in refused and refused.count("\n") == 1, refused
+    print(f"flows took {', '.join(f'{t:.1f}' for t in times)} us; refused: {refused.strip()}")
+    return 0
+
+
+sys.exit(main())
