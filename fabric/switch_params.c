@@ -81,7 +81,7 @@ static const struct oche_param params[] = {
      {.u = OCHE_NEVER},
      NULL,
      "REFERENCE A12",
-     "per ingress port and priority; never: from each link's rate and delay"},
+     "per ingress port and priority; auto: from each link's rate and delay"},
     {"headroom_scale",
      OCHE_UNIT_REAL,
      FIELD(headroom_scale),
