@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Our bytes, read by somebody else: tshark must find nothing malformed in a capture of every opcode
-# over IPv4 and IPv6, CNPs and PFC frames, and must read every field as it was meant; and oche wire
-# must find all of it right.
-#     tshark.sh ALL_OPCODES      (the program that writes the capture and says what is in it)
+# over IPv4 and IPv6, CNPs and PFC frames, and must read every field as it was meant; nor in the
+# capture of a simulated world. oche wire must find all of it right, and count what the RNICs did.
+#     tshark.sh ALL_OPCODES SIMULATED_CAPTURE      (the programs that write the captures)
 set -u
 command -v tshark >/dev/null || { echo "tshark is missing"; exit 77; }
 work=$(mktemp -d)
@@ -42,3 +42,32 @@ printf '\xff' | dd of="$work/spoiled.pcap" bs=1 seek=$((24 + 16 + 14 + 10)) conv
 grep -qE '^frames +236$' "$work/wire" || fail "oche wire: $(tail -12 "$work/wire")"
 grep -qE '^PFC +8$' "$work/wire" || fail "oche wire: $(tail -12 "$work/wire")"
 grep -qE '^CNPs +6$' "$work/wire" || fail "oche wire: $(tail -12 "$work/wire")"
+
+# A world, tapped at every host: a packet is seen once when sent, and once if it arrives.
+for ip in ipv4 ipv6; do
+    "$2" "$work/world.pcap" $ip >"$work/totals" || fail "cannot simulate"
+    clean "$work/world.pcap"
+    bad=$(tshark -r "$work/world.pcap" -Y 'frame.time_delta < 0' 2>/dev/null)
+    [ -z "$bad" ] || fail "frames out of order: $(head -3 <<<"$bad")"
+    "$OCHE" wire "$work/world.pcap" >"$work/wire" || fail "oche wire: $(grep WRONG "$work/wire")"
+    while read -r name number; do declare "t_$name=$number"; done <"$work/totals"
+    counted() { sed -nE "s/^$1 +([0-9]+).*/\1/p" "$work/wire"; }
+    same() { # same WHAT IN-THE-CAPTURE AS-THE-RNICS-SAY
+        [ "$2" = "$3" ] || fail "$ip: $1: $2 in the capture, $3 in the world: $(cat "$work/totals")"
+    }
+    [ "$t_completed" = 8 ] || fail "$ip: $t_completed of 8 flows completed"
+    same corrupt 0 "$t_corrupt"
+    same frames "$(counted frames)" "$t_frames"
+    same skipped 0 "$t_skipped"
+    same data "$(grep -c "RC WRITE.*ICRC ok" "$work/wire")" $((t_data_sent + t_data_received))
+    same CNPs "$(counted CNPs)" $((t_cnps_sent + t_cnps_received))
+    same NAKs "$(counted NAKs)" $((t_naks_sent + t_naks_received))
+    same "CE marks" "$(counted "CE marks")" "$t_ce_received"
+    same PAUSEs "$(grep -cE 'PFC pause class [0-9]: [1-9]' "$work/wire")" "$t_pauses_received"
+    # At a receiver, what was sent again is new if the first one was lost.
+    lost=$((t_data_sent - t_data_received))
+    same retransmissions "$(counted retransmissions)" $((2 * t_retransmitted - lost))
+    for some in "$t_cnps_sent" "$t_naks_sent" "$t_ce_received" "$t_pauses_received" "$lost"; do
+        [ "$some" -gt 0 ] || fail "$ip: nothing happened: $(cat "$work/totals")"
+    done
+done
