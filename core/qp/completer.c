@@ -97,6 +97,10 @@ static void progressed(struct oche_qp *qp, uint64_t acked_bytes, oche_time now)
         OCHE_MUST(qp->flight_bytes >= acked_bytes);
         qp->flight_bytes -= acked_bytes;
     }
+    next = qp->tx.next;
+    qp->nic->config.recovery->acked(&qp->tx, now);
+    if (OCHE_UNLIKELY(qp->tx.next != next))
+        requester_seek(qp, next, now);
     if (qp->ack_deadline == OCHE_NEVER)
         return;
     bool due = oche_psn_diff(qp->last_ack_request, qp->tx.una) >= 0;
@@ -137,7 +141,7 @@ static void settle(struct oche_qp *qp, oche_time now)
 {
     if (qp->queued == QUEUED_NOT)
         scheduler_kick(qp, now);
-    if (qp->send_head == qp->send_tail)
+    if (qp->send_head == qp->send_tail && qp_state(qp) != OCHE_QP_ERR)
         congestion_note_idle(qp, now);
 }
 
@@ -247,10 +251,8 @@ static void acknowledged(struct oche_qp *qp, const struct oche_packet *packet, o
         if (qp->rtt_samples != NULL)
             rtt = congestion_rtt_acked(qp, now);
         take_credits(qp, packet);
-        if (OCHE_LIKELY(qp->tx.una != before)) {
+        if (OCHE_LIKELY(qp->tx.una != before))
             progressed(qp, acked_bytes, now);
-            qp->nic->config.recovery->acked(&qp->tx, now);
-        }
         if (OCHE_UNLIKELY(qp->tx.una != target))
             response_gap(qp, now);
     }
@@ -301,7 +303,6 @@ static void response_taken(struct oche_qp *qp, oche_time now)
     if (last)
         completer_retire(qp, OCHE_STATUS_SUCCESS, now, now);
     progressed(qp, 0, now);
-    qp->nic->config.recovery->acked(&qp->tx, now);
 }
 
 static const struct oche_sge *head_sges(const struct oche_qp *qp)

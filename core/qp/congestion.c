@@ -84,6 +84,7 @@ void congestion_start(struct oche_qp *qp, oche_time now)
     for (unsigned i = 0; i < OCHE_CC_TIMERS; i++)
         qp->flow.timer[i] = OCHE_NEVER;
     cc->start(&qp->flow, now);
+    pacer_update_rate(qp, now); /* also when only the limit differs from before */
     congestion_apply(qp, now);
 }
 

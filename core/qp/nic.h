@@ -215,7 +215,7 @@ void oche_qp_reset(struct oche_qp *qp);                 /* → RESET: forgets al
 int oche_qp_post_send(struct oche_qp *qp, const struct oche_send_work *work);
 int oche_qp_post_recv(struct oche_qp *qp, const struct oche_recv_work *work);
 
-/* Caps the queue pair's rate besides congestion control; line rate or more: no cap. */
+/* Caps the queue pair's rate besides congestion control; 0, or line rate or more: no cap. */
 void oche_qp_set_rate_limit(struct oche_qp *qp, uint64_t bps, oche_time now);
 
 uint32_t oche_qp_number(const struct oche_qp *qp);

@@ -141,6 +141,7 @@ static void clear(struct oche_qp *qp)
         memset(qp->tx.state, 0, config->recovery->tx_state_bytes);
     if (config->recovery->rx_state_bytes > 0)
         memset(qp->rx.state, 0, config->recovery->rx_state_bytes);
+    qp->flow.rate_bps = config->line_rate_bps;
     for (unsigned i = 0; i < OCHE_CC_TIMERS; i++)
         qp->flow.timer[i] = OCHE_NEVER;
 }
@@ -352,8 +353,7 @@ int oche_qp_post_recv(struct oche_qp *qp, const struct oche_recv_work *work)
 
 void oche_qp_set_rate_limit(struct oche_qp *qp, uint64_t bps, oche_time now)
 {
-    OCHE_MUST(bps > 0);
-    qp->rate_limit_bps = bps;
+    qp->rate_limit_bps = bps == 0 ? UINT64_MAX : bps;
     pacer_update_rate(qp, now);
 }
 

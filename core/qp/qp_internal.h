@@ -427,7 +427,9 @@ void responder_retire_recv(struct oche_qp *qp, const struct oche_completion *com
 void response_ask_ack(struct oche_qp *qp);
 void response_ask_nak(struct oche_qp *qp, uint8_t syndrome, uint32_t psn);
 /* Something of response `index` is to be sent. */
-void response_activate(struct oche_qp *qp, uint32_t index);
+void response_activate(struct oche_qp *qp, uint32_t index, oche_time now);
+/* Nothing of this response is to be sent any more. */
+void response_finish(struct oche_qp *qp, struct response *response);
 /* The response that must leave first, or NULL. */
 struct response *response_head(const struct oche_qp *qp);
 bool response_data_waits(const struct oche_qp *qp);

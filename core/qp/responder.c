@@ -159,8 +159,10 @@ static inline enum verdict check_resources(struct arrival *a)
         return check_receive(a);
     if (OCHE_LIKELY(a->row->flags & OCHE_OP_PAYLOAD))
         return GO;
-    if (qp->response_count == 0 ||
-        qp->responses[qp->response_next & (qp->response_count - 1)].active)
+    if (qp->response_count == 0)
+        return BAD_REQUEST;
+    const struct response *oldest = &qp->responses[qp->response_next & (qp->response_count - 1)];
+    if (oldest->active && !oldest->repeated)
         return BAD_REQUEST; /* more READs and atomics than were agreed */
     return GO;
 }
@@ -315,6 +317,8 @@ static void execute_read_or_atomic(struct arrival *a)
     uint32_t length = read ? packet->dma_length : 0;
     uint32_t packets = length <= qp->mtu ? 1 : (length - 1) / qp->mtu + 1;
 
+    if (response->active) /* repeated, but the peer has it: it would not ask for more, else */
+        response_finish(qp, response);
     qp->msn = oche_psn_add(qp->msn, 1);
     *response = (struct response){
         .va = packet->va,
@@ -335,7 +339,7 @@ static void execute_read_or_atomic(struct arrival *a)
             a->nic->config.port_context, region, packet->va - region->va,
             a->row->operation == OCHE_OPERATION_COMPARE_SWAP, packet->compare, packet->swap_add);
     }
-    response_activate(qp, index);
+    response_activate(qp, index, a->now);
 }
 
 /* ---- duplicates ---- */
@@ -391,7 +395,7 @@ static void answer_duplicate(struct arrival *a)
         return;
     }
     response->repeated = true;
-    response_activate(qp, index);
+    response_activate(qp, index, a->now);
 }
 
 /* ---- verdicts ---- */

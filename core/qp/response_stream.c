@@ -31,7 +31,7 @@ void response_ask_nak(struct oche_qp *qp, uint8_t syndrome, uint32_t psn)
     scheduler_control(qp);
 }
 
-void response_activate(struct oche_qp *qp, uint32_t index)
+void response_activate(struct oche_qp *qp, uint32_t index, oche_time now)
 {
     struct response *response = response_at(qp, index);
 
@@ -41,7 +41,9 @@ void response_activate(struct oche_qp *qp, uint32_t index)
         response->active = true;
         qp->active_responses++;
     }
+    congestion_note_busy(qp, now);
     scheduler_control(qp);
+    scheduler_kick(qp, now);
 }
 
 struct response *response_head(const struct oche_qp *qp)
@@ -54,10 +56,9 @@ static bool is_read(const struct response *response)
     return response->operation == OCHE_OPERATION_READ;
 }
 
-/* The head has left. */
-static void finish(struct oche_qp *qp, struct response *head)
+void response_finish(struct oche_qp *qp, struct response *response)
 {
-    head->active = false;
+    response->active = false;
     qp->active_responses--;
     if (qp->active_responses == 0)
         return;
@@ -151,7 +152,7 @@ bool response_transmit(struct oche_qp *qp, struct oche_packet *packet, oche_time
     if (oche_psn_diff(psn, qp->last_ack_psn) > 0)
         qp->last_ack_psn = psn;
     if (last) {
-        finish(qp, head);
+        response_finish(qp, head);
         scheduler_control(qp); /* what waited behind it */
         if (qp->send_head == qp->send_tail)
             congestion_note_idle(qp, now);
@@ -237,7 +238,7 @@ static void send_atomic(struct oche_qp *qp, struct oche_packet *packet, struct r
         qp->last_ack_psn = head->first_psn;
     qp->nic->stats.acks_sent++;
     qp_trace(qp, now, OCHE_TRACE_ACK_SENT, head->first_psn, packet->aeth);
-    finish(qp, head);
+    response_finish(qp, head);
     scheduler_kick(qp, now); /* READ data may have waited for it */
     stamp(qp, packet, now);
 }

@@ -490,6 +490,20 @@ oche_time pair_run_quiet(struct pair *pair)
     return pair->now;
 }
 
+void pair_dump(const struct pair *pair)
+{
+    for (int s = 0; s < 2; s++) {
+        const struct oche_trace *trace = &pair->side[s].trace;
+        uint64_t first = trace->count > 64 ? trace->count - 64 : 0;
+        for (uint64_t i = first; i < trace->count; i++) {
+            const struct oche_trace_record *r = &trace->ring[i & trace->mask];
+            fprintf(stderr, "%d %lu.%06lu us qpn %x %s %lx %lx\n", s,
+                    (unsigned long)(r->time / OCHE_US), (unsigned long)(r->time % OCHE_US), r->qpn,
+                    oche_trace_name(r->kind), (unsigned long)r->a, (unsigned long)r->b);
+        }
+    }
+}
+
 /* ---- work ---- */
 
 struct oche_send_work pair_work(enum oche_work_opcode opcode, uint64_t wr_id, uint32_t offset,

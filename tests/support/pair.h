@@ -111,6 +111,9 @@ void pair_run(struct pair *pair, oche_time until);
 /* Runs until nothing happens any more, for 1000 s at most. Returns the time of the last event. */
 oche_time pair_run_quiet(struct pair *pair);
 
+/* Prints the last events of both sides. */
+void pair_dump(const struct pair *pair);
+
 /* A work request with one SGE; offsets are into the sides' memory. Flags: signalled. */
 struct oche_send_work pair_work(enum oche_work_opcode opcode, uint64_t wr_id, uint32_t offset,
                                 uint32_t remote_offset, uint32_t length);
