@@ -206,6 +206,40 @@ static void others_leave(void **state)
     rig_free(&rig);
 }
 
+/* The same when those that leave belong to a port that is not paused itself, or to a lossy class.
+ */
+static void unpaused_leave(void **state)
+{
+    for (unsigned lossy = 0; lossy < 2; lossy++) {
+        struct rig rig;
+        struct oche_buffer_plan plan;
+
+        (void)state;
+        rig_init(&rig, 4);
+        rig.params.beta = 1;
+        rig.params.pfc_priorities = 1; /* t_PFC = what is free */
+        rig.params.egress_alpha = 0;
+        rig.config.lossless_classes = 1;
+        plan = oche_buffer_plan(&rig.config);
+        rig.params.buffer_bytes = plan.headroom_total + 100000;
+        rig_make(&rig);
+        fill(&rig, 1, 3, lossy, 30);
+        fill(&rig, 2, 3, lossy, 30);
+        fill(&rig, 0, 2, 0, 20); /* s = 80000, t = 20000 */
+        assert_int_equal(oche_switch_pause_port(rig.sw), -1);
+        fill(&rig, 0, 2, 0, 1);
+        assert_int_equal(oche_switch_pause_port(rig.sw), 0);
+        assert_int_equal(rig_pause_frame(&rig, 0, 0, 0), 0xffff);
+        /* t >= 21000 + 3000 after five have left. */
+        for (unsigned i = 0; i < 5; i++) {
+            assert_int_equal(rig_pause_frame(&rig, 0, 0, 0), -1);
+            assert_int_equal(rig_out(&rig, 3, 0), 1000);
+        }
+        assert_int_equal(rig_pause_frame(&rig, 0, 0, 0), 0);
+        rig_free(&rig);
+    }
+}
+
 /* Packets in the headroom leave first, and the class does not resume before they have. */
 static void headroom_first(void **state)
 {
@@ -254,7 +288,8 @@ int main(void)
         cmocka_unit_test(sequence),       cmocka_unit_test(tiny_threshold),
         cmocka_unit_test(cancelled),      cmocka_unit_test(refreshed),
         cmocka_unit_test(two_classes),    cmocka_unit_test(others_leave),
-        cmocka_unit_test(headroom_first), cmocka_unit_test(reset),
+        cmocka_unit_test(unpaused_leave), cmocka_unit_test(headroom_first),
+        cmocka_unit_test(reset),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
