@@ -173,7 +173,7 @@ static const struct oche_param table[] = {
     CHOICE(mode, mode_names, .where = "REFERENCE A.4",
         .help = "what `auto` means below: the paper, the authors' ns-3 code, or NICs as in HPCC's"),
 
-    REAL(g, 1.0 / 256, 0.0, 1.0, .where = "DCQCN eq 1; value: Z16",
+    REAL(g, 1.0 / 256, 1e-6, 1.0, .where = "DCQCN eq 1; value: Z16",
         .help = "gain of alpha (strawman and QCN 1/16)"),
     REAL(initial_alpha, 1.0, 0.0, 1.0, .where = "DCQCN sec 3.1",
         .help = "alpha at a limiter's first CNP (ns-3 attribute 0.5)"),

@@ -62,6 +62,13 @@ static void check_timer_curve(const char *mode, const uint64_t expected[20])
         bench_run(&bench, k * T_PS);
         assert_true(bench.flow.rate_bps == expected[k - 1]);
     }
+    /* R_C itself stayed at the line: a cut starts from there, with alpha after 19 intervals. */
+    bench_cnp(&bench, 20 * T_PS);
+    if (expected[19] == LINE_BPS) {
+        double alpha = pow(255.0 / 256, 19) * 255 / 256 + 1.0 / 256; /* NS3: raised first */
+
+        assert_true(fabs((double)bench.flow.rate_bps - 40e9 * (1 - alpha / 2)) < 1.0);
+    }
 }
 
 static void paper_curve_after_one_cnp(void **state)

@@ -174,6 +174,45 @@ static void a_nic_makes_one_cnp_per_gap(void **state)
     }
 }
 
+/* A slot is for one CNP: later marks at the same time are spread again. */
+static void a_slot_is_used_once(void **state)
+{
+    static struct bench qps[2];
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        bench_init(&qps[i], "dcqcn", LINE_BPS);
+        bench_set(&qps[i], "min_cnp_gap", 5 * US);
+        qps[i].flow.nic_state = qps[0].nic_state;
+        bench_start(&qps[i], false);
+    }
+    for (unsigned round = 0; round < 3; round++) {
+        for (unsigned i = 0; i < 2; i++)
+            bench_data(&qps[i], round * 200 * US, true);
+        for (unsigned i = 0; i < 2; i++) {
+            bench_run(&qps[i], (round * 200 + 100) * US);
+            assert_int_equal(qps[i].cnp_count, round + 1);
+            assert_true(qps[i].cnps[round] == (round * 200 + i * 5) * US);
+        }
+    }
+}
+
+/* poll: a CNP that waited for its slot does not move the times of polling. */
+static void a_late_slot_does_not_move_polling(void **state)
+{
+    (void)state;
+    begin("poll");
+    bench_set(&bench, "min_cnp_gap", 20 * US);
+    bench_data(&bench, 0, false);
+    bench_data(&bench, 1 * US, true);
+    bench.nic_state[0] = 60 * US; /* the NIC makes CNPs for others until then */
+    bench_run(&bench, 70 * US);
+    EXPECT(60 * US);
+    bench_data(&bench, 71 * US, true);
+    bench_run(&bench, 300 * US);
+    EXPECT(60 * US, 100 * US);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -184,6 +223,8 @@ int main(void)
         cmocka_unit_test(arrival_reports_only_with_a_marked_packet),
         cmocka_unit_test(modes_choose_their_np),
         cmocka_unit_test(a_nic_makes_one_cnp_per_gap),
+        cmocka_unit_test(a_slot_is_used_once),
+        cmocka_unit_test(a_late_slot_does_not_move_polling),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

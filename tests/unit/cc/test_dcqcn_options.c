@@ -126,6 +126,14 @@ static void a_long_silence_leaves_alpha_zero(void **state)
     assert_true(bench_alpha(&bench) == 1.0 / 256);
     bench_cnp(&bench, 100000 * OCHE_SEC + 50 * US);
     assert_true(fabs(bench_alpha(&bench) - (1.0 / 256 * 255 / 256 + 1.0 / 256)) < 1e-9);
+
+    begin("nic"); /* 1000 intervals leave something */
+    bench_choose(&bench, "cut", "every_cnp");
+    bench_choose(&bench, "first_cnp", "cut");
+    bench_start(&bench, false);
+    bench_cnp(&bench, 0);
+    bench_cnp(&bench, 55000 * US + 1);
+    assert_true(fabs(bench_alpha(&bench) - pow(255.0 / 256, 1000)) < 1e-9);
 }
 
 static void periodic_cuts(void **state)
@@ -153,6 +161,35 @@ static void periodic_cuts(void **state)
     assert_true(bench.flow.rate_bps == 5 * OCHE_GBPS);
 }
 
+/* A rate at the line with a cut to come is no reason to forget the limiter; without one it is. */
+static void periodic_cuts_and_release(void **state)
+{
+    (void)state;
+    begin("paper");
+    bench_choose(&bench, "cut", "periodic");
+    bench_set(&bench, "reduce_monitor_period", 100 * US);
+    bench_start(&bench, false);
+    bench_cnp(&bench, 0);
+    bench_run(&bench, 60 * US); /* the timer's first event, at line rate */
+    bench_run(&bench, 100 * US);
+    expect_rate(40e9 * (1 - 255.0 / 512)); /* alpha decayed once */
+    bench_run(&bench, 3 * OCHE_MS);
+    assert_true(bench.rates[bench.rate_count - 1].b == LINE_BPS);
+    assert_true(bench.flow.timer[0] == OCHE_NEVER);
+}
+
+/* alpha's interval ends just at the check: alpha first, then the cut. */
+static void alpha_interval_at_a_check(void **state)
+{
+    (void)state;
+    begin("nic");
+    bench_set(&bench, "alpha_interval", 4 * US);
+    bench_start(&bench, false);
+    bench_cnp(&bench, 0);
+    bench_run(&bench, 4 * US);
+    expect_rate(40e9 * (1 - 255.0 / 512));
+}
+
 static void first_cnp_sets_the_rate(void **state)
 {
     (void)state;
@@ -168,6 +205,17 @@ static void first_cnp_sets_the_rate(void **state)
     bench_cnp(&bench, 60 * US); /* the second one cuts, with alpha decayed once */
     expect_rate(10e9 * (1 - 255.0 / 512));
     assert_true(bench.rates[1].a == CUT);
+}
+
+static void first_cnp_respects_the_floor(void **state)
+{
+    (void)state;
+    begin("paper");
+    bench_choose(&bench, "first_cnp", "set_rate");
+    bench_set_real(&bench, "rate_on_first_cnp", 1e-6);
+    bench_start(&bench, false);
+    bench_cnp(&bench, 0);
+    expect_rate(40e6);
 }
 
 /* nic: set the rate at the first CNP, cut at the check 4 us later. */
@@ -420,6 +468,28 @@ static void hyper_halves(void **state)
     }
 }
 
+/* A cut ends hyper increase: the periods that follow it are whole ones. */
+static void a_cut_ends_halved_periods(void **state)
+{
+    (void)state;
+    begin("paper");
+    bench_choose(&bench, "hyper", "max_above");
+    bench_choose(&bench, "hyper_halves", "yes");
+    bench_set(&bench, "fast_recovery_steps", 1);
+    bench_start(&bench, false);
+    bench_cnp(&bench, 0);
+    bench_cnp(&bench, 0);
+    bench_run(&bench, 110 * US); /* T 2: hyper, from now on half periods */
+    assert_true(bench.rates[3].a == HYPER);
+    bench_cnp(&bench, 110 * US);
+    bench_run(&bench, 165 * US);
+    assert_int_equal(bench.rate_count, 6);
+    bench_run(&bench, 220 * US - 1);
+    assert_int_equal(bench.rate_count, 6);
+    bench_run(&bench, 220 * US);
+    assert_int_equal(bench.rate_count, 7);
+}
+
 /* alpha 1 eleven times: R_C is the floor, 1/20 of the line; R_T 20 times R_C is divided by 8. */
 static void target_guard(void **state)
 {
@@ -441,6 +511,25 @@ static void target_guard(void **state)
         bench_run(&bench, 110 * US); /* T 2: no more guard, and R_T <= 10 R_C anyway */
         expect_rate((rates[i] * 2 - 2e9 + rates[i]) / 2);
     }
+}
+
+/* The guard also holds at the first event of the byte counter, whatever T is by then. */
+static void target_guard_at_byte_events(void **state)
+{
+    (void)state;
+    begin("paper");
+    bench_choose(&bench, "target_guard", "yes");
+    bench_choose(&bench, "target_at_cut", "after_increase");
+    bench_set(&bench, "min_rate", 100 * MBPS);
+    bench_set(&bench, "byte_counter", 1000);
+    bench_start(&bench, false);
+    for (unsigned k = 0; k < 12; k++)
+        bench_cnp(&bench, 0);
+    expect_rate(100e6);
+    bytes(1); /* BC 1: R_T 5 Gbps */
+    expect_rate(2.55e9);
+    bytes(1); /* BC 2 */
+    expect_rate(3.775e9);
 }
 
 static void clamp_target_rate(void **state)
@@ -545,10 +634,17 @@ static void idle_timeout(void **state)
     bench_run(&bench, 211 * US);
     assert_true(bench.rates[bench.rate_count - 1].a == RELEASED);
     assert_true(bench.flow.rate_bps == LINE_BPS);
-    bench_cnp(&bench, 220 * US); /* still idle: a late CNP limits until 320 us */
-    bench_run(&bench, 320 * US - 1);
-    assert_true(bench.flow.rate_bps < LINE_BPS);
+    bench.scheme->busy(&bench.flow, 211 * US);
+    bench_cnp(&bench, 211 * US); /* busy: no timeout */
     bench_run(&bench, 320 * US);
+    assert_true(bench.rates[bench.rate_count - 1].a == FAST);
+    bench.scheme->idle(&bench.flow, 320 * US);
+    bench_run(&bench, 420 * US);
+    assert_true(bench.rates[bench.rate_count - 1].a == RELEASED);
+    bench_cnp(&bench, 430 * US); /* still idle: a late CNP limits until 530 us */
+    bench_run(&bench, 530 * US - 1);
+    assert_true(bench.flow.rate_bps < LINE_BPS);
+    bench_run(&bench, 530 * US);
     assert_true(bench.flow.rate_bps == LINE_BPS);
 
     begin("paper");
@@ -581,7 +677,10 @@ int main(void)
         cmocka_unit_test(alpha_timer),
         cmocka_unit_test(a_long_silence_leaves_alpha_zero),
         cmocka_unit_test(periodic_cuts),
+        cmocka_unit_test(periodic_cuts_and_release),
+        cmocka_unit_test(alpha_interval_at_a_check),
         cmocka_unit_test(first_cnp_sets_the_rate),
+        cmocka_unit_test(first_cnp_respects_the_floor),
         cmocka_unit_test(first_cnp_in_mode_nic),
         cmocka_unit_test(target_at_cut),
         cmocka_unit_test(increase_on),
@@ -590,7 +689,9 @@ int main(void)
         cmocka_unit_test(rai_and_rhai),
         cmocka_unit_test(timer_and_byte_counter),
         cmocka_unit_test(hyper_halves),
+        cmocka_unit_test(a_cut_ends_halved_periods),
         cmocka_unit_test(target_guard),
+        cmocka_unit_test(target_guard_at_byte_events),
         cmocka_unit_test(clamp_target_rate),
         cmocka_unit_test(min_rate),
         cmocka_unit_test(release_at_line),
