@@ -74,6 +74,13 @@ static void settle(struct oche_shard *shard, struct oche_port *port, oche_time n
         oche_network_wake(shard, host->address, host->pause.next);
 }
 
+void oche_host_fetch(const struct oche_host *host, const struct oche_packet *packet, unsigned step)
+{
+    (void)packet;
+    if (step == 0)
+        __builtin_prefetch(host, 1);
+}
+
 void oche_host_arrival(struct oche_shard *shard, struct oche_port *port, struct oche_packet *packet,
                        oche_time now)
 {

@@ -162,7 +162,7 @@ int main(int argc, char **argv)
            peak_mib());
     printf("  (set-up %.2f s, run %.1f s, %.1f M events/s, marks %llu, CNPs %llu, PAUSEs %llu, "
            "drops %llu, goodput %.1f Gbit/s a host, hash %016llx)\n",
-           setup, took, (double)totals.events / 1e6 / took, (unsigned long long)marks,
+           setup, took, (double)totals.events / (double)totals.hops, (unsigned long long)marks,
            (unsigned long long)totals.nic.cnps_received, (unsigned long long)totals.pauses_sent,
            (unsigned long long)drops,
            (double)oche_rate_of(totals.nic.delivered_bytes, totals.measured) / 1e9 /

@@ -151,6 +151,50 @@ void nic_reject(struct oche_nic *nic, struct oche_qp *qp, enum oche_reject cause
                     packet->psn);
 }
 
+/* ---- ahead of time ---- */
+
+static void fetch_qp(const struct oche_qp *qp)
+{
+    const char *line = (const char *)qp;
+
+    for (unsigned i = 0; i < 5; i++)
+        __builtin_prefetch(line + i * OCHE_CACHE_LINE, 1);
+    __builtin_prefetch(&qp->send_ring, 1);
+    __builtin_prefetch(&qp->posted_sends, 1);
+}
+
+void oche_nic_fetch(const struct oche_nic *nic, const struct oche_packet *packet, unsigned step)
+{
+    const char *line = (const char *)nic;
+    uint32_t slot = NO_SLOT;
+
+    switch (step) {
+    case 0:
+        for (unsigned i = 0; i < sizeof(*nic) / OCHE_CACHE_LINE; i++)
+            __builtin_prefetch(line + i * OCHE_CACHE_LINE, 1);
+        break;
+    case 1:
+        if (packet != NULL)
+            __builtin_prefetch(&nic->qp_map.entries[map_home(&nic->qp_map, packet->dest_qpn)]);
+        __builtin_prefetch(nic->pacing.entries, 1);
+        __builtin_prefetch(nic->timers.entries, 1);
+        __builtin_prefetch(nic->timers.position, 1);
+        __builtin_prefetch(nic->pacing.position, 1);
+        __builtin_prefetch(nic->qps);
+        break;
+    case 2:
+        if (packet != NULL)
+            slot = map_find(&nic->qp_map, packet->dest_qpn);
+        else if (nic->pacing.count > 0)
+            slot = nic->pacing.entries[0].slot;
+        if (slot != NO_SLOT)
+            fetch_qp(nic->qps[slot]);
+        else if (nic->ready[0].head != NULL)
+            fetch_qp(nic->ready[0].head);
+        break;
+    }
+}
+
 /* ---- arrival ---- */
 
 /* Partition keys match if the low 15 bits do and at least one end is a full member. */

@@ -175,6 +175,14 @@ void oche_nic_expire(struct oche_nic *nic, oche_time now);
 /* Bytes whose pacing time has passed and which wait for the port. */
 uint64_t oche_nic_backlog_bytes(const struct oche_nic *nic);
 
+/*
+ * For speed alone: fetches into the cache what the next call will touch, in OCHE_NIC_FETCH_STEPS
+ * steps some time apart, as each needs what the one before fetched. `packet`: the one that is about
+ * to arrive; NULL: the port is about to transmit.
+ */
+#define OCHE_NIC_FETCH_STEPS 3
+void oche_nic_fetch(const struct oche_nic *nic, const struct oche_packet *packet, unsigned step);
+
 const struct oche_nic_stats *oche_nic_stats(const struct oche_nic *nic);
 uint64_t oche_nic_rejected(const struct oche_nic *nic, enum oche_reject cause);
 

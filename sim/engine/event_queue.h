@@ -39,7 +39,7 @@ struct oche_bucket_spill {
  * what they will touch into the cache: first with stage 0, a bucket later with stage 1, and so
  * on. An event may be shown late, or not at all.
  */
-#define OCHE_PREFETCH_STAGES 4
+#define OCHE_PREFETCH_STAGES 5
 typedef void oche_event_prefetch(void *context, const struct oche_event *event, unsigned stage);
 
 struct oche_event_queue {

@@ -36,7 +36,6 @@ struct oche_host {
     struct parked *unused;                    /* queue pair memory to use again */
     struct parked *linger_head, *linger_tail; /* receivers that are done, oldest first */
     size_t qp_bytes;
-    void *slabs; /* of queue pair memory, chained by their first word */
     uint64_t corrupt_bytes;
 };
 
@@ -141,15 +140,11 @@ static struct oche_qp_config qp_config(const struct oche_host *host, uint32_t co
 
 static void add_slab(struct oche_host *host)
 {
-    size_t count = host->qp_bytes > 65536 ? 1 : 16;
-    char *slab = aligned_alloc(OCHE_CACHE_LINE, OCHE_CACHE_LINE + count * host->qp_bytes);
+    size_t count = host->qp_bytes > 65536 ? 1 : 4;
+    char *slab = oche_arena_take(&host->shard->arena, count * host->qp_bytes);
 
-    if (slab == NULL)
-        oche_panic(__FILE__, __LINE__, "out of memory for queue pairs");
-    *(void **)slab = host->slabs;
-    host->slabs = slab;
     for (size_t i = 0; i < count; i++) {
-        struct parked *parked = (void *)(slab + OCHE_CACHE_LINE + i * host->qp_bytes);
+        struct parked *parked = (void *)(slab + i * host->qp_bytes);
         parked->next = host->unused;
         host->unused = parked;
     }
@@ -391,6 +386,18 @@ static const struct oche_nic_port payload_port = {
 
 /* ---- events ---- */
 
+void oche_host_fetch(const struct oche_host *host, const struct oche_packet *packet, unsigned step)
+{
+    const char *line = (const char *)host;
+
+    if (step > 0) {
+        oche_nic_fetch(host->nic, packet, step - 1);
+        return;
+    }
+    for (unsigned i = 0; i < 2; i++)
+        __builtin_prefetch(line + i * OCHE_CACHE_LINE, 1);
+}
+
 static inline void transmit(struct oche_host *host, struct oche_port *port, oche_time now)
 {
     struct oche_shard *shard = host->shard;
@@ -492,11 +499,8 @@ void oche_host_begin(struct oche_host *host)
 struct oche_host *oche_host_create(struct oche_network *network, uint32_t address,
                                    const struct oche_host_shared *shared)
 {
-    struct oche_host *host = aligned_alloc(OCHE_CACHE_LINE, (sizeof(*host) + OCHE_CACHE_LINE - 1) &
-                                                                ~(size_t)(OCHE_CACHE_LINE - 1));
-    if (host == NULL)
-        oche_panic(__FILE__, __LINE__, "out of memory for hosts");
-    memset(host, 0, sizeof(*host));
+    struct oche_arena *arena = &oche_network_shard_of(network, address)->arena;
+    struct oche_host *host = oche_arena_take(arena, sizeof(*host));
     uint32_t number = network->nodes[address].first_port;
     uint64_t rate_bps = network->extras[number].rate_bps;
     host->shard = oche_network_shard_of(network, address);
@@ -527,12 +531,8 @@ struct oche_host *oche_host_create(struct oche_network *network, uint32_t addres
         .port_context = host,
         .trace = &network->nodes[address].trace,
     };
-    void *memory = aligned_alloc(OCHE_CACHE_LINE, oche_nic_bytes(&config));
-    void *cq_memory = aligned_alloc(OCHE_CACHE_LINE, oche_cq_bytes(CQ_ENTRIES));
-    if (memory == NULL || cq_memory == NULL)
-        oche_panic(__FILE__, __LINE__, "out of memory for hosts");
-    host->nic = oche_nic_create(memory, &config);
-    host->cq = oche_cq_create(cq_memory, CQ_ENTRIES);
+    host->nic = oche_nic_create(oche_arena_take(arena, oche_nic_bytes(&config)), &config);
+    host->cq = oche_cq_create(oche_arena_take(arena, oche_cq_bytes(CQ_ENTRIES)), CQ_ENTRIES);
     struct oche_region all = {.va = 0,
                               .length = UINT64_C(1) << 62,
                               .key = MESSAGE_KEY,
@@ -546,20 +546,6 @@ struct oche_host *oche_host_create(struct oche_network *network, uint32_t addres
         (oche_qp_bytes(host->nic, &typical) + sizeof(struct parked) + OCHE_CACHE_LINE - 1) &
         ~(size_t)(OCHE_CACHE_LINE - 1);
     return host;
-}
-
-void oche_host_free(struct oche_host *host)
-{
-    if (host == NULL)
-        return;
-    while (host->slabs != NULL) {
-        void *slab = host->slabs;
-        host->slabs = *(void **)slab;
-        free(slab);
-    }
-    free(host->nic);
-    free(host->cq);
-    free(host);
 }
 
 const struct oche_nic *oche_host_nic(const struct oche_host *host)

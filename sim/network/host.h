@@ -48,13 +48,14 @@ struct oche_host_shared {
 
 struct oche_host;
 
-/* Makes host `address` (also its node) and attaches it to its port 0. Freed by _free. */
+/* Makes host `address` (also its node) in its shard's arena and attaches it to its port 0. */
 struct oche_host *oche_host_create(struct oche_network *network, uint32_t address,
                                    const struct oche_host_shared *shared);
-void oche_host_free(struct oche_host *host);
 /* Plans the first event. After oche_network_ready. */
 void oche_host_begin(struct oche_host *host);
 
+/* For speed alone: what the host's next event will touch, in steps 0 … OCHE_NIC_FETCH_STEPS. */
+void oche_host_fetch(const struct oche_host *host, const struct oche_packet *packet, unsigned step);
 void oche_host_arrival(struct oche_shard *shard, struct oche_port *port, struct oche_packet *packet,
                        oche_time now);
 void oche_host_transmit_done(struct oche_shard *shard, struct oche_port *port, oche_time now);

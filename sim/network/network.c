@@ -7,6 +7,7 @@
 
 #include "sim/engine/big_memory.h"
 #include "sim/network/bytes_mode.h"
+#include "sim/network/host.h"
 
 #define TRACE_RING 64 /* records a node: the last of what happened there */
 
@@ -57,6 +58,7 @@ bool oche_network_init(struct oche_network *network, uint32_t host_count, uint32
         shard->network = network;
         shard->index = s;
         oche_packet_pool_init(&shard->pool);
+        oche_arena_init(&shard->arena);
         shard->outbox = make(shard_count, sizeof(*shard->outbox));
     }
     return true;
@@ -69,6 +71,7 @@ void oche_network_free(struct oche_network *network)
         if (shard->events.buckets != NULL)
             oche_events_free(&shard->events);
         oche_packet_pool_free(&shard->pool);
+        oche_arena_free(&shard->arena);
         for (uint32_t d = 0; d < network->shard_count; d++)
             free(shard->outbox[d].ports);
         free(shard->outbox);
@@ -118,36 +121,32 @@ static void prefetch_arrival(struct oche_network *network, struct oche_port *por
     struct oche_packet *packet = port->in_head;
     int egress;
 
-    if (packet == NULL)
+    if (OCHE_UNLIKELY(packet == NULL))
         return;
-    switch (stage) {
-    case 1:
+    if (stage == 1)
         __builtin_prefetch(packet, 1);
-        break;
-    case 2:
-        if (packet->next != NULL)
-            __builtin_prefetch(packet->next, 1);
-        if (port->flags & OCHE_PORT_HOST)
-            break;
+    else if (stage == 2 && packet->next != NULL)
+        __builtin_prefetch(packet->next, 1);
+    if (port->flags & OCHE_PORT_HOST) {
+        oche_host_fetch(port->device, packet, stage - 1);
+    } else if (stage == 2) {
         egress = oche_switch_look_ahead(port->device, packet);
         if (egress >= 0)
             __builtin_prefetch(port - port->local + egress, 1);
-        break;
-    case 3:
-        if (!(port->flags & OCHE_PORT_HOST) && packet->route_hint != 0)
-            __builtin_prefetch(&network->ports[port[packet->route_hint - 1 - port->local].peer], 1);
-        break;
+    } else if (stage == 3 && packet->route_hint != 0) {
+        __builtin_prefetch(&network->ports[port[packet->route_hint - 1 - port->local].peer], 1);
     }
 }
 
 /* `port` is about to be free and to send. */
 static void prefetch_send(struct oche_network *network, struct oche_port *port, unsigned stage)
 {
-    if (port->flags & OCHE_PORT_HOST)
-        return;
-    if (stage == 1) {
-        oche_switch_fetch_port(port->device, port->local);
+    if (stage == 1)
         __builtin_prefetch(&network->ports[port->peer], 1);
+    if (port->flags & OCHE_PORT_HOST) {
+        oche_host_fetch(port->device, NULL, stage - 1);
+    } else if (stage == 1) {
+        oche_switch_fetch_port(port->device, port->local);
     } else if (stage == 2) {
         oche_switch_fetch_head(port->device, port->local);
     }
@@ -163,7 +162,7 @@ static void prefetch(void *context, const struct oche_event *event, unsigned sta
         __builtin_prefetch(port, 1);
     else if ((event->key >> 10 & 3) == OCHE_EVENT_ARRIVAL)
         prefetch_arrival(network, port, stage);
-    else if ((event->key >> 10 & 3) == OCHE_EVENT_TRANSMIT_DONE)
+    else
         prefetch_send(network, port, stage);
 }
 

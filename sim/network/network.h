@@ -18,6 +18,7 @@
 #include "core/qp/nic.h"
 #include "fabric/loss.h"
 #include "fabric/switch.h"
+#include "sim/engine/arena.h"
 #include "sim/engine/event_queue.h"
 #include "sim/network/packet_pool.h"
 
@@ -82,6 +83,7 @@ struct oche_mailbox {
 struct oche_shard {
     struct oche_event_queue events;
     struct oche_packet_pool pool;
+    struct oche_arena arena; /* of the nodes of this shard: hosts, queue pairs, switches */
     struct oche_network *network;
     uint64_t hops; /* packets put on a link, control included */
     uint64_t handled_events;

@@ -91,8 +91,9 @@ static bool build_switches(struct oche_world *world, char *error, size_t error_b
             snprintf(error, error_bytes, "switch: %s (at %s)", why, topology->nodes[node].name);
             return false;
         }
+        struct oche_arena *arena = &oche_network_shard_of(&world->network, node)->arena;
         world->switches[i] =
-            oche_switch_create(oche_world_make(1, oche_switch_bytes(&config)), &config);
+            oche_switch_create(oche_arena_take(arena, oche_switch_bytes(&config)), &config);
         for (uint32_t port = 0; port < config.port_count; port++)
             world->network.ports[world->network.nodes[node].first_port + port].device =
                 world->switches[i];
@@ -330,10 +331,6 @@ void oche_world_free(struct oche_world *world)
     if (world == NULL)
         return;
     oche_world_series_free(world);
-    for (uint32_t i = 0; world->hosts != NULL && i < world->topology.host_count; i++)
-        oche_host_free(world->hosts[i]);
-    for (uint32_t i = 0; world->switches != NULL && i < world->topology.switch_count; i++)
-        free(world->switches[i]);
     for (uint32_t i = 0; i < world->watched_count; i++)
         free(world->watched[i].watch.time);
     free(world->hosts);

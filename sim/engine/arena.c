@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Objects side by side on huge pages. */
+#include "sim/engine/arena.h"
+
+#include <stdlib.h>
+
+#include "core/base.h"
+#include "sim/engine/big_memory.h"
+
+#define FIRST_CHUNK   ((size_t)64 << 10)
+#define LARGEST_CHUNK ((size_t)32 << 20)
+
+void oche_arena_init(struct oche_arena *arena)
+{
+    *arena = (struct oche_arena){.chunk_bytes = FIRST_CHUNK};
+}
+
+void *oche_arena_take(struct oche_arena *arena, size_t bytes)
+{
+    size_t rounded = (bytes + OCHE_CACHE_LINE - 1) & ~(size_t)(OCHE_CACHE_LINE - 1);
+
+    if (rounded > (size_t)(arena->end - arena->next)) {
+        size_t chunk = arena->chunk_bytes;
+        while (chunk < rounded + OCHE_CACHE_LINE)
+            chunk *= 2;
+        char *memory = oche_big_memory(chunk);
+        *(void **)(void *)memory = arena->chunks;
+        arena->chunks = memory;
+        arena->next = memory + OCHE_CACHE_LINE;
+        arena->end = memory + chunk;
+        if (arena->chunk_bytes < LARGEST_CHUNK)
+            arena->chunk_bytes *= 4;
+    }
+    void *taken = arena->next;
+    arena->next += rounded;
+    return taken;
+}
+
+void oche_arena_free(struct oche_arena *arena)
+{
+    while (arena->chunks != NULL) {
+        void *chunk = arena->chunks;
+        arena->chunks = *(void **)chunk;
+        free(chunk);
+    }
+    oche_arena_init(arena);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An arena: many objects of a run side by side on huge pages, freed together. One arena belongs
+ * to one thread at a time.
+ */
+#ifndef OCHE_SIM_ENGINE_ARENA_H
+#define OCHE_SIM_ENGINE_ARENA_H
+
+#include <stddef.h>
+
+struct oche_arena {
+    void *chunks; /* chained by their first word */
+    char *next, *end;
+    size_t chunk_bytes; /* of the next chunk: they grow */
+};
+
+void oche_arena_init(struct oche_arena *arena);
+/* Zeroed, aligned to a cache line; never NULL. */
+void *oche_arena_take(struct oche_arena *arena, size_t bytes);
+void oche_arena_free(struct oche_arena *arena);
+
+#endif
