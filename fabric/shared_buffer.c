@@ -117,7 +117,7 @@ int64_t oche_buffer_resume_level(const struct oche_buffer *buffer, const struct 
     if (in->headroom_used != 0)
         return -1;
     if (in->bytes == 0)
-        return (int64_t)buffer->limit;
+        return INT64_MAX;
     wanted = (uint64_t)in->bytes + buffer->hysteresis;
     if (wanted <= buffer->base)
         return (int64_t)buffer->limit;

@@ -16,9 +16,11 @@
  * One thing the paper leaves open: the packet that crosses the threshold must be stored too, and
  * with a dynamic threshold near zero there may be no room for it. So one MTU of the shared part
  * for each lossless ingress class is kept for crossing packets: any class that arrives when only
- * this reserve is left is paused whatever t_PFC says, and none resumes until it is whole again.
- * With it no packet is lost as long as links keep what the headroom assumes; t_PFC itself stays
- * the paper's.
+ * this reserve is left is paused whatever t_PFC says, and one that holds anything does not resume
+ * until it is whole again. With it no packet is lost as long as links keep what the headroom
+ * assumes; t_PFC itself stays the paper's.
+ * A class that holds nothing resumes at once: it has used none of the reserve, and if it waited,
+ * two neighbours that are full of packets for each other would wait for ever.
  *
  * Lossy classes (drop-tail) share S less the reserve; see oche_buffer_admit_lossy.
  * The packet path uses integers only: shares are in units of 2^-16.
@@ -134,8 +136,8 @@ static inline void oche_buffer_release(struct oche_buffer *buffer, struct oche_i
 }
 
 /*
- * The occupancy of the shared part at or below which this paused class resumes; -1: at none,
- * before some of its own packets leave.
+ * The occupancy of the shared part at or below which this paused class resumes; INT64_MAX: at
+ * any, since it holds nothing; -1: at none, before some of its own packets leave.
  */
 int64_t oche_buffer_resume_level(const struct oche_buffer *buffer, const struct oche_ingress *in);
 

@@ -329,14 +329,44 @@ static void parameters(void **state)
     }
 }
 
+/*
+ * A class that holds nothing resumes however full the buffer is; its next packet crosses again,
+ * within the reserve. One that holds something waits until the reserve is whole.
+ */
+static void empty_class_resumes(void **state)
+{
+    struct rig rig;
+    struct oche_buffer buffer;
+    struct oche_ingress in = {.xoff = 1};
+
+    (void)state;
+    paper_switch(&rig);
+    oche_buffer_init(&buffer, &rig.config);
+    buffer.used = buffer.limit + 1500;
+    assert_true(oche_buffer_resume_level(&buffer, &in) > (int64_t)buffer.size);
+    in.xoff = 0;
+    assert_false(oche_buffer_admit(&buffer, &in, 1500));
+    assert_int_equal(oche_buffer_cross(&buffer, &in, 1500, 22400), OCHE_BUFFER_CROSSED);
+    assert_int_equal(in.headroom_used, 0);
+    assert_true(oche_buffer_resume_level(&buffer, &in) <= (int64_t)buffer.limit);
+    oche_buffer_release(&buffer, &in, 1500);
+    assert_true(oche_buffer_resume_level(&buffer, &in) > (int64_t)buffer.used);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(paper_plan),       cmocka_unit_test(dynamic_threshold),
-        cmocka_unit_test(static_threshold), cmocka_unit_test(headroom_from_link),
-        cmocka_unit_test(crossing),         cmocka_unit_test(crossing_reserve),
-        cmocka_unit_test(drop_tail),        cmocka_unit_test(mixed_classes),
-        cmocka_unit_test(impossible),       cmocka_unit_test(parameters),
+        cmocka_unit_test(paper_plan),
+        cmocka_unit_test(dynamic_threshold),
+        cmocka_unit_test(static_threshold),
+        cmocka_unit_test(headroom_from_link),
+        cmocka_unit_test(crossing),
+        cmocka_unit_test(crossing_reserve),
+        cmocka_unit_test(drop_tail),
+        cmocka_unit_test(mixed_classes),
+        cmocka_unit_test(empty_class_resumes),
+        cmocka_unit_test(impossible),
+        cmocka_unit_test(parameters),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Random scenarios, run: a scenario becomes a world, the world runs dry, and its books are kept. */
+#ifndef OCHE_TESTS_PROPERTY_RANDOM_WORLD_H
+#define OCHE_TESTS_PROPERTY_RANDOM_WORLD_H
+
+#include "sim/world/world.h"
+#include "tests/property/random_scenario.h"
+
+/* A world and what it points to. Its address must not change while it is in use. */
+struct random_world {
+    struct random_scenario *scenario;
+    struct oche_world_config config;
+    struct oche_workload_config workload;
+    void *cc_params, *recovery_params;
+    struct oche_world *world;
+    struct oche_world_totals totals; /* when it has run */
+};
+
+/* Makes and runs it, on so many threads. The scenario must outlive it. */
+void random_world_run(struct random_world *random, struct random_scenario *scenario,
+                      uint32_t threads);
+void random_world_free(struct random_world *random);
+
+/* Drops in switches, of all causes. */
+uint64_t random_world_drops(const struct random_world *random);
+
+/*
+ * Fails, naming the scenario, unless every packet that was sent was received or dropped, nothing
+ * is left in a queue, in a buffer's account or on a link, no port is paused or holds another so,
+ * and every byte of every flow was delivered once.
+ */
+void random_world_assert_books(const struct random_world *random);
+
+#endif
