@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A device: opening and closing, the lock, making progress, waiting for something to do. */
+#include "device/device.h"
+
+#include <poll.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "core/wire/frame.h"
+#include "device/crc.h"
+#include "device/internal.h"
+
+#define DEFAULT_OBJECTS        1024
+#define DEFAULT_RECEIVE_BUFFER (UINT32_C(8) << 20)
+#define SHORTEST_MTU           64
+#define LONGEST_MTU            9000
+#define SHORT_WAIT             (50 * OCHE_US) /* not worth a system call that may oversleep */
+
+/* ---- opening ---- */
+
+static uint64_t chance(void)
+{
+    uint64_t seed = 0;
+
+    if (getrandom(&seed, sizeof(seed), 0) != (ssize_t)sizeof(seed))
+        seed = (uint64_t)getpid(); /* cannot happen; then keys are easier to guess */
+    return seed;
+}
+
+static uint32_t or_default(uint32_t value, uint32_t preset)
+{
+    return value != 0 ? value : preset;
+}
+
+static void fill_defaults(struct oche_device_config *config)
+{
+    config->port = (uint16_t)or_default(config->port, OCHE_ROCE_UDP_PORT);
+    config->mtu_bytes = or_default(config->mtu_bytes, 4096);
+    config->max_qps = or_default(config->max_qps, DEFAULT_OBJECTS);
+    config->max_regions = or_default(config->max_regions, DEFAULT_OBJECTS);
+    config->max_peers = or_default(config->max_peers, DEFAULT_OBJECTS);
+    config->receive_buffer_bytes = or_default(config->receive_buffer_bytes, DEFAULT_RECEIVE_BUFFER);
+    if (config->line_rate_bps == 0)
+        config->line_rate_bps = 100 * OCHE_GBPS;
+    if (config->cc == NULL)
+        config->cc = oche_cc_find("none");
+    if (config->recovery == NULL)
+        config->recovery = oche_recovery_find("go_back_n");
+    if (config->seed == 0)
+        config->seed = chance();
+}
+
+__attribute__((format(printf, 3, 4))) static bool explain(char *error, size_t error_bytes,
+                                                          const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(error, error_bytes, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+/* A scheme's parameters, the given ones or the defaults, in memory of our own. */
+static void *copy_params(const struct oche_param_table *table, const void *given)
+{
+    void *copy = calloc(1, table->struct_bytes + 1); /* a table may be empty */
+
+    if (copy == NULL)
+        return NULL;
+    if (given != NULL)
+        memcpy(copy, given, table->struct_bytes);
+    else
+        oche_param_defaults(table, copy);
+    return copy;
+}
+
+static bool check(struct oche_device *device, char *error, size_t error_bytes)
+{
+    const struct oche_device_config *config = &device->config;
+    const char *wrong;
+
+    if (config->address == NULL || !oche_address_parse(config->address, &device->address))
+        return explain(error, error_bytes, "%s: not an IP address; 192.0.2.1 or 2001:db8::1 is",
+                       config->address != NULL ? config->address : "(none)");
+    if (!oche_address_is_unicast(&device->address))
+        return explain(error, error_bytes,
+                       "%s: one address of this host is needed, the ICRC covers it",
+                       config->address);
+    if (config->mtu_bytes < SHORTEST_MTU || config->mtu_bytes > LONGEST_MTU)
+        return explain(error, error_bytes, "%s: MTU of %u bytes; %u to %u are possible",
+                       config->address, config->mtu_bytes, SHORTEST_MTU, LONGEST_MTU);
+    if (!config->cc->runs_on_wire)
+        return explain(error, error_bytes, "%s: %s needs switches that no network has",
+                       config->address, config->cc->name);
+    if (config->cc->check != NULL && (wrong = config->cc->check(device->cc_params)) != NULL)
+        return explain(error, error_bytes, "%s: %s: %s", config->address, config->cc->name, wrong);
+    return true;
+}
+
+static bool create_nic(struct oche_device *device)
+{
+    const struct oche_device_config *config = &device->config;
+    const struct oche_nic_config nic = {
+        .address = 0,
+        .line_rate_bps = config->line_rate_bps,
+        .gap_bytes = OCHE_GAP_BYTES,
+        .ipv6 = device->socket.ipv6,
+        .control_class = CONTROL_CLASS,
+        .max_qps = config->max_qps,
+        .max_regions = config->max_regions,
+        .ecn_threshold_bytes = OCHE_NEVER,
+        .seed = config->seed,
+        .cc = config->cc,
+        .cc_params = device->cc_params,
+        .recovery = config->recovery,
+        .recovery_params = device->recovery_params,
+        .port = &device_port,
+        .port_context = device,
+        .trace = &device->trace,
+    };
+    const size_t bytes =
+        (oche_nic_bytes(&nic) + OCHE_CACHE_LINE - 1) / OCHE_CACHE_LINE * OCHE_CACHE_LINE;
+    void *memory = aligned_alloc(OCHE_CACHE_LINE, bytes);
+
+    if (memory == NULL)
+        return false;
+    device->nic = oche_nic_create(memory, &nic);
+    return true;
+}
+
+static bool create_parts(struct oche_device *device, char *error, size_t error_bytes)
+{
+    const struct oche_device_config *config = &device->config;
+    const struct oche_socket_options options = {.no_gso = config->no_gso,
+                                                .no_gro = config->no_gro,
+                                                .buffer_bytes = config->receive_buffer_bytes};
+    char why[200];
+
+    if (!oche_socket_open(&device->socket, &device->address, config->port, &options, why,
+                          sizeof(why)))
+        return explain(error, error_bytes, "%s: %s", config->address, why);
+    device->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (device->wake_fd < 0)
+        return explain(error, error_bytes, "%s: no file descriptor left", config->address);
+    if (!oche_peers_create(&device->peers, config->max_peers) || !transmit_create(device) ||
+        !create_nic(device))
+        return explain(error, error_bytes, "%s: out of memory", config->address);
+    oche_peers_add(&device->peers, &device->address, config->port); /* index 0: ourselves */
+    if (config->capture == NULL)
+        return true;
+    device->capture =
+        oche_capture_open(config->capture, oche_clock_now(&device->clock), error, error_bytes);
+    return device->capture != NULL;
+}
+
+static bool destroy(struct oche_device *device)
+{
+    const bool whole = device->capture == NULL || oche_capture_close(device->capture);
+
+    objects_destroy(device);
+    free(device->nic);
+    transmit_destroy(device);
+    oche_peers_destroy(&device->peers);
+    if (device->wake_fd >= 0)
+        close(device->wake_fd);
+    oche_socket_close(&device->socket);
+    free(device->cc_params);
+    free(device->recovery_params);
+    pthread_mutex_destroy(&device->lock);
+    free(device);
+    return whole;
+}
+
+struct oche_device *oche_device_open(const struct oche_device_config *config, char *error,
+                                     size_t error_bytes)
+{
+    const size_t bytes =
+        (sizeof(struct oche_device) + OCHE_CACHE_LINE - 1) / OCHE_CACHE_LINE * OCHE_CACHE_LINE;
+    struct oche_device *device = aligned_alloc(OCHE_CACHE_LINE, bytes);
+
+    if (device == NULL) {
+        explain(error, error_bytes, "out of memory");
+        return NULL;
+    }
+    memset(device, 0, bytes);
+    device->socket.fd = device->wake_fd = -1;
+    device->config = *config;
+    fill_defaults(&device->config);
+    device->port = device->config.port;
+    device->burst = oche_time_of_bytes(OCHE_SOCKET_BYTES, device->config.line_rate_bps);
+    device->crc32 = oche_crc_choose(NULL);
+    device->drop_sent = oche_random_stream(device->config.seed, "device drops sent", 0);
+    device->drop_received = oche_random_stream(device->config.seed, "device drops received", 0);
+    device->keys = oche_random_stream(device->config.seed, "device memory keys", 0);
+    device->next_qpn = (uint32_t)oche_random_u64(&device->keys) & OCHE_PSN_MASK;
+    pthread_mutex_init(&device->lock, NULL);
+    oche_clock_start(&device->clock);
+    oche_trace_init(&device->trace, 0, device->trace_ring,
+                    sizeof(device->trace_ring) / sizeof(device->trace_ring[0]));
+    device->cc_params = copy_params(&device->config.cc->table, config->cc_params);
+    device->recovery_params = copy_params(&device->config.recovery->table, config->recovery_params);
+    if (device->cc_params == NULL || device->recovery_params == NULL)
+        explain(error, error_bytes, "out of memory");
+    else if (check(device, error, error_bytes) && create_parts(device, error, error_bytes))
+        return device;
+    destroy(device);
+    return NULL;
+}
+
+bool oche_device_close(struct oche_device *device)
+{
+    return destroy(device);
+}
+
+/* ---- the lock ---- */
+
+void oche_device_lock(struct oche_device *device)
+{
+    atomic_fetch_add_explicit(&device->lock_wanted, 1, memory_order_relaxed);
+    pthread_mutex_lock(&device->lock);
+    atomic_fetch_sub_explicit(&device->lock_wanted, 1, memory_order_relaxed);
+}
+
+void oche_device_unlock(struct oche_device *device)
+{
+    pthread_mutex_unlock(&device->lock);
+}
+
+struct oche_nic *oche_device_nic(struct oche_device *device)
+{
+    return device->nic;
+}
+
+oche_time oche_device_now(const struct oche_device *device)
+{
+    return oche_clock_now(&device->clock);
+}
+
+/* ---- progress ---- */
+
+/* When there is something to do without anything arriving; under the lock. */
+static oche_time next_due(const struct oche_device *device)
+{
+    if (transmit_is_full(device)) /* packets wait for the socket, not for their time */
+        return oche_nic_next_timer(device->nic);
+    return oche_nic_next(device->nic, ALL_CLASSES);
+}
+
+unsigned oche_device_progress(struct oche_device *device)
+{
+    unsigned packets;
+    oche_time now;
+
+    /* Threads that spin here would else keep the lock from one that asks for it. */
+    if (atomic_load_explicit(&device->lock_wanted, memory_order_relaxed) > 0) {
+        sched_yield();
+        return 0;
+    }
+    if (pthread_mutex_trylock(&device->lock) != 0)
+        return 0;
+    packets = device_receive(device);
+    now = oche_clock_now(&device->clock);
+    if (oche_nic_next_timer(device->nic) <= now)
+        oche_nic_expire(device->nic, now);
+    packets += device_transmit(device);
+    /* Who sleeps does not know of timers that were set just now. */
+    if (atomic_load_explicit(&device->waiting, memory_order_relaxed) > 0 &&
+        next_due(device) < device->waiting_until)
+        oche_device_wake(device);
+    pthread_mutex_unlock(&device->lock);
+    return packets;
+}
+
+/* ---- waiting ---- */
+
+void oche_device_wake(struct oche_device *device)
+{
+    const uint64_t one = 1;
+
+    /* It can only fail when 2^64 wakes are pending, and then all are awake. */
+    if (write(device->wake_fd, &one, sizeof(one)) < 0)
+        return;
+}
+
+/* Sleeps for at most `time`. */
+static void sleep_until_event(struct oche_device *device, oche_time time, bool full)
+{
+    struct pollfd fds[2] = {
+        {.fd = device->socket.fd, .events = (short)(full ? POLLIN | POLLOUT : POLLIN)},
+        {.fd = device->wake_fd, .events = POLLIN},
+    };
+    const struct timespec limit = {.tv_sec = (time_t)(time / OCHE_SEC),
+                                   .tv_nsec = (long)(time % OCHE_SEC / OCHE_NS)};
+    uint64_t wakes;
+
+    if (ppoll(fds, 2, time == OCHE_NEVER ? NULL : &limit, NULL) > 0 && fds[1].revents != 0 &&
+        read(device->wake_fd, &wakes, sizeof(wakes)) < 0)
+        return; /* another waiter was faster */
+}
+
+void oche_device_wait(struct oche_device *device, oche_time timeout)
+{
+    oche_time now, due;
+    bool full;
+
+    oche_device_lock(device);
+    now = oche_clock_now(&device->clock);
+    if (atomic_fetch_add_explicit(&device->waiting, 1, memory_order_seq_cst) == 0)
+        device->waiting_until = OCHE_NEVER;
+    atomic_thread_fence(memory_order_seq_cst);
+    due = next_due(device);
+    full = transmit_is_full(device);
+    device->waiting_until = oche_time_min(device->waiting_until, due);
+    oche_device_unlock(device);
+
+    if (due > oche_time_add(now, SHORT_WAIT))
+        sleep_until_event(device,
+                          oche_time_min(timeout, due == OCHE_NEVER ? OCHE_NEVER : due - now), full);
+    atomic_fetch_sub_explicit(&device->waiting, 1, memory_order_relaxed);
+}
+
+/* ---- questions ---- */
+
+uint32_t oche_device_window_packets(const struct oche_device *device, uint32_t mtu_bytes)
+{
+    /* The kernel doubles what was asked for, and counts its own structures with the bytes. */
+    const uint32_t window = device->socket.receive_bytes / 4 / mtu_bytes;
+
+    return window > 0 ? window : 1;
+}
+
+void oche_device_stats(struct oche_device *device, struct oche_device_stats *stats)
+{
+    oche_device_lock(device);
+    *stats = device->stats;
+    stats->gso = device->socket.gso;
+    stats->gro = device->socket.gro;
+    stats->nic = *oche_nic_stats(device->nic);
+    oche_device_unlock(device);
+}

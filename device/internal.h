@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of device/ share.
+ *
+ *   device.c     opening and closing, the lock, progress, waiting
+ *   objects.c    peers, memory, completion queues, queue pairs
+ *   receive.c    datagrams → packets → the NIC
+ *   transmit.c   the NIC → packets → datagrams
+ *   socket.c, address.c, peers.c, ip_id.c, clock.c, crc.c, capture.c
+ */
+#ifndef OCHE_DEVICE_INTERNAL_H
+#define OCHE_DEVICE_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "core/random.h"
+#include "device/capture.h"
+#include "device/clock.h"
+#include "device/device.h"
+#include "device/peers.h"
+#include "device/socket.h"
+
+#define OCHE_DEVICE_PULL 64 /* packets asked of the NIC at a time */
+#define ALL_CLASSES      UINT8_C(0xff)
+
+/*
+ * Traffic class c is sent as class selector c, DSCP 8c. So the control class, 6, is DSCP 48, which
+ * is also where other vendors' CNPs go (REFERENCE A.3).
+ */
+#define CONTROL_CLASS 6
+#define DSCP_SHIFT    2 /* in the ToS byte, above ECN */
+#define CLASS_SHIFT   5 /* … of the class selector */
+
+/* A packet on its way out: headers are written right in front of the payload. */
+struct outgoing {
+    uint8_t *payload; /* with room for OCHE_MAX_HEADER_BYTES in front, pad and ICRC behind */
+    uint8_t *bytes;   /* BTH */
+    uint32_t count;   /* to ICRC */
+    uint16_t id;      /* IP identification */
+    bool lost;        /* on purpose */
+};
+
+struct transmitter {
+    struct oche_packet *packets; /* OCHE_DEVICE_PULL */
+    struct oche_packet *pulled[OCHE_DEVICE_PULL];
+    struct outgoing outgoing[OCHE_DEVICE_PULL];
+    struct oche_datagram_out datagrams[OCHE_DEVICE_PULL];
+    uint32_t first_of[OCHE_DEVICE_PULL]; /* datagram → its first packet */
+    struct iovec pieces[OCHE_DEVICE_PULL];
+    unsigned datagram_count, datagrams_sent;
+    unsigned packet_count, captured;
+    uint8_t *memory;
+};
+
+/* Memory of a completion queue or queue pair, in the device's list of either. */
+struct owned {
+    struct owned *next, **link;
+} __attribute__((aligned(OCHE_CACHE_LINE)));
+
+struct oche_device {
+    struct oche_nic *nic;
+    pthread_mutex_t lock;
+    _Atomic uint32_t lock_wanted; /* threads in oche_device_lock: progress makes room */
+    struct oche_clock clock;
+    struct oche_address address;
+    uint16_t port;
+    struct oche_device_config config;
+    oche_time burst; /* how far ahead packets are sent, so that they share a datagram */
+
+    struct oche_socket socket;
+    struct oche_peers peers;
+    oche_crc32 *crc32;
+    struct transmitter transmitter;
+    struct oche_datagram_in received[OCHE_SOCKET_IN];
+    struct oche_random drop_sent, drop_received;
+    struct oche_capture *capture;
+
+    int wake_fd;
+    _Atomic uint32_t waiting; /* threads in oche_device_wait */
+    oche_time waiting_until;  /* the first of them; under the lock */
+
+    struct owned *cqs, *qps;
+    uint32_t next_qpn;
+    struct oche_random keys;
+    void *cc_params, *recovery_params;
+    struct oche_trace trace;
+    struct oche_trace_record trace_ring[1024];
+    struct oche_device_stats stats;
+};
+
+/* All under the lock. */
+unsigned device_receive(struct oche_device *device);
+bool transmit_create(struct oche_device *device);
+void transmit_destroy(struct oche_device *device);
+/* Returns the packets sent; stops when the socket is full. */
+unsigned device_transmit(struct oche_device *device);
+/* Whether packets wait for room in the socket's buffer. */
+bool transmit_is_full(const struct oche_device *device);
+
+void objects_destroy(struct oche_device *device);
+extern const struct oche_nic_port device_port;
+
+/* True for `ppm` of a million draws. */
+static inline bool by_chance(struct oche_random *random, uint32_t ppm)
+{
+    return ppm != 0 && oche_random_below(random, 1000000) < ppm;
+}
+
+#endif

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What an application makes on a device: peers, registered memory, completion queues and queue
+ * pairs, each in memory of its own; and how the NIC reaches registered memory.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/internal.h"
+
+#define FIRST_QPN    UINT32_C(0x11) /* 0 and 1 are the standard's */
+#define DEFAULT_PKEY UINT16_C(0xffff)
+
+/* ---- the NIC's hands in memory ---- */
+
+static void memory_read(void *context, const struct oche_region *region, uint64_t offset, void *to,
+                        uint32_t bytes)
+{
+    (void)context;
+    memcpy(to, (const uint8_t *)region->base + offset, bytes);
+}
+
+static void memory_write(void *context, const struct oche_region *region, uint64_t offset,
+                         const void *from, uint32_t bytes)
+{
+    (void)context;
+    memcpy((uint8_t *)region->base + offset, from, bytes);
+}
+
+/* Atomic also with respect to the processor's own accesses. The core has checked alignment. */
+static uint64_t memory_atomic(void *context, const struct oche_region *region, uint64_t offset,
+                              bool compare_swap, uint64_t compare, uint64_t swap_add)
+{
+    uint64_t *at = (uint64_t *)(void *)((uint8_t *)region->base + offset);
+
+    (void)context;
+    if (!compare_swap)
+        return __atomic_fetch_add(at, swap_add, __ATOMIC_SEQ_CST);
+    __atomic_compare_exchange_n(at, &compare, swap_add, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+    return compare; /* what was there, in either case */
+}
+
+static void pass_completion_event(void *context, struct oche_cq *cq)
+{
+    struct oche_device *device = context;
+
+    if (device->config.completion_event != NULL)
+        device->config.completion_event(device->config.context, cq);
+}
+
+static void pass_qp_error(void *context, struct oche_qp *qp, enum oche_status status)
+{
+    struct oche_device *device = context;
+
+    if (device->config.qp_error != NULL)
+        device->config.qp_error(device->config.context, qp, status);
+}
+
+const struct oche_nic_port device_port = {
+    .read = memory_read,
+    .write = memory_write,
+    .atomic = memory_atomic,
+    .completion_event = pass_completion_event,
+    .qp_error = pass_qp_error,
+};
+
+/* ---- peers and memory ---- */
+
+uint32_t oche_device_peer(struct oche_device *device, const char *address)
+{
+    struct oche_address parsed;
+    uint32_t index;
+
+    if (!oche_address_parse(address, &parsed) || !oche_address_is_unicast(&parsed) ||
+        oche_address_is_ipv4(&parsed) == device->socket.ipv6)
+        return OCHE_NO_PEER;
+    oche_device_lock(device);
+    index = oche_peers_add(&device->peers, &parsed, device->port);
+    oche_device_unlock(device);
+    return index;
+}
+
+uint32_t oche_device_register(struct oche_device *device, void *memory, size_t bytes,
+                              uint32_t access)
+{
+    struct oche_region region = {
+        .va = (uint64_t)(uintptr_t)memory, .length = bytes, .access = access, .base = memory};
+    bool added = false;
+
+    oche_device_lock(device);
+    for (unsigned tries = 0; tries < 100 && !added; tries++) { /* a key may be in use */
+        region.key = (uint32_t)oche_random_u64(&device->keys);
+        added = oche_nic_add_region(device->nic, &region);
+    }
+    oche_device_unlock(device);
+    return added ? region.key : 0;
+}
+
+bool oche_device_deregister(struct oche_device *device, uint32_t key)
+{
+    bool removed;
+
+    oche_device_lock(device);
+    removed = oche_nic_remove_region(device->nic, key);
+    oche_device_unlock(device);
+    return removed;
+}
+
+/* ---- memory of objects ---- */
+
+/* Memory for an object of `bytes`, in `list`; NULL: there is none. */
+static void *own(struct owned **list, size_t bytes)
+{
+    const size_t rounded = (bytes + OCHE_CACHE_LINE - 1) / OCHE_CACHE_LINE * OCHE_CACHE_LINE;
+    struct owned *owned = aligned_alloc(OCHE_CACHE_LINE, sizeof(*owned) + rounded);
+
+    if (owned == NULL)
+        return NULL;
+    owned->next = *list;
+    owned->link = list;
+    if (owned->next != NULL)
+        owned->next->link = &owned->next;
+    *list = owned;
+    return owned + 1;
+}
+
+static void disown(void *object)
+{
+    struct owned *owned = (struct owned *)object - 1;
+
+    *owned->link = owned->next;
+    if (owned->next != NULL)
+        owned->next->link = owned->link;
+    free(owned);
+}
+
+void objects_destroy(struct oche_device *device)
+{
+    while (device->qps != NULL)
+        disown(device->qps + 1);
+    while (device->cqs != NULL)
+        disown(device->cqs + 1);
+}
+
+/* ---- completion queues and queue pairs ---- */
+
+struct oche_cq *oche_device_create_cq(struct oche_device *device, uint32_t entries)
+{
+    void *memory;
+
+    oche_device_lock(device);
+    memory = own(&device->cqs, oche_cq_bytes(entries));
+    oche_device_unlock(device);
+    return memory != NULL ? oche_cq_create(memory, entries) : NULL;
+}
+
+void oche_device_destroy_cq(struct oche_device *device, struct oche_cq *cq)
+{
+    oche_device_lock(device);
+    disown(cq);
+    oche_device_unlock(device);
+}
+
+static uint32_t free_qpn(struct oche_device *device)
+{
+    uint32_t qpn;
+
+    do {
+        qpn = device->next_qpn;
+        device->next_qpn = qpn == OCHE_PSN_MASK ? FIRST_QPN : qpn + 1;
+    } while (qpn < FIRST_QPN || oche_nic_find_qp(device->nic, qpn) != NULL);
+    return qpn;
+}
+
+struct oche_qp *oche_device_create_qp(struct oche_device *device,
+                                      const struct oche_qp_config *config)
+{
+    struct oche_qp_config full = *config;
+    struct oche_qp *qp = NULL;
+    void *memory;
+
+    if (full.mtu_bytes > device->config.mtu_bytes)
+        return NULL; /* no buffer of ours is that large */
+    if (full.pkey == 0)
+        full.pkey = DEFAULT_PKEY;
+    oche_device_lock(device);
+    if (full.qpn == 0)
+        full.qpn = free_qpn(device);
+    memory = own(&device->qps, oche_qp_bytes(device->nic, &full));
+    if (memory != NULL)
+        qp = oche_qp_create(device->nic, memory, &full);
+    if (memory != NULL && qp == NULL)
+        disown(memory);
+    oche_device_unlock(device);
+    return qp;
+}
+
+void oche_device_destroy_qp(struct oche_device *device, struct oche_qp *qp)
+{
+    oche_device_lock(device);
+    oche_qp_destroy(qp);
+    disown(qp);
+    oche_device_unlock(device);
+}
+
+bool oche_device_connect(struct oche_device *device, struct oche_qp *qp,
+                         const struct oche_qp_connection *connection)
+{
+    const oche_time now = oche_device_now(device);
+    bool done;
+
+    oche_device_lock(device);
+    done = connection->remote_address < device->peers.count && oche_qp_init(qp, now) &&
+           oche_qp_ready_to_receive(qp, connection, now) && oche_qp_ready_to_send(qp, now);
+    oche_device_unlock(device);
+    return done;
+}
+
+int oche_device_post_send(struct oche_device *device, struct oche_qp *qp,
+                          const struct oche_send_work *work)
+{
+    const int status = oche_qp_post_send(qp, work);
+
+    /* Either we see the waiter, or the waiter sees the work: it looks after it has said so. */
+    atomic_thread_fence(memory_order_seq_cst);
+    if (status == 0 && atomic_load_explicit(&device->waiting, memory_order_relaxed) > 0)
+        oche_device_wake(device);
+    return status;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Datagrams become packets: GRO's pieces are taken apart, each is decoded, its ICRC verified, and
+ * the NIC gets it. Nothing that arrives is trusted; what is wrong is counted by cause and dropped.
+ */
+#include "device/internal.h"
+
+/* What all packets of one datagram have in common. */
+struct arrival {
+    struct oche_ip_header header;
+    struct oche_pseudo pseudo;
+    uint32_t peer; /* or OCHE_NO_PEER */
+    uint16_t port;
+    uint8_t tos;
+    oche_time now;
+};
+
+static void capture(struct oche_device *device, struct arrival *arrival, const uint8_t *bytes,
+                    uint32_t count, uint16_t id)
+{
+    if (OCHE_LIKELY(device->capture == NULL))
+        return;
+    oche_ip_header_set_bytes(&arrival->header, count);
+    oche_ip_header_set_id(&arrival->header, id);
+    oche_capture_write(device->capture, &arrival->header, bytes, count, arrival->now);
+}
+
+/* The identification that we would bet on: one more than the last one, or 0. */
+static uint16_t guess(const struct oche_device *device, const struct arrival *arrival)
+{
+    if (arrival->peer == OCHE_NO_PEER)
+        return 0;
+    return (uint16_t)(device->peers.peers[arrival->peer].ids.last + 1);
+}
+
+/* Whether `id`, which was computed, may be believed; counts if it is a surprise. */
+static bool believe(struct oche_device *device, const struct arrival *arrival, uint16_t id)
+{
+    static const struct oche_ip_ids nothing;
+    struct oche_ip_ids *ids =
+        arrival->peer != OCHE_NO_PEER ? &device->peers.peers[arrival->peer].ids : NULL;
+    const bool expected = oche_ip_id_expected(ids != NULL ? ids : &nothing, id, arrival->now);
+
+    if (ids != NULL)
+        oche_ip_id_note(ids, id, arrival->now);
+    if (expected)
+        return true;
+    device->stats.unexpected_ip_ids++;
+    return !device->config.strict_ip_id;
+}
+
+/* Verifies the ICRC of BTH … ICRC; *id is what the packet's identification must have been. */
+static bool verify(struct oche_device *device, struct arrival *arrival, const uint8_t *bytes,
+                   uint32_t count, uint16_t *id)
+{
+    const struct oche_span body = {.bytes = bytes, .count = count - OCHE_ICRC_BYTES};
+    const uint16_t guessed = guess(device, arrival);
+    uint32_t difference, after;
+    uint16_t change;
+
+    oche_pseudo_set_bytes(&arrival->pseudo, count);
+    oche_pseudo_set_id(&arrival->pseudo, guessed);
+    difference =
+        oche_icrc(device->crc32, &arrival->pseudo, &body, 1) ^ oche_icrc_get(bytes + body.count);
+    *id = guessed;
+    if (arrival->header.count != OCHE_IPV4_BYTES + OCHE_UDP_BYTES)
+        return difference == 0;
+    if (OCHE_LIKELY(difference == 0)) {
+        if (arrival->peer != OCHE_NO_PEER)
+            oche_ip_id_note(&device->peers.peers[arrival->peer].ids, guessed, arrival->now);
+        return true;
+    }
+    after = OCHE_IPV4_BYTES - 6 + OCHE_UDP_BYTES + (uint32_t)body.count;
+    if (!oche_ip_id_solve(difference, after, &change))
+        return false;
+    *id = guessed ^ change;
+    return believe(device, arrival, *id);
+}
+
+static void receive_packet(struct oche_device *device, struct arrival *arrival,
+                           const uint8_t *bytes, uint32_t count)
+{
+    struct oche_packet packet;
+    enum oche_wire_error error;
+    uint16_t id = 0;
+
+    if (by_chance(&device->drop_received, device->config.drop_received_ppm)) {
+        device->stats.dropped_received++;
+        return;
+    }
+    error = oche_decode_transport(bytes, count, &packet, NULL);
+    if (error == OCHE_WIRE_OK && !verify(device, arrival, bytes, count, &id))
+        error = OCHE_WIRE_ICRC;
+    capture(device, arrival, bytes, count, id);
+    if (error != OCHE_WIRE_OK) {
+        device->stats.wrong[error]++;
+        return;
+    }
+    packet.src = arrival->peer;
+    packet.dst = 0;
+    packet.udp_source_port = arrival->port;
+    packet.traffic_class = arrival->tos >> CLASS_SHIFT;
+    packet.ecn = arrival->tos & 3;
+    packet.frame_bytes =
+        (uint16_t)oche_frame_bytes(packet.opcode, packet.payload_bytes, device->socket.ipv6);
+    oche_nic_receive(device->nic, &packet, arrival->now);
+}
+
+static unsigned receive_datagram(struct oche_device *device, const struct oche_datagram_in *in,
+                                 oche_time now)
+{
+    struct arrival arrival = {.peer = oche_peers_find(&device->peers, &in->from),
+                              .port = in->from_port,
+                              .tos = in->tos,
+                              .now = now};
+    unsigned packets = 0;
+    uint32_t at = 0, count;
+
+    device->stats.received_datagrams++;
+    device->stats.strangers += arrival.peer == OCHE_NO_PEER;
+    oche_ip_header_make(&arrival.header, &in->from, &device->address, in->from_port, device->port,
+                        in->tos);
+    oche_pseudo_from_bytes(&arrival.pseudo, arrival.header.bytes);
+    if (in->truncated || in->count == 0) {
+        device->stats.received_packets++;
+        device->stats.wrong[OCHE_WIRE_TRUNCATED]++;
+        return 1;
+    }
+    for (; at < in->count; at += count, packets++) {
+        count = in->count - at < in->segment_bytes ? in->count - at : in->segment_bytes;
+        receive_packet(device, &arrival, in->bytes + at, count);
+    }
+    device->stats.received_packets += packets;
+    return packets;
+}
+
+unsigned device_receive(struct oche_device *device)
+{
+    const unsigned datagrams = oche_socket_receive(&device->socket, device->received);
+    const oche_time now = oche_clock_now(&device->clock);
+    unsigned packets = 0;
+
+    for (unsigned i = 0; i < datagrams; i++)
+        packets += receive_datagram(device, &device->received[i], now);
+    return packets;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The UDP socket of a device: many packets a system call (sendmmsg, recvmmsg), many a datagram
+ * (segmentation offload GSO when sending, GRO when receiving), and the IP header fields that the
+ * transport needs (ECN both ways; the identification is 0, and segment k of a datagram has k).
+ *
+ * One socket, bound to the device's own address and port, sends and receives: so our source port
+ * is 4791, where RoCEv2 allows any (REFERENCE I.1). What that costs is ECMP's entropy: all queue
+ * pairs between two devices take one path.
+ *
+ * The address is not shared: SO_REUSEADDR on a UDP socket would let the next process that binds it
+ * take our packets, so a second device on one address is an error.
+ */
+#ifndef OCHE_DEVICE_SOCKET_H
+#define OCHE_DEVICE_SOCKET_H
+
+#include <sys/uio.h>
+
+#include "device/address.h"
+
+#define OCHE_SOCKET_IN       16    /* datagrams a receive, at most */
+#define OCHE_SOCKET_OUT      64    /* datagrams a send, at most */
+#define OCHE_SOCKET_SEGMENTS 64    /* packets a datagram, at most: what every kernel takes */
+#define OCHE_SOCKET_BYTES    65000 /* of a datagram, at most: below IP's limit in both versions */
+
+struct oche_socket_options {
+    bool no_gso, no_gro;   /* one packet a datagram */
+    uint32_t buffer_bytes; /* of the receive buffer, as asked for; see receive_bytes */
+};
+
+struct oche_socket {
+    int fd;
+    bool ipv6;
+    bool gso; /* turns false when the kernel refuses */
+    bool gro;
+    uint32_t receive_bytes; /* receive buffer, as the kernel counts: about twice the payload */
+    struct oche_socket_scratch *scratch;
+};
+
+/* What arrived: one packet, or several of segment_bytes each and a last one of what remains. */
+struct oche_datagram_in {
+    const uint8_t *bytes; /* until the next receive */
+    uint32_t count;
+    uint32_t segment_bytes;
+    struct oche_address from;
+    uint16_t from_port;
+    uint8_t tos;    /* DSCP and ECN */
+    bool truncated; /* longer than any UDP datagram we could be sent: not to be used */
+};
+
+/* What is to be sent: `pieces` together are one packet, or several of segment_bytes each. */
+struct oche_datagram_out {
+    const struct sockaddr_storage *to;
+    socklen_t to_bytes;
+    struct iovec *pieces;
+    uint32_t piece_count;
+    uint16_t segment_bytes; /* 0: one packet */
+    uint8_t tos;
+};
+
+/* False, and a line in `error`, if that is not possible. */
+bool oche_socket_open(struct oche_socket *to_open, const struct oche_address *address,
+                      uint16_t port, const struct oche_socket_options *options, char *error,
+                      size_t error_bytes);
+void oche_socket_close(struct oche_socket *to_close);
+
+/* How many datagrams arrived, without waiting: 0 … OCHE_SOCKET_IN. */
+unsigned oche_socket_receive(struct oche_socket *from, struct oche_datagram_in *in);
+
+enum oche_send_result {
+    OCHE_SEND_DONE,   /* all of them */
+    OCHE_SEND_FULL,   /* the socket's buffer is full: the rest again later */
+    OCHE_SEND_NO_GSO, /* this path has no segmentation offload: gso is false from now on */
+    OCHE_SEND_ERROR,  /* the first not sent cannot be: larger than the path's MTU, no route, … */
+};
+
+/* Sends up to OCHE_SOCKET_OUT datagrams without waiting; *sent: how many of them. */
+enum oche_send_result oche_socket_send(struct oche_socket *by, struct oche_datagram_out *out,
+                                       unsigned count, unsigned *sent);
+
+#endif
