@@ -32,14 +32,9 @@ const struct oche_cc_scheme pair_cc_idle = {
 
 /* ---- port hooks; the context is the side ---- */
 
-struct hook_context {
-    struct pair *pair;
-    int side;
-};
-
 static struct pair_side *hook_side(void *context)
 {
-    struct hook_context *c = context;
+    struct pair_hooks *c = context;
 
     return &c->pair->side[c->side];
 }
@@ -89,7 +84,7 @@ static void on_delivered(void *context, struct oche_qp *qp, uint32_t bytes, bool
 
 static struct oche_qp *on_unknown_qp(void *context, const struct oche_packet *packet, oche_time now)
 {
-    struct hook_context *c = context;
+    struct pair_hooks *c = context;
     uint32_t index = (packet->dest_qpn - PAIR_QPN) / 2;
 
     (void)now;
@@ -173,10 +168,8 @@ static void open_side(struct pair *pair, int which)
 {
     struct pair_side *side = &pair->side[which];
     const struct pair_options *o = &pair->options;
-    struct hook_context *context = malloc(sizeof(*context));
 
-    CHECK(context != NULL);
-    *context = (struct hook_context){.pair = pair, .side = which};
+    side->hooks = (struct pair_hooks){.pair = pair, .side = which};
     oche_trace_init(&side->trace, (uint32_t)which, side->ring, 64);
     struct oche_nic_config config = {
         .address = 100 + (uint32_t)which,
@@ -193,7 +186,7 @@ static void open_side(struct pair *pair, int which)
         .recovery = &oche_recovery_go_back_n,
         .recovery_params = &pair->recovery_params,
         .port = o->no_payload ? &pair_port_no_payload : &pair_port,
-        .port_context = context,
+        .port_context = &side->hooks,
         .trace = &side->trace,
     };
     side->nic_memory = memory(oche_nic_bytes(&config));
@@ -558,6 +551,29 @@ void pair_expect_none(struct pair *pair, int side)
     unsigned count = oche_cq_poll(pair->side[side].cq, &done, 1);
 
     CHECK(count == 0);
+}
+
+struct oche_packet pair_packet(const struct pair *pair, int from, uint8_t opcode, uint32_t psn,
+                               uint16_t payload_bytes)
+{
+    return (struct oche_packet){
+        .src = 100 + (uint32_t)from,
+        .dst = 101 - (uint32_t)from,
+        .dest_qpn = PAIR_QPN + 1 - (uint32_t)from,
+        .psn = psn,
+        .frame_bytes = (uint16_t)oche_frame_bytes(opcode, payload_bytes, pair->options.ipv6),
+        .payload_bytes = payload_bytes,
+        .udp_source_port = 0xc000,
+        .pkey = 0xffff,
+        .opcode = opcode,
+        .bth = OCHE_BTH_ACKREQ,
+    };
+}
+
+void pair_inject(struct pair *pair, int from, const struct oche_packet *packet)
+{
+    oche_nic_receive(pair->side[1 - from].nic, packet, pair->now);
+    pair_run_quiet(pair);
 }
 
 void pair_fill(struct pair *pair, int side, uint32_t offset, uint32_t length, uint8_t salt)

@@ -29,7 +29,13 @@ struct pair_packet {
     uint8_t payload[9216];
 };
 
+struct pair_hooks {
+    struct pair *pair;
+    int side;
+};
+
 struct pair_side {
+    struct pair_hooks hooks; /* context of the port's hooks */
     struct oche_nic *nic;
     struct oche_cq *cq;
     struct oche_qp *qp[PAIR_QPS];
@@ -123,6 +129,11 @@ void pair_post_recv(struct pair *pair, int side, uint64_t wr_id, uint32_t offset
 struct oche_completion pair_expect(struct pair *pair, int side, uint64_t wr_id,
                                    enum oche_status status);
 void pair_expect_none(struct pair *pair, int side);
+/* A packet as side `from` would send it on pair 0; the test fills in the rest. */
+struct oche_packet pair_packet(const struct pair *pair, int from, uint8_t opcode, uint32_t psn,
+                               uint16_t payload_bytes);
+/* Gives it to the other side now, and runs until nothing happens. */
+void pair_inject(struct pair *pair, int from, const struct oche_packet *packet);
 /* Fills a range of a side's memory with bytes that depend on place and `salt`. */
 void pair_fill(struct pair *pair, int side, uint32_t offset, uint32_t length, uint8_t salt);
 
