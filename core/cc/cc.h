@@ -32,6 +32,7 @@ struct oche_cc_flow {
     void *state;        /* scheme->flow_state_bytes, zeroed before `start` */
     const void *params; /* the scheme's parameter struct */
     uint64_t line_rate_bps;
+    uint64_t initial_rate_bps; /* to start at: the line rate, or less if local policy says so */
     uint32_t qpn;
     uint32_t mtu_bytes;
     struct oche_random *random;
@@ -80,7 +81,7 @@ struct oche_cc_scheme {
     /*
      * Required: sets the first decisions. Called when the queue pair becomes ready to receive
      * (RTR), before any other hook: the receiver half works from then on. All timers are
-     * OCHE_NEVER, the rate is the line rate and there is no window.
+     * OCHE_NEVER, the rate is the initial rate and there is no window.
      */
     void (*start)(struct oche_cc_flow *flow, oche_time now);
 

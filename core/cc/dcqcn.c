@@ -4,11 +4,13 @@
  * sec 3.1: the sender's reaction point (RP) and the receiver's notification point (NP). The third
  * part, the congestion point, is any switch that marks CE by RED (fabric: ecn).
  *
- * RP, a queue pair: nothing is limited before the first CNP. A CNP makes the current rate R_C the
- * target rate R_T and cuts R_C by alpha/2. Without CNPs alpha decays every alpha_interval, and a
- * timer and a byte counter raise the rate: fast recovery halves the way to R_T, additive increase
- * also moves R_T by R_AI, hyper increase by multiples of R_HAI (Fig 7). T and BC count the events
- * of the timer and of the byte counter since the last cut.
+ * RP, a queue pair: nothing is limited before the first CNP, unless local policy gives the queue
+ * pair an initial rate below the line's (sec 3.1, note 2): then R_C = R_T = that rate, limited from
+ * the start. A CNP makes the current rate R_C the target rate R_T and cuts R_C by alpha/2. Without
+ * CNPs alpha decays every alpha_interval, and a timer and a byte counter raise the rate: fast
+ * recovery halves the way to R_T, additive increase also moves R_T by R_AI, hyper increase by
+ * multiples of R_HAI (Fig 7). T and BC count the events of the timer and of the byte counter since
+ * the last cut.
  * NP, a queue pair: at most one CNP every cnp_interval, and only for packets marked CE (Fig 6).
  *
  * Three readings of the algorithm are in use and give different curves (REFERENCE A.4). `mode`
@@ -255,7 +257,8 @@ enum cause {
     CAUSE_FAST,
     CAUSE_ADDITIVE,
     CAUSE_HYPER,
-    CAUSE_RELEASED
+    CAUSE_RELEASED,
+    CAUSE_INITIAL
 };
 
 struct rp_state {
@@ -358,13 +361,6 @@ static void release(struct oche_cc_flow *flow, oche_time now)
     publish(flow, now, CAUSE_RELEASED);
 }
 
-static void dcqcn_start(struct oche_cc_flow *flow, oche_time now)
-{
-    flow->rate_bps = flow->line_rate_bps;
-    flow->window_bytes = UINT64_MAX;
-    release(flow, now);
-}
-
 /*
  * Ends every alpha interval before `now`, or at it if `at_now` (a CNP that comes just when an
  * interval ends is first). Below 2^-64 alpha cannot change any rate: it is 0, and the rest of a
@@ -440,19 +436,32 @@ static void cut_rate(struct oche_cc_flow *flow, oche_time now, const struct dcqc
                     whole(rp->rt));
 }
 
-/* The first CNP of an unlimited queue pair makes the limiter. */
-static void limit(struct oche_cc_flow *flow, oche_time now, const struct dcqcn_params *p)
+/* Makes the limiter: the first CNP of an unlimited queue pair, or an initial rate. */
+static void limit(struct oche_cc_flow *flow, oche_time now, const struct dcqcn_params *p,
+                  double from)
 {
     struct rp_state *rp = rp_of(flow);
 
     rp->limited = true;
-    rp->rc = rp->rt = (double)flow->line_rate_bps;
+    rp->rc = rp->rt = from;
     rp->alpha = p->initial_alpha;
     rp->alpha_due = now + p->alpha_interval;
     rp->first_cnp = now;
     if (rp->idle)
         rp->idle_due = oche_time_add(now, p->idle_timeout);
     reset_increase(flow, now, p);
+}
+
+static void dcqcn_start(struct oche_cc_flow *flow, oche_time now)
+{
+    flow->rate_bps = flow->line_rate_bps;
+    flow->window_bytes = UINT64_MAX;
+    release(flow, now);
+    if (flow->initial_rate_bps == flow->line_rate_bps)
+        return;
+    double least = floor_bps(flow, flow->params), first = (double)flow->initial_rate_bps;
+    limit(flow, now, flow->params, first > least ? first : least);
+    publish(flow, now, CAUSE_INITIAL);
 }
 
 /* The first check at or after `now`: never at the first CNP itself. */
@@ -472,7 +481,7 @@ static void dcqcn_cnp(struct oche_cc_flow *flow, oche_time now, const struct och
 
     (void)cnp;
     if (first)
-        limit(flow, now, p);
+        limit(flow, now, p, (double)flow->line_rate_bps);
     alpha_catch_up(rp, p, now, false);
     rp->alpha_cnp = !first && CHOSEN(p, alpha_update) == ALPHA_BY_TIMER;
     if (first && CHOSEN(p, first_cnp) == FIRST_CNP_SET_RATE) {

@@ -79,7 +79,7 @@ void congestion_start(struct oche_qp *qp, oche_time now)
 
     if (cc->flow_state_bytes > 0)
         memset(qp->flow.state, 0, cc->flow_state_bytes);
-    qp->flow.rate_bps = qp->flow.line_rate_bps;
+    qp->flow.rate_bps = qp->flow.initial_rate_bps;
     qp->flow.window_bytes = UINT64_MAX;
     for (unsigned i = 0; i < OCHE_CC_TIMERS; i++)
         qp->flow.timer[i] = OCHE_NEVER;

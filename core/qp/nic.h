@@ -145,6 +145,8 @@ struct oche_qp_connection {
     uint32_t retry_count;  /* consecutive timeouts or NAKs without progress; UINT32_MAX: for ever */
     uint32_t rnr_retry;    /* UINT32_MAX: for ever */
     uint8_t min_rnr_timer; /* code sent in our RNR NAKs (REFERENCE I.4) */
+    /* Where congestion control starts: local policy (DCQCN sec 3.1); 0, or more: line rate. */
+    uint64_t initial_rate_bps;
 };
 
 /* Bytes of memory (aligned to OCHE_CACHE_LINE) that a NIC of this configuration needs. */

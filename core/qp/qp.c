@@ -194,7 +194,7 @@ static void set_config(struct oche_qp *qp, const struct oche_qp_config *config)
     qp->tx.params = qp->rx.params = nic->recovery_params;
     qp->random =
         oche_random_stream(nic->seed, "congestion control", (uint64_t)nic->address << 24 | qp->qpn);
-    qp->flow.line_rate_bps = nic->line_rate_bps;
+    qp->flow.line_rate_bps = qp->flow.initial_rate_bps = nic->line_rate_bps;
     qp->flow.qpn = qp->qpn;
     qp->flow.mtu_bytes = qp->mtu;
     qp->flow.params = nic->cc_params;

@@ -41,6 +41,9 @@ static void connect_sender(struct oche_qp *qp, const struct oche_qp_connection *
     qp->ack_timeout = connection->ack_timeout;
     qp->retry_count = qp->retries_left = connection->retry_count;
     qp->rnr_retry = qp->rnr_retries_left = connection->rnr_retry;
+    qp->flow.initial_rate_bps = qp->flow.line_rate_bps;
+    if (connection->initial_rate_bps > 0 && connection->initial_rate_bps < qp->flow.line_rate_bps)
+        qp->flow.initial_rate_bps = connection->initial_rate_bps;
 }
 
 bool oche_qp_ready_to_receive(struct oche_qp *qp, const struct oche_qp_connection *connection,

@@ -28,11 +28,12 @@ struct oche_workload_facts {
 struct oche_flow_list {
     struct oche_flow_plan *plan;
     uint32_t count, capacity;
+    uint64_t initial_rate_bps; /* of flows that are added from now on; 0: line rate */
 };
 
 /*
  * Adds a flow that starts at `start` and is followed by none; returns its number, or OCHE_NO_FLOW
- * without memory.
+ * without memory. A workload's first flow finds `initial_rate_bps` at 0.
  */
 uint32_t oche_flow_list_add(struct oche_flow_list *list, uint32_t workload, uint32_t src,
                             uint32_t dst, uint64_t bytes, oche_time start);

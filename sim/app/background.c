@@ -11,6 +11,7 @@
 enum placement { PLACEMENT_DISJOINT, PLACEMENT_RANDOM };
 
 struct background {
+    uint64_t initial_rate;
     uint64_t pairs, bytes, outstanding;
     oche_time start, stagger;
     uint32_t placement;
@@ -29,6 +30,7 @@ static const struct oche_param params[] = {
                    "each further pair starts this much later"),
     OCHE_PARAM_CHOICE(background, placement, placement_names, PLACEMENT_DISJOINT,
                       "disjoint: no host is in two pairs; random: any two hosts, for each pair"),
+    OCHE_PARAM_INITIAL_RATE(background),
 };
 static const struct oche_param_table table = {params, sizeof(params) / sizeof(params[0]),
                                               sizeof(struct background)};
@@ -71,6 +73,7 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
 
     if (!check(p, facts, error, error_bytes))
         return false;
+    list->initial_rate_bps = p->initial_rate;
     order = malloc(facts->host_count * sizeof(*order));
     if (order == NULL)
         return oche_workload_no_memory(list, error, error_bytes);

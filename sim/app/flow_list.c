@@ -26,6 +26,7 @@ uint32_t oche_flow_list_add(struct oche_flow_list *list, uint32_t workload, uint
                                                       .start = start,
                                                       .then_same_source = OCHE_NO_FLOW,
                                                       .then_at_receiver = OCHE_NO_FLOW,
-                                                      .workload = workload};
+                                                      .workload = workload,
+                                                      .initial_rate_bps = list->initial_rate_bps};
     return list->count++;
 }

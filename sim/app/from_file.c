@@ -18,6 +18,7 @@
 #include "sim/app/generate.h"
 
 struct from_file {
+    uint64_t initial_rate;
     const char *file;
     oche_time origin;
 };
@@ -31,6 +32,7 @@ static const struct oche_param params[] = {
              "src,dst,bytes,start"},
     OCHE_PARAM_U64(from_file, origin, OCHE_UNIT_TIME, 0, 0, 1000000 * OCHE_SEC,
                    "time in the file at which the run begins (HPCC's generator: 2s)"),
+    OCHE_PARAM_INITIAL_RATE(from_file),
 };
 static const struct oche_param_table table = {params, sizeof(params) / sizeof(params[0]),
                                               sizeof(struct from_file)};
@@ -277,6 +279,7 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
         return oche_workload_error(error, error_bytes,
                                    "file: not given; the path of a list of "
                                    "flows");
+    list->initial_rate_bps = p->initial_rate;
     file = fopen(p->file, "r");
     if (file == NULL)
         return fail(&reader, "%s; a readable file of flows", strerror(errno));

@@ -20,6 +20,15 @@
         .preset.u = value, .choices = names, .help = text                                          \
     }
 
+/* Where DCQCN's sec 3.1 leaves the starting rate to local policy, this is the policy. */
+#define OCHE_PARAM_INITIAL_RATE(type)                                                              \
+    {                                                                                              \
+        .name = "initial_rate", .unit = OCHE_UNIT_BPS,                                             \
+        .offset = offsetof(struct type, initial_rate), .preset.u = 0, .minimum.u = 0,              \
+        .maximum.u = 1000 * OCHE_GBPS, .where = "DCQCN sec 3.1",                                   \
+        .help = "of each queue pair's sender, on the line; 0, or more than the line: line rate"    \
+    }
+
 /* Writes one line to `error` and returns false. */
 bool oche_workload_error(char *error, size_t error_bytes, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

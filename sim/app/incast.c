@@ -11,6 +11,7 @@ enum receiver { RECEIVER_FIXED, RECEIVER_RANDOM, RECEIVER_ROUND_ROBIN };
 enum senders { SENDERS_RANDOM, SENDERS_NEXT };
 
 struct incast {
+    uint64_t initial_rate;
     uint64_t degree, bytes;
     oche_time start, period, jitter;
     uint32_t receiver, senders;
@@ -37,6 +38,7 @@ static const struct oche_param params[] = {
     OCHE_PARAM_CHOICE(incast, senders, sender_names, SENDERS_RANDOM,
                       "random: different ones drawn for each round; next: the hosts after the "
                       "receiver, in order"),
+    OCHE_PARAM_INITIAL_RATE(incast),
 };
 static const struct oche_param_table table = {params, sizeof(params) / sizeof(params[0]),
                                               sizeof(struct incast)};
@@ -146,6 +148,7 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
         return oche_workload_error(
             error, error_bytes, "period: gives %llu rounds of %llu flows; at most %u flows",
             (unsigned long long)rounds, (unsigned long long)p->degree, OCHE_WORKLOAD_MAX_FLOWS);
+    list->initial_rate_bps = p->initial_rate;
     return add_rounds(p, facts, list, rounds) || oche_workload_no_memory(list, error, error_bytes);
 }
 

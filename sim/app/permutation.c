@@ -11,6 +11,7 @@
 enum pattern { PATTERN_RANDOM, PATTERN_SHIFT };
 
 struct permutation {
+    uint64_t initial_rate;
     uint32_t pattern;
     uint64_t shift, bytes, messages;
     oche_time start, jitter;
@@ -30,6 +31,7 @@ static const struct oche_param params[] = {
     OCHE_PARAM_U64(permutation, start, OCHE_UNIT_TIME, 0, 0, 1000 * OCHE_SEC, "of all hosts"),
     OCHE_PARAM_U64(permutation, jitter, OCHE_UNIT_TIME, 0, 0, OCHE_SEC,
                    "each host starts up to this much later, all times equally likely"),
+    OCHE_PARAM_INITIAL_RATE(permutation),
 };
 static const struct oche_param_table table = {params, sizeof(params) / sizeof(params[0]),
                                               sizeof(struct permutation)};
@@ -74,6 +76,7 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
             error, error_bytes, "%s: %llu messages of each host make more than %u flows; %s",
             p->messages == 0 ? "bytes" : "messages", (unsigned long long)messages,
             OCHE_WORKLOAD_MAX_FLOWS, p->messages == 0 ? "larger ones" : "fewer");
+    list->initial_rate_bps = p->initial_rate;
     to = malloc(hosts * sizeof(*to));
     if (to == NULL)
         return oche_workload_no_memory(list, error, error_bytes);

@@ -16,6 +16,7 @@ enum cdf { OCHE_CDF_DATA };
 #undef X
 
 struct poisson {
+    uint64_t initial_rate;
     uint32_t cdf; /* index into oche_cdf_names */
     const char *cdf_file;
     double load;
@@ -56,6 +57,7 @@ static const struct oche_param params[] = {
     OCHE_PARAM_U64(poisson, start, OCHE_UNIT_TIME, 0, 0, 1000 * OCHE_SEC, "no flow starts earlier"),
     OCHE_PARAM_U64(poisson, stop, OCHE_UNIT_TIME, OCHE_NEVER, 0, OCHE_NEVER,
                    "no flow starts then or later; never: to the end of the run"),
+    OCHE_PARAM_INITIAL_RATE(poisson),
 };
 static const struct oche_param_table table = {params, sizeof(params) / sizeof(params[0]),
                                               sizeof(struct poisson)};
@@ -132,6 +134,7 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
                                    "load: makes more than %u flows; less load, or a shorter run",
                                    OCHE_WORKLOAD_MAX_FLOWS);
     }
+    list->initial_rate_bps = p->initial_rate;
     /* No flow in 2^56 ps, which is 20 hours: the same as none. */
     gap = gap < 0x1p55 ? gap : 0x1p55;
     for (uint32_t host = 0; host < facts->host_count && good; host++)

@@ -20,6 +20,8 @@ struct oche_flow_plan {
     uint32_t then_at_receiver; /* starts at dst when this one is delivered, or OCHE_NO_FLOW */
     uint32_t connection;       /* set by oche_flows_prepare */
     uint32_t workload;         /* which entry of the scenario's list it came from */
+    /* The queue pair's, if this flow is its first (DCQCN sec 3.1, note 2); 0: line rate. */
+    uint64_t initial_rate_bps;
 };
 
 /* Written by the source's node. */

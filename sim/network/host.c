@@ -204,7 +204,7 @@ static uint32_t flow_hash(const struct oche_host_shared *shared, uint32_t connec
 }
 
 static struct oche_qp *open_qp(struct oche_host *host, uint32_t connection, uint32_t peer,
-                               uint32_t send_psn, uint32_t recv_psn, oche_time now)
+                               uint32_t recv_psn, uint64_t initial_rate_bps, oche_time now)
 {
     const struct oche_host_params *params = host->shared->params;
     struct oche_qp_config config = qp_config(host, connection);
@@ -212,7 +212,7 @@ static struct oche_qp *open_qp(struct oche_host *host, uint32_t connection, uint
     struct oche_qp_connection to = {
         .remote_address = peer,
         .remote_qpn = OCHE_FIRST_QPN + connection,
-        .send_psn = send_psn,
+        .send_psn = 0,
         .recv_psn = recv_psn,
         .udp_source_port = (uint16_t)(0xc000 | (hash & 0x3fff)),
         .flow_hash = hash,
@@ -222,6 +222,7 @@ static struct oche_qp *open_qp(struct oche_host *host, uint32_t connection, uint
         .retry_count = (uint32_t)params->retry_count,
         .rnr_retry = UINT32_MAX,
         .min_rnr_timer = 1,
+        .initial_rate_bps = initial_rate_bps,
     };
     struct oche_qp *qp = oche_qp_create(host->nic, take_qp_memory(host, now), &config);
 
@@ -272,7 +273,7 @@ static void start_flow(struct oche_host *host, uint32_t number, oche_time now)
     struct oche_qp *qp = connection->queued == 0 ? NULL : oche_nic_find_qp(host->nic, qpn);
 
     if (qp == NULL)
-        qp = open_qp(host, plan->connection, plan->dst, 0, 0, now);
+        qp = open_qp(host, plan->connection, plan->dst, 0, plan->initial_rate_bps, now);
     host->flows->order[connection->first + connection->queued++] = number;
     host->flows->sent[number].started = now;
     oche_trace_emit(&host->shard->network->nodes[host->address].trace, now, OCHE_TRACE_FLOW_STARTED,
@@ -350,7 +351,7 @@ static struct oche_qp *on_unknown_qp(void *context, const struct oche_packet *pa
     const struct oche_connection *connection = &host->flows->connections[number];
     if (connection->dst != host->address || connection->src != packet->src)
         return NULL; /* an ACK that comes after its sender's queue pair is gone */
-    struct oche_qp *qp = open_qp(host, number, connection->src, 0, connection->psn_delivered, now);
+    struct oche_qp *qp = open_qp(host, number, connection->src, connection->psn_delivered, 0, now);
     if (connection->delivered == connection->count)
         linger(host, qp, now);
     return qp;

@@ -138,6 +138,7 @@ static bool build_flows(struct oche_world *world, char *error, size_t error_byte
     for (uint32_t i = 0; i < world->config->workload_count; i++) {
         const struct oche_workload_config *workload = &world->config->workloads[i];
         facts.number = i;
+        list.initial_rate_bps = 0;
         if (!workload->type->generate(workload->params, &facts, &list, why, sizeof(why))) {
             snprintf(error, error_bytes, "workload[%u]: %s", i, why);
             free(list.plan);

@@ -20,6 +20,7 @@ static bool by_hand(const void *params, const struct oche_workload_facts *facts,
             oche_flow_list_add(list, facts->number, flow->src, flow->dst, flow->bytes, flow->start);
         list->plan[number].then_same_source = flow->then_same_source;
         list->plan[number].then_at_receiver = flow->then_at_receiver;
+        list->plan[number].initial_rate_bps = flow->initial_rate_bps;
     }
     return true;
 }

@@ -585,11 +585,33 @@ static int clean_up(void **state)
     return 0;
 }
 
+/* Every type has the parameter and gives it to all of its flows; 0 is the default. */
+static void initial_rate_of_every_type(void **state)
+{
+    (void)state;
+    for (size_t i = 0; oche_workload_types[i] != NULL; i++) {
+        for (uint64_t rate = 0; rate <= 5 * OCHE_GBPS; rate += 5 * OCHE_GBPS) {
+            begin(oche_workload_types[i]->name);
+            facts.host_count = 17;
+            if (oche_param_find(type->table, "file") != NULL)
+                set("file", (union oche_value){.text = temporary_file("src,dst,bytes,start\n"
+                                                                      "1,2,3,0\n4,5,6,1us\n")});
+            if (rate > 0)
+                set_number("initial_rate", rate);
+            generate();
+            assert_true(list.count > 1);
+            for (uint32_t f = 0; f < list.count; f++)
+                assert_int_equal(list.plan[f].initial_rate_bps, rate);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(registry_is_complete),
         cmocka_unit_test(every_type_needs_two_hosts),
+        cmocka_unit_test(initial_rate_of_every_type),
         cmocka_unit_test(incast_once),
         cmocka_unit_test(incast_periodic),
         cmocka_unit_test(incast_rounds_are_independent),

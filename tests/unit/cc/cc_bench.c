@@ -36,6 +36,7 @@ void bench_init(struct bench *bench, const char *name, uint64_t line_bps)
     bench->scheme = scheme;
     bench->next_packet = OCHE_NEVER;
     bench->flow = (struct oche_cc_flow){.line_rate_bps = line_bps,
+                                        .initial_rate_bps = line_bps,
                                         .timer = {OCHE_NEVER, OCHE_NEVER, OCHE_NEVER},
                                         .qpn = 7,
                                         .mtu_bytes = 1000,

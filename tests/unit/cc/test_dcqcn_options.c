@@ -11,7 +11,7 @@
 #define US       OCHE_US
 #define MBPS     OCHE_MBPS
 
-enum cause { CUT = 1, FIRST, FAST, ADDITIVE, HYPER, RELEASED };
+enum cause { CUT = 1, FIRST, FAST, ADDITIVE, HYPER, RELEASED, INITIAL };
 
 static struct bench bench;
 
@@ -655,6 +655,40 @@ static void idle_timeout(void **state)
     assert_true(bench.flow.timer[1] == OCHE_NEVER);
 }
 
+/* 5 Gbit/s from the start, as local policy says: limited without a CNP, R_T = R_C. */
+static void initial_rate(void **state)
+{
+    (void)state;
+    begin("paper");
+    bench.flow.initial_rate_bps = 5 * OCHE_GBPS;
+    bench_start(&bench, true);
+    expect_rate(5e9);
+    assert_int_equal(bench.rate_count, 1);
+    assert_int_equal(bench.rates[0].a, INITIAL);
+    bench_run(&bench, 275 * US - 1); /* four steps of fast recovery to R_T, where it is already */
+    expect_rate(5e9);
+    bench_run(&bench, 275 * US);
+    expect_rate(5e9 + 20e6); /* R_T = 5.04 */
+    bench_cnp(&bench, 300 * US);
+    /* alpha decayed five times from the start; the cut is no first one: R_T = R_C = 5.02 */
+    double alpha = pow(255.0 / 256, 5);
+    expect_rate(5.02e9 * (1 - alpha / 2));
+    bench_run(&bench, 355 * US);
+    expect_rate(5.02e9 * (1 - alpha / 4));
+
+    begin("nic"); /* the first CNP does not set the rate: the limiter is there */
+    bench_set_real(&bench, "rate_on_first_cnp", 0.5);
+    bench.flow.initial_rate_bps = 5 * OCHE_GBPS;
+    bench_start(&bench, false);
+    bench_cnp(&bench, US);
+    expect_rate(5e9);
+
+    begin("paper"); /* not below the floor, 0.1 % */
+    bench.flow.initial_rate_bps = OCHE_MBPS;
+    bench_start(&bench, false);
+    expect_rate(40e6);
+}
+
 static void check_refuses_contradictions(void **state)
 {
     (void)state;
@@ -696,6 +730,7 @@ int main(void)
         cmocka_unit_test(min_rate),
         cmocka_unit_test(release_at_line),
         cmocka_unit_test(idle_timeout),
+        cmocka_unit_test(initial_rate),
         cmocka_unit_test(check_refuses_contradictions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

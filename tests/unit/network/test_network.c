@@ -142,6 +142,44 @@ static void test_one_connection_a_pair(void **state)
     small_world_free(&small);
 }
 
+/*
+ * A sender that policy starts at 5 Gbit/s keeps to it without congestion control: each packet but
+ * the last takes its spacing. The line rate, or more, is no limit; a second flow on the same
+ * connection finds the rate of the first.
+ */
+static void test_initial_rate(void **state)
+{
+    struct oche_flow_plan flows[2] = {small_flow(0, 1, 100 * 1024, 0),
+                                      small_flow(0, 1, 100 * 1024, OCHE_MS)};
+    struct small_world small;
+    oche_time took[2];
+
+    (void)state;
+    flows[0].initial_rate_bps = 5 * OCHE_GBPS;
+    small_world_init(&small, "star", "none", "go_back_n");
+    for (unsigned per_pair = 0; per_pair < 2; per_pair++) {
+        small.config.hosts.connections = per_pair;
+        small_world_run(&small, flows, 2);
+        assert_int_equal(small.totals.flows_completed, 2);
+        const struct oche_flows *done = oche_world_flows(small.world);
+        for (unsigned i = 0; i < 2; i++)
+            took[i] = done->received[i].delivered - done->sent[i].started;
+        oche_time ideal = oche_world_ideal_time(small.world, 0);
+        oche_time full = 62 + 1024 + 20, first = full + 16;
+        oche_time paced =
+            oche_time_of_bytes(first, 5 * OCHE_GBPS) + 98 * oche_time_of_bytes(full, 5 * OCHE_GBPS);
+        oche_time last = 2 * (oche_time_of_bytes(full, 40 * OCHE_GBPS) + OCHE_US);
+        assert_int_equal(took[0], paced + last);
+        assert_int_equal(took[1], per_pair ? took[0] : ideal);
+        small_world_end(&small);
+    }
+    flows[0].initial_rate_bps = 41 * OCHE_GBPS;
+    small_world_run(&small, flows, 1);
+    assert_int_equal(oche_world_flows(small.world)->received[0].delivered,
+                     oche_world_ideal_time(small.world, 0));
+    small_world_free(&small);
+}
+
 static void test_warmup_is_left_out(void **state)
 {
     struct oche_flow_plan flows[2] = {small_flow(0, 1, 100000, 0),
@@ -163,7 +201,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_alone_is_ideal),     cmocka_unit_test(test_modes_change_nothing),
         cmocka_unit_test(test_loss_is_repaired),   cmocka_unit_test(test_one_connection_a_pair),
-        cmocka_unit_test(test_warmup_is_left_out),
+        cmocka_unit_test(test_warmup_is_left_out), cmocka_unit_test(test_initial_rate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
