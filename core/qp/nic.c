@@ -78,6 +78,7 @@ struct oche_nic *oche_nic_create(void *memory, const struct oche_nic_config *con
     nic->config = *config;
     nic->port = config->port;
     nic->trace = config->trace;
+    nic->pace_credit = oche_time_of_bytes(PACE_CREDIT_BYTES, config->line_rate_bps);
     map_init(&nic->qp_map, base + l.qp_map, config->max_qps);
     nic->qps = (void *)(base + l.qps);
     memset(nic->qps, 0, config->max_qps * sizeof(nic->qps[0]));

@@ -6,9 +6,11 @@
  * 10).
  *
  * At line rate (and no lower limit) the spacing is 0: the port itself is the pacer, and no hole
- * opens on the link. A packet that had to wait for the port counts from when it was due, but from
- * one spacing before it left at the earliest: so a queue pair makes up for one packet of waiting
- * and never for more. Time without work earns nothing.
+ * opens on the link. A packet that had to wait for the port counts from when it was due, so that
+ * rates hold when several queue pairs want to leave at once. But the wait that is made up for is
+ * bounded, by one spacing or by the time of PACE_CREDIT_BYTES on the line, whichever is longer; a
+ * longer one (a pause, a port that is asked for more than it has) is lost. Time without work earns
+ * nothing.
  */
 #include "core/qp/qp_internal.h"
 
@@ -34,8 +36,13 @@ void pacer_sent(struct oche_qp *qp, oche_time now, uint32_t line_bytes)
     oche_time spacing = pacer_spacing(qp, line_bytes);
     oche_time base = qp->pace_due;
 
-    if (base < now && now - base > spacing)
-        base = now - spacing;
+    if (OCHE_UNLIKELY(base < now)) {
+        oche_time credit = qp->nic->pace_credit > spacing ? qp->nic->pace_credit : spacing;
+        if (now - base > credit)
+            base = now - credit;
+        if (spacing == 0)
+            base = now; /* the port is the pacer: what it lost is lost */
+    }
     qp->pace_base = base;
     qp->pace_bytes = line_bytes;
     qp->pace_due = oche_time_add(base, spacing);

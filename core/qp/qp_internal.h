@@ -32,7 +32,8 @@
 /* PSNs outstanding, and of one message: less than half the circle, so that order is clear. */
 #define MAX_PSN_WINDOW    ((UINT32_C(1) << 23) - 1)
 #define FOR_EVER          UINT32_MAX /* of retry counts */
-#define RTT_SAMPLES       1024       /* a power of two */
+#define PACE_CREDIT_BYTES (16 * 1024)
+#define RTT_SAMPLES       1024 /* a power of two */
 #define CREDITS_UNLIMITED OCHE_CREDITS_UNLIMITED
 
 /* ---- rings ---- */
@@ -239,6 +240,7 @@ struct oche_nic {
     struct oche_qp *control_head, *control_tail;
     const struct oche_nic_port *port;
     uint64_t backlog_bytes;
+    oche_time pace_credit; /* waiting for the port that pacing makes up for */
 
     _Atomic(struct oche_qp *) doorbell CACHE_ALIGNED; /* last rung first */
     struct oche_qp *rung_head, *rung_tail;            /* taken off it, not yet looked at */
