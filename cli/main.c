@@ -15,6 +15,7 @@ static const struct command {
     int (*run)(int argc, char **argv);
     const char *help;
 } commands[] = {
+    {"run", oche_cmd_run, "simulate a scenario, or several variants of one"},
     {"wire", oche_cmd_wire, "judge and list the RoCEv2 packets of a capture"},
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

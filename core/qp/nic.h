@@ -235,6 +235,8 @@ uint64_t oche_qp_rate_bps(const struct oche_qp *qp); /* what the pacer uses now 
 bool oche_qp_idle(const struct oche_qp *qp);         /* nothing posted, in flight or pending */
 bool oche_qp_drained(const struct oche_qp *qp);      /* nothing in flight; in SQD: work may wait */
 uint64_t oche_qp_retransmitted_packets(const struct oche_qp *qp);
+/* Bytes that have arrived, in order, of the message that is arriving; 0 between messages. */
+uint32_t oche_qp_arrived_bytes(const struct oche_qp *qp);
 uint64_t oche_qp_timeouts(const struct oche_qp *qp);
 
 #endif

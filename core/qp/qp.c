@@ -394,6 +394,11 @@ uint64_t oche_qp_retransmitted_packets(const struct oche_qp *qp)
     return qp->retransmitted_packets;
 }
 
+uint32_t oche_qp_arrived_bytes(const struct oche_qp *qp)
+{
+    return qp->operation == OCHE_OPERATION_NONE ? 0 : qp->message_bytes;
+}
+
 uint64_t oche_qp_timeouts(const struct oche_qp *qp)
 {
     return qp->timeouts;

@@ -570,3 +570,10 @@ uint64_t oche_host_rate_bps(const struct oche_host *host, uint32_t connection)
 
     return qp == NULL ? 0 : oche_qp_rate_bps(qp);
 }
+
+uint32_t oche_host_arrived_bytes(const struct oche_host *host, uint32_t connection)
+{
+    const struct oche_qp *qp = oche_nic_find_qp(host->nic, OCHE_FIRST_QPN + connection);
+
+    return qp == NULL ? 0 : oche_qp_arrived_bytes(qp);
+}

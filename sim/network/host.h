@@ -68,5 +68,7 @@ struct oche_pause *oche_host_pause(struct oche_host *host);
 uint64_t oche_host_corrupt_bytes(const struct oche_host *host);
 /* The pacing rate of the connection's sender here, or 0. */
 uint64_t oche_host_rate_bps(const struct oche_host *host, uint32_t connection);
+/* Bytes that have arrived here, in order, of the connection's message that is arriving. */
+uint32_t oche_host_arrived_bytes(const struct oche_host *host, uint32_t connection);
 
 #endif

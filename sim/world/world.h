@@ -63,6 +63,19 @@ const struct oche_switch *oche_world_switch(const struct oche_world *world, uint
 /* Bytes that a port sent since the end of warm-up, frames and gaps. */
 uint64_t oche_world_line_bytes(const struct oche_world *world, uint32_t port);
 
+/* Packets that links lost of what this port sent since the end of warm-up, as the scenario says. */
+uint64_t oche_world_lost_packets(const struct oche_world *world, uint32_t port);
+/*
+ * Counters of every port since the end of warm-up, by topology->nodes[node].first_port + port. Of
+ * a host's port: packets (those with data), marks (its NIC's own) and received PAUSEs.
+ */
+void oche_world_port_stats(const struct oche_world *world, struct oche_switch_port_stats *stats);
+/* Counters of one host's NIC since the end of warm-up. */
+void oche_world_host_stats(const struct oche_world *world, uint32_t host,
+                           struct oche_nic_stats *stats);
+/* Payload of a flow that its receiver has, in order; all of it once it is delivered. */
+uint64_t oche_world_flow_bytes(const struct oche_world *world, uint32_t flow);
+
 /* Time series, one value an interval since the end of warm-up. */
 struct oche_world_series {
     const char *name;   /* "goodput", "queue", "rate", "pauses" */

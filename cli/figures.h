@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Numbers as people read them: three digits and a unit. For tables; results files have them whole.
+ */
+#ifndef OCHE_CLI_FIGURES_H
+#define OCHE_CLI_FIGURES_H
+
+#include "core/base.h"
+
+#define OCHE_FIGURE_BYTES 32
+
+struct oche_figure {
+    char text[OCHE_FIGURE_BYTES];
+};
+
+struct oche_figure oche_figure_time(oche_time time);  /* 812ns, 12.3us, 1.05ms, 2.31s */
+struct oche_figure oche_figure_bytes(uint64_t bytes); /* 96B, 12.3KB, 4.00MB: decimal */
+struct oche_figure oche_figure_rate(uint64_t bps);    /* 38.2Gbps */
+struct oche_figure oche_figure_count(uint64_t count); /* 1,234,567 */
+struct oche_figure oche_figure_share(double share);   /* 12.3 % of 0.123 */
+struct oche_figure oche_figure_ratio(double ratio);   /* 1.05, 12.3, 123 */
+
+#endif

@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The metrics, group by group. */
+#include "cli/metrics.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/figures.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+#define NONE            "–" /* there is no such number */
+
+/* One row: `which` is the size, place, kind or queue that it is about. */
+struct row {
+    const char *name;
+    unsigned which;
+    void (*cell)(struct oche_table *table, const struct oche_outcome *outcome, unsigned which);
+};
+
+static void add_row(struct oche_table *table, const struct row *row,
+                    const struct oche_outcome *outcomes, size_t count)
+{
+    oche_table_cell(table, "%s", row->name);
+    for (size_t i = 0; i < count; i++)
+        row->cell(table, &outcomes[i], row->which);
+}
+
+/* A title over rows that follow. */
+static void add_title(struct oche_table *table, const char *title, size_t count)
+{
+    oche_table_rule(table);
+    oche_table_cell(table, "%s", title);
+    for (size_t i = 0; i < count; i++)
+        oche_table_cell(table, "%s", "");
+}
+
+static void count_cell(struct oche_table *table, uint64_t count)
+{
+    oche_table_cell(table, "%s", oche_figure_count(count).text);
+}
+
+static void time_cell(struct oche_table *table, oche_time time)
+{
+    oche_table_cell(table, "%s", oche_figure_time(time).text);
+}
+
+/* ---- flows ---- */
+
+static void flows_started(struct oche_table *table, const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    count_cell(table, o->flows);
+}
+
+static void flows_delivered(struct oche_table *table, const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    count_cell(table, o->delivered);
+}
+
+static void flows_unfinished(struct oche_table *table, const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    count_cell(table, o->unfinished);
+}
+
+static void flows_failed(struct oche_table *table, const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    count_cell(table, o->failed);
+}
+
+static void flows_in_warmup(struct oche_table *table, const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    count_cell(table, o->warmup_flows);
+}
+
+static const struct row flow_rows[] = {
+    {"flows started", 0, flows_started},
+    {"  delivered", 0, flows_delivered},
+    {"  unfinished at the end", 0, flows_unfinished},
+    {"  failed", 0, flows_failed},
+    {"left out: began in warm-up", 0, flows_in_warmup},
+};
+
+/* ---- completion times and slowdowns ---- */
+
+static void fct_cell(struct oche_table *table, const struct oche_outcome *o, unsigned which)
+{
+    const struct oche_completion_row *row = &o->sizes[which];
+
+    if (row->delivered == 0)
+        oche_table_cell(table, NONE);
+    else
+        oche_table_cell(table, "%s / %s / %s / %s", oche_figure_time(row->time[OCHE_P50]).text,
+                        oche_figure_time(row->time[OCHE_P90]).text,
+                        oche_figure_time(row->time[OCHE_P99]).text,
+                        oche_figure_time(row->time[OCHE_P999]).text);
+}
+
+static void slowdown_cell(struct oche_table *table, const struct oche_outcome *o, unsigned which)
+{
+    const struct oche_completion_row *row = &o->sizes[which];
+
+    if (row->delivered == 0)
+        oche_table_cell(table, NONE);
+    else
+        oche_table_cell(table, "%s / %s / %s / %s", oche_figure_ratio(row->slowdown[OCHE_P50]).text,
+                        oche_figure_ratio(row->slowdown[OCHE_P90]).text,
+                        oche_figure_ratio(row->slowdown[OCHE_P99]).text,
+                        oche_figure_ratio(row->slowdown[OCHE_P999]).text);
+}
+
+static void size_rows(struct oche_table *table, const char *title,
+                      void (*cell)(struct oche_table *, const struct oche_outcome *, unsigned),
+                      const struct oche_outcome *outcomes, size_t count)
+{
+    char name[64] = "  ";
+
+    add_title(table, title, count);
+    for (unsigned r = 0; r <= OCHE_OUTCOME_SIZES; r++) {
+        uint64_t flows = 0;
+
+        for (size_t i = 0; i < count; i++)
+            flows += outcomes[i].sizes[r].flows;
+        if (flows == 0)
+            continue;
+        oche_outcome_size_name(&outcomes[0].sizes[r], name + 2, sizeof(name) - 2);
+        add_row(table, &(struct row){name, r, cell}, outcomes, count);
+    }
+}
+
+/* ---- traffic ---- */
+
+static void goodput(struct oche_table *table, const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    oche_table_cell(
+        table, "%s",
+        oche_figure_rate(oche_rate_of(o->totals.nic.delivered_bytes, o->totals.measured)).text);
+}
+
+static void jain(struct oche_table *table, const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    if (o->jain < 0)
+        oche_table_cell(table, NONE);
+    else
+        oche_table_cell(table, "%.3f", o->jain);
+}
+
+static void drops(struct oche_table *table, const struct oche_outcome *o, unsigned which)
+{
+    count_cell(table, o->totals.drops[which]);
+}
+
+static void other_drops(struct oche_table *table, const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    count_cell(table, o->totals.drops[OCHE_DROP_NO_ROUTE] + o->totals.drops[OCHE_DROP_TTL] +
+                          o->totals.rejected_packets);
+}
+
+static void lost(struct oche_table *table, const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    count_cell(table, o->totals.lost_packets);
+}
+
+static void retransmitted(struct oche_table *table, const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    count_cell(table, o->totals.nic.retransmitted_packets);
+}
+
+static void timeouts(struct oche_table *table, const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    count_cell(table, o->totals.nic.timeouts);
+}
+
+static void naks(struct oche_table *table, const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    count_cell(table, o->totals.nic.naks_sent);
+}
+
+static void cnps(struct oche_table *table, const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    count_cell(table, o->totals.nic.cnps_sent);
+}
+
+static const struct row traffic_rows[] = {
+    {"goodput, all hosts", 0, goodput},
+    {"Jain's index of flow goodputs", 0, jain},
+    {"data packets retransmitted", 0, retransmitted},
+    {"ACK timeouts", 0, timeouts},
+    {"NAKs", 0, naks},
+    {"CNPs", 0, cnps},
+    {"dropped by switches, buffer full", OCHE_DROP_BUFFER, drops},
+    {"dropped for another reason", 0, other_drops},
+    {"lost on links", 0, lost},
+};
+
+/* ---- places ---- */
+
+static void utilisation(struct oche_table *table, const struct oche_outcome *o, unsigned which)
+{
+    const struct oche_utilisation_row *row = &o->utilisation[which];
+
+    if (row->ports == 0)
+        oche_table_cell(table, NONE);
+    else
+        oche_table_cell(table, "%s / %s", oche_figure_share(row->mean).text,
+                        oche_figure_share(row->largest).text);
+}
+
+static void marks(struct oche_table *table, const struct oche_outcome *o, unsigned which)
+{
+    count_cell(table, o->marks[which].marks);
+}
+
+static uint64_t all_marks(const struct oche_outcome *outcome)
+{
+    uint64_t sum = 0;
+
+    for (unsigned place = 0; place < OCHE_PLACES; place++)
+        sum += outcome->marks[place].marks;
+    return sum;
+}
+
+static void place_rows(struct oche_table *table, const char *title,
+                       void (*cell)(struct oche_table *, const struct oche_outcome *, unsigned),
+                       const struct oche_outcome *outcomes, size_t count)
+{
+    char name[64];
+
+    add_title(table, title, count);
+    for (unsigned p = 0; p < OCHE_PLACES; p++) {
+        enum oche_port_place place = oche_places_up[p];
+        uint32_t ports = 0;
+
+        for (size_t i = 0; i < count; i++)
+            ports += outcomes[i].utilisation[place].ports;
+        if (ports == 0)
+            continue;
+        snprintf(name, sizeof(name), "  %s", oche_port_place_name(place));
+        add_row(table, &(struct row){name, place, cell}, outcomes, count);
+    }
+}
+
+static void mark_rows(struct oche_table *table, const struct oche_outcome *outcomes, size_t count)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < count; i++)
+        sum += all_marks(&outcomes[i]);
+    if (sum > 0)
+        place_rows(table, "packets marked CE", marks, outcomes, count);
+}
+
+/* ---- PAUSE ---- */
+
+static void pauses_sent(struct oche_table *table, const struct oche_outcome *o, unsigned which)
+{
+    count_cell(table, o->pauses[which].sent);
+}
+
+static void all_pauses_sent(struct oche_table *table, const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    count_cell(table, o->totals.pauses_sent);
+}
+
+static void held(struct oche_table *table, const struct oche_outcome *o, unsigned which)
+{
+    time_cell(table, o->pauses[which].received_time);
+}
+
+static void longest_held(struct oche_table *table, const struct oche_outcome *o, unsigned which)
+{
+    oche_time longest = 0;
+
+    (void)which;
+    for (unsigned kind = 0; kind < OCHE_NODE_KINDS; kind++)
+        if (o->pauses[kind].longest_held > longest)
+            longest = o->pauses[kind].longest_held;
+    time_cell(table, longest);
+}
+
+static void pause_rows(struct oche_table *table, const struct oche_outcome *outcomes, size_t count)
+{
+    char name[64];
+
+    oche_table_rule(table);
+    add_row(table, &(struct row){"PAUSE frames sent", 0, all_pauses_sent}, outcomes, count);
+    for (unsigned kind = 0; kind < 2 * OCHE_NODE_KINDS; kind++) {
+        bool time = kind >= OCHE_NODE_KINDS;
+        unsigned of = kind % OCHE_NODE_KINDS;
+        uint64_t any = 0;
+
+        for (size_t i = 0; i < count; i++)
+            any += time ? outcomes[i].pauses[of].received_time : outcomes[i].pauses[of].sent;
+        if (any == 0)
+            continue;
+        snprintf(name, sizeof(name), time ? "%s ports held, sum" : "  by %s switches",
+                 oche_node_kind_name(of));
+        add_row(table, &(struct row){name, of, time ? held : pauses_sent}, outcomes, count);
+    }
+    add_row(table, &(struct row){"most that one port was held", 0, longest_held}, outcomes, count);
+}
+
+/* ---- watched queues ---- */
+
+/* By name: another run may watch others, or in another order. */
+static void queue_row(struct oche_table *table, const char *name,
+                      const struct oche_outcome *outcomes, size_t count)
+{
+    oche_table_cell(table, "  %s", name);
+    for (size_t i = 0; i < count; i++) {
+        const struct oche_queue_occupancy *queue = NULL;
+
+        for (uint32_t q = 0; q < outcomes[i].queue_count; q++)
+            if (strcmp(outcomes[i].queues[q].name, name) == 0)
+                queue = &outcomes[i].queues[q].occupancy;
+        if (queue == NULL) {
+            oche_table_cell(table, NONE);
+            continue;
+        }
+        oche_table_cell(table, "%s / %s / %s / %s / %s",
+                        oche_figure_bytes(queue->percentile[OCHE_P50]).text,
+                        oche_figure_bytes(queue->percentile[OCHE_P90]).text,
+                        oche_figure_bytes(queue->percentile[OCHE_P99]).text,
+                        oche_figure_bytes(queue->percentile[OCHE_P999]).text,
+                        oche_figure_bytes(queue->max_bytes).text);
+    }
+}
+
+static bool is_in_an_earlier_one(const struct oche_outcome *outcomes, size_t before,
+                                 const char *name)
+{
+    for (size_t i = 0; i < before; i++)
+        for (uint32_t q = 0; q < outcomes[i].queue_count; q++)
+            if (strcmp(outcomes[i].queues[q].name, name) == 0)
+                return true;
+    return false;
+}
+
+static void queue_rows(struct oche_table *table, const struct oche_outcome *outcomes, size_t count)
+{
+    bool titled = false;
+
+    for (size_t i = 0; i < count; i++) {
+        for (uint32_t q = 0; q < outcomes[i].queue_count; q++) {
+            if (is_in_an_earlier_one(outcomes, i, outcomes[i].queues[q].name))
+                continue;
+            if (!titled)
+                add_title(table, "queue p50 / p90 / p99 / p99.9 / most", count);
+            titled = true;
+            queue_row(table, outcomes[i].queues[q].name, outcomes, count);
+        }
+    }
+}
+
+/* ---- the run ---- */
+
+static void simulated(struct oche_table *table, const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    time_cell(table, o->simulated);
+}
+
+static void measured(struct oche_table *table, const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    time_cell(table, o->totals.measured);
+}
+
+static void hops(struct oche_table *table, const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    count_cell(table, o->totals.hops);
+}
+
+static void hash(struct oche_table *table, const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    oche_table_cell(table, "%016" PRIx64, o->totals.hash);
+}
+
+static void wall(struct oche_table *table, const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    oche_table_cell(table, "%.2f s", o->wall_s);
+}
+
+static void speed(struct oche_table *table, const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    if (o->wall_s <= 0)
+        oche_table_cell(table, NONE);
+    else
+        oche_table_cell(table, "%.2f M/s", (double)o->totals.hops / o->wall_s / 1e6);
+}
+
+static const struct row run_rows[] = {
+    {"simulated time", 0, simulated}, {"  of which measured", 0, measured},
+    {"packet-hops", 0, hops},         {"trace hash", 0, hash},
+    {"wall time", 0, wall},           {"speed, packet-hops", 0, speed},
+};
+
+/* ---- all of them ---- */
+
+static void fixed_rows(struct oche_table *table, const struct row *rows, size_t row_count,
+                       const struct oche_outcome *outcomes, size_t count)
+{
+    oche_table_rule(table);
+    for (size_t i = 0; i < row_count; i++)
+        add_row(table, &rows[i], outcomes, count);
+}
+
+void oche_metric_rows(struct oche_table *table, enum oche_metric_group group,
+                      const struct oche_outcome *outcomes, size_t count)
+{
+    switch (group) {
+    case OCHE_METRICS_FLOWS:
+        fixed_rows(table, flow_rows, COUNT_OF(flow_rows), outcomes, count);
+        break;
+    case OCHE_METRICS_TIMES:
+        size_rows(table, "FCT p50 / p90 / p99 / p99.9", fct_cell, outcomes, count);
+        break;
+    case OCHE_METRICS_SLOWDOWNS:
+        size_rows(table, "slowdown p50 / p90 / p99 / p99.9", slowdown_cell, outcomes, count);
+        break;
+    case OCHE_METRICS_TRAFFIC:
+        fixed_rows(table, traffic_rows, COUNT_OF(traffic_rows), outcomes, count);
+        break;
+    case OCHE_METRICS_LINKS:
+        place_rows(table, "link utilisation, mean / most", utilisation, outcomes, count);
+        break;
+    case OCHE_METRICS_MARKS:
+        mark_rows(table, outcomes, count);
+        break;
+    case OCHE_METRICS_PAUSES:
+        pause_rows(table, outcomes, count);
+        break;
+    case OCHE_METRICS_QUEUES:
+        queue_rows(table, outcomes, count);
+        break;
+    case OCHE_METRICS_RUN:
+        fixed_rows(table, run_rows, COUNT_OF(run_rows), outcomes, count);
+        break;
+    case OCHE_METRIC_GROUPS:
+        break;
+    }
+}

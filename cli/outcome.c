@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Taking the measures of a run. */
+#include "cli/outcome.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/figures.h"
+#include "sim/measure/fairness.h"
+
+const enum oche_port_place oche_places_up[OCHE_PLACES] = {OCHE_PLACE_HOST_NIC, OCHE_PLACE_TO_HOST,
+                                                          OCHE_PLACE_TOR_UP, OCHE_PLACE_AGGREGATION,
+                                                          OCHE_PLACE_CORE};
+
+const char *oche_node_kind_name(enum oche_node_kind kind)
+{
+    static const char *const names[OCHE_NODE_KINDS] = {[OCHE_NODE_HOST] = "host",
+                                                       [OCHE_NODE_TOR] = "ToR",
+                                                       [OCHE_NODE_AGGREGATION] = "aggregation",
+                                                       [OCHE_NODE_CORE] = "core"};
+
+    OCHE_MUST(kind < OCHE_NODE_KINDS);
+    return names[kind];
+}
+
+const char *oche_outcome_size_name(const struct oche_completion_row *row, char *text,
+                                   size_t text_bytes)
+{
+    if (row->from_bytes == 0 && row->to_bytes == UINT64_MAX)
+        snprintf(text, text_bytes, "all sizes");
+    else if (row->from_bytes == 0)
+        snprintf(text, text_bytes, "below %s", oche_figure_bytes(row->to_bytes).text);
+    else if (row->to_bytes == UINT64_MAX)
+        snprintf(text, text_bytes, "%s and more", oche_figure_bytes(row->from_bytes).text);
+    else
+        snprintf(text, text_bytes, "%s to %s", oche_figure_bytes(row->from_bytes).text,
+                 oche_figure_bytes(row->to_bytes).text);
+    return text;
+}
+
+/*
+ * Jain's index over the goodputs of the flows that started after warm-up: payload that the
+ * receiver had in order, over the time from the flow's start to its end (delivery, failure, or
+ * the end of the run).
+ */
+static double jain_of_flows(const struct oche_world *world, oche_time warmup, oche_time now)
+{
+    const struct oche_flows *flows = oche_world_flows(world);
+    double *shares = malloc((flows->count + 1) * sizeof(*shares));
+    size_t count = 0;
+
+    OCHE_MUST(shares != NULL);
+    for (uint32_t i = 0; i < flows->count; i++) {
+        const struct oche_flow_sent *sent = &flows->sent[i];
+        oche_time end = flows->received[i].delivered;
+
+        if (sent->started == OCHE_NEVER || sent->started < warmup)
+            continue;
+        if (end == OCHE_NEVER)
+            end = sent->failed != 0 ? sent->completed : now;
+        if (end > sent->started)
+            shares[count++] =
+                (double)oche_world_flow_bytes(world, i) / (double)(end - sent->started);
+    }
+    double index = oche_jain_index(shares, count);
+
+    free(shares);
+    return index;
+}
+
+static void take_flows(struct oche_outcome *outcome, struct oche_world *world)
+{
+    const struct oche_flows *flows = oche_world_flows(world);
+    oche_time warmup = oche_world_config(world)->run.warmup;
+    struct oche_flow_record *records = malloc((flows->count + 1) * sizeof(*records));
+
+    OCHE_MUST(records != NULL);
+    for (uint32_t i = 0; i < flows->count; i++)
+        records[i] = (struct oche_flow_record){
+            .bytes = flows->plan[i].bytes,
+            .start = flows->sent[i].started,
+            .end = flows->received[i].delivered,
+            .ideal = flows->sent[i].started == OCHE_NEVER ? 0 : oche_world_ideal_time(world, i),
+            .failed = flows->sent[i].failed != 0};
+    OCHE_MUST(oche_completion_size_count == OCHE_OUTCOME_SIZES);
+    outcome->warmup_flows =
+        oche_flow_completion(records, flows->count, warmup, oche_completion_sizes,
+                             oche_completion_size_count, outcome->sizes);
+    const struct oche_completion_row *all = &outcome->sizes[OCHE_OUTCOME_SIZES];
+
+    outcome->flows = all->flows;
+    outcome->delivered = all->delivered;
+    outcome->failed = all->failed;
+    outcome->unfinished = all->flows - all->delivered - all->failed;
+    outcome->jain = jain_of_flows(world, warmup, oche_world_network(world)->now);
+    free(records);
+}
+
+/* All that NICs put on their links: data, and what answers it. */
+static uint64_t packets_of_hosts(const struct oche_nic_stats *nic)
+{
+    return nic->data_packets_sent + nic->acks_sent + nic->naks_sent + nic->rnr_naks_sent +
+           nic->cnps_sent;
+}
+
+static void take_ports(struct oche_outcome *outcome, const struct oche_world *world)
+{
+    const struct oche_topology *topology = oche_world_topology(world);
+    uint32_t count = oche_world_network(world)->port_count;
+    uint64_t *line_bytes = malloc((count + 1) * sizeof(*line_bytes));
+    struct oche_switch_port_stats *stats = malloc((count + 1) * sizeof(*stats));
+
+    OCHE_MUST(line_bytes != NULL && stats != NULL);
+    for (uint32_t i = 0; i < count; i++)
+        line_bytes[i] = oche_world_line_bytes(world, i);
+    oche_world_port_stats(world, stats);
+    oche_utilisation_by_place(topology, line_bytes, outcome->totals.measured, outcome->utilisation);
+    oche_marks_by_place(topology, stats, packets_of_hosts(&outcome->totals.nic),
+                        outcome->totals.nic.ce_marked, outcome->marks);
+    oche_pause_by_kind(topology, stats, outcome->pauses);
+    for (uint32_t place = 0; place < OCHE_PLACES; place++)
+        if (outcome->utilisation[place].ports > 0)
+            oche_topology_port_name(topology, outcome->utilisation[place].node,
+                                    outcome->utilisation[place].port, outcome->busiest[place],
+                                    sizeof(outcome->busiest[place]));
+    for (uint32_t n = 0; n < oche_topology_nodes(topology); n++)
+        for (uint32_t p = 0; p < topology->nodes[n].port_count; p++)
+            outcome->lost[oche_topology_place(topology, n, p)] +=
+                oche_world_lost_packets(world, topology->nodes[n].first_port + p);
+    free(line_bytes);
+    free(stats);
+}
+
+static void take_queues(struct oche_outcome *outcome, const struct oche_world *world)
+{
+    outcome->queue_count = oche_world_watch_count(world);
+    outcome->queues = calloc(outcome->queue_count + 1, sizeof(*outcome->queues));
+    OCHE_MUST(outcome->queues != NULL);
+    for (uint32_t i = 0; i < outcome->queue_count; i++) {
+        const char *name;
+        const struct oche_queue_watch *watch = oche_world_watch(world, i, &name);
+
+        snprintf(outcome->queues[i].name, sizeof(outcome->queues[i].name), "%s", name);
+        outcome->queues[i].occupancy = oche_queue_occupancy(watch, oche_world_network(world)->now);
+    }
+}
+
+void oche_outcome_take(struct oche_outcome *outcome, struct oche_world *world, const char *label,
+                       double wall_s)
+{
+    const struct oche_world_config *config = oche_world_config(world);
+
+    *outcome = (struct oche_outcome){.seed = config->seed,
+                                     .threads = config->threads,
+                                     .simulated = oche_world_network(world)->now,
+                                     .wall_s = wall_s};
+    snprintf(outcome->label, sizeof(outcome->label), "%s", label);
+    snprintf(outcome->topology, sizeof(outcome->topology), "%s",
+             oche_world_topology(world)->summary);
+    snprintf(outcome->scheme, sizeof(outcome->scheme), "%s", config->cc->name);
+    snprintf(outcome->recovery, sizeof(outcome->recovery), "%s", config->recovery->name);
+    oche_world_totals(world, &outcome->totals);
+    take_flows(outcome, world);
+    take_ports(outcome, world);
+    take_queues(outcome, world);
+}
+
+void oche_outcome_free(struct oche_outcome *outcome)
+{
+    free(outcome->queues);
+    outcome->queues = NULL;
+    outcome->queue_count = 0;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a run came to: the measures that tables show, taken from a world that has run, and
+ * independent of it from then on, so that several runs can be shown side by side.
+ */
+#ifndef OCHE_CLI_OUTCOME_H
+#define OCHE_CLI_OUTCOME_H
+
+#include "sim/measure/flow_completion.h"
+#include "sim/measure/marks.h"
+#include "sim/measure/pauses.h"
+#include "sim/measure/queue_occupancy.h"
+#include "sim/measure/utilisation.h"
+#include "sim/world/world.h"
+
+#define OCHE_OUTCOME_SIZES      5 /* ranges of flow sizes; one more row is for all */
+#define OCHE_OUTCOME_NAME_BYTES (2 * OCHE_TOPOLOGY_NAME_BYTES)
+
+struct oche_outcome_queue {
+    char name[OCHE_OUTCOME_NAME_BYTES]; /* "tor0:host3" */
+    struct oche_queue_occupancy occupancy;
+};
+
+struct oche_outcome {
+    char label[64];     /* "dcqcn": of several runs, which */
+    char topology[256]; /* one line */
+    char scheme[64], recovery[64];
+    uint64_t seed;
+    uint32_t threads;
+    oche_time simulated;
+    double wall_s; /* of the run, without making the world */
+    struct oche_world_totals totals;
+
+    /* Flows. Those that started during warm-up are in none of what follows but `warmup_flows`. */
+    uint64_t warmup_flows, flows, delivered, failed;
+    uint64_t unfinished; /* started, neither delivered nor failed at the end */
+    struct oche_completion_row sizes[OCHE_OUTCOME_SIZES + 1];
+    double jain; /* of the flows' goodputs; -1: none */
+
+    /* Links and switches. */
+    struct oche_utilisation_row utilisation[OCHE_PLACES];
+    char busiest[OCHE_PLACES][OCHE_OUTCOME_NAME_BYTES]; /* the port of the largest utilisation */
+    struct oche_mark_row marks[OCHE_PLACES];
+    uint64_t lost[OCHE_PLACES]; /* by links, of what ports of the place sent */
+    struct oche_pause_sum pauses[OCHE_NODE_KINDS];
+    struct oche_outcome_queue *queues;
+    uint32_t queue_count;
+};
+
+/* Fills `outcome` from a world that has run; oche_outcome_free frees what it holds. */
+void oche_outcome_take(struct oche_outcome *outcome, struct oche_world *world, const char *label,
+                       double wall_s);
+void oche_outcome_free(struct oche_outcome *outcome);
+
+/* "below 10KB", "10KB to 100KB", "10MB and more", "all sizes". */
+const char *oche_outcome_size_name(const struct oche_completion_row *row, char *text,
+                                   size_t text_bytes);
+
+/* "host", "ToR", "aggregation", "core". */
+const char *oche_node_kind_name(enum oche_node_kind kind);
+
+/* The order in which tables list places: from a sender up. */
+extern const enum oche_port_place oche_places_up[OCHE_PLACES];
+
+#endif

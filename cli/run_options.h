@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line of `oche run`. */
+#ifndef OCHE_CLI_RUN_OPTIONS_H
+#define OCHE_CLI_RUN_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* An override, and the option that it came from, as it was typed. */
+struct oche_run_set {
+    char *assignment; /* "seed=7" */
+    char *typed;      /* "--seed 7" */
+};
+
+struct oche_run_options {
+    const char *scenario;
+    struct oche_run_set *sets; /* in order */
+    size_t set_count;
+    const char *out, *pcap, *compare; /* or NULL */
+    uint32_t threads;
+    bool csv, show_defaults, quiet;
+};
+
+/* Reads the arguments. False after a message: the status is then 2. */
+bool oche_run_options_read(struct oche_run_options *options, int argc, char **argv);
+void oche_run_options_free(struct oche_run_options *options);
+
+#endif

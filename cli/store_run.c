@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writing a run. Counters are since the end of warm-up and of three kinds of entity: "all" (sums),
+ * a host ("host3": its NIC), a port ("tor0:host3"; a host's port by the host's name). A counter
+ * that stayed 0 is left out, except those of "all".
+ */
+#include "cli/store_run.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/qp/nic.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/* A member of a struct of uint64_t counters. */
+struct counter {
+    const char *name;
+    size_t offset;
+};
+
+static uint64_t counter_in(const void *counters, const struct counter *counter)
+{
+    return *(const uint64_t *)(const void *)((const char *)counters + counter->offset);
+}
+
+#define NIC(member)                                                                                \
+    {                                                                                              \
+#member, offsetof(struct oche_nic_stats, member)                                           \
+    }
+#define PORT(member)                                                                               \
+    {                                                                                              \
+#member, offsetof(struct oche_switch_port_stats, member)                                   \
+    }
+#define DROP(n, what)                                                                              \
+    {                                                                                              \
+        "drops_" n, offsetof(struct oche_switch_port_stats, drops) + 8 * (what)                    \
+    }
+#define TOTAL(member)                                                                              \
+    {                                                                                              \
+#member, offsetof(struct oche_world_totals, member)                                        \
+    }
+
+static const struct counter nic_counters[] = {
+    NIC(data_packets_sent),
+    NIC(data_bytes_sent),
+    NIC(data_packets_received),
+    NIC(data_bytes_received),
+    NIC(delivered_bytes),
+    NIC(delivered_messages),
+    NIC(retransmitted_packets),
+    NIC(retransmitted_bytes),
+    NIC(duplicate_packets),
+    NIC(out_of_order_packets),
+    NIC(acks_sent),
+    NIC(acks_received),
+    NIC(naks_sent),
+    NIC(naks_received),
+    NIC(rnr_naks_sent),
+    NIC(rnr_naks_received),
+    NIC(cnps_sent),
+    NIC(cnps_received),
+    NIC(ce_received),
+    NIC(ce_marked),
+    NIC(timeouts),
+    NIC(rejected_packets),
+};
+static const struct counter port_counters[] = {
+    PORT(packets),
+    PORT(frame_bytes),
+    PORT(marks),
+    DROP("buffer", OCHE_DROP_BUFFER),
+    DROP("no_route", OCHE_DROP_NO_ROUTE),
+    DROP("ttl", OCHE_DROP_TTL),
+    PORT(max_queue_bytes),
+};
+/* By class: "pauses_sent_0". */
+static const struct counter class_counters[] = {
+    PORT(pauses_sent),     PORT(pause_sent_time), PORT(refreshes_sent),
+    PORT(pauses_received), PORT(paused_time),
+};
+static const struct counter total_counters[] = {
+    TOTAL(hops),         TOTAL(events),
+    TOTAL(flows),        TOTAL(flows_completed),
+    TOTAL(flows_failed), TOTAL(lost_packets),
+    TOTAL(pauses_sent),  TOTAL(pauses_received_by_hosts),
+    TOTAL(pause_time),   TOTAL(rejected_packets),
+    TOTAL(late_packets), TOTAL(corrupt_bytes),
+    TOTAL(live_packets), TOTAL(queued_bytes),
+};
+
+/* ---- what it is ---- */
+
+static void store_number(struct oche_results *results, const char *key, uint64_t value)
+{
+    char text[32];
+
+    snprintf(text, sizeof(text), "%" PRIu64, value);
+    oche_results_info(results, key, text);
+}
+
+static void store_info(struct oche_results *results, const struct oche_scenario *scenario,
+                       const struct oche_outcome *outcome, const char *command)
+{
+    char text[64];
+
+    oche_results_info(results, "program", "oche " OCHE_VERSION);
+    oche_results_info(results, "command", command);
+    oche_results_info(results, "scenario", scenario->name);
+    oche_results_info(results, "description", scenario->description);
+    oche_results_info(results, "scenario_file", oche_document_name(scenario->document));
+    oche_results_info(results, "scenario_text", oche_document_text(scenario->document));
+    oche_results_info(results, "label", outcome->label);
+    oche_results_info(results, "topology", outcome->topology);
+    oche_results_info(results, "congestion_control", outcome->scheme);
+    oche_results_info(results, "recovery", outcome->recovery);
+    store_number(results, "seed", outcome->seed);
+    store_number(results, "threads", outcome->threads);
+    store_number(results, "simulated_ps", outcome->simulated);
+    store_number(results, "measured_ps", outcome->totals.measured);
+    snprintf(text, sizeof(text), "%.6f", outcome->wall_s);
+    oche_results_info(results, "wall_s", text);
+    snprintf(text, sizeof(text), "%016" PRIx64, outcome->totals.hash);
+    oche_results_info(results, "trace_hash", text);
+    if (outcome->jain >= 0) {
+        snprintf(text, sizeof(text), "%.6f", outcome->jain);
+        oche_results_info(results, "jain_of_flow_goodputs", text);
+    }
+}
+
+static void store_parameter(void *context, const char *key, const char *value, const char *unit,
+                            bool given)
+{
+    oche_results_parameter(context, key, value, unit, given);
+}
+
+/* ---- flows ---- */
+
+static const char *failure(uint32_t status)
+{
+    static const char *const words[OCHE_STATUSES] = {
+        [OCHE_STATUS_LOCAL_LENGTH] = "failed: local length",
+        [OCHE_STATUS_LOCAL_QP_OPERATION] = "failed: local operation",
+        [OCHE_STATUS_LOCAL_PROTECTION] = "failed: local protection",
+        [OCHE_STATUS_FLUSHED] = "failed: flushed",
+        [OCHE_STATUS_REMOTE_INVALID_REQUEST] = "failed: remote invalid request",
+        [OCHE_STATUS_REMOTE_ACCESS] = "failed: remote access",
+        [OCHE_STATUS_REMOTE_OPERATION] = "failed: remote operation",
+        [OCHE_STATUS_RETRY_EXCEEDED] = "failed: retries exceeded",
+        [OCHE_STATUS_RNR_RETRY_EXCEEDED] = "failed: RNR retries exceeded",
+    };
+
+    return status < OCHE_STATUSES && words[status] != NULL ? words[status] : "failed";
+}
+
+/* One row for each flow that started. */
+static void store_flows(struct oche_results *results, struct oche_world *world)
+{
+    const struct oche_flows *flows = oche_world_flows(world);
+    oche_time warmup = oche_world_config(world)->run.warmup;
+
+    for (uint32_t i = 0; i < flows->count; i++) {
+        const struct oche_flow_plan *plan = &flows->plan[i];
+        const struct oche_flow_sent *sent = &flows->sent[i];
+
+        if (sent->started == OCHE_NEVER)
+            continue;
+        struct oche_results_flow flow = {
+            .id = i,
+            .workload = plan->workload,
+            .src = plan->src,
+            .dst = plan->dst,
+            .bytes = plan->bytes,
+            .started = sent->started,
+            .delivered = flows->received[i].delivered,
+            .completed = sent->completed,
+            .ideal = oche_world_ideal_time(world, i),
+            .retransmitted_packets = sent->retransmitted_packets,
+            .timeouts = sent->timeouts,
+            .status = sent->failed != 0                            ? failure(sent->failed)
+                      : flows->received[i].delivered == OCHE_NEVER ? "unfinished"
+                                                                   : "completed",
+            .measured = sent->started >= warmup,
+        };
+        oche_results_flow(results, &flow);
+    }
+}
+
+/* ---- counters ---- */
+
+static void store_totals(struct oche_results *results, const struct oche_outcome *outcome)
+{
+    const struct oche_world_totals *totals = &outcome->totals;
+    char name[64];
+
+    for (size_t i = 0; i < COUNT_OF(total_counters); i++)
+        oche_results_counter(results, "all", total_counters[i].name,
+                             counter_in(totals, &total_counters[i]));
+    for (size_t i = 0; i < COUNT_OF(nic_counters); i++) {
+        snprintf(name, sizeof(name), "nic_%s", nic_counters[i].name);
+        oche_results_counter(results, "all", name, counter_in(&totals->nic, &nic_counters[i]));
+    }
+    for (unsigned place = 0; place < OCHE_PLACES; place++) {
+        static const char *const places[OCHE_PLACES] = {
+            [OCHE_PLACE_TO_HOST] = "tor_to_host",     [OCHE_PLACE_TOR_UP] = "tor_to_up",
+            [OCHE_PLACE_AGGREGATION] = "aggregation", [OCHE_PLACE_CORE] = "core",
+            [OCHE_PLACE_HOST_NIC] = "host_nic",
+        };
+
+        snprintf(name, sizeof(name), "packets_%s", places[place]);
+        oche_results_counter(results, "all", name, outcome->marks[place].packets);
+        snprintf(name, sizeof(name), "marks_%s", places[place]);
+        oche_results_counter(results, "all", name, outcome->marks[place].marks);
+        snprintf(name, sizeof(name), "drops_%s", places[place]);
+        oche_results_counter(results, "all", name, outcome->marks[place].drops);
+    }
+}
+
+static void store_some(struct oche_results *results, const char *entity,
+                       const struct counter *counters, size_t count, const void *from)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint64_t value = counter_in(from, &counters[i]);
+
+        if (value > 0)
+            oche_results_counter(results, entity, counters[i].name, value);
+    }
+}
+
+static void store_port(struct oche_results *results, const struct oche_world *world, uint32_t node,
+                       uint32_t local, const struct oche_switch_port_stats *stats)
+{
+    const struct oche_topology *topology = oche_world_topology(world);
+    uint32_t port = topology->nodes[node].first_port + local;
+    char entity[OCHE_OUTCOME_NAME_BYTES], name[64];
+
+    if (node < topology->host_count)
+        snprintf(entity, sizeof(entity), "%s", topology->nodes[node].name);
+    else
+        oche_topology_port_name(topology, node, local, entity, sizeof(entity));
+    if (node >= topology->host_count) /* a host's NIC has counted better */
+        store_some(results, entity, port_counters, COUNT_OF(port_counters), stats);
+    for (size_t i = 0; i < COUNT_OF(class_counters); i++) {
+        for (unsigned cls = 0; cls < OCHE_CLASSES; cls++) {
+            struct counter one = {name, class_counters[i].offset + cls * sizeof(uint64_t)};
+
+            snprintf(name, sizeof(name), "%s_%u", class_counters[i].name, cls);
+            store_some(results, entity, &one, 1, stats);
+        }
+    }
+    if (oche_world_line_bytes(world, port) > 0)
+        oche_results_counter(results, entity, "line_bytes", oche_world_line_bytes(world, port));
+    if (oche_world_lost_packets(world, port) > 0)
+        oche_results_counter(results, entity, "lost_packets", oche_world_lost_packets(world, port));
+}
+
+static void store_counters(struct oche_results *results, const struct oche_world *world)
+{
+    const struct oche_topology *topology = oche_world_topology(world);
+    struct oche_switch_port_stats *stats =
+        malloc(((size_t)oche_world_network(world)->port_count + 1) * sizeof(*stats));
+
+    OCHE_MUST(stats != NULL);
+    oche_world_port_stats(world, stats);
+    for (uint32_t node = 0; node < oche_topology_nodes(topology); node++) {
+        if (node < topology->host_count) {
+            struct oche_nic_stats nic;
+
+            oche_world_host_stats(world, node, &nic);
+            store_some(results, topology->nodes[node].name, nic_counters, COUNT_OF(nic_counters),
+                       &nic);
+        }
+        for (uint32_t port = 0; port < topology->nodes[node].port_count; port++)
+            store_port(results, world, node, port, &stats[topology->nodes[node].first_port + port]);
+    }
+    free(stats);
+}
+
+/* ---- series and histograms ---- */
+
+static void store_series(struct oche_results *results, const struct oche_world *world)
+{
+    const struct oche_world_config *config = oche_world_config(world);
+
+    for (uint32_t i = 0; i < oche_world_series_count(world); i++) {
+        struct oche_world_series series = oche_world_series(world, i);
+        uint32_t number = oche_results_series(results, series.name, series.entity, series.unit);
+
+        for (uint32_t k = 0; k < series.count; k++)
+            oche_results_point(results, number,
+                               config->run.warmup + (k + 1) * config->measure.interval,
+                               series.values[k]);
+    }
+}
+
+static void store_histograms(struct oche_results *results, const struct oche_world *world)
+{
+    for (uint32_t i = 0; i < oche_world_watch_count(world); i++) {
+        const char *name;
+        const struct oche_queue_watch *watch = oche_world_watch(world, i, &name);
+        uint32_t number = oche_results_histogram(results, "queue", name, "bytes", "ps");
+
+        for (uint32_t step = 0; step < watch->steps; step++) {
+            bool last = step + 1 == watch->steps;
+
+            if (watch->time[step] > 0)
+                oche_results_bucket(results, number, step * watch->step_bytes,
+                                    last ? OCHE_NEVER : (step + 1) * watch->step_bytes,
+                                    watch->time[step]);
+        }
+    }
+}
+
+void oche_store_run(struct oche_results *results, const struct oche_scenario *scenario,
+                    struct oche_world *world, const struct oche_outcome *outcome,
+                    const char *command)
+{
+    store_info(results, scenario, outcome, command);
+    oche_bindings_each(&scenario->bindings, store_parameter, results);
+    store_flows(results, world);
+    store_totals(results, outcome);
+    store_counters(results, world);
+    store_series(results, world);
+    store_histograms(results, world);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `--compare KEY=VALUE,VALUE[,…]`: the runs that it asks for. */
+#ifndef OCHE_CLI_VARIANTS_H
+#define OCHE_CLI_VARIANTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct oche_variants {
+    char *key;
+    char **values;
+    size_t count;
+};
+
+/*
+ * Reads the argument. Commas inside brackets, braces and quotes belong to a value, so
+ * "congestion_control=none,{name: dcqcn, g: 1/16}" is two. False and one line in `error` if it is
+ * not a key and at least two different values.
+ */
+bool oche_variants_read(struct oche_variants *variants, const char *argument, char *error,
+                        size_t error_bytes);
+void oche_variants_free(struct oche_variants *variants);
+
+/* A value as a file name: what might mean something to a shell or a path becomes "_". malloc'd. */
+char *oche_file_name_of(const char *text);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Looking at a world in detail: counters of single ports and NICs, and how far a flow has come. */
+#include <string.h>
+
+#include "sim/world/internal.h"
+
+/* All counters of struct oche_nic_stats are uint64_t. */
+#define NIC_COUNTERS (sizeof(struct oche_nic_stats) / sizeof(uint64_t))
+
+uint64_t oche_world_lost_packets(const struct oche_world *world, uint32_t port)
+{
+    return world->network.extras[port].lost_packets - world->lost_before[port];
+}
+
+void oche_world_host_stats(const struct oche_world *world, uint32_t host,
+                           struct oche_nic_stats *stats)
+{
+    uint64_t now[NIC_COUNTERS], before[NIC_COUNTERS];
+
+    memcpy(now, oche_nic_stats(oche_host_nic(world->hosts[host])), sizeof(now));
+    memcpy(before, &world->nic_before[host], sizeof(before));
+    for (size_t i = 0; i < NIC_COUNTERS; i++)
+        now[i] -= before[i];
+    memcpy(stats, now, sizeof(now));
+}
+
+static void host_port(const struct oche_world *world, uint32_t host,
+                      struct oche_switch_port_stats *port)
+{
+    const struct oche_pause *pause = oche_host_pause(world->hosts[host]);
+    struct oche_nic_stats nic;
+
+    oche_world_host_stats(world, host, &nic);
+    *port =
+        (struct oche_switch_port_stats){.packets = nic.data_packets_sent, .marks = nic.ce_marked};
+    for (unsigned cls = 0; cls < OCHE_CLASSES; cls++) {
+        port->pauses_received[cls] = oche_pause_received(pause, cls);
+        port->paused_time[cls] = oche_pause_time(pause, cls, world->network.now);
+    }
+}
+
+void oche_world_port_stats(const struct oche_world *world, struct oche_switch_port_stats *stats)
+{
+    const struct oche_topology *topology = &world->topology;
+
+    for (uint32_t i = 0; i < topology->host_count; i++)
+        host_port(world, i, &stats[topology->nodes[i].first_port]);
+    for (uint32_t i = 0; i < topology->switch_count; i++) {
+        const struct oche_topology_node *node = &topology->nodes[topology->host_count + i];
+
+        for (uint32_t port = 0; port < node->port_count; port++)
+            oche_switch_port_stats(world->switches[i], port, world->network.now,
+                                   &stats[node->first_port + port]);
+    }
+}
+
+uint64_t oche_world_flow_bytes(const struct oche_world *world, uint32_t flow)
+{
+    const struct oche_flow_plan *plan = &world->flows.plan[flow];
+    const struct oche_connection *connection = &world->flows.connections[plan->connection];
+
+    if (world->flows.received[flow].delivered != OCHE_NEVER)
+        return plan->bytes;
+    if (connection->delivered >= connection->queued ||
+        world->flows.order[connection->first + connection->delivered] != flow)
+        return 0; /* not begun, or behind another one on its connection */
+    return oche_host_arrived_bytes(world->hosts[plan->dst], plan->connection);
+}
