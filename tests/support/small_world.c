@@ -78,6 +78,26 @@ void small_world_cc(struct small_world *small, const char *name, uint64_t value)
     set(&small->config.cc->table, small->cc_params, name, value);
 }
 
+void small_world_cc_real(struct small_world *small, const char *name, double value)
+{
+    const struct oche_param *param = oche_param_find(&small->config.cc->table, name);
+
+    assert_non_null(param);
+    assert_int_equal(param->unit, OCHE_UNIT_REAL);
+    oche_param_set(param, small->cc_params, (union oche_value){.real = value});
+}
+
+static void listen(struct small_world *small)
+{
+    const struct oche_network *network = oche_world_network(small->world);
+
+    assert_int_equal(small->config.threads, 1);
+    for (uint32_t i = 0; i < network->node_count; i++) {
+        network->nodes[i].trace.sink = small->sink;
+        network->nodes[i].trace.sink_context = small->sink_context;
+    }
+}
+
 void small_world_run(struct small_world *small, const struct oche_flow_plan *flows, uint32_t count)
 {
     char error[512] = "";
@@ -88,6 +108,8 @@ void small_world_run(struct small_world *small, const struct oche_flow_plan *flo
     small->world = oche_world_create(&small->config, error, sizeof(error));
     if (small->world == NULL)
         fail_msg("%s", error);
+    if (small->sink != NULL)
+        listen(small);
     oche_world_run(small->world, NULL, NULL);
     oche_world_totals(small->world, &small->totals);
 }

@@ -14,6 +14,8 @@ struct small_world {
     struct oche_workload_config workload;
     const struct oche_flow_plan *flows; /* the test's */
     uint32_t flow_count;
+    oche_trace_sink *sink; /* of every node, with one thread; or NULL */
+    void *sink_context;
     struct oche_world *world;
     struct oche_world_totals totals; /* after small_world_run */
 };
@@ -24,6 +26,7 @@ void small_world_init(struct small_world *small, const char *topology, const cha
 /* Sets a parameter of the topology, of congestion control or of recovery. */
 void small_world_topology(struct small_world *small, const char *name, uint64_t value);
 void small_world_cc(struct small_world *small, const char *name, uint64_t value);
+void small_world_cc_real(struct small_world *small, const char *name, double value);
 /* Builds, runs to the end, reads the totals. Fails the test when the world cannot be built. */
 void small_world_run(struct small_world *small, const struct oche_flow_plan *flows, uint32_t count);
 /* Frees the world; the rest stays, so that it can run again with other settings. */

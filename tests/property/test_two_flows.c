@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Two greedy flows share a bottleneck of 40 Gbit/s; one starts at 40, the other at 5 Gbit/s. Does
+ * DCQCN make them equal, and how soon?  The setting of the paper's fluid analysis (sec 5, Figs 10
+ * to 13; REFERENCE A.5, A.6), by packets: 20 seeds, 0.3 s, windows of 5 ms.
+ *
+ *   deployed    REFERENCE A.3, first column
+ *   strawman    A.3, second column: QCN's and DCTCP's values
+ *   A.6         the strawman as A.6 integrates it: with R_AI 40 Mbit/s
+ *
+ * What is claimed, and how near it must come, was written down before the first run:
+ *
+ *   deployed: in the median over the seeds the first window in which both flows are within 10 % of
+ *   their fair share ends between half of and twice the fluid model's 0.040 s. From 0.05 to 0.3 s
+ *   each seed's ratio of mean rates lies between 0.8 and 1.25, the mean of the ratios between 0.9
+ *   and 1.1, and the flows together use at least 95 % of the link.
+ *   strawman, both: the ratio is 3 or more in the median, 1.5 or more for every seed.
+ *
+ * Rates are those of the link: payload that was delivered, times line bytes over payload of a full
+ * packet. Between seeds differ the random numbers of the marks and the flows' starts, by up to
+ * 10 us. Packets have 1000 bytes of payload, as in the fluid model. A packet in 16 asks for an ACK:
+ * DCQCN does not look at them.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/dcqcn_fluid.h"
+#include "tests/support/small_world.h"
+#include "tests/support/test.h"
+
+#define SEEDS    20
+#define WINDOW   (5 * OCHE_MS)
+#define DURATION (300 * OCHE_MS)
+#define WINDOWS  ((unsigned)(DURATION / WINDOW))
+#define STEADY   10 /* windows from 0.05 s on */
+#define FAIR_BPS 20e9
+
+/* The claims. */
+#define FLUID_S            0.040
+#define LEAST_FIRST_S      (FLUID_S / 2)
+#define MOST_FIRST_S       (FLUID_S * 2)
+#define SEED_RATIO         1.25 /* and one over it */
+#define MEAN_RATIO_ERROR   0.1
+#define LEAST_USED         0.95
+#define STRAWMAN_MEDIAN    3.0
+#define STRAWMAN_EACH_SEED 1.5
+
+/* Bits that each flow moved in each window. */
+struct run {
+    double bits[2][WINDOWS];
+};
+
+/* Of one run. */
+struct outcome {
+    double first_s;         /* end of the first window that is fair; INFINITY: none is */
+    double mean[2], ratio;  /* bits per second from 0.05 s on; the first flow's over the second's */
+    unsigned fair_windows;  /* of those from 0.05 s on */
+    double least, greatest; /* the first flow's share of a window's bits, there */
+};
+
+static bool is_fair(const struct run *run, unsigned window)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        double rate = run->bits[i][window] * (double)(OCHE_SEC / WINDOW);
+        if (fabs(rate - FAIR_BPS) > 0.1 * FAIR_BPS)
+            return false;
+    }
+    return true;
+}
+
+static struct outcome judge(const struct run *run)
+{
+    struct outcome outcome = {.first_s = INFINITY, .least = 1};
+
+    for (unsigned w = WINDOWS; w-- > 0;)
+        if (is_fair(run, w))
+            outcome.first_s = (w + 1) * (double)WINDOW / (double)OCHE_SEC;
+    for (unsigned w = STEADY; w < WINDOWS; w++) {
+        double share = run->bits[0][w] / (run->bits[0][w] + run->bits[1][w]);
+        outcome.least = fmin(outcome.least, share);
+        outcome.greatest = fmax(outcome.greatest, share);
+        outcome.fair_windows += is_fair(run, w);
+        for (unsigned i = 0; i < 2; i++)
+            outcome.mean[i] += run->bits[i][w];
+    }
+    for (unsigned i = 0; i < 2; i++)
+        outcome.mean[i] *= (double)OCHE_SEC / (double)((WINDOWS - STEADY) * WINDOW);
+    outcome.ratio = outcome.mean[0] / outcome.mean[1];
+    return outcome;
+}
+
+/* ---- by the fluid model ---- */
+
+struct fluid_watch {
+    struct run run;
+    double step, last_unequal; /* the last time when the rates differ by 10 % of the fair share */
+};
+
+static void watch_fluid(void *context, double time, const double rates[2], double queue)
+{
+    struct fluid_watch *watch = context;
+    unsigned window = (unsigned)((time - watch->step / 2) * (double)(OCHE_SEC / WINDOW));
+
+    (void)queue;
+    for (unsigned i = 0; i < 2; i++)
+        watch->run.bits[i][window] += rates[i] * watch->step;
+    if (fabs(rates[0] - rates[1]) >= 0.1 * FAIR_BPS)
+        watch->last_unequal = time;
+}
+
+static struct fluid_watch fluid(const struct dcqcn_fluid *model)
+{
+    struct fluid_watch watch = {.step = model->step};
+
+    dcqcn_fluid_run(model, (double)DURATION / (double)OCHE_SEC, watch_fluid, &watch);
+    return watch;
+}
+
+static struct dcqcn_fluid fluid_strawman(double rai)
+{
+    struct dcqcn_fluid model = dcqcn_fluid_deployed();
+
+    model.kmin = model.kmax = 40000;
+    model.pmax = 1;
+    model.g = 1.0 / 16;
+    model.timer = 1.5e-3;
+    model.byte_counter = 150e3;
+    model.rai = rai;
+    return model;
+}
+
+static void print_fluid(const char *name, const struct fluid_watch *watch)
+{
+    struct outcome outcome = judge(&watch->run);
+
+    print_message("fluid %-9s first fair window ends at %.3f s, rates differ by less than 10 %% "
+                  "from %.4f s on, means %.2f and %.2f Gbit/s, ratio %.3f\n",
+                  name, outcome.first_s, watch->last_unequal, outcome.mean[0] / 1e9,
+                  outcome.mean[1] / 1e9, outcome.ratio);
+}
+
+/* Each line of REFERENCE A.6's table, so that the model here is the one that was meant there. */
+static void test_fluid_model(void **state)
+{
+    struct dcqcn_fluid model = dcqcn_fluid_deployed();
+    struct fluid_watch watch = fluid(&model);
+
+    (void)state;
+    print_fluid("deployed", &watch);
+    assert_true(fabs(watch.last_unequal - 0.040) < 0.0005);
+    model.timer = 100e-6;
+    assert_true(fabs(fluid(&model).last_unequal - 0.078) < 0.0005);
+    model = dcqcn_fluid_deployed(); /* cut-off marking, fast timer */
+    model.kmin = model.kmax = 40000;
+    model.pmax = 1;
+    model.g = 1.0 / 16;
+    assert_true(fabs(fluid(&model).last_unequal - 0.10) < 0.005);
+    model = fluid_strawman(40e6); /* RED marking, slow timer */
+    model.kmin = 5000;
+    model.kmax = 200000;
+    model.pmax = 0.01;
+    assert_true(fabs(fluid(&model).last_unequal - 0.14) < 0.005);
+    model = fluid_strawman(40e6);
+    watch = fluid(&model);
+    print_fluid("A.6", &watch);
+    assert_true(fabs(judge(&watch.run).mean[1] - 0.15e9) < 0.02e9);
+    model = fluid_strawman(5e6);
+    watch = fluid(&model);
+    print_fluid("strawman", &watch);
+    assert_true(judge(&watch.run).first_s == INFINITY);
+}
+
+/* ---- by packets ---- */
+
+#define SENDERS  2
+#define RECEIVER 2
+
+static void watch_packets(void *context, uint32_t node, const struct oche_trace_record *record)
+{
+    struct run *run = context;
+
+    if (record->kind != OCHE_TRACE_DELIVERED || node != RECEIVER)
+        return;
+    run->bits[record->qpn - OCHE_FIRST_QPN][record->time / WINDOW] += (double)record->b * 8;
+}
+
+static void begin(struct small_world *small)
+{
+    small_world_init(small, "star", "dcqcn", "go_back_n");
+    small_world_topology(small, "hosts", SENDERS + 1);
+    small->config.hosts.mtu_bytes = 1000;
+    small->config.hosts.ack_every_packets = 16;
+    small->config.run.duration = DURATION;
+}
+
+static void make_strawman(struct small_world *small, uint64_t rai, uint64_t rhai)
+{
+    small->config.switches.kmin_bytes = small->config.switches.kmax_bytes = 40000;
+    small->config.switches.pmax = 1;
+    small_world_cc_real(small, "g", 1.0 / 16);
+    small_world_cc(small, "timer", 1500 * OCHE_US);
+    small_world_cc(small, "byte_counter", 150000);
+    small_world_cc(small, "rai", rai);
+    small_world_cc(small, "rhai", rhai);
+}
+
+static struct outcome run_seed(struct small_world *small, uint64_t seed)
+{
+    struct run run = {0};
+    struct oche_flow_plan flows[SENDERS];
+    uint64_t payload = small->config.hosts.mtu_bytes;
+    double line_per_payload = (double)(payload + 62 + OCHE_GAP_BYTES) / (double)payload;
+
+    for (uint32_t i = 0; i < SENDERS; i++) {
+        struct oche_random random = oche_random_stream(seed, "start of a flow", i);
+        oche_time start = oche_random_below(&random, 10 * OCHE_US);
+        flows[i] = small_flow(i, RECEIVER, UINT64_C(1) << 31, start);
+    }
+    flows[1].initial_rate_bps = 5 * OCHE_GBPS; /* the other one's is the line rate */
+    small->config.seed = seed;
+    small->sink = watch_packets;
+    small->sink_context = &run;
+    small_world_run(small, flows, SENDERS);
+    assert_int_equal(small->totals.flows_completed, 0);
+    assert_int_equal(small->totals.drops[OCHE_DROP_BUFFER], 0);
+    assert_true(small->totals.nic.cnps_received > 0);
+    small_world_end(small);
+    for (unsigned i = 0; i < SENDERS; i++)
+        for (unsigned w = 0; w < WINDOWS; w++)
+            run.bits[i][w] *= line_per_payload;
+    return judge(&run);
+}
+
+static int compare(const void *left, const void *right)
+{
+    const double *a = left, *b = right;
+
+    return (*a > *b) - (*a < *b);
+}
+
+struct summary {
+    double median_first_s, median_ratio, mean_ratio, least_ratio, greatest_ratio, used;
+};
+
+static struct summary run_all(const char *name, struct small_world *small)
+{
+    double first[SEEDS], ratio[SEEDS];
+    struct summary sum = {0};
+    double fair = 0, mean[2] = {0}, least = 1, greatest = 0;
+
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct outcome outcome = run_seed(small, seed);
+        first[seed - 1] = outcome.first_s;
+        ratio[seed - 1] = outcome.ratio;
+        sum.mean_ratio += outcome.ratio / SEEDS;
+        for (unsigned i = 0; i < SENDERS; i++)
+            mean[i] += outcome.mean[i] / SEEDS;
+        fair += outcome.fair_windows / (double)(WINDOWS - STEADY) / SEEDS;
+        least = fmin(least, outcome.least);
+        greatest = fmax(greatest, outcome.greatest);
+    }
+    qsort(first, SEEDS, sizeof(*first), compare);
+    qsort(ratio, SEEDS, sizeof(*ratio), compare);
+    sum.median_first_s = (first[SEEDS / 2 - 1] + first[SEEDS / 2]) / 2;
+    sum.median_ratio = (ratio[SEEDS / 2 - 1] + ratio[SEEDS / 2]) / 2;
+    sum.least_ratio = ratio[0];
+    sum.greatest_ratio = ratio[SEEDS - 1];
+    sum.used = (mean[0] + mean[1]) / (2 * FAIR_BPS);
+    print_message("packets %-9s first fair window ends at %.3f s (%.3f to %.3f), from 0.05 s on: "
+                  "%.2f and %.2f Gbit/s, ratio %.3f (median %.3f, %.3f to %.3f), %.0f %% of the "
+                  "windows fair, the first flow's share of one %.2f to %.2f\n",
+                  name, sum.median_first_s, first[0], first[SEEDS - 1], mean[0] / 1e9,
+                  mean[1] / 1e9, sum.mean_ratio, sum.median_ratio, sum.least_ratio,
+                  sum.greatest_ratio, 100 * fair, least, greatest);
+    small_world_free(small);
+    return sum;
+}
+
+static void test_deployed(void **state)
+{
+    struct small_world small;
+
+    (void)state;
+    begin(&small);
+    struct summary sum = run_all("deployed", &small);
+    assert_true(sum.median_first_s >= LEAST_FIRST_S && sum.median_first_s <= MOST_FIRST_S);
+    assert_true(sum.least_ratio >= 1 / SEED_RATIO && sum.greatest_ratio <= SEED_RATIO);
+    assert_true(fabs(sum.mean_ratio - 1) <= MEAN_RATIO_ERROR);
+    assert_true(sum.used >= LEAST_USED);
+}
+
+static void expect_unfair(const struct summary *sum)
+{
+    assert_true(sum->median_ratio >= STRAWMAN_MEDIAN);
+    assert_true(sum->least_ratio >= STRAWMAN_EACH_SEED);
+}
+
+static void test_strawman(void **state)
+{
+    struct small_world small;
+
+    (void)state;
+    begin(&small);
+    make_strawman(&small, 5 * OCHE_MBPS, 50 * OCHE_MBPS);
+    struct summary sum = run_all("strawman", &small);
+    expect_unfair(&sum);
+}
+
+static void test_strawman_of_the_fluid_model(void **state)
+{
+    struct small_world small;
+
+    (void)state;
+    begin(&small);
+    make_strawman(&small, 40 * OCHE_MBPS, 200 * OCHE_MBPS);
+    struct summary sum = run_all("A.6", &small);
+    expect_unfair(&sum);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fluid_model),
+        cmocka_unit_test(test_deployed),
+        cmocka_unit_test(test_strawman),
+        cmocka_unit_test(test_strawman_of_the_fluid_model),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
