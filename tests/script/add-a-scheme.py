@@ -96,8 +96,8 @@ def main():
         run(["ninja", "-C", "build", "oche"], tree)
         listed = run([c for c in commands if "--show-defaults" in c][0], tree)
         assert "fixed_rate" in listed and "rate" in listed, listed
-        run(f"build/oche run {scenario} --out results", tree)
-        times = flow_times(os.path.join(tree, "results"))
+        run([c for c in commands if c.endswith(f"run {scenario}")][0], tree)
+        times = flow_times(os.path.join(tree, "out"))
         assert len(times) == 2 and all(10780 < t < 10820 for t in times), times
         refused = run([c for c in commands if "--set" in c][0], tree, status=2)
         assert "rate" in refused and refused.count("\n") == 1, refused
