@@ -273,57 +273,88 @@ unsigned oche_device_progress(struct oche_device *device)
     /* Who sleeps does not know of timers that were set just now. */
     if (atomic_load_explicit(&device->waiting, memory_order_relaxed) > 0 &&
         next_due(device) < device->waiting_until)
-        oche_device_wake(device);
+        device_ring(device);
     pthread_mutex_unlock(&device->lock);
     return packets;
 }
 
 /* ---- waiting ---- */
 
-void oche_device_wake(struct oche_device *device)
+/*
+ * Who is about to sleep says so (waiting) and then looks; who makes something to be seen does so
+ * and then looks who waits. So one of the two sees the other. The wake-up call stays audible until
+ * the last sleeper has left, as one that reads it would else take it from the others.
+ */
+
+void device_ring(struct oche_device *device)
 {
     const uint64_t one = 1;
 
-    /* It can only fail when 2^64 wakes are pending, and then all are awake. */
+    /* It can only fail when it is audible already. */
     if (write(device->wake_fd, &one, sizeof(one)) < 0)
         return;
 }
 
-/* Sleeps for at most `time`. */
-static void sleep_until_event(struct oche_device *device, oche_time time, bool full)
+uint32_t oche_device_events(const struct oche_device *device)
 {
-    struct pollfd fds[2] = {
-        {.fd = device->socket.fd, .events = (short)(full ? POLLIN | POLLOUT : POLLIN)},
-        {.fd = device->wake_fd, .events = POLLIN},
-    };
-    const struct timespec limit = {.tv_sec = (time_t)(time / OCHE_SEC),
-                                   .tv_nsec = (long)(time % OCHE_SEC / OCHE_NS)};
-    uint64_t wakes;
-
-    if (ppoll(fds, 2, time == OCHE_NEVER ? NULL : &limit, NULL) > 0 && fds[1].revents != 0 &&
-        read(device->wake_fd, &wakes, sizeof(wakes)) < 0)
-        return; /* another waiter was faster */
+    return atomic_load_explicit(&device->events, memory_order_acquire);
 }
 
-void oche_device_wait(struct oche_device *device, oche_time timeout)
+void oche_device_wake(struct oche_device *device)
 {
-    oche_time now, due;
-    bool full;
+    atomic_fetch_add_explicit(&device->events, 1, memory_order_seq_cst);
+    if (atomic_load_explicit(&device->waiting, memory_order_seq_cst) > 0)
+        device_ring(device);
+}
+
+/* Begins a wait. Returns for how long at most; 0: there is something to do. */
+static oche_time begin_wait(struct oche_device *device, uint32_t since, bool *full)
+{
+    oche_time due, now;
 
     oche_device_lock(device);
-    now = oche_clock_now(&device->clock);
     if (atomic_fetch_add_explicit(&device->waiting, 1, memory_order_seq_cst) == 0)
         device->waiting_until = OCHE_NEVER;
     atomic_thread_fence(memory_order_seq_cst);
     due = next_due(device);
-    full = transmit_is_full(device);
+    if (atomic_load_explicit(&device->events, memory_order_seq_cst) != since)
+        due = 0;
     device->waiting_until = oche_time_min(device->waiting_until, due);
+    *full = transmit_is_full(device);
+    now = oche_clock_now(&device->clock);
     oche_device_unlock(device);
+    if (due == OCHE_NEVER)
+        return OCHE_NEVER;
+    return due > now + SHORT_WAIT ? due - now : 0;
+}
 
-    if (due > oche_time_add(now, SHORT_WAIT))
-        sleep_until_event(device,
-                          oche_time_min(timeout, due == OCHE_NEVER ? OCHE_NEVER : due - now), full);
-    atomic_fetch_sub_explicit(&device->waiting, 1, memory_order_relaxed);
+static void end_wait(struct oche_device *device)
+{
+    uint64_t rings;
+
+    oche_device_lock(device);
+    if (atomic_fetch_sub_explicit(&device->waiting, 1, memory_order_seq_cst) == 1 &&
+        read(device->wake_fd, &rings, sizeof(rings)) < 0)
+        rings = 0; /* nobody rang */
+    oche_device_unlock(device);
+}
+
+void oche_device_wait(struct oche_device *device, uint32_t since, oche_time timeout)
+{
+    struct pollfd fds[2] = {{.fd = device->socket.fd, .events = POLLIN},
+                            {.fd = device->wake_fd, .events = POLLIN}};
+    struct timespec limit;
+    oche_time time;
+    bool full;
+
+    time = oche_time_min(begin_wait(device, since, &full), timeout);
+    if (full)
+        fds[0].events |= POLLOUT;
+    limit = (struct timespec){.tv_sec = (time_t)(time / OCHE_SEC),
+                              .tv_nsec = (long)(time % OCHE_SEC / OCHE_NS)};
+    if (time > 0) /* a signal ends it early, which does no harm */
+        ppoll(fds, 2, time == OCHE_NEVER ? NULL : &limit, NULL);
+    end_wait(device);
 }
 
 /* ---- questions ---- */

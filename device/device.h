@@ -55,7 +55,8 @@ struct oche_device_stats {
     uint64_t dropped_sent, dropped_received;       /* on purpose */
     uint64_t send_errors;                          /* packets that the kernel did not take */
     uint64_t send_full;                            /* times that the socket's buffer was full */
-    bool gso, gro;                                 /* in use */
+    uint64_t gso_refused; /* peers to which packets go one by one, as the way there wants */
+    bool gso, gro;        /* in use */
     struct oche_nic_stats nic;
 };
 
@@ -76,12 +77,17 @@ bool oche_device_close(struct oche_device *device);
  */
 unsigned oche_device_progress(struct oche_device *device);
 /*
- * Sleeps until there may be something to do (a packet, a timer, a packet due, work posted by
- * oche_device_post_send, oche_device_wake), or `timeout` (picoseconds) has passed. Progress is the
- * caller's to make then. Returns at once if something is due within 50 µs.
+ * Sleeps until there may be something to do: a packet, a timer, a packet due, work posted by
+ * oche_device_post_send; or an event has happened since `since` was read: a completion in a queue
+ * that is armed (oche_cq_arm), oche_device_wake; or until `timeout` (picoseconds) has passed.
+ * Progress is the caller's to make then. Returns at once if something is due within 50 µs. Any
+ * number of threads may sleep. The order that misses nothing:
+ *     arm; since = oche_device_events; oche_device_progress; oche_cq_poll; oche_device_wait
  */
-void oche_device_wait(struct oche_device *device, oche_time timeout);
-/* Ends all waits. */
+void oche_device_wait(struct oche_device *device, uint32_t since, oche_time timeout);
+/* A number that changes with each event. */
+uint32_t oche_device_events(const struct oche_device *device);
+/* An event: ends all waits, and those that have not begun yet. */
 void oche_device_wake(struct oche_device *device);
 
 oche_time oche_device_now(const struct oche_device *device);

@@ -76,7 +76,8 @@ struct oche_device {
     struct oche_random drop_sent, drop_received;
     struct oche_capture *capture;
 
-    int wake_fd;
+    int wake_fd; /* readable: who sleeps shall look */
+    _Atomic uint32_t events;
     _Atomic uint32_t waiting; /* threads in oche_device_wait */
     oche_time waiting_until;  /* the first of them; under the lock */
 
@@ -97,6 +98,9 @@ void transmit_destroy(struct oche_device *device);
 unsigned device_transmit(struct oche_device *device);
 /* Whether packets wait for room in the socket's buffer. */
 bool transmit_is_full(const struct oche_device *device);
+
+/* Ends all waits that have begun. Without the lock, too. */
+void device_ring(struct oche_device *device);
 
 void objects_destroy(struct oche_device *device);
 extern const struct oche_nic_port device_port;

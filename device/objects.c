@@ -45,6 +45,7 @@ static void pass_completion_event(void *context, struct oche_cq *cq)
 {
     struct oche_device *device = context;
 
+    oche_device_wake(device);
     if (device->config.completion_event != NULL)
         device->config.completion_event(device->config.context, cq);
 }
@@ -225,6 +226,6 @@ int oche_device_post_send(struct oche_device *device, struct oche_qp *qp,
     /* Either we see the waiter, or the waiter sees the work: it looks after it has said so. */
     atomic_thread_fence(memory_order_seq_cst);
     if (status == 0 && atomic_load_explicit(&device->waiting, memory_order_relaxed) > 0)
-        oche_device_wake(device);
+        device_ring(device);
     return status;
 }

@@ -18,6 +18,7 @@ struct oche_peer {
     struct sockaddr_storage socket_address; /* where its device listens */
     socklen_t socket_address_bytes;
     struct oche_ip_ids ids;
+    bool no_gso; /* the way there takes no datagrams of several packets */
 };
 
 struct oche_peers {

@@ -229,10 +229,8 @@ enum oche_send_result oche_socket_send(struct oche_socket *by, struct oche_datag
             continue;
         if (errno == EAGAIN || errno == EWOULDBLOCK)
             return OCHE_SEND_FULL;
-        if (out[*sent].segment_bytes != 0 && (errno == EIO || errno == EINVAL)) {
-            by->gso = false;
+        if (out[*sent].segment_bytes != 0 && (errno == EIO || errno == EINVAL))
             return OCHE_SEND_NO_GSO;
-        }
         return OCHE_SEND_ERROR;
     }
     return OCHE_SEND_DONE;

@@ -31,7 +31,7 @@ struct oche_socket_options {
 struct oche_socket {
     int fd;
     bool ipv6;
-    bool gso; /* turns false when the kernel refuses */
+    bool gso;
     bool gro;
     uint32_t receive_bytes; /* receive buffer, as the kernel counts: about twice the payload */
     struct oche_socket_scratch *scratch;
@@ -70,7 +70,7 @@ unsigned oche_socket_receive(struct oche_socket *from, struct oche_datagram_in *
 enum oche_send_result {
     OCHE_SEND_DONE,   /* all of them */
     OCHE_SEND_FULL,   /* the socket's buffer is full: the rest again later */
-    OCHE_SEND_NO_GSO, /* this path has no segmentation offload: gso is false from now on */
+    OCHE_SEND_NO_GSO, /* the first not sent cannot be as one datagram of several packets */
     OCHE_SEND_ERROR,  /* the first not sent cannot be: larger than the path's MTU, no route, … */
 };
 

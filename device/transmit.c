@@ -76,7 +76,7 @@ static unsigned sharing(const struct oche_device *device, unsigned first)
     uint32_t bytes = count;
     unsigned end = first + 1;
 
-    if (!device->socket.gso || t->outgoing[first].lost)
+    if (!device->socket.gso || device->peers.peers[one->dst].no_gso || t->outgoing[first].lost)
         return 1;
     while (end < t->packet_count && end - first < OCHE_SOCKET_SEGMENTS) {
         const struct outgoing *next = &t->outgoing[end];
@@ -203,6 +203,17 @@ static void give_up(struct oche_device *device)
     t->datagrams_sent++;
 }
 
+/* The datagram that is next, and all later ones to that peer, must be single packets. */
+static void break_up(struct oche_device *device)
+{
+    struct transmitter *t = &device->transmitter;
+    const unsigned first = t->first_of[t->datagrams_sent];
+
+    device->peers.peers[t->packets[first].dst].no_gso = true;
+    device->stats.gso_refused++;
+    make_datagrams(device, first);
+}
+
 /* Sends what has been made. Returns how many packets went. */
 static unsigned send_datagrams(struct oche_device *device)
 {
@@ -220,7 +231,7 @@ static unsigned send_datagrams(struct oche_device *device)
             return packets;
         }
         if (result == OCHE_SEND_NO_GSO)
-            make_datagrams(device, t->first_of[t->datagrams_sent]);
+            break_up(device);
         if (result == OCHE_SEND_ERROR)
             give_up(device);
     }

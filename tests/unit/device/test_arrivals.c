@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What arrives at a device from a peer that the test plays itself, byte by byte: malformed packets
+ * are counted by cause and do nothing else; IP identifications of all kinds are found; a CE mark
+ * becomes a CNP; and what the device sends is what REFERENCE I says. Also the capture of all that.
+ */
+#include <netinet/ip.h>
+#include <netinet/udp.h>
+#include <pcap/pcap.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/cc/cc.h"
+#include "core/random.h"
+#include "core/wire/frame.h"
+#include "device/internal.h"
+#include "device/socket.h"
+#include "tests/support/crc.h"
+#include "tests/unit/device/pair.h"
+
+#define NO_SUCH_QPN 0x99 /* never given out by chance here: seeds are fixed */
+
+static const char *capture_path;
+
+/* The peer that the test plays, at 127.x.y.3 (or .4, whom the device does not know). */
+struct fake {
+    struct oche_socket socket;
+    struct sockaddr_storage device;
+    socklen_t device_bytes;
+    struct oche_ip_header header; /* of what it sends */
+    unsigned next, count;         /* of what it received */
+};
+
+static struct oche_datagram_in in[OCHE_SOCKET_IN];
+
+static struct oche_address address_of(const char *text)
+{
+    struct oche_address address;
+
+    assert_true(oche_address_parse(text, &address));
+    return address;
+}
+
+static void fake_open(struct fake *fake, struct end *end, unsigned last)
+{
+    const struct oche_socket_options options = {.no_gro = true, .buffer_bytes = 1 << 20};
+    const struct oche_address device = address_of(end->address);
+    struct oche_address own;
+    char text[32], error[256];
+
+    *fake = (struct fake){0};
+    own = address_of(loopback_address(text, last));
+    if (!oche_socket_open(&fake->socket, &own, 4791, &options, error, sizeof(error)))
+        fail_msg("%s", error);
+    fake->device_bytes = oche_address_to_socket(&device, 4791, &fake->device);
+    oche_ip_header_make(&fake->header, &own, &device, 4791, 4791, 0);
+    if (last == 3)
+        assert_int_not_equal(oche_device_peer(end->device, text), UINT32_MAX);
+}
+
+static void fake_send_as(struct fake *fake, uint8_t *bytes, size_t count, size_t segment,
+                         uint8_t tos)
+{
+    struct iovec piece = {.iov_base = bytes, .iov_len = count};
+    struct oche_datagram_out out = {.to = &fake->device,
+                                    .to_bytes = fake->device_bytes,
+                                    .pieces = &piece,
+                                    .piece_count = 1,
+                                    .segment_bytes = (uint16_t)segment,
+                                    .tos = tos};
+    unsigned sent;
+
+    assert_int_equal(oche_socket_send(&fake->socket, &out, 1, &sent), OCHE_SEND_DONE);
+    assert_int_equal(sent, 1);
+}
+
+static void fake_send(struct fake *fake, uint8_t *bytes, size_t count)
+{
+    fake_send_as(fake, bytes, count, 0, 0);
+}
+
+/* Encodes a packet with the ICRC that it has with IP identification `id`. */
+static size_t fake_encode(struct fake *fake, const struct oche_packet *packet, uint16_t id,
+                          uint8_t *out)
+{
+    struct oche_pseudo pseudo;
+
+    oche_ip_header_set_id(&fake->header, id);
+    oche_pseudo_from_bytes(&pseudo, fake->header.bytes);
+    return oche_encode_transport(packet, &pseudo, crc_zlib, out, 5000);
+}
+
+/* Until the device has seen `packets` in all. */
+static struct oche_device_stats seen(struct end *end, uint64_t packets)
+{
+    const oche_time start = oche_device_now(end->device);
+    struct oche_device_stats stats;
+
+    do {
+        oche_device_progress(end->device);
+        oche_device_stats(end->device, &stats);
+        if (oche_device_now(end->device) - start > 5 * OCHE_SEC)
+            fail_msg("%u of %u packets arrived", (unsigned)stats.received_packets,
+                     (unsigned)packets);
+    } while (stats.received_packets < packets);
+    assert_int_equal(stats.received_packets, packets);
+    return stats;
+}
+
+static uint64_t no_qp(struct end *end)
+{
+    return oche_nic_rejected(oche_device_nic(end->device), OCHE_REJECT_NO_QP);
+}
+
+/* A SEND ONLY of 8 bytes to a queue pair that does not exist. */
+static const struct oche_packet to_nobody = {
+    .opcode = OCHE_RC_SEND_ONLY, .dest_qpn = NO_SUCH_QPN, .pkey = 0xffff, .payload_bytes = 8};
+
+static void malformed(void **state)
+{
+    static const struct {
+        uint8_t bytes[24]; /* opcode, flags and pad, P_Key, 0, QPN, … */
+        size_t count;
+        enum oche_wire_error error;
+    } cases[] = {
+        {{0}, 0, OCHE_WIRE_TRUNCATED},
+        {{4}, 1, OCHE_WIRE_TRUNCATED},
+        {{4, 0, 0xff, 0xff}, 15, OCHE_WIRE_TRUNCATED},
+        {{4, 0, 0xff, 0xff}, 17, OCHE_WIRE_ALIGNMENT},
+        {{4, 1, 0xff, 0xff}, 20, OCHE_WIRE_TVER},
+        {{0xff, 0, 0xff, 0xff}, 20, OCHE_WIRE_OPCODE},
+        {{0x40, 0, 0xff, 0xff}, 20, OCHE_WIRE_OPCODE},
+        {{OCHE_RC_WRITE_ONLY, 0, 0xff, 0xff}, 16, OCHE_WIRE_HEADER},
+        {{4, 0x30, 0xff, 0xff}, 16, OCHE_WIRE_PAD},
+        {{OCHE_RC_SEND_MIDDLE, 0, 0xff, 0xff}, 16, OCHE_WIRE_PAYLOAD},
+        {{4, 0, 0xff, 0xff}, 20, OCHE_WIRE_ICRC},
+    };
+    uint64_t want[OCHE_WIRE_ERROR_COUNT] = {0};
+    struct oche_device_stats stats;
+    struct fake fake;
+    struct end end;
+    uint8_t bytes[24];
+
+    (void)state;
+    end_open(&end, &(struct oche_device_config){.seed = 1}, NULL, 1);
+    fake_open(&fake, &end, 3);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        memcpy(bytes, cases[i].bytes, sizeof(bytes));
+        fake_send(&fake, bytes, cases[i].count);
+        stats = seen(&end, i + 1);
+        want[cases[i].error]++;
+        assert_memory_equal(stats.wrong, want, sizeof(want));
+    }
+    assert_int_equal(stats.nic.rejected_packets, 0); /* none came that far */
+    assert_int_equal(no_qp(&end), 0);
+    fake_send(&fake, bytes, fake_encode(&fake, &to_nobody, 0, bytes));
+    seen(&end, sizeof(cases) / sizeof(cases[0]) + 1);
+    assert_int_equal(no_qp(&end), 1); /* this one did */
+    assert_int_equal(stats.sent_packets, 0);
+    oche_socket_close(&fake.socket);
+    end_close(&end);
+}
+
+/* Random bytes, of random lengths, some with a right ICRC: all are counted, none is believed. */
+static void garbage(void **state)
+{
+    struct oche_random random = oche_random_stream(1, "garbage", 0);
+    struct oche_device_stats stats;
+    static uint8_t bytes[9000];
+    uint64_t wrong = 0;
+    struct fake fake;
+    struct end end;
+
+    (void)state;
+    end_open(&end, &(struct oche_device_config){.seed = 1}, NULL, 1);
+    fake_open(&fake, &end, 3);
+    for (unsigned i = 1; i <= 3000; i++) {
+        size_t count = 4 * oche_random_below(&random, i % 10 == 0 ? sizeof(bytes) / 4 : 40);
+
+        for (size_t k = 0; k < count; k++)
+            bytes[k] = (uint8_t)oche_random_u64(&random);
+        if (i % 3 != 0 && count >= 16) {
+            struct oche_span body = {.bytes = bytes, .count = count - 4};
+            struct oche_pseudo pseudo;
+
+            bytes[0] = (uint8_t)oche_random_below(&random, 0x66);
+            bytes[1] &= 0xf0;
+            oche_ip_header_set_bytes(&fake.header, (uint32_t)count);
+            oche_pseudo_from_bytes(&pseudo, fake.header.bytes);
+            oche_icrc_put(bytes + body.count, oche_icrc(crc_zlib, &pseudo, &body, 1));
+        }
+        fake_send(&fake, bytes, count);
+        stats = seen(&end, i);
+    }
+    for (unsigned i = 0; i < OCHE_WIRE_ERROR_COUNT; i++)
+        wrong += stats.wrong[i];
+    assert_int_equal(wrong + stats.nic.rejected_packets, 3000);
+    assert_true(stats.nic.rejected_packets > 500 && wrong > 1000);
+    assert_int_equal(stats.sent_packets, 0);
+    oche_socket_close(&fake.socket);
+    end_close(&end);
+}
+
+/* Ten packets in one datagram, the fourth corrupted, the last one shorter. */
+static void several_in_one(void **state)
+{
+    uint8_t bytes[10 * 24];
+    struct oche_packet packet = to_nobody;
+    struct oche_device_stats stats;
+    struct fake fake;
+    struct end end;
+    size_t at = 0;
+
+    (void)state;
+    end_open(&end, &(struct oche_device_config){.strict_ip_id = true}, NULL, 1);
+    fake_open(&fake, &end, 3);
+    for (uint16_t i = 0; i < 10; i++) {
+        packet.payload_bytes = i == 9 ? 4 : 8;
+        at += fake_encode(&fake, &packet, i, bytes + at);
+    }
+    bytes[3 * 24 + 15] ^= 1;
+    fake_send_as(&fake, bytes, at, 24, 0);
+    stats = seen(&end, 10);
+    assert_int_equal(no_qp(&end), 9);
+    assert_int_equal(stats.wrong[OCHE_WIRE_ICRC], 1);
+    assert_int_equal(stats.received_datagrams, 1);
+    oche_socket_close(&fake.socket);
+    end_close(&end);
+}
+
+/* Sends packets as if their identifications were these; returns how many were accepted. */
+static uint64_t send_ids(bool strict, const uint16_t *ids, unsigned count, unsigned last,
+                         uint64_t *unexpected, uint64_t *strangers)
+{
+    struct oche_device_stats stats;
+    struct fake fake;
+    struct end end;
+    uint64_t accepted;
+    uint8_t bytes[64];
+
+    end_open(&end, &(struct oche_device_config){.strict_ip_id = strict}, NULL, 1);
+    fake_open(&fake, &end, last);
+    for (unsigned i = 0; i < count; i++) {
+        fake_send(&fake, bytes, fake_encode(&fake, &to_nobody, ids[i], bytes));
+        stats = seen(&end, i + 1);
+    }
+    accepted = no_qp(&end);
+    assert_int_equal(accepted + stats.wrong[OCHE_WIRE_ICRC], count);
+    *unexpected = stats.unexpected_ip_ids;
+    *strangers = stats.strangers;
+    oche_socket_close(&fake.socket);
+    end_close(&end);
+    return accepted;
+}
+
+static void identifications(void **state)
+{
+    static const uint16_t ids[] = {0, 1, 2, 63, 0, 40000, 40001, 40003, 40002, 0, 65535, 0, 30000};
+    const unsigned count = sizeof(ids) / sizeof(ids[0]);
+    uint64_t unexpected, strangers;
+
+    (void)state;
+    assert_int_equal(send_ids(false, ids, count, 3, &unexpected, &strangers), count);
+    assert_int_equal(unexpected, 2); /* 40000, 30000; 65535 is just before 0 */
+    assert_int_equal(strangers, 0);
+    assert_int_equal(send_ids(true, ids, count, 3, &unexpected, &strangers), count - 2);
+    assert_int_equal(unexpected, 2);
+    /* Nothing is remembered of a stranger: all above 127 are surprises. */
+    assert_int_equal(send_ids(false, ids, count, 4, &unexpected, &strangers), count);
+    assert_int_equal(unexpected, 6);
+    assert_int_equal(strangers, count);
+}
+
+/* The next packet that the fake gets. Its identification must be 0, or 1 if `second`. */
+static void fake_receive(struct fake *fake, struct end *end, bool second,
+                         struct oche_packet *packet, uint8_t *tos)
+{
+    const oche_time start = oche_device_now(end->device);
+    const struct oche_address device = address_of(end->address);
+    struct oche_address own;
+    const struct oche_datagram_in *one;
+    struct oche_ip_header header;
+    struct oche_pseudo pseudo;
+    bool right;
+
+    while (fake->next == fake->count) {
+        fake->next = 0;
+        fake->count = oche_socket_receive(&fake->socket, in);
+        oche_device_progress(end->device);
+        if (oche_device_now(end->device) - start > 5 * OCHE_SEC)
+            fail_msg("nothing arrived");
+    }
+    one = &in[fake->next++];
+    assert_memory_equal(&one->from, &device, sizeof(device));
+    assert_int_equal(one->from_port, 4791);
+    assert_int_equal(oche_decode_transport(one->bytes, one->count, packet, NULL), OCHE_WIRE_OK);
+    oche_ip_map_ipv4(own.ip, fake->header.bytes + 12);
+    oche_ip_header_make(&header, &device, &own, 4791, 4791, one->tos);
+    oche_pseudo_from_bytes(&pseudo, header.bytes);
+    oche_pseudo_set_bytes(&pseudo, one->count);
+    right = oche_icrc_check(crc_zlib, &pseudo, one->bytes, one->count);
+    oche_pseudo_set_id(&pseudo, 1);
+    right = right || (second && oche_icrc_check(crc_zlib, &pseudo, one->bytes, one->count));
+    assert_true(right);
+    *tos = one->tos;
+}
+
+static void end_connect_to_fake(struct end *end, enum oche_transport transport)
+{
+    const struct oche_qp_config config = {.transport = (uint8_t)transport,
+                                          .mtu_bytes = 1024,
+                                          .send_depth = 8,
+                                          .access = OCHE_ACCESS_REMOTE_WRITE,
+                                          .send_cq = end->cq,
+                                          .recv_cq = end->cq};
+    char text[32];
+    struct oche_qp_connection connection = {
+        .remote_address = oche_device_peer(end->device, loopback_address(text, 3)),
+        .remote_qpn = 0x777,
+        .send_psn = 100,
+        .recv_psn = 200,
+        .ack_timeout = OCHE_NEVER};
+
+    end->qp = oche_device_create_qp(end->device, &config);
+    assert_non_null(end->qp);
+    assert_true(oche_device_connect(end->device, end->qp, &connection));
+}
+
+/* Data goes out ECN capable in class 0; CE on an arrival gives a CNP and an ACK in class 6. */
+static void congestion(void **state)
+{
+    struct end end, far = {0};
+    struct oche_packet write = {.opcode = OCHE_RC_WRITE_ONLY,
+                                .bth = OCHE_BTH_ACKREQ,
+                                .pkey = 0xffff,
+                                .psn = 200,
+                                .payload_bytes = 8,
+                                .dma_length = 8,
+                                .ext = OCHE_EXT_RETH | OCHE_EXT_PAYLOAD};
+    struct oche_packet packet;
+    struct oche_send_work work;
+    uint8_t bytes[64], payload[8] = "marked!", tos;
+    struct fake fake;
+    bool cnp = false, ack = false;
+
+    (void)state;
+    end_open(&end, &(struct oche_device_config){.cc = oche_cc_find("dcqcn")}, NULL, 1);
+    fake_open(&fake, &end, 3);
+    end_connect_to_fake(&end, OCHE_TRANSPORT_RC);
+
+    work = work_between(&end, &far, OCHE_WORK_WRITE, 0, 8);
+    assert_int_equal(oche_device_post_send(end.device, end.qp, &work), 0);
+    fake_receive(&fake, &end, false, &packet, &tos);
+    assert_int_equal(packet.opcode, OCHE_RC_WRITE_ONLY);
+    assert_int_equal(packet.dest_qpn, 0x777);
+    assert_int_equal(packet.psn, 100);
+    assert_int_equal(tos, OCHE_ECN_ECT0);
+
+    write.dest_qpn = oche_qp_number(end.qp);
+    write.va = (uint64_t)(uintptr_t)end.memory + 16;
+    write.rkey = end.key;
+    write.payload = payload;
+    fake_send_as(&fake, bytes, fake_encode(&fake, &write, 0, bytes), 0, OCHE_ECN_CE);
+    for (unsigned i = 0; i < 2; i++) {
+        fake_receive(&fake, &end, i == 1, &packet, &tos);
+        cnp = cnp || packet.opcode == OCHE_CNP;
+        ack = ack || packet.opcode == OCHE_RC_ACK;
+        assert_int_equal(packet.dest_qpn, 0x777);
+        assert_int_equal(tos >> 2, 48);
+    }
+    assert_true(cnp && ack);
+    assert_memory_equal(end.memory + 16, payload, 8);
+    assert_int_equal(seen(&end, 1).nic.ce_received, 1);
+    oche_socket_close(&fake.socket);
+    end_close(&end);
+}
+
+/* A way without segmentation offload (here: a socket without checksums): packets go singly. */
+static void gso_refused(void **state)
+{
+    const int on = 1;
+    struct oche_device_stats stats;
+    struct oche_send_work work;
+    struct pair pair;
+
+    (void)state;
+    pair_open(&pair, &(struct oche_device_config){.strict_ip_id = true}, OCHE_TRANSPORT_RC);
+    assert_int_equal(setsockopt(pair.a.device->socket.fd, SOL_SOCKET, SO_NO_CHECK, &on, sizeof(on)),
+                     0);
+    end_fill(&pair.a, 1);
+    work = work_between(&pair.a, &pair.b, OCHE_WORK_WRITE, 0, 100000);
+    assert_int_equal(oche_device_post_send(pair.a.device, pair.a.qp, &work), 0);
+    assert_int_equal(pump(&pair, &pair.a).status, OCHE_STATUS_SUCCESS);
+    assert_memory_equal(pair.a.memory, pair.b.memory, 100000);
+    oche_device_stats(pair.a.device, &stats);
+    if (stats.gso)
+        assert_int_equal(stats.gso_refused, 1);
+    assert_int_equal(stats.send_errors, 0);
+    assert_int_equal(stats.nic.retransmitted_packets, 0);
+    assert_int_equal(stats.sent_datagrams, stats.sent_packets);
+    pair_close(&pair);
+}
+
+/* No route from loopback to elsewhere: the packets are lost, the queue pair gives up. */
+static void no_way(void **state)
+{
+    struct end end, far = {0};
+    struct oche_qp_connection connection = {
+        .remote_qpn = 0x777, .ack_timeout = OCHE_MS, .retry_count = 2};
+    const struct oche_qp_config config = {.mtu_bytes = 1024, .send_depth = 8};
+    struct oche_send_work work;
+    struct oche_device_stats stats;
+    struct pair pair;
+
+    (void)state;
+    end_open(&end, &(struct oche_device_config){.seed = 1}, NULL, 1);
+    connection.remote_address = oche_device_peer(end.device, "198.51.100.1");
+    struct oche_qp_config full = config;
+    full.send_cq = full.recv_cq = end.cq;
+    end.qp = oche_device_create_qp(end.device, &full);
+    assert_true(oche_device_connect(end.device, end.qp, &connection));
+    work = work_between(&end, &far, OCHE_WORK_WRITE, 0, 100000);
+    assert_int_equal(oche_device_post_send(end.device, end.qp, &work), 0);
+    pair = (struct pair){.a = end};
+    assert_int_equal(pump(&pair, &end).status, OCHE_STATUS_RETRY_EXCEEDED);
+    oche_device_stats(end.device, &stats);
+    assert_true(stats.send_errors >= 98);
+    assert_int_equal(stats.sent_packets, 0);
+    end_close(&end);
+}
+
+/* ---- the capture ---- */
+
+struct captured {
+    unsigned packets, wrong, with_id, from_a;
+};
+
+static struct captured read_capture(void)
+{
+    struct captured captured = {0};
+    char error[PCAP_ERRBUF_SIZE];
+    struct pcap_pkthdr *header;
+    const u_char *bytes;
+    pcap_t *pcap = pcap_open_offline(capture_path, error);
+
+    if (pcap == NULL)
+        fail_msg("%s", error);
+    assert_int_equal(pcap_datalink(pcap), DLT_RAW);
+    while (pcap_next_ex(pcap, &header, &bytes) == 1) {
+        struct oche_packet packet;
+        struct oche_frame frame;
+        const enum oche_wire_error is =
+            oche_decode_ip(bytes, header->caplen, crc_zlib, &packet, &frame);
+
+        captured.packets++;
+        captured.wrong += is != OCHE_WIRE_OK;
+        captured.with_id += is == OCHE_WIRE_OK && frame.ip_id != 0;
+        captured.from_a += frame.src_ip[15] == 1;
+    }
+    pcap_close(pcap);
+    return captured;
+}
+
+/* All that was sent, lost packets included, and all that arrived, malformed packets included. */
+static void captured(void **state)
+{
+    const struct oche_device_config plain = {.seed = 1}, with = {.seed = 1,
+                                                                 .drop_sent_ppm = 50000,
+                                                                 .capture = capture_path};
+    struct oche_device_stats stats;
+    struct oche_send_work work;
+    struct captured read;
+    struct fake fake;
+    struct pair pair;
+    uint8_t bytes[64];
+
+    (void)state;
+    end_open(&pair.a, &with, NULL, 1);
+    end_open(&pair.b, &plain, NULL, 2);
+    ends_connect(&pair.a, &pair.b, OCHE_TRANSPORT_RC, 1024);
+    work = work_between(&pair.a, &pair.b, OCHE_WORK_READ, 0, 200000);
+    assert_int_equal(oche_device_post_send(pair.a.device, pair.a.qp, &work), 0);
+    assert_int_equal(pump(&pair, &pair.a).status, OCHE_STATUS_SUCCESS);
+    work = work_between(&pair.a, &pair.b, OCHE_WORK_WRITE, 0, 200000);
+    assert_int_equal(oche_device_post_send(pair.a.device, pair.a.qp, &work), 0);
+    assert_int_equal(pump(&pair, &pair.a).status, OCHE_STATUS_SUCCESS);
+    pump_quiet(&pair);
+    oche_device_stats(pair.a.device, &stats);
+    fake_open(&fake, &pair.a, 3);
+    fake_encode(&fake, &to_nobody, 0, bytes);
+    bytes[14] ^= 1;
+    fake_send(&fake, bytes, 24);
+    seen(&pair.a, stats.received_packets + 1);
+    oche_socket_close(&fake.socket);
+    pair_close(&pair);
+
+    read = read_capture();
+    assert_true(stats.dropped_sent > 5);
+    assert_int_equal(read.from_a, stats.sent_packets + stats.dropped_sent);
+    assert_int_equal(read.packets, read.from_a + stats.received_packets + 1);
+    assert_int_equal(read.wrong, 1);
+    assert_true(read.with_id > 100 || !stats.gso);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(malformed),      cmocka_unit_test(garbage),
+        cmocka_unit_test(several_in_one), cmocka_unit_test(identifications),
+        cmocka_unit_test(congestion),     cmocka_unit_test(gso_refused),
+        cmocka_unit_test(no_way),         cmocka_unit_test(captured),
+    };
+
+    if (argc != 2)
+        return 2;
+    capture_path = argv[1];
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
