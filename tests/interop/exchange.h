@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The out-of-band exchange that connects queue pairs of two processes: what each end must know of
+ * the other, and steps at which both have arrived, over any connected stream socket.
+ */
+#ifndef OCHE_TESTS_INTEROP_EXCHANGE_H
+#define OCHE_TESTS_INTEROP_EXCHANGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* One end, as the other must know it. Both processes are of one machine: host byte order. */
+struct endpoint {
+    char address[64]; /* text */
+    uint64_t va, bytes;
+    uint32_t rkey, qpn, psn, window_packets;
+};
+
+/* Sends `mine`, waits for `theirs`. False: the other process has gone. */
+bool exchange_endpoints(int fd, const struct endpoint *mine, struct endpoint *theirs);
+/* Says that a step has been reached. */
+bool exchange_say(int fd, char step);
+/* What the other has said last; 0: nothing yet; -1: it has gone. Does not wait. */
+int exchange_hear(int fd);
+
+#endif

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Two processes, two devices, one RC queue pair between them: WRITE, READ and SEND of so many bytes
+ * each, and every byte is checked. Status 0 if all is right.
+ *     loopback [OPTION…] ADDRESS ADDRESS
+ * The process of the first address drives; the other one answers, and checks what it was given.
+ */
+#include <argp.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <unistd.h>
+
+#include "core/random.h"
+#include "device/device.h"
+#include "tests/interop/exchange.h"
+
+#define IN_FLIGHT  16  /* messages */
+#define RECEIVES   64  /* posted at a time */
+#define SPINS      200 /* of nothing to do, before sleeping */
+#define LIMIT_S    120
+#define ALL_ACCESS (OCHE_ACCESS_LOCAL_WRITE | OCHE_ACCESS_REMOTE_WRITE | OCHE_ACCESS_REMOTE_READ)
+
+enum phase { PHASE_WRITE = 'w', PHASE_READ = 'r', PHASE_SEND = 's', PHASE_BYE = 'b' };
+
+struct options {
+    const char *addresses[2];
+    const char *capture; /* of the driving process */
+    uint64_t bytes, message;
+    uint32_t mtu, drop_ppm, buffer;
+    uint64_t seed;
+    unsigned address_count;
+};
+
+struct side {
+    const struct options *options;
+    const char *name;
+    int out_of_band;
+    struct oche_device *device;
+    struct oche_cq *cq;
+    struct oche_qp *qp;
+    uint8_t *memory;
+    uint32_t key;
+    struct endpoint peer;
+    unsigned idle;
+};
+
+_Noreturn void oche_panic(const char *file, int line, const char *what)
+{
+    fprintf(stderr, "%s:%d: broken invariant: %s\n", file, line, what);
+    abort();
+}
+
+__attribute__((format(printf, 2, 3))) static _Noreturn void fail(const struct side *side,
+                                                                 const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    fprintf(stderr, "%s: ", side->name);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    exit(1);
+}
+
+/* ---- memory ---- */
+
+static uint64_t word_at(enum phase phase, uint64_t index)
+{
+    return oche_mix64(index * 8 + (uint64_t)phase);
+}
+
+static void fill(struct side *side, enum phase phase)
+{
+    for (uint64_t i = 0; i < side->options->bytes / 8; i++) {
+        const uint64_t word = word_at(phase, i);
+
+        memcpy(side->memory + i * 8, &word, 8);
+    }
+}
+
+static void check(const struct side *side, enum phase phase)
+{
+    for (uint64_t i = 0; i < side->options->bytes / 8; i++) {
+        const uint64_t word = word_at(phase, i);
+
+        if (memcmp(side->memory + i * 8, &word, 8) != 0)
+            fail(side, "phase %c: wrong bytes at %" PRIu64, phase, i * 8);
+    }
+}
+
+/* ---- setting up ---- */
+
+static void open_side(struct side *side, unsigned index)
+{
+    const struct options *options = side->options;
+    const struct oche_device_config config = {
+        .address = options->addresses[index],
+        .mtu_bytes = options->mtu,
+        .seed = options->seed + index,
+        .drop_sent_ppm = options->drop_ppm / 2, /* of the packets on one way, at its two ends */
+        .drop_received_ppm = options->drop_ppm / 2,
+        .strict_ip_id = true,
+        .receive_buffer_bytes = options->buffer,
+        .capture = index == 0 ? options->capture : NULL,
+    };
+    struct oche_qp_config qp = {
+        .transport = OCHE_TRANSPORT_RC,
+        .mtu_bytes = options->mtu,
+        .send_depth = IN_FLIGHT,
+        .recv_depth = RECEIVES,
+        .responder_resources = 16,
+        .initiator_depth = 16,
+        .access = ALL_ACCESS,
+    };
+    char error[256];
+
+    side->device = oche_device_open(&config, error, sizeof(error));
+    if (side->device == NULL)
+        fail(side, "%s", error);
+    side->memory = calloc(1, options->bytes);
+    if (side->memory == NULL)
+        fail(side, "out of memory");
+    side->key = oche_device_register(side->device, side->memory, options->bytes, ALL_ACCESS);
+    side->cq = qp.send_cq = qp.recv_cq = oche_device_create_cq(side->device, 256);
+    side->qp = oche_device_create_qp(side->device, &qp);
+    if (side->key == 0 || side->qp == NULL)
+        fail(side, "cannot make a queue pair");
+}
+
+static void connect_side(struct side *side, unsigned index)
+{
+    struct endpoint mine = {
+        .va = (uint64_t)(uintptr_t)side->memory,
+        .bytes = side->options->bytes,
+        .rkey = side->key,
+        .qpn = oche_qp_number(side->qp),
+        .psn = 0xfff000 + index * 77,
+        .window_packets = oche_device_window_packets(side->device, side->options->mtu),
+    };
+    struct oche_qp_connection connection = {
+        .send_psn = mine.psn,
+        .ack_every_packets = 16,
+        .ack_timeout = 20 * OCHE_MS,
+        .retry_count = 20,
+        .rnr_retry = UINT32_MAX,
+        .min_rnr_timer = 1,
+    };
+
+    snprintf(mine.address, sizeof(mine.address), "%s", side->options->addresses[index]);
+    if (!exchange_endpoints(side->out_of_band, &mine, &side->peer))
+        fail(side, "the other process has gone");
+    connection.remote_address = oche_device_peer(side->device, side->peer.address);
+    connection.remote_qpn = side->peer.qpn;
+    connection.recv_psn = side->peer.psn;
+    connection.window_packets = side->peer.window_packets;
+    if (!oche_device_connect(side->device, side->qp, &connection))
+        fail(side, "cannot connect");
+}
+
+/* ---- moving ---- */
+
+/* Makes progress once, sleeping a little when there has been none for a while. */
+static void progress(struct side *side)
+{
+    const uint32_t since = oche_device_events(side->device);
+
+    if (oche_device_progress(side->device) > 0)
+        side->idle = 0;
+    else if (++side->idle > SPINS)
+        oche_device_wait(side->device, since, OCHE_MS); /* the other socket is not watched */
+}
+
+/* Makes progress until the other says something. */
+static char hear(struct side *side)
+{
+    int step;
+
+    while ((step = exchange_hear(side->out_of_band)) == 0)
+        progress(side);
+    if (step < 0)
+        fail(side, "the other process has gone");
+    return (char)step;
+}
+
+static void say(struct side *side, enum phase step)
+{
+    if (!exchange_say(side->out_of_band, (char)step))
+        fail(side, "the other process has gone");
+}
+
+static unsigned poll_completions(struct side *side, struct oche_completion *done, unsigned max)
+{
+    const unsigned count = oche_cq_poll(side->cq, done, max);
+
+    for (unsigned i = 0; i < count; i++)
+        if (done[i].status != OCHE_STATUS_SUCCESS)
+            fail(side, "work %" PRIu64 " ended with status %u", done[i].wr_id, done[i].status);
+    return count;
+}
+
+static void post_message(struct side *side, uint8_t opcode, uint64_t index)
+{
+    const uint64_t offset = index * side->options->message;
+    const struct oche_send_work work = {
+        .wr_id = index,
+        .opcode = opcode,
+        .flags = OCHE_WORK_SIGNALED,
+        .sge_count = 1,
+        .remote_va = side->peer.va + offset,
+        .rkey = side->peer.rkey,
+        .sge = {{.va = (uint64_t)(uintptr_t)side->memory + offset,
+                 .length = (uint32_t)side->options->message,
+                 .lkey = side->key}},
+    };
+
+    if (oche_device_post_send(side->device, side->qp, &work) != 0)
+        fail(side, "cannot post message %" PRIu64, index);
+}
+
+static void post_receive(struct side *side, uint64_t index)
+{
+    const struct oche_recv_work work = {
+        .wr_id = index,
+        .sge_count = 1,
+        .sge = {{.va = (uint64_t)(uintptr_t)side->memory + index * side->options->message,
+                 .length = (uint32_t)side->options->message,
+                 .lkey = side->key}},
+    };
+
+    if (oche_qp_post_recv(side->qp, &work) != 0)
+        fail(side, "cannot post receive %" PRIu64, index);
+}
+
+/* All messages of one phase, at most IN_FLIGHT at a time, completed in order. */
+static void drive(struct side *side, enum phase phase, uint8_t opcode)
+{
+    const uint64_t messages = side->options->bytes / side->options->message;
+    const oche_time start = oche_device_now(side->device);
+    struct oche_completion done[IN_FLIGHT];
+    uint64_t posted = 0, completed = 0;
+
+    while (completed < messages) {
+        for (; posted < messages && posted - completed < IN_FLIGHT; posted++)
+            post_message(side, opcode, posted);
+        progress(side);
+        for (unsigned i = 0, count = poll_completions(side, done, IN_FLIGHT); i < count; i++)
+            if (done[i].wr_id != completed++)
+                fail(side, "phase %c: completions out of order", phase);
+    }
+    printf("%-5s %8.2f Gbit/s\n",
+           phase == PHASE_WRITE  ? "WRITE"
+           : phase == PHASE_READ ? "READ"
+                                 : "SEND",
+           (double)oche_rate_of(side->options->bytes, oche_device_now(side->device) - start) / 1e9);
+}
+
+static void drive_all(struct side *side)
+{
+    fill(side, PHASE_WRITE);
+    drive(side, PHASE_WRITE, OCHE_WORK_WRITE);
+    say(side, PHASE_WRITE);
+    hear(side); /* it has been checked, and replaced */
+    drive(side, PHASE_READ, OCHE_WORK_READ);
+    check(side, PHASE_READ);
+    fill(side, PHASE_SEND);
+    say(side, PHASE_READ);
+    hear(side); /* receives are posted */
+    drive(side, PHASE_SEND, OCHE_WORK_SEND);
+    hear(side); /* it has been checked */
+    say(side, PHASE_BYE);
+}
+
+/* The other process: takes what comes, and checks it. */
+static void answer_all(struct side *side)
+{
+    const uint64_t messages = side->options->bytes / side->options->message;
+    struct oche_completion done[RECEIVES];
+    uint64_t posted = 0, received = 0;
+
+    hear(side);
+    check(side, PHASE_WRITE);
+    fill(side, PHASE_READ);
+    say(side, PHASE_READ);
+    hear(side);
+    memset(side->memory, 0, side->options->bytes);
+    for (; posted < messages && posted < RECEIVES; posted++)
+        post_receive(side, posted);
+    say(side, PHASE_SEND);
+    while (received < messages) {
+        progress(side);
+        for (unsigned i = 0, count = poll_completions(side, done, RECEIVES); i < count; i++) {
+            if (done[i].wr_id != received++ || done[i].bytes != side->options->message)
+                fail(side, "receive %" PRIu64 " is not what it should be", done[i].wr_id);
+            if (posted < messages)
+                post_receive(side, posted++);
+        }
+    }
+    check(side, PHASE_SEND);
+    say(side, PHASE_SEND);
+    hear(side);
+}
+
+static void judge(struct side *side)
+{
+    struct oche_device_stats stats;
+    uint64_t wrong = 0;
+
+    oche_device_stats(side->device, &stats);
+    for (unsigned i = 0; i < OCHE_WIRE_ERROR_COUNT; i++)
+        wrong += stats.wrong[i];
+    printf("%s: sent %" PRIu64 " packets in %" PRIu64 " datagrams, received %" PRIu64 " in %" PRIu64
+           "; dropped %" PRIu64 " + %" PRIu64 ", retransmitted %" PRIu64 ", timeouts %" PRIu64
+           ", RNR %" PRIu64 "\n",
+           side->name, stats.sent_packets, stats.sent_datagrams, stats.received_packets,
+           stats.received_datagrams, stats.dropped_sent, stats.dropped_received,
+           stats.nic.retransmitted_packets, stats.nic.timeouts, stats.nic.rnr_naks_sent);
+    if (wrong + stats.unexpected_ip_ids + stats.strangers + stats.send_errors > 0)
+        fail(side, "packets were wrong");
+    if (side->options->drop_ppm > 0 && stats.dropped_sent + stats.dropped_received == 0)
+        fail(side, "nothing was dropped");
+    if (!oche_device_close(side->device))
+        fail(side, "%s is not whole", side->options->capture);
+}
+
+static void run(const struct options *options, unsigned index, int out_of_band)
+{
+    struct side side = {
+        .options = options, .name = index == 0 ? "driver" : "answerer", .out_of_band = out_of_band};
+
+    alarm(LIMIT_S);
+    open_side(&side, index);
+    connect_side(&side, index);
+    if (index == 0)
+        hear(&side); /* the other is ready to receive */
+    else
+        say(&side, PHASE_BYE);
+    if (index == 0)
+        drive_all(&side);
+    else
+        answer_all(&side);
+    judge(&side);
+    free(side.memory);
+}
+
+/* ---- arguments ---- */
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    struct options *options = state->input;
+
+    switch (key) {
+    case 'b':
+        options->bytes = strtoull(argument, NULL, 0);
+        return 0;
+    case 'm':
+        options->message = strtoull(argument, NULL, 0);
+        return 0;
+    case 'u':
+        options->mtu = (uint32_t)strtoul(argument, NULL, 0);
+        return 0;
+    case 'd':
+        options->drop_ppm = (uint32_t)strtoul(argument, NULL, 0);
+        return 0;
+    case 'r':
+        options->buffer = (uint32_t)strtoul(argument, NULL, 0);
+        return 0;
+    case 's':
+        options->seed = strtoull(argument, NULL, 0);
+        return 0;
+    case 'c':
+        options->capture = argument;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (options->address_count == 2)
+            argp_error(state, "two addresses");
+        options->addresses[options->address_count++] = argument;
+        return 0;
+    case ARGP_KEY_END:
+        if (options->address_count < 2)
+            argp_error(state, "two addresses");
+        if (options->message == 0 || options->bytes % options->message != 0 ||
+            options->message % 8 != 0)
+            argp_error(state, "bytes must be a multiple of message, message of 8");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct argp_option known[] = {
+        {"bytes", 'b', "N", 0, "of each operation (64 MiB)", 0},
+        {"message", 'm', "N", 0, "bytes of a message (1 MiB)", 0},
+        {"mtu", 'u', "N", 0, "payload bytes of a packet (4096)", 0},
+        {"drop", 'd', "N", 0, "packets of a million that are lost on the way (0)", 0},
+        {"buffer", 'r', "N", 0, "bytes of the sockets' receive buffers (8 MiB)", 0},
+        {"seed", 's', "N", 0, "of what is lost (1)", 0},
+        {"capture", 'c', "FILE", 0, "what the driving process sends and receives", 0},
+        {0},
+    };
+    static const struct argp argp = {
+        .options = known, .parser = parse, .args_doc = "ADDRESS ADDRESS"};
+    struct options options = {.bytes = 64 << 20, .message = 1 << 20, .mtu = 4096, .seed = 1};
+    int sockets[2], status;
+    pid_t child;
+
+    argp_parse(&argp, argc, argv, 0, NULL, &options);
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
+        return 2;
+    fflush(stdout);
+    child = fork();
+    if (child < 0)
+        return 2;
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        close(sockets[0]);
+        run(&options, 1, sockets[1]);
+        return 0;
+    }
+    close(sockets[1]);
+    run(&options, 0, sockets[0]);
+    if (waitpid(child, &status, 0) != child || status != 0)
+        return 1;
+    return 0;
+}

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Two processes on loopback, with UDP port 4791: 64 MiB by WRITE, READ and SEND, every byte checked;
+# the capture of it is right for tshark and for oche wire. The same with 1 % of the packets lost.
+#     loopback.sh PROGRAM
+set -u
+command -v tshark >/dev/null || { echo "tshark is missing"; exit 77; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() { echo "FAILED: $*"; exit 1; }
+mebibytes=64
+
+# One run of this test at a time: the addresses belong to the machine.
+exec 9>"${TMPDIR:-/tmp}/oche-loopback.lock" && flock 9
+
+# run NAME OPTION…: leaves the capture and what the two reports say
+run() {
+    local name=$1
+    shift
+    "$program" --bytes $((mebibytes << 20)) --capture "$work/$name.pcap" "$@" 127.0.0.1 127.0.0.2 \
+        >"$work/$name.out" 2>&1 || fail "$name: $(cat "$work/$name.out")"
+    echo "$name:"
+    cat "$work/$name.out"
+}
+
+# clean NAME: nobody finds anything wrong in the capture
+clean() {
+    local bad
+    bad=$(tshark -r "$work/$1.pcap" -o ip.check_checksum:TRUE -o udp.check_checksum:TRUE \
+        -Y '_ws.malformed || _ws.expert.severity==error' 2>&1 | grep -v '^Running as user') &&
+        fail "$1: tshark: $(head <<<"$bad")"
+    [ "$(tshark -r "$work/$1.pcap" -c 300 -T fields -e infiniband.bth.psn 2>/dev/null |
+        grep -c .)" -eq 300 ] || fail "$1: tshark does not see RoCEv2"
+    "$OCHE" wire --quiet "$work/$1.pcap" >"$work/$1.wire" ||
+        fail "$1: oche wire: $(tail -n 20 "$work/$1.wire")"
+    rm "$work/$1.pcap"
+}
+
+# payload NAME OPCODE…: payload bytes in all
+payload() {
+    local name=$1 sum=0 opcode bytes
+    shift
+    for opcode in "$@"; do
+        bytes=$(sed -nE "s/^$opcode +[0-9]+ +([0-9]+)$/\1/p" "$work/$name.wire")
+        sum=$((sum + ${bytes:-0}))
+    done
+    echo $sum
+}
+count() { sed -nE "s/^$2 +([0-9]+).*/\1/p" "$work/$1.wire"; }
+
+program=$1
+run clean --message $((1 << 20))
+clean clean
+for operation in 'RC WRITE' 'RC READ RESPONSE' 'RC SEND'; do
+    moved=$(payload clean "$operation FIRST" "$operation MIDDLE" "$operation LAST")
+    [ "$moved" -ge $((mebibytes << 20)) ] || fail "$operation: only $moved bytes"
+done
+
+run lossy --message $((64 << 10)) --drop 10000
+clean lossy
+[ "$(count lossy NAKs)" -gt 50 ] || fail "NAKs: $(count lossy NAKs)"
+[ "$(count lossy retransmissions)" -gt 100 ] || fail "retransmissions: $(count lossy retransmissions)"
