@@ -13,10 +13,10 @@
 #define FIRST_SHIFT     10 /* 1 ns: fitted to the load within the first few thousand buckets */
 #define SMALLEST_SHIFT  2
 #define LARGEST_SHIFT   22
-#define LOOK_EVERY      4096 /* buckets opened between two looks at the width */
+#define LOOK_PART       4    /* a look at the width each time this part of the ring was opened */
 #define FEWEST_EVENTS   2    /* mean a bucket below which buckets get wider */
 #define MOST_EVENTS     6    /* … above which they get narrower */
-#define MOST_BUCKETS    (UINT64_C(1) << 19)
+#define MOST_BUCKETS    (UINT64_C(1) << 18) /* 32 MiB */
 #define INSERTION_LIMIT 24
 
 static bool before_than(const struct oche_event *a, const struct oche_event *b)
@@ -60,6 +60,7 @@ void oche_events_init(struct oche_event_queue *queue, oche_time horizon,
     queue->prefetch = prefetch;
     queue->prefetch_context = prefetch_context;
     queue->shift = FIRST_SHIFT;
+    queue->horizon = horizon;
     while (count << queue->shift < horizon + horizon / 4 && count < MOST_BUCKETS)
         count <<= 1;
     make_ring(queue, count);
@@ -210,13 +211,15 @@ static void change_width(struct oche_event_queue *queue, unsigned shift)
 
 static void look_at_width(struct oche_event_queue *queue)
 {
-    uint64_t events = queue->opened_events;
+    uint64_t events = queue->opened_events, buckets = queue->opened_buckets;
+    bool narrower = queue->shift > SMALLEST_SHIFT &&
+                    MOST_BUCKETS << (queue->shift - 1) >= queue->horizon;
 
     queue->opened_events = 0;
     queue->opened_buckets = 0;
-    if (events > (uint64_t)MOST_EVENTS * LOOK_EVERY && queue->shift > SMALLEST_SHIFT)
+    if (events > MOST_EVENTS * buckets && narrower)
         change_width(queue, queue->shift - 1);
-    else if (events < (uint64_t)FEWEST_EVENTS * LOOK_EVERY && queue->shift < LARGEST_SHIFT)
+    else if (events < FEWEST_EVENTS * buckets && queue->shift < LARGEST_SHIFT)
         change_width(queue, queue->shift + 1);
 }
 
@@ -276,7 +279,7 @@ bool oche_events_open_next(struct oche_event_queue *queue, oche_time before)
     while (queue->open_next == queue->open_count) {
         if (queue->open_end >= before)
             return false;
-        if (queue->opened_buckets >= LOOK_EVERY) {
+        if (queue->opened_buckets > queue->bucket_mask / LOOK_PART) {
             look_at_width(queue);
             if (queue->open_next != queue->open_count || queue->open_end >= before)
                 continue;

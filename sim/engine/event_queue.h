@@ -53,6 +53,7 @@ struct oche_event_queue {
     uint64_t bucket_mask;
     unsigned shift;       /* a bucket is 2^shift picoseconds wide */
     uint64_t cursor;      /* number of the opened bucket: its start time >> shift */
+    oche_time horizon;    /* the ring never gets shorter */
     uint64_t ring_events; /* pending in the ring, the open bucket not counted */
 
     struct oche_event *heap; /* events beyond the ring, a binary heap */

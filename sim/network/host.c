@@ -10,7 +10,7 @@
 
 #include "sim/network/payload.h"
 
-#define CQ_ENTRIES   256
+#define CQ_ENTRIES   64
 #define POLL_AT_ONCE 32
 #define MESSAGE_KEY  1
 #define LINGER       OCHE_MS /* a receiver's queue pair answers duplicates for so long */

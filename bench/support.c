@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Building, running and timing a world. */
+#include "bench/support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+
+_Noreturn void oche_panic(const char *file, int line, const char *what)
+{
+    fprintf(stderr, "%s:%d: %s\n", file, line, what);
+    abort();
+}
+
+double bench_seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+long bench_peak_mib(void)
+{
+    struct rusage usage;
+
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss / 1024;
+}
+
+static void *defaults(const struct oche_param_table *table)
+{
+    void *values = calloc(1, table->struct_bytes + 1);
+
+    if (values == NULL)
+        oche_panic(__FILE__, __LINE__, "out of memory");
+    oche_param_defaults(table, values);
+    return values;
+}
+
+void bench_topology(struct oche_world_config *config, const char *name, uint64_t value)
+{
+    const struct oche_param *param = oche_param_find(config->topology->table, name);
+
+    if (param == NULL)
+        oche_panic(__FILE__, __LINE__, name);
+    oche_param_set(param, (void *)(uintptr_t)config->topology_params,
+                   (union oche_value){.u = value});
+}
+
+void bench_config(struct oche_world_config *config, const char *topology,
+                  const struct oche_workload_type *workload)
+{
+    struct oche_workload_config *workloads = calloc(1, sizeof(*workloads));
+
+    workloads->type = workload;
+    *config = (struct oche_world_config){
+        .seed = 1,
+        .threads = 1,
+        .topology = oche_topology_type_find(topology),
+        .cc = oche_cc_find("dcqcn"),
+        .recovery = oche_recovery_find("go_back_n"),
+        .workloads = workloads,
+        .workload_count = 1,
+    };
+    config->topology_params = defaults(config->topology->table);
+    config->cc_params = defaults(&config->cc->table);
+    config->recovery_params = defaults(&config->recovery->table);
+    oche_param_defaults(&oche_run_params, &config->run);
+    oche_param_defaults(&oche_measure_params, &config->measure);
+    oche_param_defaults(&oche_loss_params, &config->loss);
+    oche_param_defaults(&oche_switch_params, &config->switches);
+    oche_param_defaults(&oche_host_params, &config->hosts);
+    config->hosts.mtu_bytes = 1000;
+    bench_topology(config, "delay", OCHE_US);
+}
+
+struct mark {
+    oche_time warmup;
+    double time;
+    uint64_t hops;
+};
+
+/* When the warm-up is over, the clock starts. */
+static void report(void *context, const struct oche_progress *progress)
+{
+    struct mark *mark = context;
+
+    if (mark->time == 0 && progress->now >= mark->warmup) {
+        mark->time = bench_seconds();
+        mark->hops = progress->hops;
+    }
+}
+
+static bool sound(const struct oche_world_config *config, const struct oche_world_totals *totals)
+{
+    uint64_t marks = 0, drops = 0;
+
+    for (unsigned i = 0; i < OCHE_PLACES; i++)
+        marks += totals->marks[i];
+    for (unsigned i = 0; i < OCHE_DROP_CAUSES; i++)
+        drops += totals->drops[i];
+    printf(" marks %llu, CNPs %llu, PAUSEs %llu, drops %llu,", (unsigned long long)marks,
+           (unsigned long long)totals->nic.cnps_received, (unsigned long long)totals->pauses_sent,
+           (unsigned long long)drops);
+    return marks > 0 && totals->nic.cnps_received > 0 && drops == 0 && config->switches.pfc;
+}
+
+void bench_run(const struct oche_world_config *config, const char *label)
+{
+    struct mark mark = {.warmup = config->run.warmup};
+    struct oche_world_totals totals;
+    double start = bench_seconds();
+    char error[512];
+
+    struct oche_world *world = oche_world_create(config, error, sizeof(error));
+    if (world == NULL) {
+        fprintf(stderr, "%s\n", error);
+        exit(2);
+    }
+    double setup = bench_seconds() - start;
+    oche_world_run(world, report, &mark);
+    double took = bench_seconds() - mark.time;
+    oche_world_totals(world, &totals);
+    printf("%s: %.2f M packet-hops/s, %ld MiB  (set-up %.2f s, run %.1f s, %.2f events a hop,",
+           label, (double)(totals.hops - mark.hops) / took / 1e6, bench_peak_mib(), setup, took,
+           (double)totals.events / (double)totals.hops);
+    bool fine = sound(config, &totals);
+    printf(" goodput %.1f Gbit/s a host, hash %016llx)\n",
+           (double)oche_rate_of(totals.nic.delivered_bytes, totals.measured) / 1e9 /
+               oche_world_topology(world)->host_count,
+           (unsigned long long)totals.hash);
+    oche_world_free(world);
+    if (!fine) {
+        fprintf(stderr, "not the work that is to be measured: marks and CNPs must be above zero, "
+                        "drops zero, PFC on\n");
+        exit(1);
+    }
+}
