@@ -14,8 +14,8 @@
 #define SMALLEST_SHIFT  2
 #define LARGEST_SHIFT   22
 #define LOOK_PART       4    /* a look at the width each time this part of the ring was opened */
-#define FEWEST_EVENTS   2    /* mean a bucket below which buckets get wider */
-#define MOST_EVENTS     6    /* … above which they get narrower */
+#define FEWEST_EVENTS   4    /* mean a bucket below which buckets get wider */
+#define MOST_EVENTS     12    /* … above which they get narrower */
 #define MOST_BUCKETS    (UINT64_C(1) << 18) /* 32 MiB */
 #define INSERTION_LIMIT 24
 
@@ -228,7 +228,7 @@ static void prefetch_ahead(const struct oche_event_queue *queue)
 {
     for (unsigned stage = 0; stage < OCHE_PREFETCH_STAGES; stage++) {
         uint64_t slot =
-            (queue->cursor + 2 * (OCHE_PREFETCH_STAGES - stage) - 1) & queue->bucket_mask;
+            (queue->cursor + (OCHE_PREFETCH_STAGES - stage)) & queue->bucket_mask;
         uint32_t count = queue->counts[slot];
         if (count > OCHE_BUCKET_EVENTS)
             count = OCHE_BUCKET_EVENTS;

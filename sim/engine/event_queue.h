@@ -18,12 +18,12 @@ struct oche_event {
     uint32_t target; /* the caller's: what the event is for; a function of the key */
 };
 
-#define OCHE_BUCKET_EVENTS 8
+#define OCHE_BUCKET_EVENTS 16
 
 /* Simulated time ends here (53 days): no event may lie beyond, so that bucket ends cannot wrap. */
 #define OCHE_TIME_LIMIT (UINT64_C(1) << 62)
 
-/* Two cache lines. */
+/* Four cache lines. */
 struct oche_bucket {
     struct oche_event event[OCHE_BUCKET_EVENTS];
 } __attribute__((aligned(OCHE_CACHE_LINE)));
