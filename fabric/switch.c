@@ -297,7 +297,8 @@ struct oche_packet *oche_switch_transmit(struct oche_switch *sw, unsigned port, 
     return packet;
 }
 
-int oche_switch_look_ahead(const struct oche_switch *sw, struct oche_packet *packet)
+int oche_switch_look_ahead(const struct oche_switch *sw, unsigned in_port,
+                           struct oche_packet *packet)
 {
     int port;
 
@@ -305,6 +306,7 @@ int oche_switch_look_ahead(const struct oche_switch *sw, struct oche_packet *pac
         return -1;
     port = oche_ecmp_route(&sw->routes, sw->salt, packet);
     packet->route_hint = (uint16_t)(port + 1);
+    __builtin_prefetch(oche_switch_ingress(sw, in_port, 0), 1);
     if (port >= 0)
         __builtin_prefetch(oche_switch_egress(sw, (unsigned)port), 1);
     return port;

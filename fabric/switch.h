@@ -142,11 +142,12 @@ int oche_switch_receive(struct oche_switch *sw, unsigned in_port, struct oche_pa
                         oche_time now);
 /*
  * Looks ahead, for speed alone: what these touch is fetched into the cache, nothing else changes.
- * The first is for the packet that arrives next on some link of this switch: finds its egress
+ * The first is for the packet that arrives next at `in_port` of this switch: finds its egress
  * port (remembered in the packet) and returns it, or -1. The others are for a port that is about
  * to send: first its queues, a moment later the packet at their head.
  */
-int oche_switch_look_ahead(const struct oche_switch *sw, struct oche_packet *packet);
+int oche_switch_look_ahead(const struct oche_switch *sw, unsigned in_port,
+                           struct oche_packet *packet);
 void oche_switch_fetch_port(const struct oche_switch *sw, unsigned port);
 void oche_switch_fetch_head(const struct oche_switch *sw, unsigned port);
 /* Whether `port` has something that may leave at `now` (a PFC frame, or a class not paused). */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/wire/opcode.h"
 #include "sim/network/payload.h"
 
 #define CQ_ENTRIES   64
@@ -452,7 +453,8 @@ void oche_host_arrival(struct oche_shard *shard, struct oche_port *port, struct 
         host->classes = (uint8_t)~oche_pause_update(&host->pause, now);
     } else {
         oche_nic_receive(host->nic, packet, now);
-        poll(host, now);
+        if (oche_opcode(packet->opcode)->flags & OCHE_OP_RESPONSE)
+            poll(host, now); /* nothing else completes work */
     }
     oche_packet_return(&shard->pool, packet);
     settle(host, port, now);

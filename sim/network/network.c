@@ -130,7 +130,7 @@ static void prefetch_arrival(struct oche_network *network, struct oche_port *por
     if (port->flags & OCHE_PORT_HOST) {
         oche_host_fetch(port->device, packet, stage - 1);
     } else if (stage == 2) {
-        egress = oche_switch_look_ahead(port->device, packet);
+        egress = oche_switch_look_ahead(port->device, port->local, packet);
         if (egress >= 0)
             __builtin_prefetch(port - port->local + egress, 1);
     } else if (stage == 3 && packet->route_hint != 0) {

@@ -96,7 +96,7 @@ static void look_ahead(void **state)
     rig_make(&rig);
     for (uint32_t dst = 0; dst < 4; dst++) {
         packet = rig_packet(dst, 0, 1000);
-        assert_int_equal(oche_switch_look_ahead(rig.sw, packet), dst);
+        assert_int_equal(oche_switch_look_ahead(rig.sw, 0, packet), dst);
         assert_int_equal(oche_switch_receive(rig.sw, 0, packet, 0), dst);
         /* The hint is used up: another switch, or another destination, looks for itself. */
         assert_ptr_equal(oche_switch_transmit(rig.sw, dst, 0), packet);
@@ -105,11 +105,11 @@ static void look_ahead(void **state)
         assert_int_equal(rig_out(&rig, (dst + 1) % 4, 0), 1000);
     }
     packet = rig_packet(4, 0, 1000);
-    assert_int_equal(oche_switch_look_ahead(rig.sw, packet), -1);
+    assert_int_equal(oche_switch_look_ahead(rig.sw, 0, packet), -1);
     assert_int_equal(oche_switch_receive(rig.sw, 0, packet, 0), -1);
     packet->dst = 1;
     packet->kind = OCHE_PACKET_PFC;
-    assert_int_equal(oche_switch_look_ahead(rig.sw, packet), -1);
+    assert_int_equal(oche_switch_look_ahead(rig.sw, 0, packet), -1);
     rig_discard(packet);
     rig_free(&rig);
 }
