@@ -87,9 +87,11 @@ static void progressed(struct oche_qp *qp, uint64_t acked_bytes, oche_time now)
 {
     uint32_t next = qp->tx.next;
 
-    qp->retries_left = qp->retry_count;
-    qp->rnr_retries_left = qp->rnr_retry;
-    qp->flags &= (uint8_t)~QP_GAP_TOLD;
+    if (OCHE_UNLIKELY(qp->flags & (QP_RETRIED | QP_GAP_TOLD))) {
+        qp->retries_left = qp->retry_count;
+        qp->rnr_retries_left = qp->rnr_retry;
+        qp->flags &= (uint16_t) ~(QP_RETRIED | QP_GAP_TOLD);
+    }
     if (OCHE_UNLIKELY(oche_psn_diff(qp->tx.una, next) > 0)) {
         qp->tx.next = qp->tx.una; /* what was to be sent again has arrived meanwhile */
         requester_seek(qp, next, now);
@@ -98,7 +100,7 @@ static void progressed(struct oche_qp *qp, uint64_t acked_bytes, oche_time now)
         qp->flight_bytes -= acked_bytes;
     }
     next = qp->tx.next;
-    qp->nic->config.recovery->acked(&qp->tx, now);
+    qp->nic->recovery->acked(&qp->tx, now);
     if (OCHE_UNLIKELY(qp->tx.next != next))
         requester_seek(qp, next, now);
     if (qp->ack_deadline == OCHE_NEVER)
@@ -107,8 +109,9 @@ static void progressed(struct oche_qp *qp, uint64_t acked_bytes, oche_time now)
     qp->ack_deadline = due ? oche_time_add(now, qp->ack_timeout) : OCHE_NEVER;
 }
 
-static bool spend_retry(uint32_t *left)
+static bool spend_retry(struct oche_qp *qp, uint32_t *left)
 {
+    qp->flags |= QP_RETRIED;
     if (*left == 0)
         return false;
     *left -= *left != FOR_EVER;
@@ -120,7 +123,7 @@ static void go_back(struct oche_qp *qp, uint32_t psn, oche_time now)
 {
     uint32_t before = qp->tx.next;
 
-    qp->nic->config.recovery->nak(&qp->tx, psn, now);
+    qp->nic->recovery->nak(&qp->tx, psn, now);
     requester_seek(qp, before, now);
     congestion_loss(qp, OCHE_CC_LOSS_NAK, now);
 }
@@ -156,7 +159,7 @@ static void take_credits(struct oche_qp *qp, const struct oche_packet *packet)
         return;
     credits = oche_credits(oche_aeth_code(syndrome));
     if (OCHE_LIKELY(credits == CREDITS_UNLIMITED)) {
-        qp->flags &= (uint8_t)~QP_CREDIT_LIMITED;
+        qp->flags &= (uint16_t)~QP_CREDIT_LIMITED;
         return;
     }
     qp->flags |= QP_CREDIT_LIMITED;
@@ -170,7 +173,7 @@ static void nak_sequence(struct oche_qp *qp, const struct oche_packet *packet, b
         return; /* responses before it are missing, and have been asked for */
     if (qp->rnr_deadline != OCHE_NEVER && !moved)
         return; /* the peer complains about what it made us hold back */
-    if (!moved && !spend_retry(&qp->retries_left)) {
+    if (!moved && !spend_retry(qp, &qp->retries_left)) {
         qp_requester_error(qp, qp->send_head, OCHE_STATUS_RETRY_EXCEEDED, now);
         return;
     }
@@ -183,7 +186,7 @@ static void nak_rnr(struct oche_qp *qp, const struct oche_packet *packet, oche_t
         return;
     if (qp->rnr_deadline != OCHE_NEVER)
         return; /* the same refusal, of a packet that we sent twice */
-    if (!spend_retry(&qp->rnr_retries_left)) {
+    if (!spend_retry(qp, &qp->rnr_retries_left)) {
         qp_requester_error(qp, qp->send_head, OCHE_STATUS_RNR_RETRY_EXCEEDED, now);
         return;
     }
@@ -248,7 +251,7 @@ static void acknowledged(struct oche_qp *qp, const struct oche_packet *packet, o
     bool stale = oche_psn_diff(target, before) < 0;
     if (OCHE_LIKELY(!stale)) {
         acked_bytes = advance(qp, target, now);
-        if (qp->rtt_samples != NULL)
+        if (qp->flags & QP_TAKES_RTT)
             rtt = congestion_rtt_acked(qp, now);
         take_credits(qp, packet);
         if (OCHE_LIKELY(qp->tx.una != before))
@@ -257,7 +260,7 @@ static void acknowledged(struct oche_qp *qp, const struct oche_packet *packet, o
             response_gap(qp, now);
     }
     qp->nic->stats.acks_received += ack;
-    if (qp->nic->config.cc->acked != NULL)
+    if (qp->nic->cc->acked != NULL)
         congestion_acked(qp, packet, acked_bytes, rtt, now);
     if (OCHE_UNLIKELY(!ack && !stale))
         nak(qp, packet, qp->tx.una != before, now);
@@ -283,9 +286,10 @@ static bool response_in_order(struct oche_qp *qp, const struct oche_packet *pack
     uint64_t acked_bytes = advance(qp, packet->psn, now);
     if (qp->tx.una != before)
         progressed(qp, acked_bytes, now);
-    if (acked_bytes > 0 && qp->nic->config.cc->acked != NULL)
+    if (acked_bytes > 0 && qp->nic->cc->acked != NULL)
         congestion_acked(qp, packet, acked_bytes,
-                         qp->rtt_samples != NULL ? congestion_rtt_acked(qp, now) : OCHE_NEVER, now);
+                         qp->flags & QP_TAKES_RTT ? congestion_rtt_acked(qp, now) : OCHE_NEVER,
+                         now);
     if (qp->tx.una != packet->psn) {
         qp_trace(qp, now, OCHE_TRACE_OUT_OF_ORDER, packet->psn, qp->tx.una);
         response_gap(qp, now);
@@ -341,7 +345,7 @@ static void read_response(struct oche_qp *qp, const struct oche_packet *packet, 
         qp_trace(qp, now, OCHE_TRACE_MESSAGE_DELIVERED, head->ssn, head->length);
     response_taken(qp, now);
     if (nic->port->delivered != NULL)
-        nic->port->delivered(nic->config.port_context, qp, bytes, last, now);
+        nic->port->delivered(nic->port_context, qp, bytes, last, now);
 }
 
 static void atomic_response(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
@@ -416,14 +420,19 @@ void completer_ack_timeout(struct oche_qp *qp, oche_time now)
     qp->timeouts++;
     qp->nic->stats.timeouts++;
     qp_trace(qp, now, OCHE_TRACE_TIMEOUT, qp->tx.una, qp->retries_left);
-    if (!spend_retry(&qp->retries_left)) {
+    if (!spend_retry(qp, &qp->retries_left)) {
         qp_requester_error(qp, qp->send_head, OCHE_STATUS_RETRY_EXCEEDED, now);
         return;
     }
-    qp->flags &= (uint8_t)~QP_GAP_TOLD;
+    qp->flags &= (uint16_t)~QP_GAP_TOLD;
     qp->ack_deadline = oche_time_add(now, qp->ack_timeout);
-    qp->nic->config.recovery->timeout(&qp->tx, now);
+    qp->nic->recovery->timeout(&qp->tx, now);
     requester_seek(qp, before, now);
+    /*
+     * The next packet asks for an ACK: if only the last of the burst did, and it is the one that
+     * never fits into some buffer, the same burst would be repeated for ever.
+     */
+    qp->since_ack_request = qp->ack_every;
     congestion_loss(qp, OCHE_CC_LOSS_TIMEOUT, now);
     settle(qp, now);
 }
@@ -432,7 +441,7 @@ void completer_rnr_over(struct oche_qp *qp, oche_time now)
 {
     uint32_t before = qp->tx.next;
 
-    qp->nic->config.recovery->timeout(&qp->tx, now);
+    qp->nic->recovery->timeout(&qp->tx, now);
     requester_seek(qp, before, now);
     settle(qp, now);
 }

@@ -70,5 +70,5 @@ void cq_push(struct oche_nic *nic, struct oche_cq *cq, const struct oche_complet
     if (!wakes || nic->port->completion_event == NULL)
         return;
     if (atomic_compare_exchange_strong(&cq->armed, &armed, NOT_ARMED))
-        nic->port->completion_event(nic->config.port_context, cq);
+        nic->port->completion_event(nic->port_context, cq);
 }

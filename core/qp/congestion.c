@@ -15,7 +15,7 @@
 bool congestion_peer_take(struct oche_qp *qp)
 {
     struct oche_nic *nic = qp->nic;
-    size_t bytes = nic->config.cc->peer_state_bytes;
+    size_t bytes = nic->cc->peer_state_bytes;
     uint32_t slot;
 
     if (bytes == 0)
@@ -75,7 +75,7 @@ static void act_on_reply(struct oche_qp *qp, const struct oche_cc_reply *reply)
 
 void congestion_start(struct oche_qp *qp, oche_time now)
 {
-    const struct oche_cc_scheme *cc = qp->nic->config.cc;
+    const struct oche_cc_scheme *cc = qp->nic->cc;
 
     if (cc->flow_state_bytes > 0)
         memset(qp->flow.state, 0, cc->flow_state_bytes);
@@ -92,9 +92,9 @@ void congestion_arrived(struct oche_qp *qp, const struct oche_packet *packet, oc
 {
     struct oche_cc_reply reply = {0};
 
-    if (qp->nic->config.cc->arrived == NULL)
+    if (qp->nic->cc->arrived == NULL)
         return;
-    qp->nic->config.cc->arrived(&qp->flow, now, packet, &reply);
+    qp->nic->cc->arrived(&qp->flow, now, packet, &reply);
     act_on_reply(qp, &reply);
     congestion_apply(qp, now);
 }
@@ -110,15 +110,15 @@ void congestion_acked(struct oche_qp *qp, const struct oche_packet *packet, uint
         .ecn_echo = packet->bth & OCHE_BTH_BECN,
     };
 
-    qp->nic->config.cc->acked(&qp->flow, now, &ack);
+    qp->nic->cc->acked(&qp->flow, now, &ack);
     congestion_apply(qp, now);
 }
 
 void congestion_loss(struct oche_qp *qp, enum oche_cc_loss kind, oche_time now)
 {
-    if (qp->nic->config.cc->loss == NULL)
+    if (qp->nic->cc->loss == NULL)
         return;
-    qp->nic->config.cc->loss(&qp->flow, now, kind);
+    qp->nic->cc->loss(&qp->flow, now, kind);
     congestion_apply(qp, now);
 }
 
@@ -129,9 +129,9 @@ void congestion_timers(struct oche_qp *qp, oche_time now)
         if (qp->flow.timer[i] > now)
             continue;
         qp->flow.timer[i] = OCHE_NEVER;
-        if (qp->nic->config.cc->timer == NULL)
+        if (qp->nic->cc->timer == NULL)
             continue;
-        qp->nic->config.cc->timer(&qp->flow, now, i, &reply);
+        qp->nic->cc->timer(&qp->flow, now, i, &reply);
         act_on_reply(qp, &reply);
         congestion_apply(qp, now);
     }
@@ -143,9 +143,9 @@ void congestion_note_idle(struct oche_qp *qp, oche_time now)
     if ((qp->flags & QP_IDLE_TOLD) || qp->active_responses > 0)
         return;
     qp->flags |= QP_IDLE_TOLD;
-    if (qp->nic->config.cc->idle == NULL)
+    if (qp->nic->cc->idle == NULL)
         return;
-    qp->nic->config.cc->idle(&qp->flow, now);
+    qp->nic->cc->idle(&qp->flow, now);
     congestion_apply(qp, now);
 }
 
@@ -153,10 +153,10 @@ void congestion_note_busy(struct oche_qp *qp, oche_time now)
 {
     if (!(qp->flags & QP_IDLE_TOLD))
         return;
-    qp->flags &= (uint8_t)~QP_IDLE_TOLD;
-    if (qp->nic->config.cc->busy == NULL)
+    qp->flags &= (uint16_t)~QP_IDLE_TOLD;
+    if (qp->nic->cc->busy == NULL)
         return;
-    qp->nic->config.cc->busy(&qp->flow, now);
+    qp->nic->cc->busy(&qp->flow, now);
     congestion_apply(qp, now);
 }
 

@@ -73,11 +73,20 @@ struct oche_nic *oche_nic_create(void *memory, const struct oche_nic_config *con
     uint32_t peers = config->cc->peer_state_bytes > 0 ? config->max_qps : 0;
 
     OCHE_MUST(config->line_rate_bps > 0 && config->control_class < OCHE_CLASSES);
+    OCHE_MUST(config->gap_bytes <= 1000);
     OCHE_MUST(config->port != NULL && config->trace != NULL && config->recovery != NULL);
     memset(nic, 0, sizeof(*nic));
     nic->config = *config;
     nic->port = config->port;
+    nic->port_context = config->port_context;
+    nic->cc = config->cc;
+    nic->recovery = config->recovery;
     nic->trace = config->trace;
+    nic->address = config->address;
+    nic->ipv6 = config->ipv6;
+    nic->control_class = config->control_class;
+    nic->gap_bytes = (uint16_t)config->gap_bytes;
+    nic->ecn_threshold_bytes = config->ecn_threshold_bytes;
     nic->pace_credit = oche_time_of_bytes(PACE_CREDIT_BYTES, config->line_rate_bps);
     map_init(&nic->qp_map, base + l.qp_map, config->max_qps);
     nic->qps = (void *)(base + l.qps);
@@ -154,44 +163,62 @@ void nic_reject(struct oche_nic *nic, struct oche_qp *qp, enum oche_reject cause
 
 /* ---- ahead of time ---- */
 
-static void fetch_qp(const struct oche_qp *qp)
-{
-    const char *line = (const char *)qp;
+/* Lines of a queue pair, by what is about to happen. */
+enum fetch { FETCH_TRANSMIT, FETCH_REQUEST, FETCH_RESPONSE };
 
-    for (unsigned i = 0; i < 5; i++)
-        __builtin_prefetch(line + i * OCHE_CACHE_LINE, 1);
-    __builtin_prefetch(&qp->send_ring, 1);
-    __builtin_prefetch(&qp->posted_sends, 1);
+static inline void fetch_line(const void *line)
+{
+    __builtin_prefetch(line, 1);
+}
+
+static void fetch_qp(const struct oche_qp *qp, enum fetch fetch)
+{
+    fetch_line(qp);
+    if (fetch != FETCH_REQUEST) {
+        fetch_line(&qp->tx);
+        fetch_line(&qp->pace_base);
+    }
+    if (fetch == FETCH_REQUEST)
+        fetch_line(&qp->rx);
+    if (fetch == FETCH_TRANSMIT)
+        fetch_line(&qp->send_ring);
+    if (fetch != FETCH_RESPONSE) {
+        fetch_line(&qp->flow);
+        fetch_line(qp + 1); /* congestion control's state */
+    }
 }
 
 void oche_nic_fetch(const struct oche_nic *nic, const struct oche_packet *packet, unsigned step)
 {
-    const char *line = (const char *)nic;
-    uint32_t slot = NO_SLOT;
-
     switch (step) {
     case 0:
-        for (unsigned i = 0; i < sizeof(*nic) / OCHE_CACHE_LINE; i++)
-            __builtin_prefetch(line + i * OCHE_CACHE_LINE, 1);
+        __builtin_prefetch(nic);
+        fetch_line(&nic->ecn_threshold_bytes);
+        fetch_line(&nic->timers);
+        fetch_line((const char *)&nic->timers + OCHE_CACHE_LINE);
+        fetch_line(&nic->doorbell);
+        fetch_line(&nic->stats);
         break;
     case 1:
         if (packet != NULL)
             __builtin_prefetch(&nic->qp_map.entries[map_home(&nic->qp_map, packet->dest_qpn)]);
-        __builtin_prefetch(nic->pacing.entries, 1);
-        __builtin_prefetch(nic->timers.entries, 1);
-        __builtin_prefetch(nic->timers.position, 1);
-        __builtin_prefetch(nic->pacing.position, 1);
+        fetch_line(nic->pacing.entries);
+        fetch_line(nic->timers.entries);
+        fetch_line(nic->timers.position);
+        fetch_line(nic->pacing.position);
         __builtin_prefetch(nic->qps);
         break;
     case 2:
-        if (packet != NULL)
-            slot = map_find(&nic->qp_map, packet->dest_qpn);
-        else if (nic->pacing.count > 0)
-            slot = nic->pacing.entries[0].slot;
-        if (slot != NO_SLOT)
-            fetch_qp(nic->qps[slot]);
-        else if (nic->ready[0].head != NULL)
-            fetch_qp(nic->ready[0].head);
+        if (packet != NULL) {
+            uint32_t slot = map_find(&nic->qp_map, packet->dest_qpn);
+            bool response = oche_opcode_has(packet->opcode, OCHE_OP_RESPONSE);
+            if (slot != NO_SLOT)
+                fetch_qp(nic->qps[slot], response ? FETCH_RESPONSE : FETCH_REQUEST);
+        } else if (nic->ready_classes != 0) {
+            fetch_qp(nic->ready[__builtin_ctz(nic->ready_classes)].head, FETCH_TRANSMIT);
+        } else if (nic->pacing.count > 0) {
+            fetch_qp(nic->qps[nic->pacing.entries[0].slot], FETCH_TRANSMIT);
+        }
         break;
     }
 }
@@ -210,9 +237,9 @@ static void receive_cnp(struct oche_qp *qp, const struct oche_packet *packet, oc
 
     nic->stats.cnps_received++;
     qp_trace(qp, now, OCHE_TRACE_CNP_ARRIVED, 0, 0);
-    if (nic->config.cc->cnp == NULL)
+    if (nic->cc->cnp == NULL)
         return;
-    nic->config.cc->cnp(&qp->flow, now, packet);
+    nic->cc->cnp(&qp->flow, now, packet);
     congestion_apply(qp, now);
 }
 
@@ -225,7 +252,7 @@ static struct oche_qp *find_or_make(struct oche_nic *nic, const struct oche_pack
         return nic->qps[slot];
     if (!(row->flags & OCHE_OP_REQUEST) || nic->port->unknown_qp == NULL)
         return NULL;
-    return nic->port->unknown_qp(nic->config.port_context, packet, now);
+    return nic->port->unknown_qp(nic->port_context, packet, now);
 }
 
 void oche_nic_receive(struct oche_nic *nic, const struct oche_packet *packet, oche_time now)

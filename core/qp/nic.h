@@ -84,9 +84,10 @@ struct oche_nic_stats {
     uint64_t data_packets_sent, data_bytes_sent;
     uint64_t data_packets_received, data_bytes_received; /* any PSN */
     uint64_t delivered_bytes, delivered_messages;
+    uint64_t acks_sent, acks_received;
     uint64_t retransmitted_packets, retransmitted_bytes;
     uint64_t duplicate_packets, out_of_order_packets;
-    uint64_t acks_sent, acks_received, naks_sent, naks_received, rnr_naks_sent, rnr_naks_received;
+    uint64_t naks_sent, naks_received, rnr_naks_sent, rnr_naks_received;
     uint64_t cnps_sent, cnps_received;
     uint64_t ce_received;      /* data packets that arrived with CE */
     uint64_t ce_marked;        /* data packets that this NIC marked itself */

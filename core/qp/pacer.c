@@ -44,7 +44,7 @@ void pacer_sent(struct oche_qp *qp, oche_time now, uint32_t line_bytes)
             base = now; /* the port is the pacer: what it lost is lost */
     }
     qp->pace_base = base;
-    qp->pace_bytes = line_bytes;
+    qp->pace_bytes = (uint16_t)line_bytes;
     qp->pace_due = oche_time_add(base, spacing);
 }
 

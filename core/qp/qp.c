@@ -94,7 +94,7 @@ static bool config_ok(const struct oche_nic *nic, const struct oche_qp_config *c
         return false;
     if (config->transport != OCHE_TRANSPORT_RC && config->transport != OCHE_TRANSPORT_UC)
         return false;
-    if (!(nic->config.cc->transports >> config->transport & 1))
+    if (!(nic->cc->transports >> config->transport & 1))
         return false;
     if (config->traffic_class >= OCHE_CLASSES)
         return false;
@@ -113,7 +113,8 @@ static void clear(struct oche_qp *qp)
 {
     const struct oche_nic_config *config = &qp->nic->config;
 
-    qp->control = qp->flags = 0;
+    qp->control = 0;
+    qp->flags &= QP_FIXED_FLAGS;
     qp->queued = QUEUED_NOT;
     qp->send_next = qp->send_started = qp->send_tail = qp->send_head = 0;
     qp->cursor_offset = qp->cursor_length = qp->since_ack_request = 0;
@@ -149,7 +150,7 @@ static void clear(struct oche_qp *qp)
 static void set_memory(struct oche_qp *qp, const struct layout *l)
 {
     uint8_t *base = (uint8_t *)qp;
-    bool rtt = qp->nic->config.cc->needs & OCHE_CC_NEEDS_RTT;
+    bool rtt = qp->nic->cc->needs & OCHE_CC_NEEDS_RTT;
 
     qp->flow.state = base + l->cc_state;
     qp->tx.state = base + l->tx_state;
@@ -164,6 +165,12 @@ static void set_memory(struct oche_qp *qp, const struct layout *l)
     qp->response_count = l->response_count;
     qp->max_send_sge = l->max_send_sge;
     qp->max_recv_sge = l->max_recv_sge;
+}
+
+static uint16_t qp_fixed_flags(const struct oche_qp_config *config, const struct oche_cc_scheme *cc)
+{
+    return (uint16_t)((cc->needs & OCHE_CC_NEEDS_RTT ? QP_TAKES_RTT : 0) |
+                      (config->end_to_end_credits ? QP_TELLS_CREDITS : 0));
 }
 
 static void set_config(struct oche_qp *qp, const struct oche_qp_config *config)
@@ -187,7 +194,7 @@ static void set_config(struct oche_qp *qp, const struct oche_qp_config *config)
     qp->recv_cq = config->recv_cq;
     qp->user = config->user;
     qp->max_inline_bytes = config->max_inline_bytes;
-    qp->end_to_end_credits = config->end_to_end_credits;
+    qp->flags = qp_fixed_flags(config, nic->cc);
     qp->full_line_bytes = oche_frame_bytes(middle, qp->mtu, nic->ipv6) + nic->gap_bytes;
     qp->rate_limit_bps = UINT64_MAX;
     qp->pace_rate_bps = nic->line_rate_bps;

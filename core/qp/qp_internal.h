@@ -103,7 +103,12 @@ enum qp_flags {
     QP_GAP_TOLD = 1 << 4,       /* responses are missing from gap_psn; recovery knows */
     QP_CREDIT_LIMITED = 1 << 5, /* the peer counts receives for us */
     QP_WAS_RNR = 1 << 6,        /* responder: said RNR, silent until the expected PSN comes */
+    QP_RETRIED = 1 << 7,        /* a retry was spent since the last progress */
+    QP_TAKES_RTT = 1 << 8,      /* congestion control wants round-trip times */
+    QP_TELLS_CREDITS = 1 << 9,  /* the peer is told how many receives are posted */
 };
+
+#define QP_FIXED_FLAGS (QP_TAKES_RTT | QP_TELLS_CREDITS) /* from creation on */
 
 struct oche_qp {
     /* Line 0: identity, and the lists it is in. */
@@ -115,9 +120,8 @@ struct oche_qp {
     _Atomic uint8_t state; /* enum oche_qp_state; posting threads look at it */
     uint8_t transport;
     uint8_t traffic_class;
-    uint8_t queued;  /* enum queued */
     uint8_t control; /* enum control_bits */
-    uint8_t flags;   /* enum qp_flags */
+    uint16_t flags;  /* enum qp_flags */
     uint32_t slot;
     struct oche_qp *control_next;
     struct oche_qp *ready_next, *ready_prev;
@@ -139,13 +143,14 @@ struct oche_qp {
     /* Line 2: pacing, and what an arriving ACK needs. */
     oche_time pace_base CACHE_ALIGNED; /* when the last packet left, by its pacing */
     oche_time pace_due;                /* when the next may leave; valid while queued */
-    oche_time pace_full;               /* spacing of full packets; 0: port-limited */
-    oche_time ack_deadline;
+    oche_time ack_deadline, ack_timeout;
     uint64_t flight_bytes; /* payload in [tx.una, tx.next) */
     uint32_t head_first_psn, head_last_psn;
     uint32_t head_length;
-    uint32_t send_head;        /* ring index of the oldest work request not completed */
-    uint32_t pace_bytes;       /* of the last packet on the line */
+    uint32_t send_head;  /* ring index of the oldest work request not completed */
+    uint16_t pace_bytes; /* of the last packet, on the line */
+    uint8_t queued;      /* enum queued */
+    uint8_t unused_line2;
     uint32_t last_ack_request; /* PSN: an ACK is due from there */
 
     /* Line 3: the responder. */
@@ -155,8 +160,8 @@ struct oche_qp {
     uint32_t write_length;  /* DMA length; SEND: room in the receive */
     uint32_t message_bytes; /* of it that arrived */
     uint32_t msn;
-    uint32_t nak_psn;
-    uint8_t operation; /* enum oche_operation in progress; NONE: between messages */
+    uint32_t last_ack_psn; /* that we have told the peer about */
+    uint8_t operation;     /* enum oche_operation in progress; NONE: between messages */
     uint8_t nak_syndrome;
     uint16_t active_responses;
 
@@ -166,8 +171,8 @@ struct oche_qp {
     /* What sending needs besides, and does not change with every packet. */
     struct send_entry *send_ring CACHE_ALIGNED;
     oche_time rnr_deadline; /* the peer is not ready until then; OCHE_NEVER: it is */
-    oche_time ack_timeout;
     uint64_t pace_rate_bps;
+    oche_time pace_full;            /* spacing of full packets; 0: port-limited */
     struct rtt_sample *rtt_samples; /* or NULL: congestion control does not ask */
     uint32_t send_mask, ack_every, window_packets;
     uint32_t full_line_bytes; /* a full packet on the line */
@@ -204,12 +209,11 @@ struct oche_qp {
     uint32_t response_count;       /* places in `responses`, a power of two */
     uint32_t response_next;        /* index of the next request */
     uint32_t response_first;       /* none before it is active */
-    uint32_t last_ack_psn;         /* that we have told the peer about */
+    uint32_t nak_psn;
     uint32_t pd, access;
     uint32_t peer_slot;
     uint8_t min_rnr_timer;
     bool recv_taken; /* the receive at recv_head belongs to the message in progress */
-    bool end_to_end_credits;
 };
 
 /* ---- completion queue ---- */
@@ -234,28 +238,39 @@ struct peer {
 };
 
 struct oche_nic {
-    /* What every packet needs. */
+    /* Line 0: what every packet needs and nothing changes. */
     struct map qp_map;
     struct oche_qp **qps; /* by slot */
-    struct oche_qp *control_head, *control_tail;
     const struct oche_nic_port *port;
-    uint64_t backlog_bytes;
-    oche_time pace_credit; /* waiting for the port that pacing makes up for */
+    void *port_context;
+    const struct oche_cc_scheme *cc;
+    const struct oche_recovery_scheme *recovery;
+    struct oche_trace *trace;
 
+    /* Line 1. */
+    uint64_t ecn_threshold_bytes CACHE_ALIGNED;
+    oche_time pace_credit; /* waiting for the port that pacing makes up for */
+    uint64_t backlog_bytes;
+    struct oche_qp *control_head, *control_tail;
+    uint32_t address;
+    uint32_t serve_count; /* data packets given out: "last served" among equals */
+    uint16_t gap_bytes;
+    bool ipv6;
+    uint8_t control_class;
+    uint8_t ready_classes; /* whose list is not empty */
+
+    /* Lines 2 to 4; few classes are in use. */
+    struct heap timers CACHE_ALIGNED;
+    struct heap pacing;
+    struct ready_list ready[OCHE_CLASSES];
+
+    /* Posting threads write here. */
     _Atomic(struct oche_qp *) doorbell CACHE_ALIGNED; /* last rung first */
     struct oche_qp *rung_head, *rung_tail;            /* taken off it, not yet looked at */
 
-    struct heap timers CACHE_ALIGNED;
-    struct heap pacing;
-    uint8_t ready_classes; /* whose list is not empty */
-    uint32_t serve_count;  /* data packets given out: "last served" among equals */
-    struct oche_trace *trace;
-
-    struct ready_list ready[OCHE_CLASSES] CACHE_ALIGNED;
-
-    struct oche_nic_config config CACHE_ALIGNED;
-    struct oche_nic_stats stats CACHE_ALIGNED;
+    struct oche_nic_stats stats CACHE_ALIGNED; /* the first line with every packet */
     uint64_t rejected[OCHE_REJECT_CAUSES];
+    struct oche_nic_config config;
 
     uint32_t *free_slots;
     uint32_t free_slot_count;
@@ -311,13 +326,13 @@ static inline void packet_begin(const struct oche_qp *qp, struct oche_packet *pa
 {
     const struct oche_nic *nic = qp->nic;
 
-    packet->src = nic->config.address;
+    packet->src = nic->address;
     packet->dst = qp->remote_address;
     packet->flow_hash = qp->flow_hash;
     packet->dest_qpn = qp->remote_qpn;
     packet->psn = psn;
     packet->aeth = 0;
-    packet->frame_bytes = (uint16_t)oche_frame_bytes(opcode, payload_bytes, nic->config.ipv6);
+    packet->frame_bytes = (uint16_t)oche_frame_bytes(opcode, payload_bytes, nic->ipv6);
     packet->payload_bytes = (uint16_t)payload_bytes;
     packet->udp_source_port = qp->udp_source_port;
     packet->pkey = qp->pkey;

@@ -100,7 +100,7 @@ static void flush_sends(struct oche_qp *qp, uint32_t index, enum oche_status sta
     qp->reads_started = 0;
     qp->rtt_head = qp->rtt_tail;
     qp->ack_deadline = qp->rnr_deadline = OCHE_NEVER;
-    qp->flags &= (uint8_t) ~(QP_LOCAL_ERROR | QP_GAP_TOLD);
+    qp->flags &= (uint16_t) ~(QP_LOCAL_ERROR | QP_GAP_TOLD);
 }
 
 /* The receive in progress completes with `status`, if that is one; the others are flushed. */
@@ -150,7 +150,7 @@ static void enter_error(struct oche_qp *qp, uint32_t index, enum oche_status sen
 static void tell_driver(struct oche_qp *qp, enum oche_status status)
 {
     if (qp->nic->port->qp_error != NULL)
-        qp->nic->port->qp_error(qp->nic->config.port_context, qp, status);
+        qp->nic->port->qp_error(qp->nic->port_context, qp, status);
 }
 
 void qp_requester_error(struct oche_qp *qp, uint32_t index, enum oche_status status, oche_time now)

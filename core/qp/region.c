@@ -77,7 +77,7 @@ bool region_gather(const struct oche_qp *qp, const struct oche_sge *sge, uint32_
         const struct oche_region *region = region_check(nic, qp->pd, sge[i].lkey, va, part, 0);
         if (region == NULL)
             return false;
-        nic->port->read(nic->config.port_context, region, va - region->va, at, part);
+        nic->port->read(nic->port_context, region, va - region->va, at, part);
         at += part;
         bytes -= part;
     }
@@ -101,7 +101,7 @@ bool region_scatter(const struct oche_qp *qp, const struct oche_sge *sge, uint32
             region_check(nic, qp->pd, sge[i].lkey, va, part, OCHE_ACCESS_LOCAL_WRITE);
         if (region == NULL)
             return false;
-        nic->port->write(nic->config.port_context, region, va - region->va, at, part);
+        nic->port->write(nic->port_context, region, va - region->va, at, part);
         at += part;
         bytes -= part;
     }

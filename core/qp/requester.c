@@ -300,7 +300,7 @@ static bool transmit_data(struct oche_qp *qp, struct oche_packet *packet, oche_t
             packet->bth |= OCHE_BTH_ACKREQ;
             qp->since_ack_request = 0;
             expect_ack(qp, packet->psn, now);
-            if (qp->rtt_samples != NULL && packet->psn == qp->tx.high)
+            if ((qp->flags & QP_TAKES_RTT) && packet->psn == qp->tx.high)
                 congestion_rtt_sent(qp, packet->psn, now);
         }
     }
@@ -391,5 +391,5 @@ uint32_t requester_next_frame_bytes(const struct oche_qp *qp)
     if (is_read_or_atomic(work_opcode))
         left = bytes = 0;
     return oche_frame_bytes(request_opcodes[work_opcode][first | (bytes == left) << 1], bytes,
-                            qp->nic->config.ipv6);
+                            qp->nic->ipv6);
 }

@@ -63,8 +63,7 @@ static inline enum verdict check_sequence(struct arrival *a)
 
     if (OCHE_UNLIKELY(qp->transport == OCHE_TRANSPORT_UC))
         return check_uc_sequence(a);
-    enum oche_verdict verdict =
-        a->nic->config.recovery->arrived(&qp->rx, a->packet, a->now, &reply);
+    enum oche_verdict verdict = a->nic->recovery->arrived(&qp->rx, a->packet, a->now, &reply);
     if (OCHE_UNLIKELY(reply.send_nak) && !(qp->flags & QP_WAS_RNR))
         response_ask_nak(qp, OCHE_SYNDROME_NAK_SEQUENCE, reply.nak_psn);
     if (qp->rx.timer != OCHE_NEVER)
@@ -231,8 +230,7 @@ static enum verdict move_payload(struct arrival *a)
         region_check(a->nic, qp->pd, qp->write_rkey, va, bytes, OCHE_ACCESS_REMOTE_WRITE);
     if (region == NULL)
         return BAD_ACCESS; /* it went away during the message */
-    a->nic->port->write(a->nic->config.port_context, region, va - region->va, packet->payload,
-                        bytes);
+    a->nic->port->write(a->nic->port_context, region, va - region->va, packet->payload, bytes);
     return GO;
 }
 
@@ -336,7 +334,7 @@ static void execute_read_or_atomic(struct arrival *a)
         const struct oche_region *region =
             region_check(a->nic, qp->pd, packet->rkey, packet->va, 8, OCHE_ACCESS_REMOTE_ATOMIC);
         response->original = a->nic->port->atomic(
-            a->nic->config.port_context, region, packet->va - region->va,
+            a->nic->port_context, region, packet->va - region->va,
             a->row->operation == OCHE_OPERATION_COMPARE_SWAP, packet->compare, packet->swap_add);
     }
     response_activate(qp, index, a->now);
@@ -405,16 +403,16 @@ static void accept_packet(struct arrival *a)
     struct oche_qp *qp = a->qp;
     const struct oche_nic_port *port = a->nic->port;
 
-    qp->flags &= (uint8_t)~QP_WAS_RNR;
+    qp->flags &= (uint16_t)~QP_WAS_RNR;
     if (qp->transport == OCHE_TRANSPORT_RC) {
         qp->control &= (uint8_t)~CONTROL_NAK; /* what it asked for is here */
-        if (a->nic->config.recovery->accepted != NULL)
-            a->nic->config.recovery->accepted(&qp->rx, a->packet, a->now);
+        if (a->nic->recovery->accepted != NULL)
+            a->nic->recovery->accepted(&qp->rx, a->packet, a->now);
         if ((a->packet->bth & OCHE_BTH_ACKREQ) && (a->row->flags & OCHE_OP_PAYLOAD))
             response_ask_ack(qp);
     }
     if (port->delivered != NULL && (a->row->flags & OCHE_OP_PAYLOAD))
-        port->delivered(a->nic->config.port_context, qp, a->packet->payload_bytes,
+        port->delivered(a->nic->port_context, qp, a->packet->payload_bytes,
                         a->row->flags & OCHE_OP_LAST, a->now);
 }
 
@@ -494,9 +492,9 @@ void responder_timer(struct oche_qp *qp, oche_time now)
 {
     struct oche_recovery_reply reply = {0};
 
-    if (qp->nic->config.recovery->rx_timer == NULL)
+    if (qp->nic->recovery->rx_timer == NULL)
         return;
-    qp->nic->config.recovery->rx_timer(&qp->rx, now, &reply);
+    qp->nic->recovery->rx_timer(&qp->rx, now, &reply);
     if (reply.send_nak)
         response_ask_nak(qp, OCHE_SYNDROME_NAK_SEQUENCE, reply.nak_psn);
 }

@@ -75,7 +75,7 @@ bool response_data_waits(const struct oche_qp *qp)
 
 uint8_t response_credit_syndrome(const struct oche_qp *qp)
 {
-    if (!qp->end_to_end_credits)
+    if (!(qp->flags & QP_TELLS_CREDITS))
         return OCHE_SYNDROME_ACK;
     uint32_t posted = atomic_load_explicit(&qp->posted_recvs, memory_order_relaxed);
     return oche_credit_code(posted - qp->recv_head - (qp->recv_taken ? 1 : 0));
@@ -83,8 +83,8 @@ uint8_t response_credit_syndrome(const struct oche_qp *qp)
 
 static void stamp(struct oche_qp *qp, struct oche_packet *packet, oche_time now)
 {
-    if (qp->nic->config.cc->stamp_ack != NULL)
-        qp->nic->config.cc->stamp_ack(&qp->flow, now, packet);
+    if (qp->nic->cc->stamp_ack != NULL)
+        qp->nic->cc->stamp_ack(&qp->flow, now, packet);
 }
 
 /* ---- READ data ---- */
@@ -103,7 +103,7 @@ uint32_t response_next_frame_bytes(const struct oche_qp *qp)
     uint64_t offset;
 
     return oche_frame_bytes(OCHE_RC_READ_RESPONSE_ONLY, read_bytes(qp, response_head(qp), &offset),
-                            qp->nic->config.ipv6);
+                            qp->nic->ipv6);
 }
 
 /* Takes the payload from memory; false: the region is gone, and so is the queue pair. */
@@ -122,7 +122,7 @@ static bool fill_payload(struct oche_qp *qp, const struct response *response,
         qp_responder_error(qp, OCHE_STATUS_LOCAL_PROTECTION, now);
         return false;
     }
-    nic->port->read(nic->config.port_context, region, va - region->va, packet->payload,
+    nic->port->read(nic->port_context, region, va - region->va, packet->payload,
                     packet->payload_bytes);
     packet->ext |= OCHE_EXT_PAYLOAD;
     return true;

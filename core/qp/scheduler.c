@@ -142,7 +142,7 @@ void scheduler_forget(struct oche_qp *qp)
         nic->control_head = qp->control_next;
     if (nic->control_tail == qp)
         nic->control_tail = before;
-    qp->flags &= (uint8_t)~QP_LISTED;
+    qp->flags &= (uint16_t)~QP_LISTED;
 }
 
 /* ---- control ---- */
@@ -168,11 +168,11 @@ static bool transmit_control(struct oche_nic *nic, struct oche_packet *packet, o
     while (nic->control_head != NULL) {
         struct oche_qp *qp = nic->control_head;
         nic->control_head = qp->control_next;
-        qp->flags &= (uint8_t)~QP_LISTED;
+        qp->flags &= (uint16_t)~QP_LISTED;
         bool sent = response_transmit_control(qp, packet, now);
         scheduler_control(qp); /* back to the end, if there is more */
         if (sent) {
-            packet->traffic_class = nic->config.control_class;
+            packet->traffic_class = nic->control_class;
             return true;
         }
     }
@@ -186,7 +186,7 @@ static void count_data(struct oche_nic *nic, struct oche_qp *qp, struct oche_pac
 {
     packet->traffic_class = qp->traffic_class;
     packet->ecn = qp->data_ecn;
-    if (OCHE_UNLIKELY(nic->backlog_bytes > nic->config.ecn_threshold_bytes) &&
+    if (OCHE_UNLIKELY(nic->backlog_bytes > nic->ecn_threshold_bytes) &&
         packet->ecn == OCHE_ECN_ECT0) {
         packet->ecn = OCHE_ECN_CE;
         nic->stats.ce_marked++;
@@ -194,9 +194,9 @@ static void count_data(struct oche_nic *nic, struct oche_qp *qp, struct oche_pac
     nic->stats.data_packets_sent++;
     nic->stats.data_bytes_sent += packet->payload_bytes;
     nic->serve_count++;
-    uint32_t line_bytes = packet->frame_bytes + nic->config.gap_bytes;
-    if (nic->config.cc->sent != NULL) {
-        nic->config.cc->sent(&qp->flow, now, packet, line_bytes);
+    uint32_t line_bytes = packet->frame_bytes + nic->gap_bytes;
+    if (nic->cc->sent != NULL) {
+        nic->cc->sent(&qp->flow, now, packet, line_bytes);
         congestion_apply(qp, now);
     }
     pacer_sent(qp, now, line_bytes);
@@ -216,7 +216,7 @@ static bool transmit_data(struct oche_nic *nic, struct oche_qp *qp, struct oche_
         sent = requester_transmit(qp, packet, now);
         qp->flags |= QP_RESPONSE_TURN;
     } else {
-        qp->flags &= (uint8_t)~QP_RESPONSE_TURN;
+        qp->flags &= (uint16_t)~QP_RESPONSE_TURN;
     }
     if (!sent && response)
         sent = response_transmit(qp, packet, now);
@@ -311,7 +311,7 @@ unsigned oche_nic_transmit(struct oche_nic *nic, oche_time now, oche_time due_by
     unsigned count = 0;
 
     scheduler_answer_doorbell(nic, now);
-    if (classes >> nic->config.control_class & 1)
+    if (classes >> nic->control_class & 1)
         while (count < max && transmit_control(nic, out[count], now))
             count++;
     while (count < max) {
@@ -329,7 +329,7 @@ oche_time oche_nic_next(struct oche_nic *nic, uint8_t classes)
 {
     if (nic->ready_classes & classes)
         return 0;
-    if (nic->control_head != NULL && (classes >> nic->config.control_class & 1))
+    if (nic->control_head != NULL && (classes >> nic->control_class & 1))
         return 0;
     if (nic->rung_head != NULL ||
         atomic_load_explicit(&nic->doorbell, memory_order_acquire) != NULL)

@@ -285,6 +285,34 @@ static void test_window_asks_for_ack(void **state)
     pair_close(pair);
 }
 
+/* After a timeout the first packet asks for an ACK, so that what arrived is known. */
+static enum pair_fate drop_all_but_first(struct pair *pair, int from,
+                                         const struct oche_packet *packet)
+{
+    uint32_t *counts = pair->context;
+
+    return from == 0 && packet->psn != 0 && counts[1] == 0 ? PAIR_DROP : PAIR_PASS;
+}
+
+static void test_timeout_asks_for_ack(void **state)
+{
+    struct pair_options options = {.ack_every = 1000};
+    struct pair *pair = pair_open(&options);
+    struct oche_send_work work = pair_work(OCHE_WORK_WRITE, 9, 0, 0, 10 * 1024);
+    uint32_t counts[2] = {0};
+
+    (void)state;
+    pair->tap = count_ack_requests;
+    pair->fate = drop_all_but_first;
+    pair->context = counts;
+    pair_post(pair, 0, &work);
+    pair_run_quiet(pair);
+    pair_expect(pair, 0, 9, OCHE_STATUS_SUCCESS);
+    assert_int_equal(oche_nic_stats(pair->side[0].nic)->timeouts, 2); /* PSN 0 is through */
+    assert_int_equal(oche_qp_retransmitted_packets(pair->side[0].qp[0]), 10 + 9);
+    pair_close(pair);
+}
+
 /* While the receiver's port is kept shut, ACKs become one. */
 static void test_acks_coalesce(void **state)
 {
@@ -305,12 +333,19 @@ static void test_acks_coalesce(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_message),    cmocka_unit_test(test_line_rate),
-        cmocka_unit_test(test_loss_goes_back), cmocka_unit_test(test_last_packet_lost_times_out),
-        cmocka_unit_test(test_retry_exceeded), cmocka_unit_test(test_psn_wraps),
-        cmocka_unit_test(test_zero_length),    cmocka_unit_test(test_unsignaled),
-        cmocka_unit_test(test_queue_full),     cmocka_unit_test(test_unknown_qp_hook),
-        cmocka_unit_test(test_ack_every),      cmocka_unit_test(test_window_asks_for_ack),
+        cmocka_unit_test(test_one_message),
+        cmocka_unit_test(test_line_rate),
+        cmocka_unit_test(test_loss_goes_back),
+        cmocka_unit_test(test_last_packet_lost_times_out),
+        cmocka_unit_test(test_retry_exceeded),
+        cmocka_unit_test(test_psn_wraps),
+        cmocka_unit_test(test_zero_length),
+        cmocka_unit_test(test_unsignaled),
+        cmocka_unit_test(test_queue_full),
+        cmocka_unit_test(test_unknown_qp_hook),
+        cmocka_unit_test(test_ack_every),
+        cmocka_unit_test(test_window_asks_for_ack),
+        cmocka_unit_test(test_timeout_asks_for_ack),
         cmocka_unit_test(test_acks_coalesce),
     };
 
