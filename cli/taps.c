@@ -90,6 +90,21 @@ static bool name_hosts(struct oche_taps *taps, char *names, struct oche_world_co
     return found;
 }
 
+/* Messages name the file that was asked for. */
+static void make_file(struct oche_taps *taps, char *error, size_t error_bytes)
+{
+    char message[512];
+    size_t part = strlen(taps->part);
+
+    taps->capture = oche_capture_create(taps->part, message, sizeof(message));
+    if (taps->capture != NULL)
+        return;
+    bool named = strncmp(message, taps->part, part) == 0;
+
+    snprintf(error, error_bytes, "--pcap %s%s%s", taps->path, named ? "" : ": ",
+             named ? message + part : message);
+}
+
 bool oche_taps_open(struct oche_taps *taps, const char *argument, struct oche_world_config *config,
                     char *error, size_t error_bytes)
 {
@@ -107,7 +122,7 @@ bool oche_taps_open(struct oche_taps *taps, const char *argument, struct oche_wo
         return false;
     }
     if (name_hosts(taps, colon != NULL ? colon + 1 : NULL, config, error, error_bytes))
-        taps->capture = oche_capture_create(taps->part, error, error_bytes);
+        make_file(taps, error, error_bytes);
     if (taps->capture == NULL) {
         oche_taps_abandon(taps);
         return false;

@@ -357,6 +357,23 @@ const struct oche_bound *oche_bindings_find(const struct oche_bindings *bindings
     return NULL;
 }
 
+/* The table of the root that has the key with which `message` begins ("duration: …"), or NULL. */
+static const struct oche_bound *root_bound_of(const struct oche_bindings *bindings,
+                                              const char *message)
+{
+    const char *colon = strchr(message, ':');
+    char key[64];
+
+    if (colon == NULL || (size_t)(colon - message) >= sizeof(key))
+        return NULL;
+    snprintf(key, sizeof(key), "%.*s", (int)(colon - message), message);
+    for (size_t i = 0; i < bindings->count; i++)
+        if (bindings->bound[i].path[0] == '\0' &&
+            oche_param_find(bindings->bound[i].table, key) != NULL)
+            return &bindings->bound[i];
+    return NULL;
+}
+
 bool oche_bindings_fail(const struct oche_document *document, const struct oche_bindings *bindings,
                         const char *message, char *error, size_t error_bytes)
 {
@@ -377,6 +394,9 @@ bool oche_bindings_fail(const struct oche_document *document, const struct oche_
         }
     }
     if (best == NULL) {
+        best = root_bound_of(bindings, message);
+        if (best != NULL)
+            return oche_bound_fail(document, best, message, error, error_bytes);
         snprintf(error, error_bytes, "%s", message);
         return false;
     }

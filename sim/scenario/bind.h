@@ -70,8 +70,9 @@ bool oche_bound_fail(const struct oche_document *document, const struct oche_bou
                      const char *message, char *error, size_t error_bytes);
 
 /*
- * The same for a message that begins with a path: "switch.kmin: …", "workload[1]: load: …". A
- * message that begins with something else ("sizes.cdf:3: …") is taken as it is.
+ * The same for a message that begins with a path: "switch.kmin: …", "workload[1]: load: …", or a
+ * key of the root: "duration: …". A message that begins with something else ("sizes.cdf:3: …") is
+ * taken as it is.
  */
 bool oche_bindings_fail(const struct oche_document *document, const struct oche_bindings *bindings,
                         const char *message, char *error, size_t error_bytes);

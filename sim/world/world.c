@@ -202,8 +202,6 @@ static bool build_loss(struct oche_world *world, char *error, size_t error_bytes
     uint32_t chosen = UINT32_MAX, node, local;
     char why[OCHE_TOPOLOGY_ERROR_BYTES];
 
-    if (params->probability == 0 && params->pattern == NULL)
-        return true;
     if (params->port != NULL) {
         if (!oche_topology_find_port(&world->topology, params->port, &node, &local, why,
                                      sizeof(why))) {
@@ -216,6 +214,8 @@ static bool build_loss(struct oche_world *world, char *error, size_t error_bytes
         snprintf(error, error_bytes, "loss.pattern: %s", why);
         return false;
     }
+    if (params->probability == 0 && params->pattern == NULL)
+        return true;
     size_t stride = (oche_loss_bytes(params->pattern) + 7) & ~(size_t)7;
     world->losses = oche_world_make(world->network.port_count, stride);
     for (uint32_t i = 0; i < world->network.port_count; i++) {

@@ -309,9 +309,12 @@ static void test_messages_with_a_path_are_placed(void **state)
         {"work[0].file: is missing", "dir/f.yaml:5: work[0].file: is missing"},
         {"other.cdf:3: not monotone", "other.cdf:3: not monotone"},
         {"out of luck", "out of luck"},
+        {"seed: is unlucky", "dir/f.yaml:7: seed: is unlucky"},
+        {"duration: is short", "dir/f.yaml:1: duration: is short"},
     };
     struct oche_document *document = bind("topology:\n  type: star\n  hosts: 3\n"
-                                          "work:\n  - star\n  - {type: star, hosts: 7}\n",
+                                          "work:\n  - star\n  - {type: star, hosts: 7}\n"
+                                          "seed: 13\n",
                                           NULL);
 
     (void)state;

@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Bad input to oche run: for each mistake exactly one line, with file, line, key and what would be
+right; status 2; and no folder, file or half a file made.
+
+Environment: OCHE.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+OCHE = os.environ["OCHE"]
+BASE = """\
+duration: 200us
+topology:
+  type: clos
+  pods: 2
+  tors_per_pod: 2
+  hosts_per_tor: 4
+  oversubscription: 2
+switch:
+  kmin: 5KB
+congestion_control: dcqcn
+workload:
+  - type: poisson_cdf
+    cdf_file: sizes.cdf
+    load: 50%
+  - type: incast
+    degree: 4
+loss:
+  probability: 0
+measure:
+  queues: tor0:host0
+"""
+FILES = {
+    "sizes.cdf": "1000 0\n2000 100\n",
+    "falls.cdf": "1000 0\n2000 50\n3000 40\n4000 100\n",
+    "ends.cdf": "1000 0\n2000 90\n",
+    "list.yaml": "- a\n- b\n",
+    "broken.yaml": "duration: [1ms\n",
+    "twice.yaml": "duration: 1ms\nduration: 2ms\n",
+}
+
+# What is put in place of what in BASE; what is said ("s.yaml" is the scenario).
+CHANGED = [
+    ("  pods: 2", "  podz: 2", 's.yaml:4: topology.podz: unknown key; did you mean "pods"?'),
+    ("duration: 200us", "durration: 200us",
+     's.yaml:1: durration: unknown key; did you mean "duration"?'),
+    ("  kmin: 5KB", "  kmin: 5us",
+     's.yaml:9: switch.kmin: "5us": "us" is not a unit of size; use B, KiB, MiB, GiB, TiB, KB, MB, '
+     'GB or TB'),
+    ("duration: 200us", "duration: 200",
+     "s.yaml:1: duration: 200 has no unit; add one of ps, ns, us, ms or s"),
+    ("duration: 200us", "duration: 0",
+     "s.yaml:1: duration: 0 is out of range; from 1ps to 86400s"),
+    ("hosts_per_tor: 4", "hosts_per_tor: 0",
+     "s.yaml:6: topology.hosts_per_tor: 0 is out of range; from 1 to 1024"),
+    ("hosts_per_tor: 4", "hosts_per_tor: -4",
+     "s.yaml:6: topology.hosts_per_tor: -4 is negative; write a whole number, such as 128"),
+    ("oversubscription: 2", "oversubscription: 3",
+     "s.yaml:7: topology.oversubscription: 3 needs 1.333 uplinks of 10Gbps for 4 hosts of 10Gbps; "
+     "4 (1 uplinks) or 2 (2) would do"),
+    ("type: clos", "type: close",
+     's.yaml:3: topology.type: "close" is not known; did you mean "clos"? (star, dumbbell, '
+     'parking_lot, leaf_spine, clos, fat_tree, from_file)'),
+    ("congestion_control: dcqcn", "congestion_control: dcqnc",
+     's.yaml:10: congestion_control: "dcqnc" is not known; did you mean "dcqcn"? ('),
+    ("congestion_control: dcqcn", "congestion_control: {name: dcqcn, gain: 2}",
+     "s.yaml:10: congestion_control.gain: unknown key; "),
+    ("congestion_control: dcqcn", "congestion_control: {name: dcqcn, g: 2}",
+     "s.yaml:10: congestion_control.g: 2 is out of range; from "),
+    ("cdf_file: sizes.cdf", "cdf_file: falls.cdf",
+     "s.yaml:12: workload[0]: falls.cdf:3: cdf: 40 after 50; it must not fall"),
+    ("cdf_file: sizes.cdf", "cdf_file: ends.cdf", "s.yaml:12: workload[0]: ends.cdf:2: cdf: "),
+    ("cdf_file: sizes.cdf", "cdf_file: no.cdf",
+     's.yaml:12: workload[0]: no.cdf: No such file or directory; a readable file of lines '
+     '"size_bytes cdf"'),
+    ("cdf_file: sizes.cdf", "cdf: websearched",
+     's.yaml:13: workload[0].cdf: "websearched" is not known; did you mean "websearch"? ('),
+    ("degree: 4", "degree: 16",
+     "s.yaml:16: workload[1].degree: 16 senders, but only 15 hosts beside the receiver; at most "
+     "15"),
+    ("  kmin: 5KB", "  kmin: 900KB",
+     "s.yaml:9: switch.kmin: 900000 bytes is above kmax, 200000 bytes; would be right: at most "
+     "kmax (at tor0)"),
+    ("  kmin: 5KB", "  kmin: 5KB\n  buffer: 10KB",
+     "s.yaml:10: switch.buffer: 10000 bytes is less than the PFC headroom of "),
+    ("duration: 200us", "duration: 200us\nwarmup: 200us",
+     "s.yaml:2: warmup: leaves nothing to measure; make it less than duration"),
+    ("probability: 0", "pattern: 3,x",
+     "s.yaml:18: loss.pattern: a number is missing at character 3; would be right: 3,7,10-19, or "
+     "every 100, or psn 5"),
+    ("probability: 0", "port: tor0:host9",
+     's.yaml:18: loss.port: '),
+    ("probability: 0", "probability: 2", "s.yaml:18: loss.probability: 2 is out of range; from "),
+    ("queues: tor0:host0", "queues: tor9:host0",
+     's.yaml:20: measure.queues: no node is called "tor9"; hosts are host0 to host15, switches '
+     'tor0 to core3'),
+    ("queues: tor0:host0", "queues: host3",
+     "s.yaml:20: measure.queues: host3 is a host; name a port of a switch, such as tor0:host3"),
+    ("  queues: tor0:host0", "  - queues",
+     "s.yaml:19: measure: is not a section; write its keys below it, as KEY: VALUE"),
+]
+
+# Arguments after "oche run", with S for the scenario; what is said.
+COMMANDS = [
+    (["no.yaml"], "no.yaml: cannot be read: No such file or directory; give the path of a scenario "
+                  "file"),
+    (["list.yaml"], "list.yaml:1: "),
+    (["broken.yaml"], "broken.yaml:2: not YAML: "),
+    (["twice.yaml"], "twice.yaml:2: duration: "),
+    ([], "oche run: which scenario? give a YAML file, such as those in scenarios/"),
+    (["S", "S"], "oche run: s.yaml: one scenario at a time"),
+    (["S", "--set", "podz=1"], "--set podz=1: podz: unknown key; "),
+    (["S", "--set", "topology.podz=1"],
+     '--set topology.podz=1: topology.podz: unknown key; did you mean "pods"?'),
+    (["S", "--set", "switch.kmin"],
+     "--set switch.kmin: not KEY=VALUE; write it as switch.buffer=9MB"),
+    (["S", "--set", "switch.kmin=[1"], "--set switch.kmin=[1: not YAML: "),
+    (["S", "--set", "workload[7].load=1"], 
+     '--set workload[7].load=1: workload: "7" is not an entry of this list of 2; write workload[0] '
+     'for the first'),
+    (["S", "--set", "topology.oversubscription=3"],
+     "--set topology.oversubscription=3: topology.oversubscription: 3 needs 1.333 uplinks of "),
+    (["S", "--set", "warmup=1ms"],
+     "--set warmup=1ms: warmup: leaves nothing to measure; make it less than duration"),
+    (["S", "--set", "host.mtu=5us", "--seed", "3"],
+     '--set host.mtu=5us: host.mtu: "5us": "us" is not a unit of size; use B, KiB, MiB, GiB, TiB, '
+     'KB, MB, GB or TB'),
+    (["S", "--set", "switch.ecn=false"],
+     "s.yaml:10: congestion_control: needs switches that mark; set switch.ecn to true"),
+    (["S", "--seed", "x"],
+     '--seed x: seed: "x" is not a whole number; write a whole number, such as 128'),
+    (["S", "--seed", "-1"],
+     "--seed -1: seed: -1 is negative; write a whole number, such as 128"),
+    (["S", "--threads", "0"],
+     "oche run: --threads 0: not a number of threads; write 1 to 64"),
+    (["S", "--threads", "two"],
+     "oche run: --threads two: not a number of threads; write 1 to 64"),
+    (["S", "--compare", "congestion_control"],
+     "--compare congestion_control: has no key or no values; write it as "
+     "congestion_control=dcqcn,none"),
+    (["S", "--compare", "congestion_control=dcqcn"],
+     "--compare congestion_control=dcqcn: has only one value; write it as "
+     "congestion_control=dcqcn,none"),
+    (["S", "--compare", "congestion_control=dcqcn,nune"],
+     '--compare congestion_control=nune: congestion_control: "nune" is not known; did you mean '
+     '"none"? ('),
+    (["S", "--compare", "switch.kmim=1KB,2KB"],
+     '--compare switch.kmim=1KB: switch.kmim: unknown key; did you mean "kmin"?'),
+    (["S", "--compare", "switch.kmin=1KB,900KB"],
+     "--compare switch.kmin=900KB: switch.kmin: 900000 bytes is above kmax, 200000 bytes; "),
+    (["S", "--compare", "seed=1,2", "--compare", "seed=3,4"],
+     "oche run: --compare seed=3,4: one comparison at a time"),
+    (["S", "--pcap", "x.pcap"],
+     "--pcap: which of 16 hosts? name them after the file, such as x.pcap:host0,host1"),
+    (["S", "--pcap", "x.pcap:host16"],
+     '--pcap: "host16" is no host of this topology; there are host0 to host15, or 0 to 15'),
+    (["S", "--pcap", "x.pcap:16"],
+     '--pcap: "16" is no host of this topology; there are host0 to host15, or 0 to 15'),
+    (["S", "--pcap", "x.pcap:tor0"],
+     "--pcap: tor0 is a switch; captures are taken at hosts: host0 to host15, or their numbers"),
+    (["S", "--pcap", "x.pcap:"], "--pcap x.pcap:: write FILE, or FILE:HOST,HOST"),
+    (["S", "--pcap", "no/x.pcap:1"], "--pcap no/x.pcap: No such file or directory"),
+    (["S", "--pcap", "x.pcap:1", "--threads", "2"],
+     "oche run: --pcap needs one thread; leave out --threads"),
+    (["S", "--pcap", "x.pcap:1", "--compare", "seed=1,2"],
+     "oche run: --pcap captures one run; leave out --compare"),
+    (["S", "--out", "sizes.cdf/x"],
+     "sizes.cdf/x: cannot be made: Not a directory; give a folder that can be written"),
+    (["S", "--out", "sizes.cdf"],
+     "sizes.cdf: cannot be made: Not a directory; give a folder that can be written"),
+    (["S", "--out", "/proc/x"],
+     "/proc/x: cannot be made: No such file or directory; give a folder that can be written"),
+]
+
+
+def run(arguments, where):
+    return subprocess.run([OCHE, "run", *arguments], cwd=where, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, check=False)
+
+
+def judge(done, what, said, where, before):
+    """The complaints about one run that had to fail."""
+    found = []
+    if done.returncode != 2 or done.stdout != "":
+        found.append(f"{what}: status {done.returncode}, prints {done.stdout[:200]!r}")
+    # What is expected is the whole line, or its beginning up to a place where lists follow.
+    whole = said and said[-1] not in " (:"
+    right = done.stderr == said + "\n" if whole else done.stderr.startswith(said)
+    if not right or done.stderr.count("\n") != 1 or not done.stderr.endswith("\n"):
+        found.append(f"{what}:\n  says   {done.stderr!r}\n  should {said!r}")
+    if sorted(os.listdir(where)) != before:
+        found.append(f"{what}: left {sorted(set(os.listdir(where)) - set(before))}")
+        sys.exit("\n".join(found))
+    return found
+
+
+def main():
+    failures = []
+    with tempfile.TemporaryDirectory() as where:
+        for name, text in FILES.items():
+            with open(os.path.join(where, name), "w", encoding="utf-8") as file:
+                file.write(text)
+        path = os.path.join(where, "s.yaml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(BASE)
+        before = sorted(os.listdir(where))
+        for arguments, said in COMMANDS:
+            arguments = ["s.yaml" if a == "S" else a for a in arguments]
+            failures += judge(run(arguments, where), arguments, said, where, before)
+        for old, new, said in CHANGED:
+            assert BASE.count(old) == 1, old
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(BASE.replace(old, new))
+            failures += judge(run(["s.yaml"], where), new, said, where, before)
+        # And nothing is wrong with what was changed.
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(BASE)
+        done = run(["s.yaml", "--quiet"], where)
+        if done.returncode != 0 or done.stderr != "" or not os.path.exists(
+                os.path.join(where, "out", "s", "run.sqlite")):
+            failures.append(f"the scenario itself: {done.returncode}, {done.stderr}")
+    for failure in failures:
+        print("FAILED:", failure)
+    return 1 if failures else 0
+
+
+sys.exit(main())

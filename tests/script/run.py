@@ -1,0 +1,297 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""oche run: the same command gives the same results; the results file, the CSV files, the tables
+and the capture agree with one another; comparisons; nothing is left behind when something fails.
+
+Environment: OCHE, SOURCE.
+"""
+import csv
+import os
+import pty
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+OCHE, SOURCE = os.environ["OCHE"], os.environ["SOURCE"]
+SCENARIOS = os.path.join(SOURCE, "tests", "scenarios")
+failures = []
+
+
+def check(truth, *what):
+    if not truth:
+        failures.append(" ".join(str(w) for w in what))
+
+
+def oche(*arguments, status=0):
+    done = subprocess.run([OCHE, "run", *arguments], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, check=False)
+    check(done.returncode == status, arguments, "status", done.returncode, done.stderr)
+    check((done.stderr == "") == (status == 0), arguments, "says", repr(done.stderr))
+    return done.stdout
+
+
+def scenario(name):
+    return os.path.join(SCENARIOS, name + ".yaml")
+
+
+def steady(text):
+    """What does not depend on the machine."""
+    return re.sub(r"^(wall time|speed).*\n", "", text, flags=re.M)
+
+
+def database(*path):
+    return sqlite3.connect(os.path.join(*path, "run.sqlite"))
+
+
+def dump(folder):
+    """All tables but what differs by machine or command."""
+    with database(folder) as db:
+        lines = [line for line in db.iterdump()
+                 if not re.search(r"INTO \"?info\"? VALUES\('(wall_s|command|threads)'", line)]
+    return lines
+
+
+def test_determinism(work):
+    for name in ("pauses", "losses"):
+        outs = []
+        for i, options in enumerate(([], [], ["--threads", "2"])):
+            folder = os.path.join(work, f"{name}{i}")
+            text = oche(scenario(name), "--out", folder, *options)
+            outs.append((steady(text).replace(folder, "OUT"), dump(folder)))
+        check(outs[0] == outs[1], name, "two runs differ")
+        check(outs[0][0] == outs[2][0], name, "the table of two threads differs")
+        check(outs[0][1] == outs[2][1], name, "the results of two threads differ")
+        other = oche(scenario(name), "--out", os.path.join(work, "seed"), "--seed", "2")
+        hashes = re.findall(r"^trace hash +([0-9a-f]{16})$", outs[0][0] + other, re.M)
+        check(len(hashes) == 2 and hashes[0] != hashes[1], name, "hashes of two seeds", hashes)
+
+
+def one(db, query, *arguments):
+    return db.execute(query, arguments).fetchone()[0]
+
+
+def counter(db, name, entity="all"):
+    return one(db, "SELECT value FROM counters WHERE entity = ? AND name = ?", entity, name)
+
+
+def test_results(work):
+    folder = os.path.join(work, "results")
+    text = oche(scenario("pauses"), "--out", folder, "--set", "switch.kmin=6KB", "--seed", "5")
+    with database(folder) as db:
+        check(one(db, "PRAGMA integrity_check") == "ok", "integrity")
+        info = dict(db.execute("SELECT * FROM info"))
+        check(info["scenario"] == "pauses" and info["seed"] == "5", info)
+        with open(scenario("pauses"), encoding="utf-8") as file:
+            check(info["scenario_text"] == file.read(), "the scenario's text")
+        check(info["trace_hash"] in text, "hash", info["trace_hash"])
+        check(info["simulated_ps"] == str(2 * 10**9) and info["measured_ps"] == str(19 * 10**8),
+              "times", info)
+        given = dict(db.execute("SELECT key, value FROM parameters WHERE given"))
+        check(given.get("switch.kmin") == "6KB" and given.get("seed") == "5", given)
+        check("switch.beta" not in given, "switch.beta was not given")
+        check(one(db, "SELECT value FROM parameters WHERE key = 'switch.beta'") == "8", "default")
+        check(one(db, "SELECT value FROM parameters WHERE key = 'workload[1].degree'") == "8",
+              "workload[1].degree")
+
+        # Flows: as the table says; slow at best as slow as alone; those of warm-up are known.
+        row = re.search(r"^all sizes +([\d,]+) +([\d,]+) +([\d,]+) ", text, re.M)
+        started, done, failed = (int(n.replace(",", "")) for n in row.groups())
+        check(started == one(db, "SELECT count(*) FROM flows WHERE measured"), "flows", started)
+        check(done == one(db, "SELECT count(*) FROM flows WHERE measured AND status = "
+                              "'completed'"), "flows completed", done)
+        check(failed == 0 and one(db, "SELECT count(*) FROM flows WHERE status LIKE 'failed%'")
+              == 0, "failed")
+        check(one(db, "SELECT min(slowdown) FROM flows") >= 1, "faster than alone")
+        check(one(db, "SELECT count(*) FROM flows WHERE measured != (start_ps >= 100000000)") == 0,
+              "measured")
+        check(one(db, "SELECT count(*) FROM flows WHERE (delivered_ps IS NULL) != "
+                      "(status = 'unfinished')") == 0, "unfinished")
+        check(0 < one(db, "SELECT count(*) FROM flows WHERE NOT measured"), "none in warm-up")
+
+        # Counters: ports and hosts add up to the sums, and the marks to those that came.
+        for name in ("marks", "packets"):
+            places = sum(counter(db, f"{name}_{p}") for p in ("tor_to_host", "tor_to_up",
+                                                             "aggregation", "core"))
+            ports = one(db, "SELECT sum(value) FROM counters WHERE name = ? AND entity LIKE "
+                            "'%:%'", name)
+            check(places == ports > 0, name, places, ports)
+        for name in ("delivered_bytes", "cnps_sent", "data_packets_sent"):
+            hosts = one(db, "SELECT sum(value) FROM counters WHERE name = ? AND entity LIKE "
+                            "'host%'", name)
+            check(hosts == counter(db, "nic_" + name) > 0, name, hosts)
+        sent = one(db, "SELECT sum(value) FROM counters WHERE name LIKE 'pauses_sent__'")
+        check(sent == counter(db, "pauses_sent") > 0, "pauses sent", sent)
+        held = one(db, "SELECT sum(value) FROM counters WHERE name LIKE 'pauses_received__' AND "
+                       "entity LIKE 'host%' AND entity NOT LIKE '%:%'")
+        check(held == counter(db, "pauses_received_by_hosts") > 0, "pauses of hosts", held)
+
+        # Series: an interval apart, from warm-up to the end; goodput adds up to what arrived.
+        check(one(db, "SELECT count(*) FROM series_names") == 2 + 16 + 2, "series")
+        times = [t for (t,) in db.execute("SELECT DISTINCT time_ps FROM series ORDER BY 1")]
+        check(times == [10**8 + 5 * 10**7 * (i + 1) for i in range(38)], "times", times)
+        series = one(db, "SELECT sum(value) FROM series JOIN series_names ON id = series WHERE "
+                         "name = 'goodput' AND entity = 'all'")
+        check(abs(series * 50e-6 / 8 - counter(db, "nic_delivered_bytes")) <= 38, "goodput",
+              series)
+
+        # Watched queues: their histogram's weights are the measured time.
+        for (total,) in db.execute("SELECT sum(weight) FROM histograms GROUP BY histogram"):
+            check(total == 19 * 10**8, "weights", total)
+        check(one(db, "SELECT count(*) FROM histogram_names WHERE name = 'queue'") == 2, "queues")
+
+
+def test_csv(work):
+    folder = os.path.join(work, "csv")
+    oche(scenario("pauses"), "--out", folder, "--csv", "--quiet")
+    with database(folder) as db:
+        for table in ("flows", "series", "counters"):
+            with open(os.path.join(folder, table + ".csv"), encoding="utf-8") as file:
+                rows = list(csv.reader(file))
+            check(len(rows) - 1 == one(db, f"SELECT count(*) FROM {table}"), table, len(rows))
+        with open(os.path.join(folder, "flows.csv"), encoding="utf-8") as file:
+            size = sum(int(row["bytes"]) for row in csv.DictReader(file))
+        check(size == one(db, "SELECT sum(bytes) FROM flows"), "bytes", size)
+    check(sorted(os.listdir(folder)) == ["counters.csv", "flows.csv", "run.sqlite", "series.csv"],
+          os.listdir(folder))
+
+
+def test_compare(work):
+    folder = os.path.join(work, "compare")
+    values = ["none", "{name: dcqcn, g: 1/16}", "dcqcn"]
+    text = oche(scenario("pauses"), "--compare", "congestion_control=" + ",".join(values),
+                "--out", folder)
+    check(sorted(os.listdir(folder)) == ["_name__dcqcn__g__1_16_", "dcqcn", "none"],
+          os.listdir(folder))
+    check(re.search(r"^congestion_control +none +\{name: dcqcn, g: 1/16\} +dcqcn$", text, re.M),
+          text)
+    line = re.search(r"^trace hash +(\w+) +(\w+) +(\w+)$", text, re.M)
+    for value, found in zip(("none", "_name__dcqcn__g__1_16_", "dcqcn"), line.groups()):
+        with database(folder, value) as db:
+            check(one(db, "SELECT value FROM info WHERE key = 'trace_hash'") == found, value)
+            check(one(db, "SELECT value FROM info WHERE key = 'seed'") == "1", value)
+    check(len(set(line.groups())) == 3, "variants with the same hash", line.groups())
+    # A column is what the run alone would say.
+    alone = oche(scenario("pauses"), "--out", os.path.join(work, "alone"))
+    check(line.group(3) in alone, "dcqcn alone has another hash")
+    # Sentences are made from the numbers: who pauses, and how often.
+    pauses = [int(n.replace(",", "")) for n in
+              re.search(r"^PAUSE frames sent +([\d,]+) +([\d,]+) +([\d,]+)$", text, re.M).groups()]
+    most, least = max(pauses), min(pauses)
+    check(0 < least < most, pauses)
+    check(f"{['none', values[1], 'dcqcn'][pauses.index(most)]} sends {most:,} PAUSE frames" in text
+          and f"({least:,})" in text, text)
+    same = oche(scenario("pauses"), "--compare", "description=a,b", "--out", folder)
+    check("The runs send about as many PAUSE frames" in same, same)
+    quiet = oche(scenario("losses"), "--set", "loss={}", "--set", "switch.pfc=true", "--set",
+                 "switch.buffer=12MB", "--compare", "host.ack_every=1,4", "--out", folder)
+    check("No run sends a PAUSE frame." in quiet, quiet)
+
+
+def test_capture(work):
+    capture = os.path.join(work, "x.pcap")
+    folder = os.path.join(work, "capture")
+    oche(scenario("losses"), "--pcap", capture + ":host3,5,host3", "--out", folder, "--quiet")
+    with database(folder) as db:
+        sent = sum(counter(db, name, host) for host in ("host3", "host5") for name in
+                   ("data_packets_sent", "acks_sent"))
+    wire = subprocess.run([OCHE, "wire", "--quiet", capture], stdout=subprocess.PIPE, text=True,
+                          check=False)
+    check(wire.returncode == 0, "oche wire", wire.stdout[-2000:])
+    frames = int(re.search(r"^frames +(\d+)$", wire.stdout, re.M).group(1))
+    check(frames > sent > 1000, "frames", frames, "sent by the two", sent)
+    if shutil.which("tshark"):
+        bad = subprocess.run(["tshark", "-r", capture, "-o", "udp.check_checksum:TRUE", "-Y",
+                              "_ws.malformed || _ws.expert.severity==error"],
+                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                             check=True).stdout
+        check(bad == "", "tshark:", bad[:2000])
+        dissected = subprocess.run(["tshark", "-r", capture, "-Y", "infiniband"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                                   check=True).stdout.count("\n")
+        check(dissected == frames, "tshark dissects", dissected, "of", frames)
+    few = os.path.join(work, "few.pcap")
+    oche(scenario("pairs"), "--set", "duration=400us", "--pcap", few, "--out", folder, "--quiet")
+    check(os.path.getsize(few) > 10000, "all hosts of a small topology")
+    check(not any(name.endswith(".part") for name in os.listdir(work)), os.listdir(work))
+
+
+def test_quiet_and_progress(work):
+    folder = os.path.join(work, "quiet")
+    check(oche(scenario("pairs"), "--out", folder, "--quiet") == "", "--quiet prints")
+    # On a terminal: a line that rewrites itself, and is gone before the table comes.
+    def on_a_terminal(*options):
+        seen = []
+        main, terminal = pty.openpty()
+        with subprocess.Popen([OCHE, "run", scenario("losses"), "--out", folder, "--set",
+                               "bytes=true", "--set", "payload=true", "--set",
+                               "workload[0].messages=16", "--set", "duration=100ms", *options],
+                              stdout=subprocess.PIPE, stderr=terminal) as running:
+            os.close(terminal)
+            running.stdout.read()
+            while True:
+                try:
+                    piece = os.read(main, 4096)
+                except OSError:
+                    piece = b""
+                if not piece:
+                    break
+                seen.append(piece)
+        os.close(main)
+        check(running.returncode == 0, "on a terminal", running.returncode)
+        return b"".join(seen).decode()
+    line = on_a_terminal()
+    check(re.search(r"\r\x1b\[K[\d.]+[um]s of 100ms, \d+ flows done, [\d.]+ M packet-hops/s, "
+                    r"\d+ s left", line), "progress:", repr(line))
+    check(line.endswith("\r\x1b[K"), "progress stays:", repr(line[-80:]))
+    check(on_a_terminal("--quiet") == "", "--quiet shows progress")
+
+
+def test_show_defaults():
+    schema = oche("--show-defaults")
+    for words in ("At the root: the run", "topology: hosts, switches and links", "type: clos",
+                  "name: dcqcn  (default)", "kmin", "[REFERENCE A.3]"):
+        check(words in schema, "--show-defaults lacks", words)
+    values = oche("--show-defaults", scenario("pairs"), "--set", "switch.kmax=30KB")
+    for key, value, given in (("switch.kmax", "30KB", True), ("switch.beta", "8", False),
+                              ("congestion_control.name", "dcqcn", True),
+                              ("congestion_control.mode", "nic", True),
+                              ("workload[0].pairs", "4", True), ("duration", "4ms", True)):
+        line = re.search(rf"^{re.escape(key)} .*$", values, re.M)
+        check(line is not None and line.group(0).split()[1] == value and
+              line.group(0).endswith("given") == given, key, line)
+
+
+def test_nothing_is_left_behind(work):
+    folder = os.path.join(work, "none", "of", "it")
+    oche(scenario("pauses"), "--out", folder, "--set", "measure.queues=tor9:host0", status=2)
+    check(not os.path.exists(os.path.join(work, "none")), "a folder was made for nothing")
+    oche(scenario("pauses"), "--out", folder, "--compare", "switch.buffer=1500KB,1KB", status=2)
+    check(not os.path.exists(os.path.join(work, "none")), "the first of two ran for nothing")
+    # Results that cannot be put in place: the run fails, and its capture and its parts go too.
+    os.makedirs(os.path.join(folder, "run.sqlite"))
+    capture = os.path.join(work, "left.pcap")
+    oche(scenario("pairs"), "--out", folder, "--pcap", capture + ":0", status=2)
+    check(os.listdir(folder) == ["run.sqlite"], os.listdir(folder))
+    check(not os.path.exists(capture) and not os.path.exists(capture + ".part"), "the capture")
+
+
+def main():
+    os.chdir(SOURCE)
+    with tempfile.TemporaryDirectory() as work:
+        test_determinism(work)
+        test_results(work)
+        test_csv(work)
+        test_compare(work)
+        test_capture(work)
+        test_quiet_and_progress(work)
+        test_nothing_is_left_behind(work)
+    test_show_defaults()
+    for failure in failures:
+        print("FAILED:", failure)
+    return 1 if failures else 0
+
+
+sys.exit(main())
