@@ -27,6 +27,7 @@ struct oche_flow_plan {
 /* Written by the source's node. */
 struct oche_flow_sent {
     oche_time started, completed; /* OCHE_NEVER: not (yet) */
+    /* Of its connection, since the flow before it there completed. */
     uint64_t retransmitted_packets;
     uint32_t timeouts;
     uint32_t failed; /* enum oche_status of the completion, 0: success */
@@ -44,6 +45,8 @@ struct oche_connection {
     uint32_t count;
     uint32_t queued;        /* written by the source: order[first … first + queued) is valid */
     uint32_t posted;        /* by the source: of these, given to the queue pair */
+    uint32_t timeouts;      /* by the source: of the flows that completed */
+    uint64_t retransmitted; /* the same, packets */
     uint32_t delivered;     /* written by the destination */
     uint32_t psn_delivered; /* by the destination: PSNs delivered so far, mod 2^24 */
 };

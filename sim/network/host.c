@@ -31,6 +31,7 @@ struct oche_host {
     struct oche_flows *flows;
     struct oche_pause pause;
     uint8_t classes; /* not paused now */
+    bool has_failed; /* some queue pair here: what is posted to it completes at once */
     uint32_t address;
     uint32_t next_start, end_starts; /* positions in flows->by_start */
     struct oche_cq *cq;
@@ -261,7 +262,7 @@ static void post(struct oche_host *host, struct oche_connection *connection, str
                        .lkey = MESSAGE_KEY},
         };
         if (oche_qp_post_send(qp, &work) != 0)
-            return; /* full, until a flow completes; or failed, then none ever starts */
+            return; /* full, until a flow completes */
         connection->posted++;
     }
 }
@@ -286,6 +287,7 @@ static void end_flow_here(struct oche_host *host, const struct oche_completion *
 {
     uint32_t number = (uint32_t)done->wr_id;
     const struct oche_flow_plan *plan = &host->flows->plan[number];
+    struct oche_connection *connection = &host->flows->connections[plan->connection];
     struct oche_flow_sent *sent = &host->flows->sent[number];
     struct oche_qp *qp = oche_nic_find_qp(host->nic, done->qpn);
 
@@ -293,24 +295,32 @@ static void end_flow_here(struct oche_host *host, const struct oche_completion *
     host->shard->flows_completed++;
     sent->completed = now;
     sent->failed = done->status;
-    sent->retransmitted_packets = oche_qp_retransmitted_packets(qp);
-    sent->timeouts = (uint32_t)oche_qp_timeouts(qp);
+    sent->retransmitted_packets = oche_qp_retransmitted_packets(qp) - connection->retransmitted;
+    sent->timeouts = (uint32_t)oche_qp_timeouts(qp) - connection->timeouts;
+    connection->retransmitted += sent->retransmitted_packets;
+    connection->timeouts += sent->timeouts;
+    host->has_failed |= done->status != OCHE_STATUS_SUCCESS;
     if (host->shared->params->connections == OCHE_CONNECTION_PER_FLOW)
         release_sender(host, qp);
     else
-        post(host, &host->flows->connections[plan->connection], qp);
+        post(host, connection, qp);
     if (plan->then_same_source != OCHE_NO_FLOW)
         start_flow(host, plan->then_same_source, now);
 }
 
-static void poll(struct oche_host *host, oche_time now)
+/* Whether anything had completed. One event completes one queue pair's work at most. */
+static bool poll(struct oche_host *host, oche_time now)
 {
     struct oche_completion done[POLL_AT_ONCE];
-    unsigned count;
+    unsigned count, sum = 0;
 
-    while ((count = oche_cq_poll(host->cq, done, POLL_AT_ONCE)) > 0)
+    while ((count = oche_cq_poll(host->cq, done, POLL_AT_ONCE)) > 0) {
+        OCHE_MUST(!oche_cq_overflowed(host->cq));
         for (unsigned i = 0; i < count; i++)
             end_flow_here(host, &done[i], now);
+        sum += count;
+    }
+    return sum > 0;
 }
 
 /* ---- the NIC's port ---- */
@@ -414,6 +424,14 @@ static inline void transmit(struct oche_host *host, struct oche_port *port, oche
     oche_network_send(shard, (uint32_t)(port - shard->network->ports), packet, now);
 }
 
+/* When the NIC sees that work was posted to a queue pair that has failed, it flushes it. */
+static void take_flushed(struct oche_host *host, struct oche_port *port, oche_time now)
+{
+    while (poll(host, now))
+        if (port->busy_until <= now)
+            transmit(host, port, now);
+}
+
 /* Sends if the port is free, and asks for the next wake-up. The end of every event. */
 static inline void settle(struct oche_host *host, struct oche_port *port, oche_time now)
 {
@@ -421,6 +439,8 @@ static inline void settle(struct oche_host *host, struct oche_port *port, oche_t
 
     if (port->busy_until <= now && !(port->flags & OCHE_PORT_DONE_PENDING))
         transmit(host, port, now);
+    if (OCHE_UNLIKELY(host->has_failed))
+        take_flushed(host, port, now);
     oche_time wake = oche_nic_next(host->nic, host->classes);
     if (wake < port->busy_until || (wake <= now && port->busy_until > now)) {
         oche_network_want_done(shard, port);
