@@ -92,6 +92,8 @@ struct oche_device {
 
 /* All under the lock. */
 unsigned device_receive(struct oche_device *device);
+/* One datagram of those. Returns how many packets it held. */
+unsigned device_take(struct oche_device *device, const struct oche_datagram_in *in, oche_time now);
 bool transmit_create(struct oche_device *device);
 void transmit_destroy(struct oche_device *device);
 /* Returns the packets sent; stops when the socket is full. */

@@ -106,8 +106,7 @@ static void receive_packet(struct oche_device *device, struct arrival *arrival,
     oche_nic_receive(device->nic, &packet, arrival->now);
 }
 
-static unsigned receive_datagram(struct oche_device *device, const struct oche_datagram_in *in,
-                                 oche_time now)
+unsigned device_take(struct oche_device *device, const struct oche_datagram_in *in, oche_time now)
 {
     struct arrival arrival = {.peer = oche_peers_find(&device->peers, &in->from),
                               .port = in->from_port,
@@ -141,6 +140,6 @@ unsigned device_receive(struct oche_device *device)
     unsigned packets = 0;
 
     for (unsigned i = 0; i < datagrams; i++)
-        packets += receive_datagram(device, &device->received[i], now);
+        packets += device_take(device, &device->received[i], now);
     return packets;
 }

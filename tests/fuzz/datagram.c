@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * libFuzzer target: any datagrams into a device. Build with clang and -Dfuzz=true:
+ *     build-fuzz/tests/fuzz/fuzz_datagram -max_len=512 -max_total_time=60
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "tests/fuzz/datagram_check.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
+
+void oche_panic(const char *file, int line, const char *what)
+{
+    fprintf(stderr, "%s:%d: broken invariant: %s\n", file, line, what);
+    abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
+{
+    static struct datagram_world world;
+    const char *wrong;
+
+    if (world.device == NULL) {
+        char own[32];
+
+        snprintf(own, sizeof(own), "127.254.%u.%u", (unsigned)getpid() >> 8 & 0xff,
+                 (unsigned)getpid() & 0xff);
+        if (!datagram_open(&world, own, "127.255.0.2", "127.255.0.3"))
+            exit(2);
+    }
+    wrong = datagram_check(&world, bytes, count);
+    if (wrong != NULL) {
+        fprintf(stderr, "%s\n", wrong);
+        abort();
+    }
+    return 0;
+}

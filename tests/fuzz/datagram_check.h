@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What must hold whatever datagrams arrive at a device, shared by the fuzz target and by a test
+ * that feeds it random bytes. The input is a program: each step is a datagram from the peer or from
+ * a stranger, as raw bytes or as a packet near to what the queue pairs expect, its ICRC right or
+ * not; or work that is posted. Then:
+ *   - memory changes only where a key allows it;
+ *   - completions are of work that was posted, once each;
+ *   - every packet is counted, as wrong, dropped by the NIC, or taken;
+ *   - nothing broke (oche_panic, sanitizers).
+ */
+#ifndef OCHE_TESTS_FUZZ_DATAGRAM_CHECK_H
+#define OCHE_TESTS_FUZZ_DATAGRAM_CHECK_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/internal.h"
+
+#define DATAGRAM_MEMORY 8192 /* the middle half of it is registered for all access */
+#define DATAGRAM_WORKS  16
+#define DATAGRAM_MTU    256
+#define DATAGRAM_PSN    0xfffffe
+#define DATAGRAM_FILL   0x5a
+
+struct datagram_world {
+    struct oche_device *device;
+    uint8_t *memory, *read_only;
+    uint32_t key, read_key;
+    struct oche_cq *cq;
+    struct oche_qp *qps[2]; /* RC, UC */
+    struct oche_address peer, stranger;
+    uint64_t posted, completed; /* bit sets of work numbers, 0 … 63 */
+    unsigned next_work;
+    uint32_t next_psn[2]; /* that a queue pair expects, if all goes well */
+    uint8_t packet[512];
+};
+
+/* Takes bytes off the input; zeros when it has ended. */
+struct datagram_input {
+    const uint8_t *at, *end;
+};
+
+static inline uint32_t datagram_number(struct datagram_input *input, unsigned bytes)
+{
+    uint32_t number = 0;
+
+    while (bytes-- > 0)
+        number = number << 8 | (input->at < input->end ? *input->at++ : 0);
+    return number;
+}
+
+static inline struct oche_qp *datagram_make_qp(struct datagram_world *world, uint8_t transport)
+{
+    const struct oche_qp_config config = {
+        .transport = transport,
+        .mtu_bytes = DATAGRAM_MTU,
+        .send_depth = DATAGRAM_WORKS,
+        .recv_depth = DATAGRAM_WORKS,
+        .responder_resources = 2,
+        .initiator_depth = transport == OCHE_TRANSPORT_RC ? 2 : 0,
+        .access = OCHE_ACCESS_REMOTE_WRITE | OCHE_ACCESS_REMOTE_READ | OCHE_ACCESS_REMOTE_ATOMIC,
+        .send_cq = world->cq,
+        .recv_cq = world->cq,
+    };
+    const struct oche_qp_connection connection = {
+        .remote_address = 1,
+        .remote_qpn = 0x777,
+        .send_psn = DATAGRAM_PSN,
+        .recv_psn = DATAGRAM_PSN,
+        .ack_every_packets = 4,
+        .ack_timeout = OCHE_NEVER,
+        .min_rnr_timer = 1,
+    };
+    struct oche_qp *qp = oche_device_create_qp(world->device, &config);
+
+    OCHE_MUST(qp != NULL && oche_device_connect(world->device, qp, &connection));
+    return qp;
+}
+
+/* Opens the device, on an address of its own. False: not possible here. */
+static inline bool datagram_open(struct datagram_world *world, const char *address,
+                                 const char *peer, const char *stranger)
+{
+    const uint32_t all = OCHE_ACCESS_LOCAL_WRITE | OCHE_ACCESS_REMOTE_WRITE |
+                         OCHE_ACCESS_REMOTE_READ | OCHE_ACCESS_REMOTE_ATOMIC;
+    const struct oche_device_config config = {
+        .address = address, .seed = 1, .drop_sent_ppm = 1000000};
+    char error[256];
+
+    *world = (struct datagram_world){0};
+    world->device = oche_device_open(&config, error, sizeof(error));
+    if (world->device == NULL)
+        return false;
+    world->memory = aligned_alloc(64, DATAGRAM_MEMORY);
+    world->read_only = aligned_alloc(64, DATAGRAM_MEMORY);
+    OCHE_MUST(world->memory != NULL && world->read_only != NULL);
+    world->key = oche_device_register(world->device, world->memory + DATAGRAM_MEMORY / 4,
+                                      DATAGRAM_MEMORY / 2, all);
+    world->read_key = oche_device_register(world->device, world->read_only, DATAGRAM_MEMORY,
+                                           OCHE_ACCESS_REMOTE_READ);
+    world->cq = oche_device_create_cq(world->device, 128);
+    OCHE_MUST(oche_device_peer(world->device, peer) == 1);
+    return oche_address_parse(peer, &world->peer) && oche_address_parse(stranger, &world->stranger);
+}
+
+static inline void datagram_close(struct datagram_world *world)
+{
+    oche_device_close(world->device);
+    free(world->memory);
+    free(world->read_only);
+}
+
+/* Hands `count` bytes of world->packet to the device, in pieces of `segment`. */
+static inline void datagram_arrive(struct datagram_world *world, uint32_t count, uint32_t segment,
+                                   bool stranger, uint8_t tos)
+{
+    /* A copy of exactly its size, so that a sanitizer sees a read beyond it. */
+    uint8_t *bytes = malloc(count > 0 ? count : 1);
+    const struct oche_datagram_in in = {.bytes = bytes,
+                                        .count = count,
+                                        .segment_bytes = segment > 0 ? segment : 1,
+                                        .from = stranger ? world->stranger : world->peer,
+                                        .from_port = OCHE_ROCE_UDP_PORT,
+                                        .tos = tos};
+
+    OCHE_MUST(bytes != NULL);
+    memcpy(bytes, world->packet, count);
+    device_take(world->device, &in, oche_device_now(world->device));
+    free(bytes);
+}
+
+static inline void datagram_raw(struct datagram_world *world, struct datagram_input *input)
+{
+    const uint32_t how = datagram_number(input, 1);
+    const uint32_t count = datagram_number(input, 2) % sizeof(world->packet);
+
+    for (uint32_t i = 0; i < count; i++)
+        world->packet[i] = (uint8_t)datagram_number(input, 1);
+    datagram_arrive(world, count, how >> 4 == 0 ? count : how >> 4 << 3, (how & 1) != 0, 0);
+}
+
+/* Mostly the next of a queue pair's PSNs, else one near the first. */
+static inline uint32_t datagram_psn(struct datagram_world *world, unsigned qp, uint32_t which)
+{
+    if (which < 64)
+        return oche_psn_add(DATAGRAM_PSN, which - 8);
+    world->next_psn[qp] = oche_psn_add(world->next_psn[qp], 1);
+    return oche_psn_add(world->next_psn[qp], OCHE_PSN_MASK); /* one less */
+}
+
+/* Often one that is legal between messages, else any. */
+static inline uint8_t datagram_opcode(uint32_t which)
+{
+    static const uint8_t legal[] = {
+        OCHE_RC_SEND_ONLY,    OCHE_RC_SEND_ONLY_IMM, OCHE_RC_WRITE_ONLY,   OCHE_RC_WRITE_ONLY_IMM,
+        OCHE_RC_READ_REQUEST, OCHE_RC_FETCH_ADD,     OCHE_RC_COMPARE_SWAP, OCHE_RC_ACK};
+
+    return which < 0x60 ? legal[which % sizeof(legal)] : (uint8_t)(which - 0x60);
+}
+
+/* A packet that one of the queue pairs might expect, or nearly. */
+static inline void datagram_crafted(struct datagram_world *world, struct datagram_input *input)
+{
+    const uint32_t how = datagram_number(input, 1);
+    const bool stranger = (how & 0xe0) == 0xe0;
+    uint8_t payload[DATAGRAM_MTU + 64];
+    struct oche_packet packet = {
+        .opcode = datagram_opcode(datagram_number(input, 1)),
+        .bth = (uint8_t)datagram_number(input, 1) & (OCHE_BTH_ACKREQ | OCHE_BTH_SOLICITED),
+        .pkey = 0xffff,
+        .dest_qpn = oche_qp_number(world->qps[how & 1]),
+        .psn = datagram_psn(world, how & 1, datagram_number(input, 1)),
+        .aeth = datagram_number(input, 1) << 24 | (datagram_number(input, 1) & 0xff),
+        .rkey = (how & 2) != 0 ? world->read_key : world->key,
+        .va = (uint64_t)(uintptr_t)((how & 2) != 0 ? world->read_only
+                                                   : world->memory + DATAGRAM_MEMORY / 4) +
+              8 * datagram_number(input, 1) + (datagram_number(input, 1) & 0x80 ? 4000 : 0),
+        .dma_length = datagram_number(input, 2),
+        .imm = 1,
+        .swap_add = how,
+        .compare = how,
+        .ext = OCHE_EXT_RETH | OCHE_EXT_ATOMIC | OCHE_EXT_IMM | OCHE_EXT_DETH,
+    };
+    struct oche_ip_header header;
+    struct oche_pseudo pseudo;
+    size_t count;
+
+    if ((how & 1) != 0 && packet.opcode < OCHE_RC_READ_REQUEST)
+        packet.opcode += OCHE_UC_OF_RC;
+    if (oche_opcode_has(packet.opcode, OCHE_OP_PAYLOAD)) {
+        const uint32_t length = datagram_number(input, 2);
+
+        packet.payload_bytes = (uint16_t)(length % sizeof(payload));
+        if ((length & 0x8000) == 0)
+            packet.payload_bytes = oche_opcode_has(packet.opcode, OCHE_OP_LAST)
+                                       ? (uint16_t)(length % DATAGRAM_MTU)
+                                       : DATAGRAM_MTU;
+        packet.payload = memset(payload, (int)how, sizeof(payload));
+        packet.ext |= OCHE_EXT_PAYLOAD;
+    }
+    if ((packet.dma_length & 0x8000) == 0) /* mostly what a single packet must say */
+        packet.dma_length = packet.payload_bytes;
+    oche_ip_header_make(&header, stranger ? &world->stranger : &world->peer,
+                        &world->device->address, OCHE_ROCE_UDP_PORT, OCHE_ROCE_UDP_PORT, 0);
+    oche_pseudo_from_bytes(&pseudo, header.bytes);
+    count = oche_encode_transport(&packet, &pseudo, world->device->crc32, world->packet,
+                                  sizeof(world->packet));
+    if ((how & 0x1c) == 0x1c && count > 0) /* one bit turned over */
+        world->packet[how % count] ^= 1;
+    datagram_arrive(world, (uint32_t)count, (uint32_t)count, stranger,
+                    how & 4 ? OCHE_ECN_CE : OCHE_ECN_ECT0);
+}
+
+static inline void datagram_post(struct datagram_world *world, struct datagram_input *input)
+{
+    const uint32_t how = datagram_number(input, 1);
+    const struct oche_sge sge = {.va = (uint64_t)(uintptr_t)world->memory + DATAGRAM_MEMORY / 4,
+                                 .length = datagram_number(input, 2) % (DATAGRAM_MEMORY / 2 + 16),
+                                 .lkey = world->key};
+    const struct oche_recv_work receive = {.wr_id = world->next_work, .sge_count = 1, .sge = {sge}};
+    const struct oche_send_work send = {.wr_id = world->next_work,
+                                        .opcode = (uint8_t)(how >> 2 & 7),
+                                        .flags = OCHE_WORK_SIGNALED,
+                                        .sge_count = 1,
+                                        .sge = {sge}};
+    struct oche_qp *qp = world->qps[how & 1];
+
+    if (world->next_work >= 64)
+        return;
+    if ((how & 2) != 0 ? oche_qp_post_recv(qp, &receive) == 0
+                       : oche_device_post_send(world->device, qp, &send) == 0)
+        world->posted |= UINT64_C(1) << world->next_work++;
+}
+
+static inline const char *datagram_wrong(struct datagram_world *world)
+{
+    struct oche_completion done;
+    uint64_t counted;
+
+    while (oche_cq_poll(world->cq, &done, 1) == 1) {
+        const uint64_t bit = done.wr_id < 64 ? UINT64_C(1) << done.wr_id : 0;
+
+        if ((world->posted & bit) == 0)
+            return "a completion without its work";
+        if ((world->completed & bit) != 0)
+            return "a second completion of one work";
+        world->completed |= bit;
+    }
+    for (size_t i = 0; i < DATAGRAM_MEMORY; i++) {
+        const bool guarded = i < DATAGRAM_MEMORY / 4 || i >= DATAGRAM_MEMORY * 3 / 4;
+
+        if ((guarded && world->memory[i] != DATAGRAM_FILL) || world->read_only[i] != DATAGRAM_FILL)
+            return "memory changed that no key allows to be written";
+    }
+    counted = oche_nic_stats(world->device->nic)->rejected_packets;
+    for (unsigned i = 0; i < OCHE_WIRE_ERROR_COUNT; i++)
+        counted += world->device->stats.wrong[i];
+    return counted <= world->device->stats.received_packets ? NULL : "packets counted twice";
+}
+
+/* NULL, or what is wrong after these datagrams. */
+static inline const char *datagram_check(struct datagram_world *world, const uint8_t *bytes,
+                                         size_t count)
+{
+    struct datagram_input input = {.at = bytes, .end = bytes + count};
+    const char *wrong = NULL;
+
+    memset(world->memory, DATAGRAM_FILL, DATAGRAM_MEMORY);
+    memset(world->read_only, DATAGRAM_FILL, DATAGRAM_MEMORY);
+    world->posted = world->completed = 0;
+    world->next_work = 0;
+    for (uint8_t transport = 0; transport < 2; transport++) {
+        world->qps[transport] = datagram_make_qp(world, transport);
+        world->next_psn[transport] = DATAGRAM_PSN;
+    }
+    while (input.at < input.end && wrong == NULL) {
+        const uint32_t what = datagram_number(&input, 1);
+
+        if (what % 4 == 0)
+            datagram_raw(world, &input);
+        else if (what % 4 == 1)
+            datagram_post(world, &input);
+        else
+            datagram_crafted(world, &input);
+        oche_nic_expire(world->device->nic, oche_device_now(world->device));
+        device_transmit(world->device);
+        wrong = datagram_wrong(world);
+    }
+    for (unsigned i = 0; i < 2; i++)
+        oche_device_destroy_qp(world->device, world->qps[i]);
+    return wrong;
+}
+
+#endif
