@@ -87,7 +87,7 @@ def test_results(work):
         with open(scenario("pauses"), encoding="utf-8") as file:
             check(info["scenario_text"] == file.read(), "the scenario's text")
         check(info["trace_hash"] in text, "hash", info["trace_hash"])
-        check(info["simulated_ps"] == str(2 * 10**9) and info["measured_ps"] == str(19 * 10**8),
+        check(info["simulated_ps"] == str(10**9) and info["measured_ps"] == str(9 * 10**8),
               "times", info)
         given = dict(db.execute("SELECT key, value FROM parameters WHERE given"))
         check(given.get("switch.kmin") == "6KB" and given.get("seed") == "5", given)
@@ -131,15 +131,15 @@ def test_results(work):
         # Series: an interval apart, from warm-up to the end; goodput adds up to what arrived.
         check(one(db, "SELECT count(*) FROM series_names") == 2 + 16 + 2, "series")
         times = [t for (t,) in db.execute("SELECT DISTINCT time_ps FROM series ORDER BY 1")]
-        check(times == [10**8 + 5 * 10**7 * (i + 1) for i in range(38)], "times", times)
+        check(times == [10**8 + 5 * 10**7 * (i + 1) for i in range(18)], "times", times)
         series = one(db, "SELECT sum(value) FROM series JOIN series_names ON id = series WHERE "
                          "name = 'goodput' AND entity = 'all'")
-        check(abs(series * 50e-6 / 8 - counter(db, "nic_delivered_bytes")) <= 38, "goodput",
+        check(abs(series * 50e-6 / 8 - counter(db, "nic_delivered_bytes")) <= 18, "goodput",
               series)
 
         # Watched queues: their histogram's weights are the measured time.
         for (total,) in db.execute("SELECT sum(weight) FROM histograms GROUP BY histogram"):
-            check(total == 19 * 10**8, "weights", total)
+            check(total == 9 * 10**8, "weights", total)
         check(one(db, "SELECT count(*) FROM histogram_names WHERE name = 'queue'") == 2, "queues")
 
 
@@ -160,15 +160,15 @@ def test_csv(work):
 
 def test_compare(work):
     folder = os.path.join(work, "compare")
-    values = ["none", "{name: dcqcn, g: 1/16}", "dcqcn"]
+    values = ["none", "{name: dcqcn, mode: nic}", "dcqcn"]
     text = oche(scenario("pauses"), "--compare", "congestion_control=" + ",".join(values),
                 "--out", folder)
-    check(sorted(os.listdir(folder)) == ["_name__dcqcn__g__1_16_", "dcqcn", "none"],
+    check(sorted(os.listdir(folder)) == ["_name__dcqcn__mode__nic_", "dcqcn", "none"],
           os.listdir(folder))
-    check(re.search(r"^congestion_control +none +\{name: dcqcn, g: 1/16\} +dcqcn$", text, re.M),
+    check(re.search(r"^congestion_control +none +\{name: dcqcn, mode: nic\} +dcqcn$", text, re.M),
           text)
     line = re.search(r"^trace hash +(\w+) +(\w+) +(\w+)$", text, re.M)
-    for value, found in zip(("none", "_name__dcqcn__g__1_16_", "dcqcn"), line.groups()):
+    for value, found in zip(("none", "_name__dcqcn__mode__nic_", "dcqcn"), line.groups()):
         with database(folder, value) as db:
             check(one(db, "SELECT value FROM info WHERE key = 'trace_hash'") == found, value)
             check(one(db, "SELECT value FROM info WHERE key = 'seed'") == "1", value)
