@@ -87,6 +87,9 @@ static const struct row flow_rows[] = {
 
 /* ---- completion times and slowdowns ---- */
 
+/* Percentiles one below the other, whatever their units: cells of equal width. */
+#define CELL "%6s %6s %6s %6s"
+
 static void fct_cell(struct oche_table *table, const struct oche_outcome *o, unsigned which)
 {
     const struct oche_completion_row *row = &o->sizes[which];
@@ -94,7 +97,7 @@ static void fct_cell(struct oche_table *table, const struct oche_outcome *o, uns
     if (row->delivered == 0)
         oche_table_cell(table, NONE);
     else
-        oche_table_cell(table, "%s / %s / %s / %s", oche_figure_time(row->time[OCHE_P50]).text,
+        oche_table_cell(table, CELL, oche_figure_time(row->time[OCHE_P50]).text,
                         oche_figure_time(row->time[OCHE_P90]).text,
                         oche_figure_time(row->time[OCHE_P99]).text,
                         oche_figure_time(row->time[OCHE_P999]).text);
@@ -107,7 +110,7 @@ static void slowdown_cell(struct oche_table *table, const struct oche_outcome *o
     if (row->delivered == 0)
         oche_table_cell(table, NONE);
     else
-        oche_table_cell(table, "%s / %s / %s / %s", oche_figure_ratio(row->slowdown[OCHE_P50]).text,
+        oche_table_cell(table, CELL, oche_figure_ratio(row->slowdown[OCHE_P50]).text,
                         oche_figure_ratio(row->slowdown[OCHE_P90]).text,
                         oche_figure_ratio(row->slowdown[OCHE_P99]).text,
                         oche_figure_ratio(row->slowdown[OCHE_P999]).text);
@@ -129,6 +132,38 @@ static void size_rows(struct oche_table *table, const char *title,
             continue;
         oche_outcome_size_name(&outcomes[0].sizes[r], name + 2, sizeof(name) - 2);
         add_row(table, &(struct row){name, r, cell}, outcomes, count);
+    }
+}
+
+/* ---- single flows ---- */
+
+static void listed_cell(struct oche_table *table, const struct oche_outcome *o, unsigned which)
+{
+    if (which >= o->listed_count)
+        oche_table_cell(table, NONE);
+    else
+        oche_table_cell(table, "%s%s", oche_figure_rate(o->listed[which].goodput_bps).text,
+                        o->listed[which].delivered ? "" : " so far");
+}
+
+/* Flow by flow, if every run has the same ones. */
+static void list_rows(struct oche_table *table, const struct oche_outcome *outcomes, size_t count)
+{
+    char name[sizeof(outcomes->listed[0].name) + 2] = "  ";
+
+    for (size_t i = 0; i < count; i++) {
+        if (outcomes[i].listed_count != outcomes[0].listed_count)
+            return;
+        for (unsigned f = 0; f < outcomes[0].listed_count; f++)
+            if (strcmp(outcomes[i].listed[f].name, outcomes[0].listed[f].name) != 0)
+                return;
+    }
+    if (outcomes[0].listed_count == 0)
+        return;
+    add_title(table, "goodput of each flow", count);
+    for (unsigned f = 0; f < outcomes[0].listed_count; f++) {
+        snprintf(name + 2, sizeof(name) - 2, "%s", outcomes[0].listed[f].name);
+        add_row(table, &(struct row){name, f, listed_cell}, outcomes, count);
     }
 }
 
@@ -214,7 +249,7 @@ static void utilisation(struct oche_table *table, const struct oche_outcome *o, 
     if (row->ports == 0)
         oche_table_cell(table, NONE);
     else
-        oche_table_cell(table, "%s / %s", oche_figure_share(row->mean).text,
+        oche_table_cell(table, "%s %7s", oche_figure_share(row->mean).text,
                         oche_figure_share(row->largest).text);
 }
 
@@ -330,8 +365,7 @@ static void queue_row(struct oche_table *table, const char *name,
             oche_table_cell(table, NONE);
             continue;
         }
-        oche_table_cell(table, "%s / %s / %s / %s / %s",
-                        oche_figure_bytes(queue->percentile[OCHE_P50]).text,
+        oche_table_cell(table, CELL " %6s", oche_figure_bytes(queue->percentile[OCHE_P50]).text,
                         oche_figure_bytes(queue->percentile[OCHE_P90]).text,
                         oche_figure_bytes(queue->percentile[OCHE_P99]).text,
                         oche_figure_bytes(queue->percentile[OCHE_P999]).text,
@@ -358,7 +392,7 @@ static void queue_rows(struct oche_table *table, const struct oche_outcome *outc
             if (is_in_an_earlier_one(outcomes, i, outcomes[i].queues[q].name))
                 continue;
             if (!titled)
-                add_title(table, "queue p50 / p90 / p99 / p99.9 / most", count);
+                add_title(table, "queue p50, p90, p99, p99.9, most", count);
             titled = true;
             queue_row(table, outcomes[i].queues[q].name, outcomes, count);
         }
@@ -430,16 +464,19 @@ void oche_metric_rows(struct oche_table *table, enum oche_metric_group group,
         fixed_rows(table, flow_rows, COUNT_OF(flow_rows), outcomes, count);
         break;
     case OCHE_METRICS_TIMES:
-        size_rows(table, "FCT p50 / p90 / p99 / p99.9", fct_cell, outcomes, count);
+        size_rows(table, "FCT p50, p90, p99, p99.9", fct_cell, outcomes, count);
         break;
     case OCHE_METRICS_SLOWDOWNS:
-        size_rows(table, "slowdown p50 / p90 / p99 / p99.9", slowdown_cell, outcomes, count);
+        size_rows(table, "slowdown p50, p90, p99, p99.9", slowdown_cell, outcomes, count);
+        break;
+    case OCHE_METRICS_LIST:
+        list_rows(table, outcomes, count);
         break;
     case OCHE_METRICS_TRAFFIC:
         fixed_rows(table, traffic_rows, COUNT_OF(traffic_rows), outcomes, count);
         break;
     case OCHE_METRICS_LINKS:
-        place_rows(table, "link utilisation, mean / most", utilisation, outcomes, count);
+        place_rows(table, "link utilisation, mean, most", utilisation, outcomes, count);
         break;
     case OCHE_METRICS_MARKS:
         mark_rows(table, outcomes, count);

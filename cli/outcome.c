@@ -40,33 +40,61 @@ const char *oche_outcome_size_name(const struct oche_completion_row *row, char *
 }
 
 /*
- * Jain's index over the goodputs of the flows that started after warm-up: payload that the
- * receiver had in order, over the time from the flow's start to its end (delivery, failure, or
- * the end of the run).
+ * A flow's goodput: payload that the receiver had in order, over the time from the flow's start to
+ * its end (delivery, failure, or the end of the run). Bytes per picosecond; -1: none, because the
+ * flow began during warm-up, at the end, or never.
  */
-static double jain_of_flows(const struct oche_world *world, oche_time warmup, oche_time now)
+static double goodput_of(const struct oche_world *world, uint32_t number)
 {
-    const struct oche_flows *flows = oche_world_flows(world);
-    double *shares = malloc((flows->count + 1) * sizeof(*shares));
-    size_t count = 0;
+    const struct oche_flow_sent *sent = &oche_world_flows(world)->sent[number];
+    oche_time end = oche_world_flows(world)->received[number].delivered;
+
+    if (sent->started == OCHE_NEVER || sent->started < oche_world_config(world)->run.warmup)
+        return -1;
+    if (end == OCHE_NEVER)
+        end = sent->failed != 0 ? sent->completed : oche_world_network(world)->now;
+    if (end <= sent->started)
+        return -1;
+    return (double)oche_world_flow_bytes(world, number) / (double)(end - sent->started);
+}
+
+static double jain_of_flows(const struct oche_world *world)
+{
+    uint32_t count = oche_world_flows(world)->count;
+    double *shares = malloc(((size_t)count + 1) * sizeof(*shares));
+    size_t counted = 0;
 
     OCHE_MUST(shares != NULL);
-    for (uint32_t i = 0; i < flows->count; i++) {
-        const struct oche_flow_sent *sent = &flows->sent[i];
-        oche_time end = flows->received[i].delivered;
+    for (uint32_t i = 0; i < count; i++) {
+        double goodput = goodput_of(world, i);
 
-        if (sent->started == OCHE_NEVER || sent->started < warmup)
-            continue;
-        if (end == OCHE_NEVER)
-            end = sent->failed != 0 ? sent->completed : now;
-        if (end > sent->started)
-            shares[count++] =
-                (double)oche_world_flow_bytes(world, i) / (double)(end - sent->started);
+        if (goodput >= 0)
+            shares[counted++] = goodput;
     }
-    double index = oche_jain_index(shares, count);
+    double index = oche_jain_index(shares, counted);
 
     free(shares);
     return index;
+}
+
+static void list_flows(struct oche_outcome *outcome, const struct oche_world *world)
+{
+    const struct oche_flows *flows = oche_world_flows(world);
+    const struct oche_topology *topology = oche_world_topology(world);
+
+    for (uint32_t i = 0; outcome->flows <= OCHE_OUTCOME_LISTED && i < flows->count; i++) {
+        struct oche_outcome_flow *flow = &outcome->listed[outcome->listed_count];
+        double goodput = goodput_of(world, i);
+
+        if (goodput < 0)
+            continue;
+        snprintf(flow->name, sizeof(flow->name), "%s to %s, %s",
+                 topology->nodes[flows->plan[i].src].name, topology->nodes[flows->plan[i].dst].name,
+                 oche_figure_bytes(flows->plan[i].bytes).text);
+        flow->goodput_bps = (uint64_t)(goodput * 8 * (double)OCHE_SEC);
+        flow->delivered = flows->received[i].delivered != OCHE_NEVER;
+        outcome->listed_count++;
+    }
 }
 
 static void take_flows(struct oche_outcome *outcome, struct oche_world *world)
@@ -93,7 +121,8 @@ static void take_flows(struct oche_outcome *outcome, struct oche_world *world)
     outcome->delivered = all->delivered;
     outcome->failed = all->failed;
     outcome->unfinished = all->flows - all->delivered - all->failed;
-    outcome->jain = jain_of_flows(world, warmup, oche_world_network(world)->now);
+    outcome->jain = jain_of_flows(world);
+    list_flows(outcome, world);
     free(records);
 }
 

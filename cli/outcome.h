@@ -14,11 +14,19 @@
 #include "sim/world/world.h"
 
 #define OCHE_OUTCOME_SIZES      5 /* ranges of flow sizes; one more row is for all */
+#define OCHE_OUTCOME_LISTED     16
 #define OCHE_OUTCOME_NAME_BYTES (2 * OCHE_TOPOLOGY_NAME_BYTES)
 
 struct oche_outcome_queue {
     char name[OCHE_OUTCOME_NAME_BYTES]; /* "tor0:host3" */
     struct oche_queue_occupancy occupancy;
+};
+
+/* One flow, where there are few. */
+struct oche_outcome_flow {
+    char name[2 * OCHE_OUTCOME_NAME_BYTES]; /* "host0 to host4, 20MB" */
+    uint64_t goodput_bps;                   /* from its start to its end, or the run's */
+    bool delivered;
 };
 
 struct oche_outcome {
@@ -35,7 +43,9 @@ struct oche_outcome {
     uint64_t warmup_flows, flows, delivered, failed;
     uint64_t unfinished; /* started, neither delivered nor failed at the end */
     struct oche_completion_row sizes[OCHE_OUTCOME_SIZES + 1];
-    double jain; /* of the flows' goodputs; -1: none */
+    double jain;                                          /* of the flows' goodputs; -1: none */
+    struct oche_outcome_flow listed[OCHE_OUTCOME_LISTED]; /* the flows, unless there are more */
+    uint32_t listed_count;
 
     /* Links and switches. */
     struct oche_utilisation_row utilisation[OCHE_PLACES];

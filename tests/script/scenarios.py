@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The scenarios of scenarios/: each one says how to run it, those commands work, and what
+the comments say about the outcome is so.
+
+Environment: OCHE, SOURCE.
+"""
+import glob
+import os
+import re
+import shlex
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+OCHE, SOURCE = os.environ["OCHE"], os.environ["SOURCE"]
+failures = []
+
+
+def check(truth, *what):
+    if not truth:
+        failures.append(" ".join(str(w) for w in what))
+
+
+def commands(text):
+    """The lines "#     oche run …" of the opening comment, with what continues them."""
+    found = re.findall(r"^#     oche (run [^#\n]*(?:\n#         [^#\n]*)*)", text, re.M)
+    return [shlex.split(re.sub(r"\n#\s+", " ", command), comments=False) for command in found]
+
+
+def without_remark(words):
+    """"(make demo)" after a command is said to the reader."""
+    return [word for word in words if not re.search(r"^\(|\)$", word)]
+
+
+def run(words, out):
+    begun = time.monotonic()
+    done = subprocess.run([OCHE, *words, "--out", out], cwd=SOURCE, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, check=False)
+    check(done.returncode == 0, words, done.returncode, done.stdout)
+    print(f"{time.monotonic() - begun:5.1f} s  oche {' '.join(words)}")
+
+
+def value(out, name, query="SELECT value FROM counters WHERE entity = 'all' AND name = ?"):
+    with sqlite3.connect(os.path.join(out, "run.sqlite")) as db:
+        return db.execute(query, (name,)).fetchone()[0]
+
+
+def slowdown(out, least, most):
+    """The 99th percentile of the slowdowns of flows of a range of sizes."""
+    with sqlite3.connect(os.path.join(out, "run.sqlite")) as db:
+        all_of_them = [s for (s,) in db.execute(
+            "SELECT slowdown FROM flows WHERE measured AND slowdown NOT NULL AND bytes >= ? AND "
+            "bytes < ? ORDER BY 1", (least, most))]
+    return all_of_them[-(-len(all_of_them) * 99 // 100) - 1]
+
+
+def jain(out):
+    return float(value(out, "jain_of_flow_goodputs", "SELECT value FROM info WHERE key = ?"))
+
+
+def claims(work):
+    """What the comments say."""
+    def at(*parts):
+        return os.path.join(work, *parts)
+    pauses, drops = "pauses_sent", "drops_tor_to_host"
+    check(value(at("demo0", "none"), pauses) > 10000 > value(at("demo0", "dcqcn"), pauses), "demo")
+    check(slowdown(at("demo0", "none"), 0, 10**5) > 10 * slowdown(at("demo0", "dcqcn"), 0, 10**5),
+          "demo: short flows")
+    check(value(at("incast0", "dcqcn"), pauses) == 0 < value(at("incast0", "none"), pauses),
+          "incast")
+    check(value(at("headroom0", "1"), drops) == 0 < value(at("headroom0", "0.9"), drops) <
+          value(at("headroom0", "0.5"), drops), "headroom")
+    check(value(at("lossy0", "0"), "nic_retransmitted_packets") == 0, "lossy without loss")
+    check(value(at("lossy0", "0.01"), "nic_timeouts") > 10, "lossy: timeouts")
+    check(value(at("thresholds0", "120KB"), pauses) > 3 * value(at("thresholds0", "5KB"), pauses),
+          "thresholds")
+    check(value(at("thresholds1", "static"), pauses) > value(at("thresholds1", "dynamic"), pauses),
+          "thresholds: static")
+    check(slowdown(at("storage0", "none"), 0, 10**4) > slowdown(at("storage0", "dcqcn"), 0, 10**4),
+          "storage: short flows")
+    check(slowdown(at("storage0", "none"), 10**6, 10**7) <
+          slowdown(at("storage0", "dcqcn"), 10**6, 10**7), "storage: long flows")
+    check(slowdown(at("storage1", "per_pair"), 0, 10**4) >
+          slowdown(at("storage1", "per_flow"), 0, 10**4), "storage: queue pairs that stay")
+    check(jain(at("parking_lot0", "dcqcn")) > 0.99, "parking lot: DCQCN is fair")
+    check(jain(at("parking_lot0", "none")) < 0.95, "parking lot: PFC alone is not")
+    check(jain(at("fairness0")) > 0.99, "fairness")
+    victim = ("SELECT sum(value) FROM series JOIN series_names ON id = series WHERE name = "
+              "'goodput' AND entity = ?")
+    with_pfc, with_dcqcn = (value(at("victim0", v), "host5", victim) for v in ("none", "dcqcn"))
+    check(2 * with_pfc < with_dcqcn, "victim", with_pfc, with_dcqcn)
+
+
+def main():
+    files = sorted(glob.glob(os.path.join(SOURCE, "scenarios", "*.yaml")))
+    check(len(files) >= 7, "only", len(files), "scenarios")
+    with tempfile.TemporaryDirectory() as work:
+        for path in files:
+            name = os.path.basename(path)[:-len(".yaml")]
+            with open(path, encoding="utf-8") as file:
+                found = commands(file.read())
+            check(found, name, "does not say how to run it")
+            for number, words in enumerate(found):
+                words = without_remark(words)
+                check(words[1] == f"scenarios/{name}.yaml", name, "runs", words[1])
+                run(words, os.path.join(work, f"{name}{number}"))
+        if not failures:
+            claims(work)
+    for failure in failures:
+        print("FAILED:", failure)
+    return 1 if failures else 0
+
+
+sys.exit(main())
