@@ -30,11 +30,26 @@ void oche_packet_pool_refill(struct oche_packet_pool *pool)
     slab->next = pool->slabs;
     slab->count = count;
     pool->slabs = slab;
-    pool->made += count;
+    pool->made += (int64_t)count;
     for (size_t i = count; i-- > 0;) {
         slab->packet[i].next = pool->free;
         pool->free = &slab->packet[i];
     }
+}
+
+void oche_packet_pool_give(struct oche_packet_pool *from, struct oche_packet_pool *to,
+                           int64_t count)
+{
+    struct oche_packet *first = from->free, *last = first;
+
+    OCHE_MUST(oche_packet_pool_idle(from) > count && count > 0);
+    for (int64_t i = 1; i < count; i++)
+        last = last->next;
+    from->free = last->next;
+    last->next = to->free;
+    to->free = first;
+    from->made -= count;
+    to->made += count;
 }
 
 void oche_packet_pool_free(struct oche_packet_pool *pool)

@@ -13,13 +13,24 @@ struct oche_packet_slab;
 struct oche_packet_pool {
     struct oche_packet *free;
     struct oche_packet_slab *slabs;
-    uint64_t made;
+    int64_t made;  /* here, and given by others minus given away */
     int64_t taken; /* taken minus returned; packets move between shards, so only sums mean much */
 };
 
 void oche_packet_pool_init(struct oche_packet_pool *pool);
 void oche_packet_pool_free(struct oche_packet_pool *pool);
 void oche_packet_pool_refill(struct oche_packet_pool *pool);
+/* Moves `count` packets; `from` has more than that. The memory stays with whoever made it. */
+void oche_packet_pool_give(struct oche_packet_pool *from, struct oche_packet_pool *to,
+                           int64_t count);
+
+#define OCHE_PACKET_POOL_SHARE 16384 /* what is moved at a time */
+
+/* Packets that wait to be taken. */
+static inline int64_t oche_packet_pool_idle(const struct oche_packet_pool *pool)
+{
+    return pool->made - pool->taken;
+}
 
 /* A packet with undefined contents (but payload and route_hint). */
 static inline struct oche_packet *oche_packet_take(struct oche_packet_pool *pool)

@@ -97,6 +97,27 @@ static void collect(struct oche_shard *shard)
 }
 
 /*
+ * Packets end in the pool of the shard that they went to. Where more go one way than the other, one
+ * shard would make packets for ever and the other keep them all; so a shard that has many gives
+ * some to one that has few. Between windows, when no other thread runs.
+ */
+static void balance_pools(struct oche_network *network)
+{
+    struct oche_packet_pool *rich = &network->shards[0].pool, *poor = rich;
+
+    for (uint32_t s = 1; s < network->shard_count; s++) {
+        struct oche_packet_pool *pool = &network->shards[s].pool;
+        if (oche_packet_pool_idle(pool) > oche_packet_pool_idle(rich))
+            rich = pool;
+        if (oche_packet_pool_idle(pool) < oche_packet_pool_idle(poor))
+            poor = pool;
+    }
+    if (oche_packet_pool_idle(rich) > 2 * OCHE_PACKET_POOL_SHARE &&
+        oche_packet_pool_idle(poor) < OCHE_PACKET_POOL_SHARE / 2)
+        oche_packet_pool_give(rich, poor, OCHE_PACKET_POOL_SHARE);
+}
+
+/*
  * The end of the next window, when nothing can happen before `soonest`. A window never crosses a
  * multiple of the window's length, so that where it ends does not depend on how it was run.
  */
@@ -177,6 +198,7 @@ void oche_network_run(struct oche_network *network, oche_time until,
             pthread_barrier_wait(&team.barrier);
             collect(&network->shards[0]);
             pthread_barrier_wait(&team.barrier);
+            balance_pools(network);
         }
         network->now = team.end;
         if (stop != NULL && stop(context, team.end))

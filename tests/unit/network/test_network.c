@@ -180,6 +180,36 @@ static void test_initial_rate(void **state)
     small_world_free(&small);
 }
 
+/* All data goes from one shard to the other, and few ACKs come back: packets are used again. */
+static void test_packets_are_used_again(void **state)
+{
+    struct oche_flow_plan flows[2] = {small_flow(0, 2, 50000000, 0), small_flow(1, 3, 50000000, 0)};
+    struct small_world small;
+    uint64_t hash = 0;
+
+    (void)state;
+    small_world_init(&small, "dumbbell", "none", "go_back_n");
+    small.config.hosts.ack_every_packets = 64;
+    small.config.run.duration = 100 * OCHE_MS;
+    for (uint32_t threads = 1; threads <= 2; threads++) {
+        small.config.threads = threads;
+        small_world_run(&small, flows, 2);
+        const struct oche_network *network = oche_world_network(small.world);
+        assert_int_equal(network->shard_count, threads);
+        assert_true(small.totals.nic.data_packets_sent > 95000);
+        int64_t made = 0;
+        for (uint32_t s = 0; s < threads; s++) {
+            made += network->shards[s].pool.made;
+            assert_true(oche_packet_pool_idle(&network->shards[s].pool) >= 0);
+        }
+        assert_true(made < 4 * OCHE_PACKET_POOL_SHARE);
+        assert_true(threads == 1 || small.totals.hash == hash);
+        hash = small.totals.hash;
+        small_world_end(&small);
+    }
+    small_world_free(&small);
+}
+
 static void test_warmup_is_left_out(void **state)
 {
     struct oche_flow_plan flows[2] = {small_flow(0, 1, 100000, 0),
@@ -199,9 +229,10 @@ static void test_warmup_is_left_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_alone_is_ideal),     cmocka_unit_test(test_modes_change_nothing),
-        cmocka_unit_test(test_loss_is_repaired),   cmocka_unit_test(test_one_connection_a_pair),
-        cmocka_unit_test(test_warmup_is_left_out), cmocka_unit_test(test_initial_rate),
+        cmocka_unit_test(test_alone_is_ideal),         cmocka_unit_test(test_modes_change_nothing),
+        cmocka_unit_test(test_loss_is_repaired),       cmocka_unit_test(test_one_connection_a_pair),
+        cmocka_unit_test(test_warmup_is_left_out),     cmocka_unit_test(test_initial_rate),
+        cmocka_unit_test(test_packets_are_used_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
