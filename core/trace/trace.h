@@ -33,7 +33,7 @@
     X(REJECTED, "cause", "psn")                                                                    \
     X(PAUSE_SENT, "port", "class << 16 | quanta")                                                  \
     X(PAUSE_ARRIVED, "port", "class << 16 | quanta")                                               \
-    X(DROPPED, "cause", "psn")                                                                     \
+    X(DROPPED, "port it came by; 2^32: lost on the link that it was sent by", "psn")               \
     X(MARKED, "port", "queue bytes")                                                               \
     X(FLOW_STARTED, "flow", "bytes")                                                               \
     X(FLOW_ENDED, "flow", "bytes")                                                                 \

@@ -44,6 +44,28 @@ static bool check(const struct oche_flow_plan *plan, uint32_t count, uint32_t ho
     return true;
 }
 
+/*
+ * What workloads must keep to: a flow that follows another begins at the host where that one ends,
+ * has no start time of its own, and follows one only.
+ */
+static void check_chains(const struct oche_flow_plan *plan, uint32_t count)
+{
+    bool *follows = make(count, sizeof(*follows));
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t next[2] = {plan[i].then_same_source, plan[i].then_at_receiver};
+        uint32_t at[2] = {plan[i].src, plan[i].dst};
+        for (unsigned k = 0; k < 2; k++) {
+            if (next[k] == OCHE_NO_FLOW)
+                continue;
+            OCHE_MUST(next[k] < count && !follows[next[k]]);
+            OCHE_MUST(plan[next[k]].src == at[k] && plan[next[k]].start == OCHE_NEVER);
+            follows[next[k]] = true;
+        }
+    }
+    free(follows);
+}
+
 struct keyed {
     uint64_t major, minor;
     uint32_t flow;
@@ -113,6 +135,7 @@ bool oche_flows_prepare(struct oche_flows *flows, struct oche_flow_plan *plan, u
         free(plan);
         return false;
     }
+    check_chains(plan, count);
     flows->plan = flows->owned_plan = plan;
     flows->count = count;
     flows->sent = make(count, sizeof(*flows->sent));

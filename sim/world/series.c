@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Time series of a world: goodput of all hosts together and of each workload's receivers, PAUSE
+ * Time series of a world: goodput of all hosts together and of each one in small worlds, PAUSE
  * frames, watched queues, pacing rates. Sampled between windows, so any number of threads gives
  * the same values.
  */

@@ -35,7 +35,7 @@ struct oche_world_totals {
     oche_time measured;    /* simulated time after warm-up */
     uint64_t hops, events; /* whole run */
     uint64_t hash;         /* of the trace, whole run */
-    uint64_t flows, flows_completed, flows_failed;
+    uint64_t flows, flows_completed, flows_failed; /* whole run */
     struct oche_nic_stats nic;        /* sums */
     uint64_t marks[OCHE_PLACES];      /* CE set, by place */
     uint64_t departures[OCHE_PLACES]; /* packets that left, by place */
@@ -79,7 +79,7 @@ uint64_t oche_world_flow_bytes(const struct oche_world *world, uint32_t flow);
 /* Time series, one value an interval since the end of warm-up. */
 struct oche_world_series {
     const char *name;   /* "goodput", "queue", "rate", "pauses" */
-    const char *entity; /* "all", "host3", "tor0:host3", "flow 12" */
+    const char *entity; /* "all", "host3", "tor0:host3", "connection 12" */
     const char *unit;   /* "bps", "bytes", "count" */
     const double *values;
     uint32_t count;
