@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the papers and the standards say must happen in a network, looked for in small worlds:
+ * incast under PFC and under DCQCN, a victim behind paused links (DCQCN sec 2.2, Fig 4), loss
+ * without PFC, marking at both ends of a queue, control before data, one path for each flow.
+ */
+#include "tests/support/small_world.h"
+#include "tests/support/test.h"
+
+#include <string.h>
+
+#include "sim/measure/queue_occupancy.h"
+
+#define RECEIVER 0
+#define SENDERS  16
+#define QUEUE    "tor0:host0" /* what all of an incast's packets wait in */
+
+/* A full packet of 1024 bytes, on the line: with headers and gap. */
+#define FULL_LINE_BYTES (1024 + 62 + OCHE_GAP_BYTES)
+
+static uint64_t payload_rate(uint64_t line_bps)
+{
+    return line_bps / FULL_LINE_BYTES * 1024;
+}
+
+/* Hosts 1 … SENDERS to host 0, all at once; returns how many flows. */
+static uint32_t incast(struct oche_flow_plan *flows, uint64_t bytes)
+{
+    for (uint32_t i = 0; i < SENDERS; i++)
+        flows[i] = small_flow(1 + i, RECEIVER, bytes, 0);
+    return SENDERS;
+}
+
+/* Payload over time, from the first start to the last delivery. */
+static uint64_t goodput(const struct small_world *small)
+{
+    const struct oche_flows *flows = oche_world_flows(small->world);
+    oche_time end = 0;
+    uint64_t bytes = 0;
+
+    for (uint32_t i = 0; i < flows->count; i++) {
+        assert_true(flows->received[i].delivered != OCHE_NEVER);
+        end = flows->received[i].delivered > end ? flows->received[i].delivered : end;
+        bytes += flows->plan[i].bytes;
+    }
+    return oche_rate_of(bytes, end);
+}
+
+static uint64_t drops(const struct small_world *small)
+{
+    uint64_t sum = 0;
+
+    for (unsigned cause = 0; cause < OCHE_DROP_CAUSES; cause++)
+        sum += small->totals.drops[cause];
+    return sum;
+}
+
+static struct oche_queue_occupancy queue(const struct small_world *small)
+{
+    const char *name;
+
+    assert_int_equal(oche_world_watch_count(small->world), 1);
+    return oche_queue_occupancy(oche_world_watch(small->world, 0, &name),
+                                oche_world_network(small->world)->now);
+}
+
+/* PFC alone: nothing is lost, senders are paused, the link is full. */
+static void test_incast_under_pfc(void **state)
+{
+    struct oche_flow_plan flows[SENDERS];
+    uint32_t count = incast(flows, 4000000);
+    struct small_world small;
+
+    (void)state;
+    small_world_init(&small, "star", "none", "go_back_n");
+    small.config.run.duration = 100 * OCHE_MS;
+    small_world_run(&small, flows, count);
+    assert_int_equal(small.totals.flows_completed, count);
+    assert_int_equal(drops(&small), 0);
+    assert_int_equal(small.totals.nic.retransmitted_packets, 0);
+    assert_int_equal(small.totals.nic.out_of_order_packets, 0);
+    assert_true(small.totals.pauses_sent > 0);
+    assert_true(small.totals.pauses_received_by_hosts > 0);
+    assert_true(small.totals.pause_time > 0);
+    assert_false(small.totals.any_port_paused);
+    assert_true(goodput(&small) >= payload_rate(40 * OCHE_GBPS) / 100 * 99);
+    assert_true(goodput(&small) <= payload_rate(40 * OCHE_GBPS));
+    small_world_free(&small);
+}
+
+/* What CNPs look like at their sender. */
+struct cnps {
+    oche_time last[SENDERS], smallest_gap;
+    uint32_t count[SENDERS], sent, arrived;
+};
+
+static void watch_cnps(void *context, uint32_t node, const struct oche_trace_record *record)
+{
+    struct cnps *cnps = context;
+    uint32_t flow = record->qpn - OCHE_FIRST_QPN;
+
+    cnps->arrived += record->kind == OCHE_TRACE_CNP_ARRIVED;
+    if (record->kind != OCHE_TRACE_CNP_SENT)
+        return;
+    assert_int_equal(node, RECEIVER);
+    assert_true(flow < SENDERS);
+    cnps->sent++;
+    if (cnps->count[flow]++ > 0)
+        cnps->smallest_gap = oche_time_min(cnps->smallest_gap, record->time - cnps->last[flow]);
+    cnps->last[flow] = record->time;
+}
+
+/*
+ * DCQCN: the queue is a small part of what PFC alone lets stand, each flow gets one CNP in 50 us at
+ * most, and hardly a PAUSE is left.
+ */
+static void test_incast_under_dcqcn(void **state)
+{
+    struct oche_flow_plan flows[SENDERS];
+    uint32_t count = incast(flows, 4000000);
+    struct oche_queue_occupancy alone, controlled;
+    struct cnps cnps = {.smallest_gap = OCHE_NEVER};
+    struct small_world small;
+
+    (void)state;
+    small_world_init(&small, "star", "none", "go_back_n");
+    small.config.run.duration = 100 * OCHE_MS;
+    small.config.measure.queues = QUEUE;
+    small_world_run(&small, flows, count);
+    alone = queue(&small);
+    uint64_t pauses = small.totals.pauses_sent;
+    assert_int_equal(small.totals.nic.cnps_sent, 0);
+    small_world_free(&small);
+
+    small_world_init(&small, "star", "dcqcn", "go_back_n");
+    small.config.run.duration = 100 * OCHE_MS;
+    small.config.measure.queues = QUEUE;
+    small.sink = watch_cnps;
+    small.sink_context = &cnps;
+    small_world_run(&small, flows, count);
+    controlled = queue(&small);
+    assert_int_equal(small.totals.flows_completed, count);
+    assert_int_equal(drops(&small), 0);
+    assert_true(controlled.mean_bytes < alone.mean_bytes / 4);
+    assert_true(controlled.percentile[OCHE_P90] < alone.percentile[OCHE_P50]);
+    assert_true(small.totals.pauses_sent < pauses / 4);
+    /* The first milliseconds' cuts take the rates to the floor, R_T with them: it takes time. */
+    assert_true(goodput(&small) >= payload_rate(40 * OCHE_GBPS) / 100 * 75);
+    for (unsigned i = 0; i < SENDERS; i++)
+        assert_true(cnps.count[i] > 3);
+    assert_true(cnps.smallest_gap >= 50 * OCHE_US && cnps.smallest_gap < 60 * OCHE_US);
+    assert_int_equal(cnps.sent, small.totals.nic.cnps_sent);
+    assert_int_equal(cnps.arrived, small.totals.nic.cnps_received);
+    small_world_free(&small);
+}
+
+/* No PFC and little buffer: packets are lost, and every byte arrives once all the same. */
+static void test_small_buffer_without_pfc(void **state)
+{
+    struct oche_flow_plan flows[SENDERS];
+    uint32_t count = incast(flows, 300000);
+    struct small_world small;
+
+    (void)state;
+    for (unsigned dcqcn = 0; dcqcn < 2; dcqcn++) {
+        small_world_init(&small, "star", dcqcn ? "dcqcn" : "none", "go_back_n");
+        small.config.switches.pfc = false;
+        small.config.switches.buffer_bytes = 100000;
+        small.config.hosts.ack_timeout = OCHE_MS;
+        small.config.run.duration = 500 * OCHE_MS;
+        small.config.run.payload = true;
+        small_world_run(&small, flows, count);
+        assert_int_equal(small.totals.flows_completed, count);
+        assert_true(drops(&small) > 0);
+        assert_int_equal(small.totals.pauses_sent, 0);
+        assert_true(small.totals.nic.retransmitted_packets > 0);
+        assert_true(small.totals.nic.naks_received > 0);
+        assert_int_equal(small.totals.nic.delivered_bytes, count * UINT64_C(300000));
+        assert_int_equal(small.totals.nic.delivered_messages, count);
+        assert_int_equal(small.totals.corrupt_bytes, 0);
+        assert_int_equal(small.totals.live_packets, 0);
+        small_world_free(&small);
+    }
+}
+
+/*
+ * The victim (DCQCN Fig 4, in small): hosts 0 … 3 of the left switch send to host 5 of the right
+ * one, host 4 sends to host 6, whose link nobody else uses. The link between the switches is wide
+ * enough for all. Returns what the victim got, in bits per second of payload.
+ */
+static uint64_t victim(const char *cc)
+{
+    struct oche_flow_plan flows[5];
+    struct small_world small;
+
+    for (uint32_t i = 0; i < 4; i++)
+        flows[i] = small_flow(i, 5, 400000000, 0);
+    flows[4] = small_flow(4, 6, 400000000, 0);
+    small_world_init(&small, "dumbbell", cc, "go_back_n");
+    small_world_topology(&small, "left_hosts", 5);
+    small_world_topology(&small, "right_hosts", 2);
+    small_world_topology(&small, "bottleneck_rate", 200 * OCHE_GBPS);
+    small.config.run.duration = 20 * OCHE_MS;
+    small_world_run(&small, flows, 5);
+    assert_int_equal(drops(&small), 0);
+    const struct oche_nic *nic = oche_host_nic(oche_world_host(small.world, 6));
+    uint64_t bps = oche_rate_of(oche_nic_stats(nic)->delivered_bytes, small.config.run.duration);
+    small_world_free(&small);
+    return bps;
+}
+
+static void test_victim(void **state)
+{
+    uint64_t line = payload_rate(40 * OCHE_GBPS), under_pfc = victim("none");
+
+    (void)state;
+    /* A quarter: the paused link lets each of the five through at the rate of an incast's flow. */
+    assert_in_range(under_pfc, line / 5, line / 3);
+    assert_true(victim("dcqcn") > line / 100 * 85);
+}
+
+/* RED at either end of the queue marks, and DCQCN answers. */
+static void test_marking_at_both_ends(void **state)
+{
+    struct oche_flow_plan flows[SENDERS];
+    uint32_t count = incast(flows, 500000);
+    struct small_world small;
+    uint64_t hash[2];
+
+    (void)state;
+    small_world_init(&small, "star", "dcqcn", "go_back_n");
+    small.config.run.duration = 50 * OCHE_MS;
+    for (unsigned at = 0; at < 2; at++) {
+        small.config.switches.ecn_at = at == 0 ? OCHE_ECN_AT_DEQUEUE : OCHE_ECN_AT_ENQUEUE;
+        small_world_run(&small, flows, count);
+        uint64_t marks = 0;
+        for (unsigned place = 0; place < OCHE_PLACES; place++)
+            marks += small.totals.marks[place];
+        assert_true(marks > 0);
+        assert_int_equal(marks, small.totals.marks[OCHE_PLACE_TO_HOST]);
+        assert_true(small.totals.nic.ce_received == marks);
+        assert_true(small.totals.nic.cnps_received > 0);
+        assert_int_equal(small.totals.flows_completed, count);
+        hash[at] = small.totals.hash;
+        small_world_end(&small);
+    }
+    assert_int_not_equal(hash[0], hash[1]);
+    small_world_free(&small);
+}
+
+/* ACKs of the flow from host 0 to host 1: when they left, and how long they took at most. */
+struct acks {
+    oche_time left[1 << 16];
+    uint32_t sent, arrived;
+    oche_time longest;
+};
+
+static void watch_acks(void *context, uint32_t node, const struct oche_trace_record *record)
+{
+    struct acks *acks = context;
+
+    if (record->qpn != OCHE_FIRST_QPN)
+        return;
+    if (node == 1 && record->kind == OCHE_TRACE_ACK_SENT) {
+        assert_true(acks->sent < 1 << 16);
+        acks->left[acks->sent++] = record->time;
+    }
+    if (node != 0 || record->kind != OCHE_TRACE_ACK_ARRIVED)
+        return;
+    assert_true(acks->arrived < acks->sent); /* ACKs keep their order and none is lost */
+    oche_time took = record->time - acks->left[acks->arrived++];
+    acks->longest = took > acks->longest ? took : acks->longest;
+}
+
+/*
+ * Strict priority: host 0 sends to host 1 while 16 others fill the queue towards host 0. Data
+ * waits there for a hundred microseconds; an ACK waits for the packet that is on the line, and for
+ * a PFC frame perhaps.
+ */
+static void test_control_does_not_wait(void **state)
+{
+    static struct acks acks;
+    struct oche_flow_plan flows[SENDERS + 1];
+    struct small_world small;
+
+    (void)state;
+    memset(&acks, 0, sizeof(acks));
+    flows[0] = small_flow(0, 1, 10000000, 0);
+    incast(flows + 1, 1000000);
+    small_world_init(&small, "star", "none", "go_back_n");
+    small.config.run.duration = 50 * OCHE_MS;
+    small.config.measure.queues = QUEUE;
+    small.sink = watch_acks;
+    small.sink_context = &acks;
+    small_world_run(&small, flows, SENDERS + 1);
+    assert_int_equal(small.totals.flows_completed, SENDERS + 1);
+    assert_true(queue(&small).percentile[OCHE_P50] > 500000);
+    assert_true(acks.arrived > 1000);
+    oche_time ack = oche_time_of_bytes(66 + OCHE_GAP_BYTES, 40 * OCHE_GBPS);
+    oche_time frame = oche_time_of_bytes(64 + OCHE_GAP_BYTES, 40 * OCHE_GBPS);
+    oche_time packet = oche_time_of_bytes(FULL_LINE_BYTES + 16, 40 * OCHE_GBPS);
+    assert_true(acks.longest > 2 * OCHE_US + 2 * ack + packet / 2); /* some did wait */
+    assert_true(acks.longest <= 2 * OCHE_US + 2 * ack + packet + frame);
+    small_world_free(&small);
+}
+
+/* Switch ports that sent at least `bytes`. */
+static uint32_t busy_ports(const struct small_world *small, uint64_t bytes)
+{
+    const struct oche_network *network = oche_world_network(small->world);
+    uint32_t count = 0;
+
+    for (uint32_t i = network->nodes[network->host_count].first_port; i < network->port_count; i++)
+        count += oche_world_line_bytes(small->world, i) >= bytes;
+    return count;
+}
+
+/* ECMP by flow: each flow keeps to one path, many flows use many. */
+static void test_one_path_a_flow(void **state)
+{
+    struct oche_flow_plan flows[16];
+    struct small_world small;
+    uint32_t most = 0;
+
+    (void)state;
+    small_world_init(&small, "fat_tree", "none", "go_back_n");
+    small_world_topology(&small, "k", 4);
+    flows[0] = small_flow(0, 15, 1000000, 0);
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        small.config.seed = seed;
+        small_world_run(&small, flows, 1);
+        assert_int_equal(busy_ports(&small, 1000000), 5); /* edge, aggregation, core, … all of it */
+        assert_int_equal(busy_ports(&small, 1), 10);      /* and the ACKs' way back */
+        small_world_end(&small);
+    }
+    for (uint32_t i = 0; i < 16; i++)
+        flows[i] = small_flow(i, (i + 8) % 16, 1000000, 0);
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        small.config.seed = seed;
+        small_world_run(&small, flows, 16);
+        assert_int_equal(small.totals.flows_completed, 16);
+        assert_int_equal(small.totals.nic.out_of_order_packets, 0);
+        assert_int_equal(small.totals.nic.retransmitted_packets, 0);
+        assert_int_equal(drops(&small), 0);
+        uint32_t busy = busy_ports(&small, 1000000);
+        most = busy > most ? busy : most;
+        small_world_end(&small);
+    }
+    assert_true(most > 60); /* of 80: four cores, eight aggregation, eight edge switches */
+    small_world_free(&small);
+}
+
+/* Links that lose one packet in five lose no PFC frame: no port is left paused, no buffer
+ * overflows.
+ */
+static void test_pauses_are_not_lost(void **state)
+{
+    struct oche_flow_plan flows[SENDERS];
+    uint32_t count = incast(flows, 200000);
+    struct small_world small;
+    uint64_t pauses = 0;
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        small_world_init(&small, "star", "none", "go_back_n");
+        small.config.seed = seed;
+        small.config.loss.probability = 0.2;
+        small.config.switches.beta = 1.0 / 8; /* so that even this little pauses */
+        small.config.switches.buffer_bytes = 7000000;
+        small.config.hosts.ack_timeout = 200 * OCHE_US;
+        small.config.run.duration = OCHE_SEC;
+        small_world_run(&small, flows, count);
+        pauses += small.totals.pauses_sent;
+        assert_int_equal(small.totals.flows_completed, count);
+        assert_true(small.totals.lost_packets > 0);
+        assert_int_equal(drops(&small), 0);
+        assert_false(small.totals.any_port_paused);
+        small_world_free(&small);
+    }
+    assert_true(pauses > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_incast_under_pfc),
+        cmocka_unit_test(test_incast_under_dcqcn),
+        cmocka_unit_test(test_small_buffer_without_pfc),
+        cmocka_unit_test(test_victim),
+        cmocka_unit_test(test_marking_at_both_ends),
+        cmocka_unit_test(test_control_does_not_wait),
+        cmocka_unit_test(test_one_path_a_flow),
+        cmocka_unit_test(test_pauses_are_not_lost),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
