@@ -148,7 +148,9 @@ static void test_incast_under_dcqcn(void **state)
     assert_true(goodput(&small) >= payload_rate(40 * OCHE_GBPS) / 100 * 75);
     for (unsigned i = 0; i < SENDERS; i++)
         assert_true(cnps.count[i] > 3);
-    assert_true(cnps.smallest_gap >= 50 * OCHE_US && cnps.smallest_gap < 60 * OCHE_US);
+    /* Asked for every 50 us; one may have waited for an ACK on the line, and the next one not. */
+    oche_time ack = oche_time_of_bytes(66 + OCHE_GAP_BYTES, 40 * OCHE_GBPS);
+    assert_true(cnps.smallest_gap >= 50 * OCHE_US - ack && cnps.smallest_gap < 60 * OCHE_US);
     assert_int_equal(cnps.sent, small.totals.nic.cnps_sent);
     assert_int_equal(cnps.arrived, small.totals.nic.cnps_received);
     small_world_free(&small);
