@@ -102,7 +102,7 @@ static const struct argp_option known[] = {
      "out/NAME, where NAME is the scenario's",
      0},
     {"csv", KEY_CSV, NULL, 0, "also write flows.csv, series.csv and counters.csv", 0},
-    {"pcap", KEY_PCAP, "FILE[:HOST,…]", 0,
+    {"pcap", KEY_PCAP, "FILE[:HOST,...]", 0,
      "capture what passes the links of these hosts; needs one thread", 0},
     {"threads", 't', "N", 0, "simulate with N threads; the results are the same", 0},
     {"quiet", 'q', NULL, 0, "no progress line and no tables: only results files and errors", 0},

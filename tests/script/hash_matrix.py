@@ -4,8 +4,9 @@
 {-O0, -O2} x {packets as structs, as bytes, as bytes with payload} x {1, 2 threads}, over the
 scenarios of tests/scenarios. The hash covers every protocol event of every node.
 
-Builds the program four times below BUILD/hash-matrix (kept, so that the next time is quick).
-Environment: SOURCE, BUILD. Status 77: a compiler is missing.
+Builds the program four times below BUILD/hash-matrix (kept, so that the next time is quick); the
+program that `make` has built, optimised across files, must agree too.
+Environment: SOURCE, BUILD, OCHE. Status 77: a compiler is missing.
 """
 import os
 import shutil
@@ -66,6 +67,7 @@ def main():
             print(f"{compiler} is missing")
             return 77
     programs = {f"{c} -O{o}": build(c, o) for c in COMPILERS for o in OPTIMISATIONS}
+    programs["this build"] = os.environ["OCHE"]
     failed = False
     with tempfile.TemporaryDirectory() as folder:
         for scenario, must in SCENARIOS.items():

@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The pages say what the program does: docs/scenario.md has the reference that the parameter
+tables make, and its example runs; the manual pages have the options of --help, no more and no
+fewer, and are well-formed; what `make install` installs can be used.
+
+Environment: OCHE, SOURCE, BUILD, CC.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+OCHE, SOURCE, BUILD = os.environ["OCHE"], os.environ["SOURCE"], os.environ["BUILD"]
+failures = []
+
+
+def check(truth, *what):
+    if not truth:
+        failures.append(" ".join(str(w) for w in what))
+
+
+def run(command, where=None, **environment):
+    done = subprocess.run(command, cwd=where, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, check=False, shell=isinstance(command, str),
+                          env={**os.environ, **environment})
+    check(done.returncode == 0, command, "status", done.returncode, done.stdout[-2000:])
+    return done.stdout
+
+
+def read(*path):
+    with open(os.path.join(SOURCE, *path), encoding="utf-8") as file:
+        return file.read()
+
+
+def test_scenario_page(work):
+    run([os.path.join(SOURCE, "tools", "scenario-reference"), "--check", OCHE])
+    page = read("docs", "scenario.md")
+    example = re.search(r"^```yaml\n(.*?)^```$", page, re.M | re.S).group(1)
+    with open(os.path.join(work, "incast8.yaml"), "w", encoding="utf-8") as file:
+        file.write(example)
+    commands = re.findall(r"^oche (run incast8[^#\n]*)", page, re.M)
+    check(len(commands) == 4, "commands", commands)
+    for command in commands:
+        run(f"'{OCHE}' {command}", work)
+
+
+def test_manual():
+    for command in ("run", "wire"):
+        usage = run([OCHE, command, "--help"])
+        page = read("docs", f"oche-{command}.1").replace("\\-", "-")
+        told = set(re.findall(r"^ +(?:-., )?(--[a-z-]+)", usage, re.M))
+        described = set(re.findall(r"^\.BR? .*?(--[a-z-]+)", page.split(".SH OPTIONS")[1]
+                                   .split(".SH EXIT")[0], re.M))
+        described.discard("--set seed=")
+        check(told == described, command, "options:", told ^ described)
+        letters = set(re.findall(r"^ +-(.), --", usage, re.M))
+        check(letters == set(re.findall(r"^\.BR -(.) ", page, re.M)), command, letters)
+    listed = set(re.findall(r"^  ([a-z]+) ", run([OCHE, "--help"]), re.M))
+    check(listed == set(re.findall(r"^\.BR ([a-z]+)$", read("docs", "oche.1"), re.M)),
+          "commands of oche.1", listed)
+    if shutil.which("groff"):
+        for page in ("oche.1", "oche-run.1", "oche-wire.1"):
+            said = run(["groff", "-man", "-ww", "-z", "-Tutf8", os.path.join(SOURCE, "docs", page)])
+            check(said == "", page, said)
+
+
+PROGRAM = """
+#include "core/qp/nic.h"
+#include "core/wire/codec.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+void oche_panic(const char *file, int line, const char *what)
+{
+    fprintf(stderr, "%s:%d: %s\\n", file, line, what);
+    abort();
+}
+
+int main(void)
+{
+    struct oche_trace trace = {0};
+    struct oche_nic_port port = {0};
+    struct oche_nic_config config = {.line_rate_bps = 100 * OCHE_GBPS, .max_qps = 4,
+                                     .max_regions = 1, .cc = oche_cc_schemes[0],
+                                     .recovery = oche_recovery_schemes[0], .port = &port,
+                                     .trace = &trace};
+    void *memory = aligned_alloc(OCHE_CACHE_LINE, (oche_nic_bytes(&config) + 63) / 64 * 64);
+    struct oche_nic *nic = oche_nic_create(memory, &config);
+
+    puts(oche_nic_next(nic, 255) == OCHE_NEVER ? oche_opcode_name(0x0a) : "busy");
+    free(memory);
+    return 0;
+}
+"""
+
+
+def test_install(work):
+    run(["meson", "install", "-C", BUILD, "--no-rebuild", "--destdir", work])
+    found = [os.path.join(folder, name) for folder, _, names in os.walk(work) for name in names]
+
+    def only(end):
+        ours = [path for path in found if path.endswith(end)]
+        check(len(ours) == 1, end, ours)
+        return ours[0] if ours else "/nothing"
+    check(run([only("/bin/oche"), "--version"]).startswith("oche "), "the installed program")
+    for page in ("oche.1", "oche-run.1", "oche-wire.1"):
+        only("/man1/" + page)
+    run([only("/bin/oche"), "run", only("/scenarios/headroom.yaml"), "--quiet", "--out",
+         os.path.join(work, "out")])
+    config = only("/pkgconfig/oche.pc")
+    prefix = os.path.dirname(os.path.dirname(only("/bin/oche")))
+    flags = run(["pkg-config", f"--define-variable=prefix={prefix}", "--cflags", "--libs", config])
+    source = os.path.join(work, "program.c")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write(PROGRAM)
+    run(f"{os.environ['CC']} -Wall -Wextra -Werror '{source}' -o '{work}/program' {flags}")
+    check(run([os.path.join(work, "program")]) == "RC WRITE ONLY\n", "the program that uses it")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as work:
+        test_scenario_page(work)
+    test_manual()
+    with tempfile.TemporaryDirectory() as work:
+        test_install(work)
+    for failure in failures:
+        print("FAILED:", failure)
+    return 1 if failures else 0
+
+
+sys.exit(main())
