@@ -63,11 +63,48 @@ static void test_all_fail(void **state)
     small_world_free(&small);
 }
 
+/*
+ * The last ACK is lost, and until the sender asks again the receiver's queue pair has gone to
+ * another flow: it comes back, knows that all was delivered, and says so.
+ */
+static void test_duplicate_after_the_queue_pair_is_gone(void **state)
+{
+    struct oche_flow_plan flows[6] = {small_flow(0, 1, 10 * 1024, 0)};
+    struct small_world small;
+
+    (void)state;
+    for (uint32_t i = 1; i < 6; i++)
+        flows[i] = small_flow(2, 1, 3000, 2 * OCHE_MS * i);
+    small_world_init(&small, "star", "dcqcn", "go_back_n");
+    small.config.hosts.connections = OCHE_CONNECTION_PER_FLOW;
+    small.config.loss.pattern = "10";
+    small.config.loss.port = "host1:0";
+    small.config.run.payload = true;
+    small.config.run.duration = 50 * OCHE_MS;
+    small.config.run.stop_when_done = false;
+    small_world_run(&small, flows, 6);
+    const struct oche_flows *done = oche_world_flows(small.world);
+    assert_int_equal(small.totals.flows_completed, 6);
+    assert_int_equal(small.totals.lost_packets, 1);
+    assert_true(done->received[0].delivered < 10 * OCHE_US);
+    assert_int_equal(done->sent[0].timeouts, 1);
+    assert_int_equal(done->sent[0].retransmitted_packets, 1);
+    assert_true(done->sent[0].completed > 10 * OCHE_MS);
+    assert_int_equal(small.totals.nic.delivered_bytes, 10 * 1024 + 5 * 3000);
+    assert_int_equal(small.totals.nic.delivered_messages, 6);
+    assert_int_equal(small.totals.nic.duplicate_packets, 1);
+    assert_int_equal(small.totals.rejected_packets, 0);
+    assert_int_equal(small.totals.late_packets, 0);
+    assert_int_equal(small.totals.corrupt_bytes, 0);
+    small_world_free(&small);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_retransmissions_by_flow),
         cmocka_unit_test(test_all_fail),
+        cmocka_unit_test(test_duplicate_after_the_queue_pair_is_gone),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -210,6 +210,51 @@ static void test_packets_are_used_again(void **state)
     small_world_free(&small);
 }
 
+/* Warm-up, series and watched queues are the same with any number of threads. */
+static void test_measures_with_threads(void **state)
+{
+    static double first[64][512];
+    struct oche_world_totals one = {0};
+    struct oche_flow_plan flows[64];
+    uint32_t count = busy_flows(flows, 16);
+    struct small_world small;
+
+    (void)state;
+    busy_world(&small);
+    small.config.run.stop_when_done = true;
+    small.config.run.warmup = 13 * OCHE_US + 7;
+    small.config.measure.interval = 3 * OCHE_US + 1;
+    small.config.measure.queues = "tor0:host0, core0:0";
+    small.config.measure.rates = true;
+    for (uint32_t threads = 1; threads <= 3; threads++) {
+        small.config.threads = threads;
+        small_world_run(&small, flows, count);
+        uint32_t columns = oche_world_series_count(small.world);
+        assert_int_equal(columns, 2 + 16 + 2 + count);
+        uint64_t goodput = 0;
+        for (uint32_t c = 0; c < columns; c++) {
+            struct oche_world_series series = oche_world_series(small.world, c);
+            assert_in_range(series.count, 10, 512);
+            /* A sample is taken at the end of each whole interval. */
+            assert_int_equal(series.count, small.totals.measured / small.config.measure.interval);
+            if (threads == 1)
+                memcpy(first[c], series.values, series.count * sizeof(double));
+            assert_memory_equal(first[c], series.values, series.count * sizeof(double));
+            for (uint32_t i = 0; c == 0 && i < series.count; i++)
+                goodput += (uint64_t)series.values[i];
+        }
+        /* What was delivered after the warm-up, but for the last, incomplete interval. */
+        uint64_t bytes = oche_bytes_in_time(small.config.measure.interval, goodput);
+        assert_true(bytes <= small.totals.nic.delivered_bytes);
+        assert_true(bytes > small.totals.nic.delivered_bytes / 10 * 9);
+        if (threads == 1)
+            one = small.totals;
+        assert_memory_equal(&one, &small.totals, sizeof(one));
+        small_world_end(&small);
+    }
+    small_world_free(&small);
+}
+
 static void test_warmup_is_left_out(void **state)
 {
     struct oche_flow_plan flows[2] = {small_flow(0, 1, 100000, 0),
@@ -232,7 +277,7 @@ int main(void)
         cmocka_unit_test(test_alone_is_ideal),         cmocka_unit_test(test_modes_change_nothing),
         cmocka_unit_test(test_loss_is_repaired),       cmocka_unit_test(test_one_connection_a_pair),
         cmocka_unit_test(test_warmup_is_left_out),     cmocka_unit_test(test_initial_rate),
-        cmocka_unit_test(test_packets_are_used_again),
+        cmocka_unit_test(test_packets_are_used_again), cmocka_unit_test(test_measures_with_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
