@@ -193,7 +193,8 @@ static void open_side(struct pair *pair, int which)
     side->nic = oche_nic_create(side->nic_memory, &config);
     side->cq_memory = memory(oche_cq_bytes(PAIR_CQ));
     side->cq = oche_cq_create(side->cq_memory, PAIR_CQ);
-    side->memory = memory(PAIR_MEMORY);
+    side->memory = calloc(1, PAIR_MEMORY);
+    CHECK(side->memory != NULL);
     side->classes = UINT8_MAX;
     struct oche_region region = {
         .va = PAIR_VA,
@@ -568,6 +569,12 @@ struct oche_packet pair_packet(const struct pair *pair, int from, uint8_t opcode
         .opcode = opcode,
         .bth = OCHE_BTH_ACKREQ,
     };
+}
+
+void pair_clear_link(struct pair *pair)
+{
+    while (pair->heap_count > 0)
+        pair->free[pair->free_count++] = pair->heap[--pair->heap_count];
 }
 
 void pair_inject(struct pair *pair, int from, const struct oche_packet *packet)

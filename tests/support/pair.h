@@ -132,6 +132,8 @@ void pair_expect_none(struct pair *pair, int side);
 /* A packet as side `from` would send it on pair 0; the test fills in the rest. */
 struct oche_packet pair_packet(const struct pair *pair, int from, uint8_t opcode, uint32_t psn,
                                uint16_t payload_bytes);
+/* Forgets what is on the link. */
+void pair_clear_link(struct pair *pair);
 /* Gives it to the other side now, and runs until nothing happens. */
 void pair_inject(struct pair *pair, int from, const struct oche_packet *packet);
 /* Fills a range of a side's memory with bytes that depend on place and `salt`. */

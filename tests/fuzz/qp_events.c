@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * libFuzzer target: any bytes as a sequence of events into a pair of queue pairs. Build with clang
+ * and -Dfuzz=true:
+ *     build-fuzz/tests/fuzz/fuzz_qp_events -max_len=600 -max_total_time=60
+ */
+#include <stdio.h>
+
+#include "tests/fuzz/qp_events_check.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
+
+void oche_panic(const char *file, int line, const char *what)
+{
+    fprintf(stderr, "%s:%d: broken invariant: %s\n", file, line, what);
+    abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
+{
+    const char *wrong = qp_events_check(bytes, count);
+
+    if (wrong != NULL) {
+        fprintf(stderr, "%s\n", wrong);
+        abort();
+    }
+    return 0;
+}

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A sequence of events, made from any bytes, into a connected pair of queue pairs: posts, time,
+ * losses, pauses, changes of state and of rate, regions that come and go, packets that no honest
+ * peer sends, also with the peer's address. What must hold, whatever comes:
+ *   - data is delivered in order of PSN, and none twice;
+ *   - a completion has its work, works complete in the order in which they were posted, and only
+ *     unsignalled ones are passed over;
+ *   - what is received is what was sent (unless packets were forged in the peer's name);
+ *   - when all that is in the way is removed, everything posted completes: nothing is stuck;
+ *   - no invariant of core breaks (oche_panic).
+ * Shared by the fuzz target and by the test that feeds it random bytes.
+ */
+#ifndef OCHE_TESTS_FUZZ_QP_EVENTS_CHECK_H
+#define OCHE_TESTS_FUZZ_QP_EVENTS_CHECK_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/wire/aeth.h"
+#include "core/wire/opcode.h"
+#include "tests/support/pair.h"
+
+#define QPE_WORKS   512  /* posted by one side between resets, at most */
+#define QPE_MESSAGE 6000 /* bytes, at most */
+#define QPE_SOURCE  0    /* offset: data that is sent; nobody writes there */
+#define QPE_TARGET  (128 * 1024)
+
+struct qpe_side {
+    /* Works since the last reset. */
+    uint32_t sends, send_done, recvs, recv_done;
+    bool signalled[QPE_WORKS];
+    /* What the peer will receive, in order. */
+    uint32_t messages;
+    struct {
+        uint32_t from, length, imm;
+        bool send, has_imm;
+    } message[QPE_WORKS];
+    uint32_t recv_at[QPE_WORKS];
+    /* From the trace. */
+    uint8_t arrived_opcode;
+    bool any[2];
+    uint32_t last_psn[2]; /* delivered: requests, responses */
+};
+
+struct qpe {
+    const uint8_t *bytes;
+    size_t count, at;
+    struct pair *pair;
+    struct qpe_side side[2];
+    bool forged; /* packets were sent in a peer's name */
+    bool removed[2];
+    const char *wrong;
+};
+
+static inline uint32_t qpe_byte(struct qpe *q)
+{
+    return q->at < q->count ? q->bytes[q->at++] : 0;
+}
+
+static inline uint32_t qpe_word(struct qpe *q)
+{
+    uint32_t high = qpe_byte(q);
+
+    return high << 8 | qpe_byte(q);
+}
+
+static inline void qpe_must(struct qpe *q, bool holds, const char *what)
+{
+    if (!holds && q->wrong == NULL)
+        q->wrong = what;
+}
+
+/* ---- what the trace says ---- */
+
+static inline void qpe_sink(void *context, uint32_t node, const struct oche_trace_record *record)
+{
+    struct qpe *q = context;
+    struct qpe_side *side = &q->side[node];
+
+    if (record->kind == OCHE_TRACE_DATA_ARRIVED)
+        side->arrived_opcode = (uint8_t)(record->b >> 32);
+    if (record->kind != OCHE_TRACE_DELIVERED)
+        return;
+    bool response = oche_opcode_has(side->arrived_opcode, OCHE_OP_RESPONSE);
+    uint32_t psn = (uint32_t)record->a;
+    qpe_must(q, !side->any[response] || oche_psn_diff(psn, side->last_psn[response]) > 0,
+             "delivered twice or out of order");
+    side->any[response] = true;
+    side->last_psn[response] = psn;
+}
+
+/* ---- completions ---- */
+
+static inline void qpe_check_recv(struct qpe *q, int s, const struct oche_completion *done)
+{
+    struct qpe_side *side = &q->side[s], *peer = &q->side[1 - s];
+    uint32_t i = side->recv_done++;
+
+    qpe_must(q, i < side->recvs && done->wr_id == QPE_WORKS + i, "a receive without its work");
+    if (done->status != OCHE_STATUS_SUCCESS || q->forged || q->wrong != NULL)
+        return;
+    qpe_must(q, i < peer->messages, "received what nobody sent");
+    if (q->wrong != NULL)
+        return;
+    qpe_must(q, done->bytes == peer->message[i].length, "received another length");
+    qpe_must(q, done->has_imm == peer->message[i].has_imm, "immediate lost or invented");
+    qpe_must(q, !done->has_imm || done->imm == peer->message[i].imm, "another immediate");
+    if (!peer->message[i].send || q->wrong != NULL)
+        return;
+    qpe_must(q,
+             memcmp(q->pair->side[s].memory + side->recv_at[i],
+                    q->pair->side[1 - s].memory + peer->message[i].from, done->bytes) == 0,
+             "received other bytes");
+}
+
+static inline void qpe_check_send(struct qpe *q, int s, const struct oche_completion *done)
+{
+    struct qpe_side *side = &q->side[s];
+
+    while (side->send_done < side->sends && side->send_done != done->wr_id) {
+        qpe_must(q, !side->signalled[side->send_done] && done->wr_id > side->send_done,
+                 "a completion is missing or out of order");
+        side->send_done++;
+    }
+    qpe_must(q, side->send_done < side->sends, "a completion without its work");
+    side->send_done++;
+}
+
+static inline void qpe_poll(struct qpe *q)
+{
+    struct oche_completion done;
+
+    for (int s = 0; s < 2; s++)
+        while (q->wrong == NULL && oche_cq_poll(q->pair->side[s].cq, &done, 1) == 1) {
+            if (done.wr_id >= QPE_WORKS)
+                qpe_check_recv(q, s, &done);
+            else
+                qpe_check_send(q, s, &done);
+        }
+}
+
+/* ---- events ---- */
+
+static inline void qpe_post_send(struct qpe *q)
+{
+    static uint8_t inline_data[64];
+    uint32_t how = qpe_byte(q), s = how & 1, odd = qpe_byte(q);
+    struct qpe_side *side = &q->side[s];
+    enum oche_work_opcode opcode = (enum oche_work_opcode)((how >> 1) % OCHE_WORK_OPCODES);
+    bool atomic = opcode >= OCHE_WORK_COMPARE_SWAP;
+    uint32_t length = atomic ? 8 : qpe_word(q) % QPE_MESSAGE, from = qpe_word(q);
+    bool writes_here = opcode >= OCHE_WORK_READ;
+    struct oche_send_work work =
+        pair_work(opcode, side->sends, (writes_here ? QPE_TARGET : QPE_SOURCE) + from,
+                  QPE_TARGET + 8 * (from / 8), length);
+
+    if (side->sends == QPE_WORKS)
+        return;
+    work.imm = from;
+    work.swap_add = from;
+    work.flags = (uint8_t)(how >> 4 & (OCHE_WORK_SIGNALED | OCHE_WORK_SOLICITED | OCHE_WORK_FENCE));
+    if (odd == 1)
+        work.rkey++;
+    if (odd == 2)
+        work.sge[0].lkey++;
+    if (odd == 3)
+        work.remote_va += PAIR_MEMORY;
+    if (odd == 4)
+        work.remote_va++;
+    if (odd == 5 && length <= 64) {
+        work.flags |= OCHE_WORK_INLINE;
+        work.inline_data = inline_data;
+        work.sge[0].va = PAIR_VA + PAIR_MEMORY - 64; /* where these zeros are */
+    }
+    if (odd >= 128 && length > 0) { /* two SGEs */
+        uint32_t first = odd * length / 256;
+        work.sge[1] = work.sge[0];
+        work.sge[0].length = first;
+        work.sge[1].va += first;
+        work.sge[1].length -= first;
+        work.sge_count = 2;
+        if (atomic)
+            work.sge_count = 1;
+    }
+    if (oche_qp_post_send(q->pair->side[s].qp[0], &work) != 0)
+        return;
+    side->signalled[side->sends++] = work.flags & OCHE_WORK_SIGNALED;
+    if (opcode == OCHE_WORK_WRITE || writes_here)
+        return;
+    uint32_t m = side->messages++;
+    side->message[m].from = (uint32_t)(work.sge[0].va - PAIR_VA);
+    side->message[m].length = length;
+    side->message[m].send = opcode != OCHE_WORK_WRITE_IMM;
+    side->message[m].has_imm = opcode != OCHE_WORK_SEND;
+    side->message[m].imm = work.imm;
+}
+
+/* Receives lie one after the other in the upper half, in turn. */
+static inline void qpe_post_recv_on(struct qpe *q, uint32_t s, uint32_t length)
+{
+    struct qpe_side *side = &q->side[s];
+    uint32_t at = 512 * 1024 + side->recvs % 32 * (QPE_MESSAGE + 16);
+    struct oche_recv_work work = {
+        .wr_id = QPE_WORKS + side->recvs,
+        .sge_count = 1,
+        .sge[0] = {.va = PAIR_VA + at, .length = length, .lkey = PAIR_KEY},
+    };
+
+    if (side->recvs == QPE_WORKS || oche_qp_post_recv(q->pair->side[s].qp[0], &work) != 0)
+        return;
+    side->recv_at[side->recvs++] = at;
+}
+
+static inline void qpe_hostile(struct qpe *q, bool forged)
+{
+    uint32_t from = qpe_byte(q) & 1, near = qpe_byte(q);
+    struct oche_qp_connection connection = pair_connection(q->pair, (int)from, 0);
+    struct qpe_side *target = &q->side[1 - from];
+    uint32_t base = near & 1 ? connection.send_psn : connection.recv_psn;
+    uint8_t opcode = (uint8_t)qpe_byte(q);
+
+    if (near & 2)
+        base = target->last_psn[near >> 2 & 1];
+    struct oche_packet packet =
+        pair_packet(q->pair, (int)from, opcode, oche_psn_add(base, (near >> 3) - 8),
+                    (uint16_t)(qpe_byte(q) & 1 ? PAIR_MTU : qpe_word(q) % 1100));
+    static uint8_t payload[9216];
+    packet.bth = (uint8_t)qpe_byte(q);
+    packet.aeth = qpe_byte(q) << 24 | qpe_word(q);
+    packet.ext = (uint8_t)qpe_byte(q);
+    packet.payload = payload;
+    packet.va = PAIR_VA + QPE_TARGET + qpe_word(q);
+    packet.rkey = PAIR_KEY + (qpe_byte(q) == 0);
+    packet.dma_length = qpe_byte(q) & 1 ? packet.payload_bytes : qpe_word(q);
+    packet.swap_add = packet.compare = qpe_byte(q);
+    if (!forged) {
+        packet.src = 7 + (near & 1);
+        if (near & 2)
+            packet.dest_qpn ^= 0x100;
+    }
+    q->forged |= forged;
+    oche_nic_receive(q->pair->side[1 - from].nic, &packet, q->pair->now);
+}
+
+static inline void qpe_reset(struct qpe *q)
+{
+    struct pair *pair = q->pair;
+
+    qpe_poll(q);
+    pair_clear_link(pair);
+    for (int s = 0; s < 2; s++) {
+        struct oche_qp_connection connection = pair_connection(pair, s, 0);
+        struct oche_qp *qp = pair->side[s].qp[0];
+        oche_qp_reset(qp);
+        q->side[s] = (struct qpe_side){0};
+        bool ready = oche_qp_init(qp, pair->now) &&
+                     oche_qp_ready_to_receive(qp, &connection, pair->now) &&
+                     oche_qp_ready_to_send(qp, pair->now);
+        qpe_must(q, ready, "a reset queue pair cannot be connected");
+    }
+    q->forged = false;
+}
+
+static inline void qpe_region(struct qpe *q, uint32_t s, bool remove)
+{
+    struct oche_region region = {
+        .va = PAIR_VA,
+        .length = PAIR_MEMORY,
+        .key = PAIR_KEY,
+        .access = 15,
+        .pd = PAIR_PD,
+        .base = q->pair->side[s].memory,
+    };
+
+    if (remove == q->removed[s])
+        return;
+    q->removed[s] = remove;
+    if (remove)
+        oche_nic_remove_region(q->pair->side[s].nic, PAIR_KEY);
+    else
+        oche_nic_add_region(q->pair->side[s].nic, &region);
+}
+
+static inline void qpe_state_change(struct qpe *q)
+{
+    uint32_t how = qpe_byte(q), s = how & 1;
+    struct oche_qp *qp = q->pair->side[s].qp[0];
+
+    switch (how >> 1 & 7) {
+    case 0:
+        oche_qp_fail(qp, q->pair->now);
+        break;
+    case 1:
+        qpe_reset(q);
+        break;
+    case 2:
+    case 3:
+        oche_qp_drain(qp, q->pair->now);
+        break;
+    case 4:
+    case 5:
+        oche_qp_resume(qp, q->pair->now);
+        break;
+    default:
+        qpe_region(q, s, how >> 4 & 1);
+        break;
+    }
+}
+
+static inline void qpe_event(struct qpe *q)
+{
+    struct pair *pair = q->pair;
+    uint32_t event = qpe_byte(q), s = event >> 7;
+
+    switch (event % 16) {
+    case 0:
+    case 1:
+    case 2:
+    case 3:
+        qpe_post_send(q);
+        break;
+    case 4:
+    case 5:
+        qpe_post_recv_on(q, s, event & 0x40 ? QPE_MESSAGE : qpe_word(q) % QPE_MESSAGE);
+        break;
+    case 6:
+    case 7:
+    case 8:
+        for (uint32_t i = 0; i < 1 + event / 16; i++)
+            pair_step(pair, pair->now + OCHE_MS);
+        break;
+    case 9:
+        pair_run(pair, pair->now + qpe_byte(q) * OCHE_US);
+        break;
+    case 10:
+        qpe_hostile(q, false);
+        break;
+    case 11:
+        if (event & 0x40)
+            qpe_hostile(q, true);
+        break;
+    case 12:
+        pair->side[s].classes = event & 0x40 ? UINT8_MAX : (uint8_t)qpe_byte(q);
+        break;
+    case 13:
+        oche_qp_set_rate_limit(pair->side[s].qp[0], qpe_word(q) * 10 * OCHE_MBPS, pair->now);
+        break;
+    case 14:
+        qpe_state_change(q);
+        break;
+    default:
+        pair->options.drop = qpe_byte(q);
+        pair->options.twice = qpe_byte(q);
+        pair->options.late = qpe_byte(q);
+        break;
+    }
+}
+
+/* Everything that could hold anything back is taken away; then all must end. */
+static inline void qpe_finish(struct qpe *q)
+{
+    struct pair *pair = q->pair;
+
+    pair->options.drop = pair->options.twice = pair->options.late = 0;
+    for (uint32_t s = 0; s < 2; s++) {
+        pair->side[s].classes = UINT8_MAX;
+        qpe_region(q, s, false);
+        oche_qp_set_rate_limit(pair->side[s].qp[0], 0, pair->now);
+        oche_qp_resume(pair->side[s].qp[0], pair->now);
+    }
+    for (int round = 0; round < 2 * QPE_WORKS / 16 && q->wrong == NULL; round++) {
+        for (uint32_t i = 0; i < 32; i++)
+            qpe_post_recv_on(q, i & 1, QPE_MESSAGE);
+        pair_run_quiet(pair);
+        qpe_poll(q);
+    }
+    for (int s = 0; s < 2 && q->wrong == NULL; s++) {
+        struct qpe_side *side = &q->side[s];
+        struct oche_qp *qp = pair->side[s].qp[0];
+        bool starved = q->side[1 - s].recvs == QPE_WORKS; /* no more receives to give */
+        qpe_must(q, starved || oche_qp_idle(qp), "work is stuck");
+        for (uint32_t i = side->send_done; i < side->sends && !starved; i++)
+            qpe_must(q, !side->signalled[i], "a signalled work never completed");
+        qpe_must(q, oche_qp_state(qp) != OCHE_QP_ERR || side->recv_done == side->recvs,
+                 "receives were not flushed");
+        qpe_must(q, oche_nic_backlog_bytes(pair->side[s].nic) == 0, "a backlog of nothing");
+        qpe_must(q, !oche_cq_overflowed(pair->side[s].cq), "too many completions");
+    }
+}
+
+/* NULL, or what is wrong. */
+static inline const char *qp_events_check(const uint8_t *bytes, size_t count)
+{
+    struct qpe *q = calloc(1, sizeof(*q));
+    const char *wrong;
+
+    if (q == NULL)
+        abort();
+    q->bytes = bytes;
+    q->count = count;
+    uint32_t how = qpe_byte(q);
+    struct pair_options options = {
+        .seed = qpe_word(q),
+        .first_psn = how & 1 ? OCHE_PSN_MASK - 5 : 0,
+        .ack_every = how & 2 ? 7 : 1,
+        .window_packets = how & 4 ? 5 : 0,
+        .credits = how & 8,
+        .responder_resources = how & 16 ? 1 : 4,
+        .initiator_depth = how & 32 ? 1 : 4,
+        .mtu = how & 64 ? 256 : PAIR_MTU,
+        .ack_timeout = 60 * OCHE_US,
+        .rnr_retry = how & 128 ? UINT32_MAX : 3,
+    };
+    q->pair = pair_open(&options);
+    for (int s = 0; s < 2; s++) {
+        pair_fill(q->pair, s, QPE_SOURCE, QPE_TARGET, (uint8_t)s);
+        q->pair->side[s].trace.sink = qpe_sink;
+        q->pair->side[s].trace.sink_context = q;
+    }
+    while (q->at < q->count && q->wrong == NULL) {
+        qpe_event(q);
+        qpe_poll(q);
+    }
+    if (q->wrong == NULL)
+        qpe_finish(q);
+    wrong = q->wrong;
+    pair_close(q->pair);
+    free(q);
+    return wrong;
+}
+
+#endif
