@@ -352,6 +352,29 @@ static void test_nak_retries(void **state)
     pair_close(pair);
 }
 
+/* A NAK that could not leave is forgotten when what it asks for arrives after all. */
+static void test_nak_overtaken(void **state)
+{
+    struct pair *pair = pair_open(NULL);
+    struct seen seen = {.from = 1};
+    struct oche_packet packet = pair_packet(pair, 0, OCHE_RC_WRITE_ONLY, 1, 0);
+
+    (void)state;
+    pair->tap = note;
+    pair->context = &seen;
+    pair->side[1].classes = 0;
+    packet.ext = OCHE_EXT_RETH;
+    pair_inject(pair, 0, &packet); /* a gap */
+    packet.psn = 0;
+    pair_inject(pair, 0, &packet);
+    pair->side[1].classes = UINT8_MAX;
+    pair_run_quiet(pair);
+    assert_int_equal(seen.count, 1);
+    assert_int_equal(seen.aeth[0], oche_aeth(OCHE_SYNDROME_ACK, 1));
+    assert_int_equal(oche_nic_stats(pair->side[1].nic)->naks_sent, 0);
+    pair_close(pair);
+}
+
 /* An ACK may arrive for what is about to be sent again: then it is not. */
 static void test_late_ack_skips(void **state)
 {
@@ -382,8 +405,8 @@ int main(void)
         cmocka_unit_test(test_send_and_write), cmocka_unit_test(test_atomic_replayed),
         cmocka_unit_test(test_read_repeated),  cmocka_unit_test(test_read_data_lost),
         cmocka_unit_test(test_read_resumes),   cmocka_unit_test(test_atomic_result_lost),
-        cmocka_unit_test(test_ack_lost),       cmocka_unit_test(test_nak_retries),
-        cmocka_unit_test(test_late_ack_skips),
+        cmocka_unit_test(test_nak_overtaken),  cmocka_unit_test(test_ack_lost),
+        cmocka_unit_test(test_nak_retries),    cmocka_unit_test(test_late_ack_skips),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

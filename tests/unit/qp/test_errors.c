@@ -296,6 +296,65 @@ static void test_rnr_exceeded(void **state)
     pair_close(pair);
 }
 
+/* While it waits, the requester neither counts nor obeys a NAK that makes no progress. */
+static void test_nak_during_rnr_wait(void **state)
+{
+    struct pair_options options = {.min_rnr_timer = 8, .retry_count = 1};
+    struct pair *pair = pair_open(&options);
+    struct oche_send_work work = pair_work(OCHE_WORK_SEND, 1, 0, 0, 100);
+    struct oche_packet nak = pair_packet(pair, 1, OCHE_RC_ACK, 0, 0);
+
+    (void)state;
+    nak.aeth = oche_aeth(OCHE_SYNDROME_NAK_SEQUENCE, 0);
+    pair_post(pair, 0, &work);
+    pair_run(pair, 50 * OCHE_US);
+    assert_int_equal(oche_nic_stats(pair->side[0].nic)->rnr_naks_received, 1);
+    uint64_t sent = oche_nic_stats(pair->side[0].nic)->data_packets_sent;
+    for (int i = 0; i < 5; i++)
+        oche_nic_receive(pair->side[0].nic, &nak, pair->now);
+    pair_run(pair, 60 * OCHE_US);
+    assert_int_equal(oche_nic_stats(pair->side[0].nic)->data_packets_sent, sent);
+    pair_post_recv(pair, 1, 7, 0, 100);
+    pair_run_quiet(pair);
+    pair_expect(pair, 0, 1, OCHE_STATUS_SUCCESS);
+    pair_close(pair);
+}
+
+static enum pair_fate drop_one_psn(struct pair *pair, int from, const struct oche_packet *packet)
+{
+    uint32_t *psn = pair->context;
+
+    if (from != 0 || packet->psn != *psn)
+        return PAIR_PASS;
+    *psn = UINT32_MAX;
+    return PAIR_DROP;
+}
+
+/* Silence about gaps ends with the refusal: the next gap gets its NAK. */
+static void test_nak_after_rnr(void **state)
+{
+    struct pair *pair = pair_open(NULL);
+    struct oche_send_work work = pair_work(OCHE_WORK_SEND, 1, 0, 0, 100);
+    uint32_t lost = 3;
+
+    (void)state;
+    pair_post(pair, 0, &work);
+    pair_run(pair, 5 * OCHE_US);
+    pair_post_recv(pair, 1, 7, 0, 100);
+    pair_run_quiet(pair);
+    pair_expect(pair, 0, 1, OCHE_STATUS_SUCCESS);
+    assert_int_equal(oche_nic_stats(pair->side[0].nic)->rnr_naks_received, 1);
+    pair->fate = drop_one_psn;
+    pair->context = &lost;
+    work = pair_work(OCHE_WORK_WRITE, 2, 0, 0, 5000);
+    pair_post(pair, 0, &work);
+    pair_run_quiet(pair);
+    pair_expect(pair, 0, 2, OCHE_STATUS_SUCCESS);
+    assert_int_equal(oche_nic_stats(pair->side[0].nic)->naks_received, 1);
+    assert_int_equal(oche_nic_stats(pair->side[0].nic)->timeouts, 0);
+    pair_close(pair);
+}
+
 /* ---- credits ---- */
 
 static void test_credits(void **state)
@@ -647,6 +706,8 @@ int main(void)
         cmocka_unit_test(test_region_vanishes),
         cmocka_unit_test(test_rnr_waits),
         cmocka_unit_test(test_rnr_exceeded),
+        cmocka_unit_test(test_nak_during_rnr_wait),
+        cmocka_unit_test(test_nak_after_rnr),
         cmocka_unit_test(test_credits),
         cmocka_unit_test(test_credits_flow),
         cmocka_unit_test(test_rejects),

@@ -437,6 +437,26 @@ static void test_atomic_behind_read(void **state)
     pair_close(pair);
 }
 
+/* ... and READ data behind an atomic's result that could not leave yet goes on after it. */
+static void test_read_behind_atomic(void **state)
+{
+    struct pair *pair = pair_open(NULL);
+    struct oche_send_work read = pair_work(OCHE_WORK_READ, 2, 0, 0, 3000);
+    struct oche_send_work add = pair_work(OCHE_WORK_FETCH_ADD, 1, 20000, 64, 8);
+
+    (void)state;
+    pair->side[1].classes = 0;
+    pair_post(pair, 0, &add);
+    pair_post(pair, 0, &read);
+    pair_run(pair, 20 * OCHE_US);
+    pair->side[1].classes = UINT8_MAX;
+    pair_run_quiet(pair);
+    pair_expect(pair, 0, 1, OCHE_STATUS_SUCCESS);
+    pair_expect(pair, 0, 2, OCHE_STATUS_SUCCESS);
+    assert_int_equal(oche_nic_stats(pair->side[0].nic)->timeouts, 0);
+    pair_close(pair);
+}
+
 /* ---- UC ---- */
 
 static void test_uc(void **state)
@@ -551,6 +571,7 @@ int main(void)
         cmocka_unit_test(test_initiator_depth),
         cmocka_unit_test(test_ack_behind_read),
         cmocka_unit_test(test_atomic_behind_read),
+        cmocka_unit_test(test_read_behind_atomic),
         cmocka_unit_test(test_uc),
         cmocka_unit_test(test_events),
         cmocka_unit_test(test_cq_overflow),
