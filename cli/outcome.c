@@ -180,7 +180,8 @@ void oche_outcome_take(struct oche_outcome *outcome, struct oche_world *world, c
 {
     const struct oche_world_config *config = oche_world_config(world);
 
-    *outcome = (struct oche_outcome){.seed = config->seed,
+    *outcome = (struct oche_outcome){.pfc = config->switches.pfc,
+                                     .seed = config->seed,
                                      .threads = config->threads,
                                      .simulated = oche_world_network(world)->now,
                                      .wall_s = wall_s};

@@ -33,6 +33,7 @@ struct oche_outcome {
     char label[64];     /* "dcqcn": of several runs, which */
     char topology[256]; /* one line */
     char scheme[64], recovery[64];
+    bool pfc;
     uint64_t seed;
     uint32_t threads;
     oche_time simulated;

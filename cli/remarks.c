@@ -27,6 +27,14 @@ static void widen(struct range *range, const struct oche_outcome *outcome, doubl
     }
 }
 
+/* What a run is called in a sentence: "none" alone would be read as "no run". */
+static const char *name_of(const struct oche_outcome *outcome)
+{
+    if (strcmp(outcome->label, "none") != 0 || strcmp(outcome->scheme, "none") != 0)
+        return outcome->label;
+    return outcome->pfc ? "PFC alone" : "no congestion control";
+}
+
 static bool is_alike(const struct range *range)
 {
     return range->most_value <= range->least_value * ALIKE;
@@ -60,14 +68,14 @@ static void print_pauses(const struct oche_outcome *outcomes, size_t count, FILE
     }
     if (least == 0)
         fprintf(out, "%s sends %s PAUSE frames, which hold ports for %s in all; %s sends none.\n",
-                sent.most->label, oche_figure_count(most).text,
-                oche_figure_time(held_of(sent.most)).text, sent.least->label);
+                name_of(sent.most), oche_figure_count(most).text,
+                oche_figure_time(held_of(sent.most)).text, name_of(sent.least));
     else
         fprintf(out,
                 "%s sends %s PAUSE frames, %s times as many as %s (%s); they hold ports for %s "
                 "in all, against %s.\n",
-                sent.most->label, oche_figure_count(most).text,
-                oche_figure_ratio((double)most / (double)least).text, sent.least->label,
+                name_of(sent.most), oche_figure_count(most).text,
+                oche_figure_ratio((double)most / (double)least).text, name_of(sent.least),
                 oche_figure_count(least).text, oche_figure_time(held_of(sent.most)).text,
                 oche_figure_time(held_of(sent.least)).text);
 }
@@ -100,8 +108,8 @@ static void print_tail(const struct oche_outcome *outcomes, size_t count, unsign
         fprintf(out,
                 "Of the flows %s%s, 99 %% take at most %s times as long as alone with %s, and at "
                 "most %s times with %s.\n",
-                of, name, oche_figure_ratio(tail.least_value).text, tail.least->label,
-                oche_figure_ratio(tail.most_value).text, tail.most->label);
+                of, name, oche_figure_ratio(tail.least_value).text, name_of(tail.least),
+                oche_figure_ratio(tail.most_value).text, name_of(tail.most));
 }
 
 /* The shortest and the longest flows of which there are enough. */
@@ -130,8 +138,8 @@ static void print_goodput(const struct oche_outcome *outcomes, size_t count, FIL
                                    outcomes[i].totals.measured));
     if (!is_alike(&goodput))
         fprintf(out, "Goodput is %s with %s and %s with %s.\n",
-                oche_figure_rate((uint64_t)goodput.most_value).text, goodput.most->label,
-                oche_figure_rate((uint64_t)goodput.least_value).text, goodput.least->label);
+                oche_figure_rate((uint64_t)goodput.most_value).text, name_of(goodput.most),
+                oche_figure_rate((uint64_t)goodput.least_value).text, name_of(goodput.least));
 }
 
 /* Numbers that would make a comparison of times unfair if nobody mentioned them. */
@@ -143,10 +151,10 @@ static void print_caveats(const struct oche_outcome *outcomes, size_t count, FIL
 
         if (missing * 100 > one->flows)
             fprintf(out, "With %s, %s of %s flows have not arrived: no time shows them.\n",
-                    one->label, oche_figure_count(missing).text,
+                    name_of(one), oche_figure_count(missing).text,
                     oche_figure_count(one->flows).text);
         if (one->totals.drops[OCHE_DROP_BUFFER] > 0)
-            fprintf(out, "With %s, switches drop %s packets.\n", one->label,
+            fprintf(out, "With %s, switches drop %s packets.\n", name_of(one),
                     oche_figure_count(one->totals.drops[OCHE_DROP_BUFFER]).text);
     }
 }
