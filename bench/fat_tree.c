@@ -6,13 +6,17 @@
  * packet-hops a second: one packet, control included, leaving one transmitter onto one link.
  *
  *     bench_fat_tree [K [THREADS [DURATION_US]]]       K ports a switch, K^3/4 hosts
+ * Without arguments: 128 and 1024 hosts, 1024 with two threads, 8192 (some five minutes).
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "bench/support.h"
 
 #define MESSAGE_BYTES UINT64_C(2000000)
+#define AFTER_US      5000
 
 /* Each host to the next in a random cycle; as many messages as could ever fit. */
 static bool permutation(const void *params, const struct oche_workload_facts *facts,
@@ -49,11 +53,8 @@ static bool permutation(const void *params, const struct oche_workload_facts *fa
 static const struct oche_workload_type permutation_type = {.name = "bench",
                                                            .generate = permutation};
 
-int main(int argc, char **argv)
+static void run(uint64_t k, uint32_t threads, uint64_t after_us)
 {
-    uint64_t k = argc > 1 ? strtoull(argv[1], NULL, 10) : 16;
-    uint32_t threads = argc > 2 ? (uint32_t)atoi(argv[2]) : 1;
-    uint64_t after_us = argc > 3 ? strtoull(argv[3], NULL, 10) : 5000;
     struct oche_world_config config;
     char label[64];
 
@@ -67,5 +68,27 @@ int main(int argc, char **argv)
     if (threads > 1)
         snprintf(label + used, sizeof(label) - (size_t)used, " threads=%u", threads);
     bench_run(&config, label);
+}
+
+/* In a process of its own, so that its peak of memory is its own. False if it failed. */
+static bool run_alone(uint64_t k, uint32_t threads)
+{
+    int status = 0;
+
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        run(k, threads, AFTER_US);
+        exit(0);
+    }
+    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 1)
+        return run_alone(8, 1) && run_alone(16, 1) && run_alone(16, 2) && run_alone(32, 1) ? 0 : 1;
+    run(strtoull(argv[1], NULL, 10), argc > 2 ? (uint32_t)atoi(argv[2]) : 1,
+        argc > 3 ? strtoull(argv[3], NULL, 10) : AFTER_US);
     return 0;
 }

@@ -133,6 +133,7 @@ void bench_run(const struct oche_world_config *config, const char *label)
            (unsigned long long)totals.hash);
     oche_world_free(world);
     if (!fine) {
+        fflush(stdout);
         fprintf(stderr, "not the work that is to be measured: marks and CNPs must be above zero, "
                         "drops zero, PFC on\n");
         exit(1);
