@@ -330,7 +330,8 @@ static void format_real(double value, char *text, size_t text_bytes)
 
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(text, text_bytes, "%.*g", digits, value);
-        if (strtod(text, NULL) == value && (strchr(text, 'e') == NULL || value >= 1e6 || value < 1e-4))
+        if (strtod(text, NULL) == value &&
+            (strchr(text, 'e') == NULL || value >= 1e6 || value < 1e-4))
             break;
     }
     if (inverse < 2 || inverse > 1e6)
