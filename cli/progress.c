@@ -18,10 +18,13 @@ static double monotonic_s(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-void oche_progress_begin(struct oche_progress_line *line, const char *label, bool quiet)
+void oche_progress_begin(struct oche_progress_line *line, const char *label, bool may_end_early,
+                         bool quiet)
 {
-    *line = (struct oche_progress_line){
-        .shown = !quiet && isatty(STDERR_FILENO) == 1, .label = label, .begun = monotonic_s()};
+    *line = (struct oche_progress_line){.shown = !quiet && isatty(STDERR_FILENO) == 1,
+                                        .may_end_early = may_end_early,
+                                        .label = label,
+                                        .begun = monotonic_s()};
     line->drawn_at = line->begun;
 }
 
@@ -39,10 +42,11 @@ void oche_progress_draw(void *context, const struct oche_progress *progress)
 
     line->drawn_at = now;
     line->drawn = true;
-    fprintf(stderr, "\r\033[K%s%s%s of %s, %u flows done, %.1f M packet-hops/s, %.0f s left",
+    fprintf(stderr, "\r\033[K%s%s%s of %s, %u flows done, %.1f M packet-hops/s, %s%.0f s left",
             line->label, line->label[0] != '\0' ? ": " : "", oche_figure_time(progress->now).text,
             oche_figure_time(progress->duration).text, progress->flows_done,
-            (double)progress->hops / spent / 1e6, part > 0 ? spent * (1 - part) / part : 0);
+            (double)progress->hops / spent / 1e6, line->may_end_early ? "at most " : "",
+            part > 0 ? spent * (1 - part) / part : 0);
     fflush(stderr);
 }
 

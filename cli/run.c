@@ -232,7 +232,8 @@ static bool run_one(struct session *session, size_t number, struct oche_taps *ta
     }
     if (taps->capture != NULL)
         oche_capture_attach(taps->capture, oche_world_network(world));
-    oche_progress_begin(&line, run->label, session->options.quiet);
+    oche_progress_begin(&line, run->label, run->scenario->config.run.stop_when_done,
+                        session->options.quiet);
     oche_world_run(world, line.shown ? oche_progress_draw : NULL, &line);
     oche_outcome_take(&session->outcomes[number], world, run->label, oche_progress_end(&line));
     bool ok = write_results(session, number, world);

@@ -245,7 +245,7 @@ def test_quiet_and_progress(work):
         return b"".join(seen).decode()
     line = on_a_terminal()
     check(re.search(r"\r\x1b\[K[\d.]+[um]s of 100ms, \d+ flows done, [\d.]+ M packet-hops/s, "
-                    r"\d+ s left", line), "progress:", repr(line))
+                    r"at most \d+ s left", line), "progress:", repr(line))
     check(line.endswith("\r\x1b[K"), "progress stays:", repr(line[-80:]))
     check(on_a_terminal("--quiet") == "", "--quiet shows progress")
 
