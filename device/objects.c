@@ -208,10 +208,11 @@ void oche_device_destroy_qp(struct oche_device *device, struct oche_qp *qp)
 bool oche_device_connect(struct oche_device *device, struct oche_qp *qp,
                          const struct oche_qp_connection *connection)
 {
-    const oche_time now = oche_device_now(device);
+    oche_time now;
     bool done;
 
     oche_device_lock(device);
+    now = oche_device_now(device);
     done = connection->remote_address < device->peers.count && oche_qp_init(qp, now) &&
            oche_qp_ready_to_receive(qp, connection, now) && oche_qp_ready_to_send(qp, now);
     oche_device_unlock(device);
