@@ -432,7 +432,7 @@ static void no_way(void **state)
 /* ---- the capture ---- */
 
 struct captured {
-    unsigned packets, wrong, with_id, from_a;
+    unsigned packets, wrong, with_id, with_pad, from_a;
 };
 
 static struct captured read_capture(void)
@@ -456,6 +456,10 @@ static struct captured read_capture(void)
         captured.wrong += is != OCHE_WIRE_OK;
         captured.with_id += is == OCHE_WIRE_OK && frame.ip_id != 0;
         captured.from_a += frame.src_ip[15] == 1;
+        if (is != OCHE_WIRE_OK || oche_pad_bytes(packet.payload_bytes) == 0)
+            continue;
+        captured.with_pad++;
+        assert_memory_equal(frame.pad, "\0\0\0", oche_pad_bytes(packet.payload_bytes));
     }
     pcap_close(pcap);
     return captured;
@@ -478,10 +482,11 @@ static void captured(void **state)
     end_open(&pair.a, &with, NULL, 1);
     end_open(&pair.b, &plain, NULL, 2);
     ends_connect(&pair.a, &pair.b, OCHE_TRANSPORT_RC, 1024);
-    work = work_between(&pair.a, &pair.b, OCHE_WORK_READ, 0, 200000);
+    end_fill(&pair.b, 1);
+    work = work_between(&pair.a, &pair.b, OCHE_WORK_READ, 0, 199998);
     assert_int_equal(oche_device_post_send(pair.a.device, pair.a.qp, &work), 0);
     assert_int_equal(pump(&pair, &pair.a).status, OCHE_STATUS_SUCCESS);
-    work = work_between(&pair.a, &pair.b, OCHE_WORK_WRITE, 0, 200000);
+    work = work_between(&pair.a, &pair.b, OCHE_WORK_WRITE, 0, 199997);
     assert_int_equal(oche_device_post_send(pair.a.device, pair.a.qp, &work), 0);
     assert_int_equal(pump(&pair, &pair.a).status, OCHE_STATUS_SUCCESS);
     pump_quiet(&pair);
@@ -499,6 +504,7 @@ static void captured(void **state)
     assert_int_equal(read.from_a, stats.sent_packets + stats.dropped_sent);
     assert_int_equal(read.packets, read.from_a + stats.received_packets + 1);
     assert_int_equal(read.wrong, 1);
+    assert_true(read.with_pad >= 2);
     assert_true(read.with_id > 100 || !stats.gso);
 }
 

@@ -134,7 +134,7 @@ static void *sleep_once(void *argument)
 
     atomic_store(&sleeper->asleep, true);
     if (sleeper->late)
-        usleep(20000);
+        usleep(2000);
     oche_device_wait(sleeper->end->device, since, sleeper->timeout);
     atomic_store(&sleeper->awake, true);
     return NULL;
@@ -234,31 +234,36 @@ static void a_timer_that_another_set(void **state)
     pair_close(&pair);
 }
 
-/* Threads sleep, or are about to, when the progress of another makes a completion: all wake. */
-static void a_completion_that_another_makes(void **state)
+/* Three threads sleep, or are about to, when the progress of another makes a completion. */
+static void three_wake(struct pair *pair)
 {
     struct sleeper sleepers[3] = {{0}};
-    struct oche_send_work work;
-    struct oche_completion done;
-    struct pair pair;
+    const struct oche_send_work work = work_between(&pair->a, &pair->b, OCHE_WORK_SEND, 0, 100);
     pthread_t threads[3];
 
-    (void)state;
-    pair_open(&pair, &(struct oche_device_config){.seed = 1}, OCHE_TRANSPORT_RC);
-    post_receive(&pair.b, 1, 0, 100);
-    oche_cq_arm(pair.b.cq, false);
+    post_receive(&pair->b, 1, 0, 100);
+    oche_cq_arm(pair->b.cq, false);
     for (unsigned i = 0; i < 3; i++) {
-        sleepers[i] = (struct sleeper){.end = &pair.b, .timeout = 30 * OCHE_SEC, .late = i == 0};
+        sleepers[i] = (struct sleeper){.end = &pair->b, .timeout = 30 * OCHE_SEC, .late = i == 0};
         assert_int_equal(pthread_create(&threads[i], NULL, sleep_once, &sleepers[i]), 0);
         while (!atomic_load(&sleepers[i].asleep))
             sched_yield();
     }
-    work = work_between(&pair.a, &pair.b, OCHE_WORK_SEND, 0, 100);
-    assert_int_equal(oche_device_post_send(pair.a.device, pair.a.qp, &work), 0);
-    done = pump(&pair, &pair.b);
-    assert_int_equal(done.status, OCHE_STATUS_SUCCESS);
+    assert_int_equal(oche_device_post_send(pair->a.device, pair->a.qp, &work), 0);
+    assert_int_equal(pump(pair, &pair->b).status, OCHE_STATUS_SUCCESS);
     for (unsigned i = 0; i < 3; i++)
         assert_int_equal(pthread_join(threads[i], NULL), 0);
+    assert_int_equal(pump(pair, &pair->a).status, OCHE_STATUS_SUCCESS);
+}
+
+static void a_completion_that_another_makes(void **state)
+{
+    struct pair pair;
+
+    (void)state;
+    pair_open(&pair, &(struct oche_device_config){.seed = 1}, OCHE_TRANSPORT_RC);
+    for (unsigned round = 0; round < 100; round++)
+        three_wake(&pair);
     assert_true(oche_device_now(pair.a.device) < 20 * OCHE_SEC);
     pair_close(&pair);
 }
