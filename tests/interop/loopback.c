@@ -6,7 +6,10 @@
  * The process of the first address drives; the other one answers, and checks what it was given.
  */
 #include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -33,6 +36,7 @@ enum phase { PHASE_WRITE = 'w', PHASE_READ = 'r', PHASE_SEND = 's', PHASE_BYE = 
 struct options {
     const char *addresses[2];
     const char *capture; /* of the driving process */
+    const char *netns;   /* of the answering one; NULL: the same */
     uint64_t bytes, message;
     uint32_t mtu, drop_ppm, buffer;
     uint64_t seed;
@@ -97,6 +101,15 @@ static void check(const struct side *side, enum phase phase)
 }
 
 /* ---- setting up ---- */
+
+static void enter_netns(const struct side *side)
+{
+    const int fd = open(side->options->netns, O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0 || setns(fd, CLONE_NEWNET) != 0)
+        fail(side, "%s: %s", side->options->netns, strerror(errno));
+    close(fd);
+}
 
 static void open_side(struct side *side, unsigned index)
 {
@@ -336,6 +349,8 @@ static void run(const struct options *options, unsigned index, int out_of_band)
         .options = options, .name = index == 0 ? "driver" : "answerer", .out_of_band = out_of_band};
 
     alarm(LIMIT_S);
+    if (index == 1 && options->netns != NULL)
+        enter_netns(&side);
     open_side(&side, index);
     connect_side(&side, index);
     if (index == 0)
@@ -378,6 +393,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case 'c':
         options->capture = argument;
         return 0;
+    case 'n':
+        options->netns = argument;
+        return 0;
     case ARGP_KEY_ARG:
         if (options->address_count == 2)
             argp_error(state, "two addresses");
@@ -405,6 +423,7 @@ int main(int argc, char **argv)
         {"buffer", 'r', "N", 0, "bytes of the sockets' receive buffers (8 MiB)", 0},
         {"seed", 's', "N", 0, "of what is lost (1)", 0},
         {"capture", 'c', "FILE", 0, "what the driving process sends and receives", 0},
+        {"netns", 'n', "FILE", 0, "network namespace of the answering process", 0},
         {0},
     };
     static const struct argp argp = {
