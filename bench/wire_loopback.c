@@ -16,6 +16,7 @@
 #include "device/device.h"
 
 #define IN_FLIGHT 16
+#define SPINS     1000 /* without a packet, before sleeping: the other may need this core */
 
 struct endpoint {
     uint64_t va;
@@ -29,6 +30,7 @@ struct side {
     uint8_t *memory;
     uint32_t message, mtu;
     struct endpoint mine, theirs;
+    unsigned idle;
 };
 
 _Noreturn void oche_panic(const char *file, int line, const char *what)
@@ -79,6 +81,16 @@ static void set_up(struct side *side, unsigned index, int out_of_band)
         fail("no exchange");
 }
 
+static void progress(struct side *side)
+{
+    const uint32_t since = oche_device_events(side->device);
+
+    if (oche_device_progress(side->device) > 0)
+        side->idle = 0;
+    else if (++side->idle > SPINS)
+        oche_device_wait(side->device, since, OCHE_SEC);
+}
+
 static void write_on(struct side *side, double seconds)
 {
     const oche_time start = oche_device_now(side->device);
@@ -103,7 +115,7 @@ static void write_on(struct side *side, double seconds)
             if (oche_device_post_send(side->device, side->qp, &work) != 0)
                 fail("cannot post");
         }
-        oche_device_progress(side->device);
+        progress(side);
         for (unsigned i = 0, count = oche_cq_poll(side->cq, done, IN_FLIGHT); i < count; i++) {
             if (done[i].status != OCHE_STATUS_SUCCESS)
                 fail("a WRITE failed");
@@ -133,7 +145,7 @@ int main(int argc, char **argv)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         set_up(&side, 1, sockets[1]);
         for (;;) /* until the parent ends it */
-            oche_device_progress(side.device);
+            progress(&side);
     }
     set_up(&side, 0, sockets[0]);
     write_on(&side, argc > 1 ? atof(argv[1]) : 2.0);
