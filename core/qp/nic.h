@@ -234,7 +234,9 @@ enum oche_qp_state oche_qp_state(const struct oche_qp *qp);
 void *oche_qp_user(const struct oche_qp *qp);
 uint64_t oche_qp_rate_bps(const struct oche_qp *qp); /* what the pacer uses now */
 bool oche_qp_idle(const struct oche_qp *qp);         /* nothing posted, in flight or pending */
-bool oche_qp_drained(const struct oche_qp *qp);      /* nothing in flight; in SQD: work may wait */
+/* Why no request leaves now: "nothing", "window", "credits", … For whoever looks for a culprit. */
+const char *oche_qp_waits_for(const struct oche_qp *qp);
+bool oche_qp_drained(const struct oche_qp *qp); /* nothing in flight; in SQD: work may wait */
 uint64_t oche_qp_retransmitted_packets(const struct oche_qp *qp);
 /* Bytes that have arrived, in order, of the message that is arriving; 0 between messages. */
 uint32_t oche_qp_arrived_bytes(const struct oche_qp *qp);

@@ -82,6 +82,25 @@ enum requester_wait requester_wait(const struct oche_qp *qp)
     return REQUESTER_GO;
 }
 
+const char *oche_qp_waits_for(const struct oche_qp *qp)
+{
+    static const char *const names[REQUESTER_WAITS] = {
+        [REQUESTER_GO] = "nothing",
+        [REQUESTER_STATE] = "state",
+        [REQUESTER_NO_WORK] = "work",
+        [REQUESTER_DRAINING] = "resume",
+        [REQUESTER_RNR] = "receiver not ready",
+        [REQUESTER_WINDOW] = "window",
+        [REQUESTER_CC_WINDOW] = "congestion window",
+        [REQUESTER_DEPTH] = "initiator depth",
+        [REQUESTER_FENCE] = "fence",
+        [REQUESTER_CREDITS] = "credits",
+        [REQUESTER_LOCAL_ERROR] = "earlier work, then fails",
+    };
+
+    return names[requester_wait(qp)];
+}
+
 /* Whether, after the packet that is being built, the window is closed until an ACK comes. */
 static bool closes_window(const struct oche_qp *qp, uint32_t payload_bytes)
 {

@@ -332,6 +332,9 @@ static inline void qpe_event(struct qpe *q)
         break;
     case 9:
         pair_run(pair, pair->now + qpe_byte(q) * OCHE_US);
+        if ((event & 0x30) && (oche_qp_state(pair->side[0].qp[0]) == OCHE_QP_ERR ||
+                               oche_qp_state(pair->side[1].qp[0]) == OCHE_QP_ERR))
+            qpe_reset(q); /* or a run would end with its first error */
         break;
     case 10:
         qpe_hostile(q, false);

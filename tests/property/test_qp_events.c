@@ -11,12 +11,12 @@
 #include "core/random.h"
 #include "tests/fuzz/qp_events_check.h"
 
-#define RUNS 1500
+#define RUNS 1000
 
 static void run(uint64_t seed)
 {
     struct oche_random random = oche_random_stream(seed, "qp events", 0);
-    uint8_t bytes[1000];
+    uint8_t bytes[3000];
     size_t count = 1 + oche_random_below(&random, sizeof(bytes) - 1);
     bool calm = oche_random_below(&random, 2) == 0; /* few errors, so that much gets done */
 

@@ -325,6 +325,55 @@ static void test_fence(void **state)
     assert_int_equal(requests_before_data(true), 1);
 }
 
+/* Each reason to hold back has its name. */
+static void test_waits_for(void **state)
+{
+    struct pair_options options = {.initiator_depth = 1, .window_packets = 4};
+    struct pair *pair = pair_open(&options);
+    struct oche_qp *qp = pair->side[0].qp[0];
+    struct oche_send_work read = pair_work(OCHE_WORK_READ, 1, 0, 0, 2048);
+    struct oche_send_work write = pair_work(OCHE_WORK_WRITE, 2, 0, 0, 20000);
+    struct oche_send_work bad = pair_work(OCHE_WORK_WRITE, 3, 0, 0, 8);
+
+    (void)state;
+    pair->side[1].classes = 0;
+    assert_string_equal(oche_qp_waits_for(qp), "work");
+    pair_post(pair, 0, &write);
+    pair_run(pair, pair->now + 5 * OCHE_US);
+    assert_string_equal(oche_qp_waits_for(qp), "window");
+    pair->side[1].classes = UINT8_MAX;
+    pair_run_quiet(pair);
+    pair->side[1].classes = 0;
+    pair_post(pair, 0, &read);
+    pair_post(pair, 0, &read);
+    pair_run(pair, pair->now + 5 * OCHE_US);
+    assert_string_equal(oche_qp_waits_for(qp), "initiator depth");
+    assert_true(oche_qp_drain(qp, pair->now));
+    assert_string_equal(oche_qp_waits_for(qp), "resume");
+    assert_true(oche_qp_resume(qp, pair->now));
+    pair->side[1].classes = UINT8_MAX;
+    pair_run_quiet(pair);
+    pair->side[1].classes = 0;
+    write.flags |= OCHE_WORK_FENCE;
+    pair_post(pair, 0, &read);
+    pair_post(pair, 0, &write);
+    pair_run(pair, pair->now + 5 * OCHE_US);
+    assert_string_equal(oche_qp_waits_for(qp), "fence");
+    pair->side[1].classes = UINT8_MAX;
+    pair_run_quiet(pair);
+    pair->side[1].classes = 0;
+    bad.sge[0].lkey++;
+    write.sge[0].length = 100;
+    pair_post(pair, 0, &write);
+    pair_post(pair, 0, &bad);
+    pair_run(pair, pair->now + 5 * OCHE_US);
+    assert_string_equal(oche_qp_waits_for(qp), "earlier work, then fails");
+    pair->side[1].classes = UINT8_MAX;
+    pair_run_quiet(pair);
+    assert_string_equal(oche_qp_waits_for(qp), "state");
+    pair_close(pair);
+}
+
 /* Never more READs outstanding than agreed; the others wait their turn. */
 struct outstanding {
     uint32_t now, most;
@@ -568,6 +617,7 @@ int main(void)
         cmocka_unit_test(test_inline),
         cmocka_unit_test(test_bad_posts),
         cmocka_unit_test(test_fence),
+        cmocka_unit_test(test_waits_for),
         cmocka_unit_test(test_initiator_depth),
         cmocka_unit_test(test_ack_behind_read),
         cmocka_unit_test(test_atomic_behind_read),
