@@ -55,6 +55,8 @@ struct pair_side {
 struct pair_options {
     const struct oche_cc_scheme *cc; /* default: a scheme that does nothing */
     const void *cc_params;
+    const struct oche_recovery_scheme *recovery; /* go_back_n */
+    const void *own_recovery_params;
     uint64_t line_rate_bps; /* 100 Gbit/s */
     oche_time delay;        /* 1 µs */
     uint64_t seed;

@@ -414,6 +414,27 @@ static void test_read(void **state)
     pair_close(pair);
 }
 
+/* A READ's response acknowledges the WRITEs before it: congestion control hears of their bytes. */
+static void test_response_acknowledges(void **state)
+{
+    struct log log = {0}, *at = &log;
+    struct pair *pair = open_logged((struct pair_options){.ack_every = 1}, &at);
+    struct oche_send_work write = pair_work(OCHE_WORK_WRITE, 1, 0, 0, 3000);
+    struct oche_send_work read = pair_work(OCHE_WORK_READ, 2, 0, 0, 3000);
+
+    (void)state;
+    pair->side[1].classes = 2; /* no ACK leaves, READ data does */
+    pair_post(pair, 0, &write);
+    pair_post(pair, 0, &read);
+    pair_run(pair, pair->now + 20 * OCHE_US);
+    pair_expect(pair, 0, 1, OCHE_STATUS_SUCCESS);
+    pair_expect(pair, 0, 2, OCHE_STATUS_SUCCESS);
+    assert_int_equal(log.acked, 1);
+    assert_int_equal(log.acked_bytes, 3000);
+    assert_int_equal(log.rtt_count, 1);
+    pair_close(pair);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -427,6 +448,7 @@ int main(void)
         cmocka_unit_test(test_window),
         cmocka_unit_test(test_scopes),
         cmocka_unit_test(test_read),
+        cmocka_unit_test(test_response_acknowledges),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -289,6 +289,66 @@ static void test_destroy(void **state)
     }
 }
 
+/* The same with all of them in the list of control packets, or waiting to be noticed. */
+static void test_destroy_in_lists(void **state)
+{
+    (void)state;
+    for (uint32_t victim = 0; victim < 3; victim++) {
+        struct pair_options options = {.qps = 3};
+        struct pair *pair = pair_open(&options);
+        pair->side[1].classes = 0;
+        for (uint32_t i = 0; i < 3; i++) {
+            struct oche_send_work work = pair_work(OCHE_WORK_WRITE, i, 0, 0, 100);
+            assert_int_equal(oche_qp_post_send(pair->side[0].qp[i], &work), 0);
+        }
+        pair_run(pair, pair->now + 10 * OCHE_US); /* side 1 owes three ACKs */
+        for (uint32_t i = 0; i < 3; i++) {
+            struct oche_send_work work = pair_work(OCHE_WORK_WRITE, i, 0, 0, 100);
+            assert_int_equal(oche_qp_post_send(pair->side[1].qp[i], &work), 0);
+        }
+        oche_qp_destroy(pair->side[1].qp[victim]);
+        memset(pair->side[1].qp_memory[victim], 0x5a, 512);
+        pair->side[1].qp[victim] = NULL;
+        oche_qp_destroy(pair->side[0].qp[victim]);
+        pair->side[0].qp[victim] = NULL;
+        pair->side[1].classes = UINT8_MAX;
+        pair_run_quiet(pair);
+        assert_int_equal(oche_nic_stats(pair->side[1].nic)->acks_sent, 2);
+        assert_int_equal(pair->side[0].delivered_messages, 2);
+        for (uint32_t i = 0; i < 3; i++)
+            if (i != victim)
+                assert_true(oche_qp_idle(pair->side[0].qp[i]) && oche_qp_idle(pair->side[1].qp[i]));
+        pair_close(pair);
+    }
+}
+
+/* Ready to receive, but not to send: requests are answered, responses are not expected. */
+static void test_ready_to_receive(void **state)
+{
+    struct pair_options options = {.no_connect = true};
+    struct pair *pair = pair_open(&options);
+    struct oche_qp_config config = pair_qp_config(pair, 1, 0);
+    struct oche_qp_connection connection = pair_connection(pair, 1, 0);
+    struct oche_packet ack = pair_packet(pair, 0, OCHE_RC_ACK, 1000, 0);
+    static _Alignas(64) uint8_t memory[16384];
+
+    (void)state;
+    pair_connect(pair, 0, 0);
+    struct oche_qp *qp = oche_qp_create(pair->side[1].nic, memory, &config);
+    pair->side[1].qp[0] = qp;
+    assert_true(oche_qp_init(qp, 0) && oche_qp_ready_to_receive(qp, &connection, 0));
+    struct oche_send_work write = pair_work(OCHE_WORK_WRITE, 1, 0, 0, 3000);
+    struct oche_send_work read = pair_work(OCHE_WORK_READ, 2, 0, 0, 3000);
+    pair_post(pair, 0, &write);
+    pair_post(pair, 0, &read);
+    pair_run_quiet(pair);
+    pair_expect(pair, 0, 1, OCHE_STATUS_SUCCESS);
+    pair_expect(pair, 0, 2, OCHE_STATUS_SUCCESS);
+    pair_inject(pair, 0, &ack);
+    assert_int_equal(oche_nic_rejected(pair->side[1].nic, OCHE_REJECT_QP_STATE), 1);
+    pair_close(pair);
+}
+
 static void test_create_refuses(void **state)
 {
     struct pair_options options = {.no_connect = true};
@@ -368,6 +428,8 @@ int main(void)
         cmocka_unit_test(test_create_refuses),
         cmocka_unit_test(test_max_qps),
         cmocka_unit_test(test_size),
+        cmocka_unit_test(test_destroy_in_lists),
+        cmocka_unit_test(test_ready_to_receive),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
