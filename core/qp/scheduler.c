@@ -190,6 +190,7 @@ static void count_data(struct oche_nic *nic, struct oche_qp *qp, struct oche_pac
         packet->ecn == OCHE_ECN_ECT0) {
         packet->ecn = OCHE_ECN_CE;
         nic->stats.ce_marked++;
+        qp_trace(qp, now, OCHE_TRACE_MARKED, packet->psn, nic->backlog_bytes);
     }
     nic->stats.data_packets_sent++;
     nic->stats.data_bytes_sent += packet->payload_bytes;

@@ -34,7 +34,7 @@
     X(PAUSE_SENT, "port", "class << 16 | quanta")                                                  \
     X(PAUSE_ARRIVED, "port", "class << 16 | quanta")                                               \
     X(DROPPED, "port it came by; 2^32: lost on the link that it was sent by", "psn")               \
-    X(MARKED, "port", "queue bytes")                                                               \
+    X(MARKED, "psn, by the sender's own NIC", "its backlog in bytes")                              \
     X(FLOW_STARTED, "flow", "bytes")                                                               \
     X(FLOW_ENDED, "flow", "bytes")                                                                 \
     X(CC_STATE, "scheme's own", "scheme's own")

@@ -16,7 +16,7 @@
 #define LOOK_PART       4    /* a look at the width each time this part of the ring was opened */
 #define FEWEST_EVENTS   4    /* mean a bucket below which buckets get wider */
 #define MOST_EVENTS     12    /* … above which they get narrower */
-#define MOST_BUCKETS    (UINT64_C(1) << 18) /* 32 MiB */
+#define MOST_BUCKETS    (UINT64_C(1) << 17) /* 32 MiB */
 #define INSERTION_LIMIT 24
 
 static bool before_than(const struct oche_event *a, const struct oche_event *b)
