@@ -413,6 +413,7 @@ static inline const char *qp_events_check(const uint8_t *bytes, size_t count)
         .initiator_depth = how & 32 ? 1 : 4,
         .mtu = how & 64 ? 256 : PAIR_MTU,
         .ack_timeout = 60 * OCHE_US,
+        .in_flight = 400,
         .rnr_retry = how & 128 ? UINT32_MAX : 3,
     };
     q->pair = pair_open(&options);

@@ -159,6 +159,7 @@ static void set_defaults(struct pair_options *o)
     o->min_rnr_timer = (uint32_t)or_default(o->min_rnr_timer, 1);
     o->ecn_threshold = or_default(o->ecn_threshold, OCHE_NEVER);
     o->nak_interval = or_default(o->nak_interval, 5 * OCHE_US);
+    o->in_flight = (uint32_t)or_default(o->in_flight, PAIR_IN_FLIGHT);
     if (o->access == 0)
         o->access = OCHE_ACCESS_LOCAL_WRITE | OCHE_ACCESS_REMOTE_WRITE | OCHE_ACCESS_REMOTE_READ |
                     OCHE_ACCESS_REMOTE_ATOMIC;
@@ -281,13 +282,13 @@ struct pair *pair_open(const struct pair_options *options)
     pair->recovery_params.nak_interval = pair->options.nak_interval;
     pair->recovery_params.nak_exception = true;
     pair->random = oche_random_stream(pair->options.seed, "pair faults", 0);
-    pair->pool = malloc(PAIR_IN_FLIGHT * sizeof(*pair->pool));
-    pair->free = malloc(PAIR_IN_FLIGHT * sizeof(*pair->free));
-    pair->heap = malloc(PAIR_IN_FLIGHT * sizeof(*pair->heap));
+    pair->pool = malloc(pair->options.in_flight * sizeof(*pair->pool));
+    pair->free = malloc(pair->options.in_flight * sizeof(*pair->free));
+    pair->heap = malloc(pair->options.in_flight * sizeof(*pair->heap));
     CHECK(pair->pool != NULL && pair->free != NULL && pair->heap != NULL);
-    for (uint32_t i = 0; i < PAIR_IN_FLIGHT; i++)
-        pair->free[i] = PAIR_IN_FLIGHT - 1 - i;
-    pair->free_count = PAIR_IN_FLIGHT;
+    for (uint32_t i = 0; i < pair->options.in_flight; i++)
+        pair->free[i] = pair->options.in_flight - 1 - i;
+    pair->free_count = pair->options.in_flight;
     pair->now = OCHE_US;
     open_side(pair, 0);
     open_side(pair, 1);
@@ -586,5 +587,5 @@ void pair_inject(struct pair *pair, int from, const struct oche_packet *packet)
 void pair_fill(struct pair *pair, int side, uint32_t offset, uint32_t length, uint8_t salt)
 {
     for (uint32_t i = offset; i < offset + length; i++)
-        pair->side[side].memory[i] = (uint8_t)oche_mix64(i + ((uint64_t)salt << 32));
+        pair->side[side].memory[i] = (uint8_t)((i + salt * 977u) * UINT32_C(0x9e3779b1) >> 19);
 }

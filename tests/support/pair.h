@@ -77,6 +77,7 @@ struct pair_options {
     oche_time nak_interval; /* 5 µs */
     bool unknown_qp;        /* side 1 has no queue pair: the hook makes it */
     bool no_payload;
+    uint32_t in_flight; /* packets on the link at most: PAIR_IN_FLIGHT */
     /* Random faults, each in 1/1000 of packets. */
     uint32_t drop, twice, late;
 };
@@ -86,7 +87,7 @@ struct pair {
     struct pair_options options;
     oche_time now;
     struct oche_random random;
-    struct pair_packet *pool; /* PAIR_IN_FLIGHT of them */
+    struct pair_packet *pool; /* in_flight of them */
     uint32_t *free, free_count;
     uint32_t *heap, heap_count; /* in flight, by (arrives, order) */
     uint64_t sent;              /* packets put on the link so far, both ways */
