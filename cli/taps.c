@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define FEW_HOSTS 8 /* so many are captured without being named */
@@ -91,6 +92,14 @@ static bool name_hosts(struct oche_taps *taps, char *names, struct oche_world_co
 }
 
 /* Messages name the file that was asked for. */
+/* The capture is renamed over its target at the end: nothing but a file may stand there. */
+static bool replaceable(const char *path)
+{
+    struct stat there;
+
+    return lstat(path, &there) != 0 || S_ISREG(there.st_mode);
+}
+
 static void make_file(struct oche_taps *taps, char *error, size_t error_bytes)
 {
     char message[512];
@@ -121,7 +130,10 @@ bool oche_taps_open(struct oche_taps *taps, const char *argument, struct oche_wo
         oche_taps_abandon(taps);
         return false;
     }
-    if (name_hosts(taps, colon != NULL ? colon + 1 : NULL, config, error, error_bytes))
+    if (!replaceable(taps->path))
+        snprintf(error, error_bytes, "--pcap %s: not a plain file; give the name of a new one",
+                 taps->path);
+    else if (name_hosts(taps, colon != NULL ? colon + 1 : NULL, config, error, error_bytes))
         make_file(taps, error, error_bytes);
     if (taps->capture == NULL) {
         oche_taps_abandon(taps);

@@ -33,6 +33,8 @@ static const struct oche_param_table head_table = {
     .params = head_params, .count = COUNT_OF(head_params), .struct_bytes = sizeof(struct head)};
 
 /* In the order in which they are bound and printed; the bindings of a scenario follow it. */
+#define MOST_SAMPLES 1000000 /* of a time series */
+
 enum section { HEAD, RUN, TOPOLOGY, SWITCH, HOST, SCHEME, RECOVERY, WORKLOAD, LOSS, MEASURE };
 
 static void list_registries(struct oche_schema *schema, size_t counts[4])
@@ -191,6 +193,13 @@ static bool check(const struct oche_scenario *scenario, char *error, size_t erro
     if (config->run.warmup >= config->run.duration)
         return oche_bound_fail(document, bound_of(scenario, RUN),
                                "warmup: leaves nothing to measure; make it less than duration",
+                               error, error_bytes);
+    oche_time measured = config->run.duration - config->run.warmup;
+
+    if (config->measure.interval > 0 && measured / config->measure.interval > MOST_SAMPLES)
+        return oche_bound_fail(document, bound_of(scenario, MEASURE),
+                               "interval: gives more than a million samples; make it longer, or "
+                               "duration shorter",
                                error, error_bytes);
     if (config->cc->check != NULL) {
         const char *message = config->cc->check(config->cc_params);

@@ -162,6 +162,12 @@ COMMANDS = [
     (["S", "--pcap", "x.pcap:tor0"],
      "--pcap: tor0 is a switch; captures are taken at hosts: host0 to host15, or their numbers"),
     (["S", "--pcap", "x.pcap:"], "--pcap x.pcap:: write FILE, or FILE:HOST,HOST"),
+    (["S", "--pcap", ".:1"], "--pcap .: not a plain file; give the name of a new one"),
+    (["S", "--pcap", "/dev/null:1"],
+     "--pcap /dev/null: not a plain file; give the name of a new one"),
+    (["S", "--set", "measure.interval=1ps"],
+     "--set measure.interval=1ps: measure.interval: gives more than a million samples; make it "
+     "longer, or duration shorter"),
     (["S", "--pcap", "no/x.pcap:1"], "--pcap no/x.pcap: No such file or directory"),
     (["S", "--pcap", "x.pcap:1", "--threads", "2"],
      "oche run: --pcap needs one thread; leave out --threads"),
