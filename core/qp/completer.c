@@ -173,7 +173,11 @@ static void nak_sequence(struct oche_qp *qp, const struct oche_packet *packet, b
         return; /* responses before it are missing, and have been asked for */
     if (qp->rnr_deadline != OCHE_NEVER && !moved)
         return; /* the peer complains about what it made us hold back */
-    if (!moved && !spend_retry(qp, &qp->retries_left)) {
+    /*
+     * A repeated NAK may have left before the repair arrived, so it spends no retry: the ACK timer,
+     * which it does not restart, bounds them. Without that timer they must count.
+     */
+    if (!moved && qp->ack_timeout == OCHE_NEVER && !spend_retry(qp, &qp->retries_left)) {
         qp_requester_error(qp, qp->send_head, OCHE_STATUS_RETRY_EXCEEDED, now);
         return;
     }
@@ -425,9 +429,11 @@ void completer_ack_timeout(struct oche_qp *qp, oche_time now)
         return;
     }
     qp->flags &= (uint16_t)~QP_GAP_TOLD;
-    qp->ack_deadline = oche_time_add(now, qp->ack_timeout);
     qp->nic->recovery->timeout(&qp->tx, now);
     requester_seek(qp, before, now);
+    /* What is sent again arms the timer when it leaves, which a PAUSE or pacing may put off. */
+    qp->ack_deadline =
+        qp->tx.next != qp->tx.high ? OCHE_NEVER : oche_time_add(now, qp->ack_timeout);
     /*
      * The next packet asks for an ACK: if only the last of the burst did, and it is the one that
      * never fits into some buffer, the same burst would be repeated for ever.

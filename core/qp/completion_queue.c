@@ -41,8 +41,15 @@ unsigned oche_cq_poll(struct oche_cq *cq, struct oche_completion *out, unsigned 
 
 void oche_cq_arm(struct oche_cq *cq, bool solicited_only)
 {
-    atomic_store_explicit(&cq->armed, solicited_only ? ARMED_SOLICITED : ARMED,
-                          memory_order_seq_cst);
+    uint32_t none = NOT_ARMED;
+
+    /* Who waits for the next completion of any kind still does. */
+    if (solicited_only)
+        atomic_compare_exchange_strong(&cq->armed, &none, ARMED_SOLICITED);
+    else
+        atomic_store_explicit(&cq->armed, ARMED, memory_order_seq_cst);
+    /* The poll that follows must not look at the queue before the NIC can see that it is armed. */
+    atomic_thread_fence(memory_order_seq_cst);
 }
 
 bool oche_cq_overflowed(const struct oche_cq *cq)

@@ -240,6 +240,8 @@ static void send_atomic(struct oche_qp *qp, struct oche_packet *packet, struct r
     qp_trace(qp, now, OCHE_TRACE_ACK_SENT, head->first_psn, packet->aeth);
     response_finish(qp, head);
     scheduler_kick(qp, now); /* READ data may have waited for it */
+    if (qp->send_head == qp->send_tail)
+        congestion_note_idle(qp, now);
     stamp(qp, packet, now);
 }
 
