@@ -90,9 +90,7 @@ static inline void oche_trace_emit(struct oche_trace *trace, oche_time time,
         trace->sink(trace->sink_context, trace->node, record);
 }
 
-/* The event's name ("DATA_SENT"), and what its a and b say. */
+/* The event's name ("DATA_SENT"). What its a and b say stands in the table above. */
 const char *oche_trace_name(enum oche_trace_kind kind);
-const char *oche_trace_a(enum oche_trace_kind kind);
-const char *oche_trace_b(enum oche_trace_kind kind);
 
 #endif

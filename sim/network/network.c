@@ -307,19 +307,6 @@ int64_t oche_network_live_packets(const struct oche_network *network)
     return sum;
 }
 
-uint64_t oche_network_packets_on_links(const struct oche_network *network)
-{
-    uint64_t sum = 0;
-
-    for (uint32_t i = 0; i < network->port_count; i++) {
-        for (const struct oche_packet *p = network->ports[i].in_head; p != NULL; p = p->next)
-            sum++;
-        for (const struct oche_packet *p = network->extras[i].staged_head; p != NULL; p = p->next)
-            sum++;
-    }
-    return sum;
-}
-
 uint64_t oche_network_hash(const struct oche_network *network)
 {
     uint64_t hash = UINT64_C(0x6f636865);

@@ -155,8 +155,6 @@ uint64_t oche_network_hops(const struct oche_network *network);
 uint64_t oche_network_events(const struct oche_network *network);
 /* Packets taken from the pools and not returned: in queues, on links. */
 int64_t oche_network_live_packets(const struct oche_network *network);
-/* Packets on links now. */
-uint64_t oche_network_packets_on_links(const struct oche_network *network);
 /* All nodes' hashes, combined in node order. */
 uint64_t oche_network_hash(const struct oche_network *network);
 
