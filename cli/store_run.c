@@ -187,6 +187,49 @@ static void store_flows(struct oche_results *results, struct oche_world *world)
     }
 }
 
+/* ---- the network ---- */
+
+/* What counters call a port: a host's by the host's name. */
+static void entity_of(const struct oche_topology *topology, uint32_t node, uint32_t port,
+                      char *text, size_t text_bytes)
+{
+    if (node < topology->host_count)
+        snprintf(text, text_bytes, "%s", topology->nodes[node].name);
+    else
+        oche_topology_port_name(topology, node, port, text, text_bytes);
+}
+
+static void store_topology(struct oche_results *results, const struct oche_topology *topology)
+{
+    static const char *const kinds[OCHE_NODE_KINDS] = {
+        [OCHE_NODE_HOST] = "host",
+        [OCHE_NODE_TOR] = "tor",
+        [OCHE_NODE_AGGREGATION] = "aggregation",
+        [OCHE_NODE_CORE] = "core",
+    };
+
+    for (uint32_t i = 0; i < oche_topology_nodes(topology); i++) {
+        const struct oche_topology_node *node = &topology->nodes[i];
+        uint32_t pod = node->pod == OCHE_NO_POD ? UINT32_MAX : node->pod;
+
+        oche_results_node(results, i, node->name, kinds[node->kind], pod);
+    }
+    for (uint32_t i = 0; i < topology->link_count; i++) {
+        const struct oche_topology_link *link = &topology->links[i];
+        char port_a[OCHE_OUTCOME_NAME_BYTES], port_b[OCHE_OUTCOME_NAME_BYTES];
+        struct oche_results_link row = {.a = link->a,
+                                        .b = link->b,
+                                        .port_a = port_a,
+                                        .port_b = port_b,
+                                        .rate_bps = link->rate_bps,
+                                        .delay = link->delay};
+
+        entity_of(topology, link->a, link->port_a, port_a, sizeof(port_a));
+        entity_of(topology, link->b, link->port_b, port_b, sizeof(port_b));
+        oche_results_link(results, &row);
+    }
+}
+
 /* ---- counters ---- */
 
 static void store_totals(struct oche_results *results, const struct oche_outcome *outcome)
@@ -235,10 +278,7 @@ static void store_port(struct oche_results *results, const struct oche_world *wo
     uint32_t port = topology->nodes[node].first_port + local;
     char entity[OCHE_OUTCOME_NAME_BYTES], name[64];
 
-    if (node < topology->host_count)
-        snprintf(entity, sizeof(entity), "%s", topology->nodes[node].name);
-    else
-        oche_topology_port_name(topology, node, local, entity, sizeof(entity));
+    entity_of(topology, node, local, entity, sizeof(entity));
     if (node >= topology->host_count) /* a host's NIC has counted better */
         store_some(results, entity, port_counters, COUNT_OF(port_counters), stats);
     for (size_t i = 0; i < COUNT_OF(class_counters); i++) {
@@ -294,6 +334,33 @@ static void store_series(struct oche_results *results, const struct oche_world *
     }
 }
 
+/* A series for each port that was held at all; an interval in which it was not has no point. */
+static void store_holds(struct oche_results *results, const struct oche_world *world)
+{
+    const struct oche_topology *topology = oche_world_topology(world);
+    const struct oche_world_config *config = oche_world_config(world);
+    uint32_t *series = calloc(oche_world_network(world)->port_count + 1, sizeof(*series));
+    size_t count;
+    const struct oche_world_hold *holds = oche_world_holds(world, &count);
+
+    OCHE_MUST(series != NULL);
+    for (size_t i = 0; i < count; i++) {
+        const struct oche_world_hold *hold = &holds[i];
+        uint32_t *number = &series[topology->nodes[hold->node].first_port + hold->port];
+
+        if (*number == 0) {
+            char entity[OCHE_OUTCOME_NAME_BYTES];
+
+            entity_of(topology, hold->node, hold->port, entity, sizeof(entity));
+            *number = oche_results_series(results, "held", entity, "ratio");
+        }
+        oche_results_point(results, *number,
+                           config->run.warmup + (hold->row + 1) * config->measure.interval,
+                           (double)hold->held / (double)config->measure.interval);
+    }
+    free(series);
+}
+
 static void store_histograms(struct oche_results *results, const struct oche_world *world)
 {
     for (uint32_t i = 0; i < oche_world_watch_count(world); i++) {
@@ -319,8 +386,10 @@ void oche_store_run(struct oche_results *results, const struct oche_scenario *sc
     store_info(results, scenario, outcome, command);
     oche_bindings_each(&scenario->bindings, store_parameter, results);
     store_flows(results, world);
+    store_topology(results, oche_world_topology(world));
     store_totals(results, outcome);
     store_counters(results, world);
     store_series(results, world);
+    store_holds(results, world);
     store_histograms(results, world);
 }

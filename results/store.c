@@ -47,7 +47,13 @@ static const char schema[] = "PRAGMA user_version = " VALUE_OF(
                          "histogram_names, low INTEGER"
                          " NOT NULL, high INTEGER, weight INTEGER NOT NULL, PRIMARY KEY "
                          "(histogram, low))"
-                         " WITHOUT ROWID;";
+                         " WITHOUT ROWID;"
+                         "CREATE TABLE nodes (id INTEGER PRIMARY KEY, name TEXT NOT NULL, kind "
+                         "TEXT NOT NULL, pod INTEGER);"
+                         "CREATE TABLE links (id INTEGER PRIMARY KEY, a INTEGER NOT NULL "
+                         "REFERENCES nodes, b INTEGER NOT NULL REFERENCES nodes, port_a TEXT NOT "
+                         "NULL, port_b TEXT NOT NULL, rate_bps INTEGER NOT NULL, delay_ps INTEGER "
+                         "NOT NULL);";
 
 enum statement {
     ADD_INFO,
@@ -58,6 +64,8 @@ enum statement {
     ADD_POINT,
     ADD_HISTOGRAM,
     ADD_BUCKET,
+    ADD_NODE,
+    ADD_LINK,
     STATEMENTS
 };
 
@@ -70,13 +78,15 @@ static const char *const statements[STATEMENTS] = {
     [ADD_POINT] = "INSERT INTO series VALUES (?, ?, ?)",
     [ADD_HISTOGRAM] = "INSERT INTO histogram_names VALUES (?, ?, ?, ?, ?)",
     [ADD_BUCKET] = "INSERT INTO histograms VALUES (?, ?, ?, ?)",
+    [ADD_NODE] = "INSERT INTO nodes VALUES (?, ?, ?, ?)",
+    [ADD_LINK] = "INSERT INTO links VALUES (?, ?, ?, ?, ?, ?, ?)",
 };
 
 struct oche_results {
     sqlite3 *database;
     sqlite3_stmt *add[STATEMENTS];
     char *path, *part; /* where it goes, where it is written */
-    uint32_t series, histograms;
+    uint32_t series, histograms, links;
     bool failed;
     char error[OCHE_RESULTS_ERROR_BYTES]; /* the first */
 };
@@ -322,6 +332,36 @@ void oche_results_bucket(struct oche_results *results, uint32_t histogram, uint6
     bind_u64(row, 2, low);
     bind_u64(row, 3, high);
     sqlite3_bind_int64(row, 4, weight > INT64_MAX ? INT64_MAX : (int64_t)weight);
+    end_row(results, row);
+}
+
+void oche_results_node(struct oche_results *results, uint32_t id, const char *name,
+                       const char *kind, uint32_t pod)
+{
+    sqlite3_stmt *row = begin_row(results, ADD_NODE);
+
+    if (row == NULL)
+        return;
+    bind_u64(row, 1, id);
+    bind_text(row, 2, name);
+    bind_text(row, 3, kind);
+    bind_u64(row, 4, pod == UINT32_MAX ? OCHE_NEVER : pod);
+    end_row(results, row);
+}
+
+void oche_results_link(struct oche_results *results, const struct oche_results_link *link)
+{
+    sqlite3_stmt *row = begin_row(results, ADD_LINK);
+
+    if (row == NULL)
+        return;
+    bind_u64(row, 1, results->links++);
+    bind_u64(row, 2, link->a);
+    bind_u64(row, 3, link->b);
+    bind_text(row, 4, link->port_a);
+    bind_text(row, 5, link->port_b);
+    bind_u64(row, 6, link->rate_bps);
+    bind_u64(row, 7, link->delay);
     end_row(results, row);
 }
 

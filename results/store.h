@@ -9,6 +9,9 @@
  *     series_names(id, name, entity, unit), series(series, time_ps, value)
  *     counters(entity, name, value)
  *     histogram_names(id, name, entity, unit, weight), histograms(histogram, low, high, weight)
+ *     nodes(id, name, kind, pod)                    kind: host, tor, aggregation, core
+ *     links(id, a, b, port_a, port_b, rate_bps, delay_ps)  a, b: nodes; port_a: a's port, as an
+ *                                                   entity of counters
  *
  * Times are picoseconds, sizes bytes, rates bits per second; "never" is NULL. `PRAGMA
  * user_version` is OCHE_RESULTS_SCHEMA.
@@ -18,7 +21,7 @@
 
 #include "core/base.h"
 
-#define OCHE_RESULTS_SCHEMA      1
+#define OCHE_RESULTS_SCHEMA      2
 #define OCHE_RESULTS_ERROR_BYTES 1024
 
 struct oche_results;
@@ -34,6 +37,13 @@ struct oche_results_flow {
     uint64_t retransmitted_packets, timeouts;
     const char *status; /* "completed", "unfinished", "failed: …" */
     bool measured;      /* false: it started during warm-up */
+};
+
+struct oche_results_link {
+    uint32_t a, b;               /* nodes */
+    const char *port_a, *port_b; /* the ports at its ends: "host3", "tor0:host3" */
+    uint64_t rate_bps;           /* in each direction */
+    oche_time delay;
 };
 
 /*
@@ -63,6 +73,11 @@ uint32_t oche_results_histogram(struct oche_results *results, const char *name, 
 /* A bucket [low, high); high OCHE_NEVER: open. */
 void oche_results_bucket(struct oche_results *results, uint32_t histogram, uint64_t low,
                          uint64_t high, uint64_t weight);
+
+/* `pod`: nodes that belong together have the same; UINT32_MAX: none. Nodes go before links. */
+void oche_results_node(struct oche_results *results, uint32_t id, const char *name,
+                       const char *kind, uint32_t pod);
+void oche_results_link(struct oche_results *results, const struct oche_results_link *link);
 
 /*
  * Writes flows.csv, series.csv and counters.csv into `folder`, each whole or not at all. Before

@@ -42,12 +42,15 @@ struct oche_world {
     /* Time series: columns of values, one row an interval. */
     struct oche_world_column *columns;
     uint32_t column_count, rows, row_capacity;
-    uint64_t *column_last; /* the counter behind a column at the last sample */
+    uint64_t *column_last;  /* the counter behind a column at the last sample */
+    oche_time *paused_last; /* by port and class, likewise */
+    struct oche_world_hold *holds;
+    size_t hold_count, hold_capacity;
 };
 
 /* series.c */
 void oche_world_series_start(struct oche_world *world);
-void oche_world_series_sample(struct oche_world *world, oche_time now);
+void oche_world_series_sample(struct oche_world *world);
 void oche_world_series_free(struct oche_world *world);
 
 void *oche_world_make(size_t count, size_t bytes);

@@ -88,7 +88,7 @@ void oche_world_run(struct oche_world *world, oche_progress_report *report, void
         }
         oche_network_run(&world->network, until, at_window_end, &watcher);
         if (interval > 0 && (world->network.now - world->measured_from) % interval == 0)
-            oche_world_series_sample(world, world->network.now);
+            oche_world_series_sample(world);
     }
     for (uint32_t i = 0; i < world->watched_count; i++) {
         struct oche_world_watched *watched = &world->watched[i];

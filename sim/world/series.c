@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Time series of a world: goodput of all hosts together and of each one in small worlds, PAUSE
- * frames, watched queues, pacing rates. Sampled between windows, so any number of threads gives
- * the same values.
+ * Time series of a world: goodput of all hosts together, of each one in small worlds and of each
+ * flow where there are few; PAUSE frames, how long ports were held, watched queues, pacing rates.
+ * Sampled between windows, so any number of threads gives the same values.
  */
 #include "sim/world/internal.h"
 
@@ -11,6 +11,8 @@
 #include <string.h>
 
 #define GOODPUT_HOSTS 64 /* up to so many hosts, goodput is also by host */
+#define GOODPUT_FLOWS 64 /* up to so many flows, also by flow */
+#define FIRST_HOST    2  /* columns before those of hosts: goodput of all, PAUSE frames */
 
 static void add_column(struct oche_world *world, const char *name, const char *unit,
                        const char *entity)
@@ -38,27 +40,22 @@ static uint32_t goodput_hosts(const struct oche_world *world)
     return world->topology.host_count <= GOODPUT_HOSTS ? world->topology.host_count : 0;
 }
 
-static uint64_t pauses_sent(const struct oche_world *world)
+static uint32_t goodput_flows(const struct oche_world *world)
 {
-    uint64_t sum = 0;
-
-    for (uint32_t i = 0; i < world->topology.switch_count; i++) {
-        uint32_t ports = world->topology.nodes[world->topology.host_count + i].port_count;
-        for (uint32_t port = 0; port < ports; port++) {
-            struct oche_switch_port_stats stats;
-            oche_switch_port_stats(world->switches[i], port, world->network.now, &stats);
-            for (unsigned cls = 0; cls < OCHE_CLASSES; cls++)
-                sum += stats.pauses_sent[cls];
-        }
-    }
-    return sum;
+    return world->flows.count <= GOODPUT_FLOWS ? world->flows.count : 0;
 }
 
-/* The counter behind each column, in the order in which columns were added. */
-static void read_counters(const struct oche_world *world, uint64_t *out)
+/* Columns whose value is what a counter gained in the interval. */
+static uint32_t counter_columns(const struct oche_world *world)
+{
+    return FIRST_HOST + goodput_hosts(world) + goodput_flows(world);
+}
+
+/* The counter behind each of these columns, PAUSE frames excepted. */
+static void read_goodputs(const struct oche_world *world, uint64_t *out)
 {
     uint64_t all = 0;
-    uint32_t at = 2;
+    uint32_t at = FIRST_HOST;
 
     for (uint32_t i = 0; i < world->topology.host_count; i++) {
         uint64_t bytes = oche_nic_stats(oche_host_nic(world->hosts[i]))->delivered_bytes;
@@ -66,8 +63,62 @@ static void read_counters(const struct oche_world *world, uint64_t *out)
         if (i < goodput_hosts(world))
             out[at++] = bytes;
     }
+    for (uint32_t i = 0; i < goodput_flows(world); i++, at++) {
+        uint64_t bytes = oche_world_flow_bytes(world, i);
+        /* A receiver that goes back to a message's start has nothing new for a while. */
+        out[at] = bytes > world->column_last[at] ? bytes : world->column_last[at];
+    }
     out[0] = all;
-    out[1] = pauses_sent(world);
+}
+
+/* Notes how long a port was held since the last sample: of its classes, the one held longest. */
+static void sample_hold(struct oche_world *world, uint32_t node, uint32_t port,
+                        const oche_time paused[OCHE_CLASSES])
+{
+    oche_time *last =
+        &world->paused_last[(world->topology.nodes[node].first_port + port) * (size_t)OCHE_CLASSES];
+    oche_time longest = 0;
+
+    for (unsigned cls = 0; cls < OCHE_CLASSES; cls++) {
+        oche_time more = paused[cls] - last[cls];
+        longest = more > longest ? more : longest;
+        last[cls] = paused[cls];
+    }
+    if (longest == 0)
+        return;
+    if (world->hold_count == world->hold_capacity) {
+        world->hold_capacity = world->hold_capacity == 0 ? 1024 : world->hold_capacity * 2;
+        world->holds = realloc(world->holds, world->hold_capacity * sizeof(*world->holds));
+        if (world->holds == NULL)
+            oche_panic(__FILE__, __LINE__, "out of memory for series");
+    }
+    world->holds[world->hold_count++] =
+        (struct oche_world_hold){.node = node, .port = port, .row = world->rows, .held = longest};
+}
+
+/* PAUSE: notes what ports suffered, returns how many frames switches have sent. */
+static uint64_t sample_pauses(struct oche_world *world)
+{
+    const struct oche_topology *topology = &world->topology;
+    oche_time now = world->network.now, paused[OCHE_CLASSES];
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < topology->host_count; i++) {
+        for (unsigned cls = 0; cls < OCHE_CLASSES; cls++)
+            paused[cls] = oche_pause_time(oche_host_pause(world->hosts[i]), cls, now);
+        sample_hold(world, i, 0, paused);
+    }
+    for (uint32_t i = 0; i < topology->switch_count; i++) {
+        uint32_t node = topology->host_count + i;
+        for (uint32_t port = 0; port < topology->nodes[node].port_count; port++) {
+            struct oche_switch_port_stats stats;
+            oche_switch_port_stats(world->switches[i], port, now, &stats);
+            for (unsigned cls = 0; cls < OCHE_CLASSES; cls++)
+                sum += stats.pauses_sent[cls];
+            sample_hold(world, node, port, stats.paused_time);
+        }
+    }
+    return sum;
 }
 
 void oche_world_series_start(struct oche_world *world)
@@ -77,20 +128,26 @@ void oche_world_series_start(struct oche_world *world)
 
     if (world->config->measure.interval == 0)
         return;
-    uint32_t most = 2 + goodput_hosts(world) + world->watched_count + rates;
+    uint32_t most = counter_columns(world) + world->watched_count + rates;
     world->columns = oche_world_make(most, sizeof(*world->columns));
     world->column_last = oche_world_make(most, sizeof(*world->column_last));
+    world->paused_last =
+        oche_world_make((size_t)world->network.port_count * OCHE_CLASSES, sizeof(oche_time));
     add_column(world, "goodput", "bps", "all");
     add_column(world, "pauses", "count", "all");
     for (uint32_t i = 0; i < goodput_hosts(world); i++)
         add_column(world, "goodput", "bps", world->topology.nodes[i].name);
+    for (uint32_t i = 0; i < goodput_flows(world); i++) {
+        snprintf(entity, sizeof(entity), "flow %u", i);
+        add_column(world, "goodput", "bps", entity);
+    }
     for (uint32_t i = 0; i < world->watched_count; i++)
         add_column(world, "queue", "bytes", world->watched[i].name);
     for (uint32_t i = 0; i < rates; i++) {
         snprintf(entity, sizeof(entity), "connection %u", i);
         add_column(world, "rate", "bps", entity);
     }
-    read_counters(world, world->column_last);
+    read_goodputs(world, world->column_last); /* counters of pauses begin at 0 now */
 }
 
 static void add_row(struct oche_world *world)
@@ -106,15 +163,15 @@ static void add_row(struct oche_world *world)
     }
 }
 
-void oche_world_series_sample(struct oche_world *world, oche_time now)
+void oche_world_series_sample(struct oche_world *world)
 {
-    uint32_t counters = 2 + goodput_hosts(world), row = world->rows, at = counters;
+    uint32_t counters = counter_columns(world), row = world->rows, at = counters;
     uint64_t *values = oche_world_make(counters, sizeof(*values));
     oche_time interval = world->config->measure.interval;
 
-    (void)now;
     add_row(world);
-    read_counters(world, values);
+    read_goodputs(world, values);
+    values[1] = sample_pauses(world);
     for (uint32_t i = 0; i < counters; i++) {
         uint64_t more = values[i] - world->column_last[i];
         world->column_last[i] = values[i];
@@ -142,6 +199,8 @@ void oche_world_series_free(struct oche_world *world)
     }
     free(world->columns);
     free(world->column_last);
+    free(world->paused_last);
+    free(world->holds);
 }
 
 uint32_t oche_world_series_count(const struct oche_world *world)
@@ -158,4 +217,10 @@ struct oche_world_series oche_world_series(const struct oche_world *world, uint3
                                       .unit = column->unit,
                                       .values = column->values,
                                       .count = world->rows};
+}
+
+const struct oche_world_hold *oche_world_holds(const struct oche_world *world, size_t *count)
+{
+    *count = world->hold_count;
+    return world->holds;
 }

@@ -79,13 +79,25 @@ uint64_t oche_world_flow_bytes(const struct oche_world *world, uint32_t flow);
 /* Time series, one value an interval since the end of warm-up. */
 struct oche_world_series {
     const char *name;   /* "goodput", "queue", "rate", "pauses" */
-    const char *entity; /* "all", "host3", "tor0:host3", "connection 12" */
+    const char *entity; /* "all", "host3", "flow 7", "tor0:host3", "connection 12" */
     const char *unit;   /* "bps", "bytes", "count" */
     const double *values;
     uint32_t count;
 };
 uint32_t oche_world_series_count(const struct oche_world *world);
 struct oche_world_series oche_world_series(const struct oche_world *world, uint32_t number);
+
+/*
+ * A port that was held by PAUSE during an interval, with the same times as the series. Only what is
+ * above 0: most ports are never held.
+ */
+struct oche_world_hold {
+    uint32_t node, port; /* port: of the node */
+    uint32_t row;        /* number of the interval, from 0 */
+    oche_time held;      /* of the class that was held longest */
+};
+/* In order of interval, node, port; *count of them, owned by the world. */
+const struct oche_world_hold *oche_world_holds(const struct oche_world *world, size_t *count);
 
 /* Watched queues (measure.queues). */
 uint32_t oche_world_watch_count(const struct oche_world *world);

@@ -129,13 +129,34 @@ def test_results(work):
         check(held == counter(db, "pauses_received_by_hosts") > 0, "pauses of hosts", held)
 
         # Series: an interval apart, from warm-up to the end; goodput adds up to what arrived.
-        check(one(db, "SELECT count(*) FROM series_names") == 2 + 16 + 2, "series")
+        check(one(db, "SELECT count(*) FROM series_names WHERE name != 'held'") == 2 + 16 + 2,
+              "series")
         times = [t for (t,) in db.execute("SELECT DISTINCT time_ps FROM series ORDER BY 1")]
         check(times == [10**8 + 5 * 10**7 * (i + 1) for i in range(18)], "times", times)
         series = one(db, "SELECT sum(value) FROM series JOIN series_names ON id = series WHERE "
                          "name = 'goodput' AND entity = 'all'")
         check(abs(series * 50e-6 / 8 - counter(db, "nic_delivered_bytes")) <= 18, "goodput",
               series)
+
+        # How long ports were held: the duration is a whole number of intervals, the class is one.
+        for port, share in db.execute("SELECT entity, sum(value) FROM series JOIN series_names ON "
+                                      "id = series WHERE name = 'held' GROUP BY entity"):
+            total = one(db, "SELECT value FROM counters WHERE entity = ? AND name = "
+                            "'paused_time_0'", port)
+            check(abs(share * 50e6 - total) < 1000, "held", port, share, total)
+        check(one(db, "SELECT count(*) FROM series_names WHERE name = 'held'") ==
+              one(db, "SELECT count(*) FROM counters WHERE name = 'paused_time_0'") > 0, "held")
+
+        # The topology: every port of the counters is at the end of a link.
+        check(one(db, "SELECT count(*) FROM nodes WHERE kind = 'host'") == 16, "hosts")
+        check(one(db, "SELECT count(*) FROM nodes WHERE name = 'tor1' AND kind = 'tor' AND pod = 0")
+              == 1, "tor1")
+        check(one(db, "SELECT count(*) FROM counters WHERE entity != 'all' AND entity NOT IN "
+                      "(SELECT port_a FROM links UNION SELECT port_b FROM links)") == 0, "links")
+        check(one(db, "SELECT count(*) FROM links JOIN nodes a ON a.id = a JOIN nodes b ON b.id = "
+                      "b WHERE a.kind = 'host' AND port_a = a.name AND port_b = b.name || ':' || "
+                      "a.name AND rate_bps = 40000000000 AND delay_ps = 1000000") == 16,
+              "links of hosts")
 
         # Watched queues: their histogram's weights are the measured time.
         for (total,) in db.execute("SELECT sum(weight) FROM histograms GROUP BY histogram"):

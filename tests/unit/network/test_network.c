@@ -213,7 +213,8 @@ static void test_packets_are_used_again(void **state)
 /* Warm-up, series and watched queues are the same with any number of threads. */
 static void test_measures_with_threads(void **state)
 {
-    static double first[64][512];
+    static double first[160][512];
+    static struct oche_world_hold held[20000];
     struct oche_world_totals one = {0};
     struct oche_flow_plan flows[64];
     uint32_t count = busy_flows(flows, 16);
@@ -230,8 +231,8 @@ static void test_measures_with_threads(void **state)
         small.config.threads = threads;
         small_world_run(&small, flows, count);
         uint32_t columns = oche_world_series_count(small.world);
-        assert_int_equal(columns, 2 + 16 + 2 + count);
-        uint64_t goodput = 0;
+        assert_int_equal(columns, 2 + 16 + count + 2 + count);
+        uint64_t goodput = 0, of_hosts = 0, of_flows = 0;
         for (uint32_t c = 0; c < columns; c++) {
             struct oche_world_series series = oche_world_series(small.world, c);
             assert_in_range(series.count, 10, 512);
@@ -240,8 +241,26 @@ static void test_measures_with_threads(void **state)
             if (threads == 1)
                 memcpy(first[c], series.values, series.count * sizeof(double));
             assert_memory_equal(first[c], series.values, series.count * sizeof(double));
-            for (uint32_t i = 0; c == 0 && i < series.count; i++)
-                goodput += (uint64_t)series.values[i];
+            if (strcmp(series.name, "goodput") != 0)
+                continue;
+            for (uint32_t i = 0; i < series.count; i++)
+                *(c == 0                                    ? &goodput
+                  : strncmp(series.entity, "flow ", 5) == 0 ? &of_flows
+                                                            : &of_hosts) +=
+                    (uint64_t)series.values[i];
+        }
+        /* Rates are rounded down. */
+        assert_in_range(goodput - of_hosts, 0, 16 * 512);
+        assert_in_range(goodput - of_flows, 0, count * 512);
+        size_t holds;
+        const struct oche_world_hold *hold = oche_world_holds(small.world, &holds);
+        assert_in_range(holds, 10, 20000);
+        if (threads == 1)
+            memcpy(held, hold, holds * sizeof(*hold));
+        for (size_t i = 0; i < holds; i++) {
+            assert_true(hold[i].node == held[i].node && hold[i].port == held[i].port);
+            assert_true(hold[i].row == held[i].row && hold[i].held == held[i].held);
+            assert_in_range(hold[i].held, 1, small.config.measure.interval);
         }
         /* What was delivered after the warm-up, but for the last, incomplete interval. */
         uint64_t bytes = oche_bytes_in_time(small.config.measure.interval, goodput);

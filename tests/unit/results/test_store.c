@@ -120,6 +120,15 @@ static struct oche_results *fill(void)
 
     oche_results_bucket(results, histogram, 0, 1000, 900);
     oche_results_bucket(results, histogram, 1000, OCHE_NEVER, 100);
+
+    oche_results_node(results, 0, "host0", "host", 3);
+    oche_results_node(results, 1, "spine0", "core", UINT32_MAX);
+    oche_results_link(results, &(struct oche_results_link){.a = 0,
+                                                           .b = 1,
+                                                           .port_a = "host0",
+                                                           .port_b = "spine0:host0",
+                                                           .rate_bps = 40 * OCHE_GBPS,
+                                                           .delay = OCHE_US});
     return results;
 }
 
@@ -128,7 +137,7 @@ static void test_what_is_written_is_there(void **state)
     (void)state;
     assert_true(oche_results_finish(fill(), error, sizeof(error)));
     assert_int_equal(files(), 1);
-    assert_string_equal(ask("PRAGMA user_version"), "1");
+    assert_string_equal(ask("PRAGMA user_version"), "2");
     assert_string_equal(ask("PRAGMA integrity_check"), "ok");
     assert_string_equal(ask("SELECT value FROM info"), "a \"quoted\", text");
     assert_string_equal(ask("SELECT value || unit || given FROM parameters"), "12MBbytes1");
@@ -147,6 +156,12 @@ static void test_what_is_written_is_there(void **state)
     assert_string_equal(ask("SELECT entity FROM series_names WHERE id = 2"), "flow 0");
     assert_string_equal(ask("SELECT high FROM histograms WHERE low = 1000"), "NULL");
     assert_string_equal(ask("SELECT sum(weight) FROM histograms WHERE histogram = 1"), "1000");
+    assert_string_equal(ask("SELECT name || kind || pod FROM nodes WHERE id = 0"), "host0host3");
+    assert_string_equal(ask("SELECT pod FROM nodes WHERE id = 1"), "NULL");
+    assert_string_equal(ask("SELECT a || ' ' || port_a || ' ' || b || ' ' || port_b FROM links"),
+                        "0 host0 1 spine0:host0");
+    assert_string_equal(ask("SELECT rate_bps || ' ' || delay_ps FROM links WHERE id = 0"),
+                        "40000000000 1000000");
 }
 
 static void test_an_abandoned_run_leaves_nothing(void **state)
