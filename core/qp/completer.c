@@ -62,7 +62,8 @@ static inline uint64_t head_bytes_before(const struct oche_qp *qp, uint32_t psn)
 
 /*
  * Moves una up to `target` (at most tx.high), completing what lies behind; stops at a READ or an
- * atomic that waits for its response. Returns the payload that this acknowledged.
+ * atomic that waits for its response. Returns the payload that this acknowledged. With
+ * whole_messages an ACK within a message that goes past tx.next is of an earlier pass.
  */
 static uint64_t advance(struct oche_qp *qp, uint32_t target, oche_time now)
 {
@@ -73,6 +74,9 @@ static uint64_t advance(struct oche_qp *qp, uint32_t target, oche_time now)
         if (OCHE_UNLIKELY(is_read_or_atomic(qp->head_opcode)))
             break;
         bool whole = oche_psn_diff(target, end) >= 0;
+        if (OCHE_UNLIKELY(!whole && (qp->flags & QP_WHOLE_MESSAGES)) &&
+            oche_psn_diff(target, qp->tx.next) > 0)
+            target = qp->tx.next;
         uint32_t to = whole ? end : target;
         acked += head_bytes_before(qp, to) - head_bytes_before(qp, qp->tx.una);
         qp->tx.una = to;
@@ -82,16 +86,24 @@ static uint64_t advance(struct oche_qp *qp, uint32_t target, oche_time now)
     return acked;
 }
 
+/* una has moved after a loss: retries are there again, unless what was gained may be lost again. */
+static void restore_retries(struct oche_qp *qp, uint32_t before)
+{
+    qp->flags &= (uint16_t)~QP_GAP_TOLD;
+    if ((qp->flags & QP_WHOLE_MESSAGES) && oche_psn_diff(qp->tx.message_start, before) <= 0)
+        return;
+    qp->retries_left = qp->retry_count;
+    qp->rnr_retries_left = qp->rnr_retry;
+    qp->flags &= (uint16_t)~QP_RETRIED;
+}
+
 /* una has moved from `before`: what follows from that. */
-static void progressed(struct oche_qp *qp, uint64_t acked_bytes, oche_time now)
+static void progressed(struct oche_qp *qp, uint32_t before, uint64_t acked_bytes, oche_time now)
 {
     uint32_t next = qp->tx.next;
 
-    if (OCHE_UNLIKELY(qp->flags & (QP_RETRIED | QP_GAP_TOLD))) {
-        qp->retries_left = qp->retry_count;
-        qp->rnr_retries_left = qp->rnr_retry;
-        qp->flags &= (uint16_t) ~(QP_RETRIED | QP_GAP_TOLD);
-    }
+    if (OCHE_UNLIKELY(qp->flags & (QP_RETRIED | QP_GAP_TOLD)))
+        restore_retries(qp, before);
     if (OCHE_UNLIKELY(oche_psn_diff(qp->tx.una, next) > 0)) {
         qp->tx.next = qp->tx.una; /* what was to be sent again has arrived meanwhile */
         requester_seek(qp, next, now);
@@ -106,7 +118,7 @@ static void progressed(struct oche_qp *qp, uint64_t acked_bytes, oche_time now)
     if (qp->ack_deadline == OCHE_NEVER)
         return;
     bool due = oche_psn_diff(qp->last_ack_request, qp->tx.una) >= 0;
-    qp->ack_deadline = due ? oche_time_add(now, qp->ack_timeout) : OCHE_NEVER;
+    qp->ack_deadline = due ? oche_time_add(now, ack_wait(qp)) : OCHE_NEVER;
 }
 
 static bool spend_retry(struct oche_qp *qp, uint32_t *left)
@@ -118,13 +130,34 @@ static bool spend_retry(struct oche_qp *qp, uint32_t *left)
     return true;
 }
 
-/* Recovery goes back; `psn` is missing. */
-static void go_back(struct oche_qp *qp, uint32_t psn, oche_time now)
+/* With whole_messages: una goes back to where its message began. Whether it was elsewhere. */
+static bool forget_partial(struct oche_qp *qp)
+{
+    if (OCHE_LIKELY(!(qp->flags & QP_WHOLE_MESSAGES)) || qp->tx.una == qp->tx.message_start)
+        return false;
+    qp->flight_bytes += head_bytes_before(qp, qp->tx.una);
+    qp->tx.una = qp->tx.message_start;
+    return true;
+}
+
+/*
+ * Recovery goes back; what una says now is missing. That spends a retry where `spends`, and where
+ * the message must begin again though it had been acknowledged in part. The first packet of such a
+ * pass asks for an ACK, which tells a later NAK from a repetition of this one.
+ */
+static void go_back(struct oche_qp *qp, bool spends, oche_time now)
 {
     uint32_t before = qp->tx.next;
 
-    qp->nic->recovery->nak(&qp->tx, psn, now);
+    spends |= forget_partial(qp);
+    if (spends && !spend_retry(qp, &qp->retries_left)) {
+        qp_requester_error(qp, qp->send_head, OCHE_STATUS_RETRY_EXCEEDED, now);
+        return;
+    }
+    qp->nic->recovery->nak(&qp->tx, qp->tx.una, now);
     requester_seek(qp, before, now);
+    if (OCHE_UNLIKELY(qp->flags & QP_WHOLE_MESSAGES))
+        qp->since_ack_request = qp->ack_every;
     congestion_loss(qp, OCHE_CC_LOSS_NAK, now);
 }
 
@@ -134,9 +167,9 @@ static void response_gap(struct oche_qp *qp, oche_time now)
     if ((qp->flags & QP_GAP_TOLD) && qp->gap_psn == qp->tx.una)
         return;
     qp->flags |= QP_GAP_TOLD;
-    qp->gap_psn = qp->tx.una;
+    qp->gap_psn = qp->flags & QP_WHOLE_MESSAGES ? qp->tx.message_start : qp->tx.una;
     qp->nic->stats.out_of_order_packets++;
-    go_back(qp, qp->tx.una, now);
+    go_back(qp, false, now);
 }
 
 /* After every arrival: may send again, or has nothing left to do. */
@@ -166,10 +199,18 @@ static void take_credits(struct oche_qp *qp, const struct oche_packet *packet)
     qp->credit_limit = oche_psn_add(oche_aeth_msn(packet), credits);
 }
 
+/* Whether it is the NAK of a receiver that has restarted the message that holds una. */
+static bool names_restart(const struct oche_qp *qp, const struct oche_packet *packet)
+{
+    return (qp->flags & QP_WHOLE_MESSAGES) && packet->psn == qp->tx.message_start &&
+           !is_read_or_atomic(qp->head_opcode) &&
+           oche_aeth_syndrome(packet) == OCHE_SYNDROME_NAK_SEQUENCE;
+}
+
 static void nak_sequence(struct oche_qp *qp, const struct oche_packet *packet, bool moved,
                          oche_time now)
 {
-    if (packet->psn != qp->tx.una)
+    if (packet->psn != qp->tx.una && !names_restart(qp, packet))
         return; /* responses before it are missing, and have been asked for */
     if (qp->rnr_deadline != OCHE_NEVER && !moved)
         return; /* the peer complains about what it made us hold back */
@@ -177,11 +218,7 @@ static void nak_sequence(struct oche_qp *qp, const struct oche_packet *packet, b
      * A repeated NAK may have left before the repair arrived, so it spends no retry: the ACK timer,
      * which it does not restart, bounds them. Without that timer they must count.
      */
-    if (!moved && qp->ack_timeout == OCHE_NEVER && !spend_retry(qp, &qp->retries_left)) {
-        qp_requester_error(qp, qp->send_head, OCHE_STATUS_RETRY_EXCEEDED, now);
-        return;
-    }
-    go_back(qp, packet->psn, now);
+    go_back(qp, !moved && qp->ack_timeout == OCHE_NEVER, now);
 }
 
 static void nak_rnr(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
@@ -259,14 +296,14 @@ static void acknowledged(struct oche_qp *qp, const struct oche_packet *packet, o
             rtt = congestion_rtt_acked(qp, now);
         take_credits(qp, packet);
         if (OCHE_LIKELY(qp->tx.una != before))
-            progressed(qp, acked_bytes, now);
-        if (OCHE_UNLIKELY(qp->tx.una != target))
+            progressed(qp, before, acked_bytes, now);
+        if (OCHE_UNLIKELY(qp->tx.una != target) && is_read_or_atomic(qp->head_opcode))
             response_gap(qp, now);
     }
     qp->nic->stats.acks_received += ack;
     if (qp->nic->cc->acked != NULL)
         congestion_acked(qp, packet, acked_bytes, rtt, now);
-    if (OCHE_UNLIKELY(!ack && !stale))
+    if (OCHE_UNLIKELY(!ack) && (!stale || names_restart(qp, packet)))
         nak(qp, packet, qp->tx.una != before, now);
     settle(qp, now);
 }
@@ -289,7 +326,7 @@ static bool response_in_order(struct oche_qp *qp, const struct oche_packet *pack
     }
     uint64_t acked_bytes = advance(qp, packet->psn, now);
     if (qp->tx.una != before)
-        progressed(qp, acked_bytes, now);
+        progressed(qp, before, acked_bytes, now);
     if (acked_bytes > 0 && qp->nic->cc->acked != NULL)
         congestion_acked(qp, packet, acked_bytes,
                          qp->flags & QP_TAKES_RTT ? congestion_rtt_acked(qp, now) : OCHE_NEVER,
@@ -306,11 +343,12 @@ static bool response_in_order(struct oche_qp *qp, const struct oche_packet *pack
 static void response_taken(struct oche_qp *qp, oche_time now)
 {
     bool last = qp->tx.una == qp->head_last_psn;
+    uint32_t before = qp->tx.una;
 
     qp->tx.una = oche_psn_add(qp->tx.una, 1);
     if (last)
         completer_retire(qp, OCHE_STATUS_SUCCESS, now, now);
-    progressed(qp, 0, now);
+    progressed(qp, before, 0, now);
 }
 
 static const struct oche_sge *head_sges(const struct oche_qp *qp)
@@ -342,13 +380,15 @@ static void read_response(struct oche_qp *qp, const struct oche_packet *packet, 
         qp_requester_error(qp, qp->send_head, OCHE_STATUS_LOCAL_PROTECTION, now);
         return;
     }
-    nic->stats.delivered_bytes += bytes;
     nic->stats.delivered_messages += last;
     qp_trace(qp, now, OCHE_TRACE_DELIVERED, packet->psn, bytes);
     if (last)
         qp_trace(qp, now, OCHE_TRACE_MESSAGE_DELIVERED, head->ssn, head->length);
+    if (OCHE_UNLIKELY(qp->flags & QP_WHOLE_MESSAGES))
+        bytes = last ? head->length : 0; /* recovery may take back what is not all there */
+    nic->stats.delivered_bytes += bytes;
     response_taken(qp, now);
-    if (nic->port->delivered != NULL)
+    if (nic->port->delivered != NULL && (last || bytes > 0))
         nic->port->delivered(nic->port_context, qp, bytes, last, now);
 }
 
@@ -429,11 +469,11 @@ void completer_ack_timeout(struct oche_qp *qp, oche_time now)
         return;
     }
     qp->flags &= (uint16_t)~QP_GAP_TOLD;
+    forget_partial(qp);
     qp->nic->recovery->timeout(&qp->tx, now);
     requester_seek(qp, before, now);
     /* What is sent again arms the timer when it leaves, which a PAUSE or pacing may put off. */
-    qp->ack_deadline =
-        qp->tx.next != qp->tx.high ? OCHE_NEVER : oche_time_add(now, qp->ack_timeout);
+    qp->ack_deadline = qp->tx.next != qp->tx.high ? OCHE_NEVER : oche_time_add(now, ack_wait(qp));
     /*
      * The next packet asks for an ACK: if only the last of the burst did, and it is the one that
      * never fits into some buffer, the same burst would be repeated for ever.

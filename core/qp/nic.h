@@ -49,7 +49,8 @@ struct oche_nic_port {
                        bool compare_swap, uint64_t compare, uint64_t swap_add);
     /*
      * `bytes` more bytes of a message are delivered in order; last: the message is complete. For
-     * SEND and WRITE at the responder, for READ at the requester.
+     * SEND and WRITE at the responder, for READ at the requester. Where recovery may restart a
+     * message (whole_messages), once a message, with all of its bytes.
      */
     void (*delivered)(void *context, struct oche_qp *qp, uint32_t bytes, bool last, oche_time now);
     /* A request for a queue pair that is not there. May create it (RTR or RTS) and return it. */
@@ -143,8 +144,13 @@ struct oche_qp_connection {
     uint32_t ack_every_packets; /* AckReq in every n-th packet of a message (1: all); LAST has it */
     uint32_t window_packets;    /* PSNs outstanding at most; 0: 2^23 */
     oche_time ack_timeout;      /* OCHE_NEVER: none */
-    uint32_t retry_count;  /* consecutive timeouts or NAKs without progress; UINT32_MAX: for ever */
-    uint32_t rnr_retry;    /* UINT32_MAX: for ever */
+    /*
+     * Timeouts without progress in between; one more is an error; UINT32_MAX: for ever. A NAK
+     * spends none, as it may have left before the repair arrived; but without an ACK timeout those
+     * that bring no progress do, and where recovery restarts messages each restart does.
+     */
+    uint32_t retry_count;
+    uint32_t rnr_retry;    /* the same for RNR NAKs; UINT32_MAX: for ever */
     uint8_t min_rnr_timer; /* code sent in our RNR NAKs (REFERENCE I.4) */
     /* Where congestion control starts: local policy (DCQCN sec 3.1); 0, or more: line rate. */
     uint64_t initial_rate_bps;
@@ -238,7 +244,10 @@ bool oche_qp_idle(const struct oche_qp *qp);         /* nothing posted, in fligh
 const char *oche_qp_waits_for(const struct oche_qp *qp);
 bool oche_qp_drained(const struct oche_qp *qp); /* nothing in flight; in SQD: work may wait */
 uint64_t oche_qp_retransmitted_packets(const struct oche_qp *qp);
-/* Bytes that have arrived, in order, of the message that is arriving; 0 between messages. */
+/*
+ * Bytes that have arrived, in order, of the message that is arriving; 0 between messages, and
+ * where recovery may restart it.
+ */
 uint32_t oche_qp_arrived_bytes(const struct oche_qp *qp);
 uint64_t oche_qp_timeouts(const struct oche_qp *qp);
 

@@ -167,10 +167,12 @@ static void set_memory(struct oche_qp *qp, const struct layout *l)
     qp->max_recv_sge = l->max_recv_sge;
 }
 
-static uint16_t qp_fixed_flags(const struct oche_qp_config *config, const struct oche_cc_scheme *cc)
+static uint16_t qp_fixed_flags(const struct oche_qp_config *config, const struct oche_cc_scheme *cc,
+                               const struct oche_recovery_scheme *recovery)
 {
     return (uint16_t)((cc->needs & OCHE_CC_NEEDS_RTT ? QP_TAKES_RTT : 0) |
-                      (config->end_to_end_credits ? QP_TELLS_CREDITS : 0));
+                      (config->end_to_end_credits ? QP_TELLS_CREDITS : 0) |
+                      (recovery->whole_messages ? QP_WHOLE_MESSAGES : 0));
 }
 
 static void set_config(struct oche_qp *qp, const struct oche_qp_config *config)
@@ -194,7 +196,7 @@ static void set_config(struct oche_qp *qp, const struct oche_qp_config *config)
     qp->recv_cq = config->recv_cq;
     qp->user = config->user;
     qp->max_inline_bytes = config->max_inline_bytes;
-    qp->flags = qp_fixed_flags(config, nic->cc);
+    qp->flags = qp_fixed_flags(config, nic->cc, nic->recovery);
     qp->full_line_bytes = oche_frame_bytes(middle, qp->mtu, nic->ipv6) + nic->gap_bytes;
     qp->rate_limit_bps = UINT64_MAX;
     qp->pace_rate_bps = nic->line_rate_bps;
@@ -403,7 +405,9 @@ uint64_t oche_qp_retransmitted_packets(const struct oche_qp *qp)
 
 uint32_t oche_qp_arrived_bytes(const struct oche_qp *qp)
 {
-    return qp->operation == OCHE_OPERATION_NONE ? 0 : qp->message_bytes;
+    bool none = qp->operation == OCHE_OPERATION_NONE || (qp->flags & QP_WHOLE_MESSAGES);
+
+    return none ? 0 : qp->message_bytes;
 }
 
 uint64_t oche_qp_timeouts(const struct oche_qp *qp)

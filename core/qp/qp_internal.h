@@ -96,19 +96,21 @@ enum control_bits {
 };
 
 enum qp_flags {
-    QP_LISTED = 1 << 0,         /* in the NIC's control list */
-    QP_RESPONSE_TURN = 1 << 1,  /* the response stream sends next, if it can */
-    QP_IDLE_TOLD = 1 << 2,      /* congestion control knows that there is no work */
-    QP_LOCAL_ERROR = 1 << 3,    /* the next work request may not start; fails when it is oldest */
-    QP_GAP_TOLD = 1 << 4,       /* responses are missing from gap_psn; recovery knows */
-    QP_CREDIT_LIMITED = 1 << 5, /* the peer counts receives for us */
-    QP_WAS_RNR = 1 << 6,        /* responder: said RNR, silent until the expected PSN comes */
-    QP_RETRIED = 1 << 7,        /* a retry was spent since the last progress */
-    QP_TAKES_RTT = 1 << 8,      /* congestion control wants round-trip times */
-    QP_TELLS_CREDITS = 1 << 9,  /* the peer is told how many receives are posted */
+    QP_LISTED = 1 << 0,          /* in the NIC's control list */
+    QP_RESPONSE_TURN = 1 << 1,   /* the response stream sends next, if it can */
+    QP_IDLE_TOLD = 1 << 2,       /* congestion control knows that there is no work */
+    QP_LOCAL_ERROR = 1 << 3,     /* the next work request may not start; fails when it is oldest */
+    QP_GAP_TOLD = 1 << 4,        /* responses are missing from gap_psn; recovery knows */
+    QP_CREDIT_LIMITED = 1 << 5,  /* the peer counts receives for us */
+    QP_WAS_RNR = 1 << 6,         /* responder: said RNR, and the expected PSN has not come since */
+    QP_RETRIED = 1 << 7,         /* a retry was spent since the last progress */
+    QP_TAKES_RTT = 1 << 8,       /* congestion control wants round-trip times */
+    QP_TELLS_CREDITS = 1 << 9,   /* the peer is told how many receives are posted */
+    QP_WHOLE_MESSAGES = 1 << 10, /* recovery's whole_messages */
 };
 
-#define QP_FIXED_FLAGS (QP_TAKES_RTT | QP_TELLS_CREDITS) /* from creation on */
+/* From creation on. */
+#define QP_FIXED_FLAGS (QP_TAKES_RTT | QP_TELLS_CREDITS | QP_WHOLE_MESSAGES)
 
 struct oche_qp {
     /* Line 0: identity, and the lists it is in. */
@@ -212,6 +214,7 @@ struct oche_qp {
     uint32_t nak_psn;
     uint32_t pd, access;
     uint32_t peer_slot;
+    oche_time rnr_silence; /* QP_WAS_RNR: the peer still waits, until then */
     uint8_t min_rnr_timer;
     bool recv_taken; /* the receive at recv_head belongs to the message in progress */
 };
@@ -312,6 +315,16 @@ static inline struct recv_entry *recv_at(const struct oche_qp *qp, uint32_t inde
 static inline bool is_read_or_atomic(uint8_t work_opcode)
 {
     return work_opcode >= OCHE_WORK_READ;
+}
+
+/* How long to wait for an ACK, from now. */
+static inline oche_time ack_wait(const struct oche_qp *qp)
+{
+    const struct oche_recovery_scheme *recovery = qp->nic->recovery;
+
+    if (OCHE_LIKELY(recovery->rto == NULL) || qp->ack_timeout == OCHE_NEVER)
+        return qp->ack_timeout;
+    return recovery->rto(&qp->tx);
 }
 
 static inline void qp_trace(struct oche_qp *qp, oche_time now, enum oche_trace_kind kind,

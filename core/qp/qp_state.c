@@ -31,8 +31,12 @@ bool oche_qp_init(struct oche_qp *qp, oche_time now)
 static void connect_sender(struct oche_qp *qp, const struct oche_qp_connection *connection)
 {
     uint32_t psn = connection->send_psn & OCHE_PSN_MASK;
+    const struct oche_recovery_scheme *recovery = qp->nic->recovery;
     uint32_t window = connection->window_packets;
+    uint32_t cap = recovery->window_packets != NULL ? recovery->window_packets(qp->tx.params) : 0;
 
+    if (cap > 0 && (window == 0 || window > cap))
+        window = cap;
     qp->tx.una = qp->tx.next = qp->tx.high = qp->tx.message_start = psn;
     qp->last_ack_request = oche_psn_add(psn, OCHE_PSN_MASK);
     qp->next_ssn = 1;
@@ -58,7 +62,7 @@ bool oche_qp_ready_to_receive(struct oche_qp *qp, const struct oche_qp_connectio
     qp->udp_source_port = connection->udp_source_port;
     qp->flow_hash = connection->flow_hash;
     qp->min_rnr_timer = connection->min_rnr_timer & OCHE_AETH_CODE_MASK;
-    qp->rx.epsn = psn;
+    qp->rx.epsn = qp->rx.message_start = psn;
     qp->last_ack_psn = oche_psn_add(psn, OCHE_PSN_MASK);
     connect_sender(qp, connection);
     congestion_peer_take(qp);

@@ -45,7 +45,9 @@ static enum requester_wait wait_to_start(const struct oche_qp *qp)
     if ((qp->flags & QP_LOCAL_ERROR) && qp->send_head != qp->send_started)
         return REQUESTER_LOCAL_ERROR;
     if (is_read_or_atomic(entry->opcode)) {
-        uint32_t outstanding = (qp->tx.high - qp->tx.una) & OCHE_PSN_MASK;
+        bool whole = qp->flags & QP_WHOLE_MESSAGES;
+        uint32_t oldest = whole ? qp->tx.message_start : qp->tx.una;
+        uint32_t outstanding = (qp->tx.high - oldest) & OCHE_PSN_MASK;
         if (qp->reads_started >= qp->initiator_depth)
             return REQUESTER_DEPTH;
         if (outstanding > 0 && outstanding + entry->length / qp->mtu >= MAX_PSN_WINDOW)
@@ -77,6 +79,9 @@ enum requester_wait requester_wait(const struct oche_qp *qp)
         return REQUESTER_RNR;
     if (((qp->tx.next - qp->tx.una) & OCHE_PSN_MASK) >= qp->window_packets)
         return REQUESTER_WINDOW;
+    if (OCHE_UNLIKELY(qp->flags & QP_WHOLE_MESSAGES) &&
+        ((qp->tx.next - qp->tx.message_start) & OCHE_PSN_MASK) >= MAX_PSN_WINDOW)
+        return REQUESTER_WINDOW; /* una may go back to there */
     if (OCHE_UNLIKELY(qp->flight_bytes + qp->mtu > qp->flow.window_bytes) && qp->flight_bytes > 0)
         return REQUESTER_CC_WINDOW;
     return REQUESTER_GO;
@@ -162,13 +167,21 @@ static uint64_t bytes_in_flight(const struct oche_qp *qp)
     return bytes;
 }
 
-void requester_seek(struct oche_qp *qp, uint32_t before, oche_time now)
+/* Round-trip times of packets that will leave once more: an ACK could be of either. */
+static void forget_rtts(struct oche_qp *qp)
+{
+    while (qp->rtt_tail != qp->rtt_head &&
+           oche_psn_diff(qp->rtt_samples[(qp->rtt_tail - 1) & (RTT_SAMPLES - 1)].psn,
+                         qp->tx.next) >= 0)
+        qp->rtt_tail--;
+}
+
+/* Points the cursor at tx.next. */
+static void move_cursor(struct oche_qp *qp)
 {
     uint32_t next = qp->tx.next;
 
     OCHE_MUST(oche_psn_diff(next, qp->tx.una) >= 0 && oche_psn_diff(next, qp->tx.high) <= 0);
-    if (next == before)
-        return;
     qp->send_next = requester_find(qp, next);
     if (qp->send_next != qp->send_started) {
         load_cursor(qp);
@@ -178,10 +191,19 @@ void requester_seek(struct oche_qp *qp, uint32_t before, oche_time now)
         qp->cursor_offset = 0;
     }
     qp->flight_bytes = bytes_in_flight(qp);
+}
+
+void requester_seek(struct oche_qp *qp, uint32_t before, oche_time now)
+{
+    uint32_t next = qp->tx.next;
+
+    if (next == before)
+        return;
+    move_cursor(qp);
     if (oche_psn_diff(next, before) > 0)
         return;
     qp->since_ack_request = 0;
-    qp->rtt_head = qp->rtt_tail; /* an ACK may now be of either transmission */
+    forget_rtts(qp);
     qp_trace(qp, now, OCHE_TRACE_GO_BACK, next, qp->tx.high);
 }
 
@@ -241,7 +263,7 @@ static inline void expect_ack(struct oche_qp *qp, uint32_t psn, oche_time now)
         qp->last_ack_request = psn;
     if (qp->ack_deadline != OCHE_NEVER || qp->ack_timeout == OCHE_NEVER)
         return;
-    qp->ack_deadline = oche_time_add(now, qp->ack_timeout);
+    qp->ack_deadline = oche_time_add(now, ack_wait(qp));
     timers_want(qp, qp->ack_deadline);
 }
 
@@ -370,6 +392,30 @@ static void sent_unreliably(struct oche_qp *qp, const struct oche_packet *packet
         congestion_note_idle(qp, now);
 }
 
+/*
+ * Tells recovery that a packet has left. Going on elsewhere from here is its plan, not a loss: it
+ * is not traced as going back, and an ACK is asked for when it would have been.
+ */
+static void note_sent(struct oche_qp *qp, const struct oche_packet *packet, bool last,
+                      oche_time now)
+{
+    uint32_t before = qp->tx.next;
+
+    qp->nic->recovery->sent(&qp->tx, packet->psn, last, now);
+    if (qp->tx.next == before)
+        return;
+    if (last && qp->tx.next == packet->psn) {
+        /* The last packet once more: undone, without a search through all that is outstanding. */
+        qp->send_next--;
+        load_cursor(qp);
+        qp->cursor_offset = qp->cursor_length - packet->payload_bytes;
+        qp->flight_bytes -= packet->payload_bytes;
+    } else {
+        move_cursor(qp);
+    }
+    forget_rtts(qp);
+}
+
 bool requester_transmit(struct oche_qp *qp, struct oche_packet *packet, oche_time now)
 {
     if (requester_wait(qp) != REQUESTER_GO)
@@ -383,6 +429,7 @@ bool requester_transmit(struct oche_qp *qp, struct oche_packet *packet, oche_tim
     if (oche_psn_diff(qp->tx.next, qp->tx.high) > 0)
         qp->tx.high = qp->tx.next;
     bool whole = qp->cursor_offset >= qp->cursor_length;
+    bool ends = whole && !is_read_or_atomic(qp->cursor_opcode);
     if (OCHE_UNLIKELY(whole)) {
         qp->send_next++;
         if (qp->send_next != qp->send_started)
@@ -390,6 +437,8 @@ bool requester_transmit(struct oche_qp *qp, struct oche_packet *packet, oche_tim
     }
     if (qp->transport == OCHE_TRANSPORT_UC)
         sent_unreliably(qp, packet, whole, now);
+    else if (OCHE_UNLIKELY(qp->nic->recovery->sent != NULL))
+        note_sent(qp, packet, ends, now);
     return true;
 }
 

@@ -55,6 +55,35 @@ static enum verdict check_uc_sequence(struct arrival *a)
     return GO;
 }
 
+static enum verdict drop_out_of_order(struct arrival *a)
+{
+    a->nic->stats.out_of_order_packets++;
+    qp_trace(a->qp, a->now, OCHE_TRACE_OUT_OF_ORDER, a->packet->psn, a->qp->rx.epsn);
+    return DROP;
+}
+
+/*
+ * After an RNR NAK: what was on its way behind the refused packet is no gap, and recovery does not
+ * see it. The peer waits for the time that the NAK named before it sends again; what comes after
+ * that is judged as ever, since the packet that it repeats may get lost.
+ */
+static bool held_back(const struct arrival *a)
+{
+    return a->now < a->qp->rnr_silence && oche_psn_diff(a->packet->psn, a->qp->rx.epsn) > 0;
+}
+
+/* Recovery begins the message again. A receive that it took stays taken. */
+static void restart_message(struct arrival *a)
+{
+    struct oche_qp *qp = a->qp;
+
+    if (qp->operation == OCHE_OPERATION_NONE)
+        return;
+    qp_trace(qp, a->now, OCHE_TRACE_RESTARTED, qp->rx.message_start, qp->message_bytes);
+    abandon_message(qp);
+    qp->rx.epsn = qp->rx.message_start;
+}
+
 /* Is it the expected packet? Recovery says what to do with any other. */
 static inline enum verdict check_sequence(struct arrival *a)
 {
@@ -63,8 +92,10 @@ static inline enum verdict check_sequence(struct arrival *a)
 
     if (OCHE_UNLIKELY(qp->transport == OCHE_TRANSPORT_UC))
         return check_uc_sequence(a);
+    if (OCHE_UNLIKELY(qp->flags & QP_WAS_RNR) && held_back(a))
+        return drop_out_of_order(a);
     enum oche_verdict verdict = a->nic->recovery->arrived(&qp->rx, a->packet, a->now, &reply);
-    if (OCHE_UNLIKELY(reply.send_nak) && !(qp->flags & QP_WAS_RNR))
+    if (OCHE_UNLIKELY(reply.send_nak))
         response_ask_nak(qp, OCHE_SYNDROME_NAK_SEQUENCE, reply.nak_psn);
     if (qp->rx.timer != OCHE_NEVER)
         timers_want(qp, qp->rx.timer);
@@ -72,8 +103,9 @@ static inline enum verdict check_sequence(struct arrival *a)
         return GO;
     if (verdict == OCHE_VERDICT_DUPLICATE)
         return DUPLICATE;
-    a->nic->stats.out_of_order_packets++;
-    qp_trace(qp, a->now, OCHE_TRACE_OUT_OF_ORDER, a->packet->psn, qp->rx.epsn);
+    drop_out_of_order(a);
+    if (OCHE_UNLIKELY(reply.restart))
+        restart_message(a);
     return DROP;
 }
 
@@ -292,10 +324,10 @@ static enum verdict execute_data(struct arrival *a)
         return verdict;
     qp->message_bytes += bytes;
     qp->rx.epsn = oche_psn_add(qp->rx.epsn, 1);
-    a->nic->stats.delivered_bytes += bytes;
     qp_trace(qp, a->now, OCHE_TRACE_DELIVERED, a->packet->psn, bytes);
     if (OCHE_UNLIKELY(last)) {
         qp->operation = OCHE_OPERATION_NONE;
+        qp->rx.message_start = qp->rx.epsn;
         qp->msn = oche_psn_add(qp->msn, 1);
         a->nic->stats.delivered_messages++;
         qp_trace(qp, a->now, OCHE_TRACE_MESSAGE_DELIVERED, qp->msn, qp->message_bytes);
@@ -329,7 +361,7 @@ static void execute_read_or_atomic(struct arrival *a)
         .msn = qp->msn,
         .operation = a->row->operation,
     };
-    qp->rx.epsn = response->end_psn;
+    qp->rx.epsn = qp->rx.message_start = response->end_psn;
     if (!read && a->nic->port->atomic != NULL) {
         const struct oche_region *region =
             region_check(a->nic, qp->pd, packet->rkey, packet->va, 8, OCHE_ACCESS_REMOTE_ATOMIC);
@@ -398,22 +430,47 @@ static void answer_duplicate(struct arrival *a)
 
 /* ---- verdicts ---- */
 
+/* Counts and tells what is delivered for good. */
+static inline void deliver(struct arrival *a)
+{
+    const struct oche_nic_port *port = a->nic->port;
+    struct oche_qp *qp = a->qp;
+    bool last = a->row->flags & OCHE_OP_LAST;
+    uint32_t bytes = a->packet->payload_bytes;
+
+    if (OCHE_UNLIKELY(qp->flags & QP_WHOLE_MESSAGES)) {
+        if (!last)
+            return; /* recovery may take it back */
+        bytes = qp->message_bytes;
+    }
+    a->nic->stats.delivered_bytes += bytes;
+    if (port->delivered != NULL)
+        port->delivered(a->nic->port_context, qp, bytes, last, a->now);
+}
+
+static void recovery_accepted(struct arrival *a)
+{
+    struct oche_qp *qp = a->qp;
+
+    a->nic->recovery->accepted(&qp->rx, a->packet, a->now);
+    if (qp->rx.timer != OCHE_NEVER)
+        timers_want(qp, qp->rx.timer);
+}
+
 static void accept_packet(struct arrival *a)
 {
     struct oche_qp *qp = a->qp;
-    const struct oche_nic_port *port = a->nic->port;
 
     qp->flags &= (uint16_t)~QP_WAS_RNR;
     if (qp->transport == OCHE_TRANSPORT_RC) {
         qp->control &= (uint8_t)~CONTROL_NAK; /* what it asked for is here */
         if (a->nic->recovery->accepted != NULL)
-            a->nic->recovery->accepted(&qp->rx, a->packet, a->now);
+            recovery_accepted(a);
         if ((a->packet->bth & OCHE_BTH_ACKREQ) && (a->row->flags & OCHE_OP_PAYLOAD))
             response_ask_ack(qp);
     }
-    if (port->delivered != NULL && (a->row->flags & OCHE_OP_PAYLOAD))
-        port->delivered(a->nic->port_context, qp, a->packet->payload_bytes,
-                        a->row->flags & OCHE_OP_LAST, a->now);
+    if (a->row->flags & OCHE_OP_PAYLOAD)
+        deliver(a);
 }
 
 /* What each bad verdict is counted as, tells the peer, and tells our own side. */
@@ -441,6 +498,7 @@ static void refuse(struct arrival *a, enum verdict verdict)
             qp->rx.epsn = oche_psn_add(a->packet->psn, 1);
     } else if (verdict == NOT_READY) {
         qp->flags |= QP_WAS_RNR;
+        qp->rnr_silence = oche_time_add(a->now, oche_rnr_wait(qp->min_rnr_timer));
         response_ask_nak(qp, OCHE_SYNDROME_RNR | qp->min_rnr_timer, qp->rx.epsn);
     } else {
         enum oche_status status = bad_verdicts[verdict].status;
@@ -495,6 +553,6 @@ void responder_timer(struct oche_qp *qp, oche_time now)
     if (qp->nic->recovery->rx_timer == NULL)
         return;
     qp->nic->recovery->rx_timer(&qp->rx, now, &reply);
-    if (reply.send_nak)
+    if (reply.send_nak && !((qp->flags & QP_WAS_RNR) && now < qp->rnr_silence))
         response_ask_nak(qp, OCHE_SYNDROME_NAK_SEQUENCE, reply.nak_psn);
 }

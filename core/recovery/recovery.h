@@ -14,7 +14,7 @@
 
 /* The sender half of one queue pair. All PSNs are 24 bits. */
 struct oche_recovery_tx {
-    uint32_t una;           /* oldest PSN not acknowledged */
+    uint32_t una;           /* oldest PSN not acknowledged; see also whole_messages */
     uint32_t next;          /* PSN to send next; below `high` it is a retransmission */
     uint32_t high;          /* one past the highest PSN ever sent */
     uint32_t message_start; /* first PSN of the message that holds `una` */
@@ -24,8 +24,9 @@ struct oche_recovery_tx {
 
 /* The receiver half of one queue pair. */
 struct oche_recovery_rx {
-    uint32_t epsn;   /* expected PSN */
-    oche_time timer; /* when rx_timer is to be called; OCHE_NEVER: not */
+    uint32_t epsn;          /* expected PSN */
+    uint32_t message_start; /* PSN at which the message that is arriving began; between two: epsn */
+    oche_time timer; /* when rx_timer is to be called, OCHE_NEVER: not; any hook may set it */
     const void *params;
     void *state; /* scheme->rx_state_bytes, zeroed at start */
 };
@@ -39,6 +40,7 @@ enum oche_verdict {
 /* What the receiver half wants sent; zeroed before the call. */
 struct oche_recovery_reply {
     bool send_nak; /* PSN sequence error, for PSN nak_psn */
+    bool restart;  /* forget what has arrived of the message: epsn goes back to message_start */
     uint32_t nak_psn;
 };
 
@@ -47,14 +49,35 @@ struct oche_recovery_scheme {
     const char *paper;
     struct oche_param_table table;
     size_t tx_state_bytes, rx_state_bytes;
+    /*
+     * A receiver of this scheme may restart a message, so what is acknowledged of a message is not
+     * safe before all of it is. Then: a NAK, a timeout or a gap in the responses of a READ takes
+     * tx.una back to tx.message_start before the hook is called; an ACK within a message shows that
+     * the peer lives, but gives no retry back and never goes past tx.next; taking una back spends a
+     * retry; bytes count as delivered when their message is complete.
+     */
+    bool whole_messages;
 
-    /* Sender half, all required. Each may move tx->next, never outside [tx->una, tx->high]. */
+    /* Sender half. Each may move tx->next, never outside [tx->una, tx->high]. */
+    /* Required, these three. */
     /* Everything below `psn` is acknowledged; tx->una has been moved there. */
     void (*acked)(struct oche_recovery_tx *tx, oche_time now);
     /* NAK(psn): everything below it is acknowledged (una has been moved), psn is missing. */
     void (*nak)(struct oche_recovery_tx *tx, uint32_t psn, oche_time now);
     /* The ACK timer ran out, or an RNR wait ended. */
     void (*timeout)(struct oche_recovery_tx *tx, oche_time now);
+    /*
+     * Optional: a request packet for `psn` has left, tx->next stands behind it. `last`: it ends a
+     * SEND or WRITE message.
+     */
+    void (*sent)(struct oche_recovery_tx *tx, uint32_t psn, bool last, oche_time now);
+    /*
+     * Optional: how long to wait for an ACK, asked whenever the timer is armed, in place of the
+     * connection's ACK timeout; where that is OCHE_NEVER there is no timer, and this is not asked.
+     */
+    oche_time (*rto)(const struct oche_recovery_tx *tx);
+    /* Optional: PSNs outstanding at most (1 or more), if the connection does not say less. */
+    uint32_t (*window_packets)(const void *params);
 
     /* Receiver half. Required: judges a request packet of a valid queue pair. */
     enum oche_verdict (*arrived)(struct oche_recovery_rx *rx, const struct oche_packet *packet,

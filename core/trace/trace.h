@@ -37,7 +37,8 @@
     X(MARKED, "psn, by the sender's own NIC", "its backlog in bytes")                              \
     X(FLOW_STARTED, "flow", "bytes")                                                               \
     X(FLOW_ENDED, "flow", "bytes")                                                                 \
-    X(CC_STATE, "scheme's own", "scheme's own")
+    X(CC_STATE, "scheme's own", "scheme's own")                                                    \
+    X(RESTARTED, "psn at which the message begins again", "bytes of it that are forgotten")
 
 enum oche_trace_kind {
 #define OCHE_TRACE_ENUM(name, a, b) OCHE_TRACE_##name,
