@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/figures.h"
+#include "results/figures.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define NONE            "–" /* there is no such number */

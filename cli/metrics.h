@@ -6,7 +6,7 @@
 #ifndef OCHE_CLI_METRICS_H
 #define OCHE_CLI_METRICS_H
 
-#include "cli/outcome.h"
+#include "lab/outcome.h"
 #include "results/table.h"
 
 enum oche_metric_group {

@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/figures.h"
+#include "results/figures.h"
 
 #define DRAW_EVERY_S 0.2
 

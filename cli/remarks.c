@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "cli/figures.h"
+#include "results/figures.h"
 
 #define ALIKE     1.05 /* factor up to which two numbers are called alike */
 #define P99_NEEDS 100  /* flows: with fewer, a 99th percentile is the maximum */

@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "cli/outcome.h"
+#include "lab/outcome.h"
 
 void oche_remarks_print(const struct oche_outcome *outcomes, size_t count, FILE *out);
 

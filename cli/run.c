@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "cli/commands.h"
-#include "cli/outcome.h"
 #include "cli/progress.h"
 #include "cli/remarks.h"
 #include "cli/run_options.h"
@@ -18,6 +17,7 @@
 #include "cli/summary.h"
 #include "cli/taps.h"
 #include "cli/variants.h"
+#include "lab/outcome.h"
 #include "sim/scenario/scenario.h"
 
 #define ERROR_BYTES OCHE_SCENARIO_ERROR_BYTES

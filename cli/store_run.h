@@ -3,7 +3,7 @@
 #ifndef OCHE_CLI_STORE_RUN_H
 #define OCHE_CLI_STORE_RUN_H
 
-#include "cli/outcome.h"
+#include "lab/outcome.h"
 #include "results/store.h"
 #include "sim/scenario/scenario.h"
 

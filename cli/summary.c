@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "cli/figures.h"
 #include "cli/metrics.h"
+#include "results/figures.h"
 #include "results/table.h"
 
 static void print_and_free(struct oche_table *table, FILE *out)

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "cli/outcome.h"
+#include "lab/outcome.h"
 
 /* One run: flows by size, links and PAUSEs by place, the rest line by line. */
 void oche_summary_print(const struct oche_outcome *outcome, FILE *out);

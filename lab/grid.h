@@ -39,17 +39,28 @@ bool oche_grid_add_axis(struct oche_grid *grid, const char *argument, char *erro
                         size_t error_bytes);
 void oche_grid_free(struct oche_grid *grid);
 
+/* SIZE_MAX: too many to count. Of a grid that oche_grid_open took: at most the maximum. */
+size_t oche_grid_combinations(const struct oche_grid *grid);
 size_t oche_grid_points(const struct oche_grid *grid);
 struct oche_grid_place oche_grid_place(const struct oche_grid *grid, size_t point);
 size_t oche_grid_number(const struct oche_grid *grid, const struct oche_grid_place *place);
+
+/* The seed of a point. */
+uint64_t oche_grid_seed(const struct oche_grid *grid, size_t point);
 
 /* The overrides of a point, the seed's last. malloc'd, as are the strings; *count of them. */
 char **oche_grid_sets(const struct oche_grid *grid, size_t point, size_t *count);
 void oche_grid_sets_free(char **sets, size_t count);
 
 /*
- * Opens the scenario once for every combination, so that a mistake is found before anything runs,
- * and notes seed_base. False and one line in `error`.
+ * Opens the scenario as the first combination has it and notes seed_base. False and one line in
+ * `error` if that cannot be, or if there are too many points.
+ */
+bool oche_grid_open(struct oche_grid *grid, char *error, size_t error_bytes);
+
+/*
+ * The same, and then opens every combination and makes its world, so that a mistake is found
+ * before anything runs.
  */
 bool oche_grid_check(struct oche_grid *grid, char *error, size_t error_bytes);
 

@@ -17,7 +17,8 @@
 #include "core/base.h"
 
 /* A distribution is kept as its exact percentiles, 0 … 1000 thousandths in these steps. */
-#define OCHE_DISTRIBUTION_STEPS 201 /* every 5 thousandths; the last is the maximum */
+#define OCHE_DISTRIBUTION_STEP  5   /* thousandths; the first is the minimum */
+#define OCHE_DISTRIBUTION_STEPS 201 /* the last is the maximum */
 
 enum oche_point_status {
     OCHE_POINT_DONE,
@@ -40,10 +41,10 @@ struct oche_distribution {
 
 struct oche_point_result {
     enum oche_point_status status;
-    char *error;    /* NULL when DONE */
-    uint64_t seed;  /* that was used */
-    uint64_t hash;  /* of the trace */
-    double wall_s;
+    char *error;   /* NULL when DONE */
+    uint64_t seed; /* that was used */
+    uint64_t hash; /* of the trace */
+    double wall_s; /* of the run, without making the world */
     struct oche_metric *metrics;
     size_t metric_count;
     struct oche_distribution *distributions;
@@ -57,6 +58,9 @@ struct oche_point_result {
 void oche_point_run(const char *scenario, const char *const *sets, size_t set_count,
                     struct oche_point_result *result);
 void oche_point_free(struct oche_point_result *result);
+
+/* "done", "failed", "crashed". */
+const char *oche_point_status_name(enum oche_point_status status);
 
 /* As lines of text; numbers survive exactly. False: the file cannot be written. */
 bool oche_point_write(const struct oche_point_result *result, FILE *out);

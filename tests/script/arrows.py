@@ -23,7 +23,8 @@ ARROWS = {
     "device": ["device/", "core/"],
     "results": ["results/", "core/base.h", "core/param.h"],
     "rogue": ["rogue/", "core/base.h", "core/param.h", "core/random.h"],
-    "cli": ["cli/", "core/", "fabric/", "sim/", "device/", "results/", "rogue/"],
+    "lab": ["lab/", "sim/", "results/", "core/"],
+    "cli": ["cli/", "lab/", "core/", "fabric/", "sim/", "device/", "results/", "rogue/"],
 }
 
 PURE = ("core", "fabric")
@@ -157,7 +158,13 @@ def self_test():
         "device/meets.c": ('#include "sim/world.h"\n', "must not include sim/world.h"),
         "device/fabric.c": ('#include "fabric/switch.h"\n', "must not include fabric/switch.h"),
         "results/sim.c": ('#include "sim/world.h"\n', "must not include sim/world.h"),
-        "cli/good.c": ('#include "device/loop.h"\n#include "sim/world.h"\n', None),
+        "results/lab.c": ('#include "lab/point.h"\n', "must not include lab/point.h"),
+        "sim/lab.c": ('#include "lab/point.h"\n', "must not include lab/point.h"),
+        "lab/good.c": ('#include "sim/world/world.h"\n#include "results/store.h"\n', None),
+        "lab/device.c": ('#include "device/loop.h"\n', "must not include device/loop.h"),
+        "lab/cli.c": ('#include "cli/summary.h"\n', "must not include cli/summary.h"),
+        "cli/good.c": ('#include "lab/point.h"\n#include "device/loop.h"\n'
+                       '#include "sim/world.h"\n', None),
         "core/header.c": ("#include <time.h>\n", "must not include <time.h>"),
         "core/stdio.c": ("#include <stdio.h>\n", "must not include <stdio.h>"),
         "core/unistd.c": ("#include <unistd.h>\n", "must not include <unistd.h>"),

@@ -8,7 +8,8 @@ usage: house.py ROOT
 import os
 import sys
 
-FOLDERS = ("core", "fabric", "sim", "device", "results", "rogue", "cli", "tests", "tools", ".ci")
+FOLDERS = ("core", "fabric", "sim", "device", "results", "lab", "rogue", "cli", "tests", "tools",
+           ".ci")
 SOURCES = (".c", ".h", ".py", ".sh", "meson.build")
 
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Taking the measures of a run. */
-#include "cli/outcome.h"
+#include "lab/outcome.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/figures.h"
+#include "results/figures.h"
 #include "sim/measure/fairness.h"
 
 const enum oche_port_place oche_places_up[OCHE_PLACES] = {OCHE_PLACE_HOST_NIC, OCHE_PLACE_TO_HOST,
@@ -58,23 +58,50 @@ static double goodput_of(const struct oche_world *world, uint32_t number)
     return (double)oche_world_flow_bytes(world, number) / (double)(end - sent->started);
 }
 
-static double jain_of_flows(const struct oche_world *world)
+/* The flows' goodputs, and how even they are. */
+static void take_goodputs(struct oche_outcome *outcome, const struct oche_world *world)
 {
+    struct oche_outcome_samples *goodputs = &outcome->samples[OCHE_SAMPLES_GOODPUT];
     uint32_t count = oche_world_flows(world)->count;
-    double *shares = malloc(((size_t)count + 1) * sizeof(*shares));
-    size_t counted = 0;
 
-    OCHE_MUST(shares != NULL);
+    goodputs->values = malloc(((size_t)count + 1) * sizeof(*goodputs->values));
+    OCHE_MUST(goodputs->values != NULL);
     for (uint32_t i = 0; i < count; i++) {
         double goodput = goodput_of(world, i);
 
         if (goodput >= 0)
-            shares[counted++] = goodput;
+            goodputs->values[goodputs->count++] = goodput;
     }
-    double index = oche_jain_index(shares, counted);
+    outcome->jain = oche_jain_index(goodputs->values, goodputs->count);
+    for (size_t i = 0; i < goodputs->count; i++)
+        goodputs->values[i] *= 8 * (double)OCHE_SEC;
+    oche_sort_real(goodputs->values, goodputs->count);
+}
 
-    free(shares);
-    return index;
+/* Completion times and slowdowns of the flows that the last row of sizes counts as delivered. */
+static void take_times(struct oche_outcome *outcome, const struct oche_flow_record *records,
+                       uint32_t count, oche_time warmup)
+{
+    struct oche_outcome_samples *times = &outcome->samples[OCHE_SAMPLES_FCT];
+    struct oche_outcome_samples *slowdowns = &outcome->samples[OCHE_SAMPLES_SLOWDOWN];
+
+    times->values = malloc(((size_t)count + 1) * sizeof(*times->values));
+    slowdowns->values = malloc(((size_t)count + 1) * sizeof(*slowdowns->values));
+    OCHE_MUST(times->values != NULL && slowdowns->values != NULL);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct oche_flow_record *flow = &records[i];
+
+        if (flow->start == OCHE_NEVER || flow->start < warmup || flow->end == OCHE_NEVER ||
+            flow->failed)
+            continue;
+        double time = (double)(flow->end - flow->start);
+
+        times->values[times->count++] = time / (double)OCHE_SEC;
+        slowdowns->values[slowdowns->count++] = time / (double)flow->ideal;
+    }
+    OCHE_MUST(times->count == outcome->delivered);
+    oche_sort_real(times->values, times->count);
+    oche_sort_real(slowdowns->values, slowdowns->count);
 }
 
 static void list_flows(struct oche_outcome *outcome, const struct oche_world *world)
@@ -121,7 +148,8 @@ static void take_flows(struct oche_outcome *outcome, struct oche_world *world)
     outcome->delivered = all->delivered;
     outcome->failed = all->failed;
     outcome->unfinished = all->flows - all->delivered - all->failed;
-    outcome->jain = jain_of_flows(world);
+    take_goodputs(outcome, world);
+    take_times(outcome, records, flows->count, warmup);
     list_flows(outcome, world);
     free(records);
 }
@@ -198,6 +226,10 @@ void oche_outcome_take(struct oche_outcome *outcome, struct oche_world *world, c
 
 void oche_outcome_free(struct oche_outcome *outcome)
 {
+    for (unsigned i = 0; i < OCHE_OUTCOME_SAMPLES; i++) {
+        free(outcome->samples[i].values);
+        outcome->samples[i] = (struct oche_outcome_samples){.count = 0};
+    }
     free(outcome->queues);
     outcome->queues = NULL;
     outcome->queue_count = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers for tables. */
-#include "cli/figures.h"
+#include "results/figures.h"
 
 #include <inttypes.h>
 #include <stdio.h>

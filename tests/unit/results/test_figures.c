@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers in tables: three digits, the right unit, nothing rounded to another unit's thousand. */
-#include "cli/figures.h"
+#include "results/figures.h"
 #include "tests/support/test.h"
 
 #define ASSERT_TEXT(figure, wanted) assert_string_equal((figure).text, wanted)

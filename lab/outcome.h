@@ -3,8 +3,8 @@
  * What a run came to: the measures that tables show, taken from a world that has run, and
  * independent of it from then on, so that several runs can be shown side by side.
  */
-#ifndef OCHE_CLI_OUTCOME_H
-#define OCHE_CLI_OUTCOME_H
+#ifndef OCHE_LAB_OUTCOME_H
+#define OCHE_LAB_OUTCOME_H
 
 #include "sim/measure/flow_completion.h"
 #include "sim/measure/marks.h"
@@ -20,6 +20,18 @@
 struct oche_outcome_queue {
     char name[OCHE_OUTCOME_NAME_BYTES]; /* "tor0:host3" */
     struct oche_queue_occupancy occupancy;
+};
+
+/* What flows came to, one value a flow: exact distributions are made from these. */
+enum oche_outcome_sample {
+    OCHE_SAMPLES_FCT,      /* seconds; of delivered flows */
+    OCHE_SAMPLES_SLOWDOWN, /* of delivered flows */
+    OCHE_SAMPLES_GOODPUT,  /* bits per second; of all measured flows, as far as they came */
+    OCHE_OUTCOME_SAMPLES
+};
+struct oche_outcome_samples {
+    double *values; /* ascending */
+    size_t count;
 };
 
 /* One flow, where there are few. */
@@ -47,6 +59,7 @@ struct oche_outcome {
     double jain;                                          /* of the flows' goodputs; -1: none */
     struct oche_outcome_flow listed[OCHE_OUTCOME_LISTED]; /* the flows, unless there are more */
     uint32_t listed_count;
+    struct oche_outcome_samples samples[OCHE_OUTCOME_SAMPLES];
 
     /* Links and switches. */
     struct oche_utilisation_row utilisation[OCHE_PLACES];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers as people read them: three digits and a unit. For tables; results files have them whole.
  */
-#ifndef OCHE_CLI_FIGURES_H
-#define OCHE_CLI_FIGURES_H
+#ifndef OCHE_RESULTS_FIGURES_H
+#define OCHE_RESULTS_FIGURES_H
 
 #include "core/base.h"
 

@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of metrics, and how names come from it. */
+#include "lab/metrics.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/measure/percentile.h"
+#include "sim/scenario/units.h"
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+#define MOST_NAMES      1024 /* that a misspelling is compared with */
+
+/* What a metric is of: how many there are of it in a run, and which of them it has. */
+enum subject {
+    OF_RUN,
+    OF_SIZE,      /* ranges of flow sizes in which flows started; all of them: always */
+    OF_DELIVERED, /* those in which flows were delivered */
+    OF_PLACE,     /* places that have ports */
+    OF_TIER,      /* kinds of nodes */
+    OF_PORT,      /* watched queues, by name */
+    OF_FLOW,      /* flows, where they are listed one by one */
+    SUBJECTS
+};
+
+/* What stands in a name for it. */
+static const char *const placeholders[SUBJECTS] = {
+    [OF_RUN] = NULL,    [OF_SIZE] = "SIZE", [OF_DELIVERED] = "SIZE", [OF_PLACE] = "PLACE",
+    [OF_TIER] = "TIER", [OF_PORT] = "PORT", [OF_FLOW] = "N"};
+
+static const char *const place_names[OCHE_PLACES] = {[OCHE_PLACE_TO_HOST] = "tor_to_host",
+                                                     [OCHE_PLACE_TOR_UP] = "tor_to_up",
+                                                     [OCHE_PLACE_AGGREGATION] = "aggregation",
+                                                     [OCHE_PLACE_CORE] = "core",
+                                                     [OCHE_PLACE_HOST_NIC] = "host_nic"};
+
+static const char *const tier_names[OCHE_NODE_KINDS] = {[OCHE_NODE_HOST] = "host",
+                                                        [OCHE_NODE_TOR] = "tor",
+                                                        [OCHE_NODE_AGGREGATION] = "aggregation",
+                                                        [OCHE_NODE_CORE] = "core"};
+
+static const char second[] = "s", rate[] = "bps", byte[] = "bytes", number[] = "count",
+                  ratio[] = "ratio";
+static const char *const units[] = {second, rate, byte, number, ratio};
+
+/* How the value is found. */
+enum source {
+    COUNTER,     /* a uint64_t */
+    PICOSECONDS, /* an oche_time */
+    REAL,        /* a double */
+    PERCENTILE,  /* `at` thousandths of the flows' goodputs */
+    COMPUTED     /* by a function */
+};
+
+struct metric {
+    const char *name, *unit;
+    enum subject of;
+    enum source source;
+    size_t at, stride; /* of the first one in the outcome (queues: in the array), to the next */
+    double (*compute)(const struct oche_outcome *outcome, unsigned which);
+    const char *help;
+};
+
+/* ---- what is computed ---- */
+
+static double goodput(const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    return (double)oche_rate_of(o->totals.nic.delivered_bytes, o->totals.measured);
+}
+
+static double jain(const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    return o->jain < 0 ? NAN : o->jain;
+}
+
+static double flow_goodput_mean(const struct oche_outcome *o, unsigned which)
+{
+    const struct oche_outcome_samples *samples = &o->samples[OCHE_SAMPLES_GOODPUT];
+    double sum = 0;
+
+    (void)which;
+    for (size_t i = 0; i < samples->count; i++)
+        sum += samples->values[i];
+    return samples->count == 0 ? NAN : sum / (double)samples->count;
+}
+
+static double listed_goodput(const struct oche_outcome *o, unsigned which)
+{
+    return (double)o->listed[which].goodput_bps;
+}
+
+static double retransmitted_ratio(const struct oche_outcome *o, unsigned which)
+{
+    const struct oche_nic_stats *nic = &o->totals.nic;
+
+    (void)which;
+    return nic->data_packets_sent == 0
+               ? NAN
+               : (double)nic->retransmitted_packets / (double)nic->data_packets_sent;
+}
+
+static double all_drops(const struct oche_outcome *o, unsigned which)
+{
+    uint64_t sum = 0;
+
+    (void)which;
+    for (unsigned cause = 0; cause < OCHE_DROP_CAUSES; cause++)
+        sum += o->totals.drops[cause];
+    return (double)sum;
+}
+
+static double all_marks(const struct oche_outcome *o, unsigned which)
+{
+    uint64_t sum = 0;
+
+    (void)which;
+    for (unsigned place = 0; place < OCHE_PLACES; place++)
+        sum += o->marks[place].marks;
+    return (double)sum;
+}
+
+static double longest_pause(const struct oche_outcome *o, unsigned which)
+{
+    oche_time longest = 0;
+
+    (void)which;
+    for (unsigned kind = 0; kind < OCHE_NODE_KINDS; kind++)
+        if (o->pauses[kind].longest_held > longest)
+            longest = o->pauses[kind].longest_held;
+    return (double)longest / (double)OCHE_SEC;
+}
+
+/* ---- the table ---- */
+
+#define OUTCOME(member) offsetof(struct oche_outcome, member), 0, NULL
+#define TOTAL(member)   OUTCOME(totals.member)
+#define NIC(member)     OUTCOME(totals.nic.member)
+#define OF(array, type, member)                                                                    \
+    offsetof(struct oche_outcome, array) + offsetof(struct type, member), sizeof(struct type), NULL
+#define SIZES(member)  OF(sizes, oche_completion_row, member)
+#define USE(member)    OF(utilisation, oche_utilisation_row, member)
+#define MARKS(member)  OF(marks, oche_mark_row, member)
+#define PAUSES(member) OF(pauses, oche_pause_sum, member)
+#define QUEUE(member)                                                                              \
+    offsetof(struct oche_outcome_queue, occupancy) +                                               \
+        offsetof(struct oche_queue_occupancy, member),                                             \
+        sizeof(struct oche_outcome_queue), NULL
+#define AT(thousandths)   thousandths, 0, NULL
+#define FUNCTION(compute) 0, 0, compute
+
+static const struct metric table[] = {
+    /* Flows that began during warm-up are in no figure but their own. */
+    {"flows.started", number, OF_RUN, COUNTER, OUTCOME(flows), "flows that started after warm-up"},
+    {"flows.delivered", number, OF_RUN, COUNTER, OUTCOME(delivered),
+     "of these, wholly at their receiver before the end"},
+    {"flows.unfinished", number, OF_RUN, COUNTER, OUTCOME(unfinished),
+     "of these, neither delivered nor failed at the end"},
+    {"flows.failed", number, OF_RUN, COUNTER, OUTCOME(failed), "of these, failed"},
+    {"flows.in_warmup", number, OF_RUN, COUNTER, OUTCOME(warmup_flows),
+     "flows that began during warm-up; they are in no other figure of flows"},
+    {"flows.SIZE.started", number, OF_SIZE, COUNTER, SIZES(flows), "flows.started, by flow size"},
+    {"flows.SIZE.delivered", number, OF_SIZE, COUNTER, SIZES(delivered),
+     "flows.delivered, by flow size"},
+    {"flows.SIZE.failed", number, OF_SIZE, COUNTER, SIZES(failed), "flows.failed, by flow size"},
+
+    {"fct.SIZE.p50", second, OF_DELIVERED, PICOSECONDS, SIZES(time[OCHE_P50]),
+     "flow completion time, median of the delivered flows of that size"},
+    {"fct.SIZE.p90", second, OF_DELIVERED, PICOSECONDS, SIZES(time[OCHE_P90]), "90th percentile"},
+    {"fct.SIZE.p99", second, OF_DELIVERED, PICOSECONDS, SIZES(time[OCHE_P99]), "99th percentile"},
+    {"fct.SIZE.p99.9", second, OF_DELIVERED, PICOSECONDS, SIZES(time[OCHE_P999]),
+     "99.9th percentile"},
+    {"fct.SIZE.mean", second, OF_DELIVERED, PICOSECONDS, SIZES(time_mean), "mean"},
+    {"fct.SIZE.max", second, OF_DELIVERED, PICOSECONDS, SIZES(time_max), "largest"},
+    {"slowdown.SIZE.p50", ratio, OF_DELIVERED, REAL, SIZES(slowdown[OCHE_P50]),
+     "completion time over that of the flow alone, median of the delivered flows of that size"},
+    {"slowdown.SIZE.p90", ratio, OF_DELIVERED, REAL, SIZES(slowdown[OCHE_P90]), "90th percentile"},
+    {"slowdown.SIZE.p99", ratio, OF_DELIVERED, REAL, SIZES(slowdown[OCHE_P99]), "99th percentile"},
+    {"slowdown.SIZE.p99.9", ratio, OF_DELIVERED, REAL, SIZES(slowdown[OCHE_P999]),
+     "99.9th percentile"},
+    {"slowdown.SIZE.mean", ratio, OF_DELIVERED, REAL, SIZES(slowdown_mean), "mean"},
+    {"slowdown.SIZE.max", ratio, OF_DELIVERED, REAL, SIZES(slowdown_max), "largest"},
+
+    {"goodput", rate, OF_RUN, COMPUTED, FUNCTION(goodput),
+     "payload delivered in order to all hosts, over the measured time"},
+    {"jain", ratio, OF_RUN, COMPUTED, FUNCTION(jain),
+     "Jain's index of the flows' goodputs: 1 when all are equal"},
+    {"flow_goodput.mean", rate, OF_RUN, COMPUTED, FUNCTION(flow_goodput_mean),
+     "goodput of a flow from its start to its end, or the run's: mean over flows"},
+    {"flow_goodput.min", rate, OF_RUN, PERCENTILE, AT(0), "smallest"},
+    {"flow_goodput.p10", rate, OF_RUN, PERCENTILE, AT(100), "10th percentile"},
+    {"flow_goodput.p50", rate, OF_RUN, PERCENTILE, AT(500), "median"},
+    {"flow_goodput.p90", rate, OF_RUN, PERCENTILE, AT(900), "90th percentile"},
+    {"flow_goodput.max", rate, OF_RUN, PERCENTILE, AT(1000), "largest"},
+    {"flow.N.goodput", rate, OF_FLOW, COMPUTED, FUNCTION(listed_goodput),
+     "goodput of flow N (from 0, as they are listed), where there are at most 16"},
+
+    {"delivered_bytes", byte, OF_RUN, COUNTER, NIC(delivered_bytes),
+     "payload delivered in order to all hosts"},
+    {"delivered_messages", number, OF_RUN, COUNTER, NIC(delivered_messages),
+     "messages delivered to all hosts"},
+    {"data_packets", number, OF_RUN, COUNTER, NIC(data_packets_sent),
+     "data packets that NICs sent, repeated ones too"},
+    {"data_bytes", byte, OF_RUN, COUNTER, NIC(data_bytes_sent), "payload in them"},
+    {"retransmitted_packets", number, OF_RUN, COUNTER, NIC(retransmitted_packets),
+     "data packets that NICs sent again"},
+    {"retransmitted_bytes", byte, OF_RUN, COUNTER, NIC(retransmitted_bytes), "payload in them"},
+    {"retransmitted_ratio", ratio, OF_RUN, COMPUTED, FUNCTION(retransmitted_ratio),
+     "retransmitted_packets over data_packets"},
+    {"duplicate_packets", number, OF_RUN, COUNTER, NIC(duplicate_packets),
+     "data packets that arrived though their receiver had them"},
+    {"out_of_order_packets", number, OF_RUN, COUNTER, NIC(out_of_order_packets),
+     "data packets that arrived before one that was expected"},
+    {"timeouts", number, OF_RUN, COUNTER, NIC(timeouts), "ACK timers that ran out"},
+    {"acks", number, OF_RUN, COUNTER, NIC(acks_sent), "ACKs sent"},
+    {"naks", number, OF_RUN, COUNTER, NIC(naks_sent), "NAKs sent"},
+    {"rnr_naks", number, OF_RUN, COUNTER, NIC(rnr_naks_sent), "RNR NAKs sent"},
+    {"cnps", number, OF_RUN, COUNTER, NIC(cnps_sent), "congestion notification packets sent"},
+    {"rejected_packets", number, OF_RUN, COUNTER, TOTAL(rejected_packets),
+     "packets that NICs threw away because something is wrong with them"},
+
+    {"drops", number, OF_RUN, COMPUTED, FUNCTION(all_drops), "packets that switches dropped"},
+    {"drops.buffer", number, OF_RUN, COUNTER, TOTAL(drops[OCHE_DROP_BUFFER]),
+     "of these, because the buffer was full"},
+    {"drops.no_route", number, OF_RUN, COUNTER, TOTAL(drops[OCHE_DROP_NO_ROUTE]),
+     "of these, without a way to their destination"},
+    {"drops.ttl", number, OF_RUN, COUNTER, TOTAL(drops[OCHE_DROP_TTL]), "of these, in a loop"},
+    {"drops.PLACE", number, OF_PLACE, COUNTER, MARKS(drops), "drops, by the place they were for"},
+    {"lost", number, OF_RUN, COUNTER, TOTAL(lost_packets), "packets that links lost"},
+    {"lost.PLACE", number, OF_PLACE, COUNTER, offsetof(struct oche_outcome, lost), sizeof(uint64_t),
+     NULL, "lost, by the place that sent them"},
+
+    {"utilisation.PLACE.mean", ratio, OF_PLACE, REAL, USE(mean),
+     "bytes on the line over what it could carry, mean over the links from there"},
+    {"utilisation.PLACE.max", ratio, OF_PLACE, REAL, USE(largest), "of the busiest link"},
+    {"packets.PLACE", number, OF_PLACE, COUNTER, MARKS(packets), "packets that left from there"},
+    {"marks", number, OF_RUN, COMPUTED, FUNCTION(all_marks), "packets marked CE"},
+    {"marks.PLACE", number, OF_PLACE, COUNTER, MARKS(marks), "marks, by the place that set them"},
+
+    {"pauses", number, OF_RUN, COUNTER, TOTAL(pauses_sent), "PAUSE frames (XOFF) that were sent"},
+    {"pauses.TIER", number, OF_TIER, COUNTER, PAUSES(sent), "pauses, by who sent them"},
+    {"pauses_received.TIER", number, OF_TIER, COUNTER, PAUSES(received),
+     "PAUSE frames, refreshes too, by who got them"},
+    {"pause_time", second, OF_RUN, PICOSECONDS, TOTAL(pause_time),
+     "time that ports were held, summed over ports and classes"},
+    {"pause_time.TIER", second, OF_TIER, PICOSECONDS, PAUSES(received_time),
+     "pause_time, by whose ports were held"},
+    {"pause_time.TIER.max", second, OF_TIER, PICOSECONDS, PAUSES(longest_held),
+     "of the port that was held longest"},
+    {"pause_time.max", second, OF_RUN, COMPUTED, FUNCTION(longest_pause),
+     "of the port that was held longest, wherever it is"},
+    {"held_upstream.TIER", second, OF_TIER, PICOSECONDS, PAUSES(sent_time),
+     "time that the tier held what sends to it, summed over ports and classes"},
+
+    {"queue.PORT.mean", byte, OF_PORT, COUNTER, QUEUE(mean_bytes),
+     "queue of a port in measure.queues, mean over time"},
+    {"queue.PORT.p50", byte, OF_PORT, COUNTER, QUEUE(percentile[OCHE_P50]),
+     "what it did not exceed for half of the time"},
+    {"queue.PORT.p90", byte, OF_PORT, COUNTER, QUEUE(percentile[OCHE_P90]), "for 90 % of it"},
+    {"queue.PORT.p99", byte, OF_PORT, COUNTER, QUEUE(percentile[OCHE_P99]), "for 99 % of it"},
+    {"queue.PORT.p99.9", byte, OF_PORT, COUNTER, QUEUE(percentile[OCHE_P999]), "for 99.9 % of it"},
+    {"queue.PORT.max", byte, OF_PORT, COUNTER, QUEUE(max_bytes), "the most there was in it"},
+
+    {"simulated_time", second, OF_RUN, PICOSECONDS, OUTCOME(simulated), "warm-up included"},
+    {"measured_time", second, OF_RUN, PICOSECONDS, TOTAL(measured), "after warm-up"},
+    {"packet_hops", number, OF_RUN, COUNTER, TOTAL(hops), "packets times links, the whole run"},
+};
+
+/* ---- values ---- */
+
+static unsigned how_many(enum subject of, const struct oche_outcome *outcome)
+{
+    switch (of) {
+    case OF_RUN:
+        return 1;
+    case OF_SIZE:
+    case OF_DELIVERED:
+        return OCHE_OUTCOME_SIZES + 1;
+    case OF_PLACE:
+        return OCHE_PLACES;
+    case OF_TIER:
+        return OCHE_NODE_KINDS;
+    case OF_PORT:
+        return outcome->queue_count;
+    case OF_FLOW:
+        return outcome->listed_count;
+    case SUBJECTS:
+        break;
+    }
+    return 0;
+}
+
+static bool is_there(enum subject of, const struct oche_outcome *outcome, unsigned which)
+{
+    switch (of) {
+    case OF_SIZE:
+        return outcome->sizes[which].flows > 0 || which == OCHE_OUTCOME_SIZES;
+    case OF_DELIVERED:
+        return outcome->sizes[which].delivered > 0;
+    case OF_PLACE:
+        return outcome->utilisation[which].ports > 0;
+    default:
+        return true;
+    }
+}
+
+static double value_of(const struct metric *metric, const struct oche_outcome *outcome,
+                       unsigned which)
+{
+    const struct oche_outcome_samples *goodputs = &outcome->samples[OCHE_SAMPLES_GOODPUT];
+    const char *base =
+        metric->of == OF_PORT ? (const char *)outcome->queues : (const char *)outcome;
+    const void *at = base + metric->at + which * metric->stride;
+
+    switch (metric->source) {
+    case COUNTER:
+        return (double)*(const uint64_t *)at;
+    case PICOSECONDS:
+        return (double)*(const oche_time *)at / (double)OCHE_SEC;
+    case REAL:
+        return *(const double *)at;
+    case PERCENTILE:
+        return goodputs->count == 0
+                   ? NAN
+                   : oche_percentile_real(goodputs->values, goodputs->count, (uint32_t)metric->at);
+    case COMPUTED:
+        return metric->compute(outcome, which);
+    }
+    return NAN;
+}
+
+/* ---- names ---- */
+
+/* "10KB to 100KB" as "10KB_to_100KB", "all sizes" as "all". */
+static const char *size_name(unsigned which, char *text, size_t text_bytes)
+{
+    bool last = which + 1 >= OCHE_OUTCOME_SIZES;
+
+    if (which == OCHE_OUTCOME_SIZES)
+        return "all";
+    const struct oche_completion_row row = {.from_bytes = oche_completion_sizes[which],
+                                            .to_bytes = last ? UINT64_MAX
+                                                             : oche_completion_sizes[which + 1]};
+
+    oche_outcome_size_name(&row, text, text_bytes);
+    for (char *c = text; *c != '\0'; c++)
+        if (*c == ' ')
+            *c = '_';
+    return text;
+}
+
+/* What stands for the subject in a name. */
+static const char *subject_name(enum subject of, const struct oche_outcome *outcome, unsigned which,
+                                char *text, size_t text_bytes)
+{
+    switch (of) {
+    case OF_SIZE:
+    case OF_DELIVERED:
+        return size_name(which, text, text_bytes);
+    case OF_PLACE:
+        return place_names[which];
+    case OF_TIER:
+        return tier_names[which];
+    case OF_PORT:
+        return outcome->queues[which].name;
+    case OF_FLOW:
+        snprintf(text, text_bytes, "%u", which);
+        return text;
+    case OF_RUN:
+    case SUBJECTS:
+        break;
+    }
+    return "";
+}
+
+/* The metric's name with `subject` in it. */
+static void fill_name(const struct metric *metric, const char *subject, char *name,
+                      size_t name_bytes)
+{
+    const char *hole = placeholders[metric->of];
+    const char *at = hole != NULL ? strstr(metric->name, hole) : NULL;
+
+    int length = at == NULL ? snprintf(name, name_bytes, "%s", metric->name)
+                            : snprintf(name, name_bytes, "%.*s%s%s", (int)(at - metric->name),
+                                       metric->name, subject, at + strlen(hole));
+
+    OCHE_MUST(length > 0 && (size_t)length < name_bytes);
+}
+
+void oche_metrics_each(const struct oche_outcome *outcome, oche_metric_visit *visit, void *context)
+{
+    char name[OCHE_METRIC_NAME_BYTES], subject[OCHE_METRIC_NAME_BYTES];
+
+    for (size_t i = 0; i < COUNT_OF(table); i++) {
+        for (unsigned which = 0; which < how_many(table[i].of, outcome); which++) {
+            if (!is_there(table[i].of, outcome, which))
+                continue;
+            double value = value_of(&table[i], outcome, which);
+
+            if (isnan(value))
+                continue;
+            fill_name(&table[i],
+                      subject_name(table[i].of, outcome, which, subject, sizeof(subject)), name,
+                      sizeof(name));
+            visit(context, name, table[i].unit, value);
+        }
+    }
+}
+
+/* Whether `text` (of that length) can stand for the subject. */
+static bool can_be(enum subject of, const char *text, size_t length)
+{
+    const struct oche_outcome none = {.queue_count = 0};
+    char buffer[OCHE_METRIC_NAME_BYTES];
+
+    if (of == OF_PORT)
+        return length > 0;
+    if (of == OF_FLOW) {
+        size_t digits = strspn(text, "0123456789");
+
+        return length > 0 && length <= 2 && digits >= length && (text[0] != '0' || length == 1);
+    }
+    for (unsigned which = 0; which < how_many(of, &none); which++) {
+        const char *name = subject_name(of, &none, which, buffer, sizeof(buffer));
+
+        if (strlen(name) == length && memcmp(name, text, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool matches(const struct metric *metric, const char *name)
+{
+    const char *hole = placeholders[metric->of];
+    const char *at = hole != NULL ? strstr(metric->name, hole) : NULL;
+
+    if (at == NULL)
+        return strcmp(metric->name, name) == 0;
+    const size_t before = (size_t)(at - metric->name), length = strlen(name);
+    const char *after = at + strlen(hole);
+    const size_t rest = strlen(after);
+
+    return length > before + rest && strncmp(name, metric->name, before) == 0 &&
+           strcmp(name + length - rest, after) == 0 &&
+           can_be(metric->of, name + before, length - before - rest);
+}
+
+static const struct metric *find(const char *name)
+{
+    for (size_t i = 0; i < COUNT_OF(table); i++)
+        if (matches(&table[i], name))
+            return &table[i];
+    return NULL;
+}
+
+const char *oche_metric_help(const char *name)
+{
+    const struct metric *metric = find(name);
+
+    return metric != NULL ? metric->help : NULL;
+}
+
+const char *oche_metric_unit(const char *name)
+{
+    const struct metric *metric = find(name);
+
+    return metric != NULL ? metric->unit : NULL;
+}
+
+const char *oche_metric_unit_named(const char *unit)
+{
+    for (size_t i = 0; i < COUNT_OF(units); i++)
+        if (strcmp(units[i], unit) == 0)
+            return units[i];
+    return NULL;
+}
+
+bool oche_metric_check(const char *name, char *error, size_t error_bytes)
+{
+    const struct oche_outcome none = {.queue_count = 0};
+    char(*names)[OCHE_METRIC_NAME_BYTES] = NULL, subject[OCHE_METRIC_NAME_BYTES];
+    const char *words[MOST_NAMES];
+    size_t count = 0;
+
+    if (find(name) != NULL)
+        return true;
+    names = calloc(MOST_NAMES, sizeof(*names));
+    OCHE_MUST(names != NULL);
+    for (size_t i = 0; i < COUNT_OF(table); i++)
+        for (unsigned which = 0; which < how_many(table[i].of, &none) && count < MOST_NAMES;
+             which++) {
+            fill_name(&table[i], subject_name(table[i].of, &none, which, subject, sizeof(subject)),
+                      names[count], sizeof(names[count]));
+            words[count] = names[count];
+            count++;
+        }
+    const char *near = oche_nearest_word(name, words, count);
+
+    snprintf(error, error_bytes, "%s: no such metric; %s%s%s", name, near != NULL ? "perhaps " : "",
+             near != NULL ? near : "",
+             near != NULL ? "? oche sweep --metrics lists them"
+                          : "oche sweep --metrics lists them");
+    free(names);
+    return false;
+}
+
+void oche_metrics_print(FILE *out)
+{
+    char text[OCHE_METRIC_NAME_BYTES];
+
+    for (size_t i = 0; i < COUNT_OF(table); i++)
+        fprintf(out, "%-24s %-6s %s\n", table[i].name, table[i].unit, table[i].help);
+    fputs("\nSIZE:", out);
+    for (unsigned which = 0; which <= OCHE_OUTCOME_SIZES; which++)
+        fprintf(out, " %s", size_name(which, text, sizeof(text)));
+    fputs("\nPLACE:", out);
+    for (unsigned p = 0; p < OCHE_PLACES; p++)
+        fprintf(out, " %s", place_names[oche_places_up[p]]);
+    fputs("\nTIER:", out);
+    for (unsigned kind = 0; kind < OCHE_NODE_KINDS; kind++)
+        fprintf(out, " %s", tier_names[kind]);
+    fputs("\nPORT: a port in measure.queues, such as tor0:host0\n", out);
+}

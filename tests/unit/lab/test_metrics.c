@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every number that a run has can be named, and every name leads to its number. */
+#include "lab/metrics.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/point.h"
+#include "sim/scenario/scenario.h"
+#include "tests/support/test.h"
+
+#define PAUSES "tests/scenarios/pauses.yaml"
+
+static char error[1024];
+
+static void check_one(void *context, const char *name, const char *unit, double value)
+{
+    unsigned *count = context;
+
+    (*count)++;
+    assert_true(value == value); /* NAN is none */
+    if (oche_metric_help(name) == NULL || strcmp(oche_metric_unit(name), unit) != 0 ||
+        !oche_metric_check(name, error, sizeof(error)))
+        fail_msg("%s is not known", name);
+    assert_non_null(oche_metric_unit_named(unit));
+}
+
+/* A run with losses, PAUSEs and a watched queue; each value against where it comes from. */
+static void test_values(void **state)
+{
+    static const char *const sets[] = {"measure.queues=tor0:host0", "loss.probability=1%"};
+    struct oche_scenario *scenario = oche_scenario_open(PAUSES, sets, 2, error, sizeof(error));
+    struct oche_outcome o;
+    struct oche_point_result point;
+    unsigned count = 0;
+
+    (void)state;
+    assert_non_null(scenario);
+    struct oche_world *world = oche_world_create(&scenario->config, error, sizeof(error));
+
+    assert_non_null(world);
+    oche_world_run(world, NULL, NULL);
+    oche_outcome_take(&o, world, "", 1);
+    oche_metrics_each(&o, check_one, &count);
+    oche_point_run(PAUSES, sets, 2, &point);
+    assert_int_equal(point.status, OCHE_POINT_DONE);
+    assert_int_equal(point.metric_count, count);
+    const struct oche_completion_row *all = &o.sizes[OCHE_OUTCOME_SIZES];
+    const struct {
+        const char *name;
+        double value;
+    } rows[] = {
+        {"flows.started", (double)o.flows},
+        {"flows.all.delivered", (double)o.delivered},
+        {"fct.all.p99", (double)all->time[OCHE_P99] / 1e12},
+        {"fct.all.max", (double)all->time_max / 1e12},
+        {"slowdown.all.p99.9", all->slowdown[OCHE_P999]},
+        {"goodput", (double)oche_rate_of(o.totals.nic.delivered_bytes, o.totals.measured)},
+        {"jain", o.jain},
+        {"retransmitted_packets", (double)o.totals.nic.retransmitted_packets},
+        {"naks", (double)o.totals.nic.naks_sent},
+        {"lost", (double)o.totals.lost_packets},
+        {"lost.host_nic", (double)o.lost[OCHE_PLACE_HOST_NIC]},
+        {"lost.tor_to_host", (double)o.lost[OCHE_PLACE_TO_HOST]},
+        {"utilisation.tor_to_host.max", o.utilisation[OCHE_PLACE_TO_HOST].largest},
+        {"packets.tor_to_host", (double)o.marks[OCHE_PLACE_TO_HOST].packets},
+        {"marks.tor_to_host", (double)o.marks[OCHE_PLACE_TO_HOST].marks},
+        {"pauses", (double)o.totals.pauses_sent},
+        {"pauses.tor", (double)o.pauses[OCHE_NODE_TOR].sent},
+        {"pause_time.host", (double)o.pauses[OCHE_NODE_HOST].received_time / 1e12},
+        {"queue.tor0:host0.p99", (double)o.queues[0].occupancy.percentile[OCHE_P99]},
+        {"queue.tor0:host0.max", (double)o.queues[0].occupancy.max_bytes},
+        {"flow_goodput.min", o.samples[OCHE_SAMPLES_GOODPUT].values[0]},
+        {"packet_hops", (double)o.totals.hops},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        double value = oche_point_metric(&point, rows[i].name);
+
+        if (!(value == rows[i].value))
+            fail_msg("%s: %g instead of %g", rows[i].name, value, rows[i].value);
+    }
+    assert_true(o.totals.pauses_sent > 0 && o.totals.lost_packets > 0);
+    assert_true(isnan(oche_point_metric(&point, "queue.tor1:agg0.p50"))); /* not watched */
+    assert_true(isnan(oche_point_metric(&point, "flow.0.goodput")));      /* too many flows */
+    assert_true(point.hash == o.totals.hash);
+
+    /* Distributions end where the metrics do. */
+    assert_int_equal(point.distribution_count, 3);
+    assert_string_equal(point.distributions[0].name, "fct");
+    assert_true(point.distributions[0].count == o.delivered);
+    assert_true(point.distributions[0].value[200] == (double)all->time_max / 1e12);
+    assert_true(point.distributions[0].value[100] == (double)all->time[OCHE_P50] / 1e12);
+    assert_true(point.distributions[1].value[180] == all->slowdown[OCHE_P90]);
+    assert_true(point.distributions[2].value[0] == o.samples[OCHE_SAMPLES_GOODPUT].values[0]);
+    oche_point_free(&point);
+    oche_outcome_free(&o);
+    oche_world_free(world);
+    oche_scenario_close(scenario);
+}
+
+static void test_names(void **state)
+{
+    static const char *const good[] = {"goodput",
+                                       "fct.10KB_to_100KB.p99.9",
+                                       "slowdown.10MB_and_more.mean",
+                                       "flow.0.goodput",
+                                       "flow.15.goodput",
+                                       "queue.tor0:host0.p99",
+                                       "queue.a.b.p50",
+                                       "drops.core",
+                                       "drops.ttl"};
+    static const char *const bad[] = {"",
+                                      "good",
+                                      "goodputs",
+                                      "fct.p99",
+                                      "fct..p99",
+                                      "fct.SIZE.p99",
+                                      "fct.tiny.p99",
+                                      "fct.all.p98",
+                                      "queue..p99",
+                                      "queue.p99",
+                                      "flow.x.goodput",
+                                      "flow..goodput",
+                                      "flow.01.goodput",
+                                      "flow.1234.goodput",
+                                      "drops.nowhere",
+                                      "pauses.ToR",
+                                      "xfct.all.p99"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+        if (!oche_metric_check(good[i], error, sizeof(error)))
+            fail_msg("%s", error);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        if (oche_metric_check(bad[i], error, sizeof(error)))
+            fail_msg("%s is taken for a metric", bad[i]);
+    assert_false(oche_metric_check("gootput", error, sizeof(error)));
+    assert_string_equal(error, "gootput: no such metric; perhaps goodput? oche sweep --metrics "
+                               "lists them");
+    assert_null(oche_metric_unit_named("furlongs"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_names),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
