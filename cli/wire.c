@@ -18,6 +18,7 @@
 #include "cli/psn_seen.h"
 #include "core/wire/aeth.h"
 #include "core/wire/codec.h"
+#include "core/wire/extension.h"
 #include "core/wire/pfc_frame.h"
 
 #define ROOM     (65536 + 64) /* the largest IP packet, with some link header */
@@ -107,8 +108,10 @@ static void print_flags(const struct oche_packet *packet)
             printf(" %s", names[i].name);
     if (packet->ecn == OCHE_ECN_CE)
         printf(" CE");
-    if (packet->bth_reserved != 0)
-        printf(" reserved 0x%02x", packet->bth_reserved);
+    if ((packet->bth_reserved & OCHE_BTH_EXTENSIONS) != 0)
+        printf(" extensions");
+    if ((packet->bth_reserved & ~OCHE_BTH_EXTENSIONS) != 0)
+        printf(" reserved 0x%02x", packet->bth_reserved & ~OCHE_BTH_EXTENSIONS);
 }
 
 static void print_aeth(const struct oche_packet *packet)
@@ -122,6 +125,33 @@ static void print_aeth(const struct oche_packet *packet)
     else if (oche_aeth_kind(syndrome) == OCHE_AETH_ACK && code != OCHE_SYNDROME_ACK)
         printf(" credits %" PRIu32, oche_credits(code));
     printf(" msn %" PRIu32, oche_aeth_msn(packet));
+}
+
+static void print_place(const struct oche_packet *packet)
+{
+    const struct oche_place place = oche_place_get(packet);
+
+    printf(", receive %" PRIu32 " offset %" PRIu32, place.receive, place.offset);
+}
+
+/* The PSNs that have arrived behind the gap, as ranges. */
+static void print_sack(const struct oche_packet *packet)
+{
+    const struct oche_sack sack = oche_sack_get(packet);
+    const char *between = ", has";
+
+    for (unsigned i = 0; i < 64; i++) {
+        const unsigned start = i;
+
+        while (i < 64 && (sack.bits >> i & 1) != 0)
+            i++;
+        if (i == start)
+            continue;
+        printf("%s %" PRIu32, between, oche_psn_add(sack.first, start));
+        if (i > start + 1)
+            printf("-%" PRIu32, oche_psn_add(sack.first, i - 1));
+        between = ",";
+    }
 }
 
 static void print_headers(const struct oche_packet *packet)
@@ -138,6 +168,10 @@ static void print_headers(const struct oche_packet *packet)
         printf(" add 0x%" PRIx64, packet->swap_add);
     if ((row->flags & OCHE_OP_HAS(AETH)) != 0)
         print_aeth(packet);
+    if ((row->flags & OCHE_OP_HAS(PLACE)) != 0)
+        print_place(packet);
+    if ((row->flags & OCHE_OP_HAS(SACK)) != 0)
+        print_sack(packet);
     if ((row->flags & OCHE_OP_HAS(ATOMIC_ACK)) != 0)
         printf(" was 0x%" PRIx64, packet->swap_add);
     if ((row->flags & OCHE_OP_HAS(IMM)) != 0)
@@ -246,7 +280,8 @@ static bool note_psn(struct report *report, struct one *one)
     const struct oche_opcode_row *row = oche_opcode(one->packet.opcode);
     struct oche_psn_stream stream = {.place = one->link.place, .dest_qpn = one->packet.dest_qpn};
 
-    if (row->service != OCHE_SERVICE_RC && row->service != OCHE_SERVICE_UC)
+    if (row->service != OCHE_SERVICE_RC && row->service != OCHE_SERVICE_RC_EXTENDED &&
+        row->service != OCHE_SERVICE_UC)
         return true; /* UD numbers its packets and repeats none */
     if (row->operation == OCHE_OPERATION_ACK)
         return true; /* saying again what has arrived is no retransmission */

@@ -49,7 +49,7 @@ uint8_t oche_credit_code(uint32_t credits)
 const char *oche_syndrome_name(uint8_t syndrome)
 {
     static const char *const naks[] = {
-        "NAK PSN sequence error",     "NAK invalid request",    "NAK remote access error",
+        "NAK PSN sequence error",       "NAK invalid request",    "NAK remote access error",
         "NAK remote operational error", "NAK invalid RD request",
     };
     const uint8_t code = oche_aeth_code(syndrome);

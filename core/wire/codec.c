@@ -40,6 +40,22 @@ static bool payload_possible(const struct oche_opcode_row *row, uint32_t payload
     return payload_bytes > 0 || (row->flags & OCHE_OP_LAST) != 0;
 }
 
+/* Headers that are not standard: bytes as they are. */
+static size_t put_scheme(const struct oche_packet *packet, size_t bytes, uint8_t *out)
+{
+    memset(out, 0, bytes);
+    if ((packet->ext & OCHE_EXT_SCHEME) != 0)
+        memcpy(out, packet->scheme_header, bytes);
+    return bytes;
+}
+
+static size_t take_scheme(struct oche_packet *packet, size_t bytes, const uint8_t *in)
+{
+    memcpy(packet->scheme_header, in, bytes);
+    packet->ext |= OCHE_EXT_SCHEME;
+    return bytes;
+}
+
 /* Writes one extension header; what `ext` does not name is zeros. Returns its length. */
 static size_t put_header(enum oche_header header, const struct oche_opcode_row *row,
                          const struct oche_packet *packet, uint8_t *out)
@@ -80,10 +96,11 @@ static size_t put_header(enum oche_header header, const struct oche_opcode_row *
         oche_put64(out + 8, atomic ? packet->swap_add : 0);
         return OCHE_CNP_BYTES;
     case OCHE_HEADER_SCHEME:
-        memset(out, 0, row->scheme_bytes);
-        if ((packet->ext & OCHE_EXT_SCHEME) != 0)
-            memcpy(out, packet->scheme_header, row->scheme_bytes);
-        return row->scheme_bytes;
+        return put_scheme(packet, row->scheme_bytes, out);
+    case OCHE_HEADER_PLACE:
+        return put_scheme(packet, OCHE_PLACE_BYTES, out);
+    case OCHE_HEADER_SACK:
+        return put_scheme(packet, OCHE_SACK_BYTES, out);
     case OCHE_HEADER_NONE:
     case OCHE_HEADERS:
         break;
@@ -133,9 +150,11 @@ static size_t take_header(enum oche_header header, const struct oche_opcode_row 
             packet->ext |= OCHE_EXT_ATOMIC;
         return OCHE_CNP_BYTES;
     case OCHE_HEADER_SCHEME:
-        memcpy(packet->scheme_header, in, row->scheme_bytes);
-        packet->ext |= OCHE_EXT_SCHEME;
-        return row->scheme_bytes;
+        return take_scheme(packet, row->scheme_bytes, in);
+    case OCHE_HEADER_PLACE:
+        return take_scheme(packet, OCHE_PLACE_BYTES, in);
+    case OCHE_HEADER_SACK:
+        return take_scheme(packet, OCHE_SACK_BYTES, in);
     case OCHE_HEADER_NONE:
     case OCHE_HEADERS:
         break;

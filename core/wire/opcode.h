@@ -4,8 +4,9 @@
  * pairs, the capture tools and the tests read this table; none of them has a list of its own.
  *
  * Covered: RC (without the new FLUSH and ATOMIC WRITE), UC, UD, and the RoCEv2 CNP. Not covered:
- * RD, XRC, the InfiniBand CNP 0x80. Congestion control schemes with headers of their own take
- * opcodes 0xC0 and up: a row each, with OCHE_HEADER_SCHEME among its headers.
+ * RD, XRC, the InfiniBand CNP 0x80. What is not standard takes opcodes 0xC0 and up, a row each:
+ * congestion control schemes with headers of their own, OCHE_HEADER_SCHEME among its headers; and
+ * extended RC between peers that have both shown OCHE_BTH_EXTENSIONS (core/wire/extension.h).
  */
 #ifndef OCHE_CORE_WIRE_OPCODE_H
 #define OCHE_CORE_WIRE_OPCODE_H
@@ -56,6 +57,17 @@ enum oche_opcode {
     OCHE_CNP = 0x81,
 
     OCHE_SCHEME_OPCODES = 0xc0, /* from here on */
+    /* Extended RC: each packet of a message says where its payload goes. */
+    OCHE_RC_WRITE_MIDDLE_AT = 0xc0,
+    OCHE_RC_WRITE_LAST_AT = 0xc1,
+    OCHE_RC_WRITE_LAST_IMM_AT = 0xc2,
+    OCHE_RC_SEND_FIRST_AT = 0xc3,
+    OCHE_RC_SEND_MIDDLE_AT = 0xc4,
+    OCHE_RC_SEND_LAST_AT = 0xc5,
+    OCHE_RC_SEND_LAST_IMM_AT = 0xc6,
+    OCHE_RC_SEND_ONLY_AT = 0xc7,
+    OCHE_RC_SEND_ONLY_IMM_AT = 0xc8,
+    OCHE_RC_SACK = 0xc9, /* a NAK that also says what has arrived behind the gap */
     OCHE_OPCODES = 0x100
 };
 
@@ -67,8 +79,9 @@ enum oche_service {
     OCHE_SERVICE_RC,
     OCHE_SERVICE_UC,
     OCHE_SERVICE_UD,
-    OCHE_SERVICE_CNP,    /* any transport */
-    OCHE_SERVICE_SCHEME, /* a congestion control scheme's own packet */
+    OCHE_SERVICE_CNP,         /* any transport */
+    OCHE_SERVICE_SCHEME,      /* a congestion control scheme's own packet */
+    OCHE_SERVICE_RC_EXTENDED, /* RC, between peers that have both shown OCHE_BTH_EXTENSIONS */
 };
 
 enum oche_operation {
@@ -94,6 +107,8 @@ enum oche_header {
     OCHE_HEADER_DETH,
     OCHE_HEADER_CNP,    /* 16 reserved bytes */
     OCHE_HEADER_SCHEME, /* the row's scheme_bytes */
+    OCHE_HEADER_PLACE,  /* core/wire/extension.h */
+    OCHE_HEADER_SACK,   /* the same */
     OCHE_HEADERS
 };
 
@@ -106,6 +121,8 @@ enum oche_header {
 #define OCHE_DETH_BYTES       8
 #define OCHE_CNP_BYTES        16
 #define OCHE_NONE_BYTES       0
+#define OCHE_PLACE_BYTES      8
+#define OCHE_SACK_BYTES       12
 /* BTH and the longest list of headers (AtomicETH). */
 #define OCHE_MAX_HEADER_BYTES (OCHE_BTH_BYTES + OCHE_ATOMIC_BYTES)
 

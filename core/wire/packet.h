@@ -27,6 +27,13 @@ enum oche_packet_kind {
 #define OCHE_BTH_BECN      UINT8_C(0x04)
 #define OCHE_BTH_ACKREQ    UINT8_C(0x02)
 
+/*
+ * Of oche_packet.bth_reserved, which plain RoCEv2 sends as 0 and ignores: "I understand the
+ * extended opcodes" (opcode.h). Whoever has seen it in a packet of its peer may use them towards
+ * it; the answers to the first packet that has it show it back. The other five bits are free.
+ */
+#define OCHE_BTH_EXTENSIONS UINT8_C(0x20)
+
 /* IP ECN field (RFC 3168). */
 enum oche_ecn { OCHE_ECN_NOT_ECT = 0, OCHE_ECN_ECT1 = 1, OCHE_ECN_ECT0 = 2, OCHE_ECN_CE = 3 };
 
@@ -37,7 +44,7 @@ enum oche_ecn { OCHE_ECN_NOT_ECT = 0, OCHE_ECN_ECT1 = 1, OCHE_ECN_ECT0 = 2, OCHE
 #define OCHE_EXT_IMM     UINT8_C(0x08) /* immediate data, or IETH's key */
 #define OCHE_EXT_DETH    UINT8_C(0x10)
 #define OCHE_EXT_PFC     UINT8_C(0x20)
-#define OCHE_EXT_SCHEME  UINT8_C(0x40) /* a scheme's own header, scheme_header */
+#define OCHE_EXT_SCHEME  UINT8_C(0x40) /* a header that is not standard, scheme_header */
 
 struct oche_packet {
     struct oche_packet *next; /* the list that holds the packet now */

@@ -28,9 +28,11 @@ static void print_bth(const struct oche_packet *packet)
            (packet->bth & OCHE_BTH_ACKREQ) != 0);
 }
 
+/* Of opcodes that are not standard tshark shows the BTH only. */
 static void print_extension(const struct oche_packet *packet)
 {
-    const uint32_t flags = oche_opcode(packet->opcode)->flags;
+    const bool standard = packet->opcode < OCHE_SCHEME_OPCODES;
+    const uint32_t flags = standard ? oche_opcode(packet->opcode)->flags : 0;
     const bool atomic = (flags & OCHE_OP_HAS(ATOMIC)) != 0;
 
     printf("\t");
@@ -77,7 +79,9 @@ static struct oche_packet make(uint8_t opcode, struct oche_random *random, uint8
         .ecn = OCHE_ECN_ECT0,
         .bth = (uint8_t)(oche_random_u64(random) & (OCHE_BTH_SOLICITED | OCHE_BTH_ACKREQ)),
         .aeth = (uint32_t)syndromes[oche_random_below(random, 7)] << 24 | 77,
-        .ext = OCHE_EXT_RETH | OCHE_EXT_ATOMIC | OCHE_EXT_IMM | OCHE_EXT_DETH,
+        .ext = OCHE_EXT_RETH | OCHE_EXT_ATOMIC | OCHE_EXT_IMM | OCHE_EXT_DETH | OCHE_EXT_SCHEME,
+        .scheme_header = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11},
+        .bth_reserved = opcode >= OCHE_SCHEME_OPCODES ? OCHE_BTH_EXTENSIONS : 0,
         .va = oche_random_u64(random),
         .rkey = (uint32_t)oche_random_u64(random),
         .dma_length = (uint32_t)oche_random_u64(random),

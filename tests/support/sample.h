@@ -74,6 +74,14 @@ static inline struct oche_packet sample_packet(struct oche_random *random, uint8
         packet.qkey = sample_bits(random, 32);
         packet.src_qpn = sample_bits(random, 24);
     }
+    if ((flags & OCHE_OP_HAS(PLACE)) != 0) {
+        packet.ext |= OCHE_EXT_SCHEME;
+        sample_bytes(random, packet.scheme_header, OCHE_PLACE_BYTES);
+    }
+    if ((flags & OCHE_OP_HAS(SACK)) != 0) {
+        packet.ext |= OCHE_EXT_SCHEME;
+        sample_bytes(random, packet.scheme_header, OCHE_SACK_BYTES);
+    }
     if (packet.payload_bytes > 0) {
         packet.ext |= OCHE_EXT_PAYLOAD;
         packet.payload = payload;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/wire/cnp.h"
+#include "core/wire/extension.h"
 #include "tests/support/crc.h"
 #include "tests/support/sample.h"
 #include "tests/support/test.h"
@@ -146,6 +147,39 @@ static void cnp_layout(void **state)
     assert_int_equal(back.swap_add, full.swap_add);
     assert_int_equal(oche_encode_frame(&back, &frame, crc_zlib, again, sizeof again), count);
     assert_memory_equal(again, bytes, count);
+}
+
+/* Extended RC: where each field lies, and that what was put comes back. */
+static void extensions(void **state)
+{
+    const struct oche_place place = {.receive = 0x01020304, .offset = 0x0a0b0c0d};
+    const struct oche_sack sack = {.first = 0xfffffe, .bits = UINT64_C(0x8000000000000106)};
+    struct oche_packet packet = full, back;
+    uint8_t bytes[64];
+
+    (void)state;
+    packet.ext = OCHE_EXT_IMM;
+    packet.opcode = OCHE_RC_SEND_LAST_IMM_AT;
+    oche_place_put(&packet, &place);
+    assert_int_equal(oche_encode_headers(&packet, NULL, bytes), 24);
+    assert_memory_equal(bytes + 12, B(1, 2, 3, 4, 0x0a, 0x0b, 0x0c, 0x0d, IMM), 12);
+    memset(bytes + 24, 0, 4);
+    assert_int_equal(oche_decode_transport(bytes, 28, &back, NULL), OCHE_WIRE_OK);
+    assert_int_equal(oche_place_get(&back).receive, place.receive);
+    assert_int_equal(oche_place_get(&back).offset, place.offset);
+
+    packet.ext = 0;
+    packet.opcode = OCHE_RC_SACK;
+    packet.aeth = 0x60000007;
+    oche_sack_put(&packet, &sack);
+    assert_int_equal(oche_encode_headers(&packet, NULL, bytes), 28);
+    assert_memory_equal(bytes + 12,
+                        B(0x60, 0, 0, 7, 0, 0xff, 0xff, 0xfe, 0x80, 0, 0, 0, 0, 0, 1, 6), 16);
+    memset(bytes + 28, 0, 4);
+    bytes[16] = 0x77; /* the first byte says nothing */
+    assert_int_equal(oche_decode_transport(bytes, 32, &back, NULL), OCHE_WIRE_OK);
+    assert_int_equal(oche_sack_get(&back).first, sack.first);
+    assert_int_equal(oche_sack_get(&back).bits, sack.bits);
 }
 
 static void scheme_rows(void **state)
@@ -297,15 +331,11 @@ static void udp_checksums(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(header_layouts),
-        cmocka_unit_test(bth_bits),
-        cmocka_unit_test(nothing_without_ext),
-        cmocka_unit_test(cnp_layout),
-        cmocka_unit_test(scheme_rows),
-        cmocka_unit_test(ip_headers),
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(payload_of_nothing),
-        cmocka_unit_test(source_ports),
+        cmocka_unit_test(header_layouts),      cmocka_unit_test(bth_bits),
+        cmocka_unit_test(nothing_without_ext), cmocka_unit_test(cnp_layout),
+        cmocka_unit_test(extensions),          cmocka_unit_test(scheme_rows),
+        cmocka_unit_test(ip_headers),          cmocka_unit_test(refusals),
+        cmocka_unit_test(payload_of_nothing),  cmocka_unit_test(source_ports),
         cmocka_unit_test(udp_checksums),
     };
 

@@ -58,6 +58,16 @@ static const struct expected {
     {0x64, "UD SEND ONLY", "DETH", 8, "Oqpte"},
     {0x65, "UD SEND ONLY IMM", "DETH ImmDt", 12, "Oqpte"},
     {0x81, "CNP", "reserved", 16, "O-n"},
+    {0xc0, "RC WRITE MIDDLE AT", "RETH", 16, "Mqp"},
+    {0xc1, "RC WRITE LAST AT", "RETH", 16, "Lqp"},
+    {0xc2, "RC WRITE LAST IMM AT", "RETH ImmDt", 20, "Lqpte"},
+    {0xc3, "RC SEND FIRST AT", "place", 8, "Fqpt"},
+    {0xc4, "RC SEND MIDDLE AT", "place", 8, "Mqp"},
+    {0xc5, "RC SEND LAST AT", "place", 8, "Lqpe"},
+    {0xc6, "RC SEND LAST IMM AT", "place ImmDt", 12, "Lqpe"},
+    {0xc7, "RC SEND ONLY AT", "place", 8, "Oqpte"},
+    {0xc8, "RC SEND ONLY IMM AT", "place ImmDt", 12, "Oqpte"},
+    {0xc9, "RC SACK", "AETH SACK", 16, "Osn"},
 };
 #define EXPECTED (sizeof expected / sizeof expected[0])
 
@@ -175,6 +185,38 @@ static void services(void **state)
     assert_false(oche_opcode_has(OCHE_RC_SEND_LAST, OCHE_OP_ONLY));
 }
 
+/* An extended row is the plain one's twin but for its header. */
+static void extended(void **state)
+{
+    static const uint8_t twins[][2] = {
+        {OCHE_RC_WRITE_MIDDLE, OCHE_RC_WRITE_MIDDLE_AT},
+        {OCHE_RC_WRITE_LAST, OCHE_RC_WRITE_LAST_AT},
+        {OCHE_RC_WRITE_LAST_IMM, OCHE_RC_WRITE_LAST_IMM_AT},
+        {OCHE_RC_SEND_FIRST, OCHE_RC_SEND_FIRST_AT},
+        {OCHE_RC_SEND_MIDDLE, OCHE_RC_SEND_MIDDLE_AT},
+        {OCHE_RC_SEND_LAST, OCHE_RC_SEND_LAST_AT},
+        {OCHE_RC_SEND_LAST_IMM, OCHE_RC_SEND_LAST_IMM_AT},
+        {OCHE_RC_SEND_ONLY, OCHE_RC_SEND_ONLY_AT},
+        {OCHE_RC_SEND_ONLY_IMM, OCHE_RC_SEND_ONLY_IMM_AT},
+        {OCHE_RC_ACK, OCHE_RC_SACK},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(twins) / sizeof(twins[0]); i++) {
+        const struct oche_opcode_row *plain = oche_opcode(twins[i][0]);
+        const struct oche_opcode_row *more = oche_opcode(twins[i][1]);
+        const uint32_t low = (UINT32_C(1) << OCHE_OP_HEADER_SHIFT) - 1;
+
+        assert_int_equal(more->service, OCHE_SERVICE_RC_EXTENDED);
+        assert_int_equal(more->operation, plain->operation);
+        assert_int_equal(more->flags & low, plain->flags & low);
+        assert_true(oche_opcode_has(twins[i][1], plain->flags));
+        assert_true(more->header_bytes > plain->header_bytes);
+    }
+    for (unsigned opcode = 0; opcode < OCHE_SCHEME_OPCODES; opcode++)
+        assert_int_not_equal(oche_opcode((uint8_t)opcode)->service, OCHE_SERVICE_RC_EXTENDED);
+}
+
 /* 62 + FCS, 1082 + FCS, … are what the captures of tests/golden show. */
 static void frame_bytes(void **state)
 {
@@ -195,10 +237,8 @@ static void frame_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows),
-        cmocka_unit_test(nothing_else),
-        cmocka_unit_test(services),
-        cmocka_unit_test(frame_bytes),
+        cmocka_unit_test(rows),     cmocka_unit_test(nothing_else), cmocka_unit_test(services),
+        cmocka_unit_test(extended), cmocka_unit_test(frame_bytes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the extended RC opcodes add (core/wire/opcode.h), so that a packet that overtakes others
+ * can be put where it belongs, and its sender told so. IRN ("Revisiting network support for RDMA",
+ * SIGCOMM 2018, REFERENCE G) says what is needed and leaves the bytes open; these are ours:
+ *
+ *   WRITE   each packet has a RETH; va is where its own payload goes, the DMA length what is left
+ *           of the message from there on. So FIRST and ONLY stay what they are.
+ *   SEND    struct oche_place: which receive, and where in it.
+ *   SACK    an AETH "NAK PSN sequence error" for the PSN that is missing, then struct oche_sack.
+ */
+#ifndef OCHE_CORE_WIRE_EXTENSION_H
+#define OCHE_CORE_WIRE_EXTENSION_H
+
+#include "core/wire/bytes.h"
+#include "core/wire/packet.h"
+
+/* Where the payload of a SEND packet goes. */
+struct oche_place {
+    uint32_t receive; /* messages before it that took a receive, since the connection was made */
+    uint32_t offset;  /* bytes of the message before this packet */
+};
+
+static inline struct oche_place oche_place_get(const struct oche_packet *packet)
+{
+    return (struct oche_place){.receive = oche_get32(packet->scheme_header),
+                               .offset = oche_get32(packet->scheme_header + 4)};
+}
+
+static inline void oche_place_put(struct oche_packet *packet, const struct oche_place *place)
+{
+    oche_put32(packet->scheme_header, place->receive);
+    oche_put32(packet->scheme_header + 4, place->offset);
+    packet->ext |= OCHE_EXT_SCHEME;
+}
+
+/* Bit i: PSN first + i has arrived. */
+struct oche_sack {
+    uint32_t first; /* 24 bits; the header's first byte is 0, others ignore it */
+    uint64_t bits;
+};
+
+static inline struct oche_sack oche_sack_get(const struct oche_packet *packet)
+{
+    return (struct oche_sack){.first = oche_get32(packet->scheme_header) & OCHE_PSN_MASK,
+                              .bits = oche_get64(packet->scheme_header + 4)};
+}
+
+static inline void oche_sack_put(struct oche_packet *packet, const struct oche_sack *sack)
+{
+    oche_put32(packet->scheme_header, sack->first & OCHE_PSN_MASK);
+    oche_put64(packet->scheme_header + 4, sack->bits);
+    packet->ext |= OCHE_EXT_SCHEME;
+}
+
+#endif
