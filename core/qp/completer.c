@@ -214,6 +214,7 @@ static void nak_sequence(struct oche_qp *qp, const struct oche_packet *packet, b
         return; /* responses before it are missing, and have been asked for */
     if (qp->rnr_deadline != OCHE_NEVER && !moved)
         return; /* the peer complains about what it made us hold back */
+    qp_note(&qp->nak_taken, packet->psn, now);
     /*
      * A repeated NAK may have left before the repair arrived, so it spends no retry: the ACK timer,
      * which it does not restart, bounds them. Without that timer they must count.
@@ -464,6 +465,8 @@ void completer_ack_timeout(struct oche_qp *qp, oche_time now)
     qp->timeouts++;
     qp->nic->stats.timeouts++;
     qp_trace(qp, now, OCHE_TRACE_TIMEOUT, qp->tx.una, qp->retries_left);
+    if (qp->nic->port->timed_out != NULL)
+        qp->nic->port->timed_out(qp->nic->port_context, qp, now);
     if (!spend_retry(qp, &qp->retries_left)) {
         qp_requester_error(qp, qp->send_head, OCHE_STATUS_RETRY_EXCEEDED, now);
         return;

@@ -57,6 +57,8 @@ struct oche_nic_port {
     struct oche_qp *(*unknown_qp)(void *context, const struct oche_packet *packet, oche_time now);
     /* A completion was put into `cq`, whose event was armed (oche_cq_arm). */
     void (*completion_event)(void *context, struct oche_cq *cq);
+    /* The ACK timer ran out; recovery acts after this. oche_qp_losses says what is known. */
+    void (*timed_out)(void *context, struct oche_qp *qp, oche_time now);
     /* The queue pair went to the error state (UC: SQE) by itself. */
     void (*qp_error)(void *context, struct oche_qp *qp, enum oche_status status);
 };
@@ -250,5 +252,21 @@ uint64_t oche_qp_retransmitted_packets(const struct oche_qp *qp);
  */
 uint32_t oche_qp_arrived_bytes(const struct oche_qp *qp);
 uint64_t oche_qp_timeouts(const struct oche_qp *qp);
+
+/* Something that happened to one PSN: since when, and when the last time. 0 and 0: never. */
+struct oche_psn_note {
+    uint32_t psn;
+    oche_time first, last;
+};
+
+/* What a reliable queue pair knows of losses: for whoever looks for what a timeout came from. */
+struct oche_qp_losses {
+    uint32_t una, next, high;       /* as in struct oche_recovery_tx */
+    uint32_t epsn;                  /* expected from the peer */
+    struct oche_psn_note nak_taken; /* the last NAK (sequence error) that was acted upon */
+    struct oche_psn_note missing;   /* the last expected PSN that another one came instead of */
+    struct oche_psn_note nak_sent;  /* the last NAK that left */
+};
+void oche_qp_losses(const struct oche_qp *qp, struct oche_qp_losses *losses);
 
 #endif

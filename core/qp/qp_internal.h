@@ -214,6 +214,7 @@ struct oche_qp {
     uint32_t nak_psn;
     uint32_t pd, access;
     uint32_t peer_slot;
+    struct oche_psn_note nak_taken, missing, nak_sent;
     oche_time rnr_silence; /* QP_WAS_RNR: the peer still waits, until then */
     uint8_t min_rnr_timer;
     bool recv_taken; /* the receive at recv_head belongs to the message in progress */
@@ -331,6 +332,13 @@ static inline void qp_trace(struct oche_qp *qp, oche_time now, enum oche_trace_k
                             uint64_t a, uint64_t b)
 {
     oche_trace_emit(qp->nic->trace, now, kind, qp->qpn, a, b);
+}
+
+static inline void qp_note(struct oche_psn_note *note, uint32_t psn, oche_time now)
+{
+    if (note->psn != psn || note->last == 0)
+        *note = (struct oche_psn_note){.psn = psn, .first = now};
+    note->last = now;
 }
 
 /* Fields of a packet to the peer; ext says that there is nothing on the second line. */

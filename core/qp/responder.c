@@ -58,6 +58,7 @@ static enum verdict check_uc_sequence(struct arrival *a)
 static enum verdict drop_out_of_order(struct arrival *a)
 {
     a->nic->stats.out_of_order_packets++;
+    qp_note(&a->qp->missing, a->qp->rx.epsn, a->now);
     qp_trace(a->qp, a->now, OCHE_TRACE_OUT_OF_ORDER, a->packet->psn, a->qp->rx.epsn);
     return DROP;
 }

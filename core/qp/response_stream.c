@@ -214,6 +214,8 @@ static void send_nak(struct oche_qp *qp, struct oche_packet *packet, oche_time n
     qp->control &= (uint8_t) ~(CONTROL_NAK | CONTROL_ACK); /* it acknowledges what is before */
     stats->rnr_naks_sent += rnr;
     stats->naks_sent += !rnr;
+    if (qp->nak_syndrome == OCHE_SYNDROME_NAK_SEQUENCE)
+        qp_note(&qp->nak_sent, qp->nak_psn, now);
     qp->last_ack_psn = oche_psn_add(qp->nak_psn, OCHE_PSN_MASK);
     send_aeth(qp, packet, qp->nak_syndrome, qp->nak_psn, qp->msn, now);
 }

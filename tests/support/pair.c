@@ -100,6 +100,15 @@ static void on_completion_event(void *context, struct oche_cq *cq)
     hook_side(context)->events++;
 }
 
+static void on_timed_out(void *context, struct oche_qp *qp, oche_time now)
+{
+    struct pair_side *side = hook_side(context);
+
+    (void)now;
+    side->timeouts++;
+    oche_qp_losses(qp, &side->at_timeout);
+}
+
 static void on_qp_error(void *context, struct oche_qp *qp, enum oche_status status)
 {
     (void)qp;
@@ -114,6 +123,7 @@ static const struct oche_nic_port pair_port = {
     .delivered = on_delivered,
     .unknown_qp = on_unknown_qp,
     .completion_event = on_completion_event,
+    .timed_out = on_timed_out,
     .qp_error = on_qp_error,
 };
 
@@ -121,6 +131,7 @@ static const struct oche_nic_port pair_port_no_payload = {
     .delivered = on_delivered,
     .unknown_qp = on_unknown_qp,
     .completion_event = on_completion_event,
+    .timed_out = on_timed_out,
     .qp_error = on_qp_error,
 };
 

@@ -48,6 +48,8 @@ struct pair_side {
     uint64_t delivered_messages;
     uint64_t events, errors; /* completion_event, qp_error */
     enum oche_status error;  /* of the last qp_error */
+    uint64_t timeouts;       /* timed_out */
+    struct oche_qp_losses at_timeout;
     void *nic_memory, *cq_memory, *qp_memory[PAIR_QPS];
 };
 

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a queue pair tells of losses: the PSN that others came instead of, the NAKs that left and
+ * those that were acted upon, and where the sender stood when its ACK timer ran out.
+ */
+#include "core/wire/aeth.h"
+#include "tests/support/pair.h"
+#include "tests/support/test.h"
+
+#include <string.h>
+
+#define MISSING    3
+#define PACKETS    10
+#define BEHIND_IT  (PACKETS - 1 - MISSING)
+#define NEVER_SEEN ((struct oche_psn_note){0})
+
+static int data_losses, nak_losses;
+
+static enum pair_fate lose(struct pair *pair, int from, const struct oche_packet *packet)
+{
+    (void)pair;
+    if (packet->psn != MISSING)
+        return PAIR_PASS;
+    if (from == 0)
+        return data_losses-- > 0 ? PAIR_DROP : PAIR_PASS;
+    return oche_aeth_kind(oche_aeth_syndrome(packet)) == OCHE_AETH_NAK && nak_losses-- > 0
+               ? PAIR_DROP
+               : PAIR_PASS;
+}
+
+static struct pair *run(int data, int naks, oche_time nak_interval)
+{
+    struct pair_options options = {.nak_interval = nak_interval, .ack_every = 64};
+    struct oche_send_work work = pair_work(OCHE_WORK_WRITE, 1, 0, 0, PACKETS * PAIR_MTU);
+    struct pair *pair = pair_open(&options);
+
+    data_losses = data;
+    nak_losses = naks;
+    pair->fate = lose;
+    pair_post(pair, 0, &work);
+    pair_run_quiet(pair);
+    pair_expect(pair, 0, 1, OCHE_STATUS_SUCCESS);
+    return pair;
+}
+
+static void assert_never(const struct oche_psn_note *note)
+{
+    assert_memory_equal(note, &NEVER_SEEN, sizeof(*note));
+}
+
+static void test_nothing_lost(void **state)
+{
+    struct pair *pair = run(0, 0, OCHE_NEVER);
+
+    (void)state;
+    for (int side = 0; side < 2; side++) {
+        struct oche_qp_losses losses;
+
+        oche_qp_losses(pair->side[side].qp[0], &losses);
+        assert_never(&losses.nak_taken);
+        assert_never(&losses.missing);
+        assert_never(&losses.nak_sent);
+        assert_int_equal(losses.una, side == 0 ? PACKETS : 1000);
+        assert_int_equal(losses.epsn, side == 0 ? 1000 : PACKETS);
+        assert_int_equal(pair->side[side].timeouts, 0);
+    }
+    pair_close(pair);
+}
+
+/* A NAK for each packet behind the gap: the notes say when the first and the last were. */
+static void test_repaired(void **state)
+{
+    struct pair *pair = run(1, 0, 1);
+    struct oche_qp_losses sender, receiver;
+
+    (void)state;
+    oche_qp_losses(pair->side[0].qp[0], &sender);
+    oche_qp_losses(pair->side[1].qp[0], &receiver);
+    assert_int_equal(receiver.missing.psn, MISSING);
+    assert_int_equal(receiver.nak_sent.psn, MISSING);
+    assert_int_equal(sender.nak_taken.psn, MISSING);
+    assert_true(receiver.missing.first < receiver.missing.last);
+    assert_true(receiver.nak_sent.first >= receiver.missing.first);
+    /* The NAKs took equally long. */
+    assert_int_equal(sender.nak_taken.first - receiver.nak_sent.first,
+                     sender.nak_taken.last - receiver.nak_sent.last);
+    assert_true(sender.nak_taken.first < sender.nak_taken.last);
+    assert_int_equal(pair->side[0].timeouts, 0);
+    pair_close(pair);
+}
+
+static void test_timeout(void **state)
+{
+    struct pair *pair = run(1, 1, OCHE_NEVER);
+    struct oche_qp_losses receiver;
+    const struct oche_qp_losses *sender = &pair->side[0].at_timeout;
+
+    (void)state;
+    assert_int_equal(pair->side[0].timeouts, 1);
+    assert_int_equal(sender->una, 0); /* no ACK was asked for before */
+    assert_int_equal(sender->next, PACKETS);
+    assert_int_equal(sender->high, PACKETS);
+    assert_never(&sender->nak_taken);
+    oche_qp_losses(pair->side[1].qp[0], &receiver);
+    assert_int_equal(receiver.nak_sent.psn, MISSING);
+    assert_int_equal(receiver.nak_sent.first, receiver.nak_sent.last);
+    assert_int_equal(oche_nic_stats(pair->side[1].nic)->out_of_order_packets, BEHIND_IT);
+    pair_close(pair);
+}
+
+static void test_forgotten_at_reset(void **state)
+{
+    struct pair *pair = run(1, 0, OCHE_NEVER);
+    struct oche_qp_losses losses;
+
+    (void)state;
+    for (int side = 0; side < 2; side++) {
+        oche_qp_reset(pair->side[side].qp[0]);
+        oche_qp_losses(pair->side[side].qp[0], &losses);
+        assert_never(&losses.nak_taken);
+        assert_never(&losses.missing);
+        assert_never(&losses.nak_sent);
+    }
+    pair_close(pair);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nothing_lost),
+        cmocka_unit_test(test_repaired),
+        cmocka_unit_test(test_timeout),
+        cmocka_unit_test(test_forgotten_at_reset),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
