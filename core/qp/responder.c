@@ -553,7 +553,11 @@ void responder_timer(struct oche_qp *qp, oche_time now)
 
     if (qp->nic->recovery->rx_timer == NULL)
         return;
+    if ((qp->flags & QP_WAS_RNR) && now < qp->rnr_silence) {
+        qp->rx.timer = qp->rnr_silence; /* a NAK would find the peer waiting */
+        return;
+    }
     qp->nic->recovery->rx_timer(&qp->rx, now, &reply);
-    if (reply.send_nak && !((qp->flags & QP_WAS_RNR) && now < qp->rnr_silence))
+    if (reply.send_nak)
         response_ask_nak(qp, OCHE_SYNDROME_NAK_SEQUENCE, reply.nak_psn);
 }

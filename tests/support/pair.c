@@ -180,7 +180,17 @@ static void open_side(struct pair *pair, int which)
 {
     struct pair_side *side = &pair->side[which];
     const struct pair_options *o = &pair->options;
+    const struct oche_recovery_scheme *recovery = &oche_recovery_go_back_n;
+    const void *recovery_params = &pair->recovery_params;
 
+    if (o->recovery != NULL) {
+        recovery = o->recovery;
+        recovery_params = o->own_recovery_params;
+    }
+    if (which == 1 && o->peer_recovery != NULL) {
+        recovery = o->peer_recovery;
+        recovery_params = o->peer_recovery_params;
+    }
     side->hooks = (struct pair_hooks){.pair = pair, .side = which};
     oche_trace_init(&side->trace, (uint32_t)which, side->ring, 64);
     struct oche_nic_config config = {
@@ -195,8 +205,8 @@ static void open_side(struct pair *pair, int which)
         .seed = o->seed,
         .cc = o->cc,
         .cc_params = o->cc_params,
-        .recovery = o->recovery != NULL ? o->recovery : &oche_recovery_go_back_n,
-        .recovery_params = o->recovery != NULL ? o->own_recovery_params : &pair->recovery_params,
+        .recovery = recovery,
+        .recovery_params = recovery_params,
         .port = o->no_payload ? &pair_port_no_payload : &pair_port,
         .port_context = &side->hooks,
         .trace = &side->trace,

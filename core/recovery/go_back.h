@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the schemes share that go back: a sender that resumes where a NAK or a timeout says, and a
+ * receiver that takes only the expected PSN and sends at most one NAK in a NAK interval
+ * (REFERENCE E.1, L3).
+ */
+#ifndef OCHE_CORE_RECOVERY_GO_BACK_H
+#define OCHE_CORE_RECOVERY_GO_BACK_H
+
+#include "core/recovery/recovery.h"
+
+/* ---- sender ---- */
+
+static inline void go_back_acked(struct oche_recovery_tx *tx, oche_time now)
+{
+    (void)tx;
+    (void)now;
+}
+
+static inline void go_back_nak(struct oche_recovery_tx *tx, uint32_t psn, oche_time now)
+{
+    (void)now;
+    tx->next = psn;
+}
+
+static inline void go_back_timeout(struct oche_recovery_tx *tx, oche_time now)
+{
+    (void)now;
+    tx->next = tx->una;
+}
+
+/* ---- receiver ---- */
+
+#define NAK_OF_NOTHING UINT32_MAX /* no PSN: a NAK for any is another one */
+
+/* The last NAK; zeroed at start. */
+struct nak_interval {
+    oche_time last;
+    uint32_t psn; /* that it named, or NAK_OF_NOTHING */
+    bool any;
+};
+
+/* Whether a NAK for `psn` may leave now; then it counts as the last one. */
+static inline bool nak_interval_allows(struct nak_interval *nak, oche_time interval, bool exception,
+                                       uint32_t psn, oche_time now)
+{
+    bool exempt = !nak->any || (exception && nak->psn != psn);
+
+    if (!exempt && now < oche_time_add(nak->last, interval))
+        return false;
+    *nak = (struct nak_interval){.last = now, .psn = psn, .any = true};
+    return true;
+}
+
+/* The two parameters of a NAK interval, for a scheme whose struct has members of these names. */
+#define NAK_INTERVAL_PARAMS(type, least, means)                                                    \
+    {.name = "nak_interval",                                                                       \
+     .unit = OCHE_UNIT_TIME,                                                                       \
+     .offset = offsetof(type, nak_interval),                                                       \
+     .preset.u = 500 * OCHE_US,                                                                    \
+     .minimum.u = (least),                                                                         \
+     .maximum.u = OCHE_NEVER,                                                                      \
+     .where = "REFERENCE E.1",                                                                     \
+     .help = (means)},                                                                             \
+    {                                                                                              \
+        .name = "nak_exception", .unit = OCHE_UNIT_BOOL, .offset = offsetof(type, nak_exception),  \
+        .preset.u = 1, .where = "REFERENCE L3",                                                    \
+        .help = "a NAK for another PSN than the last one need not wait"                            \
+    }
+
+#endif

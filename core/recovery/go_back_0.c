@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Go-Back-0 (REFERENCE E.1; "Error recovery of RDMA packets in data center networks" sec II): after
+ * a gap the receiver forgets the message that was arriving, expects its first packet again and
+ * says so with a NAK; the sender sends the whole message again. A message that cannot pass without
+ * a loss never does: the scheme's livelock. The ns-3 simulators cut a message into chunks of 4000
+ * packets and begin a chunk again; here it is the message, as in the text.
+ *
+ * NAKs: an interval as in go_back_n.c. All NAKs of a message name the same PSN, so the same NAK is
+ * one with nothing accepted since the last; a gap in a later pass is a NAK of its own, which with
+ * `nak_exception` does not wait.
+ *
+ * A pass ends where the next begins: a packet of an earlier pass that arrives late is either
+ * behind the expected PSN, and a duplicate; or the expected one, with the same bytes, and taken;
+ * or ahead of it, and a gap, which costs another pass. What was acknowledged of a message may be
+ * taken back, all of a message never, as the expected PSN does not go behind its start.
+ *
+ * On a READ the requester receives the data: after a gap in the responses it asks for all of it
+ * again (the queue pair does that, for whole_messages).
+ *
+ * Each restart after a part was acknowledged spends a retry (REFERENCE I.7), given back when the
+ * message completes. A sender of another scheme does not take back what was acknowledged and would
+ * resume where this receiver no longer is: its retries end that. A receiver of another scheme
+ * does with this sender; it sees duplicates.
+ */
+#include "core/recovery/go_back_0.h"
+
+#include "core/recovery/go_back.h"
+
+static const struct oche_param go_back_0_params[] = {
+    NAK_INTERVAL_PARAMS(struct oche_go_back_0_params, 0,
+                        "at most one NAK in this time; 0: one for every packet after a gap"),
+};
+
+static enum oche_verdict go_back_0_arrived(struct oche_recovery_rx *rx,
+                                           const struct oche_packet *packet, oche_time now,
+                                           struct oche_recovery_reply *reply)
+{
+    const struct oche_go_back_0_params *params = rx->params;
+    int32_t ahead = oche_psn_diff(packet->psn, rx->epsn);
+
+    if (OCHE_LIKELY(ahead == 0))
+        return OCHE_VERDICT_DELIVER;
+    if (ahead < 0)
+        return OCHE_VERDICT_DUPLICATE;
+    reply->restart = true;
+    reply->nak_psn = rx->message_start;
+    reply->send_nak = nak_interval_allows(rx->state, params->nak_interval, params->nak_exception,
+                                          rx->message_start, now);
+    return OCHE_VERDICT_DROP;
+}
+
+static void go_back_0_accepted(struct oche_recovery_rx *rx, const struct oche_packet *packet,
+                               oche_time now)
+{
+    struct nak_interval *nak = rx->state;
+
+    (void)packet;
+    (void)now;
+    nak->psn = NAK_OF_NOTHING;
+}
+
+const struct oche_recovery_scheme oche_recovery_go_back_0 = {
+    .name = "go_back_0",
+    .paper = "Go-Back-0 (Error recovery of RDMA packets, sec II)",
+    .table = {.params = go_back_0_params,
+              .count = sizeof(go_back_0_params) / sizeof(go_back_0_params[0]),
+              .struct_bytes = sizeof(struct oche_go_back_0_params)},
+    .rx_state_bytes = sizeof(struct nak_interval),
+    .whole_messages = true,
+    .acked = go_back_acked,
+    .nak = go_back_nak,
+    .timeout = go_back_timeout,
+    .arrived = go_back_0_arrived,
+    .accepted = go_back_0_accepted,
+};
