@@ -8,20 +8,21 @@
 #include "core/wire/opcode.h"
 #include "tests/support/test.h"
 
-enum kind { DATA, READ_REQUEST, READ_RESPONSE, ACK, NAK, KINDS };
+enum kind { DATA, READ_REQUEST, READ_RESPONSE, ACK, RNR, NAK, KINDS };
 
 static enum kind name_of(const struct oche_packet *packet, char *name, size_t size)
 {
-    static const char letters[KINDS][2] = {"", "r", "d", "a", "n"};
+    static const char letters[KINDS][2] = {"", "r", "d", "a", "w", "n"};
+    static const enum kind by_aeth[] = {
+        [OCHE_AETH_ACK] = ACK, [OCHE_AETH_RNR] = RNR, [OCHE_AETH_NAK] = NAK};
     const struct oche_opcode_row *row = oche_opcode(packet->opcode);
     enum kind kind = DATA;
 
     if (row->operation == OCHE_OPERATION_READ)
         kind = row->flags & OCHE_OP_REQUEST ? READ_REQUEST : READ_RESPONSE;
     else if (row->operation == OCHE_OPERATION_ACK)
-        kind = oche_aeth_kind(oche_aeth_syndrome(packet)) == OCHE_AETH_ACK ? ACK : NAK;
-    bool rnr = kind == NAK && oche_aeth_kind(oche_aeth_syndrome(packet)) == OCHE_AETH_RNR;
-    snprintf(name, size, "%s%u", rnr ? "w" : letters[kind], packet->psn);
+        kind = by_aeth[oche_aeth_kind(oche_aeth_syndrome(packet))];
+    snprintf(name, size, "%s%u", letters[kind], packet->psn);
     return kind;
 }
 

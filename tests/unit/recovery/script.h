@@ -21,7 +21,7 @@ struct script {
     struct pair *pair;
     const char *lose;              /* names, with blanks between */
     char sent[2][SCRIPT_NAMES];    /* by either side */
-    uint8_t times[5][SCRIPT_PSNS]; /* how often each was sent, by kind */
+    uint8_t times[6][SCRIPT_PSNS]; /* how often each was sent, by kind */
 };
 
 /*
