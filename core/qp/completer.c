@@ -207,9 +207,44 @@ static bool names_restart(const struct oche_qp *qp, const struct oche_packet *pa
            oche_aeth_syndrome(packet) == OCHE_SYNDROME_NAK_SEQUENCE;
 }
 
+bool completer_sack_ok(const struct oche_qp *qp, const struct oche_packet *packet)
+{
+    struct oche_sack sack = oche_sack_get(packet);
+
+    if (!(packet->ext & OCHE_EXT_SCHEME) || sack.count > 64 ||
+        oche_aeth_syndrome(packet) != OCHE_SYNDROME_NAK_SEQUENCE)
+        return false;
+    if (sack.count < 64 && sack.bits >> sack.count != 0)
+        return false;
+    if (sack.first == packet->psn && (sack.bits & 1))
+        return false; /* that is the one that it misses */
+    return oche_psn_diff(sack.first, packet->psn) >= 0 &&
+           oche_psn_diff(oche_psn_add(sack.first, sack.count), qp->tx.high) <= 0;
+}
+
+/* A NAK that says what has arrived behind the gap. What is lost is recovery's to tell. */
+static void nak_selective(struct oche_qp *qp, const struct oche_packet *packet, bool moved,
+                          oche_time now)
+{
+    struct oche_sack sack = oche_sack_get(packet);
+    uint32_t before = qp->tx.next;
+
+    if (qp->rnr_deadline != OCHE_NEVER && !moved)
+        return; /* the peer complains about what it made us hold back */
+    qp_note(&qp->nak_taken, packet->psn, now);
+    bool is_new = qp->nic->recovery->sacked(&qp->tx, packet->psn, &sack, now);
+    requester_seek(qp, before, now);
+    if (is_new)
+        congestion_loss(qp, OCHE_CC_LOSS_NAK, now);
+}
+
 static void nak_sequence(struct oche_qp *qp, const struct oche_packet *packet, bool moved,
                          oche_time now)
 {
+    if (OCHE_UNLIKELY(packet->opcode == OCHE_RC_SACK)) {
+        nak_selective(qp, packet, moved, now);
+        return;
+    }
     if (packet->psn != qp->tx.una && !names_restart(qp, packet))
         return; /* responses before it are missing, and have been asked for */
     if (qp->rnr_deadline != OCHE_NEVER && !moved)
@@ -456,11 +491,23 @@ void completer_receive(struct oche_qp *qp, const struct oche_packet *packet,
 
 /* ---- timers ---- */
 
+/* Whether recovery would now allow more time than when the timer was armed: it gets the rest. */
+static bool waits_longer(struct oche_qp *qp, oche_time now)
+{
+    if (OCHE_LIKELY(qp->nic->recovery->rto == NULL))
+        return false;
+    oche_time had = qp->ack_waited, now_wants = ack_wait(qp);
+    if (now_wants <= had)
+        return false;
+    qp->ack_deadline = oche_time_add(now, now_wants - had);
+    return true;
+}
+
 void completer_ack_timeout(struct oche_qp *qp, oche_time now)
 {
     uint32_t before = qp->tx.next;
 
-    if (qp->send_head == qp->send_started)
+    if (qp->send_head == qp->send_started || waits_longer(qp, now))
         return;
     qp->timeouts++;
     qp->nic->stats.timeouts++;

@@ -135,6 +135,7 @@ static const char *const reject_names[OCHE_REJECT_CAUSES] = {
     [OCHE_REJECT_INVALID_REQUEST] = "invalid request",
     [OCHE_REJECT_ACCESS] = "remote access",
     [OCHE_REJECT_OPERATION] = "receive cannot be used",
+    [OCHE_REJECT_PLACEMENT] = "behind a gap and not right",
 };
 
 const char *oche_reject_name(enum oche_reject cause)
@@ -255,6 +256,25 @@ static struct oche_qp *find_or_make(struct oche_nic *nic, const struct oche_pack
     return nic->port->unknown_qp(nic->port_context, packet, now);
 }
 
+/* A packet that is not of the queue pair's plain transport. Whether it is to be taken. */
+static bool receive_special(struct oche_qp *qp, const struct oche_packet *packet,
+                            const struct oche_opcode_row *row, oche_time now)
+{
+    if (packet->opcode == OCHE_CNP) {
+        receive_cnp(qp, packet, now);
+        return false;
+    }
+    if (row->service != OCHE_SERVICE_RC_EXTENDED || !(qp->flags & QP_EXTENDED)) {
+        nic_reject(qp->nic, qp, OCHE_REJECT_OPCODE, packet, now);
+        return false;
+    }
+    if ((row->flags & OCHE_OP_HAS(SACK)) && !completer_sack_ok(qp, packet)) {
+        nic_reject(qp->nic, qp, OCHE_REJECT_PSN, packet, now);
+        return false;
+    }
+    return true;
+}
+
 void oche_nic_receive(struct oche_nic *nic, const struct oche_packet *packet, oche_time now)
 {
     const struct oche_opcode_row *row = oche_opcode(packet->opcode);
@@ -277,13 +297,11 @@ void oche_nic_receive(struct oche_nic *nic, const struct oche_packet *packet, oc
         nic_reject(nic, qp, OCHE_REJECT_PKEY, packet, now);
         return;
     }
-    if (OCHE_UNLIKELY(row->service != qp->transport)) {
-        if (packet->opcode == OCHE_CNP)
-            receive_cnp(qp, packet, now);
-        else
-            nic_reject(nic, qp, OCHE_REJECT_OPCODE, packet, now);
+    if (OCHE_UNLIKELY(packet->bth_reserved & OCHE_BTH_EXTENSIONS) &&
+        (qp->flags & (QP_OFFERS | QP_EXTENDED)) == QP_OFFERS)
+        qp_extend(qp);
+    if (OCHE_UNLIKELY(row->service != qp->transport) && !receive_special(qp, packet, row, now))
         return;
-    }
     if (row->flags & OCHE_OP_REQUEST)
         responder_receive(qp, packet, row, now);
     else if (row->flags & OCHE_OP_RESPONSE)

@@ -90,6 +90,7 @@ struct oche_nic_stats {
     uint64_t acks_sent, acks_received;
     uint64_t retransmitted_packets, retransmitted_bytes;
     uint64_t duplicate_packets, out_of_order_packets;
+    uint64_t placed_packets; /* of those out of order: kept, so that they need not come again */
     uint64_t naks_sent, naks_received, rnr_naks_sent, rnr_naks_received;
     uint64_t cnps_sent, cnps_received;
     uint64_t ce_received;      /* data packets that arrived with CE */
@@ -114,6 +115,8 @@ enum oche_reject {
     OCHE_REJECT_INVALID_REQUEST, /* order, length, alignment, READs beyond what was agreed */
     OCHE_REJECT_ACCESS,          /* key, bounds or permission */
     OCHE_REJECT_OPERATION,       /* our own receive cannot be used */
+    /* This one has come too early to be answered: */
+    OCHE_REJECT_PLACEMENT, /* behind a gap, and one of the above: not kept */
     OCHE_REJECT_CAUSES
 };
 const char *oche_reject_name(enum oche_reject cause);
@@ -154,6 +157,11 @@ struct oche_qp_connection {
     uint32_t retry_count;
     uint32_t rnr_retry;    /* the same for RNR NAKs; UINT32_MAX: for ever */
     uint8_t min_rnr_timer; /* code sent in our RNR NAKs (REFERENCE I.4) */
+    /*
+     * The peer knows the extended opcodes (core/wire/extension.h), if our recovery uses any. False:
+     * that shows in its packets, and until then they are not used.
+     */
+    bool extensions;
     /* Where congestion control starts: local policy (DCQCN sec 3.1); 0, or more: line rate. */
     uint64_t initial_rate_bps;
 };

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "core/qp/qp_internal.h"
+#include "core/qp/placement.h"
 
 #define MIN_MTU       64
 #define MAX_MTU       9000
@@ -17,9 +17,10 @@
 
 /* Where the pieces of a queue pair lie, from its beginning. */
 struct layout {
-    size_t cc_state, tx_state, rx_state, send_ring, send_extra, recv_ring, responses, rtt, end;
+    size_t cc_state, tx_state, rx_state, send_ring, send_extra, recv_ring, responses, rtt, placed;
+    size_t end;
     uint32_t max_send_sge, max_recv_sge;
-    uint32_t send_extra_bytes, recv_entry_bytes, response_count;
+    uint32_t send_extra_bytes, recv_entry_bytes, response_count, placed_count;
 };
 
 static size_t place(size_t *end, size_t bytes, size_t align)
@@ -60,6 +61,7 @@ static struct layout layout_of(const struct oche_nic *nic, const struct oche_qp_
     l.send_extra_bytes = larger(l.send_extra_bytes, (config->max_inline_bytes + 15) & ~15u);
     l.recv_entry_bytes = (uint32_t)sizeof(struct recv_entry) + l.max_recv_sge * sge_bytes;
     l.response_count = power_of_two_from(config->responder_resources);
+    l.placed_count = placement_count(c, config->transport);
 
     l.cc_state = place(&l.end, c->cc->flow_state_bytes, OCHE_CACHE_LINE);
     l.tx_state = place(&l.end, c->recovery->tx_state_bytes, 16);
@@ -69,6 +71,7 @@ static struct layout layout_of(const struct oche_nic *nic, const struct oche_qp_
     l.recv_ring = place(&l.end, (size_t)config->recv_depth * l.recv_entry_bytes, 16);
     l.responses = place(&l.end, l.response_count * sizeof(struct response), 16);
     l.rtt = place(&l.end, rtt ? RTT_SAMPLES * sizeof(struct rtt_sample) : 0, 16);
+    l.placed = place(&l.end, l.placed_count * sizeof(struct placed_packet), 16);
     place(&l.end, 0, OCHE_CACHE_LINE);
     l.end = (l.end + OCHE_CACHE_LINE - 1) & ~(size_t)(OCHE_CACHE_LINE - 1);
     return l;
@@ -164,16 +167,21 @@ static void set_memory(struct oche_qp *qp, const struct layout *l)
     qp->send_extra_bytes = l->send_extra_bytes;
     qp->recv_entry_bytes = l->recv_entry_bytes;
     qp->response_count = l->response_count;
+    qp->placed = l->placed_count > 0 ? (void *)(base + l->placed) : NULL;
+    qp->placed_mask = l->placed_count - 1;
     qp->max_send_sge = l->max_send_sge;
     qp->max_recv_sge = l->max_recv_sge;
 }
 
-static uint16_t qp_fixed_flags(const struct oche_qp_config *config, const struct oche_cc_scheme *cc,
-                               const struct oche_recovery_scheme *recovery)
+static uint16_t qp_fixed_flags(const struct oche_qp_config *config,
+                               const struct oche_nic_config *nic)
 {
-    return (uint16_t)((cc->needs & OCHE_CC_NEEDS_RTT ? QP_TAKES_RTT : 0) |
+    const struct oche_recovery_scheme *recovery = nic->recovery;
+
+    return (uint16_t)((nic->cc->needs & OCHE_CC_NEEDS_RTT ? QP_TAKES_RTT : 0) |
                       (config->end_to_end_credits ? QP_TELLS_CREDITS : 0) |
-                      (recovery->whole_messages ? QP_WHOLE_MESSAGES : 0));
+                      (recovery->whole_messages ? QP_WHOLE_MESSAGES : 0) |
+                      (placement_count(nic, config->transport) > 0 ? QP_OFFERS : 0));
 }
 
 static void set_config(struct oche_qp *qp, const struct oche_qp_config *config)
@@ -197,7 +205,7 @@ static void set_config(struct oche_qp *qp, const struct oche_qp_config *config)
     qp->recv_cq = config->recv_cq;
     qp->user = config->user;
     qp->max_inline_bytes = config->max_inline_bytes;
-    qp->flags = qp_fixed_flags(config, nic->cc, nic->recovery);
+    qp->flags = qp_fixed_flags(config, nic);
     qp->full_line_bytes = oche_frame_bytes(middle, qp->mtu, nic->ipv6) + nic->gap_bytes;
     qp->rate_limit_bps = UINT64_MAX;
     qp->pace_rate_bps = nic->line_rate_bps;

@@ -8,6 +8,7 @@
  *   requester.c        work requests become packets
  *   completer.c        acknowledgements and responses move them on and complete them
  *   responder.c        arriving requests: the chain of checks, execution
+ *   placement.c        requests that came behind a gap and are kept
  *   response_stream.c  READ data, atomic results, ACKs and NAKs that leave
  *   timers.c           one deadline a queue pair in the NIC's heap
  *   qp.c, qp_state.c   making queue pairs, posting; the state machine, flushing
@@ -25,6 +26,7 @@
 #include "core/qp/map.h"
 #include "core/qp/nic.h"
 #include "core/wire/aeth.h"
+#include "core/wire/extension.h"
 #include "core/wire/opcode.h"
 
 #define CACHE_ALIGNED __attribute__((aligned(OCHE_CACHE_LINE)))
@@ -47,7 +49,8 @@ struct send_entry {
     uint32_t length;
     uint32_t first_psn, last_psn; /* set when it starts */
     uint32_t ssn;                 /* set when it starts: number of the message, from 1 */
-    uint8_t opcode, flags, sge_count, spare[5];
+    uint8_t opcode, flags, sge_count, spare;
+    uint32_t receive; /* set when it starts: messages before it that took a receive */
     struct oche_sge sge;
 } CACHE_ALIGNED;
 
@@ -107,10 +110,15 @@ enum qp_flags {
     QP_TAKES_RTT = 1 << 8,       /* congestion control wants round-trip times */
     QP_TELLS_CREDITS = 1 << 9,   /* the peer is told how many receives are posted */
     QP_WHOLE_MESSAGES = 1 << 10, /* recovery's whole_messages */
+    QP_HOLDS = 1 << 11,          /* responder: packets that came behind a gap are kept */
+    QP_EXTENDED = 1 << 12,       /* the peer has shown that it knows the extended opcodes */
+    QP_OFFERS = 1 << 13,         /* every packet shows that we do */
 };
 
+_Static_assert(QP_OFFERS >> 8 == OCHE_BTH_EXTENSIONS, "a shift makes the packet's bit");
+
 /* From creation on. */
-#define QP_FIXED_FLAGS (QP_TAKES_RTT | QP_TELLS_CREDITS | QP_WHOLE_MESSAGES)
+#define QP_FIXED_FLAGS (QP_TAKES_RTT | QP_TELLS_CREDITS | QP_WHOLE_MESSAGES | QP_OFFERS)
 
 struct oche_qp {
     /* Line 0: identity, and the lists it is in. */
@@ -214,6 +222,11 @@ struct oche_qp {
     uint32_t nak_psn;
     uint32_t pd, access;
     uint32_t peer_slot;
+    uint32_t next_receive;        /* messages started so far that take a receive */
+    struct placed_packet *placed; /* placed_mask + 1 of them, or NULL */
+    uint32_t placed_mask;
+    uint32_t placed_end;  /* with QP_HOLDS: one past the highest PSN kept */
+    oche_time ack_waited; /* for the ACK, when the timer was armed; of recovery's rto only */
     struct oche_psn_note nak_taken, missing, nak_sent;
     oche_time rnr_silence; /* QP_WAS_RNR: the peer still waits, until then */
     uint8_t min_rnr_timer;
@@ -318,14 +331,14 @@ static inline bool is_read_or_atomic(uint8_t work_opcode)
     return work_opcode >= OCHE_WORK_READ;
 }
 
-/* How long to wait for an ACK, from now. */
-static inline oche_time ack_wait(const struct oche_qp *qp)
+/* How long to wait for an ACK, from now; the timer is armed with it. */
+static inline oche_time ack_wait(struct oche_qp *qp)
 {
     const struct oche_recovery_scheme *recovery = qp->nic->recovery;
 
     if (OCHE_LIKELY(recovery->rto == NULL) || qp->ack_timeout == OCHE_NEVER)
         return qp->ack_timeout;
-    return recovery->rto(&qp->tx);
+    return qp->ack_waited = recovery->rto(&qp->tx);
 }
 
 static inline void qp_trace(struct oche_qp *qp, oche_time now, enum oche_trace_kind kind,
@@ -360,7 +373,7 @@ static inline void packet_begin(const struct oche_qp *qp, struct oche_packet *pa
     packet->kind = OCHE_PACKET_ROCE;
     packet->opcode = opcode;
     packet->bth = (uint8_t)(oche_pad_bytes(payload_bytes) << OCHE_BTH_PAD_SHIFT);
-    packet->bth_reserved = 0;
+    packet->bth_reserved = (uint8_t)(qp->flags >> 8 & OCHE_BTH_EXTENSIONS);
     packet->ext = 0;
     packet->hops = 0;
 }
@@ -445,6 +458,8 @@ uint32_t requester_find(const struct oche_qp *qp, uint32_t psn);
 
 /* ---- completer.c ---- */
 
+/* Whether a SACK speaks of nothing but what is outstanding. */
+bool completer_sack_ok(const struct oche_qp *qp, const struct oche_packet *packet);
 void completer_receive(struct oche_qp *qp, const struct oche_packet *packet,
                        const struct oche_opcode_row *row, oche_time now);
 /* Completes the oldest work request; `done`: the time that its completion carries. */
@@ -487,6 +502,8 @@ void timers_run(struct oche_qp *qp, oche_time now);
 /* ---- qp_state.c ---- */
 
 void qp_set_state(struct oche_qp *qp, enum oche_qp_state state, oche_time now);
+/* The peer has shown that it knows the extended opcodes, for the first time. */
+void qp_extend(struct oche_qp *qp);
 /*
  * An error that the requester found: work request `index` completes with `status`, what is before
  * and after it is flushed. RC goes to ERR, UC to SQE.

@@ -40,6 +40,7 @@ static void connect_sender(struct oche_qp *qp, const struct oche_qp_connection *
     qp->tx.una = qp->tx.next = qp->tx.high = qp->tx.message_start = psn;
     qp->last_ack_request = oche_psn_add(psn, OCHE_PSN_MASK);
     qp->next_ssn = 1;
+    qp->next_receive = 0;
     qp->ack_every = connection->ack_every_packets == 0 ? 1 : connection->ack_every_packets;
     qp->window_packets = window == 0 || window > MAX_PSN_WINDOW ? MAX_PSN_WINDOW : window;
     qp->ack_timeout = connection->ack_timeout;
@@ -48,6 +49,24 @@ static void connect_sender(struct oche_qp *qp, const struct oche_qp_connection *
     qp->flow.initial_rate_bps = qp->flow.line_rate_bps;
     if (connection->initial_rate_bps > 0 && connection->initial_rate_bps < qp->flow.line_rate_bps)
         qp->flow.initial_rate_bps = connection->initial_rate_bps;
+}
+
+/* A full packet, by which pacing is reckoned; with extensions one header longer. */
+static void set_full_packet(struct oche_qp *qp)
+{
+    const struct oche_nic *nic = qp->nic;
+    uint8_t middle = qp->flags & QP_EXTENDED ? OCHE_RC_WRITE_MIDDLE_AT : OCHE_RC_WRITE_MIDDLE;
+    bool port_limited = qp->pace_rate_bps == nic->config.line_rate_bps;
+
+    qp->full_line_bytes = oche_frame_bytes(middle, qp->mtu, nic->ipv6) + nic->gap_bytes;
+    qp->pace_full = port_limited ? 0 : oche_time_of_bytes(qp->full_line_bytes, qp->pace_rate_bps);
+}
+
+void qp_extend(struct oche_qp *qp)
+{
+    qp->flags |= QP_EXTENDED;
+    set_full_packet(qp);
+    qp->nic->recovery->extend(&qp->tx, &qp->rx);
 }
 
 bool oche_qp_ready_to_receive(struct oche_qp *qp, const struct oche_qp_connection *connection,
@@ -65,6 +84,9 @@ bool oche_qp_ready_to_receive(struct oche_qp *qp, const struct oche_qp_connectio
     qp->rx.epsn = qp->rx.message_start = psn;
     qp->last_ack_psn = oche_psn_add(psn, OCHE_PSN_MASK);
     connect_sender(qp, connection);
+    set_full_packet(qp);
+    if (connection->extensions && (qp->flags & QP_OFFERS))
+        qp_extend(qp);
     congestion_peer_take(qp);
     congestion_start(qp, now);
     return true;

@@ -28,6 +28,30 @@ static const uint8_t request_opcodes[OCHE_WORK_OPCODES][4] = {
                              OCHE_RC_FETCH_ADD},
 };
 
+/* Between peers that know the extensions. What is not here has its plain opcode. */
+static const uint8_t extended_opcodes[][4] = {
+    [OCHE_WORK_SEND] = {OCHE_RC_SEND_MIDDLE_AT, OCHE_RC_SEND_FIRST_AT, OCHE_RC_SEND_LAST_AT,
+                        OCHE_RC_SEND_ONLY_AT},
+    [OCHE_WORK_SEND_IMM] = {OCHE_RC_SEND_MIDDLE_AT, OCHE_RC_SEND_FIRST_AT, OCHE_RC_SEND_LAST_IMM_AT,
+                            OCHE_RC_SEND_ONLY_IMM_AT},
+    [OCHE_WORK_WRITE] = {OCHE_RC_WRITE_MIDDLE_AT, OCHE_RC_WRITE_FIRST, OCHE_RC_WRITE_LAST_AT,
+                         OCHE_RC_WRITE_ONLY},
+    [OCHE_WORK_WRITE_IMM] = {OCHE_RC_WRITE_MIDDLE_AT, OCHE_RC_WRITE_FIRST,
+                             OCHE_RC_WRITE_LAST_IMM_AT, OCHE_RC_WRITE_ONLY_IMM},
+};
+
+/* Of a packet of a SEND or WRITE, or of a READ or atomic request. */
+static inline uint8_t opcode_of(const struct oche_qp *qp, uint8_t work_opcode, bool first,
+                                bool last)
+{
+    unsigned place = (unsigned)first | (unsigned)last << 1;
+    uint8_t opcode = request_opcodes[work_opcode][place];
+
+    if (OCHE_UNLIKELY(qp->flags & QP_EXTENDED) && !is_read_or_atomic(work_opcode))
+        return extended_opcodes[work_opcode][place];
+    return qp->transport == OCHE_TRANSPORT_UC ? opcode + OCHE_UC_OF_RC : opcode;
+}
+
 static bool takes_receive(uint8_t work_opcode)
 {
     return work_opcode != OCHE_WORK_WRITE && !is_read_or_atomic(work_opcode);
@@ -191,6 +215,8 @@ static void move_cursor(struct oche_qp *qp)
         qp->cursor_offset = 0;
     }
     qp->flight_bytes = bytes_in_flight(qp);
+    if ((qp->flags & QP_EXTENDED) && next != qp->tx.high)
+        qp->since_ack_request = qp->ack_every; /* a single hole: nothing follows that would ask */
 }
 
 void requester_seek(struct oche_qp *qp, uint32_t before, oche_time now)
@@ -202,7 +228,8 @@ void requester_seek(struct oche_qp *qp, uint32_t before, oche_time now)
     move_cursor(qp);
     if (oche_psn_diff(next, before) > 0)
         return;
-    qp->since_ack_request = 0;
+    if (!(qp->flags & QP_EXTENDED))
+        qp->since_ack_request = 0;
     forget_rtts(qp);
     qp_trace(qp, now, OCHE_TRACE_GO_BACK, next, qp->tx.high);
 }
@@ -244,6 +271,8 @@ static bool start(struct oche_qp *qp, oche_time now)
     entry->last_psn = oche_psn_add(qp->tx.high, packets - 1);
     entry->ssn = qp->next_ssn;
     qp->next_ssn = oche_psn_add(qp->next_ssn, 1);
+    entry->receive = qp->next_receive;
+    qp->next_receive += takes_receive(entry->opcode);
     if (!takes_receive(entry->opcode)) /* its number needs no receive */
         qp->credit_limit = oche_psn_add(qp->credit_limit, 1);
     qp->reads_started += is_read_or_atomic(entry->opcode);
@@ -300,17 +329,21 @@ static bool fill_payload(struct oche_qp *qp, struct oche_packet *packet, oche_ti
     return true;
 }
 
-/* What only the first or the last packet of a message has. */
-static void fill_ends(const struct oche_qp *qp, struct oche_packet *packet, bool first, bool last)
+/* What only the first or the last packet of a message has, or with extensions each. */
+static void fill_headers(const struct oche_qp *qp, struct oche_packet *packet, bool last)
 {
     const struct send_entry *entry = send_at(qp, qp->send_next);
     uint32_t flags = oche_opcode(packet->opcode)->flags;
 
-    if (first && (flags & OCHE_OP_HAS(RETH))) {
-        packet->va = entry->remote_va;
+    if (flags & OCHE_OP_HAS(RETH)) {
+        packet->va = entry->remote_va + qp->cursor_offset;
         packet->rkey = entry->rkey;
-        packet->dma_length = entry->length;
+        packet->dma_length = entry->length - qp->cursor_offset;
         packet->ext |= OCHE_EXT_RETH;
+    }
+    if (flags & OCHE_OP_HAS(PLACE)) {
+        struct oche_place place = {.receive = entry->receive, .offset = qp->cursor_offset};
+        oche_place_put(packet, &place);
     }
     if (!last)
         return;
@@ -328,11 +361,11 @@ static bool transmit_data(struct oche_qp *qp, struct oche_packet *packet, oche_t
     uint32_t bytes = left < qp->mtu ? left : qp->mtu;
     bool first = qp->cursor_offset == 0, last = bytes == left;
     bool rc = qp->transport == OCHE_TRANSPORT_RC;
-    uint8_t opcode = request_opcodes[qp->cursor_opcode][first | last << 1];
+    uint8_t opcode = opcode_of(qp, qp->cursor_opcode, first, last);
 
-    packet_begin(qp, packet, rc ? opcode : opcode + OCHE_UC_OF_RC, qp->tx.next, bytes);
-    if (OCHE_UNLIKELY(first || last))
-        fill_ends(qp, packet, first, last);
+    packet_begin(qp, packet, opcode, qp->tx.next, bytes);
+    if (OCHE_UNLIKELY(first || last || opcode >= OCHE_SCHEME_OPCODES))
+        fill_headers(qp, packet, last);
     if (qp->nic->port->read != NULL && !fill_payload(qp, packet, now))
         return false;
     if (rc) {
@@ -458,6 +491,5 @@ uint32_t requester_next_frame_bytes(const struct oche_qp *qp)
     uint32_t bytes = left < qp->mtu ? left : qp->mtu;
     if (is_read_or_atomic(work_opcode))
         left = bytes = 0;
-    return oche_frame_bytes(request_opcodes[work_opcode][first | (bytes == left) << 1], bytes,
-                            qp->nic->ipv6);
+    return oche_frame_bytes(opcode_of(qp, work_opcode, first, bytes == left), bytes, qp->nic->ipv6);
 }

@@ -6,7 +6,7 @@
  * business, and errors of the request end the queue pair with the NAK code that names them. An
  * unreliable queue pair answers nothing: whatever is wrong, the rest of the message is dropped.
  */
-#include "core/qp/qp_internal.h"
+#include "core/qp/placement.h"
 
 enum verdict {
     GO,
@@ -73,6 +73,31 @@ static bool held_back(const struct arrival *a)
     return a->now < a->qp->rnr_silence && oche_psn_diff(a->packet->psn, a->qp->rx.epsn) > 0;
 }
 
+/* Behind a gap: kept for its turn, if that is possible. */
+static void keep(struct arrival *a)
+{
+    struct oche_qp *qp = a->qp;
+
+    switch (placement_keep(qp, a->packet, a->row)) {
+    case PLACEMENT_KEPT:
+        a->nic->recovery->placed(&qp->rx, a->packet->psn);
+        a->nic->stats.placed_packets++;
+        qp_trace(qp, a->now, OCHE_TRACE_PLACED, a->packet->psn, a->packet->payload_bytes);
+        break;
+    case PLACEMENT_NOT_NOW:
+        break;
+    case PLACEMENT_WRONG:
+        nic_reject(a->nic, qp, OCHE_REJECT_PLACEMENT, a->packet, a->now);
+        break;
+    }
+}
+
+static void count_duplicate(struct arrival *a)
+{
+    a->nic->stats.duplicate_packets++;
+    qp_trace(a->qp, a->now, OCHE_TRACE_DUPLICATE, a->packet->psn, a->packet->opcode);
+}
+
 /* Recovery begins the message again. A receive that it took stays taken. */
 static void restart_message(struct arrival *a)
 {
@@ -102,9 +127,17 @@ static inline enum verdict check_sequence(struct arrival *a)
         timers_want(qp, qp->rx.timer);
     if (OCHE_LIKELY(verdict == OCHE_VERDICT_DELIVER))
         return GO;
+    if (reply.send_ack)
+        response_ask_ack(qp);
     if (verdict == OCHE_VERDICT_DUPLICATE)
         return DUPLICATE;
+    if (verdict == OCHE_VERDICT_PLACED) {
+        count_duplicate(a);
+        return DROP;
+    }
     drop_out_of_order(a);
+    if (verdict == OCHE_VERDICT_PLACE)
+        keep(a);
     if (OCHE_UNLIKELY(reply.restart))
         restart_message(a);
     return DROP;
@@ -118,6 +151,24 @@ static inline enum verdict check_order(struct arrival *a)
     if (a->row->flags & OCHE_OP_FIRST)
         return operation == OCHE_OPERATION_NONE ? GO : BAD_REQUEST;
     return operation == a->row->operation ? GO : BAD_REQUEST;
+}
+
+/* What a packet says of its place must be what follows from those before it. */
+static bool place_ok(const struct arrival *a)
+{
+    const struct oche_packet *packet = a->packet;
+    const struct oche_qp *qp = a->qp;
+    uint32_t there = a->row->flags & OCHE_OP_FIRST ? 0 : qp->message_bytes;
+
+    if (a->row->flags & OCHE_OP_HAS(PLACE)) {
+        struct oche_place place = oche_place_get(packet);
+        return (packet->ext & OCHE_EXT_SCHEME) && place.receive == qp->recv_head &&
+               place.offset == there;
+    }
+    if (a->row->operation != OCHE_OPERATION_WRITE || (a->row->flags & OCHE_OP_FIRST))
+        return true;
+    return packet->va == qp->write_va + there && packet->rkey == qp->write_rkey &&
+           packet->dma_length == qp->write_length - there;
 }
 
 static enum verdict check_length_extended(struct arrival *a)
@@ -136,7 +187,7 @@ static enum verdict check_length_extended(struct arrival *a)
         (packet->dma_length > OCHE_MAX_MESSAGE_BYTES ||
          packet->dma_length > (uint64_t)a->qp->mtu * MAX_PSN_WINDOW))
         return BAD_REQUEST;
-    return GO;
+    return place_ok(a) ? GO : BAD_REQUEST;
 }
 
 /* Payload against MTU, place in the message, and what the RETH announced. */
@@ -146,7 +197,8 @@ static inline enum verdict check_length(struct arrival *a)
     uint32_t bytes = a->packet->payload_bytes;
     uint32_t flags = a->row->flags;
 
-    if (OCHE_UNLIKELY(flags & (OCHE_OP_HAS(RETH) | OCHE_OP_HAS(ATOMIC) | OCHE_OP_HAS(IETH)))) {
+    if (OCHE_UNLIKELY(flags & (OCHE_OP_HAS(RETH) | OCHE_OP_HAS(ATOMIC) | OCHE_OP_HAS(IETH) |
+                               OCHE_OP_HAS(PLACE)))) {
         enum verdict verdict = check_length_extended(a);
         if (verdict != GO)
             return verdict;
@@ -242,6 +294,28 @@ static inline enum verdict check_room(struct arrival *a)
 
 /* ---- execution ---- */
 
+/* The same as below, but with packets kept that come after this one. */
+static enum verdict move_payload_around(struct arrival *a)
+{
+    const struct oche_qp *qp = a->qp;
+    bool send = qp->operation == OCHE_OPERATION_SEND;
+    const struct payload_target target = {
+        .send = send,
+        .bytes = a->packet->payload_bytes,
+        .receive = qp->recv_head,
+        .offset = qp->message_bytes,
+        .rkey = qp->write_rkey,
+        .va = qp->write_va + qp->message_bytes,
+    };
+
+    if (placement_write(qp, a->packet->psn, &target, a->packet->payload))
+        return GO;
+    if (!send)
+        return BAD_ACCESS;
+    a->recv_status = OCHE_STATUS_LOCAL_PROTECTION;
+    return BAD_OPERATION;
+}
+
 static enum verdict move_payload(struct arrival *a)
 {
     struct oche_qp *qp = a->qp;
@@ -250,6 +324,8 @@ static enum verdict move_payload(struct arrival *a)
 
     if (a->nic->port->write == NULL || bytes == 0 || !(packet->ext & OCHE_EXT_PAYLOAD))
         return GO;
+    if (OCHE_UNLIKELY(qp->flags & QP_HOLDS))
+        return move_payload_around(a);
     if (qp->operation == OCHE_OPERATION_SEND) {
         const struct recv_entry *entry = recv_at(qp, qp->recv_head);
         if (region_scatter(qp, entry->sge, entry->sge_count, qp->message_bytes, packet->payload,
@@ -410,8 +486,7 @@ static void answer_duplicate(struct arrival *a)
     struct oche_qp *qp = a->qp;
     uint32_t index;
 
-    a->nic->stats.duplicate_packets++;
-    qp_trace(qp, a->now, OCHE_TRACE_DUPLICATE, a->packet->psn, a->packet->opcode);
+    count_duplicate(a);
     if (a->row->flags & OCHE_OP_PAYLOAD) {
         if (a->packet->bth & OCHE_BTH_ACKREQ)
             response_ask_ack(qp);
@@ -526,6 +601,38 @@ static inline enum verdict run_checks(struct arrival *a)
     return GO;
 }
 
+/*
+ * A gap has been closed, or begins later now: what was kept from there on is executed as if it came
+ * now. Then an ACK, or a NAK if the next gap is known, which acknowledges the same.
+ */
+static void go_on(struct oche_qp *qp, oche_time now)
+{
+    const struct oche_recovery_scheme *recovery = qp->nic->recovery;
+
+    while (qp_state(qp) != OCHE_QP_ERR && recovery->holds(&qp->rx, qp->rx.epsn)) {
+        struct oche_packet packet;
+        placement_recall(qp, qp->rx.epsn, &packet);
+        struct arrival a = {.qp = qp,
+                            .nic = qp->nic,
+                            .packet = &packet,
+                            .row = oche_opcode(packet.opcode),
+                            .now = now};
+        enum verdict verdict = run_checks(&a);
+        if (verdict != GO) {
+            refuse(&a, verdict);
+            return;
+        }
+        accept_packet(&a);
+    }
+    if (qp_state(qp) == OCHE_QP_ERR)
+        return;
+    placement_passed(qp);
+    if (qp->flags & QP_HOLDS)
+        response_ask_nak(qp, OCHE_SYNDROME_NAK_SEQUENCE, qp->rx.epsn);
+    else
+        response_ask_ack(qp);
+}
+
 void responder_receive(struct oche_qp *qp, const struct oche_packet *packet,
                        const struct oche_opcode_row *row, oche_time now)
 {
@@ -539,12 +646,15 @@ void responder_receive(struct oche_qp *qp, const struct oche_packet *packet,
              packet->payload_bytes | (uint64_t)packet->opcode << 32 | (uint64_t)packet->ecn << 40);
     congestion_arrived(qp, packet, now);
     enum verdict verdict = run_checks(&a);
-    if (OCHE_LIKELY(verdict == GO))
+    if (OCHE_LIKELY(verdict == GO)) {
         accept_packet(&a);
-    else if (verdict == DUPLICATE)
+        if (OCHE_UNLIKELY(qp->flags & QP_HOLDS))
+            go_on(qp, now);
+    } else if (verdict == DUPLICATE) {
         answer_duplicate(&a);
-    else if (verdict != DROP)
+    } else if (verdict != DROP) {
         refuse(&a, verdict);
+    }
 }
 
 void responder_timer(struct oche_qp *qp, oche_time now)

@@ -10,6 +10,7 @@
 
 #include "core/base.h"
 #include "core/param.h"
+#include "core/wire/extension.h"
 #include "core/wire/packet.h"
 
 /* The sender half of one queue pair. All PSNs are 24 bits. */
@@ -35,11 +36,14 @@ enum oche_verdict {
     OCHE_VERDICT_DELIVER,   /* it is the expected one */
     OCHE_VERDICT_DUPLICATE, /* seen before: answer as the opcode's duplicate rule says */
     OCHE_VERDICT_DROP,      /* a gap: not taken */
+    OCHE_VERDICT_PLACE,     /* a gap, but it may be kept: `placed` follows if that was possible */
+    OCHE_VERDICT_PLACED,    /* kept already */
 };
 
 /* What the receiver half wants sent; zeroed before the call. */
 struct oche_recovery_reply {
     bool send_nak; /* PSN sequence error, for PSN nak_psn */
+    bool send_ack; /* up to the expected PSN */
     bool restart;  /* forget what has arrived of the message: epsn goes back to message_start */
     uint32_t nak_psn;
 };
@@ -84,6 +88,27 @@ struct oche_recovery_scheme {
                                  oche_time now, struct oche_recovery_reply *reply);
     /* Optional: rx->epsn has moved on, as `packet` was accepted (after arrived said DELIVER). */
     void (*accepted)(struct oche_recovery_rx *rx, const struct oche_packet *packet, oche_time now);
+    /*
+     * Extensions: for schemes whose receiver keeps packets that come after a gap, and tells the
+     * sender which; all of them or none. They begin when the peer has shown that it knows them
+     * (OCHE_BTH_EXTENSIONS); until then, and with a peer that never does, the scheme must do with
+     * plain RoCEv2: no verdict PLACE, no sack. What is kept is written to memory at once, and
+     * executed when the gap is closed (core/qp/placement.h).
+     */
+    /* The peer has shown it; may come at any time, once a connection. */
+    void (*extend)(struct oche_recovery_tx *tx, struct oche_recovery_rx *rx);
+    /*
+     * Sender: NAK(psn) says what has arrived behind psn. Everything in `sack` is outstanding; una
+     * is at psn, unless responses before it are missing. Returns whether that is a new loss.
+     */
+    bool (*sacked)(struct oche_recovery_tx *tx, uint32_t psn, const struct oche_sack *sack,
+                   oche_time now);
+    /* Receiver: psn was kept; whether it is, and was not executed yet. */
+    void (*placed)(struct oche_recovery_rx *rx, uint32_t psn);
+    bool (*holds)(const struct oche_recovery_rx *rx, uint32_t psn);
+    /* Receiver: a NAK leaves; fills in what has arrived. */
+    void (*sack)(const struct oche_recovery_rx *rx, struct oche_sack *sack);
+
     /* Optional: rx->timer is due; it has been set to OCHE_NEVER. */
     void (*rx_timer)(struct oche_recovery_rx *rx, oche_time now, struct oche_recovery_reply *reply);
 };

@@ -5,11 +5,13 @@
 #include "core/recovery/go_back_0.h"
 #include "core/recovery/go_back_n.h"
 #include "core/recovery/improved_go_back_n.h"
+#include "core/recovery/selective_repeat.h"
 
 const struct oche_recovery_scheme *const oche_recovery_schemes[] = {
     &oche_recovery_go_back_0,
     &oche_recovery_go_back_n,
     &oche_recovery_improved_go_back_n,
+    &oche_recovery_selective_repeat,
 };
 const size_t oche_recovery_scheme_count =
     sizeof(oche_recovery_schemes) / sizeof(oche_recovery_schemes[0]);

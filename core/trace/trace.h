@@ -38,7 +38,8 @@
     X(FLOW_STARTED, "flow", "bytes")                                                               \
     X(FLOW_ENDED, "flow", "bytes")                                                                 \
     X(CC_STATE, "scheme's own", "scheme's own")                                                    \
-    X(RESTARTED, "psn at which the message begins again", "bytes of it that are forgotten")
+    X(RESTARTED, "psn at which the message begins again", "bytes of it that are forgotten")      \
+    X(PLACED, "psn, kept behind a gap", "bytes")
 
 enum oche_trace_kind {
 #define OCHE_TRACE_ENUM(name, a, b) OCHE_TRACE_##name,

@@ -34,21 +34,28 @@ static inline void oche_place_put(struct oche_packet *packet, const struct oche_
     packet->ext |= OCHE_EXT_SCHEME;
 }
 
-/* Bit i: PSN first + i has arrived. */
+/*
+ * What the receiver has and has not of [first, first + count): bit i says that first + i has
+ * arrived and is kept. The window ends with a packet that did arrive, so where a bit is 0 the
+ * packet was lost, or came and could not be kept: it must be sent again either way.
+ */
 struct oche_sack {
-    uint32_t first; /* 24 bits; the header's first byte is 0, others ignore it */
-    uint64_t bits;
+    uint32_t first; /* 24 bits */
+    uint8_t count;  /* 0 … 64 */
+    uint64_t bits;  /* from `count` on 0 */
 };
 
 static inline struct oche_sack oche_sack_get(const struct oche_packet *packet)
 {
-    return (struct oche_sack){.first = oche_get32(packet->scheme_header) & OCHE_PSN_MASK,
+    return (struct oche_sack){.first = oche_get24(packet->scheme_header + 1),
+                              .count = packet->scheme_header[0],
                               .bits = oche_get64(packet->scheme_header + 4)};
 }
 
 static inline void oche_sack_put(struct oche_packet *packet, const struct oche_sack *sack)
 {
-    oche_put32(packet->scheme_header, sack->first & OCHE_PSN_MASK);
+    packet->scheme_header[0] = sack->count;
+    oche_put24(packet->scheme_header + 1, sack->first & OCHE_PSN_MASK);
     oche_put64(packet->scheme_header + 4, sack->bits);
     packet->ext |= OCHE_EXT_SCHEME;
 }

@@ -224,6 +224,7 @@ static struct oche_qp *open_qp(struct oche_host *host, uint32_t connection, uint
         .retry_count = (uint32_t)params->retry_count,
         .rnr_retry = UINT32_MAX,
         .min_rnr_timer = 1,
+        .extensions = true,
         .initial_rate_bps = initial_rate_bps,
     };
     struct oche_qp *qp = oche_qp_create(host->nic, take_qp_memory(host, now), &config);

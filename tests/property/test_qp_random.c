@@ -3,7 +3,8 @@
  * Random work on a reliable queue pair, both ways at once, over a link that drops, doubles and
  * holds back packets: every byte is delivered once and right, every completion comes once and in
  * order, atomics are executed once, the last of several WRITEs to one place wins, and nothing gets
- * stuck. A failure names its seed: test_qp_random SEED runs that one.
+ * stuck. With Go-Back-N, and with selective repeat between peers that know of each other, that find
+ * out, and of which one never does. A failure names its seed: test_qp_random SEED runs that one.
  */
 #include "tests/support/test.h"
 
@@ -11,9 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/recovery/go_back_n.h"
+#include "core/recovery/selective_repeat.h"
 #include "tests/support/pair.h"
 
-#define RUNS          400
+#define RUNS          1000
 #define WORKS         60
 #define SOURCE        (256 * 1024)  /* bytes at the start of each memory that are only read */
 #define COUNTER       SOURCE        /* 8 bytes: atomics */
@@ -338,13 +341,67 @@ static struct pair_options random_options(struct oche_random *random, uint64_t s
     };
 }
 
+/* Who recovers how. */
+enum peers { GO_BACK_N, KNOWN, FOUND_OUT, ALONE, ALONE_RECEIVER, PEERS };
+
+struct recoveries {
+    struct oche_selective_repeat_params selective;
+    struct oche_go_back_n_params go_back_n;
+};
+
+static void set_recovery(struct pair_options *options, enum peers peers,
+                         struct recoveries *recoveries, struct oche_random *random)
+{
+    static const uint32_t windows[] = {1, 2, 7, 64, 65, 110, 4096};
+
+    recoveries->selective = (struct oche_selective_repeat_params){
+        .window = windows[oche_random_below(random, 7)],
+        .few_packets = 3,
+        .rto_low = 30 * OCHE_US,
+        .rto_high = 100 * OCHE_US,
+    };
+    recoveries->go_back_n = (struct oche_go_back_n_params){.nak_interval = 5 * OCHE_US};
+    if (peers == GO_BACK_N)
+        return;
+    options->recovery = options->peer_recovery = &oche_recovery_selective_repeat;
+    options->own_recovery_params = options->peer_recovery_params = &recoveries->selective;
+    options->extensions = peers == KNOWN;
+    if (peers == ALONE) {
+        options->peer_recovery = &oche_recovery_go_back_n;
+        options->peer_recovery_params = &recoveries->go_back_n;
+    }
+    if (peers == ALONE_RECEIVER) {
+        options->recovery = &oche_recovery_go_back_n;
+        options->own_recovery_params = &recoveries->go_back_n;
+    }
+}
+
+/* What happened in all runs, by who recovers how. */
+static struct {
+    uint64_t runs, retransmitted, placed, timeouts;
+} sums[PEERS];
+
+static void count(const struct world *w, enum peers peers)
+{
+    sums[peers].runs++;
+    for (int side = 0; side < 2; side++) {
+        const struct oche_nic_stats *stats = oche_nic_stats(w->pair->side[side].nic);
+        sums[peers].retransmitted += stats->retransmitted_packets;
+        sums[peers].placed += stats->placed_packets;
+        sums[peers].timeouts += stats->timeouts;
+    }
+}
+
 static void run(uint64_t seed)
 {
     struct world *w = calloc(1, sizeof(*w));
+    struct recoveries recoveries;
+    enum peers peers = (enum peers)(seed % PEERS);
     assert_non_null(w);
     w->random = oche_random_stream(seed, "qp random", 0);
     struct pair_options options = random_options(&w->random, seed);
     options.initiator_depth = options.responder_resources;
+    set_recovery(&options, peers, &recoveries, &w->random);
     w->pair = pair_open(&options);
     for (int side = 0; side < 2; side++) {
         pair_fill(w->pair, side, 0, SOURCE, (uint8_t)(seed + (uint64_t)side));
@@ -369,6 +426,7 @@ static void run(uint64_t seed)
     pair_run_quiet(w->pair);
     poll(w);
     check_end(w);
+    count(w, peers);
     pair_close(w->pair);
     free(w);
 }
@@ -385,6 +443,14 @@ static void test_random_work(void **state)
         fprintf(stderr, "\rtest_qp_random %lu ", (unsigned long)seed);
         run(seed);
     }
+    for (int i = 0; i < PEERS; i++)
+        printf("peers %d: %lu runs, %lu retransmitted, %lu placed, %lu timeouts\n", i,
+               (unsigned long)sums[i].runs, (unsigned long)sums[i].retransmitted,
+               (unsigned long)sums[i].placed, (unsigned long)sums[i].timeouts);
+    assert_in_range(sums[KNOWN].placed, 1000, UINT32_MAX);
+    assert_in_range(sums[FOUND_OUT].placed, 1000, UINT32_MAX);
+    assert_int_equal(sums[GO_BACK_N].placed + sums[ALONE].placed + sums[ALONE_RECEIVER].placed, 0);
+    assert_true(2 * sums[KNOWN].retransmitted < sums[GO_BACK_N].retransmitted);
 }
 
 int main(int argc, char **argv)

@@ -274,6 +274,7 @@ struct oche_qp_connection pair_connection(const struct pair *pair, int side, uin
         .retry_count = o->retry_count == UINT32_MAX - 1 ? 0 : o->retry_count,
         .rnr_retry = o->rnr_retry == UINT32_MAX - 1 ? 0 : o->rnr_retry,
         .min_rnr_timer = (uint8_t)o->min_rnr_timer,
+        .extensions = o->extensions,
     };
 }
 

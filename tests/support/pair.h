@@ -61,6 +61,7 @@ struct pair_options {
     const void *own_recovery_params;
     const struct oche_recovery_scheme *peer_recovery; /* side 1's; default: as side 0 */
     const void *peer_recovery_params;
+    bool extensions; /* both know of each other from the start */
     uint64_t line_rate_bps; /* 100 Gbit/s */
     oche_time delay;        /* 1 µs */
     uint64_t seed;

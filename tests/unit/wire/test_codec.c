@@ -153,7 +153,8 @@ static void cnp_layout(void **state)
 static void extensions(void **state)
 {
     const struct oche_place place = {.receive = 0x01020304, .offset = 0x0a0b0c0d};
-    const struct oche_sack sack = {.first = 0xfffffe, .bits = UINT64_C(0x8000000000000106)};
+    const struct oche_sack sack = {
+        .first = 0xfffffe, .count = 64, .bits = UINT64_C(0x8000000000000106)};
     struct oche_packet packet = full, back;
     uint8_t bytes[64];
 
@@ -174,11 +175,11 @@ static void extensions(void **state)
     oche_sack_put(&packet, &sack);
     assert_int_equal(oche_encode_headers(&packet, NULL, bytes), 28);
     assert_memory_equal(bytes + 12,
-                        B(0x60, 0, 0, 7, 0, 0xff, 0xff, 0xfe, 0x80, 0, 0, 0, 0, 0, 1, 6), 16);
+                        B(0x60, 0, 0, 7, 64, 0xff, 0xff, 0xfe, 0x80, 0, 0, 0, 0, 0, 1, 6), 16);
     memset(bytes + 28, 0, 4);
-    bytes[16] = 0x77; /* the first byte says nothing */
     assert_int_equal(oche_decode_transport(bytes, 32, &back, NULL), OCHE_WIRE_OK);
     assert_int_equal(oche_sack_get(&back).first, sack.first);
+    assert_int_equal(oche_sack_get(&back).count, sack.count);
     assert_int_equal(oche_sack_get(&back).bits, sack.bits);
 }
 

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Packets kept behind a gap: see placement.h. */
+#include "core/qp/placement.h"
+
+#include <string.h>
+
+/* ---- memory ---- */
+
+/* A part of a payload and where it lies. */
+struct piece {
+    const struct oche_region *region;
+    uint64_t offset; /* in the region */
+    uint32_t from;   /* in the payload */
+    uint32_t bytes;
+};
+
+/* Of a payload into one address or one receive. */
+struct pieces {
+    uint32_t count;
+    struct piece piece[OCHE_MAX_SGE];
+};
+
+/* Where the bytes really are, as far as anyone can tell: regions may overlap. */
+static uint64_t address_of(const struct piece *piece)
+{
+    const struct oche_region *region = piece->region;
+
+    return (region->base != NULL ? (uint64_t)(uintptr_t)region->base : region->va) + piece->offset;
+}
+
+static bool add_piece(const struct oche_qp *qp, struct pieces *pieces, uint32_t key, uint64_t va,
+                      uint32_t from, uint32_t bytes, uint32_t access)
+{
+    const struct oche_region *region = region_check(qp->nic, qp->pd, key, va, bytes, access);
+
+    if (region == NULL)
+        return false;
+    pieces->piece[pieces->count++] =
+        (struct piece){.region = region, .offset = va - region->va, .from = from, .bytes = bytes};
+    return true;
+}
+
+static bool receive_pieces(const struct oche_qp *qp, const struct payload_target *target,
+                           struct pieces *pieces)
+{
+    const struct recv_entry *entry = recv_at(qp, target->receive);
+    uint32_t skip = target->offset, done = 0;
+
+    for (uint32_t i = 0; i < entry->sge_count && done < target->bytes; i++) {
+        const struct oche_sge *sge = &entry->sge[i];
+        if (skip >= sge->length) {
+            skip -= sge->length;
+            continue;
+        }
+        uint32_t left = target->bytes - done, bytes = sge->length - skip;
+        bytes = bytes < left ? bytes : left;
+        if (!add_piece(qp, pieces, sge->lkey, sge->va + skip, done, bytes, OCHE_ACCESS_LOCAL_WRITE))
+            return false;
+        done += bytes;
+        skip = 0;
+    }
+    return done == target->bytes;
+}
+
+/* False: not all of it can be written. */
+static bool find_pieces(const struct oche_qp *qp, const struct payload_target *target,
+                        struct pieces *pieces)
+{
+    pieces->count = 0;
+    if (target->bytes == 0)
+        return true;
+    if (target->send)
+        return receive_pieces(qp, target, pieces);
+    return add_piece(qp, pieces, target->rkey, target->va, 0, target->bytes,
+                     OCHE_ACCESS_REMOTE_WRITE);
+}
+
+/* ---- what later packets have written ---- */
+
+/* A bit for each byte of a payload. */
+struct coverage {
+    bool any;
+    uint64_t words[(UINT16_MAX + 1) / 64];
+};
+
+static void cover(struct coverage *coverage, uint32_t payload_bytes, uint32_t from, uint32_t bytes)
+{
+    if (!coverage->any)
+        memset(coverage->words, 0, (payload_bytes + 63) / 64 * sizeof(coverage->words[0]));
+    coverage->any = true;
+    for (uint32_t i = from; i < from + bytes; i++)
+        coverage->words[i / 64] |= UINT64_C(1) << i % 64;
+}
+
+/* Marks the bytes of `mine` that lie where `theirs` do. */
+static void cover_overlaps(struct coverage *coverage, uint32_t payload_bytes,
+                           const struct pieces *mine, const struct pieces *theirs)
+{
+    for (uint32_t i = 0; i < mine->count; i++)
+        for (uint32_t k = 0; k < theirs->count; k++) {
+            const struct piece *m = &mine->piece[i], *t = &theirs->piece[k];
+            uint64_t start = address_of(m), end = start + m->bytes;
+            uint64_t other = address_of(t), other_end = other + t->bytes;
+            uint64_t low = start > other ? start : other;
+            uint64_t high = end < other_end ? end : other_end;
+            if (low < high)
+                cover(coverage, payload_bytes, m->from + (uint32_t)(low - start),
+                      (uint32_t)(high - low));
+        }
+}
+
+static struct placed_packet *placed_at(const struct oche_qp *qp, uint32_t psn)
+{
+    return &qp->placed[psn & qp->placed_mask];
+}
+
+static struct payload_target target_of(const struct placed_packet *placed)
+{
+    struct oche_packet packet = {0};
+
+    memcpy(packet.scheme_header, placed->place, sizeof(placed->place));
+    struct oche_place place = oche_place_get(&packet);
+    return (struct payload_target){
+        .send = oche_opcode(placed->opcode)->operation == OCHE_OPERATION_SEND,
+        .bytes = placed->payload_bytes,
+        .receive = place.receive,
+        .offset = place.offset,
+        .rkey = placed->rkey,
+        .va = placed->va,
+    };
+}
+
+/* What all kept packets after `psn` have written of `pieces`. */
+static void find_coverage(const struct oche_qp *qp, uint32_t psn, const struct pieces *pieces,
+                          uint32_t payload_bytes, struct coverage *coverage)
+{
+    const struct oche_recovery_scheme *recovery = qp->nic->recovery;
+    uint32_t ahead = (psn - qp->rx.epsn) & OCHE_PSN_MASK;
+
+    coverage->any = false;
+    for (uint32_t n = 0; ahead + ++n <= qp->placed_mask;) {
+        uint32_t later = oche_psn_add(psn, n);
+        struct pieces theirs;
+        if (!recovery->holds(&qp->rx, later))
+            continue;
+        struct payload_target target = target_of(placed_at(qp, later));
+        if (find_pieces(qp, &target, &theirs))
+            cover_overlaps(coverage, payload_bytes, pieces, &theirs);
+    }
+}
+
+/* ---- writing ---- */
+
+static void write_piece(const struct oche_nic *nic, const struct piece *piece, uint32_t from,
+                        uint32_t bytes, const uint8_t *payload)
+{
+    nic->port->write(nic->port_context, piece->region, piece->offset + (from - piece->from),
+                     payload + from, bytes);
+}
+
+/* The runs of bytes that nothing covers. */
+static void write_uncovered(const struct oche_nic *nic, const struct piece *piece,
+                            const struct coverage *coverage, const uint8_t *payload)
+{
+    uint32_t end = piece->from + piece->bytes, run = piece->from;
+
+    for (uint32_t i = piece->from; i < end; i++) {
+        if (!(coverage->words[i / 64] >> i % 64 & 1))
+            continue;
+        if (i > run)
+            write_piece(nic, piece, run, i - run, payload);
+        run = i + 1;
+    }
+    if (end > run)
+        write_piece(nic, piece, run, end - run, payload);
+}
+
+bool placement_write(const struct oche_qp *qp, uint32_t psn, const struct payload_target *target,
+                     const uint8_t *payload)
+{
+    struct coverage coverage;
+    struct pieces pieces;
+
+    if (!find_pieces(qp, target, &pieces))
+        return false;
+    find_coverage(qp, psn, &pieces, target->bytes, &coverage);
+    for (uint32_t i = 0; i < pieces.count; i++) {
+        const struct piece *piece = &pieces.piece[i];
+        if (coverage.any)
+            write_uncovered(qp->nic, piece, &coverage, payload);
+        else
+            write_piece(qp->nic, piece, piece->from, piece->bytes, payload);
+    }
+    return true;
+}
+
+/* ---- keeping ---- */
+
+static bool is_write(const struct oche_opcode_row *row)
+{
+    return row->operation == OCHE_OPERATION_WRITE;
+}
+
+/* Payload against MTU and place in the message, as far as the packet alone can tell. */
+static bool length_ok(const struct oche_qp *qp, const struct oche_packet *packet,
+                      const struct oche_opcode_row *row)
+{
+    uint32_t bytes = packet->payload_bytes;
+    bool first = row->flags & OCHE_OP_FIRST, last = row->flags & OCHE_OP_LAST;
+
+    if (last ? bytes > qp->mtu : bytes != qp->mtu)
+        return false;
+    if (!is_write(row))
+        return first == (oche_place_get(packet).offset == 0);
+    if (packet->dma_length > OCHE_MAX_MESSAGE_BYTES ||
+        packet->dma_length > (uint64_t)qp->mtu * MAX_PSN_WINDOW)
+        return false;
+    return last ? packet->dma_length == bytes : packet->dma_length > bytes;
+}
+
+static enum placement write_ok(const struct oche_qp *qp, const struct oche_packet *packet)
+{
+    bool may = qp->access & OCHE_ACCESS_REMOTE_WRITE;
+
+    if (may && packet->dma_length > 0)
+        may = region_check(qp->nic, qp->pd, packet->rkey, packet->va, packet->dma_length,
+                           OCHE_ACCESS_REMOTE_WRITE) != NULL;
+    return may ? PLACEMENT_KEPT : PLACEMENT_WRONG;
+}
+
+/* The receive that it names: posted, of memory that may be written, and large enough? */
+static enum placement send_ok(struct oche_qp *qp, const struct oche_packet *packet)
+{
+    struct oche_place place = oche_place_get(packet);
+    uint32_t ahead = place.receive - qp->recv_head;
+
+    if (qp->recv_mask == UINT32_MAX || ahead > qp->recv_mask)
+        return PLACEMENT_WRONG; /* done with, or more than we can have */
+    qp->recv_tail = atomic_load_explicit(&qp->posted_recvs, memory_order_acquire);
+    if (ahead >= qp->recv_tail - qp->recv_head)
+        return PLACEMENT_NOT_NOW;
+    const struct recv_entry *entry = recv_at(qp, place.receive);
+    if ((uint64_t)place.offset + packet->payload_bytes > entry->length ||
+        !region_check_sges(qp, entry->sge, entry->sge_count, OCHE_ACCESS_LOCAL_WRITE))
+        return PLACEMENT_WRONG;
+    return PLACEMENT_KEPT;
+}
+
+static enum placement may_keep(struct oche_qp *qp, const struct oche_packet *packet,
+                               const struct oche_opcode_row *row)
+{
+    bool write = is_write(row);
+
+    if (!(row->flags & OCHE_OP_PAYLOAD) ||
+        !(row->flags & (write ? OCHE_OP_HAS(RETH) : OCHE_OP_HAS(PLACE))))
+        return PLACEMENT_NOT_NOW; /* it does not say where it goes */
+    if (!(packet->ext & (write ? OCHE_EXT_RETH : OCHE_EXT_SCHEME)) || !length_ok(qp, packet, row))
+        return PLACEMENT_WRONG;
+    return write ? write_ok(qp, packet) : send_ok(qp, packet);
+}
+
+static struct placed_packet *note(struct oche_qp *qp, const struct oche_packet *packet)
+{
+    struct placed_packet *placed = placed_at(qp, packet->psn);
+
+    *placed = (struct placed_packet){
+        .payload_bytes = packet->payload_bytes,
+        .opcode = packet->opcode,
+        .bth = packet->bth,
+        .ext = packet->ext & (OCHE_EXT_RETH | OCHE_EXT_IMM | OCHE_EXT_SCHEME),
+    };
+    if (packet->ext & OCHE_EXT_RETH) {
+        placed->va = packet->va;
+        placed->rkey = packet->rkey;
+        placed->dma_length = packet->dma_length;
+    }
+    if (packet->ext & OCHE_EXT_IMM)
+        placed->imm = packet->imm;
+    if (packet->ext & OCHE_EXT_SCHEME)
+        memcpy(placed->place, packet->scheme_header, sizeof(placed->place));
+    return placed;
+}
+
+enum placement placement_keep(struct oche_qp *qp, const struct oche_packet *packet,
+                              const struct oche_opcode_row *row)
+{
+    enum placement placement = may_keep(qp, packet, row);
+    uint32_t end = oche_psn_add(packet->psn, 1);
+
+    if (placement != PLACEMENT_KEPT)
+        return placement;
+    const struct payload_target target = target_of(note(qp, packet));
+    if (qp->nic->port->write != NULL && (packet->ext & OCHE_EXT_PAYLOAD) &&
+        !placement_write(qp, packet->psn, &target, packet->payload))
+        return PLACEMENT_WRONG;
+    if (!(qp->flags & QP_HOLDS) || oche_psn_diff(end, qp->placed_end) > 0)
+        qp->placed_end = end;
+    qp->flags |= QP_HOLDS;
+    return PLACEMENT_KEPT;
+}
+
+void placement_recall(const struct oche_qp *qp, uint32_t psn, struct oche_packet *packet)
+{
+    const struct placed_packet *placed = placed_at(qp, psn);
+
+    *packet = (struct oche_packet){
+        .psn = psn,
+        .payload_bytes = placed->payload_bytes,
+        .opcode = placed->opcode,
+        .bth = placed->bth,
+        .ext = placed->ext,
+        .va = placed->va,
+        .rkey = placed->rkey,
+        .dma_length = placed->dma_length,
+        .imm = placed->imm,
+    };
+    memcpy(packet->scheme_header, placed->place, sizeof(placed->place));
+}
+
+void placement_passed(struct oche_qp *qp)
+{
+    if (oche_psn_diff(qp->placed_end, qp->rx.epsn) <= 0)
+        qp->flags &= (uint16_t)~QP_HOLDS;
+}
+
+uint32_t placement_count(const struct oche_nic_config *config, uint8_t transport)
+{
+    uint32_t window, count = 1;
+
+    if (config->recovery->extend == NULL || transport != OCHE_TRANSPORT_RC)
+        return 0;
+    window = config->recovery->window_packets(config->recovery_params);
+    while (count < window)
+        count *= 2;
+    return count;
+}

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Selective repeat as IRN has it (Mittal et al., "Revisiting network support for RDMA", SIGCOMM
+ * 2018; REFERENCE G): the receiver keeps what comes after a gap, each NAK says what it has, and the
+ * sender sends only what is missing.
+ *
+ *   Receiver   a packet behind a gap is kept if it lies within the window and says where it goes;
+ *              kept or not, each one is answered with a NAK for the expected PSN that also says
+ *              what has arrived behind it (SACK). A duplicate gets an ACK.
+ *   Sender     a NAK begins a recovery, up to the highest PSN sent so far: the packet that the NAK
+ *              names is sent again, then each one that has not arrived though a later one has,
+ *              once; then new packets, as far as the window allows. It ends when everything up to
+ *              that PSN is acknowledged. What gets lost twice is found by the timer.
+ *   Window     PSNs outstanding at most, a bandwidth-delay product (BDP-FC).
+ *   Timer      rto_low while few packets are outstanding, so that the loss of the last ones of a
+ *              message costs little; rto_high else. It sends the oldest packet again.
+ *
+ * Where this differs, or IRN leaves it open:
+ *   - A NAK counts as lost also what came and could not be kept (a READ request, a SEND without a
+ *     receive): the SACK's window ends with what arrived, not with what was kept.
+ *   - After a timeout nothing may be known but that the oldest packet is missing. When its second
+ *     transmission is acknowledged, all that was sent before it and is not known to have arrived
+ *     is lost, since packets of a connection take one path: it is sent again at once, where IRN
+ *     waits for the timer for each. In a recovery that began with a NAK packets may still be on
+ *     their way, and only those below the highest arrival count as lost.
+ *   - A receiver that closes one gap and knows of another sends a NAK rather than an ACK: the same
+ *     acknowledgement, and the sender does not depend on earlier NAKs.
+ *   - What is kept is written to memory at once, out of order. Who polls memory for the last byte
+ *     of a message, and not for a completion, must not use this scheme; IRN says so too.
+ *   - Timeouts do not back off.
+ *
+ * With a peer that does not know the extensions both halves do as Go-Back-N: the receiver drops
+ * what comes after a gap and sends one NAK a gap, the sender resumes at the PSN that a NAK names.
+ */
+#include "core/recovery/selective_repeat.h"
+
+#include "core/recovery/psn_bitmap.h"
+#include "core/wire/opcode.h"
+
+struct selective_tx {
+    bool extended;      /* the peer knows the extensions */
+    bool recovering;    /* everything below is valid only then, but for the bitmap */
+    bool after_timeout; /* … and no progress yet */
+    bool again;         /* una goes out before anything else */
+    uint32_t end;       /* recovery ends when una gets there */
+    uint32_t walk;      /* what is lost below was sent again */
+    uint32_t lost_end;  /* below, what has not arrived is lost */
+    uint32_t floor;     /* bits below are 0 */
+    bool any;           /* some bit may be 1 */
+    struct oche_psn_bitmap arrived;
+};
+
+struct selective_rx {
+    bool extended;
+    bool naked; /* not extended: a NAK for nak_psn was sent */
+    bool gap;   /* something came from behind the expected PSN: the two below are valid */
+    uint32_t nak_psn;
+    uint32_t newest;  /* PSN that came last, kept or not */
+    uint32_t highest; /* one past the highest that came */
+    struct oche_psn_bitmap kept;
+};
+
+#define FIELD(member) offsetof(struct oche_selective_repeat_params, member)
+
+static const struct oche_param selective_params[] = {
+    {.name = "window",
+     .unit = OCHE_UNIT_COUNT,
+     .offset = FIELD(window),
+     .preset.u = 110,
+     .minimum.u = 1,
+     .maximum.u = OCHE_PSN_BITMAP_BITS,
+     .where = "IRN sec 3.2, REFERENCE G",
+     .help = "packets outstanding at most, and kept behind a gap: a bandwidth-delay product"},
+    {.name = "rto_low",
+     .unit = OCHE_UNIT_TIME,
+     .offset = FIELD(rto_low),
+     .preset.u = 100 * OCHE_US,
+     .minimum.u = OCHE_US,
+     .maximum.u = OCHE_NEVER,
+     .where = "IRN sec 3.1, REFERENCE G",
+     .help = "timeout while few packets are outstanding; on the wire milliseconds"},
+    {.name = "rto_high",
+     .unit = OCHE_UNIT_TIME,
+     .offset = FIELD(rto_high),
+     .preset.u = 320 * OCHE_US,
+     .minimum.u = OCHE_US,
+     .maximum.u = OCHE_NEVER,
+     .where = "IRN sec 3.1, REFERENCE G",
+     .help = "timeout while more are outstanding: the longest round-trip time that queues make"},
+    {.name = "few_packets",
+     .unit = OCHE_UNIT_COUNT,
+     .offset = FIELD(few_packets),
+     .preset.u = 3,
+     .minimum.u = 0,
+     .maximum.u = OCHE_PSN_BITMAP_BITS,
+     .where = "IRN sec 3.1, REFERENCE G",
+     .help = "how many packets are few; 0: always rto_high"},
+};
+
+static void selective_extend(struct oche_recovery_tx *tx, struct oche_recovery_rx *rx)
+{
+    ((struct selective_tx *)tx->state)->extended = true;
+    ((struct selective_rx *)rx->state)->extended = true;
+}
+
+/* ---- sender ---- */
+
+static uint32_t later(uint32_t a, uint32_t b)
+{
+    return oche_psn_diff(a, b) >= 0 ? a : b;
+}
+
+/* tx->next is what leaves next: what is lost, from the oldest on, or something new. */
+static void plan(struct oche_recovery_tx *tx, struct selective_tx *state)
+{
+    if (state->again) {
+        tx->next = tx->una;
+        return;
+    }
+    uint32_t from = later(state->walk, tx->una);
+    uint32_t hole = oche_psn_first_clear(&state->arrived, from, state->lost_end);
+    tx->next = oche_psn_diff(hole, state->lost_end) < 0 ? hole : tx->high;
+    state->walk = later(from, hole);
+}
+
+static void begin_recovery(struct oche_recovery_tx *tx, struct selective_tx *state)
+{
+    state->recovering = true;
+    state->after_timeout = state->again = false;
+    state->end = tx->high;
+    state->walk = state->lost_end = tx->una;
+}
+
+static void end_recovery(struct oche_recovery_tx *tx, struct selective_tx *state)
+{
+    state->recovering = false;
+    tx->next = tx->high;
+}
+
+/* Forgets what is said to have arrived. */
+static void forget(struct oche_recovery_tx *tx, struct selective_tx *state)
+{
+    if (state->any)
+        state->arrived = (struct oche_psn_bitmap){0};
+    state->any = false;
+    state->floor = tx->una;
+}
+
+/* una has moved: what lies below is no longer of interest. */
+static void lift_floor(struct oche_recovery_tx *tx, struct selective_tx *state)
+{
+    if (OCHE_UNLIKELY(state->any)) {
+        oche_psn_clear(&state->arrived, state->floor, (tx->una - state->floor) & OCHE_PSN_MASK);
+        state->any = oche_psn_diff(state->lost_end, tx->una) > 0;
+    }
+    state->floor = tx->una;
+}
+
+static void selective_acked(struct oche_recovery_tx *tx, oche_time now)
+{
+    struct selective_tx *state = tx->state;
+
+    (void)now;
+    lift_floor(tx, state);
+    if (OCHE_LIKELY(!state->recovering))
+        return;
+    state->again = false;
+    if (oche_psn_diff(tx->una, state->end) < 0) {
+        if (state->after_timeout)
+            state->lost_end = later(state->lost_end, state->end);
+        plan(tx, state);
+    } else if (oche_psn_diff(state->lost_end, tx->una) > 0) {
+        state->end = tx->high; /* more was lost meanwhile: the next recovery */
+        state->after_timeout = false;
+        plan(tx, state);
+    } else {
+        end_recovery(tx, state);
+    }
+}
+
+/* una must go out again, whatever is known of the rest. */
+static void send_una_again(struct oche_recovery_tx *tx, struct selective_tx *state)
+{
+    if (!state->recovering)
+        begin_recovery(tx, state);
+    if (tx->una != tx->high)
+        state->lost_end = later(state->lost_end, oche_psn_add(tx->una, 1));
+    state->again = tx->una != tx->high;
+    plan(tx, state);
+}
+
+/* From a peer with extensions: responses are missing from una on, which no SACK speaks of. */
+static void selective_nak(struct oche_recovery_tx *tx, uint32_t psn, oche_time now)
+{
+    struct selective_tx *state = tx->state;
+
+    (void)now;
+    if (state->extended)
+        send_una_again(tx, state);
+    else
+        tx->next = psn;
+}
+
+static void selective_timeout(struct oche_recovery_tx *tx, oche_time now)
+{
+    struct selective_tx *state = tx->state;
+
+    (void)now;
+    if (!state->extended) {
+        tx->next = tx->una;
+        return;
+    }
+    uint32_t lost_end = state->recovering ? state->lost_end : tx->una;
+    begin_recovery(tx, state);
+    /* If that has arrived, the ACK was lost, or it waits for a receive; or the claim was false. */
+    if (oche_psn_has(&state->arrived, tx->una))
+        forget(tx, state);
+    else
+        state->lost_end = later(lost_end, tx->una);
+    state->after_timeout = true;
+    send_una_again(tx, state);
+}
+
+static bool selective_sacked(struct oche_recovery_tx *tx, uint32_t psn,
+                             const struct oche_sack *sack, oche_time now)
+{
+    struct selective_tx *state = tx->state;
+    uint32_t end = oche_psn_add(sack->first, sack->count);
+    bool begins = !state->recovering;
+
+    (void)now;
+    if (begins)
+        begin_recovery(tx, state);
+    state->walk = later(state->walk, psn);
+    state->lost_end = later(state->lost_end, oche_psn_add(psn, 1));
+    if (oche_psn_diff(end, tx->una) <= OCHE_PSN_BITMAP_BITS) {
+        for (uint64_t bits = sack->bits; bits != 0; bits &= bits - 1)
+            oche_psn_set(&state->arrived,
+                         oche_psn_add(sack->first, (uint32_t)__builtin_ctzll(bits)));
+        state->any |= sack->bits != 0;
+        state->lost_end = later(state->lost_end, end);
+    }
+    plan(tx, state);
+    return begins;
+}
+
+static void selective_sent(struct oche_recovery_tx *tx, uint32_t psn, bool last, oche_time now)
+{
+    struct selective_tx *state = tx->state;
+
+    (void)last;
+    (void)now;
+    if (OCHE_LIKELY(!state->recovering))
+        return;
+    if (psn == tx->una)
+        state->again = false;
+    if (oche_psn_diff(psn, state->lost_end) < 0)
+        state->walk = later(state->walk, tx->next);
+    plan(tx, state);
+}
+
+static oche_time selective_rto(const struct oche_recovery_tx *tx)
+{
+    const struct oche_selective_repeat_params *params = tx->params;
+    uint32_t outstanding = (tx->high - tx->una) & OCHE_PSN_MASK;
+
+    return outstanding <= params->few_packets ? params->rto_low : params->rto_high;
+}
+
+static uint32_t selective_window(const void *params)
+{
+    return (uint32_t)((const struct oche_selective_repeat_params *)params)->window;
+}
+
+/* ---- receiver ---- */
+
+/* Plain RoCEv2: a packet behind a gap; one NAK a gap. */
+static enum oche_verdict arrived_plain(struct oche_recovery_rx *rx, struct selective_rx *state,
+                                       struct oche_recovery_reply *reply)
+{
+    if (state->naked && state->nak_psn == rx->epsn)
+        return OCHE_VERDICT_DROP;
+    state->naked = true;
+    state->nak_psn = rx->epsn;
+    reply->send_nak = true;
+    reply->nak_psn = rx->epsn;
+    return OCHE_VERDICT_DROP;
+}
+
+static enum oche_verdict selective_arrived(struct oche_recovery_rx *rx,
+                                           const struct oche_packet *packet, oche_time now,
+                                           struct oche_recovery_reply *reply)
+{
+    struct selective_rx *state = rx->state;
+    int32_t ahead = oche_psn_diff(packet->psn, rx->epsn);
+
+    (void)now;
+    if (OCHE_LIKELY(ahead == 0))
+        return OCHE_VERDICT_DELIVER;
+    if (ahead < 0) {
+        reply->send_ack = state->extended && oche_opcode_has(packet->opcode, OCHE_OP_PAYLOAD);
+        return OCHE_VERDICT_DUPLICATE;
+    }
+    if (!state->extended)
+        return arrived_plain(rx, state, reply);
+    reply->send_nak = true;
+    reply->nak_psn = rx->epsn;
+    if ((uint32_t)ahead >= selective_window(rx->params))
+        return OCHE_VERDICT_DROP;
+    state->newest = packet->psn;
+    if (!state->gap || oche_psn_diff(packet->psn, state->highest) >= 0)
+        state->highest = oche_psn_add(packet->psn, 1);
+    state->gap = true;
+    return oche_psn_has(&state->kept, packet->psn) ? OCHE_VERDICT_PLACED : OCHE_VERDICT_PLACE;
+}
+
+static void selective_placed(struct oche_recovery_rx *rx, uint32_t psn)
+{
+    struct selective_rx *state = rx->state;
+
+    oche_psn_set(&state->kept, psn);
+}
+
+static bool selective_holds(const struct oche_recovery_rx *rx, uint32_t psn)
+{
+    const struct selective_rx *state = rx->state;
+
+    return oche_psn_has(&state->kept, psn);
+}
+
+static void selective_accepted(struct oche_recovery_rx *rx, const struct oche_packet *packet,
+                               oche_time now)
+{
+    struct selective_rx *state = rx->state;
+
+    (void)now;
+    if (OCHE_LIKELY(!state->gap))
+        return;
+    oche_psn_clear(&state->kept, packet->psn, (rx->epsn - packet->psn) & OCHE_PSN_MASK);
+    state->gap = oche_psn_diff(state->highest, rx->epsn) > 0;
+}
+
+/* The first 64 PSNs from the gap on, or the last 64 up to what came last if that is farther. */
+static void selective_sack(const struct oche_recovery_rx *rx, struct oche_sack *sack)
+{
+    const struct selective_rx *state = rx->state;
+    uint32_t end = oche_psn_add(state->newest, 1);
+
+    *sack = (struct oche_sack){.first = rx->epsn};
+    if (!state->gap)
+        return; /* nothing within the window has come */
+    if (oche_psn_diff(end, rx->epsn) > 64)
+        sack->first = oche_psn_add(end, OCHE_PSN_MASK + 1 - 64);
+    else
+        end = state->highest;
+    uint32_t count = (end - sack->first) & OCHE_PSN_MASK;
+    sack->count = (uint8_t)(count < 64 ? count : 64);
+    sack->bits = oche_psn_get64(&state->kept, sack->first);
+    if (sack->count < 64)
+        sack->bits &= (UINT64_C(1) << sack->count) - 1;
+}
+
+const struct oche_recovery_scheme oche_recovery_selective_repeat = {
+    .name = "selective_repeat",
+    .paper = "IRN (Revisiting network support for RDMA, SIGCOMM 2018)",
+    .table = {.params = selective_params,
+              .count = sizeof(selective_params) / sizeof(selective_params[0]),
+              .struct_bytes = sizeof(struct oche_selective_repeat_params)},
+    .tx_state_bytes = sizeof(struct selective_tx),
+    .rx_state_bytes = sizeof(struct selective_rx),
+    .acked = selective_acked,
+    .nak = selective_nak,
+    .timeout = selective_timeout,
+    .sent = selective_sent,
+    .rto = selective_rto,
+    .window_packets = selective_window,
+    .arrived = selective_arrived,
+    .accepted = selective_accepted,
+    .extend = selective_extend,
+    .sacked = selective_sacked,
+    .placed = selective_placed,
+    .holds = selective_holds,
+    .sack = selective_sack,
+};

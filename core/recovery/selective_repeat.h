@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parameters of selective repeat, for whoever fills them without a scenario. */
+#ifndef OCHE_CORE_RECOVERY_SELECTIVE_REPEAT_H
+#define OCHE_CORE_RECOVERY_SELECTIVE_REPEAT_H
+
+#include "core/recovery/recovery.h"
+
+struct oche_selective_repeat_params {
+    uint64_t window;
+    uint64_t few_packets;
+    oche_time rto_low, rto_high;
+};
+
+extern const struct oche_recovery_scheme oche_recovery_selective_repeat;
+
+#endif
