@@ -4,6 +4,7 @@
  * each, and every byte is checked. Status 0 if all is right.
  *     loopback [OPTION…] ADDRESS ADDRESS
  * The process of the first address drives; the other one answers, and checks what it was given.
+ * With --hopeless the first WRITE must end with "retry exceeded", and not a byte be delivered.
  */
 #include <argp.h>
 #include <errno.h>
@@ -24,8 +25,9 @@
 #include "core/random.h"
 #include "device/device.h"
 #include "tests/interop/exchange.h"
+#include "tests/interop/scheme.h"
 
-#define IN_FLIGHT  16  /* messages */
+#define IN_FLIGHT  16  /* messages at most */
 #define RECEIVES   64  /* posted at a time */
 #define SPINS      200 /* of nothing to do, before sleeping */
 #define LIMIT_S    120
@@ -38,8 +40,11 @@ struct options {
     const char *capture; /* of the driving process */
     const char *netns;   /* of the answering one; NULL: the same */
     uint64_t bytes, message;
-    uint32_t mtu, drop_ppm, buffer;
+    uint32_t mtu, drop_ppm, buffer, in_flight, ack_every, retries;
     uint64_t seed;
+    oche_time ack_timeout;
+    struct scheme scheme;
+    bool hopeless;
     unsigned address_count;
 };
 
@@ -123,6 +128,8 @@ static void open_side(struct side *side, unsigned index)
         .strict_ip_id = true,
         .receive_buffer_bytes = options->buffer,
         .capture = index == 0 ? options->capture : NULL,
+        .recovery = options->scheme.recovery,
+        .recovery_params = options->scheme.recovery != NULL ? &options->scheme.params : NULL,
     };
     struct oche_qp_config qp = {
         .transport = OCHE_TRANSPORT_RC,
@@ -160,9 +167,9 @@ static void connect_side(struct side *side, unsigned index)
     };
     struct oche_qp_connection connection = {
         .send_psn = mine.psn,
-        .ack_every_packets = 16,
-        .ack_timeout = 20 * OCHE_MS,
-        .retry_count = 20,
+        .ack_every_packets = side->options->ack_every,
+        .ack_timeout = side->options->ack_timeout,
+        .retry_count = side->options->retries,
         .rnr_retry = UINT32_MAX,
         .min_rnr_timer = 1,
     };
@@ -252,7 +259,7 @@ static void post_receive(struct side *side, uint64_t index)
         fail(side, "cannot post receive %" PRIu64, index);
 }
 
-/* All messages of one phase, at most IN_FLIGHT at a time, completed in order. */
+/* All messages of one phase, some at a time, completed in order. */
 static void drive(struct side *side, enum phase phase, uint8_t opcode)
 {
     const uint64_t messages = side->options->bytes / side->options->message;
@@ -261,7 +268,7 @@ static void drive(struct side *side, enum phase phase, uint8_t opcode)
     uint64_t posted = 0, completed = 0;
 
     while (completed < messages) {
-        for (; posted < messages && posted - completed < IN_FLIGHT; posted++)
+        for (; posted < messages && posted - completed < side->options->in_flight; posted++)
             post_message(side, opcode, posted);
         progress(side);
         for (unsigned i = 0, count = poll_completions(side, done, IN_FLIGHT); i < count; i++)
@@ -289,6 +296,33 @@ static void drive_all(struct side *side)
     drive(side, PHASE_SEND, OCHE_WORK_SEND);
     hear(side); /* it has been checked */
     say(side, PHASE_BYE);
+}
+
+/* What is left of a message that is begun again for ever: an error of the driver's. */
+static void drive_hopeless(struct side *side)
+{
+    struct oche_completion done;
+
+    fill(side, PHASE_WRITE);
+    post_message(side, OCHE_WORK_WRITE, 0);
+    while (oche_cq_poll(side->cq, &done, 1) == 0)
+        progress(side);
+    if (done.status != OCHE_STATUS_RETRY_EXCEEDED)
+        fail(side, "ended with status %u", done.status);
+    printf("retry exceeded\n");
+    say(side, PHASE_BYE);
+}
+
+static void answer_hopeless(struct side *side)
+{
+    struct oche_device_stats stats;
+
+    hear(side);
+    oche_device_stats(side->device, &stats);
+    printf("%" PRIu64 " bytes received, %" PRIu64 " delivered, %" PRIu64 " NAKs\n",
+           stats.nic.data_bytes_received, stats.nic.delivered_bytes, stats.nic.naks_sent);
+    if (stats.nic.delivered_bytes > 0)
+        fail(side, "some of it was delivered");
 }
 
 /* The other process: takes what comes, and checks it. */
@@ -357,10 +391,10 @@ static void run(const struct options *options, unsigned index, int out_of_band)
         hear(&side); /* the other is ready to receive */
     else
         say(&side, PHASE_BYE);
-    if (index == 0)
-        drive_all(&side);
+    if (options->hopeless)
+        index == 0 ? drive_hopeless(&side) : answer_hopeless(&side);
     else
-        answer_all(&side);
+        index == 0 ? drive_all(&side) : answer_all(&side);
     judge(&side);
     free(side.memory);
 }
@@ -370,6 +404,7 @@ static void run(const struct options *options, unsigned index, int out_of_band)
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
     struct options *options = state->input;
+    char error[256];
 
     switch (key) {
     case 'b':
@@ -396,6 +431,26 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case 'n':
         options->netns = argument;
         return 0;
+    case 'R':
+        if (!scheme_parse(&options->scheme, argument, error, sizeof(error)))
+            argp_error(state, "--recovery: %s", error);
+        return 0;
+    case 't':
+        if (!time_parse(argument, &options->ack_timeout, error, sizeof(error)))
+            argp_error(state, "--ack-timeout: %s", error);
+        return 0;
+    case 'a':
+        options->ack_every = (uint32_t)strtoul(argument, NULL, 0);
+        return 0;
+    case 'y':
+        options->retries = (uint32_t)strtoul(argument, NULL, 0);
+        return 0;
+    case 'f':
+        options->in_flight = (uint32_t)strtoul(argument, NULL, 0);
+        return 0;
+    case 'H':
+        options->hopeless = true;
+        return 0;
     case ARGP_KEY_ARG:
         if (options->address_count == 2)
             argp_error(state, "two addresses");
@@ -407,6 +462,8 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         if (options->message == 0 || options->bytes % options->message != 0 ||
             options->message % 8 != 0)
             argp_error(state, "bytes must be a multiple of message, message of 8");
+        if (options->in_flight < 1 || options->in_flight > IN_FLIGHT)
+            argp_error(state, "1 to %u messages in flight", IN_FLIGHT);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -423,12 +480,25 @@ int main(int argc, char **argv)
         {"buffer", 'r', "N", 0, "bytes of the sockets' receive buffers (8 MiB)", 0},
         {"seed", 's', "N", 0, "of what is lost (1)", 0},
         {"capture", 'c', "FILE", 0, "what the driving process sends and receives", 0},
+        {"recovery", 'R', "NAME[,KEY=VALUE…]", 0, "of both (go_back_n)", 0},
+        {"ack-timeout", 't', "TIME", 0, "(20ms)", 0},
+        {"ack-every", 'a', "N", 0, "packets of a message (16)", 0},
+        {"retries", 'y', "N", 0, "(20)", 0},
+        {"in-flight", 'f', "N", 0, "messages (16)", 0},
+        {"hopeless", 'H', NULL, 0, "one WRITE, which must end with retry exceeded", 0},
         {"netns", 'n', "FILE", 0, "network namespace of the answering process", 0},
         {0},
     };
     static const struct argp argp = {
         .options = known, .parser = parse, .args_doc = "ADDRESS ADDRESS"};
-    struct options options = {.bytes = 64 << 20, .message = 1 << 20, .mtu = 4096, .seed = 1};
+    struct options options = {.bytes = 64 << 20,
+                              .message = 1 << 20,
+                              .mtu = 4096,
+                              .seed = 1,
+                              .ack_timeout = 20 * OCHE_MS,
+                              .ack_every = 16,
+                              .retries = 20,
+                              .in_flight = IN_FLIGHT};
     int sockets[2], status;
     pid_t child;
 

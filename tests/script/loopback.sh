@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Two processes on loopback, with UDP port 4791: 64 MiB by WRITE, READ and SEND, every byte checked;
-# the capture of it is right for tshark and for oche wire. The same with 1 % of the packets lost.
+# the capture of it is right for tshark and for oche wire. The same with 1 % of the packets lost, by
+# every recovery scheme.
 #     loopback.sh PROGRAM
 set -u
 command -v tshark >/dev/null || { echo "tshark is missing"; exit 77; }
@@ -61,3 +62,16 @@ clean lossy
 [ "$(count lossy NAKs)" -gt 50 ] || fail "NAKs: $(count lossy NAKs)"
 again=$(count lossy retransmissions)
 [ "$again" -gt 100 ] || fail "retransmissions: $again"
+
+# Every recovery scheme on the wire, with 1 % of the packets lost; no packet of it is wrong.
+for scheme in go_back_0 improved_go_back_n improved_go_back_n,send_twice=false \
+    improved_go_back_n,check_epsn=false improved_go_back_n,check_last=true; do
+    run "$scheme" --message $((64 << 10)) --drop 10000 --bytes $((16 << 20)) --recovery "$scheme"
+    clean "$scheme"
+done
+# One long message, which Go-Back-0 never gets through.
+run hopeless --message $((64 << 20)) --drop 10000 --recovery go_back_0 --retries 7 --hopeless
+grep -q 'retry exceeded' "$work/hopeless.out" || fail "$(cat "$work/hopeless.out")"
+grep -q '^[1-9][0-9]* bytes received, 0 delivered' "$work/hopeless.out" ||
+    fail "$(cat "$work/hopeless.out")"
+clean hopeless

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A loss-recovery scheme and its parameters, as an argument: improved_go_back_n,check_epsn=false */
+#ifndef OCHE_TESTS_INTEROP_SCHEME_H
+#define OCHE_TESTS_INTEROP_SCHEME_H
+
+#include "core/recovery/recovery.h"
+
+struct scheme {
+    const struct oche_recovery_scheme *recovery;
+    union {
+        uint64_t align;
+        uint8_t bytes[256];
+    } params;
+};
+
+/* Reads `text`, which it cuts to pieces. False: `error` says what is wrong. */
+bool scheme_parse(struct scheme *scheme, char *text, char *error, size_t error_bytes);
+/* Reads a time: 20ms, 500us, never. */
+bool time_parse(const char *text, oche_time *time, char *error, size_t error_bytes);
+
+#endif

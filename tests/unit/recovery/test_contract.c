@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the contract offers besides going back: a scheme that plans what leaves next, one that says
+ * how long to wait for an ACK, one that limits what is outstanding.
+ */
+#include "tests/support/test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/recovery/go_back_n.h"
+#include "tests/unit/recovery/script.h"
+
+static const struct oche_go_back_n_params params = {.nak_interval = OCHE_NEVER,
+                                                    .nak_exception = false};
+
+static struct pair_options with(const struct oche_recovery_scheme *scheme)
+{
+    return (struct pair_options){.recovery = scheme, .own_recovery_params = &params};
+}
+
+/* ---- sent ---- */
+
+static uint32_t turn_at, turn_to;
+static char sent_log[256];
+
+/* Once, behind turn_at, goes back to turn_to. Notes what it was told. */
+static void turn_back(struct oche_recovery_tx *tx, uint32_t psn, bool last, oche_time now)
+{
+    size_t end = strlen(sent_log);
+
+    (void)now;
+    assert_true(oche_psn_diff(tx->next, psn) > 0);
+    assert_true(oche_psn_diff(tx->high, tx->next) >= 0);
+    snprintf(sent_log + end, sizeof(sent_log) - end, "%u%s ", psn, last ? "L" : "");
+    if (psn != turn_at)
+        return;
+    turn_at = UINT32_MAX;
+    tx->next = turn_to;
+}
+
+/* Repairs one packet, then goes on where it was. */
+static void skip_to_high(struct oche_recovery_tx *tx, uint32_t psn, bool last, oche_time now)
+{
+    (void)psn;
+    (void)last;
+    (void)now;
+    tx->next = tx->high;
+}
+
+static void test_turns_back(void **state)
+{
+    struct oche_recovery_scheme scheme = oche_recovery_go_back_n;
+    struct pair_options options = with(&scheme);
+    static const struct {
+        uint32_t at, to;
+        const char *sent, *told;
+    } cases[] = {
+        {2, 0, "0 1 2 0 1 2 3 4 5 6", "0 1 2L 0 1 2L 3 4L 5L 6L "},
+        {4, 1, "0 1 2 3 4 1 2 3 4 5 6", "0 1 2L 3 4L 1 2L 3 4L 5L 6L "},
+        {4, 4, "0 1 2 3 4 4 5 6", "0 1 2L 3 4L 4L 5L 6L "},
+        {5, 5, "0 1 2 3 4 5 5 6", "0 1 2L 3 4L 5L 5L 6L "},
+        {6, 5, "0 1 2 3 4 5 6 5 6", "0 1 2L 3 4L 5L 6L 5L 6L "},
+    };
+
+    (void)state;
+    scheme.sent = turn_back;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct script script;
+
+        turn_at = cases[i].at;
+        turn_to = cases[i].to;
+        sent_log[0] = '\0';
+        script_open(&script, &options, "");
+        script_post(&script, OCHE_WORK_WRITE, 1, 3);
+        script_post(&script, OCHE_WORK_SEND, 2, 2);
+        script_post(&script, OCHE_WORK_WRITE, 3, 0); /* no bytes, and a packet all the same */
+        script_post(&script, OCHE_WORK_WRITE, 4, 1);
+        pair_run_quiet(script.pair);
+        assert_string_equal(script.sent[0], cases[i].sent);
+        assert_string_equal(sent_log, cases[i].told);
+        for (uint64_t w = 1; w <= 4; w++)
+            pair_expect(script.pair, 0, w, OCHE_STATUS_SUCCESS);
+        assert_int_equal(script_timeouts(&script), 0);
+        /* It was a plan, not a loss. */
+        for (unsigned r = 0; r < 64; r++)
+            assert_int_not_equal(script.pair->side[0].ring[r].kind, OCHE_TRACE_GO_BACK);
+        script_close(&script);
+    }
+}
+
+/* A READ takes the PSNs of its responses; it ends no SEND or WRITE. */
+static void test_told_of_a_read(void **state)
+{
+    struct oche_recovery_scheme scheme = oche_recovery_go_back_n;
+    struct pair_options options = with(&scheme);
+    struct script script;
+
+    (void)state;
+    scheme.sent = turn_back;
+    turn_at = UINT32_MAX;
+    sent_log[0] = '\0';
+    script_open(&script, &options, "");
+    script_post(&script, OCHE_WORK_READ, 1, 3);
+    script_post(&script, OCHE_WORK_WRITE, 2, 1);
+    pair_run_quiet(script.pair);
+    assert_string_equal(sent_log, "0 3L ");
+    script_close(&script);
+}
+
+static void test_skips(void **state)
+{
+    struct oche_recovery_scheme scheme = oche_recovery_go_back_n;
+    struct pair_options options = with(&scheme);
+    struct script script;
+
+    (void)state;
+    scheme.sent = skip_to_high;
+    script_open(&script, &options, "2 n2");
+    script_post(&script, OCHE_WORK_WRITE, 1, 6);
+    script_post(&script, OCHE_WORK_WRITE, 2, 2);
+    /* This receiver keeps nothing: each timeout brings one more. */
+    script_expect(&script, "0 1 2! 3 4 5 6 7 0 2 3 4 5 6 7", "n2! a1 a2 a3 a4 a5 a6 a7");
+    assert_int_equal(script_timeouts(&script), 7);
+    pair_expect(script.pair, 0, 1, OCHE_STATUS_SUCCESS);
+    pair_expect(script.pair, 0, 2, OCHE_STATUS_SUCCESS);
+    assert_true(oche_qp_idle(script.pair->side[0].qp[0]));
+    script_close(&script);
+}
+
+/* ---- rto ---- */
+
+static unsigned rtos_asked;
+
+/* Short while little is outstanding. */
+static oche_time rto(const struct oche_recovery_tx *tx)
+{
+    rtos_asked++;
+    return oche_psn_diff(tx->next, tx->una) <= 2 ? 30 * OCHE_US : 90 * OCHE_US;
+}
+
+static void test_rto(void **state)
+{
+    struct oche_recovery_scheme scheme = oche_recovery_go_back_n;
+    struct pair_options options = with(&scheme);
+    struct script script;
+
+    (void)state;
+    scheme.rto = rto;
+    script_open(&script, &options, "0");
+    script_post(&script, OCHE_WORK_WRITE, 1, 1);
+    script_expect(&script, "0! 0", "a0");
+    struct oche_completion done = pair_expect(script.pair, 0, 1, OCHE_STATUS_SUCCESS);
+    assert_in_range(done.time, 31 * OCHE_US, 36 * OCHE_US);
+    script_close(&script);
+
+    script_open(&script, &options, "5");
+    script_post(&script, OCHE_WORK_WRITE, 1, 6);
+    pair_run_quiet(script.pair);
+    done = pair_expect(script.pair, 0, 1, OCHE_STATUS_SUCCESS);
+    assert_in_range(done.time, 91 * OCHE_US, 96 * OCHE_US);
+    script_close(&script);
+
+    options.ack_timeout = OCHE_NEVER;
+    rtos_asked = 0;
+    script_open(&script, &options, "0");
+    script_post(&script, OCHE_WORK_WRITE, 1, 1);
+    pair_run_quiet(script.pair);
+    pair_expect_none(script.pair, 0);
+    assert_int_equal(rtos_asked, 0);
+    script_close(&script);
+}
+
+/* ---- window_packets ---- */
+
+static uint32_t three(const void *values)
+{
+    assert_ptr_equal(values, &params);
+    return 3;
+}
+
+static void test_window(void **state)
+{
+    struct oche_recovery_scheme scheme = oche_recovery_go_back_n;
+    struct pair_options options = with(&scheme);
+    static const struct {
+        uint32_t connection;
+        const char *first; /* what leaves before an answer comes */
+    } cases[] = {{0, "0 1 2"}, {100, "0 1 2"}, {3, "0 1 2"}, {2, "0 1"}};
+
+    (void)state;
+    scheme.window_packets = three;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct script script;
+
+        options.window_packets = cases[i].connection;
+        script_open(&script, &options, "");
+        script_post(&script, OCHE_WORK_WRITE, 1, 20);
+        pair_run(script.pair, script.pair->now + OCHE_US);
+        assert_string_equal(script.sent[0], cases[i].first);
+        pair_run_quiet(script.pair);
+        pair_expect(script.pair, 0, 1, OCHE_STATUS_SUCCESS);
+        assert_int_equal(script_timeouts(&script), 0);
+        script_close(&script);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_turns_back),     cmocka_unit_test(test_skips),
+        cmocka_unit_test(test_told_of_a_read), cmocka_unit_test(test_rto),
+        cmocka_unit_test(test_window),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
