@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a paper says, as something that can be measured: claims, and what became of them. A kind of
+ * claim is one row of the table in claim_kinds.c: it turns the values of its quantity, at one or
+ * more conditions, into the number that is shown and its distance from what the paper says. A
+ * distance up to the tolerance is "reproduced", up to the wider band "in shape".
+ *
+ *     value       the quantity is `published`, give or take
+ *     at_most     it is not above `bound`         at_least   not below
+ *     ratio       its value at `at` over that at `than` is `published`
+ *     ratio_at_least  that quotient is not below `bound`
+ *     difference  its value at `at` less that at `than` is `published`
+ *     order       it falls from one condition of `of` to the next; ties within a margin
+ *     near        it is the same at all conditions of `of`, within a margin
+ *     falls_from  along an axis, the first value at which it is below `below` is `published`
+ */
+#ifndef OCHE_LAB_REPRODUCE_CLAIM_H
+#define OCHE_LAB_REPRODUCE_CLAIM_H
+
+#include "lab/reproduce/study.h"
+#include "lab/reproduce/samples.h"
+
+enum oche_conditions {
+    OCHE_CONDITIONS_ONE,   /* at */
+    OCHE_CONDITIONS_TWO,   /* at, than */
+    OCHE_CONDITIONS_LIST,  /* of */
+    OCHE_CONDITIONS_ALONG, /* every value of an axis that is run, in ascending order */
+};
+
+/* How a tolerance is given: which of these keys it may have. */
+enum oche_band { OCHE_BAND_DISTANCE, OCHE_BAND_MARGIN, OCHE_BAND_FACTOR };
+
+struct oche_reading_of {
+    double shown;
+    double distance; /* from what the paper says; 0 is just that; NAN: no data */
+};
+
+struct oche_claim_kind {
+    const char *name;
+    enum oche_conditions conditions;
+    enum oche_band band;
+    const char *published; /* the key that has its number: "published", "bound"; or NULL */
+    /* `values` of the quantity, one a condition; NAN where there is none. */
+    struct oche_reading_of (*read)(const struct oche_claim *claim, const struct oche_study *figure,
+                                   const double *values);
+    /* Optional: the distance by the shown number alone, where that decides it. */
+    double (*distance)(const struct oche_claim *claim, double shown);
+};
+
+extern const struct oche_claim_kind oche_claim_kinds[];
+extern const size_t oche_claim_kind_count;
+const struct oche_claim_kind *oche_claim_kind_find(const char *name);
+
+/* The unit of the number that is shown: the quantity's, an axis', "ratio", or "factor". */
+const char *oche_claim_unit(const struct oche_study *figure, const struct oche_claim *claim);
+
+enum oche_finding {
+    OCHE_FINDING_REPRODUCED,
+    OCHE_FINDING_IN_SHAPE,
+    OCHE_FINDING_NOT_REPRODUCED,
+    OCHE_FINDING_NO_DATA,
+    OCHE_FINDINGS
+};
+const char *oche_finding_name(enum oche_finding finding); /* "in shape" */
+
+enum oche_interval_kind { OCHE_INTERVAL_NONE, OCHE_INTERVAL_T, OCHE_INTERVAL_BOOTSTRAP };
+
+/* What became of a claim. */
+struct oche_judgement {
+    enum oche_finding finding;
+    double measured;  /* NAN: no data */
+    double low, high; /* 95 % interval; NAN: none */
+    enum oche_interval_kind interval;
+    bool unsure;   /* the interval reaches into another verdict */
+    uint32_t runs; /* that it rests on: the fewest of any of its points */
+};
+
+/*
+ * Judges by what was measured, at the claim's conditions with `reading` (or NULL) over them. The
+ * same samples give the same judgement, to the last bit.
+ */
+struct oche_judgement oche_judge(const struct oche_study *figure, const struct oche_claim *claim,
+                                 const struct oche_reading *reading,
+                                 const struct oche_samples *samples);
+
+/* Half the width of the interval; NAN without one. */
+double oche_judgement_spread(const struct oche_judgement *judgement);
+
+#endif

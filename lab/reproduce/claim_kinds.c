@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kinds of claims: one small function each, and the table of all. */
+#include <math.h>
+#include <string.h>
+
+#include "lab/reproduce/claim.h"
+
+static const struct oche_reading_of no_data = {.shown = NAN, .distance = NAN};
+
+/* ---- a number ---- */
+
+static double from_published(const struct oche_claim *claim, double shown)
+{
+    double distance = fabs(shown - claim->published);
+
+    return claim->tolerance.relative ? distance / fabs(claim->published) : distance;
+}
+
+static struct oche_reading_of read_value(const struct oche_claim *claim,
+                                         const struct oche_study *figure, const double *values)
+{
+    (void)figure;
+    return (struct oche_reading_of){.shown = values[0],
+                                    .distance = from_published(claim, values[0])};
+}
+
+static struct oche_reading_of read_ratio(const struct oche_claim *claim,
+                                         const struct oche_study *figure, const double *values)
+{
+    double shown = values[1] == 0 ? NAN : values[0] / values[1];
+
+    (void)figure;
+    return (struct oche_reading_of){.shown = shown, .distance = from_published(claim, shown)};
+}
+
+static struct oche_reading_of read_difference(const struct oche_claim *claim,
+                                              const struct oche_study *figure, const double *values)
+{
+    double shown = values[0] - values[1];
+
+    (void)figure;
+    return (struct oche_reading_of){.shown = shown, .distance = from_published(claim, shown)};
+}
+
+/* ---- a bound ---- */
+
+static double above_bound(const struct oche_claim *claim, double shown)
+{
+    return shown > claim->published ? from_published(claim, shown) : 0 * shown; /* NAN stays */
+}
+
+static double below_bound(const struct oche_claim *claim, double shown)
+{
+    return shown < claim->published ? from_published(claim, shown) : 0 * shown;
+}
+
+static struct oche_reading_of read_at_most(const struct oche_claim *claim,
+                                           const struct oche_study *figure, const double *values)
+{
+    (void)figure;
+    return (struct oche_reading_of){.shown = values[0], .distance = above_bound(claim, values[0])};
+}
+
+static struct oche_reading_of read_at_least(const struct oche_claim *claim,
+                                            const struct oche_study *figure, const double *values)
+{
+    (void)figure;
+    return (struct oche_reading_of){.shown = values[0], .distance = below_bound(claim, values[0])};
+}
+
+static struct oche_reading_of read_ratio_at_least(const struct oche_claim *claim,
+                                                  const struct oche_study *figure,
+                                                  const double *values)
+{
+    double shown = values[1] == 0 ? NAN : values[0] / values[1];
+
+    (void)figure;
+    return (struct oche_reading_of){.shown = shown, .distance = below_bound(claim, shown)};
+}
+
+/* ---- several conditions ---- */
+
+/*
+ * Shown is the smallest lead of one condition over the next, below 0 if they are the other way
+ * round. Where all are tied that is no order: the first must lead the last by more than the
+ * margin.
+ */
+static struct oche_reading_of read_order(const struct oche_claim *claim,
+                                         const struct oche_study *figure, const double *values)
+{
+    size_t last = claim->at_count - 1;
+    double least = INFINITY, ends = values[0] - values[last];
+    struct oche_reading_of reading;
+
+    (void)figure;
+    for (size_t i = 0; i <= last; i++)
+        if (isnan(values[i]))
+            return no_data;
+    for (size_t i = 0; i < last; i++)
+        least = fmin(least, values[i] - values[i + 1]);
+    reading.shown = least;
+    reading.distance = fmax(0, -least);
+    if (ends <= 0)
+        reading.distance = INFINITY;
+    else if (ends <= claim->tolerance.reproduced)
+        reading.distance = fmax(reading.distance, nextafter(claim->tolerance.reproduced, INFINITY));
+    return reading;
+}
+
+static double itself(const struct oche_claim *claim, double shown)
+{
+    (void)claim;
+    return shown;
+}
+
+/* Shown is how far the largest lies above the smallest. */
+static struct oche_reading_of read_near(const struct oche_claim *claim,
+                                        const struct oche_study *figure, const double *values)
+{
+    double least = INFINITY, most = -INFINITY;
+
+    (void)figure;
+    for (size_t i = 0; i < claim->at_count; i++) {
+        if (isnan(values[i]))
+            return no_data;
+        least = fmin(least, values[i]);
+        most = fmax(most, values[i]);
+    }
+    return (struct oche_reading_of){.shown = most - least, .distance = most - least};
+}
+
+/* ---- along an axis ---- */
+
+/* By which factor it is off. */
+static double factor_off(const struct oche_claim *claim, double shown)
+{
+    if (isinf(shown))
+        return INFINITY;
+    return shown > claim->published ? shown / claim->published : claim->published / shown;
+}
+
+/*
+ * Shown is the first place where the curve is below `below`; infinite if it never is. Places that
+ * are not run in this mode are passed over.
+ */
+static struct oche_reading_of read_falls_from(const struct oche_claim *claim,
+                                              const struct oche_study *figure, const double *values)
+{
+    const struct oche_study_axis *axis = &figure->axes[claim->along];
+    bool any = false;
+
+    for (size_t i = 0; i < claim->at_count; i++) {
+        any |= !isnan(values[i]);
+        if (!(values[i] < claim->below))
+            continue;
+        double x = axis->values[claim->at[i].axis[claim->along].values[0]].number;
+
+        return (struct oche_reading_of){.shown = x, .distance = factor_off(claim, x)};
+    }
+    if (!any)
+        return no_data;
+    return (struct oche_reading_of){.shown = INFINITY, .distance = INFINITY};
+}
+
+/* ---- all of them ---- */
+
+const struct oche_claim_kind oche_claim_kinds[] = {
+    {.name = "value",
+     .conditions = OCHE_CONDITIONS_ONE,
+     .published = "published",
+     .read = read_value,
+     .distance = from_published},
+    {.name = "at_most",
+     .conditions = OCHE_CONDITIONS_ONE,
+     .published = "bound",
+     .read = read_at_most,
+     .distance = above_bound},
+    {.name = "at_least",
+     .conditions = OCHE_CONDITIONS_ONE,
+     .published = "bound",
+     .read = read_at_least,
+     .distance = below_bound},
+    {.name = "ratio",
+     .conditions = OCHE_CONDITIONS_TWO,
+     .published = "published",
+     .read = read_ratio,
+     .distance = from_published},
+    {.name = "ratio_at_least",
+     .conditions = OCHE_CONDITIONS_TWO,
+     .published = "bound",
+     .read = read_ratio_at_least,
+     .distance = below_bound},
+    {.name = "difference",
+     .conditions = OCHE_CONDITIONS_TWO,
+     .published = "published",
+     .read = read_difference,
+     .distance = from_published},
+    {.name = "order",
+     .conditions = OCHE_CONDITIONS_LIST,
+     .band = OCHE_BAND_MARGIN,
+     .read = read_order},
+    {.name = "near",
+     .conditions = OCHE_CONDITIONS_LIST,
+     .band = OCHE_BAND_MARGIN,
+     .read = read_near,
+     .distance = itself},
+    {.name = "falls_from",
+     .conditions = OCHE_CONDITIONS_ALONG,
+     .band = OCHE_BAND_FACTOR,
+     .published = "published",
+     .read = read_falls_from,
+     .distance = factor_off},
+};
+const size_t oche_claim_kind_count = sizeof(oche_claim_kinds) / sizeof(oche_claim_kinds[0]);
+
+const struct oche_claim_kind *oche_claim_kind_find(const char *name)
+{
+    for (size_t i = 0; i < oche_claim_kind_count; i++)
+        if (strcmp(oche_claim_kinds[i].name, name) == 0)
+            return &oche_claim_kinds[i];
+    return NULL;
+}
+
+const char *oche_claim_unit(const struct oche_study *figure, const struct oche_claim *claim)
+{
+    if (claim->kind->conditions == OCHE_CONDITIONS_ALONG)
+        return figure->axes[claim->along].unit;
+    if (claim->kind->read == read_ratio || claim->kind->read == read_ratio_at_least)
+        return "factor";
+    return claim->quantity->unit;
+}

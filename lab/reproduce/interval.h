@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * 95 % intervals. Of a mean, by Student's t; of anything else, by bootstrap: the repeats are drawn
+ * again, with replacement, and the middle 95 % of what that gives is the interval (percentile
+ * method; with fewer than about ten repeats it is too narrow).
+ */
+#ifndef OCHE_LAB_REPRODUCE_INTERVAL_H
+#define OCHE_LAB_REPRODUCE_INTERVAL_H
+
+#include "core/base.h"
+#include "core/random.h"
+
+#define OCHE_BOOTSTRAP_DRAWS 2000
+
+/* The 97.5th percentile of Student's t with `freedom` (1 or more) degrees of freedom. */
+double oche_student_t(uint32_t freedom);
+
+double oche_mean(const double *values, size_t count);
+
+/* Half the interval of the mean of `count` (2 or more) values. */
+double oche_mean_spread(const double *values, size_t count);
+
+/* The middle 95 % of `values`, which are put in order; `count` 1 or more. */
+void oche_middle(double *values, size_t count, double *low, double *high);
+
+/* `count` numbers below `count`, each drawn alone. */
+void oche_draw(struct oche_random *random, uint32_t *draw, uint32_t count);
+
+#endif

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Judging a claim: its quantity at its conditions, the verdict by the mean, and how far chance may
+ * have moved it. The interval is Student's t where the number is a plain mean over repeats; the
+ * bootstrap elsewhere, from the stream (1, "bootstrap", line of the claim).
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/reproduce/claim.h"
+#include "lab/reproduce/interval.h"
+
+#define BOOTSTRAP_SEED 1
+#define UNSURE_SHARE   0.05 /* of the draws, with another verdict */
+
+const char *oche_finding_name(enum oche_finding finding)
+{
+    static const char *const names[] = {
+        [OCHE_FINDING_REPRODUCED] = "reproduced",
+        [OCHE_FINDING_IN_SHAPE] = "in shape",
+        [OCHE_FINDING_NOT_REPRODUCED] = "not reproduced",
+        [OCHE_FINDING_NO_DATA] = "no data",
+    };
+
+    return names[finding];
+}
+
+/* A condition, as the combinations that its mean is over. */
+struct place {
+    const struct oche_combination **points;
+    size_t count;
+};
+
+struct judge {
+    const struct oche_study *figure;
+    const struct oche_claim *claim;
+    const struct oche_samples *samples;
+    struct place *places; /* claim->at_count */
+    double *values;       /* scratch, the same */
+    uint32_t repeats;     /* the most of any point */
+    uint32_t runs;        /* the fewest of any point that is run */
+};
+
+/* ---- where to look ---- */
+
+static const struct oche_condition_term *term_of(const struct judge *judge,
+                                                 const struct oche_reading *reading,
+                                                 size_t condition, size_t axis)
+{
+    if (reading != NULL && reading->at.axis[axis].count > 0)
+        return &reading->at.axis[axis];
+    return &judge->claim->at[condition].axis[axis];
+}
+
+static void find_place(struct judge *judge, const struct oche_reading *reading, size_t condition)
+{
+    const struct oche_study *figure = judge->figure;
+    struct place *place = &judge->places[condition];
+    size_t total = 1, *value = malloc((figure->axis_count + 1) * sizeof(*value));
+
+    for (size_t a = 0; a < figure->axis_count; a++)
+        total *= term_of(judge, reading, condition, a)->count;
+    place->points = malloc((total + 1) * sizeof(*place->points));
+    OCHE_MUST(value != NULL && place->points != NULL);
+    place->count = total;
+    for (size_t i = 0; i < total; i++) {
+        size_t rest = i;
+
+        for (size_t a = 0; a < figure->axis_count; a++) {
+            const struct oche_condition_term *term = term_of(judge, reading, condition, a);
+
+            value[a] = term->values[rest % term->count];
+            rest /= term->count;
+        }
+        const struct oche_combination *point = oche_study_find(figure, value);
+
+        place->points[i] = point;
+        if (point == NULL || point->repeats == 0)
+            continue;
+        uint32_t runs = oche_samples_count(judge->samples, judge->claim->quantity, point);
+
+        if (point->repeats > judge->repeats)
+            judge->repeats = point->repeats;
+        if (runs < judge->runs)
+            judge->runs = runs;
+    }
+    free(value);
+}
+
+/* Whether the claim is where the figure's `at` puts it, so that another reading can take over. */
+static bool can_be_read(const struct oche_study *figure, const struct oche_claim *claim,
+                        const struct oche_reading *reading)
+{
+    for (size_t a = 0; reading != NULL && a < figure->axis_count; a++)
+        for (size_t i = 0; reading->at.axis[a].count > 0 && i < claim->at_count; i++) {
+            const struct oche_condition_term *term = &claim->at[i].axis[a];
+            const struct oche_condition_term *usual = &figure->at.axis[a];
+
+            if (term->count != 1 || usual->count != 1 || term->values[0] != usual->values[0])
+                return false;
+        }
+    return true;
+}
+
+/* ---- one reading ---- */
+
+static double value_at(const struct judge *judge, const struct place *place, const uint32_t *draw)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < place->count; i++) {
+        const struct oche_combination *point = place->points[i];
+
+        if (point == NULL || point->repeats == 0)
+            return NAN;
+        sum +=
+            oche_samples_value(judge->samples, judge->claim->quantity, point, draw, judge->repeats);
+    }
+    return sum / (double)place->count;
+}
+
+static struct oche_reading_of read_claim(struct judge *judge, const uint32_t *draw)
+{
+    for (size_t i = 0; i < judge->claim->at_count; i++)
+        judge->values[i] = value_at(judge, &judge->places[i], draw);
+    return judge->claim->kind->read(judge->claim, judge->figure, judge->values);
+}
+
+static enum oche_finding finding_of(const struct oche_claim *claim, double distance)
+{
+    const struct oche_tolerance *tolerance = &claim->tolerance;
+    const double slack = 1e-9; /* 0.75 - 0.7 is not quite 0.05 */
+
+    if (isnan(distance))
+        return OCHE_FINDING_NO_DATA;
+    if (distance <= tolerance->reproduced + (claim->kind->distance != NULL ? slack : 0))
+        return OCHE_FINDING_REPRODUCED;
+    return distance <= tolerance->in_shape + slack ? OCHE_FINDING_IN_SHAPE
+                                                   : OCHE_FINDING_NOT_REPRODUCED;
+}
+
+/* ---- by chance ---- */
+
+/* Whether the number is a mean over repeats and nothing else, so that Student's t applies. */
+static bool is_plain_mean(const struct judge *judge)
+{
+    const struct oche_quantity *quantity = judge->claim->quantity;
+
+    return judge->claim->kind->conditions == OCHE_CONDITIONS_ONE && judge->places[0].count == 1 &&
+           quantity->statistic == OCHE_STATISTIC_MEAN && quantity->shape != OCHE_SHAPE_FACTOR;
+}
+
+static void by_t(const struct judge *judge, struct oche_judgement *judgement)
+{
+    const struct oche_combination *point = judge->places[0].points[0];
+    const double *all = oche_samples_values(judge->samples, judge->claim->quantity, point);
+    double *values = malloc(point->repeats * sizeof(*values));
+    size_t count = 0;
+
+    OCHE_MUST(values != NULL);
+    for (uint32_t r = 0; r < point->repeats; r++)
+        if (!isnan(all[r]))
+            values[count++] = all[r];
+    double spread = oche_mean_spread(values, count);
+
+    free(values);
+    judgement->interval = OCHE_INTERVAL_T;
+    judgement->low = judgement->measured - spread;
+    judgement->high = judgement->measured + spread;
+    judgement->unsure =
+        finding_of(judge->claim, judge->claim->kind->distance(judge->claim, judgement->low)) !=
+            judgement->finding ||
+        finding_of(judge->claim, judge->claim->kind->distance(judge->claim, judgement->high)) !=
+            judgement->finding;
+}
+
+static void by_bootstrap(struct judge *judge, struct oche_judgement *judgement)
+{
+    struct oche_random random = oche_random_stream(BOOTSTRAP_SEED, "bootstrap", judge->claim->line);
+    uint32_t *draw = malloc(judge->repeats * sizeof(*draw)), others = 0;
+    double *shown = malloc(OCHE_BOOTSTRAP_DRAWS * sizeof(*shown));
+    size_t count = 0;
+
+    OCHE_MUST(draw != NULL && shown != NULL);
+    for (size_t i = 0; i < OCHE_BOOTSTRAP_DRAWS; i++) {
+        oche_draw(&random, draw, judge->repeats);
+        struct oche_reading_of reading = read_claim(judge, draw);
+
+        if (isnan(reading.distance))
+            continue;
+        shown[count++] = reading.shown;
+        others += finding_of(judge->claim, reading.distance) != judgement->finding;
+    }
+    if (count > 0) {
+        oche_middle(shown, count, &judgement->low, &judgement->high);
+        judgement->interval = OCHE_INTERVAL_BOOTSTRAP;
+        judgement->unsure = others > UNSURE_SHARE * (double)count;
+    }
+    free(draw);
+    free(shown);
+}
+
+/* ---- judging ---- */
+
+struct oche_judgement oche_judge(const struct oche_study *figure, const struct oche_claim *claim,
+                                 const struct oche_reading *reading,
+                                 const struct oche_samples *samples)
+{
+    struct oche_judgement judgement = {.measured = NAN, .low = NAN, .high = NAN};
+    struct judge judge = {.figure = figure,
+                          .claim = claim,
+                          .samples = samples,
+                          .places = calloc(claim->at_count, sizeof(struct place)),
+                          .values = calloc(claim->at_count, sizeof(double)),
+                          .runs = UINT32_MAX};
+
+    OCHE_MUST(judge.places != NULL && judge.values != NULL);
+    if (!can_be_read(figure, claim, reading)) {
+        judgement.finding = OCHE_FINDING_NO_DATA;
+        free(judge.places);
+        free(judge.values);
+        return judgement;
+    }
+    for (size_t i = 0; i < claim->at_count; i++)
+        find_place(&judge, reading, i);
+    struct oche_reading_of measured = read_claim(&judge, NULL);
+
+    judgement.finding = finding_of(claim, measured.distance);
+    judgement.runs = judge.runs == UINT32_MAX ? 0 : judge.runs;
+    if (judgement.finding != OCHE_FINDING_NO_DATA) {
+        judgement.measured = measured.shown;
+        if (is_plain_mean(&judge)) {
+            if (judgement.runs > 1)
+                by_t(&judge, &judgement);
+        } else if (judge.repeats > 1) {
+            by_bootstrap(&judge, &judgement);
+        }
+    }
+    for (size_t i = 0; i < claim->at_count; i++)
+        free(judge.places[i].points);
+    free(judge.places);
+    free(judge.values);
+    return judgement;
+}
+
+double oche_judgement_spread(const struct oche_judgement *judgement)
+{
+    return (judgement->high - judgement->low) / 2;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A paper: a folder of figures' files and its own, paper.yaml:
+ *
+ *     title, authors, published
+ *     figures                in the paper's order
+ *     grids, quantities      by name, for any of its figures
+ *     differences            of all of them
+ */
+#ifndef OCHE_LAB_REPRODUCE_PAPER_H
+#define OCHE_LAB_REPRODUCE_PAPER_H
+
+#include "sim/scenario/document.h"
+
+struct oche_paper {
+    struct oche_document *document;
+    const char *name;   /* the folder's */
+    const char *folder; /* path */
+    const char *title, *authors, *published;
+    const char **figures;
+    size_t figure_count;
+    const struct oche_yaml *grids, *quantities, *differences; /* or NULL */
+};
+
+/* Reads FOLDER/NAME/paper.yaml. NULL and one line in `error` if it cannot. */
+struct oche_paper *oche_paper_open(const char *papers, const char *name, char *error,
+                                   size_t error_bytes);
+/* The same from a text; `path` stands for the file, the folder is the path's. */
+struct oche_paper *oche_paper_parse(const char *path, const char *text, char *error,
+                                    size_t error_bytes);
+void oche_paper_close(struct oche_paper *paper);
+
+/* Names of the papers in the folder, sorted; malloc'd, as are the strings. NULL and an error. */
+char **oche_papers_list(const char *papers, size_t *count, char *error, size_t error_bytes);
+void oche_papers_list_free(char **names, size_t count);
+
+/*
+ * Where the papers are: `given` (or NULL), else the environment's OCHE_PAPERS, else the source's
+ * folder if the program runs where it was built, else what was installed. malloc'd; NULL and an
+ * error if there is no such folder.
+ */
+char *oche_papers_folder(const char *given, char *error, size_t error_bytes);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading the files of papers and figures: strict about keys, every error with its line. */
+#ifndef OCHE_LAB_REPRODUCE_READ_H
+#define OCHE_LAB_REPRODUCE_READ_H
+
+#include "lab/reproduce/study.h"
+#include "lab/reproduce/paper.h"
+
+struct oche_reader {
+    const struct oche_document *document; /* of the nodes that are read */
+    struct oche_document *memory;         /* what is read lives here */
+    char *error;
+    size_t error_bytes;
+};
+
+#define OCHE_READ_FAIL(reader, node, below, ...)                                                   \
+    oche_document_fail((reader)->document, node, below, (reader)->error, (reader)->error_bytes,    \
+                       __VA_ARGS__)
+
+void *oche_read_alloc(const struct oche_reader *reader, size_t count, size_t bytes);
+
+/* Whether `node` is a map with no other keys than these (NULL-terminated). */
+bool oche_read_keys(const struct oche_reader *reader, const struct oche_yaml *node,
+                    const char *const *known);
+
+/* The text below `key`; NULL if it is not there, an error if it must be. */
+bool oche_read_text(const struct oche_reader *reader, const struct oche_yaml *map, const char *key,
+                    bool required, const char **text);
+
+/* A whole number from 1; left alone if it is not there. */
+bool oche_read_count(const struct oche_reader *reader, const struct oche_yaml *map, const char *key,
+                     uint32_t most, uint32_t *count);
+
+/* One of `words` (NULL-terminated), its index; left alone if it is not there. */
+bool oche_read_choice(const struct oche_reader *reader, const struct oche_yaml *map,
+                      const char *key, const char *const *words, unsigned *choice);
+
+/* A number with its unit ("12us", "9.5Gbps", "45%"), in s, bps, bytes, or as it is. */
+bool oche_read_number(const struct oche_reader *reader, const struct oche_yaml *node,
+                      const char *unit, double *value);
+
+/* A word, or a list of words; left alone if `node` is NULL. */
+bool oche_read_words(const struct oche_reader *reader, const struct oche_yaml *node,
+                     const char ***words, size_t *count);
+
+/* Says that `text` is no entry of `words`, and which may have been meant; false. */
+bool oche_read_unknown(const struct oche_reader *reader, const struct oche_yaml *node,
+                       const char *below, const char *text, const char *what,
+                       const char *const *words, size_t count);
+
+/* ---- the parts of a figure's file, each in a file of its own ---- */
+
+/* Axes, grids, overrides, combinations. */
+bool oche_read_grids(const struct oche_reader *reader, struct oche_study *figure,
+                     const struct oche_yaml *grids, bool quick);
+
+/* A condition: values of axes, by label, text or number; `many`: also lists of values. */
+bool oche_read_condition(const struct oche_reader *reader, const struct oche_study *figure,
+                         const struct oche_yaml *node, bool many, struct oche_condition *condition);
+struct oche_condition oche_no_condition(const struct oche_reader *reader,
+                                        const struct oche_study *figure);
+/* `over` where it says something, else `under`. */
+struct oche_condition oche_condition_merge(const struct oche_reader *reader,
+                                           const struct oche_study *figure,
+                                           const struct oche_condition *under,
+                                           const struct oche_condition *over);
+/*
+ * Whether the condition names one value of each axis that has several (`but`: this axis need not),
+ * and a grid that has it; single values are filled in. `quantity`, if it is relative: also where
+ * it refers to.
+ */
+bool oche_condition_complete(const struct oche_reader *reader, const struct oche_study *figure,
+                             const struct oche_yaml *node, size_t but,
+                             const struct oche_quantity *quantity,
+                             struct oche_condition *condition);
+
+bool oche_read_quantities(const struct oche_reader *reader, struct oche_study *figure,
+                          const struct oche_yaml *node, const struct oche_yaml *of_paper);
+const struct oche_quantity *oche_quantity_find(const struct oche_study *figure, const char *name);
+bool oche_read_quantity_name(const struct oche_reader *reader, struct oche_study *figure,
+                             const struct oche_yaml *map, const char *key,
+                             const struct oche_quantity **quantity);
+bool oche_read_axis_name(const struct oche_reader *reader, const struct oche_study *figure,
+                         const struct oche_yaml *map, const char *key, size_t *axis);
+
+bool oche_read_plot(const struct oche_reader *reader, struct oche_study *figure,
+                    const struct oche_yaml *node);
+bool oche_read_claims(const struct oche_reader *reader, struct oche_study *figure,
+                      const struct oche_yaml *node);
+
+#endif

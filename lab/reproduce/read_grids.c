@@ -1,0 +1,526 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The grids of a figure: what each of them fixes and varies, in full and in quick mode; from all of
+ * them the figure's axes, and which combination of values is run by which grid.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/reproduce/flow_text.h"
+#include "lab/reproduce/read.h"
+#include "sim/scenario/units.h"
+
+#define MOST_REPEATS      100000
+#define MOST_COMBINATIONS 10000 /* of a grid */
+
+/* One key of one grid: its value, or its values. */
+struct key {
+    const char *key;
+    bool varied;
+    struct oche_axis_value *values;
+    size_t count;
+};
+
+/* A grid in one mode. */
+struct mode {
+    struct key *keys;
+    size_t count, capacity;
+    uint32_t repeats;
+};
+
+struct grid {
+    const struct oche_yaml *node;
+    struct mode full, quick;
+};
+
+/* ---- one grid ---- */
+
+static struct key *find_key(const struct mode *mode, const char *name)
+{
+    for (size_t i = 0; i < mode->count; i++)
+        if (strcmp(mode->keys[i].key, name) == 0)
+            return &mode->keys[i];
+    return NULL;
+}
+
+static struct key *make_key(const struct oche_reader *reader, struct mode *mode, const char *name)
+{
+    struct key *key = find_key(mode, name);
+
+    if (key != NULL)
+        return key;
+    if (mode->count == mode->capacity) {
+        struct key *old = mode->keys;
+
+        mode->capacity = mode->capacity == 0 ? 8 : 2 * mode->capacity;
+        mode->keys = oche_read_alloc(reader, mode->capacity, sizeof(*mode->keys));
+        if (mode->count > 0)
+            memcpy(mode->keys, old, mode->count * sizeof(*mode->keys));
+    }
+    key = &mode->keys[mode->count++];
+    key->key = oche_document_print(reader->memory, "%s", name);
+    return key;
+}
+
+/* What a node means for a key: one of the values that are there already, by label; or a new one. */
+static struct oche_axis_value value_of(const struct oche_reader *reader, const struct key *before,
+                                       const struct oche_yaml *node)
+{
+    const char *text = oche_flow_text(reader->memory, node);
+
+    for (size_t i = 0; i < before->count && node->kind == OCHE_YAML_SCALAR; i++)
+        if (before->values[i].label != NULL && strcmp(before->values[i].label, node->text) == 0)
+            return before->values[i];
+    for (size_t i = 0; i < before->count; i++)
+        if (strcmp(before->values[i].text, text) == 0)
+            return before->values[i];
+    return (struct oche_axis_value){.text = text};
+}
+
+static bool check_values(const struct oche_reader *reader, const struct oche_yaml *node,
+                         const struct key *key)
+{
+    if (strcmp(key->key, "seed") == 0)
+        return OCHE_READ_FAIL(reader, node, NULL,
+                              "the repeats have the seeds; put the first one into the scenario");
+    for (size_t i = 0; i < key->count; i++)
+        for (size_t j = 0; j < i; j++)
+            if (strcmp(key->values[i].text, key->values[j].text) == 0)
+                return OCHE_READ_FAIL(reader, node, NULL, "has %s twice; write each value once",
+                                      key->values[i].text);
+    return true;
+}
+
+/* vary: KEY: [VALUE, …], or KEY: {LABEL: VALUE, …}. */
+static bool read_vary(const struct oche_reader *reader, const struct oche_yaml *vary,
+                      struct mode *mode)
+{
+    if (vary->kind != OCHE_YAML_MAP)
+        return OCHE_READ_FAIL(reader, vary, NULL, "is not a map; write KEY: [VALUE, VALUE]");
+    for (uint32_t i = 0; i < vary->count; i++) {
+        const struct oche_yaml *node = vary->child[i];
+        struct key before = {.count = 0}, *key = make_key(reader, mode, node->key);
+
+        if (node->kind == OCHE_YAML_SCALAR || node->count == 0)
+            return OCHE_READ_FAIL(reader, node, NULL,
+                                  "has no values; write [VALUE, VALUE] or {LABEL: VALUE}");
+        before = *key;
+        key->varied = true;
+        key->count = node->count;
+        key->values = oche_read_alloc(reader, key->count, sizeof(*key->values));
+        for (uint32_t v = 0; v < node->count; v++) {
+            key->values[v] = value_of(reader, &before, node->child[v]);
+            if (node->kind == OCHE_YAML_MAP)
+                key->values[v] = (struct oche_axis_value){
+                    .label = oche_document_print(reader->memory, "%s", node->child[v]->key),
+                    .text = oche_flow_text(reader->memory, node->child[v])};
+        }
+        if (!check_values(reader, node, key))
+            return false;
+    }
+    return true;
+}
+
+static bool read_set(const struct oche_reader *reader, const struct oche_yaml *set,
+                     struct mode *mode)
+{
+    if (set->kind != OCHE_YAML_MAP)
+        return OCHE_READ_FAIL(reader, set, NULL, "is not a map; write KEY: VALUE");
+    for (uint32_t i = 0; i < set->count; i++) {
+        const struct oche_yaml *node = set->child[i];
+        struct key before, *key = make_key(reader, mode, node->key);
+
+        before = *key;
+        key->varied = false;
+        key->count = 1;
+        key->values = oche_read_alloc(reader, 1, sizeof(*key->values));
+        key->values[0] = value_of(reader, &before, node);
+        if (!check_values(reader, node, key))
+            return false;
+    }
+    return true;
+}
+
+/* `set`, `vary` and `repeat` of a node, on top of what the mode has. */
+static bool read_mode(const struct oche_reader *reader, const struct oche_yaml *node,
+                      struct mode *mode)
+{
+    const struct oche_yaml *set = oche_yaml_find(node, "set"), *vary = oche_yaml_find(node, "vary");
+
+    return (vary == NULL || read_vary(reader, vary, mode)) &&
+           (set == NULL || read_set(reader, set, mode)) &&
+           oche_read_count(reader, node, "repeat", MOST_REPEATS, &mode->repeats);
+}
+
+/* Quick mode begins as full mode, and must not change what that is: its keys are copied. */
+static struct mode copy_mode(const struct oche_reader *reader, const struct mode *mode)
+{
+    struct mode copy = *mode;
+
+    copy.capacity = mode->count + 8;
+    copy.keys = oche_read_alloc(reader, copy.capacity, sizeof(*copy.keys));
+    if (mode->count > 0)
+        memcpy(copy.keys, mode->keys, mode->count * sizeof(*copy.keys));
+    return copy;
+}
+
+static bool check_grid_keys(const struct oche_reader *reader, const struct oche_yaml *node,
+                            bool may_have_base)
+{
+    static const char *const own[] = {"from", "set", "vary", "repeat", "quick", NULL};
+    static const char *const of_quick[] = {"set", "vary", "repeat", NULL};
+    const struct oche_yaml *quick = NULL;
+
+    if (!oche_read_keys(reader, node, own + (may_have_base ? 0 : 1)))
+        return false;
+    quick = oche_yaml_find(node, "quick");
+    return quick == NULL || oche_read_keys(reader, quick, of_quick);
+}
+
+/* Finds what `from` names in the paper's file. */
+static bool find_base(const struct oche_reader *reader, const struct oche_study *figure,
+                      const struct oche_yaml *node, const struct oche_yaml **base)
+{
+    const struct oche_yaml *grids = figure->paper != NULL ? figure->paper->grids : NULL;
+    const char *from, **names;
+    size_t count = grids != NULL ? grids->count : 0;
+
+    *base = NULL;
+    if (!oche_read_text(reader, node, "from", false, &from))
+        return false;
+    if (from == NULL)
+        return true;
+    *base = oche_yaml_find(grids, from);
+    if (*base != NULL)
+        return true;
+    names = oche_read_alloc(reader, count, sizeof(*names));
+    for (size_t i = 0; i < count; i++)
+        names[i] = grids->child[i]->key;
+    return oche_read_unknown(reader, node, "from", from, "a grid of paper.yaml", names, count);
+}
+
+static bool read_grid(const struct oche_reader *reader, const struct oche_study *figure,
+                      const struct oche_yaml *node, struct grid *grid)
+{
+    struct oche_reader of_paper = *reader;
+    const struct oche_yaml *base, *base_quick, *quick;
+
+    *grid = (struct grid){.node = node, .full.repeats = 1};
+    if (!check_grid_keys(reader, node, true) || !find_base(reader, figure, node, &base))
+        return false;
+    if (base != NULL) {
+        of_paper.document = figure->paper->document;
+        if (!check_grid_keys(&of_paper, base, false) || !read_mode(&of_paper, base, &grid->full))
+            return false;
+    }
+    if (!read_mode(reader, node, &grid->full))
+        return false;
+    grid->quick = copy_mode(reader, &grid->full);
+    base_quick = oche_yaml_find(base, "quick");
+    quick = oche_yaml_find(node, "quick");
+    return (base_quick == NULL || read_mode(&of_paper, base_quick, &grid->quick)) &&
+           (quick == NULL || read_mode(reader, quick, &grid->quick));
+}
+
+/* ---- the figure's axes ---- */
+
+static bool is_varied(const struct grid *grids, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct key *full = find_key(&grids[i].full, name);
+        const struct key *quick = find_key(&grids[i].quick, name);
+
+        if ((full != NULL && full->varied) || (quick != NULL && quick->varied))
+            return true;
+    }
+    return false;
+}
+
+/* Puts the value among the axis', if it is not there; says if its label means something else. */
+static bool intern(const struct oche_reader *reader, const struct oche_yaml *node,
+                   struct oche_study_axis *axis, const struct oche_axis_value *value)
+{
+    for (size_t i = 0; i < axis->count; i++) {
+        struct oche_axis_value *known = &axis->values[i];
+        bool same = strcmp(known->text, value->text) == 0;
+
+        if (value->label != NULL && known->label != NULL &&
+            (strcmp(value->label, known->label) == 0) != same)
+            return OCHE_READ_FAIL(reader, node, NULL,
+                                  "%s: \"%s\" is %s, and \"%s\" is %s; one name for one value",
+                                  axis->key, value->label, value->text, known->label, known->text);
+        if (!same)
+            continue;
+        if (known->label == NULL)
+            known->label = value->label;
+        return true;
+    }
+    struct oche_axis_value *grown = oche_read_alloc(reader, axis->count + 1, sizeof(*grown));
+
+    if (axis->count > 0)
+        memcpy(grown, axis->values, axis->count * sizeof(*grown));
+    grown[axis->count++] = *value;
+    axis->values = grown;
+    return true;
+}
+
+static double number_in(const char *text, enum oche_unit unit, double one)
+{
+    struct oche_param param = {.unit = unit, .help = ""};
+    union oche_value value;
+    char ignored[OCHE_SCENARIO_ERROR_BYTES];
+
+    if (unit == OCHE_UNIT_REAL)
+        param.maximum.real = 1e300;
+    else
+        param.maximum.u = UINT64_MAX - 1;
+    if (!oche_value_parse(&param, text, &value, ignored, sizeof(ignored)))
+        return NAN;
+    return unit == OCHE_UNIT_REAL ? value.real : (double)value.u * one;
+}
+
+/* The first unit in which all values are numbers, and the numbers. */
+static void number_values(struct oche_study_axis *axis)
+{
+    static const struct {
+        const char *name;
+        enum oche_unit unit;
+        double one;
+    } units[] = {{"ratio", OCHE_UNIT_REAL, 1},
+                 {"s", OCHE_UNIT_TIME, 1e-12},
+                 {"bytes", OCHE_UNIT_BYTES, 1},
+                 {"bps", OCHE_UNIT_BPS, 1}};
+
+    for (size_t u = 0; u < sizeof(units) / sizeof(units[0]) && axis->unit == NULL; u++) {
+        bool all = true;
+
+        for (size_t i = 0; i < axis->count; i++) {
+            axis->values[i].number = number_in(axis->values[i].text, units[u].unit, units[u].one);
+            all = all && !isnan(axis->values[i].number);
+        }
+        if (all)
+            axis->unit = units[u].name;
+    }
+}
+
+static struct oche_study_axis *find_axis(struct oche_study *figure, const char *key)
+{
+    for (size_t i = 0; i < figure->axis_count; i++)
+        if (strcmp(figure->axes[i].key, key) == 0)
+            return &figure->axes[i];
+    return NULL;
+}
+
+/* Axes in the order in which grids name them, and all their values in all modes. */
+static bool make_axes(const struct oche_reader *reader, struct oche_study *figure,
+                      const struct grid *grids)
+{
+    size_t most = 0;
+
+    for (size_t g = 0; g < figure->grid_count; g++)
+        most += grids[g].quick.count; /* has all keys of full mode */
+    figure->axes = oche_read_alloc(reader, most, sizeof(*figure->axes));
+    for (size_t g = 0; g < figure->grid_count; g++) {
+        const struct mode *modes[] = {&grids[g].full, &grids[g].quick};
+
+        for (size_t m = 0; m < 2; m++)
+            for (size_t k = 0; k < modes[m]->count; k++) {
+                const struct key *key = &modes[m]->keys[k];
+                struct oche_study_axis *axis = find_axis(figure, key->key);
+
+                if (!is_varied(grids, figure->grid_count, key->key))
+                    continue;
+                if (axis == NULL) {
+                    axis = &figure->axes[figure->axis_count++];
+                    axis->key = key->key;
+                }
+                for (size_t v = 0; v < key->count; v++)
+                    if (!intern(reader, grids[g].node, axis, &key->values[v]))
+                        return false;
+            }
+    }
+    for (size_t a = 0; a < figure->axis_count; a++) {
+        number_values(&figure->axes[a]);
+        for (size_t v = 0; v < figure->axes[a].count; v++)
+            if (figure->axes[a].values[v].label == NULL)
+                figure->axes[a].values[v].label = figure->axes[a].values[v].text;
+    }
+    return true;
+}
+
+/* ---- fixed overrides ---- */
+
+/* Keys that no grid varies: the same everywhere, or by grid. */
+static bool make_overrides(const struct oche_reader *reader, struct oche_study *figure,
+                           const struct grid *grids)
+{
+    bool quick = figure->quick;
+    const struct mode *first = quick ? &grids[0].quick : &grids[0].full;
+
+    for (size_t g = 1; g < figure->grid_count; g++) { /* each has the keys of the first */
+        const struct mode *mode = quick ? &grids[g].quick : &grids[g].full;
+
+        for (size_t k = 0; k < mode->count; k++)
+            if (find_axis(figure, mode->keys[k].key) == NULL &&
+                find_key(first, mode->keys[k].key) == NULL)
+                return OCHE_READ_FAIL(reader, grids[0].node, NULL,
+                                      "does not say %s, as another grid does; add it to its set",
+                                      mode->keys[k].key);
+    }
+    figure->sets = oche_read_alloc(reader, first->count, sizeof(*figure->sets));
+    figure->overrides = oche_read_alloc(reader, first->count, sizeof(*figure->overrides));
+    for (size_t k = 0; k < first->count; k++) {
+        const char *key = first->keys[k].key;
+        const char **text = oche_read_alloc(reader, figure->grid_count, sizeof(*text));
+        bool same = true;
+
+        if (find_axis(figure, key) != NULL)
+            continue;
+        for (size_t g = 0; g < figure->grid_count; g++) {
+            const struct mode *mode = quick ? &grids[g].quick : &grids[g].full;
+            const struct key *other = find_key(mode, key);
+
+            if (other == NULL)
+                return OCHE_READ_FAIL(reader, grids[g].node, NULL,
+                                      "does not say %s, as another grid does; add it to its set",
+                                      key);
+            text[g] = other->values[0].text;
+            same = same && strcmp(text[g], text[0]) == 0;
+        }
+        if (same)
+            figure->sets[figure->set_count++] =
+                oche_document_print(reader->memory, "%s=%s", key, text[0]);
+        else
+            figure->overrides[figure->override_count++] =
+                (struct oche_study_override){.key = key, .text = text};
+    }
+    return true;
+}
+
+/* ---- combinations ---- */
+
+static size_t index_of(const struct oche_study_axis *axis, const char *text)
+{
+    size_t i = 0;
+
+    while (strcmp(axis->values[i].text, text) != 0)
+        i++;
+    return i;
+}
+
+/* Adds every combination of a grid's values, or counts them (`figure->combinations` NULL). */
+static bool add_combinations(const struct oche_reader *reader, struct oche_study *figure,
+                             const struct grid *grid, size_t number, const struct mode *mode,
+                             bool run)
+{
+    size_t total = 1, *value = oche_read_alloc(reader, figure->axis_count, sizeof(*value));
+
+    for (size_t a = 0; a < figure->axis_count; a++)
+        total *= find_key(mode, figure->axes[a].key)->count;
+    for (size_t c = 0; c < total; c++) {
+        size_t rest = c;
+        struct oche_combination *combination;
+
+        for (size_t a = figure->axis_count; a-- > 0;) {
+            const struct key *key = find_key(mode, figure->axes[a].key);
+
+            value[a] = index_of(&figure->axes[a], key->values[rest % key->count].text);
+            rest /= key->count;
+        }
+        combination = (struct oche_combination *)oche_study_find(figure, value);
+        if (combination != NULL && combination->grid != number)
+            return OCHE_READ_FAIL(reader, grid->node, NULL,
+                                  "runs what another grid runs, such as %s=%s; leave it to one",
+                                  figure->axes[0].key, figure->axes[0].values[value[0]].text);
+        if (combination == NULL) {
+            combination = &figure->combinations[figure->combination_count++];
+            combination->grid = number;
+            combination->value = oche_read_alloc(reader, figure->axis_count, sizeof(*value));
+            memcpy(combination->value, value, figure->axis_count * sizeof(*value));
+        }
+        combination->repeats = run ? mode->repeats : 0;
+    }
+    return true;
+}
+
+/* How many a mode has; 0 if a key is missing or there are too many (said in the error). */
+static size_t count_combinations(const struct oche_reader *reader, const struct oche_study *figure,
+                                 const struct grid *grid, const struct mode *mode)
+{
+    size_t count = 1;
+
+    for (size_t a = 0; a < figure->axis_count; a++) {
+        const struct key *key = find_key(mode, figure->axes[a].key);
+
+        if (key == NULL) {
+            OCHE_READ_FAIL(reader, grid->node, NULL,
+                           "does not say %s, which another grid varies; add it to its set",
+                           figure->axes[a].key);
+            return 0;
+        }
+        count *= key->count;
+        if (count > MOST_COMBINATIONS) {
+            OCHE_READ_FAIL(reader, grid->node, NULL,
+                           "has more than %d combinations of values; fewer values",
+                           MOST_COMBINATIONS);
+            return 0;
+        }
+    }
+    return count;
+}
+
+static bool make_combinations(const struct oche_reader *reader, struct oche_study *figure,
+                              const struct grid *grids)
+{
+    size_t most = 0;
+
+    for (size_t g = 0; g < figure->grid_count; g++) {
+        size_t full = count_combinations(reader, figure, &grids[g], &grids[g].full);
+        size_t quick =
+            full > 0 ? count_combinations(reader, figure, &grids[g], &grids[g].quick) : 0;
+
+        if (quick == 0)
+            return false;
+        most += full + quick;
+    }
+    figure->combinations = oche_read_alloc(reader, most, sizeof(*figure->combinations));
+    for (size_t g = 0; g < figure->grid_count; g++) {
+        const struct mode *mode = figure->quick ? &grids[g].quick : &grids[g].full;
+
+        if (!add_combinations(reader, figure, &grids[g], g, &grids[g].full, !figure->quick) ||
+            (figure->quick &&
+             !add_combinations(reader, figure, &grids[g], g, &grids[g].quick, true)))
+            return false;
+        if (mode->repeats > figure->repeats)
+            figure->repeats = mode->repeats;
+    }
+    return true;
+}
+
+const struct oche_combination *oche_study_find(const struct oche_study *figure, const size_t *value)
+{
+    for (size_t c = 0; c < figure->combination_count; c++)
+        if (memcmp(figure->combinations[c].value, value, figure->axis_count * sizeof(*value)) == 0)
+            return &figure->combinations[c];
+    return NULL;
+}
+
+bool oche_read_grids(const struct oche_reader *reader, struct oche_study *figure,
+                     const struct oche_yaml *node, bool quick)
+{
+    struct grid *grids;
+
+    figure->quick = quick;
+    if (node->kind != OCHE_YAML_LIST || node->count == 0)
+        return OCHE_READ_FAIL(reader, node, NULL,
+                              "is not a list of grids; write - {set: …, vary: …} below it");
+    figure->grid_count = node->count;
+    grids = oche_read_alloc(reader, node->count, sizeof(*grids));
+    for (uint32_t g = 0; g < node->count; g++)
+        if (!read_grid(reader, figure, node->child[g], &grids[g]))
+            return false;
+    return make_axes(reader, figure, grids) && make_overrides(reader, figure, grids) &&
+           make_combinations(reader, figure, grids);
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Quantities: numbers that are made from a run's metrics. And the plot, which draws some. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/metrics.h"
+#include "lab/reproduce/read.h"
+
+/* ---- quantities ---- */
+
+static bool read_statistic(const struct oche_reader *reader, const struct oche_yaml *map,
+                           struct oche_quantity *quantity)
+{
+    static const char *const words[] = {"mean", "median", "minimum", "maximum", "pooled",
+                                        "p1",   "p5",     "p10",     "p25",     "p75",
+                                        "p90",  "p95",    "p99",     NULL};
+    static const enum oche_statistic statistics[] = {OCHE_STATISTIC_MEAN, OCHE_STATISTIC_MEDIAN,
+                                                     OCHE_STATISTIC_MINIMUM, OCHE_STATISTIC_MAXIMUM,
+                                                     OCHE_STATISTIC_POOLED};
+    unsigned choice = 0;
+
+    if (!oche_read_choice(reader, map, "statistic", words, &choice))
+        return false;
+    if (choice < sizeof(statistics) / sizeof(statistics[0])) {
+        quantity->statistic = statistics[choice];
+        return true;
+    }
+    quantity->statistic = OCHE_STATISTIC_PERCENTILE;
+    quantity->thousandths = 10 * (uint32_t)strtoul(words[choice] + 1, NULL, 10);
+    return true;
+}
+
+static bool check_metrics(const struct oche_reader *reader, const struct oche_yaml *map,
+                          const char *key, const char **names, size_t count)
+{
+    char wrong[OCHE_SCENARIO_ERROR_BYTES];
+
+    for (size_t i = 0; i < count; i++)
+        if (!oche_metric_check(names[i], wrong, sizeof(wrong)))
+            return OCHE_READ_FAIL(reader, oche_yaml_find(map, key), NULL, "%s", wrong);
+    return true;
+}
+
+/* Metrics that are added are of one unit. */
+static bool find_unit(const struct oche_reader *reader, const struct oche_yaml *map,
+                      struct oche_quantity *quantity)
+{
+    quantity->unit = oche_metric_unit(quantity->metrics[0]);
+    for (size_t i = 1; i < quantity->metric_count; i++)
+        if (strcmp(oche_metric_unit(quantity->metrics[i]), quantity->unit) != 0)
+            return OCHE_READ_FAIL(reader, oche_yaml_find(map, "metric"), NULL,
+                                  "adds %s (in %s) and %s (in %s); add what is of one unit",
+                                  quantity->metrics[0], quantity->unit, quantity->metrics[i],
+                                  oche_metric_unit(quantity->metrics[i]));
+    if (quantity->over_count > 0 || quantity->relative)
+        quantity->unit = "ratio";
+    return true;
+}
+
+static bool read_quantity(const struct oche_reader *reader, const struct oche_study *figure,
+                          const struct oche_yaml *node, struct oche_quantity *quantity)
+{
+    static const char *const known[] = {"label",     "metric", "over", "relative_to",
+                                        "statistic", "as",     NULL};
+    static const char *const shapes[] = {"plain", "reduction", "increase", "factor", NULL};
+    const struct oche_yaml *relative = oche_yaml_find(node, "relative_to");
+    unsigned shape = OCHE_SHAPE_PLAIN;
+
+    if (!oche_read_keys(reader, node, known) ||
+        !oche_read_text(reader, node, "label", false, &quantity->label))
+        return false;
+    quantity->name = oche_document_print(reader->memory, "%s", node->key);
+    quantity->line = node->line;
+    if (quantity->label == NULL)
+        quantity->label = quantity->name;
+    if (oche_yaml_find(node, "metric") == NULL)
+        return OCHE_READ_FAIL(reader, node, NULL, "has no \"metric\"; add metric: goodput");
+    if (!oche_read_words(reader, oche_yaml_find(node, "metric"), &quantity->metrics,
+                         &quantity->metric_count) ||
+        !oche_read_words(reader, oche_yaml_find(node, "over"), &quantity->over,
+                         &quantity->over_count) ||
+        !check_metrics(reader, node, "metric", quantity->metrics, quantity->metric_count) ||
+        !check_metrics(reader, node, "over", quantity->over, quantity->over_count) ||
+        !oche_read_choice(reader, node, "as", shapes, &shape) ||
+        !read_statistic(reader, node, quantity))
+        return false;
+    quantity->shape = (enum oche_shape)shape;
+    quantity->relative = relative != NULL;
+    if (!oche_read_condition(reader, figure, relative, false, &quantity->relative_to) ||
+        !find_unit(reader, node, quantity))
+        return false;
+    if (quantity->statistic == OCHE_STATISTIC_POOLED && quantity->over_count == 0)
+        return OCHE_READ_FAIL(reader, node, "statistic",
+                              "pooled is a sum over a sum; add what it is divided by: over");
+    if (quantity->shape != OCHE_SHAPE_PLAIN && strcmp(quantity->unit, "ratio") != 0)
+        return OCHE_READ_FAIL(reader, node, "as", "is for ratios; add over or relative_to");
+    return true;
+}
+
+const struct oche_quantity *oche_quantity_find(const struct oche_study *figure, const char *name)
+{
+    for (size_t i = 0; i < figure->quantity_count; i++)
+        if (strcmp(figure->quantities[i].name, name) == 0)
+            return &figure->quantities[i];
+    return NULL;
+}
+
+/* The figure's own, and those of the paper's file that can be meant here. */
+bool oche_read_quantities(const struct oche_reader *reader, struct oche_study *figure,
+                          const struct oche_yaml *node, const struct oche_yaml *of_paper)
+{
+    size_t most = (node != NULL ? node->count : 0) + (of_paper != NULL ? of_paper->count : 0);
+
+    figure->quantities = oche_read_alloc(reader, most, sizeof(*figure->quantities));
+    if (node == NULL)
+        return true;
+    if (node->kind != OCHE_YAML_MAP)
+        return OCHE_READ_FAIL(reader, node, NULL, "is not a map; write NAME: {metric: goodput}");
+    for (uint32_t i = 0; i < node->count; i++)
+        if (!read_quantity(reader, figure, node->child[i],
+                           &figure->quantities[figure->quantity_count++]))
+            return false;
+    return true;
+}
+
+/* A paper's quantity is read when a figure uses it: not every figure has its axes. */
+static bool take_from_paper(const struct oche_reader *reader, struct oche_study *figure,
+                            const char *name, const struct oche_quantity **quantity)
+{
+    struct oche_reader of_paper = *reader;
+    const struct oche_yaml *node =
+        figure->paper != NULL ? oche_yaml_find(figure->paper->quantities, name) : NULL;
+
+    *quantity = NULL;
+    if (node == NULL)
+        return true;
+    of_paper.document = figure->paper->document;
+    struct oche_quantity *made = &figure->quantities[figure->quantity_count];
+
+    if (!read_quantity(&of_paper, figure, node, made))
+        return false;
+    figure->quantity_count++;
+    *quantity = made;
+    return true;
+}
+
+static bool quantity_named(const struct oche_reader *reader, struct oche_study *figure,
+                           const struct oche_yaml *node, const char *name,
+                           const struct oche_quantity **quantity)
+{
+    const struct oche_yaml *more = figure->paper != NULL ? figure->paper->quantities : NULL;
+    const char **names;
+    size_t count = 0;
+
+    *quantity = oche_quantity_find(figure, name);
+    if (*quantity == NULL && !take_from_paper(reader, figure, name, quantity))
+        return false;
+    if (*quantity != NULL)
+        return true;
+    names = oche_read_alloc(reader, figure->quantity_count + (more != NULL ? more->count : 0),
+                            sizeof(*names));
+    for (; count < figure->quantity_count; count++)
+        names[count] = figure->quantities[count].name;
+    for (uint32_t i = 0; more != NULL && i < more->count; i++)
+        if (oche_quantity_find(figure, more->child[i]->key) == NULL)
+            names[count++] = more->child[i]->key;
+    return oche_read_unknown(reader, node, NULL, name, "a quantity", names, count);
+}
+
+bool oche_read_quantity_name(const struct oche_reader *reader, struct oche_study *figure,
+                             const struct oche_yaml *map, const char *key,
+                             const struct oche_quantity **quantity)
+{
+    const struct oche_yaml *node = oche_yaml_find(map, key);
+    const char *name;
+
+    return oche_read_text(reader, map, key, true, &name) &&
+           quantity_named(reader, figure, node, name, quantity);
+}
+
+/* ---- the plot ---- */
+
+static bool read_scale(const struct oche_reader *reader, const struct oche_yaml *map,
+                       const char *which, const char **name, const char **scale)
+{
+    static const char *const known[] = {"name", "scale", NULL};
+    static const char *const scales[] = {"linear", "log", NULL};
+    const struct oche_yaml *node = oche_yaml_find(map, which);
+    unsigned choice = 0;
+
+    *scale = scales[0];
+    if (node == NULL)
+        return OCHE_READ_FAIL(reader, map, NULL, "has no \"%s\"; add %s: {name: …, scale: log}",
+                              which, which);
+    if (!oche_read_keys(reader, node, known) || !oche_read_text(reader, node, "name", true, name) ||
+        !oche_read_choice(reader, node, "scale", scales, &choice))
+        return false;
+    *scale = scales[choice];
+    return true;
+}
+
+/* [[X, Y], …]: x in the axis' unit, y in the quantity's. */
+static bool read_points(const struct oche_reader *reader, const struct oche_study *figure,
+                        const struct oche_yaml *node, struct oche_published_curve *curve)
+{
+    const struct oche_plot *plot = &figure->plot;
+    const char *x_unit = plot->along != OCHE_ANY ? figure->axes[plot->along].unit : "ratio";
+
+    if (node == NULL || node->kind != OCHE_YAML_LIST || node->count == 0)
+        return false;
+    curve->count = node->count;
+    curve->points = oche_read_alloc(reader, node->count, sizeof(*curve->points));
+    for (uint32_t i = 0; i < node->count; i++) {
+        const struct oche_yaml *point = node->child[i];
+
+        if (point->kind != OCHE_YAML_LIST || point->count != 2)
+            return OCHE_READ_FAIL(reader, point, NULL, "is not a point; write [X, Y]");
+        if (!oche_read_number(reader, point->child[0], x_unit, &curve->points[i][0]) ||
+            !oche_read_number(reader, point->child[1], plot->quantities[0]->unit,
+                              &curve->points[i][1]))
+            return false;
+    }
+    return true;
+}
+
+static bool read_published(const struct oche_reader *reader, struct oche_study *figure,
+                           const struct oche_yaml *node)
+{
+    static const char *const known[] = {"curve", "points", NULL};
+    struct oche_plot *plot = &figure->plot;
+
+    if (node == NULL)
+        return true;
+    if (node->kind != OCHE_YAML_LIST)
+        return OCHE_READ_FAIL(reader, node, NULL,
+                              "is not a list; write - {curve: LABEL, points: [[X, Y], …]}");
+    plot->published = oche_read_alloc(reader, node->count, sizeof(*plot->published));
+    for (uint32_t i = 0; i < node->count; i++) {
+        const struct oche_yaml *entry = node->child[i];
+        struct oche_published_curve *curve = &plot->published[plot->published_count++];
+        const struct oche_yaml *points = oche_yaml_find(entry, "points");
+
+        if (!oche_read_keys(reader, entry, known) ||
+            !oche_read_text(reader, entry, "curve", true, &curve->label))
+            return false;
+        if (points == NULL || points->kind != OCHE_YAML_LIST || points->count == 0)
+            return OCHE_READ_FAIL(reader, entry, "points", "has none; write [[X, Y], …]");
+        if (!read_points(reader, figure, points, curve))
+            return false;
+    }
+    return true;
+}
+
+/* Every curve must be somewhere: one value of each axis that it does not run along. */
+static bool plot_is_complete(const struct oche_reader *reader, struct oche_study *figure,
+                             const struct oche_yaml *node)
+{
+    struct oche_plot *plot = &figure->plot;
+    size_t curves = plot->by != OCHE_ANY ? figure->axes[plot->by].count : 1;
+
+    plot->at = oche_condition_merge(reader, figure, &figure->at, &plot->at);
+    for (size_t c = 0; c < curves; c++) {
+        struct oche_condition at = oche_no_condition(reader, figure);
+
+        if (plot->by != OCHE_ANY)
+            at.axis[plot->by] = (struct oche_condition_term){&c, 1};
+        at = oche_condition_merge(reader, figure, &plot->at, &at);
+        if (!oche_condition_complete(reader, figure, node, plot->along, NULL, &at))
+            return false;
+    }
+    return true;
+}
+
+bool oche_read_plot(const struct oche_reader *reader, struct oche_study *figure,
+                    const struct oche_yaml *node)
+{
+    static const char *const known[] = {"quantity", "along", "by",        "at",
+                                        "x",        "y",     "published", NULL};
+    struct oche_plot *plot = &figure->plot;
+    const struct oche_yaml *which = NULL;
+    const char **names;
+
+    plot->along = plot->by = OCHE_ANY;
+    plot->at = oche_no_condition(reader, figure);
+    if (node == NULL)
+        return true;
+    if (!oche_read_keys(reader, node, known))
+        return false;
+    which = oche_yaml_find(node, "quantity");
+    if (which == NULL)
+        return OCHE_READ_FAIL(reader, node, NULL, "has no \"quantity\"; name one, or several");
+    if (!oche_read_words(reader, which, &names, &plot->quantity_count))
+        return false;
+    plot->quantities = oche_read_alloc(reader, plot->quantity_count, sizeof(*plot->quantities));
+    for (size_t i = 0; i < plot->quantity_count; i++)
+        if (!quantity_named(reader, figure, which, names[i], &plot->quantities[i]))
+            return false;
+    if (!oche_read_axis_name(reader, figure, node, "along", &plot->along) ||
+        !oche_read_axis_name(reader, figure, node, "by", &plot->by) ||
+        !oche_read_condition(reader, figure, oche_yaml_find(node, "at"), false, &plot->at) ||
+        !read_scale(reader, node, "x", &plot->x_name, &plot->x_scale) ||
+        !read_scale(reader, node, "y", &plot->y_name, &plot->y_scale))
+        return false;
+    if (plot->along != OCHE_ANY && figure->axes[plot->along].unit == NULL)
+        return OCHE_READ_FAIL(reader, node, "along", "%s has values that are no numbers",
+                              figure->axes[plot->along].key);
+    return plot_is_complete(reader, figure, node) &&
+           read_published(reader, figure, oche_yaml_find(node, "published"));
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A study: a figure (or table) of a paper, as a file: what is run, what is measured, and what the
+ * paper says comes out. papers/PAPER/FIGURE.yaml; docs/reproduce.md describes it.
+ *
+ *     title, place           what it is, where it stands in the paper
+ *     scenario               beside the figure's file
+ *     grids                  each: set (fixed overrides), vary (axes), repeat; in quick mode less
+ *     quantities             numbers made from a run's metrics
+ *     at                     what claims mean where they do not say otherwise
+ *     also                   other readings: every claim is measured there too, but not judged
+ *     plot                   curves of the report, and the paper's points
+ *     claims                 see lab/reproduce/claim.h
+ *     differences            how the set-up differs from the paper's
+ *
+ * Axes are the keys that some grid varies. A grid that does not vary such a key says it under
+ * `set`; so every combination of values is run by one grid, or by none.
+ *
+ * Everything here belongs to the figure and lives as long as it does.
+ */
+#ifndef OCHE_LAB_REPRODUCE_STUDY_H
+#define OCHE_LAB_REPRODUCE_STUDY_H
+
+#include "sim/scenario/document.h"
+
+#define OCHE_ANY SIZE_MAX /* of an axis: no value is named */
+
+struct oche_axis_value {
+    const char *label; /* as claims and tables name it: "GBN+CE"; without one, the text */
+    const char *text;  /* as --set takes it */
+    double number;     /* in x_unit of the axis; NAN if it is none */
+};
+
+struct oche_study_axis {
+    const char *key;
+    const char *unit; /* of its numbers: s, bps, bytes, ratio (or count); NULL: some are none */
+    struct oche_axis_value *values;
+    size_t count;
+};
+
+/* Values of some axes: what is not said is given by something else, or a mistake. */
+struct oche_condition {
+    struct oche_condition_term {
+        size_t *values; /* several: the mean over them */
+        size_t count;   /* 0: not said */
+    } * axis;           /* by axis */
+};
+
+/* A combination of the axes' values, and how often it is run. */
+struct oche_combination {
+    size_t grid;
+    size_t *value;    /* by axis */
+    uint32_t repeats; /* 0: not in this mode */
+};
+
+/* A fixed override that is not the same in all grids. */
+struct oche_study_override {
+    const char *key;
+    const char **text; /* by grid */
+};
+
+enum oche_statistic {
+    OCHE_STATISTIC_MEAN,
+    OCHE_STATISTIC_MEDIAN,
+    OCHE_STATISTIC_PERCENTILE,
+    OCHE_STATISTIC_MINIMUM,
+    OCHE_STATISTIC_MAXIMUM,
+    OCHE_STATISTIC_POOLED, /* sum over repeats divided by sum over repeats */
+};
+
+/* What a number is shown as, x being what was measured. */
+enum oche_shape {
+    OCHE_SHAPE_PLAIN,
+    OCHE_SHAPE_REDUCTION, /* 1 - x */
+    OCHE_SHAPE_INCREASE,  /* x - 1 */
+    OCHE_SHAPE_FACTOR,    /* 1 / x */
+};
+
+struct oche_quantity {
+    const char *name, *label;
+    const char **metrics; /* their sum */
+    size_t metric_count;
+    const char **over; /* divided by their sum */
+    size_t over_count;
+    bool relative; /* to the same point with these values in place of its own */
+    struct oche_condition relative_to;
+    enum oche_statistic statistic; /* over repeats */
+    uint32_t thousandths;          /* PERCENTILE */
+    enum oche_shape shape;
+    const char *unit; /* ratio where it is divided by something, else the metrics' */
+    uint32_t line;
+};
+
+struct oche_claim_kind;
+
+/* How far from the paper a number may be. */
+struct oche_tolerance {
+    double reproduced, in_shape;
+    bool relative; /* to the published value; else in the quantity's unit */
+};
+
+struct oche_claim {
+    const struct oche_claim_kind *kind;
+    const char *name, *text, *place, *confidence;
+    const char *says;        /* the paper, where it is not a bare number; or NULL */
+    const char *explanation; /* or NULL */
+    const struct oche_quantity *quantity;
+    struct oche_condition *at; /* one or more, complete but for `along` */
+    size_t at_count;
+    double published; /* or the bound; NAN: none */
+    struct oche_tolerance tolerance;
+    size_t along; /* axis, or OCHE_ANY */
+    double below; /* share */
+    uint32_t line;
+};
+
+/* Another reading of the set-up. */
+struct oche_reading {
+    const char *label;
+    struct oche_condition at;
+};
+
+struct oche_published_curve {
+    const char *label;
+    double (*points)[2];
+    size_t count;
+};
+
+struct oche_plot {
+    const struct oche_quantity **quantities;
+    size_t quantity_count; /* 0: there is no plot */
+    size_t along, by;      /* axes, or OCHE_ANY */
+    struct oche_condition at;
+    const char *x_name, *x_scale, *y_name, *y_scale;
+    struct oche_published_curve *published;
+    size_t published_count;
+};
+
+struct oche_paper;
+
+struct oche_study {
+    struct oche_document *document;
+    const struct oche_paper *paper; /* or NULL; not owned */
+    const char *name;               /* "fig6a" */
+    const char *title, *place;
+    const char *scenario; /* path */
+    bool quick;
+
+    struct oche_study_axis *axes;
+    size_t axis_count;
+    size_t grid_count;
+    struct oche_combination *combinations;
+    size_t combination_count;
+    const char **sets; /* "key=value", the same in all grids */
+    size_t set_count;
+    struct oche_study_override *overrides;
+    size_t override_count;
+    uint32_t repeats; /* the most of any combination */
+
+    struct oche_quantity *quantities;
+    size_t quantity_count;
+    struct oche_condition at;
+    struct oche_reading *also;
+    size_t also_count;
+    struct oche_plot plot;
+    struct oche_claim *claims;
+    size_t claim_count;
+    const char **differences; /* the paper's first */
+    size_t difference_count;
+    uint64_t digest; /* of what decides the verdicts: quantities and claims without explanations */
+};
+
+/*
+ * Reads the figure's file. `quick`: with what its grids say under `quick`. NULL and one line in
+ * `error` ("FILE:LINE: key: what is wrong; what would be right").
+ */
+struct oche_study *oche_study_open(const struct oche_paper *paper, const char *name, bool quick,
+                                   char *error, size_t error_bytes);
+
+/* The same from a text; `paper` may be NULL. `path` stands for the file. */
+struct oche_study *oche_study_parse(const struct oche_paper *paper, const char *path,
+                                    const char *text, bool quick, char *error, size_t error_bytes);
+void oche_study_close(struct oche_study *figure);
+
+/* The combination with these values (by axis), or NULL: no grid has it. */
+const struct oche_combination *oche_study_find(const struct oche_study *figure,
+                                               const size_t *value);
+
+/* The condition in words: "recovery GBN, loss.probability 0.01". Owned by the figure. */
+const char *oche_condition_text(const struct oche_study *figure,
+                                const struct oche_condition *condition);
+
+#endif

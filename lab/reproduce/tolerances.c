@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Asking git, without a shell; or the installed list. */
+#include "lab/reproduce/tolerances.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lab/reproduce/digest.h"
+
+extern char **environ;
+
+#define MOST_COMMITS 1000 /* that are looked at */
+
+/* What a program prints, malloc'd; NULL if it cannot be run or fails. */
+static char *output_of(const char *const *command)
+{
+    posix_spawn_file_actions_t actions;
+    int ends[2], status = 1;
+    pid_t child = -1;
+    char *text = NULL, buffer[4096];
+    size_t bytes;
+    ssize_t got;
+
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return NULL;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    if (posix_spawnp(&child, command[0], &actions, NULL, (char *const *)(uintptr_t)command,
+                     environ) != 0)
+        child = -1;
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    FILE *out = open_memstream(&text, &bytes);
+
+    OCHE_MUST(out != NULL);
+    while (child != -1 && (got = read(ends[0], buffer, sizeof(buffer))) > 0)
+        fwrite(buffer, 1, (size_t)got, out);
+    OCHE_MUST(fclose(out) == 0);
+    close(ends[0]);
+    if (child != -1 && waitpid(child, &status, 0) == child && status == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static struct oche_document *document_at(const char *folder, const char *commit, const char *file)
+{
+    char *object = NULL, *text, ignored[OCHE_SCENARIO_ERROR_BYTES];
+    struct oche_document *document = NULL;
+
+    OCHE_MUST(asprintf(&object, "%s:./%s", commit, file) >= 0);
+    text = output_of((const char *[]){"git", "-C", folder, "show", object, NULL});
+    if (text != NULL)
+        document = oche_document_parse(file, text, strlen(text), ignored, sizeof(ignored));
+    free(object);
+    free(text);
+    return document;
+}
+
+/* Whether the claims were at this commit what they are now. */
+static bool is_same_at(const struct oche_study *figure, const char *commit, const char *file)
+{
+    struct oche_document *then = document_at(figure->paper->folder, commit, file);
+    struct oche_document *paper = document_at(figure->paper->folder, commit, "paper.yaml");
+    bool same = then != NULL && paper != NULL && oche_claims_digest(then, paper) == figure->digest;
+
+    oche_document_close(then);
+    oche_document_close(paper);
+    return same;
+}
+
+/* NULL: there is no git, or no work tree, or it does not know the file. */
+static char *ask_git(const struct oche_study *figure)
+{
+    char *file = NULL, *log, *fixed = NULL, *rest, *commit, most[32];
+
+    OCHE_MUST(asprintf(&file, "%s.yaml", figure->name) >= 0);
+    snprintf(most, sizeof(most), "-n%d", MOST_COMMITS);
+    log = output_of((const char *[]){"git", "-C", figure->paper->folder, "log", most, "--format=%H",
+                                     "--", file, "paper.yaml", NULL});
+    rest = log;
+    while (rest != NULL && (commit = strsep(&rest, "\n")) != NULL && commit[0] != '\0') {
+        if (!is_same_at(figure, commit, file))
+            break;
+        free(fixed);
+        fixed = strdup(commit);
+    }
+    if (fixed == NULL && log != NULL && log[0] != '\0')
+        fixed = strdup(OCHE_NOT_COMMITTED);
+    free(log);
+    free(file);
+    return fixed;
+}
+
+static char *ask_list(const struct oche_study *figure)
+{
+    const struct oche_paper *paper = figure->paper;
+    char *path = NULL, name[256], commit[64], *found = NULL, *wanted = NULL;
+    uint64_t digest;
+
+    OCHE_MUST(asprintf(&path, "%s/../commits.txt", paper->folder) >= 0);
+    OCHE_MUST(asprintf(&wanted, "%s/%s", paper->name, figure->name) >= 0);
+    FILE *list = fopen(path, "r");
+
+    while (list != NULL && found == NULL &&
+           fscanf(list, "%255s %63s %" SCNx64, name, commit, &digest) == 3)
+        if (strcmp(name, wanted) == 0 && digest == figure->digest && strcmp(commit, "-") != 0)
+            found = strdup(commit);
+    if (list != NULL)
+        fclose(list);
+    free(path);
+    free(wanted);
+    return found;
+}
+
+char *oche_tolerances_commit(const struct oche_study *figure)
+{
+    char *commit = figure->paper != NULL ? ask_git(figure) : NULL;
+
+    if (commit == NULL && figure->paper != NULL)
+        commit = ask_list(figure);
+    return commit != NULL ? commit : strdup(OCHE_NOT_COMMITTED);
+}

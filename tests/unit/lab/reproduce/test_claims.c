@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every kind of claim, with data by hand: each verdict can be reached, and only by its data. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/test.h"
+#include "tests/unit/lab/reproduce/make.h"
+
+#define NONE NAN
+
+enum { R = OCHE_FINDING_REPRODUCED, S = OCHE_FINDING_IN_SHAPE, N = OCHE_FINDING_NOT_REPRODUCED };
+enum { X = OCHE_FINDING_NO_DATA };
+
+#define TEXTS "    text: t\n    place: p\n    confidence: high\n"
+
+/* A claim as YAML, its kind and what is its own. */
+static struct oche_study *study_with(const char *claim)
+{
+    char *text = NULL;
+
+    assert_true(asprintf(&text, "claims:\n  - name: c\n" TEXTS "%s", claim) > 0);
+    struct oche_study *study = make_study(text);
+
+    free(text);
+    return study;
+}
+
+/* ---- verdicts ---- */
+
+/* goodput of scheme A, B, C at loss 1e-3, and of A at 1e-4 and 1e-2. */
+struct row {
+    const char *claim;
+    double a, b, c, a_low, a_high;
+    int finding;
+    double measured;
+};
+
+#define VALUE                                                                                      \
+    "    kind: value\n    quantity: speed\n    at: {recovery: A, loss.probability: 0.001}\n"       \
+    "    published: 10Gbps\n"
+#define AT_MOST                                                                                    \
+    "    kind: at_most\n    quantity: speed\n    at: {recovery: A, loss.probability: 0.001}\n"     \
+    "    bound: 10Gbps\n    says: s\n    tolerance: {absolute: 0bps, in_shape: 1Gbps}\n"
+#define AT_LEAST                                                                                   \
+    "    kind: at_least\n    quantity: speed\n    at: {recovery: A, loss.probability: 0.001}\n"    \
+    "    bound: 10Gbps\n    says: s\n    tolerance: {relative: 0.1, in_shape: 0.5}\n"
+#define RATIO                                                                                      \
+    "    kind: ratio\n    quantity: speed\n    at: {recovery: A, loss.probability: 0.001}\n"       \
+    "    than: {recovery: B}\n    published: 1.1\n    tolerance: {absolute: 0.05, in_shape: "      \
+    "0.2}\n"
+#define RATIO_AT_LEAST                                                                             \
+    "    kind: ratio_at_least\n    quantity: speed\n"                                              \
+    "    at: {recovery: A, loss.probability: 0.001}\n    than: {recovery: B}\n    bound: 2\n"      \
+    "    says: much\n    tolerance: {absolute: 0, in_shape: 0.5}\n"
+#define DIFFERENCE                                                                                 \
+    "    kind: difference\n    quantity: speed\n    at: {recovery: A, loss.probability: 0.001}\n"  \
+    "    than: {recovery: B}\n    published: 2Gbps\n"                                              \
+    "    tolerance: {absolute: 1Gbps, in_shape: 2Gbps}\n"
+#define ORDER                                                                                      \
+    "    kind: order\n    quantity: speed\n    at: {loss.probability: 0.001}\n"                    \
+    "    of: {recovery: [A, B, C]}\n    says: A > B > C\n"                                         \
+    "    tolerance: {margin: 1Gbps, in_shape: 3Gbps}\n"
+#define NEAR                                                                                       \
+    "    kind: near\n    quantity: speed\n    at: {loss.probability: 0.001}\n"                     \
+    "    of: [{recovery: A}, {recovery: B}, {recovery: C}]\n    says: the same\n"                  \
+    "    tolerance: {margin: 1Gbps, in_shape: 3Gbps}\n"
+#define FALLS_FROM                                                                                 \
+    "    kind: falls_from\n    quantity: speed\n    at: {recovery: A}\n"                           \
+    "    along: loss.probability\n    below: 5Gbps\n    published: 1e-4\n"                         \
+    "    tolerance: {factor: 2, in_shape: 10}\n"
+#define ABSOLUTE "    tolerance: {absolute: 1Gbps, in_shape: 3Gbps}\n"
+#define RELATIVE "    tolerance: {relative: 0.2, in_shape: 0.4}\n"
+#define G        1e9
+
+static const struct row rows[] = {
+    {VALUE ABSOLUTE, 10 * G, 0, 0, 0, 0, R, 10 * G},
+    {VALUE ABSOLUTE, 9 * G, 0, 0, 0, 0, R, 9 * G}, /* just inside */
+    {VALUE ABSOLUTE, 8.9 * G, 0, 0, 0, 0, S, 8.9 * G},
+    {VALUE ABSOLUTE, 13 * G, 0, 0, 0, 0, S, 13 * G},
+    {VALUE ABSOLUTE, 13.1 * G, 0, 0, 0, 0, N, 13.1 * G},
+    {VALUE ABSOLUTE, 0, 0, 0, 0, 0, N, 0},
+    {VALUE ABSOLUTE, NONE, 0, 0, 0, 0, X, NONE},
+    {VALUE RELATIVE, 12 * G, 0, 0, 0, 0, R, 12 * G},
+    {VALUE RELATIVE, 6.1 * G, 0, 0, 0, 0, S, 6.1 * G},
+    {VALUE RELATIVE, 14.1 * G, 0, 0, 0, 0, N, 14.1 * G},
+
+    {AT_MOST, 10 * G, 0, 0, 0, 0, R, 10 * G},
+    {AT_MOST, 0, 0, 0, 0, 0, R, 0},
+    {AT_MOST, 10.9 * G, 0, 0, 0, 0, S, 10.9 * G},
+    {AT_MOST, 11.1 * G, 0, 0, 0, 0, N, 11.1 * G},
+    {AT_MOST, NONE, 0, 0, 0, 0, X, NONE},
+    {AT_LEAST, 100 * G, 0, 0, 0, 0, R, 100 * G},
+    {AT_LEAST, 9.1 * G, 0, 0, 0, 0, R, 9.1 * G},
+    {AT_LEAST, 5.1 * G, 0, 0, 0, 0, S, 5.1 * G},
+    {AT_LEAST, 4.9 * G, 0, 0, 0, 0, N, 4.9 * G},
+    {AT_LEAST, NONE, 0, 0, 0, 0, X, NONE},
+
+    {RATIO, 11.4 * G, 10 * G, 0, 0, 0, R, 1.14},
+    {RATIO, 9.1 * G, 10 * G, 0, 0, 0, S, 0.91},
+    {RATIO, 8.9 * G, 10 * G, 0, 0, 0, N, 0.89},
+    {RATIO, 8.9 * G, NONE, 0, 0, 0, X, NONE},
+    {RATIO, 8.9 * G, 0, 0, 0, 0, X, NONE}, /* nothing to divide by */
+    {RATIO_AT_LEAST, 30 * G, 10 * G, 0, 0, 0, R, 3},
+    {RATIO_AT_LEAST, 16 * G, 10 * G, 0, 0, 0, S, 1.6},
+    {RATIO_AT_LEAST, 14 * G, 10 * G, 0, 0, 0, N, 1.4},
+    {RATIO_AT_LEAST, NONE, 10 * G, 0, 0, 0, X, NONE},
+    {DIFFERENCE, 12 * G, 10 * G, 0, 0, 0, R, 2 * G},
+    {DIFFERENCE, 10.5 * G, 10 * G, 0, 0, 0, S, 0.5 * G},
+    {DIFFERENCE, 9 * G, 10 * G, 0, 0, 0, N, -1 * G}, /* the sign matters */
+    {DIFFERENCE, NONE, 10 * G, 0, 0, 0, X, NONE},
+
+    {ORDER, 9 * G, 6 * G, 3 * G, 0, 0, R, 3 * G},
+    {ORDER, 9 * G, 9.5 * G, 3 * G, 0, 0, R, -0.5 * G}, /* a tie, within the margin */
+    {ORDER, 9 * G, 3 * G, 5 * G, 0, 0, S, -2 * G},
+    {ORDER, 3 * G, 6 * G, 9 * G, 0, 0, N, -3 * G},
+    {ORDER, 9 * G, 1 * G, 5 * G, 0, 0, N, -4 * G},
+    {ORDER, 5 * G, 5 * G, 5 * G, 0, 0, N, 0},          /* all tied is no order … */
+    {ORDER, 5.5 * G, 5 * G, 5 * G, 0, 0, S, 0},        /* … nor is a lead below the margin */
+    {ORDER, 5 * G, 4 * G, 5.1 * G, 0, 0, N, -1.1 * G}, /* the last above the first */
+    {ORDER, 5 * G, NONE, 3 * G, 0, 0, X, NONE},
+
+    {NEAR, 9 * G, 9.5 * G, 10 * G, 0, 0, R, 1 * G},
+    {NEAR, 12 * G, 9.5 * G, 10 * G, 0, 0, S, 2.5 * G},
+    {NEAR, 12 * G, 9.5 * G, 8 * G, 0, 0, N, 4 * G},
+    {NEAR, 12 * G, 9.5 * G, NONE, 0, 0, X, NONE},
+
+    {FALLS_FROM, 1 * G, 0, 0, 4 * G, 1 * G, R, 1e-4},
+    {FALLS_FROM, 4 * G, 0, 0, 6 * G, 1 * G, S, 1e-3},
+    {FALLS_FROM, 6 * G, 0, 0, 6 * G, 1 * G, N, 1e-2},
+    {FALLS_FROM, 6 * G, 0, 0, 6 * G, 6 * G, N, INFINITY},
+    {FALLS_FROM, 4 * G, 0, 0, NONE, 1 * G, S, 1e-3}, /* a place without data is passed over */
+    {FALLS_FROM, NONE, 0, 0, NONE, NONE, X, NONE},
+};
+
+static void test_each_kind_reaches_each_verdict(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct row *row = &rows[i];
+        struct oche_study *study = study_with(row->claim);
+        struct oche_samples *samples = oche_samples_create(study);
+
+        put_run(samples, study, "goodput", "A", "0", row->a != row->a ? NONE : 40 * G);
+        put_run(samples, study, "goodput", "A", "1e-3", row->a);
+        put_run(samples, study, "goodput", "B", "1e-3", row->b);
+        put_run(samples, study, "goodput", "C", "1e-3", row->c);
+        put_run(samples, study, "goodput", "A", "1e-4", row->a_low);
+        put_run(samples, study, "goodput", "A", "1e-2", row->a_high);
+        oche_samples_ready(samples);
+        struct oche_judgement judgement = oche_judge(study, &study->claims[0], NULL, samples);
+
+        if ((int)judgement.finding != row->finding)
+            fail_msg("row %zu: %s, not %s", i, oche_finding_name(judgement.finding),
+                     oche_finding_name((enum oche_finding)row->finding));
+        if (isnan(row->measured) ? !isnan(judgement.measured)
+                                 : !(judgement.measured == row->measured ||
+                                     fabs(judgement.measured / row->measured - 1) < 1e-9))
+            fail_msg("row %zu: measured %g, not %g", i, judgement.measured, row->measured);
+        oche_samples_free(samples);
+        oche_study_close(study);
+    }
+}
+
+/* ---- intervals ---- */
+
+static struct oche_judgement judge_runs(const char *claim, const double a[4], const double b[4])
+{
+    struct oche_study *study = study_with(claim);
+    struct oche_samples *samples = oche_samples_create(study);
+
+    put_runs(samples, study, "goodput", "A", "1e-3", a);
+    put_runs(samples, study, "goodput", "B", "1e-3", b);
+    oche_samples_ready(samples);
+    struct oche_judgement judgement = oche_judge(study, &study->claims[0], NULL, samples);
+
+    oche_samples_free(samples);
+    oche_study_close(study);
+    return judgement;
+}
+
+static void test_a_mean_has_students_interval(void **state)
+{
+    /* Mean 10, sample deviation sqrt(2/3), three degrees of freedom: 3.182 * 0.8165 / 2. */
+    const double runs[4] = {9 * G, 10 * G, 10 * G, 11 * G};
+    struct oche_judgement judgement = judge_runs(VALUE ABSOLUTE, runs, runs);
+
+    (void)state;
+    assert_int_equal(judgement.interval, OCHE_INTERVAL_T);
+    assert_true(fabs(oche_judgement_spread(&judgement) / G - 1.2991) < 1e-3);
+    assert_true(fabs((judgement.low + judgement.high) / 2 - 10 * G) < 1);
+    assert_int_equal(judgement.finding, R);
+    assert_true(judgement.unsure); /* 10 +- 1.3 reaches beyond 9 … 11 */
+    assert_int_equal(judgement.runs, 4);
+}
+
+static void test_an_interval_inside_the_band_is_sure(void **state)
+{
+    const double runs[4] = {9.9 * G, 10 * G, 10 * G, 10.1 * G};
+    const double far[4] = {19.9 * G, 20 * G, 20 * G, 20.1 * G};
+    struct oche_judgement near = judge_runs(VALUE ABSOLUTE, runs, runs);
+    struct oche_judgement wide = judge_runs(VALUE ABSOLUTE, far, far);
+
+    (void)state;
+    assert_false(near.unsure);
+    assert_int_equal(wide.finding, N);
+    assert_false(wide.unsure);
+}
+
+static void test_runs_that_failed_are_left_out(void **state)
+{
+    const double runs[4] = {9 * G, NONE, 10 * G, 11 * G}, one[4] = {NONE, NONE, 10 * G, NONE};
+    struct oche_judgement judgement = judge_runs(VALUE ABSOLUTE, runs, runs);
+    struct oche_judgement alone = judge_runs(VALUE ABSOLUTE, one, one);
+
+    (void)state;
+    assert_int_equal(judgement.runs, 3);
+    assert_true(judgement.measured == 10 * G);
+    assert_int_equal(alone.runs, 1);
+    assert_int_equal(alone.finding, R);
+    assert_int_equal(alone.interval, OCHE_INTERVAL_NONE);
+    assert_true(isnan(alone.low));
+}
+
+static void test_a_difference_is_drawn_run_by_run(void **state)
+{
+    /* Both go up and down with the seed; their difference does not, and the bootstrap sees it. */
+    const double a[4] = {12 * G, 22 * G, 32 * G, 42 * G}, b[4] = {10 * G, 20 * G, 30 * G, 40 * G};
+    struct oche_judgement judgement = judge_runs(DIFFERENCE, a, b);
+
+    (void)state;
+    assert_int_equal(judgement.interval, OCHE_INTERVAL_BOOTSTRAP);
+    assert_true(fabs(judgement.low - 2 * G) < 1 && fabs(judgement.high - 2 * G) < 1);
+    assert_false(judgement.unsure);
+}
+
+static void test_the_same_data_give_the_same_interval(void **state)
+{
+    const double a[4] = {8 * G, 11 * G, 12 * G, 13 * G}, b[4] = {10 * G, 9 * G, 10 * G, 11 * G};
+    struct oche_judgement first = judge_runs(RATIO, a, b), second = judge_runs(RATIO, a, b);
+
+    (void)state;
+    assert_true(first.low == second.low && first.high == second.high);
+    assert_true(first.low < first.measured && first.measured < first.high);
+    assert_true(first.unsure);
+}
+
+/* ---- quantities ---- */
+
+static struct oche_judgement judge_quantity(const char *quantity, const char *unit_of_ten)
+{
+    char *text = NULL;
+
+    assert_true(asprintf(&text,
+                         "grids:\n"
+                         "  - {vary: {recovery: {A: go_back_n, B: {name: go_back_n}},\n"
+                         "            loss.probability: [1e-3]}, repeat: 4}\n"
+                         "  - {vary: {recovery: {A: go_back_n, B: {name: go_back_n}},\n"
+                         "            loss.probability: [0]}, repeat: 1}\n"
+                         "quantities: {q: %s}\n"
+                         "claims:\n  - name: c\n" TEXTS "    kind: value\n    quantity: q\n"
+                         "    at: {recovery: A, loss.probability: 1e-3}\n    published: %s\n"
+                         "    tolerance: {relative: 0.1, in_shape: 0.2}\n",
+                         quantity, unit_of_ten) > 0);
+    struct oche_study *study = make_whole_study(text, false);
+    struct oche_samples *samples = oche_samples_create(study);
+    const double tops[4] = {1, 2, 3, 10}, bottoms[4] = {2, 4, 0, 10};
+    const char *metrics[] = {"goodput", "timeouts", "naks"};
+    size_t count;
+    const char *const *names = oche_samples_metrics(samples, &count);
+
+    for (size_t m = 0; m < 3; m++) {
+        bool used = false;
+
+        for (size_t i = 0; i < count; i++)
+            used |= strcmp(names[i], metrics[m]) == 0;
+        if (!used)
+            continue;
+        put_runs(samples, study, metrics[m], "A", "1e-3", m == 2 ? bottoms : tops);
+        put_runs(samples, study, metrics[m], "A", "0", (double[]){8});
+        put_runs(samples, study, metrics[m], "B", "0", (double[]){16});
+    }
+    oche_samples_ready(samples);
+    struct oche_judgement judgement = oche_judge(study, &study->claims[0], NULL, samples);
+
+    oche_samples_free(samples);
+    oche_study_close(study);
+    free(text);
+    return judgement;
+}
+
+static void test_quantities_come_from_metrics_as_they_say(void **state)
+{
+    static const struct {
+        const char *quantity;
+        double value;
+    } quantities[] = {
+        {"{metric: timeouts}", 4},
+        {"{metric: timeouts, statistic: median}", 2},
+        {"{metric: timeouts, statistic: minimum}", 1},
+        {"{metric: timeouts, statistic: maximum}", 10},
+        {"{metric: timeouts, statistic: p75}", 3},
+        {"{metric: [timeouts, naks]}", 8},
+        {"{metric: timeouts, over: naks}", 2.0 / 3},              /* 1/2, 2/4, none, 1 */
+        {"{metric: timeouts, over: naks, statistic: pooled}", 1}, /* 16 of 16 */
+        {"{metric: timeouts, over: [naks, timeouts], statistic: pooled}", 0.5},
+        {"{metric: timeouts, relative_to: {loss.probability: 0}}", 0.5},
+        {"{metric: timeouts, relative_to: {loss.probability: 0, recovery: B}}", 0.25},
+        {"{metric: timeouts, relative_to: {loss.probability: 0}, as: reduction}", 0.5},
+        {"{metric: timeouts, relative_to: {loss.probability: 0, recovery: B}, as: reduction}",
+         0.75},
+        {"{metric: timeouts, relative_to: {loss.probability: 0, recovery: B}, as: factor}", 4},
+        {"{metric: timeouts, relative_to: {loss.probability: 0, recovery: B}, as: increase}",
+         -0.75},
+        {"{metric: timeouts, over: naks, statistic: pooled, relative_to: {loss.probability: 0}}",
+         1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(quantities) / sizeof(quantities[0]); i++) {
+        struct oche_judgement judgement = judge_quantity(quantities[i].quantity, "10");
+
+        if (fabs(judgement.measured - quantities[i].value) > 1e-9)
+            fail_msg("%s: %g, not %g", quantities[i].quantity, judgement.measured,
+                     quantities[i].value);
+    }
+}
+
+static void test_a_list_of_values_is_a_mean_over_them(void **state)
+{
+    struct oche_study *study =
+        study_with("    kind: value\n    quantity: speed\n"
+                   "    at: {recovery: A, loss.probability: [1e-4, 1e-3]}\n    published: 10Gbps\n"
+                   "    tolerance: {relative: 0.2, in_shape: 0.4}\n");
+    struct oche_samples *samples = oche_samples_create(study);
+
+    (void)state;
+    put_run(samples, study, "goodput", "A", "1e-4", 6 * G);
+    put_run(samples, study, "goodput", "A", "1e-3", 16 * G);
+    oche_samples_ready(samples);
+    assert_true(oche_judge(study, &study->claims[0], NULL, samples).measured == 11 * G);
+    oche_samples_free(samples);
+    oche_study_close(study);
+}
+
+/* ---- readings ---- */
+
+static void test_another_reading_moves_claims_that_are_where_the_figure_is(void **state)
+{
+    struct oche_study *study =
+        make_study("at: {recovery: A}\n"
+                   "also: [{label: other, at: {recovery: B}}]\n"
+                   "claims:\n"
+                   "  - name: one\n" TEXTS "    kind: value\n    quantity: speed\n"
+                   "    at: {loss.probability: 1e-3}\n    published: 10Gbps\n"
+                   "    tolerance: {relative: 0.1, in_shape: 0.2}\n"
+                   "  - name: own\n" TEXTS "    kind: value\n    quantity: speed\n"
+                   "    at: {recovery: C, loss.probability: 1e-3}\n    published: 10Gbps\n"
+                   "    tolerance: {relative: 0.1, in_shape: 0.2}\n");
+    struct oche_samples *samples = oche_samples_create(study);
+
+    (void)state;
+    put_run(samples, study, "goodput", "A", "1e-3", 10 * G);
+    put_run(samples, study, "goodput", "B", "1e-3", 1 * G);
+    put_run(samples, study, "goodput", "C", "1e-3", 10 * G);
+    oche_samples_ready(samples);
+    assert_int_equal(oche_judge(study, &study->claims[0], NULL, samples).finding, R);
+    assert_int_equal(oche_judge(study, &study->claims[0], &study->also[0], samples).finding, N);
+    assert_int_equal(oche_judge(study, &study->claims[1], NULL, samples).finding, R);
+    assert_int_equal(oche_judge(study, &study->claims[1], &study->also[0], samples).finding, X);
+    oche_samples_free(samples);
+    oche_study_close(study);
+}
+
+static void test_what_quick_mode_does_not_run_has_no_data(void **state)
+{
+    static const char text[] =
+        "grids:\n"
+        "  - vary: {recovery: {A: go_back_n, B: {name: go_back_n}}, loss.probability: [0, 1e-3]}\n"
+        "    repeat: 4\n"
+        "    quick: {repeat: 2, vary: {loss.probability: [1e-3]}}\n"
+        "quantities: {speed: {metric: goodput}}\n"
+        "claims:\n"
+        "  - name: run\n" TEXTS "    kind: value\n    quantity: speed\n"
+        "    at: {recovery: A, loss.probability: 1e-3}\n    published: 10Gbps\n"
+        "    tolerance: {relative: 0.1, in_shape: 0.2}\n"
+        "  - name: not_run\n" TEXTS "    kind: value\n    quantity: speed\n"
+        "    at: {recovery: A, loss.probability: 0}\n    published: 10Gbps\n"
+        "    tolerance: {relative: 0.1, in_shape: 0.2}\n";
+    struct oche_study *study = make_whole_study(text, true);
+    struct oche_samples *samples = oche_samples_create(study);
+
+    (void)state;
+    put_runs(samples, study, "goodput", "A", "1e-3", (double[]){10 * G, 10 * G});
+    oche_samples_ready(samples);
+    struct oche_judgement judgement = oche_judge(study, &study->claims[0], NULL, samples);
+
+    assert_int_equal(judgement.finding, R);
+    assert_int_equal(judgement.runs, 2);
+    assert_int_equal(oche_judge(study, &study->claims[1], NULL, samples).finding, X);
+    oche_samples_free(samples);
+    oche_study_close(study);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_kind_reaches_each_verdict),
+        cmocka_unit_test(test_a_mean_has_students_interval),
+        cmocka_unit_test(test_an_interval_inside_the_band_is_sure),
+        cmocka_unit_test(test_runs_that_failed_are_left_out),
+        cmocka_unit_test(test_a_difference_is_drawn_run_by_run),
+        cmocka_unit_test(test_the_same_data_give_the_same_interval),
+        cmocka_unit_test(test_quantities_come_from_metrics_as_they_say),
+        cmocka_unit_test(test_a_list_of_values_is_a_mean_over_them),
+        cmocka_unit_test(test_another_reading_moves_claims_that_are_where_the_figure_is),
+        cmocka_unit_test(test_what_quick_mode_does_not_run_has_no_data),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
