@@ -116,6 +116,8 @@ void oche_grid_free(struct oche_grid *grid)
     free(grid->axes);
     free(grid->sets);
     free(grid->scenario);
+    free(grid->name);
+    free(grid->description);
     *grid = (struct oche_grid){.repeats = 1};
 }
 
@@ -265,7 +267,12 @@ bool oche_grid_open(struct oche_grid *grid, char *error, size_t error_bytes)
         name_option(grid, error, error_bytes);
         return false;
     }
+    free(grid->name);
+    free(grid->description);
     grid->seed_base = scenario->config.seed;
+    grid->name = strdup(scenario->name);
+    grid->description = scenario->description != NULL ? strdup(scenario->description) : NULL;
+    OCHE_MUST(grid->name != NULL);
     oche_scenario_close(scenario);
     if (grid->seed_base > UINT64_MAX - (grid->repeats - 1)) {
         snprintf(error, error_bytes,

@@ -25,8 +25,10 @@ struct oche_grid {
     size_t set_count;
     struct oche_axis *axes;
     size_t axis_count;
-    uint32_t repeats;   /* 1 or more */
-    uint64_t seed_base; /* the scenario's seed, with `sets` applied; set by oche_grid_check */
+    uint32_t repeats; /* 1 or more */
+    /* Set by oche_grid_open, from the scenario with `sets` applied: */
+    uint64_t seed_base;
+    char *name, *description; /* description: or NULL */
 };
 
 struct oche_grid_place {
@@ -53,8 +55,8 @@ char **oche_grid_sets(const struct oche_grid *grid, size_t point, size_t *count)
 void oche_grid_sets_free(char **sets, size_t count);
 
 /*
- * Opens the scenario as the first combination has it and notes seed_base. False and one line in
- * `error` if that cannot be, or if there are too many points.
+ * Opens the scenario as the first combination has it and notes its seed, name and description.
+ * False and one line in `error` if that cannot be, or if there are too many points.
  */
 bool oche_grid_open(struct oche_grid *grid, char *error, size_t error_bytes);
 

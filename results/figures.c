@@ -3,6 +3,7 @@
 #include "results/figures.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -100,5 +101,101 @@ struct oche_figure oche_figure_ratio(double ratio)
              : ratio < 99.95 ? 1
                              : 0,
              ratio);
+    return figure;
+}
+
+/* ---- real numbers, in the units of results files ---- */
+
+struct real_scale {
+    double one;
+    const char *name;
+};
+
+/* The scale in which `value` has one to three digits before the point. */
+static struct real_scale scale_of(double value, const char *unit)
+{
+    static const struct real_scale times[] = {{1, "s"},     {1e-3, "ms"},  {1e-6, "us"},
+                                              {1e-9, "ns"}, {1e-12, "ps"}, {0, NULL}};
+    static const struct real_scale rates[] = {{1e12, "Tbps"}, {1e9, "Gbps"}, {1e6, "Mbps"},
+                                              {1e3, "Kbps"},  {1, "bps"},    {0, NULL}};
+    static const struct real_scale sizes[] = {{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"},
+                                              {1e3, "KB"},  {1, "B"},    {0, NULL}};
+    const struct real_scale *scale = strcmp(unit, "s") == 0       ? times
+                                     : strcmp(unit, "bps") == 0   ? rates
+                                     : strcmp(unit, "bytes") == 0 ? sizes
+                                                                  : NULL;
+
+    if (scale == NULL)
+        return (struct real_scale){1, ""};
+    if (value == 0)
+        return (struct real_scale){1, ""};
+    while (scale[1].name != NULL && fabs(value) < 0.9995 * scale->one)
+        scale++;
+    return *scale;
+}
+
+/* Places after the point that leave three digits of a value, at most three. */
+static int places_of(double value)
+{
+    double size = fabs(value);
+
+    return size == 0 ? 0 : size < 0.9995 ? 3 : size < 9.995 ? 2 : size < 99.95 ? 1 : 0;
+}
+
+struct oche_figure oche_figure_value(double value, const char *unit)
+{
+    struct real_scale scale;
+    struct oche_figure figure;
+
+    if (isnan(value))
+        return (struct oche_figure){"–"};
+    if (strcmp(unit, "count") == 0 && value >= 0 && value == floor(value) && value < 1e18)
+        return oche_figure_count((uint64_t)value);
+    scale = scale_of(value, unit);
+    value /= scale.one;
+    if (value != 0 && fabs(value) < 0.0995)
+        snprintf(figure.text, sizeof(figure.text), "%.3g%s", value, scale.name);
+    else
+        snprintf(figure.text, sizeof(figure.text), "%.*f%s", places_of(value), value, scale.name);
+    return figure;
+}
+
+struct oche_figure oche_figure_spread(double mean, double spread, const char *unit)
+{
+    static const struct {
+        double half;
+        const char *text;
+    } last[] = {{0.5, "1"}, {0.05, "0.1"}, {0.005, "0.01"}, {0.0005, "0.001"}}; /* place */
+    struct real_scale scale;
+    struct oche_figure figure;
+
+    if (isnan(mean) || isnan(spread) || spread == 0)
+        return oche_figure_value(mean, unit);
+    scale = scale_of(mean, unit);
+    mean /= scale.one;
+    spread /= scale.one;
+    if (mean != 0 && fabs(mean) < 0.0995)
+        snprintf(figure.text, sizeof(figure.text), "%.3g ± %.2g%s", mean, spread, scale.name);
+    else if (spread < last[places_of(mean)].half) /* not 0, so not shown as 0 */
+        snprintf(figure.text, sizeof(figure.text), "%.*f ± <%s%s", places_of(mean), mean,
+                 last[places_of(mean)].text, scale.name);
+    else
+        snprintf(figure.text, sizeof(figure.text), "%.*f ± %.*f%s", places_of(mean), mean,
+                 places_of(mean), spread, scale.name);
+    return figure;
+}
+
+struct oche_figure oche_figure_wait(double seconds)
+{
+    struct oche_figure figure;
+    unsigned long whole = seconds > 0 && seconds < 1e9 ? (unsigned long)(seconds + 0.5) : 0;
+
+    if (whole < 100)
+        snprintf(figure.text, sizeof(figure.text), "%lu s", whole);
+    else if (whole < 7200)
+        snprintf(figure.text, sizeof(figure.text), "%lu min", (whole + 30) / 60);
+    else
+        snprintf(figure.text, sizeof(figure.text), "%lu h %lu min", whole / 3600,
+                 whole % 3600 / 60);
     return figure;
 }

@@ -19,4 +19,15 @@ struct oche_figure oche_figure_count(uint64_t count); /* 1,234,567 */
 struct oche_figure oche_figure_share(double share);   /* 12.3 % of 0.123 */
 struct oche_figure oche_figure_ratio(double ratio);   /* 1.05, 12.3, 123 */
 
+/*
+ * A value in one of the units of results files ("s", "bps", "bytes", "count", "ratio"), and a mean
+ * with its spread in the same scale: "38.2 ± 0.4Gbps"; without one if that is 0 or NAN. A value
+ * that is NAN is "–".
+ */
+struct oche_figure oche_figure_value(double value, const char *unit);
+struct oche_figure oche_figure_spread(double mean, double spread, const char *unit);
+
+/* Seconds to wait, roughly: "45 s", "12 min", "3 h 20 min". */
+struct oche_figure oche_figure_wait(double seconds);
+
 #endif

@@ -47,8 +47,21 @@ def test_scenario_page(work):
         run(f"'{OCHE}' {command}", work)
 
 
+def test_sweep_page(work):
+    """The page's first command gives the page's table, whatever numbers stand in it by now."""
+    def shape(text):
+        rows = text.split("\nresults:")[0].strip().split("\n")
+        return rows[:2], [row.split()[:1] if row[:1].isdigit() else row.split() for row in rows[3:]
+                          if not row.startswith("---")]
+    page = read("docs", "sweep.md")
+    command, table = re.search(r"^```sh\noche (sweep [^\n]*)\n```\n+```\n(.*?)^```$", page,
+                               re.M | re.S).groups()
+    said = run(f"'{OCHE}' {command} --out '{work}/sweep'", SOURCE)
+    check(shape(said) == shape(table), "docs/sweep.md shows", table, "not", said)
+
+
 def test_manual():
-    for command in ("run", "wire"):
+    for command in ("run", "sweep", "wire"):
         usage = run([OCHE, command, "--help"])
         page = read("docs", f"oche-{command}.1").replace("\\-", "-")
         told = set(re.findall(r"^ +(?:-., )?(--[a-z-]+)", usage, re.M))
@@ -62,7 +75,7 @@ def test_manual():
     check(listed == set(re.findall(r"^\.BR ([a-z]+)$", read("docs", "oche.1"), re.M)),
           "commands of oche.1", listed)
     if shutil.which("groff"):
-        for page in ("oche.1", "oche-run.1", "oche-wire.1"):
+        for page in ("oche.1", "oche-run.1", "oche-sweep.1", "oche-wire.1"):
             said = run(["groff", "-man", "-ww", "-z", "-Tutf8", os.path.join(SOURCE, "docs", page)])
             check(said == "", page, said)
 
@@ -107,7 +120,7 @@ def test_install(work):
         check(len(ours) == 1, end, ours)
         return ours[0] if ours else "/nothing"
     check(run([only("/bin/oche"), "--version"]).startswith("oche "), "the installed program")
-    for page in ("oche.1", "oche-run.1", "oche-wire.1"):
+    for page in ("oche.1", "oche-run.1", "oche-sweep.1", "oche-wire.1"):
         only("/man1/" + page)
     run([only("/bin/oche"), "run", only("/scenarios/headroom.yaml"), "--quiet", "--out",
          os.path.join(work, "out")])
@@ -124,6 +137,7 @@ def test_install(work):
 def main():
     with tempfile.TemporaryDirectory() as work:
         test_scenario_page(work)
+        test_sweep_page(work)
     test_manual()
     with tempfile.TemporaryDirectory() as work:
         test_install(work)
