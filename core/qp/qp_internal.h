@@ -75,6 +75,7 @@ struct response {
     uint32_t rkey, length;
     uint32_t first_psn, last_psn;
     uint32_t next_psn, end_psn; /* READ: to send next, one past the last to send */
+    uint32_t high_psn;          /* READ: one past the highest that was ever sent */
     uint32_t msn;               /* with this request counted */
     uint8_t operation;          /* enum oche_operation; NONE: never used */
     bool active;                /* something of it has to be sent */

@@ -435,6 +435,7 @@ static void execute_read_or_atomic(struct arrival *a)
         .last_psn = oche_psn_add(packet->psn, packets - 1),
         .next_psn = packet->psn,
         .end_psn = oche_psn_add(packet->psn, packets),
+        .high_psn = packet->psn,
         .msn = qp->msn,
         .operation = a->row->operation,
     };

@@ -140,7 +140,7 @@ bool response_transmit(struct oche_qp *qp, struct oche_packet *packet, oche_time
     uint32_t psn = head->next_psn;
     uint32_t bytes = read_bytes(qp, head, &offset);
     bool first = !head->begun, last = oche_psn_add(psn, 1) == head->end_psn;
-    bool repeated = head->repeated;
+    bool again = oche_psn_diff(psn, head->high_psn) < 0;
     uint32_t msn = head->msn;
     packet_begin(qp, packet, opcodes[first | last << 1], psn, bytes);
     if (!fill_payload(qp, head, packet, offset, now))
@@ -149,6 +149,8 @@ bool response_transmit(struct oche_qp *qp, struct oche_packet *packet, oche_time
         packet->aeth = oche_aeth(response_credit_syndrome(qp), msn);
     head->begun = true;
     head->next_psn = oche_psn_add(psn, 1);
+    if (!again)
+        head->high_psn = head->next_psn;
     if (oche_psn_diff(psn, qp->last_ack_psn) > 0)
         qp->last_ack_psn = psn;
     if (last) {
@@ -157,11 +159,11 @@ bool response_transmit(struct oche_qp *qp, struct oche_packet *packet, oche_time
         if (qp->send_head == qp->send_tail)
             congestion_note_idle(qp, now);
     }
-    qp->nic->stats.retransmitted_packets += repeated;
-    qp->nic->stats.retransmitted_bytes += repeated ? bytes : 0;
-    qp->retransmitted_packets += repeated;
+    qp->nic->stats.retransmitted_packets += again;
+    qp->nic->stats.retransmitted_bytes += again ? bytes : 0;
+    qp->retransmitted_packets += again;
     qp_trace(qp, now, OCHE_TRACE_DATA_SENT, psn,
-             bytes | (uint64_t)packet->opcode << 32 | (uint64_t)repeated << 40);
+             bytes | (uint64_t)packet->opcode << 32 | (uint64_t)again << 40);
     stamp(qp, packet, now);
     return true;
 }

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "core/recovery/go_back_n.h"
+#include "core/wire/aeth.h"
 #include "core/wire/opcode.h"
+#include "tests/support/pair_bytes.h"
 
 #define CHECK(condition)                                                                           \
     do {                                                                                           \
@@ -308,6 +310,10 @@ struct pair *pair_open(const struct pair_options *options)
     pair->free = malloc(pair->options.in_flight * sizeof(*pair->free));
     pair->heap = malloc(pair->options.in_flight * sizeof(*pair->heap));
     CHECK(pair->pool != NULL && pair->free != NULL && pair->heap != NULL);
+    if (pair->options.bytes) {
+        pair->wires = malloc((size_t)pair->options.in_flight * PAIR_WIRE_BYTES);
+        CHECK(pair->wires != NULL);
+    }
     for (uint32_t i = 0; i < pair->options.in_flight; i++)
         pair->free[i] = pair->options.in_flight - 1 - i;
     pair->free_count = pair->options.in_flight;
@@ -336,6 +342,7 @@ void pair_close(struct pair *pair)
         free(side->memory);
     }
     free(pair->pool);
+    free(pair->wires);
     free(pair->free);
     free(pair->heap);
     free(pair);
@@ -389,14 +396,63 @@ static enum pair_fate decide(struct pair *pair, int from, const struct oche_pack
         if (fate != PAIR_PASS)
             return fate;
     }
-    if (o->drop + o->twice + o->late == 0)
+    if (o->drop + o->twice + o->late + o->damage == 0)
         return PAIR_PASS;
     uint64_t draw = oche_random_below(&pair->random, 1000);
     if (draw < o->drop)
         return PAIR_DROP;
     if (draw < o->drop + o->twice)
         return PAIR_TWICE;
-    return draw < o->drop + o->twice + o->late ? PAIR_LATE : PAIR_PASS;
+    if (draw < o->drop + o->twice + o->late)
+        return PAIR_LATE;
+    return draw < o->drop + o->twice + o->late + o->damage ? PAIR_DAMAGE : PAIR_PASS;
+}
+
+/* What the NIC's own counters are compared with. */
+static void count_out(struct pair_side *side, const struct oche_packet *packet)
+{
+    side->out_payload += packet->payload_bytes;
+    if ((oche_opcodes[packet->opcode].flags & OCHE_OP_HAS(AETH)) == 0)
+        return;
+    side->out_naks += oche_aeth_kind(oche_aeth_syndrome(packet)) == OCHE_AETH_NAK;
+    side->out_rnr_naks += oche_aeth_kind(oche_aeth_syndrome(packet)) == OCHE_AETH_RNR;
+}
+
+static uint8_t *wire_of(const struct pair *pair, uint32_t index)
+{
+    return pair->wires == NULL ? NULL : pair->wires + (size_t)index * PAIR_WIRE_BYTES;
+}
+
+/* A copy of `p` behind it on the link. */
+static void put_again(struct pair *pair, const struct pair_packet *p)
+{
+    CHECK(pair->free_count > 0);
+    uint32_t again = pair->free[--pair->free_count];
+    struct pair_packet *q = &pair->pool[again];
+
+    *q = *p;
+    q->packet.payload = q->payload;
+    q->wire = wire_of(pair, again);
+    if (q->wire != NULL)
+        memcpy(q->wire, p->wire, p->wire_bytes);
+    q->order = pair->order++;
+    q->arrives += oche_random_below(&pair->random, 8) * pair->options.delay / 4;
+    heap_push(pair, again);
+}
+
+/* What comes out of the link: the packet that arrives, or false. */
+static bool take_off_link(struct pair *pair, struct pair_packet *p, struct oche_packet *packet)
+{
+    *packet = p->packet;
+    if (p->wire == NULL)
+        return true;
+    if (!pair_bytes_decode(packet, p->wire, p->wire_bytes)) {
+        CHECK(p->damaged);
+        pair->damaged++;
+        return false;
+    }
+    CHECK(pair_bytes_same(&p->packet, packet));
+    return true;
 }
 
 static void put_on_link(struct pair *pair, uint32_t index, int from)
@@ -410,7 +466,16 @@ static void put_on_link(struct pair *pair, uint32_t index, int from)
     pair->side[from].busy_until = pair->now + on_line;
     if (pair->tap != NULL)
         pair->tap(pair, from, &p->packet);
+    count_out(&pair->side[from], &p->packet);
     fate = decide(pair, from, &p->packet);
+    pair->faults += fate != PAIR_PASS;
+    p->wire = wire_of(pair, index);
+    if (p->wire != NULL)
+        p->wire_bytes = pair_bytes_encode(&p->packet, pair->options.ipv6, p->wire);
+    p->damaged = fate == PAIR_DAMAGE;
+    if (p->damaged)
+        pair_bytes_damage(&pair->random, pair->options.ipv6, pair->options.peer_recovery != NULL,
+                          p->wire, p->wire_bytes);
     p->to = (uint8_t)(1 - from);
     p->order = pair->order++;
     p->arrives = pair->now + on_line + pair->options.delay;
@@ -421,16 +486,8 @@ static void put_on_link(struct pair *pair, uint32_t index, int from)
         return;
     }
     heap_push(pair, index);
-    if (fate != PAIR_TWICE)
-        return;
-    CHECK(pair->free_count > 0);
-    uint32_t again = pair->free[--pair->free_count];
-    struct pair_packet *q = &pair->pool[again];
-    *q = *p;
-    q->packet.payload = q->payload;
-    q->order = pair->order++;
-    q->arrives += oche_random_below(&pair->random, 8) * pair->options.delay / 4;
-    heap_push(pair, again);
+    if (fate == PAIR_TWICE)
+        put_again(pair, p);
 }
 
 static bool transmit(struct pair *pair, int from)
@@ -476,7 +533,11 @@ bool pair_step(struct pair *pair, oche_time until)
     while (pair->heap_count > 0 && pair->pool[pair->heap[0]].arrives <= pair->now) {
         uint32_t index = heap_pop(pair);
         struct pair_packet *p = &pair->pool[index];
-        oche_nic_receive(pair->side[p->to].nic, &p->packet, pair->now);
+        struct oche_packet packet;
+        if (take_off_link(pair, p, &packet)) {
+            pair->side[p->to].in_payload += packet.payload_bytes;
+            oche_nic_receive(pair->side[p->to].nic, &packet, pair->now);
+        }
         pair->free[pair->free_count++] = index;
     }
     for (int s = 0; s < 2; s++) {

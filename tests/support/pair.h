@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Two NICs joined by a virtual link, for tests of queue pairs: delay, a line rate, and faults that
- * the test decides (drop, duplicate, hold back) by rule or at random with a fixed seed. Real bytes
- * move between two arrays. Time is virtual; pair_run goes from event to event.
+ * the test decides (drop, duplicate, hold back, damage) by rule or at random with a fixed seed.
+ * Real bytes move between two arrays. Time is virtual; pair_run goes from event to event.
  */
 #ifndef OCHE_TESTS_SUPPORT_PAIR_H
 #define OCHE_TESTS_SUPPORT_PAIR_H
@@ -19,7 +19,8 @@
 #define PAIR_CQ        4096
 #define PAIR_IN_FLIGHT 4096
 
-enum pair_fate { PAIR_PASS, PAIR_DROP, PAIR_TWICE, PAIR_LATE };
+/* PAIR_DAMAGE: only where packets are bytes. */
+enum pair_fate { PAIR_PASS, PAIR_DROP, PAIR_TWICE, PAIR_LATE, PAIR_DAMAGE };
 
 struct pair_packet {
     struct oche_packet packet;
@@ -27,6 +28,9 @@ struct pair_packet {
     uint64_t order;
     uint8_t to;
     uint8_t payload[9216];
+    uint8_t *wire; /* as bytes; NULL: packets are structs only */
+    size_t wire_bytes;
+    bool damaged;
 };
 
 struct pair_hooks {
@@ -46,9 +50,11 @@ struct pair_side {
     uint8_t classes;          /* that may send now */
     uint64_t delivered_bytes; /* by the hook */
     uint64_t delivered_messages;
-    uint64_t events, errors; /* completion_event, qp_error */
-    enum oche_status error;  /* of the last qp_error */
-    uint64_t timeouts;       /* timed_out */
+    uint64_t out_payload, in_payload; /* bytes that the link took from and gave to this side */
+    uint64_t out_naks, out_rnr_naks;  /* packets of this side */
+    uint64_t events, errors;          /* completion_event, qp_error */
+    enum oche_status error;           /* of the last qp_error */
+    uint64_t timeouts;                /* timed_out */
     struct oche_qp_losses at_timeout;
     void *nic_memory, *cq_memory, *qp_memory[PAIR_QPS];
 };
@@ -83,8 +89,9 @@ struct pair_options {
     bool unknown_qp;        /* side 1 has no queue pair: the hook makes it */
     bool no_payload;
     uint32_t in_flight; /* packets on the link at most: PAIR_IN_FLIGHT */
-    /* Random faults, each in 1/1000 of packets. */
-    uint32_t drop, twice, late;
+    bool bytes;         /* packets are bytes on the link (pair_bytes.h) */
+    /* Random faults, each in 1/1000 of packets; damage only with bytes. */
+    uint32_t drop, twice, late, damage;
 };
 
 struct pair {
@@ -97,6 +104,9 @@ struct pair {
     uint32_t *heap, heap_count; /* in flight, by (arrives, order) */
     uint64_t sent;              /* packets put on the link so far, both ways */
     uint64_t order;
+    uint64_t faults;  /* packets that were lost, doubled, held back or damaged */
+    uint64_t damaged; /* of these, that were damaged and, as they must be, dropped */
+    uint8_t *wires;   /* with bytes: PAIR_WIRE_BYTES for each of the pool */
     /* Decides on a packet; NULL: random faults only. */
     enum pair_fate (*fate)(struct pair *pair, int from, const struct oche_packet *packet);
     /* Sees every packet that is sent, before its fate. */

@@ -63,6 +63,36 @@ static void test_send_and_write(void **state)
     pair_close(pair);
 }
 
+static enum pair_fate double_requests(struct pair *pair, int from, const struct oche_packet *packet)
+{
+    (void)pair;
+    (void)from;
+    return packet->opcode == OCHE_RC_READ_REQUEST ? PAIR_TWICE : PAIR_PASS;
+}
+
+/* A READ is asked for again while it is answered: only what had left is sent twice. */
+static void test_read_repeated_midway(void **state)
+{
+    uint64_t most = 0;
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= 10; seed++) {
+        struct pair_options options = {.seed = seed};
+        struct pair *pair = pair_open(&options);
+        struct oche_send_work work = pair_work(OCHE_WORK_READ, 1, 0, 0, 40 * PAIR_MTU);
+        pair->fate = double_requests;
+        pair_post(pair, 0, &work);
+        pair_run_quiet(pair);
+        pair_expect(pair, 0, 1, OCHE_STATUS_SUCCESS);
+        const struct oche_nic_stats *stats = oche_nic_stats(pair->side[1].nic);
+        assert_int_equal(stats->data_packets_sent - stats->retransmitted_packets, 40);
+        assert_int_equal(stats->data_bytes_sent - stats->retransmitted_bytes, 40 * PAIR_MTU);
+        most = stats->retransmitted_packets > most ? stats->retransmitted_packets : most;
+        pair_close(pair);
+    }
+    assert_true(most > 2);
+}
+
 static struct oche_packet atomic_packet(const struct pair *pair, uint32_t psn)
 {
     struct oche_packet packet = pair_packet(pair, 0, OCHE_RC_FETCH_ADD, psn, 0);
@@ -402,11 +432,12 @@ static void test_late_ack_skips(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_send_and_write), cmocka_unit_test(test_atomic_replayed),
-        cmocka_unit_test(test_read_repeated),  cmocka_unit_test(test_read_data_lost),
-        cmocka_unit_test(test_read_resumes),   cmocka_unit_test(test_atomic_result_lost),
-        cmocka_unit_test(test_nak_overtaken),  cmocka_unit_test(test_ack_lost),
-        cmocka_unit_test(test_nak_retries),    cmocka_unit_test(test_late_ack_skips),
+        cmocka_unit_test(test_send_and_write),     cmocka_unit_test(test_atomic_replayed),
+        cmocka_unit_test(test_read_repeated),      cmocka_unit_test(test_read_repeated_midway),
+        cmocka_unit_test(test_read_data_lost),     cmocka_unit_test(test_read_resumes),
+        cmocka_unit_test(test_atomic_result_lost), cmocka_unit_test(test_nak_overtaken),
+        cmocka_unit_test(test_ack_lost),           cmocka_unit_test(test_nak_retries),
+        cmocka_unit_test(test_late_ack_skips),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

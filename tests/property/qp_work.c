@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Random work: what is posted when, over which link. See qp_work.h. */
+#include "tests/property/qp_work.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LIMIT (2000 * OCHE_SEC) /* of virtual time: retries may wait, but not so long */
+#define STEPS 30000000
+
+_Noreturn void qp_work_fail(struct qp_work *w, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(w->wrong, w->wrong_bytes, format, arguments);
+    va_end(arguments);
+    longjmp(w->out, 1);
+}
+
+/* ---- the plan ---- */
+
+/*
+ * Lengths that can be brought over such a link: where a message is begun again after each loss, it
+ * has to come through once without one; going back to the loss needs patience, too.
+ */
+static uint32_t longest_for(const struct pair_options *o, uint32_t length, bool mild)
+{
+    const uint32_t per_mille = o->drop + o->late + o->damage;
+
+    if (per_mille == 0)
+        return length;
+    uint32_t packets = (o->recovery->whole_messages ? mild ? 40 : 2000 : 10000) / per_mille;
+    uint32_t most = packets > 1 ? packets * o->mtu : o->mtu;
+    return length < most ? length : most;
+}
+
+static void plan_faults(struct qp_work *w, struct pair_options *o, uint32_t trouble)
+{
+    const uint32_t most = trouble == 1 ? 3 : 60;
+
+    o->bytes = qp_work_below(w, 2) == 0;
+    if (trouble == 0)
+        return;
+    o->drop = qp_work_below(w, most + 1) * (trouble == 3 ? 3 : 1);
+    o->twice = qp_work_below(w, most + 1);
+    o->late = qp_work_below(w, most + 1);
+    if (o->bytes)
+        o->damage = qp_work_below(w, most + 1);
+}
+
+static void plan_retries(struct qp_work *w, struct qp_work_plan *plan)
+{
+    struct pair_options *o = &plan->pair;
+    const uint32_t patience = qp_work_below(w, 4);
+
+    plan->finite = patience >= 2;
+    o->retry_count = o->rnr_retry = UINT32_MAX;
+    if (patience == 2) {
+        o->retry_count = o->rnr_retry = 7;
+    } else if (patience == 3) {
+        const uint32_t few[3] = {UINT32_MAX - 1, 1, 3};
+        o->retry_count = few[qp_work_below(w, 3)];
+        o->rnr_retry = few[qp_work_below(w, 3)];
+        plan->mild = false;
+    }
+}
+
+static void make_plan(struct qp_work *w, const struct recovery_choice choice[2], uint64_t seed)
+{
+    static const uint32_t mtus[] = {64, 256, 1000, 1024, 4096};
+    static const uint32_t lengths[] = {3000, 9000, 16384, 49152};
+    static const oche_time timeouts[] = {300 * OCHE_US, 500 * OCHE_US, OCHE_MS};
+    static const oche_time gaps[] = {0, 0, 20 * OCHE_US, 300 * OCHE_US};
+    struct qp_work_plan *plan = &w->plan;
+    struct pair_options *o = &plan->pair;
+    const uint32_t trouble = qp_work_below(w, 4);
+
+    *o = (struct pair_options){
+        .recovery = choice[0].scheme,
+        .own_recovery_params = &choice[0].params,
+        .seed = seed,
+        .mtu = mtus[qp_work_below(w, 5)],
+        .line_rate_bps = (25 + qp_work_below(w, 4) * 25) * OCHE_GBPS,
+        .delay = OCHE_US / 2 + qp_work_below(w, 5) * OCHE_US,
+        .send_depth = 1u << qp_work_below(w, 5),
+        .responder_resources = 1u << qp_work_below(w, 4),
+        .first_psn = (uint32_t)oche_random_u64(&w->random) & OCHE_PSN_MASK,
+        .ack_every = 1 + qp_work_below(w, 10),
+        .window_packets = qp_work_below(w, 2) ? 0 : 1 + qp_work_below(w, 20),
+        .ack_timeout = timeouts[qp_work_below(w, 3)],
+        .ipv6 = qp_work_below(w, 2),
+        .credits = qp_work_below(w, 2),
+    };
+    if (choice[1].scheme != choice[0].scheme ||
+        memcmp(&choice[0].params, &choice[1].params, sizeof(choice[0].params)) != 0) {
+        o->peer_recovery = choice[1].scheme;
+        o->peer_recovery_params = &choice[1].params;
+    }
+    o->initiator_depth = o->responder_resources;
+    plan->clean = trouble == 0;
+    plan->mild = trouble == 1;
+    plan_faults(w, o, trouble);
+    plan_retries(w, plan);
+    plan->works = 20 + qp_work_below(w, WORKS - 19);
+    plan->max_length = longest_for(o, lengths[qp_work_below(w, 4)], plan->mild);
+    plan->cell = qp_work_below(w, plan->max_length < CELL_MOST ? plan->max_length : CELL_MOST) + 1;
+    plan->slots = 1 + qp_work_below(w, MAX_SLOTS);
+    if (plan->slots * plan->max_length > RECEIVES_MOST)
+        plan->slots = RECEIVES_MOST / plan->max_length;
+    o->recv_depth = MAX_SLOTS;
+    plan->eagerness = 1u << qp_work_below(w, 4);
+    plan->receive_gap = gaps[qp_work_below(w, 4)];
+}
+
+/* ---- posting ---- */
+
+static uint32_t room(const struct qp_work *w, int side)
+{
+    return PAIR_MEMORY - w->next_target[side];
+}
+
+static uint32_t pick_length(struct qp_work *w, uint32_t most)
+{
+    const uint32_t mtu = w->pair->options.mtu, full = w->plan.max_length / mtu;
+    uint32_t length;
+
+    switch (qp_work_below(w, 6)) {
+    case 0:
+        return 0;
+    case 1:
+        length = full > 0 ? mtu * (1 + qp_work_below(w, full)) : 1;
+        break;
+    case 2:
+        length = qp_work_below(w, 40);
+        break;
+    case 3: /* a packet or two */
+        length = qp_work_below(w, 2 * mtu + 1);
+        break;
+    default:
+        length = qp_work_below(w, w->plan.max_length + 1);
+        break;
+    }
+    if (length > w->plan.max_length)
+        length = w->plan.max_length;
+    return length < most ? length : most;
+}
+
+static uint32_t take_target(struct qp_work *w, int side, uint32_t length)
+{
+    const uint32_t at = w->next_target[side];
+
+    w->next_target[side] += (length + 15) & ~7u; /* never without a byte between */
+    return at;
+}
+
+static uint32_t pick_source(struct qp_work *w, uint32_t length)
+{
+    return qp_work_below(w, SOURCE - length);
+}
+
+static void make_write(struct qp_work *w, int side, struct qp_item *item)
+{
+    struct qp_way *way = &w->way[side];
+
+    item->opcode = qp_work_below(w, 3) == 0 ? OCHE_WORK_WRITE_IMM : OCHE_WORK_WRITE;
+    item->cell = item->opcode == OCHE_WORK_WRITE && qp_work_below(w, 3) == 0;
+    if (item->cell) {
+        item->length = w->plan.cell;
+        item->to = CELL;
+        item->from = pick_source(w, item->length);
+        item->number = way->versions;
+        way->version_from[way->versions++] = item->from;
+        return;
+    }
+    item->length = pick_length(w, room(w, 1 - side) > 100000 ? NONE : 16);
+    item->from = pick_source(w, item->length);
+    item->to = take_target(w, 1 - side, item->length);
+}
+
+static void make_read(struct qp_work *w, int side, struct qp_item *item)
+{
+    item->opcode = OCHE_WORK_READ;
+    item->cell = qp_work_below(w, 3) == 0 && room(w, side) > 100000;
+    item->oldest = w->way[side].versions - 1;
+    item->length = item->cell ? w->plan.cell : pick_length(w, room(w, side) > 100000 ? NONE : 16);
+    item->from = item->cell ? CELL : pick_source(w, item->length);
+    item->to = take_target(w, side, item->length);
+}
+
+static void make_item(struct qp_work *w, int side, struct qp_item *item)
+{
+    struct qp_way *way = &w->way[side];
+    const uint32_t kind = qp_work_below(w, 8);
+
+    *item = (struct qp_item){.imm = way->posted + 7000};
+    if (kind < 3) {
+        make_write(w, side, item);
+    } else if (kind < 5) {
+        item->opcode = qp_work_below(w, 2) ? OCHE_WORK_SEND_IMM : OCHE_WORK_SEND;
+        item->length = pick_length(w, NONE);
+        item->from = pick_source(w, item->length);
+    } else if (kind < 7) {
+        make_read(w, side, item);
+    } else {
+        item->opcode = qp_work_below(w, 2) ? OCHE_WORK_COMPARE_SWAP : OCHE_WORK_FETCH_ADD;
+        item->length = 8;
+        item->from = COUNTER;
+        item->to = take_target(w, side, 8);
+        item->number = way->atomics++;
+    }
+    if (item->opcode != OCHE_WORK_WRITE && item->opcode < OCHE_WORK_READ) {
+        item->number = way->messages;
+        way->message[way->messages++] = way->posted;
+        item->flags |= qp_work_below(w, 4) == 0 ? OCHE_WORK_SOLICITED : 0;
+    }
+    if (qp_work_below(w, 3) > 0 || way->posted == w->plan.works - 1)
+        item->flags |= OCHE_WORK_SIGNALED;
+    if (qp_work_below(w, 8) == 0)
+        item->flags |= OCHE_WORK_FENCE;
+}
+
+/* Cuts the one SGE into up to four. */
+static void scatter_sges(struct qp_work *w, struct oche_send_work *work)
+{
+    const struct oche_sge whole = work->sge[0];
+    const uint32_t pieces = 1 + qp_work_below(w, 4);
+    uint32_t done = 0;
+
+    for (uint32_t i = 0; i < pieces; i++) {
+        const uint32_t left = whole.length - done;
+        const uint32_t length = i == pieces - 1 ? left : qp_work_below(w, left + 1);
+        work->sge[i] =
+            (struct oche_sge){.va = whole.va + done, .length = length, .lkey = whole.lkey};
+        done += length;
+    }
+    work->sge_count = (uint8_t)pieces;
+}
+
+static struct oche_send_work work_of(struct qp_work *w, int side, const struct qp_item *item)
+{
+    const bool comes = item->opcode >= OCHE_WORK_READ; /* data comes to this side */
+    struct oche_send_work work =
+        pair_work(item->opcode, w->way[side].posted, comes ? item->to : item->from,
+                  comes ? item->from : item->to, item->length);
+
+    work.imm = item->imm;
+    work.flags = item->flags;
+    work.swap_add = item->opcode == OCHE_WORK_FETCH_ADD ? 1 : item->number + 1;
+    work.compare = item->number;
+    if (!comes && item->length <= 64 && qp_work_below(w, 2) == 0) {
+        work.flags |= OCHE_WORK_INLINE;
+        work.inline_data = w->pair->side[side].memory + item->from;
+    } else if (item->opcode <= OCHE_WORK_READ) {
+        scatter_sges(w, &work);
+    }
+    return work;
+}
+
+/* Posts the next work of a side, if there is room for it. */
+static bool post(struct qp_work *w, int side)
+{
+    struct qp_way *way = &w->way[side];
+    const struct qp_way saved = *way;
+    const uint32_t targets[2] = {w->next_target[0], w->next_target[1]};
+    struct qp_item *item = &way->item[way->posted];
+
+    if (way->failed != NONE || way->posted == w->plan.works)
+        return false;
+    make_item(w, side, item);
+    const struct oche_send_work work = work_of(w, side, item);
+    if (oche_qp_post_send(w->pair->side[side].qp[0], &work) == 0) {
+        way->posted++;
+        return true;
+    }
+    *way = saved;
+    memcpy(w->next_target, targets, sizeof(targets));
+    return false;
+}
+
+static void post_receives(struct qp_work *w, int side)
+{
+    struct qp_receives *r = &w->receives[side];
+
+    while (r->posted - r->done < w->plan.slots && r->posted < w->plan.works &&
+           w->way[side].failed == NONE && r->next <= w->pair->now) {
+        const uint32_t at = RECEIVES + r->posted % w->plan.slots * w->plan.max_length;
+        pair_post_recv(w->pair, side, RECEIVE_ID + r->posted, at, w->plan.max_length);
+        r->posted++;
+        if (w->plan.receive_gap > 0)
+            r->next = w->pair->now + oche_random_below(&w->random, w->plan.receive_gap);
+    }
+}
+
+/* ---- a run ---- */
+
+static bool finished(const struct qp_work *w, int side)
+{
+    const struct qp_way *way = &w->way[side];
+
+    if (way->failed != NONE)
+        return way->flushed == way->posted;
+    return way->posted == w->plan.works && way->settled == way->posted;
+}
+
+static void post_some(struct qp_work *w)
+{
+    for (int side = 0; side < 2; side++) {
+        post_receives(w, side);
+        if (qp_work_below(w, w->plan.eagerness) == 0)
+            post(w, side);
+    }
+}
+
+/* Nothing moves by itself: either the test has more to post, or something is stuck. */
+static void when_quiet(struct qp_work *w)
+{
+    bool more = false;
+
+    for (int side = 0; side < 2; side++) {
+        more |= w->receives[side].next > w->pair->now;
+        more |= post(w, side);
+    }
+    QP_WORK_CHECK(w, more, "stuck: side 0 waits for %s, side 1 for %s",
+                  oche_qp_waits_for(w->pair->side[0].qp[0]),
+                  oche_qp_waits_for(w->pair->side[1].qp[0]));
+    w->pair->now += OCHE_US;
+}
+
+static void run(struct qp_work *w)
+{
+    for (uint64_t steps = 0; !finished(w, 0) || !finished(w, 1); steps++) {
+        post_some(w);
+        if (!pair_step(w->pair, LIMIT))
+            when_quiet(w);
+        qp_work_poll(w);
+        QP_WORK_CHECK(w, steps < STEPS && w->pair->now < LIMIT,
+                      "no end after %lu steps, %lu us: side 0 waits for %s, side 1 for %s",
+                      (unsigned long)steps, (unsigned long)(w->pair->now / OCHE_US),
+                      oche_qp_waits_for(w->pair->side[0].qp[0]),
+                      oche_qp_waits_for(w->pair->side[1].qp[0]));
+    }
+    pair_run_quiet(w->pair);
+    qp_work_poll(w);
+    qp_work_check_end(w);
+    w->ending = true;
+    for (int side = 0; side < 2; side++)
+        oche_qp_fail(w->pair->side[side].qp[0], w->pair->now);
+    pair_run_quiet(w->pair);
+    qp_work_poll(w);
+    for (int side = 0; side < 2; side++)
+        QP_WORK_CHECK(w, w->receives[side].done == w->receives[side].posted,
+                      "side %d: of %u receives %u were given back", side, w->receives[side].posted,
+                      w->receives[side].done);
+}
+
+static void set_up(struct qp_work *w)
+{
+    w->pair = pair_open(&w->plan.pair);
+    for (int side = 0; side < 2; side++) {
+        pair_fill(w->pair, side, 0, PAIR_MEMORY, (uint8_t)(w->plan.pair.seed * 2 + (uint64_t)side));
+        memset(w->pair->side[side].memory + COUNTER, 0, 8);
+        w->first[side] = malloc(PAIR_MEMORY);
+        OCHE_MUST(w->first[side] != NULL);
+        memcpy(w->first[side], w->pair->side[side].memory, PAIR_MEMORY);
+        w->next_target[side] = TARGETS;
+        w->way[side].failed = NONE;
+        w->way[side].versions = 1;
+    }
+}
+
+static void describe(const struct qp_work *w)
+{
+    const struct qp_work_plan *p = &w->plan;
+    const struct pair_options *o = &p->pair;
+
+    fprintf(stderr,
+            "%u works a side of up to %u bytes, cell %u, MTU %u, send depth %u, READs %u, "
+            "receives %u (gap %lu us), window %u, ACK every %u, timeout %lu us, retries %d, RNR "
+            "retries %d, credits %d, bytes %d; 1/1000: lost %u, doubled %u, late %u, damaged %u; "
+            "%lu Gbit/s, delay %lu ns, first PSN %x\n",
+            p->works, p->max_length, p->cell, o->mtu, o->send_depth, o->responder_resources,
+            p->slots, (unsigned long)(p->receive_gap / OCHE_US), o->window_packets, o->ack_every,
+            (unsigned long)(o->ack_timeout / OCHE_US), (int)o->retry_count, (int)o->rnr_retry,
+            o->credits, o->bytes, o->drop, o->twice, o->late, o->damage,
+            (unsigned long)(o->line_rate_bps / OCHE_GBPS), (unsigned long)(o->delay / OCHE_NS),
+            o->first_psn);
+}
+
+static void count(const struct qp_work *w, struct qp_work_tally *tally)
+{
+    tally->runs++;
+    tally->damaged += w->pair->damaged;
+    tally->faults += w->pair->faults;
+    for (int side = 0; side < 2; side++) {
+        const struct qp_way *way = &w->way[side];
+        const struct oche_nic_stats *stats = oche_nic_stats(w->pair->side[side].nic);
+        tally->works += way->settled;
+        tally->timeouts += stats->timeouts;
+        tally->naks += stats->naks_received;
+        tally->rnr_naks += stats->rnr_naks_received;
+        tally->retransmitted += stats->retransmitted_packets;
+        if (way->failed == NONE)
+            continue;
+        tally->flushed += way->posted - way->failed - 1;
+        tally->retry_exceeded += way->status == OCHE_STATUS_RETRY_EXCEEDED;
+        tally->rnr_exceeded += way->status == OCHE_STATUS_RNR_RETRY_EXCEEDED;
+    }
+}
+
+bool qp_work_run(const struct recovery_choice choice[2], uint64_t seed, bool verbose,
+                 struct qp_work_tally *tally, char *wrong, size_t wrong_bytes)
+{
+    struct qp_work *w = calloc(1, sizeof(*w));
+    bool good = false;
+
+    OCHE_MUST(w != NULL);
+    w->random = oche_random_stream(seed, "qp work", 0);
+    w->wrong = wrong;
+    w->wrong_bytes = wrong_bytes;
+    make_plan(w, choice, seed);
+    set_up(w);
+    if (verbose)
+        describe(w);
+    if (setjmp(w->out) == 0) {
+        run(w);
+        good = true;
+    } else if (verbose) {
+        pair_dump(w->pair);
+    }
+    count(w, tally);
+    pair_close(w->pair);
+    free(w->first[0]);
+    free(w->first[1]);
+    free(w);
+    return good;
+}
