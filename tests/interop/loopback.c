@@ -25,7 +25,7 @@
 #include "core/random.h"
 #include "device/device.h"
 #include "tests/interop/exchange.h"
-#include "tests/interop/scheme.h"
+#include "tests/support/scheme.h"
 
 #define IN_FLIGHT  16  /* messages at most */
 #define RECEIVES   64  /* posted at a time */

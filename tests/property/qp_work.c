@@ -68,7 +68,7 @@ static void plan_retries(struct qp_work *w, struct qp_work_plan *plan)
     }
 }
 
-static void make_plan(struct qp_work *w, const struct recovery_choice choice[2], uint64_t seed)
+static void make_plan(struct qp_work *w, const struct scheme of_side[2], uint64_t seed)
 {
     static const uint32_t mtus[] = {64, 256, 1000, 1024, 4096};
     static const uint32_t lengths[] = {3000, 9000, 16384, 49152};
@@ -79,8 +79,8 @@ static void make_plan(struct qp_work *w, const struct recovery_choice choice[2],
     const uint32_t trouble = qp_work_below(w, 4);
 
     *o = (struct pair_options){
-        .recovery = choice[0].scheme,
-        .own_recovery_params = &choice[0].params,
+        .recovery = of_side[0].recovery,
+        .own_recovery_params = &of_side[0].params,
         .seed = seed,
         .mtu = mtus[qp_work_below(w, 5)],
         .line_rate_bps = (25 + qp_work_below(w, 4) * 25) * OCHE_GBPS,
@@ -93,12 +93,15 @@ static void make_plan(struct qp_work *w, const struct recovery_choice choice[2],
         .ack_timeout = timeouts[qp_work_below(w, 3)],
         .ipv6 = qp_work_below(w, 2),
         .credits = qp_work_below(w, 2),
+        .extensions = qp_work_below(w, 2),
     };
-    if (choice[1].scheme != choice[0].scheme ||
-        memcmp(&choice[0].params, &choice[1].params, sizeof(choice[0].params)) != 0) {
-        o->peer_recovery = choice[1].scheme;
-        o->peer_recovery_params = &choice[1].params;
+    if (of_side[1].recovery != of_side[0].recovery ||
+        memcmp(&of_side[0].params, &of_side[1].params, sizeof(of_side[0].params)) != 0) {
+        o->peer_recovery = of_side[1].recovery;
+        o->peer_recovery_params = &of_side[1].params;
     }
+    if (of_side[0].recovery->extend == NULL || of_side[1].recovery->extend == NULL)
+        o->extensions = false; /* nobody says what is not so */
     o->initiator_depth = o->responder_resources;
     plan->clean = trouble == 0;
     plan->mild = trouble == 1;
@@ -379,12 +382,13 @@ static void describe(const struct qp_work *w)
     fprintf(stderr,
             "%u works a side of up to %u bytes, cell %u, MTU %u, send depth %u, READs %u, "
             "receives %u (gap %lu us), window %u, ACK every %u, timeout %lu us, retries %d, RNR "
-            "retries %d, credits %d, bytes %d; 1/1000: lost %u, doubled %u, late %u, damaged %u; "
+            "retries %d, credits %d, extensions %d, bytes %d; 1/1000: lost %u, doubled %u, late "
+            "%u, damaged %u; "
             "%lu Gbit/s, delay %lu ns, first PSN %x\n",
             p->works, p->max_length, p->cell, o->mtu, o->send_depth, o->responder_resources,
             p->slots, (unsigned long)(p->receive_gap / OCHE_US), o->window_packets, o->ack_every,
             (unsigned long)(o->ack_timeout / OCHE_US), (int)o->retry_count, (int)o->rnr_retry,
-            o->credits, o->bytes, o->drop, o->twice, o->late, o->damage,
+            o->credits, o->extensions, o->bytes, o->drop, o->twice, o->late, o->damage,
             (unsigned long)(o->line_rate_bps / OCHE_GBPS), (unsigned long)(o->delay / OCHE_NS),
             o->first_psn);
 }
@@ -401,6 +405,7 @@ static void count(const struct qp_work *w, struct qp_work_tally *tally)
         tally->timeouts += stats->timeouts;
         tally->naks += stats->naks_received;
         tally->rnr_naks += stats->rnr_naks_received;
+        tally->placed += stats->placed_packets;
         tally->retransmitted += stats->retransmitted_packets;
         if (way->failed == NONE)
             continue;
@@ -410,7 +415,7 @@ static void count(const struct qp_work *w, struct qp_work_tally *tally)
     }
 }
 
-bool qp_work_run(const struct recovery_choice choice[2], uint64_t seed, bool verbose,
+bool qp_work_run(const struct scheme of_side[2], uint64_t seed, bool verbose,
                  struct qp_work_tally *tally, char *wrong, size_t wrong_bytes)
 {
     struct qp_work *w = calloc(1, sizeof(*w));
@@ -420,7 +425,7 @@ bool qp_work_run(const struct recovery_choice choice[2], uint64_t seed, bool ver
     w->random = oche_random_stream(seed, "qp work", 0);
     w->wrong = wrong;
     w->wrong_bytes = wrong_bytes;
-    make_plan(w, choice, seed);
+    make_plan(w, of_side, seed);
     set_up(w);
     if (verbose)
         describe(w);

@@ -18,7 +18,7 @@
 #include <setjmp.h>
 
 #include "tests/support/pair.h"
-#include "tests/support/recovery_text.h"
+#include "tests/support/scheme.h"
 
 #define WORKS         60
 #define NONE          UINT32_MAX
@@ -90,11 +90,11 @@ struct qp_work {
 /* What happened in many runs: a test that saw none of it proves nothing. */
 struct qp_work_tally {
     uint64_t runs, works, retry_exceeded, rnr_exceeded, flushed, damaged, faults, timeouts, naks,
-        rnr_naks, retransmitted;
+        rnr_naks, retransmitted, placed;
 };
 
-/* One run; false, and what is wrong in `wrong`, if something is. `choice`: of both sides. */
-bool qp_work_run(const struct recovery_choice choice[2], uint64_t seed, bool verbose,
+/* One run; false, and what is wrong in `wrong`, if something is. */
+bool qp_work_run(const struct scheme of_side[2], uint64_t seed, bool verbose,
                  struct qp_work_tally *tally, char *wrong, size_t wrong_bytes);
 
 /* ---- between the files ---- */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tests/interop/scheme.h"
+/* Recovery schemes, parameters and times from text. */
+#include "tests/support/scheme.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A loss-recovery scheme and its parameters, as an argument: improved_go_back_n,check_epsn=false */
-#ifndef OCHE_TESTS_INTEROP_SCHEME_H
-#define OCHE_TESTS_INTEROP_SCHEME_H
+#ifndef OCHE_TESTS_SUPPORT_SCHEME_H
+#define OCHE_TESTS_SUPPORT_SCHEME_H
 
 #include "core/recovery/recovery.h"
 
