@@ -76,7 +76,8 @@ static uint64_t advance(struct oche_qp *qp, uint32_t target, oche_time now)
         bool whole = oche_psn_diff(target, end) >= 0;
         if (OCHE_UNLIKELY(!whole && (qp->flags & QP_WHOLE_MESSAGES)) &&
             oche_psn_diff(target, qp->tx.next) > 0)
-            target = qp->tx.next;
+            /* tx.next may be in a message that this ACK has completed. */
+            target = oche_psn_diff(qp->tx.next, qp->tx.una) > 0 ? qp->tx.next : qp->tx.una;
         uint32_t to = whole ? end : target;
         acked += head_bytes_before(qp, to) - head_bytes_before(qp, qp->tx.una);
         qp->tx.una = to;

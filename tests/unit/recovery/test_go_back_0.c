@@ -10,6 +10,8 @@
 
 #include "core/recovery/go_back_0.h"
 #include "core/recovery/go_back_n.h"
+#include "core/wire/aeth.h"
+#include "core/wire/opcode.h"
 #include "tests/unit/recovery/script.h"
 
 static const struct oche_go_back_0_params params = {.nak_interval = 50 * OCHE_US,
@@ -105,6 +107,45 @@ static void test_all_of_it_again(void **state)
     assert_int_equal(oche_qp_retransmitted_packets(script.pair->side[0].qp[0]), 40);
     assert_int_equal(script_timeouts(&script), 1);
     assert_delivered(&script, 1, 40);
+}
+
+static enum pair_fate no_answers(struct pair *pair, int from, const struct oche_packet *packet)
+{
+    (void)pair;
+    (void)packet;
+    return from == 1 ? PAIR_DROP : PAIR_PASS;
+}
+
+/*
+ * The second pass has just begun when a late ACK of the first one comes: it completes the message
+ * that is being repeated, and lies within the next one, of which nothing counts yet.
+ */
+static void test_ack_of_an_earlier_pass(void **state)
+{
+    struct pair_options options = with_go_back_0();
+    struct pair *pair = pair_open(&options);
+    const struct oche_send_work first = pair_work(OCHE_WORK_WRITE, 1, 0, 0, 5 * PAIR_MTU);
+    const struct oche_send_work second = pair_work(OCHE_WORK_WRITE, 2, 0, 0, 10 * PAIR_MTU);
+    struct oche_packet ack = pair_packet(pair, 1, OCHE_RC_ACK, 8, 0);
+
+    (void)state;
+    ack.aeth = oche_aeth(OCHE_SYNDROME_ACK, 1);
+    pair->fate = no_answers;
+    pair_post(pair, 0, &first);
+    pair_post(pair, 0, &second);
+    while (pair->sent < 2 * 15) /* 15 packets, 15 ACKs, which are lost */
+        assert_true(pair_step(pair, OCHE_SEC));
+    while (oche_qp_timeouts(pair->side[0].qp[0]) == 0)
+        assert_true(pair_step(pair, OCHE_SEC));
+    pair->fate = NULL;
+    oche_nic_receive(pair->side[0].nic, &ack, pair->now);
+    pair_expect(pair, 0, 1, OCHE_STATUS_SUCCESS);
+    pair_expect_none(pair, 0);
+    pair_run_quiet(pair);
+    pair_expect(pair, 0, 2, OCHE_STATUS_SUCCESS);
+    assert_int_equal(pair->side[1].delivered_messages, 2);
+    assert_true(oche_qp_idle(pair->side[0].qp[0]));
+    pair_close(pair);
 }
 
 /* Windows of less than a message: of PSNs, which partial ACKs must open. */
@@ -355,6 +396,7 @@ int main(void)
         cmocka_unit_test(test_exchanges),
         cmocka_unit_test(test_pipelined),
         cmocka_unit_test(test_all_of_it_again),
+        cmocka_unit_test(test_ack_of_an_earlier_pass),
         cmocka_unit_test(test_small_window),
         cmocka_unit_test(test_read),
         cmocka_unit_test(test_not_ready),
