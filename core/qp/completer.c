@@ -132,10 +132,14 @@ static bool spend_retry(struct oche_qp *qp, uint32_t *left)
 }
 
 /* With whole_messages: una goes back to where its message began. Whether it was elsewhere. */
-static bool forget_partial(struct oche_qp *qp)
+static bool forget_partial(struct oche_qp *qp, oche_time now)
 {
     if (OCHE_LIKELY(!(qp->flags & QP_WHOLE_MESSAGES)) || qp->tx.una == qp->tx.message_start)
         return false;
+    if (qp->head_opcode == OCHE_WORK_READ) /* its data was here */
+        qp_trace(qp, now, OCHE_TRACE_RESTARTED, qp->tx.message_start,
+                 (uint64_t)((qp->tx.una - qp->tx.message_start) & OCHE_PSN_MASK) * qp->mtu |
+                     UINT64_C(1) << 40);
     qp->flight_bytes += head_bytes_before(qp, qp->tx.una);
     qp->tx.una = qp->tx.message_start;
     return true;
@@ -150,7 +154,7 @@ static void go_back(struct oche_qp *qp, bool spends, oche_time now)
 {
     uint32_t before = qp->tx.next;
 
-    spends |= forget_partial(qp);
+    spends |= forget_partial(qp, now);
     if (spends && !spend_retry(qp, &qp->retries_left)) {
         qp_requester_error(qp, qp->send_head, OCHE_STATUS_RETRY_EXCEEDED, now);
         return;
@@ -520,7 +524,7 @@ void completer_ack_timeout(struct oche_qp *qp, oche_time now)
         return;
     }
     qp->flags &= (uint16_t)~QP_GAP_TOLD;
-    forget_partial(qp);
+    forget_partial(qp, now);
     qp->nic->recovery->timeout(&qp->tx, now);
     requester_seek(qp, before, now);
     /* What is sent again arms the timer when it leaves, which a PAUSE or pacing may put off. */

@@ -38,7 +38,7 @@
     X(FLOW_STARTED, "flow", "bytes")                                                               \
     X(FLOW_ENDED, "flow", "bytes")                                                                 \
     X(CC_STATE, "scheme's own", "scheme's own")                                                    \
-    X(RESTARTED, "psn at which the message begins again", "bytes of it that are forgotten")      \
+    X(RESTARTED, "psn at which the message begins again", "bytes forgotten | of a READ << 40")     \
     X(PLACED, "psn, kept behind a gap", "bytes")
 
 enum oche_trace_kind {

@@ -3,7 +3,7 @@
  * A sequence of events, made from any bytes, into a connected pair of queue pairs: posts, time,
  * losses, pauses, changes of state and of rate, regions that come and go, packets that no honest
  * peer sends, also with the peer's address. What must hold, whatever comes:
- *   - data is delivered in order of PSN, and none twice;
+ *   - data is delivered in order of PSN, and none twice, but for messages that recovery restarts;
  *   - a completion has its work, works complete in the order in which they were posted, and only
  *     unsignalled ones are passed over;
  *   - what is received is what was sent (unless packets were forged in the peer's name);
@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/recovery/improved_go_back_n.h"
 #include "core/wire/aeth.h"
 #include "core/wire/opcode.h"
 #include "tests/support/pair.h"
@@ -47,6 +48,7 @@ struct qpe {
     const uint8_t *bytes;
     size_t count, at;
     struct pair *pair;
+    uint64_t recovery_params[32];
     struct qpe_side side[2];
     bool forged; /* packets were sent in a peer's name */
     bool removed[2];
@@ -80,6 +82,10 @@ static inline void qpe_sink(void *context, uint32_t node, const struct oche_trac
 
     if (record->kind == OCHE_TRACE_DATA_ARRIVED)
         side->arrived_opcode = (uint8_t)(record->b >> 32);
+    if (record->kind == OCHE_TRACE_RESTARTED) {
+        bool response = record->b >> 40 & 1;
+        side->last_psn[response] = oche_psn_add((uint32_t)record->a, OCHE_PSN_MASK);
+    }
     if (record->kind != OCHE_TRACE_DELIVERED)
         return;
     bool response = oche_opcode_has(side->arrived_opcode, OCHE_OP_RESPONSE);
@@ -392,6 +398,29 @@ static inline void qpe_finish(struct qpe *q)
     }
 }
 
+/* Any scheme, with its defaults; the one with timers of its own also without each. */
+static inline const struct oche_recovery_scheme *qpe_recovery(struct qpe *q)
+{
+    uint32_t how = qpe_byte(q);
+    const struct oche_recovery_scheme *scheme =
+        oche_recovery_schemes[how % oche_recovery_scheme_count];
+
+    if (scheme->table.struct_bytes > sizeof(q->recovery_params))
+        abort();
+    oche_param_defaults(&scheme->table, q->recovery_params);
+    const struct oche_param *interval = oche_param_find(&scheme->table, "nak_interval");
+    if (interval != NULL)
+        oche_param_set(interval, q->recovery_params,
+                       (union oche_value){.u = (1 + how / 8 % 8) * 4 * OCHE_US});
+    if (scheme == &oche_recovery_improved_go_back_n) {
+        struct oche_improved_go_back_n_params *params = (void *)q->recovery_params;
+        params->send_twice = how & 64;
+        params->check_epsn = !(how & 128);
+        params->check_last = how & 32;
+    }
+    return scheme;
+}
+
 /* NULL, or what is wrong. */
 static inline const char *qp_events_check(const uint8_t *bytes, size_t count)
 {
@@ -403,7 +432,10 @@ static inline const char *qp_events_check(const uint8_t *bytes, size_t count)
     q->bytes = bytes;
     q->count = count;
     uint32_t how = qpe_byte(q);
+    const struct oche_recovery_scheme *recovery = qpe_recovery(q);
     struct pair_options options = {
+        .recovery = recovery,
+        .own_recovery_params = q->recovery_params,
         .seed = qpe_word(q),
         .first_psn = how & 1 ? OCHE_PSN_MASK - 5 : 0,
         .ack_every = how & 2 ? 7 : 1,
