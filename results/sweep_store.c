@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writing sweeps to SQLite. The journal is SQLite's own (a rollback journal: it also works on the
- * file systems that clusters share), and every commit is on the disk when it returns.
+ * Writing sweeps to SQLite. While the file is open it has a write-ahead log, which costs no wait
+ * for the disk a point and lets others read; what is committed survives the death of the process,
+ * and a file that lost its last points to a loss of power is still whole. Closed, it is one file.
  */
 #include "results/sweep_store.h"
 
@@ -227,19 +228,23 @@ static bool same(struct oche_sweep_store *store, const char *key, const char *wa
 static bool is_same_sweep(struct oche_sweep_store *store,
                           const struct oche_sweep_description *description)
 {
-    const char *what = NULL;
+    const char *what = NULL, *shown = NULL;
     char why[SHOWN_BYTES + 200];
 
     if (ask_number(store, "PRAGMA user_version") != OCHE_SWEEP_SCHEMA ||
-        !same(store, "program", description->program))
+        !same(store, "program", description->program)) {
         what = "program";
-    else if (!same(store, "scenario_text", description->scenario_text))
-        what = "scenario text";
-    else if (!same(store, "grid", description->grid) || !same(store, "kind", description->kind))
+        shown = "program";
+    } else if (!same(store, "scenario_text", description->scenario_text)) {
+        what = "text of the scenario";
+        shown = "scenario";
+    } else if (!same(store, "grid", description->grid) || !same(store, "kind", description->kind)) {
         what = "grid";
+        shown = "grid";
+    }
     if (what == NULL)
         return true;
-    char *has = ask_info(store, strcmp(what, "program") == 0 ? "program" : "grid");
+    char *has = ask_info(store, shown);
 
     for (char *c = has; *c != '\0'; c++) /* one line, whatever was quoted */
         if ((unsigned char)*c < ' ')
@@ -348,12 +353,29 @@ static void make(struct oche_sweep_store *store, const struct oche_sweep_descrip
     run(store, "COMMIT");
 }
 
+/* Removes a file and what SQLite may have left beside it: a log would be taken for the new one's.
+ */
+static bool remove_file(const char *path)
+{
+    static const char *const beside[] = {"-wal", "-shm", "-journal"};
+    bool ok = unlink(path) == 0;
+
+    for (size_t i = 0; ok && i < sizeof(beside) / sizeof(beside[0]); i++) {
+        char *name = NULL;
+
+        OCHE_MUST(asprintf(&name, "%s%s", path, beside[i]) >= 0);
+        ok = unlink(name) == 0 || errno == ENOENT;
+        free(name);
+    }
+    return ok;
+}
+
 /* Removes the file that is open, and opens it anew, empty. */
 static bool replace(struct oche_sweep_store *store)
 {
     sqlite3_close(store->database);
     store->database = NULL;
-    if (unlink(store->path) != 0) {
+    if (!remove_file(store->path)) {
         snprintf(store->error, sizeof(store->error), "%s: cannot be replaced: %s", store->path,
                  strerror(errno));
         store->failed = true;
@@ -374,7 +396,7 @@ static bool open_store(struct oche_sweep_store *store,
             return false;
         empty = true;
     }
-    run(store, "PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL");
+    run(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
     if (!empty && !is_same_sweep(store, description))
         return false;
     if (empty)
@@ -409,6 +431,8 @@ void oche_sweep_store_close(struct oche_sweep_store *store)
         return;
     for (int i = 0; i < STATEMENTS; i++)
         sqlite3_finalize(store->use[i]);
+    if (store->database != NULL) /* in vain while somebody reads; then the log stays beside it */
+        sqlite3_exec(store->database, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
     sqlite3_close(store->database);
     if (store->lock >= 0)
         close(store->lock);

@@ -182,7 +182,7 @@ static void test_only_the_same_sweep_goes_on(void **state)
     } rows[] = {
         {"has results of another program (oche 1); ",
          offsetof(struct oche_sweep_description, program)},
-        {"has results of another scenario text (--vary loss",
+        {"has results of another text of the scenario (x.yaml); ",
          offsetof(struct oche_sweep_description, scenario_text)},
         {"has results of another grid (--vary loss.probability=0,1% --repeat 2); --out puts new "
          "ones elsewhere, --restart begins anew here",

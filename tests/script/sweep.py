@@ -1,0 +1,382 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""oche sweep: the same numbers with any number of processes and as oche run has them; a sweep that
+is killed goes on without repeating anything; a point that dies is told and costs itself alone; what
+is wrong is found before anything runs; the way over Slurm's tasks comes to the same.
+
+Environment: OCHE, SOURCE.
+"""
+import os
+import pty
+import re
+import resource
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+OCHE, SOURCE = os.environ["OCHE"], os.environ["SOURCE"]
+SCENARIO = os.path.join(SOURCE, "tests", "scenarios", "pairs.yaml")
+# 12 points of some 10 ms each, and 12 that are long enough to be caught.
+GRID = [SCENARIO, "--vary", "loss.probability=0,0.1%", "--vary", "workload[0].pairs=1,4",
+        "--repeat", "3", "--set", "duration=1ms"]
+LONG = [*GRID[:-1], "duration=25ms"]
+failures = []
+
+
+def check(truth, *what):
+    if not truth:
+        failures.append(" ".join(str(w) for w in what))
+
+
+def sweep(*arguments, status=0, **options):
+    done = subprocess.run([OCHE, "sweep", *arguments], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, check=False, **options)
+    check(done.returncode == status, arguments, "status", done.returncode, done.stderr)
+    return done
+
+
+def database(folder):
+    return sqlite3.connect(os.path.join(folder, "sweep.sqlite"))
+
+
+def ask(folder, query):
+    db = database(folder)
+    rows = db.execute(query).fetchall()
+    db.close()
+    return rows
+
+
+def results(folder):
+    """All that does not depend on the machine, the command and the time."""
+    return [ask(folder, query) for query in (
+        "SELECT id, repeat, seed, status, error, trace_hash FROM points ORDER BY id",
+        "SELECT * FROM point_values ORDER BY 1, 2", "SELECT * FROM axis_values ORDER BY 1, 2",
+        "SELECT * FROM axes", "SELECT * FROM metrics ORDER BY 1, 2",
+        "SELECT * FROM metric_names", "SELECT * FROM distributions ORDER BY 1, 2, 5",
+        "SELECT * FROM parameters",
+        "SELECT * FROM info WHERE key NOT IN ('command', 'began', 'ended') ORDER BY key")]
+
+
+def test_any_number_of_processes(work):
+    one, three = os.path.join(work, "one"), os.path.join(work, "three")
+    first = sweep(*GRID, "--jobs", "1", "--out", one)
+    second = sweep(*GRID, "--jobs", "3", "--out", three, "--csv")
+    check(results(one) == results(three), "results differ between 1 and 3 processes")
+    check(first.stdout.replace(one, "OUT") == second.stdout.replace(three, "OUT"), "tables differ")
+    check(first.stderr == "" == second.stderr, first.stderr, second.stderr)
+    check(len(ask(one, "SELECT * FROM points WHERE status = 'done'")) == 12, "points")
+    check(sorted(os.listdir(one)) == ["sweep.sqlite"], os.listdir(one))
+    check(sorted(os.listdir(three)) == ["metrics.csv", "points.csv", "sweep.sqlite"],
+          os.listdir(three))
+    with open(os.path.join(three, "points.csv"), encoding="utf-8") as rows:
+        check(len(rows.readlines()) == 13, "points.csv")
+    check(re.search(r"^0\.1% +4 +[\d.]+ ± [\d.]+Gbps ", first.stdout, re.M), first.stdout)
+    again = sweep(*GRID, "--out", one, "--metric", "fct.all.p99", "--metric", "acks")
+    check("12 of 12 points were done before" in again.stderr, again.stderr)
+    check(re.search(r"pairs +fct\.all\.p99 +acks\n", again.stdout), again.stdout)
+    check(sweep(*GRID, "--out", one, "--quiet").stdout == "", "--quiet prints")
+
+
+def test_a_point_is_what_oche_run_says(work):
+    folder, one = os.path.join(work, "one"), os.path.join(work, "run")
+    subprocess.run([OCHE, "run", SCENARIO, "--set", "duration=1ms", "--set",
+                    "loss.probability=0.1%", "--set", "workload[0].pairs=4", "--seed", "3", "--out",
+                    one, "--quiet"], check=True)
+    db = sqlite3.connect(os.path.join(one, "run.sqlite"))
+    (run_hash,), = db.execute("SELECT value FROM info WHERE key = 'trace_hash'").fetchall()
+    counters = dict(db.execute("SELECT name, value FROM counters WHERE entity = 'all'"))
+    db.close()
+    (point, point_hash), = ask(folder, "SELECT id, trace_hash FROM points WHERE seed = 3 ORDER BY"
+                               " id DESC LIMIT 1")
+    check(point == 11 and point_hash == run_hash, "the last point", point, point_hash, run_hash)
+    metrics = dict(ask(folder, "SELECT name, value FROM metrics WHERE point = 11"))
+    for metric, counter in (("lost", "lost_packets"), ("acks", "nic_acks_sent"),
+                            ("retransmitted_bytes", "nic_retransmitted_bytes"),
+                            ("timeouts", "nic_timeouts"), ("packet_hops", "hops"),
+                            ("marks.tor_to_up", "marks_tor_to_up")):
+        check(metrics[metric] == counters[counter], metric, metrics[metric], counters[counter])
+    check(metrics["lost"] > 0, "nothing was lost")
+
+
+def start(*arguments):
+    return subprocess.Popen([OCHE, "sweep", *arguments], stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True)
+
+
+def children(pid):
+    """Point number by process id."""
+    found = {}
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as stat:
+                text = stat.read()
+        except OSError:
+            continue
+        words = text.rsplit(")", 1)[1].split()
+        point = re.search(r"\(point (\d+)\)", text)
+        if int(words[1]) == pid and point and words[0] != "Z":
+            found[int(name)] = int(point.group(1))
+    return found
+
+
+def wait_for(what, running, seconds=60):
+    """What `what` returns, as soon as it is something."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until and running.poll() is None:
+        value = what()
+        if value:
+            return value
+        time.sleep(0.005)
+    check(False, "waited in vain for", what)
+    return None
+
+
+def done_points(folder):
+    try:
+        return ask(folder, "SELECT * FROM points WHERE status = 'done' ORDER BY id")
+    except sqlite3.Error:
+        return []
+
+
+def test_killed_in_the_middle(work):
+    """Whatever kills it: what was done stays as it is, and only the rest runs."""
+    whole = os.path.join(work, "whole")
+    sweep(*LONG, "--out", whole, "--quiet")
+    for how in (signal.SIGKILL, signal.SIGINT, signal.SIGTERM):
+        folder = os.path.join(work, how.name)
+        running = start(*LONG, "--out", folder, "--jobs", "2")
+        wait_for(lambda: len(done_points(folder)) >= 3, running)
+        left = children(running.pid)
+        running.send_signal(how)
+        said = running.communicate(timeout=30)[1]
+        if how == signal.SIGKILL:
+            check(running.returncode == -9, how, running.returncode)
+        else:
+            check(running.returncode == 130, how, running.returncode)
+            check(re.search(r"^interrupted: \d+ of 12 points are done", said, re.M), how, said)
+        until = time.monotonic() + 20
+        while any(os.path.exists(f"/proc/{pid}") for pid in left) and time.monotonic() < until:
+            time.sleep(0.01)
+        check(not any(os.path.exists(f"/proc/{pid}") for pid in left), how, "children go on", left)
+        before = done_points(folder)
+        check(3 <= len(before) < 12, how, "points done:", len(before))
+        again = sweep(*LONG, "--out", folder)
+        check(f"{len(before)} of 12 points were done before" in again.stderr, how, again.stderr)
+        after = done_points(folder)
+        # The wall time is another in every run: a point that ran again would show.
+        check([point for point in after if point in before] == before, how, "points ran again")
+        check(len(after) == 12 and results(folder) == results(whole), how, "results differ")
+
+
+def test_a_point_that_is_killed(work):
+    folder = os.path.join(work, "killed")
+    running = start(*LONG, "--out", folder, "--jobs", "2")
+    victim = wait_for(lambda: [pid for pid, point in children(running.pid).items() if point == 4],
+                      running)
+    os.kill(victim[0], signal.SIGKILL)
+    said = running.communicate(timeout=60)
+    check(running.returncode == 1, "status", running.returncode)
+    check(re.search(r"^point 4 \(loss\.probability=0, workload\[0\]\.pairs=4, seed 2\) crashed: "
+                    r"signal 9 \(Killed\)", said[1], re.M), said[1])
+    check("1 of 12 points are not done" in said[1], said[1])
+    check(re.search(r"^0 +4 +2 of 3 ", said[0], re.M), said[0])
+    rows = ask(folder, "SELECT id, status, error IS NULL FROM points ORDER BY id")
+    check(rows == [(i, "crashed" if i == 4 else "done", i != 4) for i in range(12)], rows)
+    # The command that it gives repeats the point, and the sweep tries it again.
+    command = re.search(r"to repeat it: oche (.*)", said[1]).group(1)
+    subprocess.run(f"'{OCHE}' {command} --quiet --out '{work}/repeated'", shell=True, check=True)
+    db = sqlite3.connect(os.path.join(work, "repeated", "run.sqlite"))
+    (repeated,), = db.execute("SELECT value FROM info WHERE key = 'trace_hash'").fetchall()
+    db.close()
+    again = sweep(*LONG, "--out", folder)
+    check("11 of 12 points were done before" in again.stderr, again.stderr)
+    check(ask(folder, "SELECT trace_hash, error FROM points WHERE id = 4") == [(repeated, None)],
+          "the point that was repeated")
+
+
+def test_a_point_without_memory(work):
+    """One point may have no more memory than it has got: it ends by itself, and says why."""
+    folder = os.path.join(work, "memory")
+    running = start(SCENARIO, "--vary", "duration=1ms,400ms,2ms", "--set", "measure.interval=2us",
+                    "--out", folder, "--jobs", "3")
+
+    def has_run_for_a_while(pid):
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as stat:
+            return int(stat.read().rsplit(")", 1)[1].split()[11]) * 10 >= os.sysconf("SC_CLK_TCK")
+    victim = wait_for(lambda: [pid for pid, point in children(running.pid).items()
+                               if point == 1 and has_run_for_a_while(pid)], running)
+    resource.prlimit(victim[0], resource.RLIMIT_AS, (1 << 20, 1 << 20))
+    said = running.communicate(timeout=60)[1]
+    check(running.returncode == 1, "status", running.returncode)
+    check(re.search(r"^point 1 \(duration=400ms, seed 1\) crashed: signal \d+ \(.*\): .*\w.*$",
+                    said, re.M), said)
+    check([status for status, in ask(folder, "SELECT status FROM points ORDER BY id")] ==
+          ["done", "crashed", "done"], "the others")
+
+
+def test_what_is_wrong(work):
+    folder = os.path.join(work, "wrong")
+    cases = [
+        (["none.yaml"], "none.yaml: cannot be read"),
+        ([SCENARIO, "--vary", "loss.probability=0,2"],
+         "--vary loss.probability=2: loss.probability: "),
+        ([SCENARIO, "--vary", "los.probability=0,1"], "--vary los.probability=0: los: "),
+        ([SCENARIO, "--set", "duration=0"], "--set duration=0: "),
+        ([SCENARIO, "--vary", "measure.queues=tor0:host0,tor0:host77"],
+         "--vary measure.queues=tor0:host77: measure.queues: "),
+        ([SCENARIO, "--vary", "seed=1,2"], "--vary seed=1,2: seeds are what --repeat is for"),
+        ([SCENARIO, "--vary", "duration=1ms,2ms", "--set", "duration=3ms"],
+         "--vary duration=1ms,2ms: both set and varied"),
+        ([SCENARIO, "--repeat", "0"], "--repeat 0: not a number from 1 to 1000000"),
+        ([SCENARIO, "--jobs", "2x"], "--jobs 2x: not a number from 1 to 1024"),
+        ([SCENARIO, "--repeat", "1000000", "--vary", "name=a,b"], "more than 1000000 points"),
+        ([SCENARIO, "--metric", "gootput"], "--metric gootput: no such metric; perhaps goodput?"),
+        ([SCENARIO, "--point", "7/7"], "--point 7/7: no such task"),
+        ([SCENARIO, "--point", "1"], "--point 1: no such point; they are 0 to 0"),
+        ([SCENARIO, "--point", "0", "--merge"], "--slurm, --point, --merge and --metrics do not"),
+        ([SCENARIO, "--tasks", "3"], "--tasks says how --slurm divides the points"),
+        ([SCENARIO, SCENARIO], "one scenario at a time"),
+        ([], "which scenario?"),
+    ]
+    for arguments, message in cases:
+        done = sweep(*arguments, *(["--out", folder] if arguments else []), status=2)
+        check(done.stdout == "" and done.stderr.count("\n") == 1 and message in done.stderr,
+              arguments, "says", repr(done.stderr))
+    check(not os.path.exists(folder), "something was made for nothing")
+    done = sweep(SCENARIO, "--out", "/proc/none", status=2)
+    check("/proc/none: cannot be made" in done.stderr, done.stderr)
+
+
+def test_other_sweeps_are_refused(work):
+    folder = os.path.join(work, "one")
+    before = results(folder)
+    done = sweep(*GRID[:-4], "--repeat", "4", "--set", "duration=1ms", "--out", folder, status=2)
+    check(re.search(r"sweep\.sqlite: has results of another grid \(.*--repeat 3\); --out puts new "
+                    r"ones elsewhere, --restart begins anew here\n$", done.stderr), done.stderr)
+    copy = os.path.join(work, "pairs.yaml")
+    with open(SCENARIO, encoding="utf-8") as old, open(copy, "w", encoding="utf-8") as new:
+        new.write(old.read() + "# another text\n")
+    done = sweep(copy, *GRID[1:], "--out", folder, status=2)
+    check("has results of another text of the scenario" in done.stderr, done.stderr)
+    check(results(folder) == before, "a refusal changed the results")
+    sweep(copy, *GRID[1:3], "--set", "duration=1ms", "--out", folder, "--restart", "--quiet")
+    check(len(ask(folder, "SELECT * FROM points")) == 2, "--restart")
+    with open(os.path.join(work, "sweep.sqlite"), "w", encoding="utf-8") as other:
+        other.write("somebody's notes, which are long enough to be looked at for a while\n")
+    for restart in ([], ["--restart"]):
+        done = sweep(*GRID, "--out", work, *restart, status=2)
+        check("not a results file" in done.stderr, done.stderr)
+    os.unlink(os.path.join(work, "sweep.sqlite"))
+    running = start(*LONG, "--out", folder, "--restart")
+    wait_for(lambda: children(running.pid), running)
+    done = sweep(*LONG, "--out", folder, status=2)
+    check("another oche is writing there" in done.stderr, done.stderr)
+    running.kill()
+    running.communicate()
+
+
+def test_the_way_over_slurm(work):
+    """The script by hand, task by task, and the merge: the same as the direct way."""
+    direct, folder = os.path.join(work, "one_direct"), os.path.join(work, "it's over slurm")
+    sweep(*GRID, "--out", direct, "--quiet")
+    script = os.path.join(work, "array.sh")
+    printed = sweep(*GRID, "--out", folder, "--slurm", "--tasks", "5", cwd=work).stdout
+    with open(script, "w", encoding="utf-8") as file:
+        file.write(printed)
+    check(not os.path.exists(folder), "--slurm made something")
+    for line in ("#SBATCH --array=0-4", "#SBATCH --job-name=oche-pairs"):
+        check(line + "\n" in printed, line, "is not in", printed)
+    subprocess.run(["bash", "-n", script], check=True)
+
+    def task(number, status=0):
+        done = subprocess.run(["bash", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True, check=False, cwd="/",
+                              env={**os.environ, "SLURM_ARRAY_TASK_ID": str(number)})
+        check(done.returncode == status, "task", number, "status", done.returncode, done.stderr)
+        return done
+    for number in (0, 1, 3, 4):
+        task(number)
+    files = os.path.join(folder, "points")
+    check(sorted(os.listdir(files)) == sorted(f"{i}.point" for i in range(12) if i % 5 != 2),
+          os.listdir(files))
+    check(not os.path.exists(os.path.join(folder, "sweep.sqlite")), "a task wrote the results")
+
+    # What is missing, broken or another grid's is told; the rest is there.
+    with open(os.path.join(files, "3.point"), "r+", encoding="utf-8") as half:
+        half.truncate(1000)
+    os.rename(os.path.join(files, "9.point"), os.path.join(files, "8.point"))
+    done = sweep(*GRID, "--out", folder, "--merge", status=1)
+    for point, what in ((2, "is missing"), (7, "is missing"), (9, "is missing"),
+                        (3, "is of another sweep, or not whole"),
+                        (8, "is of another sweep, or not whole")):
+        check(re.search(rf"^point {point} \(.*\) {what}: .*/{point}\.point$", done.stderr, re.M),
+              point, what, done.stderr)
+    check("5 of 12 points are not done" in done.stderr, done.stderr)
+    check(len(ask(folder, "SELECT * FROM points WHERE status = 'done'")) == 7, "merged points")
+    stamps = {name: os.stat(os.path.join(files, name)).st_mtime_ns for name in os.listdir(files)}
+    for number in range(5):
+        task(number)
+    check(all(os.stat(os.path.join(files, name)).st_mtime_ns == stamp
+              for name, stamp in stamps.items() if name not in ("3.point", "8.point")),
+          "finished points ran again")
+    sweep(*GRID, "--out", folder, "--merge")
+    check(results(folder) == results(direct), "results over Slurm's tasks differ")
+
+
+def on_a_terminal(*arguments):
+    """What it says on standard error, where that is a terminal."""
+    seen = b""
+    main, terminal = pty.openpty()
+    with subprocess.Popen([OCHE, "sweep", *arguments], stdout=subprocess.PIPE,
+                          stderr=terminal) as running:
+        os.close(terminal)
+        running.stdout.read()
+        while True:
+            try:
+                piece = os.read(main, 4096)
+            except OSError:
+                piece = b""
+            if not piece:
+                break
+            seen += piece
+    os.close(main)
+    check(running.returncode == 0, "on a terminal", running.returncode)
+    return seen.decode()
+
+
+def test_progress(work):
+    line = on_a_terminal(*LONG, "--out", os.path.join(work, "bar"), "--jobs", "2")
+    check(re.search(r"\r\x1b\[K\[#*\.+\] \d+ of 12 points, [\d]+ s left, 2 running", line),
+          "progress:", repr(line))
+    check(line.endswith("\r\x1b[K"), "progress stays:", repr(line[-80:]))
+    check(on_a_terminal(*LONG, "--out", os.path.join(work, "quiet"), "--quiet") == "",
+          "--quiet shows progress")
+
+
+def test_metrics():
+    text = sweep("--metrics").stdout
+    for words in ("goodput ", "fct.SIZE.p99 ", "SIZE: below_10KB", "PLACE: host_nic"):
+        check(words in text, "--metrics lacks", words)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as work:
+        test_any_number_of_processes(work)
+        test_a_point_is_what_oche_run_says(work)
+        test_killed_in_the_middle(work)
+        test_a_point_that_is_killed(work)
+        test_a_point_without_memory(work)
+        test_what_is_wrong(work)
+        test_the_way_over_slurm(work)
+        test_other_sweeps_are_refused(work)
+        test_progress(work)
+    test_metrics()
+    for failure in failures:
+        print("FAILED:", failure)
+    return 1 if failures else 0
+
+
+sys.exit(main())
