@@ -96,7 +96,8 @@ enum queued { QUEUED_NOT, QUEUED_PACED, QUEUED_READY };
 enum control_bits {
     CONTROL_CNP = 1 << 0,
     CONTROL_ACK = 1 << 1,
-    CONTROL_NAK = 1 << 2, /* nak_syndrome, nak_psn */
+    CONTROL_NAK = 1 << 2,       /* nak_syndrome, nak_psn */
+    CONTROL_ACK_AGAIN = 1 << 3, /* besides CONTROL_ACK: another one after it */
 };
 
 enum qp_flags {
@@ -479,6 +480,8 @@ void responder_retire_recv(struct oche_qp *qp, const struct oche_completion *com
 /* ---- response_stream.c ---- */
 
 void response_ask_ack(struct oche_qp *qp);
+/* The same for a duplicate: where an ACK is about to leave, two do, as either may be lost. */
+void response_ask_ack_again(struct oche_qp *qp);
 void response_ask_nak(struct oche_qp *qp, uint8_t syndrome, uint32_t psn);
 /* Something of response `index` is to be sent. */
 void response_activate(struct oche_qp *qp, uint32_t index, oche_time now);

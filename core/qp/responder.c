@@ -490,7 +490,7 @@ static void answer_duplicate(struct arrival *a)
     count_duplicate(a);
     if (a->row->flags & OCHE_OP_PAYLOAD) {
         if (a->packet->bth & OCHE_BTH_ACKREQ)
-            response_ask_ack(qp);
+            response_ask_ack_again(qp);
         return;
     }
     struct response *response = find_response(qp, a->packet->psn, &index);

@@ -10,6 +10,8 @@
  */
 #include "core/qp/qp_internal.h"
 
+#define ANY_ACK (CONTROL_ACK | CONTROL_ACK_AGAIN)
+
 static struct response *response_at(const struct oche_qp *qp, uint32_t index)
 {
     return &qp->responses[index & (qp->response_count - 1)];
@@ -21,6 +23,13 @@ void response_ask_ack(struct oche_qp *qp)
 {
     qp->control |= CONTROL_ACK;
     scheduler_control(qp);
+}
+
+void response_ask_ack_again(struct oche_qp *qp)
+{
+    if (qp->control & CONTROL_ACK)
+        qp->control |= CONTROL_ACK_AGAIN;
+    response_ask_ack(qp);
 }
 
 void response_ask_nak(struct oche_qp *qp, uint8_t syndrome, uint32_t psn)
@@ -213,7 +222,7 @@ static void send_nak(struct oche_qp *qp, struct oche_packet *packet, oche_time n
     struct oche_nic_stats *stats = &qp->nic->stats;
     bool rnr = oche_aeth_kind(qp->nak_syndrome) == OCHE_AETH_RNR;
 
-    qp->control &= (uint8_t) ~(CONTROL_NAK | CONTROL_ACK); /* it acknowledges what is before */
+    qp->control &= (uint8_t) ~(CONTROL_NAK | ANY_ACK); /* it acknowledges what is before */
     stats->rnr_naks_sent += rnr;
     stats->naks_sent += !rnr;
     if (qp->nak_syndrome == OCHE_SYNDROME_NAK_SEQUENCE)
@@ -272,7 +281,8 @@ bool response_transmit_control(struct oche_qp *qp, struct oche_packet *packet, o
     } else if (qp->control & CONTROL_NAK) {
         send_nak(qp, packet, now);
     } else if (qp->control & CONTROL_ACK) {
-        qp->control &= (uint8_t)~CONTROL_ACK;
+        qp->control &=
+            (uint8_t) ~(qp->control & CONTROL_ACK_AGAIN ? CONTROL_ACK_AGAIN : CONTROL_ACK);
         send_ack(qp, packet, oche_psn_add(qp->rx.epsn, OCHE_PSN_MASK), qp->msn, now);
     } else {
         return false;

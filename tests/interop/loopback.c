@@ -43,8 +43,8 @@ struct options {
     uint32_t mtu, drop_ppm, buffer, in_flight, ack_every, retries;
     uint64_t seed;
     oche_time ack_timeout;
-    struct scheme scheme;
-    bool hopeless;
+    struct scheme schemes[2];
+    bool hopeless, only_write;
     unsigned address_count;
 };
 
@@ -119,6 +119,7 @@ static void enter_netns(const struct side *side)
 static void open_side(struct side *side, unsigned index)
 {
     const struct options *options = side->options;
+    const struct scheme *scheme = &options->schemes[index];
     const struct oche_device_config config = {
         .address = options->addresses[index],
         .mtu_bytes = options->mtu,
@@ -128,8 +129,8 @@ static void open_side(struct side *side, unsigned index)
         .strict_ip_id = true,
         .receive_buffer_bytes = options->buffer,
         .capture = index == 0 ? options->capture : NULL,
-        .recovery = options->scheme.recovery,
-        .recovery_params = options->scheme.recovery != NULL ? &options->scheme.params : NULL,
+        .recovery = scheme->recovery,
+        .recovery_params = scheme->recovery != NULL ? &scheme->params : NULL,
     };
     struct oche_qp_config qp = {
         .transport = OCHE_TRANSPORT_RC,
@@ -288,6 +289,10 @@ static void drive_all(struct side *side)
     drive(side, PHASE_WRITE, OCHE_WORK_WRITE);
     say(side, PHASE_WRITE);
     hear(side); /* it has been checked, and replaced */
+    if (side->options->only_write) {
+        say(side, PHASE_BYE);
+        return;
+    }
     drive(side, PHASE_READ, OCHE_WORK_READ);
     check(side, PHASE_READ);
     fill(side, PHASE_SEND);
@@ -337,6 +342,8 @@ static void answer_all(struct side *side)
     fill(side, PHASE_READ);
     say(side, PHASE_READ);
     hear(side);
+    if (side->options->only_write)
+        return;
     memset(side->memory, 0, side->options->bytes);
     for (; posted < messages && posted < RECEIVES; posted++)
         post_receive(side, posted);
@@ -365,10 +372,11 @@ static void judge(struct side *side)
         wrong += stats.wrong[i];
     printf("%s: sent %" PRIu64 " packets in %" PRIu64 " datagrams, received %" PRIu64 " in %" PRIu64
            "; dropped %" PRIu64 " + %" PRIu64 ", retransmitted %" PRIu64 ", timeouts %" PRIu64
-           ", RNR %" PRIu64 "\n",
+           ", NAKs %" PRIu64 ", kept %" PRIu64 ", RNR %" PRIu64 "\n",
            side->name, stats.sent_packets, stats.sent_datagrams, stats.received_packets,
            stats.received_datagrams, stats.dropped_sent, stats.dropped_received,
-           stats.nic.retransmitted_packets, stats.nic.timeouts, stats.nic.rnr_naks_sent);
+           stats.nic.retransmitted_packets, stats.nic.timeouts, stats.nic.naks_sent,
+           stats.nic.placed_packets, stats.nic.rnr_naks_sent);
     if (wrong + stats.unexpected_ip_ids + stats.strangers + stats.send_errors > 0)
         fail(side, "packets were wrong");
     if (side->options->drop_ppm > 0 && stats.dropped_sent + stats.dropped_received == 0)
@@ -432,8 +440,16 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         options->netns = argument;
         return 0;
     case 'R':
-        if (!scheme_parse(&options->scheme, argument, error, sizeof(error)))
+        if (!scheme_parse(&options->schemes[0], argument, error, sizeof(error)))
             argp_error(state, "--recovery: %s", error);
+        options->schemes[1] = options->schemes[0];
+        return 0;
+    case 'P':
+        if (!scheme_parse(&options->schemes[1], argument, error, sizeof(error)))
+            argp_error(state, "--peer-recovery: %s", error);
+        return 0;
+    case 'w':
+        options->only_write = true;
         return 0;
     case 't':
         if (!time_parse(argument, &options->ack_timeout, error, sizeof(error)))
@@ -481,6 +497,8 @@ int main(int argc, char **argv)
         {"seed", 's', "N", 0, "of what is lost (1)", 0},
         {"capture", 'c', "FILE", 0, "what the driving process sends and receives", 0},
         {"recovery", 'R', "NAME[,KEY=VALUE…]", 0, "of both (go_back_n)", 0},
+        {"peer-recovery", 'P', "NAME[,KEY=VALUE…]", 0, "of the answering one; after --recovery", 0},
+        {"only-write", 'w', NULL, 0, "neither READ nor SEND", 0},
         {"ack-timeout", 't', "TIME", 0, "(20ms)", 0},
         {"ack-every", 'a', "N", 0, "packets of a message (16)", 0},
         {"retries", 'y', "N", 0, "(20)", 0},

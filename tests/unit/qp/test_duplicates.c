@@ -63,6 +63,29 @@ static void test_send_and_write(void **state)
     pair_close(pair);
 }
 
+/* The original's ACK has not left when the duplicate comes: each has one, but no more than two. */
+static void test_duplicate_at_once(void **state)
+{
+    struct pair *pair = pair_open(NULL);
+    struct seen seen = {.from = 1};
+    struct oche_packet packet = pair_packet(pair, 0, OCHE_RC_WRITE_ONLY, 0, 0);
+
+    (void)state;
+    pair->tap = note;
+    pair->context = &seen;
+    packet.ext = OCHE_EXT_RETH;
+    oche_nic_receive(pair->side[1].nic, &packet, pair->now);
+    oche_nic_receive(pair->side[1].nic, &packet, pair->now);
+    pair_inject(pair, 0, &packet);
+    assert_int_equal(seen.count, 2);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(seen.opcode[i], OCHE_RC_ACK);
+        assert_int_equal(seen.psn[i], 0);
+    }
+    assert_int_equal(oche_nic_stats(pair->side[1].nic)->acks_sent, 2);
+    pair_close(pair);
+}
+
 static enum pair_fate double_requests(struct pair *pair, int from, const struct oche_packet *packet)
 {
     (void)pair;
@@ -432,12 +455,12 @@ static void test_late_ack_skips(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_send_and_write),     cmocka_unit_test(test_atomic_replayed),
-        cmocka_unit_test(test_read_repeated),      cmocka_unit_test(test_read_repeated_midway),
-        cmocka_unit_test(test_read_data_lost),     cmocka_unit_test(test_read_resumes),
-        cmocka_unit_test(test_atomic_result_lost), cmocka_unit_test(test_nak_overtaken),
-        cmocka_unit_test(test_ack_lost),           cmocka_unit_test(test_nak_retries),
-        cmocka_unit_test(test_late_ack_skips),
+        cmocka_unit_test(test_send_and_write),       cmocka_unit_test(test_duplicate_at_once),
+        cmocka_unit_test(test_atomic_replayed),      cmocka_unit_test(test_read_repeated),
+        cmocka_unit_test(test_read_repeated_midway), cmocka_unit_test(test_read_data_lost),
+        cmocka_unit_test(test_read_resumes),         cmocka_unit_test(test_atomic_result_lost),
+        cmocka_unit_test(test_nak_overtaken),        cmocka_unit_test(test_ack_lost),
+        cmocka_unit_test(test_nak_retries),          cmocka_unit_test(test_late_ack_skips),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
