@@ -57,7 +57,7 @@ static void write_state(const struct oche_points_bar *bar, double now)
 
     fprintf(stderr, "%zu of %zu points", bar->done, bar->total);
     if (bar->bad > 0)
-        fprintf(stderr, ", %zu not well", bar->bad);
+        fprintf(stderr, ", %zu failed", bar->bad);
     if (left >= 0)
         fprintf(stderr, ", %s left", oche_figure_wait(left).text);
 }

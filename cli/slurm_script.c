@@ -59,7 +59,7 @@ static const char body[] =
     "echo \"array job ${array%%;*}, merge job ${merge%%;*}, results in $out\"\n";
 
 bool oche_slurm_script_print(const struct oche_grid *grid, const char *folder, size_t tasks,
-                             FILE *out, char *error, size_t error_bytes)
+                             unsigned jobs, FILE *out, char *error, size_t error_bytes)
 {
     const size_t points = oche_grid_points(grid);
     char program[PATH_BYTES], here[PATH_BYTES];
@@ -79,7 +79,7 @@ bool oche_slurm_script_print(const struct oche_grid *grid, const char *folder, s
 
     fprintf(out, "#!/bin/bash\n#SBATCH --job-name=oche-%s\n#SBATCH --array=0-%zu\n", name,
             tasks - 1);
-    fputs("#SBATCH --ntasks=1\n#SBATCH --cpus-per-task=1\n", out);
+    fprintf(out, "#SBATCH --ntasks=1\n#SBATCH --cpus-per-task=%u\n", jobs > 0 ? jobs : 1);
     fprintf(out, "# %zu points of a sweep in %zu tasks.\n", points, tasks);
     fputs(head, out);
     fputs("set -eu\ncd ", out);

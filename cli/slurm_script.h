@@ -10,10 +10,11 @@
 #define OCHE_SLURM_MOST_TASKS 1000 /* Slurm's MaxArraySize is 1001 unless a site changes it */
 
 /*
- * For a grid that has been checked: `tasks` tasks (0: one a point, up to the most), results in
- * `folder`. False and one line in `error` if it cannot be told where we are.
+ * For a grid that has been checked: `tasks` tasks (0: one a point, up to the most) of `jobs` cores
+ * each (0: one), results in `folder`. False and one line in `error` if it cannot be told where we
+ * are.
  */
 bool oche_slurm_script_print(const struct oche_grid *grid, const char *folder, size_t tasks,
-                             FILE *out, char *error, size_t error_bytes);
+                             unsigned jobs, FILE *out, char *error, size_t error_bytes);
 
 #endif

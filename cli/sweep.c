@@ -318,8 +318,8 @@ static enum status work(struct sweep *sweep)
         return REFUSED;
     name_folder(sweep);
     if (mode == OCHE_SWEEP_SLURM)
-        return oche_slurm_script_print(sweep->grid, sweep->folder, sweep->options.tasks, stdout,
-                                       sweep->error, ERROR_BYTES)
+        return oche_slurm_script_print(sweep->grid, sweep->folder, sweep->options.tasks,
+                                       sweep->options.jobs, stdout, sweep->error, ERROR_BYTES)
                    ? DONE
                    : REFUSED;
     if (mode == OCHE_SWEEP_RUN)

@@ -106,8 +106,14 @@ static void check_together(const struct oche_sweep_options *options, struct argp
         argp_failure(state, 2, 0,
                      "--slurm --restart: the script cannot begin anew; remove what is in --out, "
                      "or give another");
-    if (options->csv && (options->mode == OCHE_SWEEP_SLURM || options->mode == OCHE_SWEEP_POINTS))
-        argp_failure(state, 2, 0, "--csv comes when all points are there; give it to --merge");
+    if ((options->csv || options->metric_count > 0) &&
+        (options->mode == OCHE_SWEEP_SLURM || options->mode == OCHE_SWEEP_POINTS))
+        argp_failure(state, 2, 0,
+                     "--csv and --metric are for when all points are there; give them to --merge");
+    if (options->quiet && options->mode == OCHE_SWEEP_SLURM)
+        argp_failure(state, 2, 0, "--slurm --quiet: the script is all that --slurm says");
+    if (options->jobs > 0 && options->mode == OCHE_SWEEP_MERGE)
+        argp_failure(state, 2, 0, "--merge runs nothing; leave out --jobs");
 }
 
 static error_t parse(int key, char *argument, struct argp_state *state)
@@ -184,7 +190,10 @@ static const struct argp_option known[] = {
      "run with each of these values; several of them make a grid of all combinations", 0},
     {"repeat", 'r', "N", 0, "run every combination with N seeds, from the scenario's on", 0},
     {"set", 's', "KEY=VALUE", 0, "override a value of the scenario in every point", 0},
-    {"jobs", 'j', "N", 0, "run so many points at a time; default: one for each core", 0},
+    {"jobs", 'j', "N", 0,
+     "run so many points at a time; default: one for each core; with --slurm: in each task, which "
+     "gets so many cores; default 1",
+     0},
     {"out", 'o', "DIR", 0,
      "put results there, as sweep.sqlite; default out/NAME-sweep, where NAME is the scenario's", 0},
     {"csv", KEY_CSV, NULL, 0, "also write points.csv and metrics.csv", 0},
