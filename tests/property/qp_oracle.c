@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/wire/aeth.h"
+#include "core/wire/opcode.h"
 #include "tests/property/qp_work.h"
 
 static const char *const opcode_names[OCHE_WORK_OPCODES] = {
@@ -303,6 +305,36 @@ void qp_work_poll(struct qp_work *w)
             for (unsigned i = 0; i < count[side]; i++)
                 if (what_is(&done[side][i]) == pass)
                     check(w, side, &done[side][i]);
+}
+
+/* ---- the window ---- */
+
+void qp_work_arrived(struct pair *pair, int to, const struct oche_packet *packet)
+{
+    struct qp_work *w = pair->context;
+    struct qp_way *way = &w->way[to];
+    const struct oche_opcode_row *row = oche_opcode(packet->opcode);
+
+    if (!(row->flags & OCHE_OP_RESPONSE))
+        return;
+    /* A NAK acknowledges what is before its PSN, anything else its PSN, too. */
+    const bool refuses = (row->flags & OCHE_OP_HAS(AETH)) &&
+                         oche_aeth_kind(oche_aeth_syndrome(packet)) != OCHE_AETH_ACK;
+    const uint32_t target = oche_psn_add(packet->psn, refuses ? 0 : 1);
+    if (oche_psn_diff(target, way->acked) > 0)
+        way->acked = target;
+}
+
+void qp_work_sent(struct pair *pair, int from, const struct oche_packet *packet)
+{
+    struct qp_work *w = pair->context;
+    const struct qp_way *way = &w->way[from];
+    const int32_t ahead = oche_psn_diff(packet->psn, way->acked);
+
+    if (oche_opcode(packet->opcode)->flags & OCHE_OP_REQUEST)
+        QP_WORK_CHECK(w, ahead < (int32_t)way->window,
+                      "side %d: sends PSN %x, %d behind what is acknowledged; the window is %u",
+                      from, packet->psn, ahead, way->window);
 }
 
 /* ---- the end ---- */

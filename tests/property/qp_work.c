@@ -359,9 +359,24 @@ static void run(struct qp_work *w)
                       w->receives[side].done);
 }
 
-static void set_up(struct qp_work *w)
+/* PSNs that a side may have outstanding, by its connection and its scheme. */
+static uint32_t window_of(const struct qp_work *w, const struct scheme *scheme)
+{
+    uint32_t window = w->plan.pair.window_packets, own = window;
+
+    if (scheme->recovery->window_packets != NULL)
+        own = scheme->recovery->window_packets(&scheme->params);
+    if (own != 0 && (window == 0 || own < window))
+        window = own;
+    return window == 0 ? UINT32_C(1) << 23 : window;
+}
+
+static void set_up(struct qp_work *w, const struct scheme of_side[2])
 {
     w->pair = pair_open(&w->plan.pair);
+    w->pair->context = w;
+    w->pair->tap = qp_work_sent;
+    w->pair->arrival = qp_work_arrived;
     for (int side = 0; side < 2; side++) {
         pair_fill(w->pair, side, 0, PAIR_MEMORY, (uint8_t)(w->plan.pair.seed * 2 + (uint64_t)side));
         memset(w->pair->side[side].memory + COUNTER, 0, 8);
@@ -371,6 +386,8 @@ static void set_up(struct qp_work *w)
         w->next_target[side] = TARGETS;
         w->way[side].failed = NONE;
         w->way[side].versions = 1;
+        w->way[side].acked = pair_connection(w->pair, side, 0).send_psn;
+        w->way[side].window = window_of(w, &of_side[side]);
     }
 }
 
@@ -426,7 +443,7 @@ bool qp_work_run(const struct scheme of_side[2], uint64_t seed, bool verbose,
     w->wrong = wrong;
     w->wrong_bytes = wrong_bytes;
     make_plan(w, of_side, seed);
-    set_up(w);
+    set_up(w, of_side);
     if (verbose)
         describe(w);
     if (setjmp(w->out) == 0) {

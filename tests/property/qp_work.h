@@ -10,6 +10,7 @@
  *   - each effect comes once: what a completed work wrote is wiped by the test and stays wiped, an
  *     older WRITE never shows over a newer one, atomics count;
  *   - not a byte beyond that changes in either memory;
+ *   - no packet is sent beyond the window;
  *   - nothing is stuck, and the counters agree with what was on the link.
  */
 #ifndef OCHE_TESTS_PROPERTY_QP_WORK_H
@@ -66,6 +67,8 @@ struct qp_way {
     uint32_t message[WORKS], messages;
     uint32_t atomics;
     uint32_t version_from[WORKS + 1], versions; /* version 0: what was there first */
+    uint32_t acked;                             /* PSNs below have been acknowledged */
+    uint32_t window;                            /* PSNs outstanding at most */
 };
 
 struct qp_receives {
@@ -113,6 +116,9 @@ __attribute__((format(printf, 2, 3))) _Noreturn void qp_work_fail(struct qp_work
             qp_work_fail(w, __VA_ARGS__);                                                          \
     } while (0)
 
+/* Hooks of the pair: what is sent, and what that may be. */
+void qp_work_sent(struct pair *pair, int from, const struct oche_packet *packet);
+void qp_work_arrived(struct pair *pair, int to, const struct oche_packet *packet);
 /* Takes all completions of both sides, and checks them (qp_oracle.c). */
 void qp_work_poll(struct qp_work *w);
 /* Memories, states and counters when nothing moves any more. */

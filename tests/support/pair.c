@@ -536,6 +536,8 @@ bool pair_step(struct pair *pair, oche_time until)
         struct oche_packet packet;
         if (take_off_link(pair, p, &packet)) {
             pair->side[p->to].in_payload += packet.payload_bytes;
+            if (pair->arrival != NULL)
+                pair->arrival(pair, p->to, &packet);
             oche_nic_receive(pair->side[p->to].nic, &packet, pair->now);
         }
         pair->free[pair->free_count++] = index;

@@ -67,7 +67,7 @@ struct pair_options {
     const void *own_recovery_params;
     const struct oche_recovery_scheme *peer_recovery; /* side 1's; default: as side 0 */
     const void *peer_recovery_params;
-    bool extensions; /* both know of each other from the start */
+    bool extensions;        /* both know of each other from the start */
     uint64_t line_rate_bps; /* 100 Gbit/s */
     oche_time delay;        /* 1 µs */
     uint64_t seed;
@@ -111,6 +111,8 @@ struct pair {
     enum pair_fate (*fate)(struct pair *pair, int from, const struct oche_packet *packet);
     /* Sees every packet that is sent, before its fate. */
     void (*tap)(struct pair *pair, int from, const struct oche_packet *packet);
+    /* Sees every packet that comes out of the link undamaged, before it is received. */
+    void (*arrival)(struct pair *pair, int to, const struct oche_packet *packet);
     void *context;
     struct {
         oche_time nak_interval;
