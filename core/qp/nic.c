@@ -297,8 +297,7 @@ void oche_nic_receive(struct oche_nic *nic, const struct oche_packet *packet, oc
         nic_reject(nic, qp, OCHE_REJECT_PKEY, packet, now);
         return;
     }
-    if (OCHE_UNLIKELY(packet->bth_reserved & OCHE_BTH_EXTENSIONS) &&
-        (qp->flags & (QP_OFFERS | QP_EXTENDED)) == QP_OFFERS)
+    if (OCHE_UNLIKELY(packet->bth_reserved & qp->bth_reserved) && !(qp->flags & QP_EXTENDED))
         qp_extend(qp);
     if (OCHE_UNLIKELY(row->service != qp->transport) && !receive_special(qp, packet, row, now))
         return;

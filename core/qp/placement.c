@@ -46,6 +46,8 @@ static bool receive_pieces(const struct oche_qp *qp, const struct payload_target
     const struct recv_entry *entry = recv_at(qp, target->receive);
     uint32_t skip = target->offset, done = 0;
 
+    if (target->receive - qp->recv_head >= qp->recv_tail - qp->recv_head)
+        return false; /* it has been completed: the packet named a wrong one */
     for (uint32_t i = 0; i < entry->sge_count && done < target->bytes; i++) {
         const struct oche_sge *sge = &entry->sge[i];
         if (skip >= sge->length) {

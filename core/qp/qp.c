@@ -180,8 +180,7 @@ static uint16_t qp_fixed_flags(const struct oche_qp_config *config,
 
     return (uint16_t)((nic->cc->needs & OCHE_CC_NEEDS_RTT ? QP_TAKES_RTT : 0) |
                       (config->end_to_end_credits ? QP_TELLS_CREDITS : 0) |
-                      (recovery->whole_messages ? QP_WHOLE_MESSAGES : 0) |
-                      (placement_count(nic, config->transport) > 0 ? QP_OFFERS : 0));
+                      (recovery->whole_messages ? QP_WHOLE_MESSAGES : 0));
 }
 
 static void set_config(struct oche_qp *qp, const struct oche_qp_config *config)
@@ -206,6 +205,7 @@ static void set_config(struct oche_qp *qp, const struct oche_qp_config *config)
     qp->user = config->user;
     qp->max_inline_bytes = config->max_inline_bytes;
     qp->flags = qp_fixed_flags(config, nic);
+    qp->bth_reserved = qp->placed != NULL ? OCHE_BTH_EXTENSIONS : 0;
     qp->full_line_bytes = oche_frame_bytes(middle, qp->mtu, nic->ipv6) + nic->gap_bytes;
     qp->rate_limit_bps = UINT64_MAX;
     qp->pace_rate_bps = nic->line_rate_bps;

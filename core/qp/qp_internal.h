@@ -114,13 +114,10 @@ enum qp_flags {
     QP_WHOLE_MESSAGES = 1 << 10, /* recovery's whole_messages */
     QP_HOLDS = 1 << 11,          /* responder: packets that came behind a gap are kept */
     QP_EXTENDED = 1 << 12,       /* the peer has shown that it knows the extended opcodes */
-    QP_OFFERS = 1 << 13,         /* every packet shows that we do */
 };
 
-_Static_assert(QP_OFFERS >> 8 == OCHE_BTH_EXTENSIONS, "a shift makes the packet's bit");
-
 /* From creation on. */
-#define QP_FIXED_FLAGS (QP_TAKES_RTT | QP_TELLS_CREDITS | QP_WHOLE_MESSAGES | QP_OFFERS)
+#define QP_FIXED_FLAGS (QP_TAKES_RTT | QP_TELLS_CREDITS | QP_WHOLE_MESSAGES)
 
 struct oche_qp {
     /* Line 0: identity, and the lists it is in. */
@@ -159,10 +156,10 @@ struct oche_qp {
     uint64_t flight_bytes; /* payload in [tx.una, tx.next) */
     uint32_t head_first_psn, head_last_psn;
     uint32_t head_length;
-    uint32_t send_head;  /* ring index of the oldest work request not completed */
-    uint16_t pace_bytes; /* of the last packet, on the line */
-    uint8_t queued;      /* enum queued */
-    uint8_t unused_line2;
+    uint32_t send_head;        /* ring index of the oldest work request not completed */
+    uint16_t pace_bytes;       /* of the last packet, on the line */
+    uint8_t queued;            /* enum queued */
+    uint8_t bth_reserved;      /* of our packets: OCHE_BTH_EXTENSIONS, or 0 */
     uint32_t last_ack_request; /* PSN: an ACK is due from there */
 
     /* Line 3: the responder. */
@@ -375,7 +372,7 @@ static inline void packet_begin(const struct oche_qp *qp, struct oche_packet *pa
     packet->kind = OCHE_PACKET_ROCE;
     packet->opcode = opcode;
     packet->bth = (uint8_t)(oche_pad_bytes(payload_bytes) << OCHE_BTH_PAD_SHIFT);
-    packet->bth_reserved = (uint8_t)(qp->flags >> 8 & OCHE_BTH_EXTENSIONS);
+    packet->bth_reserved = qp->bth_reserved;
     packet->ext = 0;
     packet->hops = 0;
 }

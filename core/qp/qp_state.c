@@ -85,7 +85,7 @@ bool oche_qp_ready_to_receive(struct oche_qp *qp, const struct oche_qp_connectio
     qp->last_ack_psn = oche_psn_add(psn, OCHE_PSN_MASK);
     connect_sender(qp, connection);
     set_full_packet(qp);
-    if (connection->extensions && (qp->flags & QP_OFFERS))
+    if (connection->extensions && qp->bth_reserved != 0)
         qp_extend(qp);
     congestion_peer_take(qp);
     congestion_start(qp, now);

@@ -10,46 +10,48 @@
 
 #include "core/qp/qp_internal.h"
 
-/* By work opcode, then by place in the message: bit 0 first, bit 1 last. UC adds 0x20. */
-static const uint8_t request_opcodes[OCHE_WORK_OPCODES][4] = {
-    [OCHE_WORK_SEND] = {OCHE_RC_SEND_MIDDLE, OCHE_RC_SEND_FIRST, OCHE_RC_SEND_LAST,
-                        OCHE_RC_SEND_ONLY},
-    [OCHE_WORK_SEND_IMM] = {OCHE_RC_SEND_MIDDLE, OCHE_RC_SEND_FIRST, OCHE_RC_SEND_LAST_IMM,
-                            OCHE_RC_SEND_ONLY_IMM},
-    [OCHE_WORK_WRITE] = {OCHE_RC_WRITE_MIDDLE, OCHE_RC_WRITE_FIRST, OCHE_RC_WRITE_LAST,
-                         OCHE_RC_WRITE_ONLY},
-    [OCHE_WORK_WRITE_IMM] = {OCHE_RC_WRITE_MIDDLE, OCHE_RC_WRITE_FIRST, OCHE_RC_WRITE_LAST_IMM,
-                             OCHE_RC_WRITE_ONLY_IMM},
-    [OCHE_WORK_READ] = {OCHE_RC_READ_REQUEST, OCHE_RC_READ_REQUEST, OCHE_RC_READ_REQUEST,
-                        OCHE_RC_READ_REQUEST},
-    [OCHE_WORK_COMPARE_SWAP] = {OCHE_RC_COMPARE_SWAP, OCHE_RC_COMPARE_SWAP, OCHE_RC_COMPARE_SWAP,
-                                OCHE_RC_COMPARE_SWAP},
-    [OCHE_WORK_FETCH_ADD] = {OCHE_RC_FETCH_ADD, OCHE_RC_FETCH_ADD, OCHE_RC_FETCH_ADD,
-                             OCHE_RC_FETCH_ADD},
+/*
+ * By work opcode, by whether the peer knows the extensions, and by place in the message: bit 0
+ * first, bit 1 last. UC adds 0x20.
+ */
+static const uint8_t request_opcodes[OCHE_WORK_OPCODES][2][4] = {
+    [OCHE_WORK_SEND] = {{OCHE_RC_SEND_MIDDLE, OCHE_RC_SEND_FIRST, OCHE_RC_SEND_LAST,
+                         OCHE_RC_SEND_ONLY},
+                        {OCHE_RC_SEND_MIDDLE_AT, OCHE_RC_SEND_FIRST_AT, OCHE_RC_SEND_LAST_AT,
+                         OCHE_RC_SEND_ONLY_AT}},
+    [OCHE_WORK_SEND_IMM] = {{OCHE_RC_SEND_MIDDLE, OCHE_RC_SEND_FIRST, OCHE_RC_SEND_LAST_IMM,
+                             OCHE_RC_SEND_ONLY_IMM},
+                            {OCHE_RC_SEND_MIDDLE_AT, OCHE_RC_SEND_FIRST_AT,
+                             OCHE_RC_SEND_LAST_IMM_AT, OCHE_RC_SEND_ONLY_IMM_AT}},
+    [OCHE_WORK_WRITE] = {{OCHE_RC_WRITE_MIDDLE, OCHE_RC_WRITE_FIRST, OCHE_RC_WRITE_LAST,
+                          OCHE_RC_WRITE_ONLY},
+                         {OCHE_RC_WRITE_MIDDLE_AT, OCHE_RC_WRITE_FIRST, OCHE_RC_WRITE_LAST_AT,
+                          OCHE_RC_WRITE_ONLY}},
+    [OCHE_WORK_WRITE_IMM] = {{OCHE_RC_WRITE_MIDDLE, OCHE_RC_WRITE_FIRST, OCHE_RC_WRITE_LAST_IMM,
+                              OCHE_RC_WRITE_ONLY_IMM},
+                             {OCHE_RC_WRITE_MIDDLE_AT, OCHE_RC_WRITE_FIRST,
+                              OCHE_RC_WRITE_LAST_IMM_AT, OCHE_RC_WRITE_ONLY_IMM}},
+    [OCHE_WORK_READ] = {{OCHE_RC_READ_REQUEST, OCHE_RC_READ_REQUEST, OCHE_RC_READ_REQUEST,
+                         OCHE_RC_READ_REQUEST},
+                        {OCHE_RC_READ_REQUEST, OCHE_RC_READ_REQUEST, OCHE_RC_READ_REQUEST,
+                         OCHE_RC_READ_REQUEST}},
+    [OCHE_WORK_COMPARE_SWAP] = {{OCHE_RC_COMPARE_SWAP, OCHE_RC_COMPARE_SWAP, OCHE_RC_COMPARE_SWAP,
+                                 OCHE_RC_COMPARE_SWAP},
+                                {OCHE_RC_COMPARE_SWAP, OCHE_RC_COMPARE_SWAP, OCHE_RC_COMPARE_SWAP,
+                                 OCHE_RC_COMPARE_SWAP}},
+    [OCHE_WORK_FETCH_ADD] = {{OCHE_RC_FETCH_ADD, OCHE_RC_FETCH_ADD, OCHE_RC_FETCH_ADD,
+                              OCHE_RC_FETCH_ADD},
+                             {OCHE_RC_FETCH_ADD, OCHE_RC_FETCH_ADD, OCHE_RC_FETCH_ADD,
+                              OCHE_RC_FETCH_ADD}},
 };
 
-/* Between peers that know the extensions. What is not here has its plain opcode. */
-static const uint8_t extended_opcodes[][4] = {
-    [OCHE_WORK_SEND] = {OCHE_RC_SEND_MIDDLE_AT, OCHE_RC_SEND_FIRST_AT, OCHE_RC_SEND_LAST_AT,
-                        OCHE_RC_SEND_ONLY_AT},
-    [OCHE_WORK_SEND_IMM] = {OCHE_RC_SEND_MIDDLE_AT, OCHE_RC_SEND_FIRST_AT, OCHE_RC_SEND_LAST_IMM_AT,
-                            OCHE_RC_SEND_ONLY_IMM_AT},
-    [OCHE_WORK_WRITE] = {OCHE_RC_WRITE_MIDDLE_AT, OCHE_RC_WRITE_FIRST, OCHE_RC_WRITE_LAST_AT,
-                         OCHE_RC_WRITE_ONLY},
-    [OCHE_WORK_WRITE_IMM] = {OCHE_RC_WRITE_MIDDLE_AT, OCHE_RC_WRITE_FIRST,
-                             OCHE_RC_WRITE_LAST_IMM_AT, OCHE_RC_WRITE_ONLY_IMM},
-};
-
-/* Of a packet of a SEND or WRITE, or of a READ or atomic request. */
+/* Of a packet of a reliable queue pair. */
 static inline uint8_t opcode_of(const struct oche_qp *qp, uint8_t work_opcode, bool first,
                                 bool last)
 {
-    unsigned place = (unsigned)first | (unsigned)last << 1;
-    uint8_t opcode = request_opcodes[work_opcode][place];
+    bool extended = qp->flags & QP_EXTENDED;
 
-    if (OCHE_UNLIKELY(qp->flags & QP_EXTENDED) && !is_read_or_atomic(work_opcode))
-        return extended_opcodes[work_opcode][place];
-    return qp->transport == OCHE_TRANSPORT_UC ? opcode + OCHE_UC_OF_RC : opcode;
+    return request_opcodes[work_opcode][extended][first | last << 1];
 }
 
 static bool takes_receive(uint8_t work_opcode)
@@ -363,7 +365,7 @@ static bool transmit_data(struct oche_qp *qp, struct oche_packet *packet, oche_t
     bool rc = qp->transport == OCHE_TRANSPORT_RC;
     uint8_t opcode = opcode_of(qp, qp->cursor_opcode, first, last);
 
-    packet_begin(qp, packet, opcode, qp->tx.next, bytes);
+    packet_begin(qp, packet, rc ? opcode : opcode + OCHE_UC_OF_RC, qp->tx.next, bytes);
     if (OCHE_UNLIKELY(first || last || opcode >= OCHE_SCHEME_OPCODES))
         fill_headers(qp, packet, last);
     if (qp->nic->port->read != NULL && !fill_payload(qp, packet, now))
@@ -389,7 +391,7 @@ static void transmit_read_or_atomic(struct oche_qp *qp, struct oche_packet *pack
 {
     const struct send_entry *entry = send_at(qp, qp->send_next);
 
-    packet_begin(qp, packet, request_opcodes[entry->opcode][0], qp->tx.next, 0);
+    packet_begin(qp, packet, request_opcodes[entry->opcode][0][0], qp->tx.next, 0);
     packet->bth |= OCHE_BTH_ACKREQ;
     packet->rkey = entry->rkey;
     packet->ext = OCHE_EXT_RETH;

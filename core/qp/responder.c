@@ -603,35 +603,28 @@ static inline enum verdict run_checks(struct arrival *a)
 }
 
 /*
- * A gap has been closed, or begins later now: what was kept from there on is executed as if it came
- * now. Then an ACK, or a NAK if the next gap is known, which acknowledges the same.
+ * A packet was accepted, and others are kept behind it or behind a later gap. If the next one is
+ * there, it is executed as if it came now. Else: an ACK, or a NAK if the next gap is known, which
+ * acknowledges the same.
  */
-static void go_on(struct oche_qp *qp, oche_time now)
+static bool next_kept(struct arrival *a, struct oche_packet *packet)
 {
-    const struct oche_recovery_scheme *recovery = qp->nic->recovery;
+    struct oche_qp *qp = a->qp;
 
-    while (qp_state(qp) != OCHE_QP_ERR && recovery->holds(&qp->rx, qp->rx.epsn)) {
-        struct oche_packet packet;
-        placement_recall(qp, qp->rx.epsn, &packet);
-        struct arrival a = {.qp = qp,
-                            .nic = qp->nic,
-                            .packet = &packet,
-                            .row = oche_opcode(packet.opcode),
-                            .now = now};
-        enum verdict verdict = run_checks(&a);
-        if (verdict != GO) {
-            refuse(&a, verdict);
-            return;
-        }
-        accept_packet(&a);
-    }
     if (qp_state(qp) == OCHE_QP_ERR)
-        return;
+        return false;
+    if (a->nic->recovery->holds(&qp->rx, qp->rx.epsn)) {
+        placement_recall(qp, qp->rx.epsn, packet);
+        a->packet = packet;
+        a->row = oche_opcode(packet->opcode);
+        return true;
+    }
     placement_passed(qp);
     if (qp->flags & QP_HOLDS)
         response_ask_nak(qp, OCHE_SYNDROME_NAK_SEQUENCE, qp->rx.epsn);
     else
         response_ask_ack(qp);
+    return false;
 }
 
 void responder_receive(struct oche_qp *qp, const struct oche_packet *packet,
@@ -639,6 +632,8 @@ void responder_receive(struct oche_qp *qp, const struct oche_packet *packet,
 {
     struct oche_nic *nic = qp->nic;
     struct arrival a = {.qp = qp, .nic = nic, .packet = packet, .row = row, .now = now};
+    struct oche_packet kept;
+    enum verdict verdict;
 
     nic->stats.data_packets_received++;
     nic->stats.data_bytes_received += packet->payload_bytes;
@@ -646,16 +641,17 @@ void responder_receive(struct oche_qp *qp, const struct oche_packet *packet,
     qp_trace(qp, now, OCHE_TRACE_DATA_ARRIVED, packet->psn,
              packet->payload_bytes | (uint64_t)packet->opcode << 32 | (uint64_t)packet->ecn << 40);
     congestion_arrived(qp, packet, now);
-    enum verdict verdict = run_checks(&a);
-    if (OCHE_LIKELY(verdict == GO)) {
-        accept_packet(&a);
-        if (OCHE_UNLIKELY(qp->flags & QP_HOLDS))
-            go_on(qp, now);
-    } else if (verdict == DUPLICATE) {
+    do {
+        verdict = run_checks(&a);
+        if (OCHE_LIKELY(verdict == GO))
+            accept_packet(&a);
+    } while (OCHE_UNLIKELY(qp->flags & QP_HOLDS) && verdict == GO && next_kept(&a, &kept));
+    if (OCHE_LIKELY(verdict == GO))
+        return;
+    if (verdict == DUPLICATE)
         answer_duplicate(&a);
-    } else if (verdict != DROP) {
+    else if (verdict != DROP)
         refuse(&a, verdict);
-    }
 }
 
 void responder_timer(struct oche_qp *qp, oche_time now)

@@ -207,14 +207,25 @@ static void send_cnp(struct oche_qp *qp, struct oche_packet *packet, oche_time n
     stamp(qp, packet, now);
 }
 
-static void send_aeth(struct oche_qp *qp, struct oche_packet *packet, uint8_t opcode,
-                      uint8_t syndrome, uint32_t psn, uint32_t msn, oche_time now)
+static void send_aeth(struct oche_qp *qp, struct oche_packet *packet, uint8_t syndrome,
+                      uint32_t psn, uint32_t msn, oche_time now)
 {
-    packet_begin(qp, packet, opcode, psn, 0);
+    packet_begin(qp, packet, OCHE_RC_ACK, psn, 0);
     packet->aeth = oche_aeth(syndrome, msn);
     packet->ecn = OCHE_ECN_NOT_ECT;
     qp_trace(qp, now, OCHE_TRACE_ACK_SENT, psn, packet->aeth);
     stamp(qp, packet, now);
+}
+
+/* The NAK also says what has arrived behind the gap. */
+static void add_sack(const struct oche_qp *qp, struct oche_packet *packet)
+{
+    struct oche_sack sack;
+
+    qp->nic->recovery->sack(&qp->rx, &sack);
+    oche_sack_put(packet, &sack);
+    packet->opcode = OCHE_RC_SACK;
+    packet->frame_bytes = (uint16_t)oche_frame_bytes(OCHE_RC_SACK, 0, qp->nic->ipv6);
 }
 
 static void send_nak(struct oche_qp *qp, struct oche_packet *packet, oche_time now)
@@ -228,14 +239,9 @@ static void send_nak(struct oche_qp *qp, struct oche_packet *packet, oche_time n
     if (qp->nak_syndrome == OCHE_SYNDROME_NAK_SEQUENCE)
         qp_note(&qp->nak_sent, qp->nak_psn, now);
     qp->last_ack_psn = oche_psn_add(qp->nak_psn, OCHE_PSN_MASK);
-    if (qp->nak_syndrome != OCHE_SYNDROME_NAK_SEQUENCE || !(qp->flags & QP_EXTENDED)) {
-        send_aeth(qp, packet, OCHE_RC_ACK, qp->nak_syndrome, qp->nak_psn, qp->msn, now);
-        return;
-    }
-    struct oche_sack sack;
-    send_aeth(qp, packet, OCHE_RC_SACK, qp->nak_syndrome, qp->nak_psn, qp->msn, now);
-    qp->nic->recovery->sack(&qp->rx, &sack);
-    oche_sack_put(packet, &sack);
+    send_aeth(qp, packet, qp->nak_syndrome, qp->nak_psn, qp->msn, now);
+    if (qp->nak_syndrome == OCHE_SYNDROME_NAK_SEQUENCE && (qp->flags & QP_EXTENDED))
+        add_sack(qp, packet);
 }
 
 static void send_ack(struct oche_qp *qp, struct oche_packet *packet, uint32_t psn, uint32_t msn,
@@ -243,7 +249,7 @@ static void send_ack(struct oche_qp *qp, struct oche_packet *packet, uint32_t ps
 {
     qp->nic->stats.acks_sent++;
     qp->last_ack_psn = psn;
-    send_aeth(qp, packet, OCHE_RC_ACK, response_credit_syndrome(qp), psn, msn, now);
+    send_aeth(qp, packet, response_credit_syndrome(qp), psn, msn, now);
 }
 
 static void send_atomic(struct oche_qp *qp, struct oche_packet *packet, struct response *head,

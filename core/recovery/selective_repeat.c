@@ -334,6 +334,7 @@ static void selective_accepted(struct oche_recovery_rx *rx, const struct oche_pa
     struct selective_rx *state = rx->state;
 
     (void)now;
+    state->naked = false;
     if (OCHE_LIKELY(!state->gap))
         return;
     oche_psn_clear(&state->kept, packet->psn, (rx->epsn - packet->psn) & OCHE_PSN_MASK);

@@ -18,10 +18,13 @@
 #include <string.h>
 
 #include "core/recovery/improved_go_back_n.h"
+#include "core/recovery/selective_repeat.h"
 #include "core/wire/aeth.h"
+#include "core/wire/extension.h"
 #include "core/wire/opcode.h"
 #include "tests/support/pair.h"
 
+#define QPE_PARAMS  256  /* bytes of a scheme's */
 #define QPE_WORKS   512  /* posted by one side between resets, at most */
 #define QPE_MESSAGE 6000 /* bytes, at most */
 #define QPE_SOURCE  0    /* offset: data that is sent; nobody writes there */
@@ -48,7 +51,7 @@ struct qpe {
     const uint8_t *bytes;
     size_t count, at;
     struct pair *pair;
-    uint64_t recovery_params[32];
+    uint64_t params[2][QPE_PARAMS / 8];
     struct qpe_side side[2];
     bool forged; /* packets were sent in a peer's name */
     bool removed[2];
@@ -218,6 +221,27 @@ static inline void qpe_post_recv_on(struct qpe *q, uint32_t s, uint32_t length)
     side->recv_at[side->recvs++] = at;
 }
 
+/* An extended packet that is nearly right, or not at all. */
+static inline void qpe_extended(struct qpe *q, uint32_t to, struct oche_packet *packet)
+{
+    uint32_t how = qpe_byte(q);
+    struct oche_place place = {.receive = q->side[to].recv_done + (how & 3) - (how >> 2 & 1),
+                               .offset = how & 8 ? PAIR_MTU * (how >> 4) : 0};
+    struct oche_sack sack = {.first = oche_psn_add(packet->psn, how & 3),
+                             .count = (uint8_t)(how >> 2),
+                             .bits = (uint64_t)qpe_word(q) << 1};
+
+    packet->bth_reserved = (uint8_t)(qpe_byte(q) & 0x3f);
+    packet->opcode = (uint8_t)(OCHE_SCHEME_OPCODES + packet->opcode % 11);
+    if (packet->opcode != OCHE_RC_SACK) {
+        oche_place_put(packet, &place);
+        return;
+    }
+    oche_sack_put(packet, &sack);
+    if (how & 0x80)
+        packet->aeth = oche_aeth(OCHE_SYNDROME_NAK_SEQUENCE, 1);
+}
+
 static inline void qpe_hostile(struct qpe *q, bool forged)
 {
     uint32_t from = qpe_byte(q) & 1, near = qpe_byte(q);
@@ -240,6 +264,8 @@ static inline void qpe_hostile(struct qpe *q, bool forged)
     packet.rkey = PAIR_KEY + (qpe_byte(q) == 0);
     packet.dma_length = qpe_byte(q) & 1 ? packet.payload_bytes : qpe_word(q);
     packet.swap_add = packet.compare = qpe_byte(q);
+    if (opcode >= OCHE_SCHEME_OPCODES)
+        qpe_extended(q, 1 - from, &packet);
     if (!forged) {
         packet.src = 7 + (near & 1);
         if (near & 2)
@@ -398,27 +424,49 @@ static inline void qpe_finish(struct qpe *q)
     }
 }
 
-/* Any scheme, with its defaults; the one with timers of its own also without each. */
-static inline const struct oche_recovery_scheme *qpe_recovery(struct qpe *q)
+/*
+ * Any scheme, with its defaults; the one with timers of its own also without each, selective repeat
+ * with times and windows that suit the link.
+ */
+static inline const struct oche_recovery_scheme *qpe_scheme(uint32_t how, void *values)
 {
-    uint32_t how = qpe_byte(q);
     const struct oche_recovery_scheme *scheme =
         oche_recovery_schemes[how % oche_recovery_scheme_count];
 
-    if (scheme->table.struct_bytes > sizeof(q->recovery_params))
+    if (scheme->table.struct_bytes > QPE_PARAMS)
         abort();
-    oche_param_defaults(&scheme->table, q->recovery_params);
+    oche_param_defaults(&scheme->table, values);
     const struct oche_param *interval = oche_param_find(&scheme->table, "nak_interval");
     if (interval != NULL)
-        oche_param_set(interval, q->recovery_params,
-                       (union oche_value){.u = (1 + how / 8 % 8) * 4 * OCHE_US});
+        oche_param_set(interval, values, (union oche_value){.u = (1 + how / 8 % 8) * 4 * OCHE_US});
     if (scheme == &oche_recovery_improved_go_back_n) {
-        struct oche_improved_go_back_n_params *params = (void *)q->recovery_params;
+        struct oche_improved_go_back_n_params *params = values;
         params->send_twice = how & 64;
         params->check_epsn = !(how & 128);
         params->check_last = how & 32;
     }
+    if (scheme == &oche_recovery_selective_repeat) {
+        struct oche_selective_repeat_params *params = values;
+        params->window = how & 64 ? 4 : 110;
+        params->rto_low = 20 * OCHE_US;
+        params->rto_high = 60 * OCHE_US;
+    }
     return scheme;
+}
+
+/* Mostly the same on both sides, which may know of each other from the start. */
+static inline void qpe_recovery(struct qpe *q, struct pair_options *options)
+{
+    uint32_t how = qpe_byte(q), peer = qpe_byte(q);
+
+    if (peer >= 64)
+        peer = how;
+    options->recovery = qpe_scheme(how, q->params[0]);
+    options->own_recovery_params = q->params[0];
+    options->peer_recovery = qpe_scheme(peer, q->params[1]);
+    options->peer_recovery_params = q->params[1];
+    options->extensions =
+        how & 128 && options->recovery->extend != NULL && options->peer_recovery->extend != NULL;
 }
 
 /* NULL, or what is wrong. */
@@ -432,10 +480,7 @@ static inline const char *qp_events_check(const uint8_t *bytes, size_t count)
     q->bytes = bytes;
     q->count = count;
     uint32_t how = qpe_byte(q);
-    const struct oche_recovery_scheme *recovery = qpe_recovery(q);
     struct pair_options options = {
-        .recovery = recovery,
-        .own_recovery_params = q->recovery_params,
         .seed = qpe_word(q),
         .first_psn = how & 1 ? OCHE_PSN_MASK - 5 : 0,
         .ack_every = how & 2 ? 7 : 1,
@@ -448,6 +493,7 @@ static inline const char *qp_events_check(const uint8_t *bytes, size_t count)
         .in_flight = 400,
         .rnr_retry = how & 128 ? UINT32_MAX : 3,
     };
+    qpe_recovery(q, &options);
     q->pair = pair_open(&options);
     for (int s = 0; s < 2; s++) {
         pair_fill(q->pair, s, QPE_SOURCE, QPE_TARGET, (uint8_t)s);
