@@ -8,6 +8,7 @@
 #define OCHE_CLI_COMMANDS_H
 
 int oche_cmd_run(int argc, char **argv);
+int oche_cmd_reproduce(int argc, char **argv);
 int oche_cmd_sweep(int argc, char **argv);
 int oche_cmd_wire(int argc, char **argv);
 

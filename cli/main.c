@@ -16,6 +16,7 @@ static const struct command {
     const char *help;
 } commands[] = {
     {"run", oche_cmd_run, "simulate a scenario, or several variants of one"},
+    {"reproduce", oche_cmd_reproduce, "run a paper's figures and judge what it says of them"},
     {"sweep", oche_cmd_sweep, "run a grid of variants of a scenario, with many seeds"},
     {"wire", oche_cmd_wire, "judge and list the RoCEv2 packets of a capture"},
 };

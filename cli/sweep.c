@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/points_bar.h"
 #include "cli/slurm_script.h"
@@ -271,24 +272,6 @@ static enum status merge(struct sweep *sweep)
 
 /* ---- the command ---- */
 
-static char *join(int argc, char **argv)
-{
-    char *text = NULL;
-    size_t bytes;
-    FILE *out = open_memstream(&text, &bytes);
-
-    OCHE_MUST(out != NULL);
-    for (int i = 0; i < argc; i++) {
-        fputs(i > 0 ? " " : "", out);
-        if (i > 0)
-            oche_shell_word(argv[i], out);
-        else
-            fputs(argv[i], out);
-    }
-    OCHE_MUST(fclose(out) == 0);
-    return text;
-}
-
 static void name_folder(struct sweep *sweep)
 {
     char *name = oche_file_name_of(sweep->grid->name);
@@ -346,7 +329,7 @@ int oche_cmd_sweep(int argc, char **argv)
     enum status status = REFUSED;
 
     sweep.grid = &sweep.options.grid;
-    sweep.command = join(argc, argv);
+    sweep.command = oche_command_line(argc, argv);
     if (oche_sweep_options_read(&sweep.options, argc, argv, sweep.error, ERROR_BYTES))
         status = work(&sweep);
     if (status != REFUSED && (fflush(stdout) != 0 || ferror(stdout))) {

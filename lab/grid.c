@@ -283,6 +283,17 @@ bool oche_grid_open(struct oche_grid *grid, char *error, size_t error_bytes)
     return true;
 }
 
+bool oche_grid_check_points(const struct oche_grid *grid, const size_t *points, size_t count,
+                            char *error, size_t error_bytes)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!check_combination(grid, points[i], error, error_bytes)) {
+            name_option(grid, error, error_bytes);
+            return false;
+        }
+    return true;
+}
+
 bool oche_grid_check(struct oche_grid *grid, char *error, size_t error_bytes)
 {
     if (!oche_grid_open(grid, error, error_bytes))

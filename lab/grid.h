@@ -66,4 +66,8 @@ bool oche_grid_open(struct oche_grid *grid, char *error, size_t error_bytes);
  */
 bool oche_grid_check(struct oche_grid *grid, char *error, size_t error_bytes);
 
+/* Opens the combinations of these points only; of a grid that oche_grid_open took. */
+bool oche_grid_check_points(const struct oche_grid *grid, const size_t *points, size_t count,
+                            char *error, size_t error_bytes);
+
 #endif

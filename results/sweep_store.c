@@ -49,7 +49,9 @@ static const char figure_schema[] =
     " TEXT NOT NULL, condition TEXT NOT NULL, published REAL, published_text TEXT NOT NULL, unit"
     " TEXT NOT NULL, place TEXT NOT NULL, tolerance TEXT NOT NULL, confidence TEXT NOT NULL,"
     " measured REAL, low REAL, high REAL, spread REAL, verdict TEXT NOT NULL, explanation TEXT NOT"
-    " NULL);"
+    " NULL, interval TEXT NOT NULL, unsure INTEGER NOT NULL);"
+    "CREATE TABLE readings (claim INTEGER NOT NULL REFERENCES claims, label TEXT NOT NULL, measured"
+    " REAL, low REAL, high REAL, verdict TEXT NOT NULL);"
     "CREATE TABLE curves (id INTEGER PRIMARY KEY, label TEXT NOT NULL, kind TEXT NOT NULL, x_name"
     " TEXT NOT NULL, y_name TEXT NOT NULL, x_unit TEXT NOT NULL, y_unit TEXT NOT NULL);"
     "CREATE TABLE curve_points (curve INTEGER NOT NULL REFERENCES curves, x REAL, y REAL, low"
@@ -74,6 +76,7 @@ enum statement {
     LIST_PERCENTILES,
     ALWAYS, /* those before are of every file, those after of a figure's */
     ADD_CLAIM = ALWAYS,
+    ADD_READING,
     ADD_CURVE,
     ADD_CURVE_POINT,
     ADD_DIFFERENCE,
@@ -98,7 +101,8 @@ static const char *const statements[STATEMENTS] = {
     [LIST_PERCENTILES] = "SELECT thousandth, value, samples FROM distributions"
                          " WHERE point = ? AND name = ?",
     [ADD_CLAIM] = "INSERT INTO claims VALUES"
-                  " (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                  " (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [ADD_READING] = "INSERT INTO readings VALUES (?, ?, ?, ?, ?, ?)",
     [ADD_CURVE] = "INSERT INTO curves VALUES (NULL, ?, ?, ?, ?, ?, ?)",
     [ADD_CURVE_POINT] = "INSERT INTO curve_points VALUES (?, ?, ?, ?, ?)",
     [ADD_DIFFERENCE] = "INSERT INTO differences VALUES (NULL, ?)",
@@ -587,16 +591,17 @@ void oche_sweep_store_distribution(struct oche_sweep_store *store, size_t point,
 
 void oche_sweep_store_clear_figure(struct oche_sweep_store *store)
 {
-    run(store, "DELETE FROM claims; DELETE FROM curves; DELETE FROM curve_points;"
-               "DELETE FROM differences");
+    run(store, "DELETE FROM claims; DELETE FROM readings; DELETE FROM curves;"
+               "DELETE FROM curve_points; DELETE FROM differences");
 }
 
-void oche_sweep_store_claim(struct oche_sweep_store *store, const struct oche_sweep_claim *claim)
+uint32_t oche_sweep_store_claim(struct oche_sweep_store *store,
+                                const struct oche_sweep_claim *claim)
 {
     sqlite3_stmt *add = row(store, ADD_CLAIM);
 
     if (add == NULL)
-        return;
+        return 0;
     bind_text(add, 1, claim->name);
     bind_text(add, 2, claim->text);
     bind_text(add, 3, claim->quantity);
@@ -613,6 +618,25 @@ void oche_sweep_store_claim(struct oche_sweep_store *store, const struct oche_sw
     bind_real(add, 14, claim->spread);
     bind_text(add, 15, claim->verdict);
     bind_text(add, 16, claim->explanation);
+    bind_text(add, 17, claim->interval);
+    sqlite3_bind_int(add, 18, claim->unsure);
+    end_row(store, add);
+    return (uint32_t)sqlite3_last_insert_rowid(store->database);
+}
+
+void oche_sweep_store_reading(struct oche_sweep_store *store, uint32_t claim,
+                              const struct oche_sweep_reading *reading)
+{
+    sqlite3_stmt *add = row(store, ADD_READING);
+
+    if (add == NULL)
+        return;
+    sqlite3_bind_int64(add, 1, claim);
+    bind_text(add, 2, reading->label);
+    bind_real(add, 3, reading->measured);
+    bind_real(add, 4, reading->low);
+    bind_real(add, 5, reading->high);
+    bind_text(add, 6, reading->verdict);
     end_row(store, add);
 }
 

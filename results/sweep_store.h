@@ -18,9 +18,14 @@
  *     distributions(point, name, unit, samples, thousandth, value)   exact percentiles
  *   of a figure also
  *     claims(id, name, text, quantity, condition, published, published_text, unit, place,
- *            tolerance, confidence, measured, low, high, spread, verdict, explanation)
+ *            tolerance, confidence, measured, low, high, spread, verdict, explanation,
+ *            interval, unsure)
  *                                           verdict: reproduced, in shape, not reproduced, no data;
- *                                           low … high: 95 % interval of the mean over repeats
+ *                                           low … high: 95 % interval of the mean over repeats, by
+ *                                           interval: t (Student's), bootstrap, or "" if there is
+ *                                           none; unsure: it reaches into another verdict
+ *     readings(claim, label, measured, low, high, verdict)
+ *                                           the claims under another reading of the paper
  *     curves(id, label, kind, x_name, y_name, x_unit, y_unit)        kind: measured, published
  *     curve_points(curve, x, y, low, high)
  *     differences(id, text)                 from the paper's set-up
@@ -107,13 +112,24 @@ struct oche_sweep_claim {
     const char *published_text, *unit, *place, *tolerance, *confidence;
     double measured, low, high, spread;
     const char *verdict, *explanation;
+    const char *interval; /* "t", "bootstrap" or "" */
+    bool unsure;
+};
+struct oche_sweep_reading {
+    const char *label;
+    double measured, low, high;
+    const char *verdict;
 };
 struct oche_sweep_curve {
     const char *label, *kind, *x_name, *y_name, *x_unit, *y_unit;
 };
 /* Forgets claims, curves and differences, to write them anew. */
 void oche_sweep_store_clear_figure(struct oche_sweep_store *store);
-void oche_sweep_store_claim(struct oche_sweep_store *store, const struct oche_sweep_claim *claim);
+/* Returns its number, for its readings. */
+uint32_t oche_sweep_store_claim(struct oche_sweep_store *store,
+                                const struct oche_sweep_claim *claim);
+void oche_sweep_store_reading(struct oche_sweep_store *store, uint32_t claim,
+                              const struct oche_sweep_reading *reading);
 /* Returns its number, for its points. */
 uint32_t oche_sweep_store_curve(struct oche_sweep_store *store,
                                 const struct oche_sweep_curve *curve);

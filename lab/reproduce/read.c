@@ -26,7 +26,8 @@ bool oche_read_unknown(const struct oche_reader *reader, const struct oche_yaml 
                        const char *below, const char *text, const char *what,
                        const char *const *words, size_t count)
 {
-    const char *nearest = oche_nearest_word(text, words, count);
+    bool number = text[0] >= '0' && text[0] <= '9'; /* nobody misspells a number */
+    const char *nearest = number ? NULL : oche_nearest_word(text, words, count);
     const char *list = "";
 
     for (size_t i = 0; i < count; i++)

@@ -72,6 +72,7 @@ static bool read_differences(const struct oche_reader *reader, struct oche_study
         return false;
     figure->differences =
         oche_read_alloc(reader, first_count + second_count, sizeof(*figure->differences));
+    figure->paper_difference_count = first_count;
     for (size_t i = 0; i < first_count; i++)
         figure->differences[figure->difference_count++] = first[i];
     for (size_t i = 0; i < second_count; i++)

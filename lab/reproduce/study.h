@@ -167,6 +167,7 @@ struct oche_study {
     size_t claim_count;
     const char **differences; /* the paper's first */
     size_t difference_count;
+    size_t paper_difference_count;
     uint64_t digest; /* of what decides the verdicts: quantities and claims without explanations */
 };
 

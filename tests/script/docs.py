@@ -15,6 +15,7 @@ import tempfile
 
 OCHE, SOURCE, BUILD = os.environ["OCHE"], os.environ["SOURCE"], os.environ["BUILD"]
 failures = []
+MANUAL = ("oche.1", "oche-reproduce.1", "oche-run.1", "oche-sweep.1", "oche-wire.1")
 
 
 def check(truth, *what):
@@ -61,7 +62,7 @@ def test_sweep_page(work):
 
 
 def test_manual():
-    for command in ("run", "sweep", "wire"):
+    for command in ("reproduce", "run", "sweep", "wire"):
         usage = run([OCHE, command, "--help"])
         page = read("docs", f"oche-{command}.1").replace("\\-", "-")
         told = set(re.findall(r"^ +(?:-., )?(--[a-z-]+)", usage, re.M))
@@ -75,7 +76,7 @@ def test_manual():
     check(listed == set(re.findall(r"^\.BR ([a-z]+)$", read("docs", "oche.1"), re.M)),
           "commands of oche.1", listed)
     if shutil.which("groff"):
-        for page in ("oche.1", "oche-run.1", "oche-sweep.1", "oche-wire.1"):
+        for page in MANUAL:
             said = run(["groff", "-man", "-ww", "-z", "-Tutf8", os.path.join(SOURCE, "docs", page)])
             check(said == "", page, said)
 
@@ -120,10 +121,14 @@ def test_install(work):
         check(len(ours) == 1, end, ours)
         return ours[0] if ours else "/nothing"
     check(run([only("/bin/oche"), "--version"]).startswith("oche "), "the installed program")
-    for page in ("oche.1", "oche-run.1", "oche-sweep.1", "oche-wire.1"):
+    for page in MANUAL:
         only("/man1/" + page)
     run([only("/bin/oche"), "run", only("/scenarios/headroom.yaml"), "--quiet", "--out",
          os.path.join(work, "out")])
+    # The installed program finds the installed papers, and what is known of their commits.
+    listed = run([only("/bin/oche"), "reproduce", "--tolerances"], work)
+    with open(only("/papers/commits.txt"), encoding="utf-8") as file:
+        check(listed == file.read() and "error-recovery/fig2 " in listed, "commits", listed)
     config = only("/pkgconfig/oche.pc")
     prefix = os.path.dirname(os.path.dirname(only("/bin/oche")))
     flags = run(["pkg-config", f"--define-variable=prefix={prefix}", "--cflags", "--libs", config])

@@ -316,17 +316,26 @@ static void test_a_figure(void **state)
         oche_sweep_store_begin(store);
         oche_sweep_store_clear_figure(store);
         oche_sweep_store_info(store, "paper", "error-recovery");
-        oche_sweep_store_claim(store, &(struct oche_sweep_claim){.name = "half",
-                                                                 .text = "it halves",
-                                                                 .quantity = "goodput",
-                                                                 .published = 0.5,
-                                                                 .unit = "ratio",
-                                                                 .tolerance = "10 %",
-                                                                 .measured = NAN,
-                                                                 .low = 0.4,
-                                                                 .high = 0.6,
-                                                                 .spread = 0.1,
-                                                                 .verdict = "no data"});
+        uint32_t claim =
+            oche_sweep_store_claim(store, &(struct oche_sweep_claim){.name = "half",
+                                                                     .text = "it halves",
+                                                                     .quantity = "goodput",
+                                                                     .published = 0.5,
+                                                                     .unit = "ratio",
+                                                                     .tolerance = "10 %",
+                                                                     .measured = NAN,
+                                                                     .low = 0.4,
+                                                                     .high = 0.6,
+                                                                     .spread = 0.1,
+                                                                     .verdict = "no data",
+                                                                     .interval = "t",
+                                                                     .unsure = true});
+        oche_sweep_store_reading(store, claim,
+                                 &(struct oche_sweep_reading){.label = "to the letter",
+                                                              .measured = 0.25,
+                                                              .low = NAN,
+                                                              .high = NAN,
+                                                              .verdict = "not reproduced"});
         for (int i = 0; i < 2; i++) {
             uint32_t curve = oche_sweep_store_curve(
                 store, &(struct oche_sweep_curve){.label = i == 0 ? "a" : "b", .kind = "measured"});
@@ -338,8 +347,12 @@ static void test_a_figure(void **state)
     }
     oche_sweep_store_close(store);
     assert_string_equal(ask("SELECT count(*) FROM claims WHERE measured IS NULL AND published ="
-                            " 0.5 AND verdict = 'no data' AND explanation = '' AND high = 0.6"),
+                            " 0.5 AND verdict = 'no data' AND explanation = '' AND high = 0.6"
+                            " AND interval = 't' AND unsure"),
                         "1");
+    assert_string_equal(ask("SELECT group_concat(name || label || readings.measured) FROM readings"
+                            " JOIN claims ON claim = id WHERE readings.low IS NULL"),
+                        "halfto the letter0.25");
     assert_string_equal(ask("SELECT group_concat(label || y) FROM curves JOIN curve_points ON curve"
                             " = id WHERE low IS NULL"),
                         "a2.0,b3.0");

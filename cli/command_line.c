@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Arguments in one line. */
+#include "cli/command_line.h"
+
+#include <stdio.h>
+
+#include "core/base.h"
+#include "lab/grid_text.h"
+
+char *oche_command_line(int argc, char **argv)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+
+    OCHE_MUST(out != NULL);
+    fputs(argv[0], out); /* "oche sweep": two words */
+    for (int i = 1; i < argc; i++) {
+        fputc(' ', out);
+        oche_shell_word(argv[i], out);
+    }
+    OCHE_MUST(fclose(out) == 0);
+    return text;
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From points to verdicts and curves. */
+#include "lab/reproduce/findings.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/reproduce/paper.h"
+#include "lab/reproduce/words.h"
+
+/* ---- judging ---- */
+
+static void take_samples(struct oche_findings *findings, const struct oche_plan *plan,
+                         struct oche_sweep_store *store)
+{
+    const struct oche_study *study = plan->study;
+    size_t total = oche_grid_points(&plan->grid), count;
+    const char *const *names = oche_samples_metrics(findings->samples, &count);
+    double *values = malloc(total * sizeof(*values));
+
+    OCHE_MUST(values != NULL);
+    for (size_t m = 0; m < count; m++) {
+        oche_sweep_store_values(store, names[m], values, total);
+        for (size_t c = 0; c < study->combination_count; c++) {
+            const struct oche_combination *combination = &study->combinations[c];
+
+            for (uint32_t r = 0; r < combination->repeats; r++)
+                oche_samples_put(findings->samples, m, combination, r,
+                                 values[oche_plan_point(plan, combination, r)]);
+        }
+    }
+    oche_samples_ready(findings->samples);
+    free(values);
+}
+
+void oche_findings_make(struct oche_findings *findings, const struct oche_plan *plan,
+                        struct oche_sweep_store *store)
+{
+    const struct oche_study *study = plan->study;
+
+    *findings = (struct oche_findings){.study = study, .samples = oche_samples_create(study)};
+    findings->judged = calloc(study->claim_count, sizeof(*findings->judged));
+    findings->also = calloc(study->claim_count * study->also_count + 1, sizeof(*findings->also));
+    OCHE_MUST(findings->judged != NULL && findings->also != NULL);
+    take_samples(findings, plan, store);
+    for (size_t c = 0; c < study->claim_count; c++) {
+        findings->judged[c] = oche_judge(study, &study->claims[c], NULL, findings->samples);
+        findings->counts[findings->judged[c].finding]++;
+        for (size_t a = 0; a < study->also_count; a++)
+            findings->also[c * study->also_count + a] =
+                oche_judge(study, &study->claims[c], &study->also[a], findings->samples);
+    }
+}
+
+void oche_findings_free(struct oche_findings *findings)
+{
+    oche_samples_free(findings->samples);
+    free(findings->judged);
+    free(findings->also);
+    *findings = (struct oche_findings){.study = NULL};
+}
+
+/* ---- claims ---- */
+
+static double number_or_none(double value)
+{
+    return isfinite(value) ? value : NAN;
+}
+
+static void store_reading(const struct oche_reading *reading, const struct oche_judgement *judged,
+                          uint32_t claim, struct oche_sweep_store *store)
+{
+    oche_sweep_store_reading(
+        store, claim,
+        &(struct oche_sweep_reading){.label = reading->label,
+                                     .measured = number_or_none(judged->measured),
+                                     .low = number_or_none(judged->low),
+                                     .high = number_or_none(judged->high),
+                                     .verdict = oche_finding_name(judged->finding)});
+}
+
+static void store_claim(const struct oche_findings *findings, size_t number,
+                        struct oche_sweep_store *store)
+{
+    static const char *const interval_names[] = {[OCHE_INTERVAL_NONE] = "",
+                                                 [OCHE_INTERVAL_T] = "t",
+                                                 [OCHE_INTERVAL_BOOTSTRAP] = "bootstrap"};
+    const struct oche_study *study = findings->study;
+    const struct oche_claim *claim = &study->claims[number];
+    const struct oche_judgement *judged = &findings->judged[number];
+    const struct oche_words published = oche_published_words(study, claim);
+    const struct oche_words tolerance = oche_tolerance_words(study, claim);
+    const char *unit = oche_claim_unit(study, claim), *condition = "";
+
+    for (size_t i = 0; i < claim->at_count; i++)
+        condition = oche_document_print(study->document, "%s%s%s", condition, i > 0 ? "; " : "",
+                                        oche_condition_text(study, &claim->at[i]));
+    uint32_t row = oche_sweep_store_claim(
+        store, &(struct oche_sweep_claim){.name = claim->name,
+                                          .text = claim->text,
+                                          .quantity = claim->quantity->label,
+                                          .condition = condition,
+                                          .published = claim->published,
+                                          .published_text = published.text,
+                                          .unit = strcmp(unit, "factor") == 0 ? "ratio" : unit,
+                                          .place = claim->place,
+                                          .tolerance = tolerance.text,
+                                          .confidence = claim->confidence,
+                                          .measured = number_or_none(judged->measured),
+                                          .low = number_or_none(judged->low),
+                                          .high = number_or_none(judged->high),
+                                          .spread = number_or_none(oche_judgement_spread(judged)),
+                                          .verdict = oche_finding_name(judged->finding),
+                                          .explanation = claim->explanation,
+                                          .interval = interval_names[judged->interval],
+                                          .unsure = judged->unsure});
+
+    for (size_t a = 0; a < study->also_count; a++)
+        store_reading(&study->also[a], &findings->also[number * study->also_count + a], row, store);
+}
+
+/* ---- curves ---- */
+
+/* A quantity at one combination as a claim without a paper: only its number and interval count. */
+static struct oche_judgement number_at(const struct oche_findings *findings,
+                                       const struct oche_quantity *quantity,
+                                       struct oche_condition *at)
+{
+    const struct oche_claim claim = {.kind = oche_claim_kind_find("value"),
+                                     .quantity = quantity,
+                                     .at = at,
+                                     .at_count = 1,
+                                     .tolerance = {.reproduced = INFINITY, .in_shape = INFINITY},
+                                     .along = OCHE_ANY,
+                                     .line = quantity->line};
+
+    return oche_judge(findings->study, &claim, NULL, findings->samples);
+}
+
+struct curve {
+    const struct oche_findings *findings;
+    struct oche_sweep_store *store;
+    const struct oche_quantity *quantity;
+    struct oche_condition at; /* the term of `along` is set by point */
+    uint32_t number;
+    bool begun;
+    const char *label;
+};
+
+static void store_curve_point(struct curve *curve, double x)
+{
+    const struct oche_plot *plot = &curve->findings->study->plot;
+    const struct oche_study *study = curve->findings->study;
+    struct oche_judgement judged = number_at(curve->findings, curve->quantity, &curve->at);
+
+    if (isnan(judged.measured) || (strcmp(plot->x_scale, "log") == 0 && !(x > 0)))
+        return;
+    if (!curve->begun)
+        curve->number = oche_sweep_store_curve(
+            curve->store, &(struct oche_sweep_curve){.label = curve->label,
+                                                     .kind = "measured",
+                                                     .x_name = plot->x_name,
+                                                     .y_name = plot->y_name,
+                                                     .x_unit = plot->along != OCHE_ANY
+                                                                   ? study->axes[plot->along].unit
+                                                                   : "count",
+                                                     .y_unit = curve->quantity->unit});
+    curve->begun = true;
+    oche_sweep_store_curve_point(curve->store, curve->number, x, judged.measured, judged.low,
+                                 judged.high);
+}
+
+/* The values of an axis in ascending order. malloc'd. */
+static size_t *ascending(const struct oche_study_axis *axis)
+{
+    size_t *order = malloc(axis->count * sizeof(*order));
+
+    OCHE_MUST(order != NULL);
+    for (size_t i = 0; i < axis->count; i++) {
+        size_t at = i;
+
+        for (; at > 0 && axis->values[order[at - 1]].number > axis->values[i].number; at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
+    return order;
+}
+
+static void store_curve(struct curve *curve)
+{
+    const struct oche_study *study = curve->findings->study;
+    size_t along = study->plot.along;
+
+    if (along == OCHE_ANY) {
+        store_curve_point(curve, 0);
+        return;
+    }
+    const struct oche_study_axis *axis = &study->axes[along];
+    size_t *order = ascending(axis);
+
+    for (size_t i = 0; i < axis->count; i++) {
+        curve->at.axis[along] = (struct oche_condition_term){.values = &order[i], .count = 1};
+        store_curve_point(curve, axis->values[order[i]].number);
+    }
+    curve->at.axis[along] = (struct oche_condition_term){.count = 0};
+    free(order);
+}
+
+/* One curve for each quantity and value of `by`, in the figure's reading and in the others. */
+static void store_curves(const struct oche_findings *findings, const struct oche_reading *reading,
+                         struct oche_sweep_store *store)
+{
+    const struct oche_study *study = findings->study;
+    const struct oche_plot *plot = &study->plot;
+    size_t curves = plot->by != OCHE_ANY ? study->axes[plot->by].count : 1;
+    struct oche_condition_term *terms = calloc(study->axis_count + 1, sizeof(*terms));
+    size_t zero = 0;
+
+    OCHE_MUST(terms != NULL);
+    for (size_t q = 0; q < plot->quantity_count; q++)
+        for (size_t b = 0; b < curves; b++) {
+            const char *label = plot->by != OCHE_ANY ? study->axes[plot->by].values[b].label
+                                                     : plot->quantities[q]->label;
+            struct curve curve = {.findings = findings,
+                                  .store = store,
+                                  .quantity = plot->quantities[q],
+                                  .at.axis = terms,
+                                  .label = label};
+
+            for (size_t a = 0; a < study->axis_count; a++) {
+                terms[a] = plot->at.axis[a];
+                if (reading != NULL && reading->at.axis[a].count > 0)
+                    terms[a] = reading->at.axis[a];
+                if (terms[a].count == 0)
+                    terms[a] = (struct oche_condition_term){.values = &zero, .count = 1};
+            }
+            if (plot->by != OCHE_ANY)
+                terms[plot->by] = (struct oche_condition_term){.values = &b, .count = 1};
+            if (plot->by != OCHE_ANY && plot->quantity_count > 1)
+                curve.label = oche_document_print(study->document, "%s, %s", label,
+                                                  plot->quantities[q]->label);
+            if (reading != NULL)
+                curve.label =
+                    oche_document_print(study->document, "%s (%s)", curve.label, reading->label);
+            store_curve(&curve);
+        }
+    free(terms);
+}
+
+static void store_published(const struct oche_study *study, struct oche_sweep_store *store)
+{
+    const struct oche_plot *plot = &study->plot;
+
+    for (size_t i = 0; i < plot->published_count; i++) {
+        const struct oche_published_curve *published = &plot->published[i];
+        uint32_t number = oche_sweep_store_curve(
+            store, &(struct oche_sweep_curve){
+                       .label = published->label,
+                       .kind = "published",
+                       .x_name = plot->x_name,
+                       .y_name = plot->y_name,
+                       .x_unit = plot->along != OCHE_ANY ? study->axes[plot->along].unit : "count",
+                       .y_unit = plot->quantities[0]->unit});
+
+        for (size_t p = 0; p < published->count; p++)
+            oche_sweep_store_curve_point(store, number, published->points[p][0],
+                                         published->points[p][1], NAN, NAN);
+    }
+}
+
+/* ---- all of it ---- */
+
+static void store_facts(const struct oche_study *study, const char *tolerances_commit,
+                        struct oche_sweep_store *store)
+{
+    const struct oche_plot *plot = &study->plot;
+    const bool plotted = plot->quantity_count > 0;
+    const struct {
+        const char *key, *value;
+    } facts[] = {
+        {"paper", study->paper != NULL ? study->paper->name : ""},
+        {"paper_title", study->paper != NULL ? study->paper->title : ""},
+        {"figure", study->name},
+        {"title", study->title},
+        {"place", study->place},
+        {"x_scale", plotted ? plot->x_scale : ""},
+        {"y_scale", plotted ? plot->y_scale : ""},
+        {"x_name", plotted ? plot->x_name : ""},
+        {"y_name", plotted ? plot->y_name : ""},
+        {"mode", study->quick ? "quick" : "full"},
+        {"tolerances_commit", tolerances_commit},
+    };
+
+    for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+        oche_sweep_store_info(store, facts[i].key, facts[i].value);
+}
+
+bool oche_findings_store(const struct oche_findings *findings, const char *tolerances_commit,
+                         struct oche_sweep_store *store, char *error, size_t error_bytes)
+{
+    const struct oche_study *study = findings->study;
+
+    oche_sweep_store_begin(store);
+    oche_sweep_store_clear_figure(store);
+    store_facts(study, tolerances_commit, store);
+    for (size_t c = 0; c < study->claim_count; c++)
+        store_claim(findings, c, store);
+    store_curves(findings, NULL, store);
+    for (size_t a = 0; a < study->also_count; a++)
+        store_curves(findings, &study->also[a], store);
+    store_published(study, store);
+    for (size_t d = 0; d < study->difference_count; d++)
+        oche_sweep_store_difference(store, study->differences[d]);
+    return oche_sweep_store_commit(store, error, error_bytes);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a study found: its points taken from the results file, judged, and written back there. */
+#ifndef OCHE_LAB_REPRODUCE_FINDINGS_H
+#define OCHE_LAB_REPRODUCE_FINDINGS_H
+
+#include "lab/reproduce/claim.h"
+#include "lab/reproduce/plan.h"
+#include "results/sweep_store.h"
+
+struct oche_findings {
+    const struct oche_study *study;
+    struct oche_samples *samples;
+    struct oche_judgement *judged; /* by claim */
+    struct oche_judgement *also;   /* by claim, then other reading */
+    size_t counts[OCHE_FINDINGS];  /* claims by finding */
+};
+
+/* Takes what the file has; what it has not is no data. */
+void oche_findings_make(struct oche_findings *findings, const struct oche_plan *plan,
+                        struct oche_sweep_store *store);
+void oche_findings_free(struct oche_findings *findings);
+
+/* Writes claims, curves, differences and the figure's facts. False and an error if that fails. */
+bool oche_findings_store(const struct oche_findings *findings, const char *tolerances_commit,
+                         struct oche_sweep_store *store, char *error, size_t error_bytes);
+
+#endif

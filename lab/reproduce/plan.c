@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a study's grids to one. */
+#include "lab/reproduce/plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *copy(const char *text)
+{
+    char *made = strdup(text);
+
+    OCHE_MUST(made != NULL);
+    return made;
+}
+
+static struct oche_axis axis_of_values(const struct oche_study_axis *from)
+{
+    struct oche_axis axis = {.key = copy(from->key),
+                             .values = calloc(from->count, sizeof(char *)),
+                             .count = from->count};
+
+    OCHE_MUST(axis.values != NULL);
+    for (size_t v = 0; v < from->count; v++)
+        axis.values[v] = copy(from->values[v].text);
+    return axis;
+}
+
+/* Each text once. */
+static struct oche_axis axis_of_override(const struct oche_study_override *from, size_t grids)
+{
+    struct oche_axis axis = {.key = copy(from->key), .values = calloc(grids, sizeof(char *))};
+
+    OCHE_MUST(axis.values != NULL);
+    for (size_t g = 0; g < grids; g++) {
+        size_t v = 0;
+
+        while (v < axis.count && strcmp(axis.values[v], from->text[g]) != 0)
+            v++;
+        if (v == axis.count)
+            axis.values[axis.count++] = copy(from->text[g]);
+    }
+    return axis;
+}
+
+static void make_grid(struct oche_plan *plan)
+{
+    const struct oche_study *study = plan->study;
+    struct oche_grid *grid = &plan->grid;
+
+    *grid = (struct oche_grid){.scenario = copy(study->scenario), .repeats = study->repeats};
+    grid->sets = calloc(study->set_count + 1, sizeof(*grid->sets));
+    grid->axes = calloc(study->axis_count + study->override_count + 1, sizeof(*grid->axes));
+    OCHE_MUST(grid->sets != NULL && grid->axes != NULL);
+    for (; grid->set_count < study->set_count; grid->set_count++)
+        grid->sets[grid->set_count] = copy(study->sets[grid->set_count]);
+    for (size_t a = 0; a < study->axis_count; a++)
+        grid->axes[grid->axis_count++] = axis_of_values(&study->axes[a]);
+    for (size_t o = 0; o < study->override_count; o++)
+        grid->axes[grid->axis_count++] = axis_of_override(&study->overrides[o], study->grid_count);
+}
+
+size_t oche_plan_point(const struct oche_plan *plan, const struct oche_combination *combination,
+                       uint32_t repeat)
+{
+    const struct oche_study *study = plan->study;
+    struct oche_grid_place place = {.repeat = repeat};
+
+    for (size_t a = 0; a < study->axis_count; a++)
+        place.value[a] = combination->value[a];
+    for (size_t o = 0; o < study->override_count; o++) {
+        const struct oche_axis *axis = &plan->grid.axes[study->axis_count + o];
+        size_t *value = &place.value[study->axis_count + o];
+
+        while (strcmp(axis->values[*value], study->overrides[o].text[combination->grid]) != 0)
+            (*value)++;
+    }
+    return oche_grid_number(&plan->grid, &place);
+}
+
+/* One point of each combination, then all of them. */
+static bool find_points(struct oche_plan *plan, char *error, size_t error_bytes)
+{
+    const struct oche_study *study = plan->study;
+    size_t most = 0;
+
+    for (size_t c = 0; c < study->combination_count; c++)
+        most += study->combinations[c].repeats;
+    plan->points = calloc(most + 1, sizeof(*plan->points));
+    OCHE_MUST(plan->points != NULL);
+    for (size_t c = 0; c < study->combination_count; c++)
+        if (study->combinations[c].repeats > 0)
+            plan->points[plan->count++] = oche_plan_point(plan, &study->combinations[c], 0);
+    if (!oche_grid_check_points(&plan->grid, plan->points, plan->count, error, error_bytes))
+        return false;
+    plan->count = 0;
+    for (size_t c = 0; c < study->combination_count; c++)
+        for (uint32_t r = 0; r < study->combinations[c].repeats; r++)
+            plan->points[plan->count++] = oche_plan_point(plan, &study->combinations[c], r);
+    return true;
+}
+
+/* Says in which file the override is that a message is about. */
+static void name_study(const struct oche_study *study, char *error, size_t error_bytes)
+{
+    char *whole = NULL;
+
+    OCHE_MUST(asprintf(&whole, "%s: grids: %s", oche_document_name(study->document), error) >= 0);
+    snprintf(error, error_bytes, "%s", whole);
+    free(whole);
+}
+
+bool oche_plan_make(struct oche_plan *plan, const struct oche_study *study, char *error,
+                    size_t error_bytes)
+{
+    *plan = (struct oche_plan){.study = study};
+    if (study->axis_count + study->override_count > OCHE_GRID_MAX_AXES) {
+        snprintf(error, error_bytes, "more than %d keys are varied or differ; vary fewer",
+                 OCHE_GRID_MAX_AXES);
+        name_study(study, error, error_bytes);
+        return false;
+    }
+    make_grid(plan);
+    if (oche_grid_open(&plan->grid, error, error_bytes) && find_points(plan, error, error_bytes))
+        return true;
+    name_study(study, error, error_bytes);
+    oche_plan_free(plan);
+    return false;
+}
+
+void oche_plan_free(struct oche_plan *plan)
+{
+    oche_grid_free(&plan->grid);
+    free(plan->points);
+    *plan = (struct oche_plan){.study = NULL};
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The points of a study: one grid (lab/grid.h) that has all of its grids in it, and which points of
+ * it are meant. Fixed overrides that differ between the study's grids become axes of that grid.
+ */
+#ifndef OCHE_LAB_REPRODUCE_PLAN_H
+#define OCHE_LAB_REPRODUCE_PLAN_H
+
+#include "lab/grid.h"
+#include "lab/reproduce/study.h"
+
+struct oche_plan {
+    const struct oche_study *study;
+    struct oche_grid grid;
+    size_t *points; /* numbers in the grid, by combination, then repeat */
+    size_t count;
+};
+
+/*
+ * Opens every combination that is run. False and one line in `error` if one of them cannot be, or
+ * if the grid would have too many points.
+ */
+bool oche_plan_make(struct oche_plan *plan, const struct oche_study *study, char *error,
+                    size_t error_bytes);
+void oche_plan_free(struct oche_plan *plan);
+
+/* The point of a combination's repeat. */
+size_t oche_plan_point(const struct oche_plan *plan, const struct oche_combination *combination,
+                       uint32_t repeat);
+
+#endif

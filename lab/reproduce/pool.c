@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A hash table from what was run to its result, which is kept as text. */
+#include "lab/reproduce/pool.h"
+
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct pooled {
+    char *key;
+    char *text; /* of oche_point_write */
+    size_t bytes;
+};
+
+struct oche_pool {
+    void *tree; /* of tsearch */
+};
+
+struct oche_pool *oche_pool_create(void)
+{
+    struct oche_pool *pool = calloc(1, sizeof(*pool));
+
+    OCHE_MUST(pool != NULL);
+    return pool;
+}
+
+static void free_entry(void *node)
+{
+    struct pooled *entry = node;
+
+    free(entry->key);
+    free(entry->text);
+    free(entry);
+}
+
+void oche_pool_free(struct oche_pool *pool)
+{
+    if (pool == NULL)
+        return;
+    tdestroy(pool->tree, free_entry);
+    free(pool);
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+    const struct pooled *x = a, *y = b;
+
+    return strcmp(x->key, y->key);
+}
+
+/* The scenario's path, and the overrides in their order, which may matter. malloc'd. */
+static char *key_of(const struct oche_grid *grid, size_t point)
+{
+    size_t count, bytes;
+    char **sets = oche_grid_sets(grid, point, &count), *key = NULL;
+    FILE *out = open_memstream(&key, &bytes);
+
+    OCHE_MUST(out != NULL);
+    fprintf(out, "%s", grid->scenario);
+    for (size_t i = 0; i < count; i++)
+        fprintf(out, "\n%s", sets[i]);
+    OCHE_MUST(fclose(out) == 0);
+    oche_grid_sets_free(sets, count);
+    return key;
+}
+
+static struct pooled *find(const struct oche_pool *pool, const struct oche_grid *grid, size_t point)
+{
+    struct pooled wanted = {.key = key_of(grid, point)};
+    struct pooled **found = tfind(&wanted, &pool->tree, compare_entries);
+
+    free(wanted.key);
+    return found != NULL ? *found : NULL;
+}
+
+bool oche_pool_has(const struct oche_pool *pool, const struct oche_grid *grid, size_t point)
+{
+    return find(pool, grid, point) != NULL;
+}
+
+void oche_pool_put(struct oche_pool *pool, const struct oche_grid *grid, size_t point,
+                   const struct oche_point_result *result)
+{
+    struct pooled *entry = calloc(1, sizeof(*entry));
+
+    OCHE_MUST(entry != NULL);
+    entry->key = key_of(grid, point);
+    FILE *out = open_memstream(&entry->text, &entry->bytes);
+
+    OCHE_MUST(out != NULL);
+    OCHE_MUST(oche_point_write(result, out));
+    OCHE_MUST(fclose(out) == 0);
+    struct pooled **there = tsearch(entry, &pool->tree, compare_entries);
+
+    OCHE_MUST(there != NULL);
+    if (*there != entry)
+        free_entry(entry); /* the same run again */
+}
+
+bool oche_pool_get(const struct oche_pool *pool, const struct oche_grid *grid, size_t point,
+                   struct oche_point_result *result)
+{
+    struct pooled *entry = find(pool, grid, point);
+
+    if (entry == NULL)
+        return false;
+    FILE *in = fmemopen(entry->text, entry->bytes, "r");
+
+    OCHE_MUST(in != NULL);
+    OCHE_MUST(oche_point_read(result, in));
+    fclose(in);
+    return true;
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Claims in words. */
+#include "lab/reproduce/words.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "results/figures.h"
+
+/* Three digits, fewer below one hundredth. */
+static void write_number(double value, char *text, size_t text_bytes)
+{
+    double size = fabs(value);
+
+    if (size > 0 && size < 0.0995)
+        snprintf(text, text_bytes, "%.2g", value);
+    else
+        snprintf(text, text_bytes, "%.*f", size < 9.995 ? 2 : size < 99.95 ? 1 : 0, value);
+    if (strchr(text, '.') == NULL || strchr(text, 'e') != NULL)
+        return;
+    for (size_t end = strlen(text); end > 0; end--) { /* "5.00" is 5 */
+        if (text[end - 1] == '.') {
+            text[end - 1] = '\0';
+            return;
+        }
+        if (text[end - 1] != '0')
+            return;
+        text[end - 1] = '\0';
+    }
+}
+
+struct oche_words oche_value_words(double value, const char *unit)
+{
+    struct oche_words words;
+    char number[32];
+
+    if (isnan(value) || isinf(value)) {
+        snprintf(words.text, sizeof(words.text), "%s", isnan(value) ? "–" : "never");
+    } else if (strcmp(unit, "ratio") == 0) {
+        write_number(100 * value, number, sizeof(number));
+        snprintf(words.text, sizeof(words.text), "%s %%", number);
+    } else if (strcmp(unit, "factor") == 0) {
+        write_number(value, number, sizeof(number));
+        snprintf(words.text, sizeof(words.text), "%s", number);
+    } else {
+        snprintf(words.text, sizeof(words.text), "%s", oche_figure_value(value, unit).text);
+    }
+    return words;
+}
+
+/* A width: of shares in points. */
+static struct oche_words width_words(double value, const char *unit, bool with_unit)
+{
+    struct oche_words words;
+    char number[32];
+
+    if (strcmp(unit, "ratio") != 0)
+        return oche_value_words(value, unit);
+    write_number(100 * value, number, sizeof(number));
+    snprintf(words.text, sizeof(words.text), "%s%s", number,
+             !with_unit                 ? ""
+             : strcmp(number, "1") == 0 ? " point"
+                                        : " points");
+    return words;
+}
+
+/* Whether the claim's number is a difference, of shares in points. */
+static bool is_width(const struct oche_claim *claim)
+{
+    static const char *const widths[] = {"difference", "order", "near"};
+
+    for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++)
+        if (strcmp(claim->kind->name, widths[i]) == 0)
+            return true;
+    return false;
+}
+
+static struct oche_words number_words(const struct oche_study *study,
+                                      const struct oche_claim *claim, double value)
+{
+    const char *unit = oche_claim_unit(study, claim);
+
+    if (is_width(claim) && isfinite(value))
+        return width_words(value, unit, true);
+    return oche_value_words(value, unit);
+}
+
+struct oche_words oche_measured_words(const struct oche_study *study,
+                                      const struct oche_claim *claim,
+                                      const struct oche_judgement *judgement)
+{
+    return number_words(study, claim, judgement->measured);
+}
+
+struct oche_words oche_interval_words(const struct oche_study *study,
+                                      const struct oche_claim *claim,
+                                      const struct oche_judgement *judgement)
+{
+    struct oche_words words;
+
+    if (judgement->interval == OCHE_INTERVAL_NONE) {
+        snprintf(words.text, sizeof(words.text), "–");
+        return words;
+    }
+    snprintf(words.text, sizeof(words.text), "%.60s … %.60s%s",
+             is_width(claim) && isfinite(judgement->low)
+                 ? width_words(judgement->low, oche_claim_unit(study, claim), false).text
+                 : number_words(study, claim, judgement->low).text,
+             number_words(study, claim, judgement->high).text,
+             judgement->interval == OCHE_INTERVAL_BOOTSTRAP ? " *" : "");
+    return words;
+}
+
+struct oche_words oche_published_words(const struct oche_study *study,
+                                       const struct oche_claim *claim)
+{
+    struct oche_words words;
+
+    if (claim->says == NULL)
+        return number_words(study, claim, claim->published);
+    snprintf(words.text, sizeof(words.text), "%s", claim->says);
+    return words;
+}
+
+static struct oche_words bound_words(const struct oche_study *study, const struct oche_claim *claim,
+                                     bool most)
+{
+    const struct oche_tolerance *tolerance = &claim->tolerance;
+    const char *unit = oche_claim_unit(study, claim);
+    double scale = tolerance->relative ? fabs(claim->published) : 1, sign = most ? 1 : -1;
+    struct oche_words words;
+
+    snprintf(words.text, sizeof(words.text), "%s %.60s; shape %.60s", most ? "at most" : "at least",
+             oche_value_words(claim->published + sign * scale * tolerance->reproduced, unit).text,
+             oche_value_words(claim->published + sign * scale * tolerance->in_shape, unit).text);
+    return words;
+}
+
+struct oche_words oche_tolerance_words(const struct oche_study *study,
+                                       const struct oche_claim *claim)
+{
+    const struct oche_tolerance *tolerance = &claim->tolerance;
+    const char *unit = oche_claim_unit(study, claim), *name = claim->kind->name;
+    struct oche_words words;
+
+    if (claim->kind->published != NULL && strcmp(claim->kind->published, "bound") == 0)
+        return bound_words(study, claim, strcmp(name, "at_most") == 0);
+    if (claim->kind->band == OCHE_BAND_FACTOR)
+        snprintf(words.text, sizeof(words.text), "factor %g; shape %g", tolerance->reproduced,
+                 tolerance->in_shape);
+    else if (tolerance->relative)
+        snprintf(words.text, sizeof(words.text), "± %g %%; shape %g %%",
+                 100 * tolerance->reproduced, 100 * tolerance->in_shape);
+    else
+        snprintf(words.text, sizeof(words.text), "%s%.60s; shape %.60s",
+                 claim->kind->band == OCHE_BAND_DISTANCE ? "± "
+                 : strcmp(name, "order") == 0            ? "ties "
+                                                         : "within ",
+                 width_words(tolerance->reproduced, unit, true).text,
+                 width_words(tolerance->in_shape, unit, false).text);
+    return words;
+}

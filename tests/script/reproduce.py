@@ -1,0 +1,356 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""oche reproduce, with a paper of its own: claim by claim what is published, measured and judged; a
+results file that says the same; runs that figures share are made once, and those that are there are
+not made again; a run that dies is told, the others count; what is wrong is found before anything
+runs. And the papers that come with the program can be read, quick and full.
+
+Environment: OCHE, SOURCE.
+"""
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+OCHE, SOURCE = os.environ["OCHE"], os.environ["SOURCE"]
+failures = []
+
+SCENARIO = """\
+duration: 2ms
+topology: {type: star, hosts: 2, host_rate: 40Gbps}
+switch: {ecn: false}
+host: {mtu: 1000B, ack_every: 64, ack_timeout: 100us, connections: per_pair}
+congestion_control: none
+workload: {type: background, bytes: 400KB}
+"""
+PAPER = """\
+title: A paper
+authors: A, B
+published: somewhere
+figures: [one, two]
+grids:
+  lossless:
+    vary:
+      recovery: {GBN: go_back_n, never: {name: go_back_n, nak_interval: 1s, nak_exception: false}}
+      loss.probability: [0]
+  lossy:
+    vary: {recovery: {GBN: go_back_n,
+                      never: {name: go_back_n, nak_interval: 1s, nak_exception: false}},
+           loss.probability: [0.01%, 1%]}
+    repeat: 6
+    quick: {repeat: 3, vary: {loss.probability: [1%]}}
+quantities:
+  throughput: {metric: goodput, relative_to: {loss.probability: 0}, label: relative throughput}
+differences: ["hosts are simulated, and this is a long sentence that is here to be broken into two
+              lines because it is longer than a line may be"]
+"""
+FIGURE = """\
+title: Losses
+place: Fig 1
+scenario: s.yaml
+grids: [{from: lossless}, {from: lossy}]
+at: {recovery: GBN}
+also: [{label: a NAK a second, at: {recovery: never}}]
+plot:
+  quantity: throughput
+  along: loss.probability
+  by: recovery
+  x: {name: loss, scale: log}
+  y: {name: relative throughput}
+  published: [{curve: GBN, points: [[1%, 50%]]}]
+claims:
+  - name: lossless
+    text: all of it without loss
+    kind: value
+    quantity: throughput
+    at: {loss.probability: 0}
+    published: 100%
+    tolerance: {absolute: 0.01, in_shape: 0.02}
+    place: sec 1
+    confidence: high
+  - name: low
+    text: hardly less with little loss
+    kind: at_least
+    quantity: throughput
+    at: {loss.probability: 0.01%}
+    bound: 80%
+    says: hardly less
+    tolerance: {absolute: 0, in_shape: 0.2}
+    place: sec 1
+    confidence: high
+  - name: wrong
+    text: more than all of it at 1 %
+    kind: value
+    quantity: throughput
+    at: {loss.probability: 1%}
+    published: 150%
+    tolerance: {absolute: 0.05, in_shape: 0.1}
+    place: sec 2
+    confidence: K
+    explanation: EXPLAINED
+  - name: order
+    text: a NAK for each gap is better
+    kind: order
+    quantity: throughput
+    at: {loss.probability: 1%}
+    of: {recovery: [GBN, never]}
+    says: GBN > never
+    tolerance: {margin: 0.02, in_shape: 0.05}
+    place: sec 3
+    confidence: medium
+"""
+
+
+def check(truth, *what):
+    if not truth:
+        failures.append(" ".join(str(w) for w in what))
+
+
+def write(folder, name, text):
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def make_papers(work):
+    folder = os.path.join(work, "papers", "p")
+    write(folder, "paper.yaml", PAPER)
+    write(folder, "s.yaml", SCENARIO)
+    write(folder, "one.yaml", FIGURE)
+    write(folder, "two.yaml", FIGURE.replace("title: Losses", "title: The same again"))
+    return os.path.dirname(folder)
+
+
+def reproduce(work, *arguments, status=0, **options):
+    done = subprocess.run([OCHE, "reproduce", *arguments], cwd=work, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, check=False,
+                          env={**os.environ, "OCHE_PAPERS": os.path.join(work, "papers")},
+                          **options)
+    check(done.returncode == status, arguments, "status", done.returncode, done.stderr)
+    return done
+
+
+def ask(work, path, query):
+    db = sqlite3.connect(os.path.join(work, path))
+    rows = db.execute(query).fetchall()
+    db.close()
+    return rows
+
+
+POINTS = "SELECT id, seed, trace_hash, wall_s FROM points ORDER BY id"
+
+
+def test_a_paper(work):
+    said = reproduce(work, "p").stdout
+    one, two = "out/reproduce/p/one.sqlite", "out/reproduce/p/two.sqlite"
+    lines = said.split("\n")
+    row = {line.split("  ")[0]: line for line in reversed(lines) if "shape" in line}
+    check(re.search(r"100 % +100 % +– +± 1 point; shape 2 +reproduced$",
+                    row["all of it without loss"]), row["all of it without loss"])
+    check(re.search(r"150 % .* not reproduced$", row["more than all of it at 1 %"]), said)
+    check(re.search(r"GBN > never .* reproduced$", row["a NAK for each gap is better"]), said)
+    check("  more than all of it at 1 % (not reproduced)\n    EXPLAINED\n" in said, said)
+    check("  3 reproduced, 0 in shape, 1 not reproduced\n" in said, said)
+    check("in all: 6 reproduced, 0 in shape, 2 not reproduced\n" in said, said)
+    check("claims and tolerances: not committed\n" in said, said)
+    check("also measured: a NAK a second" in said, said)
+    check("is here to be broken into two lines\n    because it is longer" in said, said)
+    # The file says the same.
+    claims = ask(work, one, "SELECT name, verdict, published, measured, low, high, interval, "
+                 "tolerance, confidence, explanation FROM claims")
+    check([(c[0], c[1]) for c in claims] ==
+          [("lossless", "reproduced"), ("low", "reproduced"), ("wrong", "not reproduced"),
+           ("order", "reproduced")], claims)
+    check(claims[2][2] == 1.5 and claims[2][4] < claims[2][3] < claims[2][5], claims[2])
+    check([c[6] for c in claims] == ["", "t", "t", "bootstrap"], claims)
+    check(claims[2][7:] == ("± 5 points; shape 10", "K", "EXPLAINED"), claims[2])
+    readings = dict(ask(work, one, "SELECT name, readings.measured FROM readings JOIN claims ON "
+                        "claim = id"))
+    check(readings["wrong"] < claims[2][3] and readings["order"] is None, readings)
+    check(ask(work, one, "SELECT kind, label, count(*) FROM curves JOIN curve_points ON curve = id "
+              "GROUP BY curve ORDER BY kind, label") ==
+          [("measured", "GBN", 2), ("measured", "GBN (a NAK a second)", 2),
+           ("measured", "never", 2), ("measured", "never (a NAK a second)", 2),
+           ("published", "GBN", 1)], "curves")
+    info = dict(ask(work, one, "SELECT key, value FROM info"))
+    check((info["kind"], info["paper"], info["figure"], info["mode"], info["x_scale"],
+           info["tolerances_commit"]) == ("figure", "p", "one", "full", "log", "not committed"),
+          info)
+    # Every run once: the second figure has the first one's, wall time and all.
+    points = ask(work, one, POINTS)
+    check(len(points) == 2 + 2 * 2 * 6, len(points))
+    check(points == ask(work, two, POINTS), "figures share runs")
+    # What is measured is what oche run gives.
+    mean = ask(work, one, "SELECT avg(value) FROM metrics JOIN point_values USING (point) WHERE "
+               "name = 'goodput' AND axis = 0 AND number = 0 AND point IN (SELECT point FROM "
+               "point_values WHERE axis = 1 AND number = 2)")[0][0]
+    lossless = ask(work, one, "SELECT value FROM metrics WHERE name = 'goodput' AND point = 0")
+    check(abs(mean / lossless[0][0] - claims[2][3]) < 1e-9, mean, lossless, claims[2])
+
+
+def test_again(work):
+    """Nothing is run again; words can be changed afterwards, and are."""
+    one = "out/reproduce/p/one.sqlite"
+    before = ask(work, one, POINTS)
+    write(os.path.join(work, "papers", "p"), "one.yaml",
+          FIGURE.replace("EXPLAINED", "because of this"))
+    said = reproduce(work, "p/one").stdout
+    check("    because of this\n" in said, said)
+    check(before == ask(work, one, POINTS), "points are kept")
+    check(ask(work, one, "SELECT explanation FROM claims WHERE name = 'wrong'") ==
+          [("because of this",)], "the file is told")
+    done = reproduce(work, "p/one", "--restart", "--quiet")
+    check(done.stdout == "" and done.stderr == "", done.stdout, done.stderr)
+    after = ask(work, one, POINTS)
+    check([p[:3] for p in before] == [p[:3] for p in after] and before != after,
+          "the same runs, made again")
+
+
+def test_quick(work):
+    said = reproduce(work, "p/one", "--quick", "--out", "q", "--jobs", "1").stdout
+    check(re.search(r"^hardly less with little loss .* no data$", said, re.M), said)
+    check("1 no data\n" in said, said)
+    check(len(ask(work, "q/one.sqlite", POINTS)) == 2 + 2 * 3, "points")
+    full = {p[0]: p[2] for p in ask(work, "out/reproduce/p/one.sqlite", POINTS)}
+    check({p[2] for p in ask(work, "q/one.sqlite", POINTS)} <= set(full.values()),
+          "quick runs are some of the full ones")
+    done = reproduce(work, "p/one", "--out", "q", status=2)
+    check(done.stdout.count("\n") < 12 and done.stderr.count("\n") == 1 and
+          "q/one.sqlite: " in done.stderr, "another grid", done.stderr)
+
+
+def children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="utf-8") as file:
+        return [int(child) for child in file.read().split()]
+
+
+def start_and_catch(work, out):
+    """A run that is long enough to be caught, and one of its points' processes."""
+    running = subprocess.Popen([OCHE, "reproduce", "p/one", "--out", out, "--jobs", "1"],
+                               cwd=work, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               env={**os.environ, "OCHE_PAPERS": os.path.join(work, "papers")})
+    for _ in range(3000):
+        found = children(running.pid)
+        if found:
+            return running, found[0]
+        time.sleep(0.01)
+    sys.exit("no point was ever running")
+
+
+def test_dying(work):
+    folder = os.path.join(work, "papers", "p")
+    write(folder, "s.yaml", SCENARIO.replace("2ms", "60ms"))
+    running, victim = start_and_catch(work, "dead")
+    os.kill(victim, signal.SIGKILL)
+    said, complaints = running.communicate(timeout=100)
+    check(running.returncode == 1, "status", running.returncode)
+    check(re.search(r"^one: point \d+ \(.*\) crashed: signal 9 .*\n  to repeat it: oche run ",
+                    complaints, re.M), complaints)
+    check("reproduced" in said, said)
+    check(ask(work, "dead/one.sqlite", "SELECT status, count(*) FROM points GROUP BY 1 ORDER BY 1")
+          == [("crashed", 1), ("done", 25)], "points")
+    reproduce(work, "p/one", "--out", "dead") # tries that one again
+    check(ask(work, "dead/one.sqlite", "SELECT DISTINCT status FROM points") == [("done",)],
+          "tried again")
+    running, _ = start_and_catch(work, "stopped")
+    running.send_signal(signal.SIGINT)
+    said, complaints = running.communicate(timeout=100)
+    check(running.returncode == 130 and "interrupted: " in complaints, running.returncode,
+          complaints)
+    check("verdict" not in said, said)
+    reproduce(work, "p/one", "--out", "stopped")
+    check(ask(work, "dead/one.sqlite", "SELECT id, trace_hash FROM points ORDER BY 1") ==
+          ask(work, "stopped/one.sqlite", "SELECT id, trace_hash FROM points ORDER BY 1"),
+          "the same in the end")
+    write(folder, "s.yaml", SCENARIO)
+
+
+def test_lists(work):
+    said = reproduce(work, "--list").stdout
+    check(said.startswith("p: A paper\nA, B (somewhere)\n"), said)
+    check(re.search(r"^one: Losses +26 +4 +Fig 1$", said, re.M), said)
+    said = reproduce(work, "p/two", "--list").stdout
+    check("one" not in said and "two: The same again" in said, said)
+    said = reproduce(work, "--tolerances").stdout
+    check(re.fullmatch(r"p/one - [0-9a-f]{16}\np/two - [0-9a-f]{16}\n", said), said)
+
+
+BAD = [
+    (["q"], "q: no such paper in {papers}; there are: p"),
+    (["p/three"], "p/three: no such figure; there are: one, two"),
+    (["p", "p"], "oche reproduce: p: one paper or figure at a time"),
+    (["--quick", "--full"], "oche reproduce: --quick and --full do not go together; give one"),
+    (["--list", "--tolerances"], "oche reproduce: --list and --tolerances do not go together; give "
+                                 "one"),
+    (["--jobs", "0"], "oche reproduce: --jobs 0: not a number from 1 to 1024"),
+    (["--papers", "nowhere"], "nowhere: no such folder; name the papers' folder with --papers, or "
+                              "in OCHE_PAPERS"),
+    (["--papers", "out"], "out: has no papers; a paper is a folder with paper.yaml in it"),
+    (["p/one", "--out", "papers/p/s.yaml"],
+     "papers/p/s.yaml: cannot be made: Not a directory; give a folder that can be written"),
+]
+CHANGED = [
+    ("published: 150%", "published: 150bps",
+     '{papers}/p/one.yaml:39: claims[2].published: "150bps" is not a number; '),
+    ("scenario: s.yaml", "scenario: t.yaml",
+     "{papers}/p/one.yaml: grids: {papers}/p/t.yaml: cannot be read: "),
+    ("{from: lossy}", "{from: lossy, set: {host.mtu: 5us}}",
+     '{papers}/p/one.yaml:4: grids[0]: does not say host.mtu, as another grid does; add it to its '
+     'set'),
+    ("[{from: lossless}, {from: lossy}]",
+     "[{from: lossless, set: {host.mtu: 5us}}, {from: lossy, set: {host.mtu: 5us}}]",
+     '{papers}/p/one.yaml: grids: --set host.mtu=5us: host.mtu: "5us": "us" is not a unit of size'),
+]
+
+
+def test_bad_input(work):
+    papers = os.path.join(work, "papers")
+    os.makedirs(os.path.join(work, "out"), exist_ok=True)
+    before = sorted(os.listdir(work))
+    cases = [(arguments, None, said) for arguments, said in BAD]
+    cases += [(["p/one"], FIGURE.replace(old, new), said) for old, new, said in CHANGED]
+    for arguments, text, said in cases:
+        write(os.path.join(papers, "p"), "one.yaml", text if text is not None else FIGURE)
+        done = reproduce(work, *arguments, status=2)
+        check(done.stderr.startswith(said.format(papers=papers)) and done.stderr.count("\n") == 1,
+              arguments, "says", done.stderr, "not", said)
+        check(sorted(os.listdir(work)) == before, arguments, "left something behind")
+    write(os.path.join(papers, "p"), "one.yaml", FIGURE)
+
+
+def test_papers_that_come_with_it():
+    folder = os.path.join(SOURCE, "papers")
+    for name in sorted(entry.name for entry in os.scandir(folder) if entry.is_dir()):
+        files = {file[:-5] for file in os.listdir(os.path.join(folder, name))
+                 if file.endswith(".yaml")}
+        for mode in ("--quick", "--full"):
+            done = subprocess.run([OCHE, "reproduce", name, mode, "--list", "--papers", folder],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                  check=False)
+            check(done.returncode == 0, name, mode, done.stderr)
+            listed = set(re.findall(r"^(\w+): .* \d+ +\d+  ", done.stdout, re.M))
+            check(listed and listed <= files, name, listed, files)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as work:
+        work = os.path.realpath(work)
+        make_papers(work)
+        test_a_paper(work)
+        test_again(work)
+        test_quick(work)
+        test_dying(work)
+        make_papers(work)
+        test_lists(work)
+        test_bad_input(work)
+    test_papers_that_come_with_it()
+    for failure in failures:
+        print("FAILED:", failure)
+    return 1 if failures else 0
+
+
+sys.exit(main())
