@@ -31,6 +31,10 @@ typedef uint64_t oche_time; /* picoseconds */
 #define OCHE_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define OCHE_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
+/* For the packet path: a function with a second, rare caller; and what is rare itself. */
+#define OCHE_ALWAYS_INLINE inline __attribute__((always_inline))
+#define OCHE_NOINLINE      __attribute__((noinline))
+
 /*
  * Reports a broken invariant and does not return. Each program that links core supplies it (the
  * simulator adds the command that repeats the run). Never reachable from input.

@@ -61,11 +61,22 @@ static inline uint64_t head_bytes_before(const struct oche_qp *qp, uint32_t psn)
 }
 
 /*
+ * With whole_messages: how far an ACK that ends within a message counts, which is no further than
+ * this pass has sent. tx.next may be in a message that this ACK has completed.
+ */
+static OCHE_NOINLINE uint32_t within_pass(const struct oche_qp *qp, uint32_t target)
+{
+    if (oche_psn_diff(target, qp->tx.next) <= 0)
+        return target;
+    return oche_psn_diff(qp->tx.next, qp->tx.una) > 0 ? qp->tx.next : qp->tx.una;
+}
+
+/*
  * Moves una up to `target` (at most tx.high), completing what lies behind; stops at a READ or an
  * atomic that waits for its response. Returns the payload that this acknowledged. With
  * whole_messages an ACK within a message that goes past tx.next is of an earlier pass.
  */
-static uint64_t advance(struct oche_qp *qp, uint32_t target, oche_time now)
+static OCHE_ALWAYS_INLINE uint64_t advance(struct oche_qp *qp, uint32_t target, oche_time now)
 {
     uint64_t acked = 0;
 
@@ -74,10 +85,8 @@ static uint64_t advance(struct oche_qp *qp, uint32_t target, oche_time now)
         if (OCHE_UNLIKELY(is_read_or_atomic(qp->head_opcode)))
             break;
         bool whole = oche_psn_diff(target, end) >= 0;
-        if (OCHE_UNLIKELY(!whole && (qp->flags & QP_WHOLE_MESSAGES)) &&
-            oche_psn_diff(target, qp->tx.next) > 0)
-            /* tx.next may be in a message that this ACK has completed. */
-            target = oche_psn_diff(qp->tx.next, qp->tx.una) > 0 ? qp->tx.next : qp->tx.una;
+        if (OCHE_UNLIKELY(qp->flags & QP_WHOLE_MESSAGES) && !whole)
+            target = within_pass(qp, target);
         uint32_t to = whole ? end : target;
         acked += head_bytes_before(qp, to) - head_bytes_before(qp, qp->tx.una);
         qp->tx.una = to;

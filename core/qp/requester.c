@@ -431,9 +431,10 @@ static void sent_unreliably(struct oche_qp *qp, const struct oche_packet *packet
  * Tells recovery that a packet has left. Going on elsewhere from here is its plan, not a loss: it
  * is not traced as going back, and an ACK is asked for when it would have been.
  */
-static void note_sent(struct oche_qp *qp, const struct oche_packet *packet, bool last,
-                      oche_time now)
+static OCHE_NOINLINE void note_sent(struct oche_qp *qp, const struct oche_packet *packet,
+                                    oche_time now)
 {
+    bool last = oche_opcode_has(packet->opcode, OCHE_OP_LAST | OCHE_OP_PAYLOAD);
     uint32_t before = qp->tx.next;
 
     qp->nic->recovery->sent(&qp->tx, packet->psn, last, now);
@@ -464,7 +465,6 @@ bool requester_transmit(struct oche_qp *qp, struct oche_packet *packet, oche_tim
     if (oche_psn_diff(qp->tx.next, qp->tx.high) > 0)
         qp->tx.high = qp->tx.next;
     bool whole = qp->cursor_offset >= qp->cursor_length;
-    bool ends = whole && !is_read_or_atomic(qp->cursor_opcode);
     if (OCHE_UNLIKELY(whole)) {
         qp->send_next++;
         if (qp->send_next != qp->send_started)
@@ -473,7 +473,7 @@ bool requester_transmit(struct oche_qp *qp, struct oche_packet *packet, oche_tim
     if (qp->transport == OCHE_TRANSPORT_UC)
         sent_unreliably(qp, packet, whole, now);
     else if (OCHE_UNLIKELY(qp->nic->recovery->sent != NULL))
-        note_sent(qp, packet, ends, now);
+        note_sent(qp, packet, now);
     return true;
 }
 

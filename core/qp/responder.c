@@ -110,6 +110,26 @@ static void restart_message(struct arrival *a)
     qp->rx.epsn = qp->rx.message_start;
 }
 
+/* It is not the expected packet. */
+static OCHE_NOINLINE enum verdict judge_other(struct arrival *a, enum oche_verdict verdict,
+                                              const struct oche_recovery_reply *reply)
+{
+    if (reply->send_ack)
+        response_ask_ack(a->qp);
+    if (verdict == OCHE_VERDICT_DUPLICATE)
+        return DUPLICATE;
+    if (verdict == OCHE_VERDICT_PLACED) {
+        count_duplicate(a);
+        return DROP;
+    }
+    drop_out_of_order(a);
+    if (verdict == OCHE_VERDICT_PLACE)
+        keep(a);
+    if (reply->restart)
+        restart_message(a);
+    return DROP;
+}
+
 /* Is it the expected packet? Recovery says what to do with any other. */
 static inline enum verdict check_sequence(struct arrival *a)
 {
@@ -127,20 +147,7 @@ static inline enum verdict check_sequence(struct arrival *a)
         timers_want(qp, qp->rx.timer);
     if (OCHE_LIKELY(verdict == OCHE_VERDICT_DELIVER))
         return GO;
-    if (reply.send_ack)
-        response_ask_ack(qp);
-    if (verdict == OCHE_VERDICT_DUPLICATE)
-        return DUPLICATE;
-    if (verdict == OCHE_VERDICT_PLACED) {
-        count_duplicate(a);
-        return DROP;
-    }
-    drop_out_of_order(a);
-    if (verdict == OCHE_VERDICT_PLACE)
-        keep(a);
-    if (OCHE_UNLIKELY(reply.restart))
-        restart_message(a);
-    return DROP;
+    return judge_other(a, verdict, &reply);
 }
 
 /* Does it continue the message that is arriving, or begin one when none is? */
@@ -316,14 +323,18 @@ static enum verdict move_payload_around(struct arrival *a)
     return BAD_OPERATION;
 }
 
+static inline bool has_bytes(const struct arrival *a)
+{
+    return a->nic->port->write != NULL && a->packet->payload_bytes > 0 &&
+           (a->packet->ext & OCHE_EXT_PAYLOAD);
+}
+
 static enum verdict move_payload(struct arrival *a)
 {
     struct oche_qp *qp = a->qp;
     const struct oche_packet *packet = a->packet;
     uint32_t bytes = packet->payload_bytes;
 
-    if (a->nic->port->write == NULL || bytes == 0 || !(packet->ext & OCHE_EXT_PAYLOAD))
-        return GO;
     if (OCHE_UNLIKELY(qp->flags & QP_HOLDS))
         return move_payload_around(a);
     if (qp->operation == OCHE_OPERATION_SEND) {
@@ -396,7 +407,7 @@ static enum verdict execute_data(struct arrival *a)
         qp->recv_taken = true;
     if (a->row->flags & OCHE_OP_FIRST)
         begin_message(a);
-    enum verdict verdict = move_payload(a);
+    enum verdict verdict = has_bytes(a) ? move_payload(a) : GO;
     if (verdict != GO)
         return verdict;
     qp->message_bytes += bytes;
@@ -607,7 +618,7 @@ static inline enum verdict run_checks(struct arrival *a)
  * there, it is executed as if it came now. Else: an ACK, or a NAK if the next gap is known, which
  * acknowledges the same.
  */
-static bool next_kept(struct arrival *a, struct oche_packet *packet)
+static OCHE_NOINLINE bool next_kept(struct arrival *a, struct oche_packet *packet)
 {
     struct oche_qp *qp = a->qp;
 
