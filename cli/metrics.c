@@ -216,6 +216,12 @@ static void timeouts(struct oche_table *table, const struct oche_outcome *o, uns
     count_cell(table, o->totals.nic.timeouts);
 }
 
+static void timeouts_by_cause(struct oche_table *table, const struct oche_outcome *o,
+                              unsigned which)
+{
+    count_cell(table, o->totals.timeout_causes[which]);
+}
+
 static void naks(struct oche_table *table, const struct oche_outcome *o, unsigned which)
 {
     (void)which;
@@ -239,6 +245,38 @@ static const struct row traffic_rows[] = {
     {"dropped for another reason", 0, other_drops},
     {"lost on links", 0, lost},
 };
+
+/* Under the timeouts: what they came from, as far as they did. */
+static void cause_rows(struct oche_table *table, const struct oche_outcome *outcomes, size_t count)
+{
+    static const struct row rows[OCHE_TIMEOUT_CAUSES] = {
+        {"  the last packet was lost", OCHE_TIMEOUT_LAST_PACKET, timeouts_by_cause},
+        {"  the last ACK was lost", OCHE_TIMEOUT_LAST_ACK, timeouts_by_cause},
+        {"  the NAK was lost", OCHE_TIMEOUT_NAK_LOST, timeouts_by_cause},
+        {"  the same packet was lost twice", OCHE_TIMEOUT_LOST_TWICE, timeouts_by_cause},
+        {"  the NAK waited for its interval", OCHE_TIMEOUT_NAK_HELD, timeouts_by_cause},
+        {"  the answer was on its way", OCHE_TIMEOUT_OTHER, timeouts_by_cause},
+    };
+
+    for (unsigned cause = 0; cause < OCHE_TIMEOUT_CAUSES; cause++) {
+        uint64_t sum = 0;
+
+        for (size_t i = 0; i < count; i++)
+            sum += outcomes[i].totals.timeout_causes[rows[cause].which];
+        if (sum > 0)
+            add_row(table, &rows[cause], outcomes, count);
+    }
+}
+
+static void traffic(struct oche_table *table, const struct oche_outcome *outcomes, size_t count)
+{
+    oche_table_rule(table);
+    for (size_t i = 0; i < COUNT_OF(traffic_rows); i++) {
+        add_row(table, &traffic_rows[i], outcomes, count);
+        if (traffic_rows[i].cell == timeouts)
+            cause_rows(table, outcomes, count);
+    }
+}
 
 /* ---- places ---- */
 
@@ -473,7 +511,7 @@ void oche_metric_rows(struct oche_table *table, enum oche_metric_group group,
         list_rows(table, outcomes, count);
         break;
     case OCHE_METRICS_TRAFFIC:
-        fixed_rows(table, traffic_rows, COUNT_OF(traffic_rows), outcomes, count);
+        traffic(table, outcomes, count);
         break;
     case OCHE_METRICS_LINKS:
         place_rows(table, "link utilisation, mean, most", utilisation, outcomes, count);

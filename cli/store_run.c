@@ -244,6 +244,10 @@ static void store_totals(struct oche_results *results, const struct oche_outcome
         snprintf(name, sizeof(name), "nic_%s", nic_counters[i].name);
         oche_results_counter(results, "all", name, counter_in(&totals->nic, &nic_counters[i]));
     }
+    for (unsigned cause = 0; cause < OCHE_TIMEOUT_CAUSES; cause++) {
+        snprintf(name, sizeof(name), "timeouts_%s", oche_timeout_cause_name(cause));
+        oche_results_counter(results, "all", name, totals->timeout_causes[cause]);
+    }
     for (unsigned place = 0; place < OCHE_PLACES; place++) {
         static const char *const places[OCHE_PLACES] = {
             [OCHE_PLACE_TO_HOST] = "tor_to_host",     [OCHE_PLACE_TOR_UP] = "tor_to_up",

@@ -269,10 +269,12 @@ struct oche_psn_note {
 
 /* What a reliable queue pair knows of losses: for whoever looks for what a timeout came from. */
 struct oche_qp_losses {
+    bool selective;                 /* a NAK makes it send what is missing, not all from there on */
     uint32_t una, next, high;       /* as in struct oche_recovery_tx */
     uint32_t epsn;                  /* expected from the peer */
     struct oche_psn_note nak_taken; /* the last NAK (sequence error) that was acted upon */
     struct oche_psn_note missing;   /* the last expected PSN that another one came instead of */
+    struct oche_psn_note restarted; /* the last gap because of which a message began again */
     struct oche_psn_note nak_sent;  /* the last NAK that left */
 };
 void oche_qp_losses(const struct oche_qp *qp, struct oche_qp_losses *losses);

@@ -136,7 +136,7 @@ static void clear(struct oche_qp *qp)
     qp->reads_started = 0;
     qp->rtt_head = qp->rtt_tail = 0;
     qp->peer_slot = NO_SLOT;
-    qp->nak_taken = qp->missing = qp->nak_sent = (struct oche_psn_note){0};
+    qp->nak_taken = qp->missing = qp->restarted = qp->nak_sent = (struct oche_psn_note){0};
     atomic_store_explicit(&qp->posted_sends, 0, memory_order_relaxed);
     atomic_store_explicit(&qp->posted_recvs, 0, memory_order_relaxed);
     atomic_store_explicit(&qp->retired_sends, 0, memory_order_relaxed);
@@ -427,12 +427,14 @@ uint64_t oche_qp_timeouts(const struct oche_qp *qp)
 void oche_qp_losses(const struct oche_qp *qp, struct oche_qp_losses *losses)
 {
     *losses = (struct oche_qp_losses){
+        .selective = qp->nic->recovery->sacked != NULL && (qp->flags & QP_EXTENDED),
         .una = qp->tx.una,
         .next = qp->tx.next,
         .high = qp->tx.high,
         .epsn = qp->rx.epsn,
         .nak_taken = qp->nak_taken,
         .missing = qp->missing,
+        .restarted = qp->restarted,
         .nak_sent = qp->nak_sent,
     };
 }

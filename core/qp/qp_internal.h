@@ -226,7 +226,7 @@ struct oche_qp {
     uint32_t placed_mask;
     uint32_t placed_end;  /* with QP_HOLDS: one past the highest PSN kept */
     oche_time ack_waited; /* for the ACK, when the timer was armed; of recovery's rto only */
-    struct oche_psn_note nak_taken, missing, nak_sent;
+    struct oche_psn_note nak_taken, missing, restarted, nak_sent;
     oche_time rnr_silence; /* QP_WAS_RNR: the peer still waits, until then */
     uint8_t min_rnr_timer;
     bool recv_taken; /* the receive at recv_head belongs to the message in progress */

@@ -106,6 +106,7 @@ static void restart_message(struct arrival *a)
     if (qp->operation == OCHE_OPERATION_NONE)
         return;
     qp_trace(qp, a->now, OCHE_TRACE_RESTARTED, qp->rx.message_start, qp->message_bytes);
+    qp_note(&qp->restarted, qp->rx.epsn, a->now);
     abandon_message(qp);
     qp->rx.epsn = qp->rx.message_start;
 }

@@ -48,7 +48,7 @@ struct oche_connection {
     uint32_t timeouts;      /* by the source: of the flows that completed */
     uint64_t retransmitted; /* the same, packets */
     uint32_t delivered;     /* written by the destination */
-    uint32_t psn_delivered; /* by the destination: PSNs delivered so far, mod 2^24 */
+    uint64_t packets_delivered; /* by the destination: of the flows that were delivered */
 };
 
 struct oche_flows {

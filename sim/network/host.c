@@ -338,8 +338,7 @@ static void on_delivered(void *context, struct oche_qp *qp, uint32_t bytes, bool
     struct oche_connection *connection = &host->flows->connections[qpn - OCHE_FIRST_QPN];
     uint32_t number = host->flows->order[connection->first + connection->delivered++];
     const struct oche_flow_plan *plan = &host->flows->plan[number];
-    connection->psn_delivered =
-        oche_psn_add(connection->psn_delivered, packets_of(host, plan->bytes));
+    connection->packets_delivered += packets_of(host, plan->bytes);
     host->flows->received[number].delivered = now;
     oche_trace_emit(&host->shard->network->nodes[host->address].trace, now, OCHE_TRACE_FLOW_ENDED,
                     qpn, number, plan->bytes);
@@ -363,10 +362,19 @@ static struct oche_qp *on_unknown_qp(void *context, const struct oche_packet *pa
     const struct oche_connection *connection = &host->flows->connections[number];
     if (connection->dst != host->address || connection->src != packet->src)
         return NULL; /* an ACK that comes after its sender's queue pair is gone */
-    struct oche_qp *qp = open_qp(host, number, connection->src, connection->psn_delivered, 0, now);
+    uint32_t psn = (uint32_t)connection->packets_delivered & OCHE_PSN_MASK;
+    struct oche_qp *qp = open_qp(host, number, connection->src, psn, 0, now);
     if (connection->delivered == connection->count)
         linger(host, qp, now);
     return qp;
+}
+
+static void on_timed_out(void *context, struct oche_qp *qp, oche_time now)
+{
+    struct oche_host *host = context;
+
+    if (host->shard->network->keep_mishaps)
+        oche_mishaps_timed_out(&host->shard->mishaps, qp, now);
 }
 
 static void on_read(void *context, const struct oche_region *region, uint64_t offset, void *to,
@@ -389,10 +397,12 @@ static void on_write(void *context, const struct oche_region *region, uint64_t o
 static const struct oche_nic_port plain_port = {
     .delivered = on_delivered,
     .unknown_qp = on_unknown_qp,
+    .timed_out = on_timed_out,
 };
 static const struct oche_nic_port payload_port = {
     .delivered = on_delivered,
     .unknown_qp = on_unknown_qp,
+    .timed_out = on_timed_out,
     .read = on_read,
     .write = on_write,
 };
@@ -599,4 +609,14 @@ uint32_t oche_host_arrived_bytes(const struct oche_host *host, uint32_t connecti
     const struct oche_qp *qp = oche_nic_find_qp(host->nic, OCHE_FIRST_QPN + connection);
 
     return qp == NULL ? 0 : oche_qp_arrived_bytes(qp);
+}
+
+bool oche_host_losses(const struct oche_host *host, uint32_t connection,
+                      struct oche_qp_losses *losses)
+{
+    const struct oche_qp *qp = oche_nic_find_qp(host->nic, OCHE_FIRST_QPN + connection);
+
+    if (qp != NULL)
+        oche_qp_losses(qp, losses);
+    return qp != NULL;
 }

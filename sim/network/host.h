@@ -70,5 +70,8 @@ uint64_t oche_host_corrupt_bytes(const struct oche_host *host);
 uint64_t oche_host_rate_bps(const struct oche_host *host, uint32_t connection);
 /* Bytes that have arrived here, in order, of the connection's message that is arriving. */
 uint32_t oche_host_arrived_bytes(const struct oche_host *host, uint32_t connection);
+/* What the connection's queue pair here knows of losses; false: there is none now. */
+bool oche_host_losses(const struct oche_host *host, uint32_t connection,
+                      struct oche_qp_losses *losses);
 
 #endif

@@ -71,6 +71,7 @@ void oche_network_free(struct oche_network *network)
         if (shard->events.buckets != NULL)
             oche_events_free(&shard->events);
         oche_packet_pool_free(&shard->pool);
+        oche_mishaps_free(&shard->mishaps);
         oche_arena_free(&shard->arena);
         for (uint32_t d = 0; d < network->shard_count; d++)
             free(shard->outbox[d].ports);
@@ -226,6 +227,8 @@ static bool special(struct oche_shard *shard, uint32_t number, struct oche_packe
         extra->lost_bytes += packet->frame_bytes;
         oche_trace_emit(&network->nodes[network->ports[number].node].trace, now, OCHE_TRACE_DROPPED,
                         packet->dest_qpn, UINT64_C(1) << 32, packet->psn);
+        if (network->keep_mishaps)
+            oche_mishaps_lost(&shard->mishaps, packet, now);
         oche_packet_return(&shard->pool, packet);
         return false;
     }

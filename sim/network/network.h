@@ -20,6 +20,7 @@
 #include "fabric/switch.h"
 #include "sim/engine/arena.h"
 #include "sim/engine/event_queue.h"
+#include "sim/network/mishaps.h"
 #include "sim/network/packet_pool.h"
 
 /* At one time and node, events run in this order; it is part of an event's identity. */
@@ -87,7 +88,8 @@ struct oche_shard {
     struct oche_network *network;
     uint64_t hops; /* packets put on a link, control included */
     uint64_t handled_events;
-    uint64_t flows_completed; /* by senders here, failed ones included */
+    uint64_t flows_completed;    /* by senders here, failed ones included */
+    struct oche_mishaps mishaps; /* with network->keep_mishaps; taken between windows */
     uint32_t index;
     struct oche_mailbox *outbox; /* by destination shard */
     uint8_t *scratch;            /* two frames, for bytes mode */
@@ -109,7 +111,8 @@ struct oche_network {
     oche_time now;    /* everything before has happened */
     bool ipv6;        /* for bytes mode */
     bool bytes_mode;  /* encode and decode every packet at every link */
-    oche_tap *tap;    /* with taps: one shard only */
+    bool keep_mishaps;
+    oche_tap *tap; /* with taps: one shard only */
     void *tap_context;
 };
 

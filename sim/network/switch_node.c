@@ -81,6 +81,8 @@ void oche_switch_node_arrival(struct oche_shard *shard, struct oche_port *port,
     if (OCHE_UNLIKELY(egress < 0)) {
         oche_trace_emit(&shard->network->nodes[port->node].trace, now, OCHE_TRACE_DROPPED,
                         packet->dest_qpn, port->local, packet->psn);
+        if (shard->network->keep_mishaps)
+            oche_mishaps_lost(&shard->mishaps, packet, now);
         oche_packet_return(&shard->pool, packet);
     } else {
         kick(shard, first + egress, now);

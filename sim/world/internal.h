@@ -31,6 +31,8 @@ struct oche_world {
     struct oche_host **hosts;
     struct oche_switch **switches;
     char *losses; /* struct oche_loss, one a port, wherever packets may be lost */
+    struct oche_timeout_causes *causes;
+    uint64_t timeout_causes[OCHE_TIMEOUT_CAUSES]; /* since the end of warm-up */
     struct oche_world_watched *watched;
     uint32_t watched_count;
 
@@ -52,6 +54,12 @@ struct oche_world {
 void oche_world_series_start(struct oche_world *world);
 void oche_world_series_sample(struct oche_world *world);
 void oche_world_series_free(struct oche_world *world);
+
+/* causes.c */
+void oche_world_causes_start(struct oche_world *world);
+/* Between windows: judges what timed out in the one that has ended. */
+void oche_world_causes_judge(struct oche_world *world);
+void oche_world_causes_free(struct oche_world *world);
 
 void *oche_world_make(size_t count, size_t bytes);
 

@@ -31,6 +31,7 @@ static bool at_window_end(void *context, oche_time now)
     struct watcher *watcher = context;
     struct oche_world *world = watcher->world;
 
+    oche_world_causes_judge(world);
     if (watcher->report != NULL && watcher->windows++ % REPORT_EVERY == 0) {
         struct oche_progress progress = {
             .now = now,
@@ -51,6 +52,7 @@ static void end_warmup(struct oche_world *world)
     oche_time now = world->network.now;
 
     world->measured_from = now;
+    memset(world->timeout_causes, 0, sizeof(world->timeout_causes));
     for (uint32_t i = 0; i < world->topology.host_count; i++) {
         world->nic_before[i] = *oche_nic_stats(oche_host_nic(world->hosts[i]));
         world->late_before[i] =

@@ -321,6 +321,7 @@ struct oche_world *oche_world_create(const struct oche_world_config *config, cha
     build_taps(world);
     world->line_before = oche_world_make(world->network.port_count, sizeof(uint64_t));
     world->lost_before = oche_world_make(world->network.port_count, sizeof(uint64_t));
+    oche_world_causes_start(world);
     oche_network_ready(&world->network);
     for (uint32_t i = 0; i < world->topology.host_count; i++)
         oche_host_begin(world->hosts[i]);
@@ -332,6 +333,7 @@ void oche_world_free(struct oche_world *world)
     if (world == NULL)
         return;
     oche_world_series_free(world);
+    oche_world_causes_free(world);
     for (uint32_t i = 0; i < world->watched_count; i++)
         free(world->watched[i].watch.time);
     free(world->hosts);

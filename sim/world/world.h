@@ -10,6 +10,7 @@
 #ifndef OCHE_SIM_WORLD_WORLD_H
 #define OCHE_SIM_WORLD_WORLD_H
 
+#include "sim/measure/timeout_causes.h"
 #include "sim/world/config.h"
 
 struct oche_world;
@@ -32,15 +33,16 @@ void oche_world_run(struct oche_world *world, oche_progress_report *report, void
 
 /* Sums over all hosts and switches since the end of warm-up, unless said otherwise. */
 struct oche_world_totals {
-    oche_time measured;    /* simulated time after warm-up */
-    uint64_t hops, events; /* whole run */
-    uint64_t hash;         /* of the trace, whole run */
+    oche_time measured;                            /* simulated time after warm-up */
+    uint64_t hops, events;                         /* whole run */
+    uint64_t hash;                                 /* of the trace, whole run */
     uint64_t flows, flows_completed, flows_failed; /* whole run */
-    struct oche_nic_stats nic;        /* sums */
-    uint64_t marks[OCHE_PLACES];      /* CE set, by place */
-    uint64_t departures[OCHE_PLACES]; /* packets that left, by place */
+    struct oche_nic_stats nic;                     /* sums */
+    uint64_t marks[OCHE_PLACES];                   /* CE set, by place */
+    uint64_t departures[OCHE_PLACES];              /* packets that left, by place */
     uint64_t drops[OCHE_DROP_CAUSES];
-    uint64_t lost_packets; /* on links, as the scenario says */
+    uint64_t timeout_causes[OCHE_TIMEOUT_CAUSES]; /* of nic.timeouts */
+    uint64_t lost_packets;                        /* on links, as the scenario says */
     uint64_t pauses_sent, pauses_received_by_hosts;
     oche_time pause_time;      /* sum over ports and classes that were held */
     uint64_t rejected_packets; /* by NICs, for what is wrong with them */

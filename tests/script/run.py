@@ -164,6 +164,31 @@ def test_results(work):
         check(one(db, "SELECT count(*) FROM histogram_names WHERE name = 'queue'") == 2, "queues")
 
 
+def test_timeout_causes(work):
+    """Also with a warm-up in which some run out: rows, counters and their sum are the same."""
+    rows = {"last_packet": "the last packet was lost", "last_ack": "the last ACK was lost",
+            "nak_lost": "the NAK was lost", "lost_twice": "the same packet was lost twice",
+            "nak_held": "the NAK waited for its interval", "other": "the answer was on its way"}
+    base = ("--set", "loss.probability=0.05", "--set", "host.ack_timeout=200us", "--set",
+            "recovery.nak_exception=false")
+    sums = []
+    for i, options in enumerate(([], ["--set", "warmup=1ms"])):
+        folder = os.path.join(work, f"causes{i}")
+        text = oche(scenario("losses"), "--out", folder, *base, *options)
+        shown = {cause: re.search(f"^  {row} +([\\d,]+)$", text, re.M)
+                 for cause, row in rows.items()}
+        with database(folder) as db:
+            counts = {cause: counter(db, "timeouts_" + cause) for cause in rows}
+            sums.append(counter(db, "nic_timeouts"))
+        for cause, count in counts.items():
+            said = shown[cause] and int(shown[cause].group(1).replace(",", ""))
+            check((said or 0) == count, "timeouts", cause, said, count)
+            check((count > 0) == bool(shown[cause]), "a row without timeouts", cause)
+        check(sum(counts.values()) == sums[-1] > 0, "causes", counts, "of", sums[-1])
+        check(counts["nak_held"] > 0 and counts["lost_twice"] > 0, counts)
+    check(sums[1] < sums[0], "timeouts in the warm-up count", sums)
+
+
 def test_csv(work):
     folder = os.path.join(work, "csv")
     oche(scenario("pauses"), "--out", folder, "--csv", "--quiet")
@@ -305,6 +330,7 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         test_determinism(work)
         test_results(work)
+        test_timeout_causes(work)
         test_csv(work)
         test_compare(work)
         test_capture(work)

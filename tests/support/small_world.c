@@ -73,6 +73,11 @@ void small_world_topology(struct small_world *small, const char *name, uint64_t 
     set(small->config.topology->table, small->topology_params, name, value);
 }
 
+void small_world_recovery(struct small_world *small, const char *name, uint64_t value)
+{
+    set(&small->config.recovery->table, small->recovery_params, name, value);
+}
+
 void small_world_cc(struct small_world *small, const char *name, uint64_t value)
 {
     set(&small->config.cc->table, small->cc_params, name, value);
@@ -98,6 +103,25 @@ static void listen(struct small_world *small)
     }
 }
 
+static void lose(struct small_world *small, unsigned which)
+{
+    const struct small_world_loss *loss = &small->losses[which];
+    const struct oche_network *network = oche_world_network(small->world);
+    uint32_t node, local;
+    char why[OCHE_TOPOLOGY_ERROR_BYTES];
+
+    if (!oche_topology_find_port(oche_world_topology(small->world), loss->port, &node, &local, why,
+                                 sizeof(why)) ||
+        !oche_loss_check(loss->pattern, why, sizeof(why)))
+        fail_msg("%s", why);
+    uint32_t number = network->nodes[node].first_port + local;
+    small->loss_memory[which] = calloc(1, oche_loss_bytes(loss->pattern));
+    assert_non_null(small->loss_memory[which]);
+    network->extras[number].loss =
+        oche_loss_create(small->loss_memory[which], 0, loss->pattern, small->config.seed, number);
+    network->ports[number].flags |= OCHE_PORT_SPECIAL;
+}
+
 void small_world_run(struct small_world *small, const struct oche_flow_plan *flows, uint32_t count)
 {
     char error[512] = "";
@@ -110,6 +134,9 @@ void small_world_run(struct small_world *small, const struct oche_flow_plan *flo
         fail_msg("%s", error);
     if (small->sink != NULL)
         listen(small);
+    for (unsigned i = 0; i < SMALL_WORLD_LOSSES; i++)
+        if (small->losses[i].port != NULL)
+            lose(small, i);
     oche_world_run(small->world, NULL, NULL);
     oche_world_totals(small->world, &small->totals);
 }
@@ -118,6 +145,10 @@ void small_world_end(struct small_world *small)
 {
     oche_world_free(small->world);
     small->world = NULL;
+    for (unsigned i = 0; i < SMALL_WORLD_LOSSES; i++) {
+        free(small->loss_memory[i]);
+        small->loss_memory[i] = NULL;
+    }
 }
 
 void small_world_free(struct small_world *small)

@@ -8,12 +8,21 @@
 
 #include "sim/world/world.h"
 
+#define SMALL_WORLD_LOSSES 4
+
+/* Packets that one port loses of what it sends; see fabric/loss.h. */
+struct small_world_loss {
+    const char *port, *pattern;
+};
+
 struct small_world {
     struct oche_world_config config;
     void *topology_params, *cc_params, *recovery_params;
     struct oche_workload_config workload;
     const struct oche_flow_plan *flows; /* the test's */
     uint32_t flow_count;
+    struct small_world_loss losses[SMALL_WORLD_LOSSES]; /* besides config.loss; port NULL: none */
+    void *loss_memory[SMALL_WORLD_LOSSES];
     oche_trace_sink *sink; /* of every node, with one thread; or NULL */
     void *sink_context;
     struct oche_world *world;
@@ -25,6 +34,7 @@ void small_world_init(struct small_world *small, const char *topology, const cha
                       const char *recovery);
 /* Sets a parameter of the topology, of congestion control or of recovery. */
 void small_world_topology(struct small_world *small, const char *name, uint64_t value);
+void small_world_recovery(struct small_world *small, const char *name, uint64_t value);
 void small_world_cc(struct small_world *small, const char *name, uint64_t value);
 void small_world_cc_real(struct small_world *small, const char *name, double value);
 /* Builds, runs to the end, reads the totals. Fails the test when the world cannot be built. */

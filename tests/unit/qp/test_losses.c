@@ -3,6 +3,7 @@
  * What a queue pair tells of losses: the PSN that others came instead of, the NAKs that left and
  * those that were acted upon, and where the sender stood when its ACK timer ran out.
  */
+#include "core/recovery/go_back_0.h"
 #include "core/wire/aeth.h"
 #include "tests/support/pair.h"
 #include "tests/support/test.h"
@@ -28,12 +29,19 @@ static enum pair_fate lose(struct pair *pair, int from, const struct oche_packet
                : PAIR_PASS;
 }
 
-static struct pair *run(int data, int naks, oche_time nak_interval)
-{
-    struct pair_options options = {.nak_interval = nak_interval, .ack_every = 64};
-    struct oche_send_work work = pair_work(OCHE_WORK_WRITE, 1, 0, 0, PACKETS * PAIR_MTU);
-    struct pair *pair = pair_open(&options);
+static struct oche_go_back_0_params go_back_0;
 
+static struct pair *run_scheme(const struct oche_recovery_scheme *recovery, int data, int naks,
+                               oche_time nak_interval)
+{
+    struct pair_options options = {.recovery = recovery,
+                                   .own_recovery_params = &go_back_0,
+                                   .nak_interval = nak_interval,
+                                   .ack_every = 64};
+    struct oche_send_work work = pair_work(OCHE_WORK_WRITE, 1, 0, 0, PACKETS * PAIR_MTU);
+
+    go_back_0 = (struct oche_go_back_0_params){.nak_interval = nak_interval, .nak_exception = true};
+    struct pair *pair = pair_open(&options);
     data_losses = data;
     nak_losses = naks;
     pair->fate = lose;
@@ -41,6 +49,11 @@ static struct pair *run(int data, int naks, oche_time nak_interval)
     pair_run_quiet(pair);
     pair_expect(pair, 0, 1, OCHE_STATUS_SUCCESS);
     return pair;
+}
+
+static struct pair *run(int data, int naks, oche_time nak_interval)
+{
+    return run_scheme(NULL, data, naks, nak_interval);
 }
 
 static void assert_never(const struct oche_psn_note *note)
@@ -59,6 +72,7 @@ static void test_nothing_lost(void **state)
         oche_qp_losses(pair->side[side].qp[0], &losses);
         assert_never(&losses.nak_taken);
         assert_never(&losses.missing);
+        assert_never(&losses.restarted);
         assert_never(&losses.nak_sent);
         assert_int_equal(losses.una, side == 0 ? PACKETS : 1000);
         assert_int_equal(losses.epsn, side == 0 ? 1000 : PACKETS);
@@ -80,12 +94,29 @@ static void test_repaired(void **state)
     assert_int_equal(receiver.nak_sent.psn, MISSING);
     assert_int_equal(sender.nak_taken.psn, MISSING);
     assert_true(receiver.missing.first < receiver.missing.last);
+    assert_never(&receiver.restarted);
     assert_true(receiver.nak_sent.first >= receiver.missing.first);
     /* The NAKs took equally long. */
     assert_int_equal(sender.nak_taken.first - receiver.nak_sent.first,
                      sender.nak_taken.last - receiver.nak_sent.last);
     assert_true(sender.nak_taken.first < sender.nak_taken.last);
     assert_int_equal(pair->side[0].timeouts, 0);
+    pair_close(pair);
+}
+
+/* The packets behind the gap come instead of the first one, as soon as that is expected again. */
+static void test_restarted(void **state)
+{
+    struct pair *pair = run_scheme(&oche_recovery_go_back_0, 1, 0, OCHE_NEVER);
+    struct oche_qp_losses receiver;
+
+    (void)state;
+    oche_qp_losses(pair->side[1].qp[0], &receiver);
+    assert_int_equal(receiver.restarted.psn, MISSING);
+    assert_int_equal(receiver.restarted.first, receiver.restarted.last);
+    assert_int_equal(receiver.missing.psn, 0);
+    assert_true(receiver.missing.first > receiver.restarted.last);
+    assert_int_equal(receiver.nak_sent.psn, 0);
     pair_close(pair);
 }
 
@@ -119,6 +150,7 @@ static void test_forgotten_at_reset(void **state)
         oche_qp_losses(pair->side[side].qp[0], &losses);
         assert_never(&losses.nak_taken);
         assert_never(&losses.missing);
+        assert_never(&losses.restarted);
         assert_never(&losses.nak_sent);
     }
     pair_close(pair);
@@ -127,9 +159,8 @@ static void test_forgotten_at_reset(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing_lost),
-        cmocka_unit_test(test_repaired),
-        cmocka_unit_test(test_timeout),
+        cmocka_unit_test(test_nothing_lost),       cmocka_unit_test(test_repaired),
+        cmocka_unit_test(test_restarted),          cmocka_unit_test(test_timeout),
         cmocka_unit_test(test_forgotten_at_reset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

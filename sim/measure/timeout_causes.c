@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Judging timeouts. What was lost is kept in a hash table, for each connection and PSN when first
+ * and when last; what both ends have left behind is dropped when the table would grow.
+ */
+#include "sim/measure/timeout_causes.h"
+
+#include <stdlib.h>
+
+#include "core/random.h"
+
+#define FIRST_CAPACITY 1024 /* a power of two */
+
+/* What an entry is about. */
+enum about {
+    NOTHING,
+    DATA,      /* of `psn`: first and last time that it was lost */
+    NAK,       /* of `psn`: the same */
+    ACK,       /* of `psn`: the same */
+    DUPLICATE, /* psn 0; last: when data was lost that the receiver had */
+    STALL,     /* psn 0; first: the PSN that was expected at the last timeout; last: when it was */
+};
+
+struct entry {
+    uint32_t connection;
+    uint32_t about; /* enum about */
+    uint64_t psn;   /* packets since the connection's first */
+    uint64_t first, last;
+};
+
+struct oche_timeout_causes {
+    oche_connection_look *look;
+    void *context;
+    struct entry *entries; /* open addressing */
+    uint32_t count, capacity;
+};
+
+const char *oche_timeout_cause_name(enum oche_timeout_cause cause)
+{
+    static const char *const names[OCHE_TIMEOUT_CAUSES] = {
+        [OCHE_TIMEOUT_LAST_PACKET] = "last_packet", [OCHE_TIMEOUT_LAST_ACK] = "last_ack",
+        [OCHE_TIMEOUT_NAK_LOST] = "nak_lost",       [OCHE_TIMEOUT_LOST_TWICE] = "lost_twice",
+        [OCHE_TIMEOUT_NAK_HELD] = "nak_held",       [OCHE_TIMEOUT_OTHER] = "other",
+    };
+
+    return cause < OCHE_TIMEOUT_CAUSES ? names[cause] : "?";
+}
+
+/* ---- the table ---- */
+
+static struct entry *make_entries(uint32_t capacity)
+{
+    struct entry *entries = calloc(capacity, sizeof(*entries));
+
+    if (entries == NULL)
+        oche_panic(__FILE__, __LINE__, "out of memory for the causes of timeouts");
+    return entries;
+}
+
+/* Where it is, or where it would be. */
+static struct entry *place(const struct oche_timeout_causes *causes, uint32_t connection,
+                           enum about about, uint64_t psn)
+{
+    uint64_t hash = oche_mix64(psn << 3 ^ about ^ (uint64_t)connection << 32);
+    uint32_t mask = causes->capacity - 1;
+
+    for (uint32_t at = (uint32_t)hash & mask;; at = (at + 1) & mask) {
+        struct entry *entry = &causes->entries[at];
+        if (entry->about == NOTHING || (entry->connection == connection &&
+                                        entry->about == (uint32_t)about && entry->psn == psn))
+            return entry;
+    }
+}
+
+static const struct entry *find(const struct oche_timeout_causes *causes, uint32_t connection,
+                                enum about about, uint64_t psn)
+{
+    const struct entry *entry = place(causes, connection, about, psn);
+
+    return entry->about == NOTHING ? NULL : entry;
+}
+
+/* Whether it can be the cause of a timeout that is still to come. */
+static bool matters(const struct oche_timeout_causes *causes, const struct entry *entry)
+{
+    struct oche_connection_progress progress;
+
+    if (entry->about == NOTHING)
+        return false;
+    causes->look(causes->context, entry->connection, &progress);
+    if (progress.acknowledged == UINT64_MAX)
+        return false;
+    switch ((enum about)entry->about) {
+    case DATA:
+    case NAK:
+        return entry->psn >= progress.expected;
+    case ACK:
+        return entry->psn >= progress.acknowledged;
+    case DUPLICATE:
+        return progress.acknowledged < progress.expected;
+    case STALL:
+        return entry->first >= progress.expected;
+    case NOTHING:
+        break;
+    }
+    return false;
+}
+
+/* Drops what does not matter, and grows if that was not enough. */
+static void make_room(struct oche_timeout_causes *causes)
+{
+    struct entry *old = causes->entries;
+    uint32_t old_capacity = causes->capacity, live = 0;
+
+    for (uint32_t i = 0; i < old_capacity; i++) {
+        if (matters(causes, &old[i]))
+            live++;
+        else
+            old[i].about = NOTHING;
+    }
+    OCHE_MUST(live < UINT32_C(1) << 29);
+    while (causes->capacity < 4 * live)
+        causes->capacity *= 2;
+    causes->entries = make_entries(causes->capacity);
+    causes->count = live;
+    for (uint32_t i = 0; i < old_capacity; i++)
+        if (old[i].about != NOTHING)
+            *place(causes, old[i].connection, (enum about)old[i].about, old[i].psn) = old[i];
+    free(old);
+}
+
+/* The entry, new if need be: then first is OCHE_NEVER and last is 0. */
+static struct entry *take(struct oche_timeout_causes *causes, uint32_t connection, enum about about,
+                          uint64_t psn)
+{
+    struct entry *entry = place(causes, connection, about, psn);
+
+    if (entry->about != NOTHING)
+        return entry;
+    if (causes->count >= causes->capacity / 2) {
+        make_room(causes);
+        entry = place(causes, connection, about, psn);
+    }
+    causes->count++;
+    *entry = (struct entry){
+        .connection = connection, .about = (uint32_t)about, .psn = psn, .first = OCHE_NEVER};
+    return entry;
+}
+
+struct oche_timeout_causes *oche_timeout_causes_create(oche_connection_look *look, void *context)
+{
+    struct oche_timeout_causes *causes = malloc(sizeof(*causes));
+
+    if (causes == NULL)
+        oche_panic(__FILE__, __LINE__, "out of memory for the causes of timeouts");
+    *causes =
+        (struct oche_timeout_causes){.look = look, .context = context, .capacity = FIRST_CAPACITY};
+    causes->entries = make_entries(causes->capacity);
+    return causes;
+}
+
+void oche_timeout_causes_free(struct oche_timeout_causes *causes)
+{
+    if (causes == NULL)
+        return;
+    free(causes->entries);
+    free(causes);
+}
+
+/* ---- what is lost ---- */
+
+/* The packet that a PSN stands for, near to `near`. */
+static uint64_t unwrap(uint32_t psn, uint64_t near)
+{
+    return near + (uint64_t)(int64_t)oche_psn_diff(psn, (uint32_t)near & OCHE_PSN_MASK);
+}
+
+void oche_timeout_causes_lost(struct oche_timeout_causes *causes, uint32_t connection,
+                              const struct oche_lost_packet *lost)
+{
+    struct oche_connection_progress progress;
+
+    causes->look(causes->context, connection, &progress);
+    uint64_t psn = unwrap(lost->psn, progress.expected);
+    bool old = oche_psn_diff(lost->psn, (uint32_t)progress.expected & OCHE_PSN_MASK) < 0;
+    enum about about = lost->kind == OCHE_LOST_ACK   ? ACK
+                       : lost->kind == OCHE_LOST_NAK ? NAK
+                       : old                         ? DUPLICATE
+                                                     : DATA;
+    if ((about == ACK && (!old || psn < progress.acknowledged)) || (about == NAK && old))
+        return; /* it would have said nothing new */
+    struct entry *entry = take(causes, connection, about, about == DUPLICATE ? 0 : psn);
+    entry->first = oche_time_min(entry->first, lost->time);
+    entry->last = lost->time > entry->last ? lost->time : entry->last;
+}
+
+/* ---- judging ---- */
+
+/* A timeout, and what is known about it. */
+struct stall {
+    const struct oche_timeout_causes *causes;
+    const struct oche_timed_out *timed_out;
+    struct oche_connection_progress at;
+    uint32_t connection;
+    uint64_t missing;          /* PSN */
+    const struct entry *lost;  /* that one */
+    const struct entry *again; /* the stall's earlier timeout, or NULL */
+    oche_time pass;            /* when the sender went back the last time */
+};
+
+static const struct entry *look_up(const struct stall *stall, enum about about, uint64_t psn)
+{
+    return find(stall->causes, stall->connection, about, psn);
+}
+
+/* Whether the note is of the PSN that is missing, or that a restarted message begins with. */
+static bool notes(const struct stall *stall, const struct oche_psn_note *note)
+{
+    return note->last > 0 && (note->psn == (stall->missing & OCHE_PSN_MASK) ||
+                              note->psn == (stall->at.expected & OCHE_PSN_MASK));
+}
+
+static bool noted_since(const struct stall *stall, const struct oche_psn_note *note)
+{
+    return notes(stall, note) && note->last > stall->lost->last;
+}
+
+/* What the receiver misses: what it expects, unless it has restarted because of a later gap. */
+static void find_missing(struct stall *stall)
+{
+    const struct oche_psn_note *gap = &stall->at.losses.restarted;
+    uint64_t behind = unwrap(gap->psn, stall->at.expected);
+
+    stall->missing = stall->at.expected;
+    stall->lost = look_up(stall, DATA, stall->missing);
+    if (gap->last > 0 && behind > stall->missing &&
+        (stall->lost == NULL || gap->last > stall->lost->last)) {
+        stall->missing = behind;
+        stall->lost = look_up(stall, DATA, behind);
+    }
+    stall->again = look_up(stall, STALL, 0);
+    if (!stall->timed_out->sender.selective)
+        stall->pass = stall->timed_out->sender.nak_taken.last;
+    if (stall->again != NULL && stall->again->last > stall->pass)
+        stall->pass = stall->again->last;
+    if (stall->again != NULL && stall->again->first != stall->at.expected)
+        stall->again = NULL;
+}
+
+/* Since when it is missing: since its first loss, or since a restart threw it away. */
+static oche_time missing_since(const struct stall *stall)
+{
+    const struct oche_psn_note *gap = &stall->at.losses.restarted;
+    bool thrown_away = gap->last > 0 && unwrap(gap->psn, stall->at.expected) > stall->missing;
+
+    return thrown_away ? oche_time_min(gap->last, stall->lost->first) : stall->lost->first;
+}
+
+/* Whether a NAK that asked for it reached the sender before it was lost again. */
+static bool asked_by_nak(const struct stall *stall)
+{
+    const struct oche_psn_note *taken = &stall->timed_out->sender.nak_taken;
+    oche_time since = missing_since(stall), last = stall->lost->last;
+
+    return notes(stall, taken) && ((since < taken->first && taken->first <= last) ||
+                                   (since < taken->last && taken->last <= last));
+}
+
+static bool asked_by_timeout(const struct stall *stall)
+{
+    return stall->again != NULL && missing_since(stall) < stall->again->last &&
+           stall->again->last <= stall->lost->last;
+}
+
+static bool nak_was_lost_since(const struct stall *stall, oche_time since)
+{
+    const struct entry *one = look_up(stall, NAK, stall->missing);
+    const struct entry *other = look_up(stall, NAK, stall->at.expected);
+
+    return (one != NULL && one->last >= since) || (other != NULL && other->last >= since);
+}
+
+/*
+ * Whether everything that was sent behind it in this pass, up to `next`, was lost. (Maybe before
+ * it: by a link that it had passed already.) A selective sender sends nothing behind it after a
+ * timeout.
+ */
+static bool tail_was_lost(const struct stall *stall, uint64_t next)
+{
+    if (stall->timed_out->sender.selective && asked_by_timeout(stall))
+        return true;
+    for (uint64_t psn = stall->missing + 1; psn < next; psn++) {
+        const struct entry *lost = look_up(stall, DATA, psn);
+        if (lost == NULL || lost->last < stall->pass)
+            return false;
+    }
+    return true;
+}
+
+/* Whether its last loss was that of a repair, asked for by a NAK (or a SACK) or a timeout. */
+static bool repair_was_lost(const struct stall *stall)
+{
+    if (stall->timed_out->sender.selective && stall->lost->first < stall->lost->last)
+        return true;
+    return asked_by_nak(stall) || asked_by_timeout(stall);
+}
+
+/* Nothing came behind it: there was nothing, or that was lost too. */
+static enum oche_timeout_cause judge_tail(const struct stall *stall, uint64_t next)
+{
+    bool selective = stall->timed_out->sender.selective;
+
+    if (selective && repair_was_lost(stall) && !asked_by_timeout(stall))
+        return OCHE_TIMEOUT_LOST_TWICE;
+    if (!tail_was_lost(stall, next))
+        return OCHE_TIMEOUT_OTHER;
+    return asked_by_nak(stall) ? OCHE_TIMEOUT_LOST_TWICE : OCHE_TIMEOUT_LAST_PACKET;
+}
+
+/* The receiver has all that was sent in this pass: the answer is missing, or what asked for it. */
+static enum oche_timeout_cause judge_answer(const struct stall *stall)
+{
+    uint64_t expected = stall->at.expected;
+    const struct entry *ack = look_up(stall, ACK, expected - 1);
+    const struct entry *duplicate = look_up(stall, DUPLICATE, 0);
+
+    if (unwrap(stall->timed_out->sender.una, expected) >= expected)
+        return OCHE_TIMEOUT_OTHER; /* nothing has left since it went back */
+    if (ack != NULL && ack->last >= stall->pass)
+        return OCHE_TIMEOUT_LAST_ACK;
+    if (nak_was_lost_since(stall, stall->pass))
+        return OCHE_TIMEOUT_NAK_LOST;
+    if (duplicate != NULL && duplicate->last >= stall->pass)
+        return OCHE_TIMEOUT_LAST_PACKET;
+    return OCHE_TIMEOUT_OTHER;
+}
+
+static enum oche_timeout_cause judge(const struct stall *stall)
+{
+    const struct oche_qp_losses *sender = &stall->timed_out->sender;
+    const struct oche_qp_losses *receiver = &stall->at.losses;
+    uint64_t next = unwrap(sender->next, stall->at.expected);
+    uint64_t high = unwrap(sender->high, stall->at.expected);
+    uint64_t una = unwrap(sender->una, stall->at.expected);
+
+    if ((sender->selective ? high : next) <= stall->at.expected)
+        return judge_answer(stall);
+    if (stall->lost == NULL || next <= stall->missing)
+        return OCHE_TIMEOUT_OTHER; /* it was not lost; it was not sent again */
+    bool twice = repair_was_lost(stall);
+    if (stall->lost->last < stall->pass && sender->selective && una < stall->at.expected)
+        return judge_answer(stall); /* it has asked again for what was there */
+    if (stall->lost->last < stall->pass || noted_since(stall, &sender->nak_taken))
+        return twice ? OCHE_TIMEOUT_LOST_TWICE : OCHE_TIMEOUT_OTHER; /* a repair is on its way */
+    if (nak_was_lost_since(stall, stall->lost->last + 1))
+        return OCHE_TIMEOUT_NAK_LOST;
+    if (!noted_since(stall, &receiver->missing) && !noted_since(stall, &receiver->restarted))
+        return judge_tail(stall, next);
+    if (twice)
+        return OCHE_TIMEOUT_LOST_TWICE;
+    return noted_since(stall, &receiver->nak_sent) ? OCHE_TIMEOUT_OTHER : OCHE_TIMEOUT_NAK_HELD;
+}
+
+enum oche_timeout_cause oche_timeout_causes_judge(struct oche_timeout_causes *causes,
+                                                  uint32_t connection,
+                                                  const struct oche_timed_out *timed_out)
+{
+    struct stall stall = {.causes = causes, .timed_out = timed_out, .connection = connection};
+
+    causes->look(causes->context, connection, &stall.at);
+    find_missing(&stall);
+    enum oche_timeout_cause cause = judge(&stall);
+    struct entry *again = take(causes, connection, STALL, 0);
+    again->first = stall.at.expected;
+    again->last = timed_out->time;
+    return cause;
+}

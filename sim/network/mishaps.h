@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What goes wrong in a window: packets that links lose or switches drop, and ACK timeouts. The
+ * shard in which it happens notes it; whoever runs the network takes the notes between windows,
+ * when no shard runs. Only with network->keep_mishaps, as they would pile up otherwise. Each list
+ * of a shard is in order of time.
+ */
+#ifndef OCHE_SIM_NETWORK_MISHAPS_H
+#define OCHE_SIM_NETWORK_MISHAPS_H
+
+#include "core/qp/nic.h"
+
+enum oche_lost_kind { OCHE_LOST_DATA, OCHE_LOST_ACK, OCHE_LOST_NAK };
+
+struct oche_lost_packet {
+    oche_time time;
+    uint32_t qpn; /* that it was sent to */
+    uint32_t psn;
+    uint32_t kind; /* enum oche_lost_kind */
+};
+
+struct oche_timed_out {
+    oche_time time;
+    uint32_t qpn;
+    struct oche_qp_losses sender; /* just before recovery acted */
+};
+
+/* Lists that grow; all zero: empty. */
+struct oche_mishaps {
+    struct oche_lost_packet *lost;
+    struct oche_timed_out *timed_out;
+    uint32_t lost_count, lost_capacity;
+    uint32_t timed_out_count, timed_out_capacity;
+    uint32_t lost_taken, timed_out_taken; /* the taker's: how many it has dealt with */
+};
+
+/* Other packets than request data, ACKs and sequence NAKs are not noted. */
+void oche_mishaps_lost(struct oche_mishaps *mishaps, const struct oche_packet *packet,
+                       oche_time now);
+void oche_mishaps_timed_out(struct oche_mishaps *mishaps, const struct oche_qp *qp, oche_time now);
+void oche_mishaps_clear(struct oche_mishaps *mishaps);
+void oche_mishaps_free(struct oche_mishaps *mishaps);
+
+#endif
