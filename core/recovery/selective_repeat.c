@@ -189,16 +189,26 @@ static void send_una_again(struct oche_recovery_tx *tx, struct selective_tx *sta
     plan(tx, state);
 }
 
-/* From a peer with extensions: responses are missing from una on, which no SACK speaks of. */
+/*
+ * From a peer with extensions: responses are missing from una on, which no SACK speaks of. What
+ * comes behind the gap is not kept, so all READs behind it must be asked for again; and as a PSN
+ * does not tell a READ, the same goes for everything else. An ACK or a refusal of that may have
+ * come already, and counted for nothing.
+ */
 static void selective_nak(struct oche_recovery_tx *tx, uint32_t psn, oche_time now)
 {
     struct selective_tx *state = tx->state;
 
     (void)now;
-    if (state->extended)
-        send_una_again(tx, state);
-    else
+    if (!state->extended) {
         tx->next = psn;
+        return;
+    }
+    forget(tx, state);
+    send_una_again(tx, state);
+    state->lost_end = tx->high;
+    state->walk = tx->una;
+    plan(tx, state);
 }
 
 static void selective_timeout(struct oche_recovery_tx *tx, oche_time now)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Random work: what is posted when, over which link. See qp_work.h. */
+#include "core/wire/opcode.h"
 #include "tests/property/qp_work.h"
 
 #include <stdarg.h>
@@ -68,6 +69,55 @@ static void plan_retries(struct qp_work *w, struct qp_work_plan *plan)
     }
 }
 
+static uint32_t own_window(const struct scheme *scheme)
+{
+    if (scheme->recovery->window_packets == NULL)
+        return UINT32_MAX;
+    return scheme->recovery->window_packets(&scheme->params);
+}
+
+/* Whether `scheme` finds, without a timer, each loss that packets follow. */
+static bool finds_losses(const struct scheme *scheme, const struct scheme *peer)
+{
+    const struct oche_param *exception = oche_param_find(&scheme->recovery->table, "nak_exception");
+
+    if (exception != NULL && oche_param_get(exception, &scheme->params).u == 0)
+        return false; /* it may hold a NAK back until nothing follows */
+    return own_window(scheme) >= 4 && own_window(scheme) <= own_window(peer);
+}
+
+/* No timer, and lose_once decides what is lost. */
+static void plan_timerless(struct qp_work *w, struct qp_work_plan *plan)
+{
+    struct pair_options *o = &plan->pair;
+
+    plan->timerless = true;
+    plan->clean = plan->mild = plan->finite = false;
+    o->drop = o->twice = o->late = o->damage = 0;
+    o->ack_timeout = OCHE_NEVER;
+    o->retry_count = o->rnr_retry = UINT32_MAX;
+    o->window_packets = qp_work_below(w, 2) ? 0 : 4 + qp_work_below(w, 20);
+}
+
+/*
+ * Loses some packets in the midst of a message, when they are sent for the first time; what follows
+ * them shows that they are missing.
+ */
+static enum pair_fate lose_once(struct pair *pair, int from, const struct oche_packet *packet)
+{
+    struct qp_work *w = pair->context;
+    const struct oche_opcode_row *row = oche_opcode(packet->opcode);
+    const bool response = (row->flags & OCHE_OP_RESPONSE) != 0;
+    uint32_t *sent = &w->way[response ? 1 - from : from].sent[response];
+
+    if (!(row->flags & OCHE_OP_PAYLOAD) || oche_psn_diff(packet->psn, *sent) < 0)
+        return PAIR_PASS;
+    *sent = oche_psn_add(packet->psn, 1);
+    if (!response && oche_psn_diff(packet->psn, w->way[from].acked) + 2 > (int)w->way[from].window)
+        return PAIR_PASS; /* nothing may follow it */
+    return !(row->flags & OCHE_OP_LAST) && qp_work_below(w, 8) == 0 ? PAIR_DROP : PAIR_PASS;
+}
+
 static void make_plan(struct qp_work *w, const struct scheme of_side[2], uint64_t seed)
 {
     static const uint32_t mtus[] = {64, 256, 1000, 1024, 4096};
@@ -107,6 +157,9 @@ static void make_plan(struct qp_work *w, const struct scheme of_side[2], uint64_
     plan->mild = trouble == 1;
     plan_faults(w, o, trouble);
     plan_retries(w, plan);
+    if (qp_work_below(w, 5) == 0 && finds_losses(&of_side[0], &of_side[1]) &&
+        finds_losses(&of_side[1], &of_side[0]))
+        plan_timerless(w, plan);
     plan->works = 20 + qp_work_below(w, WORKS - 19);
     plan->max_length = longest_for(o, lengths[qp_work_below(w, 4)], plan->mild);
     plan->cell = qp_work_below(w, plan->max_length < CELL_MOST ? plan->max_length : CELL_MOST) + 1;
@@ -362,13 +415,10 @@ static void run(struct qp_work *w)
 /* PSNs that a side may have outstanding, by its connection and its scheme. */
 static uint32_t window_of(const struct qp_work *w, const struct scheme *scheme)
 {
-    uint32_t window = w->plan.pair.window_packets, own = window;
+    const uint32_t connection = w->plan.pair.window_packets, own = own_window(scheme);
+    const uint32_t window = connection == 0 || own < connection ? own : connection;
 
-    if (scheme->recovery->window_packets != NULL)
-        own = scheme->recovery->window_packets(&scheme->params);
-    if (own != 0 && (window == 0 || own < window))
-        window = own;
-    return window == 0 ? UINT32_C(1) << 23 : window;
+    return window < UINT32_C(1) << 23 ? window : UINT32_C(1) << 23;
 }
 
 static void set_up(struct qp_work *w, const struct scheme of_side[2])
@@ -377,6 +427,8 @@ static void set_up(struct qp_work *w, const struct scheme of_side[2])
     w->pair->context = w;
     w->pair->tap = qp_work_sent;
     w->pair->arrival = qp_work_arrived;
+    if (w->plan.timerless)
+        w->pair->fate = lose_once;
     for (int side = 0; side < 2; side++) {
         pair_fill(w->pair, side, 0, PAIR_MEMORY, (uint8_t)(w->plan.pair.seed * 2 + (uint64_t)side));
         memset(w->pair->side[side].memory + COUNTER, 0, 8);
@@ -387,6 +439,7 @@ static void set_up(struct qp_work *w, const struct scheme of_side[2])
         w->way[side].failed = NONE;
         w->way[side].versions = 1;
         w->way[side].acked = pair_connection(w->pair, side, 0).send_psn;
+        w->way[side].sent[0] = w->way[side].sent[1] = w->way[side].acked;
         w->way[side].window = window_of(w, &of_side[side]);
     }
 }

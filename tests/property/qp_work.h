@@ -11,6 +11,7 @@
  *     older WRITE never shows over a newer one, atomics count;
  *   - not a byte beyond that changes in either memory;
  *   - no packet is sent beyond the window;
+ *   - where only packets are lost that others follow, and none twice, no ACK timer is needed;
  *   - nothing is stuck, and the counters agree with what was on the link.
  */
 #ifndef OCHE_TESTS_PROPERTY_QP_WORK_H
@@ -45,6 +46,7 @@ struct qp_work_plan {
     bool clean;            /* a link without faults */
     bool mild;             /* so few faults that no retry count of 7 is ever used up */
     bool finite;           /* retries are counted */
+    bool timerless;        /* no ACK timer, and losses that are found without one */
 };
 
 /* One work request, as it was posted. */
@@ -69,6 +71,7 @@ struct qp_way {
     uint32_t version_from[WORKS + 1], versions; /* version 0: what was there first */
     uint32_t acked;                             /* PSNs below have been acknowledged */
     uint32_t window;                            /* PSNs outstanding at most */
+    uint32_t sent[2]; /* one past the highest PSN sent: of requests, of responses to them */
 };
 
 struct qp_receives {

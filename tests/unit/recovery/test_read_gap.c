@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A gap in the responses of a READ, with other work behind it: whatever the scheme, all of it is
+ * done without an ACK timeout, as the packets behind the gap show all that is missing.
+ */
+#include "tests/support/test.h"
+
+#include "core/recovery/selective_repeat.h"
+#include "tests/unit/recovery/script.h"
+
+static union {
+    uint64_t align;
+    uint8_t bytes[256];
+} params;
+
+static struct pair_options with(const struct oche_recovery_scheme *scheme)
+{
+    assert_true(scheme->table.struct_bytes <= sizeof(params));
+    oche_param_defaults(&scheme->table, &params);
+    return (struct pair_options){.recovery = scheme,
+                                 .own_recovery_params = &params,
+                                 .extensions = scheme->extend != NULL,
+                                 .responder_resources = 8,
+                                 .initiator_depth = 8};
+}
+
+/* What was read behind the gap is not kept, so it has to be asked for again. */
+static void test_reads_behind(void **state)
+{
+    static const char *const losses[] = {"d0", "d1", "d4", "d1 d4", "d7", "d1 d7.2"};
+
+    (void)state;
+    for (size_t s = 0; s < oche_recovery_scheme_count; s++)
+        for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
+            const struct pair_options options = with(oche_recovery_schemes[s]);
+            struct script script;
+            script_open(&script, &options, losses[i]);
+            for (uint64_t id = 1; id <= 3; id++)
+                script_post(&script, OCHE_WORK_READ, id, 3);
+            pair_run_quiet(script.pair);
+            assert_int_equal(script_timeouts(&script), 0);
+            for (uint64_t id = 1; id <= 3; id++)
+                pair_expect(script.pair, 0, id, OCHE_STATUS_SUCCESS);
+            script_close(&script);
+        }
+}
+
+/* The ACK of a WRITE behind the READ has come while the gap was there. */
+static void test_writes_behind(void **state)
+{
+    static const char *const losses[] = {"d1", "d1 3", "d1 4", "d0 d2.2"};
+
+    (void)state;
+    for (size_t s = 0; s < oche_recovery_scheme_count; s++)
+        for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
+            const struct pair_options options = with(oche_recovery_schemes[s]);
+            struct script script;
+            script_open(&script, &options, losses[i]);
+            script_post(&script, OCHE_WORK_READ, 1, 3);
+            script_post(&script, OCHE_WORK_WRITE, 2, 1);
+            script_post(&script, OCHE_WORK_SEND, 3, 2);
+            pair_run_quiet(script.pair);
+            assert_int_equal(script_timeouts(&script), 0);
+            for (uint64_t id = 1; id <= 3; id++)
+                pair_expect(script.pair, 0, id, OCHE_STATUS_SUCCESS);
+            assert_int_equal(script.pair->side[1].delivered_bytes, 3 * PAIR_MTU);
+            script_close(&script);
+        }
+}
+
+/*
+ * Selective repeat: 41 was kept, and said to be, but in its turn there is no receive for it; the
+ * refusal comes while responses are missing, and means nothing then.
+ */
+static void test_refused_in_its_turn(void **state)
+{
+    const struct pair_options options = with(&oche_recovery_selective_repeat);
+    const struct oche_send_work work = pair_work(OCHE_WORK_WRITE_IMM, 3, 0, 0, 10);
+    struct script script;
+
+    (void)state;
+    script_open(&script, &options, "0 d2 d30");
+    script_post(&script, OCHE_WORK_WRITE, 1, 1);
+    script_post(&script, OCHE_WORK_READ, 2, 40);
+    pair_post(script.pair, 0, &work);
+    script_post(&script, OCHE_WORK_WRITE, 4, 1);
+    pair_run(script.pair, script.pair->now + 60 * OCHE_US);
+    pair_post_recv(script.pair, 1, 1, 0, 100);
+    pair_run_quiet(script.pair);
+    assert_int_equal(script_timeouts(&script), 0);
+    for (uint64_t id = 1; id <= 4; id++)
+        pair_expect(script.pair, 0, id, OCHE_STATUS_SUCCESS);
+    pair_expect(script.pair, 1, 1, OCHE_STATUS_SUCCESS);
+    script_close(&script);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reads_behind),
+        cmocka_unit_test(test_writes_behind),
+        cmocka_unit_test(test_refused_in_its_turn),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
