@@ -623,8 +623,6 @@ static OCHE_NOINLINE bool next_kept(struct arrival *a, struct oche_packet *packe
 {
     struct oche_qp *qp = a->qp;
 
-    if (qp_state(qp) == OCHE_QP_ERR)
-        return false;
     if (a->nic->recovery->holds(&qp->rx, qp->rx.epsn)) {
         placement_recall(qp, qp->rx.epsn, packet);
         a->packet = packet;
