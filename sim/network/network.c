@@ -283,6 +283,16 @@ void oche_network_wake(struct oche_shard *shard, uint32_t node, oche_time when)
                     at->first_port);
 }
 
+uint64_t oche_network_unsent_bytes(const struct oche_network *network, uint32_t port, oche_time now)
+{
+    oche_time busy_until = network->ports[port].busy_until;
+
+    if (busy_until <= now)
+        return 0;
+    uint64_t bytes = oche_bytes_in_time(busy_until - now, network->extras[port].rate_bps);
+    return bytes < network->ports[port].line_bytes ? bytes : network->ports[port].line_bytes;
+}
+
 uint64_t oche_network_hops(const struct oche_network *network)
 {
     uint64_t sum = 0;

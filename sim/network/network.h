@@ -43,7 +43,7 @@ struct oche_port {
     oche_time busy_until;                  /* of the transmitter */
     void *device;                          /* struct oche_switch or struct oche_host */
     oche_time delay;                       /* of the link */
-    uint64_t line_bytes;                   /* sent, frames and gaps */
+    uint64_t line_bytes;                   /* frames and gaps, the one that is being sent too */
     uint32_t peer;                         /* global number of the far port */
     uint32_t node;
     uint32_t ps_per_byte; /* 0: not a whole number, use the rate */
@@ -154,6 +154,10 @@ void oche_network_send(struct oche_shard *shard, uint32_t port, struct oche_pack
 void oche_network_wake(struct oche_shard *shard, uint32_t node, oche_time when);
 
 /* Sums over shards. */
+/* Of line_bytes what has not left by `now`: of the one packet that is being sent. Rounded up. */
+uint64_t oche_network_unsent_bytes(const struct oche_network *network, uint32_t port,
+                                   oche_time now);
+
 uint64_t oche_network_hops(const struct oche_network *network);
 uint64_t oche_network_events(const struct oche_network *network);
 /* Packets taken from the pools and not returned: in queues, on links. */

@@ -62,7 +62,9 @@ static void end_warmup(struct oche_world *world)
     for (uint32_t i = 0; i < world->topology.switch_count; i++)
         oche_switch_reset_stats(world->switches[i], now);
     for (uint32_t i = 0; i < world->network.port_count; i++) {
-        world->line_before[i] = world->network.ports[i].line_bytes;
+        /* Rounded up, so that no link ever carries more than it can. */
+        uint64_t unsent = oche_network_unsent_bytes(&world->network, i, now);
+        world->line_before[i] = world->network.ports[i].line_bytes - (unsent > 0 ? unsent - 1 : 0);
         world->lost_before[i] = world->network.extras[i].lost_packets;
     }
     for (uint32_t i = 0; i < world->watched_count; i++) {

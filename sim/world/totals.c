@@ -114,7 +114,11 @@ const struct oche_switch *oche_world_switch(const struct oche_world *world, uint
 
 uint64_t oche_world_line_bytes(const struct oche_world *world, uint32_t port)
 {
-    return world->network.ports[port].line_bytes - world->line_before[port];
+    const struct oche_network *network = &world->network;
+    uint64_t sent =
+        network->ports[port].line_bytes - oche_network_unsent_bytes(network, port, network->now);
+
+    return sent > world->line_before[port] ? sent - world->line_before[port] : 0;
 }
 
 uint32_t oche_world_watch_count(const struct oche_world *world)

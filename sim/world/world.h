@@ -62,7 +62,10 @@ const struct oche_flows *oche_world_flows(const struct oche_world *world);
 const struct oche_host *oche_world_host(const struct oche_world *world, uint32_t host);
 /* Switch number 0 … switch_count - 1. */
 const struct oche_switch *oche_world_switch(const struct oche_world *world, uint32_t number);
-/* Bytes that a port sent since the end of warm-up, frames and gaps. */
+/*
+ * Bytes that a port sent since the end of warm-up, frames and gaps; of a packet that it was sending
+ * then, or is sending now, the part that left in between.
+ */
 uint64_t oche_world_line_bytes(const struct oche_world *world, uint32_t port);
 
 /* Packets that links lost of what this port sent since the end of warm-up, as the scenario says. */

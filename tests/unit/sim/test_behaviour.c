@@ -352,6 +352,34 @@ static void test_one_path_a_flow(void **state)
     small_world_free(&small);
 }
 
+/* Wherever a run is cut: no link has carried more than it can, and a busy one no less. */
+static void test_use_of_links(void **state)
+{
+    static const uint64_t rates[] = {40 * OCHE_GBPS, 3 * OCHE_GBPS};
+    struct oche_flow_plan flow = small_flow(0, 1, 100000000, 0);
+    struct small_world small;
+
+    (void)state;
+    small_world_init(&small, "star", "none", "go_back_n");
+    small_world_topology(&small, "hosts", 2);
+    for (unsigned i = 0; i < 400; i++) {
+        uint64_t bps = rates[i % 2];
+
+        small_world_topology(&small, "host_rate", bps);
+        small.config.run.warmup = i % 4 < 2 ? 0 : i * 9973;
+        small.config.run.duration = small.config.run.warmup + 1 + i * 20011;
+        small_world_run(&small, &flow, 1);
+        const struct oche_network *network = oche_world_network(small.world);
+        uint64_t most = oche_bytes_in_time(small.totals.measured, bps);
+        for (uint32_t port = 0; port < network->port_count; port++)
+            assert_in_range(oche_world_line_bytes(small.world, port), 0, most);
+        /* A byte is left out at each end, as parts of bytes do not count. */
+        assert_true(oche_world_line_bytes(small.world, 0) + 2 >= most);
+        small_world_end(&small);
+    }
+    small_world_free(&small);
+}
+
 /* Links that lose one packet in five lose no PFC frame: no port is left paused, no buffer
  * overflows.
  */
@@ -392,6 +420,7 @@ int main(void)
         cmocka_unit_test(test_marking_at_both_ends),
         cmocka_unit_test(test_control_does_not_wait),
         cmocka_unit_test(test_one_path_a_flow),
+        cmocka_unit_test(test_use_of_links),
         cmocka_unit_test(test_pauses_are_not_lost),
     };
 
