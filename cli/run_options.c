@@ -37,6 +37,24 @@ static uint32_t read_threads(const char *text, struct argp_state *state)
     return (uint32_t)number;
 }
 
+/* What would be ignored is refused. */
+static void check_show(const struct oche_run_options *options, struct argp_state *state)
+{
+    const char *ignored = options->compare != NULL ? "--compare"
+                          : options->pcap != NULL  ? "--pcap"
+                          : options->out != NULL   ? "--out"
+                          : options->csv           ? "--csv"
+                                                   : NULL;
+
+    if (ignored != NULL)
+        argp_failure(state, 2, 0, "--show-defaults runs nothing; leave out %s", ignored);
+    if (options->scenario == NULL && options->set_count > 0)
+        argp_failure(state, 2, 0,
+                     "%s: --show-defaults without a scenario shows what can be written, which "
+                     "nothing overrides; give a scenario too",
+                     options->sets[0].typed);
+}
+
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
     struct oche_run_options *options = state->input;
@@ -77,6 +95,8 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         options->scenario = argument;
         return 0;
     case ARGP_KEY_END:
+        if (options->show_defaults)
+            check_show(options, state);
         if (options->scenario == NULL && !options->show_defaults)
             argp_failure(state, 2, 0,
                          "which scenario? give a YAML file, such as those in "

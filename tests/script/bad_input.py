@@ -173,6 +173,11 @@ COMMANDS = [
      "oche run: --pcap needs one thread; leave out --threads"),
     (["S", "--pcap", "x.pcap:1", "--compare", "seed=1,2"],
      "oche run: --pcap captures one run; leave out --compare"),
+    (["--show-defaults", "--set", "host.mtu=4KiB"],
+     "oche run: --set host.mtu=4KiB: --show-defaults without a scenario shows what can be written, "
+     "which nothing overrides; give a scenario too"),
+    (["S", "--show-defaults", "--compare", "seed=1,2"],
+     "oche run: --show-defaults runs nothing; leave out --compare"),
     (["S", "--out", "sizes.cdf/x"],
      "sizes.cdf/x: cannot be made: Not a directory; give a folder that can be written"),
     (["S", "--out", "sizes.cdf"],
