@@ -404,28 +404,40 @@ bool oche_bindings_fail(const struct oche_document *document, const struct oche_
     return oche_bound_fail(document, best, message + strspn(message, " "), error, error_bytes);
 }
 
+/* Whether `message` begins with a key of the table ("kmin: …"); then that is copied. */
+static bool begins_with_key(const struct oche_param_table *table, const char *message, char *key,
+                            size_t key_bytes)
+{
+    const char *colon = strchr(message, ':');
+
+    if (colon == NULL || (size_t)(colon - message) >= key_bytes)
+        return false;
+    snprintf(key, key_bytes, "%.*s", (int)(colon - message), message);
+    return oche_param_find(table, key) != NULL;
+}
+
 bool oche_bound_fail(const struct oche_document *document, const struct oche_bound *bound,
                      const char *message, char *error, size_t error_bytes)
 {
-    const struct oche_yaml *node = bound->node != NULL ? bound->node : oche_document_root(document);
-    const char *section = bound->node != NULL ? NULL : bound->path;
-    const char *colon = strchr(message, ':');
     char key[64];
+    bool keyed = begins_with_key(bound->table, message, key, sizeof(key));
+    const struct oche_yaml *given = keyed ? oche_yaml_find(bound->node, key) : NULL;
 
-    if (colon == NULL || (size_t)(colon - message) >= sizeof(key))
-        return oche_document_fail(document, node, section, error, error_bytes, "%s", message);
-    snprintf(key, sizeof(key), "%.*s", (int)(colon - message), message);
-    if (oche_param_find(bound->table, key) == NULL)
-        return oche_document_fail(document, node, section, error, error_bytes, "%s", message);
-    message = colon + 1 + strspn(colon + 1, " ");
-    if (bound->node != NULL && oche_yaml_find(bound->node, key) != NULL)
-        return oche_document_fail(document, oche_yaml_find(bound->node, key), NULL, error,
-                                  error_bytes, "%s", message);
-    char below[160];
-
-    snprintf(below, sizeof(below), "%s%s%s", section != NULL ? section : "",
-             section != NULL && section[0] != '\0' ? "." : "", key);
-    return oche_document_fail(document, node, below, error, error_bytes, "%s", message);
+    /* Of what is by default no line can be named. */
+    if (bound->node == NULL || (bound->path[0] == '\0' && given == NULL)) {
+        snprintf(error, error_bytes, "%s: %s%s%s", oche_document_name(document), bound->path,
+                 bound->path[0] == '\0' ? ""
+                 : keyed                ? "."
+                                        : ": ",
+                 message);
+        return false;
+    }
+    if (!keyed)
+        return oche_document_fail(document, bound->node, NULL, error, error_bytes, "%s", message);
+    message += strlen(key) + 1;
+    message += strspn(message, " ");
+    return oche_document_fail(document, given != NULL ? given : bound->node,
+                              given != NULL ? NULL : key, error, error_bytes, "%s", message);
 }
 
 void oche_bindings_each(const struct oche_bindings *bindings,

@@ -64,7 +64,8 @@ const struct oche_bound *oche_bindings_find(const struct oche_bindings *bindings
 
 /*
  * Writes the error "FILE:LINE: path.key: message" for a "key: message" that a table's own check
- * produced (or a message without a key of the table); false.
+ * produced (or a message without a key of the table); false. What stands nowhere in the file has no
+ * line: "FILE: path.key: message".
  */
 bool oche_bound_fail(const struct oche_document *document, const struct oche_bound *bound,
                      const char *message, char *error, size_t error_bytes);

@@ -2,6 +2,7 @@
 /* From YAML to the configuration of a world; the one place that knows every registry. */
 #include "sim/scenario/scenario.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -183,6 +184,18 @@ static void fill_config(struct oche_scenario *scenario)
     fill_workloads(scenario);
 }
 
+/* `key` of a section is not what the congestion control needs. */
+static bool disagrees(const struct oche_scenario *scenario, enum section which, const char *key,
+                      const char *needs, char *error, size_t error_bytes)
+{
+    char message[256];
+
+    snprintf(message, sizeof(message), "%s: congestion_control %s %s, or choose another scheme",
+             key, scenario->config.cc->name, needs);
+    return oche_bound_fail(scenario->document, bound_of(scenario, which), message, error,
+                           error_bytes);
+}
+
 /* What one section needs of another. The parts' own checks are made when the world is built. */
 static bool check(const struct oche_scenario *scenario, char *error, size_t error_bytes)
 {
@@ -210,14 +223,14 @@ static bool check(const struct oche_scenario *scenario, char *error, size_t erro
     if ((config->cc->transports & OCHE_CC_RC) == 0)
         return oche_bound_fail(document, scheme, "does not work on RC; choose another scheme",
                                error, error_bytes);
+    /* Of two sections that do not agree the one is named that is not as it is by default. */
     if ((config->cc->needs & OCHE_CC_NEEDS_ECN) != 0 && !config->switches.ecn)
-        return oche_bound_fail(document, scheme, "needs switches that mark; set switch.ecn to true",
-                               error, error_bytes);
+        return disagrees(scenario, SWITCH, "ecn", "needs switches that mark; set this to true",
+                         error, error_bytes);
     if ((config->cc->needs & OCHE_CC_NEEDS_ACK_A_PACKET) != 0 &&
         config->hosts.ack_every_packets != 1)
-        return oche_bound_fail(document, scheme,
-                               "needs an ACK for every packet; set host.ack_every to 1", error,
-                               error_bytes);
+        return disagrees(scenario, HOST, "ack_every",
+                         "needs an ACK for every packet; set this to 1", error, error_bytes);
     return true;
 }
 

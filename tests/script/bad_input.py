@@ -39,6 +39,7 @@ FILES = {
     "ends.cdf": "1000 0\n2000 90\n",
     "list.yaml": "- a\n- b\n",
     "broken.yaml": "duration: [1ms\n",
+    "first.yaml": "topology: {type: star}\nworkload: {type: incast}\n",
     "twice.yaml": "duration: 1ms\nduration: 2ms\n",
 }
 
@@ -129,7 +130,10 @@ COMMANDS = [
      '--set host.mtu=5us: host.mtu: "5us": "us" is not a unit of size; use B, KiB, MiB, GiB, TiB, '
      'KB, MB, GB or TB'),
     (["S", "--set", "switch.ecn=false"],
-     "s.yaml:10: congestion_control: needs switches that mark; set switch.ecn to true"),
+     "--set switch.ecn=false: switch.ecn: congestion_control dcqcn needs switches that mark; set "
+     "this to true, or choose another scheme"),
+    (["first.yaml", "--set", "topology.delay=1ms"],
+     "first.yaml: switch.buffer: 12000000 bytes is less than the PFC headroom of "),
     (["S", "--seed", "x"],
      '--seed x: seed: "x" is not a whole number; write a whole number, such as 128'),
     (["S", "--seed", "-1"],

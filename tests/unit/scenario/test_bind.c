@@ -292,7 +292,7 @@ static void test_checks_of_a_table_are_placed(void **state)
                     sizeof(error));
     assert_string_equal(error, "--set switch.beta=2: switch.beta: too small");
     oche_bound_fail(document, cc, "needs ECN; set switch.ecn to true", error, sizeof(error));
-    assert_string_equal(error, "dir/f.yaml:1: cc: needs ECN; set switch.ecn to true");
+    assert_string_equal(error, "dir/f.yaml: cc: needs ECN; set switch.ecn to true");
     oche_document_close(document);
 }
 
@@ -303,14 +303,14 @@ static void test_messages_with_a_path_are_placed(void **state)
     } rows[] = {
         {"topology.hosts: 3 is odd; make it even",
          "dir/f.yaml:3: topology.hosts: 3 is odd; make it even"},
-        {"switch: too small (at tor0)", "dir/f.yaml:1: switch: too small (at tor0)"},
-        {"switch.beta: too small", "dir/f.yaml:1: switch.beta: too small"},
+        {"switch: too small (at tor0)", "dir/f.yaml: switch: too small (at tor0)"},
+        {"switch.beta: too small", "dir/f.yaml: switch.beta: too small"},
         {"work[1]: hosts: 7 is odd", "dir/f.yaml:6: work[1].hosts: 7 is odd"},
         {"work[0].file: is missing", "dir/f.yaml:5: work[0].file: is missing"},
         {"other.cdf:3: not monotone", "other.cdf:3: not monotone"},
         {"out of luck", "out of luck"},
         {"seed: is unlucky", "dir/f.yaml:7: seed: is unlucky"},
-        {"duration: is short", "dir/f.yaml:1: duration: is short"},
+        {"duration: is short", "dir/f.yaml: duration: is short"},
     };
     struct oche_document *document = bind("topology:\n  type: star\n  hosts: 3\n"
                                           "work:\n  - star\n  - {type: star, hosts: 7}\n"
