@@ -151,7 +151,7 @@ static void name_folders(struct session *session)
     char *name = oche_file_name_of(session->runs[0].scenario->name), *base = NULL;
 
     if (session->options.out != NULL)
-        base = strdup(session->options.out[0] != '\0' ? session->options.out : ".");
+        base = strdup(session->options.out);
     else
         OCHE_MUST(asprintf(&base, "out/%s", name) >= 0);
     OCHE_MUST(base != NULL);

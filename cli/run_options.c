@@ -67,6 +67,8 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         add_set(options, "seed=", argument, "--seed");
         return 0;
     case 'o':
+        if (argument[0] == '\0')
+            argp_failure(state, 2, 0, "--out: names no folder; write --out . for this one");
         options->out = argument;
         return 0;
     case 't':

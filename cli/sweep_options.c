@@ -141,7 +141,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         options->jobs = (unsigned)read_number("jobs", argument, 1, MOST_JOBS, state);
         return 0;
     case 'o':
-        options->out = argument[0] != '\0' ? argument : ".";
+        if (argument[0] == '\0')
+            argp_failure(state, 2, 0, "--out: names no folder; write --out . for this one");
+        options->out = argument;
         return 0;
     case 'm':
         add_metric(options, argument, state);

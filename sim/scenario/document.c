@@ -431,6 +431,23 @@ static struct oche_yaml *list_entry(struct reader *reader, struct oche_yaml *lis
     return list->child[index];
 }
 
+/* What is not a list becomes one, of what it was: a list of one may be written as its entry. */
+static void make_list(struct reader *reader, struct oche_yaml *node)
+{
+    struct oche_yaml *entry =
+        new_node(reader->document, node->kind, node->line, node->set, node->path);
+
+    *entry = *node;
+    entry->key = NULL;
+    *node = (struct oche_yaml){.kind = OCHE_YAML_LIST,
+                               .line = entry->line,
+                               .set = reader->set,
+                               .path = entry->path,
+                               .key = node->key,
+                               .text = ""};
+    add_child(reader->document, node, entry);
+}
+
 /* The child of `node` that `part` names, made if need be. */
 static struct oche_yaml *descend(struct reader *reader, struct oche_yaml *node, const char *part)
 {
@@ -438,6 +455,10 @@ static struct oche_yaml *descend(struct reader *reader, struct oche_yaml *node, 
 
     if (node->kind == OCHE_YAML_LIST && node->count == 1 && (part[0] < '0' || part[0] > '9'))
         node = node->child[0];
+    bool empty = node->kind == OCHE_YAML_SCALAR && node->text[0] == '\0';
+    bool number = part[0] >= '0' && part[0] <= '9' && node->path[0] != '\0';
+    if (number && !empty && node->kind != OCHE_YAML_LIST)
+        make_list(reader, node);
     if (node->kind == OCHE_YAML_LIST)
         return list_entry(reader, node, part);
     if (node->kind == OCHE_YAML_SCALAR) { /* "dcqcn" becomes a map that remembers it */

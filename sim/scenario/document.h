@@ -42,7 +42,8 @@ void oche_document_close(struct oche_document *document);
 /*
  * Applies "key.path=value", as given to --set: the value is YAML ("4", "{type: incast}"). Maps on
  * the way are made; "workload[1]" or "workload.1" names an entry of a list (one past the last
- * adds one), and a list of one entry needs no index. A section that stood as a bare name ("dcqcn")
+ * adds one); a list of one entry needs no index, and one that is written as its entry may get one.
+ * A section that stood as a bare name ("dcqcn")
  * keeps that name when keys are added below it; a section set to its own name keeps its keys.
  */
 bool oche_document_set(struct oche_document *document, const char *assignment, char *error,

@@ -29,6 +29,9 @@ bool oche_topology_error(char *error, size_t error_bytes, const char *format, ..
 
 /* A ratio a : b in its lowest terms, as "4:1" or "5:2". `text` has at least 48 bytes. */
 const char *oche_topology_ratio(uint64_t a, uint64_t b, char *text, size_t text_bytes);
+/* The same of what comes from below to what goes up; "none (2:5)" if that is more. 64 bytes. */
+const char *oche_topology_oversubscription(uint64_t down, uint64_t up, char *text,
+                                           size_t text_bytes);
 
 /* A rate as a scenario writes it: "40Gbps". `text` has at least 32 bytes. */
 const char *oche_topology_rate(uint64_t bps, char *text, size_t text_bytes);

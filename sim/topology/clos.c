@@ -260,7 +260,7 @@ static bool build(const void *values, struct oche_topology *topology, char *erro
     const struct clos *p = values;
     struct shape s;
     uint64_t hosts, pod_links;
-    char at_tor[48], at_agg[48];
+    char at_tor[64], at_agg[64];
 
     if (!find_shape(p, &s, error, error_bytes))
         return false;
@@ -278,10 +278,10 @@ static bool build(const void *values, struct oche_topology *topology, char *erro
              "clos: %u hosts, %u pods, %u ToR, %u aggregation, %u core, oversubscription %s at the "
              "ToR, %s at the aggregation",
              topology->host_count, s.pods, s.pods * s.tors, s.pods * s.aggs, s.cores,
-             oche_topology_ratio(s.hosts * p->host_rate, s.uplinks * p->link_rate, at_tor,
-                                 sizeof(at_tor)),
-             oche_topology_ratio((uint64_t)s.tors * (s.uplinks / s.aggs) * p->link_rate,
-                                 s.agg_uplinks * p->core_rate, at_agg, sizeof(at_agg)));
+             oche_topology_oversubscription(s.hosts * p->host_rate, s.uplinks * p->link_rate,
+                                            at_tor, sizeof(at_tor)),
+             oche_topology_oversubscription((uint64_t)s.tors * (s.uplinks / s.aggs) * p->link_rate,
+                                            s.agg_uplinks * p->core_rate, at_agg, sizeof(at_agg)));
     return oche_topology_finish(topology, error, error_bytes);
 }
 

@@ -41,7 +41,7 @@ static bool build(const void *values, struct oche_topology *topology, char *erro
     uint32_t leaves = (uint32_t)p->leaves, spines = (uint32_t)p->spines;
     uint32_t per_leaf = (uint32_t)p->hosts_per_leaf;
     uint32_t hosts = leaves * per_leaf, spine = hosts + leaves;
-    char ratio[48];
+    char ratio[64];
 
     if (!oche_topology_begin(topology, hosts, p->leaves + p->spines, hosts + p->leaves * p->spines,
                              error, error_bytes))
@@ -55,10 +55,11 @@ static bool build(const void *values, struct oche_topology *topology, char *erro
     for (uint32_t l = 0; l < leaves; l++)
         for (uint32_t s = 0; s < spines; s++)
             oche_topology_link(topology, hosts + l, spine + s, p->link_rate, p->link_delay);
-    snprintf(
-        topology->summary, sizeof(topology->summary),
-        "leaf_spine: %u hosts, %u leaves, %u spines, oversubscription %s", hosts, leaves, spines,
-        oche_topology_ratio(per_leaf * p->host_rate, spines * p->link_rate, ratio, sizeof(ratio)));
+    snprintf(topology->summary, sizeof(topology->summary),
+             "leaf_spine: %u hosts, %u leaves, %u spines, oversubscription %s", hosts, leaves,
+             spines,
+             oche_topology_oversubscription(per_leaf * p->host_rate, spines * p->link_rate, ratio,
+                                            sizeof(ratio)));
     return oche_topology_finish(topology, error, error_bytes);
 }
 

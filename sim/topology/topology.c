@@ -155,6 +155,16 @@ const char *oche_topology_ratio(uint64_t a, uint64_t b, char *text, size_t text_
     return text;
 }
 
+const char *oche_topology_oversubscription(uint64_t down, uint64_t up, char *text,
+                                           size_t text_bytes)
+{
+    char ratio[48];
+
+    oche_topology_ratio(down, up, ratio, sizeof(ratio));
+    snprintf(text, text_bytes, down < up ? "none (%s)" : "%s", ratio);
+    return text;
+}
+
 const char *oche_topology_rate(uint64_t bps, char *text, size_t text_bytes)
 {
     static const struct {

@@ -116,6 +116,8 @@ COMMANDS = [
     (["S", "--set", "podz=1"], "--set podz=1: podz: unknown key; "),
     (["S", "--set", "topology.podz=1"],
      '--set topology.podz=1: topology.podz: unknown key; did you mean "pods"?'),
+    (["S", "--set", "topology[0].pods=2"],
+     "--set topology[0].pods=2: topology: is a list; write one type, or a map with the key type"),
     (["S", "--set", "switch.kmin"],
      "--set switch.kmin: not KEY=VALUE; write it as switch.buffer=9MB"),
     (["S", "--set", "switch.kmin=[1"], "--set switch.kmin=[1: not YAML: "),
@@ -177,6 +179,7 @@ COMMANDS = [
      "oche run: --pcap needs one thread; leave out --threads"),
     (["S", "--pcap", "x.pcap:1", "--compare", "seed=1,2"],
      "oche run: --pcap captures one run; leave out --compare"),
+    (["S", "--out", ""], "oche run: --out: names no folder; write --out . for this one"),
     (["--show-defaults", "--set", "host.mtu=4KiB"],
      "oche run: --set host.mtu=4KiB: --show-defaults without a scenario shows what can be written, "
      "which nothing overrides; give a scenario too"),

@@ -205,6 +205,34 @@ static void test_overrides(void **state)
     oche_document_close(document);
 }
 
+/* A list of one, written as its entry, may get an index; what had none before gets a second one. */
+static void test_an_index_into_an_only_entry(void **state)
+{
+    struct oche_document *document = parse("workload: {type: incast, load: 50%}\n"
+                                           "short: incast\n");
+    char error[OCHE_SCENARIO_ERROR_BYTES];
+    static const char *const sets[] = {"workload[0].load=30%", "short[0].load=10%",
+                                       "short[1]=background"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
+        if (!oche_document_set(document, sets[i], error, sizeof(error)))
+            fail_msg("%s: %s", sets[i], error);
+    const struct oche_yaml *workload = at(document, "workload"), *two = at(document, "short");
+
+    assert_int_equal(workload->kind, OCHE_YAML_LIST);
+    assert_int_equal(workload->count, 1);
+    assert_string_equal(oche_yaml_find(workload->child[0], "type")->text, "incast");
+    assert_string_equal(oche_yaml_find(workload->child[0], "load")->text, "30%");
+    assert_int_equal(two->count, 2);
+    assert_string_equal(two->child[0]->shorthand->text, "incast");
+    assert_string_equal(two->child[1]->text, "background");
+    assert_false(oche_document_set(document, "workload[2].load=1", error, sizeof(error)));
+    assert_string_equal(error, "--set workload[2].load=1: workload: \"2\" is not an entry of this "
+                               "list of 1; write workload[0] for the first");
+    oche_document_close(document);
+}
+
 static void test_a_section_set_to_its_own_name_keeps_its_keys(void **state)
 {
     struct oche_document *document = parse("cc: {name: dcqcn, g: 1/16}\n");
@@ -279,6 +307,7 @@ int main(void)
         cmocka_unit_test(test_alias_bombs_are_refused),
         cmocka_unit_test(test_files_are_read),
         cmocka_unit_test(test_overrides),
+        cmocka_unit_test(test_an_index_into_an_only_entry),
         cmocka_unit_test(test_a_section_set_to_its_own_name_keeps_its_keys),
         cmocka_unit_test(test_bad_overrides_are_refused),
         cmocka_unit_test(test_errors_are_one_line),

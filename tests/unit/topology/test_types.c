@@ -103,6 +103,10 @@ static void test_leaf_spine(void **state)
     assert_int_equal(oche_topology_place(&t, oche_topology_find(&t, "spine2"), 0), OCHE_PLACE_CORE);
     assert_non_null(strstr(t.summary, "oversubscription 5:1"));
     oche_topology_free(&t);
+    t = built("leaf_spine", SET({"hosts_per_leaf", 1}, {"spines", 2}, {"host_rate", 50 * OCHE_GBPS},
+                                {"link_rate", 100 * OCHE_GBPS}));
+    assert_non_null(strstr(t.summary, "oversubscription none (1:4)"));
+    oche_topology_free(&t);
 }
 
 static void check_fat_tree(uint64_t k, uint32_t hosts)
