@@ -15,6 +15,7 @@ static const struct command {
     int (*run)(int argc, char **argv);
     const char *help;
 } commands[] = {
+    {"report", oche_cmd_report, "make a page of a run, a sweep or a reproduction"},
     {"run", oche_cmd_run, "simulate a scenario, or several variants of one"},
     {"reproduce", oche_cmd_reproduce, "run a paper's figures and judge what it says of them"},
     {"sweep", oche_cmd_sweep, "run a grid of variants of a scenario, with many seeds"},

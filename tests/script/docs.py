@@ -15,7 +15,8 @@ import tempfile
 
 OCHE, SOURCE, BUILD = os.environ["OCHE"], os.environ["SOURCE"], os.environ["BUILD"]
 failures = []
-MANUAL = ("oche.1", "oche-reproduce.1", "oche-run.1", "oche-sweep.1", "oche-wire.1")
+MANUAL = ("oche.1", "oche-report.1", "oche-reproduce.1", "oche-run.1", "oche-sweep.1",
+          "oche-wire.1")
 
 
 def check(truth, *what):
@@ -62,7 +63,7 @@ def test_sweep_page(work):
 
 
 def test_manual():
-    for command in ("reproduce", "run", "sweep", "wire"):
+    for command in ("report", "reproduce", "run", "sweep", "wire"):
         usage = run([OCHE, command, "--help"])
         page = read("docs", f"oche-{command}.1").replace("\\-", "-")
         told = set(re.findall(r"^ +(?:-., )?(--[a-z-]+)", usage, re.M))
@@ -125,6 +126,12 @@ def test_install(work):
         only("/man1/" + page)
     run([only("/bin/oche"), "run", only("/scenarios/headroom.yaml"), "--quiet", "--out",
          os.path.join(work, "out")])
+    # It finds the page of its reports, if it was built with one.
+    if os.path.exists(os.path.join(BUILD, "web", "report.html")):
+        only("/oche/report-svg.mjs")
+        run([only("/bin/oche"), "report", os.path.join(work, "out")])
+        check(os.path.getsize(os.path.join(work, "out", "report.html"))
+              > os.path.getsize(only("/oche/report.html")), "the installed page")
     # The installed program finds the installed papers, and what is known of their commits.
     listed = run([only("/bin/oche"), "reproduce", "--tolerances"], work)
     with open(only("/papers/commits.txt"), encoding="utf-8") as file:

@@ -8,9 +8,9 @@ usage: house.py ROOT
 import os
 import sys
 
-FOLDERS = ("core", "fabric", "sim", "device", "results", "lab", "rogue", "cli", "tests", "tools",
-           ".ci")
-SOURCES = (".c", ".h", ".py", ".sh", "meson.build")
+FOLDERS = ("core", "fabric", "sim", "device", "results", "lab", "rogue", "cli", "web", "tests",
+           "tools", ".ci")
+SOURCES = (".c", ".h", ".py", ".sh", ".js", ".mjs", ".css", "meson.build")
 
 
 def check(path, text):
@@ -29,10 +29,11 @@ def check(path, text):
 def main(root):
     found = []
     for folder in FOLDERS:
-        for directory, _, names in os.walk(os.path.join(root, folder)):
+        for directory, folders, names in os.walk(os.path.join(root, folder)):
+            folders[:] = [name for name in folders if name != "node_modules"]
             for name in names:
                 full = os.path.join(directory, name)
-                script = folder in ("tools", ".ci") and os.access(full, os.X_OK)
+                script = folder in ("tools", "web", ".ci") and os.access(full, os.X_OK)
                 if name.endswith(SOURCES) or script:
                     with open(full, encoding="utf-8") as source:
                         found += check(os.path.relpath(full, root), source.read())

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # tools/install-deps on a made-up machine: silent when nothing is missing, installs as root, asks
-# sudo when not, and says one line when it may not.
+# sudo when not, and says one line when it may not. The page's packages: fetched once, and no reason
+# to fail.
 set -eu
 
 fake=$(mktemp -d)
@@ -15,9 +16,16 @@ put() { # put COMMAND SCRIPT
 run() { # run: status in $status, both outputs in $out
     status=0
     : >"$fake/apt.log"
-    out=$(PATH="$fake:/usr/bin:/bin" tools/install-deps 2>&1) || status=$?
+    out=$(PATH="$fake:/usr/bin:/bin" "$fake/tree/tools/install-deps" 2>&1) || status=$?
 }
 
+mkdir -p "$fake/tree/tools" "$fake/tree/web/node_modules"
+cp tools/install-deps "$fake/tree/tools"
+cp web/fetch web/package-lock.json web/meson.build "$fake/tree/web"
+cp web/package-lock.json "$fake/tree/web/node_modules/.oche-lock"
+put npm 'exit 1'
+put node ''
+put chromium ''
 put dpkg-query 'for p in "$@"; do case $p in -*) ;; *) printf "installed:%s " "$p";; esac; done'
 put apt-get "echo \"\$@\" >>$fake/apt.log"
 put id 'echo 0'
@@ -59,3 +67,26 @@ grep -q 'install --no-install-recommends meson$' "$fake/apt.log" || fail "sudo: 
 put apt-get 'echo E: no network; exit 100'
 run
 [ "$status" = 1 ] && [[ $out == *"no network"* && $out == *meson* ]] || fail "apt fails: $out"
+
+# The page's packages: fetched when they are missing or of another time, once.
+put dpkg-query 'for p in "$@"; do case $p in -*) ;; *) printf "installed:%s " "$p";; esac; done'
+echo '{}' >"$fake/tree/web/node_modules/.oche-lock"
+put npm "echo \"\$PWD \$*\" >>$fake/npm.log; mkdir -p node_modules"
+touch -d '2000-01-01' "$fake/tree/web/meson.build"
+run
+[ "$status" = 0 ] && grep -q "/tree/web ci " "$fake/npm.log" || fail "npm: $status $out"
+[ "$(find "$fake/tree/web/meson.build" -newermt 2001-01-01)" ] || fail "npm: builds do not look"
+run
+[ "$status" = 0 ] && [ -z "$out" ] && [ "$(wc -l <"$fake/npm.log")" = 1 ] || fail "npm: again: $out"
+
+# Without a network, and without npm: one line, and no failure.
+rm "$fake/tree/web/node_modules/.oche-lock"
+put npm 'echo npm error code ENOTFOUND; exit 1'
+run
+[ "$status" = 0 ] && [[ $out == *ENOTFOUND*without\ its\ page* ]] || fail "offline: $status $out"
+[ ! -e "$fake/tree/web/node_modules/.oche-lock" ] || fail "offline: believes that it has them"
+rm "$fake/npm"
+if ! PATH=/usr/bin:/bin command -v npm >/dev/null; then
+    run
+    [ "$status" = 0 ] || fail "no npm: status $status, said: $out"
+fi

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * oche report DIR: one page of what is in a folder of results, which needs no network: the page of
+ * web/ with the data put into it. With --svg also a file for each chart.
+ */
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/report_files.h"
+#include "results/report.h"
+
+#define ERROR_BYTES 1024
+
+struct options {
+    const char *folder, *out, *svg; /* out, svg: or NULL */
+};
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    struct options *options = state->input;
+
+    switch (key) {
+    case 'o':
+        options->out = argument;
+        return 0;
+    case 's':
+        options->svg = argument;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (options->folder != NULL)
+            argp_failure(state, 2, 0, "%s: one folder at a time", argument);
+        options->folder = argument;
+        return 0;
+    case ARGP_KEY_END:
+        if (options->folder == NULL)
+            argp_failure(state, 2, 0,
+                         "which folder? give one that oche run, oche sweep or oche reproduce has "
+                         "written, such as out/demo");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option known[] = {
+    {"out", 'o', "FILE", 0, "write the page there; default DIR/report.html", 0},
+    {"svg", 's', "FOLDER", 0,
+     "also write each chart into this folder as an SVG file, for a paper; needs node", 0},
+    {0},
+};
+
+static const struct argp argp = {
+    .options = known,
+    .parser = parse,
+    .args_doc = "DIR",
+    .doc =
+        "Makes one HTML page, which needs no network, of the results in DIR and in the folders "
+        "in it, two levels deep: runs (of one scenario side by side), sweeps, reproduced figures."
+        "\vExit status: 0 the page is written; 2 bad arguments, no results, or results that "
+        "cannot be read.",
+};
+
+static bool work(const struct options *options, char *error)
+{
+    char *out = NULL, *page_path = NULL, *page = NULL, *script = NULL, *data = NULL,
+         *command = NULL;
+    size_t bytes = 0;
+    bool ok;
+
+    if (options->out != NULL)
+        OCHE_MUST((out = strdup(options->out)) != NULL);
+    else
+        OCHE_MUST(asprintf(&out, "%s/report.html", options->folder) >= 0);
+    OCHE_MUST(asprintf(&command, "oche report %s", options->folder) >= 0);
+    ok = (page_path = oche_report_file(OCHE_REPORT_PAGE, error, ERROR_BYTES)) != NULL &&
+         (page = oche_report_read(page_path, error, ERROR_BYTES)) != NULL &&
+         (options->svg == NULL ||
+          (script = oche_report_file(OCHE_REPORT_SCRIPT, error, ERROR_BYTES)) != NULL) &&
+         (data = oche_report_data(options->folder, "oche " OCHE_VERSION, command, &bytes, error,
+                                  ERROR_BYTES)) != NULL &&
+         oche_report_write(out, page, data, error, ERROR_BYTES);
+    if (ok)
+        printf("report: %s\n", out);
+    fflush(stdout); /* before what the script prints */
+    if (ok && options->svg != NULL)
+        ok = oche_report_draw(script, options->svg, data, bytes, error, ERROR_BYTES);
+    free(out);
+    free(command);
+    free(page_path);
+    free(page);
+    free(script);
+    free(data);
+    return ok;
+}
+
+int oche_cmd_report(int argc, char **argv)
+{
+    struct options options = {0};
+    char error[ERROR_BYTES] = "";
+
+    if (argp_parse(&argp, argc, argv, 0, NULL, &options) != 0)
+        return 2;
+    if (work(&options, error))
+        return 0;
+    if (error[0] != '\0')
+        fprintf(stderr, "%s\n", error);
+    return 2;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A reproduced figure: its claims with their verdicts, its curves (measured and published), the
+ * differences from the paper's set-up, and the sweep that it comes from.
+ */
+#include <string.h>
+
+#include "results/report_json.h"
+#include "results/report_parts.h"
+
+static struct json_object *claims_json(struct oche_report_source *source)
+{
+    static const char *const texts[] = {"name",           "text",    "quantity",   "condition",
+                                        "published_text", "unit",    "place",      "tolerance",
+                                        "confidence",     "verdict", "explanation"};
+    static const char *const numbers[] = {"published", "measured", "low", "high", "spread"};
+    const int text_count = sizeof(texts) / sizeof(texts[0]);
+    const int number_count = sizeof(numbers) / sizeof(numbers[0]);
+    struct json_object *claims = json_object_new_array();
+    sqlite3_stmt *row = oche_report_query(
+        source, "SELECT name, text, quantity, condition, published_text, unit, place, tolerance, "
+                "confidence, verdict, explanation, published, measured, low, high, spread FROM "
+                "claims ORDER BY id");
+
+    while (oche_report_row(source, row)) {
+        struct json_object *claim = json_object_new_object();
+
+        for (int i = 0; i < text_count; i++)
+            oche_json_add_text(claim, texts[i], oche_report_text(row, i));
+        for (int i = 0; i < number_count; i++)
+            oche_json_add(claim, numbers[i],
+                          oche_json_exact(oche_report_real(row, text_count + i)));
+        oche_json_push(claims, claim);
+    }
+    return claims;
+}
+
+/* [x, y, low, high] */
+static struct json_object *curve_points(struct oche_report_source *source, uint64_t curve)
+{
+    struct json_object *points = json_object_new_array();
+    sqlite3_stmt *row =
+        oche_report_query(source, "SELECT x, y, low, high FROM curve_points WHERE curve = ?");
+
+    if (row != NULL)
+        sqlite3_bind_int64(row, 1, (sqlite3_int64)curve);
+    while (oche_report_row(source, row)) {
+        struct json_object *point = json_object_new_array();
+
+        for (int i = 0; i < 4; i++)
+            oche_json_push_real(point, oche_report_real(row, i));
+        oche_json_push(points, point);
+    }
+    return points;
+}
+
+static struct json_object *curves_json(struct oche_report_source *source)
+{
+    static const char *const texts[] = {"label", "kind", "x_name", "y_name", "x_unit", "y_unit"};
+    struct json_object *curves = json_object_new_array();
+    sqlite3_stmt *row = oche_report_query(
+        source, "SELECT label, kind, x_name, y_name, x_unit, y_unit, id FROM curves ORDER BY id");
+
+    while (oche_report_row(source, row)) {
+        struct json_object *curve = json_object_new_object();
+
+        for (int i = 0; i < 6; i++)
+            oche_json_add_text(curve, texts[i], oche_report_text(row, i));
+        oche_json_add(curve, "points", curve_points(source, oche_report_u64(row, 6)));
+        oche_json_push(curves, curve);
+    }
+    return curves;
+}
+
+static struct json_object *differences_json(struct oche_report_source *source)
+{
+    struct json_object *list = json_object_new_array();
+    sqlite3_stmt *row = oche_report_query(source, "SELECT text FROM differences ORDER BY id");
+
+    while (oche_report_row(source, row))
+        oche_json_push(list, oche_json_text(oche_report_text(row, 0)));
+    return list;
+}
+
+struct json_object *oche_report_figure(struct oche_report_source *source)
+{
+    struct json_object *figure = oche_report_sweep(source);
+
+    oche_json_add(figure, "claims", claims_json(source));
+    oche_json_add(figure, "curves", curves_json(source));
+    oche_json_add(figure, "differences", differences_json(source));
+    return figure;
+}

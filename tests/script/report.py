@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""oche report without a browser: what it writes of runs, sweeps and figures, what it refuses, and
+that nothing in a results file becomes HTML. What a reader sees is tests/script/report_page.mjs.
+
+Environment: OCHE, SOURCE, BUILD.
+"""
+import json
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree
+
+OCHE, SOURCE, BUILD = os.environ["OCHE"], os.environ["SOURCE"], os.environ["BUILD"]
+sys.path.insert(0, os.path.join(SOURCE, "tests", "support"))
+import report_fixture as fixture  # noqa: E402
+
+failures = []
+
+
+def check(truth, *what):
+    if not truth:
+        failures.append(" ".join(str(w) for w in what))
+
+
+def oche(*arguments, **environment):
+    return subprocess.run([OCHE, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, check=False, env={**os.environ, **environment})
+
+
+def refused(done, *says):
+    check(done.returncode == 2 and done.stderr.count("\n") == 1, "status and one line", says,
+          done.returncode, done.stderr)
+    for text in says:
+        check(text in done.stderr, "should say", text, "said", done.stderr)
+
+
+def page_of(folder, *arguments):
+    done = oche("report", folder, *arguments)
+    check(done.returncode == 0 and done.stderr == "", "report", folder, done.returncode,
+          done.stderr)
+    path = done.stdout.split("\n", maxsplit=1)[0].removeprefix("report: ")
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def data_of(page):
+    """The page's data; its text has no '<', so that nothing can end it."""
+    text = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)[1]
+    check("<" not in text, "a '<' in the data")
+    return json.loads(text)
+
+
+def test_pages(work):
+    fixture.everything(work)
+    for name, kinds in (("runs", ["runs"]), ("sweep", ["sweep"]),
+                        ("figures", ["figure", "figure", "figure"])):
+        folder = os.path.join(work, name)
+        page = page_of(folder)
+        data = data_of(page)
+        check([one["kind"] for one in data["documents"]] == kinds, name, "kinds")
+        check(page.startswith("<!doctype html>"), name, "doctype")
+        check("default-src 'none'" in page, name, "policy")
+        check(not re.search(r'<(link|img|iframe|script[^>]+src)', page.split("<script>")[0]),
+              name, "loads something")
+        check(not [file for file in os.listdir(folder) if file.endswith(".part")], name, "left")
+    runs = data_of(page_of(os.path.join(work, "runs")))["documents"][0]["runs"]
+    check([run["info"]["label"] for run in runs] == ["dcqcn", "none"], "labels")
+    with sqlite3.connect(os.path.join(work, "runs", "none", "run.sqlite")) as db:
+        times = sorted(t for (t,) in db.execute(
+            "SELECT delivered_ps - start_ps FROM flows WHERE measured AND status = 'completed'"))
+    whole = runs[1]["flows"]["ranges"][-1]
+    for at, p in enumerate((0.5, 0.9, 0.99, 0.999)):
+        wanted = times[-(-int(p * 1000) * len(times) // 1000) - 1] / 1e12
+        check(abs(whole["fct"][at] - wanted) < 1e-8 * wanted, "percentile", p, whole["fct"][at])
+    check(whole["delivered"] == len(times), "delivered")
+    out = os.path.join(work, "elsewhere.html")
+    check(data_of(page_of(os.path.join(work, "sweep"), "--out", out))["documents"], "--out")
+    # All of it, from the folder above.
+    check(len(data_of(page_of(work))["documents"]) == 5, "the folder above")
+
+
+def test_hostile_names(work):
+    """Whatever stands in a results file is text."""
+    evil = "</script><script>alert(1)</script><!-- \u2028 \" ' & {{x}} \\ ]]>"
+    plain = page_of_run(os.path.join(work, "plain"), "fixture")
+    page = page_of_run(os.path.join(work, "evil"), evil)
+    check(page.lower().count("<script") == plain.lower().count("<script"), "a script more")
+    check(page.count("<!--") == plain.count("<!--"), "a comment more")
+    check(data_of(page)["documents"][0]["scenario"] == evil, "the name is kept")
+    charts = os.path.join(work, "charts")
+    if shutil.which("node"):
+        page_of(os.path.join(work, "evil"), "--svg", charts)
+        for name in os.listdir(charts):
+            picture = xml.etree.ElementTree.parse(os.path.join(charts, name))
+            check(not any("script" in one.tag for one in picture.iter()), name, "a script")
+
+
+def page_of_run(folder, scenario):
+    for label in (scenario, "b"):
+        fixture.run(os.path.join(folder, label[:1], "run.sqlite"), 50, label, scenario)
+    return page_of(folder)
+
+
+def test_refusals(work):
+    refused(oche("report"), "which folder?")
+    refused(oche("report", os.path.join(work, "nowhere")), "nowhere: cannot be read")
+    empty = os.path.join(work, "empty")
+    os.mkdir(empty)
+    refused(oche("report", empty), "has no results; give a folder that oche run")
+    check(os.listdir(empty) == [], "something was written")
+    fixture.run(os.path.join(work, "one", "run.sqlite"), 50)
+    refused(oche("report", os.path.join(work, "one"), "--out", os.path.join(work, "no", "x.html")),
+            "x.html: cannot be written")
+    with open(os.path.join(empty, "run.sqlite"), "w", encoding="utf-8") as file:
+        file.write("something else\n" * 100)
+    refused(oche("report", empty), "run.sqlite: cannot be read: file is not a database")
+    shutil.rmtree(empty)
+
+
+def test_svg(work):
+    if not shutil.which("node"):
+        print("no node: --svg is not tested")
+        return
+    folder, out = os.path.join(work, "svg"), os.path.join(work, "charts")
+    fixture.everything(folder)
+    done = oche("report", folder, "--svg", out)
+    check(done.returncode == 0 and done.stderr == "", "--svg", done.returncode, done.stderr)
+    names = sorted(os.listdir(out))
+    check(f"charts: {len(names)} in {out}" in done.stdout, "--svg says", done.stdout)
+    for name in ("fig6a.svg", "fig3.svg", "fixture-fct.svg", "fixture-topology-1.svg",
+                 "sweep-metric.svg", "fixture-pauses-0.svg"):
+        check(name in names, "no", name, "in", names)
+    for name in names:
+        with open(os.path.join(out, name), encoding="utf-8") as file:
+            text = file.read()
+        root = xml.etree.ElementTree.fromstring(text)
+        check(root.tag == "{http://www.w3.org/2000/svg}svg" and len(text) > 2000, name, len(text))
+        check("NaN" not in text and "Infinity" not in text, name, "has what is no number")
+    check("GBN+CE, published" in read(out, "fig6a.svg"), "the legend of fig6a")
+    refused(oche("report", folder, "--svg", out, PATH="/nowhere"), "--svg needs node")
+    blocked = os.path.join(work, "blocked")
+    with open(blocked, "w", encoding="utf-8"):
+        pass
+    refused(oche("report", folder, "--svg", blocked), "--svg: ")
+
+
+def read(*path):
+    with open(os.path.join(*path), encoding="utf-8") as file:
+        return file.read()
+
+
+def test_built_without(work):
+    """A program that was built without the page says so, and refuses."""
+    fixture.run(os.path.join(work, "run.sqlite"), 10)
+    refused(oche("report", work), "this program was built without it", "tools/install-deps")
+    check(os.listdir(work) == ["run.sqlite"], "something was written")
+
+
+def main():
+    built = os.path.exists(os.path.join(BUILD, "web", "report.html"))
+    tests = [test_pages, test_hostile_names, test_refusals, test_svg] if built \
+        else [test_built_without]
+    for test in tests:
+        with tempfile.TemporaryDirectory() as work:
+            test(work)
+    for failure in failures:
+        print("FAILED:", failure)
+    if not built and not failures:
+        print("built without the page: only that it says so is tested")
+    return 1 if failures else 0
+
+
+sys.exit(main())

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * The report in headless Chromium, as a reader has it: opened from a file, by keyboard and mouse,
+ * in both themes, as wide as a phone, on paper. Nothing may be loaded, and nothing may be said on
+ * the console. Status 77, with the reason, where there is no Chromium.
+ *
+ * Environment: OCHE, SOURCE, BUILD.
+ */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+
+const { OCHE, SOURCE, BUILD } = process.env;
+
+function skip(why) {
+  console.log(`skipped: ${why}`);
+  process.exit(77);
+}
+
+const browserPath = ['chromium', 'chromium-browser', 'google-chrome'].flatMap((name) =>
+  process.env.PATH.split(delimiter).map((folder) => join(folder, name))).find(existsSync);
+if (!existsSync(join(BUILD, 'web', 'report.html')))
+  skip('the program was built without the page of its reports');
+if (!browserPath)
+  skip('there is no chromium; tools/install-deps installs it');
+if (!existsSync(join(SOURCE, 'web', 'node_modules', 'playwright-core')))
+  skip('web/node_modules has no playwright-core; web/fetch gets it');
+const { chromium } = createRequire(join(SOURCE, 'web', 'package.json'))('playwright-core');
+
+const work = mkdtempSync(join(tmpdir(), 'oche-report-page-'));
+const said = []; // what a page must not say or ask for
+
+function page_of(folder) {
+  execFileSync(OCHE, ['report', join(work, folder)]);
+  return `file://${join(work, folder, 'report.html')}`;
+}
+
+async function open(browser, url, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(30000);
+  page.on('console', (message) => said.push(`console: ${message.text()}`));
+  page.on('pageerror', (error) => said.push(`error: ${error.stack}`));
+  page.on('request', (request) => {
+    if (!request.url().startsWith('file:') && !request.url().startsWith('data:'))
+      said.push(`request: ${request.url()}`);
+  });
+  await page.goto(url);
+  return page;
+}
+
+const chart = (page, id) => page.locator(`#chart-${id}`);
+const tip = (page, id) => chart(page, id).locator('.tip');
+async function drawn(page, id) {
+  await chart(page, id).locator('.plot').scrollIntoViewIfNeeded();
+  await chart(page, id).locator('svg path').first().waitFor({ state: 'attached' });
+}
+const background = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+
+// Every element's id is its own, every chart has a name and a table, no text is cut at the right.
+async function inspect(page, what) {
+  // Charts are drawn again for another width.
+  await page.waitForFunction(() => [...document.querySelectorAll('.plot')].every((plot) => {
+    const picture = plot.querySelector('svg');
+    return !picture || plot.clientWidth === 0
+      || Math.abs(picture.clientWidth - plot.clientWidth) < 1;
+  }));
+  const found = await page.evaluate(() => {
+    const ids = [...document.querySelectorAll('[id]')].map(({ id }) => id);
+    const panel = [...document.querySelectorAll('.panel')].find(({ hidden }) => !hidden);
+    return {
+      twice: ids.filter((id, i) => ids.indexOf(id) !== i),
+      unnamed: [...document.querySelectorAll('.plot')].filter((plot) =>
+        !plot.getAttribute('aria-label')).length,
+      charts: panel.querySelectorAll('.chart:not(.small)').length,
+      tables: panel.querySelectorAll('.chart:not(.small) details.data').length,
+      tooWide: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    };
+  });
+  assert.deepEqual(found.twice, [], `${what}: ids that are there twice`);
+  assert.equal(found.unnamed, 0, `${what}: charts without a name`);
+  assert.equal(found.charts, found.tables, `${what}: charts without a table`);
+  assert.ok(found.tooWide <= 0, `${what}: ${found.tooWide} pixels too wide`);
+  return found.charts;
+}
+
+/* ---- runs: the mouse, the keyboard, the theme ---- */
+
+async function readsRuns(browser) {
+  const page = await open(browser, page_of('runs'), { colorScheme: 'light' });
+  assert.equal(await page.title(), 'fixture · oche report');
+  assert.equal(await page.locator('h1').innerText(), 'fixture');
+  assert.equal(await inspect(page, 'runs'), 11);
+
+  // The first stop of Tab skips the header; the focus can be seen.
+  await page.keyboard.press('Tab');
+  assert.equal(await page.evaluate(() => document.activeElement.className), 'skip');
+  await page.keyboard.press('Enter');
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'main');
+
+  // Pointing at a height reads the percentile of both runs.
+  await drawn(page, 'fixture-fct');
+  const plot = chart(page, 'fixture-fct').locator('.plot');
+  const box = await plot.boundingBox();
+  await page.mouse.move(box.x + box.width * 0.6, box.y + box.height * 0.4);
+  await tip(page, 'fixture-fct').waitFor();
+  const text = await tip(page, 'fixture-fct').innerText();
+  assert.match(text, /^p\d+(\.\d+)?\s+dcqcn\s+[\d.]+\s[µm]s\s+none\s+[\d.]+\s[µm]s$/);
+  await page.mouse.move(5, 5);
+
+  // So do the arrow keys, aloud.
+  await plot.focus();
+  assert.notEqual(await plot.evaluate((element) => getComputedStyle(element).outlineStyle), 'none');
+  await page.keyboard.press('End');
+  await page.keyboard.press('ArrowLeft');
+  const spoken = chart(page, 'fixture-fct').locator('[aria-live]');
+  assert.match(await spoken.innerText(), /^p99[.\d]*: dcqcn .*; none .* \(\d+ of \d+\)$/);
+  await tip(page, 'fixture-fct').waitFor();
+  await page.keyboard.press('Escape');
+  assert.equal(await spoken.innerText(), '');
+
+  // Every other chart reads by keyboard too.
+  for (const id of await page.locator('.chart').evaluateAll((all) => all.map((one) => one.id))) {
+    const one = page.locator(`#${id} .plot`);
+    await one.focus();
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('ArrowRight');
+    assert.match(await page.locator(`#${id} [aria-live]`).innerText(), /^.+: .+\(2 of \d+\)$/s, id);
+    await page.locator(`#${id} .tip`).waitFor();
+    await page.keyboard.press('Escape');
+  }
+
+  // A control changes the chart, and keeps the focus; the legend hides a run.
+  const tail = chart(page, 'fixture-fct').getByLabel('the tail');
+  await tail.focus();
+  await page.keyboard.press('Space');
+  await chart(page, 'fixture-fct').getByText('share of flows above').waitFor();
+  assert.equal(await page.evaluate(() => document.activeElement.value), 'tail');
+  const lines = () => chart(page, 'fixture-sizes').locator('svg path[stroke-width="1.8"]').count();
+  const before = await lines();
+  await chart(page, 'fixture-sizes').getByRole('button', { name: 'none' }).click();
+  assert.ok(await lines() < before, 'a run that is switched off is still drawn');
+  await chart(page, 'fixture-fct').getByText('Data as a table').click();
+  await chart(page, 'fixture-fct').locator('tbody tr').first().waitFor();
+  assert.equal(await chart(page, 'fixture-fct').locator('tbody tr').count(), 2);
+
+  // The theme: the system's, until one is chosen; charts change with it.
+  const light = await background(page);
+  const color = () => chart(page, 'fixture-goodput-all').locator('svg path[stroke-width="1.8"]')
+    .first().getAttribute('stroke');
+  const lightLine = await color();
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.locator(':root[data-theme="dark"]').waitFor({ state: 'attached' });
+  assert.notEqual(await background(page), light, 'dark as the system');
+  await page.getByLabel('Light', { exact: true }).check();
+  assert.equal(await background(page), light, 'light because it was chosen');
+  await page.getByLabel('Dark', { exact: true }).check();
+  assert.notEqual(await background(page), light);
+  assert.notEqual(await color(), lightLine, 'lines have the colours of the light theme');
+  await page.reload();
+  assert.notEqual(await background(page), light, 'the choice is kept');
+
+  // On paper: light, everything, and back.
+  await page.emulateMedia({ colorScheme: null });
+  const paper = await page.pdf({ format: 'A4' });
+  assert.equal(paper.subarray(0, 5).toString(), '%PDF-');
+  assert.ok((paper.toString('latin1').match(/\/Type\s*\/Page\b/g) ?? []).length > 2, 'pages');
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), 'dark');
+  await page.context().close();
+}
+
+/* ---- figures: tabs, claims, a phone ---- */
+
+async function readsFigures(browser) {
+  const page = await open(browser, page_of('figures'));
+  assert.equal(await page.locator('h1:visible').innerText(), 'error-recovery');
+  assert.equal(await page.locator('.card').count(), 3);
+  await inspect(page, 'overview');
+  const tally = await page.locator('.tally:visible').innerText();
+  assert.match(tally, 
+    /18 claims:\s*12\s*✓\s*reproduced\s*2\s*≈\s*in shape\s*2\s*✕\s*not reproduced/);
+
+  // Arrow keys go from tab to tab; a link of the overview leads to its figure.
+  await page.getByRole('tab', { name: 'Overview' }).focus();
+  await page.keyboard.press('ArrowRight');
+  assert.equal(await page.locator('h1:visible').innerText(), 'Go-Back-N against loss');
+  await page.keyboard.press('End');
+  assert.equal(new URL(page.url()).hash, '#fig6a');
+  assert.equal(await page.getByRole('tab', { selected: true }).innerText(), 'fig6a');
+  await inspect(page, 'fig6a');
+  assert.equal(await page.locator('.claims:visible tbody tr').count(), 6);
+  assert.match(await page.locator('.claims:visible tbody tr').nth(3).innerText(),
+    /not reproduced|The paper's loss is by path/);
+  assert.match(await page.locator('.differences:visible').innerText(), /no <congestion>\./);
+  await drawn(page, 'fig6a');
+  await page.getByRole('tab', { name: 'Overview' }).click();
+  await page.locator('.card a', { hasText: 'fig3' }).click();
+  await chart(page, 'fig3').getByText('same packet lost twice').first().waitFor();
+  await page.goto(page.url().replace(/#.*/, '#fig2'));
+  assert.equal(await page.locator('h1:visible').innerText(), 'Go-Back-N against loss');
+
+  await page.setViewportSize({ width: 360, height: 720 });
+  for (const tab of ['Overview', 'fig2', 'fig3', 'fig6a']) {
+    await page.getByRole('tab', { name: tab }).click();
+    await inspect(page, `${tab} on a phone`);
+  }
+  await page.context().close();
+}
+
+/* ---- a sweep: other axes, failed points ---- */
+
+async function readsSweep(browser) {
+  const page = await open(browser, page_of('sweep'));
+  const metric = chart(page, 'sweep-metric');
+  await drawn(page, 'sweep-metric');
+  assert.equal(await metric.locator('tbody tr').count(), 10);
+  await metric.getByLabel('Metric').selectOption({ label: 'timeouts' })
+    .catch(() => metric.getByLabel('timeouts').check());
+  await metric.getByText('timeouts', { exact: true }).first().waitFor();
+  await metric.locator('fieldset', { hasText: 'Along x' }).getByLabel('recovery').check();
+  await metric.locator('svg').getByText('selective_repeat').waitFor();
+  assert.equal(await metric.locator('.legend button').count(), 5);
+  const failed = await page.getByRole('region', { name: 'Points without a result' }).innerText();
+  assert.match(failed, /crashed\s+killed by signal 11/);
+  assert.match(failed, /failed\s+fixture.yaml:3: loss.probability: <\/script><b>is out of range/);
+  await inspect(page, 'sweep');
+  await page.setViewportSize({ width: 360, height: 720 });
+  await inspect(page, 'sweep on a phone');
+  await page.context().close();
+}
+
+// Without points, without flows, with numbers that are none: a page all the same.
+async function readsPoorFiles(browser) {
+  const poor = `
+import sqlite3, sys
+sys.path.insert(0, sys.argv[1])
+import report_fixture as fixture
+path = sys.argv[2] + "/poor/run.sqlite"
+fixture.run(path, 5)
+with sqlite3.connect(path) as db:
+    for table in ("flows", "series", "series_names", "histogram_names", "links"):
+        db.execute("DELETE FROM " + table)
+    db.execute("DELETE FROM info WHERE key IN ('measured_ps', 'topology')")
+path = sys.argv[2] + "/none/sweep.sqlite"
+fixture.sweep(path)
+with sqlite3.connect(path) as db:
+    for table in ("points", "point_values", "metrics", "distributions"):
+        db.execute("DELETE FROM " + table)
+path = sys.argv[2] + "/half/fig6a.sqlite"
+fixture.figure(path)
+with sqlite3.connect(path) as db:
+    db.execute("UPDATE curve_points SET low = NULL, high = NULL, y = 0 WHERE curve = 0")
+    db.execute("DELETE FROM curve_points WHERE curve = 1")
+    db.execute("UPDATE claims SET measured = NULL, verdict = 'unheard of'")
+    db.execute("DELETE FROM metrics")
+`;
+  execFileSync('python3', ['-c', poor, join(SOURCE, 'tests', 'support'), work]);
+  for (const folder of ['poor', 'none', 'half']) {
+    const page = await open(browser, page_of(folder));
+    await inspect(page, folder);
+    assert.ok((await page.locator('h1').innerText()).length > 0, folder);
+    await page.context().close();
+  }
+}
+
+let browser;
+try {
+  execFileSync('python3', [join(SOURCE, 'tests', 'support', 'report_fixture.py'), work]);
+  browser = await chromium.launch({ executablePath: browserPath,
+    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });
+  await readsRuns(browser);
+  await readsFigures(browser);
+  await readsSweep(browser);
+  await readsPoorFiles(browser);
+  assert.deepEqual(said, []);
+} finally {
+  await browser?.close();
+  rmSync(work, { recursive: true });
+}

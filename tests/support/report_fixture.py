@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Results files for tests of the report, as results/store.h and results/sweep_store.h describe
+them: a run with as many flows as wanted, a sweep with points that failed, reproduced figures."""
+import math
+import os
+import random
+import sqlite3
+import sys
+
+RUN = """
+PRAGMA user_version = 2;
+CREATE TABLE info (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE parameters (key TEXT PRIMARY KEY, value TEXT NOT NULL, unit TEXT NOT NULL, given
+ INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE flows (id INTEGER PRIMARY KEY, workload INTEGER NOT NULL, src INTEGER NOT NULL, dst
+ INTEGER NOT NULL, bytes INTEGER NOT NULL, start_ps INTEGER, delivered_ps INTEGER, completed_ps
+ INTEGER, ideal_ps INTEGER, slowdown REAL, retransmitted INTEGER NOT NULL, timeouts INTEGER NOT
+ NULL, status TEXT NOT NULL, measured INTEGER NOT NULL);
+CREATE TABLE series_names (id INTEGER PRIMARY KEY, name TEXT NOT NULL, entity TEXT NOT NULL, unit
+ TEXT NOT NULL);
+CREATE TABLE series (series INTEGER NOT NULL, time_ps INTEGER NOT NULL, value REAL NOT NULL,
+ PRIMARY KEY (series, time_ps)) WITHOUT ROWID;
+CREATE TABLE counters (entity TEXT NOT NULL, name TEXT NOT NULL, value INTEGER NOT NULL, PRIMARY
+ KEY (entity, name)) WITHOUT ROWID;
+CREATE TABLE histogram_names (id INTEGER PRIMARY KEY, name TEXT NOT NULL, entity TEXT NOT NULL, unit
+ TEXT NOT NULL, weight TEXT NOT NULL);
+CREATE TABLE histograms (histogram INTEGER NOT NULL, low INTEGER NOT NULL, high INTEGER, weight
+ INTEGER NOT NULL, PRIMARY KEY (histogram, low)) WITHOUT ROWID;
+CREATE TABLE nodes (id INTEGER PRIMARY KEY, name TEXT NOT NULL, kind TEXT NOT NULL, pod INTEGER);
+CREATE TABLE links (id INTEGER PRIMARY KEY, a INTEGER NOT NULL, b INTEGER NOT NULL, port_a TEXT NOT
+ NULL, port_b TEXT NOT NULL, rate_bps INTEGER NOT NULL, delay_ps INTEGER NOT NULL);
+"""
+
+SWEEP = """
+PRAGMA user_version = 1;
+PRAGMA application_id = 0x6f636865;
+CREATE TABLE info (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE parameters (key TEXT PRIMARY KEY, value TEXT NOT NULL, unit TEXT NOT NULL, given
+ INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE axes (id INTEGER PRIMARY KEY, key TEXT NOT NULL);
+CREATE TABLE axis_values (axis INTEGER NOT NULL, number INTEGER NOT NULL, value TEXT NOT NULL,
+ PRIMARY KEY (axis, number)) WITHOUT ROWID;
+CREATE TABLE points (id INTEGER PRIMARY KEY, repeat INTEGER NOT NULL, seed NOT NULL, status TEXT NOT
+ NULL, error TEXT, wall_s REAL, trace_hash TEXT);
+CREATE TABLE point_values (point INTEGER NOT NULL, axis INTEGER NOT NULL, number INTEGER NOT NULL,
+ PRIMARY KEY (point, axis)) WITHOUT ROWID;
+CREATE TABLE metric_names (name TEXT PRIMARY KEY, unit TEXT NOT NULL, help TEXT NOT NULL) WITHOUT
+ ROWID;
+CREATE TABLE metrics (point INTEGER NOT NULL, name TEXT NOT NULL, value REAL, PRIMARY KEY (point,
+ name)) WITHOUT ROWID;
+CREATE TABLE distributions (point INTEGER NOT NULL, name TEXT NOT NULL, unit TEXT NOT NULL, samples
+ INTEGER NOT NULL, thousandth INTEGER NOT NULL, value REAL, PRIMARY KEY (point, name, thousandth))
+ WITHOUT ROWID;
+"""
+
+FIGURE = """
+CREATE TABLE claims (id INTEGER PRIMARY KEY, name TEXT NOT NULL, text TEXT NOT NULL, quantity TEXT
+ NOT NULL, condition TEXT NOT NULL, published REAL, published_text TEXT NOT NULL, unit TEXT NOT
+ NULL, place TEXT NOT NULL, tolerance TEXT NOT NULL, confidence TEXT NOT NULL, measured REAL, low
+ REAL, high REAL, spread REAL, verdict TEXT NOT NULL, explanation TEXT NOT NULL);
+CREATE TABLE curves (id INTEGER PRIMARY KEY, label TEXT NOT NULL, kind TEXT NOT NULL, x_name TEXT
+ NOT NULL, y_name TEXT NOT NULL, x_unit TEXT NOT NULL, y_unit TEXT NOT NULL);
+CREATE TABLE curve_points (curve INTEGER NOT NULL, x REAL, y REAL, low REAL, high REAL);
+CREATE TABLE differences (id INTEGER PRIMARY KEY, text TEXT NOT NULL);
+"""
+
+
+def create(path, schema):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    if os.path.exists(path):
+        os.unlink(path)
+    db = sqlite3.connect(path)
+    db.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;" + schema)
+    return db
+
+
+def many(db, table, rows):
+    rows = list(rows)
+    if rows:
+        db.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(rows[0]))})", rows)
+
+
+def run(path, flows=1000, label="", scenario="fixture", seed=1, queue=True):
+    """A star of 16 hosts, one of whose ports is held now and then."""
+    draw = random.Random(seed)
+    db = create(path, RUN)
+    many(db, "info", {
+        "program": "oche 0.1.0", "command": "oche run fixture.yaml", "scenario": scenario,
+        "description": "made by a test", "scenario_file": "fixture.yaml",
+        "scenario_text": "name: fixture\n", "label": label, "topology": "star: 16 hosts",
+        "congestion_control": "dcqcn", "recovery": "go_back_n", "seed": str(seed),
+        "threads": "1", "simulated_ps": "11000000000", "measured_ps": "10000000000",
+        "wall_s": "1.5", "trace_hash": "0123456789abcdef"}.items())
+    many(db, "parameters", [("seed", str(seed), "count", 1), ("duration", "11ms", "time", 1),
+                            ("switch.pfc", "true", "bool", 0)])
+    many(db, "nodes", [(i, f"host{i}", "host", 0) for i in range(16)] + [(16, "tor0", "tor", 0)])
+    many(db, "links", [(i, i, 16, f"host{i}", f"tor0:host{i}", 40 * 10**9, 10**6)
+                       for i in range(16)])
+    many(db, "counters", [(f"host{i}", "line_bytes", draw.randrange(5 * 10**7)) for i in range(16)]
+         + [(f"tor0:host{i}", "line_bytes", draw.randrange(5 * 10**7)) for i in range(16)]
+         + [("host3", "paused_time_0", 2 * 10**9), ("all", "pauses_sent", 12),
+            ("all", "nic_delivered_bytes", 10**8), ("tor0:host0", "max_queue_bytes", 150000)])
+    rows = []
+    for i in range(flows):
+        size = int(10 ** draw.uniform(2, 7.5))
+        ideal = 2 * 10**6 + size * 200
+        slowdown = 1 + draw.expovariate(1) ** 3
+        start = draw.randrange(11 * 10**9)
+        end = start + int(ideal * slowdown)
+        late = end > 11 * 10**9
+        rows.append((i, 0, i % 16, (i + 5) % 16, size, start, None if late else end,
+                     None if late else end + 10**6, ideal, None if late else (end - start) / ideal,
+                     0, 0, "unfinished" if late else "completed", int(start >= 10**9)))
+    many(db, "flows", rows)
+    many(db, "series_names", [(1, "goodput", "all", "bps"), (2, "pauses", "all", "count"),
+                              (3, "queue", "tor0:host0", "bytes"), (4, "held", "host3", "ratio")])
+    steps = 2000
+    when = [10**9 + 5 * 10**6 * (k + 1) for k in range(steps)]
+    many(db, "series", [(1, t, 2e11 * (1 + math.sin(k / 150)) + draw.random() * 1e10)
+                        for k, t in enumerate(when)]
+         + [(2, t, draw.randrange(3)) for t in when]
+         + [(3, t, abs(draw.gauss(0, 50000))) for t in when]
+         + [(4, t, 0.5) for t in when[600:1400]])
+    if queue:
+        many(db, "histogram_names", [(1, "queue", "tor0:host0", "bytes", "ps")])
+        many(db, "histograms", [(1, 100 * k, 100 * (k + 1), 10**7 + 1000 - k)
+                                for k in range(1500)])
+    db.commit()
+    db.close()
+
+
+def _grid(db, axes, repeats, value):
+    """Points of a grid; value(numbers, repeat) gives a dictionary of metrics, or an error."""
+    many(db, "axes", [(i, key) for i, (key, _) in enumerate(axes)])
+    many(db, "axis_values", [(i, k, text) for i, (_, values) in enumerate(axes)
+                             for k, text in enumerate(values)])
+    places = [[]]
+    for _, values in axes:
+        places = [place + [k] for place in places for k in range(len(values))]
+    point = 0
+    for place in places:
+        for repeat in range(repeats):
+            found = value(place, repeat)
+            failed = isinstance(found, str)
+            status = "done" if not failed else "crashed" if "signal" in found else "failed"
+            many(db, "points", [(point, repeat, 1 + repeat, status, found if failed else None,
+                                 0.5, "0123456789abcdef")])
+            many(db, "point_values", [(point, i, k) for i, k in enumerate(place)])
+            if not failed:
+                many(db, "metrics", [(point, name, one) for name, one in found.items()])
+            point += 1
+
+
+def _info(db, kind, **more):
+    many(db, "info", {"program": "oche 0.1.0", "command": f"oche {kind}", "kind": kind,
+                      "scenario": "scenarios/fixture.yaml", "scenario_text": "name: fixture\n",
+                      "seed": "1", "began": "2026-11-21 10:00:00", "ended": "2026-11-21 10:05:00",
+                      **more}.items())
+    many(db, "parameters", [("seed", "1", "count", 1), ("description", "a fixture", "text", 1)])
+
+
+def sweep(path, repeats=5, axes=(("loss.probability", ("0", "1e-5", "1e-4", "1e-3", "1e-2")),
+                                 ("recovery", ("go_back_n", "selective_repeat")))):
+    """goodput and timeouts over loss; one point crashed, one was refused."""
+    draw = random.Random(7)
+    db = create(path, SWEEP)
+    _info(db, "sweep", repeats=str(repeats), grid="loss.probability, recovery")
+    many(db, "metric_names", [("goodput", "bps", "payload delivered in order"),
+                              ("timeouts", "count", "ACK timeouts")])
+
+    def value(place, repeat):
+        if place[:2] == [2, 1] and repeat == 0:
+            return "killed by signal 11 (Segmentation fault)"
+        if place[:2] == [4, 0] and repeat == 1:
+            return "fixture.yaml:3: loss.probability: </script><b>is out of range"
+        loss = 10 ** (place[0] - 6) if place[0] else 0
+        good = 4e10 / (1 + loss * (3000 if place[1] == 0 else 50))
+        return {"goodput": good * draw.uniform(0.93, 1.07), "timeouts": loss * 1e5 * draw.random()}
+    _grid(db, list(axes), repeats, value)
+    for point, in list(db.execute("SELECT id FROM points WHERE status = 'done'")):
+        many(db, "distributions", [(point, "fct", "s", 100, t, 1e-5 * 10 ** (t / 400))
+                                   for t in range(0, 1001, 5)])
+    db.commit()
+    db.close()
+
+
+LOSS = ("1e-5", "1e-4", "2e-4", "1e-3", "2e-3", "5e-3", "1e-2")
+SCHEMES = {"GBN": 900, "GBN+ST": 700, "GBN+CE": 220, "Improved": 45}
+PUBLISHED = {"GBN": [(1e-4, .70), (1e-3, .45), (1e-2, .03)],
+             "GBN+CE": [(1e-3, .972), (2e-3, .68), (1e-2, .176)],
+             "Improved": [(1e-3, .972), (1e-2, .64)]}
+VERDICTS = ("reproduced", "reproduced", "in shape", "not reproduced", "reproduced", "no data")
+
+
+def figure(path, name="fig6a", title="Four schemes against loss, ACK timeout 100 ms"):
+    """Measured curves beside published points, a claim for each verdict."""
+    draw = random.Random(name)
+    db = create(path, SWEEP + FIGURE)
+    _info(db, "figure", paper="error-recovery", figure=name, title=title,
+          place="Fig 6(a), sec IV-A", x_scale="log", y_scale="linear",
+          x_name="loss probability of each link", y_name="relative throughput", mode="quick", tolerances_commit="1700c47", repeats="6")
+    many(db, "metric_names", [("goodput", "bps", "payload delivered in order")])
+
+    def level(scheme, loss):
+        return 1 / (1 + loss * SCHEMES[scheme] * 4)
+    _grid(db, [("recovery", list(SCHEMES)), ("loss.probability", list(LOSS))], 3,
+          lambda place, repeat: {"goodput": 4e10 * level(list(SCHEMES)[place[0]],
+                                                         float(LOSS[place[1]]))
+                                 * draw.uniform(0.95, 1.05)})
+    number = 0
+    for scheme in SCHEMES:
+        many(db, "curves", [(number, scheme, "measured", "loss probability", "throughput", "ratio",
+                             "ratio")])
+        for loss in LOSS:
+            y = level(scheme, float(loss)) * draw.uniform(0.97, 1.0)
+            many(db, "curve_points", [(number, float(loss), y, y * 0.95, min(1, y * 1.05))])
+        number += 1
+    for scheme, points in PUBLISHED.items():
+        many(db, "curves", [(number, scheme, "published", "loss probability", "throughput",
+                             "ratio", "ratio")])
+        many(db, "curve_points", [(number, x, y, None, None) for x, y in points])
+        number += 1
+    for i, verdict in enumerate(VERDICTS):
+        known = verdict != "no data"
+        many(db, "claims", [(
+            i, f"claim_{i}", f"Go-Back-N is down to {70 - 10 * i} % at 0.01 %", "throughput",
+            "recovery = GBN, loss.probability = 1e-4", 0.7 - 0.1 * i, f"{70 - 10 * i} %", "ratio",
+            "sec IV-A", "± 0.05, in shape ± 0.15", "high", 0.68 - 0.1 * i if known else None,
+            0.66 - 0.1 * i if known else None, 0.70 - 0.1 * i if known else None,
+            0.02 if known else None, verdict,
+            "The paper's loss is by path." if verdict == "not reproduced" else "")])
+    many(db, "differences", [(0, "'40GB' of Table I is taken as 40 Gbit/s (REFERENCE L1)."),
+                             (1, "No congestion control; with one sender is no <congestion>.")])
+    db.commit()
+    db.close()
+
+
+CAUSES = {"last packet lost": (.06, .071), "last ACK lost": (.02, .018), "NAK lost": (.52, .571),
+          "same packet lost twice": (.36, .339), "NAK held back by the interval": (.03, None),
+          "another reason": (.01, None)}
+
+
+def bars(path, name="fig3"):
+    """A figure of single numbers with names."""
+    db = create(path, SWEEP + FIGURE)
+    _info(db, "figure", paper="error-recovery", figure=name, title="Why timeouts happen",
+          place="Fig 3, sec III-A", x_scale="linear", y_scale="linear", x_name="cause",
+          y_name="share of timeouts", mode="quick", tolerances_commit="1700c47", repeats="20")
+    number = 0
+    for label, (measured, published) in CAUSES.items():
+        for kind, y in (("measured", measured), ("published", published)):
+            if y is None:
+                continue
+            many(db, "curves", [(number, label, kind, "cause", "share of timeouts", "", "ratio")])
+            many(db, "curve_points", [(number, 0, y, *((y * 0.8, y * 1.2) if kind == "measured"
+                                                       else (None, None)))])
+            number += 1
+        many(db, "claims", [(number, label, f"a share: {label}", "timeouts", "loss 1 %", published,
+                             "" if published is None else f"{100 * published:g} %", "ratio",
+                             "Fig 3", "± 0.13", "high", measured, measured * 0.8, measured * 1.2,
+                             0.01, "reproduced", "")])
+    db.commit()
+    db.close()
+
+
+def everything(folder):
+    """One of each, for a look and for the test of the page."""
+    run(os.path.join(folder, "runs", "dcqcn", "run.sqlite"), 3000, "dcqcn")
+    run(os.path.join(folder, "runs", "none", "run.sqlite"), 3000, "none", seed=2)
+    sweep(os.path.join(folder, "sweep", "sweep.sqlite"))
+    figure(os.path.join(folder, "figures", "fig6a.sqlite"))
+    figure(os.path.join(folder, "figures", "fig2.sqlite"), "fig2", "Go-Back-N against loss")
+    bars(os.path.join(folder, "figures", "fig3.sqlite"))
+
+
+if __name__ == "__main__":
+    everything(sys.argv[1])

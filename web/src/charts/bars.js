@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// A figure of single numbers with names: a bar for the measured one, a mark for the published.
+import { style } from '../theme.js';
+import * as format from '../format.js';
+import { axis, base, legend, shareUnit, textWidth } from './base.js';
+
+// Whether each curve of the figure is one point, and all at the same place.
+export function isBars(curves) {
+  return curves.length > 1 && curves.every(({ points }) =>
+    points.length === 1 && points[0][0] === curves[0].points[0][0]);
+}
+
+export function barChart(figure, id, curves) {
+  const names = [...new Set(curves.map(({ label }) => label))];
+  const unit = shareUnit(curves);
+  const { info } = figure;
+  const pointOf = (name, kind) =>
+    curves.find((curve) => curve.label === name && curve.kind === kind)?.points[0];
+  const values = curves.flatMap(({ points: [[, ...rest]] }) => rest.filter((y) => y !== null));
+  const interval = ([, , low, high]) => (low !== null && high !== null && low !== high
+    ? ` (${format.value(low, unit)} to ${format.value(high, unit)})` : '');
+  const nameAt = (at) => (typeof at === 'string' ? at : names[at]);
+
+  return {
+    id, title: info.title ?? id, along: 'y',
+    caption: 'Bars: measured, with the 95 % interval. Open markers: published.',
+    controls: [],
+    height: () => 60 + names.length * 34,
+    legend: () => [{ name: 'measured', line: 0, solid: true },
+      { name: 'published', line: 1, open: true, marker: 'diamond' }],
+    option(context) {
+      const { theme } = context;
+      const measured = style(theme, 0).color, published = style(theme, 1).color;
+      const room = Math.min(240, context.width * 0.4);
+      const y = (name) => pointOf(name, 'measured')?.[1] ?? null;
+      return base(context, {
+        grid: { left: 10 + Math.min(room, Math.max(...names.map((name) => textWidth(name, 12)))),
+          right: 24, top: 8, outerBoundsMode: 'none' },
+        legend: legend(context, this.legend()),
+        tooltip: { trigger: 'axis', axisPointer: { axis: 'y', type: 'shadow' } },
+        xAxis: { ...axis(context, { name: info.y_name ?? curves[0].y_name, unit, values, from: 0 }),
+          splitLine: { show: true, lineStyle: { color: theme.faint } } },
+        yAxis: { type: 'category', inverse: true, data: names, axisTick: { show: false },
+          axisLine: { lineStyle: { color: theme.axis } },
+          axisLabel: { color: theme.text, fontSize: 12, interval: 0,
+            width: room, overflow: 'break' } },
+        series: [
+          { name: 'measured', type: 'bar', barWidth: 14, data: names.map(y),
+            itemStyle: { color: measured }, emphasis: { disabled: true } },
+          { of: 'measured', type: 'custom', silent: true, z: 3, tooltip: { show: false },
+            data: names.flatMap((name, i) => {
+              const point = pointOf(name, 'measured');
+              return point && interval(point) ? [[point[2], i, point[3]]] : [];
+            }),
+            encode: { x: [0, 2], y: 1 },
+            renderItem(params, api) {
+              const [from, middle] = api.coord([api.value(0), api.value(1)]);
+              const [to] = api.coord([api.value(2), api.value(1)]);
+              const line = (x1, y1, x2, y2) => ({ type: 'line', shape: { x1, y1, x2, y2 },
+                style: { stroke: theme.text, lineWidth: 1.4 } });
+              return { type: 'group', children: [line(from, middle, to, middle),
+                line(from, middle - 4, from, middle + 4), line(to, middle - 4, to, middle + 4)] };
+            } },
+          { name: 'published', type: 'scatter', symbol: 'diamond', symbolSize: 15, z: 4,
+            data: names.flatMap((name, i) => (pointOf(name, 'published')
+              ? [[pointOf(name, 'published')[1], i]] : [])),
+            itemStyle: { color: theme.paper, borderColor: published, borderWidth: 2.2 },
+            emphasis: { disabled: true } },
+        ],
+      });
+    },
+    tip(state, at) {
+      const name = nameAt(at);
+      return { head: name, rows: ['measured', 'published'].flatMap((kind, line) => {
+        const point = pointOf(name, kind);
+        return point ? [{ line, open: kind === 'published', marker: 'diamond', name: kind,
+          value: format.value(point[1], unit) + interval(point) }] : [];
+      }) };
+    },
+    stops: () => names.map((name, i) => ({ at: name, y: i,
+      x: (pointOf(name, 'measured') ?? pointOf(name, 'published'))[1] })),
+    table: () => ({
+      columns: [info.x_name || 'of', 'measured', 'published'],
+      rows: names.map((name) => [name, ...['measured', 'published'].map((kind) => {
+        const point = pointOf(name, kind);
+        return point ? format.value(point[1], unit) + interval(point) : '';
+      })]),
+    }),
+  };
+}

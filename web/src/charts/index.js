@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// All charts of a document, in the order in which they are shown.
+import { distribution } from './distribution.js';
+import { figureChart } from './figure.js';
+import { pauseTimeline } from './pauses.js';
+import { queueDepth } from './queue.js';
+import { goodput, pauseFrames, queueOverTime, throughput } from './series.js';
+import { sizes } from './sizes.js';
+import { sweepChart, sweepDistribution } from './sweep.js';
+import { topology } from './topology.js';
+
+// Labels that tell runs apart: what was compared, else the folder, else the scenario.
+export function nameRuns(runs) {
+  const folder = (run) => (run.file.includes('/') ? run.file.replace(/\/[^/]*$/, '') : '');
+  const names = runs.map((run) => run.info.label || folder(run) || run.info.scenario || 'run');
+  runs.forEach((run, i) => {
+    run.label = names.filter((name) => name === names[i]).length > 1
+      ? `${names[i]} (${folder(run) || 'here'})` : names[i];
+  });
+}
+
+// Charts that have something to show, their ids made the document's own.
+const some = (id, list) => list.filter(Boolean).map((chart) =>
+  ({ ...chart, id: chart.id === id ? id : `${id}-${chart.id}` }));
+
+// Lists of charts.
+export function runCharts(runs, grid, id) {
+  const several = runs.length > 1;
+  const delivered = runs.some((run) => run.flows.ranges.some((range) => range.delivered > 0));
+  return {
+    flows: delivered ? some(id, [
+      distribution(runs, grid, 'fct', 'From a flow\u2019s start to the delivery of its last byte. '
+        + 'Point at a height to read that percentile.'),
+      distribution(runs, grid, 'slowdown', 'Completion time over that of the same flow alone in '
+        + 'the network.'),
+      sizes(runs),
+    ]) : [],
+    all: some(id, [goodput(runs)]),
+    parts: some(id, runs.map((run, i) => throughput(run, i, several))),
+    queues: some(id, [queueOverTime(runs), queueDepth(runs, grid)]),
+    frames: some(id, [pauseFrames(runs)]),
+    held: some(id, runs.map((run, i) => pauseTimeline(run, i, several))),
+    links: some(id, runs.map((run, i) => topology(run, i, several))),
+  };
+}
+
+export function sweepCharts(sweep, id) {
+  return some(id, [sweepChart(sweep, 'metric', 'Metrics'),
+    sweepDistribution(sweep, 'distribution')]);
+}
+
+export function chartsOf(document, grid, id) {
+  if (document.kind === 'runs')
+    return Object.values(runCharts(document.runs, grid, id)).flat();
+  if (document.kind === 'sweep')
+    return sweepCharts(document, id);
+  return [...some(id, [figureChart(document, id)]), ...sweepCharts(document, id)];
+}
+
+// What a document is called in an address and in a file's name.
+export function idOf(document) {
+  const name = document.kind === 'runs' ? document.scenario
+    : document.kind === 'figure' ? (document.info.figure || document.file) : 'sweep';
+  return String(name || document.kind).replace(/\.sqlite$/, '').toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-').replace(/^-+|-+$/g, '') || document.kind;
+}
+
+export function uniqueIds(documents) {
+  const ids = [];
+  for (const document of documents) {
+    const wanted = idOf(document);
+    let id = wanted;
+    for (let n = 2; ids.includes(id); n++)
+      id = `${wanted}-${n}`;
+    ids.push(id);
+  }
+  return ids;
+}
+
+// The state that a chart begins with.
+export const firstState = (chart) =>
+  Object.fromEntries((chart.controls ?? []).map(({ key, value }) => [key, value]));

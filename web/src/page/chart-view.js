@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * A chart on the page: its controls, legend and table, its tooltip for mouse and keyboard. It is
+ * drawn when it comes near the window, and again for another theme, width or state.
+ */
+import echarts from '../charts/echarts.js';
+import { firstState } from '../charts/index.js';
+import { DARK, LIGHT, ramp, style } from '../theme.js';
+import { h, longTable, scroller, svg } from './dom.js';
+
+const views = new Set();
+let theme = LIGHT;
+
+const MARKERS = { rect: 'M8 2h8v8h-8z', triangle: 'M12 1.5l4.6 8.5h-9.2z',
+  diamond: 'M12 1l4.6 5l-4.6 5l-4.6-5z', circle: 'M8 6a4 4 0 1 0 8 0a4 4 0 1 0-8 0z' };
+
+// The line or the marker that a series is drawn with, small.
+function sample(entry) {
+  const look = style(theme, entry.line);
+  const dash = Array.isArray(look.dash) && !entry.solid ? look.dash.join(' ') : 'none';
+  const box = svg('svg', { width: 24, height: 12, 'aria-hidden': 'true', class: 'sample' });
+  if (!entry.open)
+    box.append(svg('line', { x1: 1, x2: 23, y1: 6, y2: 6, stroke: look.color, 'stroke-width': 2,
+      'stroke-dasharray': dash }));
+  else
+    box.append(svg('path', { d: MARKERS[entry.marker ?? look.symbol] ?? MARKERS.circle,
+      fill: 'none', stroke: look.color, 'stroke-width': 1.8 }));
+  return box;
+}
+
+function tipElement(tip) {
+  return h('div', { class: 'tip' }, h('div', { class: 'tip-head' }, tip.head),
+    h('table', {}, h('tbody', {}, tip.rows.map((row) => h('tr', {},
+      h('td', {}, row.line === undefined ? '' : sample(row)), h('td', {}, row.name),
+      h('td', { class: 'number' }, row.value))))));
+}
+
+const tipText = (tip) => `${tip.head}: ${tip.rows.map(({ name, value }) =>
+  `${name} ${value}`.trim()).join('; ')}`;
+
+export class ChartView {
+  constructor(chart) {
+    this.chart = chart;
+    this.state = firstState(chart);
+    this.hidden = new Set();
+    this.stop = -1;
+    this.element = this.build();
+    views.add(this);
+    watcher.observe(this.plot);
+    resizer.observe(this.plot);
+  }
+
+  build() {
+    const { chart } = this;
+    const id = `chart-${chart.id}`;
+    this.said = h('p', { class: 'visually-hidden', 'aria-live': 'polite' });
+    this.legend = h('div', { class: 'legend' });
+    this.plot = h('div', { class: 'plot', tabindex: '0', role: 'group', id: `${id}-plot`,
+      'aria-roledescription': 'chart', 'aria-label': `${chart.title}, chart`,
+      'aria-describedby': `${id}-help`, onkeydown: (event) => this.onKey(event),
+      onblur: () => this.hideTip() });
+    this.data = h('details', { class: 'data', ontoggle: () => this.fillTable() },
+      h('summary', {}, 'Data as a table'), h('div', {}));
+    this.controls = h('div', { class: 'controls' });
+    this.fillControls();
+    const help = h('p', { class: 'visually-hidden', id: `${id}-help` },
+      `Arrow keys read the values; Escape leaves them.${chart.small ? ''
+        : ' The data is below as a table.'}`);
+    if (chart.small)
+      return h('figure', { class: 'chart small', id, 'aria-label': chart.title }, this.plot, help,
+        this.said);
+    if (chart.tableOpen)
+      this.data.open = true;
+    return h('figure', { class: 'chart', id },
+      h('figcaption', {}, chart.heading !== false && h('h3', {}, chart.title),
+        chart.caption && h('p', { class: 'caption' }, chart.caption)),
+      this.controls, this.legend, this.plot, help, this.said, this.data);
+  }
+
+  // Few options are buttons, many are a list.
+  fillControls() {
+    const { chart, state } = this;
+    this.controls.replaceChildren(...(chart.controls ?? [])
+      .map((control) => ({ ...control, options: typeof control.options === 'function'
+        ? control.options(state) : control.options }))
+      .filter((control) => control.options.length > 1 && (control.visible?.(state) ?? true))
+      .map((control) => {
+        const set = (value) => {
+          const before = state[control.key];
+          state[control.key] = value;
+          chart.settle?.(state, control.key, before);
+          this.changed(control.key);
+        };
+        const name = `${chart.id}-${control.key}`;
+        if (control.options.length <= 3)
+          return h('fieldset', { class: 'choice' }, h('legend', {}, control.label),
+            control.options.map(([value, label]) => h('label', {},
+              h('input', { type: 'radio', name, value, checked: state[control.key] === value,
+                onchange: () => set(value) }), h('span', {}, label))));
+        return h('label', { class: 'select' }, h('span', {}, control.label),
+          h('select', { name, onchange: (event) => set(event.target.value) },
+            control.options.map(([value, label]) =>
+              h('option', { value, selected: state[control.key] === value }, label))));
+      }));
+  }
+
+  changed(key) {
+    const focused = document.activeElement;
+    const [name, value] = [focused?.name, focused?.value];
+    this.stop = -1;
+    this.fillControls();
+    // The controls were made again: the focus goes to the one that had it.
+    if (name === `${this.chart.id}-${key}`)
+      [...this.controls.querySelectorAll('select, input')].find((element) => element.name === name
+        && (element.type !== 'radio' || element.value === value))?.focus();
+    this.draw();
+    if (this.data.open)
+      this.fillTable();
+  }
+
+  fillLegend() {
+    const { chart } = this;
+    const entries = chart.legend?.(this.state) || [];
+    const buttons = entries.map((entry) => h('button', { type: 'button',
+      'aria-pressed': String(!this.hidden.has(entry.name)), title: 'show or hide',
+      onclick: (event) => {
+        if (!this.hidden.delete(entry.name))
+          this.hidden.add(entry.name);
+        event.currentTarget.setAttribute('aria-pressed', String(!this.hidden.has(entry.name)));
+        this.draw(true);
+      } }, sample(entry), entry.name));
+    const scale = chart.ramp && h('span', { class: 'ramp' }, chart.ramp.low,
+      h('span', { class: 'ramp-bar', style: { background: `linear-gradient(to right, ${
+        [0, 0.25, 0.5, 0.75, 1].map((share) => ramp(theme, share)).join(',')})` } }),
+      chart.ramp.high);
+    const title = buttons.length > 0 && chart.legendTitle?.(this.state);
+    this.legend.replaceChildren(...(title ? [h('span', { class: 'legend-title' }, title)] : []),
+      ...buttons, ...(scale ? [scale] : []));
+  }
+
+  // `sameLegend`: the button that was pressed keeps the focus.
+  draw(sameLegend = false) {
+    const { chart, state } = this;
+    const width = Math.max(240, Math.floor(this.plot.clientWidth || this.width || 640));
+    const height = chart.height(width, state) * (chart.small ? 0.85 : 1);
+    this.width = width;
+    this.plot.style.height = `${height}px`;
+    this.picture ??= echarts.init(this.plot, null, { renderer: 'svg', width, height });
+    this.picture.resize({ width, height });
+    const option = chart.option({ theme, width, print: false }, state);
+    option.series = option.series.filter(({ of, name }) => !this.hidden.has(of ?? name));
+    option.tooltip = { ...option.tooltip, confine: true, transitionDuration: 0, borderWidth: 0,
+      padding: 0, backgroundColor: 'transparent', extraCssText: 'box-shadow:none',
+      formatter: (found) => this.tipOf(found) };
+    this.picture.setOption(option, true);
+    if (!sameLegend)
+      this.fillLegend();
+  }
+
+  tipOf(found) {
+    const item = Array.isArray(found) ? found[0] : found;
+    if (!item)
+      return '';
+    const tip = this.chart.along === 'item'
+      ? this.chart.tip(this.state, item.value ?? item.data, item.seriesIndex)
+      : this.chart.tip(this.state, item.axisValue);
+    tip.rows = tip.rows.filter(({ name }) => !this.hidden.has(name));
+    return tipElement(tip);
+  }
+
+  onKey(event) {
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, PageDown: 10,
+      PageUp: -10 }[event.key];
+    if (event.key === 'Escape')
+      return this.hideTip();
+    if ((!step && event.key !== 'Home' && event.key !== 'End') || event.ctrlKey || event.altKey
+        || event.metaKey)
+      return undefined;
+    const stops = this.chart.stops(this.state);
+    event.preventDefault();
+    if (stops.length === 0)
+      return undefined;
+    const row = stops[Math.max(0, this.stop)].row;
+    const turned = { ArrowDown: row + 1, ArrowUp: row - 1 }[event.key];
+    const next = row !== undefined && turned !== undefined && this.stop >= 0
+      ? stops.findIndex((stop) => stop.row === turned) : this.stop + step;
+    this.stop = event.key === 'Home' ? 0 : event.key === 'End' ? stops.length - 1
+      : next < 0 ? Math.max(0, this.stop) : Math.min(stops.length - 1, next);
+    return this.showStop(stops[this.stop], stops.length);
+  }
+
+  showStop(stop, count) {
+    const tip = this.chart.tip(this.state, stop.at, stop.series);
+    this.said.textContent = `${tipText(tip)} (${this.stop + 1} of ${count})`;
+    if (!this.picture)
+      this.draw();
+    if (stop.series !== undefined) {
+      this.picture.dispatchAction({ type: 'showTip', seriesIndex: stop.series,
+        dataIndex: stop.index });
+      return;
+    }
+    const [x, y] = this.picture.convertToPixel({ gridIndex: 0 }, [stop.x, stop.y]);
+    this.picture.dispatchAction({ type: 'showTip', x, y });
+  }
+
+  hideTip() {
+    this.stop = -1;
+    this.said.textContent = '';
+    this.picture?.dispatchAction({ type: 'hideTip' });
+  }
+
+  fillTable() {
+    if (!this.data.open)
+      return;
+    const { columns, rows } = this.chart.table(this.state);
+    this.data.lastElementChild.replaceChildren(scroller(`${this.chart.title}, data`,
+      longTable({ columns, rows })));
+  }
+}
+
+const watcher = new IntersectionObserver((entries) => {
+  for (const { target, isIntersecting } of entries) {
+    const view = [...views].find(({ plot }) => plot === target);
+    if (isIntersecting && !view.picture)
+      view.draw();
+  }
+}, { rootMargin: '400px' });
+
+// Charts that were drawn are drawn again when their width changes, or when they are shown again.
+const resizer = new ResizeObserver((entries) => {
+  for (const { target } of entries) {
+    const view = [...views].find(({ plot }) => plot === target);
+    if (view.picture && target.clientWidth > 0 && target.clientWidth !== view.width)
+      view.draw();
+  }
+});
+
+export function useTheme(name) {
+  theme = name === 'dark' ? DARK : LIGHT;
+  for (const view of views)
+    if (view.picture)
+      view.draw();
+    else
+      view.fillLegend();
+}
+
+export function drawAll() {
+  for (const view of views)
+    view.draw();
+}

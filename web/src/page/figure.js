@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// A reproduced figure: curves beside published points, claims with verdicts, what differs.
+import { figureChart } from '../charts/figure.js';
+import * as format from '../format.js';
+import { ChartView } from './chart-view.js';
+import { fold, origin, section } from './details.js';
+import { h, scroller } from './dom.js';
+import { explorer, failures, progress } from './sweep.js';
+
+// Each verdict has a word, a sign and a colour; any of them is enough.
+const VERDICTS = {
+  reproduced: { sign: '✓', name: 'reproduced', kind: 'good' },
+  'in shape': { sign: '≈', name: 'in shape', kind: 'fair' },
+  'not reproduced': { sign: '✕', name: 'not reproduced', kind: 'bad' },
+  'no data': { sign: '–', name: 'no data', kind: 'none' },
+};
+const verdictOf = (claim) => VERDICTS[claim.verdict]
+  ?? { sign: '?', name: claim.verdict || 'no verdict', kind: 'none' };
+
+function chip(verdict) {
+  return h('span', { class: `verdict ${verdict.kind}` },
+    h('span', { class: 'sign', 'aria-hidden': 'true' }, verdict.sign), verdict.name);
+}
+
+const counts = (claims) => Object.entries(VERDICTS).map(([name, verdict]) => ({ verdict,
+  count: claims.filter((claim) => claim.verdict === name).length }))
+  .filter(({ count }) => count > 0);
+
+// All claims as one bar, with words below.
+function tally(claims) {
+  const found = counts(claims);
+  if (claims.length === 0)
+    return h('p', { class: 'without' }, 'The figure makes no claim.');
+  return h('div', { class: 'tally' },
+    h('div', { class: 'tally-bar', 'aria-hidden': 'true' }, found.map(({ verdict, count }) =>
+      h('span', { class: verdict.kind, style: { flexGrow: String(count) } }))),
+    h('p', {}, `${claims.length} ${claims.length === 1 ? 'claim' : 'claims'}: `,
+      found.map(({ verdict, count }) => h('span', { class: 'tally-part' },
+        h('b', {}, String(count)), ' ', chip(verdict)))));
+}
+
+function measured(claim) {
+  if (claim.measured === null)
+    return '–';
+  // In the words of the paper: per cent beside per cent.
+  const unit = claim.unit === 'ratio' && /%|point/.test(claim.published_text + claim.tolerance)
+    ? 'share' : claim.unit;
+  const text = format.value(claim.measured, unit);
+  if (claim.low === null || claim.high === null || claim.low === claim.high)
+    return text;
+  return h('span', {}, text, h('span', { class: 'interval' }, `${format.value(claim.low, unit)} to `
+    + format.value(claim.high, unit)));
+}
+
+function claimTable(claims) {
+  const columns = ['Claim', 'Published', 'Measured', 'Tolerance', 'Verdict'];
+  const cell = (i, ...content) => h('td', { 'data-name': columns[i] }, ...content);
+  return scroller('Claims', h('table', { class: 'claims' },
+    h('thead', {}, h('tr', {}, columns.map((name) => h('th', { scope: 'col' }, name)))),
+    h('tbody', {}, claims.map((claim) => h('tr', {},
+      h('th', { scope: 'row' },
+        h('span', { class: 'claim-text' }, claim.text || claim.name),
+        h('span', { class: 'claim-about' }, [claim.place, claim.confidence
+          && `confidence: ${claim.confidence}`].filter(Boolean).join(' · ')),
+        h('span', { class: 'claim-about' }, [claim.quantity, claim.condition].filter(Boolean)
+          .join(' · ')),
+        claim.explanation && h('span', { class: 'explanation' }, claim.explanation)),
+      cell(1, claim.published_text || format.value(claim.published, claim.unit)),
+      cell(2, measured(claim)),
+      cell(3, claim.tolerance || '–'),
+      cell(4, chip(verdictOf(claim))))))));
+}
+
+export function figurePage(figure, id) {
+  const { info } = figure;
+  const chart = figureChart(figure, id);
+  const explored = figure.metrics.length > 0 && figure.axes.length > 0;
+  return h('div', {},
+    h('div', { class: 'title' },
+      h('p', { class: 'kind' }, [info.paper, info.place].filter(Boolean).join(' · ')),
+      h('h1', {}, info.title || info.figure || id),
+      info.description && h('p', { class: 'lead' }, info.description),
+      tally(figure.claims),
+      h('p', { class: 'about' }, [info.mode && `${info.mode} mode`, progress(figure),
+        info.repeats > 1 && `${info.repeats} repeats`, info.program].filter(Boolean).join(' · '))),
+    chart && section(`${id}-figure`, 'Measured and published', h('div', { class: 'charts' },
+      new ChartView({ ...chart, heading: false }).element)),
+    figure.claims.length > 0 && section(`${id}-claims`, 'Claims', claimTable(figure.claims)),
+    figure.differences.length > 0 && section(`${id}-differences`,
+      'Differences from the paper\u2019s set-up',
+      h('ul', { class: 'differences' }, figure.differences.map((text) => h('li', {}, text)))),
+    (explored || figure.not_done > 0) && section(`${id}-runs`, 'The runs behind it',
+      explored && fold('All metrics of these runs', h('div', { class: 'charts' },
+        explorer(figure, id))), failures(figure)),
+    origin(id, [figure]));
+}
+
+// A figure in small, which leads to the whole.
+function card({ one, id }, show) {
+  const chart = figureChart(one, `${id}-small`);
+  const open = (event) => {
+    event.preventDefault();
+    show(id);
+    document.getElementById(`tab-${id}`)?.focus();
+  };
+  return h('article', { class: 'card' },
+    h('h3', {}, h('a', { href: `#${id}`, onclick: open }, one.info.figure || id), ' ',
+      one.info.title ?? ''),
+    h('p', { class: 'chips' }, counts(one.claims).map(({ verdict, count }) =>
+      h('span', { class: 'tally-part' }, h('b', {}, String(count)), ' ', chip(verdict)))),
+    chart && new ChartView({ ...chart, heading: false, small: true }).element);
+}
+
+// All figures at a glance.
+export function overviewPage(figures, show) {
+  const claims = figures.flatMap(({ one }) => one.claims);
+  const papers = [...new Set(figures.map(({ one }) => one.info.paper).filter(Boolean))];
+  const commits = [...new Set(figures.map(({ one }) => one.info.tolerances_commit)
+    .filter(Boolean))];
+  const modes = [...new Set(figures.map(({ one }) => one.info.mode).filter(Boolean))];
+  return h('div', {},
+    h('div', { class: 'title' },
+      h('p', { class: 'kind' }, 'A reproduction'),
+      h('h1', {}, papers.join(', ') || 'Figures'),
+      tally(claims),
+      h('p', { class: 'about' }, `${figures.length} figures`, modes.length > 0
+        && ` · ${modes.join(', ')} mode`, commits.length > 0 && ' · tolerances fixed by ',
+      commits.map((commit, i) => [i > 0 && ', ', h('code', {}, commit)]))),
+    section('overview-figures', 'Figures', h('div', { class: 'cards' },
+      figures.map((figure) => card(figure, show)))));
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page of one run, or of several of one scenario side by side.
+import { runCharts } from '../charts/index.js';
+import { style, LIGHT } from '../theme.js';
+import * as format from '../format.js';
+import { ChartView } from './chart-view.js';
+import { origin, section } from './details.js';
+import { h, scroller, table } from './dom.js';
+
+const whole = (run) => run.flows.ranges[run.flows.ranges.length - 1];
+const measured = (run) => Number(run.info.measured_ps) / 1e12;
+const sumOf = (list, key) => list.reduce((sum, one) => sum + one[key], 0);
+const held = (run, kind) => run.held.by_kind.filter((one) => !kind || one.kind === kind);
+
+// Rows of the table: [group, name, value of a run as text or null].
+const total = (name) => (run) => format.grouped(run.totals[name] ?? 0);
+const of = (field, at, unit) => (run) => format.value(whole(run)[field][at], unit);
+const ROWS = [
+  ['Flows', 'started', (run) => format.grouped(whole(run).started)],
+  ['Flows', 'delivered', (run) => format.grouped(whole(run).delivered)],
+  ['Flows', 'unfinished at the end', (run) => format.grouped(whole(run).started
+    - whole(run).delivered - whole(run).failed)],
+  ['Flows', 'failed', (run) => format.grouped(whole(run).failed)],
+  ['Flows', 'left out: began in warm-up', (run) => format.grouped(run.flows.in_warmup)],
+  ['Flow completion time', 'p50', of('fct', 0, 's')],
+  ['Flow completion time', 'p90', of('fct', 1, 's')],
+  ['Flow completion time', 'p99', of('fct', 2, 's')],
+  ['Flow completion time', 'p99.9', of('fct', 3, 's')],
+  ['Slowdown', 'p50', of('slowdown', 0, 'ratio')],
+  ['Slowdown', 'p90', of('slowdown', 1, 'ratio')],
+  ['Slowdown', 'p99', of('slowdown', 2, 'ratio')],
+  ['Slowdown', 'p99.9', of('slowdown', 3, 'ratio')],
+  ['Goodput', 'all hosts', (run) => (measured(run) > 0
+    ? format.rate((run.totals.nic_delivered_bytes ?? 0) * 8 / measured(run)) : '–')],
+  ['Goodput', 'Jain\u2019s index of flows', (run) =>
+    format.value(Number(run.info.jain_of_flow_goodputs ?? NaN), 'ratio')],
+  ['Loss and recovery', 'data packets sent again', total('nic_retransmitted_packets')],
+  ['Loss and recovery', 'ACK timeouts', total('nic_timeouts')],
+  ['Loss and recovery', 'NAKs', total('nic_naks_sent')],
+  ['Loss and recovery', 'dropped by switches', (run) => format.grouped(['tor_to_host', 'tor_to_up',
+    'aggregation', 'core'].reduce((sum, place) =>
+    sum + (run.totals[`drops_${place}`] ?? 0), 0))],
+  ['Loss and recovery', 'lost on links', total('lost_packets')],
+  ['Congestion', 'packets marked CE', (run) => format.grouped(['tor_to_host', 'tor_to_up',
+    'aggregation', 'core', 'host_nic'].reduce((sum, place) =>
+    sum + (run.totals[`marks_${place}`] ?? 0), 0))],
+  ['Congestion', 'CNPs', total('nic_cnps_sent')],
+  ['PAUSE', 'frames sent', total('pauses_sent')],
+  ['PAUSE', 'ports held, sum', (run) => format.time(sumOf(held(run), 'held_s'))],
+  ['PAUSE', 'host ports held, sum', (run) => format.time(sumOf(held(run, 'host'), 'held_s'))],
+  ['PAUSE', 'most that one port was held', (run) =>
+    format.time(Math.max(0, ...held(run).map(({ longest_s: longest }) => longest)))],
+  ['The run', 'congestion control', (run) => run.info.congestion_control],
+  ['The run', 'recovery', (run) => run.info.recovery],
+  ['The run', 'simulated time', (run) => format.time(Number(run.info.simulated_ps) / 1e12)],
+  ['The run', 'of which measured', (run) => format.time(measured(run))],
+  ['The run', 'packet-hops', total('hops')],
+];
+
+const TILES = [
+  ['Flows delivered', (run) => format.grouped(whole(run).delivered),
+    (run) => `of ${format.grouped(whole(run).started)}`],
+  ['Completion time, p50', of('fct', 0, 's'), (run) => `p99 ${of('fct', 2, 's')(run)}`],
+  ['Slowdown, p99', of('slowdown', 2, 'ratio'), (run) => `p50 ${of('slowdown', 0, 'ratio')(run)}`],
+  ['Goodput, all hosts', ROWS.find(([, name]) => name === 'all hosts')[2],
+    () => 'payload in order'],
+  ['PAUSE frames', total('pauses_sent'),
+    (run) => `ports held ${format.time(sumOf(held(run), 'held_s'))}`],
+  ['Sent again', total('nic_retransmitted_packets'), (run) =>
+    `data packets, ${total('nic_timeouts')(run)} ${
+    run.totals.nic_timeouts === 1 ? 'timeout' : 'timeouts'}`],
+];
+
+function headline(runs) {
+  const names = (run, i) => (runs.length > 1 ? h('span', { class: 'run-name' },
+    h('span', { class: 'swatch', style: { '--line': i }, 'data-line': i % LIGHT.lines.length }),
+    run.label) : null);
+  const tile = ([name, value, about]) => h('div', { class: 'tile' }, h('h3', {}, name),
+    runs.map((run, i) => h('p', {}, names(run, i), h('span', { class: 'figure' }, value(run)),
+      h('span', { class: 'about' }, about(run)))));
+  return h('div', { class: 'tiles' }, TILES.map(tile));
+}
+
+function comparison(runs) {
+  const body = [];
+  let group = null;
+  for (const [of_, name, value] of ROWS) {
+    const cells = runs.map((run) => value(run) ?? '–');
+    if (of_ !== group)
+      body.push(h('tr', { class: 'group' },
+        h('th', { colspan: runs.length + 1, scope: 'colgroup' }, of_)));
+    group = of_;
+    body.push(h('tr', {}, h('th', { scope: 'row' }, name), cells.map((cell) => h('td', {}, cell))));
+  }
+  return scroller('All numbers', h('table', { class: 'numbers' },
+    h('thead', {}, h('tr', {}, h('td', {}), runs.map((run) => h('th', { scope: 'col' },
+      runs.length > 1 ? run.label : 'value')))), h('tbody', {}, body)));
+}
+
+function bySize(runs) {
+  const rows = runs.flatMap((run) => run.flows.ranges.map((range) => [
+    format.sizes(range.from, range.to), ...(runs.length > 1 ? [run.label] : []),
+    format.grouped(range.started), format.grouped(range.delivered),
+    ...[0, 1, 2, 3].map((at) => format.value(range.fct[at], 's')),
+    ...[0, 1, 2, 3].map((at) => format.value(range.slowdown[at], 'ratio'))]));
+  const order = (row) => runs[0].flows.ranges.findIndex((range) =>
+    format.sizes(range.from, range.to) === row[0]);
+  rows.sort((a, b) => order(a) - order(b));
+  return scroller('By flow size', table({ rows, columns: ['flow size',
+    ...(runs.length > 1 ? ['run'] : []), 'started', 'delivered', 'FCT p50', 'p90', 'p99', 'p99.9',
+    'slowdown p50', 'p90', 'p99', 'p99.9'] }));
+}
+
+const figures = (charts, wide) => h('div', { class: wide ? 'charts' : 'charts two' },
+  charts.map((chart) => new ChartView(chart).element));
+
+function without(text) {
+  return h('p', { class: 'without' }, text);
+}
+
+export function runsPage(document, id, grid) {
+  const { runs } = document;
+  const [{ info }] = runs;
+  const charts = runCharts(runs, grid, id);
+  const topologies = [...new Set(runs.map((run) => run.info.topology))];
+  const several = runs.length > 1;
+
+  return h('div', {},
+    h('div', { class: 'title' },
+      h('p', { class: 'kind' }, several ? `${runs.length} runs of a scenario` : 'A run'),
+      h('h1', {}, document.scenario || 'Run'),
+      info.description && h('p', { class: 'lead' }, info.description),
+      topologies.map((topology) => h('p', { class: 'about' }, topology)),
+      h('p', { class: 'about' }, `congestion control ${[...new Set(runs.map((run) =>
+        run.info.congestion_control))].join(', ')} · recovery ${[...new Set(runs.map((run) =>
+        run.info.recovery))].join(', ')} · seed ${info.seed} · ${info.program}`)),
+    section(`${id}-summary`, 'Summary', headline(runs)),
+    section(`${id}-flows`, 'Flows', charts.flows.length > 0
+      ? [figures(charts.flows.slice(0, 2)), figures(charts.flows.slice(2), true), bySize(runs)]
+      : without('No flow was delivered within the measured time.')),
+    section(`${id}-time`, 'Throughput over time', charts.all.length > 0
+      ? [figures(charts.all, true), figures(charts.parts, !several)]
+      : without('The scenario keeps no time series; measure.interval would, say 100us.')),
+    section(`${id}-queues`, 'Queues', charts.queues.length > 0 ? figures(charts.queues)
+      : without('The scenario watches no queue; measure.queues names some, such as '
+        + '"tor0:host3".')),
+    section(`${id}-pauses`, 'PAUSE', charts.frames.length + charts.held.length > 0
+      ? [figures(charts.frames, true), figures(charts.held, charts.held.length < 2)]
+      : without(runs.some((run) => run.totals.pauses_sent > 0)
+        ? 'Ports were held, but when is not known: the scenario keeps no time series '
+          + '(measure.interval).'
+        : 'No port was held.')),
+    section(`${id}-links`, 'Links', figures(charts.links, !several)),
+    section(`${id}-numbers`, 'All numbers', comparison(runs)),
+    origin(id, runs));
+}
