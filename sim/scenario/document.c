@@ -247,6 +247,39 @@ static void explain_yaml(const struct reader *reader, const yaml_parser_t *parse
                  reader->document->name, line, problem, advice);
 }
 
+/*
+ * Whether `text` is nested no deeper than it may be. Looked at before it is loaded, event by event:
+ * for each bracket libyaml looks at all that are open, so that many of them would take minutes.
+ * What is not YAML is left to the loader.
+ */
+static bool is_shallow(struct reader *reader, const char *text, size_t bytes,
+                       const struct oche_yaml *to)
+{
+    yaml_parser_t parser;
+    yaml_event_t event;
+    unsigned depth = 0;
+    bool over = false;
+    uint32_t line = 1;
+
+    if (!yaml_parser_initialize(&parser))
+        return true;
+    yaml_parser_set_input_string(&parser, (const unsigned char *)text, bytes);
+    while (!over && depth <= MAX_DEPTH && yaml_parser_parse(&parser, &event)) {
+        depth += event.type == YAML_SEQUENCE_START_EVENT || event.type == YAML_MAPPING_START_EVENT;
+        depth -= event.type == YAML_SEQUENCE_END_EVENT || event.type == YAML_MAPPING_END_EVENT;
+        over = event.type == YAML_STREAM_END_EVENT;
+        line = (uint32_t)event.start_mark.line + 1;
+        yaml_event_delete(&event);
+    }
+    yaml_parser_delete(&parser);
+    if (depth <= MAX_DEPTH)
+        return true;
+    return oche_document_fail(reader->document,
+                              &(struct oche_yaml){.set = to->set, .path = to->path, .line = line},
+                              NULL, reader->error, reader->error_bytes,
+                              "is nested more than %d deep; write it flat", MAX_DEPTH);
+}
+
 /* Loads the one document in `text` into `to`, whose line, set and path are there already. */
 static bool load(struct reader *reader, const char *text, size_t bytes, struct oche_yaml *to)
 {
@@ -256,6 +289,10 @@ static bool load(struct reader *reader, const char *text, size_t bytes, struct o
 
     if (!yaml_parser_initialize(&parser)) {
         snprintf(reader->error, reader->error_bytes, "out of memory");
+        return false;
+    }
+    if (!is_shallow(reader, text, bytes, to)) {
+        yaml_parser_delete(&parser);
         return false;
     }
     yaml_parser_set_input_string(&parser, (const unsigned char *)text, bytes);

@@ -135,6 +135,19 @@ static void test_alias_bombs_are_refused(void **state)
     assert_non_null(strstr(error, "makes more than 100000 values; use fewer aliases"));
 }
 
+/* At once: if the time grew with the square of the depth, this would take minutes. */
+static void test_deep_nesting_is_refused(void **state)
+{
+    static char text[1000000];
+    char error[OCHE_SCENARIO_ERROR_BYTES];
+
+    (void)state;
+    memset(text, '[', sizeof(text));
+    memcpy(text, "a: 1\nb: ", 8);
+    assert_null(oche_document_parse("f.yaml", text, sizeof(text), error, sizeof(error)));
+    assert_string_equal(error, "f.yaml:2: is nested more than 32 deep; write it flat");
+}
+
 static void test_files_are_read(void **state)
 {
     char path[] = "/tmp/oche-document-XXXXXX";
@@ -305,6 +318,7 @@ int main(void)
         cmocka_unit_test(test_aliases_are_copied),
         cmocka_unit_test(test_bad_files_are_refused),
         cmocka_unit_test(test_alias_bombs_are_refused),
+        cmocka_unit_test(test_deep_nesting_is_refused),
         cmocka_unit_test(test_files_are_read),
         cmocka_unit_test(test_overrides),
         cmocka_unit_test(test_an_index_into_an_only_entry),
