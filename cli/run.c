@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/commands.h"
+#include "cli/interrupted.h"
 #include "cli/progress.h"
 #include "cli/remarks.h"
 #include "cli/run_options.h"
@@ -200,7 +201,7 @@ static bool results_can_be_written(struct session *session)
     return true;
 }
 
-static bool write_results(struct session *session, size_t number, struct oche_world *world)
+static bool write_run(struct session *session, size_t number, struct oche_world *world)
 {
     const struct run *run = &session->runs[number];
     struct oche_results *results = begin_results(session, run);
@@ -214,6 +215,19 @@ static bool write_results(struct session *session, size_t number, struct oche_wo
         return false;
     }
     return oche_results_finish(results, session->error, ERROR_BYTES);
+}
+
+static bool write_results(struct session *session, size_t number, struct oche_world *world)
+{
+    const struct run *run = &session->runs[number];
+    char *part = NULL;
+
+    OCHE_MUST(asprintf(&part, "%s/run.sqlite" OCHE_RESULTS_PART, run->folder) >= 0);
+    oche_remove_if_interrupted(OCHE_UNFINISHED_RESULTS, part);
+    bool ok = write_run(session, number, world);
+    oche_remove_if_interrupted(OCHE_UNFINISHED_RESULTS, NULL);
+    free(part);
+    return ok;
 }
 
 /* ---- running ---- */

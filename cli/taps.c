@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/interrupted.h"
+
 #define FEW_HOSTS 8 /* so many are captured without being named */
 
 /* "host3", or its number. Returns OCHE_MAX_NODES and an error if it is none. */
@@ -105,6 +107,7 @@ static void make_file(struct oche_taps *taps, char *error, size_t error_bytes)
     char message[512];
     size_t part = strlen(taps->part);
 
+    oche_remove_if_interrupted(OCHE_UNFINISHED_CAPTURE, taps->part);
     taps->capture = oche_capture_create(taps->part, message, sizeof(message));
     if (taps->capture != NULL)
         return;
@@ -166,6 +169,7 @@ void oche_taps_abandon(struct oche_taps *taps)
         oche_capture_close(taps->capture, error, sizeof(error));
     if (taps->part != NULL)
         unlink(taps->part);
+    oche_remove_if_interrupted(OCHE_UNFINISHED_CAPTURE, NULL);
     free(taps->path);
     free(taps->part);
     free(taps->nodes);

@@ -161,7 +161,7 @@ struct oche_results *oche_results_create(const char *path, char *error, size_t e
 
     OCHE_MUST(results != NULL);
     results->path = strdup(path);
-    OCHE_MUST(results->path != NULL && asprintf(&results->part, "%s.part", path) >= 0);
+    OCHE_MUST(results->path != NULL && asprintf(&results->part, "%s" OCHE_RESULTS_PART, path) >= 0);
     unlink(results->part);
     if (sqlite3_open(results->part, &results->database) != SQLITE_OK)
         fail(results);

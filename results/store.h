@@ -46,6 +46,8 @@ struct oche_results_link {
     oche_time delay;
 };
 
+#define OCHE_RESULTS_PART ".part" /* after the name of a file that is not finished */
+
 /*
  * Begins `path` (an existing file is replaced at the end). NULL and "path: what is wrong; …" if
  * it cannot be written.

@@ -10,10 +10,12 @@ import os
 import pty
 import re
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 
 OCHE, SOURCE = os.environ["OCHE"], os.environ["SOURCE"]
 SCENARIOS = os.path.join(SOURCE, "tests", "scenarios")
@@ -323,6 +325,17 @@ def test_nothing_is_left_behind(work):
     oche(scenario("pairs"), "--out", folder, "--pcap", capture + ":0", status=2)
     check(os.listdir(folder) == ["run.sqlite"], os.listdir(folder))
     check(not os.path.exists(capture) and not os.path.exists(capture + ".part"), "the capture")
+    # Interrupted in the middle: the signal ends it, as ever, and the part of the capture goes.
+    for end in (signal.SIGINT, signal.SIGTERM):
+        interrupted = subprocess.Popen([OCHE, "run", scenario("pairs"), "--quiet", "--out",
+                                        os.path.join(work, "cut"), "--set", "duration=90s",
+                                        "--set", "stop_when_done=false", "--pcap",
+                                        capture + ":0"], stderr=subprocess.DEVNULL)
+        while not os.path.exists(capture + ".part") and interrupted.poll() is None:
+            time.sleep(0.01)
+        interrupted.send_signal(end)
+        check(interrupted.wait() == -end, "interrupted by", end, interrupted.returncode)
+        check(not os.path.exists(capture) and not os.path.exists(capture + ".part"), "after", end)
 
 
 def main():

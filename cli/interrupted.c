@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Removing what is unfinished when a signal ends the program. */
+#include "cli/interrupted.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <unistd.h>
+
+static const char *_Atomic unfinished[OCHE_UNFINISHED];
+
+static void remove_and_end(int signal)
+{
+    for (unsigned i = 0; i < OCHE_UNFINISHED; i++) {
+        const char *path = atomic_load(&unfinished[i]);
+        if (path != NULL)
+            unlink(path);
+    }
+    raise(signal); /* which has its usual effect again, when this returns */
+}
+
+static void listen(void)
+{
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+    static bool listening;
+
+    for (size_t i = 0; !listening && i < sizeof(ends) / sizeof(ends[0]); i++) {
+        const struct sigaction ours = {.sa_handler = remove_and_end, .sa_flags = (int)SA_RESETHAND};
+        struct sigaction now;
+
+        if (sigaction(ends[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+            sigaction(ends[i], &ours, NULL);
+    }
+    listening = true;
+}
+
+void oche_remove_if_interrupted(enum oche_unfinished which, const char *path)
+{
+    atomic_store(&unfinished[which], path);
+    if (path != NULL)
+        listen();
+}
