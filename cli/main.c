@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/refuse.h"
 #include "cli/commands.h"
 #include "core/base.h"
 
@@ -85,6 +86,6 @@ int main(int argc, char **argv)
             continue;
         return run(&commands[i], argc - 1, argv + 1);
     }
-    fprintf(stderr, "oche: %s: no such command; oche --help lists them\n", argv[1]);
+    oche_print_error("oche: %s: no such command; oche --help lists them", argv[1]);
     return 2;
 }

@@ -13,6 +13,7 @@
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/points_bar.h"
+#include "cli/refuse.h"
 #include "cli/reproduce_options.h"
 #include "cli/reproduce_print.h"
 #include "lab/grid_text.h"
@@ -454,7 +455,7 @@ int oche_cmd_reproduce(int argc, char **argv)
         status = REFUSED;
     }
     if (status == REFUSED && session.error[0] != '\0')
-        fprintf(stderr, "%s\n", session.error);
+        oche_print_error("%s", session.error);
     clean_up(&session);
     return (int)status;
 }

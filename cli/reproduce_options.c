@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "cli/refuse.h"
+
 #define MOST_JOBS 1024
 
 enum key { KEY_QUICK = 256, KEY_FULL, KEY_LIST, KEY_TOLERANCES, KEY_PAPERS, KEY_RESTART };
@@ -24,7 +26,7 @@ static unsigned read_jobs(const char *text, struct argp_state *state)
 
     if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || number < 1 ||
         number > MOST_JOBS)
-        argp_failure(state, 2, 0, "--jobs %s: not a number from 1 to %d", text, MOST_JOBS);
+        oche_refuse(state, "--jobs %s: not a number from 1 to %d", text, MOST_JOBS);
     return (unsigned)number;
 }
 
@@ -32,7 +34,7 @@ static void set_mode(struct oche_reproduce_options *options, enum oche_reproduce
                      struct argp_state *state)
 {
     if (options->mode != OCHE_REPRODUCE_RUN && options->mode != mode)
-        argp_failure(state, 2, 0, "--list and --tolerances do not go together; give one");
+        oche_refuse(state, "--list and --tolerances do not go together; give one");
     options->mode = mode;
 }
 
@@ -53,7 +55,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case 'o':
         if (argument[0] == '\0')
-            argp_failure(state, 2, 0, "--out: names no folder; write --out . for this one");
+            oche_refuse(state, "--out: names no folder; write --out . for this one");
         options->out = argument;
         return 0;
     case 'q':
@@ -73,12 +75,12 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case ARGP_KEY_ARG:
         if (options->which != NULL)
-            argp_failure(state, 2, 0, "%s: one paper or figure at a time", argument);
+            oche_refuse(state, "%s: one paper or figure at a time", argument);
         options->which = argument;
         return 0;
     case ARGP_KEY_END:
         if (options->quick && reading->full)
-            argp_failure(state, 2, 0, "--quick and --full do not go together; give one");
+            oche_refuse(state, "--quick and --full do not go together; give one");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;

@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/interrupted.h"
 #include "cli/progress.h"
+#include "cli/refuse.h"
 #include "cli/remarks.h"
 #include "cli/run_options.h"
 #include "cli/show_defaults.h"
@@ -397,7 +398,7 @@ int oche_cmd_run(int argc, char **argv)
         ok = false;
     }
     if (!ok)
-        fprintf(stderr, "%s\n", session.error);
+        oche_print_error("%s", session.error);
     clean_up(&session);
     return ok ? 0 : 2;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/refuse.h"
 #include "core/base.h"
 
 #define MOST_THREADS 64
@@ -32,8 +33,8 @@ static uint32_t read_threads(const char *text, struct argp_state *state)
     unsigned long number = strtoul(text, &end, 10);
 
     if (text[0] < '0' || text[0] > '9' || *end != '\0' || number < 1 || number > MOST_THREADS)
-        argp_failure(state, 2, 0, "--threads %s: not a number of threads; write 1 to %d", text,
-                     MOST_THREADS);
+        oche_refuse(state, "--threads %s: not a number of threads; write 1 to %d", text,
+                    MOST_THREADS);
     return (uint32_t)number;
 }
 
@@ -47,12 +48,12 @@ static void check_show(const struct oche_run_options *options, struct argp_state
                                                    : NULL;
 
     if (ignored != NULL)
-        argp_failure(state, 2, 0, "--show-defaults runs nothing; leave out %s", ignored);
+        oche_refuse(state, "--show-defaults runs nothing; leave out %s", ignored);
     if (options->scenario == NULL && options->set_count > 0)
-        argp_failure(state, 2, 0,
-                     "%s: --show-defaults without a scenario shows what can be written, which "
-                     "nothing overrides; give a scenario too",
-                     options->sets[0].typed);
+        oche_refuse(state,
+                    "%s: --show-defaults without a scenario shows what can be written, which "
+                    "nothing overrides; give a scenario too",
+                    options->sets[0].typed);
 }
 
 static error_t parse(int key, char *argument, struct argp_state *state)
@@ -68,7 +69,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case 'o':
         if (argument[0] == '\0')
-            argp_failure(state, 2, 0, "--out: names no folder; write --out . for this one");
+            oche_refuse(state, "--out: names no folder; write --out . for this one");
         options->out = argument;
         return 0;
     case 't':
@@ -76,7 +77,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case 'c':
         if (options->compare != NULL)
-            argp_failure(state, 2, 0, "--compare %s: one comparison at a time", argument);
+            oche_refuse(state, "--compare %s: one comparison at a time", argument);
         options->compare = argument;
         return 0;
     case KEY_CSV:
@@ -93,20 +94,19 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case ARGP_KEY_ARG:
         if (options->scenario != NULL)
-            argp_failure(state, 2, 0, "%s: one scenario at a time", argument);
+            oche_refuse(state, "%s: one scenario at a time", argument);
         options->scenario = argument;
         return 0;
     case ARGP_KEY_END:
         if (options->show_defaults)
             check_show(options, state);
         if (options->scenario == NULL && !options->show_defaults)
-            argp_failure(state, 2, 0,
-                         "which scenario? give a YAML file, such as those in "
-                         "scenarios/");
+            oche_refuse(state, "which scenario? give a YAML file, such as those in "
+                               "scenarios/");
         if (options->pcap != NULL && options->compare != NULL)
-            argp_failure(state, 2, 0, "--pcap captures one run; leave out --compare");
+            oche_refuse(state, "--pcap captures one run; leave out --compare");
         if (options->pcap != NULL && options->threads != 1)
-            argp_failure(state, 2, 0, "--pcap needs one thread; leave out --threads");
+            oche_refuse(state, "--pcap needs one thread; leave out --threads");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;

@@ -12,6 +12,7 @@
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/points_bar.h"
+#include "cli/refuse.h"
 #include "cli/slurm_script.h"
 #include "cli/sweep_options.h"
 #include "cli/sweep_table.h"
@@ -337,7 +338,7 @@ int oche_cmd_sweep(int argc, char **argv)
         status = REFUSED;
     }
     if (status == REFUSED && sweep.error[0] != '\0')
-        fprintf(stderr, "%s\n", sweep.error);
+        oche_print_error("%s", sweep.error);
     clean_up(&sweep);
     return (int)status;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/refuse.h"
 #include "lab/metrics.h"
 
 #define MOST_JOBS  1024
@@ -40,8 +41,7 @@ static size_t read_number(const char *option, const char *text, size_t least, si
 
     if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || number < least ||
         number > most)
-        argp_failure(state, 2, 0, "--%s %s: not a number from %zu to %zu", option, text, least,
-                     most);
+        oche_refuse(state, "--%s %s: not a number from %zu to %zu", option, text, least, most);
     return (size_t)number;
 }
 
@@ -62,16 +62,15 @@ static void read_point(struct oche_sweep_options *options, const char *text,
     options->first = read_number("point", first, 0, OCHE_GRID_MAX_POINTS - 1, state);
     free(first);
     if (options->stride > 0 && options->first >= options->stride)
-        argp_failure(state, 2, 0,
-                     "--point %s: no such task; of N tasks the first is 0/N, the last N-1/N", text);
+        oche_refuse(state, "--point %s: no such task; of N tasks the first is 0/N, the last N-1/N",
+                    text);
 }
 
 static void set_mode(struct oche_sweep_options *options, enum oche_sweep_mode mode,
                      struct argp_state *state)
 {
     if (options->mode != OCHE_SWEEP_RUN && options->mode != mode)
-        argp_failure(state, 2, 0,
-                     "--slurm, --point, --merge and --metrics do not go together; give one");
+        oche_refuse(state, "--slurm, --point, --merge and --metrics do not go together; give one");
     options->mode = mode;
 }
 
@@ -89,31 +88,30 @@ static void add_metric(struct oche_sweep_options *options, const char *name,
     char error[256];
 
     if (!oche_metric_check(name, error, sizeof(error)))
-        argp_failure(state, 2, 0, "--metric %s", error);
+        oche_refuse(state, "--metric %s", error);
     if (options->metric_count == OCHE_SWEEP_MOST_METRICS)
-        argp_failure(state, 2, 0, "--metric %s: one too many; the results file has all of them",
-                     name);
+        oche_refuse(state, "--metric %s: one too many; the results file has all of them", name);
     options->metrics[options->metric_count++] = name;
 }
 
 static void check_together(const struct oche_sweep_options *options, struct argp_state *state)
 {
     if (options->mode != OCHE_SWEEP_METRICS && options->grid.scenario == NULL)
-        argp_failure(state, 2, 0, "which scenario? give a YAML file, such as those in scenarios/");
+        oche_refuse(state, "which scenario? give a YAML file, such as those in scenarios/");
     if (options->tasks > 0 && options->mode != OCHE_SWEEP_SLURM)
-        argp_failure(state, 2, 0, "--tasks says how --slurm divides the points; add --slurm");
+        oche_refuse(state, "--tasks says how --slurm divides the points; add --slurm");
     if (options->restart && options->mode == OCHE_SWEEP_SLURM)
-        argp_failure(state, 2, 0,
-                     "--slurm --restart: the script cannot begin anew; remove what is in --out, "
-                     "or give another");
+        oche_refuse(state,
+                    "--slurm --restart: the script cannot begin anew; remove what is in --out, "
+                    "or give another");
     if ((options->csv || options->metric_count > 0) &&
         (options->mode == OCHE_SWEEP_SLURM || options->mode == OCHE_SWEEP_POINTS))
-        argp_failure(state, 2, 0,
-                     "--csv and --metric are for when all points are there; give them to --merge");
+        oche_refuse(state,
+                    "--csv and --metric are for when all points are there; give them to --merge");
     if (options->quiet && options->mode == OCHE_SWEEP_SLURM)
-        argp_failure(state, 2, 0, "--slurm --quiet: the script is all that --slurm says");
+        oche_refuse(state, "--slurm --quiet: the script is all that --slurm says");
     if (options->jobs > 0 && options->mode == OCHE_SWEEP_MERGE)
-        argp_failure(state, 2, 0, "--merge runs nothing; leave out --jobs");
+        oche_refuse(state, "--merge runs nothing; leave out --jobs");
 }
 
 static error_t parse(int key, char *argument, struct argp_state *state)
@@ -130,8 +128,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         if (reading->varied_count < OCHE_GRID_MAX_AXES)
             reading->varied_count++;
         else
-            argp_failure(state, 2, 0, "--vary %s: one too many; at most %d", argument,
-                         OCHE_GRID_MAX_AXES);
+            oche_refuse(state, "--vary %s: one too many; at most %d", argument, OCHE_GRID_MAX_AXES);
         return 0;
     case 'r':
         options->grid.repeats =
@@ -142,7 +139,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case 'o':
         if (argument[0] == '\0')
-            argp_failure(state, 2, 0, "--out: names no folder; write --out . for this one");
+            oche_refuse(state, "--out: names no folder; write --out . for this one");
         options->out = argument;
         return 0;
     case 'm':
@@ -175,7 +172,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case ARGP_KEY_ARG:
         if (options->grid.scenario != NULL)
-            argp_failure(state, 2, 0, "%s: one scenario at a time", argument);
+            oche_refuse(state, "%s: one scenario at a time", argument);
         options->grid.scenario = strdup(argument);
         OCHE_MUST(options->grid.scenario != NULL);
         return 0;

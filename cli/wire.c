@@ -13,6 +13,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "cli/refuse.h"
 #include "cli/commands.h"
 #include "cli/link_layer.h"
 #include "cli/psn_seen.h"
@@ -468,18 +469,17 @@ static int read_capture(struct report *report)
         const char *path = report->options.path;
         const bool named = strncmp(message, path, strlen(path)) == 0;
 
-        fprintf(stderr, "oche wire: %s%s%s; a pcap or pcapng file is needed\n", named ? "" : path,
-                named ? "" : ": ", message);
+        oche_print_error("oche wire: %s%s%s; a pcap or pcapng file is needed", named ? "" : path,
+                         named ? "" : ": ", message);
         return 2;
     }
     report->datalink = pcap_datalink(pcap);
     if (!oche_link_supported(report->datalink)) {
         const char *name = pcap_datalink_val_to_name(report->datalink);
 
-        fprintf(stderr,
-                "oche wire: %s: link type %s is not known here; Ethernet, raw IP, Linux cooked "
-                "and loopback are\n",
-                report->options.path, name != NULL ? name : "?");
+        oche_print_error("oche wire: %s: link type %s is not known here; Ethernet, raw IP, Linux "
+                         "cooked and loopback are",
+                         report->options.path, name != NULL ? name : "?");
         pcap_close(pcap);
         return 2;
     }
@@ -492,8 +492,9 @@ static int read_capture(struct report *report)
     print_summary(report);
     fflush(stdout);
     if (status == PCAP_ERROR)
-        fprintf(stderr, "oche wire: %s: after frame %" PRIu64 ": %s\n", report->options.path,
-                report->frames, *pcap_geterr(pcap) != '\0' ? pcap_geterr(pcap) : "out of memory");
+        oche_print_error("oche wire: %s: after frame %" PRIu64 ": %s", report->options.path,
+                         report->frames,
+                         *pcap_geterr(pcap) != '\0' ? pcap_geterr(pcap) : "out of memory");
     pcap_close(pcap);
     if (status == PCAP_ERROR)
         return 2;

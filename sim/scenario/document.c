@@ -10,6 +10,8 @@
 
 #include <yaml.h>
 
+#include "sim/scenario/printable.h"
+
 #define MAX_FILE_BYTES (16 << 20)
 #define MAX_DEPTH      32
 #define MAX_NODES      100000 /* aliases are copied: a small file can ask for more */
@@ -66,24 +68,23 @@ char *oche_document_print(struct oche_document *document, const char *format, ..
 bool oche_document_fail(const struct oche_document *document, const struct oche_yaml *node,
                         const char *below, char *error, size_t error_bytes, const char *format, ...)
 {
+    char text[2 * OCHE_SCENARIO_ERROR_BYTES];
     size_t used;
     va_list arguments;
 
     if (node->set != NULL)
-        used = (size_t)snprintf(error, error_bytes, "--set %s: ", node->set);
+        used = (size_t)snprintf(text, sizeof(text), "--set %s: ", node->set);
     else
-        used = (size_t)snprintf(error, error_bytes, "%s:%u: ", document->name, node->line);
-    if (used < error_bytes && (node->path[0] != '\0' || below != NULL))
-        used += (size_t)snprintf(error + used, error_bytes - used, "%s%s%s: ", node->path,
+        used = (size_t)snprintf(text, sizeof(text), "%s:%u: ", document->name, node->line);
+    if (used < sizeof(text) && (node->path[0] != '\0' || below != NULL))
+        used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s%s: ", node->path,
                                  node->path[0] != '\0' && below != NULL ? "." : "",
                                  below != NULL ? below : "");
     va_start(arguments, format);
-    if (used < error_bytes)
-        vsnprintf(error + used, error_bytes - used, format, arguments);
+    if (used < sizeof(text))
+        vsnprintf(text + used, sizeof(text) - used, format, arguments);
     va_end(arguments);
-    for (char *c = error; *c != '\0'; c++) /* one line, whatever was quoted */
-        if ((unsigned char)*c < ' ')
-            *c = ' ';
+    oche_printable(text, error, error_bytes); /* one line, whatever was quoted */
     return false;
 }
 

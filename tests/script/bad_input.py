@@ -179,6 +179,13 @@ COMMANDS = [
      "oche run: --pcap needs one thread; leave out --threads"),
     (["S", "--pcap", "x.pcap:1", "--compare", "seed=1,2"],
      "oche run: --pcap captures one run; leave out --compare"),
+    (["S", "--set", "sw\x1b[31m\x7f\u0085é=1"],
+     "--set sw\\x1b[31m\\x7f\\xc2\\x85é=1: not a key; write parts with dots between, such as "),
+    (["S", "--set", "sw\x1b=1"], "--set sw\\x1b=1: sw\\x1b: unknown key; "),
+    (["S", "--threads", "\x1b]0;x\x07"],
+     "oche run: --threads \\x1b]0;x\\x07: not a number of threads; write 1 to 64"),
+    (["no\nsuch\t\udcff"], "no\\nsuch\\t\\xff: cannot be read: No such file or directory; give the "
+                           "path of a scenario file"),
     (["S", "--out", ""], "oche run: --out: names no folder; write --out . for this one"),
     (["--show-defaults", "--set", "host.mtu=4KiB"],
      "oche run: --set host.mtu=4KiB: --show-defaults without a scenario shows what can be written, "

@@ -307,7 +307,7 @@ static void test_errors_are_one_line(void **state)
     (void)state;
     assert_false(oche_document_fail(document, at(document, "a"), "b", error, sizeof(error),
                                     "%s is bad", at(document, "a")->text));
-    assert_string_equal(error, "f.yaml:1: a.b: x y is bad");
+    assert_string_equal(error, "f.yaml:1: a.b: x\\ny is bad");
     oche_document_close(document);
 }
 

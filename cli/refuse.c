@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Errors, escaped. */
+#include "cli/refuse.h"
+
+#include <argp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "sim/scenario/printable.h"
+
+#define LINE_BYTES 4096
+
+void oche_refuse(const struct argp_state *state, const char *format, ...)
+{
+    char text[LINE_BYTES], line[LINE_BYTES];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    oche_printable(text, line, sizeof(line));
+    argp_failure(state, 2, 0, "%s", line);
+}
+
+void oche_print_error(const char *format, ...)
+{
+    char text[LINE_BYTES], line[LINE_BYTES];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    oche_printable(text, line, sizeof(line));
+    fprintf(stderr, "%s\n", line);
+}
