@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/report_files.h"
 #include "results/report.h"
@@ -35,7 +36,10 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         options->folder = argument;
         return 0;
     case ARGP_KEY_END:
-        if (options->folder == NULL)
+        if ((options->out != NULL && options->out[0] == '\0') ||
+            (options->svg != NULL && options->svg[0] == '\0'))
+            argp_failure(state, 2, 0, "an empty name; --out takes a file, --svg a folder");
+        if (options->folder == NULL || options->folder[0] == '\0')
             argp_failure(state, 2, 0,
                          "which folder? give one that oche run, oche sweep or oche reproduce has "
                          "written, such as out/demo");
@@ -63,10 +67,9 @@ static const struct argp argp = {
         "cannot be read.",
 };
 
-static bool work(const struct options *options, char *error)
+static bool work(const struct options *options, const char *command, char *error)
 {
-    char *out = NULL, *page_path = NULL, *page = NULL, *script = NULL, *data = NULL,
-         *command = NULL;
+    char *out = NULL, *page_path = NULL, *page = NULL, *script = NULL, *data = NULL;
     size_t bytes = 0;
     bool ok;
 
@@ -74,7 +77,6 @@ static bool work(const struct options *options, char *error)
         OCHE_MUST((out = strdup(options->out)) != NULL);
     else
         OCHE_MUST(asprintf(&out, "%s/report.html", options->folder) >= 0);
-    OCHE_MUST(asprintf(&command, "oche report %s", options->folder) >= 0);
     ok = (page_path = oche_report_file(OCHE_REPORT_PAGE, error, ERROR_BYTES)) != NULL &&
          (page = oche_report_read(page_path, error, ERROR_BYTES)) != NULL &&
          (options->svg == NULL ||
@@ -84,11 +86,13 @@ static bool work(const struct options *options, char *error)
          oche_report_write(out, page, data, error, ERROR_BYTES);
     if (ok)
         printf("report: %s\n", out);
-    fflush(stdout); /* before what the script prints */
+    if (ok && fflush(stdout) != 0) { /* before what the script prints */
+        snprintf(error, ERROR_BYTES, "standard output: cannot be written");
+        ok = false;
+    }
     if (ok && options->svg != NULL)
         ok = oche_report_draw(script, options->svg, data, bytes, error, ERROR_BYTES);
     free(out);
-    free(command);
     free(page_path);
     free(page);
     free(script);
@@ -99,13 +103,14 @@ static bool work(const struct options *options, char *error)
 int oche_cmd_report(int argc, char **argv)
 {
     struct options options = {0};
-    char error[ERROR_BYTES] = "";
+    char error[ERROR_BYTES] = "", *command = oche_command_line(argc, argv);
+    bool ok = argp_parse(&argp, argc, argv, 0, NULL, &options) == 0;
 
-    if (argp_parse(&argp, argc, argv, 0, NULL, &options) != 0)
-        return 2;
-    if (work(&options, error))
-        return 0;
-    if (error[0] != '\0')
-        fprintf(stderr, "%s\n", error);
-    return 2;
+    if (ok) {
+        ok = work(&options, command, error);
+        if (!ok && error[0] != '\0')
+            fprintf(stderr, "%s\n", error);
+    }
+    free(command);
+    return ok ? 0 : 2;
 }

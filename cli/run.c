@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/interrupted.h"
 #include "cli/progress.h"
@@ -210,6 +211,12 @@ static bool write_run(struct session *session, size_t number, struct oche_world 
     if (results == NULL)
         return false;
     oche_store_run(results, run->scenario, world, &session->outcomes[number], session->command);
+    if (session->variants.count > 0) {
+        char variant[32];
+
+        snprintf(variant, sizeof(variant), "%zu", number);
+        oche_results_info(results, "variant", variant);
+    }
     if (session->options.csv &&
         !oche_results_csv(results, run->folder, session->error, ERROR_BYTES)) {
         oche_results_abandon(results);
@@ -334,19 +341,6 @@ static bool show_defaults(struct session *session)
 
 /* ---- the command ---- */
 
-static char *join(int argc, char **argv)
-{
-    char *text = NULL;
-    size_t bytes;
-    FILE *out = open_memstream(&text, &bytes);
-
-    OCHE_MUST(out != NULL);
-    for (int i = 0; i < argc; i++)
-        fprintf(out, "%s%s", i > 0 ? " " : "", argv[i]);
-    OCHE_MUST(fclose(out) == 0);
-    return text;
-}
-
 static bool work(struct session *session)
 {
     const struct oche_run_options *options = &session->options;
@@ -388,9 +382,11 @@ int oche_cmd_run(int argc, char **argv)
 {
     struct session session = {.count = 0};
 
-    if (!oche_run_options_read(&session.options, argc, argv))
+    session.command = oche_command_line(argc, argv); /* argp puts arguments in another order */
+    if (!oche_run_options_read(&session.options, argc, argv)) {
+        free(session.command);
         return 2;
-    session.command = join(argc, argv);
+    }
     bool ok = work(&session);
 
     if (ok && (fflush(stdout) != 0 || ferror(stdout))) {

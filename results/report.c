@@ -220,8 +220,13 @@ bool oche_report_write(const char *path, const char *page, const char *data, cha
                        size_t error_bytes)
 {
     const char *mark = strstr(page, OCHE_REPORT_MARK);
+    struct stat status;
     char *part = NULL;
 
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+        snprintf(error, error_bytes, "%s: cannot be written: is not a file", path);
+        return false;
+    }
     if (mark == NULL) {
         snprintf(error, error_bytes, "%s: cannot be made: the page has no place for data", path);
         return false;

@@ -108,6 +108,7 @@ def page_of_run(folder, scenario):
 
 def test_refusals(work):
     refused(oche("report"), "which folder?")
+    refused(oche("report", work, "--out", ""), "an empty name; --out takes a file")
     refused(oche("report", os.path.join(work, "nowhere")), "nowhere: cannot be read")
     empty = os.path.join(work, "empty")
     os.mkdir(empty)
@@ -116,6 +117,13 @@ def test_refusals(work):
     fixture.run(os.path.join(work, "one", "run.sqlite"), 50)
     refused(oche("report", os.path.join(work, "one"), "--out", os.path.join(work, "no", "x.html")),
             "x.html: cannot be written")
+    refused(oche("report", os.path.join(work, "one"), "--out", "/dev/null"), "is not a file")
+    refused(oche("report", os.path.join(work, "one"), "--out", empty), "is not a file")
+    check(os.listdir(empty) == [], "something was written")
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run([OCHE, "report", os.path.join(work, "one")], stdout=full,
+                              stderr=subprocess.PIPE, text=True, check=False)
+        refused(done, "standard output: cannot be written")
     with open(os.path.join(empty, "run.sqlite"), "w", encoding="utf-8") as file:
         file.write("something else\n" * 100)
     refused(oche("report", empty), "run.sqlite: cannot be read: file is not a database")

@@ -198,7 +198,8 @@ def figure(path, name="fig6a", title="Four schemes against loss, ACK timeout 100
     db = create(path, SWEEP + FIGURE)
     _info(db, "figure", paper="error-recovery", figure=name, title=title,
           place="Fig 6(a), sec IV-A", x_scale="log", y_scale="linear",
-          x_name="loss probability of each link", y_name="relative throughput", mode="quick", tolerances_commit="1700c47", repeats="6")
+          x_name="loss probability of each link", y_name="relative throughput",
+          mode="quick", tolerances_commit="1700c47", repeats="6")
     many(db, "metric_names", [("goodput", "bps", "payload delivered in order")])
 
     def level(scheme, loss):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Colours. Those of lines differ for every kind of colour vision and also in lightness; beside the
-// colour, each line has a dash and a marker of its own. Ramps are of even lightness steps.
+// Colours. Any two of those of lines differ for every kind of colour vision, by 12 or more in
+// CIELAB; beside the colour, a line has a dash or a marker of its own. Ramps go from light to dark,
+// or from dark to light, all the way.
 
 export const LIGHT = {
   name: 'light',
@@ -9,7 +10,7 @@ export const LIGHT = {
   muted: '#5b6675',
   faint: '#e4e8ee',
   axis: '#aab3c0',
-  lines: ['#0b62a8', '#d2570f', '#00836a', '#9b2f7c', '#8a6a00', '#5a54b8', '#4e5a68', '#b3322c'],
+  lines: ['#0b62a8', '#d2570f', '#00836a', '#9b2f7c', '#4a2c0a', '#8a4dfc', '#7b8696', '#16165e'],
   ramp: ['#e3e8ee', '#f6d79b', '#f0a04b', '#cf5a28', '#7f2318'],
   good: '#17734a',
   fair: '#8a5a00',
@@ -23,7 +24,7 @@ export const DARK = {
   muted: '#9aa5b4',
   faint: '#272e38',
   axis: '#4d5866',
-  lines: ['#62b0f0', '#ff9a5c', '#45d0ac', '#e88fce', '#dcbc52', '#aaa6ff', '#b4bfcc', '#ff8a80'],
+  lines: ['#62b0f0', '#ff9a5c', '#45d0ac', '#e88fce', '#f3ee7a', '#8a63f5', '#8592a3', '#d04a5a'],
   ramp: ['#303945', '#74482c', '#b8642f', '#f0a24e', '#ffe2a3'],
   good: '#5fd39b',
   fair: '#e6b455',

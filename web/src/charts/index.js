@@ -11,6 +11,9 @@ import { topology } from './topology.js';
 
 // Labels that tell runs apart: what was compared, else the folder, else the scenario.
 export function nameRuns(runs) {
+  // Those of one comparison in the order of the command.
+  if (runs.every(({ info }) => info.variant && info.command === runs[0].info.command))
+    runs.sort((a, b) => Number(a.info.variant) - Number(b.info.variant));
   const folder = (run) => (run.file.includes('/') ? run.file.replace(/\/[^/]*$/, '') : '');
   const names = runs.map((run) => run.info.label || folder(run) || run.info.scenario || 'run');
   runs.forEach((run, i) => {

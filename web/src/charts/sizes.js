@@ -17,6 +17,8 @@ export function sizes(runs) {
   const unit = (state) => (state.of === 'fct' ? 's' : 'ratio');
   const ranges = (run) => run.flows.fine.filter((range) => range.delivered > 0);
   const edges = [...new Set(runs.flatMap((run) => ranges(run).map(middle)))].sort((a, b) => a - b);
+  if (edges.length < 2)
+    return null; /* flows of one size: the distributions say it all */
   const atEdge = (run, edge) => ranges(run).find((range) => middle(range) === edge);
 
   return {

@@ -81,20 +81,15 @@ function headline(runs) {
   return h('div', { class: 'tiles' }, TILES.map(tile));
 }
 
+// A small table for each group of rows.
 function comparison(runs) {
-  const body = [];
-  let group = null;
-  for (const [of_, name, value] of ROWS) {
-    const cells = runs.map((run) => value(run) ?? '–');
-    if (of_ !== group)
-      body.push(h('tr', { class: 'group' },
-        h('th', { colspan: runs.length + 1, scope: 'colgroup' }, of_)));
-    group = of_;
-    body.push(h('tr', {}, h('th', { scope: 'row' }, name), cells.map((cell) => h('td', {}, cell))));
-  }
-  return scroller('All numbers', h('table', { class: 'numbers' },
-    h('thead', {}, h('tr', {}, h('td', {}), runs.map((run) => h('th', { scope: 'col' },
-      runs.length > 1 ? run.label : 'value')))), h('tbody', {}, body)));
+  const groups = [...new Set(ROWS.map(([group]) => group))];
+  const cells = (row) => [row[1], ...runs.map((run) => row[2](run) ?? '–')];
+  const wide = runs.length > 3;
+  return h('div', { class: wide ? 'groups wide-groups' : 'groups' }, groups.map((group) =>
+    scroller(group, table({ className: 'numbers',
+      columns: [group, ...runs.map(({ label }) => (runs.length > 1 ? label : ''))],
+      rows: ROWS.filter((row) => row[0] === group).map(cells) }))));
 }
 
 function bySize(runs) {
