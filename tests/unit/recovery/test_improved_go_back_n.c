@@ -146,6 +146,41 @@ static void test_repeat_is_cancelled(void **state)
     script_close(&script);
 }
 
+/*
+ * A NAK or a timeout between the two copies: the second one does not leave, and in the next pass
+ * the last packet goes twice as in any other (L5).
+ */
+static void test_gone_back_between_the_copies(void **state)
+{
+    const struct oche_recovery_scheme *scheme = &oche_recovery_improved_go_back_n;
+    const struct oche_improved_go_back_n_params params = improved(true, false);
+
+    (void)state;
+    for (int timeout = 0; timeout < 2; timeout++) {
+        uint64_t memory[8] = {0};
+        struct oche_recovery_tx tx = {
+            .una = 3, .next = 6, .high = 6, .params = &params, .state = memory};
+        assert_true(scheme->tx_state_bytes <= sizeof(memory));
+        scheme->sent(&tx, 5, true, 0);
+        assert_int_equal(tx.next, 5);
+        if (timeout)
+            scheme->timeout(&tx, 1);
+        else
+            scheme->nak(&tx, 3, 1);
+        for (uint32_t psn = 3; psn < 5; psn++) {
+            assert_int_equal(tx.next, psn);
+            tx.next++;
+            scheme->sent(&tx, psn, false, 2);
+        }
+        for (uint32_t copy = 0; copy < 2; copy++) {
+            assert_int_equal(tx.next, 5);
+            tx.next++;
+            scheme->sent(&tx, 5, true, 3);
+        }
+        assert_int_equal(tx.next, 6);
+    }
+}
+
 static void test_read_goes_once(void **state)
 {
     struct oche_improved_go_back_n_params params = improved(true, true);
@@ -372,6 +407,7 @@ int main(void)
         cmocka_unit_test(test_figure_4),
         cmocka_unit_test(test_pipelined),
         cmocka_unit_test(test_repeat_is_cancelled),
+        cmocka_unit_test(test_gone_back_between_the_copies),
         cmocka_unit_test(test_read_goes_once),
         cmocka_unit_test(test_last_lost_again),
         cmocka_unit_test(test_several_messages),
