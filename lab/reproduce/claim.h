@@ -41,7 +41,7 @@ struct oche_claim_kind {
     enum oche_band band;
     const char *published; /* the key that has its number: "published", "bound"; or NULL */
     /* `values` of the quantity, one a condition; NAN where there is none. */
-    struct oche_reading_of (*read)(const struct oche_claim *claim, const struct oche_study *figure,
+    struct oche_reading_of (*read)(const struct oche_claim *claim, const struct oche_study *study,
                                    const double *values);
     /* Optional: the distance by the shown number alone, where that decides it. */
     double (*distance)(const struct oche_claim *claim, double shown);
@@ -52,7 +52,7 @@ extern const size_t oche_claim_kind_count;
 const struct oche_claim_kind *oche_claim_kind_find(const char *name);
 
 /* The unit of the number that is shown: the quantity's, an axis', "ratio", or "factor". */
-const char *oche_claim_unit(const struct oche_study *figure, const struct oche_claim *claim);
+const char *oche_claim_unit(const struct oche_study *study, const struct oche_claim *claim);
 
 enum oche_finding {
     OCHE_FINDING_REPRODUCED,
@@ -79,7 +79,7 @@ struct oche_judgement {
  * Judges by what was measured, at the claim's conditions with `reading` (or NULL) over them. The
  * same samples give the same judgement, to the last bit.
  */
-struct oche_judgement oche_judge(const struct oche_study *figure, const struct oche_claim *claim,
+struct oche_judgement oche_judge(const struct oche_study *study, const struct oche_claim *claim,
                                  const struct oche_reading *reading,
                                  const struct oche_samples *samples);
 

@@ -17,28 +17,28 @@ static double from_published(const struct oche_claim *claim, double shown)
 }
 
 static struct oche_reading_of read_value(const struct oche_claim *claim,
-                                         const struct oche_study *figure, const double *values)
+                                         const struct oche_study *study, const double *values)
 {
-    (void)figure;
+    (void)study;
     return (struct oche_reading_of){.shown = values[0],
                                     .distance = from_published(claim, values[0])};
 }
 
 static struct oche_reading_of read_ratio(const struct oche_claim *claim,
-                                         const struct oche_study *figure, const double *values)
+                                         const struct oche_study *study, const double *values)
 {
     double shown = values[1] == 0 ? NAN : values[0] / values[1];
 
-    (void)figure;
+    (void)study;
     return (struct oche_reading_of){.shown = shown, .distance = from_published(claim, shown)};
 }
 
 static struct oche_reading_of read_difference(const struct oche_claim *claim,
-                                              const struct oche_study *figure, const double *values)
+                                              const struct oche_study *study, const double *values)
 {
     double shown = values[0] - values[1];
 
-    (void)figure;
+    (void)study;
     return (struct oche_reading_of){.shown = shown, .distance = from_published(claim, shown)};
 }
 
@@ -55,26 +55,26 @@ static double below_bound(const struct oche_claim *claim, double shown)
 }
 
 static struct oche_reading_of read_at_most(const struct oche_claim *claim,
-                                           const struct oche_study *figure, const double *values)
+                                           const struct oche_study *study, const double *values)
 {
-    (void)figure;
+    (void)study;
     return (struct oche_reading_of){.shown = values[0], .distance = above_bound(claim, values[0])};
 }
 
 static struct oche_reading_of read_at_least(const struct oche_claim *claim,
-                                            const struct oche_study *figure, const double *values)
+                                            const struct oche_study *study, const double *values)
 {
-    (void)figure;
+    (void)study;
     return (struct oche_reading_of){.shown = values[0], .distance = below_bound(claim, values[0])};
 }
 
 static struct oche_reading_of read_ratio_at_least(const struct oche_claim *claim,
-                                                  const struct oche_study *figure,
+                                                  const struct oche_study *study,
                                                   const double *values)
 {
     double shown = values[1] == 0 ? NAN : values[0] / values[1];
 
-    (void)figure;
+    (void)study;
     return (struct oche_reading_of){.shown = shown, .distance = below_bound(claim, shown)};
 }
 
@@ -86,13 +86,13 @@ static struct oche_reading_of read_ratio_at_least(const struct oche_claim *claim
  * margin.
  */
 static struct oche_reading_of read_order(const struct oche_claim *claim,
-                                         const struct oche_study *figure, const double *values)
+                                         const struct oche_study *study, const double *values)
 {
     size_t last = claim->at_count - 1;
     double least = INFINITY, ends = values[0] - values[last];
     struct oche_reading_of reading;
 
-    (void)figure;
+    (void)study;
     for (size_t i = 0; i <= last; i++)
         if (isnan(values[i]))
             return no_data;
@@ -115,11 +115,11 @@ static double itself(const struct oche_claim *claim, double shown)
 
 /* Shown is how far the largest lies above the smallest. */
 static struct oche_reading_of read_near(const struct oche_claim *claim,
-                                        const struct oche_study *figure, const double *values)
+                                        const struct oche_study *study, const double *values)
 {
     double least = INFINITY, most = -INFINITY;
 
-    (void)figure;
+    (void)study;
     for (size_t i = 0; i < claim->at_count; i++) {
         if (isnan(values[i]))
             return no_data;
@@ -144,9 +144,9 @@ static double factor_off(const struct oche_claim *claim, double shown)
  * are not run in this mode are passed over.
  */
 static struct oche_reading_of read_falls_from(const struct oche_claim *claim,
-                                              const struct oche_study *figure, const double *values)
+                                              const struct oche_study *study, const double *values)
 {
-    const struct oche_study_axis *axis = &figure->axes[claim->along];
+    const struct oche_study_axis *axis = &study->axes[claim->along];
     bool any = false;
 
     for (size_t i = 0; i < claim->at_count; i++) {
@@ -221,10 +221,10 @@ const struct oche_claim_kind *oche_claim_kind_find(const char *name)
     return NULL;
 }
 
-const char *oche_claim_unit(const struct oche_study *figure, const struct oche_claim *claim)
+const char *oche_claim_unit(const struct oche_study *study, const struct oche_claim *claim)
 {
     if (claim->kind->conditions == OCHE_CONDITIONS_ALONG)
-        return figure->axes[claim->along].unit;
+        return study->axes[claim->along].unit;
     if (claim->kind->read == read_ratio || claim->kind->read == read_ratio_at_least)
         return "factor";
     return claim->quantity->unit;

@@ -33,7 +33,7 @@ struct place {
 };
 
 struct judge {
-    const struct oche_study *figure;
+    const struct oche_study *study;
     const struct oche_claim *claim;
     const struct oche_samples *samples;
     struct place *places; /* claim->at_count */
@@ -55,11 +55,11 @@ static const struct oche_condition_term *term_of(const struct judge *judge,
 
 static void find_place(struct judge *judge, const struct oche_reading *reading, size_t condition)
 {
-    const struct oche_study *figure = judge->figure;
+    const struct oche_study *study = judge->study;
     struct place *place = &judge->places[condition];
-    size_t total = 1, *value = malloc((figure->axis_count + 1) * sizeof(*value));
+    size_t total = 1, *value = malloc((study->axis_count + 1) * sizeof(*value));
 
-    for (size_t a = 0; a < figure->axis_count; a++)
+    for (size_t a = 0; a < study->axis_count; a++)
         total *= term_of(judge, reading, condition, a)->count;
     place->points = malloc((total + 1) * sizeof(*place->points));
     OCHE_MUST(value != NULL && place->points != NULL);
@@ -67,13 +67,13 @@ static void find_place(struct judge *judge, const struct oche_reading *reading, 
     for (size_t i = 0; i < total; i++) {
         size_t rest = i;
 
-        for (size_t a = 0; a < figure->axis_count; a++) {
+        for (size_t a = 0; a < study->axis_count; a++) {
             const struct oche_condition_term *term = term_of(judge, reading, condition, a);
 
             value[a] = term->values[rest % term->count];
             rest /= term->count;
         }
-        const struct oche_combination *point = oche_study_find(figure, value);
+        const struct oche_combination *point = oche_study_find(study, value);
 
         place->points[i] = point;
         if (point == NULL || point->repeats == 0)
@@ -89,13 +89,13 @@ static void find_place(struct judge *judge, const struct oche_reading *reading, 
 }
 
 /* Whether the claim is where the figure's `at` puts it, so that another reading can take over. */
-static bool can_be_read(const struct oche_study *figure, const struct oche_claim *claim,
+static bool can_be_read(const struct oche_study *study, const struct oche_claim *claim,
                         const struct oche_reading *reading)
 {
-    for (size_t a = 0; reading != NULL && a < figure->axis_count; a++)
+    for (size_t a = 0; reading != NULL && a < study->axis_count; a++)
         for (size_t i = 0; reading->at.axis[a].count > 0 && i < claim->at_count; i++) {
             const struct oche_condition_term *term = &claim->at[i].axis[a];
-            const struct oche_condition_term *usual = &figure->at.axis[a];
+            const struct oche_condition_term *usual = &study->at.axis[a];
 
             if (term->count != 1 || usual->count != 1 || term->values[0] != usual->values[0])
                 return false;
@@ -124,7 +124,7 @@ static struct oche_reading_of read_claim(struct judge *judge, const uint32_t *dr
 {
     for (size_t i = 0; i < judge->claim->at_count; i++)
         judge->values[i] = value_at(judge, &judge->places[i], draw);
-    return judge->claim->kind->read(judge->claim, judge->figure, judge->values);
+    return judge->claim->kind->read(judge->claim, judge->study, judge->values);
 }
 
 static enum oche_finding finding_of(const struct oche_claim *claim, double distance)
@@ -203,12 +203,12 @@ static void by_bootstrap(struct judge *judge, struct oche_judgement *judgement)
 
 /* ---- judging ---- */
 
-struct oche_judgement oche_judge(const struct oche_study *figure, const struct oche_claim *claim,
+struct oche_judgement oche_judge(const struct oche_study *study, const struct oche_claim *claim,
                                  const struct oche_reading *reading,
                                  const struct oche_samples *samples)
 {
     struct oche_judgement judgement = {.measured = NAN, .low = NAN, .high = NAN};
-    struct judge judge = {.figure = figure,
+    struct judge judge = {.study = study,
                           .claim = claim,
                           .samples = samples,
                           .places = calloc(claim->at_count, sizeof(struct place)),
@@ -216,7 +216,7 @@ struct oche_judgement oche_judge(const struct oche_study *figure, const struct o
                           .runs = UINT32_MAX};
 
     OCHE_MUST(judge.places != NULL && judge.values != NULL);
-    if (!can_be_read(figure, claim, reading)) {
+    if (!can_be_read(study, claim, reading)) {
         judgement.finding = OCHE_FINDING_NO_DATA;
         free(judge.places);
         free(judge.values);

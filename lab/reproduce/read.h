@@ -51,17 +51,17 @@ bool oche_read_unknown(const struct oche_reader *reader, const struct oche_yaml 
 /* ---- the parts of a figure's file, each in a file of its own ---- */
 
 /* Axes, grids, overrides, combinations. */
-bool oche_read_grids(const struct oche_reader *reader, struct oche_study *figure,
+bool oche_read_grids(const struct oche_reader *reader, struct oche_study *study,
                      const struct oche_yaml *grids, bool quick);
 
 /* A condition: values of axes, by label, text or number; `many`: also lists of values. */
-bool oche_read_condition(const struct oche_reader *reader, const struct oche_study *figure,
+bool oche_read_condition(const struct oche_reader *reader, const struct oche_study *study,
                          const struct oche_yaml *node, bool many, struct oche_condition *condition);
 struct oche_condition oche_no_condition(const struct oche_reader *reader,
-                                        const struct oche_study *figure);
+                                        const struct oche_study *study);
 /* `over` where it says something, else `under`. */
 struct oche_condition oche_condition_merge(const struct oche_reader *reader,
-                                           const struct oche_study *figure,
+                                           const struct oche_study *study,
                                            const struct oche_condition *under,
                                            const struct oche_condition *over);
 /*
@@ -69,23 +69,23 @@ struct oche_condition oche_condition_merge(const struct oche_reader *reader,
  * and a grid that has it; single values are filled in. `quantity`, if it is relative: also where
  * it refers to.
  */
-bool oche_condition_complete(const struct oche_reader *reader, const struct oche_study *figure,
+bool oche_condition_complete(const struct oche_reader *reader, const struct oche_study *study,
                              const struct oche_yaml *node, size_t but,
                              const struct oche_quantity *quantity,
                              struct oche_condition *condition);
 
-bool oche_read_quantities(const struct oche_reader *reader, struct oche_study *figure,
+bool oche_read_quantities(const struct oche_reader *reader, struct oche_study *study,
                           const struct oche_yaml *node, const struct oche_yaml *of_paper);
-const struct oche_quantity *oche_quantity_find(const struct oche_study *figure, const char *name);
-bool oche_read_quantity_name(const struct oche_reader *reader, struct oche_study *figure,
+const struct oche_quantity *oche_quantity_find(const struct oche_study *study, const char *name);
+bool oche_read_quantity_name(const struct oche_reader *reader, struct oche_study *study,
                              const struct oche_yaml *map, const char *key,
                              const struct oche_quantity **quantity);
-bool oche_read_axis_name(const struct oche_reader *reader, const struct oche_study *figure,
+bool oche_read_axis_name(const struct oche_reader *reader, const struct oche_study *study,
                          const struct oche_yaml *map, const char *key, size_t *axis);
 
-bool oche_read_plot(const struct oche_reader *reader, struct oche_study *figure,
+bool oche_read_plot(const struct oche_reader *reader, struct oche_study *study,
                     const struct oche_yaml *node);
-bool oche_read_claims(const struct oche_reader *reader, struct oche_study *figure,
+bool oche_read_claims(const struct oche_reader *reader, struct oche_study *study,
                       const struct oche_yaml *node);
 
 #endif

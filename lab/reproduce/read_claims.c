@@ -54,7 +54,7 @@ static bool check_keys(const struct oche_reader *reader, const struct oche_yaml 
     return oche_read_keys(reader, map, known);
 }
 
-static bool read_texts(const struct oche_reader *reader, const struct oche_study *figure,
+static bool read_texts(const struct oche_reader *reader, const struct oche_study *study,
                        const struct oche_yaml *map, struct oche_claim *claim)
 {
     static const char *const confidences[] = {"high", "medium", "low", "K", NULL};
@@ -76,7 +76,7 @@ static bool read_texts(const struct oche_reader *reader, const struct oche_study
     if (!oche_read_choice(reader, map, "confidence", confidences, &choice))
         return false;
     claim->confidence = confidences[choice];
-    for (const struct oche_claim *other = figure->claims; other < claim; other++)
+    for (const struct oche_claim *other = study->claims; other < claim; other++)
         if (strcmp(other->name, claim->name) == 0)
             return OCHE_READ_FAIL(reader, oche_yaml_find(map, "name"), NULL,
                                   "there is another claim \"%s\"; give it a name of its own",
@@ -84,14 +84,14 @@ static bool read_texts(const struct oche_reader *reader, const struct oche_study
     return true;
 }
 
-static const char *number_unit(const struct oche_study *figure, const struct oche_claim *claim)
+static const char *number_unit(const struct oche_study *study, const struct oche_claim *claim)
 {
-    const char *unit = oche_claim_unit(figure, claim);
+    const char *unit = oche_claim_unit(study, claim);
 
     return strcmp(unit, "factor") == 0 ? "ratio" : unit;
 }
 
-static bool read_published(const struct oche_reader *reader, const struct oche_study *figure,
+static bool read_published(const struct oche_reader *reader, const struct oche_study *study,
                            const struct oche_yaml *map, struct oche_claim *claim)
 {
     const char *key = claim->kind->published;
@@ -103,7 +103,7 @@ static bool read_published(const struct oche_reader *reader, const struct oche_s
 
     if (node == NULL)
         return OCHE_READ_FAIL(reader, map, NULL, "has no \"%s\"; add the paper's number", key);
-    if (!oche_read_number(reader, node, number_unit(figure, claim), &claim->published))
+    if (!oche_read_number(reader, node, number_unit(study, claim), &claim->published))
         return false;
     if (claim->kind->band == OCHE_BAND_FACTOR && claim->published <= 0)
         return OCHE_READ_FAIL(reader, node, NULL, "is not above 0; a factor has no meaning then");
@@ -112,14 +112,11 @@ static bool read_published(const struct oche_reader *reader, const struct oche_s
 
 /* ---- tolerances ---- */
 
-static bool read_band(const struct oche_reader *reader, const struct oche_study *figure,
-                      const struct oche_yaml *node, const char *key, const char *unit,
-                      const struct oche_claim *claim, double least, double *value)
+static bool read_band(const struct oche_reader *reader, const struct oche_yaml *node,
+                      const char *key, const char *unit, double least, double *value)
 {
     const struct oche_yaml *number = oche_yaml_find(node, key);
 
-    (void)figure;
-    (void)claim;
     if (number == NULL)
         return OCHE_READ_FAIL(reader, node, NULL, "has no \"%s\"; add a number", key);
     if (!oche_read_number(reader, number, unit, value))
@@ -131,7 +128,7 @@ static bool read_band(const struct oche_reader *reader, const struct oche_study 
 }
 
 /* {absolute: X, in_shape: Y}, {relative: …}, {margin: …} or {factor: …}. */
-static bool read_tolerance(const struct oche_reader *reader, const struct oche_study *figure,
+static bool read_tolerance(const struct oche_reader *reader, const struct oche_study *study,
                            const struct oche_yaml *map, struct oche_claim *claim)
 {
     static const char *const of_distance[] = {"absolute", "relative", "in_shape", NULL};
@@ -142,7 +139,7 @@ static bool read_tolerance(const struct oche_reader *reader, const struct oche_s
                                                [OCHE_BAND_FACTOR] = of_factor};
     const struct oche_yaml *node = oche_yaml_find(map, "tolerance");
     struct oche_tolerance *tolerance = &claim->tolerance;
-    const char *unit = number_unit(figure, claim), *key = known[claim->kind->band][0];
+    const char *unit = number_unit(study, claim), *key = known[claim->kind->band][0];
     double least = 0;
 
     if (node == NULL)
@@ -163,8 +160,8 @@ static bool read_tolerance(const struct oche_reader *reader, const struct oche_s
     }
     if (tolerance->relative || claim->kind->band == OCHE_BAND_FACTOR)
         unit = "ratio";
-    if (!read_band(reader, figure, node, key, unit, claim, least, &tolerance->reproduced) ||
-        !read_band(reader, figure, node, "in_shape", unit, claim, least, &tolerance->in_shape))
+    if (!read_band(reader, node, key, unit, least, &tolerance->reproduced) ||
+        !read_band(reader, node, "in_shape", unit, least, &tolerance->in_shape))
         return false;
     if (tolerance->in_shape < tolerance->reproduced)
         return OCHE_READ_FAIL(reader, node, "in_shape", "is narrower than %s; make it wider", key);
@@ -173,15 +170,15 @@ static bool read_tolerance(const struct oche_reader *reader, const struct oche_s
 
 /* ---- conditions ---- */
 
-static bool complete(const struct oche_reader *reader, const struct oche_study *figure,
+static bool complete(const struct oche_reader *reader, const struct oche_study *study,
                      const struct oche_yaml *node, const struct oche_claim *claim,
                      struct oche_condition *condition)
 {
-    *condition = oche_condition_merge(reader, figure, &figure->at, condition);
-    return oche_condition_complete(reader, figure, node, OCHE_ANY, claim->quantity, condition);
+    *condition = oche_condition_merge(reader, study, &study->at, condition);
+    return oche_condition_complete(reader, study, node, OCHE_ANY, claim->quantity, condition);
 }
 
-static bool read_two(const struct oche_reader *reader, const struct oche_study *figure,
+static bool read_two(const struct oche_reader *reader, const struct oche_study *study,
                      const struct oche_yaml *map, struct oche_claim *claim)
 {
     const struct oche_yaml *than = oche_yaml_find(map, "than");
@@ -189,16 +186,16 @@ static bool read_two(const struct oche_reader *reader, const struct oche_study *
     if (than == NULL)
         return OCHE_READ_FAIL(reader, map, NULL,
                               "has no \"than\"; add what differs where it is compared to");
-    if (!oche_read_condition(reader, figure, than, true, &claim->at[1]))
+    if (!oche_read_condition(reader, study, than, true, &claim->at[1]))
         return false;
     claim->at_count = 2;
-    claim->at[1] = oche_condition_merge(reader, figure, &claim->at[0], &claim->at[1]);
-    return complete(reader, figure, map, claim, &claim->at[0]) &&
-           complete(reader, figure, than, claim, &claim->at[1]);
+    claim->at[1] = oche_condition_merge(reader, study, &claim->at[0], &claim->at[1]);
+    return complete(reader, study, map, claim, &claim->at[0]) &&
+           complete(reader, study, than, claim, &claim->at[1]);
 }
 
 /* of: {AXIS: [VALUE, VALUE]}, or a list of conditions; each on top of `at`. */
-static bool read_list(const struct oche_reader *reader, const struct oche_study *figure,
+static bool read_list(const struct oche_reader *reader, const struct oche_study *study,
                       const struct oche_yaml *map, struct oche_claim *claim)
 {
     const struct oche_yaml *of = oche_yaml_find(map, "of");
@@ -212,9 +209,9 @@ static bool read_list(const struct oche_reader *reader, const struct oche_study 
     if (of->kind == OCHE_YAML_SCALAR || (axis && of->count != 1))
         return OCHE_READ_FAIL(reader, of, NULL,
                               "is not a list of conditions; write {AXIS: [VALUE, VALUE]}");
-    if (axis && !oche_read_condition(reader, figure, of, true, &one))
+    if (axis && !oche_read_condition(reader, study, of, true, &one))
         return false;
-    for (size_t a = 0; axis && a < figure->axis_count; a++)
+    for (size_t a = 0; axis && a < study->axis_count; a++)
         count += one.axis[a].count;
     if (!axis)
         count = of->count;
@@ -223,16 +220,16 @@ static bool read_list(const struct oche_reader *reader, const struct oche_study 
     claim->at = oche_read_alloc(reader, count, sizeof(*claim->at));
     claim->at_count = count;
     for (size_t i = 0; i < count; i++) {
-        struct oche_condition each = oche_no_condition(reader, figure);
+        struct oche_condition each = oche_no_condition(reader, study);
 
         if (axis)
-            for (size_t a = 0; a < figure->axis_count; a++)
+            for (size_t a = 0; a < study->axis_count; a++)
                 if (one.axis[a].count > 0)
                     each.axis[a] = (struct oche_condition_term){&one.axis[a].values[i], 1};
-        if (!axis && !oche_read_condition(reader, figure, of->child[i], true, &each))
+        if (!axis && !oche_read_condition(reader, study, of->child[i], true, &each))
             return false;
-        claim->at[i] = oche_condition_merge(reader, figure, &common, &each);
-        if (!complete(reader, figure, axis ? of : of->child[i], claim, &claim->at[i]))
+        claim->at[i] = oche_condition_merge(reader, study, &common, &each);
+        if (!complete(reader, study, axis ? of : of->child[i], claim, &claim->at[i]))
             return false;
     }
     return true;
@@ -251,31 +248,31 @@ static int compare_places(const void *a, const void *b)
 }
 
 /* A condition for each value of the axis that some grid runs with the rest of `at`. */
-static bool read_along(const struct oche_reader *reader, struct oche_study *figure,
+static bool read_along(const struct oche_reader *reader, struct oche_study *study,
                        const struct oche_yaml *map, struct oche_claim *claim)
 {
     const struct oche_yaml *below = oche_yaml_find(map, "below");
-    const struct oche_study_axis *axis = &figure->axes[claim->along];
-    struct oche_condition common = oche_condition_merge(reader, figure, &figure->at, &claim->at[0]);
+    const struct oche_study_axis *axis = &study->axes[claim->along];
+    struct oche_condition common = oche_condition_merge(reader, study, &study->at, &claim->at[0]);
     struct place *places = oche_read_alloc(reader, axis->count, sizeof(*places));
-    size_t *value = oche_read_alloc(reader, figure->axis_count, sizeof(*value)), count = 0;
+    size_t *value = oche_read_alloc(reader, study->axis_count, sizeof(*value)), count = 0;
 
     if (below == NULL)
         return OCHE_READ_FAIL(reader, map, NULL, "has no \"below\"; add the value to fall below");
     if (!oche_read_number(reader, below, claim->quantity->unit, &claim->below))
         return false;
-    if (!oche_condition_complete(reader, figure, map, claim->along, NULL, &common))
+    if (!oche_condition_complete(reader, study, map, claim->along, NULL, &common))
         return false;
     for (size_t v = 0; v < axis->count; v++) {
-        struct oche_condition at = oche_no_condition(reader, figure);
+        struct oche_condition at = oche_no_condition(reader, study);
         size_t *own = oche_read_alloc(reader, 1, sizeof(*own));
 
         *own = v;
         at.axis[claim->along] = (struct oche_condition_term){own, 1};
-        at = oche_condition_merge(reader, figure, &common, &at);
-        for (size_t a = 0; a < figure->axis_count; a++)
+        at = oche_condition_merge(reader, study, &common, &at);
+        for (size_t a = 0; a < study->axis_count; a++)
             value[a] = at.axis[a].values[0];
-        if (oche_study_find(figure, value) != NULL)
+        if (oche_study_find(study, value) != NULL)
             places[count++] = (struct place){at, axis->values[v].number};
     }
     if (count < 2)
@@ -288,13 +285,13 @@ static bool read_along(const struct oche_reader *reader, struct oche_study *figu
     claim->at_count = count;
     for (size_t i = 0; i < count; i++) {
         claim->at[i] = places[i].at;
-        if (!complete(reader, figure, map, claim, &claim->at[i]))
+        if (!complete(reader, study, map, claim, &claim->at[i]))
             return false;
     }
     return true;
 }
 
-static bool read_conditions(const struct oche_reader *reader, struct oche_study *figure,
+static bool read_conditions(const struct oche_reader *reader, struct oche_study *study,
                             const struct oche_yaml *map, struct oche_claim *claim)
 {
     const struct oche_yaml *at = oche_yaml_find(map, "at");
@@ -302,62 +299,61 @@ static bool read_conditions(const struct oche_reader *reader, struct oche_study 
 
     claim->at = oche_read_alloc(reader, 2, sizeof(*claim->at));
     claim->at_count = 1;
-    if (!oche_read_condition(reader, figure, at, many, &claim->at[0]))
+    if (!oche_read_condition(reader, study, at, many, &claim->at[0]))
         return false;
     switch (claim->kind->conditions) {
     case OCHE_CONDITIONS_TWO:
-        return read_two(reader, figure, map, claim);
+        return read_two(reader, study, map, claim);
     case OCHE_CONDITIONS_LIST:
-        return read_list(reader, figure, map, claim);
+        return read_list(reader, study, map, claim);
     case OCHE_CONDITIONS_ALONG:
-        return read_along(reader, figure, map, claim);
+        return read_along(reader, study, map, claim);
     default:
-        return complete(reader, figure, at != NULL ? at : map, claim, &claim->at[0]);
+        return complete(reader, study, at != NULL ? at : map, claim, &claim->at[0]);
     }
 }
 
 /* ---- claims ---- */
 
-static bool read_along_axis(const struct oche_reader *reader, const struct oche_study *figure,
+static bool read_along_axis(const struct oche_reader *reader, const struct oche_study *study,
                             const struct oche_yaml *map, struct oche_claim *claim)
 {
     claim->along = OCHE_ANY;
     if (claim->kind->conditions != OCHE_CONDITIONS_ALONG)
         return true;
-    if (!oche_read_axis_name(reader, figure, map, "along", &claim->along))
+    if (!oche_read_axis_name(reader, study, map, "along", &claim->along))
         return false;
     if (claim->along == OCHE_ANY)
         return OCHE_READ_FAIL(reader, map, NULL, "has no \"along\"; name an axis");
-    if (figure->axes[claim->along].unit == NULL)
+    if (study->axes[claim->along].unit == NULL)
         return OCHE_READ_FAIL(reader, map, "along", "%s has values that are no numbers",
-                              figure->axes[claim->along].key);
+                              study->axes[claim->along].key);
     return true;
 }
 
-static bool read_claim(const struct oche_reader *reader, struct oche_study *figure,
+static bool read_claim(const struct oche_reader *reader, struct oche_study *study,
                        const struct oche_yaml *map, struct oche_claim *claim)
 {
     claim->line = map->line;
     if (map->kind != OCHE_YAML_MAP)
         return OCHE_READ_FAIL(reader, map, NULL, "is not a map; write name: …, kind: …");
     return read_kind(reader, map, &claim->kind) && check_keys(reader, map, claim->kind) &&
-           read_texts(reader, figure, map, claim) &&
-           oche_read_quantity_name(reader, figure, map, "quantity", &claim->quantity) &&
-           read_along_axis(reader, figure, map, claim) &&
-           read_published(reader, figure, map, claim) &&
-           read_tolerance(reader, figure, map, claim) &&
-           read_conditions(reader, figure, map, claim);
+           read_texts(reader, study, map, claim) &&
+           oche_read_quantity_name(reader, study, map, "quantity", &claim->quantity) &&
+           read_along_axis(reader, study, map, claim) &&
+           read_published(reader, study, map, claim) && read_tolerance(reader, study, map, claim) &&
+           read_conditions(reader, study, map, claim);
 }
 
-bool oche_read_claims(const struct oche_reader *reader, struct oche_study *figure,
+bool oche_read_claims(const struct oche_reader *reader, struct oche_study *study,
                       const struct oche_yaml *node)
 {
     if (node->kind != OCHE_YAML_LIST || node->count == 0)
         return OCHE_READ_FAIL(reader, node, NULL,
                               "is not a list of claims; write - {name: …, kind: …} below it");
-    figure->claims = oche_read_alloc(reader, node->count, sizeof(*figure->claims));
+    study->claims = oche_read_alloc(reader, node->count, sizeof(*study->claims));
     for (uint32_t i = 0; i < node->count; i++)
-        if (!read_claim(reader, figure, node->child[i], &figure->claims[figure->claim_count++]))
+        if (!read_claim(reader, study, node->child[i], &study->claims[study->claim_count++]))
             return false;
     return true;
 }

@@ -9,43 +9,43 @@
 #include "sim/scenario/units.h"
 
 struct oche_condition oche_no_condition(const struct oche_reader *reader,
-                                        const struct oche_study *figure)
+                                        const struct oche_study *study)
 {
     return (struct oche_condition){
-        .axis = oche_read_alloc(reader, figure->axis_count, sizeof(struct oche_condition_term))};
+        .axis = oche_read_alloc(reader, study->axis_count, sizeof(struct oche_condition_term))};
 }
 
 struct oche_condition oche_condition_merge(const struct oche_reader *reader,
-                                           const struct oche_study *figure,
+                                           const struct oche_study *study,
                                            const struct oche_condition *under,
                                            const struct oche_condition *over)
 {
-    struct oche_condition merged = oche_no_condition(reader, figure);
+    struct oche_condition merged = oche_no_condition(reader, study);
 
-    for (size_t a = 0; a < figure->axis_count; a++)
+    for (size_t a = 0; a < study->axis_count; a++)
         merged.axis[a] = over->axis[a].count > 0 ? over->axis[a] : under->axis[a];
     return merged;
 }
 
 /* ---- reading ---- */
 
-static const struct oche_study_axis *find_axis(const struct oche_study *figure, const char *key)
+static const struct oche_study_axis *find_axis(const struct oche_study *study, const char *key)
 {
-    for (size_t a = 0; a < figure->axis_count; a++)
-        if (strcmp(figure->axes[a].key, key) == 0)
-            return &figure->axes[a];
+    for (size_t a = 0; a < study->axis_count; a++)
+        if (strcmp(study->axes[a].key, key) == 0)
+            return &study->axes[a];
     return NULL;
 }
 
-static bool unknown_axis(const struct oche_reader *reader, const struct oche_study *figure,
+static bool unknown_axis(const struct oche_reader *reader, const struct oche_study *study,
                          const struct oche_yaml *node, const char *key)
 {
-    const char **names = oche_read_alloc(reader, figure->axis_count, sizeof(*names));
+    const char **names = oche_read_alloc(reader, study->axis_count, sizeof(*names));
 
-    for (size_t a = 0; a < figure->axis_count; a++)
-        names[a] = figure->axes[a].key;
+    for (size_t a = 0; a < study->axis_count; a++)
+        names[a] = study->axes[a].key;
     return oche_read_unknown(reader, node, NULL, key, "varied in this figure", names,
-                             figure->axis_count);
+                             study->axis_count);
 }
 
 /* By label, by text, by number. */
@@ -87,19 +87,19 @@ static bool read_value(const struct oche_reader *reader, const struct oche_study
                              "a value that a grid runs", labels, axis->count);
 }
 
-static bool read_term(const struct oche_reader *reader, const struct oche_study *figure,
+static bool read_term(const struct oche_reader *reader, const struct oche_study *study,
                       const struct oche_yaml *node, bool many, struct oche_condition *condition)
 {
-    const struct oche_study_axis *axis = find_axis(figure, node->key);
+    const struct oche_study_axis *axis = find_axis(study, node->key);
     bool list = node->kind == OCHE_YAML_LIST;
 
     if (axis == NULL)
-        return unknown_axis(reader, figure, node, node->key);
+        return unknown_axis(reader, study, node, node->key);
     if (list && !many)
         return OCHE_READ_FAIL(reader, node, NULL, "is a list; write one value");
     if (list && node->count == 0)
         return OCHE_READ_FAIL(reader, node, NULL, "is an empty list; write one value or more");
-    struct oche_condition_term *term = &condition->axis[axis - figure->axes];
+    struct oche_condition_term *term = &condition->axis[axis - study->axes];
 
     term->count = list ? node->count : 1;
     term->values = oche_read_alloc(reader, term->count, sizeof(*term->values));
@@ -109,21 +109,21 @@ static bool read_term(const struct oche_reader *reader, const struct oche_study 
     return true;
 }
 
-bool oche_read_condition(const struct oche_reader *reader, const struct oche_study *figure,
+bool oche_read_condition(const struct oche_reader *reader, const struct oche_study *study,
                          const struct oche_yaml *node, bool many, struct oche_condition *condition)
 {
-    *condition = oche_no_condition(reader, figure);
+    *condition = oche_no_condition(reader, study);
     if (node == NULL)
         return true;
     if (node->kind != OCHE_YAML_MAP)
         return OCHE_READ_FAIL(reader, node, NULL, "is not a map; write AXIS: VALUE");
     for (uint32_t i = 0; i < node->count; i++)
-        if (!read_term(reader, figure, node->child[i], many, condition))
+        if (!read_term(reader, study, node->child[i], many, condition))
             return false;
     return true;
 }
 
-bool oche_read_axis_name(const struct oche_reader *reader, const struct oche_study *figure,
+bool oche_read_axis_name(const struct oche_reader *reader, const struct oche_study *study,
                          const struct oche_yaml *map, const char *key, size_t *axis)
 {
     const struct oche_yaml *node = oche_yaml_find(map, key);
@@ -132,12 +132,12 @@ bool oche_read_axis_name(const struct oche_reader *reader, const struct oche_stu
     if (node == NULL)
         return true;
     const struct oche_study_axis *found =
-        find_axis(figure, node->kind == OCHE_YAML_SCALAR ? node->text : "");
+        find_axis(study, node->kind == OCHE_YAML_SCALAR ? node->text : "");
 
     if (found == NULL)
-        return unknown_axis(reader, figure, node,
+        return unknown_axis(reader, study, node,
                             node->kind == OCHE_YAML_SCALAR ? node->text : "a map or list");
-    *axis = (size_t)(found - figure->axes);
+    *axis = (size_t)(found - study->axes);
     return true;
 }
 
@@ -153,81 +153,81 @@ static const char *values_of(const struct oche_reader *reader, const struct oche
     return list;
 }
 
-static bool must_exist(const struct oche_reader *reader, const struct oche_study *figure,
+static bool must_exist(const struct oche_reader *reader, const struct oche_study *study,
                        const struct oche_yaml *node, const size_t *value, const char *what)
 {
     const char *text = "";
 
-    if (oche_study_find(figure, value) != NULL)
+    if (oche_study_find(study, value) != NULL)
         return true;
-    for (size_t a = 0; a < figure->axis_count; a++)
+    for (size_t a = 0; a < study->axis_count; a++)
         text = oche_document_print(reader->memory, "%s%s%s %s", text, a > 0 ? ", " : "",
-                                   figure->axes[a].key, figure->axes[a].values[value[a]].label);
+                                   study->axes[a].key, study->axes[a].values[value[a]].label);
     return OCHE_READ_FAIL(reader, node, NULL, "%sno grid runs %s; add it to a grid", what, text);
 }
 
 /* Whether every point that the condition names, and what it is relative to, is run. */
-static bool points_exist(const struct oche_reader *reader, const struct oche_study *figure,
+static bool points_exist(const struct oche_reader *reader, const struct oche_study *study,
                          const struct oche_yaml *node, const struct oche_quantity *quantity,
                          const struct oche_condition *condition)
 {
-    size_t total = 1, *value = oche_read_alloc(reader, figure->axis_count, sizeof(*value));
+    size_t total = 1, *value = oche_read_alloc(reader, study->axis_count, sizeof(*value));
 
-    for (size_t a = 0; a < figure->axis_count; a++)
+    for (size_t a = 0; a < study->axis_count; a++)
         total *= condition->axis[a].count;
     for (size_t i = 0; i < total; i++) {
         size_t rest = i;
 
-        for (size_t a = 0; a < figure->axis_count; a++) {
+        for (size_t a = 0; a < study->axis_count; a++) {
             value[a] = condition->axis[a].values[rest % condition->axis[a].count];
             rest /= condition->axis[a].count;
         }
-        if (!must_exist(reader, figure, node, value, ""))
+        if (!must_exist(reader, study, node, value, ""))
             return false;
         if (quantity == NULL || !quantity->relative)
             continue;
-        for (size_t a = 0; a < figure->axis_count; a++)
+        for (size_t a = 0; a < study->axis_count; a++)
             if (quantity->relative_to.axis[a].count > 0)
                 value[a] = quantity->relative_to.axis[a].values[0];
-        if (!must_exist(reader, figure, node, value, "its quantity is relative, but "))
+        if (!must_exist(reader, study, node, value, "its quantity is relative, but "))
             return false;
     }
     return true;
 }
 
-bool oche_condition_complete(const struct oche_reader *reader, const struct oche_study *figure,
+bool oche_condition_complete(const struct oche_reader *reader, const struct oche_study *study,
                              const struct oche_yaml *node, size_t but,
                              const struct oche_quantity *quantity, struct oche_condition *condition)
 {
-    for (size_t a = 0; a < figure->axis_count; a++) {
+    for (size_t a = 0; a < study->axis_count; a++) {
         struct oche_condition_term *term = &condition->axis[a];
 
         if (term->count > 0 || a == but)
             continue;
-        if (figure->axes[a].count > 1)
+        if (study->axes[a].count > 1)
             return OCHE_READ_FAIL(reader, node, NULL, "does not say which %s (%s)",
-                                  figure->axes[a].key, values_of(reader, &figure->axes[a]));
+                                  study->axes[a].key, values_of(reader, &study->axes[a]));
         term->values = oche_read_alloc(reader, 1, sizeof(*term->values));
         term->count = 1;
     }
-    return but != OCHE_ANY || points_exist(reader, figure, node, quantity, condition);
+    return but != OCHE_ANY || points_exist(reader, study, node, quantity, condition);
 }
 
-const char *oche_condition_text(const struct oche_study *figure,
+const char *oche_condition_text(const struct oche_study *study,
                                 const struct oche_condition *condition)
 {
     const char *text = "";
 
-    for (size_t a = 0; a < figure->axis_count; a++) {
+    for (size_t a = 0; a < study->axis_count; a++) {
         const struct oche_condition_term *term = &condition->axis[a];
-        const struct oche_study_axis *axis = &figure->axes[a];
+        const struct oche_study_axis *axis = &study->axes[a];
 
         if (term->count == 0 || axis->count == 1)
             continue;
-        text = oche_document_print(figure->document, "%s%s%s", text, text[0] != '\0' ? ", " : "",
+        text = oche_document_print(study->document, "%s%s%s", text, text[0] != '\0' ? ", " : "",
                                    axis->key);
         for (size_t v = 0; v < term->count; v++)
-            text = oche_document_print(figure->document, "%s%s%s", text, v > 0 ? "/" : " ",
+            text = oche_document_print(study->document, "%s%s%s", text, v > 0 ? "/" : " ",
                                        axis->values[term->values[v]].label);
     }
     return text;

@@ -180,10 +180,10 @@ static bool check_grid_keys(const struct oche_reader *reader, const struct oche_
 }
 
 /* Finds what `from` names in the paper's file. */
-static bool find_base(const struct oche_reader *reader, const struct oche_study *figure,
+static bool find_base(const struct oche_reader *reader, const struct oche_study *study,
                       const struct oche_yaml *node, const struct oche_yaml **base)
 {
-    const struct oche_yaml *grids = figure->paper != NULL ? figure->paper->grids : NULL;
+    const struct oche_yaml *grids = study->paper != NULL ? study->paper->grids : NULL;
     const char *from, **names;
     size_t count = grids != NULL ? grids->count : 0;
 
@@ -201,17 +201,17 @@ static bool find_base(const struct oche_reader *reader, const struct oche_study 
     return oche_read_unknown(reader, node, "from", from, "a grid of paper.yaml", names, count);
 }
 
-static bool read_grid(const struct oche_reader *reader, const struct oche_study *figure,
+static bool read_grid(const struct oche_reader *reader, const struct oche_study *study,
                       const struct oche_yaml *node, struct grid *grid)
 {
     struct oche_reader of_paper = *reader;
     const struct oche_yaml *base, *base_quick, *quick;
 
     *grid = (struct grid){.node = node, .full.repeats = 1};
-    if (!check_grid_keys(reader, node, true) || !find_base(reader, figure, node, &base))
+    if (!check_grid_keys(reader, node, true) || !find_base(reader, study, node, &base))
         return false;
     if (base != NULL) {
-        of_paper.document = figure->paper->document;
+        of_paper.document = study->paper->document;
         if (!check_grid_keys(&of_paper, base, false) || !read_mode(&of_paper, base, &grid->full))
             return false;
     }
@@ -305,35 +305,35 @@ static void number_values(struct oche_study_axis *axis)
     }
 }
 
-static struct oche_study_axis *find_axis(struct oche_study *figure, const char *key)
+static struct oche_study_axis *find_axis(struct oche_study *study, const char *key)
 {
-    for (size_t i = 0; i < figure->axis_count; i++)
-        if (strcmp(figure->axes[i].key, key) == 0)
-            return &figure->axes[i];
+    for (size_t i = 0; i < study->axis_count; i++)
+        if (strcmp(study->axes[i].key, key) == 0)
+            return &study->axes[i];
     return NULL;
 }
 
 /* Axes in the order in which grids name them, and all their values in all modes. */
-static bool make_axes(const struct oche_reader *reader, struct oche_study *figure,
+static bool make_axes(const struct oche_reader *reader, struct oche_study *study,
                       const struct grid *grids)
 {
     size_t most = 0;
 
-    for (size_t g = 0; g < figure->grid_count; g++)
+    for (size_t g = 0; g < study->grid_count; g++)
         most += grids[g].quick.count; /* has all keys of full mode */
-    figure->axes = oche_read_alloc(reader, most, sizeof(*figure->axes));
-    for (size_t g = 0; g < figure->grid_count; g++) {
+    study->axes = oche_read_alloc(reader, most, sizeof(*study->axes));
+    for (size_t g = 0; g < study->grid_count; g++) {
         const struct mode *modes[] = {&grids[g].full, &grids[g].quick};
 
         for (size_t m = 0; m < 2; m++)
             for (size_t k = 0; k < modes[m]->count; k++) {
                 const struct key *key = &modes[m]->keys[k];
-                struct oche_study_axis *axis = find_axis(figure, key->key);
+                struct oche_study_axis *axis = find_axis(study, key->key);
 
-                if (!is_varied(grids, figure->grid_count, key->key))
+                if (!is_varied(grids, study->grid_count, key->key))
                     continue;
                 if (axis == NULL) {
-                    axis = &figure->axes[figure->axis_count++];
+                    axis = &study->axes[study->axis_count++];
                     axis->key = key->key;
                 }
                 for (size_t v = 0; v < key->count; v++)
@@ -341,11 +341,11 @@ static bool make_axes(const struct oche_reader *reader, struct oche_study *figur
                         return false;
             }
     }
-    for (size_t a = 0; a < figure->axis_count; a++) {
-        number_values(&figure->axes[a]);
-        for (size_t v = 0; v < figure->axes[a].count; v++)
-            if (figure->axes[a].values[v].label == NULL)
-                figure->axes[a].values[v].label = figure->axes[a].values[v].text;
+    for (size_t a = 0; a < study->axis_count; a++) {
+        number_values(&study->axes[a]);
+        for (size_t v = 0; v < study->axes[a].count; v++)
+            if (study->axes[a].values[v].label == NULL)
+                study->axes[a].values[v].label = study->axes[a].values[v].text;
     }
     return true;
 }
@@ -353,32 +353,32 @@ static bool make_axes(const struct oche_reader *reader, struct oche_study *figur
 /* ---- fixed overrides ---- */
 
 /* Keys that no grid varies: the same everywhere, or by grid. */
-static bool make_overrides(const struct oche_reader *reader, struct oche_study *figure,
+static bool make_overrides(const struct oche_reader *reader, struct oche_study *study,
                            const struct grid *grids)
 {
-    bool quick = figure->quick;
+    bool quick = study->quick;
     const struct mode *first = quick ? &grids[0].quick : &grids[0].full;
 
-    for (size_t g = 1; g < figure->grid_count; g++) { /* each has the keys of the first */
+    for (size_t g = 1; g < study->grid_count; g++) { /* each has the keys of the first */
         const struct mode *mode = quick ? &grids[g].quick : &grids[g].full;
 
         for (size_t k = 0; k < mode->count; k++)
-            if (find_axis(figure, mode->keys[k].key) == NULL &&
+            if (find_axis(study, mode->keys[k].key) == NULL &&
                 find_key(first, mode->keys[k].key) == NULL)
                 return OCHE_READ_FAIL(reader, grids[0].node, NULL,
                                       "does not say %s, as another grid does; add it to its set",
                                       mode->keys[k].key);
     }
-    figure->sets = oche_read_alloc(reader, first->count, sizeof(*figure->sets));
-    figure->overrides = oche_read_alloc(reader, first->count, sizeof(*figure->overrides));
+    study->sets = oche_read_alloc(reader, first->count, sizeof(*study->sets));
+    study->overrides = oche_read_alloc(reader, first->count, sizeof(*study->overrides));
     for (size_t k = 0; k < first->count; k++) {
         const char *key = first->keys[k].key;
-        const char **text = oche_read_alloc(reader, figure->grid_count, sizeof(*text));
+        const char **text = oche_read_alloc(reader, study->grid_count, sizeof(*text));
         bool same = true;
 
-        if (find_axis(figure, key) != NULL)
+        if (find_axis(study, key) != NULL)
             continue;
-        for (size_t g = 0; g < figure->grid_count; g++) {
+        for (size_t g = 0; g < study->grid_count; g++) {
             const struct mode *mode = quick ? &grids[g].quick : &grids[g].full;
             const struct key *other = find_key(mode, key);
 
@@ -390,10 +390,10 @@ static bool make_overrides(const struct oche_reader *reader, struct oche_study *
             same = same && strcmp(text[g], text[0]) == 0;
         }
         if (same)
-            figure->sets[figure->set_count++] =
+            study->sets[study->set_count++] =
                 oche_document_print(reader->memory, "%s=%s", key, text[0]);
         else
-            figure->overrides[figure->override_count++] =
+            study->overrides[study->override_count++] =
                 (struct oche_study_override){.key = key, .text = text};
     }
     return true;
@@ -410,35 +410,35 @@ static size_t index_of(const struct oche_study_axis *axis, const char *text)
     return i;
 }
 
-/* Adds every combination of a grid's values, or counts them (`figure->combinations` NULL). */
-static bool add_combinations(const struct oche_reader *reader, struct oche_study *figure,
+/* Adds every combination of a grid's values, or counts them (`study->combinations` NULL). */
+static bool add_combinations(const struct oche_reader *reader, struct oche_study *study,
                              const struct grid *grid, size_t number, const struct mode *mode,
                              bool run)
 {
-    size_t total = 1, *value = oche_read_alloc(reader, figure->axis_count, sizeof(*value));
+    size_t total = 1, *value = oche_read_alloc(reader, study->axis_count, sizeof(*value));
 
-    for (size_t a = 0; a < figure->axis_count; a++)
-        total *= find_key(mode, figure->axes[a].key)->count;
+    for (size_t a = 0; a < study->axis_count; a++)
+        total *= find_key(mode, study->axes[a].key)->count;
     for (size_t c = 0; c < total; c++) {
         size_t rest = c;
         struct oche_combination *combination;
 
-        for (size_t a = figure->axis_count; a-- > 0;) {
-            const struct key *key = find_key(mode, figure->axes[a].key);
+        for (size_t a = study->axis_count; a-- > 0;) {
+            const struct key *key = find_key(mode, study->axes[a].key);
 
-            value[a] = index_of(&figure->axes[a], key->values[rest % key->count].text);
+            value[a] = index_of(&study->axes[a], key->values[rest % key->count].text);
             rest /= key->count;
         }
-        combination = (struct oche_combination *)oche_study_find(figure, value);
+        combination = (struct oche_combination *)oche_study_find(study, value);
         if (combination != NULL && combination->grid != number)
             return OCHE_READ_FAIL(reader, grid->node, NULL,
                                   "runs what another grid runs, such as %s=%s; leave it to one",
-                                  figure->axes[0].key, figure->axes[0].values[value[0]].text);
+                                  study->axes[0].key, study->axes[0].values[value[0]].text);
         if (combination == NULL) {
-            combination = &figure->combinations[figure->combination_count++];
+            combination = &study->combinations[study->combination_count++];
             combination->grid = number;
-            combination->value = oche_read_alloc(reader, figure->axis_count, sizeof(*value));
-            memcpy(combination->value, value, figure->axis_count * sizeof(*value));
+            combination->value = oche_read_alloc(reader, study->axis_count, sizeof(*value));
+            memcpy(combination->value, value, study->axis_count * sizeof(*value));
         }
         combination->repeats = run ? mode->repeats : 0;
     }
@@ -446,18 +446,18 @@ static bool add_combinations(const struct oche_reader *reader, struct oche_study
 }
 
 /* How many a mode has; 0 if a key is missing or there are too many (said in the error). */
-static size_t count_combinations(const struct oche_reader *reader, const struct oche_study *figure,
+static size_t count_combinations(const struct oche_reader *reader, const struct oche_study *study,
                                  const struct grid *grid, const struct mode *mode)
 {
     size_t count = 1;
 
-    for (size_t a = 0; a < figure->axis_count; a++) {
-        const struct key *key = find_key(mode, figure->axes[a].key);
+    for (size_t a = 0; a < study->axis_count; a++) {
+        const struct key *key = find_key(mode, study->axes[a].key);
 
         if (key == NULL) {
             OCHE_READ_FAIL(reader, grid->node, NULL,
                            "does not say %s, which another grid varies; add it to its set",
-                           figure->axes[a].key);
+                           study->axes[a].key);
             return 0;
         }
         count *= key->count;
@@ -471,56 +471,54 @@ static size_t count_combinations(const struct oche_reader *reader, const struct 
     return count;
 }
 
-static bool make_combinations(const struct oche_reader *reader, struct oche_study *figure,
+static bool make_combinations(const struct oche_reader *reader, struct oche_study *study,
                               const struct grid *grids)
 {
     size_t most = 0;
 
-    for (size_t g = 0; g < figure->grid_count; g++) {
-        size_t full = count_combinations(reader, figure, &grids[g], &grids[g].full);
-        size_t quick =
-            full > 0 ? count_combinations(reader, figure, &grids[g], &grids[g].quick) : 0;
+    for (size_t g = 0; g < study->grid_count; g++) {
+        size_t full = count_combinations(reader, study, &grids[g], &grids[g].full);
+        size_t quick = full > 0 ? count_combinations(reader, study, &grids[g], &grids[g].quick) : 0;
 
         if (quick == 0)
             return false;
         most += full + quick;
     }
-    figure->combinations = oche_read_alloc(reader, most, sizeof(*figure->combinations));
-    for (size_t g = 0; g < figure->grid_count; g++) {
-        const struct mode *mode = figure->quick ? &grids[g].quick : &grids[g].full;
+    study->combinations = oche_read_alloc(reader, most, sizeof(*study->combinations));
+    for (size_t g = 0; g < study->grid_count; g++) {
+        const struct mode *mode = study->quick ? &grids[g].quick : &grids[g].full;
 
-        if (!add_combinations(reader, figure, &grids[g], g, &grids[g].full, !figure->quick) ||
-            (figure->quick &&
-             !add_combinations(reader, figure, &grids[g], g, &grids[g].quick, true)))
+        if (!add_combinations(reader, study, &grids[g], g, &grids[g].full, !study->quick) ||
+            (study->quick && !add_combinations(reader, study, &grids[g], g, &grids[g].quick, true)))
             return false;
-        if (mode->repeats > figure->repeats)
-            figure->repeats = mode->repeats;
+        if (mode->repeats > study->repeats)
+            study->repeats = mode->repeats;
     }
     return true;
 }
 
-const struct oche_combination *oche_study_find(const struct oche_study *figure, const size_t *value)
+const struct oche_combination *oche_study_find(const struct oche_study *study, const size_t *value)
 {
-    for (size_t c = 0; c < figure->combination_count; c++)
-        if (memcmp(figure->combinations[c].value, value, figure->axis_count * sizeof(*value)) == 0)
-            return &figure->combinations[c];
+    for (size_t c = 0; c < study->combination_count; c++)
+        if (memcmp(study->combinations[c].value, value, study->axis_count * sizeof(*value)) == 0)
+            return &study->combinations[c];
     return NULL;
 }
 
-bool oche_read_grids(const struct oche_reader *reader, struct oche_study *figure,
+bool oche_read_grids(const struct oche_reader *reader, struct oche_study *study,
                      const struct oche_yaml *node, bool quick)
 {
     struct grid *grids;
 
-    figure->quick = quick;
+    study->quick = quick;
     if (node->kind != OCHE_YAML_LIST || node->count == 0)
         return OCHE_READ_FAIL(reader, node, NULL,
                               "is not a list of grids; write - {set: …, vary: …} below it");
-    figure->grid_count = node->count;
+    study->grid_count = node->count;
     grids = oche_read_alloc(reader, node->count, sizeof(*grids));
     for (uint32_t g = 0; g < node->count; g++)
-        if (!read_grid(reader, figure, node->child[g], &grids[g]))
+        if (!read_grid(reader, study, node->child[g], &grids[g]))
             return false;
-    return make_axes(reader, figure, grids) && make_overrides(reader, figure, grids) &&
-           make_combinations(reader, figure, grids);
+    return make_axes(reader, study, grids) && make_overrides(reader, study, grids) &&
+           make_combinations(reader, study, grids);
 }

@@ -59,7 +59,7 @@ static bool find_unit(const struct oche_reader *reader, const struct oche_yaml *
     return true;
 }
 
-static bool read_quantity(const struct oche_reader *reader, const struct oche_study *figure,
+static bool read_quantity(const struct oche_reader *reader, const struct oche_study *study,
                           const struct oche_yaml *node, struct oche_quantity *quantity)
 {
     static const char *const known[] = {"label",     "metric", "over", "relative_to",
@@ -88,7 +88,7 @@ static bool read_quantity(const struct oche_reader *reader, const struct oche_st
         return false;
     quantity->shape = (enum oche_shape)shape;
     quantity->relative = relative != NULL;
-    if (!oche_read_condition(reader, figure, relative, false, &quantity->relative_to) ||
+    if (!oche_read_condition(reader, study, relative, false, &quantity->relative_to) ||
         !find_unit(reader, node, quantity))
         return false;
     if (quantity->statistic == OCHE_STATISTIC_POOLED && quantity->over_count == 0)
@@ -99,77 +99,77 @@ static bool read_quantity(const struct oche_reader *reader, const struct oche_st
     return true;
 }
 
-const struct oche_quantity *oche_quantity_find(const struct oche_study *figure, const char *name)
+const struct oche_quantity *oche_quantity_find(const struct oche_study *study, const char *name)
 {
-    for (size_t i = 0; i < figure->quantity_count; i++)
-        if (strcmp(figure->quantities[i].name, name) == 0)
-            return &figure->quantities[i];
+    for (size_t i = 0; i < study->quantity_count; i++)
+        if (strcmp(study->quantities[i].name, name) == 0)
+            return &study->quantities[i];
     return NULL;
 }
 
 /* The figure's own, and those of the paper's file that can be meant here. */
-bool oche_read_quantities(const struct oche_reader *reader, struct oche_study *figure,
+bool oche_read_quantities(const struct oche_reader *reader, struct oche_study *study,
                           const struct oche_yaml *node, const struct oche_yaml *of_paper)
 {
     size_t most = (node != NULL ? node->count : 0) + (of_paper != NULL ? of_paper->count : 0);
 
-    figure->quantities = oche_read_alloc(reader, most, sizeof(*figure->quantities));
+    study->quantities = oche_read_alloc(reader, most, sizeof(*study->quantities));
     if (node == NULL)
         return true;
     if (node->kind != OCHE_YAML_MAP)
         return OCHE_READ_FAIL(reader, node, NULL, "is not a map; write NAME: {metric: goodput}");
     for (uint32_t i = 0; i < node->count; i++)
-        if (!read_quantity(reader, figure, node->child[i],
-                           &figure->quantities[figure->quantity_count++]))
+        if (!read_quantity(reader, study, node->child[i],
+                           &study->quantities[study->quantity_count++]))
             return false;
     return true;
 }
 
 /* A paper's quantity is read when a figure uses it: not every figure has its axes. */
-static bool take_from_paper(const struct oche_reader *reader, struct oche_study *figure,
+static bool take_from_paper(const struct oche_reader *reader, struct oche_study *study,
                             const char *name, const struct oche_quantity **quantity)
 {
     struct oche_reader of_paper = *reader;
     const struct oche_yaml *node =
-        figure->paper != NULL ? oche_yaml_find(figure->paper->quantities, name) : NULL;
+        study->paper != NULL ? oche_yaml_find(study->paper->quantities, name) : NULL;
 
     *quantity = NULL;
     if (node == NULL)
         return true;
-    of_paper.document = figure->paper->document;
-    struct oche_quantity *made = &figure->quantities[figure->quantity_count];
+    of_paper.document = study->paper->document;
+    struct oche_quantity *made = &study->quantities[study->quantity_count];
 
-    if (!read_quantity(&of_paper, figure, node, made))
+    if (!read_quantity(&of_paper, study, node, made))
         return false;
-    figure->quantity_count++;
+    study->quantity_count++;
     *quantity = made;
     return true;
 }
 
-static bool quantity_named(const struct oche_reader *reader, struct oche_study *figure,
+static bool quantity_named(const struct oche_reader *reader, struct oche_study *study,
                            const struct oche_yaml *node, const char *name,
                            const struct oche_quantity **quantity)
 {
-    const struct oche_yaml *more = figure->paper != NULL ? figure->paper->quantities : NULL;
+    const struct oche_yaml *more = study->paper != NULL ? study->paper->quantities : NULL;
     const char **names;
     size_t count = 0;
 
-    *quantity = oche_quantity_find(figure, name);
-    if (*quantity == NULL && !take_from_paper(reader, figure, name, quantity))
+    *quantity = oche_quantity_find(study, name);
+    if (*quantity == NULL && !take_from_paper(reader, study, name, quantity))
         return false;
     if (*quantity != NULL)
         return true;
-    names = oche_read_alloc(reader, figure->quantity_count + (more != NULL ? more->count : 0),
+    names = oche_read_alloc(reader, study->quantity_count + (more != NULL ? more->count : 0),
                             sizeof(*names));
-    for (; count < figure->quantity_count; count++)
-        names[count] = figure->quantities[count].name;
+    for (; count < study->quantity_count; count++)
+        names[count] = study->quantities[count].name;
     for (uint32_t i = 0; more != NULL && i < more->count; i++)
-        if (oche_quantity_find(figure, more->child[i]->key) == NULL)
+        if (oche_quantity_find(study, more->child[i]->key) == NULL)
             names[count++] = more->child[i]->key;
     return oche_read_unknown(reader, node, NULL, name, "a quantity", names, count);
 }
 
-bool oche_read_quantity_name(const struct oche_reader *reader, struct oche_study *figure,
+bool oche_read_quantity_name(const struct oche_reader *reader, struct oche_study *study,
                              const struct oche_yaml *map, const char *key,
                              const struct oche_quantity **quantity)
 {
@@ -177,7 +177,7 @@ bool oche_read_quantity_name(const struct oche_reader *reader, struct oche_study
     const char *name;
 
     return oche_read_text(reader, map, key, true, &name) &&
-           quantity_named(reader, figure, node, name, quantity);
+           quantity_named(reader, study, node, name, quantity);
 }
 
 /* ---- the plot ---- */
@@ -202,14 +202,12 @@ static bool read_scale(const struct oche_reader *reader, const struct oche_yaml 
 }
 
 /* [[X, Y], …]: x in the axis' unit, y in the quantity's. */
-static bool read_points(const struct oche_reader *reader, const struct oche_study *figure,
+static bool read_points(const struct oche_reader *reader, const struct oche_study *study,
                         const struct oche_yaml *node, struct oche_published_curve *curve)
 {
-    const struct oche_plot *plot = &figure->plot;
-    const char *x_unit = plot->along != OCHE_ANY ? figure->axes[plot->along].unit : "ratio";
+    const struct oche_plot *plot = &study->plot;
+    const char *x_unit = plot->along != OCHE_ANY ? study->axes[plot->along].unit : "ratio";
 
-    if (node == NULL || node->kind != OCHE_YAML_LIST || node->count == 0)
-        return false;
     curve->count = node->count;
     curve->points = oche_read_alloc(reader, node->count, sizeof(*curve->points));
     for (uint32_t i = 0; i < node->count; i++) {
@@ -225,11 +223,11 @@ static bool read_points(const struct oche_reader *reader, const struct oche_stud
     return true;
 }
 
-static bool read_published(const struct oche_reader *reader, struct oche_study *figure,
+static bool read_published(const struct oche_reader *reader, struct oche_study *study,
                            const struct oche_yaml *node)
 {
     static const char *const known[] = {"curve", "points", NULL};
-    struct oche_plot *plot = &figure->plot;
+    struct oche_plot *plot = &study->plot;
 
     if (node == NULL)
         return true;
@@ -247,43 +245,43 @@ static bool read_published(const struct oche_reader *reader, struct oche_study *
             return false;
         if (points == NULL || points->kind != OCHE_YAML_LIST || points->count == 0)
             return OCHE_READ_FAIL(reader, entry, "points", "has none; write [[X, Y], …]");
-        if (!read_points(reader, figure, points, curve))
+        if (!read_points(reader, study, points, curve))
             return false;
     }
     return true;
 }
 
 /* Every curve must be somewhere: one value of each axis that it does not run along. */
-static bool plot_is_complete(const struct oche_reader *reader, struct oche_study *figure,
+static bool plot_is_complete(const struct oche_reader *reader, struct oche_study *study,
                              const struct oche_yaml *node)
 {
-    struct oche_plot *plot = &figure->plot;
-    size_t curves = plot->by != OCHE_ANY ? figure->axes[plot->by].count : 1;
+    struct oche_plot *plot = &study->plot;
+    size_t curves = plot->by != OCHE_ANY ? study->axes[plot->by].count : 1;
 
-    plot->at = oche_condition_merge(reader, figure, &figure->at, &plot->at);
+    plot->at = oche_condition_merge(reader, study, &study->at, &plot->at);
     for (size_t c = 0; c < curves; c++) {
-        struct oche_condition at = oche_no_condition(reader, figure);
+        struct oche_condition at = oche_no_condition(reader, study);
 
         if (plot->by != OCHE_ANY)
             at.axis[plot->by] = (struct oche_condition_term){&c, 1};
-        at = oche_condition_merge(reader, figure, &plot->at, &at);
-        if (!oche_condition_complete(reader, figure, node, plot->along, NULL, &at))
+        at = oche_condition_merge(reader, study, &plot->at, &at);
+        if (!oche_condition_complete(reader, study, node, plot->along, NULL, &at))
             return false;
     }
     return true;
 }
 
-bool oche_read_plot(const struct oche_reader *reader, struct oche_study *figure,
+bool oche_read_plot(const struct oche_reader *reader, struct oche_study *study,
                     const struct oche_yaml *node)
 {
     static const char *const known[] = {"quantity", "along", "by",        "at",
                                         "x",        "y",     "published", NULL};
-    struct oche_plot *plot = &figure->plot;
+    struct oche_plot *plot = &study->plot;
     const struct oche_yaml *which = NULL;
     const char **names;
 
     plot->along = plot->by = OCHE_ANY;
-    plot->at = oche_no_condition(reader, figure);
+    plot->at = oche_no_condition(reader, study);
     if (node == NULL)
         return true;
     if (!oche_read_keys(reader, node, known))
@@ -295,17 +293,17 @@ bool oche_read_plot(const struct oche_reader *reader, struct oche_study *figure,
         return false;
     plot->quantities = oche_read_alloc(reader, plot->quantity_count, sizeof(*plot->quantities));
     for (size_t i = 0; i < plot->quantity_count; i++)
-        if (!quantity_named(reader, figure, which, names[i], &plot->quantities[i]))
+        if (!quantity_named(reader, study, which, names[i], &plot->quantities[i]))
             return false;
-    if (!oche_read_axis_name(reader, figure, node, "along", &plot->along) ||
-        !oche_read_axis_name(reader, figure, node, "by", &plot->by) ||
-        !oche_read_condition(reader, figure, oche_yaml_find(node, "at"), false, &plot->at) ||
+    if (!oche_read_axis_name(reader, study, node, "along", &plot->along) ||
+        !oche_read_axis_name(reader, study, node, "by", &plot->by) ||
+        !oche_read_condition(reader, study, oche_yaml_find(node, "at"), false, &plot->at) ||
         !read_scale(reader, node, "x", &plot->x_name, &plot->x_scale) ||
         !read_scale(reader, node, "y", &plot->y_name, &plot->y_scale))
         return false;
-    if (plot->along != OCHE_ANY && figure->axes[plot->along].unit == NULL)
+    if (plot->along != OCHE_ANY && study->axes[plot->along].unit == NULL)
         return OCHE_READ_FAIL(reader, node, "along", "%s has values that are no numbers",
-                              figure->axes[plot->along].key);
-    return plot_is_complete(reader, figure, node) &&
-           read_published(reader, figure, oche_yaml_find(node, "published"));
+                              study->axes[plot->along].key);
+    return plot_is_complete(reader, study, node) &&
+           read_published(reader, study, oche_yaml_find(node, "published"));
 }

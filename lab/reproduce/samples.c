@@ -17,7 +17,7 @@ struct series {
 };
 
 struct oche_samples {
-    const struct oche_study *figure;
+    const struct oche_study *study;
     struct series *series; /* by quantity, then combination */
     const char **metrics;  /* names */
     size_t metric_count;
@@ -29,24 +29,24 @@ static struct series *series_of(const struct oche_samples *samples,
                                 const struct oche_quantity *quantity,
                                 const struct oche_combination *combination)
 {
-    const struct oche_study *figure = samples->figure;
+    const struct oche_study *study = samples->study;
 
-    return &samples->series[(size_t)(quantity - figure->quantities) * figure->combination_count +
-                            (size_t)(combination - figure->combinations)];
+    return &samples->series[(size_t)(quantity - study->quantities) * study->combination_count +
+                            (size_t)(combination - study->combinations)];
 }
 
-static const struct oche_combination *reference_of(const struct oche_study *figure,
+static const struct oche_combination *reference_of(const struct oche_study *study,
                                                    const struct oche_quantity *quantity,
                                                    const struct oche_combination *combination)
 {
-    size_t *value = malloc((figure->axis_count + 1) * sizeof(*value));
+    size_t *value = malloc((study->axis_count + 1) * sizeof(*value));
     const struct oche_combination *found;
 
     OCHE_MUST(value != NULL);
-    for (size_t a = 0; a < figure->axis_count; a++)
+    for (size_t a = 0; a < study->axis_count; a++)
         value[a] = quantity->relative_to.axis[a].count > 0 ? quantity->relative_to.axis[a].values[0]
                                                            : combination->value[a];
-    found = oche_study_find(figure, value);
+    found = oche_study_find(study, value);
     free(value);
     return found;
 }
@@ -77,36 +77,36 @@ static double *no_numbers(uint32_t count)
     return numbers;
 }
 
-struct oche_samples *oche_samples_create(const struct oche_study *figure)
+struct oche_samples *oche_samples_create(const struct oche_study *study)
 {
     struct oche_samples *samples = calloc(1, sizeof(*samples));
-    size_t combinations = figure->combination_count;
+    size_t combinations = study->combination_count;
 
     OCHE_MUST(samples != NULL);
-    samples->figure = figure;
+    samples->study = study;
     samples->stale = true;
-    samples->series = calloc(figure->quantity_count * combinations + 1, sizeof(*samples->series));
+    samples->series = calloc(study->quantity_count * combinations + 1, sizeof(*samples->series));
     OCHE_MUST(samples->series != NULL);
-    for (size_t q = 0; q < figure->quantity_count; q++) {
-        const struct oche_quantity *quantity = &figure->quantities[q];
+    for (size_t q = 0; q < study->quantity_count; q++) {
+        const struct oche_quantity *quantity = &study->quantities[q];
 
         add_metrics(samples, quantity->metrics, quantity->metric_count);
         add_metrics(samples, quantity->over, quantity->over_count);
         for (size_t c = 0; c < combinations; c++) {
-            const struct oche_combination *combination = &figure->combinations[c];
+            const struct oche_combination *combination = &study->combinations[c];
             struct series *series = series_of(samples, quantity, combination);
 
             series->top = no_numbers(combination->repeats);
             series->bottom = no_numbers(combination->repeats);
             series->value = no_numbers(combination->repeats);
             if (quantity->relative)
-                series->reference = reference_of(figure, quantity, combination);
+                series->reference = reference_of(study, quantity, combination);
         }
     }
     samples->raw = calloc(samples->metric_count * combinations + 1, sizeof(*samples->raw));
     OCHE_MUST(samples->raw != NULL);
     for (size_t i = 0; i < samples->metric_count * combinations; i++)
-        samples->raw[i] = no_numbers(figure->combinations[i % combinations].repeats);
+        samples->raw[i] = no_numbers(study->combinations[i % combinations].repeats);
     return samples;
 }
 
@@ -114,14 +114,14 @@ void oche_samples_free(struct oche_samples *samples)
 {
     if (samples == NULL)
         return;
-    const struct oche_study *figure = samples->figure;
+    const struct oche_study *study = samples->study;
 
-    for (size_t i = 0; i < figure->quantity_count * figure->combination_count; i++) {
+    for (size_t i = 0; i < study->quantity_count * study->combination_count; i++) {
         free(samples->series[i].top);
         free(samples->series[i].bottom);
         free(samples->series[i].value);
     }
-    for (size_t i = 0; i < samples->metric_count * figure->combination_count; i++)
+    for (size_t i = 0; i < samples->metric_count * study->combination_count; i++)
         free(samples->raw[i]);
     free(samples->raw);
     free(samples->metrics);
@@ -140,11 +140,11 @@ const char *const *oche_samples_metrics(const struct oche_samples *samples, size
 void oche_samples_put(struct oche_samples *samples, size_t metric,
                       const struct oche_combination *combination, uint32_t repeat, double value)
 {
-    const struct oche_study *figure = samples->figure;
-    size_t number = (size_t)(combination - figure->combinations);
+    const struct oche_study *study = samples->study;
+    size_t number = (size_t)(combination - study->combinations);
 
     OCHE_MUST(metric < samples->metric_count && repeat < combination->repeats);
-    samples->raw[metric * figure->combination_count + number][repeat] = value;
+    samples->raw[metric * study->combination_count + number][repeat] = value;
     samples->stale = true;
 }
 
@@ -159,7 +159,7 @@ static double sum_of(const struct oche_samples *samples, const char **names, siz
 
         while (strcmp(samples->metrics[metric], names[i]) != 0)
             metric++;
-        sum += samples->raw[metric * samples->figure->combination_count + combination][repeat];
+        sum += samples->raw[metric * samples->study->combination_count + combination][repeat];
     }
     return sum;
 }
@@ -168,7 +168,7 @@ static void find_quotients(struct oche_samples *samples, const struct oche_quant
                            const struct oche_combination *combination)
 {
     struct series *series = series_of(samples, quantity, combination);
-    size_t number = (size_t)(combination - samples->figure->combinations);
+    size_t number = (size_t)(combination - samples->study->combinations);
 
     for (uint32_t r = 0; r < combination->repeats; r++) {
         series->top[r] = sum_of(samples, quantity->metrics, quantity->metric_count, number, r);
@@ -225,14 +225,14 @@ static void find_values(const struct oche_samples *samples, const struct oche_qu
 
 void oche_samples_ready(struct oche_samples *samples)
 {
-    const struct oche_study *figure = samples->figure;
+    const struct oche_study *study = samples->study;
 
-    for (size_t q = 0; samples->stale && q < figure->quantity_count; q++)
-        for (size_t c = 0; c < figure->combination_count; c++)
-            find_quotients(samples, &figure->quantities[q], &figure->combinations[c]);
-    for (size_t q = 0; samples->stale && q < figure->quantity_count; q++)
-        for (size_t c = 0; c < figure->combination_count; c++)
-            find_values(samples, &figure->quantities[q], &figure->combinations[c]);
+    for (size_t q = 0; samples->stale && q < study->quantity_count; q++)
+        for (size_t c = 0; c < study->combination_count; c++)
+            find_quotients(samples, &study->quantities[q], &study->combinations[c]);
+    for (size_t q = 0; samples->stale && q < study->quantity_count; q++)
+        for (size_t c = 0; c < study->combination_count; c++)
+            find_values(samples, &study->quantities[q], &study->combinations[c]);
     samples->stale = false;
 }
 

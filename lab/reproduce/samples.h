@@ -7,7 +7,7 @@
 
 struct oche_samples;
 
-struct oche_samples *oche_samples_create(const struct oche_study *figure);
+struct oche_samples *oche_samples_create(const struct oche_study *study);
 void oche_samples_free(struct oche_samples *samples);
 
 /* Names of the metrics that the quantities are made from, each once. */

@@ -29,7 +29,7 @@ static const char *beside(struct oche_document *document, const char *name)
     return oche_document_print(document, "%.*s/%s", (int)(slash - path), path, name);
 }
 
-static bool read_also(const struct oche_reader *reader, struct oche_study *figure,
+static bool read_also(const struct oche_reader *reader, struct oche_study *study,
                       const struct oche_yaml *node)
 {
     static const char *const known[] = {"label", "at", NULL};
@@ -39,9 +39,9 @@ static bool read_also(const struct oche_reader *reader, struct oche_study *figur
     if (node->kind != OCHE_YAML_LIST)
         return OCHE_READ_FAIL(reader, node, NULL,
                               "is not a list; write - {label: …, at: {AXIS: VALUE}}");
-    figure->also = oche_read_alloc(reader, node->count, sizeof(*figure->also));
+    study->also = oche_read_alloc(reader, node->count, sizeof(*study->also));
     for (uint32_t i = 0; i < node->count; i++) {
-        struct oche_reading *reading = &figure->also[figure->also_count++];
+        struct oche_reading *reading = &study->also[study->also_count++];
         const struct oche_yaml *entry = node->child[i], *at = oche_yaml_find(entry, "at");
 
         if (!oche_read_keys(reader, entry, known) ||
@@ -49,88 +49,88 @@ static bool read_also(const struct oche_reader *reader, struct oche_study *figur
             return false;
         if (at == NULL)
             return OCHE_READ_FAIL(reader, entry, NULL, "has no \"at\"; add at: {AXIS: VALUE}");
-        if (!oche_read_condition(reader, figure, at, false, &reading->at))
+        if (!oche_read_condition(reader, study, at, false, &reading->at))
             return false;
     }
     return true;
 }
 
 /* The paper's differences, then the figure's. */
-static bool read_differences(const struct oche_reader *reader, struct oche_study *figure,
+static bool read_differences(const struct oche_reader *reader, struct oche_study *study,
                              const struct oche_yaml *node)
 {
     struct oche_reader of_paper = *reader;
     const char **first = NULL, **second = NULL;
     size_t first_count = 0, second_count = 0;
 
-    if (figure->paper != NULL) {
-        of_paper.document = figure->paper->document;
-        if (!oche_read_words(&of_paper, figure->paper->differences, &first, &first_count))
+    if (study->paper != NULL) {
+        of_paper.document = study->paper->document;
+        if (!oche_read_words(&of_paper, study->paper->differences, &first, &first_count))
             return false;
     }
     if (!oche_read_words(reader, node, &second, &second_count))
         return false;
-    figure->differences =
-        oche_read_alloc(reader, first_count + second_count, sizeof(*figure->differences));
-    figure->paper_difference_count = first_count;
+    study->differences =
+        oche_read_alloc(reader, first_count + second_count, sizeof(*study->differences));
+    study->paper_difference_count = first_count;
     for (size_t i = 0; i < first_count; i++)
-        figure->differences[figure->difference_count++] = first[i];
+        study->differences[study->difference_count++] = first[i];
     for (size_t i = 0; i < second_count; i++)
-        figure->differences[figure->difference_count++] = second[i];
+        study->differences[study->difference_count++] = second[i];
     return true;
 }
 
-static bool read_figure(const struct oche_reader *reader, struct oche_study *figure, bool quick)
+static bool read_study(const struct oche_reader *reader, struct oche_study *study, bool quick)
 {
     static const char *const known[] = {"title",       "place",  "scenario", "grids",
                                         "quantities",  "at",     "also",     "plot",
                                         "differences", "claims", NULL};
-    const struct oche_yaml *root = oche_document_root(figure->document);
+    const struct oche_yaml *root = oche_document_root(study->document);
     const struct oche_yaml *grids = oche_yaml_find(root, "grids");
     const struct oche_yaml *claims = oche_yaml_find(root, "claims");
-    const struct oche_paper *paper = figure->paper;
+    const struct oche_paper *paper = study->paper;
     const char *scenario;
 
     if (!oche_read_keys(reader, root, known) ||
-        !oche_read_text(reader, root, "title", true, &figure->title) ||
-        !oche_read_text(reader, root, "place", true, &figure->place) ||
+        !oche_read_text(reader, root, "title", true, &study->title) ||
+        !oche_read_text(reader, root, "place", true, &study->place) ||
         !oche_read_text(reader, root, "scenario", true, &scenario))
         return false;
-    figure->scenario = beside(figure->document, scenario);
+    study->scenario = beside(study->document, scenario);
     if (grids == NULL)
         return OCHE_READ_FAIL(reader, root, "grids", "is not there; add what is run");
     if (claims == NULL)
         return OCHE_READ_FAIL(reader, root, "claims", "is not there; add what the paper says");
-    return oche_read_grids(reader, figure, grids, quick) &&
-           oche_read_quantities(reader, figure, oche_yaml_find(root, "quantities"),
+    return oche_read_grids(reader, study, grids, quick) &&
+           oche_read_quantities(reader, study, oche_yaml_find(root, "quantities"),
                                 paper != NULL ? paper->quantities : NULL) &&
-           oche_read_condition(reader, figure, oche_yaml_find(root, "at"), false, &figure->at) &&
-           read_also(reader, figure, oche_yaml_find(root, "also")) &&
-           oche_read_plot(reader, figure, oche_yaml_find(root, "plot")) &&
-           oche_read_claims(reader, figure, claims) &&
-           read_differences(reader, figure, oche_yaml_find(root, "differences"));
+           oche_read_condition(reader, study, oche_yaml_find(root, "at"), false, &study->at) &&
+           read_also(reader, study, oche_yaml_find(root, "also")) &&
+           oche_read_plot(reader, study, oche_yaml_find(root, "plot")) &&
+           oche_read_claims(reader, study, claims) &&
+           read_differences(reader, study, oche_yaml_find(root, "differences"));
 }
 
 /* Takes the document. */
-static struct oche_study *figure_of(const struct oche_paper *paper, struct oche_document *document,
-                                    bool quick, char *error, size_t error_bytes)
+static struct oche_study *study_of(const struct oche_paper *paper, struct oche_document *document,
+                                   bool quick, char *error, size_t error_bytes)
 {
-    struct oche_study *figure;
+    struct oche_study *study;
     struct oche_reader reader = {
         .document = document, .memory = document, .error = error, .error_bytes = error_bytes};
 
     if (document == NULL)
         return NULL;
-    figure = oche_document_alloc(document, sizeof(*figure));
-    figure->document = document;
-    figure->paper = paper;
-    figure->name = name_of(document);
-    if (!read_figure(&reader, figure, quick)) {
+    study = oche_document_alloc(document, sizeof(*study));
+    study->document = document;
+    study->paper = paper;
+    study->name = name_of(document);
+    if (!read_study(&reader, study, quick)) {
         oche_document_close(document);
         return NULL;
     }
-    figure->digest = oche_claims_digest(document, paper != NULL ? paper->document : NULL);
-    return figure;
+    study->digest = oche_claims_digest(document, paper != NULL ? paper->document : NULL);
+    return study;
 }
 
 struct oche_study *oche_study_open(const struct oche_paper *paper, const char *name, bool quick,
@@ -142,18 +142,18 @@ struct oche_study *oche_study_open(const struct oche_paper *paper, const char *n
     OCHE_MUST(asprintf(&path, "%s/%s.yaml", paper->folder, name) >= 0);
     document = oche_document_open(path, error, error_bytes);
     free(path);
-    return figure_of(paper, document, quick, error, error_bytes);
+    return study_of(paper, document, quick, error, error_bytes);
 }
 
 struct oche_study *oche_study_parse(const struct oche_paper *paper, const char *path,
                                     const char *text, bool quick, char *error, size_t error_bytes)
 {
-    return figure_of(paper, oche_document_parse(path, text, strlen(text), error, error_bytes),
-                     quick, error, error_bytes);
+    return study_of(paper, oche_document_parse(path, text, strlen(text), error, error_bytes), quick,
+                    error, error_bytes);
 }
 
-void oche_study_close(struct oche_study *figure)
+void oche_study_close(struct oche_study *study)
 {
-    if (figure != NULL)
-        oche_document_close(figure->document);
+    if (study != NULL)
+        oche_document_close(study->document);
 }

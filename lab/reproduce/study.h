@@ -181,14 +181,13 @@ struct oche_study *oche_study_open(const struct oche_paper *paper, const char *n
 /* The same from a text; `paper` may be NULL. `path` stands for the file. */
 struct oche_study *oche_study_parse(const struct oche_paper *paper, const char *path,
                                     const char *text, bool quick, char *error, size_t error_bytes);
-void oche_study_close(struct oche_study *figure);
+void oche_study_close(struct oche_study *study);
 
 /* The combination with these values (by axis), or NULL: no grid has it. */
-const struct oche_combination *oche_study_find(const struct oche_study *figure,
-                                               const size_t *value);
+const struct oche_combination *oche_study_find(const struct oche_study *study, const size_t *value);
 
 /* The condition in words: "recovery GBN, loss.probability 0.01". Owned by the figure. */
-const char *oche_condition_text(const struct oche_study *figure,
+const char *oche_condition_text(const struct oche_study *study,
                                 const struct oche_condition *condition);
 
 #endif

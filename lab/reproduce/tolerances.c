@@ -65,11 +65,11 @@ static struct oche_document *document_at(const char *folder, const char *commit,
 }
 
 /* Whether the claims were at this commit what they are now. */
-static bool is_same_at(const struct oche_study *figure, const char *commit, const char *file)
+static bool is_same_at(const struct oche_study *study, const char *commit, const char *file)
 {
-    struct oche_document *then = document_at(figure->paper->folder, commit, file);
-    struct oche_document *paper = document_at(figure->paper->folder, commit, "paper.yaml");
-    bool same = then != NULL && paper != NULL && oche_claims_digest(then, paper) == figure->digest;
+    struct oche_document *then = document_at(study->paper->folder, commit, file);
+    struct oche_document *paper = document_at(study->paper->folder, commit, "paper.yaml");
+    bool same = then != NULL && paper != NULL && oche_claims_digest(then, paper) == study->digest;
 
     oche_document_close(then);
     oche_document_close(paper);
@@ -77,17 +77,17 @@ static bool is_same_at(const struct oche_study *figure, const char *commit, cons
 }
 
 /* NULL: there is no git, or no work tree, or it does not know the file. */
-static char *ask_git(const struct oche_study *figure)
+static char *ask_git(const struct oche_study *study)
 {
     char *file = NULL, *log, *fixed = NULL, *rest, *commit, most[32];
 
-    OCHE_MUST(asprintf(&file, "%s.yaml", figure->name) >= 0);
+    OCHE_MUST(asprintf(&file, "%s.yaml", study->name) >= 0);
     snprintf(most, sizeof(most), "-n%d", MOST_COMMITS);
-    log = output_of((const char *[]){"git", "-C", figure->paper->folder, "log", most, "--format=%H",
+    log = output_of((const char *[]){"git", "-C", study->paper->folder, "log", most, "--format=%H",
                                      "--", file, "paper.yaml", NULL});
     rest = log;
     while (rest != NULL && (commit = strsep(&rest, "\n")) != NULL && commit[0] != '\0') {
-        if (!is_same_at(figure, commit, file))
+        if (!is_same_at(study, commit, file))
             break;
         free(fixed);
         fixed = strdup(commit);
@@ -99,19 +99,19 @@ static char *ask_git(const struct oche_study *figure)
     return fixed;
 }
 
-static char *ask_list(const struct oche_study *figure)
+static char *ask_list(const struct oche_study *study)
 {
-    const struct oche_paper *paper = figure->paper;
+    const struct oche_paper *paper = study->paper;
     char *path = NULL, name[256], commit[64], *found = NULL, *wanted = NULL;
     uint64_t digest;
 
     OCHE_MUST(asprintf(&path, "%s/../commits.txt", paper->folder) >= 0);
-    OCHE_MUST(asprintf(&wanted, "%s/%s", paper->name, figure->name) >= 0);
+    OCHE_MUST(asprintf(&wanted, "%s/%s", paper->name, study->name) >= 0);
     FILE *list = fopen(path, "r");
 
     while (list != NULL && found == NULL &&
            fscanf(list, "%255s %63s %" SCNx64, name, commit, &digest) == 3)
-        if (strcmp(name, wanted) == 0 && digest == figure->digest && strcmp(commit, "-") != 0)
+        if (strcmp(name, wanted) == 0 && digest == study->digest && strcmp(commit, "-") != 0)
             found = strdup(commit);
     if (list != NULL)
         fclose(list);
@@ -120,11 +120,11 @@ static char *ask_list(const struct oche_study *figure)
     return found;
 }
 
-char *oche_tolerances_commit(const struct oche_study *figure)
+char *oche_tolerances_commit(const struct oche_study *study)
 {
-    char *commit = figure->paper != NULL ? ask_git(figure) : NULL;
+    char *commit = study->paper != NULL ? ask_git(study) : NULL;
 
-    if (commit == NULL && figure->paper != NULL)
-        commit = ask_list(figure);
+    if (commit == NULL && study->paper != NULL)
+        commit = ask_list(study);
     return commit != NULL ? commit : strdup(OCHE_NOT_COMMITTED);
 }
