@@ -50,9 +50,9 @@ bool oche_read_unknown(const struct oche_reader *reader, const struct oche_yaml 
 
 /* ---- the parts of a figure's file, each in a file of its own ---- */
 
-/* Axes, grids, overrides, combinations. */
+/* Axes, grids, overrides, combinations. `also` (or NULL): the readings that grids may be of. */
 bool oche_read_grids(const struct oche_reader *reader, struct oche_study *study,
-                     const struct oche_yaml *grids, bool quick);
+                     const struct oche_yaml *grids, const struct oche_yaml *also, bool quick);
 
 /* A condition: values of axes, by label, text or number; `many`: also lists of values. */
 bool oche_read_condition(const struct oche_reader *reader, const struct oche_study *study,
@@ -73,6 +73,12 @@ bool oche_condition_complete(const struct oche_reader *reader, const struct oche
                              const struct oche_yaml *node, size_t but,
                              const struct oche_quantity *quantity,
                              struct oche_condition *condition);
+
+/*
+ * The value of an axis that is meant where none is named: the only one that is not of one reading
+ * alone. OCHE_ANY if there are several.
+ */
+size_t oche_usual_value(const struct oche_study_axis *axis);
 
 bool oche_read_quantities(const struct oche_reader *reader, struct oche_study *study,
                           const struct oche_yaml *node, const struct oche_yaml *of_paper);

@@ -195,6 +195,20 @@ static bool points_exist(const struct oche_reader *reader, const struct oche_stu
     return true;
 }
 
+size_t oche_usual_value(const struct oche_study_axis *axis)
+{
+    size_t found = OCHE_ANY;
+
+    for (size_t v = 0; v < axis->count; v++) {
+        if (!axis->values[v].usual)
+            continue;
+        if (found != OCHE_ANY)
+            return OCHE_ANY;
+        found = v;
+    }
+    return found;
+}
+
 bool oche_condition_complete(const struct oche_reader *reader, const struct oche_study *study,
                              const struct oche_yaml *node, size_t but,
                              const struct oche_quantity *quantity, struct oche_condition *condition)
@@ -204,10 +218,13 @@ bool oche_condition_complete(const struct oche_reader *reader, const struct oche
 
         if (term->count > 0 || a == but)
             continue;
-        if (study->axes[a].count > 1)
+        size_t usual = oche_usual_value(&study->axes[a]);
+
+        if (usual == OCHE_ANY)
             return OCHE_READ_FAIL(reader, node, NULL, "does not say which %s (%s)",
                                   study->axes[a].key, values_of(reader, &study->axes[a]));
         term->values = oche_read_alloc(reader, 1, sizeof(*term->values));
+        term->values[0] = usual;
         term->count = 1;
     }
     return but != OCHE_ANY || points_exist(reader, study, node, quantity, condition);

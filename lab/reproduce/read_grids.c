@@ -32,6 +32,7 @@ struct mode {
 
 struct grid {
     const struct oche_yaml *node;
+    const char *reading; /* that it is for; or NULL */
     struct mode full, quick;
 };
 
@@ -167,48 +168,44 @@ static struct mode copy_mode(const struct oche_reader *reader, const struct mode
 }
 
 static bool check_grid_keys(const struct oche_reader *reader, const struct oche_yaml *node,
-                            bool may_have_base)
+                            bool of_figure)
 {
-    static const char *const own[] = {"from", "set", "vary", "repeat", "quick", NULL};
+    static const char *const own[] = {"from", "reading", "set", "vary", "repeat", "quick", NULL};
     static const char *const of_quick[] = {"set", "vary", "repeat", NULL};
     const struct oche_yaml *quick = NULL;
 
-    if (!oche_read_keys(reader, node, own + (may_have_base ? 0 : 1)))
+    if (!oche_read_keys(reader, node, own + (of_figure ? 0 : 2)))
         return false;
     quick = oche_yaml_find(node, "quick");
     return quick == NULL || oche_read_keys(reader, quick, of_quick);
 }
 
-/* Finds what `from` names in the paper's file. */
+/* The grid of the paper's file that is called `from`. */
 static bool find_base(const struct oche_reader *reader, const struct oche_study *study,
-                      const struct oche_yaml *node, const struct oche_yaml **base)
+                      const struct oche_yaml *node, const char *from, const struct oche_yaml **base)
 {
     const struct oche_yaml *grids = study->paper != NULL ? study->paper->grids : NULL;
-    const char *from, **names;
     size_t count = grids != NULL ? grids->count : 0;
+    const char **names = oche_read_alloc(reader, count, sizeof(*names));
 
-    *base = NULL;
-    if (!oche_read_text(reader, node, "from", false, &from))
-        return false;
-    if (from == NULL)
-        return true;
     *base = oche_yaml_find(grids, from);
     if (*base != NULL)
         return true;
-    names = oche_read_alloc(reader, count, sizeof(*names));
     for (size_t i = 0; i < count; i++)
         names[i] = grids->child[i]->key;
     return oche_read_unknown(reader, node, "from", from, "a grid of paper.yaml", names, count);
 }
 
+/* `from`: the grid that this one changes; or NULL. */
 static bool read_grid(const struct oche_reader *reader, const struct oche_study *study,
-                      const struct oche_yaml *node, struct grid *grid)
+                      const struct oche_yaml *node, const char *from, struct grid *grid)
 {
     struct oche_reader of_paper = *reader;
-    const struct oche_yaml *base, *base_quick, *quick;
+    const struct oche_yaml *base = NULL, *base_quick, *quick;
 
     *grid = (struct grid){.node = node, .full.repeats = 1};
-    if (!check_grid_keys(reader, node, true) || !find_base(reader, study, node, &base))
+    if ((from != NULL && !find_base(reader, study, node, from, &base)) ||
+        !oche_read_text(reader, node, "reading", false, &grid->reading))
         return false;
     if (base != NULL) {
         of_paper.document = study->paper->document;
@@ -239,29 +236,33 @@ static bool is_varied(const struct grid *grids, size_t count, const char *name)
 }
 
 /* Puts the value among the axis', if it is not there; says if its label means something else. */
-static bool intern(const struct oche_reader *reader, const struct oche_yaml *node,
+static bool intern(const struct oche_reader *reader, const struct grid *grid,
                    struct oche_study_axis *axis, const struct oche_axis_value *value)
 {
+    const bool usual = grid->reading == NULL;
+
     for (size_t i = 0; i < axis->count; i++) {
         struct oche_axis_value *known = &axis->values[i];
         bool same = strcmp(known->text, value->text) == 0;
 
         if (value->label != NULL && known->label != NULL &&
             (strcmp(value->label, known->label) == 0) != same)
-            return OCHE_READ_FAIL(reader, node, NULL,
+            return OCHE_READ_FAIL(reader, grid->node, NULL,
                                   "%s: \"%s\" is %s, and \"%s\" is %s; one name for one value",
                                   axis->key, value->label, value->text, known->label, known->text);
         if (!same)
             continue;
         if (known->label == NULL)
             known->label = value->label;
+        known->usual |= usual;
         return true;
     }
     struct oche_axis_value *grown = oche_read_alloc(reader, axis->count + 1, sizeof(*grown));
 
     if (axis->count > 0)
         memcpy(grown, axis->values, axis->count * sizeof(*grown));
-    grown[axis->count++] = *value;
+    grown[axis->count] = *value;
+    grown[axis->count++].usual = usual;
     axis->values = grown;
     return true;
 }
@@ -337,7 +338,7 @@ static bool make_axes(const struct oche_reader *reader, struct oche_study *study
                     axis->key = key->key;
                 }
                 for (size_t v = 0; v < key->count; v++)
-                    if (!intern(reader, grids[g].node, axis, &key->values[v]))
+                    if (!intern(reader, &grids[g], axis, &key->values[v]))
                         return false;
             }
     }
@@ -505,20 +506,65 @@ const struct oche_combination *oche_study_find(const struct oche_study *study, c
     return NULL;
 }
 
+/* A grid of one reading: the figure's `also` has it. */
+static bool check_readings(const struct oche_reader *reader, const struct grid *grids, size_t count,
+                           const struct oche_yaml *also)
+{
+    size_t known = also != NULL && also->kind == OCHE_YAML_LIST ? also->count : 0;
+    const char **labels = oche_read_alloc(reader, known, sizeof(*labels));
+    bool any_usual = false;
+
+    for (size_t i = 0; i < known; i++) {
+        const struct oche_yaml *label = oche_yaml_find(also->child[i], "label");
+
+        labels[i] = label != NULL && label->kind == OCHE_YAML_SCALAR ? label->text : "";
+    }
+    for (size_t g = 0; g < count; g++) {
+        size_t i = 0;
+
+        any_usual |= grids[g].reading == NULL;
+        if (grids[g].reading == NULL)
+            continue;
+        while (i < known && strcmp(labels[i], grids[g].reading) != 0)
+            i++;
+        if (i == known)
+            return oche_read_unknown(reader, grids[g].node, "reading", grids[g].reading,
+                                     "a label of also", labels, known);
+    }
+    return any_usual || OCHE_READ_FAIL(reader, grids[0].node, "reading",
+                                       "no grid is of the figure's own; leave it out of one");
+}
+
 bool oche_read_grids(const struct oche_reader *reader, struct oche_study *study,
-                     const struct oche_yaml *node, bool quick)
+                     const struct oche_yaml *node, const struct oche_yaml *also, bool quick)
 {
     struct grid *grids;
+    size_t most = 0;
 
     study->quick = quick;
     if (node->kind != OCHE_YAML_LIST || node->count == 0)
         return OCHE_READ_FAIL(reader, node, NULL,
                               "is not a list of grids; write - {set: …, vary: …} below it");
-    study->grid_count = node->count;
-    grids = oche_read_alloc(reader, node->count, sizeof(*grids));
-    for (uint32_t g = 0; g < node->count; g++)
-        if (!read_grid(reader, study, node->child[g], &grids[g]))
+    for (uint32_t g = 0; g < node->count; g++) {
+        const struct oche_yaml *from = oche_yaml_find(node->child[g], "from");
+
+        most += from != NULL && from->count > 0 ? from->count : 1;
+    }
+    grids = oche_read_alloc(reader, most, sizeof(*grids));
+    for (uint32_t g = 0; g < node->count; g++) {
+        const struct oche_yaml *each = node->child[g];
+        const char **from = NULL;
+        size_t count = 0;
+
+        if (!check_grid_keys(reader, each, true) ||
+            !oche_read_words(reader, oche_yaml_find(each, "from"), &from, &count))
             return false;
-    return make_axes(reader, study, grids) && make_overrides(reader, study, grids) &&
+        for (size_t f = 0; f < (count > 0 ? count : 1); f++)
+            if (!read_grid(reader, study, each, count > 0 ? from[f] : NULL,
+                           &grids[study->grid_count++]))
+                return false;
+    }
+    return check_readings(reader, grids, study->grid_count, also) &&
+           make_axes(reader, study, grids) && make_overrides(reader, study, grids) &&
            make_combinations(reader, study, grids);
 }

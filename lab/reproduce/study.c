@@ -55,6 +55,25 @@ static bool read_also(const struct oche_reader *reader, struct oche_study *study
     return true;
 }
 
+/* Where the figure is: what it says, and what goes without saying. */
+static bool read_at(const struct oche_reader *reader, struct oche_study *study,
+                    const struct oche_yaml *node)
+{
+    if (!oche_read_condition(reader, study, node, false, &study->at))
+        return false;
+    for (size_t a = 0; a < study->axis_count; a++) {
+        struct oche_condition_term *term = &study->at.axis[a];
+        size_t usual = oche_usual_value(&study->axes[a]);
+
+        if (term->count > 0 || study->axes[a].count < 2 || usual == OCHE_ANY)
+            continue;
+        term->values = oche_read_alloc(reader, 1, sizeof(*term->values));
+        term->values[0] = usual;
+        term->count = 1;
+    }
+    return true;
+}
+
 /* The paper's differences, then the figure's. */
 static bool read_differences(const struct oche_reader *reader, struct oche_study *study,
                              const struct oche_yaml *node)
@@ -101,10 +120,10 @@ static bool read_study(const struct oche_reader *reader, struct oche_study *stud
         return OCHE_READ_FAIL(reader, root, "grids", "is not there; add what is run");
     if (claims == NULL)
         return OCHE_READ_FAIL(reader, root, "claims", "is not there; add what the paper says");
-    return oche_read_grids(reader, study, grids, quick) &&
+    return oche_read_grids(reader, study, grids, oche_yaml_find(root, "also"), quick) &&
            oche_read_quantities(reader, study, oche_yaml_find(root, "quantities"),
                                 paper != NULL ? paper->quantities : NULL) &&
-           oche_read_condition(reader, study, oche_yaml_find(root, "at"), false, &study->at) &&
+           read_at(reader, study, oche_yaml_find(root, "at")) &&
            read_also(reader, study, oche_yaml_find(root, "also")) &&
            oche_read_plot(reader, study, oche_yaml_find(root, "plot")) &&
            oche_read_claims(reader, study, claims) &&

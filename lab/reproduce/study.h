@@ -14,7 +14,8 @@
  *     differences            how the set-up differs from the paper's
  *
  * Axes are the keys that some grid varies. A grid that does not vary such a key says it under
- * `set`; so every combination of values is run by one grid, or by none.
+ * `set`; so every combination of values is run by one grid, or by none. A grid may be of one
+ * reading alone: what only such grids have need not be named where it is not meant.
  *
  * Everything here belongs to the figure and lives as long as it does.
  */
@@ -29,6 +30,7 @@ struct oche_axis_value {
     const char *label; /* as claims and tables name it: "GBN+CE"; without one, the text */
     const char *text;  /* as --set takes it */
     double number;     /* in x_unit of the axis; NAN if it is none */
+    bool usual;        /* in a grid that is not of one reading alone */
 };
 
 struct oche_study_axis {

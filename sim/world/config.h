@@ -35,7 +35,12 @@ struct oche_measure_params {
 extern const struct oche_param_table oche_measure_params;
 
 /* Section `loss`. */
-enum oche_loss_where { OCHE_LOSS_ALL_LINKS, OCHE_LOSS_HOST_LINKS, OCHE_LOSS_SWITCH_LINKS };
+enum oche_loss_where {
+    OCHE_LOSS_ALL_LINKS,
+    OCHE_LOSS_HOST_LINKS,
+    OCHE_LOSS_SWITCH_LINKS,
+    OCHE_LOSS_LAST_HOP, /* what a host receives: once on each path */
+};
 struct oche_loss_params {
     double probability;  /* Bernoulli, by packet, by link and direction */
     const char *pattern; /* of packets to lose, or NULL; see fabric/loss.h */

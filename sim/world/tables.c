@@ -83,7 +83,8 @@ const struct oche_param_table oche_measure_params = {
     .struct_bytes = sizeof(struct oche_measure_params),
 };
 
-static const char *const loss_where[] = {"all_links", "host_links", "switch_links", NULL};
+static const char *const loss_where[] = {"all_links", "host_links", "switch_links", "last_hop",
+                                         NULL};
 static const struct oche_param loss_params[] = {
     {.name = "probability",
      .unit = OCHE_UNIT_REAL,
@@ -104,7 +105,7 @@ static const struct oche_param loss_params[] = {
      .preset.u = OCHE_LOSS_ALL_LINKS,
      .choices = loss_where,
      .where = "REFERENCE L2",
-     .help = "links that lose packets"},
+     .help = "links that lose packets; last_hop: only towards hosts, so once on each path"},
     {.name = "port",
      .unit = OCHE_UNIT_TEXT,
      .offset = LOSS(port),

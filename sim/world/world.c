@@ -181,7 +181,8 @@ static void build_hosts(struct oche_world *world)
 static bool loses(const struct oche_world *world, uint32_t number, uint32_t chosen)
 {
     const struct oche_port *port = &world->network.ports[number];
-    bool host_link = ((port->flags | world->network.ports[port->peer].flags) & OCHE_PORT_HOST) != 0;
+    bool to_host = (world->network.ports[port->peer].flags & OCHE_PORT_HOST) != 0;
+    bool host_link = to_host || (port->flags & OCHE_PORT_HOST) != 0;
 
     if (chosen != UINT32_MAX)
         return number == chosen;
@@ -192,6 +193,8 @@ static bool loses(const struct oche_world *world, uint32_t number, uint32_t chos
         return host_link;
     case OCHE_LOSS_SWITCH_LINKS:
         return !host_link;
+    case OCHE_LOSS_LAST_HOP:
+        return to_host;
     }
     return false;
 }

@@ -410,6 +410,55 @@ static void test_pauses_are_not_lost(void **state)
     assert_true(pauses > 0);
 }
 
+/* Losses are on the links that the scenario names, in both directions of a path. */
+static void test_losses_are_where_they_are_wanted(void **state)
+{
+    /* Whether hosts, ToR switches towards hosts, and ports between switches lose any. */
+    static const struct {
+        uint32_t where;
+        bool of_host, to_host, between;
+    } rows[] = {
+        {OCHE_LOSS_ALL_LINKS, true, true, true},
+        {OCHE_LOSS_HOST_LINKS, true, true, false},
+        {OCHE_LOSS_SWITCH_LINKS, false, false, true},
+        {OCHE_LOSS_LAST_HOP, false, true, false},
+    };
+    const struct oche_flow_plan flow = small_flow(0, 3, 1000000, 0); /* left to right, acks back */
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct small_world small;
+        bool of_host = false, to_host = false, between = false;
+
+        small_world_init(&small, "dumbbell", "none", "go_back_n");
+        small_world_topology(&small, "left_hosts", 2);
+        small_world_topology(&small, "right_hosts", 2);
+        small.config.loss.probability = 0.05;
+        small.config.loss.where = rows[i].where;
+        small.config.hosts.ack_timeout = 200 * OCHE_US;
+        small.config.run.duration = OCHE_SEC;
+        small_world_run(&small, &flow, 1);
+        const struct oche_network *network = oche_world_network(small.world);
+
+        for (uint32_t p = 0; p < network->port_count; p++) {
+            const struct oche_port *port = &network->ports[p];
+
+            if (port->peer == UINT32_MAX || oche_world_lost_packets(small.world, p) == 0)
+                continue;
+            if ((port->flags & OCHE_PORT_HOST) != 0)
+                of_host = true;
+            else if ((network->ports[port->peer].flags & OCHE_PORT_HOST) != 0)
+                to_host = true;
+            else
+                between = true;
+        }
+        assert_int_equal(of_host, rows[i].of_host);
+        assert_int_equal(to_host, rows[i].to_host);
+        assert_int_equal(between, rows[i].between);
+        small_world_free(&small);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -422,6 +471,7 @@ int main(void)
         cmocka_unit_test(test_one_path_a_flow),
         cmocka_unit_test(test_use_of_links),
         cmocka_unit_test(test_pauses_are_not_lost),
+        cmocka_unit_test(test_losses_are_where_they_are_wanted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -29,7 +29,7 @@ static const char paper_text[] = "title: T\nauthors: A\npublished: P\nfigures: [
                                  "differences: [one, two]\n";
 static const char figure_text[] =
     "title: T\nplace: P\nscenario: s.yaml\n"
-    "grids: [{from: common, vary: {recovery: [B]}}]\n"
+    "grids: [{from: [common], vary: {recovery: [B]}}]\n"
     "differences: [three]\n"
     "claims:\n"
     "  - {name: c, text: t, kind: value, quantity: speed, place: p, confidence: high,\n"

@@ -60,6 +60,10 @@ static const struct {
     {"    repeat: 4", "    repeats: 4", "fig.yaml:8: grids[0].repeats: unknown key; did you mean "},
     {"    repeat: 4", "    from: x",
      "fig.yaml:5: grids[0].from: \"x\" is not a grid of paper.yaml; there is none\n"},
+    {"    repeat: 4\n", "    repeat: 4\n    reading: other\n",
+     "fig.yaml:5: grids[0].reading: \"other\" is not a label of also; there is none\n"},
+    {"    repeat: 4\nquantities:", "    reading: x\nalso: [{label: x, at: {}}]\nquantities:",
+     "fig.yaml:5: grids[0].reading: no grid is of the figure's own; leave it out of one\n"},
     {"[0, 1e-3]", "[]", "fig.yaml:7: grids[0].vary.loss.probability: has no values; write "},
     {"[0, 1e-3]", "1e-3", "fig.yaml:7: grids[0].vary.loss.probability: has no values; write "},
     {"[0, 1e-3]", "[1e-3, 1e-3]",
@@ -308,6 +312,34 @@ static void test_quick_mode_runs_less(void **state)
     oche_study_close(study);
 }
 
+/* What only another reading's grid has is not meant where it is not named. */
+static void test_a_grid_of_one_reading_changes_nothing_for_claims(void **state)
+{
+    static const char text[] =
+        "grids:\n"
+        "  - vary: {recovery: {A: a, B: b}, loss.where: [all_links]}\n"
+        "  - {reading: other, vary: {recovery: {A: a, B: b}, loss.where: [last_hop]}}\n"
+        "also: [{label: other, at: {loss.where: last_hop}}]\n"
+        "quantities: {speed: {metric: goodput}}\n"
+        "claims:\n"
+        "  - {name: c, text: t, kind: value, quantity: speed, place: p, confidence: high,\n"
+        "     at: {recovery: A}, published: 1Gbps, tolerance: {absolute: 1bps, in_shape: 1bps}}\n";
+    struct oche_study *study = make_whole_study(text, false);
+    struct oche_samples *samples = oche_samples_create(study);
+
+    (void)state;
+    assert_string_equal(oche_condition_text(study, &study->claims[0].at[0]),
+                        "recovery A, loss.where all_links");
+    for (size_t c = 0; c < study->combination_count; c++)
+        oche_samples_put(samples, 0, &study->combinations[c], 0,
+                         study->combinations[c].value[1] == 0 ? 1e9 : 5e9);
+    oche_samples_ready(samples);
+    assert_true(oche_judge(study, &study->claims[0], NULL, samples).measured == 1e9);
+    assert_true(oche_judge(study, &study->claims[0], &study->also[0], samples).measured == 5e9);
+    oche_samples_free(samples);
+    oche_study_close(study);
+}
+
 /* ---- the plan ---- */
 
 static bool has_set(const struct oche_grid *grid, size_t point, const char *wanted)
@@ -397,6 +429,7 @@ int main(void)
         cmocka_unit_test(test_points_that_no_grid_runs_are_found),
         cmocka_unit_test(test_axes_are_those_of_all_grids),
         cmocka_unit_test(test_quick_mode_runs_less),
+        cmocka_unit_test(test_a_grid_of_one_reading_changes_nothing_for_claims),
         cmocka_unit_test(test_a_plan_has_each_point_once_with_its_grids_overrides),
         cmocka_unit_test(test_a_point_that_cannot_run_is_found_before),
         cmocka_unit_test(test_flow_text_reads_back_as_the_same),
