@@ -175,28 +175,6 @@ static void go_back(struct oche_qp *qp, bool spends, oche_time now)
     congestion_loss(qp, OCHE_CC_LOSS_NAK, now);
 }
 
-/*
- * An ACK has come for what is behind a READ whose responses are missing. Go-Back-N sends all of it
- * again and gets another ACK; who does not must remember this one.
- */
-static void note_acked_ahead(struct oche_qp *qp, uint32_t target)
-{
-    if (!(qp->flags & QP_EXTENDED))
-        return;
-    if (!(qp->flags & QP_ACKED_AHEAD) || oche_psn_diff(target, qp->acked_ahead) > 0)
-        qp->acked_ahead = target;
-    qp->flags |= QP_ACKED_AHEAD;
-}
-
-static uint64_t advance_to_acked(struct oche_qp *qp, oche_time now)
-{
-    uint64_t acked = advance(qp, qp->acked_ahead, now);
-
-    if (qp->tx.una == qp->acked_ahead)
-        qp->flags &= (uint16_t)~QP_ACKED_AHEAD;
-    return acked;
-}
-
 /* The response for una did not come, though later ones did. */
 static void response_gap(struct oche_qp *qp, oche_time now)
 {
@@ -219,11 +197,10 @@ static void settle(struct oche_qp *qp, oche_time now)
 
 /* ---- ACK and NAK ---- */
 
-/* Receives are not taken back: a message that says less than an earlier one was sent before it. */
 static void take_credits(struct oche_qp *qp, const struct oche_packet *packet)
 {
     uint8_t syndrome = oche_aeth_syndrome(packet);
-    uint32_t credits, limit;
+    uint32_t credits;
 
     if (oche_aeth_kind(syndrome) != OCHE_AETH_ACK)
         return;
@@ -232,10 +209,8 @@ static void take_credits(struct oche_qp *qp, const struct oche_packet *packet)
         qp->flags &= (uint16_t)~QP_CREDIT_LIMITED;
         return;
     }
-    limit = oche_psn_add(oche_aeth_msn(packet), credits);
-    if (!(qp->flags & QP_CREDIT_LIMITED) || oche_psn_diff(limit, qp->credit_limit) > 0)
-        qp->credit_limit = limit;
     qp->flags |= QP_CREDIT_LIMITED;
+    qp->credit_limit = oche_psn_add(oche_aeth_msn(packet), credits);
 }
 
 /* Whether it is the NAK of a receiver that has restarted the message that holds una. */
@@ -372,10 +347,8 @@ static void acknowledged(struct oche_qp *qp, const struct oche_packet *packet, o
         take_credits(qp, packet);
         if (OCHE_LIKELY(qp->tx.una != before))
             progressed(qp, before, acked_bytes, now);
-        if (OCHE_UNLIKELY(qp->tx.una != target) && is_read_or_atomic(qp->head_opcode)) {
-            note_acked_ahead(qp, target);
+        if (OCHE_UNLIKELY(qp->tx.una != target) && is_read_or_atomic(qp->head_opcode))
             response_gap(qp, now);
-        }
     }
     qp->nic->stats.acks_received += ack;
     if (qp->nic->cc->acked != NULL)
@@ -421,15 +394,11 @@ static void response_taken(struct oche_qp *qp, oche_time now)
 {
     bool last = qp->tx.una == qp->head_last_psn;
     uint32_t before = qp->tx.una;
-    uint64_t acked = 0;
 
     qp->tx.una = oche_psn_add(qp->tx.una, 1);
-    if (last) {
+    if (last)
         completer_retire(qp, OCHE_STATUS_SUCCESS, now, now);
-        if (OCHE_UNLIKELY(qp->flags & QP_ACKED_AHEAD))
-            acked = advance_to_acked(qp, now);
-    }
-    progressed(qp, before, acked, now);
+    progressed(qp, before, 0, now);
 }
 
 static const struct oche_sge *head_sges(const struct oche_qp *qp)

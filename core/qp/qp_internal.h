@@ -114,7 +114,6 @@ enum qp_flags {
     QP_WHOLE_MESSAGES = 1 << 10, /* recovery's whole_messages */
     QP_HOLDS = 1 << 11,          /* responder: packets that came behind a gap are kept */
     QP_EXTENDED = 1 << 12,       /* the peer has shown that it knows the extended opcodes */
-    QP_ACKED_AHEAD = 1 << 13,    /* responses are missing before acked_ahead */
 };
 
 /* From creation on. */
@@ -212,7 +211,6 @@ struct oche_qp {
     uint32_t initiator_depth;
     uint32_t next_ssn, credit_limit; /* 24 bits: SSN up to which the peer has receives */
     uint32_t gap_psn;
-    uint32_t acked_ahead; /* with QP_ACKED_AHEAD: the peer has all below */
     uint32_t rtt_head, rtt_tail;
     uint32_t recv_mask, send_extra_bytes, recv_entry_bytes;
     uint32_t max_send_sge, max_recv_sge, max_inline_bytes;

@@ -126,7 +126,7 @@ static void flush_sends(struct oche_qp *qp, uint32_t index, enum oche_status sta
     qp->reads_started = 0;
     qp->rtt_head = qp->rtt_tail;
     qp->ack_deadline = qp->rnr_deadline = OCHE_NEVER;
-    qp->flags &= (uint16_t) ~(QP_LOCAL_ERROR | QP_GAP_TOLD | QP_ACKED_AHEAD);
+    qp->flags &= (uint16_t) ~(QP_LOCAL_ERROR | QP_GAP_TOLD);
 }
 
 /* The receive in progress completes with `status`, if that is one; the others are flushed. */
