@@ -65,7 +65,9 @@ static enum pair_fate fate(struct pair *pair, int from, const struct oche_packet
 
 static struct pair *open_link(const struct pair_options *options, struct link *link)
 {
-    struct pair *pair = pair_open(options);
+    struct pair_options small = *options;
+    small.in_flight = 512;
+    struct pair *pair = pair_open(&small);
 
     memset(link, 0, sizeof(*link));
     pair->context = link;

@@ -25,10 +25,11 @@ static struct pair *open_pair(void)
     struct pair_options options = {.recovery = &oche_recovery_selective_repeat,
                                    .own_recovery_params = &params,
                                    .extensions = true,
-                                   .mtu = MTU};
+                                   .mtu = MTU,
+                                   .in_flight = 64};
     struct pair *pair = pair_open(&options);
 
-    pair_fill(pair, 0, 0, 512 * 1024, 7);
+    pair_fill(pair, 0, FROM, 32 * 1024, 7);
     return pair;
 }
 
