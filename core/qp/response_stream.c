@@ -218,11 +218,12 @@ static void send_aeth(struct oche_qp *qp, struct oche_packet *packet, uint8_t sy
 }
 
 /* The NAK also says what has arrived behind the gap. */
-static void add_sack(const struct oche_qp *qp, struct oche_packet *packet)
+static void add_sack(struct oche_qp *qp, struct oche_packet *packet)
 {
     struct oche_sack sack;
 
-    qp->nic->recovery->sack(&qp->rx, &sack);
+    if (qp->nic->recovery->sack(&qp->rx, &sack))
+        qp->control |= CONTROL_NAK; /* once more */
     oche_sack_put(packet, &sack);
     packet->opcode = OCHE_RC_SACK;
     packet->frame_bytes = (uint16_t)oche_frame_bytes(OCHE_RC_SACK, 0, qp->nic->ipv6);

@@ -106,8 +106,8 @@ struct oche_recovery_scheme {
     /* Receiver: psn was kept; whether it is, and was not executed yet. */
     void (*placed)(struct oche_recovery_rx *rx, uint32_t psn);
     bool (*holds)(const struct oche_recovery_rx *rx, uint32_t psn);
-    /* Receiver: a NAK leaves; fills in what has arrived. */
-    void (*sack)(const struct oche_recovery_rx *rx, struct oche_sack *sack);
+    /* Receiver: a NAK leaves; fills in what has arrived. Whether another one must say the rest. */
+    bool (*sack)(struct oche_recovery_rx *rx, struct oche_sack *sack);
 
     /* Optional: rx->timer is due; it has been set to OCHE_NEVER. */
     void (*rx_timer)(struct oche_recovery_rx *rx, oche_time now, struct oche_recovery_reply *reply);

@@ -37,6 +37,8 @@
 #include "core/recovery/psn_bitmap.h"
 #include "core/wire/opcode.h"
 
+#define SACK_BITS 64
+
 struct selective_tx {
     bool extended;      /* the peer knows the extensions */
     bool recovering;    /* everything below is valid only then, but for the bitmap */
@@ -55,8 +57,8 @@ struct selective_rx {
     bool naked; /* not extended: a NAK for nak_psn was sent */
     bool gap;   /* something came from behind the expected PSN: the two below are valid */
     uint32_t nak_psn;
-    uint32_t newest;  /* PSN that came last, kept or not */
-    uint32_t highest; /* one past the highest that came */
+    uint32_t highest;            /* one past the highest that came, kept or not */
+    uint32_t new_first, new_end; /* holds all that came and was not reported yet; may be empty */
     struct oche_psn_bitmap kept;
 };
 
@@ -297,6 +299,18 @@ static enum oche_verdict arrived_plain(struct oche_recovery_rx *rx, struct selec
     return OCHE_VERDICT_DROP;
 }
 
+static void note_arrival(struct selective_rx *state, uint32_t psn)
+{
+    uint32_t end = oche_psn_add(psn, 1);
+    bool none = !state->gap || state->new_first == state->new_end;
+
+    state->highest = state->gap ? later(state->highest, end) : end;
+    state->new_end = none ? end : later(state->new_end, end);
+    if (none || oche_psn_diff(psn, state->new_first) < 0)
+        state->new_first = psn;
+    state->gap = true;
+}
+
 static enum oche_verdict selective_arrived(struct oche_recovery_rx *rx,
                                            const struct oche_packet *packet, oche_time now,
                                            struct oche_recovery_reply *reply)
@@ -317,10 +331,7 @@ static enum oche_verdict selective_arrived(struct oche_recovery_rx *rx,
     reply->nak_psn = rx->epsn;
     if ((uint32_t)ahead >= selective_window(rx->params))
         return OCHE_VERDICT_DROP;
-    state->newest = packet->psn;
-    if (!state->gap || oche_psn_diff(packet->psn, state->highest) >= 0)
-        state->highest = oche_psn_add(packet->psn, 1);
-    state->gap = true;
+    note_arrival(state, packet->psn);
     return oche_psn_has(&state->kept, packet->psn) ? OCHE_VERDICT_PLACED : OCHE_VERDICT_PLACE;
 }
 
@@ -351,24 +362,31 @@ static void selective_accepted(struct oche_recovery_rx *rx, const struct oche_pa
     state->gap = oche_psn_diff(state->highest, rx->epsn) > 0;
 }
 
-/* The first 64 PSNs from the gap on, or the last 64 up to what came last if that is farther. */
-static void selective_sack(const struct oche_recovery_rx *rx, struct oche_sack *sack)
+/*
+ * A SACK has room for 64 PSNs, and NAKs that wait for the port become one. So it begins where it
+ * must to report all that is new, farther down if there is room, and if there is not enough another
+ * one follows: what the sender is not told of it takes for lost.
+ */
+static bool selective_sack(struct oche_recovery_rx *rx, struct oche_sack *sack)
 {
-    const struct selective_rx *state = rx->state;
-    uint32_t end = oche_psn_add(state->newest, 1);
+    struct selective_rx *state = rx->state;
+    bool more = false;
 
     *sack = (struct oche_sack){.first = rx->epsn};
     if (!state->gap)
-        return; /* nothing within the window has come */
-    if (oche_psn_diff(end, rx->epsn) > 64)
-        sack->first = oche_psn_add(end, OCHE_PSN_MASK + 1 - 64);
-    else
-        end = state->highest;
-    uint32_t count = (end - sack->first) & OCHE_PSN_MASK;
-    sack->count = (uint8_t)(count < 64 ? count : 64);
+        return false; /* nothing within the window has come */
+    if (oche_psn_diff(state->new_end, rx->epsn) > SACK_BITS) {
+        uint32_t last = oche_psn_add(state->new_end, OCHE_PSN_MASK + 1 - SACK_BITS);
+        sack->first = later(state->new_first, rx->epsn);
+        more = oche_psn_diff(last, sack->first) > 0;
+        if (!more)
+            sack->first = last;
+    }
+    state->new_first = more ? oche_psn_add(sack->first, SACK_BITS) : state->new_end;
+    uint32_t count = (state->highest - sack->first) & OCHE_PSN_MASK;
+    sack->count = (uint8_t)(count < SACK_BITS ? count : SACK_BITS);
     sack->bits = oche_psn_get64(&state->kept, sack->first);
-    if (sack->count < 64)
-        sack->bits &= (UINT64_C(1) << sack->count) - 1;
+    return more;
 }
 
 const struct oche_recovery_scheme oche_recovery_selective_repeat = {

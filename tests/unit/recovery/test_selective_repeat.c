@@ -406,14 +406,15 @@ static bool holds(const struct end *end, uint32_t psn)
     return SCHEME.holds(&end->rx, oche_psn_add(end->base, psn));
 }
 
-static void expect_sack(const struct end *end, uint32_t first, uint32_t count, uint64_t bits)
+static bool expect_sack(struct end *end, uint32_t first, uint32_t count, uint64_t bits)
 {
     struct oche_sack sack;
 
-    SCHEME.sack(&end->rx, &sack);
+    bool more = SCHEME.sack(&end->rx, &sack);
     assert_int_equal(sack.first, oche_psn_add(end->base, first));
     assert_int_equal(sack.count, count);
     assert_int_equal(sack.bits, bits);
+    return more;
 }
 
 static void test_receiver(uint32_t base)
@@ -492,6 +493,35 @@ static void test_receiver_window(uint32_t base)
     for (uint32_t i = 1; i < 60; i++)
         accept(end, 1);
     expect_sack(end, 60, 50, UINT64_C(1) << 49 | 0x18);
+    close_end(end);
+}
+
+/* Many come before a NAK can leave: as many as it takes tell of all of them. */
+static void test_reports(uint32_t base)
+{
+    struct end *end = open_end(base, true);
+
+    for (uint32_t psn = 1; psn <= 100; psn++)
+        if (psn != 70)
+            assert_int_equal(arrive(end, psn), OCHE_VERDICT_PLACE);
+    assert_true(expect_sack(end, 1, 64, UINT64_MAX));
+    assert_false(expect_sack(end, 37, 64, ~(UINT64_C(1) << 33)));
+    /* Asked for once more, with nothing new: the last ones again. */
+    assert_false(expect_sack(end, 37, 64, ~(UINT64_C(1) << 33)));
+    /* What comes late counts as new wherever it lies; so does what comes twice. */
+    arrive(end, 70);
+    arrive(end, 101);
+    assert_false(expect_sack(end, 38, 64, UINT64_MAX));
+    arrive(end, 20);
+    arrive(end, 102);
+    assert_true(expect_sack(end, 20, 64, UINT64_MAX));
+    arrive(end, 103); /* while the second one waits */
+    assert_false(expect_sack(end, 40, 64, UINT64_MAX));
+    /* In between the gap closes up to there. */
+    arrive(end, 105);
+    for (uint32_t psn = 0; psn <= 103; psn++)
+        accept(end, 1);
+    assert_false(expect_sack(end, 104, 2, 0x2));
     close_end(end);
 }
 
@@ -636,6 +666,7 @@ TEST(test_timers)
 TEST(test_receiver)
 TEST(test_not_kept)
 TEST(test_receiver_window)
+TEST(test_reports)
 TEST(test_plain_receiver)
 
 int main(void)
@@ -654,6 +685,7 @@ int main(void)
         cmocka_unit_test(test_receiver_everywhere),
         cmocka_unit_test(test_not_kept_everywhere),
         cmocka_unit_test(test_receiver_window_everywhere),
+        cmocka_unit_test(test_reports_everywhere),
         cmocka_unit_test(test_plain_receiver_everywhere),
         cmocka_unit_test(test_losses),
     };
