@@ -13,7 +13,8 @@ export function queueDepth(runs, grid) {
     .filter(({ queue }) => queue);
 
   return {
-    id: 'queue-depth', title: 'Queue depth', along: 'y',
+    id: 'queue-depth', along: 'y',
+    title: ports.length > 1 ? 'Queue depth' : `Queue depth: ${ports[0]}`,
     caption: 'The share of the measured time in which no more than so many bytes waited.',
     controls: [
       { key: 'port', label: 'Port', options: ports.map((port) => [port, port]), value: ports[0] },

@@ -135,7 +135,8 @@ export function queueOverTime(runs) {
   if (ports.length === 0)
     return null;
   return overTime({
-    id: 'queue-time', title: 'Queue depth over time',
+    id: 'queue-time',
+    title: ports.length > 1 ? 'Queue depth over time' : `Queue depth over time: ${ports[0]}`,
     caption: 'Bytes waiting at an egress port, as sampled; the band shows the least and the '
       + 'largest sample where several are drawn as one.',
     controls: [{ key: 'port', label: 'Port', options: ports.map((port) => [port, port]),
