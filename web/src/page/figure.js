@@ -52,6 +52,18 @@ function measured(claim) {
     + format.value(claim.high, unit)));
 }
 
+// "loss 1e-3, scheme a; loss 1e-3, scheme b": "loss 1e-3, scheme a / b".
+function together(condition) {
+  const places = condition.split('; ').map((place) => place.split(', ').map((part) =>
+    [part.slice(0, part.lastIndexOf(' ')), part.slice(part.lastIndexOf(' ') + 1)]));
+  const keys = places[0].map(([key]) => key);
+  if (places.length < 2 || keys.includes('')
+    || places.some((place) => place.map(([key]) => key).join() !== keys.join()))
+    return condition;
+  return keys.map((key, i) =>
+    `${key} ${[...new Set(places.map((place) => place[i][1]))].join(' / ')}`).join(', ');
+}
+
 function claimTable(claims) {
   const columns = ['Claim', 'Published', 'Measured', 'Tolerance', 'Verdict'];
   const cell = (i, ...content) => h('td', { 'data-name': columns[i] }, ...content);
@@ -62,8 +74,8 @@ function claimTable(claims) {
         h('span', { class: 'claim-text' }, claim.text || claim.name),
         h('span', { class: 'claim-about' }, [claim.place, claim.confidence
           && `confidence: ${claim.confidence}`].filter(Boolean).join(' · ')),
-        h('span', { class: 'claim-about' }, [claim.quantity, claim.condition].filter(Boolean)
-          .join(' · ')),
+        h('span', { class: 'claim-about' }, [claim.quantity, together(claim.condition)]
+          .filter(Boolean).join(' · ')),
         claim.explanation && h('span', { class: 'explanation' }, claim.explanation)),
       cell(1, claim.published_text || format.value(claim.published, claim.unit)),
       cell(2, measured(claim)),
