@@ -474,6 +474,9 @@ static void check_counters(struct qp_work *w, int side, bool all)
                   "side %d: of %lu bytes %lu were repeated; %lu were to be sent", side,
                   (unsigned long)stats->data_bytes_sent, (unsigned long)stats->retransmitted_bytes,
                   (unsigned long)sums.sent);
+    QP_WORK_CHECK(w, !w->plan.exact || stats->retransmitted_packets == w->way[side].lost,
+                  "side %d: %lu packets were sent again, %u were lost", side,
+                  (unsigned long)stats->retransmitted_packets, w->way[side].lost);
     if (all && w->plan.clean && mine->out_rnr_naks + other->out_rnr_naks == 0)
         QP_WORK_CHECK(w, stats->timeouts == 0 && stats->naks_sent == 0,
                       "side %d: %lu timeouts and %lu NAKs on a clean link", side,

@@ -99,6 +99,23 @@ static void plan_timerless(struct qp_work *w, struct qp_work_plan *plan)
     o->window_packets = qp_work_below(w, 2) ? 0 : 4 + qp_work_below(w, 20);
 }
 
+static bool keeps(const struct scheme *scheme)
+{
+    return scheme->recovery->extend != NULL;
+}
+
+/* Both know that the other keeps what comes behind a gap, and nothing hinders them. */
+static void plan_exact(struct qp_work_plan *plan)
+{
+    const uint32_t slots = RECEIVES_MOST / plan->max_length;
+
+    plan->exact = true;
+    plan->pair.extensions = true;
+    plan->slots = slots < MAX_SLOTS ? slots : MAX_SLOTS;
+    plan->pair.send_depth = plan->pair.send_depth < 4 ? plan->pair.send_depth : 4;
+    plan->receive_gap = 0;
+}
+
 /*
  * Loses some packets in the midst of a message, when they are sent for the first time; what follows
  * them shows that they are missing.
@@ -115,7 +132,10 @@ static enum pair_fate lose_once(struct pair *pair, int from, const struct oche_p
     *sent = oche_psn_add(packet->psn, 1);
     if (!response && oche_psn_diff(packet->psn, w->way[from].acked) + 2 > (int)w->way[from].window)
         return PAIR_PASS; /* nothing may follow it */
-    return !(row->flags & OCHE_OP_LAST) && qp_work_below(w, 8) == 0 ? PAIR_DROP : PAIR_PASS;
+    if ((row->flags & OCHE_OP_LAST) || qp_work_below(w, 8) > 0)
+        return PAIR_PASS;
+    w->way[from].lost += !response;
+    return PAIR_DROP;
 }
 
 static void make_plan(struct qp_work *w, const struct scheme of_side[2], uint64_t seed)
@@ -169,6 +189,8 @@ static void make_plan(struct qp_work *w, const struct scheme of_side[2], uint64_
     o->recv_depth = MAX_SLOTS;
     plan->eagerness = 1u << qp_work_below(w, 4);
     plan->receive_gap = gaps[qp_work_below(w, 4)];
+    if (plan->timerless && keeps(&of_side[0]) && keeps(&of_side[1]) && qp_work_below(w, 2) == 0)
+        plan_exact(plan);
 }
 
 /* ---- posting ---- */
@@ -249,7 +271,7 @@ static void make_read(struct qp_work *w, int side, struct qp_item *item)
 static void make_item(struct qp_work *w, int side, struct qp_item *item)
 {
     struct qp_way *way = &w->way[side];
-    const uint32_t kind = qp_work_below(w, 8);
+    const uint32_t kind = qp_work_below(w, w->plan.exact ? 5 : 8); /* no READs, no atomics */
 
     *item = (struct qp_item){.imm = way->posted + 7000};
     if (kind < 3) {

@@ -11,7 +11,8 @@
  *     older WRITE never shows over a newer one, atomics count;
  *   - not a byte beyond that changes in either memory;
  *   - no packet is sent beyond the window;
- *   - where only packets are lost that others follow, and none twice, no ACK timer is needed;
+ *   - where only packets are lost that others follow, and none twice, no ACK timer is needed; and
+ *     where what follows is kept, only they are sent again;
  *   - nothing is stuck, and the counters agree with what was on the link.
  */
 #ifndef OCHE_TESTS_PROPERTY_QP_WORK_H
@@ -47,6 +48,7 @@ struct qp_work_plan {
     bool mild;             /* so few faults that no retry count of 7 is ever used up */
     bool finite;           /* retries are counted */
     bool timerless;        /* no ACK timer, and losses that are found without one */
+    bool exact;            /* and what is not lost can be kept */
 };
 
 /* One work request, as it was posted. */
@@ -72,6 +74,7 @@ struct qp_way {
     uint32_t acked;                             /* PSNs below have been acknowledged */
     uint32_t window;                            /* PSNs outstanding at most */
     uint32_t sent[2]; /* one past the highest PSN sent: of requests, of responses to them */
+    uint32_t lost;    /* requests, by lose_once */
 };
 
 struct qp_receives {

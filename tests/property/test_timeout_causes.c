@@ -13,7 +13,7 @@
 #define MOST_FLOWS 12
 #define MTU        1024
 /* Far longer than a round trip, and no multiple of a NAK interval: no NAK is on its way then. */
-#define PATIENCE   (1230 * OCHE_US)
+#define PATIENCE (1230 * OCHE_US)
 
 struct lossy {
     uint64_t number;
