@@ -196,6 +196,10 @@ async function readsFigures(browser) {
     /not reproduced|The paper's loss is by path/);
   assert.match(await page.locator('.differences:visible').innerText(), /no <congestion>\./);
   await drawn(page, 'fig6a');
+  const legend = () => chart(page, 'fig6a').locator('.legend button').count();
+  assert.equal(await legend(), 7);
+  await chart(page, 'fig6a').getByLabel('all', { exact: true }).check();
+  assert.equal(await legend(), 8, 'all readings');
   await page.getByRole('tab', { name: 'Overview' }).click();
   await page.locator('.card a', { hasText: 'fig3' }).click();
   await chart(page, 'fig3').getByText('same packet lost twice').first().waitFor();
