@@ -202,7 +202,18 @@ async function readsFigures(browser) {
   assert.equal(await legend(), 8, 'all readings');
   await page.getByRole('tab', { name: 'Overview' }).click();
   await page.locator('.card a', { hasText: 'fig3' }).click();
-  await chart(page, 'fig3').getByText('same packet lost twice').first().waitFor();
+  await chart(page, 'fig3').locator('svg').getByText('same packet lost twice').waitFor();
+  const names = () => chart(page, 'fig3').locator('svg').getByText(/lost|reason|held/).count();
+  assert.equal(await names(), 6);
+  await chart(page, 'fig3').locator('.plot').focus();
+  await page.keyboard.press('Home');
+  const bar = chart(page, 'fig3').locator('[aria-live]');
+  assert.match(await bar.innerText(), /^last packet lost: measured 6.00\s% .*published 7.10\s%/);
+  await chart(page, 'fig3').getByLabel('another reading').check();
+  assert.equal(await names(), 6);
+  await chart(page, 'fig3').locator('.plot').focus();
+  await page.keyboard.press('Home');
+  assert.match(await bar.innerText(), /^last packet lost: measured 16.7\s% .*published 7.10\s%/);
   await page.goto(page.url().replace(/#.*/, '#fig2'));
   assert.equal(await page.locator('h1:visible').innerText(), 'Go-Back-N against loss');
 

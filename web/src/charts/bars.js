@@ -3,6 +3,7 @@
 import { style } from '../theme.js';
 import * as format from '../format.js';
 import { axis, base, legend, shareUnit, textWidth } from './base.js';
+import { readingsOf } from './readings.js';
 
 // Whether each curve of the figure is one point, and all at the same place.
 export function isBars(curves) {
@@ -11,11 +12,12 @@ export function isBars(curves) {
 }
 
 export function barChart(figure, id, curves) {
-  const names = [...new Set(curves.map(({ label }) => label))];
+  const { of: readingOf, bases: names, controls } = readingsOf(curves);
   const unit = shareUnit(curves);
   const { info } = figure;
-  const pointOf = (name, kind) =>
-    curves.find((curve) => curve.label === name && curve.kind === kind)?.points[0];
+  const pointOf = (state, name, kind) => curves.find((curve) => curve.kind === kind
+    && readingOf(curve).base === name
+    && (kind === 'published' || readingOf(curve).reading === (state.reading ?? '')))?.points[0];
   const values = curves.flatMap(({ points: [[, ...rest]] }) => rest.filter((y) => y !== null));
   const interval = ([, , low, high]) => (low !== null && high !== null && low !== high
     ? ` (${format.value(low, unit)} to ${format.value(high, unit)})` : '');
@@ -24,15 +26,15 @@ export function barChart(figure, id, curves) {
   return {
     id, title: info.title ?? id, along: 'y',
     caption: 'Bars: measured, with the 95 % interval. Open markers: published.',
-    controls: [],
+    controls: controls([]),
     height: () => 60 + names.length * 34,
     legend: () => [{ name: 'measured', line: 0, solid: true },
       { name: 'published', line: 1, open: true, marker: 'diamond' }],
-    option(context) {
+    option(context, state) {
       const { theme } = context;
       const measured = style(theme, 0).color, published = style(theme, 1).color;
       const room = Math.min(240, context.width * 0.4);
-      const y = (name) => pointOf(name, 'measured')?.[1] ?? null;
+      const y = (name) => pointOf(state, name, 'measured')?.[1] ?? null;
       return base(context, {
         grid: { left: 10 + Math.min(room, Math.max(...names.map((name) => textWidth(name, 12)))),
           right: 24, top: 8, outerBoundsMode: 'none' },
@@ -49,7 +51,7 @@ export function barChart(figure, id, curves) {
             itemStyle: { color: measured }, emphasis: { disabled: true } },
           { of: 'measured', type: 'custom', silent: true, z: 3, tooltip: { show: false },
             data: names.flatMap((name, i) => {
-              const point = pointOf(name, 'measured');
+              const point = pointOf(state, name, 'measured');
               return point && interval(point) ? [[point[2], i, point[3]]] : [];
             }),
             encode: { x: [0, 2], y: 1 },
@@ -62,8 +64,8 @@ export function barChart(figure, id, curves) {
                 line(from, middle - 4, from, middle + 4), line(to, middle - 4, to, middle + 4)] };
             } },
           { name: 'published', type: 'scatter', symbol: 'diamond', symbolSize: 15, z: 4,
-            data: names.flatMap((name, i) => (pointOf(name, 'published')
-              ? [[pointOf(name, 'published')[1], i]] : [])),
+            data: names.flatMap((name, i) => (pointOf(state, name, 'published')
+              ? [[pointOf(state, name, 'published')[1], i]] : [])),
             itemStyle: { color: theme.paper, borderColor: published, borderWidth: 2.2 },
             emphasis: { disabled: true } },
         ],
@@ -72,17 +74,17 @@ export function barChart(figure, id, curves) {
     tip(state, at) {
       const name = nameAt(at);
       return { head: name, rows: ['measured', 'published'].flatMap((kind, line) => {
-        const point = pointOf(name, kind);
+        const point = pointOf(state, name, kind);
         return point ? [{ line, open: kind === 'published', marker: 'diamond', name: kind,
           value: format.value(point[1], unit) + interval(point) }] : [];
       }) };
     },
-    stops: () => names.map((name, i) => ({ at: name, y: i,
-      x: (pointOf(name, 'measured') ?? pointOf(name, 'published'))[1] })),
-    table: () => ({
+    stops: (state) => names.map((name, i) => ({ at: name, y: i,
+      x: (pointOf(state, name, 'measured') ?? pointOf(state, name, 'published'))[1] })),
+    table: (state) => ({
       columns: [info.x_name || 'of', 'measured', 'published'],
       rows: names.map((name) => [name, ...['measured', 'published'].map((kind) => {
-        const point = pointOf(name, kind);
+        const point = pointOf(state, name, kind);
         return point ? format.value(point[1], unit) + interval(point) : '';
       })]),
     }),

@@ -4,6 +4,7 @@ import { style } from '../theme.js';
 import * as format from '../format.js';
 import { barChart, isBars } from './bars.js';
 import { axis, band, base, legend, line, pointer, shareUnit } from './base.js';
+import { readingsOf } from './readings.js';
 
 const isPublished = (curve) => curve.kind === 'published';
 
@@ -13,16 +14,8 @@ export function figureChart(figure, id) {
     return null;
   if (isBars(curves))
     return barChart(figure, id, curves);
-  // "GBN (another reading)" beside "GBN": the same colour, shown on demand. A label has one colour,
-  // whether measured or published.
-  const plain = new Set(curves.map(({ label }) => label));
-  const readingOf = ({ label }) => {
-    const found = /^(.+) \((.+)\)$/.exec(label);
-    return found && plain.has(found[1]) ? { base: found[1], reading: found[2] }
-      : { base: label, reading: '' };
-  };
-  const labels = [...new Set(curves.map((curve) => readingOf(curve).base))];
-  const readings = [...new Set(curves.map((curve) => readingOf(curve).reading))].filter(Boolean);
+  // A label has one colour, whether measured or published, in any reading.
+  const { of: readingOf, bases: labels, controls } = readingsOf(curves);
   const shown = (state) => curves.filter((curve) => isPublished(curve) || state.reading === 'all'
     || readingOf(curve).reading === (state.reading ?? ''));
   const lineOf = (curve) => labels.indexOf(readingOf(curve).base);
@@ -43,8 +36,7 @@ export function figureChart(figure, id) {
     id, title: info.title ?? id, along: 'x',
     caption: 'Lines and filled markers: measured, with the 95 % interval of the mean over repeats. '
       + 'Large open markers: published.',
-    controls: readings.length === 0 ? [] : [{ key: 'reading', label: 'Reading', value: '',
-      options: [['', 'as judged'], ...readings.map((name) => [name, name]), ['all', 'all']] }],
+    controls: controls([['all', 'all']]),
     height: (width) => (width < 520 ? 300 : 420),
     legend: (state) => shown(state).map((curve) => ({ name: nameOf(curve), line: lineOf(curve),
       open: isPublished(curve), solid: !isOther(state, curve) })),
