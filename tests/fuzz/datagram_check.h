@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/recovery/selective_repeat.h"
+#include "core/wire/extension.h"
 #include "device/internal.h"
 
 #define DATAGRAM_MEMORY 8192 /* the middle half of it is registered for all access */
@@ -85,7 +87,11 @@ static inline bool datagram_open(struct datagram_world *world, const char *addre
     const uint32_t all = OCHE_ACCESS_LOCAL_WRITE | OCHE_ACCESS_REMOTE_WRITE |
                          OCHE_ACCESS_REMOTE_READ | OCHE_ACCESS_REMOTE_ATOMIC;
     const struct oche_device_config config = {
-        .address = address, .seed = 1, .drop_sent_ppm = 1000000};
+        .address = address,
+        .seed = 1,
+        .drop_sent_ppm = 1000000,
+        .recovery = &oche_recovery_selective_repeat, /* takes more packets than any other */
+    };
     char error[256];
 
     *world = (struct datagram_world){0};
@@ -149,14 +155,33 @@ static inline uint32_t datagram_psn(struct datagram_world *world, unsigned qp, u
     return oche_psn_add(world->next_psn[qp], OCHE_PSN_MASK); /* one less */
 }
 
-/* Often one that is legal between messages, else any. */
+/* Often one that is legal between messages, else any; the extended ones start where 0xe0 is. */
 static inline uint8_t datagram_opcode(uint32_t which)
 {
+    if (which >= 0xe0)
+        return (uint8_t)(OCHE_SCHEME_OPCODES + which % 11);
     static const uint8_t legal[] = {
         OCHE_RC_SEND_ONLY,    OCHE_RC_SEND_ONLY_IMM, OCHE_RC_WRITE_ONLY,   OCHE_RC_WRITE_ONLY_IMM,
         OCHE_RC_READ_REQUEST, OCHE_RC_FETCH_ADD,     OCHE_RC_COMPARE_SWAP, OCHE_RC_ACK};
 
     return which < 0x60 ? legal[which % sizeof(legal)] : (uint8_t)(which - 0x60);
+}
+
+/* Headers of the extended opcodes; the bit that lets them in. */
+static inline void datagram_extended(struct oche_packet *packet, struct datagram_input *input)
+{
+    const uint32_t how = datagram_number(input, 1);
+    const struct oche_place place = {.receive = how & 8 ? 0 : how >> 4,
+                                     .offset = how & 4 ? DATAGRAM_MTU * (how & 3) : 0};
+    const struct oche_sack sack = {.first = oche_psn_add(packet->psn, how & 3),
+                                   .count = (uint8_t)(how >> 2),
+                                   .bits = (uint64_t)datagram_number(input, 2) << 1};
+
+    packet->bth_reserved = how & 0x80 ? 0 : OCHE_BTH_EXTENSIONS | (how & 0x1f);
+    if (packet->opcode == OCHE_RC_SACK)
+        oche_sack_put(packet, &sack);
+    else
+        oche_place_put(packet, &place);
 }
 
 /* A packet that one of the queue pairs might expect, or nearly. */
@@ -180,12 +205,15 @@ static inline void datagram_crafted(struct datagram_world *world, struct datagra
         .imm = 1,
         .swap_add = how,
         .compare = how,
+        .bth_reserved = how & 8 ? OCHE_BTH_EXTENSIONS : 0,
         .ext = OCHE_EXT_RETH | OCHE_EXT_ATOMIC | OCHE_EXT_IMM | OCHE_EXT_DETH,
     };
     struct oche_ip_header header;
     struct oche_pseudo pseudo;
     size_t count;
 
+    if (packet.opcode >= OCHE_SCHEME_OPCODES)
+        datagram_extended(&packet, input);
     if ((how & 1) != 0 && packet.opcode < OCHE_RC_READ_REQUEST)
         packet.opcode += OCHE_UC_OF_RC;
     if (oche_opcode_has(packet.opcode, OCHE_OP_PAYLOAD)) {

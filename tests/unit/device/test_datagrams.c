@@ -16,6 +16,7 @@ static void random_programs(void **state)
         OCHE_REJECT_QP_STATE,  OCHE_REJECT_WRONG_PEER, OCHE_REJECT_OPCODE,
         OCHE_REJECT_SEQUENCE,  OCHE_REJECT_PSN,        OCHE_REJECT_DUPLICATE_GONE,
         OCHE_REJECT_NOT_READY, OCHE_REJECT_ACCESS,     OCHE_REJECT_INVALID_REQUEST,
+        OCHE_REJECT_PLACEMENT,
     };
     struct oche_random random = oche_random_stream(1, "datagram programs", 0);
     static struct datagram_world world;
@@ -45,6 +46,7 @@ static void random_programs(void **state)
     assert_true(completed > 1500);
     assert_true(stats.nic.delivered_messages > 400);
     assert_true(stats.nic.naks_sent > 1000);
+    assert_true(stats.nic.placed_packets > 50);
     assert_true(stats.nic.acks_received > 50);
     assert_true(stats.nic.data_packets_sent > 1000);
     assert_true(stats.strangers > 1000);
