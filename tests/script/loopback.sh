@@ -85,7 +85,8 @@ extended() {
     echo $sum
 }
 [ "$(extended "$selective" 50)" -eq 3 ] || fail "not negotiated: $(cat "$work/$selective.wire")"
-grep -q 'kept [1-9]' "$work/$selective.out" || fail "nothing was kept: $(cat "$work/$selective.out")"
+grep -q 'kept [1-9]' "$work/$selective.out" ||
+    fail "nothing was kept: $(cat "$work/$selective.out")"
 for pair in "$selective go_back_n" "go_back_n $selective" "$selective improved_go_back_n"; do
     read -r one other <<<"$pair"
     run mixed --message $((64 << 10)) --drop 10000 --recovery "$one" --peer-recovery "$other" \
