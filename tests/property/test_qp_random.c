@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ENOUGH 100 /* runs in which everything happens */
+#define ENOUGH 60 /* runs in which everything happens */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define RUNS 20
 #elif defined(__has_feature)
