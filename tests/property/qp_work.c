@@ -83,7 +83,8 @@ static bool finds_losses(const struct scheme *scheme, const struct scheme *peer)
 
     if (exception != NULL && oche_param_get(exception, &scheme->params).u == 0)
         return false; /* it may hold a NAK back until nothing follows */
-    return own_window(scheme) >= 4 && own_window(scheme) <= own_window(peer);
+    return own_window(scheme) >= 4 &&
+           (own_window(scheme) <= own_window(peer) || scheme->recovery->window_packets == NULL);
 }
 
 /* No timer, and lose_once decides what is lost. */
