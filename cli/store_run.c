@@ -53,6 +53,7 @@ static const struct counter nic_counters[] = {
     NIC(retransmitted_bytes),
     NIC(duplicate_packets),
     NIC(out_of_order_packets),
+    NIC(placed_packets),
     NIC(acks_sent),
     NIC(acks_received),
     NIC(naks_sent),

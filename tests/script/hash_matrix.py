@@ -27,6 +27,8 @@ SCENARIOS = {
                "marks_tor_to_up", "marks_aggregation"),
     "losses": ("lost_packets", "drops_tor_to_host", "nic_retransmitted_packets", "nic_timeouts",
                "nic_naks_sent", "nic_cnps_sent"),
+    "selective": ("lost_packets", "nic_placed_packets", "nic_retransmitted_packets", "nic_timeouts",
+                  "drops_tor_to_host"),
     "pairs": ("nic_ce_marked", "marks_tor_to_up", "nic_cnps_sent"),
 }
 
