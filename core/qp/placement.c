@@ -137,11 +137,12 @@ static void find_coverage(const struct oche_qp *qp, uint32_t psn, const struct p
                           uint32_t payload_bytes, struct coverage *coverage)
 {
     const struct oche_recovery_scheme *recovery = qp->nic->recovery;
-    uint32_t ahead = (psn - qp->rx.epsn) & OCHE_PSN_MASK;
+    uint32_t later = oche_psn_add(psn, 1);
 
     coverage->any = false;
-    for (uint32_t n = 0; ahead + ++n <= qp->placed_mask;) {
-        uint32_t later = oche_psn_add(psn, n);
+    if (!(qp->flags & QP_HOLDS))
+        return;
+    for (; oche_psn_diff(later, qp->placed_end) < 0; later = oche_psn_add(later, 1)) {
         struct pieces theirs;
         if (!recovery->holds(&qp->rx, later))
             continue;

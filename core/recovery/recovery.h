@@ -90,7 +90,8 @@ struct oche_recovery_scheme {
     void (*accepted)(struct oche_recovery_rx *rx, const struct oche_packet *packet, oche_time now);
     /*
      * Extensions: for schemes whose receiver keeps packets that come after a gap, and tells the
-     * sender which; all of them or none. They begin when the peer has shown that it knows them
+     * sender which; all of them or none, and with them window_packets, which also says how many are
+     * kept at most. They begin when the peer has shown that it knows them
      * (OCHE_BTH_EXTENSIONS); until then, and with a peer that never does, the scheme must do with
      * plain RoCEv2: no verdict PLACE, no sack. What is kept is written to memory at once, and
      * executed when the gap is closed (core/qp/placement.h).

@@ -646,6 +646,29 @@ static void test_losses(void **state)
         run_losses(seed);
 }
 
+/* Extensions are all there or none is, and the parameters are what IRN says. */
+static void test_registry(void **state)
+{
+    struct oche_selective_repeat_params preset;
+
+    (void)state;
+    assert_ptr_equal(oche_recovery_find("selective_repeat"), &SCHEME);
+    for (size_t i = 0; i < oche_recovery_scheme_count; i++) {
+        const struct oche_recovery_scheme *scheme = oche_recovery_schemes[i];
+        bool extends = scheme->extend != NULL;
+        assert_int_equal(scheme->sacked != NULL, extends);
+        assert_int_equal(scheme->placed != NULL, extends);
+        assert_int_equal(scheme->holds != NULL, extends);
+        assert_int_equal(scheme->sack != NULL, extends);
+        assert_true(scheme->window_packets != NULL || !extends);
+    }
+    oche_param_defaults(&SCHEME.table, &preset);
+    assert_int_equal(preset.window, 110);
+    assert_int_equal(preset.few_packets, 3);
+    assert_int_equal(preset.rto_low, 100 * OCHE_US);
+    assert_int_equal(preset.rto_high, 320 * OCHE_US);
+}
+
 #define TEST(name)                                                                                 \
     static void name##_everywhere(void **state)                                                    \
     {                                                                                              \
@@ -688,6 +711,7 @@ int main(void)
         cmocka_unit_test(test_reports_everywhere),
         cmocka_unit_test(test_plain_receiver_everywhere),
         cmocka_unit_test(test_losses),
+        cmocka_unit_test(test_registry),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
