@@ -150,7 +150,7 @@ static void print_caveats(const struct oche_outcome *outcomes, size_t count, FIL
         uint64_t missing = one->unfinished + one->failed;
 
         if (missing * 100 > one->flows)
-            fprintf(out, "With %s, %s of %s flows have not arrived: no time shows them.\n",
+            fprintf(out, "With %s, %s of %s flows have not arrived; they are in no time above.\n",
                     name_of(one), oche_figure_count(missing).text,
                     oche_figure_count(one->flows).text);
         if (one->totals.drops[OCHE_DROP_BUFFER] > 0)

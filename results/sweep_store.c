@@ -534,8 +534,13 @@ void oche_sweep_store_point(struct oche_sweep_store *store, const struct oche_sw
         sqlite3_bind_null(add, 5);
     else
         bind_text(add, 5, point->error);
-    bind_real(add, 6, point->wall_s);
-    bind_text(add, 7, hash);
+    if (strcmp(point->status, "done") == 0) {
+        bind_real(add, 6, point->wall_s);
+        bind_text(add, 7, hash);
+    } else { /* nobody measured them */
+        sqlite3_bind_null(add, 6);
+        sqlite3_bind_null(add, 7);
+    }
     end_row(store, add);
     for (size_t axis = 0; axis < store->axis_count; axis++) {
         add = row(store, ADD_POINT_VALUE);

@@ -138,6 +138,9 @@ static void test_what_is_written_is_there(void **state)
     assert_string_equal(ask("SELECT value FROM info WHERE key = 'seed'"), "18446744073709551615");
     assert_string_equal(ask("SELECT seed FROM points WHERE id = 3"), "18446744073709551615");
     assert_string_equal(ask("SELECT trace_hash FROM points WHERE id = 3"), "fedcba9876543210");
+    assert_string_equal(ask("SELECT count(*) FROM points WHERE id = 1 AND wall_s IS NULL AND"
+                            " trace_hash IS NULL"),
+                        "1");
     assert_string_equal(ask("SELECT error FROM points WHERE id = 1"), "signal 9");
     assert_string_equal(ask("SELECT group_concat(key) FROM axes"),
                         "loss.probability,workload.\"pairs\"");
@@ -388,7 +391,7 @@ static void test_csv(void **state)
         text, "point,loss.probability,\"workload.\"\"pairs\"\"\",repeat,seed,status,error,wall_s,"
               "trace_hash\n"
               "0,0,4,0,18446744073709551614,done,,0.5,fedcba9876543210\n"
-              "3,1%,4,1,18446744073709551615,crashed,signal 9,0.5,fedcba9876543210\n");
+              "3,1%,4,1,18446744073709551615,crashed,signal 9,,\n");
     read_file("metrics.csv", text, sizeof(text));
     assert_string_equal(text, "point,loss.probability,\"workload.\"\"pairs\"\"\",repeat,seed,name,"
                               "unit,value\n"
