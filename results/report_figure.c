@@ -8,6 +8,29 @@
 #include "results/report_json.h"
 #include "results/report_parts.h"
 
+/* The claim under other readings of the paper. */
+static struct json_object *readings_json(struct oche_report_source *source, uint64_t claim)
+{
+    struct json_object *readings = json_object_new_array();
+    sqlite3_stmt *row = oche_report_query(
+        source, "SELECT label, verdict, measured, low, high FROM readings WHERE claim = ? ORDER BY "
+                "rowid");
+
+    if (row != NULL)
+        sqlite3_bind_int64(row, 1, (sqlite3_int64)claim);
+    while (oche_report_row(source, row)) {
+        struct json_object *reading = json_object_new_object();
+
+        oche_json_add_text(reading, "label", oche_report_text(row, 0));
+        oche_json_add_text(reading, "verdict", oche_report_text(row, 1));
+        oche_json_add(reading, "measured", oche_json_exact(oche_report_real(row, 2)));
+        oche_json_add(reading, "low", oche_json_exact(oche_report_real(row, 3)));
+        oche_json_add(reading, "high", oche_json_exact(oche_report_real(row, 4)));
+        oche_json_push(readings, reading);
+    }
+    return readings;
+}
+
 static struct json_object *claims_json(struct oche_report_source *source)
 {
     static const char *const texts[] = {"name",           "text",    "quantity",   "condition",
@@ -19,8 +42,8 @@ static struct json_object *claims_json(struct oche_report_source *source)
     struct json_object *claims = json_object_new_array();
     sqlite3_stmt *row = oche_report_query(
         source, "SELECT name, text, quantity, condition, published_text, unit, place, tolerance, "
-                "confidence, verdict, explanation, published, measured, low, high, spread FROM "
-                "claims ORDER BY id");
+                "confidence, verdict, explanation, published, measured, low, high, spread, "
+                "unsure, id FROM claims ORDER BY id");
 
     while (oche_report_row(source, row)) {
         struct json_object *claim = json_object_new_object();
@@ -30,6 +53,11 @@ static struct json_object *claims_json(struct oche_report_source *source)
         for (int i = 0; i < number_count; i++)
             oche_json_add(claim, numbers[i],
                           oche_json_exact(oche_report_real(row, text_count + i)));
+        oche_json_add(
+            claim, "unsure",
+            json_object_new_boolean(oche_report_u64(row, text_count + number_count) != 0));
+        oche_json_add(claim, "readings",
+                      readings_json(source, oche_report_u64(row, text_count + number_count + 1)));
         oche_json_push(claims, claim);
     }
     return claims;

@@ -14,6 +14,8 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
 const { OCHE, SOURCE, BUILD } = process.env;
+const { distribution } = await import(join(SOURCE, 'web/src/charts/distribution.js'));
+const { LIGHT } = await import(join(SOURCE, 'web/src/theme.js'));
 
 function skip(why) {
   console.log(`skipped: ${why}`);
@@ -94,6 +96,8 @@ async function readsRuns(browser) {
   assert.equal(await page.title(), 'fixture · oche report');
   assert.equal(await page.locator('h1').innerText(), 'fixture');
   assert.equal(await inspect(page, 'runs'), 11);
+  const recovery = await page.getByRole('region', { name: 'Loss and recovery' }).innerText();
+  assert.match(recovery, /ACK timeouts\s+3\s+3\s+timeouts: the NAK was lost\s+3\s+3\s+NAKs/);
 
   // The first stop of Tab skips the header; the focus can be seen.
   await page.keyboard.press('Tab');
@@ -194,6 +198,11 @@ async function readsFigures(browser) {
   assert.equal(await page.locator('.claims:visible tbody tr').count(), 6);
   assert.match(await page.locator('.claims:visible tbody tr').nth(3).innerText(),
     /not reproduced|The paper's loss is by path/);
+  assert.match(await page.locator('.claims:visible tbody tr').nth(2).innerText(), /in shape\?/);
+  const readings = page.getByRole('region', { name: 'Other readings' }).filter({ visible: true });
+  assert.match(await readings.locator('thead').innerText(), /Judged\s+loss of a <path>/);
+  assert.match(await readings.locator('tbody tr').nth(2).innerText(),
+    /≈\s*in shape\?\s+50.0\s%\s*40.0\s% to 60.0\s%\s*✓\s*reproduced$/);
   assert.match(await page.locator('.differences:visible').innerText(), /no <congestion>\./);
   await drawn(page, 'fig6a');
   const legend = () => chart(page, 'fig6a').locator('.legend button').count();
@@ -264,6 +273,12 @@ fixture.sweep(path)
 with sqlite3.connect(path) as db:
     for table in ("points", "point_values", "metrics", "distributions"):
         db.execute("DELETE FROM " + table)
+path = sys.argv[2] + "/begun/fig6b.sqlite"
+fixture.figure(path)
+with sqlite3.connect(path) as db:
+    for table in ("claims", "readings", "curves", "curve_points", "differences"):
+        db.execute("DELETE FROM " + table)
+    db.execute("DELETE FROM info WHERE key IN ('figure', 'title', 'paper', 'place')")
 path = sys.argv[2] + "/half/fig6a.sqlite"
 fixture.figure(path)
 with sqlite3.connect(path) as db:
@@ -273,16 +288,31 @@ with sqlite3.connect(path) as db:
     db.execute("DELETE FROM metrics")
 `;
   execFileSync('python3', ['-c', poor, join(SOURCE, 'tests', 'support'), work]);
-  for (const folder of ['poor', 'none', 'half']) {
+  for (const folder of ['poor', 'none', 'begun', 'half']) {
     const page = await open(browser, page_of(folder));
     await inspect(page, folder);
     assert.ok((await page.locator('h1').innerText()).length > 0, folder);
+    assert.equal(await page.getByText('Not judged yet').count(), folder === 'begun' ? 1 : 0);
     await page.context().close();
   }
 }
 
+// Three flows: the largest value is that of every percentile above two thirds.
+function drawsSteps() {
+  const grid = Array.from({ length: 201 }, (_, i) => i / 2);
+  const curve = grid.map((p) => [1, 1, 2, 8][Math.ceil(p * 3 / 100)]);
+  const runs = [{ label: 'a', flows: { ranges: [{ from: 0, to: null, delivered: 3,
+    fct_curve: curve }] } }];
+  const chart = distribution(runs, grid, 'fct', '');
+  const points = (shape) => chart.option({ theme: LIGHT, width: 700 }, { size: '0-null', shape })
+    .series[0].data;
+  assert.deepEqual(points('cdf').slice(-3), [[2, 66.5], [8, 67], [8, 100]]);
+  assert.ok(points('tail').every(([, share]) => share > 0));
+}
+
 let browser;
 try {
+  drawsSteps();
   execFileSync('python3', [join(SOURCE, 'tests', 'support', 'report_fixture.py'), work]);
   browser = await chromium.launch({ executablePath: browserPath,
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });

@@ -57,7 +57,10 @@ FIGURE = """
 CREATE TABLE claims (id INTEGER PRIMARY KEY, name TEXT NOT NULL, text TEXT NOT NULL, quantity TEXT
  NOT NULL, condition TEXT NOT NULL, published REAL, published_text TEXT NOT NULL, unit TEXT NOT
  NULL, place TEXT NOT NULL, tolerance TEXT NOT NULL, confidence TEXT NOT NULL, measured REAL, low
- REAL, high REAL, spread REAL, verdict TEXT NOT NULL, explanation TEXT NOT NULL);
+ REAL, high REAL, spread REAL, verdict TEXT NOT NULL, explanation TEXT NOT NULL, interval TEXT NOT
+ NULL, unsure INTEGER NOT NULL);
+CREATE TABLE readings (claim INTEGER NOT NULL REFERENCES claims, label TEXT NOT NULL, measured REAL,
+ low REAL, high REAL, verdict TEXT NOT NULL);
 CREATE TABLE curves (id INTEGER PRIMARY KEY, label TEXT NOT NULL, kind TEXT NOT NULL, x_name TEXT
  NOT NULL, y_name TEXT NOT NULL, x_unit TEXT NOT NULL, y_unit TEXT NOT NULL);
 CREATE TABLE curve_points (curve INTEGER NOT NULL, x REAL, y REAL, low REAL, high REAL);
@@ -99,7 +102,9 @@ def run(path, flows=1000, label="", scenario="fixture", seed=1, queue=True):
     many(db, "counters", [(f"host{i}", "line_bytes", draw.randrange(5 * 10**7)) for i in range(16)]
          + [(f"tor0:host{i}", "line_bytes", draw.randrange(5 * 10**7)) for i in range(16)]
          + [("host3", "paused_time_0", 2 * 10**9), ("all", "pauses_sent", 12),
-            ("all", "nic_delivered_bytes", 10**8), ("tor0:host0", "max_queue_bytes", 150000)])
+            ("all", "nic_delivered_bytes", 10**8), ("all", "nic_timeouts", 3),
+            ("all", "timeouts_nak_lost", 3), ("all", "timeouts_other", 0),
+            ("tor0:host0", "max_queue_bytes", 150000)])
     rows = []
     for i in range(flows):
         size = int(10 ** draw.uniform(2, 7.5))
@@ -233,7 +238,11 @@ def figure(path, name="fig6a", title="Four schemes against loss, ACK timeout 100
             "sec IV-A", "± 0.05, in shape ± 0.15", "high", 0.68 - 0.1 * i if known else None,
             0.66 - 0.1 * i if known else None, 0.70 - 0.1 * i if known else None,
             0.02 if known else None, verdict,
-            "The paper's loss is by path." if verdict == "not reproduced" else "")])
+            "The paper's loss is by path." if verdict == "not reproduced" else "",
+            "t", int(verdict == "in shape"))])
+        many(db, "readings", [(i, "loss of a <path>", 0.5 if known else None,
+                               0.4 if known else None, 0.6 if known else None,
+                               "reproduced" if known else "no data")])
     many(db, "differences", [(0, "'40GB' of Table I is taken as 40 Gbit/s (REFERENCE L1)."),
                              (1, "No congestion control; with one sender is no <congestion>.")])
     db.commit()
@@ -264,7 +273,7 @@ def bars(path, name="fig3"):
         many(db, "claims", [(number, label, f"a share: {label}", "timeouts", "loss 1 %", published,
                              "" if published is None else f"{100 * published:g} %", "ratio",
                              "Fig 3", "± 0.13", "high", measured, measured * 0.8, measured * 1.2,
-                             0.01, "reproduced", "")])
+                             0.01, "reproduced", "", "bootstrap", 0)])
     db.commit()
     db.close()
 

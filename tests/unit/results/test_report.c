@@ -5,6 +5,7 @@
  */
 #include "tests/support/test.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -423,16 +424,24 @@ static void test_a_figure(void **state)
     (void)state;
     oche_sweep_store_begin(store);
     oche_sweep_store_info(store, "figure", "fig10");
-    oche_sweep_store_claim(store, &(struct oche_sweep_claim){.name = "c",
-                                                             .text = "claim",
-                                                             .published = 0.7,
-                                                             .published_text = "70%",
-                                                             .unit = "ratio",
-                                                             .measured = 0.123456789,
-                                                             .low = 0.1,
-                                                             .high = 0.2,
-                                                             .verdict = "in shape",
-                                                             .explanation = "why"});
+    uint32_t claim =
+        oche_sweep_store_claim(store, &(struct oche_sweep_claim){.name = "c",
+                                                                 .text = "claim",
+                                                                 .published = 0.7,
+                                                                 .published_text = "70%",
+                                                                 .unit = "ratio",
+                                                                 .measured = 0.123456789,
+                                                                 .low = 0.1,
+                                                                 .high = 0.2,
+                                                                 .verdict = "in shape",
+                                                                 .explanation = "why",
+                                                                 .unsure = true});
+    oche_sweep_store_reading(store, claim,
+                             &(struct oche_sweep_reading){.label = "to the <letter>",
+                                                          .measured = 0.25,
+                                                          .low = NAN,
+                                                          .high = NAN,
+                                                          .verdict = "not reproduced"});
     uint32_t curve = oche_sweep_store_curve(
         store, &(struct oche_sweep_curve){.label = "GBN", .kind = "published", .y_unit = "ratio"});
     oche_sweep_store_curve_point(store, curve, 1e-3, 0.5, 0.25, 0.75);
@@ -446,6 +455,10 @@ static void test_a_figure(void **state)
     assert_string_equal(text("1/info/figure"), "fig10");
     assert_string_equal(text("1/claims/0/verdict"), "in shape");
     assert_true(number("1/claims/0/measured") == 0.123456789);
+    assert_true(number("1/claims/0/unsure") == 1);
+    assert_string_equal(text("1/claims/0/readings/0/label"), "to the <letter>");
+    assert_string_equal(text("1/claims/0/readings/0/verdict"), "not reproduced");
+    assert_true(number("1/claims/0/readings/0/measured") == 0.25);
     assert_string_equal(text("1/curves/0/kind"), "published");
     assert_true(number("1/curves/0/points/0/3") == 0.75);
     assert_string_equal(text("1/differences/0"), "another <network>");

@@ -25,14 +25,16 @@ export function distribution(runs, grid, quantity, caption) {
   const field = `${quantity}_curve`;
   const rangeOf = (run, state) =>
     run.flows.ranges.find((range) => `${range.from}-${range.to}` === state.size);
-  // [[value, percent], …]; steps beyond what so many flows can tell are left out.
+  // [[value, percent], …]; of the steps beyond what so many flows can tell the first stays: there
+  // the largest value begins, and a line without it would rise to it aslant.
   const curve = (run, state) => {
     const range = rangeOf(run, state);
     if (!range?.[field])
       return [];
     const most = 100 * (1 - 1 / range.delivered);
+    const largest = grid.findIndex((p) => p > most);
     return range[field].map((value, i) => [value, grid[i]])
-      .filter(([, p]) => p <= most || p === 100);
+      .filter(([, p], i) => i <= largest || p === 100);
   };
   const shown = (state) => runs.map((run, i) => ({ run, i, points: curve(run, state) }))
     .filter(({ points }) => points.length > 0);

@@ -63,7 +63,8 @@ export function chartsOf(document, grid, id) {
 // What a document is called in an address and in a file's name.
 export function idOf(document) {
   const name = document.kind === 'runs' ? document.scenario
-    : document.kind === 'figure' ? (document.info.figure || document.file) : 'sweep';
+    : document.kind === 'figure' ? document.info.figure || document.file.replace(/^.*\//, '')
+      : 'sweep';
   return String(name || document.kind).replace(/\.sqlite$/, '').toLowerCase()
     .replace(/[^a-z0-9]+/g, '-').replace(/^-+|-+$/g, '') || document.kind;
 }

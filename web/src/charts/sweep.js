@@ -270,7 +270,7 @@ export function sweepDistribution(sweep, id) {
     const { curves } = known[Number(state.of)];
     return sweep.done.map((_, k) => k).filter((k) => curves[k] && sweep.axes.every((_axis, i) =>
       i === along || sweep.combinations[i][k] === Number(state[`at${i}`])))
-      .map((k, i) => ({ i, curve: curves[k],
+      .map((k) => ({ i: along < 0 ? 0 : sweep.combinations[along][k], curve: curves[k],
         name: along < 0 ? 'all' : sweep.axes[along].values[sweep.combinations[along][k]] }));
   };
   return {
@@ -288,7 +288,8 @@ export function sweepDistribution(sweep, id) {
     ],
     height: (width) => (width < 520 ? 270 : 340),
     legendTitle: (state) => sweep.axes[Number(state.lines)]?.key,
-    legend: (state) => lines(state).length > 1
+    // A value without a line has no flow that was delivered; one line alone needs its name then.
+    legend: (state) => (sweep.axes[Number(state.lines)]?.values.length ?? 0) > 1
       && lines(state).map(({ name, i }) => ({ name, line: i })),
     option(context, state) {
       const shown = lines(state), { at, unit, name } = known[Number(state.of)];

@@ -17,20 +17,26 @@ const VERDICTS = {
 const verdictOf = (claim) => VERDICTS[claim.verdict]
   ?? { sign: '?', name: claim.verdict || 'no verdict', kind: 'none' };
 
-function chip(verdict) {
-  return h('span', { class: `verdict ${verdict.kind}` },
-    h('span', { class: 'sign', 'aria-hidden': 'true' }, verdict.sign), verdict.name);
+function chip(verdict, unsure) {
+  return h('span', { class: `verdict ${verdict.kind}`,
+    title: unsure ? 'The interval reaches into another verdict.' : null },
+  h('span', { class: 'sign', 'aria-hidden': 'true' }, verdict.sign),
+  verdict.name + (unsure ? '?' : ''));
 }
 
 const counts = (claims) => Object.entries(VERDICTS).map(([name, verdict]) => ({ verdict,
   count: claims.filter((claim) => claim.verdict === name).length }))
   .filter(({ count }) => count > 0);
 
+// A figure is judged, and gets its name, when all of its runs have been tried.
+const isJudged = ({ info }) => Boolean(info.figure);
+const NOT_JUDGED = 'Not judged yet: not all of its runs have been made. The same command goes on.';
+
 // All claims as one bar, with words below.
 function tally(claims) {
   const found = counts(claims);
   if (claims.length === 0)
-    return h('p', { class: 'without' }, 'The figure makes no claim.');
+    return h('p', { class: 'without' }, 'No claim is made.');
   return h('div', { class: 'tally' },
     h('div', { class: 'tally-bar', 'aria-hidden': 'true' }, found.map(({ verdict, count }) =>
       h('span', { class: verdict.kind, style: { flexGrow: String(count) } }))),
@@ -39,17 +45,18 @@ function tally(claims) {
         h('b', {}, String(count)), ' ', chip(verdict)))));
 }
 
-function measured(claim) {
-  if (claim.measured === null)
+// What a claim is about, as measured: the judged number, or that of another reading.
+function measured(claim, { measured: value, low, high } = claim) {
+  if (value === null)
     return '–';
   // In the words of the paper: per cent beside per cent.
   const unit = claim.unit === 'ratio' && /%|point/.test(claim.published_text + claim.tolerance)
     ? 'share' : claim.unit;
-  const text = format.value(claim.measured, unit);
-  if (claim.low === null || claim.high === null || claim.low === claim.high)
+  const text = format.value(value, unit);
+  if (low === null || high === null || low === high)
     return text;
-  return h('span', {}, text, h('span', { class: 'interval' }, `${format.value(claim.low, unit)} to `
-    + format.value(claim.high, unit)));
+  return h('span', {}, text, h('span', { class: 'interval' }, `${format.value(low, unit)} to `
+    + format.value(high, unit)));
 }
 
 // "loss 1e-3, scheme a; loss 1e-3, scheme b": "loss 1e-3, scheme a / b".
@@ -80,7 +87,25 @@ function claimTable(claims) {
       cell(1, claim.published_text || format.value(claim.published, claim.unit)),
       cell(2, measured(claim)),
       cell(3, claim.tolerance || '–'),
-      cell(4, chip(verdictOf(claim))))))));
+      cell(4, chip(verdictOf(claim), claim.unsure)))))),
+  claims.some(({ unsure }) => unsure) && h('p', { class: 'caption' },
+    '?: the interval reaches into another verdict.'));
+}
+
+// The claims under other readings of the paper: what the verdict would be, one column a reading.
+function readingsTable(claims) {
+  const labels = [...new Set(claims.flatMap(({ readings }) => readings.map(({ label }) => label)))];
+  if (labels.length === 0)
+    return null;
+  return scroller('Other readings', h('table', { class: 'words' },
+    h('thead', {}, h('tr', {}, ['Claim', 'Judged', ...labels].map((name) =>
+      h('th', { scope: 'col' }, name)))),
+    h('tbody', {}, claims.map((claim) => h('tr', {},
+      h('th', { scope: 'row' }, claim.text || claim.name),
+      [{ ...claim, own: true }, ...labels.map((label) =>
+        claim.readings.find((reading) => reading.label === label))].map((reading) => h('td', {},
+        reading && [measured(claim, reading), ' ',
+          chip(verdictOf(reading), reading.own && claim.unsure)])))))));
 }
 
 export function figurePage(figure, id) {
@@ -92,12 +117,14 @@ export function figurePage(figure, id) {
       h('p', { class: 'kind' }, [info.paper, info.place].filter(Boolean).join(' · ')),
       h('h1', {}, info.title || info.figure || id),
       info.description && h('p', { class: 'lead' }, info.description),
-      tally(figure.claims),
+      isJudged(figure) ? tally(figure.claims) : h('p', { class: 'without' }, NOT_JUDGED),
       h('p', { class: 'about' }, [info.mode && `${info.mode} mode`, progress(figure),
         info.repeats > 1 && `${info.repeats} repeats`, info.program].filter(Boolean).join(' · '))),
     chart && section(`${id}-figure`, 'Measured and published', h('div', { class: 'charts' },
       new ChartView({ ...chart, heading: false }).element)),
     figure.claims.length > 0 && section(`${id}-claims`, 'Claims', claimTable(figure.claims)),
+    figure.claims.some(({ readings }) => readings.length > 0) && section(`${id}-readings`,
+      'Under other readings of the paper', readingsTable(figure.claims)),
     figure.differences.length > 0 && section(`${id}-differences`,
       'Differences from the paper\u2019s set-up',
       h('ul', { class: 'differences' }, figure.differences.map((text) => h('li', {}, text)))),
@@ -118,6 +145,7 @@ function card({ one, id }, show) {
   return h('article', { class: 'card' },
     h('h3', {}, h('a', { href: `#${id}`, onclick: open }, one.info.figure || id), ' ',
       one.info.title ?? ''),
+    !isJudged(one) && h('p', { class: 'without' }, NOT_JUDGED),
     h('p', { class: 'chips' }, counts(one.claims).map(({ verdict, count }) =>
       h('span', { class: 'tally-part' }, h('b', {}, String(count)), ' ', chip(verdict)))),
     chart && new ChartView({ ...chart, heading: false, small: true }).element);

@@ -46,8 +46,8 @@ function titleOf(one) {
   if (one.kind === 'runs')
     return one.scenario || 'Run';
   if (one.kind === 'sweep')
-    return `Sweep of ${scenarioName(one.info)}`;
-  return one.info.figure || one.file.replace(/\.sqlite$/, '');
+    return `Sweep of ${scenarioName(one)}`;
+  return one.info.figure || one.file.replace(/^.*\//, '').replace(/\.sqlite$/, '');
 }
 
 const pageOf = (one, id) => ({ runs: runsPage, sweep: sweepPage,

@@ -12,8 +12,10 @@ const measured = (run) => Number(run.info.measured_ps) / 1e12;
 const sumOf = (list, key) => list.reduce((sum, one) => sum + one[key], 0);
 const held = (run, kind) => run.held.by_kind.filter((one) => !kind || one.kind === kind);
 
-// Rows of the table: [group, name, value of a run as text or null].
+// Rows of the table: [group, name, value of a run as text or null, whether a run has any of it].
 const total = (name) => (run) => format.grouped(run.totals[name] ?? 0);
+const cause = (name, text) => ['Loss and recovery', `timeouts: ${text}`,
+  total(`timeouts_${name}`), (run) => run.totals[`timeouts_${name}`] > 0];
 const of = (field, at, unit) => (run) => format.value(whole(run)[field][at], unit);
 const ROWS = [
   ['Flows', 'started', (run) => format.grouped(whole(run).started)],
@@ -36,6 +38,12 @@ const ROWS = [
     format.value(Number(run.info.jain_of_flow_goodputs ?? NaN), 'ratio')],
   ['Loss and recovery', 'data packets sent again', total('nic_retransmitted_packets')],
   ['Loss and recovery', 'ACK timeouts', total('nic_timeouts')],
+  cause('last_packet', 'the last packet was lost'),
+  cause('last_ack', 'the last ACK was lost'),
+  cause('nak_lost', 'the NAK was lost'),
+  cause('lost_twice', 'the same packet was lost twice'),
+  cause('nak_held', 'the NAK waited for its interval'),
+  cause('other', 'the answer was on its way'),
   ['Loss and recovery', 'NAKs', total('nic_naks_sent')],
   ['Loss and recovery', 'dropped by switches', (run) => format.grouped(['tor_to_host', 'tor_to_up',
     'aggregation', 'core'].reduce((sum, place) =>
@@ -85,11 +93,12 @@ function headline(runs) {
 function comparison(runs) {
   const groups = [...new Set(ROWS.map(([group]) => group))];
   const cells = (row) => [row[1], ...runs.map((run) => row[2](run) ?? '–')];
+  const isShown = ([, , , has]) => !has || runs.some(has);
   const wide = runs.length > 3;
   return h('div', { class: wide ? 'groups wide-groups' : 'groups' }, groups.map((group) =>
     scroller(group, table({ className: 'numbers',
       columns: [group, ...runs.map(({ label }) => (runs.length > 1 ? label : ''))],
-      rows: ROWS.filter((row) => row[0] === group).map(cells) }))));
+      rows: ROWS.filter((row) => row[0] === group && isShown(row)).map(cells) }))));
 }
 
 function bySize(runs) {

@@ -9,9 +9,10 @@ import { h, longTable, scroller } from './dom.js';
 const expected = (sweep) => sweep.axes.reduce((product, { values }) => product * values.length, 1)
   * Math.max(1, Number(sweep.info.repeats ?? 1));
 
-// "lossy" of scenarios/lossy.yaml.
-export const scenarioName = (info) =>
-  (info.scenario ?? '').replace(/^.*\//, '').replace(/\.ya?ml$/, '') || 'Sweep';
+// The name that the scenario gives itself, else "lossy" of scenarios/lossy.yaml.
+export const scenarioName = ({ info, parameters }) =>
+  parameters.find(([key]) => key === 'name')?.[1]
+    || (info.scenario ?? '').replace(/^.*\//, '').replace(/\.ya?ml$/, '') || 'Sweep';
 
 // How far it came, in words.
 export function progress(sweep) {
@@ -56,7 +57,7 @@ export function sweepPage(sweep, id) {
   return h('div', {},
     h('div', { class: 'title' },
       h('p', { class: 'kind' }, 'A sweep'),
-      h('h1', {}, scenarioName(info)),
+      h('h1', {}, scenarioName(sweep)),
       h('p', { class: 'lead' }, sweep.parameters.find(([key]) => key === 'description')?.[1] ?? ''),
       grid.map((axis) => h('p', { class: 'about' }, axis)),
       h('p', { class: 'about' }, [progress(sweep), info.repeats > 1
