@@ -105,13 +105,14 @@ static bool keeps(const struct scheme *scheme)
     return scheme->recovery->extend != NULL;
 }
 
-/* Both know that the other keeps what comes behind a gap, and nothing hinders them. */
-static void plan_exact(struct qp_work_plan *plan)
+/*
+ * Selective repeat sends a packet again once, and leaves what is refused then, for want of a
+ * receive, to the timer: here there is always one.
+ */
+static void plan_receives(struct qp_work_plan *plan)
 {
     const uint32_t slots = RECEIVES_MOST / plan->max_length;
 
-    plan->exact = true;
-    plan->pair.extensions = true;
     plan->slots = slots < MAX_SLOTS ? slots : MAX_SLOTS;
     plan->pair.send_depth = plan->pair.send_depth < 4 ? plan->pair.send_depth : 4;
     plan->receive_gap = 0;
@@ -190,8 +191,11 @@ static void make_plan(struct qp_work *w, const struct scheme of_side[2], uint64_
     o->recv_depth = MAX_SLOTS;
     plan->eagerness = 1u << qp_work_below(w, 4);
     plan->receive_gap = gaps[qp_work_below(w, 4)];
-    if (plan->timerless && keeps(&of_side[0]) && keeps(&of_side[1]) && qp_work_below(w, 2) == 0)
-        plan_exact(plan);
+    if (plan->timerless && (keeps(&of_side[0]) || keeps(&of_side[1])))
+        plan_receives(plan);
+    plan->exact =
+        plan->timerless && keeps(&of_side[0]) && keeps(&of_side[1]) && qp_work_below(w, 2) == 0;
+    o->extensions |= plan->exact; /* from the first packet on */
 }
 
 /* ---- posting ---- */
@@ -301,21 +305,20 @@ static void make_item(struct qp_work *w, int side, struct qp_item *item)
         item->flags |= OCHE_WORK_FENCE;
 }
 
-/* Cuts the one SGE into up to four. */
-static void scatter_sges(struct qp_work *w, struct oche_send_work *work)
+/* Cuts the one SGE into up to four. Returns how many. */
+static uint8_t scatter_sges(struct qp_work *w, struct oche_sge *sge)
 {
-    const struct oche_sge whole = work->sge[0];
+    const struct oche_sge whole = sge[0];
     const uint32_t pieces = 1 + qp_work_below(w, 4);
     uint32_t done = 0;
 
     for (uint32_t i = 0; i < pieces; i++) {
         const uint32_t left = whole.length - done;
         const uint32_t length = i == pieces - 1 ? left : qp_work_below(w, left + 1);
-        work->sge[i] =
-            (struct oche_sge){.va = whole.va + done, .length = length, .lkey = whole.lkey};
+        sge[i] = (struct oche_sge){.va = whole.va + done, .length = length, .lkey = whole.lkey};
         done += length;
     }
-    work->sge_count = (uint8_t)pieces;
+    return (uint8_t)pieces;
 }
 
 static struct oche_send_work work_of(struct qp_work *w, int side, const struct qp_item *item)
@@ -333,7 +336,7 @@ static struct oche_send_work work_of(struct qp_work *w, int side, const struct q
         work.flags |= OCHE_WORK_INLINE;
         work.inline_data = w->pair->side[side].memory + item->from;
     } else if (item->opcode <= OCHE_WORK_READ) {
-        scatter_sges(w, &work);
+        work.sge_count = scatter_sges(w, work.sge);
     }
     return work;
 }
@@ -366,7 +369,12 @@ static void post_receives(struct qp_work *w, int side)
     while (r->posted - r->done < w->plan.slots && r->posted < w->plan.works &&
            w->way[side].failed == NONE && r->next <= w->pair->now) {
         const uint32_t at = RECEIVES + r->posted % w->plan.slots * w->plan.max_length;
-        pair_post_recv(w->pair, side, RECEIVE_ID + r->posted, at, w->plan.max_length);
+        struct oche_recv_work work = {
+            .wr_id = RECEIVE_ID + r->posted,
+            .sge[0] = {.va = PAIR_VA + at, .length = w->plan.max_length, .lkey = PAIR_KEY}};
+        work.sge_count = scatter_sges(w, work.sge);
+        const int error = oche_qp_post_recv(w->pair->side[side].qp[0], &work);
+        QP_WORK_CHECK(w, error == 0, "side %d: receive %u: error %d", side, r->posted, error);
         r->posted++;
         if (w->plan.receive_gap > 0)
             r->next = w->pair->now + oche_random_below(&w->random, w->plan.receive_gap);
