@@ -26,7 +26,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/support/dcqcn_fluid.h"
+#include "model/dcqcn_fluid.h"
+#include "model/fluid_summary.h"
 #include "tests/support/small_world.h"
 #include "tests/support/test.h"
 
@@ -36,6 +37,8 @@
 #define WINDOWS  ((unsigned)(DURATION / WINDOW))
 #define STEADY   10 /* windows from 0.05 s on */
 #define FAIR_BPS 20e9
+#define SENDERS  2
+#define RECEIVER 2
 
 /* The claims. */
 #define FLUID_S            0.040
@@ -93,89 +96,67 @@ static struct outcome judge(const struct run *run)
 
 /* ---- by the fluid model ---- */
 
-struct fluid_watch {
-    struct run run;
-    double step, last_unequal; /* the last time when the rates differ by 10 % of the fair share */
-};
-
-static void watch_fluid(void *context, double time, const double rates[2], double queue)
+/* The model of what `small` simulates. */
+static struct oche_dcqcn_model model_of(const struct small_world *small)
 {
-    struct fluid_watch *watch = context;
-    unsigned window = (unsigned)((time - watch->step / 2) * (double)(OCHE_SEC / WINDOW));
+    struct oche_dcqcn_model model = oche_dcqcn_model();
 
-    (void)queue;
-    for (unsigned i = 0; i < 2; i++)
-        watch->run.bits[i][window] += rates[i] * watch->step;
-    if (fabs(rates[0] - rates[1]) >= 0.1 * FAIR_BPS)
-        watch->last_unequal = time;
-}
-
-static struct fluid_watch fluid(const struct dcqcn_fluid *model)
-{
-    struct fluid_watch watch = {.step = model->step};
-
-    dcqcn_fluid_run(model, (double)DURATION / (double)OCHE_SEC, watch_fluid, &watch);
-    return watch;
-}
-
-static struct dcqcn_fluid fluid_strawman(double rai)
-{
-    struct dcqcn_fluid model = dcqcn_fluid_deployed();
-
-    model.kmin = model.kmax = 40000;
-    model.pmax = 1;
-    model.g = 1.0 / 16;
-    model.timer = 1.5e-3;
-    model.byte_counter = 150e3;
-    model.rai = rai;
+    oche_dcqcn_model_take(&model, &small->config.cc->table, small->cc_params);
+    oche_dcqcn_model_take(&model, &oche_switch_params, &small->config.switches);
     return model;
 }
 
-static void print_fluid(const char *name, const struct fluid_watch *watch)
-{
-    struct outcome outcome = judge(&watch->run);
+struct fluid_watch {
+    struct oche_fluid_summary whole, window;
+};
 
-    print_message("fluid %-9s first fair window ends at %.3f s, rates differ by less than 10 %% "
-                  "from %.4f s on, means %.2f and %.2f Gbit/s, ratio %.3f\n",
-                  name, outcome.first_s, watch->last_unequal, outcome.mean[0] / 1e9,
-                  outcome.mean[1] / 1e9, outcome.ratio);
+static void watch_fluid(void *context, const struct oche_fluid *fluid, double begin_s, double end_s)
+{
+    struct fluid_watch *watch = context;
+
+    oche_fluid_summary_step(&watch->whole, fluid, begin_s, end_s);
+    oche_fluid_summary_step(&watch->window, fluid, begin_s, end_s);
 }
 
-/* Each line of REFERENCE A.6's table, so that the model here is the one that was meant there. */
-static void test_fluid_model(void **state)
+static struct run windows_of(struct oche_fluid *fluid, struct fluid_watch *watch)
 {
-    struct dcqcn_fluid model = dcqcn_fluid_deployed();
-    struct fluid_watch watch = fluid(&model);
+    const double window = (double)WINDOW / (double)OCHE_SEC;
+    struct run run = {0};
 
-    (void)state;
-    print_fluid("deployed", &watch);
-    assert_true(fabs(watch.last_unequal - 0.040) < 0.0005);
-    model.timer = 100e-6;
-    assert_true(fabs(fluid(&model).last_unequal - 0.078) < 0.0005);
-    model = dcqcn_fluid_deployed(); /* cut-off marking, fast timer */
-    model.kmin = model.kmax = 40000;
-    model.pmax = 1;
-    model.g = 1.0 / 16;
-    assert_true(fabs(fluid(&model).last_unequal - 0.10) < 0.005);
-    model = fluid_strawman(40e6); /* RED marking, slow timer */
-    model.kmin = 5000;
-    model.kmax = 200000;
-    model.pmax = 0.01;
-    assert_true(fabs(fluid(&model).last_unequal - 0.14) < 0.005);
-    model = fluid_strawman(40e6);
-    watch = fluid(&model);
-    print_fluid("A.6", &watch);
-    assert_true(fabs(judge(&watch.run).mean[1] - 0.15e9) < 0.02e9);
-    model = fluid_strawman(5e6);
-    watch = fluid(&model);
-    print_fluid("strawman", &watch);
-    assert_true(judge(&watch.run).first_s == INFINITY);
+    for (unsigned w = 0; w < WINDOWS; w++) {
+        oche_fluid_summary_begin(&watch->window, fluid, w * window);
+        assert_true(oche_fluid_run(fluid, (w + 1) * window, watch_fluid, watch));
+        oche_fluid_summary_end(&watch->window, fluid);
+        for (unsigned i = 0; i < SENDERS; i++)
+            run.bits[i][w] = watch->window.rate_mean[i] * window;
+        oche_fluid_summary_free(&watch->window);
+    }
+    return run;
+}
+
+/* *equal_s: from when on the rates are within 10 % of the fair share of each other. */
+static struct outcome run_fluid(const char *name, const struct small_world *small, double *equal_s)
+{
+    const struct oche_fluid_flow flows[SENDERS] = {{40e9, 0, 1}, {5e9, 0, 1}};
+    struct oche_dcqcn_model model = model_of(small);
+    struct oche_fluid *fluid = oche_dcqcn_fluid_create(&model, flows, SENDERS, &OCHE_FLUID_OPTIONS);
+    struct fluid_watch watch;
+
+    oche_fluid_summary_begin(&watch.whole, fluid, 0);
+    struct run run = windows_of(fluid, &watch);
+    struct outcome outcome = judge(&run);
+
+    *equal_s = watch.whole.converged_s;
+    oche_fluid_summary_free(&watch.whole);
+    oche_fluid_free(fluid);
+    print_message("fluid %-9s first fair window ends at %.3f s, rates differ by less than 10 %% "
+                  "from %.4f s on, means %.2f and %.2f Gbit/s, ratio %.3f\n",
+                  name, outcome.first_s, *equal_s, outcome.mean[0] / 1e9, outcome.mean[1] / 1e9,
+                  outcome.ratio);
+    return outcome;
 }
 
 /* ---- by packets ---- */
-
-#define SENDERS  2
-#define RECEIVER 2
 
 static void watch_packets(void *context, uint32_t node, const struct oche_trace_record *record)
 {
@@ -281,9 +262,12 @@ static struct summary run_all(const char *name, struct small_world *small)
 static void test_deployed(void **state)
 {
     struct small_world small;
+    double equal_s;
 
     (void)state;
     begin(&small);
+    run_fluid("deployed", &small, &equal_s);
+    assert_true(fabs(equal_s - FLUID_S) < 0.0005);
     struct summary sum = run_all("deployed", &small);
     assert_true(sum.median_first_s >= LEAST_FIRST_S && sum.median_first_s <= MOST_FIRST_S);
     assert_true(sum.least_ratio >= 1 / SEED_RATIO && sum.greatest_ratio <= SEED_RATIO);
@@ -300,10 +284,12 @@ static void expect_unfair(const struct summary *sum)
 static void test_strawman(void **state)
 {
     struct small_world small;
+    double equal_s;
 
     (void)state;
     begin(&small);
     make_strawman(&small, 5 * OCHE_MBPS, 50 * OCHE_MBPS);
+    assert_true(run_fluid("strawman", &small, &equal_s).first_s == INFINITY);
     struct summary sum = run_all("strawman", &small);
     expect_unfair(&sum);
 }
@@ -311,10 +297,12 @@ static void test_strawman(void **state)
 static void test_strawman_of_the_fluid_model(void **state)
 {
     struct small_world small;
+    double equal_s;
 
     (void)state;
     begin(&small);
     make_strawman(&small, 40 * OCHE_MBPS, 200 * OCHE_MBPS);
+    assert_true(run_fluid("A.6", &small, &equal_s).first_s == INFINITY);
     struct summary sum = run_all("A.6", &small);
     expect_unfair(&sum);
 }
@@ -322,7 +310,6 @@ static void test_strawman_of_the_fluid_model(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fluid_model),
         cmocka_unit_test(test_deployed),
         cmocka_unit_test(test_strawman),
         cmocka_unit_test(test_strawman_of_the_fluid_model),

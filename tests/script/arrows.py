@@ -24,7 +24,8 @@ ARROWS = {
     "results": ["results/", "core/base.h", "core/param.h"],
     "rogue": ["rogue/", "core/base.h", "core/param.h", "core/random.h"],
     "lab": ["lab/", "sim/", "results/", "core/"],
-    "cli": ["cli/", "lab/", "core/", "fabric/", "sim/", "device/", "results/", "rogue/"],
+    "model": ["model/", "core/"],
+    "cli": ["cli/", "lab/", "model/", "core/", "fabric/", "sim/", "device/", "results/", "rogue/"],
 }
 
 PURE = ("core", "fabric")
@@ -163,6 +164,9 @@ def self_test():
         "lab/good.c": ('#include "sim/world/world.h"\n#include "results/store.h"\n', None),
         "lab/device.c": ('#include "device/loop.h"\n', "must not include device/loop.h"),
         "lab/cli.c": ('#include "cli/summary.h"\n', "must not include cli/summary.h"),
+        "model/good.c": ('#include "core/cc/cc.h"\n#include <math.h>\n', None),
+        "model/sim.c": ('#include "sim/world/world.h"\n', "must not include sim/world/world.h"),
+        "sim/model.c": ('#include "model/fluid.h"\n', "must not include model/fluid.h"),
         "cli/good.c": ('#include "lab/point.h"\n#include "device/loop.h"\n'
                        '#include "sim/world.h"\n', None),
         "core/header.c": ("#include <time.h>\n", "must not include <time.h>"),

@@ -8,8 +8,8 @@ usage: house.py ROOT
 import os
 import sys
 
-FOLDERS = ("core", "fabric", "sim", "device", "results", "lab", "rogue", "cli", "web", "tests",
-           "tools", ".ci")
+FOLDERS = ("core", "fabric", "sim", "device", "results", "lab", "model", "rogue", "cli", "web",
+           "tests", "tools", ".ci")
 SOURCES = (".c", ".h", ".py", ".sh", ".js", ".mjs", ".css", "meson.build")
 
 
