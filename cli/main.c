@@ -20,6 +20,7 @@ static const struct command {
     {"run", oche_cmd_run, "simulate a scenario, or several variants of one"},
     {"reproduce", oche_cmd_reproduce, "run a paper's figures and judge what it says of them"},
     {"sweep", oche_cmd_sweep, "run a grid of variants of a scenario, with many seeds"},
+    {"fluid", oche_cmd_fluid, "solve the fluid model of DCQCN or TIMELY"},
     {"wire", oche_cmd_wire, "judge and list the RoCEv2 packets of a capture"},
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

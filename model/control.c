@@ -11,6 +11,8 @@
 #define LONG_TURN  0.2   /* radians of argument that one step may turn */
 #define FIRST_STEP 1e-3  /* relative */
 #define LAST_STEP  1e-10 /* relative: a turn within this is a jump: a root on the axis */
+#define FAINT      1e-3  /* a loop of less gain does not come back to 1 */
+#define ALONE      0.01  /* s^degree has the rest beside it, by which the argument can still turn */
 
 /* One walk: a frequency, the value there, and the argument as it was followed. */
 struct walk {
@@ -70,7 +72,7 @@ struct oche_margin oche_phase_margin(oche_transfer *loop, void *context, struct 
     struct walk walk = begin(loop, context, band.low);
     struct oche_margin least = {.phase_deg = INFINITY};
 
-    while (walk.frequency < band.high) {
+    while (walk.frequency < band.high && cabs(walk.value) > FAINT) {
         struct walk before = walk;
         double frequency;
 
@@ -85,6 +87,16 @@ struct oche_margin oche_phase_margin(oche_transfer *loop, void *context, struct 
     return least;
 }
 
+/* Whether nothing but s^degree is left of the function. */
+static bool is_alone(const struct walk *walk, unsigned degree)
+{
+    double complex highest = 1;
+
+    for (unsigned i = 0; i < degree; i++)
+        highest *= I * walk->frequency;
+    return cabs(walk->value / highest - 1) < ALONE;
+}
+
 int oche_unstable_roots(oche_transfer *characteristic, void *context, unsigned degree,
                         struct oche_band band)
 {
@@ -94,7 +106,7 @@ int oche_unstable_roots(oche_transfer *characteristic, void *context, unsigned d
     double turned = remainder(walk.argument - at_zero, 2 * PI);
 
     turned -= walk.argument;
-    while (walk.frequency < band.high && !walk.lost)
+    while (walk.frequency < band.high && !walk.lost && !is_alone(&walk, degree))
         step(&walk);
     turned += walk.argument;
     /* Without roots on the right it turns by degree * pi/2; each of them takes pi away. */

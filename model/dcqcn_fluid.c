@@ -13,9 +13,40 @@
 #include "core/cc/cc.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-#define LEAST_DELAY     100e-9
+#define LEAST_DELAY     (100 * OCHE_NS)
 
 /* ---- parameters ---- */
+
+static const struct oche_param link_rows[] = {
+    {.name = "capacity",
+     .unit = OCHE_UNIT_BPS,
+     .offset = offsetof(struct oche_dcqcn_link_params, capacity_bps),
+     .preset.u = 40 * OCHE_GBPS,
+     .minimum.u = OCHE_MBPS,
+     .maximum.u = 100000 * OCHE_GBPS,
+     .where = "REFERENCE A.5",
+     .help = "of the bottleneck"},
+    {.name = "packet",
+     .unit = OCHE_UNIT_BYTES,
+     .offset = offsetof(struct oche_dcqcn_link_params, packet_bytes),
+     .preset.u = 1000,
+     .minimum.u = 1,
+     .maximum.u = 1 << 20,
+     .where = "REFERENCE A.5",
+     .help = "size of every packet, on the line"},
+    {.name = "delay",
+     .unit = OCHE_UNIT_TIME,
+     .offset = offsetof(struct oche_dcqcn_link_params, delay),
+     .preset.u = 4 * OCHE_US,
+     .minimum.u = LEAST_DELAY,
+     .maximum.u = OCHE_SEC,
+     .where = "REFERENCE A.5",
+     .help = "from a mark to the rate that answers it, at the queue"},
+};
+const struct oche_param_table oche_dcqcn_link_params = {.params = link_rows,
+                                                        .count = COUNT_OF(link_rows),
+                                                        .struct_bytes =
+                                                            sizeof(struct oche_dcqcn_link_params)};
 
 #define FIELD(member)                                                                              \
     {                                                                                              \
@@ -25,11 +56,19 @@ static const struct known {
     const char *name;
     size_t offset;
 } known[] = {
-    FIELD(kmin),          FIELD(kmax),
-    FIELD(pmax),          FIELD(g),
-    FIELD(initial_alpha), FIELD(alpha_interval),
-    FIELD(cnp_interval),  FIELD(timer),
-    FIELD(byte_counter),  FIELD(fast_recovery_steps),
+    FIELD(capacity),
+    FIELD(packet),
+    FIELD(delay),
+    FIELD(kmin),
+    FIELD(kmax),
+    FIELD(pmax),
+    FIELD(g),
+    FIELD(initial_alpha),
+    FIELD(alpha_interval),
+    FIELD(cnp_interval),
+    FIELD(timer),
+    FIELD(byte_counter),
+    FIELD(fast_recovery_steps),
     FIELD(rai),
 };
 
@@ -60,16 +99,22 @@ void oche_dcqcn_model_take(struct oche_dcqcn_model *model, const struct oche_par
     }
 }
 
-struct oche_dcqcn_model oche_dcqcn_model(void)
+static void take_defaults(struct oche_dcqcn_model *model, const struct oche_param_table *table)
 {
-    struct oche_dcqcn_model model = {.capacity = 40e9, .packet = 1000, .delay = 4e-6};
-    const struct oche_param_table *table = &oche_cc_find("dcqcn")->table;
     void *values = malloc(table->struct_bytes);
 
     OCHE_MUST(values != NULL);
     oche_param_defaults(table, values);
-    oche_dcqcn_model_take(&model, table, values);
+    oche_dcqcn_model_take(model, table, values);
     free(values);
+}
+
+struct oche_dcqcn_model oche_dcqcn_model(void)
+{
+    struct oche_dcqcn_model model = {0};
+
+    take_defaults(&model, &oche_dcqcn_link_params);
+    take_defaults(&model, &oche_cc_find("dcqcn")->table);
     return model;
 }
 
@@ -77,7 +122,7 @@ const char *oche_dcqcn_model_check(const struct oche_dcqcn_model *model)
 {
     if (model->kmin > model->kmax)
         return "kmin: is above kmax; make it kmax or less";
-    if (model->delay < LEAST_DELAY)
+    if (model->delay < (double)LEAST_DELAY / (double)OCHE_SEC)
         return "delay: is below 100ns; the model needs some, and a network has more";
     if (model->packet > model->byte_counter)
         return "byte_counter: is less than a packet; make it packet or more";

@@ -10,6 +10,7 @@
 #ifndef OCHE_MODEL_DCQCN_FLUID_H
 #define OCHE_MODEL_DCQCN_FLUID_H
 
+#include "core/base.h"
 #include "core/param.h"
 #include "model/fluid.h"
 
@@ -22,15 +23,22 @@ struct oche_dcqcn_model {
     double timer, byte_counter, fast_recovery_steps, rai;
 };
 
+/* What the scheme and the switch do not say: the defaults are REFERENCE A.5's. */
+struct oche_dcqcn_link_params {
+    uint64_t capacity_bps, packet_bytes;
+    oche_time delay;
+};
+extern const struct oche_param_table oche_dcqcn_link_params;
+
 /*
- * Capacity 40 Gbit/s, packets of 1000 bytes, a delay of 4 us, and the defaults of core/cc's dcqcn.
- * Kmin, Kmax and Pmax are the switch's: to be taken from there.
+ * The defaults of oche_dcqcn_link_params and of core/cc's dcqcn. Kmin, Kmax and Pmax are the
+ * switch's: to be taken from there.
  */
 struct oche_dcqcn_model oche_dcqcn_model(void);
 
 /*
- * Takes from a parameter table every value that the model knows, by name: the table of core/cc's
- * dcqcn (g, timer, byte_counter, …), the switch's (kmin, kmax, pmax).
+ * Takes from a parameter table every value that the model knows, by name: the table above, that of
+ * core/cc's dcqcn (g, timer, byte_counter, …), the switch's (kmin, kmax, pmax).
  */
 void oche_dcqcn_model_take(struct oche_dcqcn_model *model, const struct oche_param_table *table,
                            const void *values);

@@ -6,9 +6,12 @@
 #include <stdlib.h>
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-#define LEAST_SHARE     1e-4 /* of the capacity: rates do not fall below */
-#define PAST            3    /* times the oldest feedback in use: what is remembered, */
-#define PAST_MORE       0.01 /* and so many seconds */
+#define LEAST_SHARE     1e-4  /* of the capacity: rates do not fall below */
+#define PAST            3     /* times the oldest feedback in use: what is remembered, */
+#define PAST_MORE       0.01  /* and so many seconds */
+#define AGE_ERROR       1e-12 /* seconds */
+#define AGE_ROUNDS      60
+#define SECANTS         8
 
 /* ---- parameters ---- */
 
@@ -89,6 +92,7 @@ struct timely {
     struct oche_fluid fluid;
     struct oche_timely_model model;
     double least_rate;
+    double late; /* the last answer of find_age */
 };
 
 /* How often a flow looks: tau_i. */
@@ -97,10 +101,71 @@ static double look_interval(const struct oche_timely_model *m, double rate)
     return fmax(8 * m->segment / rate, m->min_rtt);
 }
 
-/* Age of what a flow hears: t'. */
+/* Age of what a flow hears, t', if the packet that it hears of had met such a queue. */
 static double age(const struct oche_timely_model *m, double queue)
 {
     return 8 * (fmax(queue, 0) + m->packet) / m->capacity + m->delay;
+}
+
+/* How much older the packet is of which one hears after `late` than it can be: falls in `late`. */
+static double too_late(const struct timely *t, const struct oche_ode *ode, double time, double late)
+{
+    double queue;
+
+    oche_ode_past(ode, time, late, 0, 1, &queue);
+    return age(&t->model, queue) - late;
+}
+
+/* By false position (Illinois), from the least that it can be up: always finds it. */
+static double find_age_surely(const struct timely *t, const struct oche_ode *ode, double time)
+{
+    double low = age(&t->model, 0), above = too_late(t, ode, time, low);
+    double high = low, below = above;
+
+    while (below > 0) {
+        low = high;
+        above = below;
+        high += below + AGE_ERROR;
+        below = too_late(t, ode, time, high);
+    }
+    for (unsigned i = 0; i < AGE_ROUNDS && high - low > AGE_ERROR && above > below; i++) {
+        double middle = low + (high - low) * above / (above - below);
+        double value = too_late(t, ode, time, middle);
+
+        if (value > 0) {
+            low = middle;
+            above = value;
+            below /= 2;
+        } else {
+            high = middle;
+            below = value;
+            above /= 2;
+        }
+    }
+    return high;
+}
+
+/*
+ * Age of what flows hear at `time`, of which the packet's own queueing is a part: by secants from
+ * what it was a moment ago, which is near.
+ */
+static double find_age(struct timely *t, const struct oche_ode *ode, double time)
+{
+    double least = age(&t->model, 0), before = fmax(t->late, least);
+    double wrong_before = too_late(t, ode, time, before), now = before + wrong_before;
+
+    for (unsigned i = 0; i < SECANTS && now >= least; i++) {
+        double wrong = too_late(t, ode, time, now), slope = (wrong - wrong_before) / (now - before);
+
+        if (fabs(wrong) < AGE_ERROR)
+            return t->late = now;
+        if (!(slope < 0))
+            break;
+        before = now;
+        wrong_before = wrong;
+        now -= wrong / slope;
+    }
+    return t->late = find_age_surely(t, ode, time);
 }
 
 /* How much a look changes the rate; `queueing` in seconds. */
@@ -124,7 +189,7 @@ static void slope(void *context, const struct oche_ode *ode, double time, const 
     struct timely *t = context;
     const struct oche_timely_model *m = &t->model;
     size_t n = t->fluid.flow_count;
-    double seen, before, late = age(m, state[0]);
+    double seen, before, late = find_age(t, ode, time);
 
     out[0] = oche_fluid_queue_slope(&t->fluid, state + 1);
     oche_ode_past(ode, time, late, 0, 1, &seen);
@@ -155,7 +220,7 @@ static void begin_step(void *context, const struct oche_ode *ode, double time, d
         if (t->fluid.active[i])
             slowest = fmin(slowest, fmax(state[1 + i], t->least_rate));
     t->fluid.system.longest_delay =
-        PAST * (age(&t->model, state[0]) + look_interval(&t->model, slowest) + step) + PAST_MORE;
+        PAST * (t->late + look_interval(&t->model, slowest) + step) + PAST_MORE;
 }
 
 static void start(const struct oche_fluid *fluid, double rate_bps, double *components)

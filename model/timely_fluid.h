@@ -5,6 +5,10 @@
  * packet and `delay`; a flow looks again after a segment, or min_rtt if that is more. No
  * hyperactive increase.
  *
+ * One difference from the published model: that takes the present queue for the one that the
+ * packet met of which a flow hears now. Where a queue grows by the capacity or more, such feedback
+ * would never come. Here the packet's own queue counts; at a fixed point both are the same.
+ *
  * Original: between t_low and t_high the rate rises while the gradient is 0 or less, so there is no
  * fixed point. Patched: rise and fall are weighted by the gradient, and the fall follows the
  * queue's distance from t_low: one fixed point.

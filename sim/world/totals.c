@@ -97,6 +97,11 @@ const struct oche_topology *oche_world_topology(const struct oche_world *world)
     return &world->topology;
 }
 
+const struct oche_topology_routes *oche_world_routes(const struct oche_world *world)
+{
+    return &world->routes;
+}
+
 const struct oche_flows *oche_world_flows(const struct oche_world *world)
 {
     return &world->flows;

@@ -60,6 +60,33 @@ static uint32_t full_frame_bytes(const struct oche_world_config *config)
     return oche_frame_bytes(0x06, (uint32_t)config->hosts.mtu_bytes, config->hosts.ipv6);
 }
 
+void oche_world_switch_config(const struct oche_world *world, uint32_t number,
+                              struct oche_switch_config *config,
+                              struct oche_switch_port_config *ports)
+{
+    const struct oche_topology *topology = &world->topology;
+    uint32_t node = topology->host_count + number;
+
+    *config = (struct oche_switch_config){
+        .params = &world->config->switches,
+        .node = node,
+        .seed = world->config->seed,
+        .port_count = topology->nodes[node].port_count,
+        .ports = ports,
+        .class_count = OCHE_CLASS_COUNT,
+        .lossless_classes = (1 << OCHE_CLASS_COUNT) - 1,
+        .mtu_frame_bytes = full_frame_bytes(world->config),
+        .routes = world->routes.of[number],
+    };
+    for (uint32_t port = 0; port < config->port_count; port++) {
+        const struct oche_topology_link *link = oche_topology_port_link(topology, node, port);
+        ports[port] = (struct oche_switch_port_config){
+            .rate_bps = link->rate_bps,
+            .delay = link->delay,
+            .place = (uint8_t)oche_topology_place(topology, node, port)};
+    }
+}
+
 static bool build_switches(struct oche_world *world, char *error, size_t error_bytes)
 {
     const struct oche_topology *topology = &world->topology;
@@ -68,25 +95,10 @@ static bool build_switches(struct oche_world *world, char *error, size_t error_b
     world->switches = oche_world_make(topology->switch_count, sizeof(struct oche_switch *));
     for (uint32_t i = 0; i < topology->switch_count; i++) {
         uint32_t node = topology->host_count + i;
-        struct oche_switch_config config = {
-            .params = &world->config->switches,
-            .node = node,
-            .seed = world->config->seed,
-            .port_count = topology->nodes[node].port_count,
-            .ports = ports,
-            .class_count = OCHE_CLASS_COUNT,
-            .lossless_classes = (1 << OCHE_CLASS_COUNT) - 1,
-            .mtu_frame_bytes = full_frame_bytes(world->config),
-            .routes = world->routes.of[i],
-        };
-        for (uint32_t port = 0; port < config.port_count; port++) {
-            const struct oche_topology_link *link = oche_topology_port_link(topology, node, port);
-            ports[port] = (struct oche_switch_port_config){
-                .rate_bps = link->rate_bps,
-                .delay = link->delay,
-                .place = (uint8_t)oche_topology_place(topology, node, port)};
-        }
+        struct oche_switch_config config;
         char why[256];
+
+        oche_world_switch_config(world, i, &config, ports);
         if (!oche_switch_check(&config, why, sizeof(why))) {
             snprintf(error, error_bytes, "switch: %s (at %s)", why, topology->nodes[node].name);
             return false;

@@ -11,6 +11,7 @@
 #define OCHE_SIM_WORLD_WORLD_H
 
 #include "sim/measure/timeout_causes.h"
+#include "sim/topology/routes.h"
 #include "sim/world/config.h"
 
 struct oche_world;
@@ -60,6 +61,14 @@ const struct oche_network *oche_world_network(const struct oche_world *world);
 const struct oche_topology *oche_world_topology(const struct oche_world *world);
 const struct oche_flows *oche_world_flows(const struct oche_world *world);
 const struct oche_host *oche_world_host(const struct oche_world *world, uint32_t host);
+const struct oche_topology_routes *oche_world_routes(const struct oche_world *world);
+/*
+ * How switch number 0 … switch_count - 1 was made. Its ports are written to `ports`, room for
+ * OCHE_MAX_PORTS, to which `config` then points.
+ */
+void oche_world_switch_config(const struct oche_world *world, uint32_t number,
+                              struct oche_switch_config *config,
+                              struct oche_switch_port_config *ports);
 /* Switch number 0 … switch_count - 1. */
 const struct oche_switch *oche_world_switch(const struct oche_world *world, uint32_t number);
 /*

@@ -75,6 +75,21 @@ static void test_patched(void **state)
     assert_true(later.converged_s < 0.0767 && unequal.converged_s < 0.0767);
 }
 
+/* Flows that all start at the capacity hear of it, late as that is, and the queue comes down. */
+static void test_line_rate(void **state)
+{
+    (void)state;
+    for (unsigned patched = 0; patched < 2; patched++) {
+        struct oche_timely_model model = defaults(patched);
+        const struct oche_fluid_flow flows[] = {{10e9, 0, 4}};
+        struct came_to came =
+            run_to(oche_timely_fluid_create(&model, flows, 1, &OCHE_FLUID_OPTIONS), 0.3, 0.4);
+
+        assert_true(came.queue_max < (patched ? 200e3 : 100e3));
+        assert_true(came.rates[0] > 2e9 && came.rates[0] < 2.51e9);
+    }
+}
+
 /* Once the queue stands, a difference of two rates decays by delta / (2 Seg): 76.7 ms to 1/20. */
 static void test_decay(void **state)
 {
@@ -131,9 +146,9 @@ static void test_stability(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tables),    cmocka_unit_test(test_original),
-        cmocka_unit_test(test_patched),   cmocka_unit_test(test_decay),
-        cmocka_unit_test(test_stability),
+        cmocka_unit_test(test_tables),  cmocka_unit_test(test_original),
+        cmocka_unit_test(test_patched), cmocka_unit_test(test_line_rate),
+        cmocka_unit_test(test_decay),   cmocka_unit_test(test_stability),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
