@@ -179,6 +179,7 @@ static bool run_model(struct session *session)
         .tolerance = options->tolerance > 0 ? options->tolerance : TOLERANCE,
         .scenario = session->scenario != NULL ? session->scenario->name : NULL,
         .receiver = session->scene.receiver,
+        .bottleneck = session->scene.bottleneck,
         .left_out = session->scene.left_out,
         .command = session->command,
         .csv = options->csv,

@@ -30,7 +30,7 @@ struct watch {
     uint64_t next_sample, next_dot; /* numbers of the samples to come */
     struct oche_whole_file csv;
     struct oche_results *results;
-    uint32_t queue_series, first_series; /* in the results file */
+    uint32_t queue_series, served_series, first_series; /* in the results file */
 };
 
 void oche_fluid_entry_name(const struct oche_fluid_flow_list *flows, size_t entry, char *text,
@@ -73,6 +73,16 @@ static void draw(struct watch *watch, const struct oche_fluid *fluid, double tim
     oche_text_chart_add(&watch->rates, 1, time, least);
 }
 
+/* What leaves the queue, when the rates are watch->values. */
+static double served(const struct watch *watch, double queue)
+{
+    double capacity = oche_fluid_model_capacity(watch->run->model), arriving = 0;
+
+    for (size_t i = 0; i < watch->run->flows->count; i++)
+        arriving += watch->values[i] * watch->run->flows->flows[i].count;
+    return queue > 0 ? capacity : fmin(arriving, capacity);
+}
+
 static void write_sample(struct watch *watch, const struct oche_fluid *fluid, double time)
 {
     double queue = oche_fluid_at(fluid, time, watch->values);
@@ -87,6 +97,7 @@ static void write_sample(struct watch *watch, const struct oche_fluid *fluid, do
     if (watch->results == NULL)
         return;
     oche_results_point(watch->results, watch->queue_series, stamp, queue);
+    oche_results_point(watch->results, watch->served_series, stamp, served(watch, queue));
     for (size_t i = 0; i < watch->run->flows->count; i++)
         oche_results_point(watch->results, watch->first_series + (uint32_t)i, stamp,
                            watch->values[i]);
@@ -146,7 +157,10 @@ static void store_number(struct oche_results *results, const char *key, uint64_t
 
 static void name_series(struct watch *watch)
 {
-    watch->queue_series = oche_results_series(watch->results, "queue", "bottleneck", "bytes");
+    const char *port = watch->run->scenario != NULL ? watch->run->bottleneck : "bottleneck";
+
+    watch->queue_series = oche_results_series(watch->results, "queue", port, "bytes");
+    watch->served_series = oche_results_series(watch->results, "goodput", "all", "bps");
     for (size_t i = 0; i < watch->run->flows->count; i++) {
         char name[NAME_BYTES];
 
@@ -191,8 +205,10 @@ static bool begin_results(struct watch *watch, char *error, size_t error_bytes)
     oche_results_info(watch->results, "command", run->command);
     oche_results_info(watch->results, "scenario", run->scenario != NULL ? run->scenario : "fluid");
     oche_results_info(watch->results, "description", text);
-    oche_results_info(watch->results, "label", oche_fluid_names[run->model->name]);
+    oche_results_info(watch->results, "label", "");
     oche_results_info(watch->results, "congestion_control", oche_fluid_names[run->model->name]);
+    oche_results_info(watch->results, "recovery", "none");
+    oche_results_info(watch->results, "seed", "none");
     store_number(watch->results, "simulated_ps", duration);
     store_number(watch->results, "measured_ps", duration);
     store_parameters(watch);

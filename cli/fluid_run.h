@@ -10,8 +10,8 @@ struct oche_fluid_run {
     const struct oche_fluid_model *model; /* checked */
     const struct oche_fluid_flow_list *flows;
     double duration_s, interval_s, tolerance;
-    const char *scenario; /* its name, or NULL: then these two mean nothing */
-    const char *receiver, *left_out;
+    const char *scenario; /* its name, or NULL: then these three mean nothing */
+    const char *receiver, *bottleneck, *left_out;
     const char *command; /* as typed */
     const char *csv, *out;
     bool quiet;

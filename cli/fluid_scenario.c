@@ -184,7 +184,11 @@ static bool take_world(struct oche_fluid_scene *scene, struct oche_fluid_model *
 
     if (!take_flows(scene, world, receiver, capacity, line_bytes, &delay, error, error_bytes))
         return false;
+    const struct oche_topology_port *port = oche_topology_port(topology, receiver, 0);
+
     snprintf(scene->receiver, sizeof(scene->receiver), "%s", topology->nodes[receiver].name);
+    oche_topology_port_name(topology, port->peer, port->peer_port, scene->bottleneck,
+                            sizeof(scene->bottleneck));
     model->link = (struct oche_dcqcn_link_params){capacity, line_bytes, delay};
     model->timely_params.capacity_bps = capacity;
     model->timely_params.packet_bytes = line_bytes;

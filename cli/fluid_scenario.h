@@ -16,6 +16,7 @@ struct oche_fluid_scene {
     struct oche_fluid_flow_list flows;
     double duration_s;
     char receiver[OCHE_TOPOLOGY_NAME_BYTES];
+    char bottleneck[2 * OCHE_TOPOLOGY_NAME_BYTES]; /* the port that leads there: "tor0:host3" */
     /* What the scenario says and the model does not have; "" if there is nothing. */
     char left_out[OCHE_FLUID_NOTE_BYTES];
 };

@@ -55,8 +55,8 @@ def test_run(where):
     base = sqlite3.connect(os.path.join(where, "two", "run.sqlite"))
     series = base.execute("SELECT name, entity, unit, count(*) FROM series_names JOIN series ON "
                           "id = series GROUP BY id ORDER BY id").fetchall()
-    check("series", series == [("queue", "bottleneck", "bytes", 101), ("rate", "flow 1", "bps", 101),
-                               ("rate", "flow 2", "bps", 101)])
+    check("series", series == [("queue", "bottleneck", "bytes", 101), ("goodput", "all", "bps", 101),
+                               ("rate", "flow 1", "bps", 101), ("rate", "flow 2", "bps", 101)])
     stored = base.execute("SELECT value FROM series WHERE series = (SELECT id FROM series_names "
                           "WHERE entity = 'flow 1') ORDER BY time_ps").fetchall()
     check("same numbers", all(abs(a[0] - float(b["flow1_bps"])) < 1e3
@@ -112,6 +112,13 @@ def test_scenario(where):
                  "scenario incast: what goes to host0; not in the model: rhai, sizes of flows",
                  "flows 1 to 4: each 40Gbps from 0 on"):
         check(f"scenario gives {text!r}", text in done.stdout, done)
+    done = run(INCAST, "--out", "incast", "--quiet", where=where)
+    base = sqlite3.connect(os.path.join(where, "incast", "run.sqlite"))
+    check("named as oche run does", done.returncode == 0 and
+          base.execute("SELECT value FROM info WHERE key = 'scenario'").fetchone() == ("incast",) and
+          base.execute("SELECT entity FROM series_names WHERE name = 'queue'").fetchone() ==
+          ("tor0:host0",), done)
+    base.close()
     shown = run(INCAST, "--show-defaults", "--set", "congestion_control.g=1/16", where=where)
     check("shows values", re.search(r"^  g +1/16 ", shown.stdout, re.M), shown)
     shown = run("--show-defaults", where=where)
