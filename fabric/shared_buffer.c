@@ -67,6 +67,50 @@ struct oche_buffer_plan oche_buffer_plan(const struct oche_switch_config *config
     return plan;
 }
 
+/* The longest queue for which share * queue <= t_PFC(stored * queue). */
+static double longest_queue(const struct oche_switch_config *config, double share, double stored)
+{
+    const struct oche_switch_params *params = config->params;
+    struct oche_buffer_plan plan = oche_buffer_plan(config);
+
+    if (plan.priorities == 0)
+        return (double)plan.shared; /* no PFC that it could come after */
+    if (params->threshold == OCHE_THRESHOLD_STATIC)
+        return (double)plan.xoff / share;
+    return params->beta * (double)plan.shared /
+           ((double)plan.priorities * share + params->beta * stored);
+}
+
+double oche_buffer_ecn_bound_of_paper(const struct oche_switch_config *config,
+                                      struct oche_buffer_worst worst)
+{
+    return longest_queue(config, worst.fan_out, (double)worst.classes * config->port_count);
+}
+
+/* What the reserve leaves of the shared part. */
+static double unreserved(const struct oche_switch_config *config)
+{
+    struct oche_buffer_plan plan = oche_buffer_plan(config);
+
+    return plan.shared > plan.reserve ? (double)(plan.shared - plan.reserve) : 0;
+}
+
+double oche_buffer_ecn_bound(const struct oche_switch_config *config,
+                             struct oche_buffer_worst worst)
+{
+    double bound = oche_buffer_ecn_bound_of_paper(config, worst);
+    double room = unreserved(config) / ((double)worst.classes * config->port_count);
+
+    return room < bound ? room : bound;
+}
+
+double oche_buffer_incast_queue(const struct oche_switch_config *config, unsigned fan_in)
+{
+    double queue = longest_queue(config, 1.0 / fan_in, 1), room = unreserved(config);
+
+    return room < queue ? room : queue;
+}
+
 void oche_buffer_init(struct oche_buffer *buffer, const struct oche_switch_config *config)
 {
     const struct oche_switch_params *params = config->params;

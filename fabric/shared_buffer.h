@@ -66,6 +66,33 @@ uint64_t oche_buffer_headroom(const struct oche_switch_config *config, unsigned 
 struct oche_buffer_plan oche_buffer_plan(const struct oche_switch_config *config);
 void oche_buffer_init(struct oche_buffer *buffer, const struct oche_switch_config *config);
 
+/*
+ * Whether ECN acts before PFC (DCQCN sec 4; REFERENCE A.8). In the worst case the packets in all
+ * queues that an ingress class can feed have come from it, and all other queues of the switch are
+ * as long: no ingress class is paused before some queue of `classes` classes is longer than t if
+ *
+ *     m t <= t_PFC(s),   s = c n t,    m = fan_out, c = classes, n = ports
+ *     static:  t <= t_PFC / m
+ *     dynamic: t <= beta S / (p m + beta c n); with m = n, c = p: beta S / (p n (beta + 1))
+ *
+ * and, for the reserve, if c n t <= S - reserve.
+ */
+struct oche_buffer_worst {
+    unsigned fan_out; /* egress ports that one ingress port can feed */
+    unsigned classes; /* whose queues may be that long at the same time */
+};
+/* t in bytes, 0 or more: Kmin must be at most that. */
+double oche_buffer_ecn_bound(const struct oche_switch_config *config,
+                             struct oche_buffer_worst worst);
+/* The same without the reserve, which the paper does not have. */
+double oche_buffer_ecn_bound_of_paper(const struct oche_switch_config *config,
+                                      struct oche_buffer_worst worst);
+/*
+ * Where PFC begins in a mere incast: the length of one queue, nothing else being stored, at which
+ * `fan_in` ingress ports that have sent equally much are paused.
+ */
+double oche_buffer_incast_queue(const struct oche_switch_config *config, unsigned fan_in);
+
 /* t_PFC when the shared part holds `used` bytes. */
 static inline uint64_t oche_buffer_xoff_at(const struct oche_buffer *buffer, uint64_t used)
 {

@@ -76,6 +76,14 @@ oche_time oche_path_round_trip(const struct oche_path *path, const struct oche_p
                                uint32_t bytes, uint32_t back_bytes);
 
 /*
+ * For every port of every switch, by nodes[n].first_port + port: how many ports of the switch the
+ * packets can leave by that come in there, and from how many ports those can come that leave
+ * there, on the way of any host to any other (a host's own port: 0). Both have room for every port.
+ */
+void oche_topology_fan(const struct oche_topology_routes *routes, uint32_t *fan_out,
+                       uint32_t *fan_in);
+
+/*
  * Assigns each node to one of `parts` (threads): nodes of a pod together, pods in order and in
  * blocks of equal work (work: a switch's ports, twice a host's, since hosts run the transport),
  * switches without a pod to the part most of their links lead to if that keeps the balance, else

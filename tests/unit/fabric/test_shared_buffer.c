@@ -42,6 +42,92 @@ static void paper_plan(void **state)
     assert_int_equal(oche_buffer_headroom(&rig.config, 0), 0);
 }
 
+/* "24.47 KB" / 32, which the paper prints as 0.85 KB; and "21.75 KB" (REFERENCE A.8). */
+static void paper_bounds(void **state)
+{
+    const struct oche_buffer_worst all = {.fan_out = 32, .classes = 8};
+    struct rig rig;
+
+    (void)state;
+    paper_switch(&rig);
+    double bound = oche_buffer_ecn_bound_of_paper(&rig.config, all);
+
+    assert_true(bound > 21755.5 && bound < 21755.6); /* beta = 8 */
+    rig.params.beta = 1e3;
+    bound = oche_buffer_ecn_bound_of_paper(&rig.config, all);
+    assert_true(bound > 24450 && bound < 24475); /* more beta, up to what all may have */
+    rig.params.threshold = OCHE_THRESHOLD_STATIC;
+    bound = oche_buffer_ecn_bound_of_paper(&rig.config, all);
+    assert_true(bound > 764.8 && bound < 764.9);
+}
+
+/*
+ * The worst case, carried out: all queues of the data class grow by one small packet after the
+ * other, those that ingress port 1 can feed from there. How long they are when it is paused.
+ */
+static unsigned queue_at_pause(struct rig *rig, unsigned bytes)
+{
+    unsigned ports = rig->config.port_count, queue = 0;
+
+    for (;; queue += bytes)
+        for (unsigned out = 0; out < ports; out++) {
+            assert_true(rig_in(rig, out == 1 ? 2 : 1, out, 0, (uint16_t)bytes, 0));
+            for (unsigned in = 1; in <= 2; in++)
+                if (oche_switch_is_pausing(rig->sw, in, 0) ||
+                    rig_pause_frame(rig, in, 0, 0) == 0xffff)
+                    return queue;
+        }
+}
+
+/* The bound holds, and is no smaller than it must be. */
+static void bound_carried_out(void **state)
+{
+    (void)state;
+    for (unsigned threshold = 0; threshold < 2; threshold++)
+        for (double beta = 0.25; beta < 100; beta *= 4) {
+            struct rig rig;
+
+            rig_init(&rig, 6);
+            rig.params.buffer_bytes = 1500000;
+            rig.params.threshold = threshold;
+            rig.params.beta = beta;
+            rig_make(&rig);
+            double bound = oche_buffer_ecn_bound(
+                &rig.config, (struct oche_buffer_worst){.fan_out = 5, .classes = 1});
+            double queue = queue_at_pause(&rig, 100);
+
+            /* Queues of at most the bound: nobody is paused; one packet more everywhere: paused. */
+            assert_true(queue >= bound - 100 && queue <= bound + 100);
+            rig_free(&rig);
+        }
+}
+
+/* A mere incast: where the first of `ports` - 1 senders is paused. */
+static void incast_carried_out(void **state)
+{
+    (void)state;
+    for (unsigned threshold = 0; threshold < 3; threshold++) {
+        struct rig rig;
+        unsigned queue = 0;
+        bool paused = false;
+
+        rig_init(&rig, 9);
+        rig.params.buffer_bytes = 3000000;
+        rig.params.threshold = threshold % 2;
+        rig.params.beta = threshold == 2 ? 1000 : 8; /* 1000: the reserve decides */
+        rig_make(&rig);
+        double expected = oche_buffer_incast_queue(&rig.config, 8);
+
+        for (; !paused; queue += 8 * 100)
+            for (unsigned in = 1; in < 9; in++) {
+                assert_true(rig_in(&rig, in, 0, 0, 100, 0));
+                paused |= rig_pause_frame(&rig, in, 0, 0) == 0xffff;
+            }
+        assert_true(queue >= expected && queue <= expected + 2 * 8 * 100);
+        rig_free(&rig);
+    }
+}
+
 static void dynamic_threshold(void **state)
 {
     struct rig rig;
@@ -356,17 +442,13 @@ static void empty_class_resumes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(paper_plan),
-        cmocka_unit_test(dynamic_threshold),
-        cmocka_unit_test(static_threshold),
-        cmocka_unit_test(headroom_from_link),
-        cmocka_unit_test(crossing),
-        cmocka_unit_test(crossing_reserve),
-        cmocka_unit_test(drop_tail),
-        cmocka_unit_test(mixed_classes),
-        cmocka_unit_test(empty_class_resumes),
-        cmocka_unit_test(impossible),
-        cmocka_unit_test(parameters),
+        cmocka_unit_test(paper_plan),         cmocka_unit_test(paper_bounds),
+        cmocka_unit_test(bound_carried_out),  cmocka_unit_test(incast_carried_out),
+        cmocka_unit_test(dynamic_threshold),  cmocka_unit_test(static_threshold),
+        cmocka_unit_test(headroom_from_link), cmocka_unit_test(crossing),
+        cmocka_unit_test(crossing_reserve),   cmocka_unit_test(drop_tail),
+        cmocka_unit_test(mixed_classes),      cmocka_unit_test(empty_class_resumes),
+        cmocka_unit_test(impossible),         cmocka_unit_test(parameters),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
