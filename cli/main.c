@@ -21,6 +21,7 @@ static const struct command {
     {"reproduce", oche_cmd_reproduce, "run a paper's figures and judge what it says of them"},
     {"sweep", oche_cmd_sweep, "run a grid of variants of a scenario, with many seeds"},
     {"fluid", oche_cmd_fluid, "solve the fluid model of DCQCN or TIMELY"},
+    {"buffers", oche_cmd_buffers, "divide a switch's memory; check a scenario's switches"},
     {"wire", oche_cmd_wire, "judge and list the RoCEv2 packets of a capture"},
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

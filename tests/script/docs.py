@@ -15,8 +15,8 @@ import tempfile
 
 OCHE, SOURCE, BUILD = os.environ["OCHE"], os.environ["SOURCE"], os.environ["BUILD"]
 failures = []
-MANUAL = ("oche.1", "oche-fluid.1", "oche-report.1", "oche-reproduce.1", "oche-run.1",
-          "oche-sweep.1", "oche-wire.1")
+MANUAL = ("oche.1", "oche-buffers.1", "oche-fluid.1", "oche-report.1", "oche-reproduce.1",
+          "oche-run.1", "oche-sweep.1", "oche-wire.1")
 
 
 def check(truth, *what):

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `oche buffers`: how to divide a switch's memory, and whether a scenario's switches have it so. */
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/buffers_check.h"
+#include "cli/buffers_presets.h"
+#include "cli/buffers_sizes.h"
+#include "cli/commands.h"
+#include "sim/scenario/scenario.h"
+#include "sim/scenario/units.h"
+
+#define PS_PER_M  5000 /* light in glass or copper, one way */
+#define MOST_M    1e6
+#define CABLE_M   100
+#define MOST_SIZE UINT64_C(0x7fffffff)
+
+enum key {
+    KEY_LIST_PRESETS = 256,
+    KEY_RESPONSE,
+    KEY_HEADROOM,
+    KEY_BETA,
+    KEY_KMIN,
+    KEY_ALL_PRIORITIES,
+};
+
+struct options {
+    struct oche_buffers_input input;
+    bool sized; /* an option was given that is for the arithmetic */
+    bool has_cable, has_delay;
+    const char *preset, *check;
+    bool has_buffer, has_ports, has_rate; /* given: they go before the preset's */
+    const char **sets;
+    size_t set_count;
+    bool all_priorities, list_presets;
+};
+
+/* ---- reading ---- */
+
+#define SIZE(low, high)                                                                            \
+    ((struct oche_param){                                                                          \
+        .name = "size", .unit = OCHE_UNIT_BYTES, .minimum.u = low, .maximum.u = high})
+#define COUNT(low, high)                                                                           \
+    ((struct oche_param){                                                                          \
+        .name = "number", .unit = OCHE_UNIT_COUNT, .minimum.u = low, .maximum.u = high})
+#define TIME(low, high)                                                                            \
+    ((struct oche_param){                                                                          \
+        .name = "time", .unit = OCHE_UNIT_TIME, .minimum.u = low, .maximum.u = high})
+
+static union oche_value read_value(struct oche_param param, const char *option, const char *text,
+                                   struct argp_state *state)
+{
+    union oche_value value;
+    char why[256];
+
+    if (!oche_value_parse(&param, text, &value, why, sizeof(why)))
+        argp_failure(state, 2, 0, "--%s %s: %s", option, text, why);
+    return value;
+}
+
+/* "100m", "1.5km". */
+static double read_length(const char *text, struct argp_state *state)
+{
+    char *end;
+    double length = text[0] >= '0' && text[0] <= '9' ? strtod(text, &end) : -1;
+    bool kilo = length >= 0 && strcmp(end, "km") == 0;
+
+    if (length < 0 || (!kilo && strcmp(end, "m") != 0))
+        argp_failure(state, 2, 0, "--cable %s: not a length; write it as 100m or 2km", text);
+    length *= kilo ? 1000 : 1;
+    if (!(length <= MOST_M))
+        argp_failure(state, 2, 0, "--cable %s: is more than 1000 km; write less", text);
+    return length;
+}
+
+static void read_cable(struct options *options, const char *text, struct argp_state *state)
+{
+    options->input.cable_m = read_length(text, state);
+    options->input.delay = (oche_time)(options->input.cable_m * PS_PER_M);
+    options->has_cable = true;
+}
+
+static void add_set(struct options *options, const char *set)
+{
+    options->sets = realloc(options->sets, (options->set_count + 1) * sizeof(*options->sets));
+    OCHE_MUST(options->sets != NULL);
+    options->sets[options->set_count++] = set;
+}
+
+/* Whether it is an option of the arithmetic, and then read. */
+static bool parse_size(struct options *options, int key, const char *text, struct argp_state *state)
+{
+    struct oche_buffers_input *in = &options->input;
+
+    switch (key) {
+    case 'P':
+        options->preset = text;
+        break;
+    case 'b':
+        in->buffer_bytes = read_value(SIZE(1, MOST_SIZE), "buffer", text, state).u;
+        options->has_buffer = true;
+        break;
+    case 'n':
+        in->ports = (unsigned)read_value(COUNT(1, 1024), "ports", text, state).u;
+        options->has_ports = true;
+        break;
+    case 'p':
+        in->priorities = (unsigned)read_value(COUNT(1, OCHE_CLASSES), "priorities", text, state).u;
+        break;
+    case 'r':
+        in->rate_bps = read_value((struct oche_param){.name = "rate",
+                                                      .unit = OCHE_UNIT_BPS,
+                                                      .minimum.u = OCHE_MBPS,
+                                                      .maximum.u = 10000 * OCHE_GBPS},
+                                  "rate", text, state)
+                           .u;
+        options->has_rate = true;
+        break;
+    case 'l':
+        read_cable(options, text, state);
+        break;
+    case 'd':
+        in->delay = read_value(TIME(0, 10 * OCHE_MS), "delay", text, state).u;
+        options->has_delay = true;
+        break;
+    case 'm':
+        in->mtu_bytes = read_value(SIZE(64, 65536), "mtu", text, state).u;
+        break;
+    case KEY_RESPONSE:
+        in->response = read_value(TIME(0, OCHE_MS), "response", text, state).u;
+        break;
+    case KEY_HEADROOM:
+        in->headroom_bytes = read_value(SIZE(1, MOST_SIZE), "headroom", text, state).u;
+        break;
+    case KEY_BETA:
+        in->beta = read_value((struct oche_param){.name = "beta",
+                                                  .unit = OCHE_UNIT_REAL,
+                                                  .minimum.real = 1.0 / 1024,
+                                                  .maximum.real = 1024},
+                              "beta", text, state)
+                       .real;
+        break;
+    case KEY_KMIN:
+        in->kmin_bytes = read_value(SIZE(1, MOST_SIZE), "kmin", text, state).u;
+        break;
+    default:
+        return false;
+    }
+    options->sized = true;
+    return true;
+}
+
+static void use_preset(struct options *options, struct argp_state *state)
+{
+    const char *nearest = NULL;
+    const struct oche_buffers_preset *preset = oche_buffers_preset_find(options->preset, &nearest);
+
+    if (preset == NULL)
+        argp_failure(state, 2, 0, "--preset %s: no such chip; %s%s%s", options->preset,
+                     nearest != NULL ? "did you mean " : "--list-presets lists them",
+                     nearest != NULL ? nearest : "", nearest != NULL ? "?" : "");
+    else {
+        options->input.chip = preset->chip;
+        if (!options->has_buffer)
+            options->input.buffer_bytes = preset->buffer_bytes;
+        if (!options->has_ports)
+            options->input.ports = preset->ports;
+        if (!options->has_rate)
+            options->input.rate_bps = preset->rate_bps;
+    }
+}
+
+/* No option may be without effect. */
+static void check_together(struct options *options, struct argp_state *state)
+{
+    if (options->list_presets && (options->sized || options->check != NULL))
+        argp_failure(state, 2, 0, "--list-presets goes alone");
+    if (options->check != NULL && options->sized)
+        argp_failure(state, 2, 0, "--check takes sizes from the scenario; change them with --set");
+    if (options->check == NULL && (options->set_count > 0 || options->all_priorities))
+        argp_failure(state, 2, 0, "--set and --all-priorities are for --check; give a scenario");
+    if (options->has_cable && options->has_delay)
+        argp_failure(state, 2, 0, "--cable and --delay say the same; give one");
+    if (options->has_delay)
+        options->input.cable_m = -1;
+    if (options->preset != NULL)
+        use_preset(options, state);
+}
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    struct options *options = state->input;
+
+    if (parse_size(options, key, argument, state))
+        return 0;
+    switch (key) {
+    case 'c':
+        if (options->check != NULL)
+            argp_failure(state, 2, 0, "--check %s: one scenario at a time", argument);
+        options->check = argument;
+        return 0;
+    case 's':
+        add_set(options, argument);
+        return 0;
+    case KEY_ALL_PRIORITIES:
+        options->all_priorities = true;
+        return 0;
+    case KEY_LIST_PRESETS:
+        options->list_presets = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        argp_failure(state, 2, 0, "%s: what is that? for a scenario, write --check %s", argument,
+                     argument);
+        return 0;
+    case ARGP_KEY_END:
+        check_together(options, state);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option known[] = {
+    {NULL, 0, NULL, 0, "What the switch is:", 1},
+    {"preset", 'P', "NAME", 0, "memory, ports and rate of a chip", 1},
+    {"list-presets", KEY_LIST_PRESETS, NULL, 0, "list the chips, with sources", 1},
+    {"buffer", 'b', "SIZE", 0, "B, packet memory shared by all ports; default 12MB", 1},
+    {"ports", 'n', "N", 0, "n; default 32", 1},
+    {"priorities", 'p', "N", 0, "p, PFC priorities that headroom is kept for; default 8", 1},
+    {"rate", 'r', "RATE", 0, "C, of every link; default 40Gbps", 1},
+    {"cable", 'l', "LENGTH", 0, "of every link, 5 ns a metre; default 100m", 1},
+    {"delay", 'd', "TIME", 0, "of every link, one way, instead of --cable", 1},
+    {"mtu", 'm', "SIZE", 0, "without Ethernet header and FCS; default 1500B", 1},
+    {"response", KEY_RESPONSE, "TIME", 0,
+     "from a PAUSE frame's arrival until it takes effect; default 500ns", 1},
+    {"headroom", KEY_HEADROOM, "SIZE", 0, "t_flight, instead of the formula", 1},
+    {"beta", KEY_BETA, "X", 0, "of the dynamic threshold; default 8", 1},
+    {"kmin", KEY_KMIN, "SIZE", 0, "an ECN threshold to judge", 1},
+    {NULL, 0, NULL, 0, "A scenario's switches:", 2},
+    {"check", 'c', "SCENARIO", 0,
+     "say for each kind of switch whether ECN is sure to act before PFC, and what to change", 2},
+    {"set", 's', "KEY=VALUE", 0, "override a value of the scenario", 2},
+    {"all-priorities", KEY_ALL_PRIORITIES, NULL, 0,
+     "as if data came in all PFC priorities, as in the paper; default: in one, as it does", 2},
+    {0},
+};
+
+static const struct argp argp = {
+    .options = known,
+    .parser = parse,
+    .doc = "Divides a switch's packet memory (DCQCN, SIGCOMM 2015, sec 4): headroom, static and "
+           "dynamic PFC thresholds, and the ECN threshold up to which marks are sure to come "
+           "before PAUSEs, line by line with the numbers."
+           "\vExit status: 0 yes (headroom fits, kmin is sure, the scenario's switches are sure), "
+           "or nothing was to be judged; 1 no; 2 bad arguments or a bad scenario.",
+};
+
+/* ---- doing ---- */
+
+static int check_scenario(const struct options *options)
+{
+    char message[OCHE_SCENARIO_ERROR_BYTES], error[OCHE_SCENARIO_ERROR_BYTES];
+    struct oche_scenario *scenario =
+        oche_scenario_open(options->check, options->sets, options->set_count, error, sizeof(error));
+
+    if (scenario == NULL) {
+        fprintf(stderr, "%s\n", error);
+        return 2;
+    }
+    struct oche_world *world = oche_world_create(&scenario->config, message, sizeof(message));
+    int status = 2;
+
+    if (world == NULL) {
+        oche_scenario_place(scenario, message, error, sizeof(error));
+        fprintf(stderr, "%s\n", error);
+    } else {
+        printf("%s: ", options->check);
+        status = oche_buffers_check(world, options->all_priorities, stdout) ? 0 : 1;
+    }
+    oche_world_free(world);
+    oche_scenario_close(scenario);
+    return status;
+}
+
+int oche_cmd_buffers(int argc, char **argv)
+{
+    struct options options = {
+        .input = {.buffer_bytes = 12000000,
+                  .ports = 32,
+                  .priorities = 8,
+                  .rate_bps = 40 * OCHE_GBPS,
+                  .delay = CABLE_M * PS_PER_M,
+                  .cable_m = CABLE_M,
+                  .response = 500 * OCHE_NS,
+                  .mtu_bytes = 1500,
+                  .headroom_bytes = OCHE_NEVER,
+                  .beta = 8,
+                  .kmin_bytes = OCHE_NEVER},
+    };
+    int status = 0;
+
+    argp_parse(&argp, argc, argv, 0, NULL, &options);
+    if (options.list_presets)
+        oche_buffers_presets_print(stdout);
+    else if (options.check != NULL)
+        status = check_scenario(&options);
+    else
+        status = oche_buffers_print_sizes(&options.input, stdout) ? 0 : 1;
+    free(options.sets);
+    return status;
+}

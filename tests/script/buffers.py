@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""oche buffers: the numbers of DCQCN sec 4 come out (REFERENCE A.8); the check of a scenario says
+yes, no, and advice that works; presets; bad input gets one line and status 2.
+
+Environment: OCHE, SOURCE.
+"""
+import os
+import re
+import subprocess
+import sys
+
+OCHE = os.environ["OCHE"]
+SCENARIOS = os.path.join(os.environ["SOURCE"], "scenarios")
+failures = []
+
+
+def run(*arguments):
+    return subprocess.run([OCHE, "buffers", *arguments], capture_output=True, text=True,
+                          check=False)
+
+
+def check(what, holds, result=None):
+    if not holds:
+        failures.append(what)
+        print("FAILED:", what)
+        if result is not None:
+            print(f"  status {result.returncode}\n  {result.stdout[-3000:]}\n  {result.stderr}")
+
+
+def test_paper():
+    """The paper's switch, with its 22.4 KB as an input: 24.47 KB and 21.75 KB; where it prints
+    0.85 KB, its own formula gives 0.765 KB."""
+    done = run("--headroom", "22.4KB")
+    check("status", done.returncode == 0 and done.stderr == "", done)
+    for line in ("t_flight = 22,400 B, given",
+                 "H = p n t_flight = 8 x 32 x 22,400 B = 5,734,400 B",
+                 "S = B - H = 12,000,000 B - 5,734,400 B = 6,265,600 B",
+                 "t_PFC <= S / (p n) = 6,265,600 B / (8 x 32) = 24,475 B",
+                 "t_ECN < t_PFC / n = 24,475 B / 32 = 764.8 B: less than a frame, cannot be",
+                 "t_PFC = beta (S - s) / p = 8 x (6,265,600 B - s) / 8; 6,265,600 B when all is "
+                 "free",
+                 "t_ECN < beta S / (p n (beta + 1)) = 8 x 6,265,600 B / (8 x 32 x 9) = 21,755.5 B"):
+        check(f"says {line!r}", "  " + line + "\n" in done.stdout, done)
+    preset = run("--headroom", "22.4KB", "--preset", "trident2")
+    check("its chip is the default", preset.stdout.split("\n")[1:] == done.stdout.split("\n")[1:],
+          preset)
+    check("24,475 B are not enough", run("--headroom", "22.4KB", "--kmin", "22KB").returncode == 1)
+    check("21.7 KB are", run("--headroom", "22.4KB", "--kmin", "21.7KB").returncode == 0)
+
+
+def test_formula():
+    """Headroom from the link: 40 Gbps, 100 m, 500 ns: 7500 + 2 x 1518 + 84 bytes."""
+    done = run("--cable", "100m")
+    check("headroom", "= 7,500 B + 3,036 B + 84 B = 10,620 B" in done.stdout, done)
+    check("cable and delay", run("--delay", "500ns").stdout.split("\n")[3:] ==
+          done.stdout.split("\n")[3:])
+    check("other numbers", "= 100,000 B + 18,468 B + 84 B = 118,552 B" in
+          run("--rate", "400Gbps", "--cable", "0.15km", "--mtu", "9216B", "--buffer", "64MB",
+              "--ports", "32", "--priorities", "2").stdout)
+    full = run("--preset", "tomahawk", "--cable", "1km", "--mtu", "9216B")
+    check("no memory for that", full.returncode == 1 and
+          "It would do for 3 priorities, or with shorter cables." in full.stdout, full)
+    full = run("--preset", "tomahawk", "--cable", "100km")
+    check("no memory at all", full.returncode == 1 and "Not even one priority" in full.stdout, full)
+    three = run("--preset", "tomahawk", "--cable", "1km", "--mtu", "9216B", "--priorities", "3")
+    check("three fit", three.returncode == 0 and
+          re.search(r"^3 +14.4MB +1.62MB ", three.stdout, re.M), three)
+
+
+def test_presets():
+    done = run("--list-presets")
+    check("presets", done.returncode == 0 and "DCQCN sec 4" in done.stdout, done)
+    names = re.findall(r"^(\w+) +[\d.]+MB +\d+ x ", done.stdout, re.M)
+    check("all presets work", len(names) >= 11 and all(
+        run("--preset", name, "--priorities", "1").returncode == 0 for name in names))
+    done = run("--preset", "tomahawk3", "--ports", "16")
+    check("what is given goes before", "B = 64,000,000 B, n = 16 ports, C = 400Gbps" in done.stdout,
+          done)
+
+
+def scenario(name):
+    return os.path.join(SCENARIOS, name)
+
+
+def test_check():
+    done = run("--check", scenario("incast.yaml"))
+    check("incast is sure", done.returncode == 0 and done.stderr == "" and
+          "\nECN is sure to act before PFC\n" in done.stdout, done)
+    check("its bound", "= 8 x 9,988,832 B / (8 x 16 + 8 x 1 x 17) = 302,691.8 B" in done.stdout,
+          done)
+    done = run("--check", scenario("demo.yaml"))
+    check("kinds of switches", re.findall(r"^(\d+ \w+) switches", done.stdout, re.M) ==
+          ["8 ToR", "8 aggregation", "4 core"], done)
+    # The paper's switch, all its ports and priorities; one port cannot feed itself.
+    done = run("--check", scenario("thresholds.yaml"), "--set", "switch.threshold=dynamic",
+               "--all-priorities")
+    check("as the paper has it", "/ (8 x 31 + 8 x 8 x 32) = 21,831.3 B" in done.stdout, done)
+    check("no PFC", run("--check", scenario("incast.yaml"), "--set", "switch.pfc=false")
+          .returncode == 0)
+    done = run("--check", scenario("headroom.yaml"), "--set", "switch.ecn=false")
+    check("no ECN", done.returncode == 1 and "nothing is marked" in done.stdout, done)
+
+
+def test_advice():
+    """What would do, does; and is not more than it must be."""
+    cases = [("thresholds.yaml", []), ("thresholds.yaml", ["switch.kmin=30KB"]),
+             ("incast.yaml", ["switch.kmin=310KB", "switch.kmax=400KB"]),
+             ("incast.yaml", ["switch.beta=1/50"]),
+             ("demo.yaml", ["switch.kmin=1MB", "switch.kmax=2MB"]),
+             ("incast.yaml", ["switch.threshold=static", "switch.kmin=10KB"])]
+    for name, sets in cases:
+        given = [word for one in sets for word in ("--set", one)]
+        done = run("--check", scenario(name), *given)
+        check(f"{name} {sets} is not sure", done.returncode == 1 and
+              "\nECN is not sure to act before PFC: see what would do\n" in done.stdout, done)
+        advice = set(re.findall(r"^    (switch\.\w+=\S+)", done.stdout, re.M))
+        keys = {one.split("=")[0] for one in advice}
+        check(f"{name} {sets}: there is advice", {
+            "switch.kmin", "switch.threshold" if name == "thresholds.yaml" else "switch.buffer"} <=
+              keys, done)
+        # Advice is for one kind of switch; a scenario may have several: the strictest of each.
+        for key in keys:
+            tried = [run("--check", scenario(name), *given, "--set", one).returncode
+                     for one in advice if one.startswith(key + "=")]
+            check(f"{name} {sets}: {key} does", 0 in tried, done)
+        kmin = min(int(one[12:-1]) for one in advice if one.startswith("switch.kmin="))
+        check(f"{name} {sets}: kmin is the largest", run(
+            "--check", scenario(name), *given, "--set", f"switch.kmin={kmin + 1}B").returncode == 1)
+
+
+BAD = [
+    (["--buffer", "12"], "oche buffers: --buffer 12: 12 has no unit; add one of B, "),
+    (["--ports", "0"], "oche buffers: --ports 0: 0 is out of range; from 1 to 1024"),
+    (["--priorities", "9"], "oche buffers: --priorities 9: 9 is out of range; from 1 to 8"),
+    (["--cable", "100"], "oche buffers: --cable 100: not a length; write it as 100m or 2km"),
+    (["--cable", "-1m"], "oche buffers: --cable -1m: not a length; write it as 100m or 2km"),
+    (["--cable", "1e9km"], "oche buffers: --cable 1e9km: is more than 1000 km; write less"),
+    (["--cable", "1m", "--delay", "5ns"],
+     "oche buffers: --cable and --delay say the same; give one"),
+    (["--beta", "0"], "oche buffers: --beta 0: 0 is out of range; from 1/1024 to 1024"),
+    (["--preset", "trident5"],
+     "oche buffers: --preset trident5: no such chip; did you mean trident2?"),
+    (["--preset", "x"],
+     "oche buffers: --preset x: no such chip; --list-presets lists them"),
+    (["--list-presets", "--ports", "3"], "oche buffers: --list-presets goes alone"),
+    (["--check", "no.yaml"],
+     "no.yaml: cannot be read: No such file or directory; give the path of a scenario file"),
+    (["--check", scenario("incast.yaml"), "--ports", "3"],
+     "oche buffers: --check takes sizes from the scenario; change them with --set"),
+    (["--set", "switch.kmin=1KB"],
+     "oche buffers: --set and --all-priorities are for --check; give a scenario"),
+    (["--check", scenario("incast.yaml"), "--set", "switch.kmim=1KB"],
+     '--set switch.kmim=1KB: switch.kmim: unknown key; did you mean "kmin"?'),
+    (["--check", scenario("incast.yaml"), "--set", "switch.buffer=1MB"],
+     "--set switch.buffer=1MB: switch.buffer: 1000000 bytes is less than the PFC headroom of "),
+    ([scenario("incast.yaml")], f"oche buffers: {scenario('incast.yaml')}: what is that? for a "
+                                f"scenario, write --check {scenario('incast.yaml')}"),
+]
+
+
+def test_bad_input():
+    for arguments, said in BAD:
+        done = run(*arguments)
+        whole = not said.endswith(" ")
+        right = done.stderr == said + "\n" if whole else (done.stderr.startswith(said) and
+                                                          done.stderr.count("\n") == 1)
+        check(f"{arguments}: should say {said!r}",
+              right and done.returncode == 2 and done.stdout == "", done)
+
+
+def main():
+    for test in (test_paper, test_formula, test_presets, test_check, test_advice, test_bad_input):
+        test()
+    return 1 if failures else 0
+
+
+sys.exit(main())
