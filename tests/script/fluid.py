@@ -55,8 +55,9 @@ def test_run(where):
     base = sqlite3.connect(os.path.join(where, "two", "run.sqlite"))
     series = base.execute("SELECT name, entity, unit, count(*) FROM series_names JOIN series ON "
                           "id = series GROUP BY id ORDER BY id").fetchall()
-    check("series", series == [("queue", "bottleneck", "bytes", 101), ("goodput", "all", "bps", 101),
-                               ("rate", "flow 1", "bps", 101), ("rate", "flow 2", "bps", 101)])
+    check("series", series == [
+        ("queue", "bottleneck", "bytes", 101), ("goodput", "all", "bps", 101),
+        ("rate", "flow 1", "bps", 101), ("rate", "flow 2", "bps", 101)])
     stored = base.execute("SELECT value FROM series WHERE series = (SELECT id FROM series_names "
                           "WHERE entity = 'flow 1') ORDER BY time_ps").fetchall()
     check("same numbers", all(abs(a[0] - float(b["flow1_bps"])) < 1e3
@@ -78,8 +79,8 @@ def test_tables(where):
           [False] * 4 + [True] * 4)
     done = run("--stability", "--counts", "2,10", "--delays", "4us,85us", "--csv", "stable.csv",
                where=where)
-    check("stability", done.returncode == 0 and re.search(r"^10 +8\.7 +-3\.4 !$", done.stdout, re.M),
-          done)
+    check("stability", done.returncode == 0 and
+          re.search(r"^10 +8\.7 +-3\.4 !$", done.stdout, re.M), done)
     table = rows(os.path.join(where, "stable.csv"))
     check("unstable roots", [row["unstable_roots"] for row in table] == ["0", "0", "0", "2"])
     check("swings", [float(row["queue_sd_bytes"]) > 10e3 for row in table] ==
@@ -114,10 +115,10 @@ def test_scenario(where):
         check(f"scenario gives {text!r}", text in done.stdout, done)
     done = run(INCAST, "--out", "incast", "--quiet", where=where)
     base = sqlite3.connect(os.path.join(where, "incast", "run.sqlite"))
-    check("named as oche run does", done.returncode == 0 and
-          base.execute("SELECT value FROM info WHERE key = 'scenario'").fetchone() == ("incast",) and
-          base.execute("SELECT entity FROM series_names WHERE name = 'queue'").fetchone() ==
-          ("tor0:host0",), done)
+    name = base.execute("SELECT value FROM info WHERE key = 'scenario'").fetchone()
+    port = base.execute("SELECT entity FROM series_names WHERE name = 'queue'").fetchone()
+    check("named as oche run does", done.returncode == 0 and name == ("incast",) and
+          port == ("tor0:host0",), done)
     base.close()
     shown = run(INCAST, "--show-defaults", "--set", "congestion_control.g=1/16", where=where)
     check("shows values", re.search(r"^  g +1/16 ", shown.stdout, re.M), shown)
@@ -135,7 +136,8 @@ BAD = [
     (["--model", "dcqnc"], "oche fluid: --model dcqnc: no such model; did you mean dcqcn?"),
     (["--flows", "41Gbps"], "--flows 41Gbps: is above the capacity; write at most that, or set "
                             "capacity; write 2, or 40Gbps,5Gbps@10ms, or 8x1Gbps"),
-    (["--duration", "5"], "oche fluid: --duration 5: 5 has no unit; add one of ps, ns, us, ms or s"),
+    (["--duration", "5"],
+     "oche fluid: --duration 5: 5 has no unit; add one of ps, ns, us, ms or s"),
     (["--csv", "no/x.csv"],
      "no/x.csv: cannot be written: No such file or directory; give a place that can be"),
     (["--csv", "/dev/null"], "/dev/null: not a plain file; give the name of a new one"),
