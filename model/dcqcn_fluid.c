@@ -271,12 +271,13 @@ static void slope(void *context, const struct oche_ode *ode, double time, const 
         find_events(d, ode, time);
     out[0] = oche_fluid_queue_slope(&d->fluid, rc);
     for (size_t i = 0; i < n; i++) {
-        const struct oche_dcqcn_events *e = &d->events[i];
-        double gap = rt[i] - rc[i], on = d->fluid.active[i] ? 1 : 0;
+        double on = d->fluid.active[i] ? 1 : 0;
+        struct oche_dcqcn_flow grows =
+            oche_dcqcn_slopes(m, &d->events[i], (struct oche_dcqcn_flow){alpha[i], rt[i], rc[i]});
 
-        alpha_slope[i] = on * m->g / m->alpha_interval * (e->alpha - alpha[i]);
-        rt_slope[i] = on * (m->rai * e->additive - gap * e->cuts);
-        rc_slope[i] = on * (gap * e->raises - rc[i] * alpha[i] * e->cuts) / 2;
+        alpha_slope[i] = on * grows.alpha;
+        rt_slope[i] = on * grows.target_bps;
+        rc_slope[i] = on * grows.rate_bps;
     }
 }
 

@@ -70,4 +70,23 @@ struct oche_dcqcn_events {
 struct oche_dcqcn_events oche_dcqcn_events(const struct oche_dcqcn_model *model, double mark,
                                            double rate_bps);
 
+/* Of one flow; the same struct for what each grows by in a second. */
+struct oche_dcqcn_flow {
+    double alpha, target_bps, rate_bps;
+};
+
+/* Equations 7 to 9. */
+static inline struct oche_dcqcn_flow oche_dcqcn_slopes(const struct oche_dcqcn_model *model,
+                                                       const struct oche_dcqcn_events *e,
+                                                       struct oche_dcqcn_flow now)
+{
+    double gap = now.target_bps - now.rate_bps;
+
+    return (struct oche_dcqcn_flow){
+        .alpha = model->g / model->alpha_interval * (e->alpha - now.alpha),
+        .target_bps = model->rai * e->additive - gap * e->cuts,
+        .rate_bps = (gap * e->raises - now.rate_bps * now.alpha * e->cuts) / 2,
+    };
+}
+
 #endif

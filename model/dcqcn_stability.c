@@ -11,6 +11,7 @@
 #include "model/dcqcn_stability.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "core/base.h"
 
@@ -69,39 +70,44 @@ struct linear {
     double delay, loop; /* N pmax / (Kmax - Kmin) / 8 */
 };
 
-/* The slopes of (alpha, R_T, R_C) at the fixed point's own state, if r and p were these. */
-static void slopes(const struct oche_dcqcn_model *m, const struct oche_dcqcn_point *point,
-                   double rate, double mark, double out[STATES])
-{
-    struct oche_dcqcn_events e = oche_dcqcn_events(m, mark, rate);
-    double gap = point->target_bps - point->rate_bps;
+/* What the slopes depend on: the flow now, then its rate and the mark of one delay ago. */
+enum { PAST_RATE = STATES, PAST_MARK, INPUTS };
 
-    out[ALPHA] = m->g / m->alpha_interval * (e.alpha - point->alpha);
-    out[TARGET] = m->rai * e.additive - gap * e.cuts;
-    out[RATE] = (gap * e.raises - point->rate_bps * point->alpha * e.cuts) / 2;
+static void slopes(const struct oche_dcqcn_model *m, const double in[INPUTS], double out[STATES])
+{
+    struct oche_dcqcn_events e = oche_dcqcn_events(m, in[PAST_MARK], in[PAST_RATE]);
+    struct oche_dcqcn_flow grows =
+        oche_dcqcn_slopes(m, &e, (struct oche_dcqcn_flow){in[ALPHA], in[TARGET], in[RATE]});
+
+    out[ALPHA] = grows.alpha;
+    out[TARGET] = grows.target_bps;
+    out[RATE] = grows.rate_bps;
 }
 
 static struct linear linearise(const struct oche_dcqcn_model *m,
                                const struct oche_dcqcn_point *point, double flows)
 {
-    struct oche_dcqcn_events e = oche_dcqcn_events(m, point->mark, point->rate_bps);
+    const double at[INPUTS] = {[ALPHA] = point->alpha,
+                               [TARGET] = point->target_bps,
+                               [RATE] = point->rate_bps,
+                               [PAST_RATE] = point->rate_bps,
+                               [PAST_MARK] = point->mark};
     struct linear l = {.delay = m->delay, .loop = flows * m->pmax / (m->kmax - m->kmin) / 8};
-    double more[STATES], less[STATES];
 
-    l.a[ALPHA][ALPHA] = -m->g / m->alpha_interval;
-    l.a[TARGET][TARGET] = -e.cuts;
-    l.a[TARGET][RATE] = e.cuts;
-    l.a[RATE][ALPHA] = -point->rate_bps * e.cuts / 2;
-    l.a[RATE][TARGET] = e.raises / 2;
-    l.a[RATE][RATE] = -(point->alpha * e.cuts + e.raises) / 2;
-    slopes(m, point, point->rate_bps * (1 + RELATIVE), point->mark, more);
-    slopes(m, point, point->rate_bps * (1 - RELATIVE), point->mark, less);
-    for (unsigned i = 0; i < STATES; i++)
-        l.u[i] = (more[i] - less[i]) / (2 * RELATIVE * point->rate_bps);
-    slopes(m, point, point->rate_bps, point->mark * (1 + RELATIVE), more);
-    slopes(m, point, point->rate_bps, point->mark * (1 - RELATIVE), less);
-    for (unsigned i = 0; i < STATES; i++)
-        l.v[i] = (more[i] - less[i]) / (2 * RELATIVE * point->mark);
+    for (unsigned k = 0; k < INPUTS; k++) {
+        double in[INPUTS], more[STATES], less[STATES];
+
+        memcpy(in, at, sizeof(in));
+        in[k] = at[k] * (1 + RELATIVE);
+        slopes(m, in, more);
+        in[k] = at[k] * (1 - RELATIVE);
+        slopes(m, in, less);
+        for (unsigned i = 0; i < STATES; i++) {
+            double by = (more[i] - less[i]) / (2 * RELATIVE * at[k]);
+
+            *(k < STATES ? &l.a[i][k] : k == PAST_RATE ? &l.u[i] : &l.v[i]) = by;
+        }
+    }
     return l;
 }
 

@@ -145,13 +145,73 @@ static void test_agreement(void **state)
     assert_true(stable > 5 && unstable > 5);
 }
 
+/* Upward passages of the fixed point's queue: the first, the last, how many. */
+struct passages {
+    double level, before, first, last;
+    unsigned count;
+};
+
+static void watch_passages(void *context, const struct oche_fluid *fluid, double begin, double end)
+{
+    struct passages *p = context;
+    double queue = oche_fluid_at(fluid, end, NULL);
+
+    if (p->before <= p->level && queue > p->level) {
+        p->last = end - (end - begin) * (queue - p->level) / (queue - p->before);
+        p->first = p->count++ == 0 ? p->last : p->first;
+    }
+    p->before = queue;
+}
+
+/* The delay at which the margin is 0. */
+static double edge_of(struct oche_dcqcn_model model, const struct oche_dcqcn_point *point,
+                      double flows)
+{
+    double low = 4e-6, high = 200e-6;
+
+    for (unsigned i = 0; i < 40; i++) {
+        model.delay = (low + high) / 2;
+        if (oche_dcqcn_stability(&model, point, flows).margin.phase_deg > 0)
+            low = model.delay;
+        else
+            high = model.delay;
+    }
+    return low;
+}
+
+/* Near the edge, a run swings with the frequency at which the loop's gain is 1. */
+static void test_frequency(void **state)
+{
+    (void)state;
+    for (uint32_t flows = 2; flows <= 14; flows += 6) {
+        struct oche_dcqcn_model model = deployed();
+        struct oche_dcqcn_point point = oche_dcqcn_fixed_point(&model, flows);
+        const struct oche_fluid_flow list[] = {{40e9, 0, flows}};
+        struct passages passages = {.level = point.queue};
+
+        /* A little before, so that it comes to rest, slowly. */
+        model.delay = 0.99 * edge_of(model, &point, flows);
+        struct oche_dcqcn_stability linear = oche_dcqcn_stability(&model, &point, flows);
+        struct oche_fluid *fluid = oche_dcqcn_fluid_create(&model, list, 1, &OCHE_FLUID_OPTIONS);
+
+        assert_int_equal(linear.unstable_roots, 0);
+        assert_true(oche_fluid_run(fluid, 0.2, NULL, NULL));
+        assert_true(oche_fluid_run(fluid, 0.3, watch_passages, &passages));
+        oche_fluid_free(fluid);
+        assert_true(passages.count > 20);
+        double frequency =
+            2 * 3.14159265358979 * (passages.count - 1) / (passages.last - passages.first);
+
+        assert_near(frequency, linear.margin.frequency, 0.015 * frequency);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),
-        cmocka_unit_test(test_rest),
-        cmocka_unit_test(test_statements),
-        cmocka_unit_test(test_agreement),
+        cmocka_unit_test(test_table),      cmocka_unit_test(test_rest),
+        cmocka_unit_test(test_statements), cmocka_unit_test(test_agreement),
+        cmocka_unit_test(test_frequency),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
