@@ -219,6 +219,11 @@ static bool print_table(struct session *session)
                  "--model timely: has no fixed point; timely_patched has one");
         return false;
     }
+    if (session->model.name == OCHE_FLUID_DCQCN && session->model.dcqcn.rai == 0) {
+        snprintf(session->error, ERROR_BYTES,
+                 "rai: is 0, and without additive increase there is no fixed point; make it more");
+        return false;
+    }
     return options->mode == OCHE_FLUID_FIXED_POINT
                ? oche_fluid_print_points(&grid, session->error, ERROR_BYTES)
                : oche_fluid_print_stability(&grid, session->error, ERROR_BYTES);

@@ -284,6 +284,11 @@ static void print_verdict(double margin_deg, int roots)
 
 static void print_dcqcn_point(const struct oche_dcqcn_model *model, uint32_t flows)
 {
+    if (model->rai == 0) {
+        printf(
+            "fixed point: none; without additive increase rates rest wherever no mark is made\n");
+        return;
+    }
     struct oche_dcqcn_point point = oche_dcqcn_fixed_point(model, flows);
 
     printf("fixed point: p* %.4g %% (first order %.3g %%), %s a flow, alpha %.3g", point.mark * 100,

@@ -238,6 +238,8 @@ static void print_cells(const struct oche_fluid_grid *grid, const struct cell *c
                 oche_table_cell(table, "%.1f ± %.1f", cell->queue_mean / 1e3, cell->queue_sd / 1e3);
             else if (!cell->has_point)
                 oche_table_cell(table, "–");
+            else if (cell->unstable_roots < 0)
+                oche_table_cell(table, "edge");
             else
                 oche_table_cell(table, "%.1f%s", cell->margin_deg,
                                 cell->unstable_roots == 0 ? "" : " !");
@@ -254,10 +256,11 @@ static void write_cells(const struct oche_fluid_grid *grid, const struct cell *c
             const struct cell *cell = &cells[i * grid->delay_count + k];
 
             fprintf(csv, "%u,%.9g,", grid->counts[i], grid->delays_s[k]);
-            if (cell->has_point)
-                fprintf(csv, "%.6g,%d", cell->margin_deg, cell->unstable_roots);
-            else
-                fputs(",", csv);
+            if (cell->has_point && isfinite(cell->margin_deg))
+                fprintf(csv, "%.6g", cell->margin_deg);
+            fputc(',', csv);
+            if (cell->has_point && cell->unstable_roots >= 0)
+                fprintf(csv, "%d", cell->unstable_roots);
             fprintf(csv, ",%.6g,%.6g,%.6g\n", cell->queue_mean, cell->queue_sd, cell->utilisation);
         }
 }

@@ -16,6 +16,7 @@ struct oche_dcqcn_point {
     bool on_ramp; /* p* is at most pmax: there is a queue that gives it */
     double queue; /* bytes; if not on the ramp: kmax, around which the queue then swings */
 };
+/* With an R_AI above 0; without, rates rest wherever no mark is made. */
 struct oche_dcqcn_point oche_dcqcn_fixed_point(const struct oche_dcqcn_model *model, double flows);
 
 /* Of a fixed point on the ramp, for the model's delay. */

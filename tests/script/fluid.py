@@ -155,6 +155,8 @@ BAD = [
      "oche fluid: --fixed-point and --stability do not go together; give one"),
     (["--fixed-point", "--model", "timely"],
      "--model timely: has no fixed point; timely_patched has one"),
+    (["--stability", "--set", "rai=0"],
+     "rai: is 0, and without additive increase there is no fixed point; make it more"),
     (["--counts", "2"], "oche fluid: --counts is for --fixed-point and --stability; a run takes "
                         "--flows"),
     (["--stability", "--delays", "1ns"],
