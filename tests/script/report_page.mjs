@@ -256,7 +256,7 @@ async function readsSweep(browser) {
   await page.context().close();
 }
 
-// Without points, without flows, with numbers that are none: a page all the same.
+// Without points, without axes, without flows, with numbers that are none: a page all the same.
 async function readsPoorFiles(browser) {
   const poor = `
 import sqlite3, sys
@@ -273,6 +273,22 @@ fixture.sweep(path)
 with sqlite3.connect(path) as db:
     for table in ("points", "point_values", "metrics", "distributions"):
         db.execute("DELETE FROM " + table)
+path = sys.argv[2] + "/along/sweep.sqlite"
+fixture.sweep(path)
+with sqlite3.connect(path) as db:
+    for table in ("axes WHERE id", "axis_values WHERE axis", "point_values WHERE axis"):
+        db.execute("DELETE FROM " + table + " = 1")
+path = sys.argv[2] + "/plain/sweep.sqlite"
+fixture.sweep(path)
+with sqlite3.connect(path) as db:
+    for table in ("axes", "axis_values", "point_values"):
+        db.execute("DELETE FROM " + table)
+path = sys.argv[2] + "/single/sweep.sqlite"
+fixture.sweep(path)
+with sqlite3.connect(path) as db:
+    db.execute("INSERT INTO axes VALUES (2, 'duration')")
+    db.execute("INSERT INTO axis_values SELECT 2, 0, '1ms'")
+    db.execute("INSERT INTO point_values SELECT id, 2, 0 FROM points")
 path = sys.argv[2] + "/begun/fig6b.sqlite"
 fixture.figure(path)
 with sqlite3.connect(path) as db:
@@ -288,11 +304,17 @@ with sqlite3.connect(path) as db:
     db.execute("DELETE FROM metrics")
 `;
   execFileSync('python3', ['-c', poor, join(SOURCE, 'tests', 'support'), work]);
-  for (const folder of ['poor', 'none', 'begun', 'half']) {
+  for (const folder of ['poor', 'none', 'along', 'plain', 'single', 'begun', 'half']) {
     const page = await open(browser, page_of(folder));
     await inspect(page, folder);
     assert.ok((await page.locator('h1').innerText()).length > 0, folder);
     assert.equal(await page.getByText('Not judged yet').count(), folder === 'begun' ? 1 : 0);
+    if (['along', 'plain', 'single'].includes(folder)) { // none, or one value, to choose from
+      await drawn(page, 'sweep-metric');
+      await chart(page, 'sweep-metric').locator('.plot').focus();
+      await page.keyboard.press('Home');
+      assert.match(await chart(page, 'sweep-metric').locator('[aria-live]').innerText(), /bps/);
+    }
     await page.context().close();
   }
 }

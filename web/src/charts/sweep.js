@@ -99,20 +99,18 @@ export function initial(sweep) {
 
 const axisOptions = (sweep) => sweep.axes.map(({ key }, i) => [String(i), key]);
 
+// Also those with one option, which the page does not show: the state has no other source.
 function controls(sweep, state) {
   const list = [
     { key: 'metric', label: 'Metric', options: metricOptions(sweep), value: state.metric },
   ];
-  if (sweep.axes.length > 1) {
-    list.push({ key: 'x', label: 'Along x', options: axisOptions(sweep), value: state.x });
-    list.push({ key: 'lines', label: 'A line for each', value: state.lines,
-      options: (now) => [['-1', 'none'], ...axisOptions(sweep).filter(([i]) => i !== now.x)] });
-  }
+  list.push({ key: 'x', label: 'Along x', options: axisOptions(sweep), value: state.x });
+  list.push({ key: 'lines', label: 'A line for each', value: state.lines,
+    options: (now) => [['-1', 'none'], ...axisOptions(sweep).filter(([i]) => i !== now.x)] });
   sweep.axes.forEach(({ key, values }, i) => {
-    if (values.length > 1)
-      list.push({ key: `at${i}`, label: key, value: state[`at${i}`],
-        options: values.map((value, k) => [String(k), value]),
-        visible: (now) => String(i) !== now.x && String(i) !== now.lines });
+    list.push({ key: `at${i}`, label: key, value: state[`at${i}`],
+      options: values.map((value, k) => [String(k), value]),
+      visible: (now) => String(i) !== now.x && String(i) !== now.lines });
   });
   const both = [['linear', 'linear'], ['log', 'log']];
   list.push({ key: 'xScale', label: 'x scale', options: both, value: state.xScale,
