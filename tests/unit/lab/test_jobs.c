@@ -144,7 +144,7 @@ static void test_one_that_is_killed_costs_itself(void **state)
 static void test_stopping_leaves_nothing_running(void **state)
 {
     struct oche_grid grid = make_grid("duration=600us");
-    struct oche_grid long_ones = make_grid("duration=20s"); /* none is done before the signal */
+    struct oche_grid slow = make_grid("duration=20s"); /* none is done before the signal */
     struct seen seen = {.victim = POINTS, .stop_after = 2}, interrupted = {.victim = POINTS};
     size_t points[POINTS];
 
@@ -156,7 +156,7 @@ static void test_stopping_leaves_nothing_running(void **state)
     for (int i = 0; i < 3; i++) {
         interrupted.signal_to_self = (const int[]){SIGINT, SIGTERM, SIGHUP}[i];
         interrupted.ended = 0;
-        assert_false(oche_jobs_run_watched(&long_ones, points, POINTS, 2, done, tick, &interrupted));
+        assert_false(oche_jobs_run_watched(&slow, points, POINTS, 2, done, tick, &interrupted));
         assert_int_equal(interrupted.ended, 0);
         assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
     }
@@ -164,7 +164,7 @@ static void test_stopping_leaves_nothing_running(void **state)
 
     sigprocmask(SIG_SETMASK, NULL, &mask);
     assert_false(sigismember(&mask, SIGINT));
-    oche_grid_free(&long_ones);
+    oche_grid_free(&slow);
     oche_grid_free(&grid);
 }
 
