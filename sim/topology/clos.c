@@ -289,6 +289,7 @@ const struct oche_topology_type oche_topology_clos = {
     .name = "clos",
     .help = "three tiers: pods of ToR and aggregation switches, cores above",
     .table = &table,
+    .up_down = true,
     .check = check,
     .build = build,
 };

@@ -53,5 +53,6 @@ const struct oche_topology_type oche_topology_dumbbell = {
     .name = "dumbbell",
     .help = "two switches with hosts and one bottleneck between them",
     .table = &table,
+    .up_down = true,
     .build = build,
 };

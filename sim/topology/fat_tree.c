@@ -85,6 +85,7 @@ const struct oche_topology_type oche_topology_fat_tree = {
     .name = "fat_tree",
     .help = "k pods of k-port switches without oversubscription: k^3/4 hosts",
     .table = &table,
+    .up_down = true,
     .check = check,
     .build = build,
 };

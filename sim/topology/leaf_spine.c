@@ -67,6 +67,7 @@ const struct oche_topology_type oche_topology_leaf_spine = {
     .name = "leaf_spine",
     .help = "every leaf has hosts and a link to every spine",
     .table = &table,
+    .up_down = true,
     .check = check,
     .build = build,
 };

@@ -59,5 +59,6 @@ const struct oche_topology_type oche_topology_parking_lot = {
     .name = "parking_lot",
     .help = "a chain of switches with hosts at each",
     .table = &table,
+    .up_down = true,
     .build = build,
 };

@@ -40,5 +40,6 @@ const struct oche_topology_type oche_topology_star = {
     .name = "star",
     .help = "hosts around one switch",
     .table = &table,
+    .up_down = true,
     .build = build,
 };

@@ -67,6 +67,9 @@ struct oche_topology_type {
     const char *name;
     const char *help;
     const struct oche_param_table *table;
+    /* Shortest paths go up and then down, or there is only one: they never let ports wait for each
+     * other in a circle (sim/topology/dependency.h). */
+    bool up_down;
     /* Optional: whether the parameters go together. Each one's own range has been checked. */
     bool (*check)(const void *params, char *error, size_t error_bytes);
     /* Required: builds what `check` accepted. On failure nothing is left to free. */
