@@ -62,6 +62,13 @@ static inline uint8_t oche_egress_eligible(const struct oche_egress *port)
     return (uint8_t)(port->waiting & ~port->paused);
 }
 
+/* The first packet in the queue of `cls`, which must hold one. */
+static inline const struct oche_packet *oche_egress_first(const struct oche_egress *port,
+                                                          unsigned cls)
+{
+    return port[cls / OCHE_EGRESS_LINE_CLASSES].queue[cls % OCHE_EGRESS_LINE_CLASSES].head;
+}
+
 /* Appends `packet` to the queue of `cls`. */
 static inline void oche_egress_put(struct oche_egress *port, unsigned cls,
                                    struct oche_packet *packet)

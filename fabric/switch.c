@@ -173,7 +173,7 @@ static void watch_change(struct oche_switch *sw, unsigned port, oche_time now)
         watch->max_bytes = watch->bytes;
 }
 
-/* ---- hooks: only if some mechanism of this switch has them ---- */
+/* ---- hooks: only if some mechanism of this switch has them, or holds are kept ---- */
 
 static int hook_route(struct oche_switch *sw, unsigned in_port, struct oche_packet *packet,
                       int port, oche_time now)
@@ -189,9 +189,13 @@ static int hook_route(struct oche_switch *sw, unsigned in_port, struct oche_pack
     return port;
 }
 
-static void hook_enqueue(struct oche_switch *sw, unsigned port, struct oche_packet *packet,
-                         oche_time now)
+static OCHE_NOINLINE void hook_enqueue(struct oche_switch *sw, unsigned port, unsigned cls,
+                                       struct oche_packet *packet, oche_time now)
 {
+    if (sw->hooks & OCHE_HOOK_HOLDS)
+        oche_holds_put(sw, port, cls, packet, now);
+    if (!(sw->hooks & OCHE_HOOK_ENQUEUE))
+        return;
     for (unsigned i = 0; i < sw->mechanism_count; i++) {
         const struct oche_switch_hooked *hooked = &sw->mechanisms[i];
 
@@ -201,9 +205,13 @@ static void hook_enqueue(struct oche_switch *sw, unsigned port, struct oche_pack
     sw->next = oche_time_min(sw->next, mechanisms_next(sw));
 }
 
-static void hook_dequeue(struct oche_switch *sw, unsigned port, struct oche_packet *packet,
-                         oche_time now)
+static OCHE_NOINLINE void hook_dequeue(struct oche_switch *sw, unsigned port, unsigned cls,
+                                       struct oche_packet *packet, oche_time now)
 {
+    if (sw->hooks & OCHE_HOOK_HOLDS)
+        oche_holds_take(sw, port, cls, packet);
+    if (!(sw->hooks & OCHE_HOOK_DEQUEUE))
+        return;
     for (unsigned i = 0; i < sw->mechanism_count; i++) {
         const struct oche_switch_hooked *hooked = &sw->mechanisms[i];
 
@@ -257,10 +265,10 @@ int oche_switch_receive(struct oche_switch *sw, unsigned in_port, struct oche_pa
         return drop(sw, (unsigned)port, OCHE_DROP_BUFFER);
     if (sw->mark_at_enqueue)
         mark(sw, (unsigned)port, packet, oche_egress_class_bytes(egress, cls));
-    if (OCHE_UNLIKELY(sw->hooks & OCHE_HOOK_ENQUEUE))
-        hook_enqueue(sw, (unsigned)port, packet, now);
     packet->ingress_port = (uint16_t)in_port;
     packet->when = now;
+    if (OCHE_UNLIKELY(sw->hooks & (OCHE_HOOK_ENQUEUE | OCHE_HOOK_HOLDS)))
+        hook_enqueue(sw, (unsigned)port, cls, packet, now);
     oche_egress_put(egress, cls, packet);
     if (OCHE_UNLIKELY(egress->flags & OCHE_EGRESS_WATCHED))
         watch_change(sw, (unsigned)port, now);
@@ -290,8 +298,8 @@ struct oche_packet *oche_switch_transmit(struct oche_switch *sw, unsigned port, 
     }
     if (!sw->mark_at_enqueue)
         mark(sw, port, packet, oche_egress_class_bytes(egress, cls));
-    if (OCHE_UNLIKELY(sw->hooks & OCHE_HOOK_DEQUEUE))
-        hook_dequeue(sw, port, packet, now);
+    if (OCHE_UNLIKELY(sw->hooks & (OCHE_HOOK_DEQUEUE | OCHE_HOOK_HOLDS)))
+        hook_dequeue(sw, port, cls, packet, now);
     if (OCHE_UNLIKELY(egress->flags & OCHE_EGRESS_WATCHED))
         watch_change(sw, port, now);
     return packet;
@@ -426,6 +434,7 @@ void oche_switch_reset_stats(struct oche_switch *sw, oche_time now)
     for (unsigned port = 0; port < sw->port_count; port++) {
         struct oche_egress *egress = oche_switch_egress(sw, port);
         struct oche_switch_cold *cold = &sw->cold[port];
+        oche_time held[OCHE_CLASSES] = {0};
 
         egress->packets = 0;
         egress->frame_bytes = 0;
@@ -433,7 +442,9 @@ void oche_switch_reset_stats(struct oche_switch *sw, oche_time now)
         cold->marks = 0;
         memset(cold->drops, 0, sizeof(cold->drops));
         oche_pfc_reset(&sw->pfc.ports[port], now);
+        oche_holds_before_reset(sw, port, now, held);
         oche_pause_reset(&sw->pauses[port], now);
+        oche_holds_after_reset(sw, port, held);
     }
 }
 

@@ -192,6 +192,39 @@ uint64_t oche_switch_ingress_bytes(const struct oche_switch *sw, unsigned port, 
 bool oche_switch_is_paused(const struct oche_switch *sw, unsigned port, unsigned cls);
 bool oche_switch_is_pausing(const struct oche_switch *sw, unsigned port, unsigned cls);
 
+/*
+ * Who holds what (fabric/holds.h): why an ingress class is paused, and whether it can resume. Kept
+ * from oche_switch_keep_holds on, in `memory` of so many zeroed bytes that must outlive the switch.
+ */
+size_t oche_switch_holds_bytes(const struct oche_switch *sw);
+void oche_switch_keep_holds(struct oche_switch *sw, void *memory, oche_time now);
+bool oche_switch_keeps_holds(const struct oche_switch *sw);
+/* Bytes that came in at `in` and wait at `out`; 0 when not kept. */
+uint32_t oche_switch_held_bytes(const struct oche_switch *sw, unsigned in, unsigned out,
+                                unsigned cls);
+
+/* Of what an ingress class holds, the egress queue that has most. */
+struct oche_pause_cause {
+    uint32_t port;                 /* egress */
+    uint32_t bytes, ingress_bytes; /* of the ingress class: in that queue, in all of them */
+    bool held;                     /* that queue is long because its peer held it */
+};
+/* False if the class holds nothing, or holds are not kept. */
+bool oche_switch_pause_cause(const struct oche_switch *sw, unsigned in, unsigned cls, oche_time now,
+                             struct oche_pause_cause *cause);
+/* Classes whose upstream at `port` was last told to stop. */
+uint8_t oche_switch_pausing(const struct oche_switch *sw, unsigned port);
+/* Since when (or since the last reset of counters) it is told so without a break, and is still to
+ * be; OCHE_NEVER: it is not. */
+oche_time oche_switch_pausing_since(const struct oche_switch *sw, unsigned port, unsigned cls);
+/*
+ * Whether the ingress class, which is paused, stays so when everything leaves the switch but
+ * left[ingress * classes + class] bytes of each. `classes` are those of the configuration. With
+ * holds kept; no entry exceeds what that ingress class holds now.
+ */
+bool oche_switch_stays_pausing(const struct oche_switch *sw, unsigned port, unsigned cls,
+                               const uint32_t *left);
+
 /* Watches a port's egress queue: time at each occupancy, in steps of `step_bytes`. */
 struct oche_queue_watch {
     uint64_t step_bytes;

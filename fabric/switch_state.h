@@ -4,6 +4,7 @@
 #define OCHE_FABRIC_SWITCH_STATE_H
 
 #include "fabric/ecn.h"
+#include "fabric/holds.h"
 #include "fabric/mechanism.h"
 #include "fabric/pause.h"
 #include "fabric/pfc.h"
@@ -22,6 +23,7 @@ struct oche_switch_cold {
 #define OCHE_HOOK_ROUTE   UINT8_C(1)
 #define OCHE_HOOK_ENQUEUE UINT8_C(2)
 #define OCHE_HOOK_DEQUEUE UINT8_C(4)
+#define OCHE_HOOK_HOLDS   UINT8_C(8) /* of no mechanism: fabric/holds.h */
 
 struct oche_switch_hooked {
     const struct oche_switch_mechanism *ops;
@@ -53,6 +55,7 @@ struct oche_switch {
     oche_time next;            /* the least of `due` and of the mechanisms' timers */
     struct oche_switch_hooked *mechanisms;
     uint32_t mechanism_count;
+    struct oche_holds holds;
 } __attribute__((aligned(OCHE_CACHE_LINE)));
 
 _Static_assert(offsetof(struct oche_switch, port_count) == 64, "line of departure");

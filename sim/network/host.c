@@ -198,9 +198,9 @@ static void release_sender(struct oche_host *host, struct oche_qp *qp)
     host->unused = parked;
 }
 
-static uint32_t flow_hash(const struct oche_host_shared *shared, uint32_t connection)
+uint32_t oche_host_flow_hash(uint64_t seed, uint32_t connection)
 {
-    struct oche_random random = oche_random_stream(shared->seed, "flow hash", connection);
+    struct oche_random random = oche_random_stream(seed, "flow hash", connection);
 
     return (uint32_t)oche_random_u64(&random);
 }
@@ -210,7 +210,7 @@ static struct oche_qp *open_qp(struct oche_host *host, uint32_t connection, uint
 {
     const struct oche_host_params *params = host->shared->params;
     struct oche_qp_config config = qp_config(host, connection);
-    uint32_t hash = flow_hash(host->shared, connection);
+    uint32_t hash = oche_host_flow_hash(host->shared->seed, connection);
     struct oche_qp_connection to = {
         .remote_address = peer,
         .remote_qpn = OCHE_FIRST_QPN + connection,

@@ -61,6 +61,9 @@ void oche_host_arrival(struct oche_shard *shard, struct oche_port *port, struct 
 void oche_host_transmit_done(struct oche_shard *shard, struct oche_port *port, oche_time now);
 void oche_host_timer(struct oche_shard *shard, struct oche_port *port, oche_time now);
 
+/* The five-tuple's hash of a connection's packets, in both directions: it decides their way. */
+uint32_t oche_host_flow_hash(uint64_t seed, uint32_t connection);
+
 const struct oche_nic *oche_host_nic(const struct oche_host *host);
 /* What the switch made the host's port wait for. */
 struct oche_pause *oche_host_pause(struct oche_host *host);

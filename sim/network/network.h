@@ -22,6 +22,7 @@
 #include "sim/engine/event_queue.h"
 #include "sim/network/mishaps.h"
 #include "sim/network/packet_pool.h"
+#include "sim/network/pause_notes.h"
 
 /* At one time and node, events run in this order; it is part of an event's identity. */
 enum oche_event_kind { OCHE_EVENT_TRANSMIT_DONE, OCHE_EVENT_ARRIVAL, OCHE_EVENT_TIMER };
@@ -70,6 +71,7 @@ struct oche_node {
     uint32_t first_port; /* global number of its port 0 */
     oche_time timer_at;  /* earliest pending timer event; OCHE_NEVER: none */
     struct oche_trace trace;
+    struct oche_pause_notes *pauses; /* of a switch, from its first PFC frame on; or NULL */
 };
 
 struct oche_network;

@@ -2,14 +2,58 @@
 /* A switch as a node of the network. */
 #include "sim/network/switch_node.h"
 
+/* From its first PFC frame on, a switch keeps account of who holds what, and notes its PAUSEs. */
+static struct oche_pause_notes *pause_notes(struct oche_shard *shard, struct oche_port *port,
+                                            oche_time now)
+{
+    struct oche_node *node = &shard->network->nodes[port->node];
+    struct oche_switch *sw = port->device;
+
+    if (node->pauses == NULL) {
+        node->pauses = oche_arena_take(&shard->arena, sizeof(*node->pauses));
+        oche_switch_keep_holds(sw, oche_arena_take(&shard->arena, oche_switch_holds_bytes(sw)),
+                               now);
+    }
+    return node->pauses;
+}
+
+/* Notes what the frame just made tells the upstream that it had not been told `before`. */
+static void note_pauses(struct oche_shard *shard, struct oche_port *port, uint8_t before,
+                        oche_time now)
+{
+    const struct oche_switch *sw = port->device;
+    struct oche_pause_notes *notes = pause_notes(shard, port, now);
+    uint8_t after = oche_switch_pausing(sw, port->local);
+
+    for (uint8_t left = before ^ after; left != 0; left &= (uint8_t)(left - 1)) {
+        unsigned cls = (unsigned)__builtin_ctz(left);
+        struct oche_pause_note note = {.time = now,
+                                       .port = (uint32_t)(port - shard->network->ports),
+                                       .cls = (uint8_t)cls,
+                                       .on = after >> cls & 1,
+                                       .cause = OCHE_NO_PORT};
+        struct oche_pause_cause cause;
+
+        if (note.on && oche_switch_pause_cause(sw, port->local, cls, now, &cause)) {
+            note.held = cause.held;
+            note.cause = note.port - port->local + cause.port;
+            note.bytes = cause.bytes;
+            note.ingress_bytes = cause.ingress_bytes;
+        }
+        oche_pause_notes_add(notes, &note);
+    }
+}
+
 static void send_pause(struct oche_shard *shard, struct oche_port *port, oche_time now)
 {
     struct oche_packet *frame = oche_packet_take(&shard->pool);
+    uint8_t before = oche_switch_pausing(port->device, port->local);
 
     if (!oche_switch_take_pause(port->device, port->local, frame, now)) {
         oche_packet_return(&shard->pool, frame);
         return;
     }
+    note_pauses(shard, port, before, now);
     for (unsigned cls = 0; cls < OCHE_CLASSES; cls++)
         if (frame->rkey >> cls & 1)
             oche_trace_emit(&shard->network->nodes[port->node].trace, now, OCHE_TRACE_PAUSE_SENT, 0,
@@ -62,6 +106,7 @@ static void receive_pause(struct oche_shard *shard, struct oche_port *port,
         if (frame->rkey >> cls & 1)
             oche_trace_emit(&shard->network->nodes[port->node].trace, now, OCHE_TRACE_PAUSE_ARRIVED,
                             0, port->local, (uint64_t)cls << 16 | oche_pfc_quanta(frame, cls));
+    pause_notes(shard, port, now); /* so that holds are kept from now on */
     oche_switch_receive_pause(port->device, port->local, frame, now);
     oche_packet_return(&shard->pool, frame);
 }
