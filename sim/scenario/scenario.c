@@ -36,7 +36,19 @@ static const struct oche_param_table head_table = {
 /* In the order in which they are bound and printed; the bindings of a scenario follow it. */
 #define MOST_SAMPLES 1000000 /* of a time series */
 
-enum section { HEAD, RUN, TOPOLOGY, SWITCH, HOST, SCHEME, RECOVERY, WORKLOAD, LOSS, MEASURE };
+enum section {
+    HEAD,
+    RUN,
+    TOPOLOGY,
+    ROUTES,
+    SWITCH,
+    HOST,
+    SCHEME,
+    RECOVERY,
+    WORKLOAD,
+    LOSS,
+    MEASURE
+};
 
 static void list_registries(struct oche_schema *schema, size_t counts[4])
 {
@@ -85,6 +97,9 @@ void oche_schema_make(struct oche_schema *schema)
                       .selector = "type",
                       .variants = schema->topologies,
                       .variant_count = counts[0]},
+        [ROUTES] = {.name = "routes",
+                    .help = "ways that are not the shortest",
+                    .table = &oche_routes_params},
         [SWITCH] = {.name = "switch", .help = "every switch", .table = &oche_switch_params},
         [HOST] = {.name = "host", .help = "every host's NIC", .table = &oche_host_params},
         [SCHEME] = {.name = "congestion_control",
@@ -172,6 +187,7 @@ static void fill_config(struct oche_scenario *scenario)
         .run = *(const struct oche_run_params *)bound_of(scenario, RUN)->values,
         .topology = topology->variant->type,
         .topology_params = topology->values,
+        .routes = *(const struct oche_routes_params *)bound_of(scenario, ROUTES)->values,
         .switches = *(const struct oche_switch_params *)bound_of(scenario, SWITCH)->values,
         .hosts = *(const struct oche_host_params *)bound_of(scenario, HOST)->values,
         .cc = scheme->variant->type,

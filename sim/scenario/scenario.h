@@ -19,7 +19,7 @@
 
 /* What a scenario can say: the sections, with the registries' entries as their variants. */
 struct oche_schema {
-    struct oche_section sections[10];
+    struct oche_section sections[11];
     size_t section_count;
     struct oche_variant topologies[32], workloads[32], schemes[64], recoveries[16];
 };

@@ -25,12 +25,19 @@ struct oche_run_params {
 };
 extern const struct oche_param_table oche_run_params;
 
+/* Section `routes`. */
+struct oche_routes_params {
+    const char *file; /* see sim/topology/static_routes.h; NULL: shortest paths */
+};
+extern const struct oche_param_table oche_routes_params;
+
 /* Section `measure`. */
 struct oche_measure_params {
     oche_time interval;        /* of time series; 0: none */
     const char *queues;        /* ports whose queues are watched: "tor0:host3, core1:2", or NULL */
     uint64_t queue_step_bytes; /* resolution of their histograms */
     bool rates;                /* a series of each connection's pacing rate (first 64) */
+    double victim_share;       /* of its life that a flow must lose to be a victim of PAUSEs */
 };
 extern const struct oche_param_table oche_measure_params;
 
@@ -60,6 +67,7 @@ struct oche_world_config {
     struct oche_run_params run;
     const struct oche_topology_type *topology;
     const void *topology_params;
+    struct oche_routes_params routes;
     struct oche_switch_params switches;
     struct oche_host_params hosts;
     const struct oche_cc_scheme *cc;

@@ -4,9 +4,12 @@
 #define OCHE_SIM_WORLD_INTERNAL_H
 
 #include "sim/topology/routes.h"
+#include "sim/topology/static_routes.h"
 #include "sim/world/world.h"
 
 #define OCHE_WORLD_MOST_RATE_SERIES 64
+/* How long a PAUSE lasts at least before deadlock is looked for; and how often that is done. */
+#define OCHE_DEADLOCK_PATIENCE (100 * OCHE_US)
 
 /* A watched port: its histogram, and its name. */
 struct oche_world_watched {
@@ -24,7 +27,9 @@ struct oche_world_column {
 struct oche_world {
     const struct oche_world_config *config;
     struct oche_topology topology;
-    struct oche_topology_routes routes;
+    struct oche_topology_routes routes; /* the shortest */
+    struct oche_static_routes static_routes;
+    const struct oche_routes *switch_routes; /* by switch: of the one or the other */
     struct oche_network network;
     struct oche_flows flows;
     struct oche_host_shared shared;
@@ -33,6 +38,9 @@ struct oche_world {
     char *losses; /* struct oche_loss, one a port, wherever packets may be lost */
     struct oche_timeout_causes *causes;
     uint64_t timeout_causes[OCHE_TIMEOUT_CAUSES]; /* since the end of warm-up */
+    struct oche_pause_tree *pause_tree;
+    oche_time pauses_look_at; /* at the first end of a window from then on */
+    struct oche_deadlock deadlock;
     struct oche_world_watched *watched;
     uint32_t watched_count;
 
@@ -49,6 +57,16 @@ struct oche_world {
     struct oche_world_hold *holds;
     size_t hold_count, hold_capacity;
 };
+
+/* pauses.c */
+void oche_world_pauses_start(struct oche_world *world);
+/* At the end of a window. Returns whether the network has come to a stop for ever. */
+bool oche_world_pauses_look(struct oche_world *world);
+void oche_world_pauses_finish(struct oche_world *world);
+void oche_world_pauses_free(struct oche_world *world);
+
+/* deadlock.c: looks at the switches as they are now; fills world->deadlock if there is one. */
+void oche_world_deadlock_check(struct oche_world *world);
 
 /* series.c */
 void oche_world_series_start(struct oche_world *world);

@@ -44,6 +44,8 @@ static bool at_window_end(void *context, oche_time now)
     }
     if (world->config->run.stop_when_done && flows_done(world) == world->flows.count)
         watcher->done = true;
+    if (oche_world_pauses_look(world))
+        watcher->done = true;
     return watcher->done;
 }
 
@@ -94,6 +96,7 @@ void oche_world_run(struct oche_world *world, oche_progress_report *report, void
         if (interval > 0 && (world->network.now - world->measured_from) % interval == 0)
             oche_world_series_sample(world);
     }
+    oche_world_pauses_finish(world);
     for (uint32_t i = 0; i < world->watched_count; i++) {
         struct oche_world_watched *watched = &world->watched[i];
         oche_switch_watch(world->switches[watched->node - world->topology.host_count],

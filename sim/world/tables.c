@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parameter tables of the scenario's sections `run`, `measure` and `loss`. */
+/* The parameter tables of the scenario's sections `run`, `routes`, `measure` and `loss`. */
 #include "sim/world/config.h"
 
 #define RUN(member)     offsetof(struct oche_run_params, member)
+#define ROUTES(member)  offsetof(struct oche_routes_params, member)
 #define MEASURE(member) offsetof(struct oche_measure_params, member)
 #define LOSS(member)    offsetof(struct oche_loss_params, member)
 
@@ -48,6 +49,19 @@ const struct oche_param_table oche_run_params = {
     .struct_bytes = sizeof(struct oche_run_params),
 };
 
+static const struct oche_param routes_params[] = {
+    {.name = "file",
+     .unit = OCHE_UNIT_TEXT,
+     .offset = ROUTES(file),
+     .where = "our choice",
+     .help = "lines of \"SWITCH DESTINATION PORT ...\", instead of shortest paths"},
+};
+const struct oche_param_table oche_routes_params = {
+    .params = routes_params,
+    .count = sizeof(routes_params) / sizeof(routes_params[0]),
+    .struct_bytes = sizeof(struct oche_routes_params),
+};
+
 static const struct oche_param measure_params[] = {
     {.name = "interval",
      .unit = OCHE_UNIT_TIME,
@@ -76,6 +90,14 @@ static const struct oche_param measure_params[] = {
      .preset.u = 0,
      .where = "DESIGN, measure",
      .help = "a time series of each connection's pacing rate (the first 64)"},
+    {.name = "victim_share",
+     .unit = OCHE_UNIT_REAL,
+     .offset = MEASURE(victim_share),
+     .preset.real = 0.1,
+     .minimum.real = 0.001,
+     .maximum.real = 1,
+     .where = "our choice; DCQCN sec 2.2",
+     .help = "a flow that loses this share of its time to congestion elsewhere is a victim"},
 };
 const struct oche_param_table oche_measure_params = {
     .params = measure_params,

@@ -76,7 +76,7 @@ void oche_world_switch_config(const struct oche_world *world, uint32_t number,
         .class_count = OCHE_CLASS_COUNT,
         .lossless_classes = (1 << OCHE_CLASS_COUNT) - 1,
         .mtu_frame_bytes = full_frame_bytes(world->config),
-        .routes = world->routes.of[number],
+        .routes = world->switch_routes[number],
     };
     for (uint32_t port = 0; port < config->port_count; port++) {
         const struct oche_topology_link *link = oche_topology_port_link(topology, node, port);
@@ -315,7 +315,16 @@ static bool build_topology(struct oche_world *world, char *error, size_t error_b
     }
     if (!config->topology->build(config->topology_params, &world->topology, error, error_bytes))
         return false;
-    return oche_topology_route(&world->topology, &world->routes, error, error_bytes);
+    if (!oche_topology_route(&world->topology, &world->routes, error, error_bytes))
+        return false;
+    world->switch_routes = world->routes.of;
+    if (config->routes.file == NULL)
+        return true;
+    if (!oche_static_routes_read(&world->routes, config->routes.file, &world->static_routes, error,
+                                 error_bytes))
+        return false;
+    world->switch_routes = world->static_routes.of;
+    return true;
 }
 
 struct oche_world *oche_world_create(const struct oche_world_config *config, char *error,
@@ -337,6 +346,7 @@ struct oche_world *oche_world_create(const struct oche_world_config *config, cha
     world->line_before = oche_world_make(world->network.port_count, sizeof(uint64_t));
     world->lost_before = oche_world_make(world->network.port_count, sizeof(uint64_t));
     oche_world_causes_start(world);
+    oche_world_pauses_start(world);
     oche_network_ready(&world->network);
     for (uint32_t i = 0; i < world->topology.host_count; i++)
         oche_host_begin(world->hosts[i]);
@@ -349,6 +359,7 @@ void oche_world_free(struct oche_world *world)
         return;
     oche_world_series_free(world);
     oche_world_causes_free(world);
+    oche_world_pauses_free(world);
     for (uint32_t i = 0; i < world->watched_count; i++)
         free(world->watched[i].watch.time);
     free(world->hosts);
@@ -362,6 +373,7 @@ void oche_world_free(struct oche_world *world)
     oche_flows_free(&world->flows);
     if (world->network.shards != NULL)
         oche_network_free(&world->network);
+    oche_static_routes_free(&world->static_routes);
     oche_topology_routes_free(&world->routes);
     oche_topology_free(&world->topology);
     free(world);

@@ -11,6 +11,8 @@
 #define OCHE_SIM_WORLD_WORLD_H
 
 #include "sim/measure/timeout_causes.h"
+#include "sim/measure/victims.h"
+#include "sim/topology/dependency.h"
 #include "sim/topology/routes.h"
 #include "sim/world/config.h"
 
@@ -29,7 +31,11 @@ struct oche_progress {
 };
 typedef void oche_progress_report(void *context, const struct oche_progress *progress);
 
-/* Runs to the end of the scenario. `report` (may be NULL) is called every few thousand windows. */
+/*
+ * Runs to the end of the scenario, or until PFC has brought the network to a stop (see
+ * oche_world_deadlock). `report` (may be NULL) is called every few thousand
+ * windows.
+ */
 void oche_world_run(struct oche_world *world, oche_progress_report *report, void *context);
 
 /* Sums over all hosts and switches since the end of warm-up, unless said otherwise. */
@@ -117,6 +123,57 @@ const struct oche_world_hold *oche_world_holds(const struct oche_world *world, s
 uint32_t oche_world_watch_count(const struct oche_world *world);
 const struct oche_queue_watch *oche_world_watch(const struct oche_world *world, uint32_t number,
                                                 const char **name);
+
+/* The ports that send a flow's packets; `back`: those that send what its receiver answers. */
+void oche_world_walk(const struct oche_world *world, uint32_t flow, bool back,
+                     struct oche_walk *walk);
+
+/*
+ * What is wrong with the routes for the flows of this scenario, known before it runs. False: all
+ * flows arrive, and PFC cannot deadlock. Nothing is looked at where shortest paths go up and down.
+ */
+struct oche_route_faults {
+    uint32_t lost_flows;       /* that never arrive, or are never acknowledged */
+    uint32_t lost_flow;        /* the first of them, */
+    bool lost_back;            /* its answers only, */
+    struct oche_walk lost;     /* and their way */
+    struct oche_circle circle; /* a cyclic buffer dependency, with PFC */
+    unsigned circle_cls;
+};
+bool oche_world_find_route_faults(const struct oche_world *world, struct oche_route_faults *faults);
+void oche_route_faults_free(struct oche_route_faults *faults);
+/* In words, malloc'd; NULL if there is nothing to say. The text on a circle is its ports and class.
+ */
+char *oche_route_faults_lost_text(const struct oche_world *world,
+                                  const struct oche_route_faults *faults);
+char *oche_route_faults_circle_text(const struct oche_world *world,
+                                    const struct oche_route_faults *faults);
+
+/* ---- PAUSEs, after the run ---- */
+
+/* Where they began and how they spread. */
+const struct oche_pause_tree *oche_world_pause_tree(const struct oche_world *world);
+/* PAUSEs and RESUMEs that are not in it, because there were too many at a time. */
+uint64_t oche_world_pauses_unnoted(const struct oche_world *world);
+/* By node of the tree, for roots: how many hosts sent by that port while it made others wait. */
+void oche_world_pause_senders(const struct oche_world *world, uint32_t *count_of);
+/* What PAUSEs cost a flow; all 0 if it never started. */
+void oche_world_flow_holds(struct oche_world *world, uint32_t flow, struct oche_flow_holds *holds);
+
+/* The network has come to a stop for ever: ports that are held by one another. */
+struct oche_deadlock {
+    bool found;
+    oche_time since;   /* the last of the circle's PAUSEs */
+    oche_time noticed; /* the run ended then */
+    struct oche_circle circle;
+    uint8_t cls;
+    uint32_t stuck_ports; /* ports and classes that can never send again */
+    uint64_t stuck_bytes; /* that wait at them */
+};
+/* NULL if there is none. */
+const struct oche_deadlock *oche_world_deadlock(const struct oche_world *world);
+/* "leaf0:spine1 → spine1:leaf2 → … → leaf0:spine1, class 0"; malloc'd. */
+char *oche_deadlock_text(const struct oche_world *world, const struct oche_deadlock *deadlock);
 
 /* Completion time of a flow that is alone in the network: for slowdowns. */
 oche_time oche_world_ideal_time(struct oche_world *world, uint32_t flow);

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Deadlock under PFC, proved on the state of the switches, not guessed from a timeout. Of the ports
+ * that are held by PAUSE we strike off, again and again, each one that may be released: the switch
+ * that holds it would resume it if all left that switch but what waits at ports not struck off.
+ * What remains can never move, whatever else happens: each of these ports is held because of bytes
+ * that wait at others of them, so there is a circle.
+ *
+ * A PAUSE counts only when it has lasted so long that it has surely taken effect and none that was
+ * sent before it is on its way (links lose no PFC frames). A port that is held for long, but may be
+ * released, is in no deadlock, however long that lasts.
+ */
+#include "sim/world/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct check {
+    const struct oche_world *world;
+    uint8_t *stuck; /* by port: classes that wait for ever, as far as we know */
+    uint32_t *left; /* of one switch: bytes that wait at stuck ports, by ingress and class */
+};
+
+static const struct oche_switch *switch_of(const struct oche_world *world, uint32_t node)
+{
+    return world->switches[node - world->topology.host_count];
+}
+
+/* From when a PAUSE must be to have taken effect by `now`, with nothing older on its way. */
+static oche_time settled_before(const struct oche_world *world, uint32_t port, oche_time now)
+{
+    const struct oche_topology *topology = &world->topology;
+    const struct oche_topology_link *link = &topology->links[topology->ports[port].link];
+    oche_time way = oche_time_of_bytes(OCHE_MIN_FRAME_BYTES + OCHE_GAP_BYTES, link->rate_bps) +
+                    link->delay + world->config->switches.pfc_response;
+    oche_time patience = 2 * way > OCHE_DEADLOCK_PATIENCE ? 2 * way : OCHE_DEADLOCK_PATIENCE;
+
+    return now > patience ? now - patience : 0;
+}
+
+/* Marks what a port that has paused its upstream switch holds up. Returns whether there is any. */
+static bool mark_held(struct check *check, uint32_t node, uint32_t local, oche_time now)
+{
+    const struct oche_world *world = check->world;
+    const struct oche_topology *topology = &world->topology;
+    const struct oche_topology_port *end = oche_topology_port(topology, node, local);
+    uint32_t port = topology->nodes[node].first_port + local;
+    uint8_t classes = oche_switch_pausing(switch_of(world, node), local), marked = 0;
+
+    if (classes == 0 || end->peer < topology->host_count)
+        return false;
+    for (uint8_t rest = classes; rest != 0; rest &= (uint8_t)(rest - 1)) {
+        unsigned cls = (unsigned)__builtin_ctz(rest);
+        oche_time since = oche_switch_pausing_since(switch_of(world, node), local, cls);
+
+        if (since < settled_before(world, port, now) &&
+            oche_switch_is_paused(switch_of(world, end->peer), end->peer_port, cls))
+            marked |= (uint8_t)(1U << cls);
+    }
+    check->stuck[topology->nodes[end->peer].first_port + end->peer_port] = marked;
+    return marked != 0;
+}
+
+/* Bytes in the switch that wait at stuck ports, by ingress and class. */
+static void count_left(struct check *check, uint32_t node)
+{
+    const struct oche_topology_node *at = &check->world->topology.nodes[node];
+    const struct oche_switch *sw = switch_of(check->world, node);
+
+    memset(check->left, 0, (size_t)at->port_count * OCHE_CLASS_COUNT * sizeof(*check->left));
+    for (uint32_t out = 0; out < at->port_count; out++)
+        for (uint8_t rest = check->stuck[at->first_port + out]; rest != 0;
+             rest &= (uint8_t)(rest - 1)) {
+            unsigned cls = (unsigned)__builtin_ctz(rest);
+
+            for (uint32_t in = 0; in < at->port_count; in++)
+                check->left[in * OCHE_CLASS_COUNT + cls] +=
+                    oche_switch_held_bytes(sw, in, out, cls);
+        }
+}
+
+/* Strikes off the ports upstream of this switch that it may release. Returns whether any was. */
+static bool strike_off(struct check *check, uint32_t node)
+{
+    const struct oche_topology *topology = &check->world->topology;
+    bool any = false;
+
+    count_left(check, node);
+    for (uint32_t local = 0; local < topology->nodes[node].port_count; local++) {
+        uint32_t held = oche_topology_far_port(topology, topology->nodes[node].first_port + local);
+
+        for (uint8_t rest = check->stuck[held]; rest != 0; rest &= (uint8_t)(rest - 1)) {
+            unsigned cls = (unsigned)__builtin_ctz(rest);
+
+            if (oche_switch_stays_pausing(switch_of(check->world, node), local, cls, check->left))
+                continue;
+            check->stuck[held] &= (uint8_t) ~(1U << cls);
+            any = true;
+        }
+    }
+    return any;
+}
+
+/* The port that `port` waits for: of the stuck ones behind it, that with most of its bytes. */
+static uint32_t waits_for(const struct check *check, uint32_t port, unsigned cls)
+{
+    const struct oche_topology *topology = &check->world->topology;
+    const struct oche_topology_port *end = &topology->ports[port];
+    const struct oche_topology_node *behind = &topology->nodes[end->peer];
+    uint32_t most = 0, found = OCHE_NO_PORT;
+
+    for (uint32_t out = 0; out < behind->port_count; out++) {
+        uint32_t bytes =
+            oche_switch_held_bytes(switch_of(check->world, end->peer), end->peer_port, out, cls);
+
+        if ((check->stuck[behind->first_port + out] >> cls & 1) && bytes > most) {
+            most = bytes;
+            found = behind->first_port + out;
+        }
+    }
+    OCHE_MUST(found != OCHE_NO_PORT); /* or it would have been struck off */
+    return found;
+}
+
+/* Follows the waiting from `start` until it comes round. */
+static struct oche_circle find_circle(const struct check *check, uint32_t start, unsigned cls)
+{
+    uint32_t room = check->world->network.port_count, count = 0, from = 0;
+    uint32_t *way = oche_world_make(room, sizeof(*way));
+    bool *seen = oche_world_make(room, sizeof(*seen));
+
+    for (uint32_t port = start; !seen[port]; port = waits_for(check, port, cls)) {
+        seen[port] = true;
+        way[count++] = port;
+    }
+    uint32_t again = waits_for(check, way[count - 1], cls);
+
+    while (way[from] != again)
+        from++;
+    memmove(way, way + from, (count - from) * sizeof(*way));
+    free(seen);
+    return oche_circle_make(way, count - from);
+}
+
+static void describe(const struct check *check, uint32_t start, struct oche_deadlock *deadlock)
+{
+    const struct oche_world *world = check->world;
+    const struct oche_topology *topology = &world->topology;
+
+    deadlock->found = true;
+    deadlock->noticed = world->network.now;
+    deadlock->cls = (uint8_t)__builtin_ctz(check->stuck[start]);
+    deadlock->circle = find_circle(check, start, deadlock->cls);
+    for (uint32_t i = 0; i < deadlock->circle.count; i++) {
+        const struct oche_topology_port *end = &topology->ports[deadlock->circle.ports[i]];
+        oche_time since =
+            oche_switch_pausing_since(switch_of(world, end->peer), end->peer_port, deadlock->cls);
+
+        deadlock->since = since > deadlock->since ? since : deadlock->since;
+    }
+    for (uint32_t node = topology->host_count; node < oche_topology_nodes(topology); node++)
+        for (uint32_t out = 0; out < topology->nodes[node].port_count; out++)
+            for (unsigned cls = 0; cls < OCHE_CLASS_COUNT; cls++) {
+                if (!(check->stuck[topology->nodes[node].first_port + out] >> cls & 1))
+                    continue;
+                deadlock->stuck_ports++;
+                for (uint32_t in = 0; in < topology->nodes[node].port_count; in++)
+                    deadlock->stuck_bytes +=
+                        oche_switch_held_bytes(switch_of(world, node), in, out, cls);
+            }
+}
+
+static void prove(struct check *check, struct oche_deadlock *deadlock)
+{
+    const struct oche_topology *topology = &check->world->topology;
+    uint32_t nodes = oche_topology_nodes(topology), start = 0;
+    bool any = false;
+
+    for (uint32_t node = topology->host_count; node < nodes; node++)
+        for (uint32_t local = 0; check->world->network.nodes[node].pauses != NULL &&
+                                 local < topology->nodes[node].port_count;
+             local++)
+            any |= mark_held(check, node, local, check->world->network.now);
+    while (any) {
+        any = false;
+        for (uint32_t node = topology->host_count; node < nodes; node++)
+            if (check->world->network.nodes[node].pauses != NULL)
+                any |= strike_off(check, node);
+    }
+    while (start < check->world->network.port_count && check->stuck[start] == 0)
+        start++;
+    if (start < check->world->network.port_count)
+        describe(check, start, deadlock);
+}
+
+void oche_world_deadlock_check(struct oche_world *world)
+{
+    struct check check = {.world = world};
+
+    check.stuck = oche_world_make(world->network.port_count, sizeof(*check.stuck));
+    check.left = oche_world_make((size_t)OCHE_MAX_PORTS * OCHE_CLASS_COUNT, sizeof(*check.left));
+    prove(&check, &world->deadlock);
+    free(check.stuck);
+    free(check.left);
+}
+
+char *oche_deadlock_text(const struct oche_world *world, const struct oche_deadlock *deadlock)
+{
+    char *circle = oche_circle_text(&world->topology, &deadlock->circle), *text = NULL;
+
+    OCHE_MUST(asprintf(&text, "%s, class %u", circle, deadlock->cls) >= 0);
+    free(circle);
+    return text;
+}

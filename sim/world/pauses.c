@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * PAUSEs of a run: takes what switches note, now and then between windows, into the forest of
+ * PAUSEs (sim/measure/pause_tree.h), looks for deadlock, and says what flows suffered. When that
+ * happens depends on simulated time alone, so any number of threads finds the same.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/world/internal.h"
+
+/* ---- notes ---- */
+
+void oche_world_pauses_start(struct oche_world *world)
+{
+    const struct oche_pause_tree_config config = {
+        .topology = &world->topology,
+        .switch_response = world->config->switches.pfc_response,
+        .host_response = world->config->hosts.pfc_response,
+        .from = world->config->run.warmup,
+    };
+
+    world->pause_tree = oche_pause_tree_create(&config);
+}
+
+void oche_world_pauses_free(struct oche_world *world)
+{
+    oche_pause_tree_free(world->pause_tree);
+    oche_circle_free(&world->deadlock.circle);
+}
+
+static int compare_notes(const void *a, const void *b)
+{
+    const struct oche_pause_note *x = a, *y = b;
+
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    if (x->port != y->port)
+        return x->port < y->port ? -1 : 1;
+    return x->cls < y->cls ? -1 : x->cls > y->cls;
+}
+
+/* Gives the tree what all switches have noted, in order. Returns whether PFC has acted at all. */
+static bool take_notes(struct oche_world *world)
+{
+    struct oche_network *network = &world->network;
+    struct oche_pause_note *notes;
+    size_t count = 0;
+    bool any = false;
+
+    for (uint32_t i = network->host_count; i < network->node_count; i++) {
+        any |= network->nodes[i].pauses != NULL;
+        count += network->nodes[i].pauses == NULL ? 0 : network->nodes[i].pauses->count;
+    }
+    if (count == 0)
+        return any;
+    notes = oche_world_make(count, sizeof(*notes));
+    count = 0;
+    for (uint32_t i = network->host_count; i < network->node_count; i++) {
+        struct oche_pause_notes *of = network->nodes[i].pauses;
+
+        if (of == NULL || of->count == 0)
+            continue;
+        memcpy(&notes[count], of->notes, of->count * sizeof(*notes));
+        count += of->count;
+        of->count = 0;
+    }
+    qsort(notes, count, sizeof(*notes), compare_notes);
+    for (size_t i = 0; i < count; i++)
+        oche_pause_tree_note(world->pause_tree, &notes[i]);
+    free(notes);
+    return any;
+}
+
+bool oche_world_pauses_look(struct oche_world *world)
+{
+    if (world->network.now < world->pauses_look_at)
+        return world->deadlock.found;
+    world->pauses_look_at = oche_time_add(world->network.now, OCHE_DEADLOCK_PATIENCE);
+    if (take_notes(world) && !world->deadlock.found)
+        oche_world_deadlock_check(world);
+    return world->deadlock.found;
+}
+
+void oche_world_pauses_finish(struct oche_world *world)
+{
+    take_notes(world);
+    oche_pause_tree_finish(world->pause_tree, world->network.now);
+}
+
+/* ---- reading ---- */
+
+const struct oche_pause_tree *oche_world_pause_tree(const struct oche_world *world)
+{
+    return world->pause_tree;
+}
+
+uint64_t oche_world_pauses_unnoted(const struct oche_world *world)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = world->network.host_count; i < world->network.node_count; i++)
+        if (world->network.nodes[i].pauses != NULL)
+            sum += world->network.nodes[i].pauses->dropped;
+    return sum;
+}
+
+const struct oche_deadlock *oche_world_deadlock(const struct oche_world *world)
+{
+    return world->deadlock.found ? &world->deadlock : NULL;
+}
+
+void oche_world_walk(const struct oche_world *world, uint32_t flow, bool back,
+                     struct oche_walk *walk)
+{
+    const struct oche_flow_plan *plan = &world->flows.plan[flow];
+
+    oche_topology_walk(&world->topology, world->switch_routes, world->config->seed,
+                       back ? plan->dst : plan->src, back ? plan->src : plan->dst,
+                       oche_host_flow_hash(world->config->seed, plan->connection), walk);
+}
+
+/* When the flow ended: delivered, failed, or not before the run did. */
+static oche_time end_of(const struct oche_world *world, uint32_t flow)
+{
+    if (world->flows.received[flow].delivered != OCHE_NEVER)
+        return world->flows.received[flow].delivered;
+    if (world->flows.sent[flow].completed != OCHE_NEVER)
+        return world->flows.sent[flow].completed;
+    return world->network.now;
+}
+
+/* Time for what has arrived of an unfinished flow, at the slowest link of its way. */
+static oche_time least_time(const struct oche_world *world, uint32_t flow,
+                            const struct oche_walk *walk)
+{
+    const struct oche_topology *topology = &world->topology;
+    uint64_t slowest = UINT64_MAX;
+
+    for (uint32_t i = 0; i < walk->count; i++) {
+        uint64_t rate = topology->links[topology->ports[walk->ports[i]].link].rate_bps;
+
+        slowest = rate < slowest ? rate : slowest;
+    }
+    return oche_time_of_bytes(oche_world_flow_bytes(world, flow), slowest);
+}
+
+void oche_world_flow_holds(struct oche_world *world, uint32_t flow, struct oche_flow_holds *holds)
+{
+    oche_time begun = world->flows.sent[flow].started, alone;
+    uint32_t nodes;
+    struct oche_walk walk;
+
+    *holds = (struct oche_flow_holds){.root = OCHE_NO_PAUSE_NODE};
+    oche_pause_tree_nodes(world->pause_tree, &nodes);
+    if (begun == OCHE_NEVER)
+        return;
+    holds->life = end_of(world, flow) - begun;
+    if (nodes == 0)
+        return; /* no PAUSE at all */
+    oche_world_walk(world, flow, false, &walk);
+    alone = world->flows.received[flow].delivered != OCHE_NEVER ? oche_world_ideal_time(world, flow)
+                                                                : least_time(world, flow, &walk);
+    oche_flow_holds_of(world->pause_tree, &walk, OCHE_DATA_CLASS, begun, end_of(world, flow), alone,
+                       holds);
+}
+
+/* ---- who sends to the hot spots ---- */
+
+struct senders {
+    const struct oche_world *world;
+    const struct oche_pause_node *nodes;
+    uint32_t *root_at; /* by port and class: its node, or OCHE_NO_PAUSE_NODE */
+    uint64_t *pairs;   /* node << 32 | host */
+    size_t count, capacity;
+};
+
+static void add_senders(struct senders *senders, uint32_t flow, unsigned cls, uint32_t host)
+{
+    const struct oche_world *world = senders->world;
+    oche_time begun = world->flows.sent[flow].started, ended = end_of(world, flow);
+    struct oche_walk walk;
+
+    oche_world_walk(world, flow, cls != OCHE_DATA_CLASS, &walk);
+    for (uint32_t i = 0; i < walk.count; i++) {
+        uint32_t node = senders->root_at[walk.ports[i] * OCHE_CLASS_COUNT + cls];
+
+        if (node == OCHE_NO_PAUSE_NODE || ended <= senders->nodes[node].first ||
+            begun >= senders->nodes[node].last)
+            continue;
+        if (senders->count == senders->capacity) {
+            senders->capacity = senders->capacity == 0 ? 1024 : senders->capacity * 2;
+            senders->pairs = realloc(senders->pairs, senders->capacity * sizeof(*senders->pairs));
+            OCHE_MUST(senders->pairs != NULL);
+        }
+        senders->pairs[senders->count++] = (uint64_t)node << 32 | host;
+    }
+}
+
+static int compare_pairs(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+
+    return *x < *y ? -1 : *x > *y;
+}
+
+void oche_world_pause_senders(const struct oche_world *world, uint32_t *count_of)
+{
+    struct senders senders = {.world = world};
+    size_t places = (size_t)world->network.port_count * OCHE_CLASS_COUNT;
+    bool any[OCHE_CLASS_COUNT] = {false};
+    uint32_t nodes;
+
+    senders.nodes = oche_pause_tree_nodes(world->pause_tree, &nodes);
+    senders.root_at = oche_world_make(places, sizeof(*senders.root_at));
+    memset(senders.root_at, 0xff, places * sizeof(*senders.root_at));
+    memset(count_of, 0, nodes * sizeof(*count_of));
+    for (uint32_t i = 0; i < nodes; i++) {
+        const struct oche_pause_node *node = &senders.nodes[i];
+
+        if (node->depth > 0 || node->port == OCHE_NO_PORT || node->cls >= OCHE_CLASS_COUNT)
+            continue;
+        senders.root_at[node->port * OCHE_CLASS_COUNT + node->cls] = i;
+        any[node->cls] = true;
+    }
+    for (uint32_t flow = 0; flow < world->flows.count; flow++) {
+        if (world->flows.sent[flow].started == OCHE_NEVER)
+            continue;
+        for (unsigned cls = 0; cls < OCHE_CLASS_COUNT; cls++)
+            if (any[cls])
+                add_senders(&senders, flow, cls,
+                            cls == OCHE_DATA_CLASS ? world->flows.plan[flow].src
+                                                   : world->flows.plan[flow].dst);
+    }
+    if (senders.count > 0)
+        qsort(senders.pairs, senders.count, sizeof(*senders.pairs), compare_pairs);
+    for (size_t i = 0; i < senders.count; i++)
+        if (i == 0 || senders.pairs[i] != senders.pairs[i - 1])
+            count_of[senders.pairs[i] >> 32]++;
+    free(senders.pairs);
+    free(senders.root_at);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is wrong with routes, seen before the run: loops, dead ends, waiting in a circle. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "sim/world/internal.h"
+
+/* The first flow that goes round in a loop, or ends nowhere. */
+static void note_walk(struct oche_route_faults *faults, uint32_t flow, bool back,
+                      const struct oche_walk *walk)
+{
+    if (walk->end == OCHE_WALK_ARRIVES)
+        return;
+    if (faults->lost_flows++ > 0)
+        return;
+    faults->lost = *walk;
+    faults->lost_flow = flow;
+    faults->lost_back = back;
+}
+
+bool oche_world_find_route_faults(const struct oche_world *world, struct oche_route_faults *faults)
+{
+    struct oche_dependencies *of[OCHE_CLASS_COUNT];
+    struct oche_walk walk;
+
+    *faults = (struct oche_route_faults){.lost = {.end = OCHE_WALK_ARRIVES}};
+    if (world->config->topology->up_down && world->config->routes.file == NULL)
+        return false;
+    for (unsigned cls = 0; cls < OCHE_CLASS_COUNT; cls++)
+        of[cls] = oche_dependencies_create(&world->topology);
+    for (uint32_t flow = 0; flow < world->flows.count; flow++) {
+        bool arrives = true;
+
+        for (unsigned cls = 0; arrives && cls < OCHE_CLASS_COUNT; cls++) {
+            oche_world_walk(world, flow, cls != OCHE_DATA_CLASS, &walk);
+            oche_dependencies_add(of[cls], &walk);
+            arrives = walk.end == OCHE_WALK_ARRIVES;
+            note_walk(faults, flow, cls != OCHE_DATA_CLASS, &walk);
+        }
+    }
+    for (unsigned cls = 0; cls < OCHE_CLASS_COUNT; cls++) {
+        if (world->config->switches.pfc && faults->circle.count == 0) {
+            faults->circle = oche_dependencies_circle(of[cls]);
+            faults->circle_cls = cls;
+        }
+        oche_dependencies_free(of[cls]);
+    }
+    return faults->lost_flows > 0 || faults->circle.count > 0;
+}
+
+void oche_route_faults_free(struct oche_route_faults *faults)
+{
+    oche_circle_free(&faults->circle);
+}
+
+/* "flow 3, host0 to host5, never arrives: its packets go round: a:b → b:a → a:b" */
+static void print_lost(const struct oche_world *world, const struct oche_route_faults *faults,
+                       FILE *out)
+{
+    const struct oche_topology *topology = &world->topology;
+    const struct oche_flow_plan *plan = &world->flows.plan[faults->lost_flow];
+    const struct oche_walk *walk = &faults->lost;
+    char name[2 * OCHE_TOPOLOGY_NAME_BYTES];
+
+    fprintf(out, "flow %u, %s to %s, can never %s: ", faults->lost_flow,
+            topology->nodes[plan->src].name, topology->nodes[plan->dst].name,
+            faults->lost_back ? "be acknowledged" : "arrive");
+    if (walk->end == OCHE_WALK_NO_ROUTE) {
+        uint32_t last = walk->ports[walk->count - 1];
+
+        fprintf(out, "%s has no route to %s", topology->nodes[topology->ports[last].peer].name,
+                topology->nodes[faults->lost_back ? plan->src : plan->dst].name);
+        return;
+    }
+    if (walk->end == OCHE_WALK_TOO_FAR) {
+        fprintf(out, "its way has more than %u links", OCHE_HOP_LIMIT);
+        return;
+    }
+    fputs("its packets go round in a loop, ", out);
+    for (uint32_t i = walk->loop - 1; i < walk->count; i++) {
+        oche_topology_global_name(topology, walk->ports[i], name, sizeof(name));
+        fprintf(out, "%s%s", i >= walk->loop ? " → " : "", name);
+    }
+}
+
+char *oche_route_faults_lost_text(const struct oche_world *world,
+                                  const struct oche_route_faults *faults)
+{
+    char *text = NULL;
+    size_t bytes;
+
+    if (faults->lost_flows == 0)
+        return NULL;
+    FILE *out = open_memstream(&text, &bytes);
+
+    OCHE_MUST(out != NULL);
+    print_lost(world, faults, out);
+    if (faults->lost_flows > 1)
+        fprintf(out, "; nor can %u other flows", faults->lost_flows - 1);
+    OCHE_MUST(fclose(out) == 0);
+    return text;
+}
+
+char *oche_route_faults_circle_text(const struct oche_world *world,
+                                    const struct oche_route_faults *faults)
+{
+    char *circle, *text = NULL;
+
+    if (faults->circle.count == 0)
+        return NULL;
+    circle = oche_circle_text(&world->topology, &faults->circle);
+    OCHE_MUST(asprintf(&text, "%s, class %u", circle, faults->circle_cls) >= 0);
+    free(circle);
+    return text;
+}
