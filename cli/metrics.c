@@ -364,6 +364,28 @@ static void longest_held(struct oche_table *table, const struct oche_outcome *o,
     time_cell(table, longest);
 }
 
+static void hot_spots(struct oche_table *table, const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    count_cell(table, o->pathologies.hot_spots);
+}
+
+static void victims(struct oche_table *table, const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    count_cell(table, o->pathologies.victims);
+}
+
+static void worst_victim(struct oche_table *table, const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    if (o->pathologies.worst_flow[0] == '\0')
+        oche_table_cell(table, NONE);
+    else
+        oche_table_cell(table, "%s, %s", o->pathologies.worst_flow,
+                        oche_figure_share(o->pathologies.worst_share).text);
+}
+
 static void pause_rows(struct oche_table *table, const struct oche_outcome *outcomes, size_t count)
 {
     char name[64];
@@ -384,6 +406,10 @@ static void pause_rows(struct oche_table *table, const struct oche_outcome *outc
         add_row(table, &(struct row){name, of, time ? held : pauses_sent}, outcomes, count);
     }
     add_row(table, &(struct row){"most that one port was held", 0, longest_held}, outcomes, count);
+    add_row(table, &(struct row){"ports where PAUSEs began", 0, hot_spots}, outcomes, count);
+    add_row(table, &(struct row){"victims of congestion elsewhere", 0, victims}, outcomes, count);
+    add_row(table, &(struct row){"  worst off, share of time lost", 0, worst_victim}, outcomes,
+            count);
 }
 
 /* ---- watched queues ---- */

@@ -39,8 +39,11 @@ struct session {
     struct run *runs;
     struct oche_outcome *outcomes;
     size_t count;
+    bool deadlock; /* one of them ended so */
     char error[ERROR_BYTES];
 };
+
+enum status { DONE = 0, REFUSED = 2, DEADLOCK = 3 };
 
 /* ---- scenarios ---- */
 
@@ -258,6 +261,7 @@ static bool run_one(struct session *session, size_t number, struct oche_taps *ta
                         session->options.quiet);
     oche_world_run(world, line.shown ? oche_progress_draw : NULL, &line);
     oche_outcome_take(&session->outcomes[number], world, run->label, oche_progress_end(&line));
+    session->deadlock |= session->outcomes[number].pathologies.deadlock != NULL;
     bool ok = write_results(session, number, world);
 
     oche_world_free(world);
@@ -364,6 +368,19 @@ static bool work(struct session *session)
     return true;
 }
 
+/* On standard error, as errors are: a script may look at nothing else. */
+static void complain_of_deadlocks(const struct session *session)
+{
+    for (size_t i = 0; i < session->count; i++) {
+        char *line = oche_pathologies_deadlock_line(&session->outcomes[i].pathologies);
+
+        if (line != NULL)
+            fprintf(stderr, "%s%s%s\n", session->runs[i].label,
+                    session->runs[i].label[0] != '\0' ? ": " : "", line);
+        free(line);
+    }
+}
+
 static void clean_up(struct session *session)
 {
     for (size_t i = 0; session->runs != NULL && i < session->count; i++) {
@@ -385,7 +402,7 @@ int oche_cmd_run(int argc, char **argv)
     session.command = oche_command_line(argc, argv); /* argp puts arguments in another order */
     if (!oche_run_options_read(&session.options, argc, argv)) {
         free(session.command);
-        return 2;
+        return REFUSED;
     }
     bool ok = work(&session);
 
@@ -395,6 +412,10 @@ int oche_cmd_run(int argc, char **argv)
     }
     if (!ok)
         oche_print_error("%s", session.error);
+    else if (session.deadlock)
+        complain_of_deadlocks(&session);
+    enum status status = !ok ? REFUSED : session.deadlock ? DEADLOCK : DONE;
+
     clean_up(&session);
-    return ok ? 0 : 2;
+    return (int)status;
 }

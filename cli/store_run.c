@@ -101,6 +101,23 @@ static void store_number(struct oche_results *results, const char *key, uint64_t
     oche_results_info(results, key, text);
 }
 
+/* How it ended, and what was wrong with the routes. */
+static void store_stops(struct oche_results *results, const struct oche_pathologies *pathologies)
+{
+    oche_results_info(results, "status", pathologies->deadlock != NULL ? "deadlock" : "done");
+    if (pathologies->deadlock != NULL) {
+        oche_results_info(results, "deadlock", pathologies->deadlock);
+        store_number(results, "deadlock_since_ps", pathologies->deadlock_since);
+        store_number(results, "deadlock_noticed_ps", pathologies->deadlock_noticed);
+    }
+    if (pathologies->circle != NULL)
+        oche_results_info(results, "cyclic_buffer_dependency", pathologies->circle);
+    if (pathologies->lost_flows != NULL)
+        oche_results_info(results, "flows_without_a_way", pathologies->lost_flows);
+    if (pathologies->unnoted > 0)
+        store_number(results, "pauses_not_in_tree", pathologies->unnoted);
+}
+
 static void store_info(struct oche_results *results, const struct oche_scenario *scenario,
                        const struct oche_outcome *outcome, const char *command)
 {
@@ -128,6 +145,7 @@ static void store_info(struct oche_results *results, const struct oche_scenario 
         snprintf(text, sizeof(text), "%.6f", outcome->jain);
         oche_results_info(results, "jain_of_flow_goodputs", text);
     }
+    store_stops(results, &outcome->pathologies);
 }
 
 static void store_parameter(void *context, const char *key, const char *value, const char *unit,
@@ -155,6 +173,21 @@ static const char *failure(uint32_t status)
     return status < OCHE_STATUSES && words[status] != NULL ? words[status] : "failed";
 }
 
+/* Where a node of the forest of PAUSEs is, or NULL: not known. */
+static const char *pause_port(const struct oche_world *world, uint32_t node, char *text,
+                              size_t text_bytes)
+{
+    uint32_t count;
+    const struct oche_pause_node *nodes =
+        oche_pause_tree_nodes(oche_world_pause_tree(world), &count);
+
+    OCHE_MUST(node < count);
+    if (nodes[node].port == OCHE_NO_PORT)
+        return NULL;
+    oche_topology_global_name(oche_world_topology(world), nodes[node].port, text, text_bytes);
+    return text;
+}
+
 /* One row for each flow that started. */
 static void store_flows(struct oche_results *results, struct oche_world *world)
 {
@@ -167,6 +200,10 @@ static void store_flows(struct oche_results *results, struct oche_world *world)
 
         if (sent->started == OCHE_NEVER)
             continue;
+        char root[OCHE_OUTCOME_NAME_BYTES];
+        struct oche_flow_holds holds;
+
+        oche_world_flow_holds(world, i, &holds);
         struct oche_results_flow flow = {
             .id = i,
             .workload = plan->workload,
@@ -183,6 +220,10 @@ static void store_flows(struct oche_results *results, struct oche_world *world)
                       : flows->received[i].delivered == OCHE_NEVER ? "unfinished"
                                                                    : "completed",
             .measured = sent->started >= warmup,
+            .held = holds.held,
+            .lost = holds.lost,
+            .root = holds.lost > 0 ? pause_port(world, holds.root, root, sizeof(root)) : NULL,
+            .victim = oche_flow_is_victim(&holds, oche_world_config(world)->measure.victim_share),
         };
         oche_results_flow(results, &flow);
     }
@@ -228,6 +269,55 @@ static void store_topology(struct oche_results *results, const struct oche_topol
         entity_of(topology, link->a, link->port_a, port_a, sizeof(port_a));
         entity_of(topology, link->b, link->port_b, port_b, sizeof(port_b));
         oche_results_link(results, &row);
+    }
+}
+
+/* ---- PAUSEs ---- */
+
+static void store_pauses(struct oche_results *results, const struct oche_world *world)
+{
+    const struct oche_pause_tree *tree = oche_world_pause_tree(world);
+    uint32_t all;
+    const struct oche_pause_node *nodes = oche_pause_tree_nodes(tree, &all);
+    uint32_t *order = calloc(all + 1, sizeof(*order)), *senders = calloc(all + 1, sizeof(*senders));
+
+    OCHE_MUST(order != NULL && senders != NULL);
+    uint32_t count = oche_pause_tree_order(tree, order);
+
+    if (count > 0)
+        oche_world_pause_senders(world, senders);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct oche_pause_node *node = &nodes[order[i]];
+        char port[OCHE_OUTCOME_NAME_BYTES];
+
+        oche_results_pause(results, &(struct oche_results_pause){
+                                        .id = order[i],
+                                        .parent = node->parent,
+                                        .port = pause_port(world, order[i], port, sizeof(port)),
+                                        .cls = node->cls,
+                                        .depth = node->depth,
+                                        .pauses = node->pauses,
+                                        .held = node->held,
+                                        .first = node->held > 0 ? node->first : OCHE_NEVER,
+                                        .last = node->held > 0 ? node->last : OCHE_NEVER,
+                                        .ports = node->ports,
+                                        .senders = senders[order[i]],
+                                        .returns = node->returns,
+                                    });
+    }
+    free(order);
+    free(senders);
+}
+
+static void store_deadlock(struct oche_results *results, const struct oche_world *world)
+{
+    const struct oche_deadlock *deadlock = oche_world_deadlock(world);
+    char port[OCHE_OUTCOME_NAME_BYTES];
+
+    for (uint32_t i = 0; deadlock != NULL && i < deadlock->circle.count; i++) {
+        oche_topology_global_name(oche_world_topology(world), deadlock->circle.ports[i], port,
+                                  sizeof(port));
+        oche_results_deadlock(results, i, port, deadlock->cls);
     }
 }
 
@@ -392,6 +482,8 @@ void oche_store_run(struct oche_results *results, const struct oche_scenario *sc
     oche_bindings_each(&scenario->bindings, store_parameter, results);
     store_flows(results, world);
     store_topology(results, oche_world_topology(world));
+    store_pauses(results, world);
+    store_deadlock(results, world);
     store_totals(results, outcome);
     store_counters(results, world);
     store_series(results, world);

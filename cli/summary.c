@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/metrics.h"
+#include "cli/pathologies.h"
 #include "results/figures.h"
 #include "results/table.h"
 
@@ -126,6 +127,7 @@ void oche_summary_print(const struct oche_outcome *outcome, FILE *out)
     struct oche_table *rest = oche_table_create(2);
 
     print_setting(outcome, out);
+    oche_print_stops(&outcome->pathologies, out);
     fputc('\n', out);
     print_sizes(outcome, out);
     print_unmeasured(outcome, out);
@@ -134,6 +136,8 @@ void oche_summary_print(const struct oche_outcome *outcome, FILE *out)
     fputc('\n', out);
     if (outcome->totals.pauses_sent > 0) {
         print_pauses(outcome, out);
+        fputc('\n', out);
+        oche_print_pause_tree(&outcome->pathologies, out);
         fputc('\n', out);
     } else {
         fprintf(out, "No PAUSE frame was sent.\n\n");

@@ -92,6 +92,11 @@ static double listed_goodput(const struct oche_outcome *o, unsigned which)
     return (double)o->listed[which].goodput_bps;
 }
 
+static double listed_lost_share(const struct oche_outcome *o, unsigned which)
+{
+    return o->listed[which].lost_share;
+}
+
 static double retransmitted_ratio(const struct oche_outcome *o, unsigned which)
 {
     const struct oche_nic_stats *nic = &o->totals.nic;
@@ -196,6 +201,8 @@ static const struct metric table[] = {
     {"flow_goodput.max", rate, OF_RUN, PERCENTILE, AT(1000), "largest"},
     {"flow.N.goodput", rate, OF_FLOW, COMPUTED, FUNCTION(listed_goodput),
      "goodput of flow N (from 0, as they are listed), where there are at most 16"},
+    {"flow.N.lost_share", ratio, OF_FLOW, COMPUTED, FUNCTION(listed_lost_share),
+     "of its time that flow N lost to PAUSEs for congestion that is not on its way"},
 
     {"delivered_bytes", byte, OF_RUN, COUNTER, NIC(delivered_bytes),
      "payload delivered in order to all hosts"},
@@ -265,6 +272,14 @@ static const struct metric table[] = {
      "of the port that was held longest, wherever it is"},
     {"held_upstream.TIER", second, OF_TIER, PICOSECONDS, PAUSES(sent_time),
      "time that the tier held what sends to it, summed over ports and classes"},
+    {"pause_roots", number, OF_RUN, COUNTER, OUTCOME(pathologies.hot_spots),
+     "ports where PAUSEs began: they filled though nothing held them"},
+    {"victims", number, OF_RUN, COUNTER, OUTCOME(pathologies.victims),
+     "flows that lost measure.victim_share of their time to congestion that is not on their way"},
+    {"victims.share", ratio, OF_RUN, REAL, OUTCOME(pathologies.victim_share),
+     "victims over flows.started"},
+    {"victims.lost.max", ratio, OF_RUN, REAL, OUTCOME(pathologies.worst_share),
+     "of its time that the worst off flow lost so"},
 
     {"queue.PORT.mean", byte, OF_PORT, COUNTER, QUEUE(mean_bytes),
      "queue of a port in measure.queues, mean over time"},

@@ -104,7 +104,7 @@ static void take_times(struct oche_outcome *outcome, const struct oche_flow_reco
     oche_sort_real(slowdowns->values, slowdowns->count);
 }
 
-static void list_flows(struct oche_outcome *outcome, const struct oche_world *world)
+static void list_flows(struct oche_outcome *outcome, struct oche_world *world)
 {
     const struct oche_flows *flows = oche_world_flows(world);
     const struct oche_topology *topology = oche_world_topology(world);
@@ -112,9 +112,12 @@ static void list_flows(struct oche_outcome *outcome, const struct oche_world *wo
     for (uint32_t i = 0; outcome->flows <= OCHE_OUTCOME_LISTED && i < flows->count; i++) {
         struct oche_outcome_flow *flow = &outcome->listed[outcome->listed_count];
         double goodput = goodput_of(world, i);
+        struct oche_flow_holds holds;
 
         if (goodput < 0)
             continue;
+        oche_world_flow_holds(world, i, &holds);
+        flow->lost_share = (double)holds.lost / (double)holds.life;
         snprintf(flow->name, sizeof(flow->name), "%s to %s, %s",
                  topology->nodes[flows->plan[i].src].name, topology->nodes[flows->plan[i].dst].name,
                  oche_figure_bytes(flows->plan[i].bytes).text);
@@ -222,6 +225,7 @@ void oche_outcome_take(struct oche_outcome *outcome, struct oche_world *world, c
     take_flows(outcome, world);
     take_ports(outcome, world);
     take_queues(outcome, world);
+    oche_pathologies_take(&outcome->pathologies, world);
 }
 
 void oche_outcome_free(struct oche_outcome *outcome)
@@ -230,6 +234,7 @@ void oche_outcome_free(struct oche_outcome *outcome)
         free(outcome->samples[i].values);
         outcome->samples[i] = (struct oche_outcome_samples){.count = 0};
     }
+    oche_pathologies_free(&outcome->pathologies);
     free(outcome->queues);
     outcome->queues = NULL;
     outcome->queue_count = 0;

@@ -6,6 +6,7 @@
 #ifndef OCHE_LAB_OUTCOME_H
 #define OCHE_LAB_OUTCOME_H
 
+#include "lab/pathologies.h"
 #include "sim/measure/flow_completion.h"
 #include "sim/measure/marks.h"
 #include "sim/measure/pauses.h"
@@ -39,6 +40,7 @@ struct oche_outcome_flow {
     char name[2 * OCHE_OUTCOME_NAME_BYTES]; /* "host0 to host4, 20MB" */
     uint64_t goodput_bps;                   /* from its start to its end, or the run's */
     bool delivered;
+    double lost_share; /* of its life, to congestion that it has no part in */
 };
 
 struct oche_outcome {
@@ -67,6 +69,7 @@ struct oche_outcome {
     struct oche_mark_row marks[OCHE_PLACES];
     uint64_t lost[OCHE_PLACES]; /* by links, of what ports of the place sent */
     struct oche_pause_sum pauses[OCHE_NODE_KINDS];
+    struct oche_pathologies pathologies;
     struct oche_outcome_queue *queues;
     uint32_t queue_count;
 };

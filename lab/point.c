@@ -49,6 +49,13 @@ static void add_distribution(struct oche_point_result *result, const char *name,
             oche_percentile_real(samples->values, samples->count, step * OCHE_DISTRIBUTION_STEP);
 }
 
+static void fail(struct oche_point_result *result, const char *error)
+{
+    result->status = OCHE_POINT_FAILED;
+    result->error = strdup(error);
+    OCHE_MUST(result->error != NULL);
+}
+
 static void take(struct oche_point_result *result, struct oche_world *world, double wall_s)
 {
     static const struct {
@@ -61,19 +68,20 @@ static void take(struct oche_point_result *result, struct oche_world *world, dou
     oche_outcome_take(&outcome, world, "", wall_s);
     result->hash = outcome.totals.hash;
     result->wall_s = wall_s;
+    char *deadlock = oche_pathologies_deadlock_line(&outcome.pathologies);
+
+    if (deadlock != NULL) {
+        fail(result, deadlock);
+        free(deadlock);
+        oche_outcome_free(&outcome);
+        return;
+    }
     oche_metrics_each(&outcome, add_metric, result);
     result->distributions = calloc(OCHE_OUTCOME_SAMPLES, sizeof(*result->distributions));
     OCHE_MUST(result->distributions != NULL);
     for (unsigned i = 0; i < OCHE_OUTCOME_SAMPLES; i++)
         add_distribution(result, distributions[i].name, distributions[i].unit, &outcome.samples[i]);
     oche_outcome_free(&outcome);
-}
-
-static void fail(struct oche_point_result *result, const char *error)
-{
-    result->status = OCHE_POINT_FAILED;
-    result->error = strdup(error);
-    OCHE_MUST(result->error != NULL);
 }
 
 void oche_point_run(const char *path, const char *const *sets, size_t set_count,

@@ -22,7 +22,8 @@
 
 enum oche_point_status {
     OCHE_POINT_DONE,
-    OCHE_POINT_FAILED,  /* refused: `error` has the line that oche run would print */
+    OCHE_POINT_FAILED,  /* refused, or stopped by a deadlock: `error` has the line that oche run
+                           would print */
     OCHE_POINT_CRASHED, /* the process died: `error` says how (signal, exit status) */
 };
 
@@ -53,7 +54,8 @@ struct oche_point_result {
 
 /*
  * Opens the scenario with `sets` ("key=value", later ones win), runs it and fills `result`.
- * Whatever is wrong with the input becomes OCHE_POINT_FAILED.
+ * Whatever is wrong with the input becomes OCHE_POINT_FAILED, and so does a run that ends in
+ * deadlock.
  */
 void oche_point_run(const char *scenario, const char *const *sets, size_t set_count,
                     struct oche_point_result *result);

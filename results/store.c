@@ -30,7 +30,9 @@ static const char schema[] = "PRAGMA user_version = " VALUE_OF(
                          " completed_ps INTEGER, ideal_ps INTEGER, slowdown REAL, retransmitted "
                          "INTEGER NOT NULL,"
                          " timeouts INTEGER NOT NULL, status TEXT NOT NULL, measured INTEGER NOT "
-                         "NULL);"
+                         "NULL,"
+                         " held_ps INTEGER NOT NULL, lost_ps INTEGER NOT NULL, root TEXT, victim "
+                         "INTEGER NOT NULL);"
                          "CREATE TABLE series_names (id INTEGER PRIMARY KEY, name TEXT NOT NULL, "
                          "entity TEXT NOT NULL,"
                          " unit TEXT NOT NULL);"
@@ -53,7 +55,14 @@ static const char schema[] = "PRAGMA user_version = " VALUE_OF(
                          "CREATE TABLE links (id INTEGER PRIMARY KEY, a INTEGER NOT NULL "
                          "REFERENCES nodes, b INTEGER NOT NULL REFERENCES nodes, port_a TEXT NOT "
                          "NULL, port_b TEXT NOT NULL, rate_bps INTEGER NOT NULL, delay_ps INTEGER "
-                         "NOT NULL);";
+                         "NOT NULL);"
+                         "CREATE TABLE pause_tree (id INTEGER PRIMARY KEY, parent INTEGER "
+                         "REFERENCES pause_tree, port TEXT, class INTEGER NOT NULL, depth INTEGER "
+                         "NOT NULL, pauses INTEGER NOT NULL, held_ps INTEGER NOT NULL, first_ps "
+                         "INTEGER, last_ps INTEGER, ports INTEGER NOT NULL, senders INTEGER NOT "
+                         "NULL, returns INTEGER NOT NULL);"
+                         "CREATE TABLE deadlock (position INTEGER PRIMARY KEY, port TEXT NOT NULL, "
+                         "class INTEGER NOT NULL);";
 
 enum statement {
     ADD_INFO,
@@ -66,13 +75,15 @@ enum statement {
     ADD_BUCKET,
     ADD_NODE,
     ADD_LINK,
+    ADD_PAUSE,
+    ADD_DEADLOCK,
     STATEMENTS
 };
 
 static const char *const statements[STATEMENTS] = {
     [ADD_INFO] = "INSERT INTO info VALUES (?, ?)",
     [ADD_PARAMETER] = "INSERT INTO parameters VALUES (?, ?, ?, ?)",
-    [ADD_FLOW] = "INSERT INTO flows VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [ADD_FLOW] = "INSERT INTO flows VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [ADD_COUNTER] = "INSERT INTO counters VALUES (?, ?, ?)",
     [ADD_SERIES] = "INSERT INTO series_names VALUES (?, ?, ?, ?)",
     [ADD_POINT] = "INSERT INTO series VALUES (?, ?, ?)",
@@ -80,6 +91,8 @@ static const char *const statements[STATEMENTS] = {
     [ADD_BUCKET] = "INSERT INTO histograms VALUES (?, ?, ?, ?)",
     [ADD_NODE] = "INSERT INTO nodes VALUES (?, ?, ?, ?)",
     [ADD_LINK] = "INSERT INTO links VALUES (?, ?, ?, ?, ?, ?, ?)",
+    [ADD_PAUSE] = "INSERT INTO pause_tree VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [ADD_DEADLOCK] = "INSERT INTO deadlock VALUES (?, ?, ?)",
 };
 
 struct oche_results {
@@ -260,6 +273,50 @@ void oche_results_flow(struct oche_results *results, const struct oche_results_f
     bind_u64(row, 12, flow->timeouts);
     bind_text(row, 13, flow->status);
     bind_u64(row, 14, flow->measured);
+    bind_u64(row, 15, flow->held);
+    bind_u64(row, 16, flow->lost);
+    if (flow->root == NULL)
+        sqlite3_bind_null(row, 17);
+    else
+        bind_text(row, 17, flow->root);
+    bind_u64(row, 18, flow->victim);
+    end_row(results, row);
+}
+
+void oche_results_pause(struct oche_results *results, const struct oche_results_pause *pause)
+{
+    sqlite3_stmt *row = begin_row(results, ADD_PAUSE);
+
+    if (row == NULL)
+        return;
+    bind_u64(row, 1, pause->id);
+    bind_u64(row, 2, pause->parent == UINT32_MAX ? OCHE_NEVER : pause->parent);
+    if (pause->port == NULL)
+        sqlite3_bind_null(row, 3);
+    else
+        bind_text(row, 3, pause->port);
+    bind_u64(row, 4, pause->cls);
+    bind_u64(row, 5, pause->depth);
+    bind_u64(row, 6, pause->pauses);
+    bind_u64(row, 7, pause->held);
+    bind_u64(row, 8, pause->first);
+    bind_u64(row, 9, pause->last);
+    bind_u64(row, 10, pause->ports);
+    bind_u64(row, 11, pause->senders);
+    bind_u64(row, 12, pause->returns);
+    end_row(results, row);
+}
+
+void oche_results_deadlock(struct oche_results *results, uint32_t position, const char *port,
+                           uint32_t cls)
+{
+    sqlite3_stmt *row = begin_row(results, ADD_DEADLOCK);
+
+    if (row == NULL)
+        return;
+    bind_u64(row, 1, position);
+    bind_text(row, 2, port);
+    bind_u64(row, 3, cls);
     end_row(results, row);
 }
 

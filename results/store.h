@@ -5,13 +5,17 @@
  *
  *     info(key, value)                              version, seed, scenario and its text, hash, …
  *     parameters(key, value, unit, given)           the full effective list
- *     flows(…)                                      one row a flow
- *     series_names(id, name, entity, unit), series(series, time_ps, value)
- *     counters(entity, name, value)
- *     histogram_names(id, name, entity, unit, weight), histograms(histogram, low, high, weight)
- *     nodes(id, name, kind, pod)                    kind: host, tor, aggregation, core
+ *     flows(…)                                      one row a flow; of its time, held_ps was it
+ * held by PAUSEs, lost_ps lost to those that began at `root`, a port that is not on its way;
+ * victim: 1 series_names(id, name, entity, unit), series(series, time_ps, value) counters(entity,
+ * name, value) histogram_names(id, name, entity, unit, weight), histograms(histogram, low, high,
+ * weight) nodes(id, name, kind, pod)                    kind: host, tor, aggregation, core
  *     links(id, a, b, port_a, port_b, rate_bps, delay_ps)  a, b: nodes; port_a: a's port, as an
  *                                                   entity of counters
+ *     pause_tree(id, parent, port, class, depth, pauses, held_ps, first_ps, last_ps, ports,
+ *         senders, returns)                         where PAUSEs began (depth 0) and, below each,
+ * the ports that were held because of it; a branch comes after what it is of deadlock(position,
+ * port, class)               ports that wait for each other for ever, in turn
  *
  * Times are picoseconds, sizes bytes, rates bits per second; "never" is NULL. `PRAGMA
  * user_version` is OCHE_RESULTS_SCHEMA.
@@ -21,7 +25,7 @@
 
 #include "core/base.h"
 
-#define OCHE_RESULTS_SCHEMA      2
+#define OCHE_RESULTS_SCHEMA      3
 #define OCHE_RESULTS_ERROR_BYTES 1024
 
 struct oche_results;
@@ -37,6 +41,21 @@ struct oche_results_flow {
     uint64_t retransmitted_packets, timeouts;
     const char *status; /* "completed", "unfinished", "failed: …" */
     bool measured;      /* false: it started during warm-up */
+    oche_time held;     /* by PAUSEs, at the port of its way that was held longest */
+    oche_time lost;     /* to PAUSEs that began elsewhere, mostly at */
+    const char *root;   /* this port; NULL: none */
+    bool victim;        /* `lost` is much of its time */
+};
+
+/* A node of the forest of PAUSEs: a hot spot, or a port that was held because of what is above. */
+struct oche_results_pause {
+    uint32_t id, parent; /* parent: an earlier one's id, or UINT32_MAX */
+    const char *port;    /* NULL: not known */
+    uint32_t cls, depth;
+    uint64_t pauses;
+    oche_time held, first, last; /* first, last: OCHE_NEVER if it was not held */
+    uint32_t ports, senders;     /* of a hot spot: ways below it, hosts that sent by it */
+    bool returns;                /* it waits for itself */
 };
 
 struct oche_results_link {
@@ -62,6 +81,10 @@ void oche_results_info(struct oche_results *results, const char *key, const char
 void oche_results_parameter(struct oche_results *results, const char *key, const char *value,
                             const char *unit, bool given);
 void oche_results_flow(struct oche_results *results, const struct oche_results_flow *flow);
+void oche_results_pause(struct oche_results *results, const struct oche_results_pause *pause);
+/* The ports of a deadlock, in the order in which they wait. */
+void oche_results_deadlock(struct oche_results *results, uint32_t position, const char *port,
+                           uint32_t cls);
 void oche_results_counter(struct oche_results *results, const char *entity, const char *name,
                           uint64_t value);
 /* Names a series; returns its number. */
