@@ -58,6 +58,11 @@ struct oche_world {
     size_t hold_count, hold_capacity;
 };
 
+static inline bool oche_world_has_static_routes(const struct oche_world_config *config)
+{
+    return config->routes.file != NULL && *config->routes.file != '\0';
+}
+
 /* pauses.c */
 void oche_world_pauses_start(struct oche_world *world);
 /* At the end of a window. Returns whether the network has come to a stop for ever. */

@@ -24,7 +24,7 @@ bool oche_world_find_route_faults(const struct oche_world *world, struct oche_ro
     struct oche_walk walk;
 
     *faults = (struct oche_route_faults){.lost = {.end = OCHE_WALK_ARRIVES}};
-    if (world->config->topology->up_down && world->config->routes.file == NULL)
+    if (world->config->topology->up_down && !oche_world_has_static_routes(world->config))
         return false;
     for (unsigned cls = 0; cls < OCHE_CLASS_COUNT; cls++)
         of[cls] = oche_dependencies_create(&world->topology);

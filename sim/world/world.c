@@ -318,7 +318,7 @@ static bool build_topology(struct oche_world *world, char *error, size_t error_b
     if (!oche_topology_route(&world->topology, &world->routes, error, error_bytes))
         return false;
     world->switch_routes = world->routes.of;
-    if (config->routes.file == NULL)
+    if (!oche_world_has_static_routes(config))
         return true;
     if (!oche_static_routes_read(&world->routes, config->routes.file, &world->static_routes, error,
                                  error_bytes))

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Routes from a file: who goes where, what counts more, and what is refused. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fabric/ecmp.h"
+#include "sim/topology/static_routes.h"
+#include "sim/topology/walk.h"
+#include "tests/unit/topology/build.h"
+
+static char path[] = "/tmp/oche-routes-XXXXXX";
+
+static void write_file(const char *text)
+{
+    FILE *file = fopen(path, "w");
+
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Two leaves of two hosts each, host0 … host3; three spines. */
+struct net {
+    struct oche_topology topology;
+    struct oche_topology_routes shortest;
+    struct oche_static_routes routes;
+};
+
+static void begin(struct net *net)
+{
+    net->topology = built("leaf_spine", SET({.name = "leaves", .u = 2}, {.name = "spines", .u = 3},
+                                            {.name = "hosts_per_leaf", .u = 2}));
+    net->shortest = routed(&net->topology);
+}
+
+static void end(struct net *net)
+{
+    oche_static_routes_free(&net->routes);
+    oche_topology_routes_free(&net->shortest);
+    oche_topology_free(&net->topology);
+}
+
+static void read_routes(struct net *net, const char *text)
+{
+    char error[OCHE_TOPOLOGY_ERROR_BYTES] = "";
+
+    begin(net);
+    write_file(text);
+    if (!oche_static_routes_read(&net->shortest, path, &net->routes, error, sizeof(error)))
+        fail_msg("%s", error);
+}
+
+/* The neighbours that `sw` may send packets for `host` to, in the order of its routes. */
+static void assert_next(const struct net *net, const char *sw, const char *host, const char *next)
+{
+    const struct oche_topology *t = &net->topology;
+    uint32_t node = oche_topology_find(t, sw), dst = oche_topology_find(t, host);
+    const struct oche_routes *of = &net->routes.of[node - t->host_count];
+    uint32_t group = of->group_of[dst];
+    char found[256] = "";
+
+    if (group == of->own_group) {
+        strcat(found, t->nodes[oche_topology_port(t, node, of->port_of_address[dst])->peer].name);
+    } else {
+        struct oche_port_set set = of->sets[of->set_of_group[group]];
+
+        for (uint32_t i = 0; i < set.count; i++) {
+            strcat(found, i > 0 ? " " : "");
+            strcat(found,
+                   t->nodes[oche_topology_port(t, node, of->ports[set.first + i])->peer].name);
+        }
+    }
+    assert_string_equal(found, next);
+}
+
+static void test_unmentioned_keeps_shortest(void **state)
+{
+    struct net net;
+
+    (void)state;
+    read_routes(&net, "# nothing but one line\nleaf0 host2 spine1 # a comment\n\n");
+    assert_next(&net, "leaf0", "host2", "spine1");
+    assert_next(&net, "leaf0", "host3", "spine0 spine1 spine2");
+    assert_next(&net, "leaf1", "host2", "host2");
+    assert_next(&net, "leaf1", "host3", "host3");
+    assert_next(&net, "leaf1", "host0", "spine0 spine1 spine2");
+    assert_next(&net, "spine2", "host2", "leaf1");
+    assert_next(&net, "spine2", "host3", "leaf1");
+    end(&net);
+}
+
+/* Whatever the order of lines: a host counts more than its switch, and that more than all. */
+static void test_what_counts_more(void **state)
+{
+    static const char *const texts[] = {
+        "leaf0 host2 spine0\nleaf0 leaf1 spine1\nleaf0 * spine2\n",
+        "leaf0 * spine2\nleaf0 leaf1 spine1\nleaf0 host2 spine0\n",
+    };
+    struct net net;
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        read_routes(&net, texts[i]);
+        assert_next(&net, "leaf0", "host2", "spine0");
+        assert_next(&net, "leaf0", "host3", "spine1");
+        assert_next(&net, "leaf0", "host0", "host0");
+        end(&net);
+    }
+    read_routes(&net, "leaf0 * spine2\nleaf1 host2 spine1\n");
+    assert_next(&net, "leaf0", "host2", "spine2"); /* though it is a group of its own */
+    assert_next(&net, "leaf0", "host3", "spine2");
+    assert_next(&net, "leaf0", "host1", "host1");
+    end(&net);
+}
+
+/* A ToR that does not deliver: only a line that names the host can say that. */
+static void test_own_hosts(void **state)
+{
+    struct net net;
+
+    (void)state;
+    read_routes(&net, "leaf1 host2 spine1\nspine1 leaf1 leaf0\nspine0 * leaf0\n");
+    assert_next(&net, "leaf1", "host2", "spine1");
+    assert_next(&net, "leaf1", "host3", "host3");
+    assert_next(&net, "spine1", "host2", "leaf0");
+    assert_next(&net, "spine1", "host3", "leaf0");
+    assert_next(&net, "spine0", "host3", "leaf0");
+    assert_next(&net, "spine2", "host3", "leaf1");
+    end(&net);
+    read_routes(&net, "leaf1 host2 host2\n"); /* what it does anyway */
+    assert_next(&net, "leaf1", "host2", "host2");
+    end(&net);
+}
+
+static void test_ports(void **state)
+{
+    struct net net;
+
+    (void)state;
+    read_routes(&net, "leaf0 leaf1 spine2 spine0\nleaf1 leaf0 4 2\n");
+    assert_next(&net, "leaf0", "host3", "spine2 spine0");
+    assert_next(&net, "leaf1", "host0", "spine2 spine0"); /* hosts have ports 0 and 1 */
+    end(&net);
+}
+
+/* The switch's own routing goes by these tables, and a walk says the same. */
+static void test_walks(void **state)
+{
+    struct net net;
+    struct oche_walk walk;
+    char name[64];
+
+    (void)state;
+    read_routes(&net, "leaf0 leaf1 spine0 spine2\nspine0 host3 leaf0\n");
+    for (uint32_t hash = 0; hash < 64; hash++) {
+        oche_topology_walk(&net.topology, net.routes.of, 1, 0, 2, hash, &walk);
+        assert_int_equal(walk.end, OCHE_WALK_ARRIVES);
+        assert_int_equal(walk.count, 4);
+        oche_topology_global_name(&net.topology, walk.ports[0], name, sizeof(name));
+        assert_string_equal(name, "host0");
+        oche_topology_global_name(&net.topology, walk.ports[1], name, sizeof(name));
+        assert_true(strcmp(name, "leaf0:spine0") == 0 || strcmp(name, "leaf0:spine2") == 0);
+        bool loops = strcmp(name, "leaf0:spine0") == 0;
+        oche_topology_global_name(&net.topology, walk.ports[3], name, sizeof(name));
+        assert_string_equal(name, "leaf1:host2");
+        oche_topology_walk(&net.topology, net.routes.of, 1, 0, 3, hash, &walk);
+        assert_int_equal(walk.end, loops ? OCHE_WALK_LOOPS : OCHE_WALK_ARRIVES);
+        if (loops) {
+            assert_int_equal(walk.count - walk.loop, 2);
+            assert_int_equal(walk.ports[walk.loop - 1], walk.ports[walk.count - 1]);
+        }
+    }
+    end(&net);
+}
+
+static void test_refused(void **state)
+{
+    static const struct {
+        const char *text, *error;
+    } cases[] = {
+        {"", ": empty"},
+        {"# nothing\n", ": no line in it; \"SWITCH DESTINATION PORT\""},
+        {"leaf0 leaf1\n", ":1: 2 words; \"SWITCH DESTINATION PORT [PORT …]\" would be right"},
+        {"\nleaf9 leaf1 spine0\n",
+         ":2: no switch is called \"leaf9\"; switches are leaf0 to spine2"},
+        {"host0 leaf1 spine0\n", ":1: host0 is a host; a line begins with the switch that routes"},
+        {"leaf0 nobody spine0\n", ":1: no node is called \"nobody\"; the destination is a host, a "
+                                  "switch with hosts, or *"},
+        {"leaf0 spine1 spine0\n", ":1: spine1 has no hosts; the destination is a host, a switch "
+                                  "with hosts, or *"},
+        {"leaf0 leaf0 spine0\n", ":1: from leaf0 to its own hosts; name the host that is meant"},
+        {"leaf0 leaf1 leaf1\n",
+         ":1: leaf0 has no port \"leaf1\"; its ports are 0 to 4, and the first leads to host0"},
+        {"leaf0 leaf1 5\n",
+         ":1: leaf0 has no port \"5\"; its ports are 0 to 4, and the first leads to host0"},
+        {"leaf0 leaf1 host1\n", ":1: port host1 leads to a host, host1; the next hop is a switch, "
+                                "or the destination itself"},
+        {"leaf0 host0 host1\n", ":1: port host1 leads to a host, host1; the next hop is a switch, "
+                                "or the destination itself"},
+        {"leaf0 leaf1 spine0 2\n", ":1: port 2 twice; once would be right"},
+        {"leaf0 leaf1 spine0\nleaf1 host0 spine0\nleaf0 leaf1 spine1\n",
+         ":3: line 1 has this destination at leaf0 already; one line with all its ports would be "
+         "right"},
+    };
+    char error[OCHE_TOPOLOGY_ERROR_BYTES], expected[OCHE_TOPOLOGY_ERROR_BYTES];
+    struct net net;
+
+    (void)state;
+    begin(&net);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        write_file(cases[i].text);
+        assert_false(
+            oche_static_routes_read(&net.shortest, path, &net.routes, error, sizeof(error)));
+        snprintf(expected, sizeof(expected), "%s%s", path, cases[i].error);
+        assert_string_equal(error, expected);
+    }
+    assert_false(oche_static_routes_read(&net.shortest, "/nowhere/at/all", &net.routes, error,
+                                         sizeof(error)));
+    assert_string_equal(error, "/nowhere/at/all: No such file or directory");
+    end(&net);
+}
+
+/* A line of more words than any statement has, and one without an end. */
+static void test_long_lines(void **state)
+{
+    char error[OCHE_TOPOLOGY_ERROR_BYTES], text[4096] = "leaf0 leaf1";
+    struct net net;
+
+    (void)state;
+    begin(&net);
+    for (unsigned i = 0; i < 200; i++)
+        strcat(text, " spine0");
+    write_file(text);
+    assert_false(oche_static_routes_read(&net.shortest, path, &net.routes, error, sizeof(error)));
+    assert_non_null(strstr(error, ":1: 129 words; "));
+    memset(text, 'x', sizeof(text) - 1);
+    text[sizeof(text) - 1] = '\0';
+    write_file(text);
+    assert_false(oche_static_routes_read(&net.shortest, path, &net.routes, error, sizeof(error)));
+    assert_non_null(strstr(error, ":1: 1 words; "));
+    end(&net);
+}
+
+static int remove_file(void **state)
+{
+    (void)state;
+    return unlink(path);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_unmentioned_keeps_shortest),
+        cmocka_unit_test(test_what_counts_more),
+        cmocka_unit_test(test_own_hosts),
+        cmocka_unit_test(test_ports),
+        cmocka_unit_test(test_walks),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_long_lines),
+    };
+    int file = mkstemp(path);
+
+    if (file < 0)
+        return 1;
+    close(file);
+    return cmocka_run_group_tests(tests, NULL, remove_file);
+}
