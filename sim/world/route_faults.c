@@ -96,7 +96,8 @@ char *oche_route_faults_lost_text(const struct oche_world *world,
     OCHE_MUST(out != NULL);
     print_lost(world, faults, out);
     if (faults->lost_flows > 1)
-        fprintf(out, "; nor can %u other flows", faults->lost_flows - 1);
+        fprintf(out, "; nor can %u other%s", faults->lost_flows - 1,
+                faults->lost_flows > 2 ? "s" : "");
     OCHE_MUST(fclose(out) == 0);
     return text;
 }

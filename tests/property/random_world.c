@@ -156,5 +156,6 @@ void random_world_assert_books(const struct random_world *random)
     ASSERT_BOOKS(random, totals->rejected_packets, 0);
     ASSERT_BOOKS(random, sent, received + totals->late_packets + random_world_drops(random));
     ASSERT_BOOKS(random, totals->any_port_paused, false);
+    ASSERT_BOOKS(random, oche_world_deadlock(random->world) != NULL, false);
     assert_switches_empty(random);
 }

@@ -78,6 +78,14 @@ void small_world_recovery(struct small_world *small, const char *name, uint64_t 
     set(&small->config.recovery->table, small->recovery_params, name, value);
 }
 
+void small_world_topology_file(struct small_world *small, const char *path)
+{
+    const struct oche_param *param = oche_param_find(small->config.topology->table, "file");
+
+    assert_non_null(param);
+    oche_param_set(param, small->topology_params, (union oche_value){.text = path});
+}
+
 void small_world_cc(struct small_world *small, const char *name, uint64_t value)
 {
     set(&small->config.cc->table, small->cc_params, name, value);

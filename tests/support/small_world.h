@@ -35,6 +35,7 @@ void small_world_init(struct small_world *small, const char *topology, const cha
 /* Sets a parameter of the topology, of congestion control or of recovery. */
 void small_world_topology(struct small_world *small, const char *name, uint64_t value);
 void small_world_recovery(struct small_world *small, const char *name, uint64_t value);
+void small_world_topology_file(struct small_world *small, const char *path); /* of from_file */
 void small_world_cc(struct small_world *small, const char *name, uint64_t value);
 void small_world_cc_real(struct small_world *small, const char *name, double value);
 /* Builds, runs to the end, reads the totals. Fails the test when the world cannot be built. */
