@@ -34,7 +34,9 @@ struct oche_pause_tree {
     uint32_t table_size;
     struct line **lines; /* by port: OCHE_CLASSES of them, or NULL */
     uint32_t port_count, episodes;
-    oche_time gap; /* holds for one reason that are no further apart are one episode */
+    oche_time end;   /* of the run; OCHE_NEVER: not yet */
+    oche_time delay; /* the longest from a PAUSE until it takes effect */
+    oche_time gap;   /* holds for one reason that are no further apart are one episode */
     uint64_t lost_episodes;
 };
 
@@ -43,6 +45,17 @@ static void *must(void *memory)
     if (memory == NULL)
         oche_panic(__FILE__, __LINE__, "out of memory for the forest of PAUSEs");
     return memory;
+}
+
+/* From the begin of a PFC frame at the port's peer until the port obeys. */
+static oche_time delay_of(const struct oche_pause_tree *tree, uint32_t held)
+{
+    const struct oche_topology *topology = tree->config.topology;
+    const struct oche_topology_link *link = &topology->links[topology->ports[held].link];
+    bool is_host = oche_topology_node_of_port(topology, held) < topology->host_count;
+
+    return oche_time_of_bytes(OCHE_MIN_FRAME_BYTES + OCHE_GAP_BYTES, link->rate_bps) + link->delay +
+           (is_host ? tree->config.host_response : tree->config.switch_response);
 }
 
 struct oche_pause_tree *oche_pause_tree_create(const struct oche_pause_tree_config *config)
@@ -58,6 +71,9 @@ struct oche_pause_tree *oche_pause_tree_create(const struct oche_pause_tree_conf
         tree->config.most_episodes = MOST_EPISODES;
     tree->port_count = topology->nodes[last].first_port + topology->nodes[last].port_count;
     tree->lines = must(calloc(tree->port_count, sizeof(*tree->lines)));
+    tree->end = OCHE_NEVER;
+    for (uint32_t p = 0; p < tree->port_count; p++)
+        tree->delay = delay_of(tree, p) > tree->delay ? delay_of(tree, p) : tree->delay;
     return tree;
 }
 
@@ -245,17 +261,6 @@ static uint32_t reason_of(const struct oche_pause_tree *tree, uint32_t port, uns
 
 /* ---- notes ---- */
 
-/* From the begin of a PFC frame at the port's peer until the port obeys. */
-static oche_time effect_after(const struct oche_pause_tree *tree, uint32_t held)
-{
-    const struct oche_topology *topology = tree->config.topology;
-    const struct oche_topology_link *link = &topology->links[topology->ports[held].link];
-    bool is_host = oche_topology_node_of_port(topology, held) < topology->host_count;
-
-    return oche_time_of_bytes(OCHE_MIN_FRAME_BYTES + OCHE_GAP_BYTES, link->rate_bps) + link->delay +
-           (is_host ? tree->config.host_response : tree->config.switch_response);
-}
-
 static void widen(struct oche_pause_node *node, oche_time from, oche_time until)
 {
     node->first = oche_time_min(node->first, from);
@@ -308,7 +313,7 @@ static void begin_hold(struct oche_pause_tree *tree, const struct oche_pause_not
 void oche_pause_tree_note(struct oche_pause_tree *tree, const struct oche_pause_note *note)
 {
     uint32_t held = oche_topology_far_port(tree->config.topology, note->port);
-    oche_time effect = oche_time_add(note->time, effect_after(tree, held));
+    oche_time effect = oche_time_min(oche_time_add(note->time, delay_of(tree, held)), tree->end);
     struct line *line = line_of(tree, held, note->cls);
 
     if (note->on)
@@ -317,12 +322,22 @@ void oche_pause_tree_note(struct oche_pause_tree *tree, const struct oche_pause_
         end_hold(tree, line, effect);
 }
 
-void oche_pause_tree_finish(struct oche_pause_tree *tree, oche_time now)
+oche_time oche_pause_tree_delay(const struct oche_pause_tree *tree)
+{
+    return tree->delay;
+}
+
+void oche_pause_tree_end(struct oche_pause_tree *tree, oche_time now)
+{
+    tree->end = now;
+}
+
+void oche_pause_tree_finish(struct oche_pause_tree *tree)
 {
     for (uint32_t p = 0; p < tree->port_count; p++)
         for (unsigned cls = 0; tree->lines[p] != NULL && cls < OCHE_CLASSES; cls++)
             if (tree->lines[p][cls].open)
-                end_hold(tree, &tree->lines[p][cls], now);
+                end_hold(tree, &tree->lines[p][cls], tree->end);
     for (uint32_t i = 0; i < tree->count; i++) {
         const struct oche_pause_node *node = &tree->nodes[i];
         struct oche_pause_node *root = &tree->nodes[node->root];

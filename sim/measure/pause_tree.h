@@ -57,10 +57,16 @@ struct oche_pause_tree;
 struct oche_pause_tree *oche_pause_tree_create(const struct oche_pause_tree_config *config);
 void oche_pause_tree_free(struct oche_pause_tree *tree);
 
-/* Takes a note; notes come in order of time. */
+/*
+ * Takes a note; notes come in order of time. While the run goes on, only such that have taken
+ * effect, which takes oche_pause_tree_delay at most; the others after oche_pause_tree_end.
+ */
 void oche_pause_tree_note(struct oche_pause_tree *tree, const struct oche_pause_note *note);
-/* The run is over: what is held still is held until `now`. Before any of the following. */
-void oche_pause_tree_finish(struct oche_pause_tree *tree, oche_time now);
+oche_time oche_pause_tree_delay(const struct oche_pause_tree *tree);
+/* The run is over at `now`: nothing is held after that. */
+void oche_pause_tree_end(struct oche_pause_tree *tree, oche_time now);
+/* All notes have been taken. Before any of the following. */
+void oche_pause_tree_finish(struct oche_pause_tree *tree);
 
 /* Parents come before their children. */
 const struct oche_pause_node *oche_pause_tree_nodes(const struct oche_pause_tree *tree,

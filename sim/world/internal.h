@@ -39,6 +39,8 @@ struct oche_world {
     struct oche_timeout_causes *causes;
     uint64_t timeout_causes[OCHE_TIMEOUT_CAUSES]; /* since the end of warm-up */
     struct oche_pause_tree *pause_tree;
+    struct oche_pause_note *notes; /* that the tree has not got yet, by time */
+    size_t note_count;
     oche_time pauses_look_at; /* at the first end of a window from then on */
     struct oche_deadlock deadlock;
     struct oche_world_watched *watched;

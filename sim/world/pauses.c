@@ -27,6 +27,7 @@ void oche_world_pauses_free(struct oche_world *world)
 {
     oche_pause_tree_free(world->pause_tree);
     oche_circle_free(&world->deadlock.circle);
+    free(world->notes);
 }
 
 static int compare_notes(const void *a, const void *b)
@@ -40,44 +41,60 @@ static int compare_notes(const void *a, const void *b)
     return x->cls < y->cls ? -1 : x->cls > y->cls;
 }
 
-/* Gives the tree what all switches have noted, in order. Returns whether PFC has acted at all. */
+/* Appends what all switches have noted, in order. Returns whether PFC has acted at all. */
 static bool take_notes(struct oche_world *world)
 {
     struct oche_network *network = &world->network;
-    struct oche_pause_note *notes;
-    size_t count = 0;
+    size_t count = world->note_count;
     bool any = false;
 
     for (uint32_t i = network->host_count; i < network->node_count; i++) {
         any |= network->nodes[i].pauses != NULL;
         count += network->nodes[i].pauses == NULL ? 0 : network->nodes[i].pauses->count;
     }
-    if (count == 0)
+    if (count == world->note_count)
         return any;
-    notes = oche_world_make(count, sizeof(*notes));
-    count = 0;
+    world->notes = realloc(world->notes, count * sizeof(*world->notes));
+    OCHE_MUST(world->notes != NULL);
+    count = world->note_count;
     for (uint32_t i = network->host_count; i < network->node_count; i++) {
         struct oche_pause_notes *of = network->nodes[i].pauses;
 
         if (of == NULL || of->count == 0)
             continue;
-        memcpy(&notes[count], of->notes, of->count * sizeof(*notes));
+        memcpy(&world->notes[count], of->notes, of->count * sizeof(*world->notes));
         count += of->count;
         of->count = 0;
     }
-    qsort(notes, count, sizeof(*notes), compare_notes);
-    for (size_t i = 0; i < count; i++)
-        oche_pause_tree_note(world->pause_tree, &notes[i]);
-    free(notes);
+    qsort(&world->notes[world->note_count], count - world->note_count, sizeof(*world->notes),
+          compare_notes);
+    world->note_count = count;
     return any;
+}
+
+/* Gives the tree the notes from before `until`. */
+static void give_notes(struct oche_world *world, oche_time until)
+{
+    size_t given = 0;
+
+    while (given < world->note_count && world->notes[given].time < until)
+        oche_pause_tree_note(world->pause_tree, &world->notes[given++]);
+    world->note_count -= given;
+    if (world->note_count > 0)
+        memmove(world->notes, &world->notes[given], world->note_count * sizeof(*world->notes));
 }
 
 bool oche_world_pauses_look(struct oche_world *world)
 {
-    if (world->network.now < world->pauses_look_at)
+    oche_time now = world->network.now, delay = oche_pause_tree_delay(world->pause_tree);
+
+    if (now < world->pauses_look_at)
         return world->deadlock.found;
-    world->pauses_look_at = oche_time_add(world->network.now, OCHE_DEADLOCK_PATIENCE);
-    if (take_notes(world) && !world->deadlock.found)
+    world->pauses_look_at = oche_time_add(now, OCHE_DEADLOCK_PATIENCE);
+    if (!take_notes(world))
+        return false;
+    give_notes(world, now > delay ? now - delay : 0);
+    if (!world->deadlock.found)
         oche_world_deadlock_check(world);
     return world->deadlock.found;
 }
@@ -85,7 +102,9 @@ bool oche_world_pauses_look(struct oche_world *world)
 void oche_world_pauses_finish(struct oche_world *world)
 {
     take_notes(world);
-    oche_pause_tree_finish(world->pause_tree, world->network.now);
+    oche_pause_tree_end(world->pause_tree, world->network.now);
+    give_notes(world, OCHE_NEVER);
+    oche_pause_tree_finish(world->pause_tree);
 }
 
 /* ---- reading ---- */

@@ -313,6 +313,62 @@ def test_show_defaults():
               line.group(0).endswith("given") == given, key, line)
 
 
+def test_pauses_add_up(work):
+    """The forest of PAUSEs has them all, and every picosecond that a port was held."""
+    oche(scenario("pauses"), "--quiet", "--out", os.path.join(work, "tree"),
+         "--set", "congestion_control=none", "--set", "stop_when_done=false",
+         "--set", "duration=20ms", "--set", "measure.interval=0")
+    with database(work, "tree") as db:
+        roots, branches = (db.execute(
+            f"SELECT sum(pauses), sum(held_ps) FROM pause_tree WHERE parent IS {what}").fetchone()
+            for what in ("NULL", "NOT NULL"))
+        check(roots == branches and roots[0] > 1000, "pause_tree", roots, branches)
+        check(roots[0] == counter(db, "pauses_sent"), "PAUSEs", roots[0])
+        held = one(db, "SELECT sum(value) FROM counters WHERE name LIKE 'paused_time__'")
+        check(roots[1] == held, "held", roots[1], held)
+        check(one(db, "SELECT count(*) FROM pause_tree AS below JOIN pause_tree AS above "
+                      "ON below.parent = above.id WHERE below.depth != above.depth + 1") == 0,
+              "depths")
+        check(one(db, "SELECT count(*) FROM flows WHERE lost_ps > held_ps OR "
+                      "(lost_ps > 0) != (root IS NOT NULL)") == 0, "flows")
+
+
+def test_deadlock(work):
+    """Status 3, one line on standard error, and results with the circle; in little time."""
+    folders = [os.path.join(work, name) for name in ("deadlock1", "deadlock2")]
+    path = os.path.join(SOURCE, "scenarios", "deadlock.yaml")
+    for folder, threads in zip(folders, "12"):
+        done = subprocess.run([OCHE, "run", path, "--threads", threads, "--out", folder],
+                              capture_output=True, text=True, check=False)
+        check(done.returncode == 3, "deadlock: status", done.returncode)
+        check(re.fullmatch(r"deadlock since \S+, noticed at \S+: leaf2:spine1 → spine1:leaf3 → "
+                           r"leaf3:spine0 → spine0:leaf2 → leaf2:spine1, class 0; each port waits "
+                           r"for the next; [^\n]*\n", done.stderr), "deadlock says", done.stderr)
+        check("DEADLOCK since " in done.stdout and "cyclic buffer dependency: leaf2:spine1 → " in
+              done.stdout, "deadlock: tables", done.stdout)
+        with database(folder) as db:
+            # 0.1 s on an idle machine; sanitizers and others that use it may take their time.
+            wall = float(one(db, "SELECT value FROM info WHERE key = 'wall_s'"))
+            check(wall < 5, "deadlock: noticed after", wall, "s")
+            since, noticed = (int(one(db, "SELECT value FROM info WHERE key = ?", key))
+                              for key in ("deadlock_since_ps", "deadlock_noticed_ps"))
+            check(0 < noticed - since < 10**9, "deadlock: noticed late", since, noticed)
+            check(one(db, "SELECT value FROM info WHERE key = 'status'") == "deadlock", "status")
+            check([row[0] for row in db.execute("SELECT port FROM deadlock ORDER BY position")] ==
+                  ["leaf2:spine1", "spine1:leaf3", "leaf3:spine0", "spine0:leaf2"], "circle")
+            check(one(db, "SELECT count(*) FROM flows WHERE status = 'unfinished'") == 4, "flows")
+    check(dump(folders[0]) == dump(folders[1]), "deadlock: threads differ")
+    out = subprocess.run([OCHE, "run", path, "--out", os.path.join(work, "both"),
+                          "--compare", "switch.pfc=true,false", "--set", "duration=10ms"],
+                         capture_output=True, text=True, check=False)
+    check(out.returncode == 3 and re.fullmatch(r"true: deadlock since [^\n]*\n", out.stderr),
+          "deadlock in a comparison", out.returncode, out.stderr)
+    with database(work, "both", "false") as db:
+        check(one(db, "SELECT value FROM info WHERE key = 'status'") == "done", "without PFC")
+    oche(path, "--quiet", "--out", os.path.join(work, "short"), "--set", "routes.file=",
+         "--set", "duration=1ms")
+
+
 def test_nothing_is_left_behind(work):
     folder = os.path.join(work, "none", "of", "it")
     oche(scenario("pauses"), "--out", folder, "--set", "measure.queues=tor9:host0", status=2)
@@ -348,6 +404,8 @@ def main():
         test_compare(work)
         test_capture(work)
         test_quiet_and_progress(work)
+        test_pauses_add_up(work)
+        test_deadlock(work)
         test_nothing_is_left_behind(work)
     test_show_defaults()
     for failure in failures:

@@ -197,6 +197,20 @@ def test_a_point_that_is_killed(work):
           "the point that was repeated")
 
 
+def test_a_point_that_deadlocks(work):
+    """Such a point has failed, with the circle of ports; the others are as they should be."""
+    folder = os.path.join(work, "deadlock")
+    done = sweep("scenarios/deadlock.yaml", "--set", "duration=4ms", "--vary",
+                 "switch.pfc=true,false", "--out", folder, status=1)
+    check(re.search(r"^point 0 \(switch\.pfc=true, seed 1\) failed: deadlock since \S+, noticed at \S+: "
+                    r"leaf2:spine1 → .* → leaf2:spine1, class 0; ", done.stderr, re.M),
+          done.stderr)
+    rows = ask(folder, "SELECT id, status, error LIKE 'deadlock since %' FROM points ORDER BY id")
+    check(rows == [(0, "failed", 1), (1, "done", None)], rows)
+    check(ask(folder, "SELECT point, value FROM metrics WHERE name = 'victims'") == [(1, 0)],
+          "metrics")
+
+
 def test_a_point_without_memory(work):
     """One point may have no more memory than it has got: it ends by itself, and says why."""
     folder = os.path.join(work, "memory")
@@ -373,6 +387,7 @@ def main():
         test_a_point_is_what_oche_run_says(work)
         test_killed_in_the_middle(work)
         test_a_point_that_is_killed(work)
+        test_a_point_that_deadlocks(work)
         test_a_point_without_memory(work)
         test_what_is_wrong(work)
         test_the_way_over_slurm(work)

@@ -66,6 +66,12 @@ static void resume(struct net *net, oche_time time, const char *port)
                          &(struct oche_pause_note){.time = time, .port = port_of(net, port)});
 }
 
+static void finish(struct net *net, oche_time now)
+{
+    oche_pause_tree_end(net->tree, now);
+    oche_pause_tree_finish(net->tree);
+}
+
 /* The only node for that held port (or hot spot, if `depth` is 0) and depth. */
 static const struct oche_pause_node *node(const struct net *net, const char *port, unsigned depth)
 {
@@ -118,7 +124,7 @@ static void test_cascade(void **state)
     (void)state;
     begin(&net, &(struct oche_pause_tree_config){.from = 0});
     cascade(&net);
-    oche_pause_tree_finish(net.tree, 100 * OCHE_US);
+    finish(&net, 100 * OCHE_US);
     assert_int_equal(count_of(&net), 4);
     const struct oche_pause_node *root = node(&net, "leaf1:host2", 0);
     const struct oche_pause_node *spine = node(&net, "spine0:leaf1", 1);
@@ -157,7 +163,7 @@ static void test_hot_spots(void **state)
     pause(&net, 30 * OCHE_US, "leaf0:host1", "leaf0:spine1", true); /* it was held: by whom? */
     pause(&net, 31 * OCHE_US, "leaf0:host0", NULL, false);          /* nor is that known */
     resume(&net, 41 * OCHE_US, "leaf0:host0");
-    oche_pause_tree_finish(net.tree, 31 * OCHE_US + HOST);
+    finish(&net, 31 * OCHE_US + HOST);
     assert_ptr_equal(above(&net, node(&net, "spine0:leaf1", 1)), node(&net, "leaf1:host2", 0));
     assert_ptr_equal(above(&net, node(&net, "leaf0:spine0", 1)), node(&net, "spine0:leaf1", 0));
     assert_ptr_equal(above(&net, node(&net, "host1", 1)), node(&net, "leaf0:spine1", 0));
@@ -182,7 +188,7 @@ static void test_reason_in_time(void **state)
     resume(&net, 35 * OCHE_US, "spine0:leaf0");
     pause(&net, 40 * OCHE_US, "spine0:leaf0", "spine0:leaf1", true);
     resume(&net, 45 * OCHE_US, "spine0:leaf0");
-    oche_pause_tree_finish(net.tree, 100 * OCHE_US);
+    finish(&net, 100 * OCHE_US);
     const struct oche_pause_node *nodes;
     uint32_t count, found = 0;
     nodes = oche_pause_tree_nodes(net.tree, &count);
@@ -210,7 +216,7 @@ static void test_returns(void **state)
         pause(&net, t + 20 * OCHE_US, "leaf1:spine0", "leaf1:spine1", true);
         pause(&net, t + 30 * OCHE_US, "spine0:leaf0", "spine0:leaf1", true);
     }
-    oche_pause_tree_finish(net.tree, 2000 * OCHE_US);
+    finish(&net, 2000 * OCHE_US);
     assert_int_equal(count_of(&net), 5);
     assert_true(node(&net, "leaf0:spine0", 1)->returns);
     assert_int_equal(node(&net, "leaf0:spine0", 1)->pauses, 26);
@@ -228,7 +234,7 @@ static void test_warmup(void **state)
     begin(&net, &(struct oche_pause_tree_config){.from = 45 * OCHE_US});
     cascade(&net);
     pause(&net, 80 * OCHE_US, "leaf0:host0", "leaf0:spine0", true);
-    oche_pause_tree_finish(net.tree, 90 * OCHE_US);
+    finish(&net, 90 * OCHE_US);
     assert_int_equal(node(&net, "spine0:leaf1", 1)->pauses, 0);
     assert_int_equal(node(&net, "spine0:leaf1", 1)->held, 0);
     assert_int_equal(node(&net, "leaf0:spine0", 2)->pauses, 0);
@@ -243,7 +249,7 @@ static void test_warmup(void **state)
 
     begin(&net, &(struct oche_pause_tree_config){.from = 90 * OCHE_US});
     cascade(&net);
-    oche_pause_tree_finish(net.tree, 100 * OCHE_US);
+    finish(&net, 100 * OCHE_US);
     assert_int_equal(oche_pause_tree_order(net.tree, order), 0);
     end(&net);
 }
@@ -266,7 +272,7 @@ static void test_order(void **state)
     pause(&net, 33 * OCHE_US, "spine1:leaf0", "spine1:leaf1", true);
     resume(&net, 34 * OCHE_US, "spine1:leaf0");
     resume(&net, 50 * OCHE_US, "leaf1:spine1");
-    oche_pause_tree_finish(net.tree, 100 * OCHE_US);
+    finish(&net, 100 * OCHE_US);
     count = oche_pause_tree_order(net.tree, order);
     assert_int_equal(count, 6);
     const struct oche_pause_node *nodes = oche_pause_tree_nodes(net.tree, &count);
@@ -294,7 +300,7 @@ static void test_bounds(void **state)
         pause(&net, t, "leaf1:spine1", i % 2 == 0 ? "leaf1:host2" : "leaf1:host3", false);
         resume(&net, t + 10 * OCHE_US, "leaf1:spine1");
     }
-    oche_pause_tree_finish(net.tree, 10 * OCHE_MS);
+    finish(&net, 10 * OCHE_MS);
     const struct oche_pause_node *nodes = oche_pause_tree_nodes(net.tree, &count);
     assert_int_equal(count, 3);
     for (uint32_t i = 0; i < count; i++) {
@@ -322,7 +328,7 @@ static void test_episodes(void **state)
     pause(&net, 10 * OCHE_US, "leaf1:spine0", "leaf1:host2", false);
     resume(&net, 20 * OCHE_US, "leaf1:spine0");
     pause(&net, 30 * OCHE_US, "leaf1:spine0", "leaf1:host3", false);
-    oche_pause_tree_finish(net.tree, 50 * OCHE_US);
+    finish(&net, 50 * OCHE_US);
     const struct oche_pause_episode *episodes =
         oche_pause_tree_episodes(net.tree, port_of(&net, "spine0:leaf1"), 0, &count);
     assert_int_equal(count, 2);
@@ -337,6 +343,27 @@ static void test_episodes(void **state)
     oche_pause_tree_episodes(net.tree, port_of(&net, "host3"), 0, &count);
     assert_int_equal(count, 0);
     assert_int_equal(oche_pause_tree_lost_episodes(net.tree), 0);
+    end(&net);
+}
+
+/* What takes effect after the end is held until the end, or not at all; its PAUSE was sent. */
+static void test_end(void **state)
+{
+    struct net net;
+
+    (void)state;
+    begin(&net, &(struct oche_pause_tree_config){.from = 0});
+    assert_int_equal(oche_pause_tree_delay(net.tree), HOST);
+    pause(&net, 10 * OCHE_US, "leaf1:spine0", "leaf1:host2", false);
+    oche_pause_tree_end(net.tree, 20 * OCHE_US);
+    resume(&net, 20 * OCHE_US - WAY + 1, "leaf1:spine0");
+    pause(&net, 20 * OCHE_US - 1, "leaf1:spine1", "leaf1:host2", false);
+    oche_pause_tree_finish(net.tree);
+    assert_int_equal(node(&net, "spine0:leaf1", 1)->held, 10 * OCHE_US - WAY);
+    assert_int_equal(node(&net, "spine0:leaf1", 1)->last, 20 * OCHE_US);
+    assert_int_equal(node(&net, "spine1:leaf1", 1)->held, 0);
+    assert_int_equal(node(&net, "spine1:leaf1", 1)->pauses, 1);
+    assert_int_equal(node(&net, "leaf1:host2", 0)->pauses, 2);
     end(&net);
 }
 
@@ -362,7 +389,7 @@ static void test_own_and_foreign(void **state)
     (void)state;
     begin(&net, &(struct oche_pause_tree_config){.from = 0});
     cascade(&net);
-    oche_pause_tree_finish(net.tree, 100 * OCHE_US);
+    finish(&net, 100 * OCHE_US);
     struct oche_walk guilty = WAY_OF(&net, "host0", "leaf0:spine0", "spine0:leaf1", "leaf1:host2");
     struct oche_walk victim = WAY_OF(&net, "host0", "leaf0:spine1", "spine1:leaf1", "leaf1:host3");
     struct oche_walk free_one =
@@ -402,7 +429,7 @@ static void test_life(void **state)
     (void)state;
     begin(&net, &(struct oche_pause_tree_config){.from = 0});
     cascade(&net);
-    oche_pause_tree_finish(net.tree, 100 * OCHE_US);
+    finish(&net, 100 * OCHE_US);
     struct oche_walk walk = WAY_OF(&net, "host0", "leaf0:spine1", "spine1:leaf1", "leaf1:host3");
 
     oche_flow_holds_of(net.tree, &walk, 0, 60 * OCHE_US + HOST, 80 * OCHE_US, OCHE_US, &holds);
@@ -439,7 +466,7 @@ static void test_both(void **state)
     resume(&net, 120 * OCHE_US, "leaf0:host0");
     pause(&net, 200 * OCHE_US, "leaf0:host0", "leaf0:spine1", false);
     resume(&net, 230 * OCHE_US, "leaf0:host0");
-    oche_pause_tree_finish(net.tree, 500 * OCHE_US);
+    finish(&net, 500 * OCHE_US);
     struct oche_walk walk = WAY_OF(&net, "host0", "leaf0:spine0", "spine0:leaf1", "leaf1:host2");
 
     oche_flow_holds_of(net.tree, &walk, 0, 0, 500 * OCHE_US, OCHE_US, &holds);
@@ -464,6 +491,7 @@ int main(void)
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_bounds),
         cmocka_unit_test(test_episodes),
+        cmocka_unit_test(test_end),
         cmocka_unit_test(test_own_and_foreign),
         cmocka_unit_test(test_life),
         cmocka_unit_test(test_both),
