@@ -19,6 +19,9 @@ struct json_object *oche_report_series(struct oche_report_source *source);
 struct json_object *oche_report_held(struct oche_report_source *source);
 struct json_object *oche_report_queues(struct oche_report_source *source);
 
+/* report_pauses.c: where PAUSEs began, whom they hurt, what they stopped. */
+struct json_object *oche_report_pauses(struct oche_report_source *source);
+
 /* report_topology.c: nodes and links with their use; of large networks, groups of them. */
 struct json_object *oche_report_topology(struct oche_report_source *source);
 

@@ -173,9 +173,9 @@ static bool read_line(struct maker *maker)
     struct line line = {.from = maker->port_count, .number = maker->file.line};
 
     if (maker->file.word_count < 3 || maker->file.word_count > OCHE_STATEMENT_WORDS)
-        return oche_statements_fail(&maker->file,
-                                    "%u words; \"SWITCH DESTINATION PORT [PORT …]\" would be right",
-                                    maker->file.word_count);
+        return oche_statements_fail(
+            &maker->file, "too %s words; \"SWITCH DESTINATION PORT [PORT …]\" would be right",
+            maker->file.word_count < 3 ? "few" : "many");
     if (!read_switch(maker, &line) || !read_destination(maker, &line))
         return false;
     for (unsigned i = 2; i < maker->file.word_count; i++)

@@ -8,14 +8,15 @@ import sqlite3
 import sys
 
 RUN = """
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;
 CREATE TABLE info (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE parameters (key TEXT PRIMARY KEY, value TEXT NOT NULL, unit TEXT NOT NULL, given
  INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE flows (id INTEGER PRIMARY KEY, workload INTEGER NOT NULL, src INTEGER NOT NULL, dst
  INTEGER NOT NULL, bytes INTEGER NOT NULL, start_ps INTEGER, delivered_ps INTEGER, completed_ps
  INTEGER, ideal_ps INTEGER, slowdown REAL, retransmitted INTEGER NOT NULL, timeouts INTEGER NOT
- NULL, status TEXT NOT NULL, measured INTEGER NOT NULL);
+ NULL, status TEXT NOT NULL, measured INTEGER NOT NULL, held_ps INTEGER NOT NULL, lost_ps INTEGER
+ NOT NULL, root TEXT, victim INTEGER NOT NULL);
 CREATE TABLE series_names (id INTEGER PRIMARY KEY, name TEXT NOT NULL, entity TEXT NOT NULL, unit
  TEXT NOT NULL);
 CREATE TABLE series (series INTEGER NOT NULL, time_ps INTEGER NOT NULL, value REAL NOT NULL,
@@ -29,6 +30,10 @@ CREATE TABLE histograms (histogram INTEGER NOT NULL, low INTEGER NOT NULL, high 
 CREATE TABLE nodes (id INTEGER PRIMARY KEY, name TEXT NOT NULL, kind TEXT NOT NULL, pod INTEGER);
 CREATE TABLE links (id INTEGER PRIMARY KEY, a INTEGER NOT NULL, b INTEGER NOT NULL, port_a TEXT NOT
  NULL, port_b TEXT NOT NULL, rate_bps INTEGER NOT NULL, delay_ps INTEGER NOT NULL);
+CREATE TABLE pause_tree (id INTEGER PRIMARY KEY, parent INTEGER, port TEXT, class INTEGER NOT NULL,
+ depth INTEGER NOT NULL, pauses INTEGER NOT NULL, held_ps INTEGER NOT NULL, first_ps INTEGER, last_ps
+ INTEGER, ports INTEGER NOT NULL, senders INTEGER NOT NULL, returns INTEGER NOT NULL);
+CREATE TABLE deadlock (position INTEGER PRIMARY KEY, port TEXT NOT NULL, class INTEGER NOT NULL);
 """
 
 SWEEP = """
@@ -115,8 +120,12 @@ def run(path, flows=1000, label="", scenario="fixture", seed=1, queue=True):
         late = end > 11 * 10**9
         rows.append((i, 0, i % 16, (i + 5) % 16, size, start, None if late else end,
                      None if late else end + 10**6, ideal, None if late else (end - start) / ideal,
-                     0, 0, "unfinished" if late else "completed", int(start >= 10**9)))
+                     0, 0, "unfinished" if late else "completed", int(start >= 10**9),
+                     *((10**9, 10**8 * (i % 9), "tor0:host0", 1) if i % 97 == 5 else
+                       (0, 0, None, 0))))
     many(db, "flows", rows)
+    many(db, "pause_tree", [(0, None, "tor0:host0", 0, 0, 12, 2 * 10**9, 10**9, 9 * 10**9, 1, 7, 0),
+                            (1, 0, "host3", 0, 1, 12, 2 * 10**9, 10**9, 9 * 10**9, 0, 0, 0)])
     many(db, "series_names", [(1, "goodput", "all", "bps"), (2, "pauses", "all", "count"),
                               (3, "queue", "tor0:host0", "bytes"), (4, "held", "host3", "ratio")])
     steps = 2000

@@ -292,6 +292,79 @@ static void test_series_of_a_run(void **state)
     assert_true(number("0/runs/0/queues/0/summary/5") == 110);
 }
 
+/* The forest, of which those held longest are shown with what is above them; flows by what they
+ * lost of their time; a deadlock. */
+static void test_pauses_of_a_run(void **state)
+{
+    struct oche_results *results;
+
+    (void)state;
+    results = oche_results_create(path_of("run.sqlite"), error, sizeof(error));
+    assert_non_null(results);
+    add_network(results);
+    for (uint32_t i = 0; i < 400; i++) /* 200 pairs of a hot spot and what it held */
+        oche_results_pause(
+            results, &(struct oche_results_pause){.id = i,
+                                                  .parent = i % 2 == 0 ? UINT32_MAX : i - 1,
+                                                  .port = i == 0       ? NULL
+                                                          : i % 2 == 0 ? "tor0:host1"
+                                                                       : "host2",
+                                                  .depth = i % 2,
+                                                  .pauses = i,
+                                                  .held = i % 2 == 0 ? 1 : (1000 - i) * OCHE_US,
+                                                  .first = OCHE_US,
+                                                  .last = OCHE_MS,
+                                                  .senders = 4,
+                                                  .returns = i == 1});
+    for (uint32_t i = 0; i < 30; i++) /* each lost 1 us more, of 100 */
+        oche_results_flow(results, &(struct oche_results_flow){.id = i,
+                                                               .dst = 1,
+                                                               .bytes = 5000,
+                                                               .started = WARMUP,
+                                                               .delivered = WARMUP + 100 * OCHE_US,
+                                                               .completed = OCHE_NEVER,
+                                                               .status = "completed",
+                                                               .measured = true,
+                                                               .held = 50 * OCHE_US,
+                                                               .lost = i * OCHE_US,
+                                                               .root = "tor0:host1",
+                                                               .victim = i >= 10});
+    oche_results_deadlock(results, 0, "tor0:spine0", 0);
+    oche_results_deadlock(results, 1, "spine0:tor1", 0);
+    assert_true(oche_results_finish(results, error, sizeof(error)));
+    report();
+    assert_int_equal(number("0/runs/0/pauses/hot_spots"), 200);
+    assert_int_equal(number("0/runs/0/pauses/nodes"), 400);
+    assert_int_equal(length("0/runs/0/pauses/tree"), 300);
+    assert_null(at("0/runs/0/pauses/tree/0/port"));
+    assert_null(at("0/runs/0/pauses/tree/0/parent"));
+    assert_int_equal(number("0/runs/0/pauses/tree/0/branches"), 1);
+    assert_int_equal(number("0/runs/0/pauses/tree/0/senders"), 4);
+    assert_string_equal(text("0/runs/0/pauses/tree/1/port"), "host2");
+    assert_int_equal(number("0/runs/0/pauses/tree/1/parent"), 0);
+    assert_true(number("0/runs/0/pauses/tree/1/held_s") == 0.000999);
+    assert_true(number("0/runs/0/pauses/tree/1/first_s") == 1e-6);
+    assert_true(number("0/runs/0/pauses/tree/1/last_s") == 1e-3);
+    assert_true(json_object_get_boolean(at("0/runs/0/pauses/tree/1/returns")));
+    assert_int_equal(number("0/runs/0/pauses/tree/299/id"), 299);
+    assert_int_equal(number("0/runs/0/pauses/victims"), 20);
+    assert_int_equal(length("0/runs/0/pauses/flows"), 20);
+    assert_int_equal(number("0/runs/0/pauses/flows/0/id"), 29);
+    assert_string_equal(text("0/runs/0/pauses/flows/0/dst"), "host1");
+    assert_string_equal(text("0/runs/0/pauses/flows/0/root"), "tor0:host1");
+    assert_true(number("0/runs/0/pauses/flows/0/life_s") == 1e-4);
+    assert_true(number("0/runs/0/pauses/flows/0/lost_s") == 2.9e-5);
+    assert_true(json_object_get_boolean(at("0/runs/0/pauses/flows/19/victim")));
+    assert_string_equal(text("0/runs/0/pauses/deadlock/1"), "spine0:tor1");
+
+    write_run("run.sqlite", "a", "");
+    report();
+    assert_int_equal(number("0/runs/0/pauses/hot_spots"), 0);
+    assert_int_equal(length("0/runs/0/pauses/tree"), 0);
+    assert_int_equal(length("0/runs/0/pauses/flows"), 0);
+    assert_int_equal(length("0/runs/0/pauses/deadlock"), 0);
+}
+
 static void test_topology_of_a_run(void **state)
 {
     (void)state;
@@ -487,9 +560,9 @@ static void test_what_is_refused(void **state)
     write_run("run.sqlite", "a", "");
     report();
     run_sql("run.sqlite", "PRAGMA user_version = 1");
-    assert_refused("run.sqlite", "is of schema 1, and this program reads 2; make it again with "
+    assert_refused("run.sqlite", "is of schema 1, and this program reads 3; make it again with "
                                  "oche run");
-    run_sql("run.sqlite", "PRAGMA user_version = 2; UPDATE links SET b = 99 WHERE id = 3");
+    run_sql("run.sqlite", "PRAGMA user_version = 3; UPDATE links SET b = 99 WHERE id = 3");
     assert_refused("run.sqlite", "damaged: a link leads to a node that is not there");
     run_sql("run.sqlite", "DELETE FROM links; DELETE FROM nodes WHERE id = 7");
     assert_refused("run.sqlite", "damaged: its nodes are not numbered one by one");
@@ -552,6 +625,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_FOLDER(test_a_run),
         IN_FOLDER(test_series_of_a_run),
+        IN_FOLDER(test_pauses_of_a_run),
         IN_FOLDER(test_topology_of_a_run),
         IN_FOLDER(test_runs_are_put_together),
         IN_FOLDER(test_a_sweep),

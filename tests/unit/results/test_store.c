@@ -90,7 +90,11 @@ static const struct oche_results_flow done = {.id = 0,
                                               .ideal = 4 * OCHE_US,
                                               .retransmitted_packets = 7,
                                               .status = "completed",
-                                              .measured = true};
+                                              .measured = true,
+                                              .held = 3 * OCHE_US,
+                                              .lost = 2 * OCHE_US,
+                                              .root = "tor0:host1",
+                                              .victim = true};
 
 static struct oche_results *fill(void)
 {
@@ -129,6 +133,24 @@ static struct oche_results *fill(void)
                                                            .port_b = "spine0:host0",
                                                            .rate_bps = 40 * OCHE_GBPS,
                                                            .delay = OCHE_US});
+    oche_results_pause(results, &(struct oche_results_pause){.id = 7,
+                                                             .parent = UINT32_MAX,
+                                                             .port = "tor0:host1",
+                                                             .pauses = 3,
+                                                             .held = OCHE_MS,
+                                                             .first = OCHE_US,
+                                                             .last = OCHE_SEC,
+                                                             .ports = 1,
+                                                             .senders = 5});
+    oche_results_pause(results, &(struct oche_results_pause){.id = 9,
+                                                             .parent = 7,
+                                                             .cls = 1,
+                                                             .depth = 1,
+                                                             .first = OCHE_NEVER,
+                                                             .last = OCHE_NEVER,
+                                                             .returns = true});
+    oche_results_deadlock(results, 0, "s0:s1", 1);
+    oche_results_deadlock(results, 1, "s1:s0", 1);
     return results;
 }
 
@@ -137,7 +159,7 @@ static void test_what_is_written_is_there(void **state)
     (void)state;
     assert_true(oche_results_finish(fill(), error, sizeof(error)));
     assert_int_equal(files(), 1);
-    assert_string_equal(ask("PRAGMA user_version"), "2");
+    assert_string_equal(ask("PRAGMA user_version"), "3");
     assert_string_equal(ask("PRAGMA integrity_check"), "ok");
     assert_string_equal(ask("SELECT value FROM info"), "a \"quoted\", text");
     assert_string_equal(ask("SELECT value || unit || given FROM parameters"), "12MBbytes1");
@@ -158,6 +180,18 @@ static void test_what_is_written_is_there(void **state)
     assert_string_equal(ask("SELECT sum(weight) FROM histograms WHERE histogram = 1"), "1000");
     assert_string_equal(ask("SELECT name || kind || pod FROM nodes WHERE id = 0"), "host0host3");
     assert_string_equal(ask("SELECT pod FROM nodes WHERE id = 1"), "NULL");
+    assert_string_equal(ask("SELECT held_ps || root || victim FROM flows WHERE lost_ps = 2000000"),
+                        "3000000tor0:host11");
+    assert_string_equal(ask("SELECT root FROM flows WHERE id = 1"), "NULL");
+    assert_string_equal(
+        ask("SELECT printf('%s %d %d %d %d %d %d %d %d %d', port, parent IS NULL, class, depth, "
+            "pauses, held_ps, first_ps, last_ps, ports, senders) FROM pause_tree WHERE id = 7"),
+        "tor0:host1 1 0 0 3 1000000000 1000000 1000000000000 1 5");
+    assert_string_equal(
+        ask("SELECT printf('%d %d %d %d %d %d', parent, port IS NULL, class, depth, first_ps IS "
+            "NULL, returns) FROM pause_tree WHERE id = 9"),
+        "7 1 1 1 1 1");
+    assert_string_equal(ask("SELECT group_concat(port || class) FROM deadlock"), "s0:s11,s1:s01");
     assert_string_equal(ask("SELECT a || ' ' || port_a || ' ' || b || ' ' || port_b FROM links"),
                         "0 host0 1 spine0:host0");
     assert_string_equal(ask("SELECT rate_bps || ' ' || delay_ps FROM links WHERE id = 0"),
@@ -218,9 +252,11 @@ static void test_csv(void **state)
     assert_string_equal(
         content("flows.csv"),
         "id,workload,src,dst,bytes,start_ps,delivered_ps,completed_ps,ideal_ps,slowdown,"
-        "retransmitted,timeouts,status,measured\n"
-        "0,1,2,3,1000,5000000,15000000,16000000,4000000,2.5,7,0,completed,1\n"
-        "1,0,0,0,9223372036854775807,1000000000,,,1000000,,0,0,\"failed: a, \"\"b\"\"\",0\n");
+        "retransmitted,timeouts,status,measured,held_ps,lost_ps,root,victim\n"
+        "0,1,2,3,1000,5000000,15000000,16000000,4000000,2.5,7,0,completed,1,3000000,2000000,"
+        "tor0:host1,1\n"
+        "1,0,0,0,9223372036854775807,1000000000,,,1000000,,0,0,\"failed: a, "
+        "\"\"b\"\"\",0,0,0,,0\n");
     assert_string_equal(content("series.csv"), "name,entity,unit,time_ps,value\n"
                                                "queue,tor0:host1,bytes,1000000,1000.0\n"
                                                "queue,tor0:host1,bytes,2000000,3000.0\n"

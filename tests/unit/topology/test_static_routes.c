@@ -182,7 +182,7 @@ static void test_refused(void **state)
     } cases[] = {
         {"", ": empty"},
         {"# nothing\n", ": no line in it; \"SWITCH DESTINATION PORT\""},
-        {"leaf0 leaf1\n", ":1: 2 words; \"SWITCH DESTINATION PORT [PORT …]\" would be right"},
+        {"leaf0 leaf1\n", ":1: too few words; \"SWITCH DESTINATION PORT [PORT …]\" would be right"},
         {"\nleaf9 leaf1 spine0\n",
          ":2: no switch is called \"leaf9\"; switches are leaf0 to spine2"},
         {"host0 leaf1 spine0\n", ":1: host0 is a host; a line begins with the switch that routes"},
@@ -234,12 +234,12 @@ static void test_long_lines(void **state)
         strcat(text, " spine0");
     write_file(text);
     assert_false(oche_static_routes_read(&net.shortest, path, &net.routes, error, sizeof(error)));
-    assert_non_null(strstr(error, ":1: 129 words; "));
+    assert_non_null(strstr(error, ":1: too many words; "));
     memset(text, 'x', sizeof(text) - 1);
     text[sizeof(text) - 1] = '\0';
     write_file(text);
     assert_false(oche_static_routes_read(&net.shortest, path, &net.routes, error, sizeof(error)));
-    assert_non_null(strstr(error, ":1: 1 words; "));
+    assert_non_null(strstr(error, ":1: too few words; "));
     end(&net);
 }
 

@@ -6,6 +6,7 @@ import * as format from '../format.js';
 import { ChartView } from './chart-view.js';
 import { origin, section } from './details.js';
 import { h, scroller, table } from './dom.js';
+import { pauseForest, stop, victims } from './pauses.js';
 
 const whole = (run) => run.flows.ranges[run.flows.ranges.length - 1];
 const measured = (run) => Number(run.info.measured_ps) / 1e12;
@@ -58,6 +59,8 @@ const ROWS = [
   ['PAUSE', 'host ports held, sum', (run) => format.time(sumOf(held(run, 'host'), 'held_s'))],
   ['PAUSE', 'most that one port was held', (run) =>
     format.time(Math.max(0, ...held(run).map(({ longest_s: longest }) => longest)))],
+  ['PAUSE', 'ports where PAUSEs began', (run) => format.grouped(run.pauses.hot_spots)],
+  ['PAUSE', 'victims of congestion elsewhere', (run) => format.grouped(run.pauses.victims)],
   ['The run', 'congestion control', (run) => run.info.congestion_control],
   ['The run', 'recovery', (run) => run.info.recovery],
   ['The run', 'simulated time', (run) => format.time(Number(run.info.simulated_ps) / 1e12)],
@@ -138,7 +141,7 @@ export function runsPage(document, id, grid) {
       h('p', { class: 'about' }, `congestion control ${[...new Set(runs.map((run) =>
         run.info.congestion_control))].join(', ')} · recovery ${[...new Set(runs.map((run) =>
         run.info.recovery))].join(', ')} · seed ${info.seed} · ${info.program}`)),
-    section(`${id}-summary`, 'Summary', headline(runs)),
+    section(`${id}-summary`, 'Summary', runs.map((run) => stop(run, several)), headline(runs)),
     section(`${id}-flows`, 'Flows', charts.flows.length > 0
       ? [figures(charts.flows.slice(0, 2)), figures(charts.flows.slice(2), true), bySize(runs)]
       : without('No flow was delivered within the measured time.')),
@@ -151,9 +154,10 @@ export function runsPage(document, id, grid) {
     section(`${id}-pauses`, 'PAUSE', charts.frames.length + charts.held.length > 0
       ? [figures(charts.frames, true), figures(charts.held, charts.held.length < 2)]
       : without(runs.some((run) => run.totals.pauses_sent > 0)
-        ? 'Ports were held, but when is not known: the scenario keeps no time series '
+        ? 'When ports were held is not known: the scenario keeps no time series '
           + '(measure.interval).'
-        : 'No port was held.')),
+        : 'No port was held.'),
+    runs.map((run) => [pauseForest(run, several), victims(run, several)])),
     section(`${id}-links`, 'Links', figures(charts.links, !several)),
     section(`${id}-numbers`, 'All numbers', comparison(runs)),
     origin(id, runs));
