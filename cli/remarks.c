@@ -2,6 +2,7 @@
 /* Sentences about a comparison. */
 #include "cli/remarks.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "results/figures.h"
@@ -142,13 +143,32 @@ static void print_goodput(const struct oche_outcome *outcomes, size_t count, FIL
                 oche_figure_rate((uint64_t)goodput.least_value).text, name_of(goodput.least));
 }
 
+static void print_victims(const struct oche_outcome *outcomes, size_t count, FILE *out)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct oche_pathologies *pathologies = &outcomes[i].pathologies;
+
+        if (pathologies->victims > 0)
+            fprintf(out,
+                    "With %s, %s of %s flows lose %s or more of their time to congestion that is "
+                    "not on their way.\n",
+                    name_of(&outcomes[i]), oche_figure_count(pathologies->victims).text,
+                    oche_figure_count(outcomes[i].flows).text,
+                    oche_figure_share(pathologies->share_limit).text);
+    }
+}
+
 /* Numbers that would make a comparison of times unfair if nobody mentioned them. */
 static void print_caveats(const struct oche_outcome *outcomes, size_t count, FILE *out)
 {
     for (size_t i = 0; i < count; i++) {
         const struct oche_outcome *one = &outcomes[i];
+        char *deadlock = oche_pathologies_deadlock_line(&one->pathologies);
         uint64_t missing = one->unfinished + one->failed;
 
+        if (deadlock != NULL)
+            fprintf(out, "With %s: %s.\n", name_of(one), deadlock);
+        free(deadlock);
         if (missing * 100 > one->flows)
             fprintf(out, "With %s, %s of %s flows have not arrived; they are in no time above.\n",
                     name_of(one), oche_figure_count(missing).text,
@@ -162,6 +182,7 @@ static void print_caveats(const struct oche_outcome *outcomes, size_t count, FIL
 void oche_remarks_print(const struct oche_outcome *outcomes, size_t count, FILE *out)
 {
     print_pauses(outcomes, count, out);
+    print_victims(outcomes, count, out);
     print_tails(outcomes, count, out);
     print_goodput(outcomes, count, out);
     print_caveats(outcomes, count, out);

@@ -151,6 +151,13 @@ async function readsRuns(browser) {
   await chart(page, 'fixture-fct').locator('tbody tr').first().waitFor();
   assert.equal(await chart(page, 'fixture-fct').locator('tbody tr').count(), 2);
 
+  // Where PAUSEs began, as a tree; and who suffered.
+  const forest = page.getByRole('region', { name: 'Where PAUSEs began: dcqcn' });
+  assert.match(await forest.innerText(),
+    /tor0:host0 7 senders\s+12\s+2\.00\sms\s+1\.00\sms\s+9\.00\sms\s+host3\s+12\s/);
+  const victims = page.getByRole('region', { name: 'Flows hurt by congestion elsewhere: none' });
+  assert.match(await victims.innerText(), /host\d+ → host\d+\s.*\stor0:host0\s+yes/);
+
   // The theme: the system's, until one is chosen; charts change with it.
   const light = await background(page);
   const color = () => chart(page, 'fixture-goodput-all').locator('svg path[stroke-width="1.8"]')

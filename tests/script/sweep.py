@@ -202,8 +202,8 @@ def test_a_point_that_deadlocks(work):
     folder = os.path.join(work, "deadlock")
     done = sweep("scenarios/deadlock.yaml", "--set", "duration=4ms", "--vary",
                  "switch.pfc=true,false", "--out", folder, status=1)
-    check(re.search(r"^point 0 \(switch\.pfc=true, seed 1\) failed: deadlock since \S+, noticed at \S+: "
-                    r"leaf2:spine1 → .* → leaf2:spine1, class 0; ", done.stderr, re.M),
+    check(re.search(r"^point 0 \(switch\.pfc=true, seed 1\) failed: deadlock since \S+, noticed "
+                    r"at \S+: leaf2:spine1 → .* → leaf2:spine1, class 0; ", done.stderr, re.M),
           done.stderr)
     rows = ask(folder, "SELECT id, status, error LIKE 'deadlock since %' FROM points ORDER BY id")
     check(rows == [(0, "failed", 1), (1, "done", None)], rows)

@@ -81,7 +81,8 @@ export function stop(run, several) {
   const label = several ? `${run.label}: ` : '';
   const when = (key) => format.time(Number(info[key]) / 1e12);
   return [
-    deadlock.length > 0 && h('p', { class: 'stop' }, h('b', {}, several ? `${run.label}: deadlock` : 'Deadlock'),
+    deadlock.length > 0 && h('p', { class: 'stop' },
+      h('b', {}, several ? `${run.label}: deadlock` : 'Deadlock'),
       ` since ${when('deadlock_since_ps')}. These ports wait for each other, for ever: `,
       h('code', {}, info.deadlock), `. The run ended at ${when('deadlock_noticed_ps')}.`),
     info.flows_without_a_way && h('p', { class: 'stop' }, `${label}${info.flows_without_a_way}.`),
