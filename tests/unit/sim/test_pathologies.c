@@ -215,6 +215,7 @@ static void test_deadlock(void **state)
         free(text);
         assert_int_equal(deadlock->stuck_ports, 3);
         assert_true(deadlock->stuck_bytes > 1000000);
+        assert_true(deadlock->noticed - deadlock->since > OCHE_DEADLOCK_PATIENCE);
         assert_true(deadlock->noticed - deadlock->since < OCHE_MS);
         assert_int_equal(oche_world_network(small.world)->now, deadlock->noticed);
         if (threads == 1) {
