@@ -89,7 +89,8 @@ static void go_on(struct pairs *pairs, uint32_t group, uint32_t sw, uint32_t in)
         const struct oche_topology_port *port = oche_topology_port(topology, node, out);
 
         add_pair(pairs, sw, in, out);
-        enter(pairs, group, topology->nodes[port->peer].first_port + port->peer_port);
+        if (port->peer >= topology->host_count)
+            enter(pairs, group, topology->nodes[port->peer].first_port + port->peer_port);
     }
 }
 

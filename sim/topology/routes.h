@@ -79,6 +79,7 @@ oche_time oche_path_round_trip(const struct oche_path *path, const struct oche_p
  * For every port of every switch, by nodes[n].first_port + port: how many ports of the switch the
  * packets can leave by that come in there, and from how many ports those can come that leave
  * there, on the way of any host to any other (a host's own port: 0). Both have room for every port.
+ * Of `routes`, topology, group_count and of are enough.
  */
 void oche_topology_fan(const struct oche_topology_routes *routes, uint32_t *fan_out,
                        uint32_t *fan_in);

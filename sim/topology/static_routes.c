@@ -328,6 +328,7 @@ static void make_tables(struct maker *maker, struct oche_static_routes *routes)
     uint32_t *ports = must(calloc(switches, sizeof(*ports)));
 
     routes->switches = switches;
+    routes->groups = maker->groups;
     routes->tables = must(calloc(switches, sizeof(*routes->tables)));
     routes->of = must(calloc(switches, sizeof(*routes->of)));
     for (uint32_t i = 0; i < maker->line_count; i++) {

@@ -21,6 +21,7 @@ struct oche_static_routes {
     uint32_t *group_of;
     struct oche_static_table *tables;
     uint32_t switches;
+    uint32_t groups; /* hosts that are named are groups of their own, after the others */
 };
 
 /*

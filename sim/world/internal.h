@@ -29,7 +29,7 @@ struct oche_world {
     struct oche_topology topology;
     struct oche_topology_routes routes; /* the shortest */
     struct oche_static_routes static_routes;
-    const struct oche_routes *switch_routes; /* by switch: of the one or the other */
+    struct oche_topology_routes used_routes; /* of the one or the other: see world.h */
     struct oche_network network;
     struct oche_flows flows;
     struct oche_host_shared shared;

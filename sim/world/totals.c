@@ -102,6 +102,11 @@ const struct oche_topology_routes *oche_world_routes(const struct oche_world *wo
     return &world->routes;
 }
 
+const struct oche_topology_routes *oche_world_used_routes(const struct oche_world *world)
+{
+    return &world->used_routes;
+}
+
 const struct oche_flows *oche_world_flows(const struct oche_world *world)
 {
     return &world->flows;

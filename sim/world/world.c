@@ -76,7 +76,7 @@ void oche_world_switch_config(const struct oche_world *world, uint32_t number,
         .class_count = OCHE_CLASS_COUNT,
         .lossless_classes = (1 << OCHE_CLASS_COUNT) - 1,
         .mtu_frame_bytes = full_frame_bytes(world->config),
-        .routes = world->switch_routes[number],
+        .routes = world->used_routes.of[number],
     };
     for (uint32_t port = 0; port < config->port_count; port++) {
         const struct oche_topology_link *link = oche_topology_port_link(topology, node, port);
@@ -317,13 +317,15 @@ static bool build_topology(struct oche_world *world, char *error, size_t error_b
         return false;
     if (!oche_topology_route(&world->topology, &world->routes, error, error_bytes))
         return false;
-    world->switch_routes = world->routes.of;
+    world->used_routes = world->routes;
     if (!oche_world_has_static_routes(config))
         return true;
     if (!oche_static_routes_read(&world->routes, config->routes.file, &world->static_routes, error,
                                  error_bytes))
         return false;
-    world->switch_routes = world->static_routes.of;
+    world->used_routes = (struct oche_topology_routes){.topology = &world->topology,
+                                                       .group_count = world->static_routes.groups,
+                                                       .of = world->static_routes.of};
     return true;
 }
 

@@ -67,7 +67,11 @@ const struct oche_network *oche_world_network(const struct oche_world *world);
 const struct oche_topology *oche_world_topology(const struct oche_world *world);
 const struct oche_flows *oche_world_flows(const struct oche_world *world);
 const struct oche_host *oche_world_host(const struct oche_world *world, uint32_t host);
+/* The shortest: for paths and what follows from them. */
 const struct oche_topology_routes *oche_world_routes(const struct oche_world *world);
+/* What switches route by: the same, unless the scenario names a file of routes. Of these only
+ * topology, group_count and of are there. */
+const struct oche_topology_routes *oche_world_used_routes(const struct oche_world *world);
 /*
  * How switch number 0 … switch_count - 1 was made. Its ports are written to `ports`, room for
  * OCHE_MAX_PORTS, to which `config` then points.

@@ -175,6 +175,34 @@ static void test_walks(void **state)
     end(&net);
 }
 
+/* Which ports feed which (oche buffers), with a host that is a group of its own. */
+static void test_fan(void **state)
+{
+    uint32_t out[64], in[64], out_before[64], in_before[64];
+    struct net net;
+
+    (void)state;
+    read_routes(&net, "leaf1 host2 host2\n"); /* as the shortest paths are */
+    struct oche_topology_routes used = {
+        .topology = &net.topology, .group_count = net.routes.groups, .of = net.routes.of};
+    uint32_t last = oche_topology_nodes(&net.topology) - 1;
+    size_t bytes = (net.topology.nodes[last].first_port + 2) * sizeof(*out);
+    oche_topology_fan(&net.shortest, out_before, in_before);
+    oche_topology_fan(&used, out, in);
+    assert_memory_equal(out, out_before, bytes);
+    assert_memory_equal(in, in_before, bytes);
+    end(&net);
+    read_routes(&net, "spine0 leaf1 leaf0\nspine1 host0 leaf1\n"); /* back down, and round */
+    used = (struct oche_topology_routes){
+        .topology = &net.topology, .group_count = net.routes.groups, .of = net.routes.of};
+    oche_topology_fan(&used, out, in);
+    uint32_t spine = net.topology.nodes[oche_topology_find(&net.topology, "spine1")].first_port;
+    assert_int_equal(in_before[spine], 1);
+    assert_int_equal(in[spine + 1], 1);
+    assert_int_equal(in[spine], 1); /* for host1; host0's come back where they came from */
+    end(&net);
+}
+
 static void test_refused(void **state)
 {
     static const struct {
@@ -257,6 +285,7 @@ int main(void)
         cmocka_unit_test(test_own_hosts),
         cmocka_unit_test(test_ports),
         cmocka_unit_test(test_walks),
+        cmocka_unit_test(test_fan),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_long_lines),
     };
