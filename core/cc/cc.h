@@ -27,13 +27,18 @@ struct oche_cc_flow {
     uint64_t rate_bps;               /* 0 < rate <= line_rate_bps; equal to it: not limited */
     uint64_t window_bytes;           /* payload bytes in flight at most; UINT64_MAX: no window */
     oche_time timer[OCHE_CC_TIMERS]; /* when `timer` is to be called; OCHE_NEVER: not */
+    /*
+     * Set or cleared in `sent`: the next packet may follow this one at once. Pacing makes up for it
+     * after the burst, so that the rate holds in the mean.
+     */
+    bool burst;
 
     /* Facts. */
+    uint32_t qpn;
     void *state;        /* scheme->flow_state_bytes, zeroed before `start` */
     const void *params; /* the scheme's parameter struct */
     uint64_t line_rate_bps;
     uint64_t initial_rate_bps; /* to start at: the line rate, or less if local policy says so */
-    uint32_t qpn;
     uint32_t mtu_bytes;
     struct oche_random *random;
     struct oche_trace *trace;
@@ -84,9 +89,17 @@ struct oche_cc_scheme {
      * OCHE_NEVER, the rate is the initial rate and there is no window.
      */
     void (*start)(struct oche_cc_flow *flow, oche_time now);
+    /*
+     * Optional: the queue pair has failed, is reset or goes away, and sends nothing more. For what
+     * the scheme counts by peer or by NIC.
+     */
+    void (*stop)(struct oche_cc_flow *flow);
 
     /* All others are optional: NULL costs nothing. Sender half: */
-    /* A data packet is about to leave; may stamp fields. line_bytes: with the gap. */
+    /*
+     * A packet of a request or of READ data is about to leave; may stamp fields, also ask for an
+     * ACK (OCHE_BTH_ACKREQ). line_bytes: with the gap.
+     */
     void (*sent)(struct oche_cc_flow *flow, oche_time now, struct oche_packet *packet,
                  uint64_t line_bytes);
     void (*acked)(struct oche_cc_flow *flow, oche_time now, const struct oche_cc_ack *ack);

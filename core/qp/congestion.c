@@ -81,11 +81,20 @@ void congestion_start(struct oche_qp *qp, oche_time now)
         memset(qp->flow.state, 0, cc->flow_state_bytes);
     qp->flow.rate_bps = qp->flow.initial_rate_bps;
     qp->flow.window_bytes = UINT64_MAX;
+    qp->flow.burst = false;
     for (unsigned i = 0; i < OCHE_CC_TIMERS; i++)
         qp->flow.timer[i] = OCHE_NEVER;
     cc->start(&qp->flow, now);
+    qp->flags |= QP_CC_STARTED;
     pacer_update_rate(qp, now); /* also when only the limit differs from before */
     congestion_apply(qp, now);
+}
+
+void congestion_stop(struct oche_qp *qp)
+{
+    if (qp->nic->cc->stop != NULL && (qp->flags & QP_CC_STARTED))
+        qp->nic->cc->stop(&qp->flow);
+    qp->flags &= (uint16_t)~QP_CC_STARTED;
 }
 
 void congestion_arrived(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)

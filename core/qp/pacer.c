@@ -11,6 +11,9 @@
  * bounded, by one spacing or by the time of PACE_CREDIT_BYTES on the line, whichever is longer; a
  * longer one (a pause, a port that is asked for more than it has) is lost. Time without work earns
  * nothing.
+ *
+ * Within a burst (oche_cc_flow.burst) packets are due at once, but their bases go on by a spacing
+ * each, ahead of the clock, and the packet after the burst waits for its own.
  */
 #include "core/qp/qp_internal.h"
 
@@ -28,14 +31,16 @@ oche_time pacer_due(const struct oche_qp *qp, oche_time now)
 {
     oche_time due = oche_time_add(qp->pace_base, pacer_spacing(qp, qp->pace_bytes));
 
-    return due > now ? due : now;
+    return due > now && !(qp->flags & QP_IN_BURST) ? due : now;
 }
 
-void pacer_sent(struct oche_qp *qp, oche_time now, uint32_t line_bytes)
+void pacer_sent(struct oche_qp *qp, oche_time now, uint32_t line_bytes, bool burst)
 {
     oche_time spacing = pacer_spacing(qp, line_bytes);
     oche_time base = qp->pace_due;
 
+    if (OCHE_UNLIKELY(qp->flags & QP_IN_BURST))
+        base = oche_time_add(qp->pace_base, pacer_spacing(qp, qp->pace_bytes));
     if (OCHE_UNLIKELY(base < now)) {
         oche_time credit = qp->nic->pace_credit > spacing ? qp->nic->pace_credit : spacing;
         if (now - base > credit)
@@ -46,6 +51,11 @@ void pacer_sent(struct oche_qp *qp, oche_time now, uint32_t line_bytes)
     qp->pace_base = base;
     qp->pace_bytes = (uint16_t)line_bytes;
     qp->pace_due = oche_time_add(base, spacing);
+    qp->flags &= (uint16_t)~QP_IN_BURST;
+    if (OCHE_LIKELY(!burst))
+        return;
+    qp->flags |= QP_IN_BURST;
+    qp->pace_due = now;
 }
 
 void pacer_update_rate(struct oche_qp *qp, oche_time now)

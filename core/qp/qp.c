@@ -247,6 +247,7 @@ void oche_qp_destroy(struct oche_qp *qp)
 
     scheduler_unring(qp);
     scheduler_forget(qp);
+    congestion_stop(qp);
     congestion_peer_release(qp);
     map_remove(&nic->qp_map, qp->qpn);
     nic->qps[qp->slot] = NULL;
@@ -257,6 +258,7 @@ void oche_qp_reset(struct oche_qp *qp)
 {
     scheduler_unring(qp);
     scheduler_forget(qp);
+    congestion_stop(qp);
     congestion_peer_release(qp);
     clear(qp);
     qp->pace_rate_bps = qp->nic->config.line_rate_bps;

@@ -114,6 +114,8 @@ enum qp_flags {
     QP_WHOLE_MESSAGES = 1 << 10, /* recovery's whole_messages */
     QP_HOLDS = 1 << 11,          /* responder: packets that came behind a gap are kept */
     QP_EXTENDED = 1 << 12,       /* the peer has shown that it knows the extended opcodes */
+    QP_IN_BURST = 1 << 13,       /* the next packet need not wait; see pacer.c */
+    QP_CC_STARTED = 1 << 14,     /* congestion control's start was called, and not its stop */
 };
 
 /* From creation on. */
@@ -400,8 +402,8 @@ void scheduler_answer_doorbell(struct oche_nic *nic, oche_time now);
 /* ---- pacer.c ---- */
 
 oche_time pacer_spacing(const struct oche_qp *qp, uint32_t line_bytes);
-/* A data packet leaves: from it the next one's time follows. */
-void pacer_sent(struct oche_qp *qp, oche_time now, uint32_t line_bytes);
+/* A data packet leaves: from it the next one's time follows; with `burst` that is at once. */
+void pacer_sent(struct oche_qp *qp, oche_time now, uint32_t line_bytes, bool burst);
 /* Takes over the rate that congestion control and the limit say now. */
 void pacer_update_rate(struct oche_qp *qp, oche_time now);
 /* When a queue pair that was not queued may send. */
@@ -410,6 +412,8 @@ oche_time pacer_due(const struct oche_qp *qp, oche_time now);
 /* ---- congestion.c ---- */
 
 void congestion_start(struct oche_qp *qp, oche_time now);
+/* Nothing more is sent: tells the scheme, if it was started. */
+void congestion_stop(struct oche_qp *qp);
 /* Acts on what the scheme has decided in a hook. */
 void congestion_apply(struct oche_qp *qp, oche_time now);
 void congestion_arrived(struct oche_qp *qp, const struct oche_packet *packet, oche_time now);

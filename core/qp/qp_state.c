@@ -154,6 +154,7 @@ static void stop(struct oche_qp *qp)
     bool fatal = (qp->control & CONTROL_NAK) && qp->nak_syndrome > OCHE_SYNDROME_NAK_SEQUENCE;
 
     scheduler_forget(qp);
+    congestion_stop(qp);
     for (uint32_t i = 0; i < qp->response_count; i++)
         qp->responses[i].active = false;
     qp->active_responses = 0;

@@ -196,11 +196,13 @@ static void count_data(struct oche_nic *nic, struct oche_qp *qp, struct oche_pac
     nic->stats.data_bytes_sent += packet->payload_bytes;
     nic->serve_count++;
     uint32_t line_bytes = packet->frame_bytes + nic->gap_bytes;
+    bool burst = false;
     if (nic->cc->sent != NULL) {
         nic->cc->sent(&qp->flow, now, packet, line_bytes);
         congestion_apply(qp, now);
+        burst = qp->flow.burst;
     }
-    pacer_sent(qp, now, line_bytes);
+    pacer_sent(qp, now, line_bytes, burst);
 }
 
 /* The next data packet of a queue pair that is ready; false: it has none, after all. */
