@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "core/wire/aeth.h"
+#include "core/wire/opcode.h"
 #include "tests/support/test.h"
 
 static void record(void *context, uint32_t node, const struct oche_trace_record *event)
@@ -87,6 +89,9 @@ void bench_choose(struct bench *bench, const char *name, const char *choice)
 
 void bench_start(struct bench *bench, bool greedy)
 {
+    memset(bench->state, 0, sizeof(bench->state));
+    bench->flow.rate_bps = bench->flow.initial_rate_bps;
+    bench->flow.window_bytes = UINT64_MAX;
     bench->scheme->start(&bench->flow, 0);
     bench->next_packet = greedy ? 0 : OCHE_NEVER;
 }
@@ -171,6 +176,34 @@ void bench_data(struct bench *bench, oche_time at, bool marked)
     run_before(bench, at);
     bench->scheme->arrived(&bench->flow, at, &packet, &reply);
     reply_at(bench, at, &reply);
+}
+
+struct oche_packet bench_send(struct bench *bench, oche_time at, uint32_t psn, uint32_t payload)
+{
+    struct oche_packet packet = {.kind = OCHE_PACKET_ROCE,
+                                 .opcode = OCHE_RC_WRITE_MIDDLE,
+                                 .psn = psn & OCHE_PSN_MASK,
+                                 .payload_bytes = (uint16_t)payload};
+    uint32_t line_bytes = payload + BENCH_LINE_BYTES - bench->flow.mtu_bytes;
+
+    packet.frame_bytes = (uint16_t)(line_bytes - OCHE_GAP_BYTES);
+    assert_true(at >= bench->now);
+    bench->now = at;
+    bench->scheme->sent(&bench->flow, at, &packet, line_bytes);
+    return packet;
+}
+
+void bench_ack(struct bench *bench, oche_time at, uint32_t psn)
+{
+    struct oche_packet packet = {.kind = OCHE_PACKET_ROCE,
+                                 .opcode = OCHE_RC_ACK,
+                                 .psn = psn & OCHE_PSN_MASK,
+                                 .aeth = oche_aeth(OCHE_SYNDROME_ACK, 0)};
+    struct oche_cc_ack ack = {.packet = &packet, .acked_bytes = 1, .rtt = OCHE_NEVER};
+
+    assert_true(at >= bench->now);
+    bench->now = at;
+    bench->scheme->acked(&bench->flow, at, &ack);
 }
 
 double bench_alpha(const struct bench *bench)

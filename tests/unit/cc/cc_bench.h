@@ -23,7 +23,7 @@ struct bench {
     unsigned cnp_count;
     unsigned timer_calls;
     /* memory of the flow */
-    uint64_t params[128], state[64];
+    uint64_t params[128], state[1024];
     uint64_t nic_state[8];
     struct oche_random random;
     struct oche_trace trace;
@@ -43,6 +43,12 @@ void bench_run(struct bench *bench, oche_time until);
 /* Runs up to `at`, without timers due just then, and delivers a CNP / a data packet. */
 void bench_cnp(struct bench *bench, oche_time at);
 void bench_data(struct bench *bench, oche_time at, bool marked);
+/*
+ * By hand, without running anything: a packet of `payload` leaves at `at`, with its line bytes; and
+ * an ACK of everything up to `psn` arrives. Returns what the scheme made of the packet.
+ */
+struct oche_packet bench_send(struct bench *bench, oche_time at, uint32_t psn, uint32_t payload);
+void bench_ack(struct bench *bench, oche_time at, uint32_t psn);
 /* alpha as of the last CC_STATE. */
 double bench_alpha(const struct bench *bench);
 
