@@ -299,18 +299,22 @@ static void nak_fatal(struct oche_qp *qp, const struct oche_packet *packet, oche
 static void nak(struct oche_qp *qp, const struct oche_packet *packet, bool moved, oche_time now)
 {
     uint8_t syndrome = oche_aeth_syndrome(packet);
-    struct oche_nic_stats *stats = &qp->nic->stats;
 
-    if (oche_aeth_kind(syndrome) == OCHE_AETH_RNR) {
-        stats->rnr_naks_received++;
+    if (oche_aeth_kind(syndrome) == OCHE_AETH_RNR)
         nak_rnr(qp, packet, now);
-        return;
-    }
-    stats->naks_received++;
-    if (syndrome == OCHE_SYNDROME_NAK_SEQUENCE)
+    else if (syndrome == OCHE_SYNDROME_NAK_SEQUENCE)
         nak_sequence(qp, packet, moved, now);
     else
         nak_fatal(qp, packet, now);
+}
+
+/* Also those that come too late to say anything. */
+static OCHE_NOINLINE void count_nak(struct oche_nic_stats *stats, uint8_t syndrome)
+{
+    if (oche_aeth_kind(syndrome) == OCHE_AETH_RNR)
+        stats->rnr_naks_received++;
+    else
+        stats->naks_received++;
 }
 
 static bool known_syndrome(uint8_t syndrome)
@@ -350,7 +354,10 @@ static void acknowledged(struct oche_qp *qp, const struct oche_packet *packet, o
         if (OCHE_UNLIKELY(qp->tx.una != target) && is_read_or_atomic(qp->head_opcode))
             response_gap(qp, now);
     }
-    qp->nic->stats.acks_received += ack;
+    if (OCHE_LIKELY(ack))
+        qp->nic->stats.acks_received++;
+    else
+        count_nak(&qp->nic->stats, syndrome);
     if (qp->nic->cc->acked != NULL)
         congestion_acked(qp, packet, acked_bytes, rtt, now);
     if (OCHE_UNLIKELY(!ack) && (!stale || names_restart(qp, packet)))

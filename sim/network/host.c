@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/wire/opcode.h"
+#include "sim/network/feedback.h"
 #include "sim/network/payload.h"
 
 #define CQ_ENTRIES   64
@@ -32,6 +33,7 @@ struct oche_host {
     struct oche_pause pause;
     uint8_t classes; /* not paused now */
     bool has_failed; /* some queue pair here: what is posted to it completes at once */
+    bool holds_feedback;
     uint32_t address;
     uint32_t next_start, end_starts; /* positions in flows->by_start */
     struct oche_cq *cq;
@@ -39,6 +41,7 @@ struct oche_host {
     struct parked *linger_head, *linger_tail; /* receivers that are done, oldest first */
     size_t qp_bytes;
     uint64_t corrupt_bytes;
+    struct oche_feedback feedback;
 };
 
 #define FIELD(member) offsetof(struct oche_host_params, member)
@@ -102,6 +105,14 @@ static const struct oche_param host_params[] = {
      .maximum.u = OCHE_MS,
      .where = "REFERENCE A12",
      .help = "from the arrival of a PAUSE frame until the host obeys"},
+    {.name = "feedback_jitter",
+     .unit = OCHE_UNIT_TIME,
+     .offset = FIELD(feedback_jitter),
+     .preset.u = 0,
+     .minimum.u = 0,
+     .maximum.u = OCHE_SEC,
+     .where = "REFERENCE B.3",
+     .help = "each ACK, NAK and CNP reaches its sender late by a random time, up to this"},
     {.name = "connections",
      .unit = OCHE_UNIT_CHOICE,
      .offset = FIELD(connections),
@@ -462,9 +473,28 @@ static inline void settle(struct oche_host *host, struct oche_port *port, oche_t
             &host->flows->plan[host->flows->by_start[host->next_start]];
         wake = oche_time_min(wake, plan->start);
     }
+    if (OCHE_UNLIKELY(host->holds_feedback))
+        wake = oche_time_min(wake, oche_feedback_next(&host->feedback));
     wake = oche_time_min(wake, host->pause.next);
     if (wake != OCHE_NEVER)
         oche_network_wake(shard, host->address, wake);
+}
+
+static void receive(struct oche_host *host, struct oche_packet *packet, oche_time now)
+{
+    oche_nic_receive(host->nic, packet, now);
+    if (oche_opcode(packet->opcode)->flags & OCHE_OP_RESPONSE)
+        poll(host, now); /* nothing else completes work */
+}
+
+static OCHE_NOINLINE void release_feedback(struct oche_host *host, oche_time now)
+{
+    struct oche_packet *packet;
+
+    while ((packet = oche_feedback_take(&host->feedback, now)) != NULL) {
+        receive(host, packet, now);
+        oche_packet_return(&host->shard->pool, packet);
+    }
 }
 
 void oche_host_arrival(struct oche_shard *shard, struct oche_port *port, struct oche_packet *packet,
@@ -482,10 +512,12 @@ void oche_host_arrival(struct oche_shard *shard, struct oche_port *port, struct 
         }
         oche_pause_receive(&host->pause, packet, now);
         host->classes = (uint8_t)~oche_pause_update(&host->pause, now);
+    } else if (OCHE_UNLIKELY(host->holds_feedback) && packet->traffic_class == OCHE_CONTROL_CLASS) {
+        oche_feedback_hold(&host->feedback, &shard->arena, packet, now);
+        settle(host, port, now);
+        return;
     } else {
-        oche_nic_receive(host->nic, packet, now);
-        if (oche_opcode(packet->opcode)->flags & OCHE_OP_RESPONSE)
-            poll(host, now); /* nothing else completes work */
+        receive(host, packet, now);
     }
     oche_packet_return(&shard->pool, packet);
     settle(host, port, now);
@@ -502,6 +534,8 @@ void oche_host_timer(struct oche_shard *shard, struct oche_port *port, oche_time
     struct oche_host *host = port->device;
 
     (void)shard;
+    if (OCHE_UNLIKELY(host->holds_feedback))
+        release_feedback(host, now);
     if (host->pause.next <= now)
         host->classes = (uint8_t)~oche_pause_update(&host->pause, now);
     while (host->next_start < host->end_starts) {
@@ -546,6 +580,8 @@ struct oche_host *oche_host_create(struct oche_network *network, uint32_t addres
     host->classes = UINT8_MAX;
     host->next_start = shared->flows->host_first[address];
     host->end_starts = shared->flows->host_first[address + 1];
+    host->holds_feedback = shared->params->feedback_jitter > 0;
+    host->feedback = oche_feedback_make(shared->params->feedback_jitter, shared->seed, address);
     oche_pause_init(&host->pause, rate_bps, shared->params->pfc_response);
     struct oche_nic_config config = {
         .address = address,

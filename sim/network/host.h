@@ -24,6 +24,7 @@ struct oche_host_params {
     uint64_t retry_count;         /* 0 … 7 as in verbs; more: for ever */
     uint64_t ecn_threshold_bytes; /* own backlog above which the NIC marks CE */
     oche_time pfc_response;
+    oche_time feedback_jitter; /* ACK, NAK and CNP arrive up to this much later */
     uint32_t connections; /* enum oche_connections */
     bool ipv6;
 };

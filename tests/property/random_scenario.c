@@ -199,13 +199,14 @@ static void make_switches(struct random_scenario *scenario, struct oche_random *
 static void make_hosts(struct random_scenario *scenario, struct oche_random *random)
 {
     static const uint64_t mtus[] = {256, 512, 1000, 1024, 1500, 2048, 4096};
+    static const char *const schemes[] = {"none", "dcqcn", "timely", "timely_patched"};
 
     scenario->mtu_bytes = mtus[oche_random_below(random, sizeof(mtus) / sizeof(mtus[0]))];
     scenario->ack_every_packets = any_scale(random, 1, 64);
     scenario->window_packets = coin(random) ? 0 : any_scale(random, 16, 1024);
     scenario->host_pfc_response = scenario->switches.pfc_response;
     scenario->per_pair = coin(random);
-    scenario->congestion_control = oche_random_below(random, 3) != 0;
+    scenario->congestion_control = schemes[oche_random_below(random, 4)];
 }
 
 static void add_flow(struct random_scenario *scenario, uint32_t src, uint32_t dst, uint64_t bytes,
@@ -274,11 +275,13 @@ void random_scenario_make(struct random_scenario *scenario, uint64_t number)
     make_switches(scenario, &random);
     scenario->host_pfc_response = scenario->switches.pfc_response;
     make_flows(scenario, &random);
+    scenario->feedback_jitter = coin(&random) ? 0 : any_scale(&random, OCHE_NS, 200 * OCHE_US);
     used = strlen(scenario->text);
     snprintf(
         scenario->text + used, sizeof(scenario->text) - used,
         " buffer %llu %s beta %g xoff %llu priorities %llu response %llu ecn %d kmin %llu "
-        "kmax %llu pmax %g mtu %llu ack_every %llu window %llu %s %s, %u flows of %llu bytes",
+        "kmax %llu pmax %g mtu %llu ack_every %llu window %llu %s %s jitter %llu, %u flows of %llu "
+        "bytes",
         (unsigned long long)scenario->switches.buffer_bytes,
         scenario->switches.threshold == OCHE_THRESHOLD_STATIC ? "static" : "dynamic",
         scenario->switches.beta, (unsigned long long)scenario->switches.xoff_bytes,
@@ -288,8 +291,8 @@ void random_scenario_make(struct random_scenario *scenario, uint64_t number)
         (unsigned long long)scenario->switches.kmax_bytes, scenario->switches.pmax,
         (unsigned long long)scenario->mtu_bytes, (unsigned long long)scenario->ack_every_packets,
         (unsigned long long)scenario->window_packets, scenario->per_pair ? "per_pair" : "per_flow",
-        scenario->congestion_control ? "dcqcn" : "none", scenario->flow_count,
-        (unsigned long long)scenario->flow_bytes);
+        scenario->congestion_control, (unsigned long long)scenario->feedback_jitter,
+        scenario->flow_count, (unsigned long long)scenario->flow_bytes);
 }
 
 void random_scenario_free(struct random_scenario *scenario)

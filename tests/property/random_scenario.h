@@ -24,7 +24,8 @@ struct random_scenario {
     uint64_t mtu_bytes, ack_every_packets, window_packets;
     oche_time host_pfc_response;
     bool per_pair;           /* one connection an ordered pair of hosts, not one a flow */
-    bool congestion_control; /* DCQCN; false: none */
+    const char *congestion_control;
+    oche_time feedback_jitter;
     struct oche_flow_plan *flows;
     uint32_t flow_count;
     uint64_t flow_bytes; /* of all flows */

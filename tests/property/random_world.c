@@ -51,7 +51,7 @@ static void configure(struct random_world *random, uint32_t threads)
         .topology = scenario->topology_type,
         .topology_params = scenario->topology_params,
         .switches = scenario->switches,
-        .cc = oche_cc_find(scenario->congestion_control ? "dcqcn" : "none"),
+        .cc = oche_cc_find(scenario->congestion_control),
         .recovery = oche_recovery_find("go_back_n"),
         .workloads = &random->workload,
         .workload_count = 1,
@@ -70,6 +70,7 @@ static void configure(struct random_world *random, uint32_t threads)
     config->hosts.window_packets = scenario->window_packets;
     config->hosts.ack_timeout = OCHE_MS; /* short, so that worlds that drop run dry in time */
     config->hosts.pfc_response = scenario->host_pfc_response;
+    config->hosts.feedback_jitter = scenario->feedback_jitter;
     config->hosts.connections =
         scenario->per_pair ? OCHE_CONNECTION_PER_PAIR : OCHE_CONNECTION_PER_FLOW;
     config->cc_params = random->cc_params = defaults(&config->cc->table);

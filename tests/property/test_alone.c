@@ -20,7 +20,7 @@ static void test_alone(void **state)
         random_scenario_make(&scenario, number);
         scenario.flow_count = 1;
         scenario.flow_bytes = scenario.flows[0].bytes;
-        scenario.congestion_control = false;
+        scenario.congestion_control = "none";
         scenario.window_packets = 0;
         scenario.switches.ecn = false;
         scenario.shared_bytes = 100000000; /* no PAUSE where a fast link meets a slow one */

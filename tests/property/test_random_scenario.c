@@ -72,7 +72,10 @@ static void test_variety(void **state)
         DYNAMIC,
         STATIC,
         DCQCN,
+        TIMELY,
+        PATCHED,
         NONE,
+        JITTER,
         PER_PAIR,
         NO_ECN,
         NO_RESPONSE,
@@ -90,8 +93,11 @@ static void test_variety(void **state)
         random_scenario_make(&s, number);
         kinds[DYNAMIC] += s.switches.threshold == OCHE_THRESHOLD_DYNAMIC;
         kinds[STATIC] += s.switches.threshold == OCHE_THRESHOLD_STATIC;
-        kinds[DCQCN] += s.congestion_control;
-        kinds[NONE] += !s.congestion_control;
+        kinds[DCQCN] += strcmp(s.congestion_control, "dcqcn") == 0;
+        kinds[TIMELY] += strcmp(s.congestion_control, "timely") == 0;
+        kinds[PATCHED] += strcmp(s.congestion_control, "timely_patched") == 0;
+        kinds[NONE] += strcmp(s.congestion_control, "none") == 0;
+        kinds[JITTER] += s.feedback_jitter != 0;
         kinds[PER_PAIR] += s.per_pair;
         kinds[NO_ECN] += !s.switches.ecn;
         kinds[NO_RESPONSE] += s.switches.pfc_response == 0;

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Feedback (ACK, NAK, CNP) that reaches a host late by a random time, as interrupts, firmware or
+ * traffic on the way back would have it: it is held at the host that it is for. Each packet waits
+ * for itself, all times from 0 to the jitter equally likely, so packets may overtake each other.
+ */
+#ifndef OCHE_SIM_NETWORK_FEEDBACK_H
+#define OCHE_SIM_NETWORK_FEEDBACK_H
+
+#include "core/random.h"
+#include "core/wire/packet.h"
+#include "sim/engine/arena.h"
+
+struct oche_held {
+    oche_time until;
+    uint64_t order; /* of arrival: breaks ties */
+    struct oche_packet *packet;
+};
+
+struct oche_feedback {
+    oche_time jitter; /* 0: nothing is held */
+    struct oche_random random;
+    uint64_t order;
+    struct oche_held *heap;
+    uint32_t count, capacity;
+};
+
+/* `entity` names the stream of random numbers: the host's address. */
+struct oche_feedback oche_feedback_make(oche_time jitter, uint64_t seed, uint64_t entity);
+/* Holds the packet, which arrived now. Memory comes from `arena`. */
+void oche_feedback_hold(struct oche_feedback *feedback, struct oche_arena *arena,
+                        struct oche_packet *packet, oche_time now);
+/* The next packet whose time has come, or NULL. */
+struct oche_packet *oche_feedback_take(struct oche_feedback *feedback, oche_time now);
+
+/* When the next one is due. */
+static inline oche_time oche_feedback_next(const struct oche_feedback *feedback)
+{
+    return feedback->count == 0 ? OCHE_NEVER : feedback->heap[0].until;
+}
+
+#endif
