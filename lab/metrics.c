@@ -87,6 +87,24 @@ static double flow_goodput_mean(const struct oche_outcome *o, unsigned which)
     return samples->count == 0 ? NAN : sum / (double)samples->count;
 }
 
+static double host_goodput_least(const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    return o->host_goodput_least < 0 ? NAN : o->host_goodput_least;
+}
+
+static double host_goodput_most(const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    return o->host_goodput_most < 0 ? NAN : o->host_goodput_most;
+}
+
+static double host_jain(const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    return o->host_jain < 0 ? NAN : o->host_jain;
+}
+
 static double listed_goodput(const struct oche_outcome *o, unsigned which)
 {
     return (double)o->listed[which].goodput_bps;
@@ -204,6 +222,14 @@ static const struct metric table[] = {
     {"flow.N.lost_share", ratio, OF_FLOW, COMPUTED, FUNCTION(listed_lost_share),
      "of its time that flow N lost to PAUSEs for congestion that is not on its way"},
 
+    {"host_goodput.min", rate, OF_RUN, COMPUTED, FUNCTION(host_goodput_least),
+     "payload delivered in order to a host, over the measured time: the smallest, of the hosts "
+     "that "
+     "a flow was for"},
+    {"host_goodput.max", rate, OF_RUN, COMPUTED, FUNCTION(host_goodput_most), "largest"},
+    {"host_goodput.jain", ratio, OF_RUN, COMPUTED, FUNCTION(host_jain),
+     "Jain's index of these: 1 when all are equal; also of flows that began during warm-up"},
+
     {"delivered_bytes", byte, OF_RUN, COUNTER, NIC(delivered_bytes),
      "payload delivered in order to all hosts"},
     {"delivered_messages", number, OF_RUN, COUNTER, NIC(delivered_messages),
@@ -304,7 +330,7 @@ static unsigned how_many(enum subject of, const struct oche_outcome *outcome)
         return 1;
     case OF_SIZE:
     case OF_DELIVERED:
-        return OCHE_OUTCOME_SIZES + 1;
+        return OCHE_OUTCOME_ROWS;
     case OF_PLACE:
         return OCHE_PLACES;
     case OF_TIER:
@@ -367,6 +393,8 @@ static const char *size_name(unsigned which, char *text, size_t text_bytes)
 
     if (which == OCHE_OUTCOME_SIZES)
         return "all";
+    if (which == OCHE_OUTCOME_SHORT)
+        return "below_100KB";
     const struct oche_completion_row row = {.from_bytes = oche_completion_sizes[which],
                                             .to_bytes = last ? UINT64_MAX
                                                              : oche_completion_sizes[which + 1]};
@@ -540,7 +568,7 @@ void oche_metrics_print(FILE *out)
     for (size_t i = 0; i < COUNT_OF(table); i++)
         fprintf(out, "%-24s %-6s %s\n", table[i].name, table[i].unit, table[i].help);
     fputs("\nSIZE:", out);
-    for (unsigned which = 0; which <= OCHE_OUTCOME_SIZES; which++)
+    for (unsigned which = 0; which < OCHE_OUTCOME_ROWS; which++)
         fprintf(out, " %s", size_name(which, text, sizeof(text)));
     fputs("\nPLACE:", out);
     for (unsigned p = 0; p < OCHE_PLACES; p++)

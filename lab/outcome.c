@@ -9,6 +9,8 @@
 #include "results/figures.h"
 #include "sim/measure/fairness.h"
 
+#define SHORT_BYTES 100000 /* below this a flow is short (pFabric's definition) */
+
 const enum oche_port_place oche_places_up[OCHE_PLACES] = {OCHE_PLACE_HOST_NIC, OCHE_PLACE_TO_HOST,
                                                           OCHE_PLACE_TOR_UP, OCHE_PLACE_AGGREGATION,
                                                           OCHE_PLACE_CORE};
@@ -104,6 +106,37 @@ static void take_times(struct oche_outcome *outcome, const struct oche_flow_reco
     oche_sort_real(slowdowns->values, slowdowns->count);
 }
 
+/* What hosts received, by host. */
+static void take_hosts(struct oche_outcome *outcome, const struct oche_world *world)
+{
+    const struct oche_flows *flows = oche_world_flows(world);
+    uint32_t hosts = oche_world_topology(world)->host_count;
+    double *received = calloc(hosts + 1, sizeof(*received));
+    size_t count = 0;
+
+    OCHE_MUST(received != NULL);
+    for (uint32_t i = 0; i < flows->count; i++)
+        if (flows->sent[i].started != OCHE_NEVER)
+            received[flows->plan[i].dst] = 1;
+    outcome->host_goodput_least = outcome->host_goodput_most = -1;
+    for (uint32_t host = 0; host < hosts; host++) {
+        struct oche_nic_stats nic;
+
+        if (received[host] == 0)
+            continue;
+        oche_world_host_stats(world, host, &nic);
+        double bps = (double)oche_rate_of(nic.delivered_bytes, outcome->totals.measured);
+
+        if (count == 0 || bps < outcome->host_goodput_least)
+            outcome->host_goodput_least = bps;
+        if (bps > outcome->host_goodput_most)
+            outcome->host_goodput_most = bps;
+        received[count++] = bps;
+    }
+    outcome->host_jain = oche_jain_index(received, count);
+    free(received);
+}
+
 static void list_flows(struct oche_outcome *outcome, struct oche_world *world)
 {
     const struct oche_flows *flows = oche_world_flows(world);
@@ -145,6 +178,11 @@ static void take_flows(struct oche_outcome *outcome, struct oche_world *world)
     outcome->warmup_flows =
         oche_flow_completion(records, flows->count, warmup, oche_completion_sizes,
                              oche_completion_size_count, outcome->sizes);
+    static const uint64_t short_or_not[] = {0, SHORT_BYTES};
+    struct oche_completion_row rows[3];
+
+    oche_flow_completion(records, flows->count, warmup, short_or_not, 2, rows);
+    outcome->sizes[OCHE_OUTCOME_SHORT] = rows[0];
     const struct oche_completion_row *all = &outcome->sizes[OCHE_OUTCOME_SIZES];
 
     outcome->flows = all->flows;
@@ -223,6 +261,7 @@ void oche_outcome_take(struct oche_outcome *outcome, struct oche_world *world, c
     snprintf(outcome->recovery, sizeof(outcome->recovery), "%s", config->recovery->name);
     oche_world_totals(world, &outcome->totals);
     take_flows(outcome, world);
+    take_hosts(outcome, world);
     take_ports(outcome, world);
     take_queues(outcome, world);
     oche_pathologies_take(&outcome->pathologies, world);

@@ -15,6 +15,8 @@
 #include "sim/world/world.h"
 
 #define OCHE_OUTCOME_SIZES      5 /* ranges of flow sizes; one more row is for all */
+#define OCHE_OUTCOME_SHORT      (OCHE_OUTCOME_SIZES + 1) /* and one for the short ones */
+#define OCHE_OUTCOME_ROWS       (OCHE_OUTCOME_SHORT + 1)
 #define OCHE_OUTCOME_LISTED     16
 #define OCHE_OUTCOME_NAME_BYTES (2 * OCHE_TOPOLOGY_NAME_BYTES)
 
@@ -57,11 +59,17 @@ struct oche_outcome {
     /* Flows. Those that started during warm-up are in none of what follows but `warmup_flows`. */
     uint64_t warmup_flows, flows, delivered, failed;
     uint64_t unfinished; /* started, neither delivered nor failed at the end */
-    struct oche_completion_row sizes[OCHE_OUTCOME_SIZES + 1];
+    struct oche_completion_row sizes[OCHE_OUTCOME_ROWS];
     double jain;                                          /* of the flows' goodputs; -1: none */
     struct oche_outcome_flow listed[OCHE_OUTCOME_LISTED]; /* the flows, unless there are more */
     uint32_t listed_count;
     struct oche_outcome_samples samples[OCHE_OUTCOME_SAMPLES];
+
+    /*
+     * What hosts received after warm-up, of any flow; of those hosts that a flow is for that has
+     * started. Bits per second; -1: there are none.
+     */
+    double host_goodput_least, host_goodput_most, host_jain;
 
     /* Links and switches. */
     struct oche_utilisation_row utilisation[OCHE_PLACES];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Poisson arrivals with sizes from a distribution, as the HPCC paper's generator makes them
- * (REFERENCE H.1): each host starts flows by a Poisson process of its own, to another host drawn
- * uniformly, so that together they offer `load` of the link.
+ * (REFERENCE H.1): each host, or each of some, starts flows by a Poisson process of its own, to
+ * another host drawn uniformly, so that together they offer `load` of the link.
  */
 #include "sim/app/cdf.h"
 #include "sim/app/cdf_data.h"
@@ -22,6 +22,7 @@ struct poisson {
     double load;
     uint32_t load_of;
     bool headers;
+    uint64_t senders;
     oche_time start, stop;
 };
 
@@ -54,6 +55,9 @@ static const struct oche_param params[] = {
      .unit = OCHE_UNIT_BOOL,
      .offset = offsetof(struct poisson, headers),
      .help = "false: load counts payload, as published generators do; true: also headers and gaps"},
+    OCHE_PARAM_U64(poisson, senders, OCHE_UNIT_COUNT, 0, 0, 1000000,
+                   "only the first so many hosts send, and only to the others, as across a "
+                   "dumbbell; 0: each host to each other one"),
     OCHE_PARAM_U64(poisson, start, OCHE_UNIT_TIME, 0, 0, 1000 * OCHE_SEC, "no flow starts earlier"),
     OCHE_PARAM_U64(poisson, stop, OCHE_UNIT_TIME, OCHE_NEVER, 0, OCHE_NEVER,
                    "no flow starts then or later; never: to the end of the run"),
@@ -74,18 +78,27 @@ static double mean_gap(const struct poisson *p, const struct oche_workload_facts
     return mean_bytes * 8.0 * (double)OCHE_SEC / (p->load * rate);
 }
 
-static bool add_host(const struct oche_workload_facts *facts, struct oche_flow_list *list,
-                     const struct oche_cdf *cdf, uint32_t host, oche_time gap, oche_time from,
-                     oche_time to)
+/* Any host but `host`; with `senders`, any that does not send. */
+static uint32_t draw_destination(const struct oche_workload_facts *facts, uint64_t senders,
+                                 uint32_t host, struct oche_random *random)
+{
+    if (senders == 0)
+        return oche_workload_other_host(random, facts->host_count, host);
+    return (uint32_t)(senders + oche_random_below(random, facts->host_count - senders));
+}
+
+static bool add_host(const struct poisson *p, const struct oche_workload_facts *facts,
+                     struct oche_flow_list *list, const struct oche_cdf *cdf, uint32_t host,
+                     oche_time gap, oche_time to)
 {
     struct oche_random random = oche_workload_stream(facts, "poisson", host);
-    oche_time at = from;
+    oche_time at = p->start;
 
     for (;;) {
         at += oche_random_exponential_time(&random, gap);
         if (at >= to)
             return true;
-        uint32_t dst = oche_workload_other_host(&random, facts->host_count, host);
+        uint32_t dst = draw_destination(facts, p->senders, host, &random);
         uint64_t bytes = oche_cdf_sample(cdf, &random);
 
         if (oche_flow_list_add(list, facts->number, host, dst, bytes, at) == OCHE_NO_FLOW)
@@ -102,6 +115,10 @@ static bool check(const struct poisson *p, const struct oche_workload_facts *fac
     if (p->stop <= p->start)
         return oche_workload_error(error, error_bytes,
                                    "stop: not after start; a later time, or never");
+    if (p->senders >= facts->host_count)
+        return oche_workload_error(
+            error, error_bytes, "senders: %llu of %u hosts leave none to send to; at most %u",
+            (unsigned long long)p->senders, facts->host_count, facts->host_count - 1);
     if (p->load_of == LOAD_OF_UPLINK && facts->uplink_rate_bps == 0)
         return oche_workload_error(error, error_bytes,
                                    "load_of: this topology has no uplinks; host");
@@ -123,12 +140,13 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
     oche_time end = oche_time_min(p->stop, facts->duration);
     struct oche_cdf cdf;
     double gap;
+    uint32_t hosts = p->senders > 0 ? (uint32_t)p->senders : facts->host_count;
     bool good = true;
 
     if (!check(p, facts, error, error_bytes) || !read_sizes(p, &cdf, error, error_bytes))
         return false;
     gap = mean_gap(p, facts, cdf.mean);
-    if (gap < 1.0 || (double)(end - p->start) / gap * facts->host_count > OCHE_WORKLOAD_MAX_FLOWS) {
+    if (gap < 1.0 || (double)(end - p->start) / gap * hosts > OCHE_WORKLOAD_MAX_FLOWS) {
         oche_cdf_free(&cdf);
         return oche_workload_error(error, error_bytes,
                                    "load: makes more than %u flows; less load, or a shorter run",
@@ -137,8 +155,8 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
     list->initial_rate_bps = p->initial_rate;
     /* No flow in 2^56 ps, which is 20 hours: the same as none. */
     gap = gap < 0x1p55 ? gap : 0x1p55;
-    for (uint32_t host = 0; host < facts->host_count && good; host++)
-        good = add_host(facts, list, &cdf, host, (oche_time)(gap + 0.5), p->start, end);
+    for (uint32_t host = 0; host < hosts && good; host++)
+        good = add_host(p, facts, list, &cdf, host, (oche_time)(gap + 0.5), end);
     oche_cdf_free(&cdf);
     return good || oche_workload_no_memory(list, error, error_bytes);
 }

@@ -541,6 +541,31 @@ static void poisson_recorded(void **state)
     }
 }
 
+/* Only some hosts send, only the others receive, and the load is that of a sender's link. */
+static void poisson_across(void **state)
+{
+    unsigned from[16] = {0}, to[16] = {0};
+    double bytes = 0;
+
+    (void)state;
+    begin("poisson_cdf");
+    facts.duration = 3 * OCHE_SEC;
+    choose("cdf", "webserver");
+    set_number("senders", 6);
+    generate();
+    for (uint32_t i = 0; i < list.count; i++) {
+        bytes += (double)list.plan[i].bytes;
+        from[list.plan[i].src]++;
+        to[list.plan[i].dst]++;
+    }
+    assert_true(fabs(bytes / (6 * 3.0 * 10e9 / 8) / 0.5 - 1) < 0.01);
+    for (unsigned h = 0; h < 16; h++) {
+        double sends = h < 6 ? 1.0 / 6 : 0, receives = h < 6 ? 0 : 0.1;
+        assert_true(fabs((double)from[h] / list.count - sends) < 0.03 * sends + 1e-9);
+        assert_true(fabs((double)to[h] / list.count - receives) < 0.03 * receives + 1e-9);
+    }
+}
+
 static void poisson_takes_a_file(void **state)
 {
     (void)state;
@@ -559,6 +584,9 @@ static void poisson_refuses(void **state)
     set_number("stop", 5);
     set_number("start", 5);
     refused("stop: not after start; a later time, or never");
+    begin("poisson_cdf");
+    set_number("senders", 16);
+    refused("senders: 16 of 16 hosts leave none to send to; at most 15");
     begin("poisson_cdf");
     facts.uplink_rate_bps = 0;
     choose("load_of", "uplink");
@@ -628,6 +656,7 @@ int main(void)
         cmocka_unit_test(poisson_gaps_are_exponential),
         cmocka_unit_test(poisson_streams_are_by_host),
         cmocka_unit_test(poisson_recorded),
+        cmocka_unit_test(poisson_across),
         cmocka_unit_test(poisson_takes_a_file),
         cmocka_unit_test(poisson_refuses),
     };

@@ -54,10 +54,14 @@ static void test_values(void **state)
         {"flows.started", (double)o.flows},
         {"flows.all.delivered", (double)o.delivered},
         {"fct.all.p99", (double)all->time[OCHE_P99] / 1e12},
+        {"fct.below_100KB.p90", (double)o.sizes[OCHE_OUTCOME_SHORT].time[OCHE_P90] / 1e12},
         {"fct.all.max", (double)all->time_max / 1e12},
         {"slowdown.all.p99.9", all->slowdown[OCHE_P999]},
         {"goodput", (double)oche_rate_of(o.totals.nic.delivered_bytes, o.totals.measured)},
         {"jain", o.jain},
+        {"host_goodput.max", o.host_goodput_most},
+        {"host_goodput.min", o.host_goodput_least},
+        {"host_goodput.jain", o.host_jain},
         {"retransmitted_packets", (double)o.totals.nic.retransmitted_packets},
         {"naks", (double)o.totals.nic.naks_sent},
         {"lost", (double)o.totals.lost_packets},
@@ -99,10 +103,38 @@ static void test_values(void **state)
     oche_scenario_close(scenario);
 }
 
+/* By host: where one receives everything, that is all there is; flows of the warm-up count. */
+static void test_host_goodput(void **state)
+{
+    static const char *const one[] = {"workload={type: incast, degree: 8, bytes: 2MB}"};
+    static const char *const all[] = {"workload={type: permutation, bytes: 2MB, jitter: 400us}",
+                                      "loss.probability=1%"};
+    struct oche_point_result point;
+
+    (void)state;
+    oche_point_run(PAUSES, one, 1, &point);
+    assert_int_equal(point.status, OCHE_POINT_DONE);
+    double goodput = oche_point_metric(&point, "goodput");
+    assert_true(goodput > 1e9);
+    assert_true(isnan(oche_point_metric(&point, "jain"))); /* all began during warm-up */
+    assert_true(oche_point_metric(&point, "host_goodput.min") == goodput);
+    assert_true(oche_point_metric(&point, "host_goodput.max") == goodput);
+    assert_true(oche_point_metric(&point, "host_goodput.jain") == 1);
+    oche_point_free(&point);
+    oche_point_run(PAUSES, all, 2, &point);
+    goodput = oche_point_metric(&point, "goodput") / 16;
+    assert_true(oche_point_metric(&point, "host_goodput.min") < 0.8 * goodput);
+    assert_true(oche_point_metric(&point, "host_goodput.max") > 1.2 * goodput);
+    assert_in_range(1000 * oche_point_metric(&point, "host_goodput.jain"), 100, 990);
+    oche_point_free(&point);
+}
+
 static void test_names(void **state)
 {
     static const char *const good[] = {"goodput",
                                        "fct.10KB_to_100KB.p99.9",
+                                       "fct.below_100KB.p50",
+                                       "host_goodput.min",
                                        "slowdown.10MB_and_more.mean",
                                        "flow.0.goodput",
                                        "flow.15.goodput",
@@ -145,6 +177,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values),
+        cmocka_unit_test(test_host_goodput),
         cmocka_unit_test(test_names),
     };
 
