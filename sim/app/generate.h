@@ -26,7 +26,8 @@
         .name = "initial_rate", .unit = OCHE_UNIT_BPS,                                             \
         .offset = offsetof(struct type, initial_rate), .preset.u = 0, .minimum.u = 0,              \
         .maximum.u = 1000 * OCHE_GBPS, .where = "DCQCN sec 3.1",                                   \
-        .help = "of each queue pair's sender, on the line; 0, or more than the line: line rate"    \
+        .help = "of each queue pair's sender, on the line; 0, or more than the line: line rate, "  \
+                "or what congestion control begins with"                                           \
     }
 
 /* Writes one line to `error` and returns false. */
