@@ -44,6 +44,8 @@ struct options {
     uint64_t seed;
     oche_time ack_timeout;
     struct scheme schemes[2];
+    struct congestion_scheme congestion;
+    uint64_t line_rate_bps; /* 0: the device's default */
     bool hopeless, only_write;
     unsigned address_count;
 };
@@ -131,6 +133,9 @@ static void open_side(struct side *side, unsigned index)
         .capture = index == 0 ? options->capture : NULL,
         .recovery = scheme->recovery,
         .recovery_params = scheme->recovery != NULL ? &scheme->params : NULL,
+        .cc = options->congestion.cc,
+        .cc_params = options->congestion.cc != NULL ? &options->congestion.params : NULL,
+        .line_rate_bps = options->line_rate_bps,
     };
     struct oche_qp_config qp = {
         .transport = OCHE_TRANSPORT_RC,
@@ -377,6 +382,9 @@ static void judge(struct side *side)
            stats.received_datagrams, stats.dropped_sent, stats.dropped_received,
            stats.nic.retransmitted_packets, stats.nic.timeouts, stats.nic.naks_sent,
            stats.nic.placed_packets, stats.nic.rnr_naks_sent);
+    if (side->options->congestion.cc != NULL)
+        printf("%s: rate in the end %.3f Gbit/s\n", side->name,
+               (double)oche_qp_rate_bps(side->qp) / 1e9);
     if (wrong + stats.unexpected_ip_ids + stats.strangers + stats.send_errors > 0)
         fail(side, "packets were wrong");
     if (side->options->drop_ppm > 0 && stats.dropped_sent + stats.dropped_received == 0)
@@ -448,6 +456,13 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         if (!scheme_parse(&options->schemes[1], argument, error, sizeof(error)))
             argp_error(state, "--peer-recovery: %s", error);
         return 0;
+    case 'C':
+        if (!congestion_parse(&options->congestion, argument, error, sizeof(error)))
+            argp_error(state, "--congestion: %s", error);
+        return 0;
+    case 'l':
+        options->line_rate_bps = strtoull(argument, NULL, 0) * OCHE_GBPS;
+        return 0;
     case 'w':
         options->only_write = true;
         return 0;
@@ -498,6 +513,8 @@ int main(int argc, char **argv)
         {"capture", 'c', "FILE", 0, "what the driving process sends and receives", 0},
         {"recovery", 'R', "NAME[,KEY=VALUE…]", 0, "of both (go_back_n)", 0},
         {"peer-recovery", 'P', "NAME[,KEY=VALUE…]", 0, "of the answering one; after --recovery", 0},
+        {"congestion", 'C', "NAME[,KEY=VALUE…]", 0, "congestion control of both (none)", 0},
+        {"line-rate", 'l', "N", 0, "Gbit/s that the line is said to have (100)", 0},
         {"only-write", 'w', NULL, 0, "neither READ nor SEND", 0},
         {"ack-timeout", 't', "TIME", 0, "(20ms)", 0},
         {"ack-every", 'a', "N", 0, "packets of a message (16)", 0},

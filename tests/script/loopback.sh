@@ -94,6 +94,19 @@ for pair in "$selective go_back_n" "go_back_n $selective" "$selective improved_g
     clean mixed
     [ "$(extended mixed 0)" -eq 0 ] || fail "$pair: not plain RoCEv2: $(cat "$work/mixed.wire")"
 done
+# Congestion control by round trips, whose thresholds leave room for a machine with other work: the
+# rates are held, in bursts and packet by packet, also where packets are lost.
+for scheme in timely,pacing=segment timely_patched,pacing=packet; do
+    run "$scheme" --message $((1 << 20)) --bytes $((16 << 20)) --drop 1000 --line-rate 10 \
+        --congestion "$scheme,t_low=100ms,t_high=900ms,min_rtt=50ms,max_rate_fraction=0.1" \
+        --capture "$work/$scheme.pcap"
+    clean "$scheme"
+    grep -q 'driver: rate in the end 1.000 Gbit/s' "$work/$scheme.out" ||
+        fail "$(cat "$work/$scheme.out")"
+    tenths=$(sed -nE 's/^WRITE +([0-9]+)\.([0-9]).*/\1\2/p' "$work/$scheme.out")
+    [ "${tenths:-99}" -le 10 ] || fail "$scheme: faster than 1 Gbit/s: $(cat "$work/$scheme.out")"
+done
+
 # One long message, which Go-Back-0 never gets through: it begins again and again.
 run hopeless --message $((64 << 20)) --drop 10000 --recovery go_back_0 --retries 50 --hopeless \
     --capture "$work/hopeless.pcap"
