@@ -15,7 +15,7 @@
 
 /* Of a switch, all that the answer depends on. */
 struct kind {
-    uint32_t node_kind, ports, fan_out, fan_in;
+    uint32_t node_kind, ports, chip_ports, fan_out, fan_in;
     uint64_t least_headroom, most_headroom, headroom_total, shared, xoff, reserve;
     unsigned priorities;
 };
@@ -48,6 +48,7 @@ static void describe(const struct switches *all, uint32_t sw, struct kind *kind)
     memset(kind, 0, sizeof(*kind)); /* compared as memory */
     kind->node_kind = node->kind;
     kind->ports = config.port_count;
+    kind->chip_ports = (uint32_t)plan.ports;
     kind->headroom_total = plan.headroom_total;
     kind->shared = plan.shared;
     kind->xoff = plan.xoff;
@@ -117,6 +118,8 @@ static void print_division(const struct switches *all, const struct kind *kind, 
     fprintf(out, "  headroom of a port and priority: %s B", number(kind->least_headroom).text);
     if (kind->most_headroom != kind->least_headroom)
         fprintf(out, " to %s B, by link", number(kind->most_headroom).text);
+    if (kind->chip_ports != kind->ports)
+        fprintf(out, "\n  kept for the %u ports of the chip", kind->chip_ports);
     fprintf(out, "\n  H = p x (sum over ports) = %s B; S = B - H = %s B - %s B = %s B\n",
             number(kind->headroom_total).text, number(all->params->buffer_bytes).text,
             number(kind->headroom_total).text, number(kind->shared).text);

@@ -50,20 +50,30 @@ struct oche_buffer_plan oche_buffer_plan(const struct oche_switch_config *config
 {
     const struct oche_switch_params *params = config->params;
     unsigned lossless = lossless_count(config);
-    struct oche_buffer_plan plan = {.priorities = lossless, .shared = params->buffer_bytes};
+    struct oche_buffer_plan plan = {
+        .priorities = lossless, .shared = params->buffer_bytes, .ports = config->port_count};
+    uint64_t most = 0;
 
     if (lossless == 0)
         return plan;
     if (params->pfc_priorities != 0)
         plan.priorities = (unsigned)params->pfc_priorities;
-    for (unsigned port = 0; port < config->port_count; port++)
-        plan.headroom_total += plan.priorities * oche_buffer_headroom(config, port);
+    for (unsigned port = 0; port < config->port_count; port++) {
+        uint64_t headroom = oche_buffer_headroom(config, port);
+
+        plan.headroom_total += plan.priorities * headroom;
+        most = headroom > most ? headroom : most;
+    }
+    if (params->chip_ports > plan.ports) {
+        plan.headroom_total += plan.priorities * (params->chip_ports - plan.ports) * most;
+        plan.ports = params->chip_ports;
+    }
     plan.reserve = (uint64_t)lossless * config->port_count * config->mtu_frame_bytes;
     plan.shared =
         params->buffer_bytes > plan.headroom_total ? params->buffer_bytes - plan.headroom_total : 0;
     plan.xoff = params->xoff_bytes;
     if (plan.xoff == 0)
-        plan.xoff = plan.shared / ((uint64_t)plan.priorities * config->port_count);
+        plan.xoff = plan.shared / (plan.priorities * plan.ports);
     return plan;
 }
 

@@ -3,7 +3,8 @@
  * The packet memory that all ports of a switch share, accounted by ingress port and class for
  * the lossless classes (DCQCN sec 4, REFERENCE A.8 and A12):
  *
- *     headroom total   H = p * (sum over ports of the port's headroom), p PFC priorities
+ *     headroom total   H = p * (sum over ports of the port's headroom), p PFC priorities;
+ *                      a port of the chip that is not in use counts as the largest of the others
  *     shared part      S = B - H
  *     static  t_PFC    S / (p * ports), or xoff_bytes
  *     dynamic t_PFC    beta * (S - s) / p, where s bytes of the shared part are occupied, the
@@ -54,6 +55,7 @@ struct oche_buffer {
 /* The division of a buffer, as computed from a configuration. All in bytes. */
 struct oche_buffer_plan {
     unsigned priorities;     /* p */
+    uint64_t ports;          /* that it is kept for */
     uint64_t headroom_total; /* H */
     uint64_t reserve;        /* for crossing packets */
     uint64_t shared;         /* S; 0 if H exceeds the buffer */

@@ -34,6 +34,7 @@ struct oche_switch_params {
     uint64_t xoff_bytes;     /* static: per ingress port and class; 0: the formula's bound */
     bool pfc;                /* false: drop-tail */
     uint64_t pfc_priorities; /* that the buffer is divided for; 0: the lossless classes in use */
+    uint64_t chip_ports;     /* that headroom is kept for; 0: the ports there are */
     uint64_t headroom_bytes; /* per ingress port and priority; OCHE_NEVER: from each link */
     double headroom_scale;   /* times that; 1 unless a what-if says otherwise */
     oche_time pfc_response;  /* from the arrival of a PAUSE frame until it takes effect */

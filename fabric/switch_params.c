@@ -73,6 +73,15 @@ static const struct oche_param params[] = {
      NULL,
      "DCQCN sec 4",
      "that the buffer is divided for; 0: the lossless classes in use"},
+    {"chip_ports",
+     OCHE_UNIT_COUNT,
+     FIELD(chip_ports),
+     {.u = 0},
+     {.u = 0},
+     {.u = UINT16_MAX},
+     NULL,
+     "DCQCN sec 4",
+     "that headroom is kept for, in use or not; 0: those that the topology gives the switch"},
     {"headroom",
      OCHE_UNIT_BYTES,
      FIELD(headroom_bytes),
@@ -189,7 +198,7 @@ static bool check_buffer(const struct oche_switch_config *config, char *text, si
             "buffer: # bytes is less than the PFC headroom of # bytes (# ports, # "
             "pfc_priorities, up to # bytes each) and # bytes for packets that cross a "
             "threshold; would be right: at least # bytes, or fewer pfc_priorities",
-            (uint64_t[]){buffer, plan.headroom_total, config->port_count, plan.priorities, most,
+            (uint64_t[]){buffer, plan.headroom_total, plan.ports, plan.priorities, most,
                          plan.reserve, plan.headroom_total + plan.reserve});
     return true;
 }
@@ -213,6 +222,12 @@ bool oche_switch_check(const struct oche_switch_config *config, char *text, size
         if (config->ports[port].rate_bps == 0)
             return oche_fabric_refuse(text, size, "rate: 0 at port #; would be right: above 0",
                                       (uint64_t[]){port});
+    if (p->chip_ports != 0 && p->chip_ports < config->port_count)
+        return oche_fabric_refuse(
+            text, size,
+            "chip_ports: # for a switch with # ports; would be right: # or "
+            "more, or 0",
+            (uint64_t[]){p->chip_ports, config->port_count, config->port_count});
     if (p->buffer_bytes > MAX_BUFFER)
         return oche_fabric_refuse(text, size, "buffer: # bytes; would be right: at most # bytes",
                                   (uint64_t[]){p->buffer_bytes, MAX_BUFFER});

@@ -156,6 +156,21 @@ COMMANDS = [
     (["S", "--set", "routes.file=wrong.routes"],
      'wrong.routes:2: tor0 has no port "agg7"; its ports '
      'are 0 to 5, and the first leads to host0'),
+    (["S", "--set", 'workload={type: transfers, pairs: "0>15, 5>16"}'],
+     '--set workload={type: transfers, pairs: "0>15, 5>16"}: workload.pairs: there is no host '
+     '16; 0 to 15'),
+    (["S", "--set", 'workload={type: transfers, pairs: [0>15, 3>3]}'],
+     '--set workload={type: transfers, pairs: [0>15, 3>3]}: workload.pairs: host 3 sends to '
+     'itself; another host'),
+    (["S", "--set", 'workload={type: transfers, pairs: 0-3}'],
+     '--set workload={type: transfers, pairs: 0-3}: workload.pairs: "0-3" is no pair; two '
+     "hosts' numbers, such as 0>15"),
+    (["S", "--set", "workload={type: transfers}"],
+     '--set workload={type: transfers}: workload.pairs: not given; sender and receiver, such '
+     'as "0>15, 5>15"'),
+    (["S", "--set", "switch.chip_ports=5"],
+     "--set switch.chip_ports=5: switch.chip_ports: 5 for a switch with 6 ports; would be right: "
+     "6 or more, or 0 (at tor0)"),
     (["S", "--seed", "x"],
      '--seed x: seed: "x" is not a whole number; write a whole number, such as 128'),
     (["S", "--seed", "-1"],

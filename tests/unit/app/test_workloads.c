@@ -130,7 +130,7 @@ static void registry_is_complete(void **state)
             assert_true(p->help != NULL && p->help[0] != '\0');
         }
     }
-    assert_int_equal(count, 5);
+    assert_int_equal(count, 6);
     assert_null(oche_workload_type_find("outcast"));
 }
 
@@ -604,6 +604,116 @@ static void poisson_refuses(void **state)
     refused("load: makes more than 100000000 flows; less load, or a shorter run");
 }
 
+/* ---- transfers ---- */
+
+static void set_pairs(const char *text)
+{
+    set("pairs", (union oche_value){.text = text});
+}
+
+/* Chains: flow i of the list goes from src to dst, and is followed by `then`. */
+static void expect_transfer(uint32_t i, uint32_t src, uint32_t dst, oche_time start, uint32_t then)
+{
+    assert_true(i < list.count);
+    assert_int_equal(list.plan[i].src, src);
+    assert_int_equal(list.plan[i].dst, dst);
+    assert_true(list.plan[i].start == start);
+    assert_int_equal(list.plan[i].then_same_source, then);
+}
+
+static void transfers_of_pairs(void **state)
+{
+    (void)state;
+    begin("transfers");
+    set_pairs(" 0 > 15,5>15 ,\n15>0");
+    set_number("bytes", 7000);
+    set_number("messages", 3);
+    set_number("start", 2 * US);
+    set_number("stagger", 5 * US);
+    generate();
+    assert_int_equal(list.count, 9);
+    expect_transfer(0, 0, 15, 2 * US, 1);
+    expect_transfer(1, 0, 15, OCHE_NEVER, 2);
+    expect_transfer(2, 0, 15, OCHE_NEVER, OCHE_NO_FLOW);
+    expect_transfer(3, 5, 15, 7 * US, 4);
+    expect_transfer(6, 15, 0, 12 * US, 7);
+    for (uint32_t i = 0; i < list.count; i++)
+        assert_int_equal(list.plan[i].bytes, 7000);
+    repeats(false);
+}
+
+/* Five messages, two at a time: one chain of three, one of two. And without end: never dry. */
+static void transfers_outstanding_and_without_end(void **state)
+{
+    (void)state;
+    begin("transfers");
+    set_pairs("3>4");
+    set_number("messages", 5);
+    set_number("outstanding", 2);
+    generate();
+    assert_int_equal(list.count, 5);
+    expect_transfer(0, 3, 4, 0, 1);
+    expect_transfer(2, 3, 4, OCHE_NEVER, OCHE_NO_FLOW);
+    expect_transfer(3, 3, 4, 0, 4);
+    expect_transfer(4, 3, 4, OCHE_NEVER, OCHE_NO_FLOW);
+    begin("transfers");
+    set_pairs("3>4");
+    set_number("messages", 1);
+    set_number("outstanding", 4);
+    generate();
+    assert_int_equal(list.count, 1);
+    begin("transfers");
+    set_pairs("3>4");
+    set_number("bytes", 1250000); /* 1 ms at line rate; the run has 10 */
+    set_number("start", 2 * OCHE_MS);
+    set_number("outstanding", 2);
+    generate();
+    assert_in_range(list.count, 2 * 9, 2 * 11);
+}
+
+static void transfers_refuses(void **state)
+{
+    static const struct {
+        const char *pairs, *error;
+    } cases[] = {
+        {NULL, "pairs: not given; sender and receiver, such as \"0>15, 5>15\""},
+        {"  ", "pairs: not given; sender and receiver, such as \"0>15, 5>15\""},
+        {"0>16", "pairs: there is no host 16; 0 to 15"},
+        {"99999999999999999999>1", "pairs: there is no host 99999999999999999999; 0 to 15"},
+        {"0>1, 2>2", "pairs: host 2 sends to itself; another host"},
+        {"0>1, 2", "pairs: \"2\" is no pair; two hosts' numbers, such as 0>15"},
+        {"0>1,", "pairs: \"\" is no pair; two hosts' numbers, such as 0>15"},
+        {"0>1,,2>3", "pairs: \"\" is no pair; two hosts' numbers, such as 0>15"},
+        {"0-1, 2>3", "pairs: \"0-1\" is no pair; two hosts' numbers, such as 0>15"},
+        {"host0>host1", "pairs: \"host0>host1\" is no pair; two hosts' numbers, such as 0>15"},
+        {"0>-1", "pairs: \"0>-1\" is no pair; two hosts' numbers, such as 0>15"},
+        {"0>1 2>3, 4>5", "pairs: \"0>1 2>3\" is more than a pair; a comma after each"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        begin("transfers");
+        set_pairs(cases[i].pairs);
+        refused(cases[i].error);
+    }
+    begin("transfers");
+    set_pairs("0>1, 2>3, 4>5");
+    set_number("stagger", 5 * OCHE_MS);
+    refused("stagger: the last of 3 pairs would start after the end of the run; less, or fewer "
+            "pairs");
+    set_number("stagger", 5 * OCHE_MS - 1);
+    generate();
+    begin("transfers");
+    set_pairs("0>1");
+    set_number("start", 10 * OCHE_MS);
+    refused("start: 10ms, but the run ends at 10ms; an earlier time");
+    begin("transfers");
+    set_pairs("0>1, 2>3");
+    set_number("bytes", 1);
+    facts.duration = OCHE_SEC;
+    refused("bytes: 1250000002 messages of each pair make more than 100000000 flows; larger ones");
+}
+
 static int clean_up(void **state)
 {
     (void)state;
@@ -624,6 +734,8 @@ static void initial_rate_of_every_type(void **state)
             if (oche_param_find(type->table, "file") != NULL)
                 set("file", (union oche_value){.text = temporary_file("src,dst,bytes,start\n"
                                                                       "1,2,3,0\n4,5,6,1us\n")});
+            if (type == oche_workload_type_find("transfers"))
+                set("pairs", (union oche_value){.text = "1>2,4>5"});
             if (rate > 0)
                 set_number("initial_rate", rate);
             generate();
@@ -659,6 +771,9 @@ int main(void)
         cmocka_unit_test(poisson_across),
         cmocka_unit_test(poisson_takes_a_file),
         cmocka_unit_test(poisson_refuses),
+        cmocka_unit_test(transfers_of_pairs),
+        cmocka_unit_test(transfers_outstanding_and_without_end),
+        cmocka_unit_test(transfers_refuses),
     };
     return cmocka_run_group_tests(tests, NULL, clean_up);
 }

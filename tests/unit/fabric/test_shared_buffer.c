@@ -28,6 +28,24 @@ static void paper_plan(void **state)
     assert_int_equal(plan.xoff / 32, 764);         /* the static bound on t_ECN: below one MTU */
     assert_int_equal(plan.reserve, 2 * 32 * 1500); /* two lossless classes are in use */
 
+    /* The same chip, of which eight ports are in use. */
+    rig_init(&rig, 8);
+    rig.params.pfc_priorities = 8;
+    rig.params.headroom_bytes = 22400;
+    rig.params.chip_ports = 32;
+    plan = oche_buffer_plan(&rig.config);
+    assert_int_equal(plan.headroom_total, 5734400);
+    assert_int_equal(plan.shared, 6265600);
+    assert_int_equal(plan.xoff, 24475);
+    assert_int_equal(plan.reserve, 2 * 8 * 1500);
+    rig.params.headroom_bytes = OCHE_NEVER;
+    rig.ports[3].delay *= 2; /* a port that is not in use: as the one with the most */
+    plan = oche_buffer_plan(&rig.config);
+    assert_int_equal(plan.headroom_total, 8 * (7 * oche_buffer_headroom(&rig.config, 0) +
+                                               25 * oche_buffer_headroom(&rig.config, 3)));
+    assert_true(oche_buffer_headroom(&rig.config, 3) > oche_buffer_headroom(&rig.config, 0));
+    paper_switch(&rig);
+
     rig.params.headroom_scale = 0.5;
     assert_int_equal(oche_buffer_plan(&rig.config).headroom_total, 5734400 / 2);
     rig.params.headroom_scale = 1;
@@ -382,6 +400,11 @@ static void impossible(void **state)
     rig.params.port_buffer_bytes = 225000;
     check_refuses(&rig, "port_buffer: 225000 bytes limits lossy classes, and PFC makes all 2 "
                         "classes lossless; would be right: 0, or pfc: false");
+    rig_init(&rig, 4);
+    rig.params.chip_ports = 3;
+    check_refuses(&rig, "chip_ports: 3 for a switch with 4 ports; would be right: 4 or more, or 0");
+    rig.params.chip_ports = 4;
+    assert_true(oche_switch_check(&rig.config, NULL, 0));
     rig_init(&rig, 4);
     rig.params.headroom_bytes = UINT64_C(1) << 40;
     check_refuses(&rig, "headroom: 1099511627776 bytes a port and class; at most 2147483647 bytes");

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Transfers: pairs of hosts, given by number, each of which sends messages one after the other: so
+ * many, or on and on to the end of the run. The senders of DCQCN's secs 2.2 and 3.2 (Figs 3, 4, 8,
+ * 9) are such pairs. With host.connections per_pair all messages of a pair go by one queue pair, so
+ * one way through the network and one state of congestion control last for the run; with per_flow
+ * each has its own.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/app/generate.h"
+
+struct transfers {
+    uint64_t initial_rate;
+    const char *pairs;
+    uint64_t bytes, messages, outstanding;
+    oche_time start, stagger;
+};
+
+static const struct oche_param params[] = {
+    {.name = "pairs",
+     .unit = OCHE_UNIT_TEXT,
+     .offset = offsetof(struct transfers, pairs),
+     .help = "sender and receiver by number, such as \"0>15, 5>15\"; one that is named twice sends "
+             "twice as much at a time"},
+    OCHE_PARAM_U64(transfers, bytes, OCHE_UNIT_BYTES, 4000000, 1, OCHE_MAX_FLOW_BYTES,
+                   "size of a message"),
+    OCHE_PARAM_U64(transfers, messages, OCHE_UNIT_COUNT, 0, 0, 1000000,
+                   "of each pair, one after the other; 0: on and on to the end of the run"),
+    OCHE_PARAM_U64(transfers, outstanding, OCHE_UNIT_COUNT, 1, 1, 1000,
+                   "messages that a pair has under way at the same time"),
+    OCHE_PARAM_U64(transfers, start, OCHE_UNIT_TIME, 0, 0, 1000 * OCHE_SEC, "of the first pair"),
+    OCHE_PARAM_U64(transfers, stagger, OCHE_UNIT_TIME, 0, 0, OCHE_SEC,
+                   "each further pair starts this much later"),
+    OCHE_PARAM_INITIAL_RATE(transfers),
+};
+static const struct oche_param_table table = {params, sizeof(params) / sizeof(params[0]),
+                                              sizeof(struct transfers)};
+
+/* The pairs' text, as far as it is read. */
+struct reader {
+    const char *at;
+    const struct oche_workload_facts *facts;
+    char *error;
+    size_t error_bytes;
+};
+
+struct pair {
+    uint32_t src, dst;
+};
+
+static void skip_blanks(struct reader *reader)
+{
+    reader->at += strspn(reader->at, " \t\r\n");
+}
+
+static bool read_host(struct reader *reader, const char *begin, uint32_t *host)
+{
+    size_t digits;
+
+    skip_blanks(reader);
+    digits = strspn(reader->at, "0123456789");
+    if (digits == 0)
+        return oche_workload_error(reader->error, reader->error_bytes,
+                                   "pairs: \"%.*s\" is no pair; two hosts' numbers, such as 0>15",
+                                   (int)strcspn(begin, ","), begin);
+    unsigned long number = digits < 10 ? strtoul(reader->at, NULL, 10) : UINT32_MAX;
+
+    if (number >= reader->facts->host_count)
+        return oche_workload_error(reader->error, reader->error_bytes,
+                                   "pairs: there is no host %.*s; 0 to %u", (int)digits, reader->at,
+                                   reader->facts->host_count - 1);
+    *host = (uint32_t)number;
+    reader->at += digits;
+    skip_blanks(reader);
+    return true;
+}
+
+/* One pair, and the comma behind it if another one follows. */
+static bool read_pair(struct reader *reader, struct pair *pair)
+{
+    skip_blanks(reader);
+    const char *begin = reader->at;
+
+    if (!read_host(reader, begin, &pair->src))
+        return false;
+    if (*reader->at != '>')
+        return oche_workload_error(reader->error, reader->error_bytes,
+                                   "pairs: \"%.*s\" is no pair; two hosts' numbers, such as 0>15",
+                                   (int)strcspn(begin, ","), begin);
+    reader->at++;
+    if (!read_host(reader, begin, &pair->dst))
+        return false;
+    if (*reader->at != ',' && *reader->at != '\0')
+        return oche_workload_error(reader->error, reader->error_bytes,
+                                   "pairs: \"%.*s\" is more than a pair; a comma after each",
+                                   (int)strcspn(begin, ","), begin);
+    reader->at += *reader->at == ',';
+    if (pair->src == pair->dst)
+        return oche_workload_error(reader->error, reader->error_bytes,
+                                   "pairs: host %u sends to itself; another host", pair->src);
+    return true;
+}
+
+/* All of them: malloc'd, never 0. NULL and an error. */
+static struct pair *read_pairs(struct reader *reader, size_t *count)
+{
+    size_t most = 1;
+
+    if (reader->at == NULL || reader->at[strspn(reader->at, " \t\r\n")] == '\0') {
+        oche_workload_error(reader->error, reader->error_bytes,
+                            "pairs: not given; sender and receiver, such as \"0>15, 5>15\"");
+        return NULL;
+    }
+    for (const char *c = reader->at; *c != '\0'; c++)
+        most += *c == ',';
+    struct pair *pairs = malloc(most * sizeof(*pairs));
+
+    if (pairs == NULL) {
+        oche_workload_error(reader->error, reader->error_bytes,
+                            "pairs: no memory for %zu of them; fewer", most);
+        return NULL;
+    }
+    for (*count = 0; *count < most; (*count)++)
+        if (!read_pair(reader, &pairs[*count])) {
+            free(pairs);
+            return NULL;
+        }
+    return pairs;
+}
+
+static bool check(const struct transfers *p, const struct oche_workload_facts *facts, size_t pairs,
+                  char *error, size_t error_bytes)
+{
+    uint64_t messages =
+        p->messages != 0 ? p->messages : oche_workload_enough(facts, p->start, p->bytes);
+
+    if (p->stagger > 0 && pairs - 1 > (facts->duration - 1 - p->start) / p->stagger)
+        return oche_workload_error(error, error_bytes,
+                                   "stagger: the last of %zu pairs would start after the end of "
+                                   "the run; less, or fewer pairs",
+                                   pairs);
+    if (p->messages == 0)
+        messages *= p->outstanding;
+    if (messages > OCHE_WORKLOAD_MAX_FLOWS / pairs)
+        return oche_workload_error(
+            error, error_bytes, "%s: %llu messages of each pair make more than %u flows; %s",
+            p->messages == 0 ? "bytes" : "messages", (unsigned long long)messages,
+            OCHE_WORKLOAD_MAX_FLOWS, p->messages == 0 ? "larger ones" : "fewer");
+    return true;
+}
+
+/* The messages of one pair, as `outstanding` chains. False without memory. */
+static bool add_pair(const struct transfers *p, const struct oche_workload_facts *facts,
+                     struct oche_flow_list *list, const struct pair *pair, oche_time start)
+{
+    bool good = true;
+
+    for (uint64_t k = 0; k < p->outstanding && good; k++) {
+        uint64_t messages = p->messages == 0
+                                ? oche_workload_enough(facts, start, p->bytes)
+                                : (p->messages + p->outstanding - 1 - k) / p->outstanding;
+
+        good = oche_workload_chain(list, facts, pair->src, pair->dst, p->bytes, start, messages);
+    }
+    return good;
+}
+
+static bool generate(const void *values, const struct oche_workload_facts *facts,
+                     struct oche_flow_list *list, char *error, size_t error_bytes)
+{
+    const struct transfers *p = values;
+    struct reader reader = {
+        .at = p->pairs, .facts = facts, .error = error, .error_bytes = error_bytes};
+    struct pair *pairs;
+    size_t count;
+    bool good = true;
+
+    if (!oche_workload_has_hosts(facts, error, error_bytes) ||
+        !oche_workload_starts(p->start, facts, error, error_bytes))
+        return false;
+    pairs = read_pairs(&reader, &count);
+    if (pairs == NULL || !check(p, facts, count, error, error_bytes)) {
+        free(pairs);
+        return false;
+    }
+    list->initial_rate_bps = p->initial_rate;
+    for (size_t i = 0; i < count && good; i++)
+        good = add_pair(p, facts, list, &pairs[i], p->start + i * p->stagger);
+    free(pairs);
+    return good || oche_workload_no_memory(list, error, error_bytes);
+}
+
+const struct oche_workload_type oche_workload_transfers = {
+    .name = "transfers",
+    .help = "pairs of hosts, given by number, that send message after message",
+    .table = &table,
+    .generate = generate,
+};
