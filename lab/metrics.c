@@ -21,13 +21,14 @@ enum subject {
     OF_TIER,      /* kinds of nodes */
     OF_PORT,      /* watched queues, by name */
     OF_FLOW,      /* flows, where they are listed one by one */
+    OF_PAIR,      /* pairs of hosts, where there are few */
     SUBJECTS
 };
 
 /* What stands in a name for it. */
 static const char *const placeholders[SUBJECTS] = {
     [OF_RUN] = NULL,    [OF_SIZE] = "SIZE", [OF_DELIVERED] = "SIZE", [OF_PLACE] = "PLACE",
-    [OF_TIER] = "TIER", [OF_PORT] = "PORT", [OF_FLOW] = "N"};
+    [OF_TIER] = "TIER", [OF_PORT] = "PORT", [OF_FLOW] = "N",         [OF_PAIR] = "N"};
 
 static const char *const place_names[OCHE_PLACES] = {[OCHE_PLACE_TO_HOST] = "tor_to_host",
                                                      [OCHE_PLACE_TOR_UP] = "tor_to_up",
@@ -167,6 +168,7 @@ static double longest_pause(const struct oche_outcome *o, unsigned which)
 #define USE(member)    OF(utilisation, oche_utilisation_row, member)
 #define MARKS(member)  OF(marks, oche_mark_row, member)
 #define PAUSES(member) OF(pauses, oche_pause_sum, member)
+#define PAIR(member)   OF(pairs, oche_pair_row, member)
 #define QUEUE(member)                                                                              \
     offsetof(struct oche_outcome_queue, occupancy) +                                               \
         offsetof(struct oche_queue_occupancy, member),                                             \
@@ -221,6 +223,23 @@ static const struct metric table[] = {
      "goodput of flow N (from 0, as they are listed), where there are at most 16"},
     {"flow.N.lost_share", ratio, OF_FLOW, COMPUTED, FUNCTION(listed_lost_share),
      "of its time that flow N lost to PAUSEs for congestion that is not on its way"},
+
+    {"pair.N.started", number, OF_PAIR, COUNTER, PAIR(started),
+     "transfers from a host to another that began after warm-up; pairs are numbered from 0 as "
+     "flows "
+     "first name them, where there are at most 16"},
+    {"pair.N.delivered", number, OF_PAIR, COUNTER, PAIR(delivered), "of these, delivered"},
+    {"pair.N.failed", number, OF_PAIR, COUNTER, PAIR(failed), "of these, failed"},
+    {"pair.N.counted", number, OF_PAIR, COUNTER, PAIR(counted),
+     "of these, in the pair's goodputs: those that ended, and unfinished ones that have taken "
+     "longer than any that was delivered"},
+    {"pair.N.goodput.mean", rate, OF_PAIR, REAL, PAIR(mean),
+     "goodput of a transfer, mean over those of the pair"},
+    {"pair.N.goodput.min", rate, OF_PAIR, REAL, PAIR(least), "smallest"},
+    {"pair.N.goodput.p10", rate, OF_PAIR, REAL, PAIR(p10), "10th percentile"},
+    {"pair.N.goodput.p50", rate, OF_PAIR, REAL, PAIR(median), "median"},
+    {"pair.N.goodput.p90", rate, OF_PAIR, REAL, PAIR(p90), "90th percentile"},
+    {"pair.N.goodput.max", rate, OF_PAIR, REAL, PAIR(most), "largest"},
 
     {"host_goodput.min", rate, OF_RUN, COMPUTED, FUNCTION(host_goodput_least),
      "payload delivered in order to a host, over the measured time: the smallest, of the hosts "
@@ -339,6 +358,8 @@ static unsigned how_many(enum subject of, const struct oche_outcome *outcome)
         return outcome->queue_count;
     case OF_FLOW:
         return outcome->listed_count;
+    case OF_PAIR:
+        return outcome->pair_count;
     case SUBJECTS:
         break;
     }
@@ -421,6 +442,7 @@ static const char *subject_name(enum subject of, const struct oche_outcome *outc
     case OF_PORT:
         return outcome->queues[which].name;
     case OF_FLOW:
+    case OF_PAIR:
         snprintf(text, text_bytes, "%u", which);
         return text;
     case OF_RUN:
@@ -472,7 +494,7 @@ static bool can_be(enum subject of, const char *text, size_t length)
 
     if (of == OF_PORT)
         return length > 0;
-    if (of == OF_FLOW) {
+    if (of == OF_FLOW || of == OF_PAIR) {
         size_t digits = strspn(text, "0123456789");
 
         return length > 0 && length <= 2 && digits >= length && (text[0] != '0' || length == 1);

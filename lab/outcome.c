@@ -192,6 +192,7 @@ static void take_flows(struct oche_outcome *outcome, struct oche_world *world)
     take_goodputs(outcome, world);
     take_times(outcome, records, flows->count, warmup);
     list_flows(outcome, world);
+    outcome->pair_count = oche_pairs_take(world, outcome->pairs);
     free(records);
 }
 

@@ -6,6 +6,7 @@
 #ifndef OCHE_LAB_OUTCOME_H
 #define OCHE_LAB_OUTCOME_H
 
+#include "lab/pairs.h"
 #include "lab/pathologies.h"
 #include "sim/measure/flow_completion.h"
 #include "sim/measure/marks.h"
@@ -64,6 +65,8 @@ struct oche_outcome {
     struct oche_outcome_flow listed[OCHE_OUTCOME_LISTED]; /* the flows, unless there are more */
     uint32_t listed_count;
     struct oche_outcome_samples samples[OCHE_OUTCOME_SAMPLES];
+    struct oche_pair_row pairs[OCHE_MOST_PAIRS]; /* by pair of hosts, unless there are more */
+    uint32_t pair_count;
 
     /*
      * What hosts received after warm-up, of any flow; of those hosts that a flow is for that has

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Flows by pair of hosts: first which there are, then one pair after the other. */
+#include "lab/pairs.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "sim/measure/percentile.h"
+
+/* The pair's row, made if it is new; OCHE_MOST_PAIRS if there is no room for it. */
+static uint32_t row_of(struct oche_pair_row *rows, uint32_t *count, uint32_t src, uint32_t dst)
+{
+    uint32_t i = 0;
+
+    while (i < *count && (rows[i].src != src || rows[i].dst != dst))
+        i++;
+    if (i == *count && i < OCHE_MOST_PAIRS)
+        rows[(*count)++] = (struct oche_pair_row){.src = src, .dst = dst};
+    return i;
+}
+
+/* Whether the flow is one of those that count: of this pair, begun after warm-up. */
+static bool is_of(const struct oche_world *world, const struct oche_pair_row *row, uint32_t flow)
+{
+    const struct oche_flows *flows = oche_world_flows(world);
+    oche_time started = flows->sent[flow].started;
+
+    return flows->plan[flow].src == row->src && flows->plan[flow].dst == row->dst &&
+           started != OCHE_NEVER && started >= oche_world_config(world)->run.warmup;
+}
+
+/* From the flow's start to its delivery, its failure, or the end of the run. */
+static oche_time life_of(const struct oche_world *world, uint32_t flow)
+{
+    const struct oche_flows *flows = oche_world_flows(world);
+    oche_time end = flows->received[flow].delivered;
+
+    if (end == OCHE_NEVER)
+        end = flows->sent[flow].failed != 0 ? flows->sent[flow].completed
+                                            : oche_world_network(world)->now;
+    return end - flows->sent[flow].started;
+}
+
+/* Counts the pair's flows; the longest that any took to be delivered. */
+static oche_time count_flows(const struct oche_world *world, struct oche_pair_row *row)
+{
+    const struct oche_flows *flows = oche_world_flows(world);
+    oche_time longest = 0;
+
+    for (uint32_t i = 0; i < flows->count; i++) {
+        if (!is_of(world, row, i))
+            continue;
+        bool delivered = flows->received[i].delivered != OCHE_NEVER;
+        oche_time life = life_of(world, i);
+
+        row->started++;
+        row->delivered += delivered;
+        row->failed += !delivered && flows->sent[i].failed != 0;
+        if (delivered && life > longest)
+            longest = life;
+    }
+    return longest;
+}
+
+static void take_pair(const struct oche_world *world, struct oche_pair_row *row)
+{
+    const struct oche_flows *flows = oche_world_flows(world);
+    oche_time longest = count_flows(world, row);
+    double *goodput = malloc((row->started + 1) * sizeof(*goodput)), sum = 0;
+
+    OCHE_MUST(goodput != NULL);
+    for (uint32_t i = 0; i < flows->count; i++) {
+        oche_time life = is_of(world, row, i) ? life_of(world, i) : 0;
+        bool ended = flows->received[i].delivered != OCHE_NEVER || flows->sent[i].failed != 0;
+
+        if (life == 0 || (!ended && life <= longest))
+            continue;
+        goodput[row->counted] =
+            (double)oche_world_flow_bytes(world, i) * 8 * (double)OCHE_SEC / (double)life;
+        sum += goodput[row->counted++];
+    }
+    oche_sort_real(goodput, row->counted);
+    row->least = row->p10 = row->median = row->p90 = row->most = row->mean = NAN;
+    if (row->counted > 0) {
+        row->least = goodput[0];
+        row->p10 = oche_percentile_real(goodput, row->counted, 100);
+        row->median = oche_percentile_real(goodput, row->counted, 500);
+        row->p90 = oche_percentile_real(goodput, row->counted, 900);
+        row->most = goodput[row->counted - 1];
+        row->mean = sum / (double)row->counted;
+    }
+    free(goodput);
+}
+
+uint32_t oche_pairs_take(const struct oche_world *world, struct oche_pair_row *rows)
+{
+    const struct oche_flows *flows = oche_world_flows(world);
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < flows->count; i++)
+        if (row_of(rows, &count, flows->plan[i].src, flows->plan[i].dst) == OCHE_MOST_PAIRS)
+            return 0;
+    for (uint32_t i = 0; i < count; i++)
+        take_pair(world, &rows[i]);
+    return count;
+}
