@@ -80,6 +80,28 @@ static void thresholds(void **state)
     assert_rate(&bench, step(rate, 0.5, 9.0));
 }
 
+/* At t_low itself the weights decide, and with the whole weight on the fall there is none. */
+static void at_the_lower_threshold(void **state)
+{
+    double rate = 4e9 + DELTA / 2 - 4e9 * BETA / 2;
+
+    (void)state;
+    begin();
+    complete(&bench, 1, 40 * OCHE_US);
+    assert_rate(&bench, rate += DELTA);
+    complete(&bench, 2, 50 * OCHE_US); /* g = 10/16 */
+    assert_rate(&bench, rate);
+}
+
+static void thresholds_must_be_in_order(void **state)
+{
+    (void)state;
+    begin();
+    assert_null(bench.scheme->check(bench.params));
+    bench_set(&bench, "t_low", 500 * OCHE_US);
+    assert_non_null(bench.scheme->check(bench.params));
+}
+
 static void reference_of_its_own(void **state)
 {
     double rate = 4e9 + DELTA / 2 - 4e9 * BETA / 2;
@@ -116,8 +138,12 @@ static void fixed_point(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(weights),     cmocka_unit_test(wider_limit),
-        cmocka_unit_test(thresholds),  cmocka_unit_test(reference_of_its_own),
+        cmocka_unit_test(weights),
+        cmocka_unit_test(wider_limit),
+        cmocka_unit_test(thresholds),
+        cmocka_unit_test(at_the_lower_threshold),
+        cmocka_unit_test(thresholds_must_be_in_order),
+        cmocka_unit_test(reference_of_its_own),
         cmocka_unit_test(fixed_point),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,15 +12,20 @@
 static struct bench bench;
 
 /* Segments of four packets, 32 us each at 1 Gbps; every RTT is below t_low. */
-static void begin(const char *pacing)
+static void begin_as(const char *scheme, const char *pacing)
 {
-    bench_init(&bench, "timely", LINE_BPS);
+    bench_init(&bench, scheme, LINE_BPS);
     bench_set(&bench, "segment", 4000);
     bench_choose(&bench, "update", "completion");
     bench_choose(&bench, "pacing", pacing);
     bench_set_real(&bench, "use_to_raise", 0.0);
     bench.flow.initial_rate_bps = OCHE_GBPS;
     bench_start(&bench, false);
+}
+
+static void begin(const char *pacing)
+{
+    begin_as("timely", pacing);
 }
 
 /* `count` packets from `psn` on, back to back at line rate. */
@@ -288,18 +293,17 @@ static void many_outstanding(void **state)
 /* Second, third flow of a NIC: what the test changes in between is theirs. */
 static void another_flow(struct bench *other, uint64_t initial_bps)
 {
-    bench_init(other, "timely", LINE_BPS);
+    bench_init(other, bench.scheme->name, LINE_BPS);
     other->flow.nic_state = bench.nic_state;
     other->flow.initial_rate_bps = initial_bps;
     bench_start(other, false);
 }
 
-static void starts_at_a_share(void **state)
+static void check_share(const char *scheme)
 {
     static struct bench second, third, fourth;
 
-    (void)state;
-    bench_init(&bench, "timely", LINE_BPS);
+    bench_init(&bench, scheme, LINE_BPS);
     bench_start(&bench, false);
     another_flow(&second, LINE_BPS);
     another_flow(&third, LINE_BPS);
@@ -323,6 +327,13 @@ static void starts_at_a_share(void **state)
     another_flow(&third, LINE_BPS);
     bench_send(&third, 0, 0, 1000); /* bench, second, fourth, and the third that went */
     assert_rate(&third, 2e9);
+}
+
+static void starts_at_a_share(void **state)
+{
+    (void)state;
+    check_share("timely");
+    check_share("timely_patched");
 }
 
 static void starts_at_line_rate(void **state)
@@ -365,17 +376,61 @@ static void scaled_steps(void **state)
     assert_rate(&bench, rate * (1 - 0.4 * (4e9 / rate) * 0.8 * 0.5));
 }
 
+/* Four packets at 4 Gbps, two fifths of a step, with this RTT. */
+static void step_at(uint32_t psn, oche_time rtt)
+{
+    oche_time at = bench.now;
+
+    send(psn, 4);
+    bench_ack(&bench, at + 4 * PACKET_TIME + rtt, psn + 3);
+}
+
+/* Between the thresholds steps are scaled too: up, hyperactive, and down by the gradient. */
+static void scaled_steps_by_gradient(void **state)
+{
+    double rate = 4e9;
+
+    (void)state;
+    begin("segment");
+    bench.flow.initial_rate_bps = 4 * OCHE_GBPS;
+    bench_choose(&bench, "update", "scaled");
+    bench_set(&bench, "hai_events", 1);
+    bench_set_real(&bench, "ewma", 1.0);
+    bench_start(&bench, false);
+    step_at(0, 100 * OCHE_US);
+    assert_rate(&bench, rate += 0.4 * STEP);
+    step_at(4, 90 * OCHE_US);
+    assert_rate(&bench, rate += 0.4 * (4e9 / rate) * 5 * STEP);
+    step_at(8, 95 * OCHE_US); /* 5 us of 20 */
+    assert_rate(&bench, rate *= 1 - 0.4 * (4e9 / rate) * 0.8 * 0.25);
+}
+
+static void scaled_steps_patched(void **state)
+{
+    double rate = 4e9;
+
+    (void)state;
+    begin_as("timely_patched", "segment");
+    bench.flow.initial_rate_bps = 4 * OCHE_GBPS;
+    bench_choose(&bench, "update", "scaled");
+    bench_start(&bench, false);
+    step_at(0, 20 * OCHE_US);
+    assert_rate(&bench, rate += 0.4 * STEP);
+    step_at(4, 100 * OCHE_US); /* 0.875 * 80 us: w = 1, error 1 */
+    assert_rate(&bench, rate -= 0.4 * (4e9 / rate) * 0.008 * rate);
+}
+
 /* update=min_rtt: completions that are too close to the last one are as if they were not. */
 static void seldom_updates(void **state)
 {
     (void)state;
     begin("segment");
     bench_choose(&bench, "update", "min_rtt");
-    for (uint32_t i = 0; i < 11; i++) {
+    for (uint32_t i = 0; i < 10; i++) {
         send(4 * i, 4); /* takes 3 packet times */
         bench_ack(&bench, (i + 1) * 5 * OCHE_US, 4 * i + 3);
     }
-    assert_int_equal(bench.state_count, 3); /* at 5, 25 and 45 us */
+    assert_int_equal(bench.state_count, 3); /* at 5, 25 and 45 us: 20 us are enough */
     assert_rate(&bench, 1e9 + 3 * STEP);
 }
 
@@ -400,6 +455,77 @@ static void unused_rate_is_not_raised(void **state)
     send(12, 4);
     bench_ack(&bench, 4 * PACKET_TIME + 1200 * OCHE_US, 15); /* RTT 1000 us */
     assert_rate(&bench, (1e9 + 2 * STEP) * 0.6);
+}
+
+/* The same between the thresholds, where the gradient would raise it. */
+static void check_unused_by_gradient(const char *scheme, double fall)
+{
+    begin_as(scheme, "segment");
+    bench_set_real(&bench, "use_to_raise", 0.8);
+    bench_set_real(&bench, "ewma", 1.0);
+    step_at(0, 100 * OCHE_US);
+    bench.now = OCHE_MS;
+    double rate = (double)bench.flow.rate_bps;
+    step_at(4, 60 * OCHE_US);
+    assert_rate(&bench, rate);
+    bench.now = 2 * OCHE_MS;
+    step_at(8, 70 * OCHE_US); /* 10 us of 20 */
+    assert_rate(&bench, rate * (1 - fall));
+}
+
+static void unused_rate_is_not_raised_by_gradient(void **state)
+{
+    (void)state;
+    check_unused_by_gradient("timely", 0.8 * 0.5);
+    check_unused_by_gradient("timely_patched", 0.008 * 0.4);
+}
+
+/* What a user gets who sets nothing: segments, pacing, scaling, use. */
+static void check_defaults(const char *scheme, uint32_t packets, bool burst)
+{
+    bench_init(&bench, scheme, LINE_BPS);
+    bench_start(&bench, false);
+    for (uint32_t psn = 0; psn < 2 * packets; psn++) {
+        struct oche_packet packet = bench_send(&bench, psn * PACKET_TIME, psn, 1000);
+        bool last = (psn + 1) % packets == 0;
+        assert_int_equal(packet.bth & OCHE_BTH_ACKREQ, last ? OCHE_BTH_ACKREQ : 0);
+        assert_int_equal(bench.flow.burst, burst && !last);
+    }
+    bench_init(&bench, scheme, LINE_BPS);
+    bench_set(&bench, "segment", 4000);
+    bench.flow.initial_rate_bps = 4 * OCHE_GBPS;
+    bench_start(&bench, false);
+    step_at(0, 10 * OCHE_US);
+    assert_rate(&bench, 4e9 + 0.4 * STEP);
+    double rate = (double)bench.flow.rate_bps;
+    bench.now = 10 * OCHE_US; /* 4080 bytes in 10 us: 0.816 of 4 Gbps */
+    step_at(4, 10 * OCHE_US);
+    assert_rate(&bench, rate += 0.4 * (4e9 / rate) * STEP);
+    bench.now = 10 * OCHE_US + 105 * OCHE_US / 10; /* 0.777 */
+    step_at(8, 10 * OCHE_US);
+    assert_rate(&bench, rate);
+}
+
+static void defaults_of_segments(void **state)
+{
+    (void)state;
+    check_defaults("timely", 64, true);
+    check_defaults("timely_patched", 16, false);
+}
+
+/* A floor that is less than a bit per second is one. */
+static void rate_is_never_zero(void **state)
+{
+    (void)state;
+    bench_init(&bench, "timely", OCHE_MBPS);
+    bench_set(&bench, "segment", 1000);
+    bench_choose(&bench, "update", "completion");
+    bench_set_real(&bench, "min_rate_fraction", 1e-9);
+    bench_set_real(&bench, "beta_high", 1.0);
+    bench_start(&bench, false);
+    for (uint32_t psn = 0; psn < 5; psn++)
+        complete(&bench, psn, OCHE_SEC);
+    assert_true(bench.flow.rate_bps == 1);
 }
 
 /* Dart's setting: no window before the first RTT, then rate * RTT and a segment. */
@@ -437,8 +563,13 @@ int main(void)
         cmocka_unit_test(starts_at_a_share),
         cmocka_unit_test(starts_at_line_rate),
         cmocka_unit_test(scaled_steps),
+        cmocka_unit_test(scaled_steps_by_gradient),
+        cmocka_unit_test(scaled_steps_patched),
         cmocka_unit_test(seldom_updates),
         cmocka_unit_test(unused_rate_is_not_raised),
+        cmocka_unit_test(unused_rate_is_not_raised_by_gradient),
+        cmocka_unit_test(defaults_of_segments),
+        cmocka_unit_test(rate_is_never_zero),
         cmocka_unit_test(window),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
