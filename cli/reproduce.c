@@ -117,24 +117,36 @@ static bool open_paper(struct session *session, const char *name, const char *fi
     return open_figures(session, paper, figure);
 }
 
+/* "PAPER", "PAPER/FIGURE"; a slash at the end, as a shell completes folders, says nothing more. */
+static bool open_named(struct session *session, const char *which)
+{
+    size_t length = strlen(which);
+
+    while (length > 0 && which[length - 1] == '/')
+        length--;
+    char *paper = strndup(which, length);
+
+    OCHE_MUST(paper != NULL);
+    char *slash = strchr(paper, '/');
+
+    if (slash != NULL)
+        *slash = '\0';
+    bool ok = open_paper(session, paper, slash != NULL ? slash + 1 : NULL);
+
+    free(paper);
+    return ok;
+}
+
 /* What the command names: a paper, one of its figures, or all papers. */
 static bool open_papers(struct session *session)
 {
-    const char *which = session->options.which;
     bool ok = true;
 
     session->folder = oche_papers_folder(session->options.papers, session->error, ERROR_BYTES);
     if (session->folder == NULL)
         return false;
-    if (which != NULL) {
-        const char *slash = strchr(which, '/');
-        char *name = strndup(which, slash != NULL ? (size_t)(slash - which) : strlen(which));
-
-        OCHE_MUST(name != NULL);
-        ok = open_paper(session, name, slash != NULL && slash[1] != '\0' ? slash + 1 : NULL);
-        free(name);
-        return ok;
-    }
+    if (session->options.which != NULL)
+        return open_named(session, session->options.which);
     size_t count;
     char **names = oche_papers_list(session->folder, &count, session->error, ERROR_BYTES);
 
@@ -379,14 +391,37 @@ static enum status run_figures(struct session *session)
     return status;
 }
 
-static void print_differences(const struct session *session)
+/* How much there is to run, before it begins. */
+static void print_amount(const struct session *session, const struct oche_paper *paper)
+{
+    size_t figures = 0, points = 0, runs = 0;
+
+    for (size_t i = 0; i < session->work_count; i++) {
+        const struct oche_plan *plan = &session->works[i].plan;
+
+        if (session->works[i].study->paper != paper)
+            continue;
+        figures++;
+        points += plan->count;
+        for (size_t k = 0; k < plan->count; k++)
+            runs += oche_pool_expect(session->pool, &plan->grid, plan->points[k]);
+    }
+    printf("%zu figure%s, %zu run%s", figures, figures == 1 ? "" : "s", runs, runs == 1 ? "" : "s");
+    if (runs < points)
+        printf(" for %zu points, as figures share them", points);
+    fputs("\n\n", stdout);
+}
+
+/* What is run, how much of it, and where it is not as in the paper. */
+static void print_heads(const struct session *session)
 {
     for (size_t p = 0; p < session->paper_count; p++) {
         const struct work *work = session->works;
 
         while (work->study->paper != session->papers[p])
             work++;
-        printf("%s: %s\n\n", session->papers[p]->name, session->papers[p]->title);
+        printf("%s: %s\n", session->papers[p]->name, session->papers[p]->title);
+        print_amount(session, session->papers[p]);
         if (work->study->paper_difference_count > 0)
             printf("where the set-up differs from the paper's, or the paper leaves it open:\n");
         for (size_t d = 0; d < work->study->paper_difference_count; d++) {
@@ -394,6 +429,7 @@ static void print_differences(const struct session *session)
         }
         putchar('\n');
     }
+    fflush(stdout);
 }
 
 /* ---- the command ---- */
@@ -419,7 +455,7 @@ static enum status work_on(struct session *session)
     }
     session->pool = oche_pool_create();
     if (!session->options.quiet)
-        print_differences(session);
+        print_heads(session);
     return run_figures(session);
 }
 

@@ -5,6 +5,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/refuse.h"
 
@@ -76,6 +77,8 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case ARGP_KEY_ARG:
         if (options->which != NULL)
             oche_refuse(state, "%s: one paper or figure at a time", argument);
+        if (argument[strspn(argument, "/")] == '\0')
+            oche_refuse(state, "\"%s\" names no paper; oche reproduce --list lists them", argument);
         options->which = argument;
         return 0;
     case ARGP_KEY_END:

@@ -14,7 +14,8 @@ struct pooled {
 };
 
 struct oche_pool {
-    void *tree; /* of tsearch */
+    void *tree;     /* of tsearch */
+    void *expected; /* keys alone */
 };
 
 struct oche_pool *oche_pool_create(void)
@@ -39,6 +40,7 @@ void oche_pool_free(struct oche_pool *pool)
     if (pool == NULL)
         return;
     tdestroy(pool->tree, free_entry);
+    tdestroy(pool->expected, free);
     free(pool);
 }
 
@@ -63,6 +65,23 @@ static char *key_of(const struct oche_grid *grid, size_t point)
     OCHE_MUST(fclose(out) == 0);
     oche_grid_sets_free(sets, count);
     return key;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+bool oche_pool_expect(struct oche_pool *pool, const struct oche_grid *grid, size_t point)
+{
+    char *key = key_of(grid, point);
+    char **there = tsearch(key, &pool->expected, compare_keys);
+
+    OCHE_MUST(there != NULL);
+    if (*there == key)
+        return true;
+    free(key);
+    return false;
 }
 
 static struct pooled *find(const struct oche_pool *pool, const struct oche_grid *grid, size_t point)

@@ -14,6 +14,9 @@ struct oche_pool;
 struct oche_pool *oche_pool_create(void);
 void oche_pool_free(struct oche_pool *pool);
 
+/* Whether this is a run that nothing has named here before: how many there are to make. */
+bool oche_pool_expect(struct oche_pool *pool, const struct oche_grid *grid, size_t point);
+
 void oche_pool_put(struct oche_pool *pool, const struct oche_grid *grid, size_t point,
                    const struct oche_point_result *result);
 

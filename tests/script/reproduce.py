@@ -158,6 +158,8 @@ def test_a_paper(work):
     check("in all: 6 reproduced, 0 in shape, 2 not reproduced\n" in said, said)
     check("claims and tolerances: not committed\n" in said, said)
     check("also measured: a NAK a second" in said, said)
+    check(said.startswith("p: A paper\n2 figures, 26 runs for 52 points, as figures share them\n"),
+          said)
     check("is here to be broken into two lines\n    because it is longer" in said, said)
     # The file says the same.
     claims = ask(work, one, "SELECT name, verdict, published, measured, low, high, interval, "
@@ -208,6 +210,16 @@ def test_again(work):
     after = ask(work, one, POINTS)
     check([p[:3] for p in before] == [p[:3] for p in after] and before != after,
           "the same runs, made again")
+
+
+def test_slash_at_the_end(work):
+    """As a shell completes a folder: it names no more than without."""
+    for which, amount in (("p", "2 figures, 26 runs for 52 points, as figures share them"),
+                          ("p/", "2 figures, 26 runs for 52 points, as figures share them"),
+                          ("p//", "2 figures, 26 runs for 52 points, as figures share them"),
+                          ("p/two", "1 figure, 26 runs"), ("p/two/", "1 figure, 26 runs")):
+        said = reproduce(work, which).stdout
+        check(said.startswith(f"p: A paper\n{amount}\n\n"), which, said[:200])
 
 
 def test_quick(work):
@@ -282,6 +294,9 @@ def test_lists(work):
 BAD = [
     (["q"], "q: no such paper in {papers}; there are: p"),
     (["p/three"], "p/three: no such figure; there are: one, two"),
+    (["p/two/x"], "p/two/x: no such figure; there are: one, two"),
+    (["/"], 'oche reproduce: "/" names no paper; oche reproduce --list lists them'),
+    ([""], 'oche reproduce: "" names no paper; oche reproduce --list lists them'),
     (["p", "p"], "oche reproduce: p: one paper or figure at a time"),
     (["--quick", "--full"], "oche reproduce: --quick and --full do not go together; give one"),
     (["--list", "--tolerances"], "oche reproduce: --list and --tolerances do not go together; give "
@@ -342,6 +357,7 @@ def main():
         make_papers(work)
         test_a_paper(work)
         test_again(work)
+        test_slash_at_the_end(work)
         test_quick(work)
         test_dying(work)
         make_papers(work)
