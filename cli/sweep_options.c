@@ -45,23 +45,38 @@ static size_t read_number(const char *option, const char *text, size_t least, si
     return (size_t)number;
 }
 
+/* Whether `text` up to `end` is a plain number that is at most `most`. */
+static bool is_number(const char *text, const char *end, size_t most, size_t *number)
+{
+    *number = 0;
+    for (const char *c = text; c < end; c++) {
+        if (*c < '0' || *c > '9')
+            return false;
+        *number = *number * 10 + (size_t)(*c - '0');
+        if (*number > most)
+            return false;
+    }
+    return end > text;
+}
+
 /* "3", or "3/40": points 3, 43, 83, … */
 static void read_point(struct oche_sweep_options *options, const char *text,
                        struct argp_state *state)
 {
-    char *first = strdup(text);
-
-    OCHE_MUST(first != NULL);
-    char *slash = strchr(first, '/');
+    const char *slash = strchr(text, '/');
 
     options->stride = 0;
-    if (slash != NULL) {
-        *slash = '\0';
-        options->stride = read_number("point", slash + 1, 1, MOST_TASKS, state);
+    if (slash == NULL) {
+        if (!is_number(text, text + strlen(text), OCHE_GRID_MAX_POINTS - 1, &options->first))
+            oche_refuse(state, "--point %s: not a number from 0 to %d, nor K/N", text,
+                        OCHE_GRID_MAX_POINTS - 1);
+        return;
     }
-    options->first = read_number("point", first, 0, OCHE_GRID_MAX_POINTS - 1, state);
-    free(first);
-    if (options->stride > 0 && options->first >= options->stride)
+    if (!is_number(text, slash, OCHE_GRID_MAX_POINTS - 1, &options->first) ||
+        !is_number(slash + 1, text + strlen(text), MOST_TASKS, &options->stride))
+        oche_refuse(state, "--point %s: not a task; write K/N, such as 0/40, with N up to %d", text,
+                    MOST_TASKS);
+    if (options->first >= options->stride)
         oche_refuse(state, "--point %s: no such task; of N tasks the first is 0/N, the last N-1/N",
                     text);
 }

@@ -274,7 +274,7 @@ bool oche_grid_open(struct oche_grid *grid, char *error, size_t error_bytes)
     grid->description = scenario->description != NULL ? strdup(scenario->description) : NULL;
     OCHE_MUST(grid->name != NULL);
     oche_scenario_close(scenario);
-    if (grid->seed_base > UINT64_MAX - (grid->repeats - 1)) {
+    if (grid->seed_base > OCHE_MOST_SEED - (grid->repeats - 1)) {
         snprintf(error, error_bytes,
                  "seed: %" PRIu64 " leaves no room for %" PRIu32 " repeats; give a smaller seed",
                  grid->seed_base, grid->repeats);

@@ -27,7 +27,7 @@ static const struct oche_param head_params[] = {
      .unit = OCHE_UNIT_COUNT,
      .offset = offsetof(struct head, seed),
      .preset.u = 1,
-     .maximum.u = UINT64_MAX,
+     .maximum.u = OCHE_MOST_SEED,
      .help = "names every random stream of the run"},
 };
 static const struct oche_param_table head_table = {

@@ -17,6 +17,8 @@
 #include "sim/scenario/bind.h"
 #include "sim/world/config.h"
 
+#define OCHE_MOST_SEED (UINT64_MAX - 1) /* the one above is "never" as a value */
+
 /* What a scenario can say: the sections, with the registries' entries as their variants. */
 struct oche_schema {
     struct oche_section sections[11];

@@ -196,9 +196,13 @@ static bool parse_whole(const struct oche_param *param, const char *text, uint64
         }
         scaled /= 10;
     }
-    if (scaled >= UINT64_MAX) {
-        snprintf(error, error_bytes, "%s is too large; at most 64 bits of %s fit", text,
-                 suffix->name[0] == '\0' ? "count" : unit->suffixes[unit->suffix_count - 1].name);
+    if (scaled >= UINT64_MAX) { /* which itself is "never" */
+        union oche_value most = {.u = UINT64_MAX - 1};
+
+        if (param->maximum.u < most.u)
+            most = param->maximum;
+        oche_value_format(param, most, known, sizeof(known));
+        snprintf(error, error_bytes, "%s is too large; at most %s", text, known);
         return false;
     }
     *value = (uint64_t)scaled;

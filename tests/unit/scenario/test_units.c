@@ -125,7 +125,9 @@ static void test_errors_say_what_would_be_right(void **state)
         {&count_param, "", "has no value; write a whole number, such as 128"},
         {&count_param, "never", "\"never\" is not possible; at most 1024"},
         {&any_count, "18446744073709551615",
-         "18446744073709551615 is too large; at most 64 bits of count fit"},
+         "18446744073709551615 is too large; at most 18446744073709551614"},
+        {&count_param, "18446744073709551615",
+         "18446744073709551615 is too large; at most 1024"},
         {&any_count, "99999999999999999999",
          "99999999999999999999 has too many digits; at most 64 bits fit"},
         {&bytes_param, "225",
@@ -134,7 +136,7 @@ static void test_errors_say_what_would_be_right(void **state)
          "\"5us\": \"us\" is not a unit of size; use B, KiB, MiB, GiB, TiB, "
          "KB, MB, GB or TB"},
         {&bytes_param, "0.5B", "0.5B is not a whole number of B; round it"},
-        {&bytes_param, "99999999TB", "99999999TB is too large; at most 64 bits of B fit"},
+        {&bytes_param, "99999999TB", "99999999TB is too large; at most 18446744073709551614B"},
         {&bytes_param, "many",
          "\"many\" is not a size; write a size with its unit, such as 225KB "
          "or 4KiB"},
