@@ -107,6 +107,21 @@ static char *assignment_of(const struct session *session, size_t number)
     return assignment;
 }
 
+/* Two values of a comparison that are one, written in two ways, are one run made twice. */
+static bool is_distinct(struct session *session, size_t number)
+{
+    for (size_t i = 0; i < number; i++) {
+        if (!oche_bindings_same(&session->runs[i].scenario->bindings,
+                                &session->runs[number].scenario->bindings))
+            continue;
+        snprintf(session->error, ERROR_BYTES,
+                 "--compare %s: %s and %s come to the same run; leave one out",
+                 session->options.compare, session->runs[i].label, session->runs[number].label);
+        return false;
+    }
+    return true;
+}
+
 static bool open_scenarios(struct session *session)
 {
     for (size_t i = 0; i < session->count; i++) {
@@ -118,7 +133,7 @@ static bool open_scenarios(struct session *session)
         if (run->scenario == NULL)
             name_options(session, assignment);
         free(assignment);
-        if (run->scenario == NULL)
+        if (run->scenario == NULL || !is_distinct(session, i))
             return false;
     }
     return true;

@@ -234,8 +234,32 @@ static void name_option(const struct oche_grid *grid, char *error, size_t error_
     }
 }
 
-static bool check_combination(const struct oche_grid *grid, size_t point, char *error,
-                              size_t error_bytes)
+/* What a combination says, in a number: combinations that say the same have the same. */
+struct digest {
+    uint64_t hash;
+    size_t combination;
+};
+
+/* FNV-1a over a text and its end. */
+static void mix(uint64_t *hash, const char *text)
+{
+    do {
+        *hash = (*hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    } while (*text++ != '\0');
+}
+
+static void mix_parameter(void *context, const char *key, const char *value, const char *unit,
+                          bool given)
+{
+    (void)unit;
+    (void)given;
+    mix(context, key);
+    mix(context, value);
+}
+
+/* `hash` (or NULL) gets what the combination says. */
+static bool check_combination(const struct oche_grid *grid, size_t point, uint64_t *hash,
+                              char *error, size_t error_bytes)
 {
     char message[OCHE_SCENARIO_ERROR_BYTES];
     struct oche_scenario *scenario = open_combination(grid, point, error, error_bytes);
@@ -246,9 +270,80 @@ static bool check_combination(const struct oche_grid *grid, size_t point, char *
 
     if (world == NULL)
         oche_scenario_place(scenario, message, error, error_bytes);
+    if (hash != NULL) {
+        *hash = UINT64_C(0xcbf29ce484222325);
+        oche_bindings_each(&scenario->bindings, mix_parameter, hash);
+    }
     oche_world_free(world);
     oche_scenario_close(scenario);
     return world != NULL;
+}
+
+static int compare_digests(const void *a, const void *b)
+{
+    const struct digest *x = a, *y = b;
+
+    if (x->hash != y->hash)
+        return x->hash < y->hash ? -1 : 1;
+    return x->combination < y->combination ? -1 : 1;
+}
+
+/* Whether two combinations are one run: two values of an axis are equal, or one has no effect. */
+static bool is_same_run(const struct oche_grid *grid, size_t a, size_t b, char *error,
+                        size_t error_bytes)
+{
+    struct oche_scenario *x = open_combination(grid, a * grid->repeats, error, error_bytes);
+    struct oche_scenario *y = open_combination(grid, b * grid->repeats, error, error_bytes);
+
+    OCHE_MUST(x != NULL && y != NULL); /* they have been opened before */
+    bool same = oche_bindings_same(&x->bindings, &y->bindings);
+
+    oche_scenario_close(x);
+    oche_scenario_close(y);
+    return same;
+}
+
+/* Says in which values the two combinations differ, though they do not. */
+static void tell_same_run(const struct oche_grid *grid, size_t a, size_t b, char *error,
+                          size_t error_bytes)
+{
+    struct oche_grid_place x = oche_grid_place(grid, a * grid->repeats);
+    struct oche_grid_place y = oche_grid_place(grid, b * grid->repeats);
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+    const char *between = "--vary ";
+
+    OCHE_MUST(out != NULL);
+    for (size_t i = 0; i < grid->axis_count; i++) {
+        const struct oche_axis *axis = &grid->axes[i];
+
+        if (x.value[i] == y.value[i])
+            continue;
+        fprintf(out, "%s%s=%s,%s", between, axis->key, axis->values[x.value[i]],
+                axis->values[y.value[i]]);
+        between = " --vary ";
+    }
+    OCHE_MUST(fclose(out) == 0);
+    snprintf(error, error_bytes,
+             "%s: both come to the same run; leave one out, or what overrides them", text);
+    free(text);
+}
+
+/* False: some combinations are the same. Sorts the digests. */
+static bool are_distinct(const struct oche_grid *grid, struct digest *digests, size_t count,
+                         char *error, size_t error_bytes)
+{
+    qsort(digests, count, sizeof(*digests), compare_digests);
+    for (size_t i = 1; i < count; i++) {
+        size_t a = digests[i - 1].combination, b = digests[i].combination;
+
+        if (digests[i - 1].hash != digests[i].hash || !is_same_run(grid, a, b, error, error_bytes))
+            continue;
+        tell_same_run(grid, a, b, error, error_bytes);
+        return false;
+    }
+    return true;
 }
 
 bool oche_grid_open(struct oche_grid *grid, char *error, size_t error_bytes)
@@ -287,7 +382,7 @@ bool oche_grid_check_points(const struct oche_grid *grid, const size_t *points, 
                             char *error, size_t error_bytes)
 {
     for (size_t i = 0; i < count; i++)
-        if (!check_combination(grid, points[i], error, error_bytes)) {
+        if (!check_combination(grid, points[i], NULL, error, error_bytes)) {
             name_option(grid, error, error_bytes);
             return false;
         }
@@ -298,10 +393,18 @@ bool oche_grid_check(struct oche_grid *grid, char *error, size_t error_bytes)
 {
     if (!oche_grid_open(grid, error, error_bytes))
         return false;
-    for (size_t i = 0; i < oche_grid_combinations(grid); i++)
-        if (!check_combination(grid, i * grid->repeats, error, error_bytes)) {
+    const size_t count = oche_grid_combinations(grid);
+    struct digest *digests = calloc(count, sizeof(*digests));
+    bool ok = true;
+
+    OCHE_MUST(digests != NULL);
+    for (size_t i = 0; ok && i < count; i++) {
+        digests[i].combination = i;
+        ok = check_combination(grid, i * grid->repeats, &digests[i].hash, error, error_bytes);
+        if (!ok)
             name_option(grid, error, error_bytes);
-            return false;
-        }
-    return true;
+    }
+    ok = ok && are_distinct(grid, digests, count, error, error_bytes);
+    free(digests);
+    return ok;
 }

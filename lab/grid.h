@@ -62,7 +62,7 @@ bool oche_grid_open(struct oche_grid *grid, char *error, size_t error_bytes);
 
 /*
  * The same, and then opens every combination and makes its world, so that a mistake is found
- * before anything runs.
+ * before anything runs. Combinations that come to the same run are refused (0.01 and 1%).
  */
 bool oche_grid_check(struct oche_grid *grid, char *error, size_t error_bytes);
 

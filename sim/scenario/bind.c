@@ -349,6 +349,31 @@ bool oche_bind(struct oche_document *document, const struct oche_section *sectio
     return true;
 }
 
+static bool same_value(const struct oche_param *param, const void *a, const void *b)
+{
+    union oche_value x = oche_param_get(param, a), y = oche_param_get(param, b);
+
+    if (param->unit == OCHE_UNIT_TEXT)
+        return strcmp(x.text != NULL ? x.text : "", y.text != NULL ? y.text : "") == 0;
+    return param->unit == OCHE_UNIT_REAL ? !(x.real < y.real || x.real > y.real) : x.u == y.u;
+}
+
+bool oche_bindings_same(const struct oche_bindings *a, const struct oche_bindings *b)
+{
+    if (a->count != b->count)
+        return false;
+    for (size_t i = 0; i < a->count; i++) {
+        const struct oche_bound *x = &a->bound[i], *y = &b->bound[i];
+
+        if (x->table != y->table || strcmp(x->path, y->path) != 0)
+            return false;
+        for (size_t j = 0; j < x->table->count; j++)
+            if (!same_value(&x->table->params[j], x->values, y->values))
+                return false;
+    }
+    return true;
+}
+
 const struct oche_bound *oche_bindings_find(const struct oche_bindings *bindings, const char *name)
 {
     for (size_t i = 0; i < bindings->count; i++)

@@ -59,6 +59,9 @@ bool oche_bind(struct oche_document *document, const struct oche_section *sectio
                size_t section_count, struct oche_bindings *bindings, char *error,
                size_t error_bytes);
 
+/* Whether both say the same of everything, however it was written. */
+bool oche_bindings_same(const struct oche_bindings *a, const struct oche_bindings *b);
+
 /* The first bound section called `name`, or NULL. Entries of a list follow one another. */
 const struct oche_bound *oche_bindings_find(const struct oche_bindings *bindings, const char *name);
 

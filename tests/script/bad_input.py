@@ -192,6 +192,8 @@ COMMANDS = [
      '--compare switch.kmim=1KB: switch.kmim: unknown key; did you mean "kmin"?'),
     (["S", "--compare", "switch.kmin=1KB,900KB"],
      "--compare switch.kmin=900KB: switch.kmin: 900000 bytes is above kmax, 200000 bytes; "),
+    (["S", "--compare", "switch.kmin=1KB,1000B"],
+     "--compare switch.kmin=1KB,1000B: 1KB and 1000B come to the same run; leave one out"),
     (["S", "--compare", "seed=1,2", "--compare", "seed=3,4"],
      "oche run: --compare seed=3,4: one comparison at a time"),
     (["S", "--pcap", "x.pcap"],

@@ -249,6 +249,8 @@ def test_what_is_wrong(work):
         ([SCENARIO, "--repeat", "1000000", "--vary", "name=a,b"], "more than 1000000 points"),
         ([SCENARIO, "--metric", "gootput"], "--metric gootput: no such metric; perhaps goodput?"),
         ([SCENARIO, "--point", "7/7"], "--point 7/7: no such task"),
+        ([SCENARIO, "--vary", "loss.probability=0,0.01,1%"],
+         "--vary loss.probability=0.01,1%: both come to the same run; leave one out"),
         ([SCENARIO, "--point", "0/0"], "--point 0/0: no such task; of N tasks the first is 0/N"),
         ([SCENARIO, "--point", "0/"], "--point 0/: not a task; write K/N, such as 0/40, with N up "),
         ([SCENARIO, "--point", "/1"], "--point /1: not a task; write K/N"),

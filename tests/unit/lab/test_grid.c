@@ -156,9 +156,9 @@ static void test_seeds_begin_where_the_scenario_says(void **state)
     struct oche_grid grid = {.scenario = strdup(SCENARIO), .repeats = 2};
 
     (void)state;
-    add_set(&grid, "seed=18446744073709551614");
+    add_set(&grid, "seed=18446744073709551613");
     assert_true(oche_grid_check(&grid, error, sizeof(error)));
-    assert_true(oche_grid_seed(&grid, 1) == UINT64_MAX);
+    assert_true(oche_grid_seed(&grid, 1) == UINT64_MAX - 1);
     grid.repeats = 3;
     assert_false(oche_grid_check(&grid, error, sizeof(error)));
     assert_non_null(strstr(error, "leaves no room for 3 repeats"));
@@ -167,6 +167,42 @@ static void test_seeds_begin_where_the_scenario_says(void **state)
     assert_false(oche_grid_check(&grid, error, sizeof(error)));
     assert_non_null(strstr(error, "more than 1000000 points"));
     oche_grid_free(&grid);
+}
+
+/* Two ways to write one value, and values that something later overrides. */
+static void test_combinations_that_are_the_same_run_are_refused(void **state)
+{
+    static const struct {
+        const char *axes[2], *told; /* told NULL: all are different */
+    } rows[] = {
+        {{"loss.probability=0.01,0,1%"}, "--vary loss.probability=0.01,1%: both come to the same"},
+        {{"loss.probability=1/100,0.02,1e-2"}, "--vary loss.probability=1/100,1e-2: both come"},
+        {{"duration=1ms,2ms", "topology.bottleneck_rate=40Gbps,40000Mbps"},
+         "--vary topology.bottleneck_rate=40Gbps,40000Mbps: both come to the same run"},
+        {{"switch.kmin=10KB,10000B,10KiB"}, "--vary switch.kmin=10KB,10000B: both come to the "},
+        {{"congestion_control=none,{name: none}"},
+         "--vary congestion_control=none,{name: none}: both come to the same run"},
+        {{"congestion_control=none,{name: dcqcn, g: 1/16},{name: dcqcn, g: 1/256}"}, NULL},
+        {{"switch.kmax=20KB,30KB", "duration=1ms,2ms,1000us"},
+         "--vary duration=1ms,1000us: both come to the same run"},
+        {{"workload[0].pairs=1,2", "workload={type: incast, degree: 2},{type: incast, degree: 3}"},
+         "--vary workload[0].pairs=1,2: both come to the same run; leave one out, or what "
+         "overrides them"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct oche_grid grid = {.scenario = strdup(SCENARIO), .repeats = 3};
+
+        for (size_t a = 0; a < 2 && rows[i].axes[a] != NULL; a++)
+            add(&grid, rows[i].axes[a]);
+        bool ok = oche_grid_check(&grid, error, sizeof(error));
+
+        if (ok != (rows[i].told == NULL) ||
+            (!ok && strncmp(error, rows[i].told, strlen(rows[i].told)) != 0))
+            fail_msg("%s: %s", rows[i].axes[0], ok ? "taken" : error);
+        oche_grid_free(&grid);
+    }
 }
 
 /* Sixteen axes of so many values that their product does not fit into 64 bits. */
@@ -202,6 +238,7 @@ int main(void)
         cmocka_unit_test(test_overrides_come_in_order_the_seed_last),
         cmocka_unit_test(test_mistakes_are_found_before_anything_runs),
         cmocka_unit_test(test_seeds_begin_where_the_scenario_says),
+        cmocka_unit_test(test_combinations_that_are_the_same_run_are_refused),
         cmocka_unit_test(test_grids_without_end_are_refused),
     };
 
