@@ -100,13 +100,48 @@ static bool find_points(struct oche_plan *plan, char *error, size_t error_bytes)
     return true;
 }
 
-/* Says in which file the override is that a message is about. */
-static void name_study(const struct oche_study *study, char *error, size_t error_bytes)
+/* The override that `error` begins with ("--set KEY=VALUE: …", "--vary …"); the longest. */
+static const struct oche_study_source *source_of(const struct oche_study *study, const char *error)
 {
-    char *whole = NULL;
+    const char *text = strncmp(error, "--", 2) == 0 ? strchr(error, ' ') : NULL;
+    const struct oche_study_source *found = NULL;
+    size_t longest = 0;
 
-    OCHE_MUST(asprintf(&whole, "%s: grids: %s", oche_document_name(study->document), error) >= 0);
-    snprintf(error, error_bytes, "%s", whole);
+    for (size_t i = 0; text != NULL && i < study->source_count; i++) {
+        size_t length = strlen(study->sources[i].assignment);
+
+        if (length <= longest || strncmp(text + 1, study->sources[i].assignment, length) != 0 ||
+            strncmp(text + 1 + length, ": ", 2) != 0)
+            continue;
+        found = &study->sources[i];
+        longest = length;
+    }
+    return found;
+}
+
+/* Gives a message its place in the figure's file, or in the paper's. */
+static void place(const struct oche_study *study, char *error, size_t error_bytes)
+{
+    const struct oche_study_source *source = source_of(study, error);
+    const struct oche_yaml *root = oche_document_root(study->document);
+    const size_t path = strlen(study->scenario);
+    char *whole = copy(error);
+
+    if (source != NULL) {
+        const char *rest = strchr(whole, ' ') + 1 + strlen(source->assignment) + 2;
+        const size_t key = strcspn(source->assignment, "=");
+
+        if (strncmp(rest, source->assignment, key) == 0 && strncmp(rest + key, ": ", 2) == 0)
+            rest += key + 2; /* the place says it */
+        oche_document_fail(source->document, source->node, NULL, error, error_bytes, "%s", rest);
+    } else if (strncmp(whole, study->scenario, path) == 0 &&
+               strncmp(whole + path, ": cannot be read", 16) == 0) {
+        oche_document_fail(study->document, oche_yaml_find(root, "scenario"), NULL, error,
+                           error_bytes, "%s", whole);
+    } else {
+        oche_document_fail(study->document, oche_yaml_find(root, "grids"), NULL, error, error_bytes,
+                           "%s", whole);
+    }
     free(whole);
 }
 
@@ -117,13 +152,13 @@ bool oche_plan_make(struct oche_plan *plan, const struct oche_study *study, char
     if (study->axis_count + study->override_count > OCHE_GRID_MAX_AXES) {
         snprintf(error, error_bytes, "more than %d keys are varied or differ; vary fewer",
                  OCHE_GRID_MAX_AXES);
-        name_study(study, error, error_bytes);
+        place(study, error, error_bytes);
         return false;
     }
     make_grid(plan);
     if (oche_grid_open(&plan->grid, error, error_bytes) && find_points(plan, error, error_bytes))
         return true;
-    name_study(study, error, error_bytes);
+    place(study, error, error_bytes);
     oche_plan_free(plan);
     return false;
 }

@@ -36,6 +36,45 @@ struct grid {
     struct mode full, quick;
 };
 
+/* ---- values ---- */
+
+/* How a value may be meant, the likeliest first. */
+static const struct {
+    const char *name;
+    enum oche_unit unit;
+    double one;
+} value_units[] = {{"ratio", OCHE_UNIT_REAL, 1},
+                   {"s", OCHE_UNIT_TIME, 1e-12},
+                   {"bytes", OCHE_UNIT_BYTES, 1},
+                   {"bps", OCHE_UNIT_BPS, 1}};
+#define VALUE_UNITS (sizeof(value_units) / sizeof(value_units[0]))
+
+static double number_in(const char *text, enum oche_unit unit, double one)
+{
+    struct oche_param param = {.unit = unit, .help = ""};
+    union oche_value value;
+    char ignored[OCHE_SCENARIO_ERROR_BYTES];
+
+    if (unit == OCHE_UNIT_REAL)
+        param.maximum.real = 1e300;
+    else
+        param.maximum.u = UINT64_MAX - 1;
+    if (!oche_value_parse(&param, text, &value, ignored, sizeof(ignored)))
+        return NAN;
+    return unit == OCHE_UNIT_REAL ? value.real : (double)value.u * one;
+}
+
+/* Whether two texts are one value, as 1e-3 and 0.1% are. */
+static bool is_same_value(const char *a, const char *b)
+{
+    if (strcmp(a, b) == 0)
+        return true;
+    for (size_t u = 0; u < VALUE_UNITS; u++) /* NAN is not the same as anything */
+        if (number_in(a, value_units[u].unit, 1) == number_in(b, value_units[u].unit, 1))
+            return true;
+    return false;
+}
+
 /* ---- one grid ---- */
 
 static struct key *find_key(const struct mode *mode, const char *name)
@@ -77,7 +116,7 @@ static struct oche_axis_value value_of(const struct oche_reader *reader, const s
     for (size_t i = 0; i < before->count; i++)
         if (strcmp(before->values[i].text, text) == 0)
             return before->values[i];
-    return (struct oche_axis_value){.text = text};
+    return (struct oche_axis_value){.text = text, .document = reader->document, .node = node};
 }
 
 static bool check_values(const struct oche_reader *reader, const struct oche_yaml *node,
@@ -87,10 +126,16 @@ static bool check_values(const struct oche_reader *reader, const struct oche_yam
         return OCHE_READ_FAIL(reader, node, NULL,
                               "the repeats have the seeds; put the first one into the scenario");
     for (size_t i = 0; i < key->count; i++)
-        for (size_t j = 0; j < i; j++)
-            if (strcmp(key->values[i].text, key->values[j].text) == 0)
+        for (size_t j = 0; j < i; j++) {
+            const char *one = key->values[j].text, *other = key->values[i].text;
+
+            if (strcmp(one, other) == 0)
                 return OCHE_READ_FAIL(reader, node, NULL, "has %s twice; write each value once",
-                                      key->values[i].text);
+                                      one);
+            if (is_same_value(one, other))
+                return OCHE_READ_FAIL(reader, node, NULL,
+                                      "%s and %s are the same; write each value once", one, other);
+        }
     return true;
 }
 
@@ -116,7 +161,9 @@ static bool read_vary(const struct oche_reader *reader, const struct oche_yaml *
             if (node->kind == OCHE_YAML_MAP)
                 key->values[v] = (struct oche_axis_value){
                     .label = oche_document_print(reader->memory, "%s", node->child[v]->key),
-                    .text = oche_flow_text(reader->memory, node->child[v])};
+                    .text = oche_flow_text(reader->memory, node->child[v]),
+                    .document = reader->document,
+                    .node = node->child[v]};
         }
         if (!check_values(reader, node, key))
             return false;
@@ -250,6 +297,10 @@ static bool intern(const struct oche_reader *reader, const struct grid *grid,
             return OCHE_READ_FAIL(reader, grid->node, NULL,
                                   "%s: \"%s\" is %s, and \"%s\" is %s; one name for one value",
                                   axis->key, value->label, value->text, known->label, known->text);
+        if (!same && is_same_value(known->text, value->text))
+            return oche_document_fail(
+                value->document, value->node, NULL, reader->error, reader->error_bytes,
+                "%s is written as %s elsewhere; write it in one way", value->text, known->text);
         if (!same)
             continue;
         if (known->label == NULL)
@@ -267,42 +318,19 @@ static bool intern(const struct oche_reader *reader, const struct grid *grid,
     return true;
 }
 
-static double number_in(const char *text, enum oche_unit unit, double one)
-{
-    struct oche_param param = {.unit = unit, .help = ""};
-    union oche_value value;
-    char ignored[OCHE_SCENARIO_ERROR_BYTES];
-
-    if (unit == OCHE_UNIT_REAL)
-        param.maximum.real = 1e300;
-    else
-        param.maximum.u = UINT64_MAX - 1;
-    if (!oche_value_parse(&param, text, &value, ignored, sizeof(ignored)))
-        return NAN;
-    return unit == OCHE_UNIT_REAL ? value.real : (double)value.u * one;
-}
-
 /* The first unit in which all values are numbers, and the numbers. */
 static void number_values(struct oche_study_axis *axis)
 {
-    static const struct {
-        const char *name;
-        enum oche_unit unit;
-        double one;
-    } units[] = {{"ratio", OCHE_UNIT_REAL, 1},
-                 {"s", OCHE_UNIT_TIME, 1e-12},
-                 {"bytes", OCHE_UNIT_BYTES, 1},
-                 {"bps", OCHE_UNIT_BPS, 1}};
-
-    for (size_t u = 0; u < sizeof(units) / sizeof(units[0]) && axis->unit == NULL; u++) {
+    for (size_t u = 0; u < VALUE_UNITS && axis->unit == NULL; u++) {
         bool all = true;
 
         for (size_t i = 0; i < axis->count; i++) {
-            axis->values[i].number = number_in(axis->values[i].text, units[u].unit, units[u].one);
+            axis->values[i].number =
+                number_in(axis->values[i].text, value_units[u].unit, value_units[u].one);
             all = all && !isnan(axis->values[i].number);
         }
         if (all)
-            axis->unit = units[u].name;
+            axis->unit = value_units[u].name;
     }
 }
 
@@ -398,6 +426,35 @@ static bool make_overrides(const struct oche_reader *reader, struct oche_study *
                 (struct oche_study_override){.key = key, .text = text};
     }
     return true;
+}
+
+/* ---- where they are written ---- */
+
+static void make_sources(const struct oche_reader *reader, struct oche_study *study,
+                         const struct grid *grids)
+{
+    size_t most = 0;
+
+    for (size_t pass = 0; pass < 2; pass++) { /* counts, then takes */
+        if (pass == 1)
+            study->sources = oche_read_alloc(reader, most, sizeof(*study->sources));
+        for (size_t g = 0; g < 2 * study->grid_count; g++) {
+            const struct mode *mode = g % 2 == 0 ? &grids[g / 2].full : &grids[g / 2].quick;
+
+            for (size_t k = 0; k < mode->count; k++)
+                for (size_t v = 0; v < mode->keys[k].count; v++) {
+                    const struct oche_axis_value *value = &mode->keys[k].values[v];
+
+                    most += pass == 0;
+                    if (pass == 1)
+                        study->sources[study->source_count++] = (struct oche_study_source){
+                            .assignment = oche_document_print(reader->memory, "%s=%s",
+                                                              mode->keys[k].key, value->text),
+                            .document = value->document,
+                            .node = value->node};
+                }
+        }
+    }
 }
 
 /* ---- combinations ---- */
@@ -564,6 +621,7 @@ bool oche_read_grids(const struct oche_reader *reader, struct oche_study *study,
                            &grids[study->grid_count++]))
                 return false;
     }
+    make_sources(reader, study, grids);
     return check_readings(reader, grids, study->grid_count, also) &&
            make_axes(reader, study, grids) && make_overrides(reader, study, grids) &&
            make_combinations(reader, study, grids);

@@ -26,11 +26,20 @@
 
 #define OCHE_ANY SIZE_MAX /* of an axis: no value is named */
 
+/* Where an override is written. */
+struct oche_study_source {
+    const char *assignment;               /* "loss.probability=1%" */
+    const struct oche_document *document; /* the figure's or the paper's */
+    const struct oche_yaml *node;
+};
+
 struct oche_axis_value {
     const char *label; /* as claims and tables name it: "GBN+CE"; without one, the text */
     const char *text;  /* as --set takes it */
     double number;     /* in x_unit of the axis; NAN if it is none */
     bool usual;        /* in a grid that is not of one reading alone */
+    const struct oche_document *document; /* where it is written */
+    const struct oche_yaml *node;
 };
 
 struct oche_study_axis {
@@ -157,6 +166,8 @@ struct oche_study {
     size_t set_count;
     struct oche_study_override *overrides;
     size_t override_count;
+    struct oche_study_source *sources; /* of everything that any grid says */
+    size_t source_count;
     uint32_t repeats; /* the most of any combination */
 
     struct oche_quantity *quantities;

@@ -312,14 +312,37 @@ CHANGED = [
     ("published: 150%", "published: 150bps",
      '{papers}/p/one.yaml:39: claims[2].published: "150bps" is not a number; '),
     ("scenario: s.yaml", "scenario: t.yaml",
-     "{papers}/p/one.yaml: grids: {papers}/p/t.yaml: cannot be read: "),
+     "{papers}/p/one.yaml:3: scenario: {papers}/p/t.yaml: cannot be read: "),
     ("{from: lossy}", "{from: lossy, set: {host.mtu: 5us}}",
      '{papers}/p/one.yaml:4: grids[0]: does not say host.mtu, as another grid does; add it to its '
      'set'),
     ("[{from: lossless}, {from: lossy}]",
      "[{from: lossless, set: {host.mtu: 5us}}, {from: lossy, set: {host.mtu: 5us}}]",
-     '{papers}/p/one.yaml: grids: --set host.mtu=5us: host.mtu: "5us": "us" is not a unit of size'),
+     '{papers}/p/one.yaml:4: grids[0].set.host.mtu: "5us": "us" is not a unit of size'),
+    ("[{from: lossless}, {from: lossy}]",
+     "[{from: lossless, set: {switch.pfcc: true}}, {from: lossy, set: {switch.pfcc: true}}]",
+     '{papers}/p/one.yaml:4: grids[0].set.switch.pfcc: unknown key; did you mean "pfc"?\n'),
+    ("{from: lossy}", "{from: lossy, quick: {vary: {loss.probability: [0.01]}}}",
+     "{papers}/p/one.yaml:4: grids[1].quick.vary.loss.probability[0]: 0.01 is written as 1% "
+     "elsewhere; write it in one way"),
 ]
+
+
+def test_bad_grids_of_the_paper(work):
+    """A figure takes the paper's grids; what is wrong with them is told where it is written."""
+    papers = os.path.join(work, "papers")
+    for old, new, said in (
+            ("[0.01%, 1%]}", "[0.01%, 1%, 2]}",
+             ":13: grids.lossy.vary.loss.probability[2]: 2 is out of range; "),
+            ("[0.01%, 1%]}", "[0.01%, 1%, 0.01]}",
+             ":13: grids.lossy.vary.loss.probability: 1% and 0.01 are the same; write each value"),
+            ("nak_interval: 1s,", "nak_interval: 1m,",
+             ':8: grids.lossless.vary.recovery.never: recovery.nak_interval: "1m": "m" is not a ')):
+        write(os.path.join(papers, "p"), "paper.yaml", PAPER.replace(old, new))
+        done = reproduce(work, "p/one", status=2)
+        check(done.stderr.startswith(f"{papers}/p/paper.yaml{said}") and
+              done.stderr.count("\n") == 1, done.stderr, "not", said)
+    write(os.path.join(papers, "p"), "paper.yaml", PAPER)
 
 
 def test_bad_input(work):
@@ -363,6 +386,7 @@ def main():
         make_papers(work)
         test_lists(work)
         test_bad_input(work)
+        test_bad_grids_of_the_paper(work)
     test_papers_that_come_with_it()
     for failure in failures:
         print("FAILED:", failure)

@@ -252,7 +252,7 @@ def test_what_is_wrong(work):
         ([SCENARIO, "--vary", "loss.probability=0,0.01,1%"],
          "--vary loss.probability=0.01,1%: both come to the same run; leave one out"),
         ([SCENARIO, "--point", "0/0"], "--point 0/0: no such task; of N tasks the first is 0/N"),
-        ([SCENARIO, "--point", "0/"], "--point 0/: not a task; write K/N, such as 0/40, with N up "),
+        ([SCENARIO, "--point", "0/"], "--point 0/: not a task; write K/N, such as 0/40, with "),
         ([SCENARIO, "--point", "/1"], "--point /1: not a task; write K/N"),
         ([SCENARIO, "--point", "0/1/2"], "--point 0/1/2: not a task; write K/N"),
         ([SCENARIO, "--point", "18446744073709551616/18446744073709551617"],

@@ -68,6 +68,12 @@ static const struct {
     {"[0, 1e-3]", "1e-3", "fig.yaml:7: grids[0].vary.loss.probability: has no values; write "},
     {"[0, 1e-3]", "[1e-3, 1e-3]",
      "fig.yaml:7: grids[0].vary.loss.probability: has 1e-3 twice; write each value once\n"},
+    {"[0, 1e-3]", "[1e-3, 0, 0.1%]",
+     "fig.yaml:7: grids[0].vary.loss.probability: 1e-3 and 0.1% are the same; write each value "
+     "once\n"},
+    {"    repeat: 4\n", "    repeat: 4\n  - {set: {recovery: x, loss.probability: 0.10%}}\n",
+     "fig.yaml:9: grids[1].set.loss.probability: 0.10% is written as 1e-3 elsewhere; write it in "
+     "one way\n"},
     {"loss.probability: [0, 1e-3]", "seed: [1, 2]",
      "fig.yaml:7: grids[0].vary.seed: the repeats have the seeds; "},
     {"    repeat: 4\n", "    repeat: 4\n  - {set: {recovery: C}}\n",
@@ -392,8 +398,8 @@ static void test_a_point_that_cannot_run_is_found_before(void **state)
     study = make_whole_study(text, false);
     study->scenario = "scenarios/lossy.yaml";
     assert_false(oche_plan_make(&plan, study, error, sizeof(error)));
-    assert_string_equal(error, "papers/p/fig.yaml: grids: --vary warmup=10ms: warmup: leaves "
-                               "nothing to measure; make it less than duration");
+    assert_string_equal(error, "papers/p/fig.yaml:11: grids[1].set.warmup: leaves nothing to "
+                               "measure; make it less than duration");
     oche_study_close(study);
     free(text);
 }
