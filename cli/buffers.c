@@ -236,7 +236,7 @@ static const struct argp_option known[] = {
     {"response", KEY_RESPONSE, "TIME", 0,
      "from a PAUSE frame's arrival until it takes effect; default 500ns", 1},
     {"headroom", KEY_HEADROOM, "SIZE", 0, "t_flight, instead of the formula", 1},
-    {"beta", KEY_BETA, "X", 0, "of the dynamic threshold; default 8", 1},
+    {"beta", KEY_BETA, "X", 0, "of the dynamic threshold, a switch's alpha times p; default 8", 1},
     {"kmin", KEY_KMIN, "SIZE", 0, "an ECN threshold to judge", 1},
     {NULL, 0, NULL, 0, "A scenario's switches:", 2},
     {"check", 'c', "SCENARIO", 0,

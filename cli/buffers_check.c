@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cli/buffers_sizes.h"
+#include "cli/pathologies.h"
 #include "fabric/shared_buffer.h"
 #include "results/figures.h"
 
@@ -123,8 +124,8 @@ static void print_division(const struct switches *all, const struct kind *kind, 
     fprintf(out, "\n  H = p x (sum over ports) = %s B; S = B - H = %s B - %s B = %s B\n",
             number(kind->headroom_total).text, number(all->params->buffer_bytes).text,
             number(kind->headroom_total).text, number(kind->shared).text);
-    fprintf(out, "  one port can feed m = %u others; up to %u can feed one\n", kind->fan_out,
-            kind->fan_in);
+    fprintf(out, "  one port can feed m = %u other%s; up to %u can feed one\n", kind->fan_out,
+            kind->fan_out == 1 ? "" : "s", kind->fan_in);
 }
 
 static struct oche_buffer_worst worst_of(const struct switches *all, const struct kind *kind)
@@ -161,8 +162,8 @@ static void print_incast(const struct switches *all, const struct oche_switch_co
                               ? "between kmin and kmax: few packets are marked by then"
                               : "below kmin: PFC acts alone";
 
-    fprintf(out, "  a mere incast of %u ports pauses from a queue of %s on,\n    %s\n",
-            kind->fan_in, oche_figure_bytes((uint64_t)queue).text, meaning);
+    fprintf(out, "  a mere incast of %u port%s pauses from a queue of %s on,\n    %s\n",
+            kind->fan_in, kind->fan_in == 1 ? "" : "s", oche_figure_bytes((uint64_t)queue).text, meaning);
 }
 
 /* The paper's case, beside the scenario's. */
@@ -297,12 +298,40 @@ static void print_heading(const struct switches *all, FILE *out)
         fprintf(out, "dynamic threshold, beta %g\n", params->beta);
 }
 
+static void print_route_faults(const struct oche_world *world, FILE *out)
+{
+    struct oche_route_faults faults;
+
+    if (!oche_world_find_route_faults(world, &faults))
+        return;
+    char *lost = oche_route_faults_lost_text(world, &faults);
+    char *circle = oche_route_faults_circle_text(world, &faults);
+    fputc('\n', out);
+    oche_print_route_faults(lost, circle, out);
+    free(lost);
+    free(circle);
+    oche_route_faults_free(&faults);
+}
+
+/* Whether packets ask for marks: if not, no threshold is of any use. */
+static bool print_scheme(const struct oche_cc_scheme *scheme, FILE *out)
+{
+    if ((scheme->needs & OCHE_CC_NEEDS_ECN) != 0)
+        return true;
+    fprintf(out,
+            "congestion_control is %s, whose packets ask for no marks: PFC acts alone. With a "
+            "scheme that\nanswers them, such as dcqcn:\n",
+            scheme->name);
+    return false;
+}
+
 bool oche_buffers_check(const struct oche_world *world, bool all_priorities, FILE *out)
 {
     const struct oche_switch_params *params = &oche_world_config(world)->switches;
+    const struct oche_cc_scheme *scheme = oche_world_config(world)->cc;
     const struct oche_topology *topology = oche_world_topology(world);
     struct switches all;
-    bool sure = true;
+    bool sure = true, marked;
 
     if (!params->pfc) {
         fprintf(out, "switch.pfc is false: there is no PAUSE that ECN must come before\n");
@@ -314,12 +343,17 @@ bool oche_buffers_check(const struct oche_world *world, bool all_priorities, FIL
     }
     init(&all, world, all_priorities);
     print_heading(&all, out);
+    marked = print_scheme(scheme, out);
     for (uint32_t sw = 0; sw < topology->switch_count; sw++)
         if (is_first_of_kind(&all, sw))
             sure &= check_kind(&all, sw, out);
-    fprintf(out, "\n%s\n",
-            sure ? "ECN is sure to act before PFC"
-                 : "ECN is not sure to act before PFC: see what would do");
+    print_route_faults(world, out);
+    if (marked)
+        fprintf(out, "\n%s\n",
+                sure ? "ECN is sure to act before PFC"
+                     : "ECN is not sure to act before PFC: see what would do");
+    else
+        fprintf(out, "\nECN does not act before PFC: congestion_control is %s\n", scheme->name);
     done(&all);
-    return sure;
+    return sure && marked;
 }

@@ -7,15 +7,20 @@
 #include "results/figures.h"
 #include "results/table.h"
 
-void oche_print_stops(const struct oche_pathologies *pathologies, FILE *out)
+void oche_print_route_faults(const char *lost_flows, const char *circle, FILE *out)
 {
-    if (pathologies->lost_flows != NULL)
-        fprintf(out, "%s.\n", pathologies->lost_flows);
-    if (pathologies->circle != NULL)
+    if (lost_flows != NULL)
+        fprintf(out, "%s.\n", lost_flows);
+    if (circle != NULL)
         fprintf(out,
                 "The routes allow a cyclic buffer dependency: %s. With PFC, these ports may come "
                 "to wait for each other for ever.\n",
-                pathologies->circle);
+                circle);
+}
+
+void oche_print_stops(const struct oche_pathologies *pathologies, FILE *out)
+{
+    oche_print_route_faults(pathologies->lost_flows, pathologies->circle, out);
     if (pathologies->deadlock != NULL)
         fprintf(out,
                 "DEADLOCK since %s: %s. Each port waits for the next; %" PRIu32
@@ -81,9 +86,12 @@ void oche_print_pause_tree(const struct oche_pathologies *pathologies, FILE *out
     }
     oche_table_print(table, out);
     oche_table_free(table);
-    if (pathologies->hot_spots > pathologies->hot_spots_shown)
-        fprintf(out, "%s more ports where PAUSEs began.\n",
-                oche_figure_count(pathologies->hot_spots - pathologies->hot_spots_shown).text);
+    if (pathologies->hot_spots > pathologies->hot_spots_shown) {
+        uint64_t more = pathologies->hot_spots - pathologies->hot_spots_shown;
+
+        fprintf(out, "%s more port%s where PAUSEs began.\n", oche_figure_count(more).text,
+                more == 1 ? "" : "s");
+    }
     if (pathologies->unnoted > 0)
         fprintf(out, "%s PAUSEs and RESUMEs came too fast to be in this table.\n",
                 oche_figure_count(pathologies->unnoted).text);

@@ -100,6 +100,21 @@ def test_check():
           .returncode == 0)
     done = run("--check", scenario("headroom.yaml"), "--set", "switch.ecn=false")
     check("no ECN", done.returncode == 1 and "nothing is marked" in done.stdout, done)
+    # A bound on kmin says nothing if no packet asks for a mark.
+    for scheme in ("none", "timely", "timely_patched"):
+        done = run("--check", scenario("incast.yaml"), "--set", f"congestion_control={scheme}")
+        check(f"{scheme} is not marked", done.returncode == 1 and
+              f"congestion_control is {scheme}, whose packets ask for no marks" in done.stdout and
+              "= 302,691.8 B" in done.stdout and
+              done.stdout.endswith("\nECN does not act before PFC: congestion_control is "
+                                   f"{scheme}\n") and "ECN is sure" not in done.stdout, done)
+    # What is wrong with the routes is said here, too.
+    done = run("--check", scenario("loop.yaml"), "--set", "congestion_control=dcqcn")
+    check("loop", done.returncode == 0 and "\nflow 0, host2 to host0, can never arrive: " in
+          done.stdout and "\nThe routes allow a cyclic buffer dependency: leaf1:spine0 → "
+          "spine0:leaf1 → leaf1:spine0, class 0. " in done.stdout and
+          "one port can feed m = 1 other; " in done.stdout and "incast of 1 port pauses" in
+          done.stdout, done)
 
 
 def test_advice():
