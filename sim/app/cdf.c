@@ -199,6 +199,14 @@ bool oche_cdf_read_builtin(struct oche_cdf *cdf, size_t index, char *error, size
     return read_stream(&reader, fmemopen((void *)(uintptr_t)text, strlen(text), "r"));
 }
 
+bool oche_cdf_read(struct oche_cdf *cdf, size_t index, const char *path, char *error,
+                   size_t error_bytes)
+{
+    if (path != NULL && *path != '\0')
+        return oche_cdf_read_file(cdf, path, error, error_bytes);
+    return oche_cdf_read_builtin(cdf, index, error, error_bytes);
+}
+
 void oche_cdf_free(struct oche_cdf *cdf)
 {
     free(cdf->rows);

@@ -34,6 +34,9 @@ bool oche_cdf_read_file(struct oche_cdf *cdf, const char *path, char *error, siz
 extern const char *const oche_cdf_names[];
 /* Takes the one called oche_cdf_names[index]. False without memory. */
 bool oche_cdf_read_builtin(struct oche_cdf *cdf, size_t index, char *error, size_t error_bytes);
+/* The file if there is a path (neither NULL nor empty), else the one with that index. */
+bool oche_cdf_read(struct oche_cdf *cdf, size_t index, const char *path, char *error,
+                   size_t error_bytes);
 void oche_cdf_free(struct oche_cdf *cdf);
 
 /* The size, in whole bytes and at least 1, that a part `u` (0 … 1) of the flows does not exceed. */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Incast: `degree` senders send `bytes` each to one receiver at the same time, once or every
- * `period`, and for each round the receiver and the senders may be drawn anew (REFERENCE H.3).
+ * `period`, and for each round the receiver and the senders may be drawn anew (REFERENCE H.3). Or
+ * each sender sends one such message after the other, up to the end of the run: a disk that is
+ * being rebuilt (DCQCN sec 6.2).
  */
 #include <stdlib.h>
 
@@ -16,6 +18,7 @@ struct incast {
     oche_time start, period, jitter;
     uint32_t receiver, senders;
     uint64_t receiver_host;
+    bool back_to_back;
 };
 
 static const char *const receiver_names[] = {"fixed", "random", "round_robin", NULL};
@@ -38,6 +41,12 @@ static const struct oche_param params[] = {
     OCHE_PARAM_CHOICE(incast, senders, sender_names, SENDERS_RANDOM,
                       "random: different ones drawn for each round; next: the hosts after the "
                       "receiver, in order"),
+    {.name = "back_to_back",
+     .unit = OCHE_UNIT_BOOL,
+     .offset = offsetof(struct incast, back_to_back),
+     .where = "DCQCN sec 6.2",
+     .help = "one round, but each sender's flow is followed by the next one, and so on to the end "
+             "of the run"},
     OCHE_PARAM_INITIAL_RATE(incast),
 };
 static const struct oche_param_table table = {params, sizeof(params) / sizeof(params[0]),
@@ -100,8 +109,9 @@ static bool add_round(const struct incast *p, const struct oche_workload_facts *
                           oche_workload_jitter(&random, p->jitter);
 
         if (start < facts->duration)
-            good = oche_flow_list_add(list, facts->number, sender, receiver, p->bytes, start) !=
-                   OCHE_NO_FLOW;
+            good = oche_workload_chain(
+                list, facts, sender, receiver, p->bytes, start,
+                p->back_to_back ? oche_workload_enough(facts, start, p->bytes) : 1);
     }
     if (p->senders == SENDERS_RANDOM)
         put_back(pool, degree);
@@ -142,6 +152,16 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
         return oche_workload_error(error, error_bytes,
                                    "receiver_host: there is no host %llu; 0 to %u",
                                    (unsigned long long)p->receiver_host, facts->host_count - 1);
+    if (p->back_to_back && p->period != OCHE_NEVER)
+        return oche_workload_error(error, error_bytes,
+                                   "back_to_back: there is one round that does not end; without "
+                                   "period");
+    if (p->back_to_back &&
+        oche_workload_enough(facts, p->start, p->bytes) > OCHE_WORKLOAD_MAX_FLOWS / p->degree)
+        return oche_workload_error(error, error_bytes,
+                                   "bytes: messages of %llu bytes make more than %u flows until "
+                                   "the end of the run; larger ones",
+                                   (unsigned long long)p->bytes, OCHE_WORKLOAD_MAX_FLOWS);
     if (p->period != OCHE_NEVER)
         rounds = (facts->duration - p->start - 1) / p->period + 1;
     if (rounds > OCHE_WORKLOAD_MAX_FLOWS / p->degree)

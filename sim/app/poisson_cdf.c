@@ -125,14 +125,6 @@ static bool check(const struct poisson *p, const struct oche_workload_facts *fac
     return true;
 }
 
-static bool read_sizes(const struct poisson *p, struct oche_cdf *cdf, char *error,
-                       size_t error_bytes)
-{
-    if (p->cdf_file != NULL && *p->cdf_file != '\0')
-        return oche_cdf_read_file(cdf, p->cdf_file, error, error_bytes);
-    return oche_cdf_read_builtin(cdf, p->cdf, error, error_bytes);
-}
-
 static bool generate(const void *values, const struct oche_workload_facts *facts,
                      struct oche_flow_list *list, char *error, size_t error_bytes)
 {
@@ -143,7 +135,7 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
     uint32_t hosts = p->senders > 0 ? (uint32_t)p->senders : facts->host_count;
     bool good = true;
 
-    if (!check(p, facts, error, error_bytes) || !read_sizes(p, &cdf, error, error_bytes))
+    if (!check(p, facts, error, error_bytes) || !oche_cdf_read(&cdf, p->cdf, p->cdf_file, error, error_bytes))
         return false;
     gap = mean_gap(p, facts, cdf.mean);
     if (gap < 1.0 || (double)(end - p->start) / gap * hosts > OCHE_WORKLOAD_MAX_FLOWS) {

@@ -103,16 +103,43 @@ static void order_starts(struct oche_flows *flows, uint32_t host_count, struct k
         flows->by_start[i] = keys[i].flow;
 }
 
-static void connect(struct oche_flows *flows, bool per_pair, struct keyed *keys)
+/* Whether a flow is followed by another one of its chain. */
+static bool goes_on(const struct oche_flow_plan *plan, uint32_t flow)
+{
+    uint32_t next = plan[flow].then_same_source;
+
+    return next != OCHE_NO_FLOW && plan[next].dst == plan[flow].dst;
+}
+
+/* Gives flows that will share a connection the same `major`. */
+static void key_connections(const struct oche_flows *flows, enum oche_connections per,
+                            struct keyed *keys)
+{
+    const struct oche_flow_plan *plan = flows->plan;
+
+    for (uint32_t i = 0; i < flows->count; i++)
+        keys[i] = (struct keyed){.major = i, .flow = i};
+    if (per == OCHE_CONNECTION_PER_PAIR)
+        for (uint32_t i = 0; i < flows->count; i++)
+            keys[i].major = (uint64_t)plan[i].src << 32 | plan[i].dst;
+    if (per != OCHE_CONNECTION_PER_CHAIN)
+        return;
+    for (uint32_t i = 0; i < flows->count; i++)
+        if (goes_on(plan, i))
+            keys[plan[i].then_same_source].minor = 1; /* no chain begins with it */
+    for (uint32_t i = 0; i < flows->count; i++)
+        for (uint32_t at = i; keys[i].minor == 0 && goes_on(plan, at);)
+            keys[at = plan[at].then_same_source].major = i;
+    for (uint32_t i = 0; i < flows->count; i++)
+        keys[i].minor = 0;
+}
+
+static void connect(struct oche_flows *flows, enum oche_connections per, struct keyed *keys)
 {
     uint32_t count = flows->count, made = 0;
 
-    for (uint32_t i = 0; i < count; i++) {
-        const struct oche_flow_plan *flow = &flows->plan[i];
-        keys[i] = (struct keyed){.major = per_pair ? (uint64_t)flow->src << 32 | flow->dst : i,
-                                 .flow = i};
-    }
-    if (per_pair)
+    key_connections(flows, per, keys);
+    if (per != OCHE_CONNECTION_PER_FLOW)
         qsort(keys, count, sizeof(*keys), compare_keyed);
     flows->connections = make(count, sizeof(*flows->connections));
     flows->order = make(count, sizeof(*flows->order));
@@ -128,7 +155,8 @@ static void connect(struct oche_flows *flows, bool per_pair, struct keyed *keys)
 }
 
 bool oche_flows_prepare(struct oche_flows *flows, struct oche_flow_plan *plan, uint32_t count,
-                        uint32_t host_count, bool per_pair, char *error, size_t error_bytes)
+                        uint32_t host_count, enum oche_connections per, char *error,
+                        size_t error_bytes)
 {
     memset(flows, 0, sizeof(*flows));
     if (!check(plan, count, host_count, error, error_bytes)) {
@@ -146,7 +174,7 @@ bool oche_flows_prepare(struct oche_flows *flows, struct oche_flow_plan *plan, u
     }
     struct keyed *keys = make(count, sizeof(*keys));
     order_starts(flows, host_count, keys);
-    connect(flows, per_pair, keys);
+    connect(flows, per, keys);
     free(keys);
     flows->host_connections = make(host_count, sizeof(*flows->host_connections));
     for (uint32_t i = 0; i < flows->connection_count; i++) {

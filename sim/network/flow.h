@@ -12,6 +12,13 @@
 
 #define OCHE_NO_FLOW UINT32_MAX
 
+/* Which flows share a queue pair. A chain: flows of a pair that follow each other at the sender. */
+enum oche_connections {
+    OCHE_CONNECTION_PER_FLOW,
+    OCHE_CONNECTION_PER_PAIR,
+    OCHE_CONNECTION_PER_CHAIN
+};
+
 struct oche_flow_plan {
     uint32_t src, dst;         /* host numbers */
     uint64_t bytes;            /* 1 … 2^31 */
@@ -66,11 +73,13 @@ struct oche_flows {
 };
 
 /*
- * Takes over `plan` (malloc'd, `count` flows) and prepares it: connections (one a flow, or one an
- * ordered pair of hosts), start order. False, and a line in `error`, when it cannot be run.
+ * Takes over `plan` (malloc'd, `count` flows) and prepares it: connections (one a flow, one an
+ * ordered pair of hosts, or one a chain), start order. False, and a line in `error`, when it cannot
+ * be run.
  */
 bool oche_flows_prepare(struct oche_flows *flows, struct oche_flow_plan *plan, uint32_t count,
-                        uint32_t host_count, bool per_pair, char *error, size_t error_bytes);
+                        uint32_t host_count, enum oche_connections per, char *error,
+                        size_t error_bytes);
 void oche_flows_free(struct oche_flows *flows);
 
 #endif

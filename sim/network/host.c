@@ -46,7 +46,7 @@ struct oche_host {
 
 #define FIELD(member) offsetof(struct oche_host_params, member)
 
-static const char *const connection_choices[] = {"per_flow", "per_pair", NULL};
+static const char *const connection_choices[] = {"per_flow", "per_pair", "per_chain", NULL};
 
 static const struct oche_param host_params[] = {
     {.name = "mtu",
@@ -119,7 +119,8 @@ static const struct oche_param host_params[] = {
      .preset.u = OCHE_CONNECTION_PER_FLOW,
      .choices = connection_choices,
      .where = "DESIGN, An application",
-     .help = "a fresh queue pair for each flow, or one for each pair of hosts"},
+     .help = "a fresh queue pair for each flow; one for each pair of hosts; or one for messages "
+             "that follow one another from host to host, as those of a closed loop"},
     {.name = "ipv6",
      .unit = OCHE_UNIT_BOOL,
      .offset = FIELD(ipv6),

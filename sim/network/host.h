@@ -28,7 +28,6 @@ struct oche_host_params {
     uint32_t connections; /* enum oche_connections */
     bool ipv6;
 };
-enum oche_connections { OCHE_CONNECTION_PER_FLOW, OCHE_CONNECTION_PER_PAIR };
 extern const struct oche_param_table oche_host_params;
 
 #define OCHE_DATA_CLASS    0

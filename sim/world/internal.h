@@ -50,6 +50,7 @@ struct oche_world {
     oche_time measured_from;
     struct oche_nic_stats *nic_before;
     uint64_t *line_before, *lost_before, *late_before;
+    uint64_t *flow_before; /* bytes of flows that were under way; NULL: there was no warm-up */
 
     /* Time series: columns of values, one row an interval. */
     struct oche_world_column *columns;

@@ -66,3 +66,11 @@ uint64_t oche_world_flow_bytes(const struct oche_world *world, uint32_t flow)
         return 0; /* not begun, or behind another one on its connection */
     return oche_host_arrived_bytes(world->hosts[plan->dst], plan->connection);
 }
+
+uint64_t oche_world_flow_bytes_measured(const struct oche_world *world, uint32_t flow)
+{
+    uint64_t bytes = oche_world_flow_bytes(world, flow);
+    uint64_t before = world->flow_before == NULL ? 0 : world->flow_before[flow];
+
+    return bytes > before ? bytes - before : 0; /* Go-Back-0 may have less than it had */
+}

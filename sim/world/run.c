@@ -49,6 +49,14 @@ static bool at_window_end(void *context, oche_time now)
     return watcher->done;
 }
 
+static void note_flows(struct oche_world *world)
+{
+    world->flow_before = oche_world_make(world->flows.count, sizeof(*world->flow_before));
+    for (uint32_t i = 0; i < world->flows.count; i++)
+        if (world->flows.sent[i].started != OCHE_NEVER)
+            world->flow_before[i] = oche_world_flow_bytes(world, i);
+}
+
 static void end_warmup(struct oche_world *world)
 {
     oche_time now = world->network.now;
@@ -74,6 +82,8 @@ static void end_warmup(struct oche_world *world)
         oche_switch_watch(world->switches[watched->node - world->topology.host_count],
                           watched->local, &watched->watch, now);
     }
+    if (now > 0)
+        note_flows(world);
     oche_world_series_start(world);
 }
 

@@ -158,7 +158,7 @@ static bool build_flows(struct oche_world *world, char *error, size_t error_byte
         }
     }
     if (!oche_flows_prepare(&world->flows, list.plan, list.count, facts.host_count,
-                            world->config->hosts.connections == OCHE_CONNECTION_PER_PAIR, why,
+                            (enum oche_connections)world->config->hosts.connections, why,
                             sizeof(why))) {
         snprintf(error, error_bytes, "workload: %s", why);
         return false;
@@ -372,6 +372,7 @@ void oche_world_free(struct oche_world *world)
     free(world->line_before);
     free(world->lost_before);
     free(world->late_before);
+    free(world->flow_before);
     oche_flows_free(&world->flows);
     if (world->network.shards != NULL)
         oche_network_free(&world->network);

@@ -99,6 +99,8 @@ void oche_world_host_stats(const struct oche_world *world, uint32_t host,
                            struct oche_nic_stats *stats);
 /* Payload of a flow that its receiver has, in order; all of it once it is delivered. */
 uint64_t oche_world_flow_bytes(const struct oche_world *world, uint32_t flow);
+/* Of these, what it got since the end of warm-up. */
+uint64_t oche_world_flow_bytes_measured(const struct oche_world *world, uint32_t flow);
 
 /* Time series, one value an interval since the end of warm-up. */
 struct oche_world_series {

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Closed loops with sizes from a distribution: random pairs of hosts, each of which keeps
+ * `outstanding` messages under way; when one is acknowledged the next one follows, up to the end of
+ * the run. It is the user traffic of DCQCN's benchmark (sec 6.2): a pair is slow where the network
+ * is, and does not offer more for it. Each pair has random streams of its own, so with more pairs,
+ * or more messages under way, the others are what they were.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/app/cdf.h"
+#include "sim/app/cdf_data.h"
+#include "sim/app/generate.h"
+
+#define X(name, text) CDF_##name,
+enum cdf { OCHE_CDF_DATA };
+#undef X
+
+struct closed {
+    uint64_t initial_rate;
+    uint64_t pairs, outstanding;
+    uint32_t cdf; /* index into oche_cdf_names */
+    const char *cdf_file;
+    oche_time start;
+};
+
+static const struct oche_param params[] = {
+    OCHE_PARAM_U64(closed, pairs, OCHE_UNIT_COUNT, 1, 1, 100000,
+                   "sender and receiver, drawn at random, no two pairs the same"),
+    {.name = "cdf",
+     .unit = OCHE_UNIT_CHOICE,
+     .offset = offsetof(struct closed, cdf),
+     .preset.u = CDF_websearch,
+     .choices = oche_cdf_names,
+     .where = "REFERENCE H.2",
+     .help = "published distribution of message sizes"},
+    {.name = "cdf_file",
+     .unit = OCHE_UNIT_TEXT,
+     .offset = offsetof(struct closed, cdf_file),
+     .where = "REFERENCE H.1",
+     .help = "instead of cdf: a file of lines \"size_bytes cdf\", in percent or fractions"},
+    OCHE_PARAM_U64(closed, outstanding, OCHE_UNIT_COUNT, 1, 1, 1000,
+                   "messages that a pair has under way at the same time"),
+    OCHE_PARAM_U64(closed, start, OCHE_UNIT_TIME, 0, 0, 1000 * OCHE_SEC, "of all pairs"),
+    OCHE_PARAM_INITIAL_RATE(closed),
+};
+static const struct oche_param_table table = {params, sizeof(params) / sizeof(params[0]),
+                                              sizeof(struct closed)};
+
+/* An ordered pair of hosts as one number, to note which ones are taken. */
+static uint64_t pair_number(uint32_t hosts, uint32_t src, uint32_t dst)
+{
+    return (uint64_t)src * hosts + dst;
+}
+
+/* Draws two hosts until there is a pair that is not taken, and takes it. */
+static void draw_pair(const struct oche_workload_facts *facts, uint64_t pair, unsigned char *taken,
+                      uint32_t *src, uint32_t *dst)
+{
+    struct oche_random random = oche_workload_stream(facts, "closed pair", pair);
+    uint64_t number;
+
+    do {
+        *src = (uint32_t)oche_random_below(&random, facts->host_count);
+        *dst = oche_workload_other_host(&random, facts->host_count, *src);
+        number = pair_number(facts->host_count, *src, *dst);
+    } while (taken[number / 8] >> (number % 8) & 1);
+    taken[number / 8] = (unsigned char)(taken[number / 8] | 1U << (number % 8));
+}
+
+/*
+ * Messages one after the other: so many that they take longer than the run even if nothing else
+ * uses the sender's link, and one more.
+ */
+static bool add_loop(const struct oche_workload_facts *facts, struct oche_flow_list *list,
+                     const struct oche_cdf *cdf, struct oche_random *random, uint32_t src,
+                     uint32_t dst, oche_time start)
+{
+    uint64_t left = oche_bytes_in_time(facts->duration - start, facts->host_rate_bps);
+    uint32_t last = OCHE_NO_FLOW;
+
+    for (bool more = true; more;) {
+        uint64_t bytes = oche_cdf_sample(cdf, random);
+        uint32_t flow = oche_flow_list_add(list, facts->number, src, dst, bytes,
+                                           last == OCHE_NO_FLOW ? start : OCHE_NEVER);
+
+        if (flow == OCHE_NO_FLOW)
+            return false;
+        if (last != OCHE_NO_FLOW)
+            list->plan[last].then_same_source = flow;
+        last = flow;
+        bytes += facts->header_bytes * ((bytes + facts->mtu_bytes - 1) / facts->mtu_bytes);
+        more = left > 0;
+        left -= left < bytes ? left : bytes;
+    }
+    return true;
+}
+
+static bool add_pairs(const struct closed *p, const struct oche_workload_facts *facts,
+                      struct oche_flow_list *list, const struct oche_cdf *cdf)
+{
+    unsigned char *taken = calloc((size_t)facts->host_count * facts->host_count / 8 + 1, 1);
+    bool good = taken != NULL;
+
+    for (uint64_t pair = 0; pair < p->pairs && good; pair++) {
+        uint32_t src, dst;
+
+        draw_pair(facts, pair, taken, &src, &dst);
+        for (uint64_t loop = 0; loop < p->outstanding && good; loop++) {
+            struct oche_random random =
+                oche_workload_stream(facts, "closed sizes", loop << 17 | pair);
+
+            good = add_loop(facts, list, cdf, &random, src, dst, p->start);
+        }
+    }
+    free(taken);
+    return good;
+}
+
+static bool check(const struct closed *p, const struct oche_workload_facts *facts, char *error,
+                  size_t error_bytes)
+{
+    uint64_t most = (uint64_t)facts->host_count * (facts->host_count - 1);
+
+    if (!oche_workload_has_hosts(facts, error, error_bytes) ||
+        !oche_workload_starts(p->start, facts, error, error_bytes))
+        return false;
+    if (p->pairs > most)
+        return oche_workload_error(
+            error, error_bytes, "pairs: %llu, but of %u hosts there are %llu; at most so many",
+            (unsigned long long)p->pairs, facts->host_count, (unsigned long long)most);
+    return true;
+}
+
+static bool generate(const void *values, const struct oche_workload_facts *facts,
+                     struct oche_flow_list *list, char *error, size_t error_bytes)
+{
+    const struct closed *p = values;
+    struct oche_cdf cdf;
+    double messages;
+    bool good = false;
+
+    if (!check(p, facts, error, error_bytes) ||
+        !oche_cdf_read(&cdf, p->cdf, p->cdf_file, error, error_bytes))
+        return false;
+    messages = (double)oche_bytes_in_time(facts->duration - p->start, facts->host_rate_bps) /
+                   (cdf.mean + facts->header_bytes) +
+               2;
+    list->initial_rate_bps = p->initial_rate;
+    if (messages * (double)(p->pairs * p->outstanding) > OCHE_WORKLOAD_MAX_FLOWS)
+        oche_workload_error(error, error_bytes,
+                            "pairs: make more than %u flows until the end of the run; fewer pairs, "
+                            "larger messages, or a shorter run",
+                            OCHE_WORKLOAD_MAX_FLOWS);
+    else
+        good = add_pairs(p, facts, list, &cdf) || oche_workload_no_memory(list, error, error_bytes);
+    oche_cdf_free(&cdf);
+    return good;
+}
+
+const struct oche_workload_type oche_workload_closed_cdf = {
+    .name = "closed_cdf",
+    .help = "random pairs that send messages of random sizes, one after the other",
+    .table = &table,
+    .generate = generate,
+};
