@@ -22,13 +22,15 @@ enum subject {
     OF_PORT,      /* watched queues, by name */
     OF_FLOW,      /* flows, where they are listed one by one */
     OF_PAIR,      /* pairs of hosts, where there are few */
+    OF_WORKLOAD,  /* entries of the scenario's list of workloads */
     SUBJECTS
 };
 
 /* What stands in a name for it. */
 static const char *const placeholders[SUBJECTS] = {
-    [OF_RUN] = NULL,    [OF_SIZE] = "SIZE", [OF_DELIVERED] = "SIZE", [OF_PLACE] = "PLACE",
-    [OF_TIER] = "TIER", [OF_PORT] = "PORT", [OF_FLOW] = "N",         [OF_PAIR] = "N"};
+    [OF_RUN] = NULL,      [OF_SIZE] = "SIZE", [OF_DELIVERED] = "SIZE",
+    [OF_PLACE] = "PLACE", [OF_TIER] = "TIER", [OF_PORT] = "PORT",
+    [OF_FLOW] = "N",      [OF_PAIR] = "N",    [OF_WORKLOAD] = "N"};
 
 static const char *const place_names[OCHE_PLACES] = {[OCHE_PLACE_TO_HOST] = "tor_to_host",
                                                      [OCHE_PLACE_TOR_UP] = "tor_to_up",
@@ -47,11 +49,13 @@ static const char *const units[] = {second, rate, byte, number, ratio};
 
 /* How the value is found. */
 enum source {
-    COUNTER,     /* a uint64_t */
-    PICOSECONDS, /* an oche_time */
-    REAL,        /* a double */
-    PERCENTILE,  /* `at` thousandths of the flows' goodputs */
-    COMPUTED     /* by a function */
+    COUNTER,         /* a uint64_t */
+    PICOSECONDS,     /* an oche_time */
+    REAL,            /* a double */
+    PERCENTILE,      /* `at` thousandths of the flows' goodputs */
+    FLOW_PERCENTILE, /* the same, of one workload */
+    PAIR_PERCENTILE, /* `at` thousandths of the goodputs of a workload's pairs of hosts */
+    COMPUTED         /* by a function */
 };
 
 struct metric {
@@ -116,6 +120,25 @@ static double listed_lost_share(const struct oche_outcome *o, unsigned which)
     return o->listed[which].lost_share;
 }
 
+static double mean_of(const struct oche_sorted_values *sorted)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < sorted->count; i++)
+        sum += sorted->values[i];
+    return sorted->count == 0 ? NAN : sum / (double)sorted->count;
+}
+
+static double workload_flows_mean(const struct oche_outcome *o, unsigned which)
+{
+    return mean_of(&o->by_workload.workloads[which].flow_goodput);
+}
+
+static double workload_pairs_mean(const struct oche_outcome *o, unsigned which)
+{
+    return mean_of(&o->by_workload.workloads[which].pair_goodput);
+}
+
 static double retransmitted_ratio(const struct oche_outcome *o, unsigned which)
 {
     const struct oche_nic_stats *nic = &o->totals.nic;
@@ -173,6 +196,8 @@ static double longest_pause(const struct oche_outcome *o, unsigned which)
     offsetof(struct oche_outcome_queue, occupancy) +                                               \
         offsetof(struct oche_queue_occupancy, member),                                             \
         sizeof(struct oche_outcome_queue), NULL
+#define WORKLOAD(member)                                                                           \
+    offsetof(struct oche_workload_outcome, member), sizeof(struct oche_workload_outcome), NULL
 #define AT(thousandths)   thousandths, 0, NULL
 #define FUNCTION(compute) 0, 0, compute
 
@@ -240,6 +265,31 @@ static const struct metric table[] = {
     {"pair.N.goodput.p50", rate, OF_PAIR, REAL, PAIR(median), "median"},
     {"pair.N.goodput.p90", rate, OF_PAIR, REAL, PAIR(p90), "90th percentile"},
     {"pair.N.goodput.max", rate, OF_PAIR, REAL, PAIR(most), "largest"},
+    {"workload.N.flows", number, OF_WORKLOAD, COUNTER, WORKLOAD(flows),
+     "flows.started, of entry N (from 0) of the scenario's list of workloads"},
+    {"workload.N.delivered", number, OF_WORKLOAD, COUNTER, WORKLOAD(delivered),
+     "flows.delivered, of that entry"},
+    {"workload.N.failed", number, OF_WORKLOAD, COUNTER, WORKLOAD(failed),
+     "flows.failed, of that entry"},
+    {"workload.N.delivered_bytes", byte, OF_WORKLOAD, COUNTER, WORKLOAD(delivered_bytes),
+     "payload delivered in order of any flow of that entry"},
+    {"workload.N.goodput", rate, OF_WORKLOAD, REAL, WORKLOAD(goodput_bps),
+     "that, over the measured time"},
+    {"workload.N.flow_goodput.mean", rate, OF_WORKLOAD, COMPUTED, FUNCTION(workload_flows_mean),
+     "flow_goodput of that entry: mean over flows"},
+    {"workload.N.flow_goodput.min", rate, OF_WORKLOAD, FLOW_PERCENTILE, AT(0), "smallest"},
+    {"workload.N.flow_goodput.p10", rate, OF_WORKLOAD, FLOW_PERCENTILE, AT(100), "10th percentile"},
+    {"workload.N.flow_goodput.p50", rate, OF_WORKLOAD, FLOW_PERCENTILE, AT(500), "median"},
+    {"workload.N.flow_goodput.p90", rate, OF_WORKLOAD, FLOW_PERCENTILE, AT(900), "90th percentile"},
+    {"workload.N.flow_goodput.max", rate, OF_WORKLOAD, FLOW_PERCENTILE, AT(1000), "largest"},
+    {"workload.N.pair_goodput.mean", rate, OF_WORKLOAD, COMPUTED, FUNCTION(workload_pairs_mean),
+     "payload of all flows from a host to another of that entry, over the measured time: mean over "
+     "pairs of hosts"},
+    {"workload.N.pair_goodput.min", rate, OF_WORKLOAD, PAIR_PERCENTILE, AT(0), "smallest"},
+    {"workload.N.pair_goodput.p10", rate, OF_WORKLOAD, PAIR_PERCENTILE, AT(100), "10th percentile"},
+    {"workload.N.pair_goodput.p50", rate, OF_WORKLOAD, PAIR_PERCENTILE, AT(500), "median"},
+    {"workload.N.pair_goodput.p90", rate, OF_WORKLOAD, PAIR_PERCENTILE, AT(900), "90th percentile"},
+    {"workload.N.pair_goodput.max", rate, OF_WORKLOAD, PAIR_PERCENTILE, AT(1000), "largest"},
 
     {"host_goodput.min", rate, OF_RUN, COMPUTED, FUNCTION(host_goodput_least),
      "payload delivered in order to a host, over the measured time: the smallest, of the hosts "
@@ -360,6 +410,8 @@ static unsigned how_many(enum subject of, const struct oche_outcome *outcome)
         return outcome->listed_count;
     case OF_PAIR:
         return outcome->pair_count;
+    case OF_WORKLOAD:
+        return outcome->by_workload.count;
     case SUBJECTS:
         break;
     }
@@ -380,13 +432,28 @@ static bool is_there(enum subject of, const struct oche_outcome *outcome, unsign
     }
 }
 
+static double percentile(const double *values, size_t count, size_t thousandths)
+{
+    return count == 0 ? NAN : oche_percentile_real(values, count, (uint32_t)thousandths);
+}
+
+/* The array that `at` and `stride` of a metric are of. */
+static const char *base_of(enum subject of, const struct oche_outcome *outcome)
+{
+    if (of == OF_PORT)
+        return (const char *)outcome->queues;
+    if (of == OF_WORKLOAD)
+        return (const char *)outcome->by_workload.workloads;
+    return (const char *)outcome;
+}
+
 static double value_of(const struct metric *metric, const struct oche_outcome *outcome,
                        unsigned which)
 {
     const struct oche_outcome_samples *goodputs = &outcome->samples[OCHE_SAMPLES_GOODPUT];
-    const char *base =
-        metric->of == OF_PORT ? (const char *)outcome->queues : (const char *)outcome;
-    const void *at = base + metric->at + which * metric->stride;
+    const struct oche_workload_outcome *workload =
+        metric->of == OF_WORKLOAD ? &outcome->by_workload.workloads[which] : NULL;
+    const void *at = base_of(metric->of, outcome) + metric->at + which * metric->stride;
 
     switch (metric->source) {
     case COUNTER:
@@ -396,9 +463,11 @@ static double value_of(const struct metric *metric, const struct oche_outcome *o
     case REAL:
         return *(const double *)at;
     case PERCENTILE:
-        return goodputs->count == 0
-                   ? NAN
-                   : oche_percentile_real(goodputs->values, goodputs->count, (uint32_t)metric->at);
+        return percentile(goodputs->values, goodputs->count, metric->at);
+    case FLOW_PERCENTILE:
+        return percentile(workload->flow_goodput.values, workload->flow_goodput.count, metric->at);
+    case PAIR_PERCENTILE:
+        return percentile(workload->pair_goodput.values, workload->pair_goodput.count, metric->at);
     case COMPUTED:
         return metric->compute(outcome, which);
     }
@@ -443,6 +512,7 @@ static const char *subject_name(enum subject of, const struct oche_outcome *outc
         return outcome->queues[which].name;
     case OF_FLOW:
     case OF_PAIR:
+    case OF_WORKLOAD:
         snprintf(text, text_bytes, "%u", which);
         return text;
     case OF_RUN:
@@ -494,7 +564,7 @@ static bool can_be(enum subject of, const char *text, size_t length)
 
     if (of == OF_PORT)
         return length > 0;
-    if (of == OF_FLOW || of == OF_PAIR) {
+    if (of == OF_FLOW || of == OF_PAIR || of == OF_WORKLOAD) {
         size_t digits = strspn(text, "0123456789");
 
         return length > 0 && length <= 2 && digits >= length && (text[0] != '0' || length == 1);

@@ -41,25 +41,6 @@ const char *oche_outcome_size_name(const struct oche_completion_row *row, char *
     return text;
 }
 
-/*
- * A flow's goodput: payload that the receiver had in order, over the time from the flow's start to
- * its end (delivery, failure, or the end of the run). Bytes per picosecond; -1: none, because the
- * flow began during warm-up, at the end, or never.
- */
-static double goodput_of(const struct oche_world *world, uint32_t number)
-{
-    const struct oche_flow_sent *sent = &oche_world_flows(world)->sent[number];
-    oche_time end = oche_world_flows(world)->received[number].delivered;
-
-    if (sent->started == OCHE_NEVER || sent->started < oche_world_config(world)->run.warmup)
-        return -1;
-    if (end == OCHE_NEVER)
-        end = sent->failed != 0 ? sent->completed : oche_world_network(world)->now;
-    if (end <= sent->started)
-        return -1;
-    return (double)oche_world_flow_bytes(world, number) / (double)(end - sent->started);
-}
-
 /* The flows' goodputs, and how even they are. */
 static void take_goodputs(struct oche_outcome *outcome, const struct oche_world *world)
 {
@@ -69,7 +50,7 @@ static void take_goodputs(struct oche_outcome *outcome, const struct oche_world 
     goodputs->values = malloc(((size_t)count + 1) * sizeof(*goodputs->values));
     OCHE_MUST(goodputs->values != NULL);
     for (uint32_t i = 0; i < count; i++) {
-        double goodput = goodput_of(world, i);
+        double goodput = oche_flow_goodput(world, i);
 
         if (goodput >= 0)
             goodputs->values[goodputs->count++] = goodput;
@@ -144,7 +125,7 @@ static void list_flows(struct oche_outcome *outcome, struct oche_world *world)
 
     for (uint32_t i = 0; outcome->flows <= OCHE_OUTCOME_LISTED && i < flows->count; i++) {
         struct oche_outcome_flow *flow = &outcome->listed[outcome->listed_count];
-        double goodput = goodput_of(world, i);
+        double goodput = oche_flow_goodput(world, i);
         struct oche_flow_holds holds;
 
         if (goodput < 0)
@@ -265,6 +246,7 @@ void oche_outcome_take(struct oche_outcome *outcome, struct oche_world *world, c
     take_hosts(outcome, world);
     take_ports(outcome, world);
     take_queues(outcome, world);
+    oche_by_workload_take(&outcome->by_workload, world, outcome->totals.measured);
     oche_pathologies_take(&outcome->pathologies, world);
 }
 
@@ -275,6 +257,7 @@ void oche_outcome_free(struct oche_outcome *outcome)
         outcome->samples[i] = (struct oche_outcome_samples){.count = 0};
     }
     oche_pathologies_free(&outcome->pathologies);
+    oche_by_workload_free(&outcome->by_workload);
     free(outcome->queues);
     outcome->queues = NULL;
     outcome->queue_count = 0;

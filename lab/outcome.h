@@ -6,6 +6,7 @@
 #ifndef OCHE_LAB_OUTCOME_H
 #define OCHE_LAB_OUTCOME_H
 
+#include "lab/by_workload.h"
 #include "lab/pairs.h"
 #include "lab/pathologies.h"
 #include "sim/measure/flow_completion.h"
@@ -81,6 +82,7 @@ struct oche_outcome {
     uint64_t lost[OCHE_PLACES]; /* by links, of what ports of the place sent */
     struct oche_pause_sum pauses[OCHE_NODE_KINDS];
     struct oche_pathologies pathologies;
+    struct oche_by_workload by_workload;
     struct oche_outcome_queue *queues;
     uint32_t queue_count;
 };
