@@ -168,6 +168,17 @@ COMMANDS = [
     (["S", "--set", "workload={type: transfers}"],
      '--set workload={type: transfers}: workload.pairs: not given; sender and receiver, such '
      'as "0>15, 5>15"'),
+    (["S", "--set", "workload={type: closed_cdf, pairs: 300}"],
+     "--set workload={type: closed_cdf, pairs: 300}: workload.pairs: 300, but of 16 hosts there are "
+     "240; at most so many"),
+    (["S", "--set", "workload={type: closed_cdf, cdf_file: ends.cdf}"],
+     "--set workload={type: closed_cdf, cdf_file: ends.cdf}: workload: ends.cdf:2: cdf: "),
+    (["S", "--set", "workload={type: incast, degree: 2, back_to_back: true, period: 1ms}"],
+     "--set workload={type: incast, degree: 2, back_to_back: true, period: 1ms}: "
+     "workload.back_to_back: there is one round that does not end; without period"),
+    (["S", "--set", "host.connections=per_chains"],
+     '--set host.connections=per_chains: host.connections: "per_chains" is not known; did you mean '
+     '"per_chain"? ('),
     (["S", "--set", "switch.chip_ports=5"],
      "--set switch.chip_ports=5: switch.chip_ports: 5 for a switch with 6 ports; would be right: "
      "6 or more, or 0 (at tor0)"),

@@ -130,7 +130,7 @@ static void registry_is_complete(void **state)
             assert_true(p->help != NULL && p->help[0] != '\0');
         }
     }
-    assert_int_equal(count, 6);
+    assert_int_equal(count, 7);
     assert_null(oche_workload_type_find("outcast"));
 }
 

@@ -138,6 +138,8 @@ static void test_names(void **state)
                                        "slowdown.10MB_and_more.mean",
                                        "flow.0.goodput",
                                        "flow.15.goodput",
+                                       "workload.0.flow_goodput.p10",
+                                       "workload.31.pair_goodput.p50",
                                        "pair.3.goodput.p50",
                                        "queue.tor0:host0.p99",
                                        "queue.a.b.p50",
@@ -159,6 +161,9 @@ static void test_names(void **state)
                                       "flow..goodput",
                                       "flow.01.goodput",
                                       "flow.1234.goodput",
+                                      "workload.goodput",
+                                      "workload.x.goodput",
+                                      "workload.0.goodput.p10",
                                       "drops.nowhere",
                                       "pauses.ToR",
                                       "xfct.all.p99"};

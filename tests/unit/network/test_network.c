@@ -143,6 +143,39 @@ static void test_one_connection_a_pair(void **state)
 }
 
 /*
+ * Closed loops between the same hosts: each has a queue pair of its own, so the second one's short
+ * messages do not wait behind the first one's long one, as they do on one for the pair. Where a
+ * chain goes on to another host there is another queue pair.
+ */
+static void test_one_connection_a_chain(void **state)
+{
+    struct oche_flow_plan flows[12];
+    struct small_world small;
+
+    (void)state;
+    for (uint32_t i = 0; i < 12; i++)
+        flows[i] = small_flow(0, i < 10 ? 1 : 2, 1000, i < 2 ? 0 : OCHE_NEVER);
+    flows[0].bytes = 10000000; /* two chains, in turn: 0, 2, … 10 and 1, 3, … 11 */
+    for (uint32_t i = 0; i < 10; i++)
+        flows[i].then_same_source = i + 2;
+    small_world_init(&small, "star", "none", "go_back_n");
+    small.config.run.duration = 10 * OCHE_MS;
+    for (unsigned i = 0; i < 2; i++) {
+        small.config.hosts.connections =
+            i == 0 ? OCHE_CONNECTION_PER_CHAIN : OCHE_CONNECTION_PER_PAIR;
+        small_world_run(&small, flows, 12);
+        const struct oche_flows *done = oche_world_flows(small.world);
+        assert_int_equal(small.totals.flows_completed, 12);
+        assert_int_equal(done->connection_count, i == 0 ? 4 : 2);
+        assert_int_equal(done->plan[8].connection, done->plan[0].connection);
+        assert_int_equal(done->plan[1].connection == done->plan[0].connection, i);
+        assert_int_equal(done->received[9].delivered > OCHE_MS, i);
+        small_world_end(&small);
+    }
+    small_world_free(&small);
+}
+
+/*
  * A sender that policy starts at 5 Gbit/s keeps to it without congestion control: each packet but
  * the last takes its spacing. The line rate, or more, is no limit; a second flow on the same
  * connection finds the rate of the first.
@@ -293,10 +326,15 @@ static void test_warmup_is_left_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_alone_is_ideal),         cmocka_unit_test(test_modes_change_nothing),
-        cmocka_unit_test(test_loss_is_repaired),       cmocka_unit_test(test_one_connection_a_pair),
-        cmocka_unit_test(test_warmup_is_left_out),     cmocka_unit_test(test_initial_rate),
-        cmocka_unit_test(test_packets_are_used_again), cmocka_unit_test(test_measures_with_threads),
+        cmocka_unit_test(test_alone_is_ideal),
+        cmocka_unit_test(test_modes_change_nothing),
+        cmocka_unit_test(test_loss_is_repaired),
+        cmocka_unit_test(test_one_connection_a_pair),
+        cmocka_unit_test(test_one_connection_a_chain),
+        cmocka_unit_test(test_warmup_is_left_out),
+        cmocka_unit_test(test_initial_rate),
+        cmocka_unit_test(test_packets_are_used_again),
+        cmocka_unit_test(test_measures_with_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
