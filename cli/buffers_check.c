@@ -163,7 +163,8 @@ static void print_incast(const struct switches *all, const struct oche_switch_co
                               : "below kmin: PFC acts alone";
 
     fprintf(out, "  a mere incast of %u port%s pauses from a queue of %s on,\n    %s\n",
-            kind->fan_in, kind->fan_in == 1 ? "" : "s", oche_figure_bytes((uint64_t)queue).text, meaning);
+            kind->fan_in, kind->fan_in == 1 ? "" : "s", oche_figure_bytes((uint64_t)queue).text,
+            meaning);
 }
 
 /* The paper's case, beside the scenario's. */

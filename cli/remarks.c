@@ -168,6 +168,8 @@ static void print_caveats(const struct oche_outcome *outcomes, size_t count, FIL
 
         if (deadlock != NULL)
             fprintf(out, "With %s: %s.\n", name_of(one), deadlock);
+        if (one->remark[0] != '\0')
+            fprintf(out, "With %s: %s.\n", name_of(one), one->remark);
         free(deadlock);
         if (missing * 100 > one->flows)
             fprintf(out, "With %s, %s of %s flows have not arrived; they are in no time above.\n",

@@ -19,6 +19,8 @@ static void print_setting(const struct oche_outcome *outcome, FILE *out)
 {
     fprintf(out, "%s\ncongestion control %s, recovery %s, seed %llu\n", outcome->topology,
             outcome->scheme, outcome->recovery, (unsigned long long)outcome->seed);
+    if (outcome->remark[0] != '\0')
+        fprintf(out, "%s: %s.\n", outcome->scheme, outcome->remark);
 }
 
 /* ---- one run ---- */

@@ -226,6 +226,20 @@ static void take_queues(struct oche_outcome *outcome, const struct oche_world *w
     }
 }
 
+static void take_remark(struct oche_outcome *outcome, const struct oche_world *world)
+{
+    const struct oche_world_config *config = oche_world_config(world);
+
+    if (config->cc->remark == NULL)
+        return;
+    oche_time empty_rtt = oche_world_empty_rtt(world);
+    const char *remark = config->cc->remark(config->cc_params, empty_rtt);
+    if (remark != NULL)
+        snprintf(outcome->remark, sizeof(outcome->remark),
+                 "where nothing waits, a round trip takes up to %s: %s",
+                 oche_figure_time(empty_rtt).text, remark);
+}
+
 void oche_outcome_take(struct oche_outcome *outcome, struct oche_world *world, const char *label,
                        double wall_s)
 {
@@ -241,6 +255,7 @@ void oche_outcome_take(struct oche_outcome *outcome, struct oche_world *world, c
              oche_world_topology(world)->summary);
     snprintf(outcome->scheme, sizeof(outcome->scheme), "%s", config->cc->name);
     snprintf(outcome->recovery, sizeof(outcome->recovery), "%s", config->recovery->name);
+    take_remark(outcome, world);
     oche_world_totals(world, &outcome->totals);
     take_flows(outcome, world);
     take_hosts(outcome, world);

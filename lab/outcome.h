@@ -51,6 +51,7 @@ struct oche_outcome {
     char label[64];     /* "dcqcn": of several runs, which */
     char topology[256]; /* one line */
     char scheme[64], recovery[64];
+    char remark[256]; /* on the scheme's parameters in this network; "": none; no full stop */
     bool pfc;
     uint64_t seed;
     uint32_t threads;

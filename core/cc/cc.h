@@ -124,6 +124,12 @@ struct oche_cc_scheme {
 
     /* Checks parameters against each other: NULL, or what is wrong and what would be right. */
     const char *(*check)(const void *params);
+    /*
+     * What a user should know of parameters that are valid, but do not fit a network in which some
+     * packet and its ACK take `empty_rtt` although nothing waits (without the packet's own time on
+     * the sender's line). NULL, or what follows on "a round trip takes up to 61us: ".
+     */
+    const char *(*remark)(const void *params, oche_time empty_rtt);
 };
 
 /* Every scheme; `oche_cc_scheme_count` of them. */

@@ -72,6 +72,18 @@ static void timely_acked(struct oche_cc_flow *flow, oche_time now, const struct 
     timely_set_rate(flow, now, rate, c.rtt, cause);
 }
 
+/* Thresholds are of whole round trips (REFERENCE B, traps 1 and 2). */
+static const char *timely_remark(const void *params, oche_time empty_rtt)
+{
+    const struct timely_params *p = params;
+    const char *high = timely_remark_high(p, empty_rtt);
+
+    if (high != NULL)
+        return high;
+    return p->t_low > empty_rtt ? NULL
+                                : "not less than t_low, so that rates go by the gradient alone";
+}
+
 const struct oche_cc_scheme oche_cc_timely = {
     .name = "timely",
     .paper = "TIMELY, SIGCOMM 2015, Algorithm 1",
@@ -87,4 +99,5 @@ const struct oche_cc_scheme oche_cc_timely = {
     .acked = timely_acked,
     .idle = timely_idle,
     .check = timely_check,
+    .remark = timely_remark,
 };

@@ -285,3 +285,8 @@ const char *timely_check(const void *params)
         return "t_low: must be below t_high, as 50us is below 500us";
     return NULL;
 }
+
+const char *timely_remark_high(const struct timely_params *p, oche_time empty_rtt)
+{
+    return p->t_high >= empty_rtt ? NULL : "more than t_high, so that rates only ever fall";
+}

@@ -104,6 +104,8 @@ void timely_sent(struct oche_cc_flow *flow, oche_time now, struct oche_packet *p
                  uint64_t line_bytes);
 void timely_idle(struct oche_cc_flow *flow, oche_time now);
 const char *timely_check(const void *params);
+/* What both schemes say of t_high; NULL if it is above `empty_rtt`. */
+const char *timely_remark_high(const struct timely_params *p, oche_time empty_rtt);
 
 /* Whether the ACK is a completion that asks for a new rate; then `completion` says which. */
 bool timely_completed(struct oche_cc_flow *flow, oche_time now, const struct oche_cc_ack *ack,

@@ -67,6 +67,22 @@ static void patched_acked(struct oche_cc_flow *flow, oche_time now, const struct
     timely_set_rate(flow, now, rate + c.scale * change, c.rtt, cause);
 }
 
+/* Thresholds are of whole round trips (REFERENCE B, trap 2). */
+static const char *patched_remark(const void *params, oche_time empty_rtt)
+{
+    const struct timely_params *p = params;
+    const char *high = timely_remark_high(p, empty_rtt);
+
+    if (high != NULL)
+        return high;
+    if (p->rtt_ref > 0)
+        return p->rtt_ref > empty_rtt
+                   ? NULL
+                   : "not less than rtt_ref, so that rates fall although nothing waits";
+    return p->t_low > empty_rtt ? NULL
+                                : "not less than t_low, so that rates fall although nothing waits";
+}
+
 const struct oche_cc_scheme oche_cc_timely_patched = {
     .name = "timely_patched",
     .paper = "Patched TIMELY (ECN or Delay, CoNEXT 2016, sec 4.3)",
@@ -82,4 +98,5 @@ const struct oche_cc_scheme oche_cc_timely_patched = {
     .acked = patched_acked,
     .idle = timely_idle,
     .check = timely_check,
+    .remark = patched_remark,
 };

@@ -161,3 +161,25 @@ oche_time oche_world_ideal_time(struct oche_world *world, uint32_t flow)
     oche_topology_path(&world->routes, plan->src, plan->dst, &path);
     return oche_path_ideal(&path, &frames);
 }
+
+oche_time oche_world_empty_rtt(const struct oche_world *world)
+{
+    const struct oche_host_params *hosts = &world->config->hosts;
+    uint32_t bytes = OCHE_GAP_BYTES + oche_frame_bytes(OCHE_RC_WRITE_MIDDLE,
+                                                       (uint32_t)hosts->mtu_bytes, hosts->ipv6);
+    uint32_t ack_bytes = OCHE_GAP_BYTES + oche_frame_bytes(OCHE_RC_ACK, 0, hosts->ipv6);
+    oche_time longest = 0;
+
+    for (uint32_t i = 0; i < world->flows.count; i++) {
+        const struct oche_flow_plan *plan = &world->flows.plan[i];
+        uint64_t rate_bps = oche_topology_port_link(&world->topology, plan->src, 0)->rate_bps;
+        struct oche_path there, back;
+
+        oche_topology_path(&world->routes, plan->src, plan->dst, &there);
+        oche_topology_path(&world->routes, plan->dst, plan->src, &back);
+        oche_time rtt = oche_path_round_trip(&there, &back, bytes, ack_bytes) -
+                        oche_time_of_bytes(bytes, rate_bps);
+        longest = rtt > longest ? rtt : longest;
+    }
+    return longest;
+}

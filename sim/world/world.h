@@ -181,6 +181,12 @@ const struct oche_deadlock *oche_world_deadlock(const struct oche_world *world);
 /* "leaf0:spine1 → spine1:leaf2 → … → leaf0:spine1, class 0"; malloc'd. */
 char *oche_deadlock_text(const struct oche_world *world, const struct oche_deadlock *deadlock);
 
+/*
+ * A full packet and its ACK, there and back where nothing waits, without the packet's own time on
+ * its sender's line: of the flow for which that is longest; 0 without flows. By shortest paths.
+ */
+oche_time oche_world_empty_rtt(const struct oche_world *world);
+
 /* Completion time of a flow that is alone in the network: for slowdowns. */
 oche_time oche_world_ideal_time(struct oche_world *world, uint32_t flow);
 

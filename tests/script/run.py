@@ -239,6 +239,29 @@ def test_compare(work):
     check("No run sends a PAUSE frame." in quiet, quiet)
 
 
+def test_remark(work):
+    """TIMELY's thresholds count the whole round trip: one that is longer than they are, without a
+    queue, is told. A star of three, links of 40 Gbit/s and 20 us: 80 us and 0.26 us more, for the
+    packet at the switch and the ACK on both links."""
+    folder = os.path.join(work, "remark")
+    options = [scenario("pauses"), "--set", "warmup=0", "--set", "congestion_control=timely",
+               "--set", "topology={type: star, hosts: 3, host_rate: 40Gbps, delay: 20us}", "--set",
+               "workload={type: incast, degree: 2, bytes: 10KB}", "--set", "measure={}", "--set",
+               "switch={}", "--out", folder]
+    said = ("where nothing waits, a round trip takes up to 80.3us: not less than t_low, so that "
+            "rates")
+    text = oche(*options)
+    check(f"\ntimely: {said} go by the gradient alone.\n" in text, text)
+    with database(folder) as db:
+        check(one(db, "SELECT value FROM info WHERE key = 'congestion_control_remark'") ==
+              said + " go by the gradient alone", "remark in the results")
+    text = oche(*options, "--compare", "congestion_control=dcqcn,timely_patched")
+    check(f"\nWith timely_patched: {said} fall although nothing waits.\n" in text and
+          text.count("where nothing waits") == 1, text)
+    text = oche(*options, "--set", "congestion_control.t_low=81us")
+    check("nothing waits" not in text, text)
+
+
 def test_capture(work):
     capture = os.path.join(work, "x.pcap")
     folder = os.path.join(work, "capture")
@@ -402,6 +425,7 @@ def main():
         test_timeout_causes(work)
         test_csv(work)
         test_compare(work)
+        test_remark(work)
         test_capture(work)
         test_quiet_and_progress(work)
         test_pauses_add_up(work)

@@ -6,6 +6,8 @@
  */
 #include "tests/unit/cc/timely_bench.h"
 
+#include <string.h>
+
 #define DELTA 10e6
 
 static struct bench bench;
@@ -168,6 +170,17 @@ static void cap(void **state)
     assert_true(bench.flow.rate_bps == LINE_BPS);
 }
 
+/* Thresholds that the network does not fit: told, not refused. */
+static void remarks(void **state)
+{
+    (void)state;
+    begin();
+    assert_null(bench.scheme->remark(bench.params, 50 * OCHE_US - 1));
+    assert_non_null(strstr(bench.scheme->remark(bench.params, 50 * OCHE_US), "t_low"));
+    assert_non_null(strstr(bench.scheme->remark(bench.params, 500 * OCHE_US), "t_low"));
+    assert_non_null(strstr(bench.scheme->remark(bench.params, 500 * OCHE_US + 1), "t_high"));
+}
+
 static void thresholds_must_be_in_order(void **state)
 {
     (void)state;
@@ -189,6 +202,7 @@ int main(void)
         cmocka_unit_test(hyperactive_increase_options),
         cmocka_unit_test(defaults),
         cmocka_unit_test(cap),
+        cmocka_unit_test(remarks),
         cmocka_unit_test(thresholds_must_be_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

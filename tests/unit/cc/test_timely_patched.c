@@ -5,6 +5,8 @@
  */
 #include "tests/unit/cc/timely_bench.h"
 
+#include <string.h>
+
 #define DELTA 10e6
 #define BETA  0.008
 
@@ -93,6 +95,21 @@ static void at_the_lower_threshold(void **state)
     assert_rate(&bench, rate);
 }
 
+/* The reference that counts is named. */
+static void remarks(void **state)
+{
+    (void)state;
+    begin();
+    assert_null(bench.scheme->remark(bench.params, 50 * OCHE_US - 1));
+    assert_non_null(strstr(bench.scheme->remark(bench.params, 50 * OCHE_US), "t_low"));
+    assert_non_null(strstr(bench.scheme->remark(bench.params, 500 * OCHE_US + 1), "t_high"));
+    bench_set(&bench, "rtt_ref", 80 * OCHE_US);
+    assert_null(bench.scheme->remark(bench.params, 60 * OCHE_US));
+    assert_non_null(strstr(bench.scheme->remark(bench.params, 80 * OCHE_US), "rtt_ref"));
+    bench_set(&bench, "rtt_ref", 40 * OCHE_US);
+    assert_non_null(strstr(bench.scheme->remark(bench.params, 45 * OCHE_US), "rtt_ref"));
+}
+
 static void thresholds_must_be_in_order(void **state)
 {
     (void)state;
@@ -142,6 +159,7 @@ int main(void)
         cmocka_unit_test(wider_limit),
         cmocka_unit_test(thresholds),
         cmocka_unit_test(at_the_lower_threshold),
+        cmocka_unit_test(remarks),
         cmocka_unit_test(thresholds_must_be_in_order),
         cmocka_unit_test(reference_of_its_own),
         cmocka_unit_test(fixed_point),

@@ -27,6 +27,15 @@ struct result {
     double queue;   /* of the bottleneck, mean, bytes on the line */
 };
 
+/* RTT of the last packet of a segment when nothing waits, less its own time at line rate. */
+static double empty_rtt_s(void)
+{
+    oche_time there = 3 * (oche_time_of_bytes(LINE_BYTES, RATE) + DELAY);
+    oche_time back = 3 * (oche_time_of_bytes(ACK_LINE, RATE) + DELAY);
+
+    return (double)(there + back - oche_time_of_bytes(LINE_BYTES, RATE)) / (double)OCHE_SEC;
+}
+
 /* The flows start at these rates; measured from `warmup` to `end`. */
 static struct result run(const char *cc, uint64_t first_bps, uint64_t second_bps, oche_time warmup,
                          oche_time end)
@@ -55,6 +64,8 @@ static struct result run(const char *cc, uint64_t first_bps, uint64_t second_bps
         oche_world_host_stats(small.world, 2 + i, &nic[i]);
     double bytes[2] = {(double)nic[0].delivered_bytes, (double)nic[1].delivered_bytes};
     const struct oche_queue_watch *watch = oche_world_watch(small.world, 0, &name);
+    assert_true(fabs((double)oche_world_empty_rtt(small.world) / (double)OCHE_SEC - empty_rtt_s()) <
+                1e-11);
     struct result result = {
         .share = bytes[0] / (bytes[0] + bytes[1]),
         .goodput = 8 * (bytes[0] + bytes[1]) / ((double)(end - warmup) / (double)OCHE_SEC),
@@ -66,15 +77,6 @@ static struct result run(const char *cc, uint64_t first_bps, uint64_t second_bps
     small_world_end(&small);
     small_world_free(&small);
     return result;
-}
-
-/* RTT of the last packet of a segment when nothing waits, less its own time at line rate. */
-static double empty_rtt_s(void)
-{
-    oche_time there = 3 * (oche_time_of_bytes(LINE_BYTES, RATE) + DELAY);
-    oche_time back = 3 * (oche_time_of_bytes(ACK_LINE, RATE) + DELAY);
-
-    return (double)(there + back - oche_time_of_bytes(LINE_BYTES, RATE)) / (double)OCHE_SEC;
 }
 
 static void test_patched_converges(void **state)

@@ -75,7 +75,7 @@ export function victims(run, several) {
       { name: 'for congestion at', left: true }, 'victim'], rows })));
 }
 
-// A deadlock, or flows that cannot arrive: before anything else.
+// A deadlock, flows that cannot arrive, parameters that do not fit: before anything else.
 export function stop(run, several) {
   const { info } = run, { deadlock } = run.pauses;
   const label = several ? `${run.label}: ` : '';
@@ -89,5 +89,7 @@ export function stop(run, several) {
     deadlock.length === 0 && info.cyclic_buffer_dependency && h('p', { class: 'stop mild' },
       `${label}the routes allow a cyclic buffer dependency: `,
       h('code', {}, info.cyclic_buffer_dependency), '.'),
+    info.congestion_control_remark && h('p', { class: 'stop mild' },
+      `${label}${info.congestion_control}: ${info.congestion_control_remark}.`),
   ];
 }
