@@ -138,7 +138,7 @@ static void print_reading(const struct oche_findings *findings, size_t number, F
         const struct oche_claim *claim = &study->claims[c];
         const struct oche_judgement *judged = &findings->also[c * study->also_count + number];
 
-        if (judged->finding == OCHE_FINDING_NO_DATA)
+        if (judged->finding == OCHE_FINDING_NO_DATA || judged->finding == OCHE_FINDING_NOT_JUDGED)
             continue;
         oche_table_cell(table, "%s", claim->text);
         oche_table_cell(table, "%s", oche_measured_words(study, claim, judged).text);

@@ -20,7 +20,8 @@
  *     claims(id, name, text, quantity, condition, published, published_text, unit, place,
  *            tolerance, confidence, measured, low, high, spread, verdict, explanation,
  *            interval, unsure)
- *                                           verdict: reproduced, in shape, not reproduced, no data;
+ *                                           verdict: reproduced, in shape, not reproduced, no data,
+ *                                           not judged;
  *                                           low … high: 95 % interval of the mean over repeats, by
  *                                           interval: t (Student's), bootstrap, or "" if there is
  *                                           none; unsure: it reaches into another verdict

@@ -12,6 +12,7 @@
  *     difference  its value at `at` less that at `than` is `published`
  *     order       it falls from one condition of `of` to the next; ties within a margin
  *     near        it is the same at all conditions of `of`, within a margin
+ *     outside     nothing that is measured here: listed, with the reason, and not judged
  *     falls_from  along an axis, the first value at which it is below `below` is `published`
  */
 #ifndef OCHE_LAB_REPRODUCE_CLAIM_H
@@ -21,6 +22,7 @@
 #include "lab/reproduce/samples.h"
 
 enum oche_conditions {
+    OCHE_CONDITIONS_NONE,  /* no quantity, no place, no tolerance */
     OCHE_CONDITIONS_ONE,   /* at */
     OCHE_CONDITIONS_TWO,   /* at, than */
     OCHE_CONDITIONS_LIST,  /* of */
@@ -40,7 +42,10 @@ struct oche_claim_kind {
     enum oche_conditions conditions;
     enum oche_band band;
     const char *published; /* the key that has its number: "published", "bound"; or NULL */
-    /* `values` of the quantity, one a condition; NAN where there is none. */
+    /*
+     * `values` of the quantity, one a condition (or of several quantities); NAN where there is
+     * none. NULL: CONDITIONS_NONE.
+     */
     struct oche_reading_of (*read)(const struct oche_claim *claim, const struct oche_study *study,
                                    const double *values);
     /* Optional: the distance by the shown number alone, where that decides it. */
@@ -51,6 +56,9 @@ extern const struct oche_claim_kind oche_claim_kinds[];
 extern const size_t oche_claim_kind_count;
 const struct oche_claim_kind *oche_claim_kind_find(const char *name);
 
+/* What is measured at the claim's condition of that number. */
+const struct oche_quantity *oche_claim_quantity(const struct oche_claim *claim, size_t condition);
+
 /* The unit of the number that is shown: the quantity's, an axis', "ratio", or "factor". */
 const char *oche_claim_unit(const struct oche_study *study, const struct oche_claim *claim);
 
@@ -59,6 +67,7 @@ enum oche_finding {
     OCHE_FINDING_IN_SHAPE,
     OCHE_FINDING_NOT_REPRODUCED,
     OCHE_FINDING_NO_DATA,
+    OCHE_FINDING_NOT_JUDGED, /* claims that are outside of what is simulated */
     OCHE_FINDINGS
 };
 const char *oche_finding_name(enum oche_finding finding); /* "in shape" */

@@ -210,6 +210,7 @@ const struct oche_claim_kind oche_claim_kinds[] = {
      .published = "published",
      .read = read_falls_from,
      .distance = factor_off},
+    {.name = "outside", .conditions = OCHE_CONDITIONS_NONE},
 };
 const size_t oche_claim_kind_count = sizeof(oche_claim_kinds) / sizeof(oche_claim_kinds[0]);
 
@@ -223,9 +224,16 @@ const struct oche_claim_kind *oche_claim_kind_find(const char *name)
 
 const char *oche_claim_unit(const struct oche_study *study, const struct oche_claim *claim)
 {
+    if (claim->kind->conditions == OCHE_CONDITIONS_NONE)
+        return "count";
     if (claim->kind->conditions == OCHE_CONDITIONS_ALONG)
         return study->axes[claim->along].unit;
     if (claim->kind->read == read_ratio || claim->kind->read == read_ratio_at_least)
         return "factor";
     return claim->quantity->unit;
+}
+
+const struct oche_quantity *oche_claim_quantity(const struct oche_claim *claim, size_t condition)
+{
+    return claim->each != NULL ? claim->each[condition] : claim->quantity;
 }

@@ -81,6 +81,16 @@ static void store_reading(const struct oche_reading *reading, const struct oche_
                                      .verdict = oche_finding_name(judged->finding)});
 }
 
+/* "H4, least; H1, most"; "" if nothing is measured. */
+static const char *quantities_of(const struct oche_study *study, const struct oche_claim *claim)
+{
+    const char *labels = claim->quantity != NULL ? claim->quantity->label : "";
+
+    for (size_t i = 1; i < claim->at_count && claim->each != NULL; i++)
+        labels = oche_document_print(study->document, "%s; %s", labels, claim->each[i]->label);
+    return labels;
+}
+
 static void store_claim(const struct oche_findings *findings, size_t number,
                         struct oche_sweep_store *store)
 {
@@ -94,13 +104,13 @@ static void store_claim(const struct oche_findings *findings, size_t number,
     const struct oche_words tolerance = oche_tolerance_words(study, claim);
     const char *unit = oche_claim_unit(study, claim), *condition = "";
 
-    for (size_t i = 0; i < claim->at_count; i++)
+    for (size_t i = 0; i < claim->at_count && (i == 0 || claim->each == NULL); i++)
         condition = oche_document_print(study->document, "%s%s%s", condition, i > 0 ? "; " : "",
                                         oche_condition_text(study, &claim->at[i]));
     uint32_t row = oche_sweep_store_claim(
         store, &(struct oche_sweep_claim){.name = claim->name,
                                           .text = claim->text,
-                                          .quantity = claim->quantity->label,
+                                          .quantity = quantities_of(study, claim),
                                           .condition = condition,
                                           .published = claim->published,
                                           .published_text = published.text,
@@ -117,7 +127,7 @@ static void store_claim(const struct oche_findings *findings, size_t number,
                                           .interval = interval_names[judged->interval],
                                           .unsure = judged->unsure});
 
-    for (size_t a = 0; a < study->also_count; a++)
+    for (size_t a = 0; a < study->also_count && judged->finding != OCHE_FINDING_NOT_JUDGED; a++)
         store_reading(&study->also[a], &findings->also[number * study->also_count + a], row, store);
 }
 

@@ -17,10 +17,9 @@
 const char *oche_finding_name(enum oche_finding finding)
 {
     static const char *const names[] = {
-        [OCHE_FINDING_REPRODUCED] = "reproduced",
-        [OCHE_FINDING_IN_SHAPE] = "in shape",
-        [OCHE_FINDING_NOT_REPRODUCED] = "not reproduced",
-        [OCHE_FINDING_NO_DATA] = "no data",
+        [OCHE_FINDING_REPRODUCED] = "reproduced",         [OCHE_FINDING_IN_SHAPE] = "in shape",
+        [OCHE_FINDING_NOT_REPRODUCED] = "not reproduced", [OCHE_FINDING_NO_DATA] = "no data",
+        [OCHE_FINDING_NOT_JUDGED] = "not judged",
     };
 
     return names[finding];
@@ -78,7 +77,8 @@ static void find_place(struct judge *judge, const struct oche_reading *reading, 
         place->points[i] = point;
         if (point == NULL || point->repeats == 0)
             continue;
-        uint32_t runs = oche_samples_count(judge->samples, judge->claim->quantity, point);
+        uint32_t runs =
+            oche_samples_count(judge->samples, oche_claim_quantity(judge->claim, condition), point);
 
         if (point->repeats > judge->repeats)
             judge->repeats = point->repeats;
@@ -105,8 +105,10 @@ static bool can_be_read(const struct oche_study *study, const struct oche_claim 
 
 /* ---- one reading ---- */
 
-static double value_at(const struct judge *judge, const struct place *place, const uint32_t *draw)
+static double value_at(const struct judge *judge, size_t condition, const uint32_t *draw)
 {
+    const struct oche_quantity *quantity = oche_claim_quantity(judge->claim, condition);
+    const struct place *place = &judge->places[condition];
     double sum = 0;
 
     for (size_t i = 0; i < place->count; i++) {
@@ -114,8 +116,7 @@ static double value_at(const struct judge *judge, const struct place *place, con
 
         if (point == NULL || point->repeats == 0)
             return NAN;
-        sum +=
-            oche_samples_value(judge->samples, judge->claim->quantity, point, draw, judge->repeats);
+        sum += oche_samples_value(judge->samples, quantity, point, draw, judge->repeats);
     }
     return sum / (double)place->count;
 }
@@ -123,7 +124,7 @@ static double value_at(const struct judge *judge, const struct place *place, con
 static struct oche_reading_of read_claim(struct judge *judge, const uint32_t *draw)
 {
     for (size_t i = 0; i < judge->claim->at_count; i++)
-        judge->values[i] = value_at(judge, &judge->places[i], draw);
+        judge->values[i] = value_at(judge, i, draw);
     return judge->claim->kind->read(judge->claim, judge->study, judge->values);
 }
 
@@ -207,7 +208,11 @@ struct oche_judgement oche_judge(const struct oche_study *study, const struct oc
                                  const struct oche_reading *reading,
                                  const struct oche_samples *samples)
 {
-    struct oche_judgement judgement = {.measured = NAN, .low = NAN, .high = NAN};
+    struct oche_judgement judgement = {
+        .finding = OCHE_FINDING_NOT_JUDGED, .measured = NAN, .low = NAN, .high = NAN};
+
+    if (claim->kind->conditions == OCHE_CONDITIONS_NONE)
+        return judgement;
     struct judge judge = {.study = study,
                           .claim = claim,
                           .samples = samples,

@@ -34,6 +34,7 @@ static bool check_keys(const struct oche_reader *reader, const struct oche_yaml 
     static const char *const of_all[] = {"name",       "kind", "text",        "place",
                                          "confidence", "says", "explanation", "quantity",
                                          "tolerance",  "at"};
+    const size_t texts = 7; /* of these, what a claim has that is not judged */
     static const char *const of_conditions[] = {
         [OCHE_CONDITIONS_TWO] = "than",
         [OCHE_CONDITIONS_LIST] = "of",
@@ -44,9 +45,11 @@ static bool check_keys(const struct oche_reader *reader, const struct oche_yaml 
 
     for (; count < sizeof(of_all) / sizeof(of_all[0]); count++)
         known[count] = of_all[count];
+    if (kind->conditions == OCHE_CONDITIONS_NONE)
+        count = texts;
     if (kind->published != NULL)
         known[count++] = kind->published;
-    if (kind->conditions != OCHE_CONDITIONS_ONE)
+    if (kind->conditions > OCHE_CONDITIONS_ONE)
         known[count++] = of_conditions[kind->conditions];
     if (kind->conditions == OCHE_CONDITIONS_ALONG)
         known[count++] = "below";
@@ -68,7 +71,8 @@ static bool read_texts(const struct oche_reader *reader, const struct oche_study
                         claim->kind->published == NULL ||
                             strcmp(claim->kind->published, "bound") == 0,
                         &claim->says) ||
-        !oche_read_text(reader, map, "explanation", false, &claim->explanation))
+        !oche_read_text(reader, map, "explanation", claim->kind->conditions == OCHE_CONDITIONS_NONE,
+                        &claim->explanation))
         return false;
     if (confidence == NULL)
         return OCHE_READ_FAIL(reader, map, NULL,
@@ -142,6 +146,8 @@ static bool read_tolerance(const struct oche_reader *reader, const struct oche_s
     const char *unit = number_unit(study, claim), *key = known[claim->kind->band][0];
     double least = 0;
 
+    if (claim->kind->conditions == OCHE_CONDITIONS_NONE)
+        return true;
     if (node == NULL)
         return OCHE_READ_FAIL(reader, map, NULL,
                               "has no \"tolerance\"; add tolerance: {%s: …, in_shape: …}", key);
@@ -174,8 +180,32 @@ static bool complete(const struct oche_reader *reader, const struct oche_study *
                      const struct oche_yaml *node, const struct oche_claim *claim,
                      struct oche_condition *condition)
 {
+    const struct oche_quantity *quantity =
+        oche_claim_quantity(claim, (size_t)(condition - claim->at));
+
     *condition = oche_condition_merge(reader, study, &study->at, condition);
-    return oche_condition_complete(reader, study, node, OCHE_ANY, claim->quantity, condition);
+    return oche_condition_complete(reader, study, node, OCHE_ANY, quantity, condition);
+}
+
+/* Several quantities at one place, in place of one quantity at several. */
+static bool read_each(const struct oche_reader *reader, const struct oche_study *study,
+                      const struct oche_yaml *map, struct oche_claim *claim)
+{
+    const char *key = claim->kind->conditions == OCHE_CONDITIONS_TWO ? "than" : "of";
+    const struct oche_yaml *more = oche_yaml_find(map, key);
+    const struct oche_condition common = claim->at[0];
+
+    if (more != NULL)
+        return OCHE_READ_FAIL(reader, more, NULL,
+                              "is one thing too many, as quantities are compared; one quantity, or "
+                              "without this");
+    claim->at = oche_read_alloc(reader, claim->at_count, sizeof(*claim->at));
+    for (size_t i = 0; i < claim->at_count; i++) {
+        claim->at[i] = common;
+        if (!complete(reader, study, map, claim, &claim->at[i]))
+            return false;
+    }
+    return true;
 }
 
 static bool read_two(const struct oche_reader *reader, const struct oche_study *study,
@@ -297,10 +327,14 @@ static bool read_conditions(const struct oche_reader *reader, struct oche_study 
     const struct oche_yaml *at = oche_yaml_find(map, "at");
     bool many = claim->kind->conditions != OCHE_CONDITIONS_ALONG;
 
+    if (claim->kind->conditions == OCHE_CONDITIONS_NONE)
+        return true;
     claim->at = oche_read_alloc(reader, 2, sizeof(*claim->at));
-    claim->at_count = 1;
     if (!oche_read_condition(reader, study, at, many, &claim->at[0]))
         return false;
+    if (claim->each != NULL)
+        return read_each(reader, study, map, claim);
+    claim->at_count = 1;
     switch (claim->kind->conditions) {
     case OCHE_CONDITIONS_TWO:
         return read_two(reader, study, map, claim);
@@ -314,6 +348,38 @@ static bool read_conditions(const struct oche_reader *reader, struct oche_study 
 }
 
 /* ---- claims ---- */
+
+/* One quantity, or a list of those that are compared; none for what is not judged. */
+static bool read_quantities(const struct oche_reader *reader, struct oche_study *study,
+                            const struct oche_yaml *map, struct oche_claim *claim)
+{
+    const struct oche_yaml *node = oche_yaml_find(map, "quantity");
+    enum oche_conditions conditions = claim->kind->conditions;
+
+    if (conditions == OCHE_CONDITIONS_NONE)
+        return true;
+    if (node == NULL || node->kind != OCHE_YAML_LIST)
+        return oche_read_quantity_name(reader, study, map, "quantity", &claim->quantity);
+    if (conditions != OCHE_CONDITIONS_TWO && conditions != OCHE_CONDITIONS_LIST)
+        return OCHE_READ_FAIL(reader, node, NULL, "is a list, but this kind has one quantity");
+    if (node->count < 2 || (conditions == OCHE_CONDITIONS_TWO && node->count != 2))
+        return OCHE_READ_FAIL(reader, node, NULL, "has %u quantities; %s", node->count,
+                              conditions == OCHE_CONDITIONS_TWO ? "two are compared"
+                                                                : "two or more are compared");
+    claim->each = oche_read_alloc(reader, node->count, sizeof(struct oche_quantity *));
+    for (claim->at_count = 0; claim->at_count < node->count; claim->at_count++) {
+        const struct oche_quantity **quantity = &claim->each[claim->at_count];
+
+        if (!oche_read_quantity(reader, study, node->child[claim->at_count], quantity))
+            return false;
+        if (strcmp((*quantity)->unit, claim->each[0]->unit) != 0)
+            return OCHE_READ_FAIL(reader, node->child[claim->at_count], NULL,
+                                  "is in %s and the first one in %s; they cannot be compared",
+                                  (*quantity)->unit, claim->each[0]->unit);
+    }
+    claim->quantity = claim->each[0];
+    return true;
+}
 
 static bool read_along_axis(const struct oche_reader *reader, const struct oche_study *study,
                             const struct oche_yaml *map, struct oche_claim *claim)
@@ -338,8 +404,7 @@ static bool read_claim(const struct oche_reader *reader, struct oche_study *stud
     if (map->kind != OCHE_YAML_MAP)
         return OCHE_READ_FAIL(reader, map, NULL, "is not a map; write name: …, kind: …");
     return read_kind(reader, map, &claim->kind) && check_keys(reader, map, claim->kind) &&
-           read_texts(reader, study, map, claim) &&
-           oche_read_quantity_name(reader, study, map, "quantity", &claim->quantity) &&
+           read_texts(reader, study, map, claim) && read_quantities(reader, study, map, claim) &&
            read_along_axis(reader, study, map, claim) &&
            read_published(reader, study, map, claim) && read_tolerance(reader, study, map, claim) &&
            read_conditions(reader, study, map, claim);

@@ -318,7 +318,21 @@ static bool intern(const struct oche_reader *reader, const struct grid *grid,
     return true;
 }
 
-/* The first unit in which all values are numbers, and the numbers. */
+/* Where values are no numbers but all have labels that are: those. */
+static bool number_labels(struct oche_study_axis *axis)
+{
+    bool all = true;
+
+    for (size_t i = 0; i < axis->count; i++) {
+        const char *label = axis->values[i].label;
+
+        axis->values[i].number = label != NULL ? number_in(label, OCHE_UNIT_REAL, 1) : NAN;
+        all = all && !isnan(axis->values[i].number);
+    }
+    return all;
+}
+
+/* The first unit in which all values are numbers, and the numbers; else those of the labels. */
 static void number_values(struct oche_study_axis *axis)
 {
     for (size_t u = 0; u < VALUE_UNITS && axis->unit == NULL; u++) {
@@ -332,6 +346,8 @@ static void number_values(struct oche_study_axis *axis)
         if (all)
             axis->unit = value_units[u].name;
     }
+    if (axis->unit == NULL && number_labels(axis))
+        axis->unit = "count";
 }
 
 static struct oche_study_axis *find_axis(struct oche_study *study, const char *key)

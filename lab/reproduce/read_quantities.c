@@ -169,6 +169,14 @@ static bool quantity_named(const struct oche_reader *reader, struct oche_study *
     return oche_read_unknown(reader, node, NULL, name, "a quantity", names, count);
 }
 
+bool oche_read_quantity(const struct oche_reader *reader, struct oche_study *study,
+                        const struct oche_yaml *node, const struct oche_quantity **quantity)
+{
+    if (node->kind != OCHE_YAML_SCALAR)
+        return OCHE_READ_FAIL(reader, node, NULL, "is not the name of a quantity");
+    return quantity_named(reader, study, node, node->text, quantity);
+}
+
 bool oche_read_quantity_name(const struct oche_reader *reader, struct oche_study *study,
                              const struct oche_yaml *map, const char *key,
                              const struct oche_quantity **quantity)

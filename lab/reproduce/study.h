@@ -113,10 +113,11 @@ struct oche_tolerance {
 struct oche_claim {
     const struct oche_claim_kind *kind;
     const char *name, *text, *place, *confidence;
-    const char *says;        /* the paper, where it is not a bare number; or NULL */
-    const char *explanation; /* or NULL */
-    const struct oche_quantity *quantity;
-    struct oche_condition *at; /* one or more, complete but for `along` */
+    const char *says;                     /* the paper, where it is not a bare number; or NULL */
+    const char *explanation;              /* or NULL */
+    const struct oche_quantity *quantity; /* the first; NULL: CONDITIONS_NONE */
+    const struct oche_quantity **each;    /* by condition, where several are compared; or NULL */
+    struct oche_condition *at;            /* one or more, complete but for `along` */
     size_t at_count;
     double published; /* or the bound; NAN: none */
     struct oche_tolerance tolerance;

@@ -144,6 +144,8 @@ struct oche_words oche_tolerance_words(const struct oche_study *study,
     const char *unit = oche_claim_unit(study, claim), *name = claim->kind->name;
     struct oche_words words;
 
+    if (claim->kind->conditions == OCHE_CONDITIONS_NONE)
+        return oche_value_words(NAN, unit);
     if (claim->kind->published != NULL && strcmp(claim->kind->published, "bound") == 0)
         return bound_words(study, claim, strcmp(name, "at_most") == 0);
     if (claim->kind->band == OCHE_BAND_FACTOR)

@@ -13,6 +13,7 @@ const VERDICTS = {
   'in shape': { sign: '≈', name: 'in shape', kind: 'fair' },
   'not reproduced': { sign: '✕', name: 'not reproduced', kind: 'bad' },
   'no data': { sign: '–', name: 'no data', kind: 'none' },
+  'not judged': { sign: '○', name: 'not judged', kind: 'none' },
 };
 const verdictOf = (claim) => VERDICTS[claim.verdict]
   ?? { sign: '?', name: claim.verdict || 'no verdict', kind: 'none' };

@@ -37,6 +37,8 @@ struct oche_study *make_study(const char *more)
                          "    repeat: 4\n"
                          "quantities:\n"
                          "  speed: {metric: goodput}\n"
+                         "  least: {metric: goodput, statistic: minimum}\n"
+                         "  most: {metric: goodput, statistic: maximum}\n"
                          "  share: {metric: timeouts, over: naks, statistic: pooled}\n"
                          "%s",
                          more) > 0);

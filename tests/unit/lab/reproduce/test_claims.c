@@ -180,6 +180,71 @@ static struct oche_judgement judge_runs(const char *claim, const double a[4], co
     return judgement;
 }
 
+/* Several quantities at one place, each with its own statistic. */
+static void test_quantities_are_compared(void **state)
+{
+    static const struct {
+        const char *claim;
+        double measured;
+        int finding;
+    } cases[] = {
+        {"    kind: ratio\n    quantity: [least, most]\n    published: 0.6\n"
+         "    tolerance: {absolute: 0.1, in_shape: 0.2}\n",
+         8.0 / 12, R},
+        {"    kind: ratio_at_least\n    quantity: [most, least]\n    bound: 2\n    says: s\n"
+         "    tolerance: {absolute: 0.1, in_shape: 0.6}\n",
+         1.5, S},
+        {"    kind: difference\n    quantity: [least, most]\n    published: 1Gbps\n"
+         "    tolerance: {absolute: 1Gbps, in_shape: 2Gbps}\n",
+         -4 * G, N},
+        {"    kind: order\n    quantity: [most, speed, least]\n    says: s\n"
+         "    tolerance: {margin: 0Gbps, in_shape: 1Gbps}\n",
+         2 * G, R},
+        {"    kind: near\n    quantity: [least, speed]\n    says: s\n"
+         "    tolerance: {margin: 1Gbps, in_shape: 2Gbps}\n",
+         2 * G, S},
+    };
+    const double runs[4] = {8 * G, 10 * G, 10 * G, 12 * G};
+    char text[512];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        snprintf(text, sizeof(text), "    at: {recovery: A, loss.probability: 1e-3}\n%s",
+                 cases[i].claim);
+        struct oche_judgement judgement = judge_runs(text, runs, runs);
+
+        if (!(fabs(judgement.measured / cases[i].measured - 1) < 1e-9))
+            fail_msg("case %zu: %g", i, judgement.measured);
+        assert_int_equal(judgement.finding, cases[i].finding);
+        assert_int_equal(judgement.interval, OCHE_INTERVAL_BOOTSTRAP);
+        assert_true(judgement.low <= judgement.measured && judgement.high >= judgement.measured);
+    }
+}
+
+static void test_what_is_outside_is_not_judged(void **state)
+{
+    struct oche_study *study = study_with("    kind: outside\n    says: 25.4 us\n"
+                                          "    explanation: no host is simulated\n"
+                                          "also: [{label: other, at: {recovery: B}}]\n");
+    struct oche_samples *samples = oche_samples_create(study);
+
+    (void)state;
+    put_run(samples, study, "goodput", "A", "1e-3", 10 * G);
+    oche_samples_ready(samples);
+    for (unsigned reading = 0; reading < 2; reading++) {
+        struct oche_judgement judgement =
+            oche_judge(study, &study->claims[0], reading == 0 ? NULL : &study->also[0], samples);
+
+        assert_int_equal(judgement.finding, OCHE_FINDING_NOT_JUDGED);
+        assert_true(isnan(judgement.measured) && isnan(judgement.low));
+        assert_int_equal(judgement.interval, OCHE_INTERVAL_NONE);
+    }
+    assert_string_equal(oche_finding_name(OCHE_FINDING_NOT_JUDGED), "not judged");
+    assert_string_equal(oche_claim_unit(study, &study->claims[0]), "count");
+    oche_samples_free(samples);
+    oche_study_close(study);
+}
+
 static void test_a_mean_has_students_interval(void **state)
 {
     /* Mean 10, sample deviation sqrt(2/3), three degrees of freedom: 3.182 * 0.8165 / 2. */
@@ -407,6 +472,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_kind_reaches_each_verdict),
+        cmocka_unit_test(test_quantities_are_compared),
+        cmocka_unit_test(test_what_is_outside_is_not_judged),
         cmocka_unit_test(test_a_mean_has_students_interval),
         cmocka_unit_test(test_an_interval_inside_the_band_is_sure),
         cmocka_unit_test(test_runs_that_failed_are_left_out),

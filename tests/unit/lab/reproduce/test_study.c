@@ -191,6 +191,40 @@ static const struct {
      "    kind: falls_from\n    quantity: speed\n    along: loss.probability\n    below: 1Gbps\n"
      "    published: 0\n    tolerance: {factor: 2, in_shape: 3}\n",
      "fig.yaml:25: claims[0].published: is not above 0; a factor has no meaning then\n"},
+    {"    quantity: speed\n    at: {loss", "    quantity: [speed, speed]\n    at: {loss",
+     "fig.yaml:22: claims[0].quantity: is a list, but this kind has one quantity\n"},
+    {"    kind: value\n    quantity: speed\n    at: {loss.probability: 1e-3}\n"
+     "    published: 10Gbps\n    tolerance: {absolute: 1Gbps, in_shape: 2Gbps}\n",
+     "    kind: near\n    quantity: [speed]\n    at: {loss.probability: 1e-3}\n    says: s\n"
+     "    tolerance: {margin: 1Gbps, in_shape: 2Gbps}\n",
+     "fig.yaml:22: claims[0].quantity: has 1 quantities; two or more are compared\n"},
+    {"    kind: value\n    quantity: speed\n    at: {loss.probability: 1e-3}\n"
+     "    published: 10Gbps\n    tolerance: {absolute: 1Gbps, in_shape: 2Gbps}\n",
+     "    kind: ratio\n    quantity: [speed, speed, speed]\n    at: {loss.probability: 1e-3}\n"
+     "    published: 1\n    tolerance: {absolute: 1, in_shape: 2}\n",
+     "fig.yaml:22: claims[0].quantity: has 3 quantities; two are compared\n"},
+    {"    kind: value\n    quantity: speed\n    at: {loss.probability: 1e-3}\n"
+     "    published: 10Gbps\n    tolerance: {absolute: 1Gbps, in_shape: 2Gbps}\n",
+     "    kind: near\n    quantity: [speed, sped]\n    at: {loss.probability: 1e-3}\n    says: s\n"
+     "    tolerance: {margin: 1Gbps, in_shape: 2Gbps}\n",
+     "fig.yaml:22: claims[0].quantity[1]: \"sped\" is not a quantity; did you mean \"speed\"? ("},
+    {"    kind: value\n    quantity: speed\n    at: {loss.probability: 1e-3}\n"
+     "    published: 10Gbps\n    tolerance: {absolute: 1Gbps, in_shape: 2Gbps}\n",
+     "    kind: near\n    quantity: [speed, speed]\n    at: {loss.probability: 1e-3}\n"
+     "    says: s\n    of: {recovery: [A, B]}\n    tolerance: {margin: 1Gbps, in_shape: 2Gbps}\n",
+     "fig.yaml:25: claims[0].of: is one thing too many, as quantities are compared; "},
+    {"    kind: value\n    quantity: speed\n    at: {loss.probability: 1e-3}\n"
+     "    published: 10Gbps\n    tolerance: {absolute: 1Gbps, in_shape: 2Gbps}\n",
+     "    kind: outside\n    says: s\n    quantity: speed\n    explanation: e\n",
+     "fig.yaml:23: claims[0].quantity: unknown key; "},
+    {"    kind: value\n    quantity: speed\n    at: {loss.probability: 1e-3}\n"
+     "    published: 10Gbps\n    tolerance: {absolute: 1Gbps, in_shape: 2Gbps}\n",
+     "    kind: outside\n    says: s\n",
+     "fig.yaml:19: claims[0]: has no \"explanation\"; add explanation: TEXT\n"},
+    {"    kind: value\n    quantity: speed\n    at: {loss.probability: 1e-3}\n"
+     "    published: 10Gbps\n    tolerance: {absolute: 1Gbps, in_shape: 2Gbps}\n",
+     "    kind: outside\n    explanation: e\n",
+     "fig.yaml:19: claims[0]: has no \"says\"; add says: TEXT\n"},
 };
 
 static char *changed(const char *from, const char *to)
@@ -302,6 +336,24 @@ static void test_axes_are_those_of_all_grids(void **state)
     /* By text and by number: 1e-3 is 0.001. */
     assert_int_equal(study->claims[0].at[0].axis[0].values[0], 1);
     assert_int_equal(study->claims[0].at[0].axis[1].values[0], 1);
+    oche_study_close(study);
+}
+
+/* Values that are no numbers, with labels that are: those are the axis' numbers. */
+static void test_labels_can_be_an_axis_numbers(void **state)
+{
+    struct oche_study *study = make_whole_study(
+        "grids: [{vary: {recovery: {2: {name: go_back_n, nak_interval: 1us}, 10: go_back_n}}}]\n"
+        "quantities: {speed: {metric: goodput}}\n"
+        "claims:\n"
+        "  - {name: c, text: t, kind: value, quantity: speed, place: p, confidence: high,\n"
+        "     at: {recovery: 10}, published: 1Gbps, tolerance: {relative: 1, in_shape: 1}}\n",
+        false);
+
+    (void)state;
+    assert_string_equal(study->axes[0].unit, "count");
+    assert_true(study->axes[0].values[0].number == 2 && study->axes[0].values[1].number == 10);
+    assert_int_equal(study->claims[0].at[0].axis[0].values[0], 1);
     oche_study_close(study);
 }
 
@@ -434,6 +486,7 @@ int main(void)
         cmocka_unit_test(test_bad_files_are_refused_with_their_line),
         cmocka_unit_test(test_points_that_no_grid_runs_are_found),
         cmocka_unit_test(test_axes_are_those_of_all_grids),
+        cmocka_unit_test(test_labels_can_be_an_axis_numbers),
         cmocka_unit_test(test_quick_mode_runs_less),
         cmocka_unit_test(test_a_grid_of_one_reading_changes_nothing_for_claims),
         cmocka_unit_test(test_a_plan_has_each_point_once_with_its_grids_overrides),
