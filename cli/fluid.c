@@ -6,11 +6,11 @@
 
 #include "cli/command_line.h"
 #include "cli/commands.h"
-#include "cli/fluid_flows.h"
-#include "cli/fluid_model.h"
+#include "lab/fluid_flows.h"
+#include "lab/fluid_model.h"
 #include "cli/fluid_options.h"
 #include "cli/fluid_run.h"
-#include "cli/fluid_scenario.h"
+#include "lab/fluid_scene.h"
 #include "cli/fluid_tables.h"
 
 #define ERROR_BYTES  OCHE_SCENARIO_ERROR_BYTES
@@ -105,7 +105,8 @@ static bool take_scenario(struct session *session)
 {
     return session->scenario == NULL ||
            oche_fluid_scene_take(&session->scene, &session->model, session->scenario,
-                                 session->options.receiver, session->error, ERROR_BYTES);
+                                 session->options.receiver, "choose with --receiver",
+                                 session->error, ERROR_BYTES);
 }
 
 static bool set_values(struct session *session)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/fluid_flows.h"
+#include "lab/fluid_flows.h"
 #include "sim/scenario/units.h"
 
 enum key {

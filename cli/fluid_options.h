@@ -3,7 +3,7 @@
 #ifndef OCHE_CLI_FLUID_OPTIONS_H
 #define OCHE_CLI_FLUID_OPTIONS_H
 
-#include "cli/fluid_model.h"
+#include "lab/fluid_model.h"
 
 #define OCHE_FLUID_MOST_LISTED 64
 

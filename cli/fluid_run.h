@@ -3,8 +3,8 @@
 #ifndef OCHE_CLI_FLUID_RUN_H
 #define OCHE_CLI_FLUID_RUN_H
 
-#include "cli/fluid_flows.h"
-#include "cli/fluid_model.h"
+#include "lab/fluid_flows.h"
+#include "lab/fluid_model.h"
 
 struct oche_fluid_run {
     const struct oche_fluid_model *model; /* checked */

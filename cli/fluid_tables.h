@@ -3,7 +3,7 @@
 #ifndef OCHE_CLI_FLUID_TABLES_H
 #define OCHE_CLI_FLUID_TABLES_H
 
-#include "cli/fluid_model.h"
+#include "lab/fluid_model.h"
 
 struct oche_fluid_grid {
     struct oche_fluid_model *model; /* checked; its delay is changed on the way */

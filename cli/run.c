@@ -122,6 +122,17 @@ static bool is_distinct(struct session *session, size_t number)
     return true;
 }
 
+static bool is_of_packets(struct session *session, const struct oche_scenario *scenario)
+{
+    if (scenario->model == OCHE_MODEL_PACKETS)
+        return true;
+    oche_scenario_place(scenario,
+                        "model: is not packets, which is all that oche run simulates; use oche "
+                        "fluid or oche sweep, or set it to packets",
+                        session->error, ERROR_BYTES);
+    return false;
+}
+
 static bool open_scenarios(struct session *session)
 {
     for (size_t i = 0; i < session->count; i++) {
@@ -130,10 +141,12 @@ static bool open_scenarios(struct session *session)
 
         run->label = session->variants.count > 0 ? session->variants.values[i] : "";
         run->scenario = open_scenario(session, assignment);
-        if (run->scenario == NULL)
+        bool fine = run->scenario != NULL && is_of_packets(session, run->scenario);
+
+        if (!fine)
             name_options(session, assignment);
         free(assignment);
-        if (run->scenario == NULL || !is_distinct(session, i))
+        if (!fine || !is_distinct(session, i))
             return false;
     }
     return true;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/fluid_outcome.h"
 #include "sim/scenario/scenario.h"
 #include "sim/world/world.h"
 
@@ -270,13 +271,15 @@ static bool check_combination(const struct oche_grid *grid, size_t point, uint64
 
     if (world == NULL)
         oche_scenario_place(scenario, message, error, error_bytes);
+    bool fine = world != NULL && oche_fluid_outcome_check(scenario, error, error_bytes);
+
     if (hash != NULL) {
         *hash = UINT64_C(0xcbf29ce484222325);
         oche_bindings_each(&scenario->bindings, mix_parameter, hash);
     }
     oche_world_free(world);
     oche_scenario_close(scenario);
-    return world != NULL;
+    return fine;
 }
 
 static int compare_digests(const void *a, const void *b)

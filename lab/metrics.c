@@ -15,22 +15,24 @@
 /* What a metric is of: how many there are of it in a run, and which of them it has. */
 enum subject {
     OF_RUN,
-    OF_SIZE,      /* ranges of flow sizes in which flows started; all of them: always */
-    OF_DELIVERED, /* those in which flows were delivered */
-    OF_PLACE,     /* places that have ports */
-    OF_TIER,      /* kinds of nodes */
-    OF_PORT,      /* watched queues, by name */
-    OF_FLOW,      /* flows, where they are listed one by one */
-    OF_PAIR,      /* pairs of hosts, where there are few */
-    OF_WORKLOAD,  /* entries of the scenario's list of workloads */
+    OF_SIZE,       /* ranges of flow sizes in which flows started; all of them: always */
+    OF_DELIVERED,  /* those in which flows were delivered */
+    OF_PLACE,      /* places that have ports */
+    OF_TIER,       /* kinds of nodes */
+    OF_PORT,       /* watched queues, by name */
+    OF_FLOW,       /* flows, where they are listed one by one */
+    OF_PAIR,       /* pairs of hosts, where there are few */
+    OF_WORKLOAD,   /* entries of the scenario's list of workloads */
+    OF_RATED,      /* flows, where there are few and measure.interval is set */
+    OF_THRESHOLDS, /* of the largest switch: 1 or none */
     SUBJECTS
 };
 
 /* What stands in a name for it. */
 static const char *const placeholders[SUBJECTS] = {
-    [OF_RUN] = NULL,      [OF_SIZE] = "SIZE", [OF_DELIVERED] = "SIZE",
-    [OF_PLACE] = "PLACE", [OF_TIER] = "TIER", [OF_PORT] = "PORT",
-    [OF_FLOW] = "N",      [OF_PAIR] = "N",    [OF_WORKLOAD] = "N"};
+    [OF_RUN] = NULL,     [OF_SIZE] = "SIZE", [OF_DELIVERED] = "SIZE", [OF_PLACE] = "PLACE",
+    [OF_TIER] = "TIER",  [OF_PORT] = "PORT", [OF_FLOW] = "N",         [OF_PAIR] = "N",
+    [OF_WORKLOAD] = "N", [OF_RATED] = "N"};
 
 static const char *const place_names[OCHE_PLACES] = {[OCHE_PLACE_TO_HOST] = "tor_to_host",
                                                      [OCHE_PLACE_TOR_UP] = "tor_to_up",
@@ -65,7 +67,9 @@ struct metric {
     size_t at, stride; /* of the first one in the outcome (queues: in the array), to the next */
     double (*compute)(const struct oche_outcome *outcome, unsigned which);
     const char *help;
+    bool by_fluid; /* a fluid model has it too */
 };
+#define BOTH true
 
 /* ---- what is computed ---- */
 
@@ -180,6 +184,76 @@ static double longest_pause(const struct oche_outcome *o, unsigned which)
     return (double)longest / (double)OCHE_SEC;
 }
 
+/* ---- rates of flows ---- */
+
+static double flow_rate(const struct oche_outcome *o, unsigned which)
+{
+    return oche_rates_mean(&o->rates, which);
+}
+
+static double flow_model_distance(const struct oche_outcome *o, unsigned which)
+{
+    return o->model.flows == 0 ? NAN : oche_rates_apart(&o->rates, &o->model, which);
+}
+
+static double model_distance(const struct oche_outcome *o, unsigned which)
+{
+    double sum = 0;
+
+    (void)which;
+    for (uint32_t i = 0; i < o->model.flows; i++)
+        sum += oche_rates_apart(&o->rates, &o->model, i);
+    return o->model.flows == 0 ? NAN : sum / o->model.flows;
+}
+
+/* With one flow there is nothing to be apart. */
+static bool has_gap(const struct oche_outcome *o)
+{
+    return o->rates.flows >= 2;
+}
+
+static double rate_gap_mean(const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    return has_gap(o) ? oche_rate_gap(&o->rates).mean : NAN;
+}
+
+static double rate_gap_of_means(const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    return has_gap(o) ? oche_rate_gap(&o->rates).of_means : NAN;
+}
+
+static double convergence_share(const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    return has_gap(o) ? (double)oche_rate_gap(&o->rates).equal / o->rates.windows : NAN;
+}
+
+/* When a window begins; NAN: there is none. */
+static double begin_of(const struct oche_rates *rates, uint32_t window)
+{
+    return window >= rates->windows ? NAN : rates->from_s + window * rates->window_s;
+}
+
+static double convergence_first(const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    return has_gap(o) ? begin_of(&o->rates, oche_rate_gap(&o->rates).first) : NAN;
+}
+
+static double convergence_time(const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    return has_gap(o) ? begin_of(&o->rates, oche_rate_gap(&o->rates).since) : NAN;
+}
+
+static double convergence_reached(const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    return has_gap(o) ? oche_rate_gap(&o->rates).since < o->rates.windows : NAN;
+}
+
 /* ---- the table ---- */
 
 #define OUTCOME(member) offsetof(struct oche_outcome, member), 0, NULL
@@ -198,6 +272,7 @@ static double longest_pause(const struct oche_outcome *o, unsigned which)
         sizeof(struct oche_outcome_queue), NULL
 #define WORKLOAD(member)                                                                           \
     offsetof(struct oche_workload_outcome, member), sizeof(struct oche_workload_outcome), NULL
+#define THRESHOLD(member) OUTCOME(thresholds.member)
 #define AT(thousandths)   thousandths, 0, NULL
 #define FUNCTION(compute) 0, 0, compute
 
@@ -234,18 +309,18 @@ static const struct metric table[] = {
     {"slowdown.SIZE.max", ratio, OF_DELIVERED, REAL, SIZES(slowdown_max), "largest"},
 
     {"goodput", rate, OF_RUN, COMPUTED, FUNCTION(goodput),
-     "payload delivered in order to all hosts, over the measured time"},
+     "payload delivered in order to all hosts, over the measured time", BOTH},
     {"jain", ratio, OF_RUN, COMPUTED, FUNCTION(jain),
-     "Jain's index of the flows' goodputs: 1 when all are equal"},
+     "Jain's index of the flows' goodputs: 1 when all are equal", BOTH},
     {"flow_goodput.mean", rate, OF_RUN, COMPUTED, FUNCTION(flow_goodput_mean),
-     "goodput of a flow from its start to its end, or the run's: mean over flows"},
-    {"flow_goodput.min", rate, OF_RUN, PERCENTILE, AT(0), "smallest"},
-    {"flow_goodput.p10", rate, OF_RUN, PERCENTILE, AT(100), "10th percentile"},
-    {"flow_goodput.p50", rate, OF_RUN, PERCENTILE, AT(500), "median"},
-    {"flow_goodput.p90", rate, OF_RUN, PERCENTILE, AT(900), "90th percentile"},
-    {"flow_goodput.max", rate, OF_RUN, PERCENTILE, AT(1000), "largest"},
+     "goodput of a flow from its start to its end, or the run's: mean over flows", BOTH},
+    {"flow_goodput.min", rate, OF_RUN, PERCENTILE, AT(0), "smallest", BOTH},
+    {"flow_goodput.p10", rate, OF_RUN, PERCENTILE, AT(100), "10th percentile", BOTH},
+    {"flow_goodput.p50", rate, OF_RUN, PERCENTILE, AT(500), "median", BOTH},
+    {"flow_goodput.p90", rate, OF_RUN, PERCENTILE, AT(900), "90th percentile", BOTH},
+    {"flow_goodput.max", rate, OF_RUN, PERCENTILE, AT(1000), "largest", BOTH},
     {"flow.N.goodput", rate, OF_FLOW, COMPUTED, FUNCTION(listed_goodput),
-     "goodput of flow N (from 0, as they are listed), where there are at most 16"},
+     "goodput of flow N (from 0, as they are listed), where there are at most 16", BOTH},
     {"flow.N.lost_share", ratio, OF_FLOW, COMPUTED, FUNCTION(listed_lost_share),
      "of its time that flow N lost to PAUSEs for congestion that is not on its way"},
 
@@ -290,6 +365,29 @@ static const struct metric table[] = {
     {"workload.N.pair_goodput.p50", rate, OF_WORKLOAD, PAIR_PERCENTILE, AT(500), "median"},
     {"workload.N.pair_goodput.p90", rate, OF_WORKLOAD, PAIR_PERCENTILE, AT(900), "90th percentile"},
     {"workload.N.pair_goodput.max", rate, OF_WORKLOAD, PAIR_PERCENTILE, AT(1000), "largest"},
+    {"flow.N.rate", rate, OF_RATED, COMPUTED, FUNCTION(flow_rate),
+     "payload of flow N (from 0) delivered in the measured time, over that time; this and what "
+     "follows need measure.interval and at most 64 flows, and are meant for flows that do not end",
+     BOTH},
+    {"rate_gap.mean", rate, OF_RUN, COMPUTED, FUNCTION(rate_gap_mean),
+     "fastest flow's rate less the slowest's in a window of measure.interval, mean over windows",
+     BOTH},
+    {"rate_gap.of_means", rate, OF_RUN, COMPUTED, FUNCTION(rate_gap_of_means),
+     "largest flow.N.rate less the smallest", BOTH},
+    {"convergence.time", second, OF_RUN, COMPUTED, FUNCTION(convergence_time),
+     "from when on, to the end, the rates are within 10 % of the fair share of each other; left "
+     "out if they are not at the end",
+     BOTH},
+    {"convergence.reached", ratio, OF_RUN, COMPUTED, FUNCTION(convergence_reached),
+     "1 if there is such a time, 0 if not", BOTH},
+    {"convergence.first", second, OF_RUN, COMPUTED, FUNCTION(convergence_first),
+     "when they are for the first time", BOTH},
+    {"convergence.share", ratio, OF_RUN, COMPUTED, FUNCTION(convergence_share),
+     "windows in which they are, over all", BOTH},
+    {"flow.N.model_distance", rate, OF_RATED, COMPUTED, FUNCTION(flow_model_distance),
+     "with model: both, how far flow N's rate is from the fluid model's, mean over windows"},
+    {"model_distance", rate, OF_RUN, COMPUTED, FUNCTION(model_distance),
+     "mean over flows of these"},
 
     {"host_goodput.min", rate, OF_RUN, COMPUTED, FUNCTION(host_goodput_least),
      "payload delivered in order to a host, over the measured time: the smallest, of the hosts "
@@ -377,16 +475,35 @@ static const struct metric table[] = {
      "of its time that the worst off flow lost so"},
 
     {"queue.PORT.mean", byte, OF_PORT, COUNTER, QUEUE(mean_bytes),
-     "queue of a port in measure.queues, mean over time"},
+     "queue of a port in measure.queues, mean over time", BOTH},
+    {"queue.PORT.sd", byte, OF_PORT, REAL, QUEUE(deviation), "standard deviation over time", BOTH},
     {"queue.PORT.p50", byte, OF_PORT, COUNTER, QUEUE(percentile[OCHE_P50]),
-     "what it did not exceed for half of the time"},
-    {"queue.PORT.p90", byte, OF_PORT, COUNTER, QUEUE(percentile[OCHE_P90]), "for 90 % of it"},
-    {"queue.PORT.p99", byte, OF_PORT, COUNTER, QUEUE(percentile[OCHE_P99]), "for 99 % of it"},
-    {"queue.PORT.p99.9", byte, OF_PORT, COUNTER, QUEUE(percentile[OCHE_P999]), "for 99.9 % of it"},
-    {"queue.PORT.max", byte, OF_PORT, COUNTER, QUEUE(max_bytes), "the most there was in it"},
+     "what it did not exceed for half of the time", BOTH},
+    {"queue.PORT.p90", byte, OF_PORT, COUNTER, QUEUE(percentile[OCHE_P90]), "for 90 % of it", BOTH},
+    {"queue.PORT.p99", byte, OF_PORT, COUNTER, QUEUE(percentile[OCHE_P99]), "for 99 % of it", BOTH},
+    {"queue.PORT.p99.9", byte, OF_PORT, COUNTER, QUEUE(percentile[OCHE_P999]), "for 99.9 % of it",
+     BOTH},
+    {"queue.PORT.max", byte, OF_PORT, COUNTER, QUEUE(max_bytes), "the most there was in it", BOTH},
 
-    {"simulated_time", second, OF_RUN, PICOSECONDS, OUTCOME(simulated), "warm-up included"},
-    {"measured_time", second, OF_RUN, PICOSECONDS, TOTAL(measured), "after warm-up"},
+    {"thresholds.headroom", byte, OF_THRESHOLDS, REAL, THRESHOLD(headroom),
+     "buffer kept for a port and priority after a PAUSE (DCQCN sec 4), in the largest switch"},
+    {"thresholds.headroom_all", byte, OF_THRESHOLDS, REAL, THRESHOLD(headroom_all),
+     "of all its ports and priorities"},
+    {"thresholds.shared", byte, OF_THRESHOLDS, REAL, THRESHOLD(shared), "what is left to share"},
+    {"thresholds.static_pfc", byte, OF_THRESHOLDS, REAL, THRESHOLD(static_pfc),
+     "static t_PFC, of an ingress port and priority"},
+    {"thresholds.static_ecn", byte, OF_THRESHOLDS, REAL, THRESHOLD(static_ecn),
+     "queue up to which ECN is sure to act before that"},
+    {"thresholds.dynamic_pfc", byte, OF_THRESHOLDS, REAL, THRESHOLD(dynamic_pfc),
+     "dynamic t_PFC when all is free"},
+    {"thresholds.dynamic_ecn", byte, OF_THRESHOLDS, REAL, THRESHOLD(dynamic_ecn),
+     "queue up to which ECN is sure to act before the dynamic t_PFC"},
+    {"thresholds.resume", byte, OF_THRESHOLDS, REAL, THRESHOLD(resume),
+     "RESUME is sent so far below t_PFC"},
+    {"thresholds.frame", byte, OF_THRESHOLDS, REAL, THRESHOLD(frame), "largest frame"},
+
+    {"simulated_time", second, OF_RUN, PICOSECONDS, OUTCOME(simulated), "warm-up included", BOTH},
+    {"measured_time", second, OF_RUN, PICOSECONDS, TOTAL(measured), "after warm-up", BOTH},
     {"packet_hops", number, OF_RUN, COUNTER, TOTAL(hops), "packets times links, the whole run"},
 };
 
@@ -412,6 +529,11 @@ static unsigned how_many(enum subject of, const struct oche_outcome *outcome)
         return outcome->pair_count;
     case OF_WORKLOAD:
         return outcome->by_workload.count;
+    case OF_RATED:
+        return outcome->rates.flows < OCHE_OUTCOME_LISTED ? outcome->rates.flows
+                                                          : OCHE_OUTCOME_LISTED;
+    case OF_THRESHOLDS:
+        return outcome->has_thresholds;
     case SUBJECTS:
         break;
     }
@@ -513,9 +635,11 @@ static const char *subject_name(enum subject of, const struct oche_outcome *outc
     case OF_FLOW:
     case OF_PAIR:
     case OF_WORKLOAD:
+    case OF_RATED:
         snprintf(text, text_bytes, "%u", which);
         return text;
     case OF_RUN:
+    case OF_THRESHOLDS:
     case SUBJECTS:
         break;
     }
@@ -541,6 +665,8 @@ void oche_metrics_each(const struct oche_outcome *outcome, oche_metric_visit *vi
     char name[OCHE_METRIC_NAME_BYTES], subject[OCHE_METRIC_NAME_BYTES];
 
     for (size_t i = 0; i < COUNT_OF(table); i++) {
+        if (outcome->by_fluid && !table[i].by_fluid)
+            continue;
         for (unsigned which = 0; which < how_many(table[i].of, outcome); which++) {
             if (!is_there(table[i].of, outcome, which))
                 continue;
@@ -564,7 +690,7 @@ static bool can_be(enum subject of, const char *text, size_t length)
 
     if (of == OF_PORT)
         return length > 0;
-    if (of == OF_FLOW || of == OF_PAIR || of == OF_WORKLOAD) {
+    if (of == OF_FLOW || of == OF_PAIR || of == OF_WORKLOAD || of == OF_RATED) {
         size_t digits = strspn(text, "0123456789");
 
         return length > 0 && length <= 2 && digits >= length && (text[0] != '0' || length == 1);
@@ -626,7 +752,7 @@ const char *oche_metric_unit_named(const char *unit)
 
 bool oche_metric_check(const char *name, char *error, size_t error_bytes)
 {
-    const struct oche_outcome none = {.queue_count = 0};
+    const struct oche_outcome none = {.has_thresholds = true};
     char(*names)[OCHE_METRIC_NAME_BYTES] = NULL, subject[OCHE_METRIC_NAME_BYTES];
     const char *words[MOST_NAMES];
     size_t count = 0;

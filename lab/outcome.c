@@ -240,6 +240,52 @@ static void take_remark(struct oche_outcome *outcome, const struct oche_world *w
                  oche_figure_time(empty_rtt).text, remark);
 }
 
+/* The series of goodput that are flows', as one table. */
+static void take_rates(struct oche_outcome *outcome, const struct oche_world *world)
+{
+    const struct oche_world_config *config = oche_world_config(world);
+    uint32_t flows = oche_world_flows(world)->count, found = 0;
+    struct oche_rates *rates = &outcome->rates;
+
+    if (config->measure.interval == 0 || flows > OCHE_OUTCOME_RATED)
+        return;
+    for (uint32_t i = 0; i < oche_world_series_count(world) && found < flows; i++) {
+        struct oche_world_series series = oche_world_series(world, i);
+
+        if (strcmp(series.name, "goodput") != 0 || strncmp(series.entity, "flow ", 5) != 0)
+            continue;
+        if (found == 0) {
+            rates->windows = series.count;
+            rates->rates = calloc((size_t)flows * series.count + 1, sizeof(double));
+            OCHE_MUST(rates->rates != NULL);
+        }
+        if (series.count > 0)
+            memcpy(rates->rates + (size_t)found * series.count, series.values,
+                   series.count * sizeof(double));
+        found++;
+    }
+    rates->flows = rates->windows > 0 ? found : 0;
+    rates->from_s = (double)config->run.warmup / (double)OCHE_SEC;
+    rates->window_s = (double)config->measure.interval / (double)OCHE_SEC;
+}
+
+static void take_thresholds(struct oche_outcome *outcome, const struct oche_world *world)
+{
+    const struct oche_topology *topology = oche_world_topology(world);
+    struct oche_switch_port_config ports[OCHE_MAX_PORTS];
+    struct oche_switch_config config;
+    uint32_t largest = 0;
+
+    if (topology->switch_count == 0)
+        return;
+    for (uint32_t i = 1; i < topology->switch_count; i++)
+        if (topology->nodes[topology->host_count + i].port_count >
+            topology->nodes[topology->host_count + largest].port_count)
+            largest = i;
+    oche_world_switch_config(world, largest, &config, ports);
+    outcome->has_thresholds = oche_thresholds(&config, &outcome->thresholds);
+}
+
 void oche_outcome_take(struct oche_outcome *outcome, struct oche_world *world, const char *label,
                        double wall_s)
 {
@@ -262,6 +308,8 @@ void oche_outcome_take(struct oche_outcome *outcome, struct oche_world *world, c
     take_ports(outcome, world);
     take_queues(outcome, world);
     oche_by_workload_take(&outcome->by_workload, world, outcome->totals.measured);
+    take_rates(outcome, world);
+    take_thresholds(outcome, world);
     oche_pathologies_take(&outcome->pathologies, world);
 }
 
@@ -274,6 +322,9 @@ void oche_outcome_free(struct oche_outcome *outcome)
     oche_pathologies_free(&outcome->pathologies);
     oche_by_workload_free(&outcome->by_workload);
     free(outcome->queues);
+    free(outcome->rates.rates);
+    free(outcome->model.rates);
+    outcome->rates = outcome->model = (struct oche_rates){.flows = 0};
     outcome->queues = NULL;
     outcome->queue_count = 0;
 }

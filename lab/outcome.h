@@ -13,6 +13,8 @@
 #include "sim/measure/marks.h"
 #include "sim/measure/pauses.h"
 #include "sim/measure/queue_occupancy.h"
+#include "sim/measure/rate_gap.h"
+#include "sim/measure/thresholds.h"
 #include "sim/measure/utilisation.h"
 #include "sim/world/world.h"
 
@@ -20,6 +22,7 @@
 #define OCHE_OUTCOME_SHORT      (OCHE_OUTCOME_SIZES + 1) /* and one for the short ones */
 #define OCHE_OUTCOME_ROWS       (OCHE_OUTCOME_SHORT + 1)
 #define OCHE_OUTCOME_LISTED     16
+#define OCHE_OUTCOME_RATED      64 /* so many flows have rates */
 #define OCHE_OUTCOME_NAME_BYTES (2 * OCHE_TOPOLOGY_NAME_BYTES)
 
 struct oche_outcome_queue {
@@ -48,6 +51,7 @@ struct oche_outcome_flow {
 };
 
 struct oche_outcome {
+    bool by_fluid;      /* not a world's: only what a fluid model has too (lab/fluid_outcome.h) */
     char label[64];     /* "dcqcn": of several runs, which */
     char topology[256]; /* one line */
     char scheme[64], recovery[64];
@@ -75,6 +79,17 @@ struct oche_outcome {
      * started. Bits per second; -1: there are none.
      */
     double host_goodput_least, host_goodput_most, host_jain;
+
+    /*
+     * By window of measure.interval, of the first OCHE_OUTCOME_RATED flows at most, payload; no
+     * flows without the interval, or where there are more. `model` is the same by the fluid model;
+     * no flows: was not asked for.
+     */
+    struct oche_rates rates, model;
+
+    /* Of the switch with the most ports, the first of them. */
+    struct oche_thresholds thresholds;
+    bool has_thresholds;
 
     /* Links and switches. */
     struct oche_utilisation_row utilisation[OCHE_PLACES];

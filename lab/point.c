@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "lab/fluid_outcome.h"
 #include "lab/metrics.h"
 #include "sim/measure/percentile.h"
 #include "sim/scenario/scenario.h"
@@ -56,38 +57,80 @@ static void fail(struct oche_point_result *result, const char *error)
     OCHE_MUST(result->error != NULL);
 }
 
-static void take(struct oche_point_result *result, struct oche_world *world, double wall_s)
+static void take(struct oche_point_result *result, const struct oche_outcome *outcome)
 {
     static const struct {
         const char *name, *unit;
     } distributions[OCHE_OUTCOME_SAMPLES] = {[OCHE_SAMPLES_FCT] = {"fct", "s"},
                                              [OCHE_SAMPLES_SLOWDOWN] = {"slowdown", "ratio"},
                                              [OCHE_SAMPLES_GOODPUT] = {"goodput", "bps"}};
+
+    oche_metrics_each(outcome, add_metric, result);
+    result->distributions = calloc(OCHE_OUTCOME_SAMPLES, sizeof(*result->distributions));
+    OCHE_MUST(result->distributions != NULL);
+    for (unsigned i = 0; i < OCHE_OUTCOME_SAMPLES; i++)
+        add_distribution(result, distributions[i].name, distributions[i].unit,
+                         &outcome->samples[i]);
+}
+
+static void take_packets(struct oche_point_result *result, const struct oche_scenario *scenario,
+                         struct oche_world *world, double wall_s)
+{
+    char error[OCHE_SCENARIO_ERROR_BYTES];
     struct oche_outcome outcome;
 
     oche_outcome_take(&outcome, world, "", wall_s);
     result->hash = outcome.totals.hash;
-    result->wall_s = wall_s;
     char *deadlock = oche_pathologies_deadlock_line(&outcome.pathologies);
 
-    if (deadlock != NULL) {
+    if (deadlock != NULL)
         fail(result, deadlock);
-        free(deadlock);
-        oche_outcome_free(&outcome);
+    else if (scenario->model == OCHE_MODEL_BOTH &&
+             !oche_fluid_outcome_add(&outcome, scenario, error, sizeof(error)))
+        fail(result, error);
+    else
+        take(result, &outcome);
+    free(deadlock);
+    oche_outcome_free(&outcome);
+}
+
+static void run_packets(struct oche_point_result *result, const struct oche_scenario *scenario)
+{
+    char error[OCHE_SCENARIO_ERROR_BYTES], message[OCHE_SCENARIO_ERROR_BYTES];
+    struct oche_world *world = oche_world_create(&scenario->config, message, sizeof(message));
+
+    if (world == NULL) {
+        oche_scenario_place(scenario, message, error, sizeof(error));
+        fail(result, error);
         return;
     }
-    oche_metrics_each(&outcome, add_metric, result);
-    result->distributions = calloc(OCHE_OUTCOME_SAMPLES, sizeof(*result->distributions));
-    OCHE_MUST(result->distributions != NULL);
-    for (unsigned i = 0; i < OCHE_OUTCOME_SAMPLES; i++)
-        add_distribution(result, distributions[i].name, distributions[i].unit, &outcome.samples[i]);
+    double begun = monotonic_s();
+
+    oche_world_run(world, NULL, NULL);
+    result->wall_s = monotonic_s() - begun;
+    take_packets(result, scenario, world, result->wall_s);
+    oche_world_free(world);
+}
+
+static void run_fluid(struct oche_point_result *result, const struct oche_scenario *scenario)
+{
+    char error[OCHE_SCENARIO_ERROR_BYTES];
+    struct oche_outcome outcome;
+    double begun = monotonic_s();
+
+    if (!oche_fluid_outcome_take(&outcome, scenario, error, sizeof(error))) {
+        fail(result, error);
+        return;
+    }
+    result->wall_s = monotonic_s() - begun;
+    take(result, &outcome);
     oche_outcome_free(&outcome);
 }
 
 void oche_point_run(const char *path, const char *const *sets, size_t set_count,
                     struct oche_point_result *result)
 {
-    char error[OCHE_SCENARIO_ERROR_BYTES], message[OCHE_SCENARIO_ERROR_BYTES];
+    char error[OCHE_SCENARIO_ERROR_BYTES];
 
     *result = (struct oche_point_result){.status = OCHE_POINT_DONE};
     struct oche_scenario *scenario =
@@ -98,18 +141,12 @@ void oche_point_run(const char *path, const char *const *sets, size_t set_count,
         return;
     }
     result->seed = scenario->config.seed;
-    struct oche_world *world = oche_world_create(&scenario->config, message, sizeof(message));
-
-    if (world == NULL) {
-        oche_scenario_place(scenario, message, error, sizeof(error));
+    if (!oche_fluid_outcome_check(scenario, error, sizeof(error)))
         fail(result, error);
-    } else {
-        double begun = monotonic_s();
-
-        oche_world_run(world, NULL, NULL);
-        take(result, world, monotonic_s() - begun);
-        oche_world_free(world);
-    }
+    else if (scenario->model == OCHE_MODEL_FLUID)
+        run_fluid(result, scenario);
+    else
+        run_packets(result, scenario);
     oche_scenario_close(scenario);
 }
 

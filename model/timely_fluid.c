@@ -33,10 +33,12 @@
                "size of every packet, on the line"), \
         TIME(delay, 4 * OCHE_US, 100 * OCHE_NS, "REFERENCE B.3", \
              "of an empty path, there and back"), \
-        TIME(t_low, 50 * OCHE_US, OCHE_NS, "REFERENCE B.2", "queueing below it: rates rise"), \
-        TIME(t_high, 500 * OCHE_US, OCHE_NS, "REFERENCE B.2", "queueing above it: rates fall"), \
+        TIME(t_low, 50 * OCHE_US, OCHE_NS, "REFERENCE B.2", "RTT below it: rates rise"), \
+        TIME(t_high, 500 * OCHE_US, OCHE_NS, "REFERENCE B.2", "RTT above it: rates fall"), \
         TIME(min_rtt, 20 * OCHE_US, OCHE_NS, "REFERENCE B.2", \
              "unit of the gradient, least time between two looks"), \
+        TIME(base_rtt, 0, 0, "REFERENCE B.3", \
+             "round trip of an empty path, as far as thresholds count it; 0: queueing alone"), \
         NUMBER(segment_bytes, "segment", OCHE_UNIT_BYTES, 16000, 1, 1 << 30, "REFERENCE B.3", \
                "a flow looks once a segment"), \
         NUMBER(delta_bps, "delta", OCHE_UNIT_BPS, 10 * OCHE_MBPS, 1, 1000 * OCHE_GBPS, \
@@ -67,6 +69,7 @@ struct oche_timely_model oche_timely_model(const struct oche_timely_params *para
         .t_low = (double)params->t_low / second,
         .t_high = (double)params->t_high / second,
         .min_rtt = (double)params->min_rtt / second,
+        .base_rtt = (double)params->base_rtt / second,
         .segment = (double)params->segment_bytes,
         .delta = (double)params->delta_bps,
         .beta = params->beta,
@@ -79,6 +82,9 @@ const char *oche_timely_params_check(const struct oche_timely_params *params)
 {
     if (params->t_low >= params->t_high)
         return "t_low: is not below t_high; make it less";
+    if (params->base_rtt >= params->t_low)
+        return "base_rtt: is not below t_low, so no queue is short enough for rates to rise; make "
+               "it less";
     if (params->delta_bps > params->capacity_bps)
         return "delta: is above capacity; make it a small part of that";
     return NULL;
@@ -168,19 +174,18 @@ static double find_age(struct timely *t, const struct oche_ode *ode, double time
     return t->late = find_age_surely(t, ode, time);
 }
 
-/* How much a look changes the rate; `queueing` in seconds. */
-static double change(const struct oche_timely_model *m, double rate, double gradient,
-                     double queueing)
+/* How much a look changes the rate; `rtt` in seconds. */
+static double change(const struct oche_timely_model *m, double rate, double gradient, double rtt)
 {
-    if (queueing < m->t_low)
+    if (rtt < m->t_low)
         return m->delta;
-    if (queueing > m->t_high)
-        return -m->beta * (1 - m->t_high / queueing) * rate;
+    if (rtt > m->t_high)
+        return -m->beta * (1 - m->t_high / rtt) * rate;
     if (!m->patched)
         return gradient <= 0 ? m->delta : -m->beta * gradient * rate;
     double weight = fmin(fmax((gradient / m->gradient_limit + 1) / 2, 0), 1);
 
-    return m->delta * (1 - weight) - rate * m->beta * weight * (queueing - m->t_low) / m->t_low;
+    return m->delta * (1 - weight) - rate * m->beta * weight * (rtt - m->t_low) / m->t_low;
 }
 
 static void slope(void *context, const struct oche_ode *ode, double time, const double *state,
@@ -202,7 +207,7 @@ static void slope(void *context, const struct oche_ode *ode, double time, const 
             continue;
         }
         oche_ode_past(ode, time, late + interval, 0, 1, &before);
-        out[1 + i] = change(m, rate, gradient, 8 * seen / m->capacity) / interval;
+        out[1 + i] = change(m, rate, gradient, 8 * seen / m->capacity + m->base_rtt) / interval;
         out[1 + n + i] =
             m->ewma / interval * (8 * (seen - before) / (m->capacity * m->min_rtt) - gradient);
     }
@@ -265,7 +270,8 @@ struct oche_fluid *oche_timely_fluid_create(const struct oche_timely_model *mode
 
 /*
  * Around it, with r and g of all flows alike and the queue q, at rate R, interval tau, delay t',
- * weight 1/2 whose slope is 1 / (2 limit), and (q* - q') / q' = delta / (beta R):
+ * weight 1/2 whose slope is 1 / (2 limit), and (q* + base - q') / q' = delta / (beta R), base being
+ * what base_rtt is in bytes:
  *
  *     r' = (-delta g / limit - delta r / (2 R) - beta R q(t-t') / (2 q')) / tau
  *     g' = (a / tau) ((q(t-t') - q(t-t'-tau)) 8 / (C min_rtt) - g),   q' = N r / 8
@@ -315,10 +321,12 @@ struct oche_timely_point oche_timely_fixed_point(const struct oche_timely_model 
     double aim = model->t_low * model->capacity / 8;
     struct oche_timely_point point = {
         .rate_bps = model->capacity / flows,
-        .queue = aim * (1 + flows * model->delta / (model->beta * model->capacity)),
+        .queue = aim * (1 + flows * model->delta / (model->beta * model->capacity)) -
+                 model->base_rtt * model->capacity / 8,
     };
 
-    point.exists = model->patched && 8 * point.queue < model->t_high * model->capacity;
+    point.exists = model->patched && point.queue > 0 &&
+                   8 * point.queue < (model->t_high - model->base_rtt) * model->capacity;
     if (!point.exists)
         return point;
     struct linear l = {.model = model,

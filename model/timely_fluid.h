@@ -9,6 +9,9 @@
  * packet met of which a flow hears now. Where a queue grows by the capacity or more, such feedback
  * would never come. Here the packet's own queue counts; at a fixed point both are the same.
  *
+ * Thresholds are compared with queueing and base_rtt, which is 0 in the published model; a NIC
+ * measures the whole round trip.
+ *
  * Original: between t_low and t_high the rate rises while the gradient is 0 or less, so there is no
  * fixed point. Patched: rise and fall are weighted by the gradient, and the fall follows the
  * queue's distance from t_low: one fixed point.
@@ -25,7 +28,7 @@
 struct oche_timely_params {
     uint64_t capacity_bps, packet_bytes;
     oche_time delay; /* of an empty path, there and back */
-    oche_time t_low, t_high, min_rtt;
+    oche_time t_low, t_high, min_rtt, base_rtt;
     uint64_t segment_bytes, delta_bps;
     double beta, ewma, gradient_limit; /* the last for the patched model only */
 };
@@ -35,7 +38,7 @@ extern const struct oche_param_table oche_timely_params, oche_timely_patched_par
 struct oche_timely_model {
     bool patched;
     double capacity, packet, delay;
-    double t_low, t_high, min_rtt, segment, delta;
+    double t_low, t_high, min_rtt, base_rtt, segment, delta;
     double beta, ewma, gradient_limit;
 };
 struct oche_timely_model oche_timely_model(const struct oche_timely_params *params, bool patched);
@@ -51,7 +54,7 @@ struct oche_fluid *oche_timely_fluid_create(const struct oche_timely_model *mode
 /* The fixed point of patched TIMELY, at which all flows have capacity / flows. */
 struct oche_timely_point {
     double rate_bps, queue;    /* bytes */
-    bool exists;               /* the model is patched, and the queue is below t_high */
+    bool exists;               /* the model is patched, and the queue is between 0 and t_high */
     struct oche_margin margin; /* of the loop that the queue closes */
     int unstable_roots;        /* 0: stable; -1: on the edge */
     double decay_s;            /* in this time a difference between two rates falls to 1/e */

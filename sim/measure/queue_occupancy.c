@@ -2,6 +2,8 @@
 /* Time-weighted queue occupancy: see the header. */
 #include "sim/measure/queue_occupancy.h"
 
+#include <math.h>
+
 /* Time spent at a step, with the interval that is still open. */
 static oche_time time_at(const struct oche_queue_watch *watch, oche_time now, uint32_t step)
 {
@@ -21,6 +23,21 @@ static oche_time total_time(const struct oche_queue_watch *watch, oche_time now)
     for (uint32_t step = 0; step < watch->steps; step++)
         total += time_at(watch, now, step);
     return total;
+}
+
+/* Around the mean; in a second pass, so that a steady long queue does not lose its digits. */
+static double deviation(const struct oche_queue_watch *watch, oche_time now, double mean)
+{
+    double sum = 0, total = 0;
+
+    for (uint32_t step = 0; step < watch->steps; step++) {
+        double time = (double)time_at(watch, now, step);
+        double apart = (double)(step * watch->step_bytes) - mean;
+
+        sum += time * apart * apart;
+        total += time;
+    }
+    return sqrt(sum / total);
 }
 
 struct oche_queue_occupancy oche_queue_occupancy(const struct oche_queue_watch *watch,
@@ -46,6 +63,7 @@ struct oche_queue_occupancy oche_queue_occupancy(const struct oche_queue_watch *
             occupancy.percentile[p] = step + 1 == watch->steps ? watch->max_bytes : bytes;
     }
     occupancy.mean_bytes = (uint64_t)(weighted / occupancy.watched);
+    occupancy.deviation = deviation(watch, now, (double)weighted / (double)occupancy.watched);
     return occupancy;
 }
 

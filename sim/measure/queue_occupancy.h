@@ -13,6 +13,7 @@
 struct oche_queue_occupancy {
     oche_time watched;   /* in all */
     uint64_t mean_bytes; /* of the rounded occupancies; the last step counts as its beginning */
+    double deviation;    /* standard, of the same */
     uint64_t max_bytes;  /* exact */
     uint64_t percentile[OCHE_PERCENTILES]; /* max_bytes when it lies in the histogram's last step */
 };

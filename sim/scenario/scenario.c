@@ -12,7 +12,10 @@
 struct head {
     const char *name, *description;
     uint64_t seed;
+    uint32_t model; /* enum oche_scenario_model */
 };
+
+static const char *const models[] = {"packets", "fluid", "both", NULL};
 
 static const struct oche_param head_params[] = {
     {.name = "name",
@@ -29,6 +32,14 @@ static const struct oche_param head_params[] = {
      .preset.u = 1,
      .maximum.u = OCHE_MOST_SEED,
      .help = "names every random stream of the run"},
+    {.name = "model",
+     .unit = OCHE_UNIT_CHOICE,
+     .offset = offsetof(struct head, model),
+     .choices = models,
+     .where = "DCQCN sec 5.1",
+     .help =
+         "what a sweep computes a point by: packets, the fluid model of the congestion control, "
+         "or packets and how far the model is from them"},
 };
 static const struct oche_param_table head_table = {
     .params = head_params, .count = COUNT_OF(head_params), .struct_bytes = sizeof(struct head)};
@@ -181,6 +192,7 @@ static void fill_config(struct oche_scenario *scenario)
     if (scenario->name == NULL || scenario->name[0] == '\0')
         scenario->name = name_of_file(scenario->document);
     scenario->description = head->description;
+    scenario->model = (enum oche_scenario_model)head->model;
     scenario->config = (struct oche_world_config){
         .seed = head->seed,
         .threads = 1,

@@ -3,7 +3,7 @@
  * A scenario: a YAML file and overrides, bound to the parameter tables of everything that has
  * parameters, as the configuration of a world.
  *
- *     name, description, seed, duration, warmup, …   at the root
+ *     name, description, seed, model, duration, warmup, …   at the root
  *     topology: {type: clos, …}
  *     switch: {…}   host: {…}
  *     congestion_control: dcqcn      (or a map: {name: dcqcn, g: 1/256})
@@ -27,12 +27,20 @@ struct oche_schema {
 };
 void oche_schema_make(struct oche_schema *schema);
 
+/* By what a point of a sweep is computed. The world is always one of packets. */
+enum oche_scenario_model {
+    OCHE_MODEL_PACKETS,
+    OCHE_MODEL_FLUID,
+    OCHE_MODEL_BOTH, /* packets, and how far the fluid model is from them */
+};
+
 struct oche_scenario {
     struct oche_document *document;
     struct oche_schema schema;
     struct oche_bindings bindings;
     const char *name;                /* as given, or the file's name without folder and ending */
     const char *description;         /* or NULL */
+    enum oche_scenario_model model;
     struct oche_world_config config; /* threads 1, no taps; points into this object */
 };
 

@@ -23,7 +23,7 @@ ARROWS = {
     "device": ["device/", "core/"],
     "results": ["results/", "core/base.h", "core/param.h"],
     "rogue": ["rogue/", "core/base.h", "core/param.h", "core/random.h"],
-    "lab": ["lab/", "sim/", "results/", "core/"],
+    "lab": ["lab/", "sim/", "model/", "results/", "core/"],
     "model": ["model/", "core/"],
     "cli": ["cli/", "lab/", "model/", "core/", "fabric/", "sim/", "device/", "results/", "rogue/"],
 }
@@ -163,6 +163,8 @@ def self_test():
         "sim/lab.c": ('#include "lab/point.h"\n', "must not include lab/point.h"),
         "lab/good.c": ('#include "sim/world/world.h"\n#include "results/store.h"\n', None),
         "lab/device.c": ('#include "device/loop.h"\n', "must not include device/loop.h"),
+        "lab/model.c": ('#include "model/fluid.h"\n', None),
+        "model/lab.c": ('#include "lab/point.h"\n', "must not include lab/point.h"),
         "lab/cli.c": ('#include "cli/summary.h"\n', "must not include cli/summary.h"),
         "model/good.c": ('#include "core/cc/cc.h"\n#include <math.h>\n', None),
         "model/sim.c": ('#include "sim/world/world.h"\n', "must not include sim/world/world.h"),

@@ -4,12 +4,12 @@
  * they come from. DCQCN's are those of core/cc's dcqcn and of the switch, so far as the model has
  * them.
  */
-#ifndef OCHE_CLI_FLUID_MODEL_H
-#define OCHE_CLI_FLUID_MODEL_H
+#ifndef OCHE_LAB_FLUID_MODEL_H
+#define OCHE_LAB_FLUID_MODEL_H
 
 #include <stdio.h>
 
-#include "fabric/switch.h"
+#include "sim/world/config.h"
 #include "model/dcqcn_fluid.h"
 #include "model/timely_fluid.h"
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/fluid_flows.h"
+#include "lab/fluid_flows.h"
 
 static void expect(const char *text, size_t entries, const struct oche_fluid_flow *want)
 {

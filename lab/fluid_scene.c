@@ -6,12 +6,13 @@
  * CNP to the sender, and as a slower flow back to that switch; of several senders, the furthest
  * one's. Flows are greedy: they never end.
  */
-#include "cli/fluid_scenario.h"
+#include "lab/fluid_scene.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "core/wire/opcode.h"
+#include "sim/scenario/units.h"
 #include "sim/world/world.h"
 
 enum oche_fluid_name oche_fluid_scene_model(const struct oche_scenario *scenario)
@@ -38,19 +39,53 @@ static bool is_given(const struct oche_bound *bound, const char *name)
            oche_yaml_find(bound->node, name) != NULL;
 }
 
-static bool take_parameters(struct oche_fluid_scene *scene, struct oche_fluid_model *model,
-                            const struct oche_scenario *scenario, char *error, size_t error_bytes)
+/* Of a TIMELY, what the model has under the same name; false if it can not be that. */
+static bool take_timely(struct oche_fluid_model *model, const struct oche_bound *scheme,
+                        const struct oche_document *document, char *error, size_t error_bytes)
 {
-    const struct oche_bound *scheme = oche_bindings_find(&scenario->bindings, "congestion_control");
+    for (size_t i = 0; i < model->row_count; i++) {
+        const struct oche_param *to = model->rows[i].param;
+        const struct oche_param *from = oche_param_find(scheme->table, to->name);
+        char range[256], message[512];
 
-    if (model->name != OCHE_FLUID_DCQCN || scheme->table != &oche_cc_find("dcqcn")->table)
-        return true; /* the link and the flows are what is wanted of it */
+        if (from == NULL)
+            continue;
+        union oche_value value = oche_param_get(from, scheme->values);
+
+        OCHE_MUST(from->unit == to->unit);
+        if (!oche_param_in_range(to, value)) {
+            oche_value_range(to, range, sizeof(range));
+            snprintf(message, sizeof(message), "%s: the fluid model takes %s", to->name, range);
+            return oche_bound_fail(document, scheme, message, error, error_bytes);
+        }
+        oche_param_set(to, model->rows[i].values, value);
+    }
+    return true;
+}
+
+static bool take_dcqcn(struct oche_fluid_model *model, const struct oche_scenario *scenario,
+                       const struct oche_bound *scheme, char *error, size_t error_bytes)
+{
     if (!scenario->config.switches.ecn)
         return oche_bound_fail(
             scenario->document, oche_bindings_find(&scenario->bindings, "switch"),
             "ecn: is false, and the model answers marks; set it to true", error, error_bytes);
     model->switches = scenario->config.switches;
     memcpy(model->scheme, scheme->values, scheme->table->struct_bytes);
+    return true;
+}
+
+static bool take_parameters(struct oche_fluid_scene *scene, struct oche_fluid_model *model,
+                            const struct oche_scenario *scenario, char *error, size_t error_bytes)
+{
+    const struct oche_bound *scheme = oche_bindings_find(&scenario->bindings, "congestion_control");
+
+    if (oche_fluid_scene_model(scenario) != model->name)
+        return true; /* the link and the flows are what is wanted of it */
+    if (!(model->name == OCHE_FLUID_DCQCN
+              ? take_dcqcn(model, scenario, scheme, error, error_bytes)
+              : take_timely(model, scheme, scenario->document, error, error_bytes)))
+        return false;
     for (size_t i = 0; i < scheme->table->count; i++) {
         const char *name = scheme->table->params[i].name;
 
@@ -63,8 +98,8 @@ static bool take_parameters(struct oche_fluid_scene *scene, struct oche_fluid_mo
 /* ---- flows ---- */
 
 /* The host that is asked for, or the only receiver; UINT32_MAX and an error if there is none. */
-static uint32_t find_receiver(const struct oche_world *world, const char *name, char *error,
-                              size_t error_bytes)
+static uint32_t find_receiver(const struct oche_world *world, const char *name, const char *remedy,
+                              char *error, size_t error_bytes)
 {
     const struct oche_topology *topology = oche_world_topology(world);
     const struct oche_flows *flows = oche_world_flows(world);
@@ -83,9 +118,8 @@ static uint32_t find_receiver(const struct oche_world *world, const char *name, 
             continue;
         if (found != UINT32_MAX && receiver != found) {
             snprintf(error, error_bytes,
-                     "workload[0]: flows go to %s and %s, and the model has one bottleneck; choose "
-                     "with --receiver",
-                     topology->nodes[found].name, topology->nodes[receiver].name);
+                     "workload[0]: flows go to %s and %s, and the model has one bottleneck; %s",
+                     topology->nodes[found].name, topology->nodes[receiver].name, remedy);
             return UINT32_MAX;
         }
         found = receiver;
@@ -166,14 +200,37 @@ static bool take_flows(struct oche_fluid_scene *scene, const struct oche_world *
     return false;
 }
 
+/*
+ * Thresholds of a NIC count the round trip, less what a packet takes to leave it; the model's own
+ * default, queueing alone, is kept where thresholds are not the scenario's.
+ */
+static void take_base_rtt(struct oche_fluid_model *model, const struct oche_world *world,
+                          uint32_t receiver, uint32_t line_bytes, oche_time delay)
+{
+    const struct oche_flows *flows = oche_world_flows(world);
+    const struct oche_topology *topology = oche_world_topology(world);
+    oche_time leaving = OCHE_NEVER;
+
+    if (model->name == OCHE_FLUID_DCQCN ||
+        strcmp(oche_world_config(world)->cc->name, oche_fluid_names[model->name]) != 0)
+        return;
+    for (uint32_t i = 0; i < flows->count; i++)
+        if (flows->plan[i].dst == receiver)
+            leaving = oche_time_min(
+                leaving, oche_time_of_bytes(
+                             line_bytes,
+                             oche_topology_port_link(topology, flows->plan[i].src, 0)->rate_bps));
+    model->timely_params.base_rtt = delay > leaving ? delay - leaving : 0;
+}
+
 static bool take_world(struct oche_fluid_scene *scene, struct oche_fluid_model *model,
-                       const struct oche_world *world, const char *receiver_name, char *error,
-                       size_t error_bytes)
+                       const struct oche_world *world, const char *receiver_name,
+                       const char *remedy, char *error, size_t error_bytes)
 {
     const struct oche_topology *topology = oche_world_topology(world);
     struct oche_switch_port_config ports[OCHE_MAX_PORTS];
     struct oche_switch_config config;
-    uint32_t receiver = find_receiver(world, receiver_name, error, error_bytes);
+    uint32_t receiver = find_receiver(world, receiver_name, remedy, error, error_bytes);
     oche_time delay;
 
     if (receiver == UINT32_MAX)
@@ -193,22 +250,36 @@ static bool take_world(struct oche_fluid_scene *scene, struct oche_fluid_model *
     model->timely_params.capacity_bps = capacity;
     model->timely_params.packet_bytes = line_bytes;
     model->timely_params.delay = delay;
+    take_base_rtt(model, world, receiver, line_bytes, delay);
+    scene->payload_share = (double)oche_world_config(world)->hosts.mtu_bytes / (double)line_bytes;
+    scene->all_flows = scene->flows.total == oche_world_flows(world)->count;
+    for (uint32_t i = 0; i < oche_world_watch_count(world); i++) {
+        const char *name;
+
+        oche_world_watch(world, i, &name);
+        scene->queue_watched |= strcmp(name, scene->bottleneck) == 0;
+    }
     return true;
 }
 
 bool oche_fluid_scene_take(struct oche_fluid_scene *scene, struct oche_fluid_model *model,
-                           const struct oche_scenario *scenario, const char *receiver, char *error,
-                           size_t error_bytes)
+                           const struct oche_scenario *scenario, const char *receiver,
+                           const char *remedy, char *error, size_t error_bytes)
 {
     char message[OCHE_SCENARIO_ERROR_BYTES];
 
-    *scene = (struct oche_fluid_scene){.duration_s = (double)scenario->config.run.duration /
-                                                     (double)OCHE_SEC};
+    const struct oche_world_config *config = &scenario->config;
+
+    *scene = (struct oche_fluid_scene){
+        .duration_s = (double)config->run.duration / (double)OCHE_SEC,
+        .warmup_s = (double)config->run.warmup / (double)OCHE_SEC,
+        .interval_s = (double)config->measure.interval / (double)OCHE_SEC,
+    };
     if (!take_parameters(scene, model, scenario, error, error_bytes))
         return false;
     struct oche_world *world = oche_world_create(&scenario->config, message, sizeof(message));
-    bool fine =
-        world != NULL && take_world(scene, model, world, receiver, message, sizeof(message));
+    bool fine = world != NULL &&
+                take_world(scene, model, world, receiver, remedy, message, sizeof(message));
 
     oche_world_free(world);
     if (!fine) {

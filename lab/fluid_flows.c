@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading --flows. */
-#include "cli/fluid_flows.h"
+#include "lab/fluid_flows.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The models of `oche fluid`, and their keys. */
-#include "cli/fluid_model.h"
+#include "lab/fluid_model.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The flows of a fluid model, as they are written: "2", "40Gbps,5Gbps@10ms", "8x10Gbps". */
-#ifndef OCHE_CLI_FLUID_FLOWS_H
-#define OCHE_CLI_FLUID_FLOWS_H
+#ifndef OCHE_LAB_FLUID_FLOWS_H
+#define OCHE_LAB_FLUID_FLOWS_H
 
 #include "model/fluid.h"
 

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Gaps between rates: see the header. */
+#include "sim/measure/rate_gap.h"
+
+#include <math.h>
+
+#include "core/base.h"
+
+static double at(const struct oche_rates *rates, uint32_t flow, uint32_t window)
+{
+    return rates->rates[(size_t)flow * rates->windows + window];
+}
+
+double oche_rates_mean(const struct oche_rates *rates, uint32_t flow)
+{
+    double sum = 0;
+
+    OCHE_MUST(flow < rates->flows && rates->windows > 0);
+    for (uint32_t w = 0; w < rates->windows; w++)
+        sum += at(rates, flow, w);
+    return sum / rates->windows;
+}
+
+/* Fastest less slowest in a window; *mean is that of all. */
+static double gap_in(const struct oche_rates *rates, uint32_t window, double *mean)
+{
+    double least = INFINITY, most = 0, sum = 0;
+
+    for (uint32_t f = 0; f < rates->flows; f++) {
+        double rate = at(rates, f, window);
+
+        least = fmin(least, rate);
+        most = fmax(most, rate);
+        sum += rate;
+    }
+    *mean = sum / rates->flows;
+    return most - least;
+}
+
+struct oche_rate_gap oche_rate_gap(const struct oche_rates *rates)
+{
+    struct oche_rate_gap gap = {.first = rates->windows, .since = rates->windows};
+    double least = INFINITY, most = 0;
+
+    if (rates->flows == 0 || rates->windows == 0)
+        return gap;
+    for (uint32_t w = rates->windows; w-- > 0;) {
+        double mean, here = gap_in(rates, w, &mean);
+
+        gap.mean += here / rates->windows;
+        if (!(here < OCHE_EQUAL_SHARE * mean))
+            continue;
+        gap.equal++;
+        gap.first = w;
+        if (gap.since == w + 1)
+            gap.since = w;
+    }
+    for (uint32_t f = 0; f < rates->flows; f++) {
+        double mean = oche_rates_mean(rates, f);
+
+        least = fmin(least, mean);
+        most = fmax(most, mean);
+    }
+    gap.of_means = most - least;
+    return gap;
+}
+
+double oche_rates_apart(const struct oche_rates *a, const struct oche_rates *b, uint32_t flow)
+{
+    double sum = 0;
+
+    OCHE_MUST(a->windows == b->windows && a->windows > 0 && flow < a->flows && flow < b->flows);
+    for (uint32_t w = 0; w < a->windows; w++)
+        sum += fabs(at(a, flow, w) - at(b, flow, w));
+    return sum / a->windows;
+}
