@@ -135,12 +135,13 @@ static double passed_on(const struct oche_fluid_summary *sum, const struct oche_
 static bool run_window(struct watch *watch, struct oche_fluid *fluid, struct oche_rates *rates,
                        uint32_t window)
 {
-    double from = rates->from_s + window * rates->window_s;
+    double until = rates->from_s + (window + 1) * rates->window_s;
     uint32_t flow = 0;
 
-    oche_fluid_summary_begin(&watch->window, fluid, from);
+    /* From where the last one ended, to the bit: else what was in the queue then is not known. */
+    oche_fluid_summary_begin(&watch->window, fluid, oche_fluid_time(fluid));
     watch->in_window = true;
-    bool fine = oche_fluid_run(fluid, from + rates->window_s, observe, watch);
+    bool fine = oche_fluid_run(fluid, until, observe, watch);
 
     watch->in_window = false;
     oche_fluid_summary_end(&watch->window, fluid);

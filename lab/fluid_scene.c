@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A scenario as a fluid model sees it. The bottleneck is the link to the receiver. Packets are as
- * long as a full one is on the line, since that is what the byte counter and rates count. The
+ * long as a full one in the middle of a message is on the line, since that is what the byte counter
+ * and rates count. The
  * delay is a round trip of the empty path: from the mark at the last switch to the receiver, as a
  * CNP to the sender, and as a slower flow back to that switch; of several senders, the furthest
  * one's. Flows are greedy: they never end.
@@ -228,15 +229,15 @@ static bool take_world(struct oche_fluid_scene *scene, struct oche_fluid_model *
                        const char *remedy, char *error, size_t error_bytes)
 {
     const struct oche_topology *topology = oche_world_topology(world);
-    struct oche_switch_port_config ports[OCHE_MAX_PORTS];
-    struct oche_switch_config config;
+    const struct oche_host_params *hosts = &oche_world_config(world)->hosts;
     uint32_t receiver = find_receiver(world, receiver_name, remedy, error, error_bytes);
     oche_time delay;
 
     if (receiver == UINT32_MAX)
         return false;
-    oche_world_switch_config(world, 0, &config, ports);
-    uint32_t line_bytes = config.mtu_frame_bytes + OCHE_GAP_BYTES;
+    uint32_t line_bytes =
+        oche_frame_bytes(OCHE_RC_WRITE_MIDDLE, (uint32_t)hosts->mtu_bytes, hosts->ipv6) +
+        OCHE_GAP_BYTES;
     uint64_t capacity = oche_topology_port_link(topology, receiver, 0)->rate_bps;
 
     if (!take_flows(scene, world, receiver, capacity, line_bytes, &delay, error, error_bytes))
@@ -251,7 +252,7 @@ static bool take_world(struct oche_fluid_scene *scene, struct oche_fluid_model *
     model->timely_params.packet_bytes = line_bytes;
     model->timely_params.delay = delay;
     take_base_rtt(model, world, receiver, line_bytes, delay);
-    scene->payload_share = (double)oche_world_config(world)->hosts.mtu_bytes / (double)line_bytes;
+    scene->payload_share = (double)hosts->mtu_bytes / (double)line_bytes;
     scene->all_flows = scene->flows.total == oche_world_flows(world)->count;
     for (uint32_t i = 0; i < oche_world_watch_count(world); i++) {
         const char *name;

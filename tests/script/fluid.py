@@ -109,7 +109,7 @@ def test_scenario(where):
     done = run(INCAST, "--set", "workload.degree=4", "--set", "congestion_control.rhai=1Gbps",
                "--set", "kmax=300KB", "--set", "switch.kmin=6KB", where=where)
     check("scenario", done.returncode == 0 and done.stderr == "", done)
-    for text in ("4 flows, 40Gbps, packets of 1.12KB, delay 4.49us", "kmin 6KB, kmax 300KB",
+    for text in ("4 flows, 40Gbps, packets of 1.11KB, delay 4.48us", "kmin 6KB, kmax 300KB",
                  "scenario incast: what goes to host0; not in the model: rhai, sizes of flows",
                  "flows 1 to 4: each 40Gbps from 0 on"):
         check(f"scenario gives {text!r}", text in done.stdout, done)
@@ -120,6 +120,11 @@ def test_scenario(where):
     check("named as oche run does", done.returncode == 0 and name == ("incast",) and
           port == ("tor0:host0",), done)
     base.close()
+    done = run(INCAST, "--set", "congestion_control={name: timely_patched, t_low: 60us, rtt_ref: 1us}",
+               "--set", "workload.degree=2", "--duration", "300ms", where=where)
+    for text in ("timely_patched, fluid model: 2 flows", "t_low 60us", "base_rtt 4260400ps",
+                 "not in the model: rtt_ref, sizes of flows"):
+        check(f"TIMELY's scenario gives {text!r}", text in done.stdout, done)
     shown = run(INCAST, "--show-defaults", "--set", "congestion_control.g=1/16", where=where)
     check("shows values", re.search(r"^  g +1/16 ", shown.stdout, re.M), shown)
     shown = run("--show-defaults", where=where)
@@ -173,6 +178,11 @@ BAD = [
      '--set switch.kmim=1KB: switch.kmim: unknown key; did you mean "kmin"?'),
     ([INCAST, "--set", "congestion_control=none"],
      f"{INCAST}: congestion_control: none has no fluid model; dcqcn has, or choose with --model"),
+    ([INCAST, "--set", "congestion_control={name: timely, delta: 0bps}"],
+     "--set congestion_control={name: timely, delta: 0bps}: congestion_control.delta: the fluid "
+     "model takes 1bps to 1Tbps"),
+    ([INCAST, "--set", "congestion_control={name: timely, t_low: 2us}"],
+     "base_rtt: is not below t_low, so no queue is short enough for rates to rise; make it less"),
     ([INCAST, "--receiver", "host99"],
      "--receiver host99: no host of this topology; there are host0 to host16"),
     ([INCAST, "--receiver", "host3"],
