@@ -6,14 +6,13 @@
 #include <string.h>
 
 #include "cli/buffers_check.h"
+#include "cli/buffers_ports.h"
 #include "cli/buffers_presets.h"
 #include "cli/buffers_sizes.h"
 #include "cli/commands.h"
 #include "sim/scenario/scenario.h"
 #include "sim/scenario/units.h"
 
-#define PS_PER_M  5000 /* light in glass or copper, one way */
-#define MOST_M    1e6
 #define CABLE_M   100
 #define MOST_SIZE UINT64_C(0x7fffffff)
 
@@ -30,6 +29,7 @@ struct options {
     struct oche_buffers_input input;
     bool sized; /* an option was given that is for the arithmetic */
     bool has_cable, has_delay;
+    struct oche_buffers_links all; /* what ports have that say nothing else */
     const char *preset, *check;
     bool has_buffer, has_ports, has_rate; /* given: they go before the preset's */
     const char **sets;
@@ -60,26 +60,23 @@ static union oche_value read_value(struct oche_param param, const char *option, 
     return value;
 }
 
-/* "100m", "1.5km". */
-static double read_length(const char *text, struct argp_state *state)
-{
-    char *end;
-    double length = text[0] >= '0' && text[0] <= '9' ? strtod(text, &end) : -1;
-    bool kilo = length >= 0 && strcmp(end, "km") == 0;
-
-    if (length < 0 || (!kilo && strcmp(end, "m") != 0))
-        argp_failure(state, 2, 0, "--cable %s: not a length; write it as 100m or 2km", text);
-    length *= kilo ? 1000 : 1;
-    if (!(length <= MOST_M))
-        argp_failure(state, 2, 0, "--cable %s: is more than 1000 km; write less", text);
-    return length;
-}
-
 static void read_cable(struct options *options, const char *text, struct argp_state *state)
 {
-    options->input.cable_m = read_length(text, state);
-    options->input.delay = (oche_time)(options->input.cable_m * PS_PER_M);
+    char why[256];
+
+    if (!oche_buffers_length(text, &options->all.cable_m, why, sizeof(why)))
+        argp_failure(state, 2, 0, "--cable %s: %s", text, why);
+    options->all.delay = oche_buffers_delay(options->all.cable_m);
     options->has_cable = true;
+}
+
+static void read_ports(struct options *options, const char *text, struct argp_state *state)
+{
+    char why[256];
+
+    if (!oche_buffers_ports(text, &options->input, why, sizeof(why)))
+        argp_failure(state, 2, 0, "--ports %s: %s", text, why);
+    options->has_ports = true;
 }
 
 static void add_set(struct options *options, const char *set)
@@ -103,26 +100,26 @@ static bool parse_size(struct options *options, int key, const char *text, struc
         options->has_buffer = true;
         break;
     case 'n':
-        in->ports = (unsigned)read_value(COUNT(1, 1024), "ports", text, state).u;
-        options->has_ports = true;
+        read_ports(options, text, state);
         break;
     case 'p':
         in->priorities = (unsigned)read_value(COUNT(1, OCHE_CLASSES), "priorities", text, state).u;
         break;
     case 'r':
-        in->rate_bps = read_value((struct oche_param){.name = "rate",
-                                                      .unit = OCHE_UNIT_BPS,
-                                                      .minimum.u = OCHE_MBPS,
-                                                      .maximum.u = 10000 * OCHE_GBPS},
-                                  "rate", text, state)
-                           .u;
+        options->all.rate_bps = read_value((struct oche_param){.name = "rate",
+                                                               .unit = OCHE_UNIT_BPS,
+                                                               .minimum.u = OCHE_BUFFERS_LEAST_RATE,
+                                                               .maximum.u = OCHE_BUFFERS_MOST_RATE},
+                                           "rate", text, state)
+                                    .u;
         options->has_rate = true;
         break;
     case 'l':
         read_cable(options, text, state);
         break;
     case 'd':
-        in->delay = read_value(TIME(0, 10 * OCHE_MS), "delay", text, state).u;
+        options->all.delay = read_value(TIME(0, 10 * OCHE_MS), "delay", text, state).u;
+        options->all.cable_m = -1;
         options->has_delay = true;
         break;
     case 'm':
@@ -152,7 +149,8 @@ static bool parse_size(struct options *options, int key, const char *text, struc
     return true;
 }
 
-static void use_preset(struct options *options, struct argp_state *state)
+static const struct oche_buffers_preset *use_preset(struct options *options,
+                                                    struct argp_state *state)
 {
     const char *nearest = NULL;
     const struct oche_buffers_preset *preset = oche_buffers_preset_find(options->preset, &nearest);
@@ -166,10 +164,59 @@ static void use_preset(struct options *options, struct argp_state *state)
         if (!options->has_buffer)
             options->input.buffer_bytes = preset->buffer_bytes;
         if (!options->has_ports)
-            options->input.ports = preset->ports;
+            options->all.ports = preset->ports;
         if (!options->has_rate)
-            options->input.rate_bps = preset->rate_bps;
+            options->all.rate_bps = preset->rate_bps;
     }
+    return preset;
+}
+
+/* Fills in what --ports leaves to the other options; none of them may be without effect. */
+static void complete_ports(struct options *options, struct argp_state *state)
+{
+    struct oche_buffers_input *in = &options->input;
+    bool rate_used = false, delay_used = false;
+
+    if (!options->has_ports) {
+        in->kinds = 1;
+        in->ports = options->all.ports;
+        in->links[0] = options->all;
+        return;
+    }
+    for (unsigned kind = 0; kind < in->kinds; kind++) {
+        struct oche_buffers_links *links = &in->links[kind];
+
+        if (links->rate_bps == 0) {
+            links->rate_bps = options->all.rate_bps;
+            rate_used = true;
+        }
+        if (links->delay == OCHE_NEVER) {
+            links->delay = options->all.delay;
+            links->cable_m = options->all.cable_m;
+            delay_used = true;
+        }
+    }
+    if (options->has_rate && !rate_used)
+        argp_failure(state, 2, 0, "--rate is of ports that --ports gives no rate; leave it out");
+    if ((options->has_cable || options->has_delay) && !delay_used)
+        argp_failure(state, 2, 0, "--%s is of ports that --ports gives no length; leave it out",
+                     options->has_cable ? "cable" : "delay");
+}
+
+/* A chip cannot have more than all its lanes. */
+static void check_capacity(const struct oche_buffers_input *in,
+                           const struct oche_buffers_preset *preset, struct argp_state *state)
+{
+    uint64_t all_bps = 0, chip_bps = preset->ports * preset->rate_bps;
+
+    for (unsigned kind = 0; kind < in->kinds; kind++)
+        all_bps += in->links[kind].ports * in->links[kind].rate_bps;
+    if (all_bps > chip_bps)
+        argp_failure(state, 2, 0,
+                     "--preset %s: its ports have %s in all (%u x %s), and %s are asked for; write "
+                     "fewer or slower ones",
+                     preset->name, oche_figure_rate(chip_bps).text, preset->ports,
+                     oche_figure_rate(preset->rate_bps).text, oche_figure_rate(all_bps).text);
 }
 
 /* No option may be without effect. */
@@ -183,10 +230,11 @@ static void check_together(struct options *options, struct argp_state *state)
         argp_failure(state, 2, 0, "--set and --all-priorities are for --check; give a scenario");
     if (options->has_cable && options->has_delay)
         argp_failure(state, 2, 0, "--cable and --delay say the same; give one");
-    if (options->has_delay)
-        options->input.cable_m = -1;
-    if (options->preset != NULL)
-        use_preset(options, state);
+    const struct oche_buffers_preset *preset =
+        options->preset != NULL ? use_preset(options, state) : NULL;
+    complete_ports(options, state);
+    if (preset != NULL)
+        check_capacity(&options->input, preset, state);
 }
 
 static error_t parse(int key, char *argument, struct argp_state *state)
@@ -227,10 +275,11 @@ static const struct argp_option known[] = {
     {"preset", 'P', "NAME", 0, "memory, ports and rate of a chip", 1},
     {"list-presets", KEY_LIST_PRESETS, NULL, 0, "list the chips, with sources", 1},
     {"buffer", 'b', "SIZE", 0, "B, packet memory shared by all ports; default 12MB", 1},
-    {"ports", 'n', "N", 0, "n; default 32", 1},
+    {"ports", 'n', "LIST", 0, "n; default 32; ports that differ: 16x400Gbps@300m,64x100Gbps@3m", 1},
     {"priorities", 'p', "N", 0, "p, PFC priorities that headroom is kept for; default 8", 1},
-    {"rate", 'r', "RATE", 0, "C, of every link; default 40Gbps", 1},
-    {"cable", 'l', "LENGTH", 0, "of every link, 5 ns a metre; default 100m", 1},
+    {"rate", 'r', "RATE", 0, "C, of every link that --ports gives no other; default 40Gbps", 1},
+    {"cable", 'l', "LENGTH", 0,
+     "of every link that --ports gives no other, 5 ns a metre; default 100m", 1},
     {"delay", 'd', "TIME", 0, "of every link, one way, instead of --cable", 1},
     {"mtu", 'm', "SIZE", 0, "without Ethernet header and FCS; default 1500B", 1},
     {"response", KEY_RESPONSE, "TIME", 0,
@@ -287,12 +336,12 @@ static int check_scenario(const struct options *options)
 int oche_cmd_buffers(int argc, char **argv)
 {
     struct options options = {
+        .all = {.ports = 32,
+                .rate_bps = 40 * OCHE_GBPS,
+                .delay = oche_buffers_delay(CABLE_M),
+                .cable_m = CABLE_M},
         .input = {.buffer_bytes = 12000000,
-                  .ports = 32,
                   .priorities = 8,
-                  .rate_bps = 40 * OCHE_GBPS,
-                  .delay = CABLE_M * PS_PER_M,
-                  .cable_m = CABLE_M,
                   .response = 500 * OCHE_NS,
                   .mtu_bytes = 1500,
                   .headroom_bytes = OCHE_NEVER,

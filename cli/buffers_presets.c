@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Published sizes of packet memories. Makers of chips rarely print them, so most of these are what
- * others found in data sheets of switches; a MB is taken for 10^6 bytes, as the DCQCN paper does.
+ * makers of switches say of switches that have one such chip; a MB is taken for 10^6 bytes, as the
+ * DCQCN paper does.
  *
  * Left out: chips whose packets wait at the ingress in memory of their own (Jericho and its kind),
  * for which the arithmetic of shared memory does not hold, and Spectrum-4, of which sources say
@@ -19,25 +20,27 @@
 #define MB              UINT64_C(1000000)
 #define WARNER          "J. Warner, people.ucsc.edu/~warner/Bufs/"
 #define BURAGLIO        "port-buffers.forwardingplane.net/concepts/"
+#define JUNIPER         "Juniper, Understanding CoS Buffer Configuration: "
 
 static const struct oche_buffers_preset presets[] = {
     {"trident2", "Broadcom Trident II (BCM56850)", 12 * MB, 40 * OCHE_GBPS, 32, true,
      "DCQCN sec 4 (Arista 7050QX32)", NULL},
-    {"trident3", "Broadcom Trident 3 X7 (BCM56870)", 32 * MB, 100 * OCHE_GBPS, 32, false,
-     WARNER "trident3.html", NULL},
-    {"trident4", "Broadcom Trident 4 X11 (BCM56880)", 132 * MB, 400 * OCHE_GBPS, 32, false,
-     WARNER "Trident-4.html, from the QFX5130's data sheet", NULL},
-    {"tomahawk", "Broadcom Tomahawk (BCM56960)", 16 * MB, 100 * OCHE_GBPS, 32, false,
-     WARNER "mellanox-spectrum",
+    {"trident3", "Broadcom Trident 3 X7 (BCM56870)", 32 * MB, 100 * OCHE_GBPS, 32, true,
+     JUNIPER "QFX5120", NULL},
+    {"trident4", "Broadcom Trident 4 X11 (BCM56880)", 132 * MB, 400 * OCHE_GBPS, 32, true,
+     JUNIPER "QFX5130", NULL},
+    {"tomahawk", "Broadcom Tomahawk (BCM56960)", 16 * MB, 100 * OCHE_GBPS, 32, true,
+     JUNIPER "QFX5200-32C",
      "four pools of 4 MB, of which a port has one: --buffer 4MB --ports 8 is the worst case"},
-    {"tomahawk2", "Broadcom Tomahawk 2 (BCM56970)", 42 * MB, 100 * OCHE_GBPS, 64, false,
-     BURAGLIO "broadcom-tomahawk2", "other sources have it in pools, as Tomahawk"},
-    {"tomahawk3", "Broadcom Tomahawk 3 (BCM56980)", 64 * MB, 400 * OCHE_GBPS, 32, false,
-     BURAGLIO "broadcom-tomahawk3", NULL},
+    {"tomahawk2", "Broadcom Tomahawk 2 (BCM56970)", 42 * MB, 100 * OCHE_GBPS, 64, true,
+     JUNIPER "QFX5210", "other sources have it in pools, as Tomahawk"},
+    {"tomahawk3", "Broadcom Tomahawk 3 (BCM56980)", 64 * MB, 400 * OCHE_GBPS, 32, true,
+     JUNIPER "QFX5220", NULL},
     {"tomahawk4", "Broadcom Tomahawk 4 (BCM56990)", 113660000, 400 * OCHE_GBPS, 64, false,
-     BURAGLIO "broadcom-tomahawk4, from switches' specifications", NULL},
-    {"tomahawk5", "Broadcom Tomahawk 5 (BCM78900)", 165200000, 800 * OCHE_GBPS, 64, false,
-     BURAGLIO "broadcom-tomahawk5, from FS N9600-64OD", NULL},
+     BURAGLIO "broadcom-tomahawk4, from switches' specifications",
+     "Juniper has 112 MB for the QFX5230"},
+    {"tomahawk5", "Broadcom Tomahawk 5 (BCM78900)", 165200000, 800 * OCHE_GBPS, 64, true,
+     BURAGLIO "broadcom-tomahawk5, from FS N9600-64OD", "Juniper has 165 MB for the QFX5240"},
     {"spectrum", "Mellanox Spectrum (SN2700)", 16 * MB, 100 * OCHE_GBPS, 32, false,
      WARNER "mellanox-spectrum", "one pool"},
     {"spectrum2", "Mellanox Spectrum-2 (SN3700)", 42 * MB, 200 * OCHE_GBPS, 32, false,
@@ -78,7 +81,10 @@ void oche_buffers_presets_print(FILE *out)
     }
     oche_table_print(table, out);
     oche_table_free(table);
-    fputs("\nsure: no means second hand. The chips, and where their memory's size stands:\n", out);
+    fputs(
+        "\nsure: yes is from the maker of the chip or of a switch with it, no is second hand. The\n"
+        "chips, and where their memory's size stands:\n",
+        out);
     for (size_t i = 0; i < COUNT_OF(presets); i++) {
         fprintf(out, "  %-10s %s\n             %s\n", presets[i].name, presets[i].chip,
                 presets[i].source);

@@ -11,7 +11,7 @@ struct oche_buffers_preset {
     const char *name, *chip;
     uint64_t buffer_bytes, rate_bps;
     unsigned ports;
-    bool sure;          /* from its maker, or from who measured it; false: second hand */
+    bool sure;          /* from the maker of it, or of a switch with it; false: second hand */
     const char *source; /* where the size of the memory stands */
     const char *note;   /* or NULL */
 };

@@ -11,7 +11,6 @@
 
 #define FRAME_EXTRA 18 /* Ethernet header and FCS */
 
-/* A switch whose ports are all alike. */
 struct model {
     const struct oche_buffers_input *input;
     struct oche_switch_params params;
@@ -30,9 +29,10 @@ static void make(struct model *model, const struct oche_buffers_input *input)
     model->params.pfc_priorities = input->priorities;
     model->ports = calloc(input->ports, sizeof(*model->ports));
     OCHE_MUST(model->ports != NULL);
-    for (unsigned i = 0; i < input->ports; i++)
-        model->ports[i] =
-            (struct oche_switch_port_config){.rate_bps = input->rate_bps, .delay = input->delay};
+    for (unsigned kind = 0, port = 0; kind < input->kinds; kind++)
+        for (unsigned i = 0; i < input->links[kind].ports; i++)
+            model->ports[port++] = (struct oche_switch_port_config){
+                .rate_bps = input->links[kind].rate_bps, .delay = input->links[kind].delay};
     model->config = (struct oche_switch_config){
         .params = &model->params,
         .port_count = input->ports,
@@ -68,60 +68,102 @@ struct oche_figure oche_buffers_tenths(double value)
 
 /* ---- line by line ---- */
 
+static void print_link(const struct oche_buffers_links *links, FILE *out)
+{
+    fprintf(out, "%s one way", oche_figure_time(links->delay).text);
+    if (links->cable_m >= 0)
+        fprintf(out, " (%g m of 5 ns)", links->cable_m);
+}
+
 static void print_switch(const struct model *model, FILE *out)
 {
     const struct oche_buffers_input *in = model->input;
 
-    fprintf(out, "switch%s%s: B = %s B, n = %u ports, C = %s, p = %u PFC priorities\n",
-            in->chip != NULL ? ": " : "", in->chip != NULL ? in->chip : "",
-            number(in->buffer_bytes).text, in->ports, oche_figure_rate(in->rate_bps).text,
-            in->priorities);
-    fprintf(out, "link: %s one way", oche_figure_time(in->delay).text);
-    if (in->cable_m >= 0)
-        fprintf(out, " (%g m of 5 ns)", in->cable_m);
-    fprintf(out, ", PAUSE acts after %s, frames of %s B (MTU %s B)\n\n",
+    fprintf(out, "switch%s%s: B = %s B, n = %u ports, ", in->chip != NULL ? ": " : "",
+            in->chip != NULL ? in->chip : "", number(in->buffer_bytes).text, in->ports);
+    if (in->kinds == 1)
+        fprintf(out, "C = %s, ", oche_figure_rate(in->links[0].rate_bps).text);
+    fprintf(out, "p = %u PFC priorities\n", in->priorities);
+    for (unsigned kind = 0; kind < in->kinds; kind++) {
+        const struct oche_buffers_links *links = &in->links[kind];
+
+        fputs(kind == 0 ? "link: " : "      ", out);
+        if (in->kinds > 1)
+            fprintf(out, "%u x %s, ", links->ports, oche_figure_rate(links->rate_bps).text);
+        print_link(links, out);
+        fputs(in->kinds > 1 ? "\n" : ", ", out);
+    }
+    fprintf(out, "PAUSE acts after %s, frames of %s B (MTU %s B)\n\n",
             oche_figure_time(in->response).text, number(model->config.mtu_frame_bytes).text,
             number(in->mtu_bytes).text);
+}
+
+/* Of the ports of a kind, of which `port` is one. */
+static void print_flight(const struct model *model, const struct oche_buffers_links *links,
+                         unsigned port, FILE *out)
+{
+    const struct oche_buffers_input *in = model->input;
+    uint64_t headroom = oche_buffer_headroom(&model->config, port);
+    uint64_t frames = 2 * (uint64_t)model->config.mtu_frame_bytes;
+    uint64_t pause = OCHE_MIN_FRAME_BYTES + OCHE_GAP_BYTES;
+
+    fprintf(out, "           = %s x (2 x %s + %s) + 2 x %s B + %s B\n",
+            oche_figure_rate(links->rate_bps).text, oche_figure_time(links->delay).text,
+            oche_figure_time(in->response).text, number(model->config.mtu_frame_bytes).text,
+            number(pause).text);
+    fprintf(out, "           = %s B + %s B + %s B = %s B", number(headroom - frames - pause).text,
+            number(frames).text, number(pause).text, number(headroom).text);
+    if (in->kinds > 1)
+        fprintf(out, " for each of %u ports", links->ports);
+    fputc('\n', out);
 }
 
 static void print_headroom(const struct model *model, FILE *out)
 {
     const struct oche_buffers_input *in = model->input;
-    uint64_t headroom = oche_buffer_headroom(&model->config, 0);
-    uint64_t frames = 2 * (uint64_t)model->config.mtu_frame_bytes;
-    uint64_t pause = OCHE_MIN_FRAME_BYTES + OCHE_GAP_BYTES;
 
     fprintf(out, "headroom, of a port and priority\n");
     if (in->headroom_bytes != OCHE_NEVER) {
-        fprintf(out, "  t_flight = %s B, given\n\n", number(headroom).text);
+        fprintf(out, "  t_flight = %s B, given\n\n", number(in->headroom_bytes).text);
         return;
     }
     fprintf(out, "  t_flight = C (2 delay + response) + 2 frames + a PAUSE frame\n");
-    fprintf(out, "           = %s x (2 x %s + %s) + 2 x %s B + %s B\n",
-            oche_figure_rate(in->rate_bps).text, oche_figure_time(in->delay).text,
-            oche_figure_time(in->response).text, number(model->config.mtu_frame_bytes).text,
-            number(pause).text);
-    fprintf(out, "           = %s B + %s B + %s B = %s B\n\n",
-            number(headroom - frames - pause).text, number(frames).text, number(pause).text,
-            number(headroom).text);
+    for (unsigned kind = 0, port = 0; kind < in->kinds; port += in->links[kind++].ports)
+        print_flight(model, &in->links[kind], port, out);
+    fputc('\n', out);
+}
+
+static void print_headroom_total(const struct model *model, uint64_t total, FILE *out)
+{
+    const struct oche_buffers_input *in = model->input;
+
+    if (in->kinds == 1) {
+        fprintf(out, "  H = p n t_flight = %u x %u x %s B", in->priorities, in->ports,
+                number(oche_buffer_headroom(&model->config, 0)).text);
+    } else {
+        fprintf(out, "  H = p (sum of t_flight over ports) = %u x (", in->priorities);
+        for (unsigned kind = 0, port = 0; kind < in->kinds; port += in->links[kind++].ports)
+            fprintf(out, "%s%u x %s B", kind == 0 ? "" : " + ", in->links[kind].ports,
+                    number(oche_buffer_headroom(&model->config, port)).text);
+        fputc(')', out);
+    }
+    fprintf(out, " = %s B\n", number(total).text);
 }
 
 /* Whether there is anything left to share. */
 static bool print_shared(const struct model *model, FILE *out)
 {
     const struct oche_buffers_input *in = model->input;
-    uint64_t headroom = oche_buffer_headroom(&model->config, 0);
     struct oche_buffer_plan plan = oche_buffer_plan(&model->config);
 
     fprintf(out, "what is left to share\n");
-    fprintf(out, "  H = p n t_flight = %u x %u x %s B = %s B\n", in->priorities, in->ports,
-            number(headroom).text, number(plan.headroom_total).text);
+    print_headroom_total(model, plan.headroom_total, out);
     if (plan.headroom_total < in->buffer_bytes) {
         fprintf(out, "  S = B - H = %s B - %s B = %s B\n\n", number(in->buffer_bytes).text,
                 number(plan.headroom_total).text, number(plan.shared).text);
         return true;
     }
-    uint64_t fit = in->buffer_bytes / (headroom * in->ports);
+    uint64_t fit = (in->buffer_bytes - 1) / (plan.headroom_total / in->priorities);
 
     fprintf(out, "  H is not less than B = %s B: there is no memory for that.\n",
             number(in->buffer_bytes).text);
@@ -217,10 +259,10 @@ bool oche_buffers_print_sizes(const struct oche_buffers_input *input, FILE *out)
     yes = print_shared(&model, out);
     if (yes) {
         print_thresholds(&model, out);
-        if (input->kmin_bytes != OCHE_NEVER)
-            yes = print_verdict(&model, out);
         if (input->priorities > 1)
             print_priorities(&model, out);
+        if (input->kmin_bytes != OCHE_NEVER)
+            yes = print_verdict(&model, out);
     }
     free(model.ports);
     return yes;

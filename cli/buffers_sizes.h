@@ -12,13 +12,27 @@
 #include "core/base.h"
 #include "results/figures.h"
 
+#define OCHE_BUFFERS_MOST_PORTS 1024
+#define OCHE_BUFFERS_MOST_KINDS 8
+#define OCHE_BUFFERS_LEAST_RATE OCHE_MBPS
+#define OCHE_BUFFERS_MOST_RATE  (10000 * OCHE_GBPS)
+
+/* Ports with the same link. */
+struct oche_buffers_links {
+    unsigned ports;
+    uint64_t rate_bps;
+    oche_time delay;
+    double cable_m; /* that the delay is of, or negative */
+};
+
 struct oche_buffers_input {
     const char *chip; /* or NULL */
     uint64_t buffer_bytes;
-    unsigned ports, priorities;
-    uint64_t rate_bps;
-    oche_time delay, response;
-    double cable_m; /* that the delay is of, or negative */
+    struct oche_buffers_links links[OCHE_BUFFERS_MOST_KINDS];
+    unsigned kinds; /* of links, at least 1 */
+    unsigned ports; /* of all kinds, at most OCHE_BUFFERS_MOST_PORTS */
+    unsigned priorities;
+    oche_time response;
     uint64_t mtu_bytes;
     uint64_t headroom_bytes; /* OCHE_NEVER: from the link */
     double beta;

@@ -68,6 +68,31 @@ def test_formula():
           re.search(r"^3 +14.4MB +1.62MB ", three.stdout, re.M), three)
 
 
+def test_kinds_of_ports():
+    """Ports that differ: each its own headroom; H is the sum. By hand: 400 Gbps x (2 x 1.5 us + 500
+    ns) + 3,120 B; 100 Gbps x (2 x 15 ns + 500 ns) + 3,120 B."""
+    done = run("--preset", "tomahawk3", "--ports", "16x400Gbps@300m,64x100Gbps@3m", "-p", "2")
+    for line in ("B = 64,000,000 B, n = 80 ports, p = 2 PFC priorities\n",
+                 "link: 16 x 400Gbps, 1.50us one way (300 m of 5 ns)\n"
+                 "      64 x 100Gbps, 15ns one way (3 m of 5 ns)\n",
+                 "= 178,120 B for each of 16 ports\n", "= 9,745 B for each of 64 ports\n",
+                 "H = p (sum of t_flight over ports) = 2 x (16 x 178,120 B + 64 x 9,745 B) = "
+                 "6,947,200 B\n",
+                 "t_PFC <= S / (p n) = 57,052,800 B / (2 x 80) = 356,580 B\n",
+                 "= 8 x 57,052,800 B / (2 x 80 x 9) = 316,960.0 B\n"):
+        check(f"says {line!r}", done.returncode == 0 and line in done.stdout, done)
+    # Kinds that are the same are one; what is not said is as for all.
+    one = run("--ports", "24,8@100m", "--rate", "40Gbps").stdout
+    same = run("--ports", "32").stdout
+    check("the same ports", one[one.index("  S = B"):] == same[same.index("  S = B"):] and
+          "8 x (24 x 10,620 B + 8 x 10,620 B)" in one)
+    full = run("--preset", "tomahawk3", "--ports", "8x400Gbps@5km,64x100Gbps@3m")
+    check("does not fit", full.returncode == 1 and "It would do for 3 priorities" in full.stdout,
+          full)
+    last = run("--kmin", "5KB").stdout
+    check("the verdict comes last", last.endswith("the bound is 0.227 times kmin\n"))
+
+
 def test_presets():
     done = run("--list-presets")
     check("presets", done.returncode == 0 and "DCQCN sec 4" in done.stdout, done)
@@ -147,6 +172,22 @@ def test_advice():
 BAD = [
     (["--buffer", "12"], "oche buffers: --buffer 12: 12 has no unit; add one of B, "),
     (["--ports", "0"], "oche buffers: --ports 0: 0 is out of range; from 1 to 1024"),
+    (["--ports", "4@3"], "oche buffers: --ports 4@3: not a length; write it as 100m or 2km"),
+    (["--ports", "4x100"], "oche buffers: --ports 4x100: 100 has no unit; add one of "),
+    (["--ports", "1,"],
+     "oche buffers: --ports 1,: has no value; write a whole number, such as 128"),
+    (["--ports", "1000,100"], "oche buffers: --ports 1000,100: 1100 ports in all; at most 1024"),
+    (["--ports", "1,1,1,1,1,1,1,1,1"],
+     "oche buffers: --ports 1,1,1,1,1,1,1,1,1: more than 8 kinds of ports; put some together"),
+    (["--ports", "1" * 64], f"oche buffers: --ports {'1' * 64}: too long a word; write "
+                            "64x100Gbps@3m"),
+    (["--ports", "2x1Gbps", "--rate", "1Gbps"],
+     "oche buffers: --rate is of ports that --ports gives no rate; leave it out"),
+    (["--ports", "2@1m", "--delay", "1us"],
+     "oche buffers: --delay is of ports that --ports gives no length; leave it out"),
+    (["--preset", "tomahawk3", "--ports", "32,64x100Gbps"],
+     "oche buffers: --preset tomahawk3: its ports have 12.8Tbps in all (32 x 400Gbps), and "
+     "19.2Tbps are asked for; write fewer or slower ones"),
     (["--priorities", "9"], "oche buffers: --priorities 9: 9 is out of range; from 1 to 8"),
     (["--cable", "100"], "oche buffers: --cable 100: not a length; write it as 100m or 2km"),
     (["--cable", "-1m"], "oche buffers: --cable -1m: not a length; write it as 100m or 2km"),
@@ -185,7 +226,8 @@ def test_bad_input():
 
 
 def main():
-    for test in (test_paper, test_formula, test_presets, test_check, test_advice, test_bad_input):
+    for test in (test_paper, test_formula, test_kinds_of_ports, test_presets, test_check,
+                 test_advice, test_bad_input):
         test()
     return 1 if failures else 0
 
