@@ -103,21 +103,39 @@ static void print_claims(const struct oche_findings *findings, FILE *out)
     fputc('\n', out);
 }
 
+/* The explanation of a claim's verdict that needs one; else NULL. */
+static const char *explanation_of(const struct oche_findings *findings, size_t c)
+{
+    return findings->judged[c].finding == OCHE_FINDING_REPRODUCED
+               ? NULL
+               : findings->study->claims[c].explanation;
+}
+
+/* Claims that have the same are told together. */
 static void print_explanations(const struct oche_findings *findings, FILE *out)
 {
     const struct oche_study *study = findings->study;
     bool any = false;
 
     for (size_t c = 0; c < study->claim_count; c++) {
-        const struct oche_claim *claim = &study->claims[c];
+        const char *explanation = explanation_of(findings, c);
+        bool told = false;
 
-        if (findings->judged[c].finding == OCHE_FINDING_REPRODUCED || claim->explanation == NULL)
+        for (size_t before = 0; explanation != NULL && before < c; before++) {
+            const char *other = explanation_of(findings, before);
+            told |= other != NULL && strcmp(other, explanation) == 0;
+        }
+        if (explanation == NULL || told)
             continue;
-        if (!any)
-            fputs("\nwhy:\n", out);
+        fputs(any ? "" : "\nwhy:\n", out);
         any = true;
-        fprintf(out, "  %s (%s)\n", claim->text, oche_finding_name(findings->judged[c].finding));
-        print_wrapped("", claim->explanation, 4, out);
+        for (size_t same = c; same < study->claim_count; same++) {
+            const char *other = explanation_of(findings, same);
+            if (other != NULL && strcmp(other, explanation) == 0)
+                fprintf(out, "  %s (%s)\n", study->claims[same].text,
+                        oche_finding_name(findings->judged[same].finding));
+        }
+        print_wrapped("", explanation, 4, out);
     }
 }
 

@@ -202,6 +202,27 @@ def test_again(work):
           FIGURE.replace("EXPLAINED", "because of this"))
     said = reproduce(work, "p/one").stdout
     check("    because of this\n" in said, said)
+    # The same explanation of several claims is told once, below all that it is of.
+    write(os.path.join(work, "papers", "p"), "one.yaml",
+          FIGURE.replace("EXPLAINED", "because of this") + """\
+  - name: wrong_too
+    text: half as much again
+    kind: value
+    quantity: throughput
+    at: {loss.probability: 1%}
+    published: 151%
+    tolerance: {absolute: 0.05, in_shape: 0.1}
+    place: sec 2
+    confidence: K
+    explanation: because of this
+""")
+    twice = reproduce(work, "p/one").stdout
+    check("why:\n  more than all of it at 1 % (not reproduced)\n  half as much again (not "
+          "reproduced)\n    because of this\n\n" in twice and twice.count("because of this") == 1,
+          twice)
+    write(os.path.join(work, "papers", "p"), "one.yaml",
+          FIGURE.replace("EXPLAINED", "because of this"))
+    reproduce(work, "p/one")
     check(before == ask(work, one, POINTS), "points are kept")
     check(ask(work, one, "SELECT explanation FROM claims WHERE name = 'wrong'") ==
           [("because of this",)], "the file is told")

@@ -247,7 +247,7 @@ def figure(path, name="fig6a", title="Four schemes against loss, ACK timeout 100
             "sec IV-A", "± 0.05, in shape ± 0.15", "high", 0.68 - 0.1 * i if known else None,
             0.66 - 0.1 * i if known else None, 0.70 - 0.1 * i if known else None,
             0.02 if known else None, verdict,
-            "The paper's loss is by path." if verdict == "not reproduced" else "",
+            "" if verdict == "in shape" else "The paper's loss is by path.",
             "t", int(verdict == "in shape"))])
         many(db, "readings", [(i, "loss of a <path>", 0.5 if known else None,
                                0.4 if known else None, 0.6 if known else None,

@@ -72,6 +72,16 @@ function together(condition) {
     `${key} ${[...new Set(places.map((place) => place[i][1]))].join(' / ')}`).join(', ');
 }
 
+// Why a verdict is not better; what was said of an earlier claim is not said again.
+function explanation(claim, claims) {
+  if (!claim.explanation || claim.verdict === 'reproduced')
+    return null;
+  const first = claims.find((other) => other.explanation === claim.explanation
+    && other.verdict !== 'reproduced');
+  return h('span', { class: 'explanation' }, first === claim ? claim.explanation
+    : `As for “${first.text || first.name}”.`);
+}
+
 function claimTable(claims) {
   const columns = ['Claim', 'Published', 'Measured', 'Tolerance', 'Verdict'];
   const cell = (i, ...content) => h('td', { 'data-name': columns[i] }, ...content);
@@ -84,7 +94,7 @@ function claimTable(claims) {
           && `confidence: ${claim.confidence}`].filter(Boolean).join(' · ')),
         h('span', { class: 'claim-about' }, [claim.quantity, together(claim.condition)]
           .filter(Boolean).join(' · ')),
-        claim.explanation && h('span', { class: 'explanation' }, claim.explanation)),
+        explanation(claim, claims)),
       cell(1, claim.published_text || format.value(claim.published, claim.unit)),
       cell(2, measured(claim)),
       cell(3, claim.tolerance || '–'),
