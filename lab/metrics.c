@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/rate_metrics.h"
 #include "sim/measure/percentile.h"
 #include "sim/scenario/units.h"
 
@@ -184,76 +185,6 @@ static double longest_pause(const struct oche_outcome *o, unsigned which)
     return (double)longest / (double)OCHE_SEC;
 }
 
-/* ---- rates of flows ---- */
-
-static double flow_rate(const struct oche_outcome *o, unsigned which)
-{
-    return oche_rates_mean(&o->rates, which);
-}
-
-static double flow_model_distance(const struct oche_outcome *o, unsigned which)
-{
-    return o->model.flows == 0 ? NAN : oche_rates_apart(&o->rates, &o->model, which);
-}
-
-static double model_distance(const struct oche_outcome *o, unsigned which)
-{
-    double sum = 0;
-
-    (void)which;
-    for (uint32_t i = 0; i < o->model.flows; i++)
-        sum += oche_rates_apart(&o->rates, &o->model, i);
-    return o->model.flows == 0 ? NAN : sum / o->model.flows;
-}
-
-/* With one flow there is nothing to be apart. */
-static bool has_gap(const struct oche_outcome *o)
-{
-    return o->rates.flows >= 2;
-}
-
-static double rate_gap_mean(const struct oche_outcome *o, unsigned which)
-{
-    (void)which;
-    return has_gap(o) ? oche_rate_gap(&o->rates).mean : NAN;
-}
-
-static double rate_gap_of_means(const struct oche_outcome *o, unsigned which)
-{
-    (void)which;
-    return has_gap(o) ? oche_rate_gap(&o->rates).of_means : NAN;
-}
-
-static double convergence_share(const struct oche_outcome *o, unsigned which)
-{
-    (void)which;
-    return has_gap(o) ? (double)oche_rate_gap(&o->rates).equal / o->rates.windows : NAN;
-}
-
-/* When a window begins; NAN: there is none. */
-static double begin_of(const struct oche_rates *rates, uint32_t window)
-{
-    return window >= rates->windows ? NAN : rates->from_s + window * rates->window_s;
-}
-
-static double convergence_first(const struct oche_outcome *o, unsigned which)
-{
-    (void)which;
-    return has_gap(o) ? begin_of(&o->rates, oche_rate_gap(&o->rates).first) : NAN;
-}
-
-static double convergence_time(const struct oche_outcome *o, unsigned which)
-{
-    (void)which;
-    return has_gap(o) ? begin_of(&o->rates, oche_rate_gap(&o->rates).since) : NAN;
-}
-
-static double convergence_reached(const struct oche_outcome *o, unsigned which)
-{
-    (void)which;
-    return has_gap(o) ? oche_rate_gap(&o->rates).since < o->rates.windows : NAN;
-}
-
 /* ---- the table ---- */
 
 #define OUTCOME(member) offsetof(struct oche_outcome, member), 0, NULL
@@ -365,28 +296,30 @@ static const struct metric table[] = {
     {"workload.N.pair_goodput.p50", rate, OF_WORKLOAD, PAIR_PERCENTILE, AT(500), "median"},
     {"workload.N.pair_goodput.p90", rate, OF_WORKLOAD, PAIR_PERCENTILE, AT(900), "90th percentile"},
     {"workload.N.pair_goodput.max", rate, OF_WORKLOAD, PAIR_PERCENTILE, AT(1000), "largest"},
-    {"flow.N.rate", rate, OF_RATED, COMPUTED, FUNCTION(flow_rate),
+    {"flow.N.rate", rate, OF_RATED, COMPUTED, FUNCTION(oche_flow_rate),
      "payload of flow N (from 0) delivered in the measured time, over that time; this and what "
      "follows need measure.interval and at most 64 flows, and are meant for flows that do not end",
      BOTH},
-    {"rate_gap.mean", rate, OF_RUN, COMPUTED, FUNCTION(rate_gap_mean),
+    {"rate_gap.mean", rate, OF_RUN, COMPUTED, FUNCTION(oche_rate_gap_mean),
      "fastest flow's rate less the slowest's in a window of measure.interval, mean over windows",
      BOTH},
-    {"rate_gap.of_means", rate, OF_RUN, COMPUTED, FUNCTION(rate_gap_of_means),
+    {"rate_gap.of_means", rate, OF_RUN, COMPUTED, FUNCTION(oche_rate_gap_of_means),
      "largest flow.N.rate less the smallest", BOTH},
-    {"convergence.time", second, OF_RUN, COMPUTED, FUNCTION(convergence_time),
+    {"rate_gap.late", rate, OF_RUN, COMPUTED, FUNCTION(oche_rate_gap_late),
+     "the same, of rates in the second half of the windows", BOTH},
+    {"convergence.time", second, OF_RUN, COMPUTED, FUNCTION(oche_convergence_time),
      "from when on, to the end, the rates are within 10 % of the fair share of each other; left "
      "out if they are not at the end",
      BOTH},
-    {"convergence.reached", ratio, OF_RUN, COMPUTED, FUNCTION(convergence_reached),
+    {"convergence.reached", ratio, OF_RUN, COMPUTED, FUNCTION(oche_convergence_reached),
      "1 if there is such a time, 0 if not", BOTH},
-    {"convergence.first", second, OF_RUN, COMPUTED, FUNCTION(convergence_first),
+    {"convergence.first", second, OF_RUN, COMPUTED, FUNCTION(oche_convergence_first),
      "when they are for the first time", BOTH},
-    {"convergence.share", ratio, OF_RUN, COMPUTED, FUNCTION(convergence_share),
+    {"convergence.share", ratio, OF_RUN, COMPUTED, FUNCTION(oche_convergence_share),
      "windows in which they are, over all", BOTH},
-    {"flow.N.model_distance", rate, OF_RATED, COMPUTED, FUNCTION(flow_model_distance),
+    {"flow.N.model_distance", rate, OF_RATED, COMPUTED, FUNCTION(oche_flow_model_distance),
      "with model: both, how far flow N's rate is from the fluid model's, mean over windows"},
-    {"model_distance", rate, OF_RUN, COMPUTED, FUNCTION(model_distance),
+    {"model_distance", rate, OF_RUN, COMPUTED, FUNCTION(oche_model_distance),
      "mean over flows of these"},
 
     {"host_goodput.min", rate, OF_RUN, COMPUTED, FUNCTION(host_goodput_least),

@@ -11,14 +11,33 @@ static double at(const struct oche_rates *rates, uint32_t flow, uint32_t window)
     return rates->rates[(size_t)flow * rates->windows + window];
 }
 
-double oche_rates_mean(const struct oche_rates *rates, uint32_t flow)
+/* From window `first` on. */
+static double mean_since(const struct oche_rates *rates, uint32_t flow, uint32_t first)
 {
     double sum = 0;
 
-    OCHE_MUST(flow < rates->flows && rates->windows > 0);
-    for (uint32_t w = 0; w < rates->windows; w++)
+    OCHE_MUST(flow < rates->flows && rates->windows > first);
+    for (uint32_t w = first; w < rates->windows; w++)
         sum += at(rates, flow, w);
-    return sum / rates->windows;
+    return sum / (rates->windows - first);
+}
+
+double oche_rates_mean(const struct oche_rates *rates, uint32_t flow)
+{
+    return mean_since(rates, flow, 0);
+}
+
+static double gap_of_means(const struct oche_rates *rates, uint32_t first)
+{
+    double least = INFINITY, most = 0;
+
+    for (uint32_t f = 0; f < rates->flows; f++) {
+        double mean = mean_since(rates, f, first);
+
+        least = fmin(least, mean);
+        most = fmax(most, mean);
+    }
+    return most - least;
 }
 
 /* Fastest less slowest in a window; *mean is that of all. */
@@ -40,7 +59,6 @@ static double gap_in(const struct oche_rates *rates, uint32_t window, double *me
 struct oche_rate_gap oche_rate_gap(const struct oche_rates *rates)
 {
     struct oche_rate_gap gap = {.first = rates->windows, .since = rates->windows};
-    double least = INFINITY, most = 0;
 
     if (rates->flows == 0 || rates->windows == 0)
         return gap;
@@ -55,13 +73,8 @@ struct oche_rate_gap oche_rate_gap(const struct oche_rates *rates)
         if (gap.since == w + 1)
             gap.since = w;
     }
-    for (uint32_t f = 0; f < rates->flows; f++) {
-        double mean = oche_rates_mean(rates, f);
-
-        least = fmin(least, mean);
-        most = fmax(most, mean);
-    }
-    gap.of_means = most - least;
+    gap.of_means = gap_of_means(rates, 0);
+    gap.late = gap_of_means(rates, rates->windows / 2);
     return gap;
 }
 

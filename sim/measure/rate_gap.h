@@ -22,6 +22,7 @@ struct oche_rates {
 struct oche_rate_gap {
     double mean;           /* of the gap between fastest and slowest, over windows */
     double of_means;       /* the gap between the largest and the smallest mean rate */
+    double late;           /* the same, of the second half of the windows */
     uint32_t equal;        /* windows in which flows are equal */
     uint32_t first, since; /* the first of them; the first from which on all are; `windows`: none */
 };

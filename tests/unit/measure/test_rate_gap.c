@@ -22,6 +22,7 @@ static void test_two_flows(void **state)
     (void)state;
     assert_near(gap.mean, (35 + 1.9 + 2.05 + 0.1) / 5);
     assert_near(gap.of_means, (121.5 - 82.45) / 5);
+    assert_near(gap.late, (60.6 - 58.45) / 3);
     assert_int_equal(gap.equal, 3);
     assert_int_equal(gap.first, 1);
     assert_int_equal(gap.since, 3);
