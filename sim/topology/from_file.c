@@ -292,7 +292,7 @@ static bool build(const void *values, struct oche_topology *topology, char *erro
     bool good;
 
     *topology = (struct oche_topology){0};
-    if (!oche_statements_open(&file, p->file, error, error_bytes))
+    if (!oche_statements_open(&file, "topology.file", p->file, error, error_bytes))
         return false;
     good = read_all(&file, topology);
     if (!good)

@@ -25,7 +25,7 @@ bool oche_statements_fail(struct oche_statements *statements, const char *format
 }
 
 /* The whole file as a string, or NULL and an error. */
-static char *slurp(struct oche_statements *statements)
+static char *slurp(struct oche_statements *statements, const char *key)
 {
     FILE *file;
     char *text = NULL;
@@ -37,19 +37,24 @@ static char *slurp(struct oche_statements *statements)
         fclose(file);
         return text;
     }
-    oche_statements_fail(statements, "%s", errno != 0 ? strerror(errno) : "empty");
+    if (errno != 0)
+        oche_topology_error(statements->error, statements->error_bytes,
+                            "%s: %s: %s; a readable file would be right", key, statements->path,
+                            strerror(errno));
+    else
+        oche_statements_fail(statements, "empty");
     if (file != NULL)
         fclose(file);
     free(text);
     return NULL;
 }
 
-bool oche_statements_open(struct oche_statements *statements, const char *path, char *error,
-                          size_t error_bytes)
+bool oche_statements_open(struct oche_statements *statements, const char *key, const char *path,
+                          char *error, size_t error_bytes)
 {
     *statements =
         (struct oche_statements){.path = path, .error = error, .error_bytes = error_bytes};
-    statements->whole = slurp(statements);
+    statements->whole = slurp(statements, key);
     if (statements->whole == NULL)
         return false;
     statements->file = fmemopen(statements->whole, strlen(statements->whole), "r");

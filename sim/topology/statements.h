@@ -25,9 +25,12 @@ struct oche_statements {
     unsigned word_count;
 };
 
-/* False and "PATH: why" in `error` if it cannot be read, or is empty; then nothing is to close. */
-bool oche_statements_open(struct oche_statements *statements, const char *path, char *error,
-                          size_t error_bytes);
+/*
+ * `key`: of the scenario, that names the file ("topology.file"). False and "KEY: PATH: why" in
+ * `error` if it cannot be read, "PATH: empty" if it is; then nothing is to close.
+ */
+bool oche_statements_open(struct oche_statements *statements, const char *key, const char *path,
+                          char *error, size_t error_bytes);
 void oche_statements_close(struct oche_statements *statements);
 
 /*

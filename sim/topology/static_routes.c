@@ -356,7 +356,7 @@ bool oche_static_routes_read(const struct oche_topology_routes *shortest, const 
     struct maker maker = {.shortest = shortest, .topology = shortest->topology};
 
     *routes = (struct oche_static_routes){.of = NULL};
-    if (!oche_statements_open(&maker.file, path, error, error_bytes))
+    if (!oche_statements_open(&maker.file, "routes.file", path, error, error_bytes))
         return false;
     sort_names(&maker);
     bool good = read_lines(&maker) && find_groups(&maker, routes);

@@ -75,7 +75,7 @@ CHANGED = [
      "twice.routes:3: line 1 has this destination at tor0 already; one line with "
      "all its ports would be right"),
     ("duration: 200us", "duration: 200us\nroutes: {file: no.routes}",
-     "no.routes: No such file or directory"),
+     "s.yaml:2: routes.file: no.routes: No such file or directory; a readable file would be right"),
     ("duration: 200us", "duration: 200us\nroutes: {fiel: right.routes}",
      's.yaml:2: routes.fiel: unknown key; did you mean "file"?'),
     ("duration: 200us", "duration: 200us\nroutes: right.routes",

@@ -181,13 +181,21 @@ static void remarks(void **state)
     assert_non_null(strstr(bench.scheme->remark(bench.params, 500 * OCHE_US + 1), "t_high"));
 }
 
-static void thresholds_must_be_in_order(void **state)
+static void limits_must_be_in_order(void **state)
 {
     (void)state;
     begin();
     assert_null(bench.scheme->check(bench.params));
     bench_set(&bench, "t_low", 500 * OCHE_US);
     assert_non_null(bench.scheme->check(bench.params));
+    bench_set(&bench, "t_low", 50 * OCHE_US);
+    bench_set_real(&bench, "min_rate_fraction", 0.5);
+    bench_set_real(&bench, "max_rate_fraction", 0.5);
+    assert_null(bench.scheme->check(bench.params));
+    bench_set_real(&bench, "max_rate_fraction", 0.25);
+    assert_non_null(bench.scheme->check(bench.params));
+    bench_set(&bench, "min_rate", OCHE_MBPS); /* then the fraction does not count */
+    assert_null(bench.scheme->check(bench.params));
 }
 
 int main(void)
@@ -203,7 +211,7 @@ int main(void)
         cmocka_unit_test(defaults),
         cmocka_unit_test(cap),
         cmocka_unit_test(remarks),
-        cmocka_unit_test(thresholds_must_be_in_order),
+        cmocka_unit_test(limits_must_be_in_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

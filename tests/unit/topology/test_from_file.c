@@ -149,8 +149,10 @@ static void test_missing(void **state)
     (void)state;
     assert_error("from_file", NO_SETTINGS, "file: not given; the path of a topology file");
     assert_error("from_file", SET({.name = "file", .text = "/nonexistent/net.txt"}),
-                 "/nonexistent/net.txt: No such file or directory");
-    assert_error("from_file", SET({.name = "file", .text = "/"}), "/: Is a directory");
+                 "topology.file: /nonexistent/net.txt: No such file or directory; a readable file "
+                 "would be right");
+    assert_error("from_file", SET({.name = "file", .text = "/"}),
+                 "topology.file: /: Is a directory; a readable file would be right");
 }
 
 /* Bytes that are no text, long lines, cut lines: an error or a topology, never more. */

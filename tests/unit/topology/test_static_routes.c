@@ -246,7 +246,9 @@ static void test_refused(void **state)
     }
     assert_false(oche_static_routes_read(&net.shortest, "/nowhere/at/all", &net.routes, error,
                                          sizeof(error)));
-    assert_string_equal(error, "/nowhere/at/all: No such file or directory");
+    assert_string_equal(error,
+                        "routes.file: /nowhere/at/all: No such file or directory; a readable "
+                        "file would be right");
     end(&net);
 }
 
