@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A host: one port, one RNIC (core/qp), and the flows that begin and end here. It drives the same
- * object code that the device drives on the wire; here the port is a simulated link and the clock
- * is virtual.
+ * A host: one port, one endpoint (sim/endpoint: the RNIC of core/qp, or another transport), and
+ * the flows that begin and end here.
  */
 #ifndef OCHE_SIM_NETWORK_HOST_H
 #define OCHE_SIM_NETWORK_HOST_H
@@ -25,7 +24,7 @@ struct oche_host_params {
     uint64_t ecn_threshold_bytes; /* own backlog above which the NIC marks CE */
     oche_time pfc_response;
     oche_time feedback_jitter; /* ACK, NAK and CNP arrive up to this much later */
-    uint32_t connections; /* enum oche_connections */
+    uint32_t connections;      /* enum oche_connections */
     bool ipv6;
 };
 extern const struct oche_param_table oche_host_params;
@@ -34,9 +33,13 @@ extern const struct oche_param_table oche_host_params;
 #define OCHE_CONTROL_CLASS 1 /* the highest: ACK, NAK, CNP */
 #define OCHE_CLASS_COUNT   2
 
+struct oche_endpoint;
+
 /* What all hosts of a network share; must outlive them. */
 struct oche_host_shared {
     const struct oche_host_params *params;
+    const struct oche_endpoint *endpoint; /* NULL: the RNIC, with the four below */
+    const void *endpoint_params;
     const struct oche_cc_scheme *cc;
     const void *cc_params;
     const struct oche_recovery_scheme *recovery;
@@ -64,7 +67,10 @@ void oche_host_timer(struct oche_shard *shard, struct oche_port *port, oche_time
 /* The five-tuple's hash of a connection's packets, in both directions: it decides their way. */
 uint32_t oche_host_flow_hash(uint64_t seed, uint32_t connection);
 
-const struct oche_nic *oche_host_nic(const struct oche_host *host);
+/* Counters since the beginning; those of what the endpoint does not have are 0. */
+const struct oche_nic_stats *oche_host_stats(const struct oche_host *host);
+/* Of its rejected packets those that came when nothing was left for them here. */
+uint64_t oche_host_late_packets(const struct oche_host *host);
 /* What the switch made the host's port wait for. */
 struct oche_pause *oche_host_pause(struct oche_host *host);
 /* Bytes of payload that arrived and were not what was sent (with payload: true only). */
@@ -73,7 +79,7 @@ uint64_t oche_host_corrupt_bytes(const struct oche_host *host);
 uint64_t oche_host_rate_bps(const struct oche_host *host, uint32_t connection);
 /* Bytes that have arrived here, in order, of the connection's message that is arriving. */
 uint32_t oche_host_arrived_bytes(const struct oche_host *host, uint32_t connection);
-/* What the connection's queue pair here knows of losses; false: there is none now. */
+/* What the connection's queue pair here knows of losses; false: there is no queue pair now. */
 bool oche_host_losses(const struct oche_host *host, uint32_t connection,
                       struct oche_qp_losses *losses);
 

@@ -12,6 +12,7 @@
 #include "core/recovery/recovery.h"
 #include "fabric/switch.h"
 #include "sim/app/app.h"
+#include "sim/endpoint/endpoint.h"
 #include "sim/network/host.h"
 #include "sim/topology/topology.h"
 
@@ -70,7 +71,9 @@ struct oche_world_config {
     struct oche_routes_params routes;
     struct oche_switch_params switches;
     struct oche_host_params hosts;
-    const struct oche_cc_scheme *cc;
+    const struct oche_endpoint *endpoint; /* NULL: the RNIC, with cc and recovery */
+    const void *endpoint_params;
+    const struct oche_cc_scheme *cc; /* NULL with another endpoint */
     const void *cc_params;
     const struct oche_recovery_scheme *recovery;
     const void *recovery_params;
@@ -84,5 +87,11 @@ struct oche_world_config {
     const uint32_t *tap_nodes; /* hosts whose links are captured */
     uint32_t tap_node_count;
 };
+
+/* What `congestion_control` says: the name of the scheme, or of the endpoint. */
+static inline const char *oche_world_scheme_name(const struct oche_world_config *config)
+{
+    return config->endpoint != NULL ? config->endpoint->name : config->cc->name;
+}
 
 #endif

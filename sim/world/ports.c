@@ -17,7 +17,7 @@ void oche_world_host_stats(const struct oche_world *world, uint32_t host,
 {
     uint64_t now[NIC_COUNTERS], before[NIC_COUNTERS];
 
-    memcpy(now, oche_nic_stats(oche_host_nic(world->hosts[host])), sizeof(now));
+    memcpy(now, oche_host_stats(world->hosts[host]), sizeof(now));
     memcpy(before, &world->nic_before[host], sizeof(before));
     for (size_t i = 0; i < NIC_COUNTERS; i++)
         now[i] -= before[i];

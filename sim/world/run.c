@@ -64,9 +64,8 @@ static void end_warmup(struct oche_world *world)
     world->measured_from = now;
     memset(world->timeout_causes, 0, sizeof(world->timeout_causes));
     for (uint32_t i = 0; i < world->topology.host_count; i++) {
-        world->nic_before[i] = *oche_nic_stats(oche_host_nic(world->hosts[i]));
-        world->late_before[i] =
-            oche_nic_rejected(oche_host_nic(world->hosts[i]), OCHE_REJECT_NO_QP);
+        world->nic_before[i] = *oche_host_stats(world->hosts[i]);
+        world->late_before[i] = oche_host_late_packets(world->hosts[i]);
         oche_pause_reset(oche_host_pause(world->hosts[i]), now);
     }
     for (uint32_t i = 0; i < world->topology.switch_count; i++)

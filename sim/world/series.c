@@ -58,7 +58,7 @@ static void read_goodputs(const struct oche_world *world, uint64_t *out)
     uint32_t at = FIRST_HOST;
 
     for (uint32_t i = 0; i < world->topology.host_count; i++) {
-        uint64_t bytes = oche_nic_stats(oche_host_nic(world->hosts[i]))->delivered_bytes;
+        uint64_t bytes = oche_host_stats(world->hosts[i])->delivered_bytes;
         all += bytes;
         if (i < goodput_hosts(world))
             out[at++] = bytes;

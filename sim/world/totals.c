@@ -15,12 +15,12 @@ static void add_hosts(const struct oche_world *world, struct oche_world_totals *
     uint64_t sum[NIC_COUNTERS] = {0}, now[NIC_COUNTERS], before[NIC_COUNTERS];
 
     for (uint32_t i = 0; i < world->topology.host_count; i++) {
-        const struct oche_nic *nic = oche_host_nic(world->hosts[i]);
-        memcpy(now, oche_nic_stats(nic), sizeof(now));
+        const struct oche_host *host = world->hosts[i];
+        memcpy(now, oche_host_stats(host), sizeof(now));
         memcpy(before, &world->nic_before[i], sizeof(before));
         for (size_t k = 0; k < NIC_COUNTERS; k++)
             sum[k] += now[k] - before[k];
-        totals->late_packets += oche_nic_rejected(nic, OCHE_REJECT_NO_QP) - world->late_before[i];
+        totals->late_packets += oche_host_late_packets(host) - world->late_before[i];
         const struct oche_pause *pause = oche_host_pause(world->hosts[i]);
         for (unsigned cls = 0; cls < OCHE_CLASSES; cls++)
             totals->pauses_received_by_hosts += oche_pause_received(pause, cls);
@@ -143,21 +143,16 @@ const struct oche_queue_watch *oche_world_watch(const struct oche_world *world, 
     return &world->watched[number].watch;
 }
 
-/* A WRITE: FIRST or ONLY carries a RETH, the last packet may be short. */
 oche_time oche_world_ideal_time(struct oche_world *world, uint32_t flow)
 {
     const struct oche_flow_plan *plan = &world->flows.plan[flow];
-    const struct oche_host_params *hosts = &world->config->hosts;
-    uint64_t mtu = hosts->mtu_bytes;
-    uint64_t count = (plan->bytes + mtu - 1) / mtu;
-    uint32_t full = (uint32_t)mtu, last = (uint32_t)(plan->bytes - (count - 1) * mtu);
+    const struct oche_world_config *config = world->config;
+    const struct oche_endpoint *endpoint =
+        config->endpoint != NULL ? config->endpoint : &oche_endpoint_rnic;
+    struct oche_frames frames;
     struct oche_path path;
-    struct oche_frames frames = {.count = count};
 
-    frames.first_bytes = OCHE_GAP_BYTES + (count == 1 ? oche_frame_bytes(0x0a, last, hosts->ipv6)
-                                                      : oche_frame_bytes(0x06, full, hosts->ipv6));
-    frames.middle_bytes = OCHE_GAP_BYTES + oche_frame_bytes(0x07, full, hosts->ipv6);
-    frames.last_bytes = OCHE_GAP_BYTES + oche_frame_bytes(0x08, last, hosts->ipv6);
+    endpoint->frames(&config->hosts, config->endpoint_params, plan->bytes, &frames);
     oche_topology_path(&world->routes, plan->src, plan->dst, &path);
     return oche_path_ideal(&path, &frames);
 }

@@ -55,9 +55,14 @@ static bool build_network(struct oche_world *world, char *error, size_t error_by
     return true;
 }
 
-static uint32_t full_frame_bytes(const struct oche_world_config *config)
+static struct oche_endpoint_packets packets_of(const struct oche_world_config *config)
 {
-    return oche_frame_bytes(0x06, (uint32_t)config->hosts.mtu_bytes, config->hosts.ipv6);
+    const struct oche_endpoint *endpoint =
+        config->endpoint != NULL ? config->endpoint : &oche_endpoint_rnic;
+    struct oche_endpoint_packets packets;
+
+    endpoint->packets(&config->hosts, config->endpoint_params, &packets);
+    return packets;
 }
 
 void oche_world_switch_config(const struct oche_world *world, uint32_t number,
@@ -65,6 +70,7 @@ void oche_world_switch_config(const struct oche_world *world, uint32_t number,
                               struct oche_switch_port_config *ports)
 {
     const struct oche_topology *topology = &world->topology;
+    struct oche_endpoint_packets packets = packets_of(world->config);
     uint32_t node = topology->host_count + number;
 
     *config = (struct oche_switch_config){
@@ -74,8 +80,8 @@ void oche_world_switch_config(const struct oche_world *world, uint32_t number,
         .port_count = topology->nodes[node].port_count,
         .ports = ports,
         .class_count = OCHE_CLASS_COUNT,
-        .lossless_classes = (1 << OCHE_CLASS_COUNT) - 1,
-        .mtu_frame_bytes = full_frame_bytes(world->config),
+        .lossless_classes = packets.lossless_classes,
+        .mtu_frame_bytes = packets.frame_bytes,
         .routes = world->used_routes.of[number],
     };
     for (uint32_t port = 0; port < config->port_count; port++) {
@@ -118,7 +124,7 @@ static bool build_switches(struct oche_world *world, char *error, size_t error_b
 static struct oche_workload_facts workload_facts(const struct oche_world *world)
 {
     const struct oche_topology *topology = &world->topology;
-    const struct oche_world_config *config = world->config;
+    struct oche_endpoint_packets packets = packets_of(world->config);
     uint32_t tor = oche_topology_port(topology, 0, 0)->peer;
     uint64_t up = 0;
     uint32_t hosts = 0;
@@ -133,11 +139,10 @@ static struct oche_workload_facts workload_facts(const struct oche_world *world)
         .host_count = topology->host_count,
         .host_rate_bps = oche_topology_port_link(topology, 0, 0)->rate_bps,
         .uplink_rate_bps = hosts == 0 ? 0 : up / hosts,
-        .mtu_bytes = (uint32_t)config->hosts.mtu_bytes,
-        .header_bytes =
-            full_frame_bytes(config) + OCHE_GAP_BYTES - (uint32_t)config->hosts.mtu_bytes,
-        .duration = config->run.duration,
-        .seed = config->seed,
+        .mtu_bytes = packets.payload_bytes,
+        .header_bytes = packets.frame_bytes + OCHE_GAP_BYTES - packets.payload_bytes,
+        .duration = world->config->run.duration,
+        .seed = world->config->seed,
     };
 }
 
@@ -173,6 +178,8 @@ static void build_hosts(struct oche_world *world)
 
     world->shared = (struct oche_host_shared){
         .params = &config->hosts,
+        .endpoint = config->endpoint,
+        .endpoint_params = config->endpoint_params,
         .cc = config->cc,
         .cc_params = config->cc_params,
         .recovery = config->recovery,

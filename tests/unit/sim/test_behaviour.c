@@ -205,8 +205,8 @@ static uint64_t victim(const char *cc)
     small.config.run.duration = 20 * OCHE_MS;
     small_world_run(&small, flows, 5);
     assert_int_equal(drops(&small), 0);
-    const struct oche_nic *nic = oche_host_nic(oche_world_host(small.world, 6));
-    uint64_t bps = oche_rate_of(oche_nic_stats(nic)->delivered_bytes, small.config.run.duration);
+    const struct oche_nic_stats *stats = oche_host_stats(oche_world_host(small.world, 6));
+    uint64_t bps = oche_rate_of(stats->delivered_bytes, small.config.run.duration);
     small_world_free(&small);
     return bps;
 }

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The RNIC as an endpoint: the packet path, inline, because nearly every host has one and the
+ * host's loop calls it directly. The rest of it is in rnic.c.
+ */
+#ifndef OCHE_SIM_ENDPOINT_RNIC_H
+#define OCHE_SIM_ENDPOINT_RNIC_H
+
+#include "core/wire/opcode.h"
+#include "sim/endpoint/endpoint.h"
+#include "sim/network/host.h"
+
+struct oche_rnic_parked;
+
+struct oche_rnic {
+    struct oche_nic *nic;
+    struct oche_host *host;
+    struct oche_cq *cq;
+    struct oche_rnic_parked *unused;                    /* queue pair memory to use again */
+    struct oche_rnic_parked *linger_head, *linger_tail; /* receivers that are done, oldest first */
+    uint32_t qp_bytes;
+    bool has_failed; /* some queue pair here: what is posted to it completes at once */
+    uint64_t corrupt_bytes;
+};
+
+_Static_assert(sizeof(struct oche_rnic) <= OCHE_CACHE_LINE, "fetched as one line");
+
+/* Takes completions. Whether anything had completed; one event completes one queue pair's work. */
+bool oche_rnic_poll(struct oche_rnic *rnic, oche_time now);
+
+static inline void oche_rnic_receive(void *state, const struct oche_packet *packet, oche_time now)
+{
+    struct oche_rnic *rnic = state;
+
+    oche_nic_receive(rnic->nic, packet, now);
+    if (oche_opcode(packet->opcode)->flags & OCHE_OP_RESPONSE)
+        oche_rnic_poll(rnic, now); /* nothing else completes work */
+}
+
+static inline bool oche_rnic_transmit(void *state, oche_time now, uint8_t classes,
+                                      struct oche_packet *packet)
+{
+    struct oche_rnic *rnic = state;
+
+    return oche_nic_transmit(rnic->nic, now, now, classes, &packet, 1) != 0;
+}
+
+static inline oche_time oche_rnic_next(void *state, uint8_t classes)
+{
+    struct oche_rnic *rnic = state;
+
+    return oche_nic_next(rnic->nic, classes);
+}
+
+static inline oche_time oche_rnic_next_timer(const void *state)
+{
+    const struct oche_rnic *rnic = state;
+
+    return oche_nic_next_timer(rnic->nic);
+}
+
+static inline void oche_rnic_expire(void *state, oche_time now)
+{
+    struct oche_rnic *rnic = state;
+
+    if (oche_nic_next_timer(rnic->nic) > now)
+        return;
+    oche_nic_expire(rnic->nic, now);
+    oche_rnic_poll(rnic, now);
+}
+
+/* When the NIC sees that work was posted to a queue pair that has failed, it flushes it. */
+static inline bool oche_rnic_flush(void *state, oche_time now)
+{
+    struct oche_rnic *rnic = state;
+
+    return OCHE_UNLIKELY(rnic->has_failed) && oche_rnic_poll(rnic, now);
+}
+
+static inline bool oche_rnic_is_feedback(const struct oche_packet *packet)
+{
+    return packet->traffic_class == OCHE_CONTROL_CLASS;
+}
+
+#endif
