@@ -2,6 +2,8 @@
 /* FNV-1a over what decides. */
 #include "lab/reproduce/digest.h"
 
+#include <string.h>
+
 #include "lab/reproduce/flow_text.h"
 
 static uint64_t add(uint64_t digest, const char *text)
@@ -12,25 +14,61 @@ static uint64_t add(uint64_t digest, const char *text)
     return digest;
 }
 
-static uint64_t add_part(uint64_t digest, struct oche_document *memory,
-                         const struct oche_document *document, const char *key)
+static uint64_t add_node(uint64_t digest, struct oche_document *memory,
+                         const struct oche_yaml *node)
 {
     static const char *const only_words[] = {"explanation", "text",  "place", "confidence",
                                              "says",        "label", NULL};
-    const struct oche_yaml *node = oche_yaml_find(oche_document_root(document), key);
 
-    digest = add(digest, key);
     return node == NULL ? digest : add(digest, oche_flow_text_without(memory, node, only_words));
+}
+
+static uint64_t add_part(uint64_t digest, struct oche_document *figure, const char *key)
+{
+    return add_node(add(digest, key), figure, oche_yaml_find(oche_document_root(figure), key));
+}
+
+/* Whether `node`, a claim's quantity or a list of them, names this one. */
+static bool names(const struct oche_yaml *node, const char *quantity)
+{
+    if (node == NULL)
+        return false;
+    if (node->kind == OCHE_YAML_SCALAR)
+        return strcmp(node->text, quantity) == 0;
+    for (uint32_t i = 0; i < node->count; i++)
+        if (node->child[i]->kind == OCHE_YAML_SCALAR && names(node->child[i], quantity))
+            return true;
+    return false;
+}
+
+static bool is_claimed(const struct oche_document *figure, const char *quantity)
+{
+    const struct oche_yaml *claims = oche_yaml_find(oche_document_root(figure), "claims");
+
+    for (uint32_t i = 0; claims != NULL && i < claims->count; i++)
+        if (names(oche_yaml_find(claims->child[i], "quantity"), quantity))
+            return true;
+    return false;
+}
+
+/* Of the paper's quantities: other figures may get more of them later. */
+static uint64_t add_claimed(uint64_t digest, struct oche_document *figure,
+                            const struct oche_document *paper)
+{
+    const struct oche_yaml *all = oche_yaml_find(oche_document_root(paper), "quantities");
+
+    for (uint32_t i = 0; all != NULL && all->kind == OCHE_YAML_MAP && i < all->count; i++)
+        if (is_claimed(figure, all->child[i]->key))
+            digest = add_node(add(digest, all->child[i]->key), figure, all->child[i]);
+    return digest;
 }
 
 uint64_t oche_claims_digest(struct oche_document *figure, const struct oche_document *paper)
 {
     uint64_t digest = UINT64_C(0xcbf29ce484222325);
 
-    digest = add_part(digest, figure, figure, "at");
-    digest = add_part(digest, figure, figure, "quantities");
-    digest = add_part(digest, figure, figure, "claims");
-    if (paper != NULL)
-        digest = add_part(digest, figure, paper, "quantities");
-    return digest;
+    digest = add_part(digest, figure, "at");
+    digest = add_part(digest, figure, "quantities");
+    digest = add_part(digest, figure, "claims");
+    return paper == NULL ? digest : add_claimed(digest, figure, paper);
 }

@@ -6,8 +6,8 @@
 #include "sim/scenario/document.h"
 
 /*
- * Of the figure's quantities, claims and `at`, and the paper's quantities (or NULL), without
- * explanations, texts, places and labels. The files need not be right.
+ * Of the figure's quantities, claims and `at`, and those quantities of the paper (or NULL) that the
+ * claims name, without explanations, texts, places and labels. The files need not be right.
  */
 uint64_t oche_claims_digest(struct oche_document *figure, const struct oche_document *paper);
 

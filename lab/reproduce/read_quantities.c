@@ -43,6 +43,15 @@ static bool check_metrics(const struct oche_reader *reader, const struct oche_ya
     return true;
 }
 
+/* Of metrics over others. So many a second are shown as so many. */
+static const char *quotient_unit(const struct oche_quantity *quantity)
+{
+    bool rate = strcmp(quantity->unit, "count") == 0 && quantity->over_count == 1 &&
+                strcmp(oche_metric_unit(quantity->over[0]), "s") == 0 && !quantity->relative;
+
+    return rate ? quantity->unit : "ratio";
+}
+
 /* Metrics that are added are of one unit. */
 static bool find_unit(const struct oche_reader *reader, const struct oche_yaml *map,
                       struct oche_quantity *quantity)
@@ -55,7 +64,7 @@ static bool find_unit(const struct oche_reader *reader, const struct oche_yaml *
                                   quantity->metrics[0], quantity->unit, quantity->metrics[i],
                                   oche_metric_unit(quantity->metrics[i]));
     if (quantity->over_count > 0 || quantity->relative)
-        quantity->unit = "ratio";
+        quantity->unit = quotient_unit(quantity);
     return true;
 }
 

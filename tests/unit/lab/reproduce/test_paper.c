@@ -196,6 +196,8 @@ static void test_the_commit_is_the_one_since_which_claims_are_as_they_are(void *
     char *explained = replaced(figure_text, "explanation: e", "explanation: because of this");
     char *wider = replaced(explained, "absolute: 0.1", "absolute: 0.15");
     char *reworded = replaced(wider, "text: t", "text: in other words");
+    char *other_quantity =
+        replaced(paper_text, "quantities:\n", "quantities:\n  more: {metric: naks}\n");
 
     (void)state;
     if (system("git --version >/dev/null 2>&1") != 0)
@@ -221,7 +223,12 @@ static void test_the_commit_is_the_one_since_which_claims_are_as_they_are(void *
     write_file("p/f.yaml", reworded);
     shell("git commit -qam reworded");
     expect_commit(second);
-    /* So does a quantity, in the paper's file. */
+    /* A quantity in the paper's file that only another figure has claims of changes nothing … */
+    write_file("p/paper.yaml", other_quantity);
+    expect_commit(second);
+    shell("git commit -qam quantity");
+    expect_commit(second);
+    /* … one of this figure does. */
     write_file("p/paper.yaml", "title: T\nauthors: A\npublished: P\nfigures: [f]\n"
                                "grids: {common: {vary: {recovery: {A: a, B: b},"
                                " loss.probability: [0, 1e-3]}}}\n"
@@ -230,6 +237,7 @@ static void test_the_commit_is_the_one_since_which_claims_are_as_they_are(void *
     free(explained);
     free(wider);
     free(reworded);
+    free(other_quantity);
 }
 
 static void test_without_git_the_installed_list_knows(void **state)

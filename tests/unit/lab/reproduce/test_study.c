@@ -339,6 +339,37 @@ static void test_axes_are_those_of_all_grids(void **state)
     oche_study_close(study);
 }
 
+/* Counts over seconds are so many a second; all else that is divided is a share. */
+static void test_units_of_quotients(void **state)
+{
+    static const struct {
+        const char *quantity, *unit;
+    } rows[] = {
+        {"{metric: naks, over: measured_time}", "count"},
+        {"{metric: naks, over: timeouts}", "ratio"},
+        {"{metric: [naks, timeouts], over: measured_time}", "count"},
+        {"{metric: goodput, over: measured_time}", "ratio"},
+        {"{metric: naks, over: measured_time, relative_to: {loss.probability: 0}}", "ratio"},
+        {"{metric: naks, over: [measured_time, pause_time]}", "ratio"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char text[2048];
+        const char *found = strstr(two_grids, "{metric: goodput}");
+
+        snprintf(text, sizeof(text), "%.*s%s%s", (int)(found - two_grids), two_grids,
+                 rows[i].quantity, found + strlen("{metric: goodput}"));
+        char *value = strstr(text, "published: 1Gbps");
+
+        snprintf(value, sizeof(text) - (size_t)(value - text), "%s",
+                 "published: 1, tolerance: {absolute: 1, in_shape: 1}}\n");
+        struct oche_study *study = make_whole_study(text, false);
+
+        assert_string_equal(study->claims[0].quantity->unit, rows[i].unit);
+        oche_study_close(study);
+    }
+}
+
 /* Values that are no numbers, with labels that are: those are the axis' numbers. */
 static void test_labels_can_be_an_axis_numbers(void **state)
 {
@@ -486,6 +517,7 @@ int main(void)
         cmocka_unit_test(test_bad_files_are_refused_with_their_line),
         cmocka_unit_test(test_points_that_no_grid_runs_are_found),
         cmocka_unit_test(test_axes_are_those_of_all_grids),
+        cmocka_unit_test(test_units_of_quotients),
         cmocka_unit_test(test_labels_can_be_an_axis_numbers),
         cmocka_unit_test(test_quick_mode_runs_less),
         cmocka_unit_test(test_a_grid_of_one_reading_changes_nothing_for_claims),
