@@ -18,6 +18,7 @@
 struct kind {
     uint32_t node_kind, ports, chip_ports, fan_out, fan_in;
     uint64_t least_headroom, most_headroom, headroom_total, shared, xoff, reserve;
+    uint64_t needed; /* headroom of the port whose link needs most beyond what it has; 0: none */
     unsigned priorities;
 };
 
@@ -58,11 +59,14 @@ static void describe(const struct switches *all, uint32_t sw, struct kind *kind)
     kind->least_headroom = OCHE_NEVER;
     for (uint32_t port = 0; port < config.port_count; port++) {
         uint64_t headroom = oche_buffer_headroom(&config, port);
+        uint64_t needed = oche_buffer_headroom_needed(&config, port);
         uint32_t out = all->fan_out[node->first_port + port];
         uint32_t in = all->fan_in[node->first_port + port];
 
         kind->least_headroom = headroom < kind->least_headroom ? headroom : kind->least_headroom;
         kind->most_headroom = headroom > kind->most_headroom ? headroom : kind->most_headroom;
+        if (needed > headroom && needed > kind->needed)
+            kind->needed = needed;
         kind->fan_out = out > kind->fan_out ? out : kind->fan_out;
         kind->fan_in = in > kind->fan_in ? in : kind->fan_in;
     }
@@ -119,6 +123,9 @@ static void print_division(const struct switches *all, const struct kind *kind, 
     fprintf(out, "  headroom of a port and priority: %s B", number(kind->least_headroom).text);
     if (kind->most_headroom != kind->least_headroom)
         fprintf(out, " to %s B, by link", number(kind->most_headroom).text);
+    if (kind->needed > 0)
+        fprintf(out, ":\n  TOO LITTLE for a link that needs %s B; packets may be lost",
+                number(kind->needed).text);
     if (kind->chip_ports != kind->ports)
         fprintf(out, "\n  kept for the %u ports of the chip", kind->chip_ports);
     fprintf(out, "\n  H = p x (sum over ports) = %s B; S = B - H = %s B - %s B = %s B\n",
@@ -332,7 +339,7 @@ bool oche_buffers_check(const struct oche_world *world, bool all_priorities, FIL
     const struct oche_cc_scheme *scheme = oche_world_config(world)->cc;
     const struct oche_topology *topology = oche_world_topology(world);
     struct switches all;
-    bool sure = true, marked;
+    bool sure = true, lossy = false, marked;
 
     if (!params->pfc) {
         fprintf(out, "switch.pfc is false: there is no PAUSE that ECN must come before\n");
@@ -346,9 +353,14 @@ bool oche_buffers_check(const struct oche_world *world, bool all_priorities, FIL
     print_heading(&all, out);
     marked = print_scheme(scheme, out);
     for (uint32_t sw = 0; sw < topology->switch_count; sw++)
-        if (is_first_of_kind(&all, sw))
+        if (is_first_of_kind(&all, sw)) {
             sure &= check_kind(&all, sw, out);
+            lossy |= all.kinds[sw].needed > 0;
+        }
     print_route_faults(world, out);
+    if (lossy)
+        fprintf(out, "\nheadroom is too little: packets may be lost; switch.headroom=auto and "
+                     "switch.headroom_scale=1\nare enough\n");
     if (marked)
         fprintf(out, "\n%s\n",
                 sure ? "ECN is sure to act before PFC"
@@ -356,5 +368,5 @@ bool oche_buffers_check(const struct oche_world *world, bool all_priorities, FIL
     else
         fprintf(out, "\nECN does not act before PFC: congestion_control is %s\n", scheme->name);
     done(&all);
-    return sure && marked;
+    return sure && marked && !lossy;
 }

@@ -12,7 +12,8 @@
 
 /*
  * Prints what holds for each kind of switch, and what to change if it does not. Whether it is sure
- * for all of them. `all_priorities`: as if data came in all PFC priorities, as the paper has it.
+ * for all of them, and headroom enough. `all_priorities`: as if data came in all PFC priorities, as
+ * the paper has it.
  */
 bool oche_buffers_check(const struct oche_world *world, bool all_priorities, FILE *out);
 

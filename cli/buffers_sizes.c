@@ -118,13 +118,36 @@ static void print_flight(const struct model *model, const struct oche_buffers_li
     fputc('\n', out);
 }
 
+/* The most that a link needs. */
+static uint64_t needed(const struct model *model)
+{
+    uint64_t most = 0;
+
+    for (unsigned port = 0; port < model->input->ports; port++) {
+        uint64_t bytes = oche_buffer_headroom_needed(&model->config, port);
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
+static void print_given(const struct model *model, FILE *out)
+{
+    uint64_t given = model->input->headroom_bytes, formula = needed(model);
+
+    fprintf(out, "  t_flight = %s B, given", number(given).text);
+    if (given < formula)
+        fprintf(out, ": TOO LITTLE for a link that needs %s B; packets may be lost",
+                number(formula).text);
+    fputs("\n\n", out);
+}
+
 static void print_headroom(const struct model *model, FILE *out)
 {
     const struct oche_buffers_input *in = model->input;
 
     fprintf(out, "headroom, of a port and priority\n");
     if (in->headroom_bytes != OCHE_NEVER) {
-        fprintf(out, "  t_flight = %s B, given\n\n", number(in->headroom_bytes).text);
+        print_given(model, out);
         return;
     }
     fprintf(out, "  t_flight = C (2 delay + response) + 2 frames + a PAUSE frame\n");
@@ -263,6 +286,7 @@ bool oche_buffers_print_sizes(const struct oche_buffers_input *input, FILE *out)
             print_priorities(&model, out);
         if (input->kmin_bytes != OCHE_NEVER)
             yes = print_verdict(&model, out);
+        yes &= input->headroom_bytes >= needed(&model);
     }
     free(model.ports);
     return yes;

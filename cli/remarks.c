@@ -170,6 +170,8 @@ static void print_caveats(const struct oche_outcome *outcomes, size_t count, FIL
             fprintf(out, "With %s: %s.\n", name_of(one), deadlock);
         if (one->remark[0] != '\0')
             fprintf(out, "With %s: %s.\n", name_of(one), one->remark);
+        if (one->headroom_remark[0] != '\0')
+            fprintf(out, "With %s: %s.\n", name_of(one), one->headroom_remark);
         free(deadlock);
         if (missing * 100 > one->flows)
             fprintf(out, "With %s, %s of %s flows have not arrived; they are in no time above.\n",

@@ -28,19 +28,28 @@ static uint64_t round_up(double value)
  * begun (1 MTU), is sent, travels, takes effect after the response time; the upstream finishes
  * what it has begun (1 MTU); and the link is still full (a second delay).
  */
+uint64_t oche_buffer_headroom_needed(const struct oche_switch_config *config, unsigned port)
+{
+    const struct oche_switch_port_config *link = &config->ports[port];
+    oche_time response = config->params->pfc_response;
+
+    if (lossless_count(config) == 0)
+        return 0;
+    if (response < link->peer_response)
+        response = link->peer_response;
+    return oche_bytes_in_time(2 * link->delay + response, link->rate_bps) +
+           2 * (uint64_t)config->mtu_frame_bytes + PAUSE_LINE_BYTES;
+}
+
 uint64_t oche_buffer_headroom(const struct oche_switch_config *config, unsigned port)
 {
     const struct oche_switch_params *params = config->params;
-    const struct oche_switch_port_config *link = &config->ports[port];
     uint64_t bytes = params->headroom_bytes;
 
     if (lossless_count(config) == 0)
         return 0;
-    if (bytes == OCHE_NEVER) {
-        oche_time blind = 2 * link->delay + params->pfc_response;
-        bytes = oche_bytes_in_time(blind, link->rate_bps) + 2 * (uint64_t)config->mtu_frame_bytes +
-                PAUSE_LINE_BYTES;
-    }
+    if (bytes == OCHE_NEVER)
+        bytes = oche_buffer_headroom_needed(config, port);
     if (params->headroom_scale == 1.0)
         return bytes;
     return round_up((double)bytes * params->headroom_scale);

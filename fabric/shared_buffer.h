@@ -62,8 +62,10 @@ struct oche_buffer_plan {
     uint64_t xoff;           /* static t_PFC */
 };
 
-/* Headroom per class of `port`: 2 C delay + C response + 2 MTU + a PAUSE frame, or as configured.
+/* Headroom per class that the link of `port` needs: 2 C delay + C response + 2 MTU + a PAUSE frame.
  */
+uint64_t oche_buffer_headroom_needed(const struct oche_switch_config *config, unsigned port);
+/* What it has: that, or as configured. With less, packets may be lost although there is PFC. */
 uint64_t oche_buffer_headroom(const struct oche_switch_config *config, unsigned port);
 struct oche_buffer_plan oche_buffer_plan(const struct oche_switch_config *config);
 void oche_buffer_init(struct oche_buffer *buffer, const struct oche_switch_config *config);

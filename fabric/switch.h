@@ -62,6 +62,8 @@ struct oche_switch_port_config {
     uint64_t rate_bps;
     oche_time delay; /* of the link, one way */
     uint8_t place;   /* enum oche_port_place */
+    /* Of what is at the other end, to a PAUSE frame; headroom is for the switch's own at least. */
+    oche_time peer_response;
 };
 
 /*

@@ -90,7 +90,8 @@ static const struct oche_param params[] = {
      {.u = OCHE_NEVER},
      NULL,
      "REFERENCE A12",
-     "per ingress port and priority; auto: from each link's rate and delay"},
+     "per ingress port and priority; auto: from each link's rate and delay, and the slower "
+     "pfc_response of its ends"},
     {"headroom_scale",
      OCHE_UNIT_REAL,
      FIELD(headroom_scale),

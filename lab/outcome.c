@@ -286,6 +286,20 @@ static void take_thresholds(struct oche_outcome *outcome, const struct oche_worl
     outcome->has_thresholds = oche_thresholds(&config, &outcome->thresholds);
 }
 
+static void take_headroom_remark(struct oche_outcome *outcome, const struct oche_world *world)
+{
+    struct oche_headroom_lack lack;
+    char name[OCHE_OUTCOME_NAME_BYTES];
+
+    if (!oche_world_headroom_lack(world, &lack))
+        return;
+    oche_topology_port_name(oche_world_topology(world), lack.node, lack.port, name, sizeof(name));
+    snprintf(
+        outcome->headroom_remark, sizeof(outcome->headroom_remark),
+        "packets may be lost in spite of PFC: %s has %s B of headroom, and its link needs %s B",
+        name, oche_figure_count(lack.has).text, oche_figure_count(lack.needs).text);
+}
+
 void oche_outcome_take(struct oche_outcome *outcome, struct oche_world *world, const char *label,
                        double wall_s)
 {
@@ -302,6 +316,7 @@ void oche_outcome_take(struct oche_outcome *outcome, struct oche_world *world, c
     snprintf(outcome->scheme, sizeof(outcome->scheme), "%s", config->cc->name);
     snprintf(outcome->recovery, sizeof(outcome->recovery), "%s", config->recovery->name);
     take_remark(outcome, world);
+    take_headroom_remark(outcome, world);
     oche_world_totals(world, &outcome->totals);
     take_flows(outcome, world);
     take_hosts(outcome, world);

@@ -55,7 +55,9 @@ struct oche_outcome {
     char label[64];     /* "dcqcn": of several runs, which */
     char topology[256]; /* one line */
     char scheme[64], recovery[64];
-    char remark[256]; /* on the scheme's parameters in this network; "": none; no full stop */
+    /* What a user should know; "": nothing; no full stop. */
+    char remark[256];          /* on the scheme's parameters in this network */
+    char headroom_remark[256]; /* on PFC headroom that is less than a link needs */
     bool pfc;
     uint64_t seed;
     uint32_t threads;

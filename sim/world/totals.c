@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/wire/opcode.h"
+#include "fabric/shared_buffer.h"
 
 /* All counters of struct oche_nic_stats are uint64_t, so they are summed as an array. */
 #define NIC_COUNTERS (sizeof(struct oche_nic_stats) / sizeof(uint64_t))
@@ -177,4 +178,25 @@ oche_time oche_world_empty_rtt(const struct oche_world *world)
         longest = rtt > longest ? rtt : longest;
     }
     return longest;
+}
+
+bool oche_world_headroom_lack(const struct oche_world *world, struct oche_headroom_lack *lack)
+{
+    struct oche_switch_port_config ports[OCHE_MAX_PORTS];
+    struct oche_switch_config config;
+    bool found = false;
+
+    for (uint32_t sw = 0; sw < world->topology.switch_count; sw++) {
+        oche_world_switch_config(world, sw, &config, ports);
+        for (uint32_t port = 0; port < config.port_count; port++) {
+            uint64_t needs = oche_buffer_headroom_needed(&config, port);
+            uint64_t has = oche_buffer_headroom(&config, port);
+
+            if (needs <= has || (found && needs - has <= lack->needs - lack->has))
+                continue;
+            *lack = (struct oche_headroom_lack){config.node, port, has, needs};
+            found = true;
+        }
+    }
+    return found;
 }

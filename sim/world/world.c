@@ -89,7 +89,10 @@ void oche_world_switch_config(const struct oche_world *world, uint32_t number,
         ports[port] = (struct oche_switch_port_config){
             .rate_bps = link->rate_bps,
             .delay = link->delay,
-            .place = (uint8_t)oche_topology_place(topology, node, port)};
+            .place = (uint8_t)oche_topology_place(topology, node, port),
+            .peer_response = oche_topology_port(topology, node, port)->peer < topology->host_count
+                                 ? world->config->hosts.pfc_response
+                                 : world->config->switches.pfc_response};
     }
 }
 

@@ -72,6 +72,13 @@ const struct oche_topology_routes *oche_world_routes(const struct oche_world *wo
 /* What switches route by: the same, unless the scenario names a file of routes. Of these only
  * topology, group_count and of are there. */
 const struct oche_topology_routes *oche_world_used_routes(const struct oche_world *world);
+/* The switch's port, of all, whose PFC headroom is furthest below what its link needs. */
+struct oche_headroom_lack {
+    uint32_t node, port; /* port: of the node */
+    uint64_t has, needs; /* bytes, of a class */
+};
+/* False if all have enough. */
+bool oche_world_headroom_lack(const struct oche_world *world, struct oche_headroom_lack *lack);
 /*
  * How switch number 0 … switch_count - 1 was made. Its ports are written to `ports`, room for
  * OCHE_MAX_PORTS, to which `config` then points.

@@ -45,6 +45,10 @@ def test_paper():
     preset = run("--headroom", "22.4KB", "--preset", "trident2")
     check("its chip is the default", preset.stdout.split("\n")[1:] == done.stdout.split("\n")[1:],
           preset)
+    little = run("--headroom", "10KB")
+    check("less than the formula", little.returncode == 1 and
+          "t_flight = 10,000 B, given: TOO LITTLE for a link that needs 10,620 B; packets may be "
+          "lost\n" in little.stdout, little)
     check("24,475 B are not enough", run("--headroom", "22.4KB", "--kmin", "22KB").returncode == 1)
     check("21.7 KB are", run("--headroom", "22.4KB", "--kmin", "21.7KB").returncode == 0)
 
@@ -133,6 +137,18 @@ def test_check():
               "= 302,691.8 B" in done.stdout and
               done.stdout.endswith("\nECN does not act before PFC: congestion_control is "
                                    f"{scheme}\n") and "ECN is sure" not in done.stdout, done)
+    # Headroom that the links need more of.
+    done = run("--check", scenario("headroom.yaml"), "--set", "congestion_control=dcqcn", "--set",
+               "switch.headroom_scale=0.9")
+    check("too little headroom", done.returncode == 1 and
+          "headroom of a port and priority: 30,185 B:\n  TOO LITTLE for a link that needs 33,538 "
+          "B; packets may be lost\n" in done.stdout and "\nheadroom is too little: " in done.stdout,
+          done)
+    done = run("--check", scenario("headroom.yaml"), "--set", "congestion_control=dcqcn", "--set",
+               "host.pfc_response=5us")
+    check("headroom for slow hosts", done.returncode == 0 and "too little" not in
+          done.stdout.lower() and "headroom of a port and priority: 89,788 B\n" in done.stdout,
+          done)
     # What is wrong with the routes is said here, too.
     done = run("--check", scenario("loop.yaml"), "--set", "congestion_control=dcqcn")
     check("loop", done.returncode == 0 and "\nflow 0, host2 to host0, can never arrive: " in

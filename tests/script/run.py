@@ -262,6 +262,29 @@ def test_remark(work):
     check("nothing waits" not in text, text)
 
 
+def test_headroom(work):
+    """Headroom that is too little is told, and it is: packets are lost. A host that is slow to obey
+    a PAUSE is no reason, as the switch keeps headroom for it."""
+    folder = os.path.join(work, "headroom")
+    given = [os.path.join(SOURCE, "scenarios", "headroom.yaml"), "--out", folder, "--set",
+             "duration=2ms"]
+    lost = r"^dropped by switches, buffer full +([1-9][0-9,]*)$"
+    said = ("packets may be lost in spite of PFC: tor0:host0 has 1,000 B of headroom, and its link "
+            "needs 33,538 B")
+    text = oche(*given, "--set", "switch.headroom=1KB")
+    check(f"\nswitch: {said}.\n" in text and re.search(lost, text, re.M), text)
+    with database(folder) as db:
+        check(one(db, "SELECT value FROM info WHERE key = 'headroom_remark'") == said, "info")
+    for sets in ([], ["--set", "host.pfc_response=5us"], ["--set", "switch.pfc_response=0"],
+                 ["--set", "switch.pfc=false", "--set", "switch.headroom=1KB"]):
+        text = oche(*given, *sets)
+        check("in spite of PFC" not in text, sets, text)
+        check("switch.pfc=false" in sets or not re.search(lost, text, re.M), sets, text)
+    text = oche(*given, "--compare", "switch.headroom_scale=1,0.5")
+    check("\nWith 0.5: packets may be lost in spite of PFC: tor0:host0 has 16,769 B of headroom, "
+          "and its link needs 33,538 B.\n" in text and text.count("in spite of") == 1, text)
+
+
 def test_capture(work):
     capture = os.path.join(work, "x.pcap")
     folder = os.path.join(work, "capture")
@@ -426,6 +449,7 @@ def main():
         test_csv(work)
         test_compare(work)
         test_remark(work)
+        test_headroom(work)
         test_capture(work)
         test_quiet_and_progress(work)
         test_pauses_add_up(work)

@@ -208,8 +208,19 @@ static void headroom_from_link(void **state)
     rig.ports[1].delay = 5 * OCHE_US;
     rig.ports[1].rate_bps = 100 * OCHE_GBPS;
     assert_int_equal(oche_buffer_headroom(&rig.config, 1), 125000 + 6250 + 3000 + 84);
+    /* Who is slower to obey counts; who is faster does not. */
+    rig.ports[1].peer_response = OCHE_US;
+    assert_int_equal(oche_buffer_headroom(&rig.config, 1), 125000 + 12500 + 3000 + 84);
+    rig.ports[1].peer_response = 100 * OCHE_NS;
+    assert_int_equal(oche_buffer_headroom(&rig.config, 1), 125000 + 6250 + 3000 + 84);
     rig.params.headroom_scale = 0.5;
     assert_int_equal(oche_buffer_headroom(&rig.config, 0), 15584 / 2);
+    assert_int_equal(oche_buffer_headroom_needed(&rig.config, 0), 15584);
+    rig.params.headroom_scale = 1;
+    rig.params.headroom_bytes = 1000;
+    assert_int_equal(oche_buffer_headroom(&rig.config, 0), 1000);
+    assert_int_equal(oche_buffer_headroom_needed(&rig.config, 0), 15584);
+    rig.params.headroom_bytes = OCHE_NEVER;
     rig.params.headroom_scale = 1;
     rig_make(&rig);
     assert_int_equal(oche_switch_headroom_bytes(rig.sw, 0), 15584);

@@ -91,5 +91,6 @@ export function stop(run, several) {
       h('code', {}, info.cyclic_buffer_dependency), '.'),
     info.congestion_control_remark && h('p', { class: 'stop mild' },
       `${label}${info.congestion_control}: ${info.congestion_control_remark}.`),
+    info.headroom_remark && h('p', { class: 'stop mild' }, `${label}${info.headroom_remark}.`),
   ];
 }
