@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "results/figures.h"
+#include "sim/measure/percentile.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define NONE            "–" /* there is no such number */
@@ -164,6 +165,57 @@ static void list_rows(struct oche_table *table, const struct oche_outcome *outco
     for (unsigned f = 0; f < outcomes[0].listed_count; f++) {
         snprintf(name + 2, sizeof(name) - 2, "%s", outcomes[0].listed[f].name);
         add_row(table, &(struct row){name, f, listed_cell}, outcomes, count);
+    }
+}
+
+/* ---- workloads ---- */
+
+static void goodput_cell(struct oche_table *table, const struct oche_sorted_values *sorted)
+{
+    if (sorted->count == 0)
+        oche_table_cell(table, NONE);
+    else
+        oche_table_cell(
+            table, "%s %8s",
+            oche_figure_rate((uint64_t)oche_percentile_real(sorted->values, sorted->count, 100))
+                .text,
+            oche_figure_rate((uint64_t)oche_percentile_real(sorted->values, sorted->count, 500))
+                .text);
+}
+
+static void workload_flows(struct oche_table *table, const struct oche_outcome *o, unsigned which)
+{
+    goodput_cell(table, &o->by_workload.workloads[which].flow_goodput);
+}
+
+static void workload_pairs(struct oche_table *table, const struct oche_outcome *o, unsigned which)
+{
+    goodput_cell(table, &o->by_workload.workloads[which].pair_goodput);
+}
+
+/* Where a scenario has several, and every run the same ones. */
+static void workload_rows(struct oche_table *table, const struct oche_outcome *outcomes,
+                          size_t count)
+{
+    static const struct row rows[] = {
+        {"goodput of flows by workload, 10 % below, median", 0, workload_flows},
+        {"goodput of pairs of hosts by workload, the same", 0, workload_pairs}};
+    const struct oche_by_workload *first = &outcomes[0].by_workload;
+    char name[64];
+
+    for (size_t i = 0; i < count; i++) {
+        if (outcomes[i].by_workload.count != first->count || first->count < 2)
+            return;
+        for (unsigned w = 0; w < first->count; w++)
+            if (strcmp(outcomes[i].by_workload.workloads[w].type, first->workloads[w].type) != 0)
+                return;
+    }
+    for (size_t r = 0; r < COUNT_OF(rows); r++) {
+        add_title(table, rows[r].name, count);
+        for (unsigned w = 0; w < first->count; w++) {
+            snprintf(name, sizeof(name), "  %u: %s", w, first->workloads[w].type);
+            add_row(table, &(struct row){name, w, rows[r].cell}, outcomes, count);
+        }
     }
 }
 
@@ -535,6 +587,7 @@ void oche_metric_rows(struct oche_table *table, enum oche_metric_group group,
         break;
     case OCHE_METRICS_LIST:
         list_rows(table, outcomes, count);
+        workload_rows(table, outcomes, count);
         break;
     case OCHE_METRICS_TRAFFIC:
         traffic(table, outcomes, count);

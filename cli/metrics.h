@@ -13,7 +13,7 @@ enum oche_metric_group {
     OCHE_METRICS_FLOWS,
     OCHE_METRICS_TIMES,     /* completion times by size */
     OCHE_METRICS_SLOWDOWNS, /* by size */
-    OCHE_METRICS_LIST,      /* goodput of each flow, where there are few */
+    OCHE_METRICS_LIST,      /* goodput of each flow, where there are few; by workload */
     OCHE_METRICS_TRAFFIC,   /* goodput, losses, repetitions, notifications */
     OCHE_METRICS_LINKS,     /* utilisation by place */
     OCHE_METRICS_MARKS,     /* by place */

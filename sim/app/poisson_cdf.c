@@ -135,7 +135,8 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
     uint32_t hosts = p->senders > 0 ? (uint32_t)p->senders : facts->host_count;
     bool good = true;
 
-    if (!check(p, facts, error, error_bytes) || !oche_cdf_read(&cdf, p->cdf, p->cdf_file, error, error_bytes))
+    if (!check(p, facts, error, error_bytes) ||
+        !oche_cdf_read(&cdf, p->cdf, p->cdf_file, error, error_bytes))
         return false;
     gap = mean_gap(p, facts, cdf.mean);
     if (gap < 1.0 || (double)(end - p->start) / gap * hosts > OCHE_WORKLOAD_MAX_FLOWS) {

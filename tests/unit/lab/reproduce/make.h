@@ -9,8 +9,8 @@
 
 /*
  * A study with two axes, scheme (A, B, C) and loss (0, 1e-4, 1e-3, 1e-2), four repeats, and
- * quantities: speed (goodput), least and most of it, and share (timeouts over naks, pooled). `more` goes below it: claims,
- * and whatever is tested. The test fails if it cannot be read.
+ * quantities: speed (goodput), least and most of it, and share (timeouts over naks, pooled). `more`
+ * goes below it: claims, and whatever is tested. The test fails if it cannot be read.
  */
 struct oche_study *make_study(const char *more);
 
