@@ -18,6 +18,7 @@
 struct kind {
     uint32_t node_kind, ports, chip_ports, fan_out, fan_in;
     uint64_t least_headroom, most_headroom, headroom_total, shared, xoff, reserve;
+    uint64_t growth_bps; /* at most, of a queue that is fed by so many ports at line rate */
     uint64_t needed; /* headroom of the port whose link needs most beyond what it has; 0: none */
     unsigned priorities;
 };
@@ -36,6 +37,37 @@ static struct oche_figure number(uint64_t value)
 }
 
 /* ---- what the switches are ---- */
+
+static int compare_rates(const void *a, const void *b)
+{
+    const uint64_t *first = a, *second = b;
+
+    return *first < *second ? 1 : *first > *second ? -1 : 0;
+}
+
+/* Of the queues that `fan_in` ports can feed, the one that grows fastest: from the fastest ports.
+ */
+static uint64_t growth(const struct oche_switch_config *config, const uint32_t *fan_in_of,
+                       uint32_t fan_in)
+{
+    uint64_t rates[OCHE_MAX_PORTS + 1] = {0}, sum = 0, most = 0;
+
+    fan_in = fan_in < config->port_count ? fan_in : config->port_count;
+    for (uint32_t port = 0; port < config->port_count; port++)
+        rates[port] = config->ports[port].rate_bps;
+    qsort(rates, config->port_count, sizeof(rates[0]), compare_rates);
+    for (uint32_t i = 0; i < fan_in; i++)
+        sum += rates[i];
+    for (uint32_t port = 0; fan_in > 0 && port < config->port_count; port++) {
+        uint64_t own = config->ports[port].rate_bps;
+        /* A port does not feed itself. */
+        uint64_t in = own >= rates[fan_in - 1] ? sum - own + rates[fan_in] : sum;
+
+        if (fan_in_of[port] == fan_in && in > own && in - own > most)
+            most = in - own;
+    }
+    return most;
+}
 
 static void describe(const struct switches *all, uint32_t sw, struct kind *kind)
 {
@@ -70,6 +102,7 @@ static void describe(const struct switches *all, uint32_t sw, struct kind *kind)
         kind->fan_out = out > kind->fan_out ? out : kind->fan_out;
         kind->fan_in = in > kind->fan_in ? in : kind->fan_in;
     }
+    kind->growth_bps = growth(&config, &all->fan_in[node->first_port], kind->fan_in);
 }
 
 static void init(struct switches *all, const struct oche_world *world, bool all_priorities)
@@ -172,6 +205,12 @@ static void print_incast(const struct switches *all, const struct oche_switch_co
     fprintf(out, "  a mere incast of %u port%s pauses from a queue of %s on,\n    %s\n",
             kind->fan_in, kind->fan_in == 1 ? "" : "s", oche_figure_bytes((uint64_t)queue).text,
             meaning);
+    if (kind->growth_bps > 0 && queue > (double)all->params->kmin_bytes) {
+        uint64_t bytes = (uint64_t)queue - all->params->kmin_bytes;
+
+        fprintf(out, "    at line rate, %s after it was at kmin\n",
+                oche_figure_time(oche_time_of_bytes(bytes, kind->growth_bps)).text);
+    }
 }
 
 /* The paper's case, beside the scenario's. */
@@ -351,6 +390,8 @@ bool oche_buffers_check(const struct oche_world *world, bool all_priorities, FIL
     }
     init(&all, world, all_priorities);
     print_heading(&all, out);
+    fprintf(out, "round trip where nothing waits: up to %s\n",
+            oche_figure_time(oche_world_empty_rtt(world)).text);
     marked = print_scheme(scheme, out);
     for (uint32_t sw = 0; sw < topology->switch_count; sw++)
         if (is_first_of_kind(&all, sw)) {

@@ -147,14 +147,16 @@ static void print_victims(const struct oche_outcome *outcomes, size_t count, FIL
 {
     for (size_t i = 0; i < count; i++) {
         const struct oche_pathologies *pathologies = &outcomes[i].pathologies;
+        bool one = pathologies->victims == 1;
 
         if (pathologies->victims > 0)
             fprintf(out,
-                    "With %s, %s of %s flows lose %s or more of their time to congestion that is "
-                    "not on their way.\n",
+                    "With %s, %s of %s flows %s %s or more of %s time to congestion that is not "
+                    "on %s way.\n",
                     name_of(&outcomes[i]), oche_figure_count(pathologies->victims).text,
-                    oche_figure_count(outcomes[i].flows).text,
-                    oche_figure_share(pathologies->share_limit).text);
+                    oche_figure_count(outcomes[i].flows).text, one ? "loses" : "lose",
+                    oche_figure_share(pathologies->share_limit).text, one ? "its" : "their",
+                    one ? "its" : "their");
     }
 }
 
@@ -174,9 +176,10 @@ static void print_caveats(const struct oche_outcome *outcomes, size_t count, FIL
             fprintf(out, "With %s: %s.\n", name_of(one), one->headroom_remark);
         free(deadlock);
         if (missing * 100 > one->flows)
-            fprintf(out, "With %s, %s of %s flows have not arrived; they are in no time above.\n",
+            fprintf(out, "With %s, %s of %s flows %s not arrived; %s in no time above.\n",
                     name_of(one), oche_figure_count(missing).text,
-                    oche_figure_count(one->flows).text);
+                    oche_figure_count(one->flows).text, missing == 1 ? "has" : "have",
+                    missing == 1 ? "it is" : "they are");
         if (one->totals.drops[OCHE_DROP_BUFFER] > 0)
             fprintf(out, "With %s, switches drop %s packets.\n", name_of(one),
                     oche_figure_count(one->totals.drops[OCHE_DROP_BUFFER]).text);

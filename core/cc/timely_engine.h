@@ -146,7 +146,8 @@ static inline struct timely_state *timely_state_of(struct oche_cc_flow *flow)
     TIMELY_REAL(ewma, 0.875, 1e-6, 1.0, "TIMELY sec 4.3; value: Z16", \
         "alpha, weight of the newest RTT difference"), \
     TIMELY_BPS(delta, 10 * OCHE_MBPS, 0, 1000 * OCHE_GBPS, "TIMELY sec 4.3, REFERENCE B.2", \
-        "step of additive increase (Dart's comparison: 1Mbps, as its alpha)")
+        "step of additive increase; the paper's lines have 10Gbps (Dart's comparison: 1Mbps, as " \
+        "its alpha)")
 
 #define TIMELY_ENGINE_PARAMS(segment_bytes, paced, paced_from) \
     TIMELY_NUMBER(segment, OCHE_UNIT_BYTES, segment_bytes, 1, 1 << 30, "TIMELY sec 5", \

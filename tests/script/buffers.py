@@ -116,6 +116,9 @@ def test_check():
     done = run("--check", scenario("incast.yaml"))
     check("incast is sure", done.returncode == 0 and done.stderr == "" and
           "\nECN is sure to act before PFC\n" in done.stdout, done)
+    # 9,401,253 B - 5,000 B at 15 x 40 Gbps; 4 x 1 us, a packet of 1,106 B and twice 86 B.
+    check("how soon PAUSEs come", "    at line rate, 125us after it was at kmin\n" in done.stdout
+          and "\nround trip where nothing waits: up to 4.26us\n" in done.stdout, done)
     check("its bound", "= 8 x 9,988,832 B / (8 x 16 + 8 x 1 x 17) = 302,691.8 B" in done.stdout,
           done)
     done = run("--check", scenario("demo.yaml"))
@@ -149,6 +152,15 @@ def test_check():
     check("headroom for slow hosts", done.returncode == 0 and "too little" not in
           done.stdout.lower() and "headroom of a port and priority: 89,788 B\n" in done.stdout,
           done)
+    # A port of 100 Gbps down, fed by three others and four of 400 Gbps, gets 1.8 Tbps more than it
+    # sends: S = 62,793,568 B; (7/8 S - 5,000 B) / 1.8 Tbps.
+    done = run("--check", scenario("incast.yaml"), "--set",
+               "topology={type: leaf_spine, leaves: 2, spines: 4, hosts_per_leaf: 4, host_rate: "
+               "100Gbps, link_rate: 400Gbps, delay: 15ns, link_delay: 15ns}", "--set",
+               "switch.buffer=64MB", "--set", "workload.degree=7", "--set", "measure={}")
+    check("unequal ports", done.returncode == 0 and "S = B - H = 64,000,000 B - 1,206,432 B = "
+          "62,793,568 B\n" in done.stdout and "    at line rate, 244us after it was at kmin\n" in
+          done.stdout and done.stdout.count("at line rate") == 1, done)
     # What is wrong with the routes is said here, too.
     done = run("--check", scenario("loop.yaml"), "--set", "congestion_control=dcqcn")
     check("loop", done.returncode == 0 and "\nflow 0, host2 to host0, can never arrive: " in
