@@ -256,7 +256,8 @@ static const struct metric table[] = {
      "of its time that flow N lost to PAUSEs for congestion that is not on its way"},
 
     {"pair.N.started", number, OF_PAIR, COUNTER, PAIR(started),
-     "transfers from a host to another that began after warm-up; pairs are numbered from 0 as "
+     "transfers from a host to another whose turn came after warm-up: those begun, but for what "
+     "waits behind another one on its queue pair; pairs are numbered from 0 as "
      "flows "
      "first name them, where there are at most 16"},
     {"pair.N.delivered", number, OF_PAIR, COUNTER, PAIR(delivered), "of these, delivered"},

@@ -3,6 +3,9 @@
  * What pairs of hosts came to, where there are few: the goodputs of the transfers of each, sender
  * to receiver. Pairs are in the order in which the flows of the scenario first name them.
  *
+ * A transfer takes from its start to its delivery; where it was posted behind another one of its
+ * queue pair, from the delivery of that, so that it is not counted as slow for having waited.
+ *
  * A transfer that has not finished at the end has a goodput too, if it has taken longer than any
  * of its pair that did: that it is slow is known. Of a shorter one nothing is known, and it is left
  * out. Without the rule a pair would look the better the slower its slowest transfers are.
@@ -14,12 +17,12 @@
 
 #define OCHE_MOST_PAIRS 16
 
-/* Of the transfers that began after warm-up. */
+/* Of the transfers whose turn came after warm-up. */
 struct oche_pair_row {
     uint32_t src, dst; /* hosts */
     uint64_t started, delivered, failed;
     uint64_t counted; /* in the goodputs */
-    /* Bits per second, payload over the time from start to delivery; NAN: none is counted. */
+    /* Bits per second, payload over the time that a transfer takes; NAN: none is counted. */
     double least, p10, median, p90, most, mean;
 };
 

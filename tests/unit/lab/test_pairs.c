@@ -94,6 +94,33 @@ static void unfinished(void **state)
     assert_true(rows[0].most < 40e9 && rows[0].least > 20e9);
 }
 
+/* Messages that wait behind others on a queue pair are not slow for that. */
+static void several_outstanding(void **state)
+{
+    static const char one_pair[] = "host.connections=per_pair";
+    static const char *const outstanding[] = {"workload.outstanding=1", "workload.outstanding=4"};
+    double median[2];
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        const char *sets[] = {DUMBBELL,
+                              "workload={type: transfers, pairs: [3>9, 4>10], bytes: 1MB}",
+                              outstanding[i],
+                              one_pair,
+                              "congestion_control=none",
+                              "measure.queues=",
+                              "duration=4ms"};
+        struct oche_point_result point;
+
+        oche_point_run("tests/scenarios/pauses.yaml", sets, 7, &point);
+        assert_int_equal(point.status, OCHE_POINT_DONE);
+        median[i] = oche_point_metric(&point, "pair.1.goodput.p50");
+        oche_point_free(&point);
+    }
+    close_to(median[0], 18.5e9);
+    close_to(median[1], 18.5e9);
+}
+
 static void none_and_too_many(void **state)
 {
     (void)state;
@@ -141,6 +168,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(by_pair),
         cmocka_unit_test(unfinished),
+        cmocka_unit_test(several_outstanding),
         cmocka_unit_test(none_and_too_many),
         cmocka_unit_test(as_metrics),
     };
