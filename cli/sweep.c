@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/command_line.h"
 #include "cli/commands.h"
@@ -218,6 +219,9 @@ static enum status run_task(struct sweep *sweep)
         bool done = false;
 
         if (!options->restart &&
+            !oche_point_files_free(&sweep->files, point, sweep->error, ERROR_BYTES))
+            return REFUSED;
+        if (!options->restart &&
             oche_point_files_read(&sweep->files, point, &result) == OCHE_POINT_FILE_READ) {
             done = result.status == OCHE_POINT_DONE;
             oche_point_free(&result);
@@ -240,7 +244,9 @@ static bool merge_point(struct sweep *sweep, size_t point)
         char *label = oche_grid_label(sweep->grid, point);
 
         fprintf(stderr, "point %zu (%s) %s: %s/%zu.point\n", point, label,
-                state == OCHE_POINT_FILE_NONE ? "is missing" : "is of another sweep, or not whole",
+                state == OCHE_POINT_FILE_NONE     ? "is missing"
+                : state == OCHE_POINT_FILE_BROKEN ? "is not whole, or another point"
+                                                  : "is of another sweep",
                 sweep->files.folder, point);
         sweep->bad++;
         free(label);
@@ -269,6 +275,30 @@ static enum status merge(struct sweep *sweep)
     if (!show(sweep))
         return REFUSED;
     return sweep->bad > 0 ? NOT_ALL : DONE;
+}
+
+/* Whether the folder is free, or has begun this sweep: not after hours that a merge refuses. */
+static bool folder_can_be_used(struct sweep *sweep)
+{
+    const size_t total = oche_grid_points(sweep->grid);
+    char *path = NULL;
+
+    OCHE_MUST(asprintf(&path, "%s/sweep.sqlite", sweep->folder) >= 0);
+    bool ok = access(path, F_OK) != 0 || open_store(sweep);
+
+    free(path);
+    for (size_t point = 0; ok && point < total; point++)
+        ok = oche_point_files_free(&sweep->files, point, sweep->error, ERROR_BYTES);
+    return ok;
+}
+
+static enum status print_script(struct sweep *sweep)
+{
+    if (!folder_can_be_used(sweep) ||
+        !oche_slurm_script_print(sweep->grid, sweep->folder, sweep->options.tasks,
+                                 sweep->options.jobs, stdout, sweep->error, ERROR_BYTES))
+        return REFUSED;
+    return DONE;
 }
 
 /* ---- the command ---- */
@@ -301,16 +331,13 @@ static enum status work(struct sweep *sweep)
     if (!ok)
         return REFUSED;
     name_folder(sweep);
-    if (mode == OCHE_SWEEP_SLURM)
-        return oche_slurm_script_print(sweep->grid, sweep->folder, sweep->options.tasks,
-                                       sweep->options.jobs, stdout, sweep->error, ERROR_BYTES)
-                   ? DONE
-                   : REFUSED;
     if (mode == OCHE_SWEEP_RUN)
         return run_here(sweep);
     if (!oche_point_files_open(&sweep->files, sweep->grid, PROGRAM, sweep->folder, sweep->error,
                                ERROR_BYTES))
         return REFUSED;
+    if (mode == OCHE_SWEEP_SLURM)
+        return print_script(sweep);
     return mode == OCHE_SWEEP_POINTS ? run_task(sweep) : merge(sweep);
 }
 

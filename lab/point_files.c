@@ -112,21 +112,54 @@ bool oche_point_files_write(const struct oche_point_files *files, size_t point,
     return ok;
 }
 
+/* Reads the first line. */
+static enum oche_point_file look_at_head(const struct oche_point_files *files, size_t point,
+                                         FILE *in)
+{
+    char head[HEAD_BYTES], line[HEAD_BYTES] = "";
+    const char *grid;
+
+    head_of(files, point, head);
+    if (fgets(line, sizeof(line), in) == NULL)
+        return OCHE_POINT_FILE_BROKEN;
+    if (strcmp(line, head) == 0)
+        return OCHE_POINT_FILE_READ;
+    grid = strstr(head, " of grid");
+    if (strlen(line) >= strlen(grid) && strcmp(line + strlen(line) - strlen(grid), grid) == 0)
+        return OCHE_POINT_FILE_BROKEN;
+    return OCHE_POINT_FILE_FOREIGN;
+}
+
 enum oche_point_file oche_point_files_read(const struct oche_point_files *files, size_t point,
                                            struct oche_point_result *result)
 {
-    char head[HEAD_BYTES], line[HEAD_BYTES], *path = path_of(files, point);
+    char *path = path_of(files, point);
     FILE *in = fopen(path, "r");
     enum oche_point_file state = OCHE_POINT_FILE_NONE;
 
-    if (in != NULL) {
-        head_of(files, point, head);
-        bool ours = fgets(line, sizeof(line), in) != NULL && strcmp(line, head) == 0;
-
-        state =
-            ours && oche_point_read(result, in) ? OCHE_POINT_FILE_READ : OCHE_POINT_FILE_FOREIGN;
-        fclose(in);
-    }
     free(path);
+    if (in == NULL)
+        return state;
+    state = look_at_head(files, point, in);
+    if (state == OCHE_POINT_FILE_READ && !oche_point_read(result, in))
+        state = OCHE_POINT_FILE_BROKEN;
+    fclose(in);
     return state;
+}
+
+bool oche_point_files_free(const struct oche_point_files *files, size_t point, char *error,
+                           size_t error_bytes)
+{
+    char *path = path_of(files, point);
+    FILE *in = fopen(path, "r");
+    bool ok = in == NULL || look_at_head(files, point, in) != OCHE_POINT_FILE_FOREIGN;
+
+    if (!ok)
+        snprintf(error, error_bytes,
+                 "%s: is of another grid, scenario or program; give another --out, or remove it",
+                 path);
+    if (in != NULL)
+        fclose(in);
+    free(path);
+    return ok;
 }

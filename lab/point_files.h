@@ -13,7 +13,8 @@
 enum oche_point_file {
     OCHE_POINT_FILE_READ,   /* `result` is filled */
     OCHE_POINT_FILE_NONE,   /* there is none */
-    OCHE_POINT_FILE_FOREIGN /* of another grid, or not whole */
+    OCHE_POINT_FILE_BROKEN, /* not whole, or of another point */
+    OCHE_POINT_FILE_FOREIGN /* of another grid: somebody's results */
 };
 
 struct oche_point_files {
@@ -35,7 +36,12 @@ void oche_point_files_close(struct oche_point_files *files);
 bool oche_point_files_write(const struct oche_point_files *files, size_t point,
                             const struct oche_point_result *result, char *error,
                             size_t error_bytes);
+/* What is there of a point; `result` is filled if it is READ. */
 enum oche_point_file oche_point_files_read(const struct oche_point_files *files, size_t point,
                                            struct oche_point_result *result);
+
+/* False and one line in `error` if the point's file is another grid's, which nobody overwrites. */
+bool oche_point_files_free(const struct oche_point_files *files, size_t point, char *error,
+                           size_t error_bytes);
 
 #endif

@@ -345,8 +345,8 @@ def test_the_way_over_slurm(work):
     os.rename(os.path.join(files, "9.point"), os.path.join(files, "8.point"))
     done = sweep(*GRID, "--out", folder, "--merge", status=1)
     for point, what in ((2, "is missing"), (7, "is missing"), (9, "is missing"),
-                        (3, "is of another sweep, or not whole"),
-                        (8, "is of another sweep, or not whole")):
+                        (3, "is not whole, or another point"),
+                        (8, "is not whole, or another point")):
         check(re.search(rf"^point {point} \(.*\) {what}: .*/{point}\.point$", done.stderr, re.M),
               point, what, done.stderr)
     check("5 of 12 points are not done" in done.stderr, done.stderr)
@@ -359,6 +359,24 @@ def test_the_way_over_slurm(work):
           "finished points ran again")
     sweep(*GRID, "--out", folder, "--merge")
     check(results(folder) == results(direct), "results over Slurm's tasks differ")
+
+    # Another grid in the same folder: neither its script nor a task of it overwrites anything.
+    others = [*GRID[:2], "loss.probability=0,0.2%", *GRID[3:], "--out", folder]
+    contents = {name: open(os.path.join(files, name), encoding="utf-8").read()
+                for name in os.listdir(files)}
+    said = sweep(*others, "--slurm", status=2).stderr
+    check("sweep.sqlite: has results of another grid" in said, said)
+    os.unlink(os.path.join(folder, "sweep.sqlite"))
+    for how in (["--slurm"], ["--point", "0/2"]):
+        done = sweep(*others, *how, status=2)
+        check(done.stdout == "" and
+              re.search(r"/0\.point: is of another grid, scenario or program; give another --out, "
+                        r"or remove it\n$", done.stderr), how, done.stdout, done.stderr)
+    said = sweep(*others, "--merge", status=1).stderr
+    check(re.search(r"^point 11 \(.*\) is of another sweep: ", said, re.M), said)
+    check(contents == {name: open(os.path.join(files, name), encoding="utf-8").read()
+                       for name in os.listdir(files)}, "points of another grid were touched")
+    sweep(*others, "--point", "0/2", "--restart", "--quiet")
 
 
 def on_a_terminal(*arguments):
