@@ -28,6 +28,7 @@ struct view {
     size_t column_count, points, combinations;
     bool *done; /* by point */
     bool all_done;
+    bool some_without_value; /* a mean is over fewer points than are done */
 };
 
 /* Whether any point has a value of it that is not 0. */
@@ -54,30 +55,47 @@ static void add_column(struct view *view, struct oche_sweep_store *store, const 
         free(column->values);
 }
 
-/* Mean and sample standard deviation (NAN: of fewer than two) over the repeats that have a value.
+/*
+ * Mean and sample standard deviation (NAN: of fewer than two) over the repeats that have a value;
+ * *count of them.
  */
-static struct oche_figure cell_of(const struct view *view, const struct column *column,
-                                  size_t combination)
+static struct oche_figure figure_of(const struct view *view, const struct column *column,
+                                    size_t combination, uint32_t *count)
 {
     const uint32_t repeats = view->grid->repeats;
     const double *values = &column->values[combination * repeats];
     double sum = 0, squares = 0;
-    uint32_t count = 0;
 
+    *count = 0;
     for (uint32_t i = 0; i < repeats; i++)
         if (!isnan(values[i])) {
             sum += values[i];
-            count++;
+            (*count)++;
         }
-    const double mean = count > 0 ? sum / count : NAN;
+    const double mean = *count > 0 ? sum / *count : NAN;
 
     for (uint32_t i = 0; i < repeats; i++)
         if (!isnan(values[i]))
             squares += (values[i] - mean) * (values[i] - mean);
-    return oche_figure_spread(mean, count > 1 ? sqrt(squares / (count - 1)) : NAN, column->unit);
+    return oche_figure_spread(mean, *count > 1 ? sqrt(squares / (*count - 1)) : NAN, column->unit);
 }
 
-static void print_row(const struct view *view, struct oche_table *table, size_t combination)
+/* A mean over fewer points than are done says of how many: no flow ended in the others, say. */
+static void print_cell(struct view *view, struct oche_table *table, const struct column *column,
+                       size_t combination, uint32_t done)
+{
+    uint32_t count;
+    struct oche_figure figure = figure_of(view, column, combination, &count);
+
+    if (count == done || count == 0) {
+        oche_table_cell(table, "%s", figure.text);
+        return;
+    }
+    oche_table_cell(table, "%s (of %" PRIu32 ")", figure.text, count);
+    view->some_without_value = true;
+}
+
+static void print_row(struct view *view, struct oche_table *table, size_t combination)
 {
     const struct oche_grid *grid = view->grid;
     struct oche_grid_place place = oche_grid_place(grid, combination * grid->repeats);
@@ -92,10 +110,25 @@ static void print_row(const struct view *view, struct oche_table *table, size_t 
     if (!view->all_done)
         oche_table_cell(table, "%" PRIu32 " of %" PRIu32, done, grid->repeats);
     for (size_t i = 0; i < view->column_count; i++)
-        oche_table_cell(table, "%s", cell_of(view, &view->columns[i], combination).text);
+        print_cell(view, table, &view->columns[i], combination, done);
 }
 
-static void print_view(const struct view *view, FILE *out)
+/* What the numbers are of. */
+static void print_foot(const struct view *view, FILE *out)
+{
+    const struct oche_grid *grid = view->grid;
+
+    if (grid->repeats > 1)
+        fprintf(out,
+                "mean ± standard deviation over %s%" PRIu32 " seeds, %" PRIu64 " to %" PRIu64
+                "%s\n",
+                view->all_done ? "" : "the points that are done of ", grid->repeats,
+                grid->seed_base, grid->seed_base + grid->repeats - 1,
+                view->some_without_value ? "; (of N): over N of them, the others have no such value"
+                                         : "");
+}
+
+static void print_view(struct view *view, FILE *out)
 {
     const size_t keys = view->grid->axis_count > 0 ? view->grid->axis_count : 1;
     struct oche_table *table =
@@ -117,11 +150,7 @@ static void print_view(const struct view *view, FILE *out)
     if (view->combinations > MOST_ROWS)
         fprintf(out, "… and %zu more combinations in the results file\n",
                 view->combinations - MOST_ROWS);
-    if (view->grid->repeats > 1)
-        fprintf(out,
-                "mean ± standard deviation over %" PRIu32 " seeds, %" PRIu64 " to %" PRIu64 "\n",
-                view->grid->repeats, view->grid->seed_base,
-                view->grid->seed_base + view->grid->repeats - 1);
+    print_foot(view, out);
 }
 
 void oche_sweep_table_print(const struct oche_grid *grid, struct oche_sweep_store *store,

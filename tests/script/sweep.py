@@ -183,6 +183,8 @@ def test_a_point_that_is_killed(work):
                     r"signal 9 \(Killed\)", said[1], re.M), said[1])
     check("1 of 12 points are not done" in said[1], said[1])
     check(re.search(r"^0 +4 +2 of 3 ", said[0], re.M), said[0])
+    check(said[0].split("\n\nresults")[0].endswith("\nmean ± standard deviation over the points "
+                                                    "that are done of 3 seeds, 1 to 3"), said[0])
     rows = ask(folder, "SELECT id, status, error IS NULL FROM points ORDER BY id")
     check(rows == [(i, "crashed" if i == 4 else "done", i != 4) for i in range(12)], rows)
     # The command that it gives repeats the point, and the sweep tries it again.
@@ -209,6 +211,23 @@ def test_a_point_that_deadlocks(work):
     check(rows == [(0, "failed", 1), (1, "done", None)], rows)
     check(ask(folder, "SELECT point, value FROM metrics WHERE name = 'victims'") == [(1, 0)],
           "metrics")
+
+
+def test_points_without_a_value(work):
+    """Where no flow ends there is no completion time: the mean says over how many seeds it is."""
+    folder, scenario = os.path.join(work, "some"), os.path.join(work, "some.yaml")
+    with open(scenario, "w", encoding="utf-8") as file:
+        file.write("topology: {type: star, hosts: 3, host_rate: 10Gbps}\nduration: 60us\n"
+                   "loss: {probability: 4%}\n"
+                   "workload: {type: incast, degree: 2, bytes: 10KB}\n")
+    said = sweep(scenario, "--repeat", "12", "--out", folder, "--metric", "fct.all.p50", "--metric",
+                 "goodput").stdout
+    count, = ask(folder, "SELECT count(*) FROM metrics WHERE name = 'fct.all.p50'")[0]
+    check(0 < count < 12, "the scenario is not what it should be:", count)
+    check(re.search(rf"^as it is +\S+ ± \S+us \(of {count}\) +\S+ ± \S+Gbps$", said, re.M),
+          said)
+    check("mean ± standard deviation over 12 seeds, 1 to 12; (of N): over N of them, the others "
+          "have no such value\n" in said, said)
 
 
 def test_a_point_without_memory(work):
@@ -422,6 +441,7 @@ def main():
         test_killed_in_the_middle(work)
         test_a_point_that_is_killed(work)
         test_a_point_that_deadlocks(work)
+        test_points_without_a_value(work)
         test_a_point_without_memory(work)
         test_what_is_wrong(work)
         test_the_way_over_slurm(work)
