@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * oche report DIR: one page of what is in a folder of results, which needs no network: the page of
- * web/ with the data put into it. With --svg also a file for each chart.
+ * oche report DIR|FILE: one page of what is in a folder of results, or in one file of them, which
+ * needs no network: the page of web/ with the data put into it. With --svg also a file for each
+ * chart.
  */
 #include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/command_line.h"
 #include "cli/commands.h"
@@ -16,7 +18,7 @@
 #define ERROR_BYTES 1024
 
 struct options {
-    const char *folder, *out, *svg; /* out, svg: or NULL */
+    const char *place, *out, *svg; /* out, svg: or NULL */
 };
 
 static error_t parse(int key, char *argument, struct argp_state *state)
@@ -31,18 +33,18 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         options->svg = argument;
         return 0;
     case ARGP_KEY_ARG:
-        if (options->folder != NULL)
-            argp_failure(state, 2, 0, "%s: one folder at a time", argument);
-        options->folder = argument;
+        if (options->place != NULL)
+            argp_failure(state, 2, 0, "%s: one folder or file at a time", argument);
+        options->place = argument;
         return 0;
     case ARGP_KEY_END:
         if ((options->out != NULL && options->out[0] == '\0') ||
             (options->svg != NULL && options->svg[0] == '\0'))
             argp_failure(state, 2, 0, "an empty name; --out takes a file, --svg a folder");
-        if (options->folder == NULL || options->folder[0] == '\0')
+        if (options->place == NULL || options->place[0] == '\0')
             argp_failure(state, 2, 0,
                          "which folder? give one that oche run, oche sweep or oche reproduce has "
-                         "written, such as out/demo");
+                         "written, such as out/demo, or a .sqlite file of it");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -50,7 +52,8 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 }
 
 static const struct argp_option known[] = {
-    {"out", 'o', "FILE", 0, "write the page there; default DIR/report.html", 0},
+    {"out", 'o', "FILE", 0,
+     "write the page there; default DIR/report.html, or beside the file with its name", 0},
     {"svg", 's', "FOLDER", 0,
      "also write each chart into this folder as an SVG file, for a paper; needs node", 0},
     {0},
@@ -59,13 +62,32 @@ static const struct argp_option known[] = {
 static const struct argp argp = {
     .options = known,
     .parser = parse,
-    .args_doc = "DIR",
-    .doc =
-        "Makes one HTML page, which needs no network, of the results in DIR and in the folders "
-        "in it, two levels deep: runs (of one scenario side by side), sweeps, reproduced figures."
-        "\vExit status: 0 the page is written; 2 bad arguments, no results, or results that "
-        "cannot be read.",
+    .args_doc = "DIR|FILE.sqlite",
+    .doc = "Makes one HTML page, which needs no network, of the results in DIR and in the folders "
+           "in it, two levels deep: runs (of one scenario side by side), sweeps, reproduced "
+           "figures; or "
+           "of one file alone."
+           "\vExit status: 0 the page is written; 2 bad arguments, no results, or results that "
+           "cannot be read.",
 };
+
+/* DIR/report.html, or DIR/fig6a.html of DIR/fig6a.sqlite. malloc'd. */
+static char *usual_page(const char *place)
+{
+    static const char ending[] = ".sqlite";
+    size_t length = strlen(place);
+    struct stat status;
+    char *path = NULL;
+
+    if (stat(place, &status) != 0 || !S_ISREG(status.st_mode)) {
+        OCHE_MUST(asprintf(&path, "%s/report.html", place) >= 0);
+        return path;
+    }
+    if (length > strlen(ending) && strcmp(place + length - strlen(ending), ending) == 0)
+        length -= strlen(ending);
+    OCHE_MUST(asprintf(&path, "%.*s.html", (int)length, place) >= 0);
+    return path;
+}
 
 static bool work(const struct options *options, const char *command, char *error)
 {
@@ -76,12 +98,12 @@ static bool work(const struct options *options, const char *command, char *error
     if (options->out != NULL)
         OCHE_MUST((out = strdup(options->out)) != NULL);
     else
-        OCHE_MUST(asprintf(&out, "%s/report.html", options->folder) >= 0);
+        out = usual_page(options->place);
     ok = (page_path = oche_report_file(OCHE_REPORT_PAGE, error, ERROR_BYTES)) != NULL &&
          (page = oche_report_read(page_path, error, ERROR_BYTES)) != NULL &&
          (options->svg == NULL ||
           (script = oche_report_file(OCHE_REPORT_SCRIPT, error, ERROR_BYTES)) != NULL) &&
-         (data = oche_report_data(options->folder, "oche " OCHE_VERSION, command, &bytes, error,
+         (data = oche_report_data(options->place, "oche " OCHE_VERSION, command, &bytes, error,
                                   ERROR_BYTES)) != NULL &&
          oche_report_write(out, page, data, error, ERROR_BYTES);
     if (ok)

@@ -183,26 +183,53 @@ static bool add_file_to(struct json_object *documents, const char *folder, const
     return true;
 }
 
-char *oche_report_data(const char *folder, const char *program, const char *command, size_t *bytes,
+static bool is_file(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+/* `place`: a folder to look through, or one file of results. *folder: which it is in, malloc'd. */
+static bool find_in(const char *place, struct files *files, char **folder, char *error,
+                    size_t error_bytes)
+{
+    const char *slash = strrchr(place, '/');
+
+    if (is_file(place)) {
+        *folder = strndup(slash != NULL ? place : ".", slash != NULL ? (size_t)(slash - place) : 1);
+        OCHE_MUST(*folder != NULL);
+        add_file(files, joined(*folder, slash != NULL ? slash + 1 : place));
+        return true;
+    }
+    *folder = strdup(place);
+    OCHE_MUST(*folder != NULL);
+    if (!find_files(place, DEEP, files)) {
+        snprintf(error, error_bytes, "%s: cannot be read: %s", place, strerror(errno));
+        return false;
+    }
+    if (files->count > 0)
+        qsort(files->paths, files->count, sizeof(*files->paths), by_name);
+    return true;
+}
+
+char *oche_report_data(const char *place, const char *program, const char *command, size_t *bytes,
                        char *error, size_t error_bytes)
 {
     struct files files = {0};
     struct json_object *data, *documents = json_object_new_array();
-    bool ok = find_files(folder, DEEP, &files);
-    char *text = NULL;
+    char *text = NULL, *folder = NULL;
+    bool ok = find_in(place, &files, &folder, error, error_bytes);
 
-    if (!ok)
-        snprintf(error, error_bytes, "%s: cannot be read: %s", folder, strerror(errno));
-    if (files.count > 0)
-        qsort(files.paths, files.count, sizeof(*files.paths), by_name);
     for (size_t i = 0; ok && i < files.count; i++)
         ok = add_file_to(documents, folder, files.paths[i], error, error_bytes);
     free_files(&files);
+    free(folder);
     if (ok && json_object_array_length(documents) == 0) {
         snprintf(error, error_bytes,
-                 "%s: has no results; give a folder that oche run, oche sweep or oche reproduce "
-                 "has written",
-                 folder);
+                 "%s: has no results; give a folder or a file that oche run, oche sweep or oche "
+                 "reproduce has written",
+                 place);
         ok = false;
     }
     data = json_object_new_object();

@@ -5,7 +5,8 @@
  * has.
  *
  * The folder and two levels of folders in it are looked through for files that end in .sqlite and
- * are ours: runs (those of one scenario are shown side by side), sweeps, reproduced figures.
+ * are ours: runs (those of one scenario are shown side by side), sweeps, reproduced figures. In
+ * place of a folder it may be one such file, whatever its name.
  */
 #ifndef OCHE_RESULTS_REPORT_H
 #define OCHE_RESULTS_REPORT_H
@@ -18,7 +19,7 @@
  * The data, malloc'd, *bytes long, ended by a NUL, without a '<'; `program` and `command` are what
  * made it. NULL and one line in `error` when there is nothing, or something cannot be read.
  */
-char *oche_report_data(const char *folder, const char *program, const char *command, size_t *bytes,
+char *oche_report_data(const char *place, const char *program, const char *command, size_t *bytes,
                        char *error, size_t error_bytes);
 
 /* Writes `page`, its mark replaced by the data, to `path`, whole or not at all. */

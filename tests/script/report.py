@@ -84,6 +84,34 @@ def test_pages(work):
     check(len(data_of(page_of(work))["documents"]) == 5, "the folder above")
 
 
+def test_one_file(work):
+    """A file of results is enough, from wherever it is named; its page does not replace the
+    folder's."""
+    fixture.everything(work)
+    for path, kind in (("runs/none/run.sqlite", "runs"), ("figures/fig6a.sqlite", "figure"),
+                       ("sweep/sweep.sqlite", "sweep")):
+        page = path.removesuffix(".sqlite") + ".html"
+        done = oche("report", os.path.join(work, path))
+        check(done.stdout == f"report: {os.path.join(work, page)}\n", done.stdout, done.stderr)
+        documents = data_of(read(work, page))["documents"]
+        check([one["kind"] for one in documents] == [kind], path, "documents")
+        one = documents[0]["runs"][0] if kind == "runs" else documents[0]
+        check(one["file"] == os.path.basename(path), path, "is named", one["file"])
+        check(not os.path.exists(os.path.join(work, os.path.dirname(path), "report.html")), path)
+    os.rename(os.path.join(work, "runs/none/run.sqlite"), os.path.join(work, "results of mine"))
+    done = subprocess.run([OCHE, "report", "results of mine"], cwd=work, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, check=False)
+    check(done.stdout == "report: results of mine.html\n", done.stdout, done.stderr)
+    with open(os.path.join(work, "notes"), "w", encoding="utf-8") as file:
+        file.write("something else\n" * 100)
+    refused(oche("report", os.path.join(work, "notes")), "notes: cannot be read: file is not a ")
+    with sqlite3.connect(os.path.join(work, "other.sqlite")) as db:
+        db.execute("CREATE TABLE a (b)")
+    refused(oche("report", os.path.join(work, "other.sqlite")), "other.sqlite: has no results; ")
+    refused(oche("report", os.path.join(work, "runs"), os.path.join(work, "sweep")),
+            "sweep: one folder or file at a time")
+
+
 def test_hostile_names(work):
     """Whatever stands in a results file is text."""
     evil = "</script><script>alert(1)</script><!-- \u2028 \" ' & {{x}} \\ ]]>"
@@ -112,7 +140,7 @@ def test_refusals(work):
     refused(oche("report", os.path.join(work, "nowhere")), "nowhere: cannot be read")
     empty = os.path.join(work, "empty")
     os.mkdir(empty)
-    refused(oche("report", empty), "has no results; give a folder that oche run")
+    refused(oche("report", empty), "has no results; give a folder or a file that oche run")
     check(os.listdir(empty) == [], "something was written")
     fixture.run(os.path.join(work, "one", "run.sqlite"), 50)
     refused(oche("report", os.path.join(work, "one"), "--out", os.path.join(work, "no", "x.html")),
@@ -171,7 +199,7 @@ def test_built_without(work):
 
 def main():
     built = os.path.exists(os.path.join(BUILD, "web", "report.html"))
-    tests = [test_pages, test_hostile_names, test_refusals, test_svg] if built \
+    tests = [test_pages, test_one_file, test_hostile_names, test_refusals, test_svg] if built \
         else [test_built_without]
     for test in tests:
         with tempfile.TemporaryDirectory() as work:

@@ -552,11 +552,13 @@ static void run_sql(const char *name, const char *sql)
 static void test_what_is_refused(void **state)
 {
     (void)state;
-    assert_refused("", "has no results; give a folder that oche run, oche sweep or oche reproduce "
-                       "has written");
+    assert_refused(
+        "", "has no results; give a folder or a file that oche run, oche sweep or oche reproduce "
+            "has written");
     run_sql("other.sqlite", "CREATE TABLE something (a)"); /* somebody else's is left out */
-    assert_refused("", "has no results; give a folder that oche run, oche sweep or oche reproduce "
-                       "has written");
+    assert_refused(
+        "", "has no results; give a folder or a file that oche run, oche sweep or oche reproduce "
+            "has written");
     write_run("run.sqlite", "a", "");
     report();
     run_sql("run.sqlite", "PRAGMA user_version = 1");
