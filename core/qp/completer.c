@@ -221,6 +221,12 @@ static bool names_restart(const struct oche_qp *qp, const struct oche_packet *pa
            oche_aeth_syndrome(packet) == OCHE_SYNDROME_NAK_SEQUENCE;
 }
 
+/* The same, of a message that had been acknowledged in part: we must begin it again as well. */
+static bool has_restarted(const struct oche_qp *qp, const struct oche_packet *packet)
+{
+    return names_restart(qp, packet) && qp->tx.una != qp->tx.message_start;
+}
+
 bool completer_sack_ok(const struct oche_qp *qp, const struct oche_packet *packet)
 {
     struct oche_sack sack = oche_sack_get(packet);
@@ -261,7 +267,7 @@ static void nak_sequence(struct oche_qp *qp, const struct oche_packet *packet, b
     }
     if (packet->psn != qp->tx.una && !names_restart(qp, packet))
         return; /* responses before it are missing, and have been asked for */
-    if (qp->rnr_deadline != OCHE_NEVER && !moved)
+    if (qp->rnr_deadline != OCHE_NEVER && !moved && !has_restarted(qp, packet))
         return; /* the peer complains about what it made us hold back */
     qp_note(&qp->nak_taken, packet->psn, now);
     /*

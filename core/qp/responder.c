@@ -65,12 +65,14 @@ static enum verdict drop_out_of_order(struct arrival *a)
 
 /*
  * After an RNR NAK: what was on its way behind the refused packet is no gap, and recovery does not
- * see it. The peer waits for the time that the NAK named before it sends again; what comes after
- * that is judged as ever, since the packet that it repeats may get lost.
+ * see it. The peer waits for the time that the NAK named, once that has left, before it sends
+ * again; what comes after that is judged as ever, since the packet that it repeats may get lost.
  */
 static bool held_back(const struct arrival *a)
 {
-    return a->now < a->qp->rnr_silence && oche_psn_diff(a->packet->psn, a->qp->rx.epsn) > 0;
+    bool silent = a->now < a->qp->rnr_silence || (a->qp->control & CONTROL_NAK);
+
+    return silent && oche_psn_diff(a->packet->psn, a->qp->rx.epsn) > 0;
 }
 
 /* Behind a gap: kept for its turn, if that is possible. */

@@ -239,6 +239,8 @@ static void send_nak(struct oche_qp *qp, struct oche_packet *packet, oche_time n
     stats->naks_sent += !rnr;
     if (qp->nak_syndrome == OCHE_SYNDROME_NAK_SEQUENCE)
         qp_note(&qp->nak_sent, qp->nak_psn, now);
+    if (rnr) /* it may have waited behind READ data; the peer's wait has not begun before */
+        qp->rnr_silence = oche_time_add(now, oche_rnr_wait(oche_aeth_code(qp->nak_syndrome)));
     qp->last_ack_psn = oche_psn_add(qp->nak_psn, OCHE_PSN_MASK);
     send_aeth(qp, packet, qp->nak_syndrome, qp->nak_psn, qp->msn, now);
     if (qp->nak_syndrome == OCHE_SYNDROME_NAK_SEQUENCE && (qp->flags & QP_EXTENDED))
