@@ -68,7 +68,8 @@ struct oche_nic_config {
     uint64_t line_rate_bps; /* of the port */
     uint32_t gap_bytes;     /* on the line between frames: OCHE_GAP_BYTES, or 0 */
     bool ipv6;
-    uint8_t control_class; /* traffic class of ACK, NAK, CNP */
+    uint8_t
+        control_class; /* traffic class of CNPs, and of ACKs and NAKs that follow no READ data */
     uint32_t max_qps;
     uint32_t max_regions;
     uint64_t ecn_threshold_bytes; /* own backlog above which CE is set; OCHE_NEVER: never */
@@ -124,7 +125,7 @@ const char *oche_reject_name(enum oche_reject cause);
 struct oche_qp_config {
     uint32_t qpn;          /* own number, 24 bits, 2 or more; unique in the NIC */
     uint8_t transport;     /* enum oche_transport */
-    uint8_t traffic_class; /* of requests and READ responses */
+    uint8_t traffic_class; /* of requests, READ responses, and ACKs that follow READ responses */
     uint16_t pkey;
     uint32_t pd;
     uint32_t mtu_bytes;  /* payload a packet: any value 64 … 9000 (verbs: 256 … 4096) */

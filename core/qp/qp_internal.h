@@ -116,6 +116,7 @@ enum qp_flags {
     QP_EXTENDED = 1 << 12,       /* the peer has shown that it knows the extended opcodes */
     QP_IN_BURST = 1 << 13,       /* the next packet need not wait; see pacer.c */
     QP_CC_STARTED = 1 << 14,     /* congestion control's start was called, and not its stop */
+    QP_BEHIND_DATA = 1 << 15,    /* responder: ACKs follow READ data, in its class */
 };
 
 /* From creation on. */
@@ -494,6 +495,8 @@ bool response_data_waits(const struct oche_qp *qp);
 uint32_t response_next_frame_bytes(const struct oche_qp *qp);
 bool response_transmit(struct oche_qp *qp, struct oche_packet *packet, oche_time now);
 bool response_control_waits(const struct oche_qp *qp);
+/* The class in which the next packet of control leaves. */
+uint8_t response_control_class(const struct oche_qp *qp);
 bool response_transmit_control(struct oche_qp *qp, struct oche_packet *packet, oche_time now);
 /* Receives that the peer is told about. */
 uint8_t response_credit_syndrome(const struct oche_qp *qp);

@@ -6,7 +6,10 @@
  *
  * Order: an AETH acknowledges everything before it, so it never overtakes a READ or atomic response
  * of an earlier PSN that has not left yet. An ACK that waits for a READ leaves in part, for what
- * lies before the READ; the READ's own responses acknowledge that too.
+ * lies before the READ; the READ's own responses acknowledge that too. Nor may it overtake that
+ * data on its way, which the requester takes for a loss: InfiniBand has one service level for all
+ * packets of a queue pair. So from the first READ data on, AETHs leave in the data's class; of a
+ * queue pair that serves no READs, and CNPs always, in the control class.
  */
 #include "core/qp/qp_internal.h"
 
@@ -156,6 +159,7 @@ bool response_transmit(struct oche_qp *qp, struct oche_packet *packet, oche_time
         return false;
     if (first || last)
         packet->aeth = oche_aeth(response_credit_syndrome(qp), msn);
+    qp->flags |= QP_BEHIND_DATA;
     head->begun = true;
     head->next_psn = oche_psn_add(psn, 1);
     if (!again)
@@ -194,6 +198,13 @@ bool response_control_waits(const struct oche_qp *qp)
         return qp->control != 0;
     const struct response *head = response_head(qp);
     return !is_read(head) || partial_ack(qp, head);
+}
+
+uint8_t response_control_class(const struct oche_qp *qp)
+{
+    bool behind = (qp->flags & QP_BEHIND_DATA) && !(qp->control & CONTROL_CNP);
+
+    return OCHE_UNLIKELY(behind) ? qp->traffic_class : qp->nic->control_class;
 }
 
 static void send_cnp(struct oche_qp *qp, struct oche_packet *packet, oche_time now)

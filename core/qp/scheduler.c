@@ -3,8 +3,8 @@
  * Whose packet leaves next. The port pulls, so nothing is queued as packets: queue pairs are.
  *
  *   control list   queue pairs with an ACK, a NAK, a CNP or an atomic's result to send, first come
- *                  first served; what they send is built when it leaves, so ACKs coalesce exactly
- *                  when the port was busy
+ *                  first served, but for those whose class may not send; what they send is built
+ *                  when it leaves, so ACKs coalesce exactly when the port was busy
  *   pacing heap    queue pairs with data whose time has not come; equal times: last served first,
  *                  then by slot
  *   ready lists    a class each: queue pairs whose time has come, in the order in which it came;
@@ -121,6 +121,18 @@ void scheduler_repace(struct oche_qp *qp, oche_time now)
     enqueue(nic, qp, now);
 }
 
+/* `before`: the one before it in the control list, or NULL. */
+static void control_unlist(struct oche_nic *nic, struct oche_qp *qp, struct oche_qp *before)
+{
+    if (before != NULL)
+        before->control_next = qp->control_next;
+    else
+        nic->control_head = qp->control_next;
+    if (nic->control_tail == qp)
+        nic->control_tail = before;
+    qp->flags &= (uint16_t)~QP_LISTED;
+}
+
 void scheduler_forget(struct oche_qp *qp)
 {
     struct oche_nic *nic = qp->nic;
@@ -136,13 +148,7 @@ void scheduler_forget(struct oche_qp *qp)
     struct oche_qp *before = NULL;
     for (struct oche_qp *at = nic->control_head; at != qp; at = at->control_next)
         before = at;
-    if (before != NULL)
-        before->control_next = qp->control_next;
-    else
-        nic->control_head = qp->control_next;
-    if (nic->control_tail == qp)
-        nic->control_tail = before;
-    qp->flags &= (uint16_t)~QP_LISTED;
+    control_unlist(nic, qp, before);
 }
 
 /* ---- control ---- */
@@ -162,17 +168,32 @@ void scheduler_control(struct oche_qp *qp)
     nic->control_tail = qp;
 }
 
-/* The next control packet; false: there is none. */
-static bool transmit_control(struct oche_nic *nic, struct oche_packet *packet, oche_time now)
+/* The first one that has control of these classes, and the one before it; or NULL. */
+static inline struct oche_qp *control_find(const struct oche_nic *nic, uint8_t classes,
+                                           struct oche_qp **before)
 {
-    while (nic->control_head != NULL) {
-        struct oche_qp *qp = nic->control_head;
-        nic->control_head = qp->control_next;
-        qp->flags &= (uint16_t)~QP_LISTED;
+    struct oche_qp *qp = nic->control_head;
+
+    for (*before = NULL; qp != NULL; *before = qp, qp = qp->control_next)
+        if (OCHE_LIKELY(classes >> response_control_class(qp) & 1))
+            return qp;
+    return NULL;
+}
+
+/* The next control packet; false: there is none of these classes. */
+static bool transmit_control(struct oche_nic *nic, uint8_t classes, struct oche_packet *packet,
+                             oche_time now)
+{
+    struct oche_qp *qp, *before;
+
+    while ((qp = control_find(nic, classes, &before)) != NULL) {
+        uint8_t traffic_class = response_control_class(qp);
+
+        control_unlist(nic, qp, before);
         bool sent = response_transmit_control(qp, packet, now);
         scheduler_control(qp); /* back to the end, if there is more */
         if (sent) {
-            packet->traffic_class = nic->control_class;
+            packet->traffic_class = traffic_class;
             return true;
         }
     }
@@ -314,9 +335,9 @@ unsigned oche_nic_transmit(struct oche_nic *nic, oche_time now, oche_time due_by
     unsigned count = 0;
 
     scheduler_answer_doorbell(nic, now);
-    if (classes >> nic->control_class & 1)
-        while (count < max && transmit_control(nic, out[count], now))
-            count++;
+    while (count < max && nic->control_head != NULL &&
+           transmit_control(nic, classes, out[count], now))
+        count++;
     while (count < max) {
         promote(nic, due_by);
         struct oche_qp *qp = ready_pick(nic, classes);
@@ -330,9 +351,11 @@ unsigned oche_nic_transmit(struct oche_nic *nic, oche_time now, oche_time due_by
 
 oche_time oche_nic_next(struct oche_nic *nic, uint8_t classes)
 {
+    struct oche_qp *before;
+
     if (nic->ready_classes & classes)
         return 0;
-    if (nic->control_head != NULL && (classes >> nic->control_class & 1))
+    if (control_find(nic, classes, &before) != NULL)
         return 0;
     if (nic->rung_head != NULL ||
         atomic_load_explicit(&nic->doorbell, memory_order_acquire) != NULL)

@@ -478,9 +478,12 @@ static void check_counters(struct qp_work *w, int side, bool all)
                   "side %d: %lu packets were sent again, %u were lost", side,
                   (unsigned long)stats->retransmitted_packets, w->way[side].lost);
     if (all && w->plan.clean && mine->out_rnr_naks + other->out_rnr_naks == 0)
-        QP_WORK_CHECK(w, stats->timeouts == 0 && stats->naks_sent == 0,
-                      "side %d: %lu timeouts and %lu NAKs on a clean link", side,
-                      (unsigned long)stats->timeouts, (unsigned long)stats->naks_sent);
+        QP_WORK_CHECK(w,
+                      stats->timeouts == 0 && stats->naks_sent == 0 &&
+                          stats->out_of_order_packets == 0,
+                      "side %d: %lu timeouts, %lu NAKs and %lu gaps on a clean link", side,
+                      (unsigned long)stats->timeouts, (unsigned long)stats->naks_sent,
+                      (unsigned long)stats->out_of_order_packets);
 }
 
 void qp_work_check_end(struct qp_work *w)

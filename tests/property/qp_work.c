@@ -145,6 +145,7 @@ static void make_plan(struct qp_work *w, const struct scheme of_side[2], uint64_
     static const uint32_t mtus[] = {64, 256, 1000, 1024, 4096};
     static const uint32_t lengths[] = {3000, 9000, 16384, 49152};
     static const oche_time timeouts[] = {300 * OCHE_US, 500 * OCHE_US, OCHE_MS};
+    static const oche_time data_delays[] = {0, 0, OCHE_US / 2, 3 * OCHE_US};
     static const oche_time gaps[] = {0, 0, 20 * OCHE_US, 300 * OCHE_US};
     struct qp_work_plan *plan = &w->plan;
     struct pair_options *o = &plan->pair;
@@ -157,6 +158,7 @@ static void make_plan(struct qp_work *w, const struct scheme of_side[2], uint64_
         .mtu = mtus[qp_work_below(w, 5)],
         .line_rate_bps = (25 + qp_work_below(w, 4) * 25) * OCHE_GBPS,
         .delay = OCHE_US / 2 + qp_work_below(w, 5) * OCHE_US,
+        .data_delay = data_delays[qp_work_below(w, 4)],
         .send_depth = 1u << qp_work_below(w, 5),
         .responder_resources = 1u << qp_work_below(w, 4),
         .first_psn = (uint32_t)oche_random_u64(&w->random) & OCHE_PSN_MASK,

@@ -11,6 +11,8 @@
  *     older WRITE never shows over a newer one, atomics count;
  *   - not a byte beyond that changes in either memory;
  *   - no packet is sent beyond the window;
+ *   - on a link that loses nothing there is no timeout, no NAK and no gap, though its two classes
+ *     are not equally fast;
  *   - where only packets are lost that others follow, and none twice, no ACK timer is needed; and
  *     where what follows is kept, only they are sent again;
  *   - nothing is stuck, and the counters agree with what was on the link.

@@ -11,6 +11,9 @@
 #include "core/wire/opcode.h"
 #include "tests/support/pair_bytes.h"
 
+#define CONTROL_CLASS 0
+#define DATA_CLASS    1
+
 #define CHECK(condition)                                                                           \
     do {                                                                                           \
         if (!(condition)) {                                                                        \
@@ -200,7 +203,7 @@ static void open_side(struct pair *pair, int which)
         .line_rate_bps = o->line_rate_bps,
         .gap_bytes = OCHE_GAP_BYTES,
         .ipv6 = o->ipv6,
-        .control_class = 0,
+        .control_class = CONTROL_CLASS,
         .max_qps = PAIR_QPS,
         .max_regions = 4,
         .ecn_threshold_bytes = o->ecn_threshold,
@@ -240,7 +243,7 @@ struct oche_qp_config pair_qp_config(const struct pair *pair, int side, uint32_t
     return (struct oche_qp_config){
         .qpn = PAIR_QPN + (uint32_t)side + 2 * index,
         .transport = (uint8_t)o->transport,
-        .traffic_class = 1,
+        .traffic_class = DATA_CLASS,
         .pkey = 0xffff,
         .pd = PAIR_PD,
         .mtu_bytes = o->mtu,
@@ -479,6 +482,8 @@ static void put_on_link(struct pair *pair, uint32_t index, int from)
     p->to = (uint8_t)(1 - from);
     p->order = pair->order++;
     p->arrives = pair->now + on_line + pair->options.delay;
+    if (p->packet.traffic_class == DATA_CLASS)
+        p->arrives += pair->options.data_delay;
     if (fate == PAIR_LATE)
         p->arrives += oche_random_below(&pair->random, 20) * pair->options.delay / 4;
     if (fate == PAIR_DROP) {

@@ -70,6 +70,7 @@ struct pair_options {
     bool extensions;        /* both know of each other from the start */
     uint64_t line_rate_bps; /* 100 Gbit/s */
     oche_time delay;        /* 1 µs */
+    oche_time data_delay;   /* and so much more of the data class: control overtakes it */
     uint64_t seed;
     uint32_t transport;
     uint32_t mtu;
