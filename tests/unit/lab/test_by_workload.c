@@ -12,6 +12,9 @@
 
 #define SCENARIO "tests/scenarios/pauses.yaml"
 #define DUMBBELL "topology={type: dumbbell, left_hosts: 3, right_hosts: 3, delay: 1us}"
+#define LONG_AND_SHORT                                                                             \
+    "workload=[{type: transfers, pairs: 0>3, bytes: 1GB},"                                         \
+    "{type: transfers, pairs: [1>4, 1>4, 5>2], bytes: 50KB}]"
 
 static char error[1024];
 static struct oche_scenario *scenario;
@@ -99,10 +102,7 @@ static void adds_up(void **state)
 static void pairs_of_long_flows(void **state)
 {
     (void)state;
-    take(DUMBBELL,
-         "workload=[{type: transfers, pairs: 0>3, bytes: 1GB},"
-         "{type: transfers, pairs: [1>4, 1>4, 5>2], bytes: 50KB}]",
-         "warmup=400us");
+    take(DUMBBELL, LONG_AND_SHORT, "warmup=400us");
     const struct oche_workload_outcome *one = &by.workloads[0], *other = &by.workloads[1];
 
     assert_int_equal(one->flows, 0);
@@ -120,11 +120,8 @@ static void pairs_of_long_flows(void **state)
 /* As metrics: the same numbers, and none where there is none. */
 static void as_metrics(void **state)
 {
-    static const char *const sets[] = {DUMBBELL,
-                                       "workload=[{type: transfers, pairs: 0>3, bytes: 1GB},"
-                                       "{type: transfers, pairs: [1>4, 1>4, 5>2], bytes: 50KB}]",
-                                       "warmup=400us", "congestion_control=none",
-                                       "measure.queues="};
+    static const char *const sets[] = {DUMBBELL, LONG_AND_SHORT, "warmup=400us",
+                                       "congestion_control=none", "measure.queues="};
     struct oche_point_result point;
     const struct oche_sorted_values *flows = &by.workloads[1].flow_goodput,
                                     *pairs = &by.workloads[1].pair_goodput;
