@@ -312,6 +312,10 @@ static void print_timely_point(const struct oche_timely_model *model, uint32_t f
         printf("fixed point: none; rates rise while the gradient is 0\n");
         return;
     }
+    if (point.queue <= 0) {
+        printf("fixed point: none with a queue; base_rtt alone holds the rates down\n");
+        return;
+    }
     if (!point.exists) {
         printf("fixed point: none; its queue of %s would be above t_high\n",
                bytes(point.queue).text);

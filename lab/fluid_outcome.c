@@ -60,7 +60,8 @@ static bool make(struct modelled *m, const struct oche_scenario *scenario, char 
     }
     oche_fluid_model_init(&m->model, name);
     bool fine = oche_fluid_scene_take(&m->scene, &m->model, scenario, NULL,
-                                      "let all go to one host", error, error_bytes);
+                                      "let all go to one host, or set model to packets", error,
+                                      error_bytes);
 
     if (fine && !oche_fluid_model_check(&m->model, message, sizeof(message))) {
         oche_bound_fail(scenario->document,

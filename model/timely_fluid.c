@@ -82,9 +82,6 @@ const char *oche_timely_params_check(const struct oche_timely_params *params)
 {
     if (params->t_low >= params->t_high)
         return "t_low: is not below t_high; make it less";
-    if (params->base_rtt >= params->t_low)
-        return "base_rtt: is not below t_low, so no queue is short enough for rates to rise; make "
-               "it less";
     if (params->delta_bps > params->capacity_bps)
         return "delta: is above capacity; make it a small part of that";
     return NULL;

@@ -19,6 +19,7 @@ import time
 
 OCHE, SOURCE = os.environ["OCHE"], os.environ["SOURCE"]
 SCENARIO = os.path.join(SOURCE, "tests", "scenarios", "pairs.yaml")
+TWO_FLOWS = os.path.join(SOURCE, "tests", "scenarios", "two_flows.yaml")
 # 12 points of some 10 ms each, and 12 that are long enough to be caught.
 GRID = [SCENARIO, "--vary", "loss.probability=0,0.1%", "--vary", "workload[0].pairs=1,4",
         "--repeat", "3", "--set", "duration=1ms"]
@@ -290,6 +291,12 @@ def test_what_is_wrong(work):
         ([SCENARIO, "--point", "0", "--csv"], "--csv and --metric are for when all points"),
         ([SCENARIO, "--slurm", "--metric", "jain"], "--csv and --metric are for when all points"),
         ([SCENARIO, "--merge", "--jobs", "2"], "--merge runs nothing; leave out --jobs"),
+        ([SCENARIO, "--vary", "model=packets,water"], "--vary model=water: model: "),
+        ([SCENARIO, "--vary", "model=packets,fluid"], "the model has one bottleneck; let all go"),
+        ([TWO_FLOWS, "--vary", "model=packets,fluid", "--set", "congestion_control=none"],
+         "model: congestion_control none has no fluid model; set it to packets"),
+        ([TWO_FLOWS, "--set", "model=both", "--set", "measure.interval=0s"],
+         "interval: is 0, and model: both compares rates in windows of it; set it to 1ms"),
         ([SCENARIO, SCENARIO], "one scenario at a time"),
         ([], "which scenario?"),
     ]
@@ -300,6 +307,36 @@ def test_what_is_wrong(work):
     check(not os.path.exists(folder), "something was made for nothing")
     done = sweep(SCENARIO, "--out", "/proc/none", status=2)
     check("/proc/none: cannot be made" in done.stderr, done.stderr)
+
+
+def test_the_fluid_model(work):
+    """An axis like any other; what it has is named as by packets, and is what oche fluid says."""
+    folder = os.path.join(work, "models")
+    done = sweep(TWO_FLOWS, "--vary", "model=packets,fluid,both", "--repeat", "2", "--out", folder,
+                 "--metric", "goodput", "--metric", "model_distance", "--metric", "cnps")
+    check(re.search(r"^fluid +37.0Gbps +– +–$", done.stdout, re.M) is not None, done.stdout)
+    names = [set(name for name, in ask(folder, "SELECT name FROM metrics JOIN point_values USING "
+                                       f"(point) WHERE axis = 0 AND number = {number}"))
+             for number in range(3)]
+    check(names[1] < names[0] < names[2], "the model has more, or both less")
+    check(names[2] - names[0] == {"model_distance", "flow.0.model_distance",
+                                  "flow.1.model_distance"}, names[2] - names[0])
+    check({"goodput", "flow.1.rate", "rate_gap.late", "queue.tor0:host2.sd", "convergence.share",
+           "flow.0.goodput", "jain", "measured_time"} <= names[1], names[1])
+    check(not {"cnps", "pauses", "drops", "thresholds.shared", "fct.all.p50"} & names[1], names[1])
+    values = ask(folder, "SELECT value FROM metrics JOIN point_values USING (point) WHERE "
+                 "name = 'goodput' AND number = 1")
+    check(len(values) == 2 and values[0] == values[1], "the model draws", values)
+    shown = subprocess.run([OCHE, "fluid", TWO_FLOWS], stdout=subprocess.PIPE, text=True,
+                           check=True).stdout
+    sd = ask(folder, "SELECT value FROM metrics JOIN points p ON p.id = point JOIN point_values "
+             "USING (point) WHERE name = 'queue.tor0:host2.mean' AND number = 1")[0][0]
+    check("queue: mean 11.2KB" in shown and 10.5e3 < sd < 11.2e3, sd, shown[-400:])
+    refused = subprocess.run([OCHE, "run", TWO_FLOWS, "--set", "model=fluid", "--out", folder],
+                             stderr=subprocess.PIPE, text=True, check=False)
+    check(refused.returncode == 2 and refused.stderr ==
+          "--set model=fluid: model: is not packets, which is all that oche run simulates; use "
+          "oche fluid or oche sweep, or set it to packets\n", refused.stderr)
 
 
 def test_other_sweeps_are_refused(work):
@@ -444,6 +481,7 @@ def main():
         test_points_without_a_value(work)
         test_a_point_without_memory(work)
         test_what_is_wrong(work)
+        test_the_fluid_model(work)
         test_the_way_over_slurm(work)
         test_other_sweeps_are_refused(work)
         test_progress(work)

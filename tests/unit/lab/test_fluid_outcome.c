@@ -173,17 +173,14 @@ static void test_refused(void **state)
     static const char *const none[] = {"model=fluid", "congestion_control=none"};
     static const char *const fluid[] = {"model=fluid"};
     static const char *const blind[] = {"model=both", "measure.interval=0s"};
-    static const char *const unmarked[] = {"model=fluid",
-                                           "congestion_control={name: timely, t_low: 3us}"};
     static const char *const chained[] = {"model=both", "workload[0].initial_rate=0bps",
                                           "duration=1s", "stop_when_done=true",
                                           "congestion_control=dcqcn"};
 
     (void)state;
     refused(TWO, none, 2, "has no fluid model; set it to packets");
-    refused(PAUSES, fluid, 1, "one bottleneck; let all go to one host");
+    refused(PAUSES, fluid, 1, "one bottleneck; let all go to one host, or set model to packets");
     refused(TWO, blind, 2, "interval: is 0, and model: both compares");
-    refused(TWO, unmarked, 2, "base_rtt: is not below t_low");
     refused(TWO, chained, 5, "came to their end; make them larger");
 }
 

@@ -75,6 +75,33 @@ static void test_patched(void **state)
     assert_true(later.converged_s < 0.0767 && unequal.converged_s < 0.0767);
 }
 
+/* Thresholds that count the path: so much less queue; none if the path alone is above t_low. */
+static void test_base_rtt(void **state)
+{
+    const struct oche_fluid_flow flows[] = {{7e9, 0, 1}, {3e9, 0, 1}};
+    struct oche_timely_model model = defaults(true);
+
+    (void)state;
+    model.base_rtt = 10e-6;
+    struct oche_timely_point point = oche_timely_fixed_point(&model, 2);
+    struct came_to came =
+        run_to(oche_timely_fluid_create(&model, flows, 2, &OCHE_FLUID_OPTIONS), 0.25, 0.5);
+
+    assert_near(point.queue, 62500 * 1.25 - 12500, 1e-6);
+    assert_near(came.queue_mean, point.queue, 10);
+    assert_near(came.rates[0], 5e9, 1e6);
+    assert_true(point.exists);
+    model.t_high = 62e-6; /* the queue would be above 52 us */
+    assert_false(oche_timely_fixed_point(&model, 2).exists);
+    model.t_high = 500e-6;
+    model.base_rtt = 70e-6;
+    assert_false(oche_timely_fixed_point(&model, 2).exists);
+    came = run_to(oche_timely_fluid_create(&model, flows, 2, &OCHE_FLUID_OPTIONS), 0.25, 0.5);
+    assert_near(came.queue_mean, 0, 1);
+    /* At w = 1/2: delta / (beta (base - t_low) / t_low). */
+    assert_near(came.rates[0], 10e6 / (0.008 * 0.4), 1e7);
+}
+
 /* Flows that all start at the capacity hear of it, late as that is, and the queue comes down. */
 static void test_line_rate(void **state)
 {
@@ -146,9 +173,10 @@ static void test_stability(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tables),  cmocka_unit_test(test_original),
-        cmocka_unit_test(test_patched), cmocka_unit_test(test_line_rate),
-        cmocka_unit_test(test_decay),   cmocka_unit_test(test_stability),
+        cmocka_unit_test(test_tables),    cmocka_unit_test(test_original),
+        cmocka_unit_test(test_patched),   cmocka_unit_test(test_base_rtt),
+        cmocka_unit_test(test_line_rate), cmocka_unit_test(test_decay),
+        cmocka_unit_test(test_stability),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
