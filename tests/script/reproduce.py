@@ -381,6 +381,28 @@ def test_bad_input(work):
     write(os.path.join(papers, "p"), "one.yaml", FIGURE)
 
 
+def test_what_is_outside(work):
+    """A claim that cannot be measured is listed with the reason, counted, and never judged."""
+    make_papers(work)
+    papers = os.path.join(work, "papers", "p")
+    outside = ("  - {name: cpu, text: a host takes no time, kind: outside, says: under 3 %,\n"
+               "     place: sec 4, confidence: high, explanation: REASON}\n")
+    write(papers, "one.yaml", FIGURE + outside)
+    said = reproduce(work, "p/one", "--quick").stdout
+    check(re.search(r"^a host takes no time +under 3 % +– +– +– +not judged$", said, re.M), said)
+    check("  a host takes no time (not judged)\n    REASON\n" in said, said)
+    check(re.search(r"^  \d reproduced, .* not reproduced, .*1 not judged$", said, re.M), said)
+    check(said.count("a host takes no time") == 2, "in no other reading", said)
+    path = "out/reproduce/p-quick/one.sqlite"
+    rows = ask(work, path, "SELECT quantity, condition, published, published_text, measured, low, "
+               "tolerance, verdict, interval, explanation FROM claims WHERE name = 'cpu'")
+    check(rows == [("", "", None, "under 3 %", None, None, "–", "not judged", "", "REASON")], rows)
+    check(ask(work, path, "SELECT count(*) FROM readings JOIN claims ON claim = claims.id "
+              "WHERE name = 'cpu'") == [(0,)], "readings")
+    write(papers, "one.yaml", FIGURE + outside.replace("outside,", "outside, quantity: throughput,"))
+    check(": claims[4].quantity: unknown key" in reproduce(work, "p/one", status=2).stderr)
+
+
 def test_papers_that_come_with_it():
     folder = os.path.join(SOURCE, "papers")
     for name in sorted(entry.name for entry in os.scandir(folder) if entry.is_dir()):
@@ -408,6 +430,8 @@ def main():
         test_lists(work)
         test_bad_input(work)
         test_bad_grids_of_the_paper(work)
+    with tempfile.TemporaryDirectory() as work:
+        test_what_is_outside(os.path.realpath(work))
     test_papers_that_come_with_it()
     for failure in failures:
         print("FAILED:", failure)
