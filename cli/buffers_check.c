@@ -361,27 +361,36 @@ static void print_route_faults(const struct oche_world *world, FILE *out)
 }
 
 /* Whether packets ask for marks: if not, no threshold is of any use. */
-static bool print_scheme(const struct oche_cc_scheme *scheme, FILE *out)
+static bool print_scheme(const struct oche_world_config *config, FILE *out)
 {
-    if ((scheme->needs & OCHE_CC_NEEDS_ECN) != 0)
+    uint32_t needs = config->endpoint != NULL ? config->endpoint->needs : config->cc->needs;
+
+    if ((needs & OCHE_CC_NEEDS_ECN) != 0)
         return true;
     fprintf(out,
             "congestion_control is %s, whose packets ask for no marks: PFC acts alone. With a "
             "scheme that\nanswers them, such as dcqcn:\n",
-            scheme->name);
+            oche_world_scheme_name(config));
     return false;
 }
 
 bool oche_buffers_check(const struct oche_world *world, bool all_priorities, FILE *out)
 {
     const struct oche_switch_params *params = &oche_world_config(world)->switches;
-    const struct oche_cc_scheme *scheme = oche_world_config(world)->cc;
+    const struct oche_world_config *config = oche_world_config(world);
     const struct oche_topology *topology = oche_world_topology(world);
     struct switches all;
     bool sure = true, lossy = false, marked;
 
     if (!params->pfc) {
         fprintf(out, "switch.pfc is false: there is no PAUSE that ECN must come before\n");
+        return true;
+    }
+    if (config->endpoint != NULL && !oche_world_lossless(config)) {
+        fprintf(out,
+                "congestion_control is %s with lossless: false: switches drop its packets, and "
+                "there is no\nPAUSE that ECN must come before\n",
+                oche_world_scheme_name(config));
         return true;
     }
     if (!params->ecn) {
@@ -392,7 +401,7 @@ bool oche_buffers_check(const struct oche_world *world, bool all_priorities, FIL
     print_heading(&all, out);
     fprintf(out, "round trip where nothing waits: up to %s\n",
             oche_figure_time(oche_world_empty_rtt(world)).text);
-    marked = print_scheme(scheme, out);
+    marked = print_scheme(config, out);
     for (uint32_t sw = 0; sw < topology->switch_count; sw++)
         if (is_first_of_kind(&all, sw)) {
             sure &= check_kind(&all, sw, out);
@@ -407,7 +416,8 @@ bool oche_buffers_check(const struct oche_world *world, bool all_priorities, FIL
                 sure ? "ECN is sure to act before PFC"
                      : "ECN is not sure to act before PFC: see what would do");
     else
-        fprintf(out, "\nECN does not act before PFC: congestion_control is %s\n", scheme->name);
+        fprintf(out, "\nECN does not act before PFC: congestion_control is %s\n",
+                oche_world_scheme_name(config));
     done(&all);
     return sure && marked && !lossy;
 }

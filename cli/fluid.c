@@ -97,7 +97,7 @@ static bool choose_model(struct session *session, enum oche_fluid_name *name)
         return true;
     snprintf(session->error, ERROR_BYTES,
              "%s: congestion_control: %s has no fluid model; dcqcn has, or choose with --model",
-             session->options.scenario, session->scenario->config.cc->name);
+             session->options.scenario, oche_world_scheme_name(&session->scenario->config));
     return false;
 }
 

@@ -55,7 +55,7 @@ static bool make(struct modelled *m, const struct oche_scenario *scenario, char 
     if (name == OCHE_FLUID_NAMES) {
         snprintf(message, sizeof(message),
                  "model: congestion_control %s has no fluid model; set it to packets",
-                 scenario->config.cc->name);
+                 oche_world_scheme_name(&scenario->config));
         return place(scenario, message, error, error_bytes);
     }
     oche_fluid_model_init(&m->model, name);

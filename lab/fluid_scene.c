@@ -19,7 +19,7 @@
 enum oche_fluid_name oche_fluid_scene_model(const struct oche_scenario *scenario)
 {
     for (unsigned i = 0; i < OCHE_FLUID_NAMES; i++)
-        if (strcmp(oche_fluid_names[i], scenario->config.cc->name) == 0)
+        if (strcmp(oche_fluid_names[i], oche_world_scheme_name(&scenario->config)) == 0)
             return i;
     return OCHE_FLUID_NAMES;
 }
@@ -212,8 +212,8 @@ static void take_base_rtt(struct oche_fluid_model *model, const struct oche_worl
     const struct oche_topology *topology = oche_world_topology(world);
     oche_time leaving = OCHE_NEVER;
 
-    if (model->name == OCHE_FLUID_DCQCN ||
-        strcmp(oche_world_config(world)->cc->name, oche_fluid_names[model->name]) != 0)
+    if (model->name == OCHE_FLUID_DCQCN || strcmp(oche_world_scheme_name(oche_world_config(world)),
+                                                  oche_fluid_names[model->name]) != 0)
         return;
     for (uint32_t i = 0; i < flows->count; i++)
         if (flows->plan[i].dst == receiver)

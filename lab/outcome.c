@@ -230,7 +230,7 @@ static void take_remark(struct oche_outcome *outcome, const struct oche_world *w
 {
     const struct oche_world_config *config = oche_world_config(world);
 
-    if (config->cc->remark == NULL)
+    if (config->cc == NULL || config->cc->remark == NULL)
         return;
     oche_time empty_rtt = oche_world_empty_rtt(world);
     const char *remark = config->cc->remark(config->cc_params, empty_rtt);
@@ -313,8 +313,9 @@ void oche_outcome_take(struct oche_outcome *outcome, struct oche_world *world, c
     snprintf(outcome->label, sizeof(outcome->label), "%s", label);
     snprintf(outcome->topology, sizeof(outcome->topology), "%s",
              oche_world_topology(world)->summary);
-    snprintf(outcome->scheme, sizeof(outcome->scheme), "%s", config->cc->name);
-    snprintf(outcome->recovery, sizeof(outcome->recovery), "%s", config->recovery->name);
+    snprintf(outcome->scheme, sizeof(outcome->scheme), "%s", oche_world_scheme_name(config));
+    snprintf(outcome->recovery, sizeof(outcome->recovery), "%s",
+             config->endpoint != NULL ? config->endpoint->recovery : config->recovery->name);
     take_remark(outcome, world);
     take_headroom_remark(outcome, world);
     oche_world_totals(world, &outcome->totals);

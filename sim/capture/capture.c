@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "sim/capture/pcap_writer.h"
+#include "sim/endpoint/endpoint.h"
 #include "sim/network/address.h"
 
 #define LARGEST_FRAME_BYTES 10000 /* MTU 9000 and every header */
@@ -41,6 +42,8 @@ void oche_capture_attach(struct oche_capture *capture, const struct oche_network
     oche_time slack = 0;
 
     capture->network = network;
+    if (network->endpoint != NULL)
+        oche_pcap_set_encoder(capture->writer, network->endpoint->encode);
     for (uint32_t i = 0; i < network->port_count; i++) {
         const struct oche_port *port = &network->ports[i];
         oche_time transit;
@@ -64,7 +67,7 @@ void oche_capture_tap(void *context, uint32_t port, const struct oche_packet *pa
     const uint32_t far = network->ports[network->ports[port].peer].node;
     struct oche_frame frame = {0};
 
-    if (packet->kind == OCHE_PACKET_ROCE)
+    if (packet->kind != OCHE_PACKET_PFC)
         oche_address_frame(packet, network->ipv6, &frame);
     oche_address_mac(sent ? near : far, frame.src_mac);
     oche_address_mac(sent ? far : near, frame.dst_mac);

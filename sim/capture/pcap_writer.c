@@ -32,6 +32,7 @@ struct oche_pcap_writer {
     struct record *heap; /* the oldest first */
     size_t used, room;
     bool memory_ran_out;
+    oche_pcap_encoder *encoder; /* of other packets, or NULL */
     uint8_t scratch[SNAP_BYTES];
 };
 
@@ -147,6 +148,11 @@ void oche_pcap_set_slack(struct oche_pcap_writer *writer, oche_time slack)
     writer->slack = slack;
 }
 
+void oche_pcap_set_encoder(struct oche_pcap_writer *writer, oche_pcap_encoder *encoder)
+{
+    writer->encoder = encoder;
+}
+
 /* The frame in writer->scratch; 0: it has no bytes. */
 static size_t encode(struct oche_pcap_writer *writer, const struct oche_packet *packet,
                      const struct oche_frame *frame)
@@ -161,10 +167,15 @@ static size_t encode(struct oche_pcap_writer *writer, const struct oche_packet *
     }
     facts.ethernet = true;
     facts.udp_checksum = 0;
-    count = oche_encode_frame(packet, &facts, crc, out, SNAP_BYTES);
+    if (packet->kind == OCHE_PACKET_OTHER)
+        count = writer->encoder == NULL ? 0 : writer->encoder(packet, &facts, out, SNAP_BYTES);
+    else
+        count = oche_encode_frame(packet, &facts, crc, out, SNAP_BYTES);
     if (count == 0)
         return 0;
-    if (frame->ipv6) /* without one an IPv6 stack drops it; over IPv4 none is usual */
+    if (frame->ipv6 &&
+        packet->kind ==
+            OCHE_PACKET_ROCE) /* without one an IPv6 stack drops it; over IPv4 none is usual */
         oche_put16(out + OCHE_ETH_BYTES + OCHE_IPV6_BYTES + 6,
                    oche_udp_checksum(out + OCHE_ETH_BYTES));
     if (count < LEAST_BYTES)

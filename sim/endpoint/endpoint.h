@@ -19,11 +19,14 @@
 
 struct oche_host;
 struct oche_host_params;
+struct oche_switch_params;
 
 /* What the network must know of an endpoint's packets. */
 struct oche_endpoint_packets {
     uint32_t payload_bytes;   /* of a full packet */
     uint32_t frame_bytes;     /* of the largest packet, Ethernet header to FCS */
+    uint32_t middle_bytes;    /* of a full packet in the middle of a flow */
+    uint32_t ack_bytes;       /* of an ACK */
     uint8_t lossless_classes; /* mask: PFC, where there is any, applies to these */
 };
 
@@ -34,12 +37,15 @@ struct oche_endpoint_packets {
 struct oche_endpoint {
     const char *name;                     /* in a scenario; of the RNIC NULL */
     const char *paper;                    /* what it implements, with section */
+    const char *recovery;                 /* its own, instead of a scheme of core/recovery */
     const struct oche_param_table *table; /* of the RNIC NULL: its schemes have theirs */
     uint32_t needs;                       /* enum oche_cc_needs, of switches */
     size_t state_bytes;
 
     /* Optional: checks parameters against each other: NULL, or what is wrong and what is right. */
     const char *(*check)(const void *params);
+    /* Optional: what the scheme itself sets of the switches' parameters. */
+    void (*switches)(const void *params, struct oche_switch_params *switches);
     void (*packets)(const struct oche_host_params *hosts, const void *params,
                     struct oche_endpoint_packets *out);
     /* The packets of a flow of so many bytes that nothing disturbs. Bytes with the gap. */
@@ -84,6 +90,11 @@ struct oche_endpoint {
     bool (*decode)(const uint8_t *bytes, size_t count, struct oche_packet *packet,
                    struct oche_frame *frame);
 };
+
+/* Every endpoint that is not the RNIC, ended by NULL. */
+extern const struct oche_endpoint *const oche_endpoints[];
+/* The one that a scenario calls `name`, or NULL. */
+const struct oche_endpoint *oche_endpoint_find(const char *name);
 
 /* The RNIC: see sim/endpoint/rnic.h. */
 extern const struct oche_endpoint oche_endpoint_rnic;

@@ -338,9 +338,13 @@ static void packets(const struct oche_host_params *hosts, const void *params,
     uint32_t mtu = (uint32_t)hosts->mtu_bytes;
 
     (void)params;
-    *out = (struct oche_endpoint_packets){.payload_bytes = mtu,
-                                          .frame_bytes = oche_frame_bytes(0x06, mtu, hosts->ipv6),
-                                          .lossless_classes = (1 << OCHE_CLASS_COUNT) - 1};
+    *out = (struct oche_endpoint_packets){
+        .payload_bytes = mtu,
+        .frame_bytes = oche_frame_bytes(OCHE_RC_WRITE_FIRST, mtu, hosts->ipv6),
+        .middle_bytes = oche_frame_bytes(OCHE_RC_WRITE_MIDDLE, mtu, hosts->ipv6),
+        .ack_bytes = oche_frame_bytes(OCHE_RC_ACK, 0, hosts->ipv6),
+        .lossless_classes = (1 << OCHE_CLASS_COUNT) - 1,
+    };
 }
 
 /* A WRITE: FIRST or ONLY carries a RETH, the last packet may be short. */

@@ -8,6 +8,7 @@
 
 #include "core/wire/codec.h"
 #include "core/wire/pfc_frame.h"
+#include "sim/endpoint/endpoint.h"
 #include "sim/network/address.h"
 
 static uint32_t crc(uint32_t before, const uint8_t *bytes, size_t count)
@@ -32,13 +33,39 @@ static void cross_as_pfc(uint8_t *bytes, struct oche_packet *packet)
     packet->ext = out.ext;
 }
 
-void oche_bytes_mode(uint8_t *scratch, bool ipv6, struct oche_packet *packet)
+/* What is not on the wire the endpoint's decoder leaves as it is. */
+static void cross_as_other(uint8_t *bytes, const struct oche_endpoint *endpoint, bool ipv6,
+                           struct oche_packet *packet)
+{
+    struct oche_packet out = *packet;
+    struct oche_frame frame;
+
+    OCHE_MUST(endpoint != NULL && endpoint->encode != NULL);
+    oche_address_frame(packet, ipv6, &frame);
+    size_t count = endpoint->encode(packet, &frame, bytes, OCHE_BYTES_MODE_FRAME);
+    OCHE_MUST(count > 0);
+    out.psn = out.aeth = out.dest_qpn = 0;
+    out.payload_bytes = out.frame_bytes = out.pkey = 0;
+    out.bth = out.ecn = out.ext = 0;
+    bool decoded = endpoint->decode(bytes, count, &out, &frame);
+    OCHE_MUST(decoded);
+    oche_address_packet(&frame, &out);
+    out.ext = (uint8_t)((out.ext & ~OCHE_EXT_PAYLOAD) | (packet->ext & OCHE_EXT_PAYLOAD));
+    *packet = out;
+}
+
+void oche_bytes_mode(uint8_t *scratch, const struct oche_endpoint *endpoint, bool ipv6,
+                     struct oche_packet *packet)
 {
     struct oche_frame frame, out_frame;
     struct oche_packet out;
 
     if (packet->kind == OCHE_PACKET_PFC) {
         cross_as_pfc(scratch, packet);
+        return;
+    }
+    if (packet->kind == OCHE_PACKET_OTHER) {
+        cross_as_other(scratch, endpoint, ipv6, packet);
         return;
     }
     oche_address_frame(packet, ipv6, &frame);

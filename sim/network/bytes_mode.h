@@ -8,9 +8,12 @@
 
 #include "core/wire/packet.h"
 
+struct oche_endpoint;
+
 #define OCHE_BYTES_MODE_FRAME 16384 /* of scratch memory, twice */
 
 /* Encodes and decodes `packet` in place. `scratch`: two times OCHE_BYTES_MODE_FRAME bytes. */
-void oche_bytes_mode(uint8_t *scratch, bool ipv6, struct oche_packet *packet);
+void oche_bytes_mode(uint8_t *scratch, const struct oche_endpoint *endpoint, bool ipv6,
+                     struct oche_packet *packet);
 
 #endif

@@ -236,7 +236,7 @@ static bool special(struct oche_shard *shard, uint32_t number, struct oche_packe
         return false;
     }
     if (network->bytes_mode)
-        oche_bytes_mode(shard->scratch, network->ipv6, packet);
+        oche_bytes_mode(shard->scratch, network->endpoint, network->ipv6, packet);
     uint32_t peer = network->ports[number].peer;
     if (network->extras[peer].tap)
         network->tap(network->tap_context, peer, packet, packet->when, false);

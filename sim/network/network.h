@@ -75,6 +75,7 @@ struct oche_node {
 };
 
 struct oche_network;
+struct oche_endpoint;
 
 /* Ports that got packets from one shard for another during a window. */
 struct oche_mailbox {
@@ -109,10 +110,11 @@ struct oche_network {
     struct oche_shard *shards;
     uint32_t shard_count;
     uint32_t gap_bytes;
-    oche_time window; /* the smallest link delay */
-    oche_time now;    /* everything before has happened */
-    bool ipv6;        /* for bytes mode */
-    bool bytes_mode;  /* encode and decode every packet at every link */
+    oche_time window;                     /* the smallest link delay */
+    oche_time now;                        /* everything before has happened */
+    bool ipv6;                            /* for bytes mode */
+    const struct oche_endpoint *endpoint; /* whose packets of kind OTHER are; NULL: nobody's */
+    bool bytes_mode;                      /* encode and decode every packet at every link */
     bool keep_mishaps;
     oche_tap *tap; /* with taps: one shard only */
     void *tap_context;

@@ -61,6 +61,28 @@ enum section {
     MEASURE
 };
 
+/* The RNIC's schemes, then the other endpoints: one list, so that a sweep spans them all. */
+static size_t list_schemes(struct oche_schema *schema)
+{
+    size_t count = 0;
+
+    for (; count < oche_cc_scheme_count; count++) {
+        OCHE_MUST(count < COUNT_OF(schema->schemes));
+        schema->schemes[count] = (struct oche_variant){.name = oche_cc_schemes[count]->name,
+                                                       .help = oche_cc_schemes[count]->paper,
+                                                       .table = &oche_cc_schemes[count]->table,
+                                                       .type = oche_cc_schemes[count]};
+    }
+    for (size_t i = 0; oche_endpoints[i] != NULL; i++, count++) {
+        OCHE_MUST(count < COUNT_OF(schema->schemes));
+        schema->schemes[count] = (struct oche_variant){.name = oche_endpoints[i]->name,
+                                                       .help = oche_endpoints[i]->paper,
+                                                       .table = oche_endpoints[i]->table,
+                                                       .type = oche_endpoints[i]};
+    }
+    return count;
+}
+
 static void list_registries(struct oche_schema *schema, size_t counts[4])
 {
     size_t *topologies = &counts[0], *workloads = &counts[1];
@@ -79,13 +101,7 @@ static void list_registries(struct oche_schema *schema, size_t counts[4])
         schema->workloads[*workloads] = (struct oche_variant){
             .name = type->name, .help = type->help, .table = type->table, .type = type};
     }
-    counts[2] = oche_cc_scheme_count;
-    OCHE_MUST(counts[2] <= COUNT_OF(schema->schemes));
-    for (size_t i = 0; i < counts[2]; i++)
-        schema->schemes[i] = (struct oche_variant){.name = oche_cc_schemes[i]->name,
-                                                   .help = oche_cc_schemes[i]->paper,
-                                                   .table = &oche_cc_schemes[i]->table,
-                                                   .type = oche_cc_schemes[i]};
+    counts[2] = list_schemes(schema);
     counts[3] = oche_recovery_scheme_count;
     OCHE_MUST(counts[3] <= COUNT_OF(schema->recoveries));
     for (size_t i = 0; i < counts[3]; i++)
@@ -114,7 +130,7 @@ void oche_schema_make(struct oche_schema *schema)
         [SWITCH] = {.name = "switch", .help = "every switch", .table = &oche_switch_params},
         [HOST] = {.name = "host", .help = "every host's NIC", .table = &oche_host_params},
         [SCHEME] = {.name = "congestion_control",
-                    .help = "the scheme of every queue pair",
+                    .help = "the scheme of every queue pair, or a transport that is no RNIC's",
                     .selector = "name",
                     .variants = schema->schemes,
                     .variant_count = counts[2],
@@ -181,11 +197,27 @@ static void fill_workloads(struct oche_scenario *scenario)
     scenario->config.workload_count = (uint32_t)count;
 }
 
+/* The names of both registries differ, so the variant's own struct says which one it is of. */
+static void fill_scheme(struct oche_scenario *scenario)
+{
+    const struct oche_bound *scheme = bound_of(scenario, SCHEME);
+    struct oche_world_config *config = &scenario->config;
+
+    config->endpoint = oche_endpoint_find(scheme->variant->name);
+    if (config->endpoint == NULL) {
+        config->cc = scheme->variant->type;
+        config->cc_params = scheme->values;
+        return;
+    }
+    config->endpoint_params = scheme->values;
+    if (config->endpoint->switches != NULL)
+        config->endpoint->switches(scheme->values, &config->switches);
+}
+
 static void fill_config(struct oche_scenario *scenario)
 {
     const struct head *head = bound_of(scenario, HEAD)->values;
     const struct oche_bound *topology = bound_of(scenario, TOPOLOGY);
-    const struct oche_bound *scheme = bound_of(scenario, SCHEME);
     const struct oche_bound *recovery = bound_of(scenario, RECOVERY);
 
     scenario->name = head->name;
@@ -202,13 +234,12 @@ static void fill_config(struct oche_scenario *scenario)
         .routes = *(const struct oche_routes_params *)bound_of(scenario, ROUTES)->values,
         .switches = *(const struct oche_switch_params *)bound_of(scenario, SWITCH)->values,
         .hosts = *(const struct oche_host_params *)bound_of(scenario, HOST)->values,
-        .cc = scheme->variant->type,
-        .cc_params = scheme->values,
         .recovery = recovery->variant->type,
         .recovery_params = recovery->values,
         .loss = *(const struct oche_loss_params *)bound_of(scenario, LOSS)->values,
         .measure = *(const struct oche_measure_params *)bound_of(scenario, MEASURE)->values,
     };
+    fill_scheme(scenario);
     fill_workloads(scenario);
 }
 
@@ -219,16 +250,40 @@ static bool disagrees(const struct oche_scenario *scenario, enum section which, 
     char message[256];
 
     snprintf(message, sizeof(message), "%s: congestion_control %s %s, or choose another scheme",
-             key, scenario->config.cc->name, needs);
+             key, oche_world_scheme_name(&scenario->config), needs);
     return oche_bound_fail(scenario->document, bound_of(scenario, which), message, error,
                            error_bytes);
+}
+
+/* The scheme's own check, and what it needs of other sections. */
+static bool check_scheme(const struct oche_scenario *scenario, char *error, size_t error_bytes)
+{
+    const struct oche_world_config *config = &scenario->config;
+    const struct oche_bound *scheme = bound_of(scenario, SCHEME);
+    bool rnic = config->endpoint == NULL;
+    const char *(*own)(const void *) = rnic ? config->cc->check : config->endpoint->check;
+    uint32_t needs = rnic ? config->cc->needs : config->endpoint->needs;
+    const char *message = own == NULL ? NULL : own(scheme->values);
+
+    if (message != NULL)
+        return oche_bound_fail(scenario->document, scheme, message, error, error_bytes);
+    if (rnic && (config->cc->transports & OCHE_CC_RC) == 0)
+        return oche_bound_fail(scenario->document, scheme,
+                               "does not work on RC; choose another scheme", error, error_bytes);
+    /* Of two sections that do not agree the one is named that is not as it is by default. */
+    if ((needs & OCHE_CC_NEEDS_ECN) != 0 && !config->switches.ecn)
+        return disagrees(scenario, SWITCH, "ecn", "needs switches that mark; set this to true",
+                         error, error_bytes);
+    if ((needs & OCHE_CC_NEEDS_ACK_A_PACKET) != 0 && config->hosts.ack_every_packets != 1)
+        return disagrees(scenario, HOST, "ack_every",
+                         "needs an ACK for every packet; set this to 1", error, error_bytes);
+    return true;
 }
 
 /* What one section needs of another. The parts' own checks are made when the world is built. */
 static bool check(const struct oche_scenario *scenario, char *error, size_t error_bytes)
 {
     const struct oche_world_config *config = &scenario->config;
-    const struct oche_bound *scheme = bound_of(scenario, SCHEME);
     const struct oche_document *document = scenario->document;
 
     if (config->run.warmup >= config->run.duration)
@@ -242,24 +297,7 @@ static bool check(const struct oche_scenario *scenario, char *error, size_t erro
                                "interval: gives more than a million samples; make it longer, or "
                                "duration shorter",
                                error, error_bytes);
-    if (config->cc->check != NULL) {
-        const char *message = config->cc->check(config->cc_params);
-
-        if (message != NULL)
-            return oche_bound_fail(document, scheme, message, error, error_bytes);
-    }
-    if ((config->cc->transports & OCHE_CC_RC) == 0)
-        return oche_bound_fail(document, scheme, "does not work on RC; choose another scheme",
-                               error, error_bytes);
-    /* Of two sections that do not agree the one is named that is not as it is by default. */
-    if ((config->cc->needs & OCHE_CC_NEEDS_ECN) != 0 && !config->switches.ecn)
-        return disagrees(scenario, SWITCH, "ecn", "needs switches that mark; set this to true",
-                         error, error_bytes);
-    if ((config->cc->needs & OCHE_CC_NEEDS_ACK_A_PACKET) != 0 &&
-        config->hosts.ack_every_packets != 1)
-        return disagrees(scenario, HOST, "ack_every",
-                         "needs an ACK for every packet; set this to 1", error, error_bytes);
-    return true;
+    return check_scheme(scenario, error, error_bytes);
 }
 
 struct oche_scenario *oche_scenario_open(const char *path, const char *const *sets,

@@ -87,6 +87,9 @@ void oche_world_causes_start(struct oche_world *world);
 void oche_world_causes_judge(struct oche_world *world);
 void oche_world_causes_free(struct oche_world *world);
 
+/* world.c: what its hosts send. */
+struct oche_endpoint_packets oche_world_packets(const struct oche_world_config *config);
+
 void *oche_world_make(size_t count, size_t bytes);
 
 #endif

@@ -160,10 +160,9 @@ oche_time oche_world_ideal_time(struct oche_world *world, uint32_t flow)
 
 oche_time oche_world_empty_rtt(const struct oche_world *world)
 {
-    const struct oche_host_params *hosts = &world->config->hosts;
-    uint32_t bytes = OCHE_GAP_BYTES + oche_frame_bytes(OCHE_RC_WRITE_MIDDLE,
-                                                       (uint32_t)hosts->mtu_bytes, hosts->ipv6);
-    uint32_t ack_bytes = OCHE_GAP_BYTES + oche_frame_bytes(OCHE_RC_ACK, 0, hosts->ipv6);
+    struct oche_endpoint_packets packets = oche_world_packets(world->config);
+    uint32_t bytes = OCHE_GAP_BYTES + packets.middle_bytes;
+    uint32_t ack_bytes = OCHE_GAP_BYTES + packets.ack_bytes;
     oche_time longest = 0;
 
     for (uint32_t i = 0; i < world->flows.count; i++) {

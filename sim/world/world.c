@@ -55,7 +55,7 @@ static bool build_network(struct oche_world *world, char *error, size_t error_by
     return true;
 }
 
-static struct oche_endpoint_packets packets_of(const struct oche_world_config *config)
+struct oche_endpoint_packets oche_world_packets(const struct oche_world_config *config)
 {
     const struct oche_endpoint *endpoint =
         config->endpoint != NULL ? config->endpoint : &oche_endpoint_rnic;
@@ -65,12 +65,17 @@ static struct oche_endpoint_packets packets_of(const struct oche_world_config *c
     return packets;
 }
 
+bool oche_world_lossless(const struct oche_world_config *config)
+{
+    return oche_world_packets(config).lossless_classes != 0;
+}
+
 void oche_world_switch_config(const struct oche_world *world, uint32_t number,
                               struct oche_switch_config *config,
                               struct oche_switch_port_config *ports)
 {
     const struct oche_topology *topology = &world->topology;
-    struct oche_endpoint_packets packets = packets_of(world->config);
+    struct oche_endpoint_packets packets = oche_world_packets(world->config);
     uint32_t node = topology->host_count + number;
 
     *config = (struct oche_switch_config){
@@ -127,7 +132,7 @@ static bool build_switches(struct oche_world *world, char *error, size_t error_b
 static struct oche_workload_facts workload_facts(const struct oche_world *world)
 {
     const struct oche_topology *topology = &world->topology;
-    struct oche_endpoint_packets packets = packets_of(world->config);
+    struct oche_endpoint_packets packets = oche_world_packets(world->config);
     uint32_t tor = oche_topology_port(topology, 0, 0)->peer;
     uint64_t up = 0;
     uint32_t hosts = 0;
@@ -352,6 +357,7 @@ struct oche_world *oche_world_create(const struct oche_world_config *config, cha
         return NULL;
     }
     world->network.bytes_mode = config->run.bytes;
+    world->network.endpoint = config->endpoint;
     world->network.ipv6 = config->hosts.ipv6;
     build_hosts(world);
     build_taps(world);

@@ -67,6 +67,8 @@ const struct oche_network *oche_world_network(const struct oche_world *world);
 const struct oche_topology *oche_world_topology(const struct oche_world *world);
 const struct oche_flows *oche_world_flows(const struct oche_world *world);
 const struct oche_host *oche_world_host(const struct oche_world *world, uint32_t host);
+/* Whether PFC applies to any class of what the scenario's hosts send. */
+bool oche_world_lossless(const struct oche_world_config *config);
 /* The shortest: for paths and what follows from them. */
 const struct oche_topology_routes *oche_world_routes(const struct oche_world *world);
 /* What switches route by: the same, unless the scenario names a file of routes. Of these only

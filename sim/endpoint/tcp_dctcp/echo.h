@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How the receiver echoes CE through delayed ACKs (RFC 8257 sec 3.2, DCTCP sec 3.1 Fig 10): all
+ * segments that one ACK acknowledges carried the same mark, and the ACK's ECE says which. So when
+ * the mark changes, the ACK that is being delayed leaves at once, with the mark from before.
+ */
+#ifndef OCHE_SIM_ENDPOINT_TCP_DCTCP_ECHO_H
+#define OCHE_SIM_ENDPOINT_TCP_DCTCP_ECHO_H
+
+#include <stdbool.h>
+
+struct oche_tcp_echo {
+    bool ce; /* DCTCP.CE: what the last segment carried, and what ACKs say */
+};
+
+/*
+ * A segment arrived, with or without CE, while `waiting` segments have no ACK yet. True: send an
+ * ACK for those first, with the ECE that *ece gets.
+ */
+static inline bool oche_tcp_echo_arrived(struct oche_tcp_echo *echo, bool ce, unsigned waiting,
+                                         bool *ece)
+{
+    *ece = echo->ce;
+    if (ce == echo->ce)
+        return false;
+    echo->ce = ce;
+    return waiting > 0;
+}
+
+#endif

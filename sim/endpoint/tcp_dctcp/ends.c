@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Ends of connections: found by the connection's number, made and closed, their timers, and the
+ * packets without data that wait for the port. Memory comes from the host's arena and is used
+ * again.
+ */
+#include "sim/endpoint/tcp_dctcp/tcp.h"
+
+#include <string.h>
+
+#define ENDS_A_SLAB   8
+#define FIRST_CONTROL 32
+
+static void *take(struct oche_tcp *tcp, size_t bytes)
+{
+    return oche_arena_take(&tcp->host->shard->arena, bytes);
+}
+
+void oche_tcp_ends_init(struct oche_tcp *tcp, uint32_t most)
+{
+    tcp->slots = most;
+    tcp->free_slots = take(tcp, most * sizeof(*tcp->free_slots));
+    tcp->free_count = most;
+    for (uint32_t i = 0; i < most; i++)
+        tcp->free_slots[i] = most - 1 - i;
+    tcp->ends = take(tcp, most * sizeof(struct oche_tcp_end *));
+    map_init(&tcp->connections, take(tcp, map_capacity(most) * sizeof(struct map_entry)), most);
+    heap_init(&tcp->timers, take(tcp, most * sizeof(struct heap_entry)),
+              take(tcp, most * sizeof(uint32_t)), most);
+}
+
+struct oche_tcp_end *oche_tcp_find(const struct oche_tcp *tcp, uint32_t connection)
+{
+    uint32_t slot = map_find(&tcp->connections, connection);
+
+    return slot == NO_SLOT ? NULL : tcp->ends[slot];
+}
+
+static void add_slab(struct oche_tcp *tcp)
+{
+    struct oche_tcp_end *slab = take(tcp, ENDS_A_SLAB * sizeof(*slab));
+
+    for (unsigned i = 0; i < ENDS_A_SLAB; i++) {
+        slab[i].next_unused = tcp->unused;
+        tcp->unused = &slab[i];
+    }
+}
+
+struct oche_tcp_end *oche_tcp_open(struct oche_tcp *tcp, uint32_t connection, uint32_t peer,
+                                   bool sends)
+{
+    if (tcp->unused == NULL)
+        add_slab(tcp);
+    struct oche_tcp_end *end = tcp->unused;
+
+    OCHE_MUST(tcp->free_count > 0);
+    tcp->unused = end->next_unused;
+    memset(end, 0, sizeof(*end));
+    end->number = connection;
+    end->peer = peer;
+    end->sends = sends;
+    end->flow_hash = oche_host_flow_hash(tcp->host->shared->seed, connection);
+    end->slot = tcp->free_slots[--tcp->free_count];
+    tcp->ends[end->slot] = end;
+    map_add(&tcp->connections, connection, end->slot);
+    return end;
+}
+
+void oche_tcp_close(struct oche_tcp *tcp, struct oche_tcp_end *end)
+{
+    if (!end->sends && end->receiver.ranges != NULL) {
+        /* There are no more of them than ends, so there is room: see oche_tcp_take_ranges. */
+        tcp->unused_ranges[tcp->unused_ranges_count++] = end->receiver.ranges;
+    }
+    oche_tcp_set_timer(tcp, end, OCHE_NEVER);
+    map_remove(&tcp->connections, end->number);
+    tcp->ends[end->slot] = NULL;
+    tcp->free_slots[tcp->free_count++] = end->slot;
+    end->next_unused = tcp->unused;
+    tcp->unused = end;
+}
+
+/* Timers of one time go off in order of connections. */
+void oche_tcp_set_timer(struct oche_tcp *tcp, struct oche_tcp_end *end, oche_time when)
+{
+    heap_set(&tcp->timers, end->slot, when, end->number);
+}
+
+struct oche_tcp_ranges *oche_tcp_take_ranges(struct oche_tcp *tcp)
+{
+    struct oche_tcp_ranges *ranges;
+
+    if (tcp->unused_ranges == NULL)
+        tcp->unused_ranges = take(tcp, tcp->slots * sizeof(struct oche_tcp_ranges *));
+    if (tcp->unused_ranges_count > 0)
+        ranges = tcp->unused_ranges[--tcp->unused_ranges_count];
+    else
+        ranges = take(tcp, sizeof(*ranges));
+    ranges->count = 0;
+    return ranges;
+}
+
+static void grow_control(struct oche_tcp *tcp)
+{
+    uint32_t capacity = tcp->control_capacity == 0 ? FIRST_CONTROL : 2 * tcp->control_capacity;
+    struct oche_tcp_control *ring = take(tcp, capacity * sizeof(*ring));
+
+    for (uint32_t i = 0; i < tcp->control_count; i++)
+        ring[i] = tcp->control[(tcp->control_head + i) & (tcp->control_capacity - 1)];
+    tcp->control = ring;
+    tcp->control_head = 0;
+    tcp->control_capacity = capacity;
+}
+
+void oche_tcp_put_control(struct oche_tcp *tcp, const struct oche_tcp_end *end, uint64_t ack,
+                          uint8_t flags)
+{
+    if (tcp->control_count == tcp->control_capacity)
+        grow_control(tcp);
+    uint32_t at = (tcp->control_head + tcp->control_count++) & (tcp->control_capacity - 1);
+
+    tcp->control[at] = (struct oche_tcp_control){.ack = ack,
+                                                 .connection = end->number,
+                                                 .peer = end->peer,
+                                                 .flow_hash = end->flow_hash,
+                                                 .flags = flags};
+}

@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The sending end: what may leave when, what an ACK means, when to send again. New Reno: limited
+ * transmit (RFC 3042), fast retransmit and fast recovery with partial ACKs in the impatient
+ * variant (RFC 6582), timeouts that go back to the first byte without ACK (RFC 6298 sec 5). No
+ * SACK, no timestamps: one segment at a time is timed.
+ *
+ * The operating system takes os_overhead for each flow before its first byte may leave (Dart sec
+ * VI). A connection is open from the start, or begins with a handshake; it is never closed, as
+ * nothing of a flow waits for that.
+ */
+#include "sim/endpoint/tcp_dctcp/tcp.h"
+
+#include "sim/network/payload.h"
+
+#define DUPLICATES 3 /* RFC 5681 sec 3.2 */
+
+/* ---- what may leave ---- */
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Bytes that may be in flight. The first two duplicate ACKs let a segment each go (RFC 3042). */
+static uint64_t window_of(const struct oche_tcp_sender *sender)
+{
+    uint64_t window = sender->congestion.cwnd;
+
+    if (!sender->in_recovery && sender->duplicate_acks < DUPLICATES)
+        window += sender->duplicate_acks * sender->congestion.mss;
+    return smaller(window, sender->peer_window);
+}
+
+/* Bytes of the next segment, 0: none may leave. */
+static uint64_t next_bytes(const struct oche_tcp_sender *sender)
+{
+    uint64_t mss = sender->congestion.mss, end = sender->available;
+
+    if (sender->state != OCHE_TCP_OPEN)
+        return 0;
+    if (sender->resend)
+        return smaller(mss, sender->high - sender->una);
+    if (sender->next < sender->high)
+        end = sender->high; /* again, as before */
+    uint64_t bytes = smaller(mss, end - sender->next);
+    return sender->next + bytes <= sender->una + window_of(sender) ? bytes : 0;
+}
+
+/* Of all that waits what the window lets go. */
+static uint64_t allowed(const struct oche_tcp_sender *sender)
+{
+    uint64_t end = smaller(sender->available, sender->una + window_of(sender));
+
+    if (next_bytes(sender) == 0)
+        return 0;
+    return end > sender->next ? end - sender->next : sender->congestion.mss;
+}
+
+static void put_in_turn(struct oche_tcp *tcp, struct oche_tcp_sender *sender)
+{
+    sender->ready = true;
+    if (tcp->ready == NULL) {
+        tcp->ready = sender->next_ready = sender->previous_ready = sender;
+        return;
+    }
+    sender->next_ready = tcp->ready; /* behind all others */
+    sender->previous_ready = tcp->ready->previous_ready;
+    sender->previous_ready->next_ready = sender;
+    tcp->ready->previous_ready = sender;
+}
+
+static void take_from_turn(struct oche_tcp *tcp, struct oche_tcp_sender *sender)
+{
+    sender->ready = false;
+    if (sender->next_ready == sender) {
+        tcp->ready = NULL;
+        return;
+    }
+    sender->previous_ready->next_ready = sender->next_ready;
+    sender->next_ready->previous_ready = sender->previous_ready;
+    if (tcp->ready == sender)
+        tcp->ready = sender->next_ready;
+}
+
+/* After every change: in turn or not, the host's backlog, the timer. */
+static void update(struct oche_tcp *tcp, struct oche_tcp_sender *sender)
+{
+    uint64_t bytes = allowed(sender);
+    struct oche_tcp_end *end = oche_tcp_end_of(sender);
+    const struct oche_connection *connection = &tcp->host->flows->connections[end->number];
+
+    tcp->backlog += bytes - sender->waiting;
+    sender->waiting = bytes;
+    if (bytes > 0 && !sender->ready)
+        put_in_turn(tcp, sender);
+    else if (bytes == 0 && sender->ready)
+        take_from_turn(tcp, sender);
+    oche_time timer = sender->deadline;
+    if (sender->released < connection->queued && sender->state != OCHE_TCP_FAILED) {
+        uint32_t flow = tcp->host->flows->order[connection->first + sender->released];
+        timer =
+            oche_time_min(timer, tcp->host->flows->sent[flow].started + tcp->params->os_overhead);
+    }
+    /* At once, but not from within what is going on: that flow starts now. */
+    if (sender->state == OCHE_TCP_FAILED && sender->completed < connection->queued) {
+        uint32_t flow = tcp->host->flows->order[connection->first + sender->completed];
+        timer = tcp->host->flows->sent[flow].started;
+    }
+    if (heap_time(&tcp->timers, end->slot) != timer)
+        oche_tcp_set_timer(tcp, end, timer);
+}
+
+static void arm(struct oche_tcp_sender *sender, oche_time now)
+{
+    sender->deadline = oche_time_add(now, oche_tcp_rto(&sender->rtt));
+}
+
+/* ---- flows ---- */
+
+static struct oche_tcp_end *open_sender(struct oche_tcp *tcp, const struct oche_flow_plan *plan)
+{
+    struct oche_tcp_end *end = oche_tcp_open(tcp, plan->connection, plan->dst, true);
+    struct oche_tcp_sender *sender = &end->sender;
+    const struct oche_tcp_params *params = tcp->params;
+
+    sender->state = params->handshake ? OCHE_TCP_CLOSED : OCHE_TCP_OPEN;
+    sender->deadline = OCHE_NEVER;
+    sender->peer_window = params->receive_window;
+    oche_tcp_congestion_init(&sender->congestion, params, tcp->dctcp);
+    oche_tcp_rtt_init(&sender->rtt, params->rto_initial, params->rto_min, params->rto_max);
+    return end;
+}
+
+static void connect(struct oche_tcp *tcp, struct oche_tcp_sender *sender, oche_time now)
+{
+    uint8_t flags = OCHE_TCP_SYN;
+
+    sender->state = OCHE_TCP_SYN_SENT;
+    sender->timed_at = now;
+    arm(sender, now);
+    oche_tcp_put_control(tcp, oche_tcp_end_of(sender), 0,
+                         tcp->dctcp ? flags | OCHE_TCP_ECE | OCHE_TCP_CWR : flags);
+}
+
+/* The operating system has passed on the flows whose time has come. */
+static void release(struct oche_tcp *tcp, struct oche_tcp_sender *sender, oche_time now)
+{
+    const struct oche_flows *flows = tcp->host->flows;
+    const struct oche_connection *connection = &flows->connections[oche_tcp_end_of(sender)->number];
+    bool nothing = sender->una == sender->available;
+
+    while (sender->released < connection->queued) {
+        uint32_t flow = flows->order[connection->first + sender->released];
+        if (flows->sent[flow].started + tcp->params->os_overhead > now)
+            break;
+        sender->available += flows->plan[flow].bytes;
+        if (sender->released++ == sender->completed)
+            sender->first_end = sender->available;
+    }
+    if (!nothing || sender->una == sender->available)
+        return;
+    if (sender->state == OCHE_TCP_CLOSED)
+        connect(tcp, sender, now);
+    else if (sender->last_sent > 0 && now - sender->last_sent > oche_tcp_rto(&sender->rtt))
+        oche_tcp_congestion_idle(&sender->congestion);
+}
+
+void oche_tcp_start(struct oche_tcp *tcp, uint32_t flow, oche_time now)
+{
+    const struct oche_flow_plan *plan = &tcp->host->flows->plan[flow];
+    struct oche_tcp_end *end = oche_tcp_find(tcp, plan->connection);
+
+    if (end == NULL)
+        end = open_sender(tcp, plan);
+    oche_host_flow_started(tcp->host, flow, now);
+    if (end->sender.state != OCHE_TCP_FAILED)
+        release(tcp, &end->sender, now);
+    update(tcp, &end->sender);
+}
+
+static void complete(struct oche_tcp *tcp, struct oche_tcp_end *end, enum oche_status status,
+                     oche_time now)
+{
+    const struct oche_flows *flows = tcp->host->flows;
+    const struct oche_connection *connection = &flows->connections[end->number];
+    struct oche_tcp_sender *sender = &end->sender;
+    uint32_t flow = flows->order[connection->first + sender->completed++];
+
+    if (sender->completed < sender->released)
+        sender->first_end += flows->plan[flows->order[connection->first + sender->completed]].bytes;
+    oche_host_flow_completed(tcp->host, flow, status, sender->retransmitted, sender->timeouts, now);
+    oche_host_start(tcp->host, flows->plan[flow].then_same_source, now);
+}
+
+/* Closes the end when the connection has no more flows; otherwise brings it up to date. */
+static void rest(struct oche_tcp *tcp, struct oche_tcp_end *end)
+{
+    struct oche_tcp_sender *sender = &end->sender;
+
+    if (sender->completed < tcp->host->flows->connections[end->number].count) {
+        update(tcp, sender);
+        return;
+    }
+    tcp->backlog -= sender->waiting;
+    if (sender->ready)
+        take_from_turn(tcp, sender);
+    oche_tcp_close(tcp, end);
+}
+
+/* Every flow of the connection fails, those that start in between too. */
+static void fail(struct oche_tcp *tcp, struct oche_tcp_end *end, oche_time now)
+{
+    struct oche_tcp_sender *sender = &end->sender;
+    const struct oche_connection *connection = &tcp->host->flows->connections[end->number];
+
+    sender->state = OCHE_TCP_FAILED;
+    sender->deadline = OCHE_NEVER;
+    while (sender->completed < connection->queued)
+        complete(tcp, end, OCHE_STATUS_RETRY_EXCEEDED, now);
+}
+
+/* ---- segments ---- */
+
+static void fill_headers(const struct oche_tcp *tcp, const struct oche_tcp_end *end,
+                         struct oche_packet *packet)
+{
+    packet->kind = OCHE_PACKET_OTHER;
+    packet->src = tcp->host->address;
+    packet->dst = end->peer;
+    packet->flow_hash = end->flow_hash;
+    packet->dest_qpn = OCHE_FIRST_QPN + end->number;
+    packet->udp_source_port = 0;
+    packet->aeth = OCHE_TCP_FIRST;
+    packet->pkey = UINT16_MAX; /* the window of a host that receives nothing here */
+    packet->bth = OCHE_TCP_ACK;
+    packet->bth_reserved = packet->opcode = packet->hops = 0;
+    packet->traffic_class = OCHE_DATA_CLASS;
+}
+
+/* Its backlog is long: the host marks what it sends itself (host.ecn_threshold). */
+static void mark(struct oche_tcp *tcp, struct oche_packet *packet, oche_time now)
+{
+    if (tcp->backlog <= tcp->ecn_threshold)
+        return;
+    packet->ecn = OCHE_ECN_CE;
+    tcp->stats.ce_marked++;
+    oche_trace_emit(oche_host_trace(tcp->host), now, OCHE_TRACE_MARKED, packet->dest_qpn,
+                    packet->psn, tcp->backlog);
+}
+
+static void count_sent(struct oche_tcp *tcp, struct oche_tcp_sender *sender, bool again,
+                       const struct oche_packet *packet, oche_time now)
+{
+    tcp->stats.data_packets_sent++;
+    tcp->stats.data_bytes_sent += packet->payload_bytes;
+    if (again) {
+        tcp->stats.retransmitted_packets++;
+        tcp->stats.retransmitted_bytes += packet->payload_bytes;
+        sender->retransmitted++;
+    }
+    oche_trace_emit(oche_host_trace(tcp->host), now, OCHE_TRACE_DATA_SENT, packet->dest_qpn,
+                    packet->psn, packet->payload_bytes | (uint64_t)again << 40);
+}
+
+void oche_tcp_segment(struct oche_tcp *tcp, struct oche_tcp_sender *sender, oche_time now,
+                      struct oche_packet *packet)
+{
+    const struct oche_tcp_end *end = oche_tcp_end_of(sender);
+    uint32_t bytes = (uint32_t)next_bytes(sender);
+    uint64_t from = sender->resend ? sender->una : sender->next;
+    bool again = from < sender->high;
+
+    fill_headers(tcp, end, packet);
+    packet->psn = oche_tcp_wire(from);
+    packet->payload_bytes = (uint16_t)bytes;
+    packet->frame_bytes =
+        (uint16_t)oche_tcp_frame_bytes(bytes, false, tcp->host->shared->params->ipv6);
+    packet->ecn = tcp->dctcp ? OCHE_ECN_ECT0 : OCHE_ECN_NOT_ECT;
+    packet->ext = 0;
+    if (from + bytes == sender->available)
+        packet->bth |= OCHE_TCP_PSH;
+    if (tcp->payload) {
+        packet->ext = OCHE_EXT_PAYLOAD;
+        oche_payload_fill((uint64_t)end->number << 40 | from, packet->payload, bytes);
+    }
+    if (tcp->dctcp)
+        mark(tcp, packet, now);
+    if (sender->resend)
+        sender->resend = false;
+    else
+        sender->next = from + bytes;
+    if (!again) {
+        sender->high = sender->next;
+        if (sender->say_cwr)
+            packet->bth |= OCHE_TCP_CWR;
+        sender->say_cwr = false;
+        if (sender->timed_end == 0) {
+            sender->timed_end = sender->high;
+            sender->timed_at = now;
+        }
+    } else if (sender->timed_end > from) {
+        sender->timed_end = 0; /* Karn: what was sent twice is not timed */
+    }
+    if (sender->deadline == OCHE_NEVER)
+        arm(sender, now);
+    sender->last_sent = now;
+    count_sent(tcp, sender, again, packet, now);
+    tcp->ready = sender->next_ready; /* the next one's turn */
+    update(tcp, sender);
+}
+
+/* ---- ACKs ---- */
+
+static void trace_window(const struct oche_tcp *tcp, const struct oche_tcp_end *end, oche_time now)
+{
+    oche_trace_emit(oche_host_trace(tcp->host), now, OCHE_TRACE_WINDOW_CHANGED,
+                    OCHE_FIRST_QPN + end->number, end->sender.congestion.alpha,
+                    end->sender.congestion.cwnd);
+}
+
+static void duplicate_ack(struct oche_tcp *tcp, struct oche_tcp_end *end, oche_time now)
+{
+    struct oche_tcp_sender *sender = &end->sender;
+
+    if (sender->in_recovery) {
+        oche_tcp_congestion_inflate(&sender->congestion);
+        return;
+    }
+    /* What was sent before the last recovery or timeout is not a reason for another. */
+    if (sender->recover > 0 && sender->una <= sender->recover)
+        return;
+    if (++sender->duplicate_acks < DUPLICATES)
+        return;
+    oche_tcp_congestion_enter(&sender->congestion, sender->high - sender->una);
+    sender->in_recovery = true;
+    sender->partial_seen = false;
+    sender->recover = sender->high;
+    sender->resend = true;
+    trace_window(tcp, end, now);
+}
+
+/* Fast recovery, an ACK for new data. True: the retransmission timer starts again. */
+static bool recover(struct oche_tcp_sender *sender, uint64_t bytes)
+{
+    if (sender->una >= sender->recover) {
+        sender->in_recovery = false;
+        oche_tcp_congestion_leave(&sender->congestion, sender->high - sender->una);
+        return true;
+    }
+    bool first = !sender->partial_seen;
+
+    sender->partial_seen = true;
+    sender->resend = true;
+    oche_tcp_congestion_partial(&sender->congestion, bytes);
+    return first;
+}
+
+static void new_ack(struct oche_tcp *tcp, struct oche_tcp_end *end, uint64_t ack, bool ece,
+                    oche_time now)
+{
+    struct oche_tcp_sender *sender = &end->sender;
+    struct oche_tcp_acked acked = {.bytes = ack - sender->una,
+                                   .una = ack,
+                                   .next = sender->high,
+                                   .flight_before = sender->high - sender->una,
+                                   .ece = ece,
+                                   .in_recovery = sender->in_recovery};
+    bool restart = true;
+
+    if (sender->timed_end != 0 && ack >= sender->timed_end) {
+        oche_tcp_rtt_sample(&sender->rtt, now - sender->timed_at);
+        sender->timed_end = 0;
+    }
+    sender->rtt.backoff = 0;
+    sender->retries = 0;
+    sender->una = ack;
+    sender->duplicate_acks = 0;
+    sender->resend = false;
+    if (sender->next < ack)
+        sender->next = ack;
+    if (oche_tcp_congestion_acked(&sender->congestion, &acked)) {
+        sender->say_cwr = true;
+        trace_window(tcp, end, now);
+    }
+    if (sender->in_recovery)
+        restart = recover(sender, acked.bytes);
+    if (sender->una == sender->high)
+        sender->deadline = OCHE_NEVER;
+    else if (restart)
+        arm(sender, now);
+    while (sender->completed < sender->released && sender->una >= sender->first_end)
+        complete(tcp, end, OCHE_STATUS_SUCCESS, now);
+}
+
+static void opened(struct oche_tcp_sender *sender, oche_time now)
+{
+    sender->state = OCHE_TCP_OPEN;
+    sender->deadline = OCHE_NEVER;
+    if (sender->retries == 0)
+        oche_tcp_rtt_sample(&sender->rtt, now - sender->timed_at);
+    sender->retries = sender->rtt.backoff = 0;
+}
+
+void oche_tcp_ack(struct oche_tcp *tcp, struct oche_tcp_end *end, const struct oche_packet *packet,
+                  oche_time now)
+{
+    struct oche_tcp_sender *sender = &end->sender;
+    uint64_t ack = oche_tcp_byte(packet->aeth, sender->una);
+
+    tcp->stats.acks_received++;
+    oche_trace_emit(oche_host_trace(tcp->host), now, OCHE_TRACE_ACK_ARRIVED, packet->dest_qpn,
+                    packet->aeth, packet->bth);
+    if (!(packet->bth & OCHE_TCP_SYN))
+        sender->peer_window = (uint64_t)packet->pkey
+                              << oche_tcp_window_shift(tcp->params->receive_window);
+    if (sender->state == OCHE_TCP_SYN_SENT && (packet->bth & OCHE_TCP_SYN))
+        opened(sender, now);
+    else if (sender->state == OCHE_TCP_OPEN && ack > sender->una && ack <= sender->high)
+        new_ack(tcp, end, ack, (packet->bth & OCHE_TCP_ECE) != 0, now);
+    else if (sender->state == OCHE_TCP_OPEN && ack == sender->una && sender->high > sender->una &&
+             !(packet->bth & OCHE_TCP_SYN))
+        duplicate_ack(tcp, end, now);
+    rest(tcp, end);
+}
+
+/* ---- timers ---- */
+
+static void time_out(struct oche_tcp *tcp, struct oche_tcp_end *end, oche_time now)
+{
+    struct oche_tcp_sender *sender = &end->sender;
+
+    sender->deadline = OCHE_NEVER;
+    tcp->stats.timeouts++;
+    sender->timeouts++;
+    oche_trace_emit(oche_host_trace(tcp->host), now, OCHE_TRACE_TIMEOUT,
+                    OCHE_FIRST_QPN + end->number, oche_tcp_wire(sender->una),
+                    tcp->params->retries - sender->retries);
+    if (sender->retries++ >= tcp->params->retries) {
+        fail(tcp, end, now);
+        return;
+    }
+    sender->rtt.backoff++;
+    if (sender->state == OCHE_TCP_SYN_SENT) {
+        connect(tcp, sender, now);
+        return;
+    }
+    oche_tcp_congestion_timeout(&sender->congestion, sender->high - sender->una,
+                                sender->retries > 1);
+    trace_window(tcp, end, now);
+    sender->next = sender->una;
+    sender->recover = sender->high;
+    sender->in_recovery = sender->resend = false;
+    sender->duplicate_acks = 0;
+    sender->timed_end = 0;
+}
+
+void oche_tcp_sender_timer(struct oche_tcp *tcp, struct oche_tcp_end *end, oche_time now)
+{
+    struct oche_tcp_sender *sender = &end->sender;
+
+    if (sender->state == OCHE_TCP_FAILED) {
+        fail(tcp, end, now);
+    } else {
+        release(tcp, sender, now);
+        if (sender->deadline <= now)
+            time_out(tcp, end, now);
+    }
+    rest(tcp, end);
+}
