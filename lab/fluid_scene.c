@@ -224,6 +224,18 @@ static void take_base_rtt(struct oche_fluid_model *model, const struct oche_worl
     model->timely_params.base_rtt = delay > leaving ? delay - leaving : 0;
 }
 
+/* What changes a run and is not in the equations. */
+static void note_differences(struct oche_fluid_scene *scene, const struct oche_fluid_model *model,
+                             const struct oche_world_config *config)
+{
+    if (config->hosts.feedback_jitter > 0)
+        add_word(scene->left_out, sizeof(scene->left_out), "feedback_jitter");
+    if (config->hosts.window_packets > 0)
+        add_word(scene->left_out, sizeof(scene->left_out), "window");
+    if (model->name == OCHE_FLUID_DCQCN && config->switches.ecn_at == OCHE_ECN_AT_ENQUEUE)
+        add_word(scene->left_out, sizeof(scene->left_out), "ecn_at");
+}
+
 static bool take_world(struct oche_fluid_scene *scene, struct oche_fluid_model *model,
                        const struct oche_world *world, const char *receiver_name,
                        const char *remedy, char *error, size_t error_bytes)
@@ -240,6 +252,7 @@ static bool take_world(struct oche_fluid_scene *scene, struct oche_fluid_model *
         OCHE_GAP_BYTES;
     uint64_t capacity = oche_topology_port_link(topology, receiver, 0)->rate_bps;
 
+    note_differences(scene, model, oche_world_config(world));
     if (!take_flows(scene, world, receiver, capacity, line_bytes, &delay, error, error_bytes))
         return false;
     const struct oche_topology_port *port = oche_topology_port(topology, receiver, 0);

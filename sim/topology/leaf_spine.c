@@ -56,8 +56,8 @@ static bool build(const void *values, struct oche_topology *topology, char *erro
         for (uint32_t s = 0; s < spines; s++)
             oche_topology_link(topology, hosts + l, spine + s, p->link_rate, p->link_delay);
     snprintf(topology->summary, sizeof(topology->summary),
-             "leaf_spine: %u hosts, %u leaves, %u spines, oversubscription %s", hosts, leaves,
-             spines,
+             "leaf_spine: %u hosts, %u leaves, %u spine%s, oversubscription %s", hosts, leaves,
+             spines, spines == 1 ? "" : "s",
              oche_topology_oversubscription(per_leaf * p->host_rate, spines * p->link_rate, ratio,
                                             sizeof(ratio)));
     return oche_topology_finish(topology, error, error_bytes);

@@ -113,6 +113,14 @@ def test_scenario(where):
                  "scenario incast: what goes to host0; not in the model: rhai, sizes of flows",
                  "flows 1 to 4: each 40Gbps from 0 on"):
         check(f"scenario gives {text!r}", text in done.stdout, done)
+    # What a run would do and the equations do not.
+    for scheme, left in (("dcqcn", "feedback_jitter, window, ecn_at"),
+                         ("timely", "feedback_jitter, window")):
+        done = run(INCAST, "--set", f"congestion_control={scheme}", "--set",
+                   "host={window: 9, feedback_jitter: 10us}", "--set", "switch.ecn_at=enqueue",
+                   "--duration", "1ms", where=where)
+        check(f"left out of {scheme}", f"; not in the model: {left}, sizes of flows\n" in
+              done.stdout, done)
     done = run(INCAST, "--out", "incast", "--quiet", where=where)
     base = sqlite3.connect(os.path.join(where, "incast", "run.sqlite"))
     name = base.execute("SELECT value FROM info WHERE key = 'scenario'").fetchone()
