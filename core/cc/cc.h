@@ -24,8 +24,12 @@
 
 struct oche_cc_flow {
     /* Decisions. */
-    uint64_t rate_bps;               /* 0 < rate <= line_rate_bps; equal to it: not limited */
-    uint64_t window_bytes;           /* payload bytes in flight at most; UINT64_MAX: no window */
+    uint64_t rate_bps; /* 0 < rate <= line_rate_bps; equal to it: not limited */
+    /*
+     * Payload bytes in flight at most; UINT64_MAX: no window. One packet leaves whatever it says
+     * when nothing is in flight, or nothing that asks for an ACK.
+     */
+    uint64_t window_bytes;
     oche_time timer[OCHE_CC_TIMERS]; /* when `timer` is to be called; OCHE_NEVER: not */
     /*
      * Set or cleared in `sent`: the next packet may follow this one at once. Pacing makes up for it

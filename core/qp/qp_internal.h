@@ -151,6 +151,7 @@ struct oche_qp {
     uint8_t data_ecn;           /* enum oche_ecn of what we send */
     uint8_t head_opcode;        /* enum oche_work_opcode of the oldest work request */
     uint32_t ready_bytes;       /* counted in the NIC's backlog */
+    uint32_t asked;             /* PSN after the last packet of this pass that asks for an ACK */
 
     /* Line 2: pacing, and what an arriving ACK needs. */
     oche_time pace_base CACHE_ALIGNED; /* when the last packet left, by its pacing */
@@ -451,6 +452,8 @@ enum requester_wait {
 enum requester_wait requester_wait(const struct oche_qp *qp);
 /* Fills the next packet; false: nothing to send, after all. */
 bool requester_transmit(struct oche_qp *qp, struct oche_packet *packet, oche_time now);
+/* The packet `psn` asks for an ACK, as congestion control wants it. */
+void requester_asked(struct oche_qp *qp, uint32_t psn, oche_time now);
 /* Frame bytes of the packet that would leave next, for the backlog. */
 uint32_t requester_next_frame_bytes(const struct oche_qp *qp);
 /* Points the cursor at tx.next, wherever recovery has put it. */

@@ -87,6 +87,16 @@ static enum requester_wait wait_to_start(const struct oche_qp *qp)
     return REQUESTER_GO;
 }
 
+/*
+ * The window of congestion control. It may shrink below what is in flight, when the packet that
+ * would have closed it has left without asking for an ACK; then nothing would ever open it. So
+ * while no ACK is asked for one packet leaves, which asks.
+ */
+static OCHE_NOINLINE bool window_holds(const struct oche_qp *qp)
+{
+    return qp->flight_bytes > 0 && oche_psn_diff(qp->asked, qp->tx.una) > 0;
+}
+
 /* The checks in order; the first that says anything but GO is the answer. */
 enum requester_wait requester_wait(const struct oche_qp *qp)
 {
@@ -108,7 +118,7 @@ enum requester_wait requester_wait(const struct oche_qp *qp)
     if (OCHE_UNLIKELY(qp->flags & QP_WHOLE_MESSAGES) &&
         ((qp->tx.next - qp->tx.message_start) & OCHE_PSN_MASK) >= MAX_PSN_WINDOW)
         return REQUESTER_WINDOW; /* una may go back to there */
-    if (OCHE_UNLIKELY(qp->flight_bytes + qp->mtu > qp->flow.window_bytes) && qp->flight_bytes > 0)
+    if (OCHE_UNLIKELY(qp->flight_bytes + qp->mtu > qp->flow.window_bytes) && window_holds(qp))
         return REQUESTER_CC_WINDOW;
     return REQUESTER_GO;
 }
@@ -217,6 +227,8 @@ static void move_cursor(struct oche_qp *qp)
         qp->cursor_offset = 0;
     }
     qp->flight_bytes = bytes_in_flight(qp);
+    if (oche_psn_diff(qp->asked, next) > 0)
+        qp->asked = next; /* what asked has to leave again */
     if ((qp->flags & QP_EXTENDED) && next != qp->tx.high)
         qp->since_ack_request = qp->ack_every; /* a single hole: nothing follows that would ask */
 }
@@ -290,12 +302,18 @@ static bool start(struct oche_qp *qp, oche_time now)
 /* An ACK is due from `psn` on: the timer runs. */
 static inline void expect_ack(struct oche_qp *qp, uint32_t psn, oche_time now)
 {
+    qp->asked = oche_psn_add(psn, 1);
     if (oche_psn_diff(psn, qp->last_ack_request) > 0)
         qp->last_ack_request = psn;
     if (qp->ack_deadline != OCHE_NEVER || qp->ack_timeout == OCHE_NEVER)
         return;
     qp->ack_deadline = oche_time_add(now, ack_wait(qp));
     timers_want(qp, qp->ack_deadline);
+}
+
+void requester_asked(struct oche_qp *qp, uint32_t psn, oche_time now)
+{
+    expect_ack(qp, psn, now);
 }
 
 static inline void trace_sent(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)

@@ -202,6 +202,13 @@ static bool transmit_control(struct oche_nic *nic, uint8_t classes, struct oche_
 
 /* ---- data ---- */
 
+/* The scheme asks for an ACK where nobody else did. Only a request gets one. */
+static void note_asked(struct oche_qp *qp, struct oche_packet *packet, oche_time now)
+{
+    if (qp->transport == OCHE_TRANSPORT_RC && !oche_opcode_has(packet->opcode, OCHE_OP_RESPONSE))
+        requester_asked(qp, packet->psn, now);
+}
+
 static void count_data(struct oche_nic *nic, struct oche_qp *qp, struct oche_packet *packet,
                        oche_time now)
 {
@@ -219,7 +226,11 @@ static void count_data(struct oche_nic *nic, struct oche_qp *qp, struct oche_pac
     uint32_t line_bytes = packet->frame_bytes + nic->gap_bytes;
     bool burst = false;
     if (nic->cc->sent != NULL) {
+        const uint8_t bth = packet->bth;
+
         nic->cc->sent(&qp->flow, now, packet, line_bytes);
+        if (OCHE_UNLIKELY(packet->bth & ~bth & OCHE_BTH_ACKREQ))
+            note_asked(qp, packet, now);
         congestion_apply(qp, now);
         burst = qp->flow.burst;
     }

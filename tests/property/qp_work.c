@@ -21,6 +21,45 @@ _Noreturn void qp_work_fail(struct qp_work *w, const char *format, ...)
     longjmp(w->out, 1);
 }
 
+/* ---- a congestion control whose window is another one all the time ---- */
+
+static void fickle_window(struct oche_cc_flow *flow)
+{
+    static const uint32_t packets[] = {0, 1, 2, 5, 20, 1000};
+
+    flow->window_bytes = (uint64_t)flow->mtu_bytes * packets[oche_random_below(flow->random, 6)];
+}
+
+static void fickle_start(struct oche_cc_flow *flow, oche_time now)
+{
+    (void)now;
+    flow->rate_bps = flow->line_rate_bps;
+}
+
+static void fickle_sent(struct oche_cc_flow *flow, oche_time now, struct oche_packet *packet,
+                        uint64_t line_bytes)
+{
+    (void)now;
+    (void)line_bytes;
+    if (oche_random_below(flow->random, 4) == 0)
+        fickle_window(flow);
+    if (packet->payload_bytes > 0 && oche_random_below(flow->random, 16) == 0)
+        packet->bth |= OCHE_BTH_ACKREQ;
+}
+
+static void fickle_acked(struct oche_cc_flow *flow, oche_time now, const struct oche_cc_ack *ack)
+{
+    (void)now;
+    (void)ack;
+    fickle_window(flow);
+}
+
+static const struct oche_cc_scheme fickle = {.name = "fickle window",
+                                             .transports = OCHE_CC_RC,
+                                             .start = fickle_start,
+                                             .sent = fickle_sent,
+                                             .acked = fickle_acked};
+
 /* ---- the plan ---- */
 
 /*
@@ -93,6 +132,7 @@ static void plan_timerless(struct qp_work *w, struct qp_work_plan *plan)
     struct pair_options *o = &plan->pair;
 
     plan->timerless = true;
+    o->cc = NULL; /* a window may close behind what is lost, and then nothing follows it */
     plan->clean = plan->mild = plan->finite = false;
     o->drop = o->twice = o->late = o->damage = 0;
     o->ack_timeout = OCHE_NEVER;
@@ -177,6 +217,10 @@ static void make_plan(struct qp_work *w, const struct scheme of_side[2], uint64_
     if (of_side[0].recovery->extend == NULL || of_side[1].recovery->extend == NULL)
         o->extensions = false; /* nobody says what is not so */
     o->initiator_depth = o->responder_resources;
+    if (qp_work_below(w, 3) == 0) {
+        o->cc = &fickle;
+        o->ack_every = 1 + qp_work_below(w, 1000);
+    }
     plan->clean = trouble == 0;
     plan->mild = trouble == 1;
     plan_faults(w, o, trouble);

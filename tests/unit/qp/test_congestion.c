@@ -20,6 +20,8 @@ struct log {
     oche_time rtt, timer_time;
     bool cnp_on_ce, ack_now, echo;
     uint32_t cnp_after_timer; /* index + 1 */
+    uint32_t shrink_after;    /* packets; then the window is one packet */
+    uint32_t ask_at;          /* that many packets: the last one is to ask for an ACK */
 };
 
 static struct log *log_of(struct oche_cc_flow *flow)
@@ -50,6 +52,10 @@ static void hook_sent(struct oche_cc_flow *flow, oche_time now, struct oche_pack
     log_of(flow)->sent++;
     log_of(flow)->sent_bytes += packet->payload_bytes;
     packet->bth_reserved = 0x15;
+    if (log_of(flow)->sent == log_of(flow)->shrink_after)
+        flow->window_bytes = 1024;
+    if (log_of(flow)->sent == log_of(flow)->ask_at)
+        packet->bth |= OCHE_BTH_ACKREQ;
 }
 
 static void hook_acked(struct oche_cc_flow *flow, oche_time now, const struct oche_cc_ack *ack)
@@ -349,6 +355,59 @@ static void test_window(void **state)
     }
 }
 
+/*
+ * A window that shrinks when packets have left that ask for no ACK: one more leaves, and asks. If
+ * one of them has asked, for the window's sake or the scheme's, none leaves.
+ */
+static void test_window_shrinks(void **state)
+{
+    static const struct {
+        uint32_t ack_every, shrink_after, ask_at, in_flight;
+    } rows[] = {{1000, 1, 0, 2}, {1000, 5, 0, 6}, {3, 5, 0, 5},     {3, 3, 0, 3},
+                {1000, 5, 2, 5}, {1000, 5, 5, 5}, {1000, 20, 0, 20}};
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct log log = {.shrink_after = rows[i].shrink_after, .ask_at = rows[i].ask_at};
+        struct log *at = &log;
+        struct pair *pair = open_logged(
+            (struct pair_options){.ack_every = rows[i].ack_every, .ack_timeout = OCHE_NEVER}, &at);
+        struct oche_send_work work = pair_work(OCHE_WORK_WRITE, 1, 0, 0, 20 * 1024);
+        pair_post(pair, 0, &work);
+        pair_run(pair, pair->now + 2 * OCHE_US); /* no ACK can be back yet */
+        assert_int_equal(log.sent, rows[i].in_flight);
+        pair_run_quiet(pair);
+        pair_expect(pair, 0, 1, OCHE_STATUS_SUCCESS);
+        assert_int_equal(log.sent, 20);
+        pair_close(pair);
+    }
+}
+
+static enum pair_fate lose_the_first_ack(struct pair *pair, int from,
+                                         const struct oche_packet *packet)
+{
+    if (from == 0 || packet->opcode != OCHE_RC_ACK || pair->context != NULL)
+        return PAIR_PASS;
+    pair->context = pair;
+    return PAIR_DROP;
+}
+
+/* The ACK that the scheme has asked for is lost, and the window waits for it: the timer runs. */
+static void test_lost_ack_of_the_scheme(void **state)
+{
+    struct log log = {.shrink_after = 5, .ask_at = 5}, *at = &log;
+    struct pair *pair = open_logged((struct pair_options){.ack_every = 1000}, &at);
+    struct oche_send_work work = pair_work(OCHE_WORK_WRITE, 1, 0, 0, 20 * 1024);
+
+    (void)state;
+    pair->fate = lose_the_first_ack;
+    pair_post(pair, 0, &work);
+    pair_run_quiet(pair);
+    pair_expect(pair, 0, 1, OCHE_STATUS_SUCCESS);
+    assert_int_equal(oche_nic_stats(pair->side[0].nic)->timeouts, 1);
+    pair_close(pair);
+}
+
 /* One state a peer, shared by its queue pairs, gone with the last of them; one a NIC. */
 static void test_scopes(void **state)
 {
@@ -453,6 +512,8 @@ int main(void)
         cmocka_unit_test(test_echo),
         cmocka_unit_test(test_timers),
         cmocka_unit_test(test_window),
+        cmocka_unit_test(test_window_shrinks),
+        cmocka_unit_test(test_lost_ack_of_the_scheme),
         cmocka_unit_test(test_scopes),
         cmocka_unit_test(test_read),
         cmocka_unit_test(test_response_acknowledges),
