@@ -155,6 +155,13 @@ static void print_sack(const struct oche_packet *packet)
     }
 }
 
+static void print_share(const struct oche_packet *packet)
+{
+    const struct oche_share share = oche_share_get(packet);
+
+    printf(", share 1/%u of tenant %u sequence %u", share.senders, share.tenant, share.sequence);
+}
+
 static void print_headers(const struct oche_packet *packet)
 {
     const struct oche_opcode_row *row = oche_opcode(packet->opcode);
@@ -173,6 +180,8 @@ static void print_headers(const struct oche_packet *packet)
         print_place(packet);
     if ((row->flags & OCHE_OP_HAS(SACK)) != 0)
         print_sack(packet);
+    if ((row->flags & OCHE_OP_HAS(SHARE)) != 0)
+        print_share(packet);
     if ((row->flags & OCHE_OP_HAS(ATOMIC_ACK)) != 0)
         printf(" was 0x%" PRIx64, packet->swap_add);
     if ((row->flags & OCHE_OP_HAS(IMM)) != 0)

@@ -36,19 +36,73 @@ struct oche_cc_flow {
      * after the burst, so that the rate holds in the mean.
      */
     bool burst;
+    uint8_t wants; /* enum oche_cc_wants; see oche_cc_want */
 
     /* Facts. */
+    bool arriving; /* a message that was told to `message_begins`, and has not ended */
+    bool extended; /* the peer has shown OCHE_BTH_EXTENSIONS: `ack_opcode`, `own_opcode` are used */
     uint32_t qpn;
     void *state;        /* scheme->flow_state_bytes, zeroed before `start` */
     const void *params; /* the scheme's parameter struct */
     uint64_t line_rate_bps;
     uint64_t initial_rate_bps; /* to start at: the line rate, or less if local policy says so */
-    uint32_t mtu_bytes;
+    uint16_t mtu_bytes;
+    uint8_t tenant; /* whose queue pair it is */
+    uint32_t peer_address;
     struct oche_random *random;
     struct oche_trace *trace;
     void *peer_state; /* scheme->peer_state_bytes, shared by all queue pairs to this peer */
     void *nic_state;  /* scheme->nic_state_bytes, one a NIC */
+    uint64_t peer_line_rate_bps; /* of the peer's port; where that is not known, our own */
 };
+
+/*
+ * What a scheme asks for a queue pair, its own or another one of the NIC. An ACK says nothing that
+ * the last one did not, but is stamped anew; there is at most one of each pending.
+ */
+enum oche_cc_wants {
+    OCHE_CC_WANTS_LOOK = 1 << 0, /* its decisions have changed: act on them */
+    OCHE_CC_WANTS_OWN = 1 << 1,  /* a packet `own_opcode`, at control priority, if `extended` */
+};
+
+/* The NIC's side of a scheme that has more than queue pairs: one a NIC. */
+struct oche_cc_nic {
+    /* Decisions. */
+    struct oche_cc_flow **wanting; /* whose `wants` is not 0; the NIC looks after each hook */
+    uint32_t wanting_count;
+    bool touched;    /* by one of the functions below; the NIC looks at this alone */
+    oche_time timer; /* when nic_timer is to be called; OCHE_NEVER: not; 0: at once */
+
+    /* Facts. */
+    uint32_t address;
+    uint32_t max_peers; /* with queue pairs at the same time, at most */
+    uint64_t line_rate_bps;
+    /*
+     * Bytes on the line of all RoCEv2 packets that have arrived, with gaps. Before `arrived` is
+     * called, the packet has been counted.
+     */
+    const uint64_t *received_line_bytes;
+    const void *params;
+    void *state; /* the same as oche_cc_flow.nic_state */
+    struct oche_trace *trace;
+};
+
+/* Asks for something for `flow`: enum oche_cc_wants. */
+static inline void oche_cc_want(struct oche_cc_nic *nic, struct oche_cc_flow *flow, uint8_t wants)
+{
+    if (flow->wants == 0) {
+        nic->wanting[nic->wanting_count++] = flow;
+        nic->touched = true;
+    }
+    flow->wants |= wants;
+}
+
+/* Sets the NIC's timer. */
+static inline void oche_cc_nic_timer(struct oche_cc_nic *nic, oche_time when)
+{
+    nic->timer = when;
+    nic->touched = true;
+}
 
 /* What an acknowledgement says. */
 struct oche_cc_ack {
@@ -86,6 +140,22 @@ struct oche_cc_scheme {
     uint32_t needs;      /* enum oche_cc_needs */
     uint32_t transports; /* enum oche_cc_transports */
     bool runs_on_wire;   /* false when it needs switches that no real network has */
+    /*
+     * Opcodes that go to peers that have shown OCHE_BTH_EXTENSIONS, or 0. ack_opcode, in place of
+     * an ACK or a NAK (but not of a SACK): an AETH and what the scheme adds. own_opcode: a packet
+     * of the scheme's own, of service OCHE_SERVICE_SCHEME. stamp_ack fills in what is not the AETH.
+     */
+    uint8_t ack_opcode, own_opcode;
+
+    /*
+     * Optional: bytes of state by NIC, where that depends on the configuration; in place of
+     * nic_state_bytes.
+     */
+    size_t (*nic_state_size)(const void *params, uint32_t max_peers);
+    /* Optional: the NIC was made; its state is zeroed. Required for oche_cc_want and the timer. */
+    void (*nic_start)(struct oche_cc_nic *nic);
+    /* Optional: oche_cc_nic.timer is due; it has been set to OCHE_NEVER. */
+    void (*nic_timer)(struct oche_cc_nic *nic, oche_time now);
 
     /*
      * Required: sets the first decisions. Called when the queue pair becomes ready to receive
@@ -94,8 +164,9 @@ struct oche_cc_scheme {
      */
     void (*start)(struct oche_cc_flow *flow, oche_time now);
     /*
-     * Optional: the queue pair has failed, is reset or goes away, and sends nothing more. For what
-     * the scheme counts by peer or by NIC.
+     * Optional: the queue pair has failed, is reset or goes away, and sends nothing more; messages
+     * that have not ended are over. For what the scheme counts by peer or by NIC. What it wants for
+     * others is done at the next event; with oche_cc_nic_timer(nic, 0) there is one at once.
      */
     void (*stop)(struct oche_cc_flow *flow);
 
@@ -125,6 +196,18 @@ struct oche_cc_scheme {
                     struct oche_cc_reply *reply);
     /* An ACK, a NAK, a response or a CNP is about to leave; may stamp fields. */
     void (*stamp_ack)(struct oche_cc_flow *flow, oche_time now, struct oche_packet *packet);
+
+    /*
+     * A message begins to arrive, has arrived: exactly once each, whatever is lost or comes twice.
+     * SEND and WRITE: its first and last packet are accepted in order (a message that recovery
+     * begins again has begun already; UC: also when the rest of it will not come). READ, where the
+     * requester receives: it is issued; its last response was taken. SEND and WRITE come one at a
+     * time; READs, several at once, beside them.
+     */
+    void (*message_begins)(struct oche_cc_flow *flow, oche_time now);
+    void (*message_ends)(struct oche_cc_flow *flow, oche_time now);
+    /* A packet `own_opcode` of the peer's has arrived. Sender half, mostly. */
+    void (*own)(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *packet);
 
     /* Checks parameters against each other: NULL, or what is wrong and what would be right. */
     const char *(*check)(const void *params);

@@ -42,7 +42,7 @@
  * the fluid model"); here both sources use the same test. What the paper leaves open is decided
  * in REFERENCE A.9.
  */
-#include "core/cc/cc.h"
+#include "core/cc/dcqcn.h"
 
 /* The first value of each optional decision. */
 #define AUTO 0
@@ -60,28 +60,6 @@ enum hai_multiplier { HAI_LINEAR = 1, HAI_PLUS_ONE, HAI_CONSTANT };
 enum no_yes { NO = 1, YES };
 enum release { RELEASE_AT_LINE = 1, RELEASE_NEVER };
 enum np { NP_WINDOW = 1, NP_POLL, NP_ARRIVAL };
-
-struct dcqcn_params {
-    uint32_t mode;
-    double g, initial_alpha;
-    oche_time alpha_interval;
-    uint32_t alpha_update, alpha_timer;
-    uint32_t cut, first_cnp, target_at_cut;
-    oche_time reduce_monitor_period;
-    double rate_on_first_cnp;
-    uint32_t increase_on, stage_count, hyper, hai_multiplier, hyper_halves, target_guard;
-    uint32_t clamp_target_rate;
-    oche_time timer;
-    uint64_t byte_counter;
-    uint64_t fast_recovery_steps;
-    uint64_t rai, rhai;
-    uint64_t min_rate;
-    double min_rate_fraction;
-    uint32_t release;
-    oche_time idle_timeout;
-    uint32_t np;
-    oche_time cnp_interval, min_cnp_gap;
-};
 
 /* What `auto` means, by mode: the table above. */
 static const struct dcqcn_params modes[] = {
@@ -144,108 +122,9 @@ static const struct dcqcn_params modes[] = {
 
 #define NIC_MIN_RATE_BPS (1 * OCHE_MBPS)
 
-static const char *const mode_names[] = {"paper", "ns3", "nic", NULL};
-static const char *const alpha_update_names[] = {"auto", "cut_first", "alpha_first", "timer", NULL};
-static const char *const alpha_timer_names[] = {"auto", "restart", "free", NULL};
-static const char *const cut_names[] = {"auto", "every_cnp", "periodic", NULL};
-static const char *const first_cnp_names[] = {"auto", "cut", "set_rate", NULL};
-static const char *const target_names[] = {"auto", "always", "after_increase", "after_bytes", NULL};
-static const char *const increase_names[] = {"auto", "both", "timer", "bytes", NULL};
-static const char *const stage_count_names[] = {"auto", "after", "before", NULL};
-static const char *const hyper_names[] = {"auto",      "min_above", "min_at_least",
-                                          "max_above", "never",     NULL};
-static const char *const hai_names[] = {"auto", "linear", "plus_one", "constant", NULL};
-static const char *const no_yes_names[] = {"auto", "no", "yes", NULL};
-static const char *const release_names[] = {"auto", "at_line", "never", NULL};
-static const char *const np_names[] = {"auto", "window", "poll", "arrival", NULL};
-
-/* clang-format off */
-#define FIELD(member) .name = #member, .offset = offsetof(struct dcqcn_params, member)
-#define CHOICE(member, names, ...) \
-    {FIELD(member), .unit = OCHE_UNIT_CHOICE, .choices = names, __VA_ARGS__}
-#define REAL(member, value, low, high, ...) \
-    {FIELD(member), .unit = OCHE_UNIT_REAL, .preset.real = value, .minimum.real = low, \
-     .maximum.real = high, __VA_ARGS__}
-#define NUMBER(member, in, value, low, high, ...) \
-    {FIELD(member), .unit = in, .preset.u = value, .minimum.u = low, .maximum.u = high, __VA_ARGS__}
-#define TIME(member, ...) NUMBER(member, OCHE_UNIT_TIME, __VA_ARGS__)
-#define BPS(member, ...) NUMBER(member, OCHE_UNIT_BPS, __VA_ARGS__)
-
 static const struct oche_param table[] = {
-    CHOICE(mode, mode_names, .where = "REFERENCE A.4",
-        .help = "what `auto` means below: the paper, the authors' ns-3 code, or NICs as in HPCC's"),
-
-    REAL(g, 1.0 / 256, 1e-6, 1.0, .where = "DCQCN eq 1; value: Z16",
-        .help = "gain of alpha (strawman and QCN 1/16)"),
-    REAL(initial_alpha, 1.0, 0.0, 1.0, .where = "DCQCN sec 3.1",
-        .help = "alpha at a limiter's first CNP (ns-3 attribute 0.5)"),
-    TIME(alpha_interval, 55 * OCHE_US, OCHE_NS, OCHE_SEC, .where = "DCQCN eq 2",
-        .help = "alpha decays once per interval (NICs 1us)"),
-    CHOICE(alpha_update, alpha_update_names, .where = "DCQCN eq 1; REFERENCE A1",
-        .help = "cut_first: cut with the old alpha, then raise it; alpha_first: the reverse; "
-                "timer: raised or lowered at each interval's end, by whether a CNP came"),
-    CHOICE(alpha_timer, alpha_timer_names, .where = "DCQCN Fig 7; REFERENCE A.4 item 2",
-        .help = "whether a cut restarts alpha's interval"),
-
-    CHOICE(cut, cut_names, .where = "DCQCN eq 1; REFERENCE A.4 item 1",
-        .help = "every_cnp: each CNP cuts; periodic: at most one cut per reduce_monitor_period"),
-    TIME(reduce_monitor_period, 4 * OCHE_US, OCHE_NS, OCHE_SEC, .where = "REFERENCE A.3",
-        .help = "cut=periodic: how often it looks for a CNP, counted from the first one"),
-    CHOICE(first_cnp, first_cnp_names, .where = "REFERENCE A.4 item 3",
-        .help = "a limiter's first CNP: an ordinary one, or R_C and R_T set to rate_on_first_cnp"),
-    REAL(rate_on_first_cnp, 1.0, 1e-6, 1.0, .where = "REFERENCE A.3",
-        .help = "first_cnp=set_rate: fraction of the line rate"),
-    CHOICE(target_at_cut, target_names, .where = "DCQCN eq 1; REFERENCE A5",
-        .help = "R_T <- R_C at each cut, or only if the timer or the byte counter (after_bytes: "
-                "the byte counter) raised the rate since the last cut"),
-
-    CHOICE(increase_on, increase_names, .where = "DCQCN sec 3.1",
-        .help = "what raises the rate: the timer and the byte counter, or one of them"),
-    TIME(timer, 55 * OCHE_US, OCHE_NS, OCHE_SEC, .where = "DCQCN sec 3.1; value: Z16",
-        .help = "period of the increase timer (strawman 1.5ms, ConnectX 300us)"),
-    NUMBER(byte_counter, OCHE_UNIT_BYTES, 10000000, 1, UINT64_MAX / 2,
-        .where = "DCQCN sec 3.1; value: Z16",
-        .help = "bytes on the line between increase events (strawman 150KB)"),
-    NUMBER(fast_recovery_steps, OCHE_UNIT_COUNT, 5, 1, 1000, .where = "DCQCN sec 3.1",
-        .help = "F, threshold of fast recovery and of hyper increase (NICs 1)"),
-    CHOICE(stage_count, stage_count_names, .where = "DCQCN Fig 7; REFERENCE A.4 item 4",
-        .help = "an event is counted before or after the stage is chosen (after: F-1 steps of "
-                "fast recovery, before: F)"),
-    BPS(rai, 40 * OCHE_MBPS, 0, 1000 * OCHE_GBPS, .where = "DCQCN eq 4, Table 2",
-        .help = "R_AI, step of additive increase"),
-    BPS(rhai, 200 * OCHE_MBPS, 0, 1000 * OCHE_GBPS, .where = "REFERENCE A3",
-        .help = "R_HAI, unit of hyper increase"),
-    CHOICE(hyper, hyper_names, .where = "DCQCN Fig 7; REFERENCE A2",
-        .help = "hyper increase when min(T,BC) > F, min(T,BC) >= F, max(T,BC) > F, or never"),
-    CHOICE(hai_multiplier, hai_names, .where = "REFERENCE A3",
-        .help = "steps of R_HAI: m-F, m-F+1 or 1, where m is what `hyper` compares with F"),
-    CHOICE(hyper_halves, no_yes_names, .where = "REFERENCE A.2",
-        .help = "events in hyper increase halve the next timer period or byte count"),
-    CHOICE(target_guard, no_yes_names, .where = "REFERENCE A.2",
-        .help = "while T or BC is 1 and R_T > 10 R_C, R_T is divided by 8 instead of raised"),
-    CHOICE(clamp_target_rate, no_yes_names, .where = "REFERENCE A.2",
-        .help = "R_T stays at or below the line rate"),
-
-    BPS(min_rate, 0, 0, 1000 * OCHE_GBPS, .where = "REFERENCE A4",
-        .help = "floor of R_C; 0: min_rate_fraction of the line rate, in mode nic 1 Mbps"),
-    REAL(min_rate_fraction, 0.001, 1e-9, 1.0, .where = "REFERENCE A4",
-        .help = "floor of R_C as a fraction of the line rate, where min_rate is 0"),
-    CHOICE(release, release_names, .where = "DCQCN sec 3.3; REFERENCE A9",
-        .help = "at_line: the limiter and its alpha are forgotten when R_C reaches line rate"),
-    TIME(idle_timeout, 10 * OCHE_MS, OCHE_NS, OCHE_NEVER, .where = "REFERENCE A9",
-        .help = "an idle queue pair's limiter is forgotten after this; never: kept"),
-
-    CHOICE(np, np_names, .where = "DCQCN Fig 6; REFERENCE A.4 item 6",
-        .help = "window: a CNP at once, then at each window's end if it had a mark; poll: only at "
-                "fixed times from the first packet on; arrival: with a marked packet, if the last "
-                "CNP is cnp_interval ago"),
-    TIME(cnp_interval, 50 * OCHE_US, OCHE_NS, OCHE_SEC, .where = "DCQCN sec 3.1",
-        .help = "N, least time between two CNPs of a queue pair (ConnectX 4us)"),
-    TIME(min_cnp_gap, 0, 0, OCHE_SEC, .where = "DCQCN sec 3.3; REFERENCE A11",
-        .help = "least time between two CNPs of a NIC, later ones wait (ConnectX-3 1us to 5us); "
-                "0: no limit"),
+#include "core/cc/dcqcn_rows.h"
 };
-/* clang-format on */
 
 /* Which timer does what. */
 enum timers { TIMER_INCREASE, TIMER_HOUSEKEEPING, TIMER_NP };
@@ -261,46 +140,12 @@ enum cause {
     CAUSE_INITIAL
 };
 
-struct rp_state {
-    bool limited;     /* a CNP came: all below means something */
-    bool cnp_pending; /* cut=periodic: the next check cuts */
-    bool alpha_cnp;   /* alpha_update=timer: a CNP came in this interval */
-    bool hyper;       /* the last increase was a hyper one */
-    bool idle;
-    uint32_t t, bc;      /* events since the last cut */
-    double rc, rt;       /* bits per second */
-    double alpha;        /* as of the interval that ends at alpha_due */
-    uint64_t bytes_left; /* until the byte counter's next event */
-    oche_time alpha_due; /* when alpha's interval ends */
-    oche_time first_cnp; /* cut=periodic: origin of the checks */
-    oche_time check_due; /* cut=periodic: next check, OCHE_NEVER: no CNP pending */
-    oche_time idle_due;  /* end of the idle timeout, or OCHE_NEVER */
-};
-
-struct np_state {
-    bool started;     /* a data packet came */
-    bool waiting;     /* TIMER_NP will send a CNP */
-    bool has_slot;    /* … at a time that min_cnp_gap gave */
-    oche_time origin; /* of the first data packet */
-    oche_time next;   /* no CNP before this */
-};
-
-struct dcqcn_state {
-    struct rp_state rp;
-    struct np_state np;
-};
-
-/* The NIC's CNP generator, one for all queue pairs. */
-struct dcqcn_nic_state {
-    oche_time free_at;
-};
-
-static struct rp_state *rp_of(struct oche_cc_flow *flow)
+static struct dcqcn_rp *rp_of(struct oche_cc_flow *flow)
 {
     return &((struct dcqcn_state *)flow->state)->rp;
 }
 
-static struct np_state *np_of(struct oche_cc_flow *flow)
+static struct dcqcn_np *np_of(struct oche_cc_flow *flow)
 {
     return &((struct dcqcn_state *)flow->state)->np;
 }
@@ -342,7 +187,7 @@ static void publish(struct oche_cc_flow *flow, oche_time now, enum cause cause)
 
 static void set_housekeeping(struct oche_cc_flow *flow)
 {
-    const struct rp_state *rp = rp_of(flow);
+    const struct dcqcn_rp *rp = rp_of(flow);
 
     flow->timer[TIMER_HOUSEKEEPING] = oche_time_min(rp->check_due, rp->idle_due);
 }
@@ -350,9 +195,9 @@ static void set_housekeeping(struct oche_cc_flow *flow)
 /* Back to line rate without any state, as before the first CNP. */
 static void release(struct oche_cc_flow *flow, oche_time now)
 {
-    struct rp_state *rp = rp_of(flow);
+    struct dcqcn_rp *rp = rp_of(flow);
 
-    *rp = (struct rp_state){.idle = rp->idle,
+    *rp = (struct dcqcn_rp){.idle = rp->idle,
                             .rc = (double)flow->line_rate_bps,
                             .check_due = OCHE_NEVER,
                             .idle_due = OCHE_NEVER};
@@ -366,7 +211,7 @@ static void release(struct oche_cc_flow *flow, oche_time now)
  * interval ends is first). Below 2^-64 alpha cannot change any rate: it is 0, and the rest of a
  * long silence costs nothing.
  */
-static void alpha_catch_up(struct rp_state *rp, const struct dcqcn_params *p, oche_time now,
+static void alpha_catch_up(struct dcqcn_rp *rp, const struct dcqcn_params *p, oche_time now,
                            bool at_now)
 {
     uint64_t ended;
@@ -391,7 +236,7 @@ static void restart_timer(struct oche_cc_flow *flow, oche_time now, const struct
         flow->timer[TIMER_INCREASE] = now + (halved ? p->timer / 2 : p->timer);
 }
 
-static void restart_bytes(struct rp_state *rp, const struct dcqcn_params *p, bool halved)
+static void restart_bytes(struct dcqcn_rp *rp, const struct dcqcn_params *p, bool halved)
 {
     if (CHOSEN(p, increase_on) == INCREASE_TIMER)
         rp->bytes_left = UINT64_MAX;
@@ -402,7 +247,7 @@ static void restart_bytes(struct rp_state *rp, const struct dcqcn_params *p, boo
 /* T = BC = 0, both sources from their beginning (Fig 7, on a CNP). */
 static void reset_increase(struct oche_cc_flow *flow, oche_time now, const struct dcqcn_params *p)
 {
-    struct rp_state *rp = rp_of(flow);
+    struct dcqcn_rp *rp = rp_of(flow);
 
     rp->t = rp->bc = 0;
     rp->hyper = false;
@@ -413,7 +258,7 @@ static void reset_increase(struct oche_cc_flow *flow, oche_time now, const struc
 /* Equation 1. */
 static void cut_rate(struct oche_cc_flow *flow, oche_time now, const struct dcqcn_params *p)
 {
-    struct rp_state *rp = rp_of(flow);
+    struct dcqcn_rp *rp = rp_of(flow);
     unsigned target = CHOSEN(p, target_at_cut);
     unsigned update = CHOSEN(p, alpha_update);
     double least = floor_bps(flow, p);
@@ -440,7 +285,7 @@ static void cut_rate(struct oche_cc_flow *flow, oche_time now, const struct dcqc
 static void limit(struct oche_cc_flow *flow, oche_time now, const struct dcqcn_params *p,
                   double from)
 {
-    struct rp_state *rp = rp_of(flow);
+    struct dcqcn_rp *rp = rp_of(flow);
 
     rp->limited = true;
     rp->rc = rp->rt = from;
@@ -465,7 +310,7 @@ static void dcqcn_start(struct oche_cc_flow *flow, oche_time now)
 }
 
 /* The first check at or after `now`: never at the first CNP itself. */
-static oche_time next_check(const struct rp_state *rp, const struct dcqcn_params *p, oche_time now)
+static oche_time next_check(const struct dcqcn_rp *rp, const struct dcqcn_params *p, oche_time now)
 {
     oche_time period = p->reduce_monitor_period;
     oche_time periods = (now - rp->first_cnp + period - 1) / period;
@@ -476,7 +321,7 @@ static oche_time next_check(const struct rp_state *rp, const struct dcqcn_params
 static void dcqcn_cnp(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *cnp)
 {
     const struct dcqcn_params *p = flow->params;
-    struct rp_state *rp = rp_of(flow);
+    struct dcqcn_rp *rp = rp_of(flow);
     bool first = !rp->limited;
 
     (void)cnp;
@@ -529,7 +374,7 @@ static enum cause choose_stage(const struct dcqcn_params *p, uint32_t t, uint32_
 static void increase(struct oche_cc_flow *flow, oche_time now, const struct dcqcn_params *p,
                      uint32_t t_before, uint32_t bc_before)
 {
-    struct rp_state *rp = rp_of(flow);
+    struct dcqcn_rp *rp = rp_of(flow);
     double line = (double)flow->line_rate_bps;
     bool before = CHOSEN(p, stage_count) == COUNT_BEFORE;
     double step;
@@ -555,7 +400,7 @@ static void increase(struct oche_cc_flow *flow, oche_time now, const struct dcqc
 static void timer_event(struct oche_cc_flow *flow, oche_time now)
 {
     const struct dcqcn_params *p = flow->params;
-    struct rp_state *rp = rp_of(flow);
+    struct dcqcn_rp *rp = rp_of(flow);
 
     restart_timer(flow, now, p, rp->hyper && CHOSEN(p, hyper_halves) == YES);
     if (rp->t < UINT32_MAX)
@@ -566,7 +411,7 @@ static void timer_event(struct oche_cc_flow *flow, oche_time now)
 static void byte_event(struct oche_cc_flow *flow, oche_time now)
 {
     const struct dcqcn_params *p = flow->params;
-    struct rp_state *rp = rp_of(flow);
+    struct dcqcn_rp *rp = rp_of(flow);
 
     restart_bytes(rp, p, rp->hyper && CHOSEN(p, hyper_halves) == YES);
     if (rp->bc < UINT32_MAX)
@@ -577,7 +422,7 @@ static void byte_event(struct oche_cc_flow *flow, oche_time now)
 static void dcqcn_sent(struct oche_cc_flow *flow, oche_time now, struct oche_packet *packet,
                        uint64_t line_bytes)
 {
-    struct rp_state *rp = rp_of(flow);
+    struct dcqcn_rp *rp = rp_of(flow);
 
     (void)packet;
     if (!rp->limited)
@@ -592,7 +437,7 @@ static void dcqcn_sent(struct oche_cc_flow *flow, oche_time now, struct oche_pac
 static void housekeeping(struct oche_cc_flow *flow, oche_time now)
 {
     const struct dcqcn_params *p = flow->params;
-    struct rp_state *rp = rp_of(flow);
+    struct dcqcn_rp *rp = rp_of(flow);
 
     if (rp->idle_due <= now) {
         release(flow, now);
@@ -610,7 +455,7 @@ static void housekeeping(struct oche_cc_flow *flow, oche_time now)
 static void dcqcn_idle(struct oche_cc_flow *flow, oche_time now)
 {
     const struct dcqcn_params *p = flow->params;
-    struct rp_state *rp = rp_of(flow);
+    struct dcqcn_rp *rp = rp_of(flow);
 
     rp->idle = true;
     if (!rp->limited)
@@ -621,7 +466,7 @@ static void dcqcn_idle(struct oche_cc_flow *flow, oche_time now)
 
 static void dcqcn_busy(struct oche_cc_flow *flow, oche_time now)
 {
-    struct rp_state *rp = rp_of(flow);
+    struct dcqcn_rp *rp = rp_of(flow);
 
     (void)now;
     rp->idle = false;
@@ -637,7 +482,7 @@ static void dcqcn_busy(struct oche_cc_flow *flow, oche_time now)
 static void np_send(struct oche_cc_flow *flow, oche_time now, const struct dcqcn_params *p,
                     struct oche_cc_reply *reply)
 {
-    struct np_state *np = np_of(flow);
+    struct dcqcn_np *np = np_of(flow);
     struct dcqcn_nic_state *nic = flow->nic_state;
 
     if (p->min_cnp_gap > 0 && !np->has_slot) {
@@ -656,7 +501,7 @@ static void np_send(struct oche_cc_flow *flow, oche_time now, const struct dcqcn
 }
 
 /* When a CNP for a mark that arrives now is due; OCHE_NEVER: the mark is not reported. */
-static oche_time np_due(const struct np_state *np, const struct dcqcn_params *p, oche_time now)
+static oche_time np_due(const struct dcqcn_np *np, const struct dcqcn_params *p, oche_time now)
 {
     oche_time interval = p->cnp_interval;
     oche_time from = np->next > now ? np->next : now;
@@ -675,7 +520,7 @@ static void dcqcn_arrived(struct oche_cc_flow *flow, oche_time now,
                           const struct oche_packet *packet, struct oche_cc_reply *reply)
 {
     const struct dcqcn_params *p = flow->params;
-    struct np_state *np = np_of(flow);
+    struct dcqcn_np *np = np_of(flow);
     oche_time due;
 
     if (OCHE_UNLIKELY(!np->started)) {

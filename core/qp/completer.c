@@ -40,8 +40,11 @@ void completer_retire(struct oche_qp *qp, enum oche_status status, oche_time now
         };
         cq_push(qp->nic, qp->send_cq, &completion);
     }
-    if (started && is_read_or_atomic(entry->opcode))
+    if (started && is_read_or_atomic(entry->opcode)) {
         qp->reads_started--;
+        if (entry->opcode == OCHE_WORK_READ)
+            congestion_read_ends(qp, now);
+    }
     qp->send_head++;
     if (!started)
         qp->send_started = qp->send_next = qp->send_head;
@@ -261,7 +264,7 @@ static void nak_selective(struct oche_qp *qp, const struct oche_packet *packet, 
 static void nak_sequence(struct oche_qp *qp, const struct oche_packet *packet, bool moved,
                          oche_time now)
 {
-    if (OCHE_UNLIKELY(packet->opcode == OCHE_RC_SACK)) {
+    if (OCHE_UNLIKELY(packet->opcode == OCHE_RC_SACK) && qp->nic->recovery->sacked != NULL) {
         nak_selective(qp, packet, moved, now);
         return;
     }

@@ -49,6 +49,58 @@ void congestion_peer_release(struct oche_qp *qp)
 
 /* ---- decisions ---- */
 
+/* What a scheme wants for queue pairs other than the one that it was called for, and its timer. */
+static OCHE_NOINLINE void attend(struct oche_nic *nic, oche_time now)
+{
+    struct oche_cc_nic *cc = &nic->cc_nic;
+
+    cc->touched = false;
+    for (uint32_t i = 0; i < cc->wanting_count; i++) {
+        struct oche_cc_flow *flow = cc->wanting[i];
+        struct oche_qp *qp = OCHE_CONTAINER(flow, struct oche_qp, flow);
+        uint8_t wants = flow->wants;
+
+        flow->wants = 0;
+        if ((wants & OCHE_CC_WANTS_OWN) && flow->extended) {
+            qp->control |= CONTROL_OWN;
+            scheduler_control(qp);
+        }
+        pacer_update_rate(qp, now);
+        for (unsigned k = 0; k < OCHE_CC_TIMERS; k++)
+            if (flow->timer[k] != OCHE_NEVER)
+                timers_want(qp, flow->timer[k]);
+    }
+    cc->wanting_count = 0;
+    if (cc->timer == OCHE_NEVER)
+        heap_remove(&nic->timers, nic->config.max_qps);
+    else
+        heap_set(&nic->timers, nic->config.max_qps, cc->timer, 0);
+}
+
+void congestion_nic_timer(struct oche_nic *nic, oche_time now)
+{
+    heap_remove(&nic->timers, nic->config.max_qps);
+    nic->cc_nic.timer = OCHE_NEVER;
+    nic->cc->nic_timer(&nic->cc_nic, now);
+    if (nic->cc_nic.timer <= now) /* at the next instant: no endless loop */
+        nic->cc_nic.timer = now + 1;
+    attend(nic, now);
+}
+
+/* A queue pair that goes away wants nothing any more. */
+static void forget_wants(struct oche_qp *qp)
+{
+    struct oche_cc_nic *cc = &qp->nic->cc_nic;
+    uint32_t i = 0;
+
+    if (qp->flow.wants == 0)
+        return;
+    while (cc->wanting[i] != &qp->flow)
+        i++;
+    cc->wanting[i] = cc->wanting[--cc->wanting_count];
+    qp->flow.wants = 0;
+}
+
 void congestion_apply(struct oche_qp *qp, oche_time now)
 {
     const struct oche_cc_flow *flow = &qp->flow;
@@ -58,6 +110,8 @@ void congestion_apply(struct oche_qp *qp, oche_time now)
         pacer_update_rate(qp, now);
     if (OCHE_UNLIKELY(timer != OCHE_NEVER))
         timers_want(qp, timer);
+    if (OCHE_UNLIKELY(qp->nic->cc_nic.touched))
+        attend(qp->nic, now);
 }
 
 static void act_on_reply(struct oche_qp *qp, const struct oche_cc_reply *reply)
@@ -95,6 +149,59 @@ void congestion_stop(struct oche_qp *qp)
     if (qp->nic->cc->stop != NULL && (qp->flags & QP_CC_STARTED))
         qp->nic->cc->stop(&qp->flow);
     qp->flags &= (uint16_t)~QP_CC_STARTED;
+    qp->flow.arriving = false;
+    forget_wants(qp);
+    if (OCHE_UNLIKELY(qp->nic->cc_nic.touched) && qp->nic->cc_nic.timer != OCHE_NEVER)
+        heap_set(&qp->nic->timers, qp->nic->config.max_qps, qp->nic->cc_nic.timer, 0);
+}
+
+/* ---- messages ---- */
+
+static void tell_message(struct oche_qp *qp, oche_time now, bool begins)
+{
+    const struct oche_cc_scheme *cc = qp->nic->cc;
+
+    if (begins)
+        cc->message_begins(&qp->flow, now);
+    else
+        cc->message_ends(&qp->flow, now);
+    congestion_apply(qp, now);
+}
+
+void congestion_message_begins(struct oche_qp *qp, oche_time now)
+{
+    if (OCHE_LIKELY(qp->nic->cc->message_begins == NULL) || qp->flow.arriving)
+        return; /* arriving: recovery begins it again */
+    qp->flow.arriving = true;
+    tell_message(qp, now, true);
+}
+
+void congestion_message_ends(struct oche_qp *qp, oche_time now)
+{
+    if (OCHE_LIKELY(!qp->flow.arriving))
+        return;
+    qp->flow.arriving = false;
+    tell_message(qp, now, false);
+}
+
+void congestion_read_begins(struct oche_qp *qp, oche_time now)
+{
+    if (qp->nic->cc->message_begins != NULL)
+        tell_message(qp, now, true);
+}
+
+void congestion_read_ends(struct oche_qp *qp, oche_time now)
+{
+    if (qp->nic->cc->message_ends != NULL && (qp->flags & QP_CC_STARTED))
+        tell_message(qp, now, false);
+}
+
+void congestion_own(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
+{
+    if (packet->opcode != qp->nic->cc->own_opcode || !(packet->ext & OCHE_EXT_SCHEME))
+        return;
+    qp->nic->cc->own(&qp->flow, now, packet);
+    congestion_apply(qp, now);
 }
 
 void congestion_arrived(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)

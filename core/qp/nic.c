@@ -12,9 +12,18 @@
 struct layout {
     size_t qp_map, qps, free_slots, timer_entries, timer_positions, pacing_entries,
         pacing_positions, region_map, regions, free_regions, peer_map, peers, peer_states,
-        free_peers, nic_state, end;
-    size_t peer_state_stride;
+        free_peers, nic_state, wanting, end;
+    size_t peer_state_stride, nic_state_bytes;
 };
+
+static size_t nic_state_bytes(const struct oche_nic_config *config)
+{
+    const struct oche_cc_scheme *cc = config->cc;
+
+    if (cc->nic_state_size == NULL)
+        return cc->nic_state_bytes;
+    return cc->nic_state_size(config->cc_params, config->max_qps);
+}
 
 static size_t place(size_t *end, size_t bytes)
 {
@@ -28,6 +37,7 @@ static struct layout layout_of(const struct oche_nic_config *config)
 {
     struct layout l = {.end = sizeof(struct oche_nic)};
     size_t qps = config->max_qps, regions = config->max_regions;
+    size_t timers = qps + 1; /* the last one is congestion control's, of the NIC */
     size_t peer_bytes = config->cc->peer_state_bytes;
     uint32_t peers = peer_bytes > 0 ? config->max_qps : 0;
 
@@ -35,8 +45,8 @@ static struct layout layout_of(const struct oche_nic_config *config)
     l.qp_map = place(&l.end, map_capacity(config->max_qps) * sizeof(struct map_entry));
     l.qps = place(&l.end, qps * sizeof(struct oche_qp *));
     l.free_slots = place(&l.end, qps * sizeof(uint32_t));
-    l.timer_entries = place(&l.end, qps * sizeof(struct heap_entry));
-    l.timer_positions = place(&l.end, qps * sizeof(uint32_t));
+    l.timer_entries = place(&l.end, timers * sizeof(struct heap_entry));
+    l.timer_positions = place(&l.end, timers * sizeof(uint32_t));
     l.pacing_entries = place(&l.end, qps * sizeof(struct heap_entry));
     l.pacing_positions = place(&l.end, qps * sizeof(uint32_t));
     l.region_map = place(&l.end, map_capacity(config->max_regions) * sizeof(struct map_entry));
@@ -46,7 +56,9 @@ static struct layout layout_of(const struct oche_nic_config *config)
     l.peers = place(&l.end, peers * sizeof(struct peer));
     l.peer_states = place(&l.end, peers * l.peer_state_stride);
     l.free_peers = place(&l.end, peers * sizeof(uint32_t));
-    l.nic_state = place(&l.end, config->cc->nic_state_bytes);
+    l.nic_state_bytes = nic_state_bytes(config);
+    l.nic_state = place(&l.end, l.nic_state_bytes);
+    l.wanting = place(&l.end, config->cc->nic_start != NULL ? qps * sizeof(void *) : 0);
     return l;
 }
 
@@ -94,7 +106,7 @@ struct oche_nic *oche_nic_create(void *memory, const struct oche_nic_config *con
     nic->free_slots = free_list(base + l.free_slots, config->max_qps);
     nic->free_slot_count = config->max_qps;
     heap_init(&nic->timers, (void *)(base + l.timer_entries), (void *)(base + l.timer_positions),
-              config->max_qps);
+              config->max_qps + 1);
     heap_init(&nic->pacing, (void *)(base + l.pacing_entries), (void *)(base + l.pacing_positions),
               config->max_qps);
     map_init(&nic->region_map, base + l.region_map, config->max_regions);
@@ -107,8 +119,20 @@ struct oche_nic *oche_nic_create(void *memory, const struct oche_nic_config *con
     nic->peer_state_stride = l.peer_state_stride;
     nic->free_peers = free_list(base + l.free_peers, peers);
     nic->free_peer_count = peers;
-    nic->nic_state = base + l.nic_state;
-    memset(nic->nic_state, 0, config->cc->nic_state_bytes);
+    nic->cc_nic = (struct oche_cc_nic){
+        .wanting = (void *)(base + l.wanting),
+        .timer = OCHE_NEVER,
+        .address = config->address,
+        .max_peers = config->max_qps,
+        .line_rate_bps = config->line_rate_bps,
+        .received_line_bytes = &nic->received_line_bytes,
+        .params = config->cc_params,
+        .state = base + l.nic_state,
+        .trace = config->trace,
+    };
+    memset(nic->cc_nic.state, 0, l.nic_state_bytes);
+    if (config->cc->nic_start != NULL)
+        config->cc->nic_start(&nic->cc_nic);
     return nic;
 }
 
@@ -264,7 +288,12 @@ static bool receive_special(struct oche_qp *qp, const struct oche_packet *packet
         receive_cnp(qp, packet, now);
         return false;
     }
-    if (row->service != OCHE_SERVICE_RC_EXTENDED || !(qp->flags & QP_EXTENDED)) {
+    if (row->service == OCHE_SERVICE_SCHEME && qp->flow.extended) {
+        congestion_own(qp, packet, now); /* if it is not our scheme's: known, and of no use */
+        return false;
+    }
+    if (row->service != OCHE_SERVICE_RC_EXTENDED || qp->transport != OCHE_TRANSPORT_RC ||
+        !qp->flow.extended) {
         nic_reject(qp->nic, qp, OCHE_REJECT_OPCODE, packet, now);
         return false;
     }
@@ -297,8 +326,9 @@ void oche_nic_receive(struct oche_nic *nic, const struct oche_packet *packet, oc
         nic_reject(nic, qp, OCHE_REJECT_PKEY, packet, now);
         return;
     }
-    if (OCHE_UNLIKELY(packet->bth_reserved & qp->bth_reserved) && !(qp->flags & QP_EXTENDED))
+    if (OCHE_UNLIKELY(packet->bth_reserved & qp->bth_reserved) && !qp->flow.extended)
         qp_extend(qp);
+    nic->received_line_bytes += packet->frame_bytes + (uint64_t)nic->gap_bytes;
     if (OCHE_UNLIKELY(row->service != qp->transport) && !receive_special(qp, packet, row, now))
         return;
     if (row->flags & OCHE_OP_REQUEST)

@@ -159,10 +159,12 @@ struct oche_qp_connection {
     uint32_t rnr_retry;    /* the same for RNR NAKs; UINT32_MAX: for ever */
     uint8_t min_rnr_timer; /* code sent in our RNR NAKs (REFERENCE I.4) */
     /*
-     * The peer knows the extended opcodes (core/wire/extension.h), if our recovery uses any. False:
-     * that shows in its packets, and until then they are not used.
+     * The peer knows the extended opcodes (core/wire/extension.h), if our recovery or congestion
+     * control uses any. False: that shows in its packets, and until then they are not used.
      */
     bool extensions;
+    uint64_t peer_line_rate_bps; /* of the peer's port, for congestion control; 0: as our own */
+    uint8_t tenant;              /* whose queue pair it is, for congestion control */
     /* Where congestion control starts: local policy (DCQCN sec 3.1); 0, or more: line rate. */
     uint64_t initial_rate_bps;
 };
@@ -188,7 +190,7 @@ unsigned oche_nic_transmit(struct oche_nic *nic, oche_time now, oche_time due_by
  * once. It may be early when a queue pair of another class is next, never late.
  */
 oche_time oche_nic_next(struct oche_nic *nic, uint8_t classes);
-/* The same, timers only: what a driver waits for while its port is busy. */
+/* The same, timers only: what a driver waits for while its port is busy. 0: at once. */
 oche_time oche_nic_next_timer(const struct oche_nic *nic);
 /* Runs the timers that are due at `now`. */
 void oche_nic_expire(struct oche_nic *nic, oche_time now);

@@ -147,6 +147,7 @@ static void clear(struct oche_qp *qp)
     if (config->recovery->rx_state_bytes > 0)
         memset(qp->rx.state, 0, config->recovery->rx_state_bytes);
     qp->flow.rate_bps = config->line_rate_bps;
+    qp->flow.extended = qp->flow.arriving = false;
     for (unsigned i = 0; i < OCHE_CC_TIMERS; i++)
         qp->flow.timer[i] = OCHE_NEVER;
 }
@@ -205,7 +206,9 @@ static void set_config(struct oche_qp *qp, const struct oche_qp_config *config)
     qp->user = config->user;
     qp->max_inline_bytes = config->max_inline_bytes;
     qp->flags = qp_fixed_flags(config, nic);
-    qp->bth_reserved = qp->placed != NULL ? OCHE_BTH_EXTENSIONS : 0;
+    bool extensions = qp->placed != NULL || nic->cc->own_opcode != 0 ||
+                      (nic->cc->ack_opcode != 0 && config->transport == OCHE_TRANSPORT_RC);
+    qp->bth_reserved = extensions ? OCHE_BTH_EXTENSIONS : 0;
     qp->full_line_bytes = oche_frame_bytes(middle, qp->mtu, nic->ipv6) + nic->gap_bytes;
     qp->rate_limit_bps = UINT64_MAX;
     qp->pace_rate_bps = nic->line_rate_bps;
@@ -218,7 +221,7 @@ static void set_config(struct oche_qp *qp, const struct oche_qp_config *config)
     qp->flow.params = nic->cc_params;
     qp->flow.random = &qp->random;
     qp->flow.trace = nic->trace;
-    qp->flow.nic_state = qp->nic->nic_state;
+    qp->flow.nic_state = qp->nic->cc_nic.state;
 }
 
 struct oche_qp *oche_qp_create(struct oche_nic *nic, void *memory,

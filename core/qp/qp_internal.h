@@ -98,6 +98,7 @@ enum control_bits {
     CONTROL_ACK = 1 << 1,
     CONTROL_NAK = 1 << 2,       /* nak_syndrome, nak_psn */
     CONTROL_ACK_AGAIN = 1 << 3, /* besides CONTROL_ACK: another one after it */
+    CONTROL_OWN = 1 << 4,       /* congestion control's own packet */
 };
 
 enum qp_flags {
@@ -113,7 +114,7 @@ enum qp_flags {
     QP_TELLS_CREDITS = 1 << 9,   /* the peer is told how many receives are posted */
     QP_WHOLE_MESSAGES = 1 << 10, /* recovery's whole_messages */
     QP_HOLDS = 1 << 11,          /* responder: packets that came behind a gap are kept */
-    QP_EXTENDED = 1 << 12,       /* the peer has shown that it knows the extended opcodes */
+    QP_EXTENDED = 1 << 12,       /* recovery uses the extended opcodes: flow.extended, too */
     QP_IN_BURST = 1 << 13,       /* the next packet need not wait; see pacer.c */
     QP_CC_STARTED = 1 << 14,     /* congestion control's start was called, and not its stop */
     QP_BEHIND_DATA = 1 << 15,    /* responder: ACKs follow READ data, in its class */
@@ -278,6 +279,7 @@ struct oche_nic {
     bool ipv6;
     uint8_t control_class;
     uint8_t ready_classes; /* whose list is not empty */
+    uint64_t received_line_bytes;
 
     /* Lines 2 to 4; few classes are in use. */
     struct heap timers CACHE_ALIGNED;
@@ -304,7 +306,7 @@ struct oche_nic {
     uint32_t *free_peers;
     uint32_t free_peer_count;
     size_t peer_state_stride;
-    void *nic_state;
+    struct oche_cc_nic cc_nic;
 };
 
 /* ---- small things ---- */
@@ -423,6 +425,15 @@ void congestion_acked(struct oche_qp *qp, const struct oche_packet *packet, uint
                       oche_time rtt, oche_time now);
 void congestion_loss(struct oche_qp *qp, enum oche_cc_loss kind, oche_time now);
 void congestion_timers(struct oche_qp *qp, oche_time now);
+/* The NIC's own timer is due. */
+void congestion_nic_timer(struct oche_nic *nic, oche_time now);
+/* A message begins to arrive, or has: told where the scheme wants it, and once. */
+void congestion_message_begins(struct oche_qp *qp, oche_time now);
+void congestion_message_ends(struct oche_qp *qp, oche_time now);
+void congestion_read_begins(struct oche_qp *qp, oche_time now);
+void congestion_read_ends(struct oche_qp *qp, oche_time now);
+/* A packet of the scheme's own. */
+void congestion_own(struct oche_qp *qp, const struct oche_packet *packet, oche_time now);
 /* Tells the scheme when the queue pair runs out of work, or gets some again. */
 void congestion_note_idle(struct oche_qp *qp, oche_time now);
 void congestion_note_busy(struct oche_qp *qp, oche_time now);

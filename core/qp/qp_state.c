@@ -50,6 +50,11 @@ static void connect_sender(struct oche_qp *qp, const struct oche_qp_connection *
     qp->flow.initial_rate_bps = qp->flow.line_rate_bps;
     if (connection->initial_rate_bps > 0 && connection->initial_rate_bps < qp->flow.line_rate_bps)
         qp->flow.initial_rate_bps = connection->initial_rate_bps;
+    qp->flow.peer_address = qp->remote_address;
+    qp->flow.tenant = connection->tenant;
+    qp->flow.peer_line_rate_bps = qp->flow.line_rate_bps;
+    if (connection->peer_line_rate_bps > 0)
+        qp->flow.peer_line_rate_bps = connection->peer_line_rate_bps;
 }
 
 /* A full packet, by which pacing is reckoned; with extensions one header longer. */
@@ -65,6 +70,9 @@ static void set_full_packet(struct oche_qp *qp)
 
 void qp_extend(struct oche_qp *qp)
 {
+    qp->flow.extended = true;
+    if (qp->placed == NULL)
+        return;
     qp->flags |= QP_EXTENDED;
     set_full_packet(qp);
     qp->nic->recovery->extend(&qp->tx, &qp->rx);

@@ -294,6 +294,8 @@ static bool start(struct oche_qp *qp, oche_time now)
     load_cursor(qp);
     if (qp->send_head == qp->send_next)
         requester_load_head(qp);
+    if (OCHE_UNLIKELY(entry->opcode == OCHE_WORK_READ))
+        congestion_read_begins(qp, now);
     return true;
 }
 

@@ -48,6 +48,7 @@ static enum verdict check_uc_sequence(struct arrival *a)
     if (a->packet->psn != qp->rx.epsn || first) {
         if (qp->operation != OCHE_OPERATION_NONE)
             abandon_message(qp);
+        congestion_message_ends(qp, a->now);
         if (!first)
             return NO_START;
     }
@@ -413,6 +414,8 @@ static enum verdict execute_data(struct arrival *a)
     enum verdict verdict = has_bytes(a) ? move_payload(a) : GO;
     if (verdict != GO)
         return verdict;
+    if (a->row->flags & OCHE_OP_FIRST)
+        congestion_message_begins(qp, a->now);
     qp->message_bytes += bytes;
     qp->rx.epsn = oche_psn_add(qp->rx.epsn, 1);
     qp_trace(qp, a->now, OCHE_TRACE_DELIVERED, a->packet->psn, bytes);
@@ -422,6 +425,7 @@ static enum verdict execute_data(struct arrival *a)
         qp->msn = oche_psn_add(qp->msn, 1);
         a->nic->stats.delivered_messages++;
         qp_trace(qp, a->now, OCHE_TRACE_MESSAGE_DELIVERED, qp->msn, qp->message_bytes);
+        congestion_message_ends(qp, a->now);
         if (a->row->flags & OCHE_OP_ENDS_RECV)
             complete_receive(a);
     }
@@ -585,6 +589,7 @@ static void refuse(struct arrival *a, enum verdict verdict)
     if (qp->transport == OCHE_TRANSPORT_UC) {
         /* The rest of the message is dropped; the next one uses its receive. */
         abandon_message(qp);
+        congestion_message_ends(qp, a->now);
         if (verdict != NO_START)
             qp->rx.epsn = oche_psn_add(a->packet->psn, 1);
     } else if (verdict == NOT_READY) {

@@ -9,7 +9,8 @@
  * lies before the READ; the READ's own responses acknowledge that too. Nor may it overtake that
  * data on its way, which the requester takes for a loss: InfiniBand has one service level for all
  * packets of a queue pair. So from the first READ data on, AETHs leave in the data's class; of a
- * queue pair that serves no READs, and CNPs always, in the control class.
+ * queue pair that serves no READs, and always those that are no answers (CNP, congestion control's
+ * own), in the control class.
  */
 #include "core/qp/qp_internal.h"
 
@@ -192,7 +193,7 @@ static bool partial_ack(const struct oche_qp *qp, const struct response *head)
 
 bool response_control_waits(const struct oche_qp *qp)
 {
-    if (qp->control & CONTROL_CNP)
+    if (OCHE_UNLIKELY(qp->control & (CONTROL_CNP | CONTROL_OWN)))
         return true;
     if (OCHE_LIKELY(qp->active_responses == 0))
         return qp->control != 0;
@@ -202,7 +203,8 @@ bool response_control_waits(const struct oche_qp *qp)
 
 uint8_t response_control_class(const struct oche_qp *qp)
 {
-    bool behind = (qp->flags & QP_BEHIND_DATA) && !(qp->control & CONTROL_CNP);
+    bool first = qp->control & (CONTROL_CNP | CONTROL_OWN);
+    bool behind = (qp->flags & QP_BEHIND_DATA) && !first;
 
     return OCHE_UNLIKELY(behind) ? qp->traffic_class : qp->nic->control_class;
 }
@@ -218,10 +220,18 @@ static void send_cnp(struct oche_qp *qp, struct oche_packet *packet, oche_time n
     stamp(qp, packet, now);
 }
 
-static void send_aeth(struct oche_qp *qp, struct oche_packet *packet, uint8_t syndrome,
-                      uint32_t psn, uint32_t msn, oche_time now)
+static void send_own(struct oche_qp *qp, struct oche_packet *packet, oche_time now)
 {
-    packet_begin(qp, packet, OCHE_RC_ACK, psn, 0);
+    qp->control &= (uint8_t)~CONTROL_OWN;
+    packet_begin(qp, packet, qp->nic->cc->own_opcode, 0, 0);
+    packet->ecn = OCHE_ECN_NOT_ECT;
+    stamp(qp, packet, now);
+}
+
+static void send_aeth(struct oche_qp *qp, struct oche_packet *packet, uint8_t opcode,
+                      uint8_t syndrome, uint32_t psn, uint32_t msn, oche_time now)
+{
+    packet_begin(qp, packet, opcode, psn, 0);
     packet->aeth = oche_aeth(syndrome, msn);
     packet->ecn = OCHE_ECN_NOT_ECT;
     qp_trace(qp, now, OCHE_TRACE_ACK_SENT, psn, packet->aeth);
@@ -236,14 +246,21 @@ static void add_sack(struct oche_qp *qp, struct oche_packet *packet)
     if (qp->nic->recovery->sack(&qp->rx, &sack))
         qp->control |= CONTROL_NAK; /* once more */
     oche_sack_put(packet, &sack);
-    packet->opcode = OCHE_RC_SACK;
-    packet->frame_bytes = (uint16_t)oche_frame_bytes(OCHE_RC_SACK, 0, qp->nic->ipv6);
+}
+
+/* Of a plain ACK or NAK. */
+static inline uint8_t aeth_opcode(const struct oche_qp *qp)
+{
+    const struct oche_cc_scheme *cc = qp->nic->cc;
+
+    return OCHE_UNLIKELY(cc->ack_opcode != 0) && qp->flow.extended ? cc->ack_opcode : OCHE_RC_ACK;
 }
 
 static void send_nak(struct oche_qp *qp, struct oche_packet *packet, oche_time now)
 {
     struct oche_nic_stats *stats = &qp->nic->stats;
     bool rnr = oche_aeth_kind(qp->nak_syndrome) == OCHE_AETH_RNR;
+    bool sack = qp->nak_syndrome == OCHE_SYNDROME_NAK_SEQUENCE && (qp->flags & QP_EXTENDED);
 
     qp->control &= (uint8_t) ~(CONTROL_NAK | ANY_ACK); /* it acknowledges what is before */
     stats->rnr_naks_sent += rnr;
@@ -253,8 +270,9 @@ static void send_nak(struct oche_qp *qp, struct oche_packet *packet, oche_time n
     if (rnr) /* it may have waited behind READ data; the peer's wait has not begun before */
         qp->rnr_silence = oche_time_add(now, oche_rnr_wait(oche_aeth_code(qp->nak_syndrome)));
     qp->last_ack_psn = oche_psn_add(qp->nak_psn, OCHE_PSN_MASK);
-    send_aeth(qp, packet, qp->nak_syndrome, qp->nak_psn, qp->msn, now);
-    if (qp->nak_syndrome == OCHE_SYNDROME_NAK_SEQUENCE && (qp->flags & QP_EXTENDED))
+    send_aeth(qp, packet, sack ? OCHE_RC_SACK : aeth_opcode(qp), qp->nak_syndrome, qp->nak_psn,
+              qp->msn, now);
+    if (sack)
         add_sack(qp, packet);
 }
 
@@ -263,7 +281,7 @@ static void send_ack(struct oche_qp *qp, struct oche_packet *packet, uint32_t ps
 {
     qp->nic->stats.acks_sent++;
     qp->last_ack_psn = psn;
-    send_aeth(qp, packet, response_credit_syndrome(qp), psn, msn, now);
+    send_aeth(qp, packet, aeth_opcode(qp), response_credit_syndrome(qp), psn, msn, now);
 }
 
 static void send_atomic(struct oche_qp *qp, struct oche_packet *packet, struct response *head,
@@ -291,6 +309,8 @@ bool response_transmit_control(struct oche_qp *qp, struct oche_packet *packet, o
 
     if (qp->control & CONTROL_CNP) {
         send_cnp(qp, packet, now);
+    } else if (OCHE_UNLIKELY(qp->control & CONTROL_OWN)) {
+        send_own(qp, packet, now);
     } else if (head != NULL && !is_read(head)) {
         send_atomic(qp, packet, head, now);
     } else if (head != NULL) {

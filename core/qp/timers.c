@@ -45,8 +45,13 @@ void timers_run(struct oche_qp *qp, oche_time now)
 void oche_nic_expire(struct oche_nic *nic, oche_time now)
 {
     while (nic->timers.count > 0 && heap_next(&nic->timers) <= now) {
-        struct oche_qp *qp = nic->qps[nic->timers.entries[0].slot];
-        heap_remove(&nic->timers, qp->slot);
+        uint32_t slot = nic->timers.entries[0].slot;
+        if (OCHE_UNLIKELY(slot == nic->config.max_qps)) {
+            congestion_nic_timer(nic, now);
+            continue;
+        }
+        struct oche_qp *qp = nic->qps[slot];
+        heap_remove(&nic->timers, slot);
         timers_run(qp, now);
         oche_time when = earliest(qp);
         if (when == OCHE_NEVER) /* remove what timers_want has put there meanwhile */

@@ -39,7 +39,8 @@
     X(FLOW_ENDED, "flow", "bytes")                                                                 \
     X(CC_STATE, "scheme's own", "scheme's own")                                                    \
     X(RESTARTED, "psn at which the message begins again", "bytes forgotten | of a READ << 40")     \
-    X(PLACED, "psn, kept behind a gap", "bytes")
+    X(PLACED, "psn, kept behind a gap", "bytes")                                                   \
+    X(SENDERS, "that have active messages here", "what their ACKs say | congestion state << 32")
 
 enum oche_trace_kind {
 #define OCHE_TRACE_ENUM(name, a, b) OCHE_TRACE_##name,

@@ -101,6 +101,8 @@ static size_t put_header(enum oche_header header, const struct oche_opcode_row *
         return put_scheme(packet, OCHE_PLACE_BYTES, out);
     case OCHE_HEADER_SACK:
         return put_scheme(packet, OCHE_SACK_BYTES, out);
+    case OCHE_HEADER_SHARE:
+        return put_scheme(packet, OCHE_SHARE_BYTES, out);
     case OCHE_HEADER_NONE:
     case OCHE_HEADERS:
         break;
@@ -155,6 +157,8 @@ static size_t take_header(enum oche_header header, const struct oche_opcode_row 
         return take_scheme(packet, OCHE_PLACE_BYTES, in);
     case OCHE_HEADER_SACK:
         return take_scheme(packet, OCHE_SACK_BYTES, in);
+    case OCHE_HEADER_SHARE:
+        return take_scheme(packet, OCHE_SHARE_BYTES, in);
     case OCHE_HEADER_NONE:
     case OCHE_HEADERS:
         break;

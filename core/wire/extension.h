@@ -2,7 +2,8 @@
 /*
  * What the extended RC opcodes add (core/wire/opcode.h), so that a packet that overtakes others
  * can be put where it belongs, and its sender told so. IRN ("Revisiting network support for RDMA",
- * SIGCOMM 2018, REFERENCE G) says what is needed and leaves the bytes open; these are ours:
+ * SIGCOMM 2018, REFERENCE G) says what is needed and leaves the bytes open; these are ours. And the
+ * header by which a Dart receiver tells a sender its share (REFERENCE D7).
  *
  *   WRITE   each packet has a RETH; va is where its own payload goes, the DMA length what is left
  *           of the message from there on. So FIRST and ONLY stay what they are.
@@ -57,6 +58,31 @@ static inline void oche_sack_put(struct oche_packet *packet, const struct oche_s
     packet->scheme_header[0] = sack->count;
     oche_put24(packet->scheme_header + 1, sack->first & OCHE_PSN_MASK);
     oche_put64(packet->scheme_header + 4, sack->bits);
+    packet->ext |= OCHE_EXT_SCHEME;
+}
+
+/*
+ * Dart (core/cc/dart.c): the sender's share of the line is its weight over `senders`, 1 or more:
+ * the sum of the weights of the active ones, which with weights of 1 is their number.
+ */
+struct oche_share {
+    uint16_t senders;
+    uint8_t tenant;   /* among whose senders */
+    uint8_t sequence; /* of what was said to this peer: one that was overtaken is void */
+};
+
+static inline struct oche_share oche_share_get(const struct oche_packet *packet)
+{
+    return (struct oche_share){.senders = oche_get16(packet->scheme_header),
+                               .tenant = packet->scheme_header[2],
+                               .sequence = packet->scheme_header[3]};
+}
+
+static inline void oche_share_put(struct oche_packet *packet, const struct oche_share *share)
+{
+    oche_put16(packet->scheme_header, share->senders);
+    packet->scheme_header[2] = share->tenant;
+    packet->scheme_header[3] = share->sequence;
     packet->ext |= OCHE_EXT_SCHEME;
 }
 

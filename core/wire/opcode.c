@@ -84,6 +84,9 @@ const struct oche_opcode_row oche_opcodes[OCHE_OPCODES] = {
     ROW(RC_SEND_ONLY_IMM_AT, "RC SEND ONLY IMM AT", RC_EXTENDED, SEND, DATA | ONLY | TAKE | END,
         PLACE, IMM),
     ROW(RC_SACK, "RC SACK", RC_EXTENDED, ACK, RESPONSE | ONLY, AETH, SACK),
+
+    ROW(RC_ACK_SHARE, "RC ACK SHARE", RC_EXTENDED, ACK, RESPONSE | ONLY, AETH, SHARE),
+    ROW(SHARE, "SHARE", SCHEME, NONE, ONLY, SHARE, NONE),
 };
 
 const char *oche_opcode_name(uint8_t opcode)
@@ -108,6 +111,7 @@ const char *oche_header_name(enum oche_header header)
         [OCHE_HEADER_SCHEME] = "scheme",
         [OCHE_HEADER_PLACE] = "place",
         [OCHE_HEADER_SACK] = "SACK",
+        [OCHE_HEADER_SHARE] = "share",
     };
 
     return header < OCHE_HEADERS ? names[header] : "?";

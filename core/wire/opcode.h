@@ -5,8 +5,8 @@
  *
  * Covered: RC (without the new FLUSH and ATOMIC WRITE), UC, UD, and the RoCEv2 CNP. Not covered:
  * RD, XRC, the InfiniBand CNP 0x80. What is not standard takes opcodes 0xC0 and up, a row each:
- * congestion control schemes with headers of their own, OCHE_HEADER_SCHEME among its headers; and
- * extended RC between peers that have both shown OCHE_BTH_EXTENSIONS (core/wire/extension.h).
+ * congestion control schemes with headers of their own, and extended RC, both between peers that
+ * have both shown OCHE_BTH_EXTENSIONS (core/wire/extension.h).
  */
 #ifndef OCHE_CORE_WIRE_OPCODE_H
 #define OCHE_CORE_WIRE_OPCODE_H
@@ -68,6 +68,9 @@ enum oche_opcode {
     OCHE_RC_SEND_ONLY_AT = 0xc7,
     OCHE_RC_SEND_ONLY_IMM_AT = 0xc8,
     OCHE_RC_SACK = 0xc9, /* a NAK that also says what has arrived behind the gap */
+    /* Dart: the share that the receiver grants, with an ACK or a NAK, or by itself. */
+    OCHE_RC_ACK_SHARE = 0xca,
+    OCHE_SHARE = 0xcb, /* any transport */
     OCHE_OPCODES = 0x100
 };
 
@@ -109,6 +112,7 @@ enum oche_header {
     OCHE_HEADER_SCHEME, /* the row's scheme_bytes */
     OCHE_HEADER_PLACE,  /* core/wire/extension.h */
     OCHE_HEADER_SACK,   /* the same */
+    OCHE_HEADER_SHARE,  /* the same */
     OCHE_HEADERS
 };
 
@@ -123,6 +127,7 @@ enum oche_header {
 #define OCHE_NONE_BYTES       0
 #define OCHE_PLACE_BYTES      8
 #define OCHE_SACK_BYTES       12
+#define OCHE_SHARE_BYTES      4
 /* BTH and the longest list of headers (AtomicETH). */
 #define OCHE_MAX_HEADER_BYTES (OCHE_BTH_BYTES + OCHE_ATOMIC_BYTES)
 

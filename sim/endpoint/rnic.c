@@ -100,6 +100,14 @@ static void release_sender(struct oche_rnic *rnic, struct oche_qp *qp)
     rnic->unused = parked;
 }
 
+/* Of a host's port; fixed before the run. */
+static uint64_t peer_rate_bps(const struct oche_rnic *rnic, uint32_t peer)
+{
+    const struct oche_network *network = rnic->host->shard->network;
+
+    return network->extras[network->nodes[peer].first_port].rate_bps;
+}
+
 static struct oche_qp *open_qp(struct oche_rnic *rnic, uint32_t connection, uint32_t peer,
                                uint32_t recv_psn, uint64_t initial_rate_bps, oche_time now)
 {
@@ -120,6 +128,7 @@ static struct oche_qp *open_qp(struct oche_rnic *rnic, uint32_t connection, uint
         .rnr_retry = UINT32_MAX,
         .min_rnr_timer = 1,
         .extensions = true,
+        .peer_line_rate_bps = peer_rate_bps(rnic, peer),
         .initial_rate_bps = initial_rate_bps,
     };
     struct oche_qp *qp = oche_qp_create(rnic->nic, take_qp_memory(rnic, now), &config);

@@ -234,6 +234,8 @@ static OCHE_ALWAYS_INLINE void settle(struct oche_host *host, const struct oche_
     if (OCHE_UNLIKELY(host->holds_feedback))
         wake = oche_time_min(wake, oche_feedback_next(&host->feedback));
     wake = oche_time_min(wake, host->pause.next);
+    if (OCHE_UNLIKELY(wake < now))
+        wake = now; /* at once */
     if (wake != OCHE_NEVER)
         oche_network_wake(shard, host->address, wake);
 }

@@ -82,6 +82,10 @@ static inline struct oche_packet sample_packet(struct oche_random *random, uint8
         packet.ext |= OCHE_EXT_SCHEME;
         sample_bytes(random, packet.scheme_header, OCHE_SACK_BYTES);
     }
+    if ((flags & OCHE_OP_HAS(SHARE)) != 0) {
+        packet.ext |= OCHE_EXT_SCHEME;
+        sample_bytes(random, packet.scheme_header, OCHE_SHARE_BYTES);
+    }
     if (packet.payload_bytes > 0) {
         packet.ext |= OCHE_EXT_PAYLOAD;
         packet.payload = payload;

@@ -183,6 +183,31 @@ static void extensions(void **state)
     assert_int_equal(oche_sack_get(&back).bits, sack.bits);
 }
 
+/* Dart's header, behind an AETH and by itself. */
+static void share(void **state)
+{
+    const struct oche_share share = {.senders = 0x1234, .tenant = 0x56, .sequence = 0x78};
+    struct oche_packet packet = {.opcode = OCHE_RC_ACK_SHARE, .aeth = 0x1f000007}, back;
+    uint8_t bytes[32] = {0};
+
+    (void)state;
+    oche_share_put(&packet, &share);
+    assert_int_equal(oche_encode_headers(&packet, NULL, bytes), 20);
+    assert_memory_equal(bytes + 12, B(0x1f, 0, 0, 7, 0x12, 0x34, 0x56, 0x78), 8);
+    assert_int_equal(oche_decode_transport(bytes, 24, &back, NULL), OCHE_WIRE_OK);
+    assert_int_equal(back.aeth, packet.aeth);
+    assert_int_equal(oche_share_get(&back).senders, share.senders);
+    assert_int_equal(oche_share_get(&back).tenant, share.tenant);
+    assert_int_equal(oche_share_get(&back).sequence, share.sequence);
+
+    packet.opcode = OCHE_SHARE;
+    assert_int_equal(oche_encode_headers(&packet, NULL, bytes), 16);
+    assert_memory_equal(bytes + 12, B(0x12, 0x34, 0x56, 0x78), 4);
+    assert_int_equal(oche_decode_transport(bytes, 20, &back, NULL), OCHE_WIRE_OK);
+    assert_int_equal(oche_share_get(&back).senders, share.senders);
+    assert_int_equal(oche_frame_bytes(OCHE_RC_ACK_SHARE, 0, false), 70);
+}
+
 static void scheme_rows(void **state)
 {
     const struct oche_opcode_row row = {
@@ -332,11 +357,17 @@ static void udp_checksums(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(header_layouts),      cmocka_unit_test(bth_bits),
-        cmocka_unit_test(nothing_without_ext), cmocka_unit_test(cnp_layout),
-        cmocka_unit_test(extensions),          cmocka_unit_test(scheme_rows),
-        cmocka_unit_test(ip_headers),          cmocka_unit_test(refusals),
-        cmocka_unit_test(payload_of_nothing),  cmocka_unit_test(source_ports),
+        cmocka_unit_test(header_layouts),
+        cmocka_unit_test(bth_bits),
+        cmocka_unit_test(nothing_without_ext),
+        cmocka_unit_test(cnp_layout),
+        cmocka_unit_test(extensions),
+        cmocka_unit_test(scheme_rows),
+        cmocka_unit_test(share),
+        cmocka_unit_test(ip_headers),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(payload_of_nothing),
+        cmocka_unit_test(source_ports),
         cmocka_unit_test(udp_checksums),
     };
 

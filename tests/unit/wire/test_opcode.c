@@ -68,6 +68,8 @@ static const struct expected {
     {0xc7, "RC SEND ONLY AT", "place", 8, "Oqpte"},
     {0xc8, "RC SEND ONLY IMM AT", "place ImmDt", 12, "Oqpte"},
     {0xc9, "RC SACK", "AETH SACK", 16, "Osn"},
+    {0xca, "RC ACK SHARE", "AETH share", 8, "Osn"},
+    {0xcb, "SHARE", "share", 4, "O-n"},
 };
 #define EXPECTED (sizeof expected / sizeof expected[0])
 
@@ -175,6 +177,8 @@ static void services(void **state)
     assert_int_equal(oche_opcode(OCHE_UD_SEND_ONLY)->service, OCHE_SERVICE_UD);
     assert_int_equal(oche_opcode(OCHE_CNP)->service, OCHE_SERVICE_CNP);
     assert_int_equal(oche_opcode(OCHE_CNP)->operation, OCHE_OPERATION_NONE);
+    assert_int_equal(oche_opcode(OCHE_SHARE)->service, OCHE_SERVICE_SCHEME);
+    assert_int_equal(oche_opcode(OCHE_SHARE)->operation, OCHE_OPERATION_NONE);
     assert_int_equal(oche_opcode(OCHE_RC_ACK)->operation, OCHE_OPERATION_ACK);
     assert_int_equal(oche_opcode(OCHE_RC_READ_REQUEST)->operation, OCHE_OPERATION_READ);
     assert_int_equal(oche_opcode(OCHE_RC_READ_RESPONSE_LAST)->operation, OCHE_OPERATION_READ);
@@ -199,6 +203,7 @@ static void extended(void **state)
         {OCHE_RC_SEND_ONLY, OCHE_RC_SEND_ONLY_AT},
         {OCHE_RC_SEND_ONLY_IMM, OCHE_RC_SEND_ONLY_IMM_AT},
         {OCHE_RC_ACK, OCHE_RC_SACK},
+        {OCHE_RC_ACK, OCHE_RC_ACK_SHARE},
     };
 
     (void)state;

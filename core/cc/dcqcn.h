@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * DCQCN's parameters and state, for schemes that fall back on it: whose parameters, flow state and
+ * NIC state begin with these may call the hooks of oche_cc_dcqcn on their own flows. `rate_bps` is
+ * DCQCN's rate during the call: who limits it further gives it back before, and takes it after. All
+ * timers of the flow are DCQCN's.
+ */
+#ifndef OCHE_CORE_CC_DCQCN_H
+#define OCHE_CORE_CC_DCQCN_H
+
+#include "core/cc/cc.h"
+
+struct dcqcn_params {
+    uint32_t mode;
+    double g, initial_alpha;
+    oche_time alpha_interval;
+    uint32_t alpha_update, alpha_timer;
+    uint32_t cut, first_cnp, target_at_cut;
+    oche_time reduce_monitor_period;
+    double rate_on_first_cnp;
+    uint32_t increase_on, stage_count, hyper, hai_multiplier, hyper_halves, target_guard;
+    uint32_t clamp_target_rate;
+    oche_time timer;
+    uint64_t byte_counter;
+    uint64_t fast_recovery_steps;
+    uint64_t rai, rhai;
+    uint64_t min_rate;
+    double min_rate_fraction;
+    uint32_t release;
+    oche_time idle_timeout;
+    uint32_t np;
+    oche_time cnp_interval, min_cnp_gap;
+};
+
+/* The reaction point of a queue pair. */
+struct dcqcn_rp {
+    bool limited;     /* a CNP came: all below means something */
+    bool cnp_pending; /* cut=periodic: the next check cuts */
+    bool alpha_cnp;   /* alpha_update=timer: a CNP came in this interval */
+    bool hyper;       /* the last increase was a hyper one */
+    bool idle;
+    uint32_t t, bc;      /* events since the last cut */
+    double rc, rt;       /* bits per second */
+    double alpha;        /* as of the interval that ends at alpha_due */
+    uint64_t bytes_left; /* until the byte counter's next event */
+    oche_time alpha_due; /* when alpha's interval ends */
+    oche_time first_cnp; /* cut=periodic: origin of the checks */
+    oche_time check_due; /* cut=periodic: next check, OCHE_NEVER: no CNP pending */
+    oche_time idle_due;  /* end of the idle timeout, or OCHE_NEVER */
+};
+
+/* Its notification point. */
+struct dcqcn_np {
+    bool started;     /* a data packet came */
+    bool waiting;     /* TIMER_NP will send a CNP */
+    bool has_slot;    /* … at a time that min_cnp_gap gave */
+    oche_time origin; /* of the first data packet */
+    oche_time next;   /* no CNP before this */
+};
+
+struct dcqcn_state {
+    struct dcqcn_rp rp;
+    struct dcqcn_np np;
+};
+
+/* The NIC's CNP generator, one for all queue pairs. */
+struct dcqcn_nic_state {
+    oche_time free_at;
+};
+
+extern const struct oche_cc_scheme oche_cc_dcqcn;
+
+#endif
