@@ -152,7 +152,6 @@ struct oche_qp {
     uint8_t data_ecn;           /* enum oche_ecn of what we send */
     uint8_t head_opcode;        /* enum oche_work_opcode of the oldest work request */
     uint32_t ready_bytes;       /* counted in the NIC's backlog */
-    uint32_t asked;             /* PSN after the last packet of this pass that asks for an ACK */
 
     /* Line 2: pacing, and what an arriving ACK needs. */
     oche_time pace_base CACHE_ALIGNED; /* when the last packet left, by its pacing */
@@ -181,6 +180,7 @@ struct oche_qp {
 
     /* Congestion control. */
     struct oche_cc_flow flow CACHE_ALIGNED;
+    uint32_t asked; /* PSN after the last packet of this pass that asks for an ACK */
 
     /* What sending needs besides, and does not change with every packet. */
     struct send_entry *send_ring CACHE_ALIGNED;
