@@ -54,10 +54,11 @@ static void make_grid(struct oche_plan *plan)
     OCHE_MUST(grid->sets != NULL && grid->axes != NULL);
     for (; grid->set_count < study->set_count; grid->set_count++)
         grid->sets[grid->set_count] = copy(study->sets[grid->set_count]);
-    for (size_t a = 0; a < study->axis_count; a++)
-        grid->axes[grid->axis_count++] = axis_of_values(&study->axes[a]);
+    /* What is fixed comes first, so that a section may be, and a key in it vary. */
     for (size_t o = 0; o < study->override_count; o++)
         grid->axes[grid->axis_count++] = axis_of_override(&study->overrides[o], study->grid_count);
+    for (size_t a = 0; a < study->axis_count; a++)
+        grid->axes[grid->axis_count++] = axis_of_values(&study->axes[a]);
 }
 
 size_t oche_plan_point(const struct oche_plan *plan, const struct oche_combination *combination,
@@ -67,10 +68,10 @@ size_t oche_plan_point(const struct oche_plan *plan, const struct oche_combinati
     struct oche_grid_place place = {.repeat = repeat};
 
     for (size_t a = 0; a < study->axis_count; a++)
-        place.value[a] = combination->value[a];
+        place.value[study->override_count + a] = combination->value[a];
     for (size_t o = 0; o < study->override_count; o++) {
-        const struct oche_axis *axis = &plan->grid.axes[study->axis_count + o];
-        size_t *value = &place.value[study->axis_count + o];
+        const struct oche_axis *axis = &plan->grid.axes[o];
+        size_t *value = &place.value[o];
 
         while (strcmp(axis->values[*value], study->overrides[o].text[combination->grid]) != 0)
             (*value)++;

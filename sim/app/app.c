@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/app/generate.h"
@@ -93,6 +94,37 @@ uint32_t oche_workload_other_host(struct oche_random *random, uint32_t hosts, ui
     uint32_t other = (uint32_t)oche_random_below(random, hosts - 1);
 
     return other < host ? other : other + 1;
+}
+
+bool oche_workload_has_pairs(uint64_t pairs, const struct oche_workload_facts *facts, char *error,
+                             size_t error_bytes)
+{
+    uint64_t most = (uint64_t)facts->host_count * (facts->host_count - 1);
+
+    if (pairs <= most)
+        return true;
+    return oche_workload_error(
+        error, error_bytes, "pairs: %llu, but of %u hosts there are %llu; at most so many",
+        (unsigned long long)pairs, facts->host_count, (unsigned long long)most);
+}
+
+unsigned char *oche_workload_pairs(const struct oche_workload_facts *facts)
+{
+    return calloc((size_t)facts->host_count * facts->host_count / 8 + 1, 1);
+}
+
+void oche_workload_draw_pair(const struct oche_workload_facts *facts, const char *purpose,
+                             uint64_t pair, unsigned char *taken, uint32_t *src, uint32_t *dst)
+{
+    struct oche_random random = oche_workload_stream(facts, purpose, pair);
+    uint64_t number;
+
+    do {
+        *src = (uint32_t)oche_random_below(&random, facts->host_count);
+        *dst = oche_workload_other_host(&random, facts->host_count, *src);
+        number = (uint64_t)*src * facts->host_count + *dst;
+    } while (taken[number / 8] >> (number % 8) & 1);
+    taken[number / 8] = (unsigned char)(taken[number / 8] | 1U << (number % 8));
 }
 
 void oche_workload_shuffle(struct oche_random *random, uint32_t *order, uint32_t count)

@@ -48,27 +48,6 @@ static const struct oche_param params[] = {
 static const struct oche_param_table table = {params, sizeof(params) / sizeof(params[0]),
                                               sizeof(struct closed)};
 
-/* An ordered pair of hosts as one number, to note which ones are taken. */
-static uint64_t pair_number(uint32_t hosts, uint32_t src, uint32_t dst)
-{
-    return (uint64_t)src * hosts + dst;
-}
-
-/* Draws two hosts until there is a pair that is not taken, and takes it. */
-static void draw_pair(const struct oche_workload_facts *facts, uint64_t pair, unsigned char *taken,
-                      uint32_t *src, uint32_t *dst)
-{
-    struct oche_random random = oche_workload_stream(facts, "closed pair", pair);
-    uint64_t number;
-
-    do {
-        *src = (uint32_t)oche_random_below(&random, facts->host_count);
-        *dst = oche_workload_other_host(&random, facts->host_count, *src);
-        number = pair_number(facts->host_count, *src, *dst);
-    } while (taken[number / 8] >> (number % 8) & 1);
-    taken[number / 8] = (unsigned char)(taken[number / 8] | 1U << (number % 8));
-}
-
 /*
  * Messages one after the other: so many that they take longer than the run even if nothing else
  * uses the sender's link, and one more.
@@ -100,13 +79,13 @@ static bool add_loop(const struct oche_workload_facts *facts, struct oche_flow_l
 static bool add_pairs(const struct closed *p, const struct oche_workload_facts *facts,
                       struct oche_flow_list *list, const struct oche_cdf *cdf)
 {
-    unsigned char *taken = calloc((size_t)facts->host_count * facts->host_count / 8 + 1, 1);
+    unsigned char *taken = oche_workload_pairs(facts);
     bool good = taken != NULL;
 
     for (uint64_t pair = 0; pair < p->pairs && good; pair++) {
         uint32_t src, dst;
 
-        draw_pair(facts, pair, taken, &src, &dst);
+        oche_workload_draw_pair(facts, "closed pair", pair, taken, &src, &dst);
         for (uint64_t loop = 0; loop < p->outstanding && good; loop++) {
             struct oche_random random =
                 oche_workload_stream(facts, "closed sizes", loop << 17 | pair);
@@ -121,16 +100,10 @@ static bool add_pairs(const struct closed *p, const struct oche_workload_facts *
 static bool check(const struct closed *p, const struct oche_workload_facts *facts, char *error,
                   size_t error_bytes)
 {
-    uint64_t most = (uint64_t)facts->host_count * (facts->host_count - 1);
-
     if (!oche_workload_has_hosts(facts, error, error_bytes) ||
         !oche_workload_starts(p->start, facts, error, error_bytes))
         return false;
-    if (p->pairs > most)
-        return oche_workload_error(
-            error, error_bytes, "pairs: %llu, but of %u hosts there are %llu; at most so many",
-            (unsigned long long)p->pairs, facts->host_count, (unsigned long long)most);
-    return true;
+    return oche_workload_has_pairs(p->pairs, facts, error, error_bytes);
 }
 
 static bool generate(const void *values, const struct oche_workload_facts *facts,

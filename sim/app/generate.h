@@ -55,6 +55,20 @@ uint64_t oche_workload_jitter(struct oche_random *random, uint64_t most);
 /* A host other than `host`, all equally likely. One draw. */
 uint32_t oche_workload_other_host(struct oche_random *random, uint32_t hosts, uint32_t host);
 
+/* Whether there are so many pairs of hosts (sender and receiver); else an error about `pairs`. */
+bool oche_workload_has_pairs(uint64_t pairs, const struct oche_workload_facts *facts, char *error,
+                             size_t error_bytes);
+
+/* Room to note which pairs are taken, none yet; for free(). NULL without memory. */
+unsigned char *oche_workload_pairs(const struct oche_workload_facts *facts);
+
+/*
+ * Draws pair number `pair` from the stream of (purpose, pair), again until it is none that is
+ * taken, and takes it. With fewer than all pairs drawn before, in order, it depends on these alone.
+ */
+void oche_workload_draw_pair(const struct oche_workload_facts *facts, const char *purpose,
+                             uint64_t pair, unsigned char *taken, uint32_t *src, uint32_t *dst);
+
 /* Puts 0 … count-1 into `order`, in random order. */
 void oche_workload_shuffle(struct oche_random *random, uint32_t *order, uint32_t count);
 

@@ -2,8 +2,11 @@
 /*
  * Poisson arrivals with sizes from a distribution, as the HPCC paper's generator makes them
  * (REFERENCE H.1): each host, or each of some, starts flows by a Poisson process of its own, to
- * another host drawn uniformly, so that together they offer `load` of the link.
+ * another host drawn uniformly, so that together they offer `load` of the link. Or random pairs of
+ * hosts do, each of them so much, whatever it gets.
  */
+#include <stdlib.h>
+
 #include "sim/app/cdf.h"
 #include "sim/app/cdf_data.h"
 #include "sim/app/generate.h"
@@ -22,7 +25,7 @@ struct poisson {
     double load;
     uint32_t load_of;
     bool headers;
-    uint64_t senders;
+    uint64_t senders, pairs;
     oche_time start, stop;
 };
 
@@ -58,6 +61,9 @@ static const struct oche_param params[] = {
     OCHE_PARAM_U64(poisson, senders, OCHE_UNIT_COUNT, 0, 0, 1000000,
                    "only the first so many hosts send, and only to the others, as across a "
                    "dumbbell; 0: each host to each other one"),
+    OCHE_PARAM_U64(poisson, pairs, OCHE_UNIT_COUNT, 0, 0, 100000,
+                   "instead of every host, so many pairs of a sender and a receiver, drawn at "
+                   "random, no two the same, each with this load; 0: each host to each other one"),
     OCHE_PARAM_U64(poisson, start, OCHE_UNIT_TIME, 0, 0, 1000 * OCHE_SEC, "no flow starts earlier"),
     OCHE_PARAM_U64(poisson, stop, OCHE_UNIT_TIME, OCHE_NEVER, 0, OCHE_NEVER,
                    "no flow starts then or later; never: to the end of the run"),
@@ -87,23 +93,59 @@ static uint32_t draw_destination(const struct oche_workload_facts *facts, uint64
     return (uint32_t)(senders + oche_random_below(random, facts->host_count - senders));
 }
 
+/* When flows start. */
+struct times {
+    oche_time gap, to; /* mean between two; the end */
+};
+
 static bool add_host(const struct poisson *p, const struct oche_workload_facts *facts,
                      struct oche_flow_list *list, const struct oche_cdf *cdf, uint32_t host,
-                     oche_time gap, oche_time to)
+                     const struct times *times)
 {
     struct oche_random random = oche_workload_stream(facts, "poisson", host);
     oche_time at = p->start;
 
-    for (;;) {
-        at += oche_random_exponential_time(&random, gap);
-        if (at >= to)
-            return true;
+    while ((at += oche_random_exponential_time(&random, times->gap)) < times->to) {
         uint32_t dst = draw_destination(facts, p->senders, host, &random);
         uint64_t bytes = oche_cdf_sample(cdf, &random);
 
         if (oche_flow_list_add(list, facts->number, host, dst, bytes, at) == OCHE_NO_FLOW)
             return false;
     }
+    return true;
+}
+
+static bool add_hosts(const struct poisson *p, const struct oche_workload_facts *facts,
+                      struct oche_flow_list *list, const struct oche_cdf *cdf,
+                      const struct times *times)
+{
+    uint32_t hosts = p->senders > 0 ? (uint32_t)p->senders : facts->host_count;
+
+    for (uint32_t host = 0; host < hosts; host++)
+        if (!add_host(p, facts, list, cdf, host, times))
+            return false;
+    return true;
+}
+
+static bool add_pairs(const struct poisson *p, const struct oche_workload_facts *facts,
+                      struct oche_flow_list *list, const struct oche_cdf *cdf,
+                      const struct times *times)
+{
+    unsigned char *taken = oche_workload_pairs(facts);
+    bool good = taken != NULL;
+
+    for (uint64_t pair = 0; pair < p->pairs && good; pair++) {
+        struct oche_random random = oche_workload_stream(facts, "poisson of pair", pair);
+        oche_time at = p->start;
+        uint32_t src, dst;
+
+        oche_workload_draw_pair(facts, "poisson pair", pair, taken, &src, &dst);
+        while (good && (at += oche_random_exponential_time(&random, times->gap)) < times->to)
+            good = oche_flow_list_add(list, facts->number, src, dst, oche_cdf_sample(cdf, &random),
+                                      at) != OCHE_NO_FLOW;
+    }
+    free(taken);
+    return good;
 }
 
 static bool check(const struct poisson *p, const struct oche_workload_facts *facts, char *error,
@@ -119,6 +161,11 @@ static bool check(const struct poisson *p, const struct oche_workload_facts *fac
         return oche_workload_error(
             error, error_bytes, "senders: %llu of %u hosts leave none to send to; at most %u",
             (unsigned long long)p->senders, facts->host_count, facts->host_count - 1);
+    if (p->senders > 0 && p->pairs > 0)
+        return oche_workload_error(error, error_bytes,
+                                   "pairs: are drawn among all hosts; without senders");
+    if (!oche_workload_has_pairs(p->pairs, facts, error, error_bytes))
+        return false;
     if (p->load_of == LOAD_OF_UPLINK && facts->uplink_rate_bps == 0)
         return oche_workload_error(error, error_bytes,
                                    "load_of: this topology has no uplinks; host");
@@ -132,14 +179,14 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
     oche_time end = oche_time_min(p->stop, facts->duration);
     struct oche_cdf cdf;
     double gap;
-    uint32_t hosts = p->senders > 0 ? (uint32_t)p->senders : facts->host_count;
-    bool good = true;
+    uint64_t sources = p->pairs > 0 ? p->pairs : p->senders > 0 ? p->senders : facts->host_count;
+    bool good;
 
     if (!check(p, facts, error, error_bytes) ||
         !oche_cdf_read(&cdf, p->cdf, p->cdf_file, error, error_bytes))
         return false;
     gap = mean_gap(p, facts, cdf.mean);
-    if (gap < 1.0 || (double)(end - p->start) / gap * hosts > OCHE_WORKLOAD_MAX_FLOWS) {
+    if (gap < 1.0 || (double)(end - p->start) / gap * (double)sources > OCHE_WORKLOAD_MAX_FLOWS) {
         oche_cdf_free(&cdf);
         return oche_workload_error(error, error_bytes,
                                    "load: makes more than %u flows; less load, or a shorter run",
@@ -148,8 +195,10 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
     list->initial_rate_bps = p->initial_rate;
     /* No flow in 2^56 ps, which is 20 hours: the same as none. */
     gap = gap < 0x1p55 ? gap : 0x1p55;
-    for (uint32_t host = 0; host < hosts && good; host++)
-        good = add_host(p, facts, list, &cdf, host, (oche_time)(gap + 0.5), end);
+    const struct times times = {.gap = (oche_time)(gap + 0.5), .to = end};
+
+    good = p->pairs > 0 ? add_pairs(p, facts, list, &cdf, &times)
+                        : add_hosts(p, facts, list, &cdf, &times);
     oche_cdf_free(&cdf);
     return good || oche_workload_no_memory(list, error, error_bytes);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Workloads in a closed loop (closed_cdf, incast with back_to_back): who sends to whom, how much,
- * for how long; that no pair depends on how many there are.
+ * Workloads of pairs that go on (closed_cdf, incast with back_to_back, poisson_cdf with pairs): who
+ * sends to whom, how much, for how long; that no pair depends on how many there are.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -213,6 +213,52 @@ static void refuses(void **state)
     list = (struct oche_flow_list){0};
 }
 
+/* Pairs that offer a load whatever they get: each its own, and the same with more pairs. */
+static void pairs_with_a_load(void **state)
+{
+    struct oche_flow_list few;
+    uint64_t bytes[20] = {0};
+    uint32_t pairs = 0, srcs[20], dsts[20];
+
+    (void)state;
+    begin("poisson_cdf");
+    set("cdf_file", (union oche_value){.text = temporary_file("0 0\n20000 100\n")});
+    set("load", (union oche_value){.real = 0.5});
+    facts.duration = 100 * OCHE_MS; /* 250 MB by each pair, in some 25,000 flows */
+    set_number("pairs", 3);
+    generate();
+    few = list;
+    list = (struct oche_flow_list){0};
+    set_number("pairs", 20);
+    generate();
+    assert_memory_equal(list.plan, few.plan, few.count * sizeof(*few.plan));
+    for (uint32_t i = 0; i < list.count; i++) {
+        const struct oche_flow_plan *flow = &list.plan[i];
+
+        if (i == 0 || flow->src != flow[-1].src || flow->dst != flow[-1].dst) {
+            assert_in_range(pairs, 0, 19);
+            for (uint32_t k = 0; k < pairs; k++)
+                assert_false(srcs[k] == flow->src && dsts[k] == flow->dst);
+            srcs[pairs] = flow->src;
+            dsts[pairs++] = flow->dst;
+        } else {
+            assert_true(flow->start > flow[-1].start);
+        }
+        assert_true(flow->then_same_source == OCHE_NO_FLOW && flow->start < facts.duration);
+        bytes[pairs - 1] += flow->bytes;
+    }
+    assert_int_equal(pairs, 20);
+    for (uint32_t i = 0; i < 20; i++)
+        assert_in_range(bytes[i], 250000000 * 0.95, 250000000 * 1.05);
+    set_number("senders", 2);
+    refused("pairs: are drawn among all hosts; without senders");
+    set_number("senders", 0);
+    set_number("pairs", 381);
+    refused("pairs: 381, but of 20 hosts there are 380; at most so many");
+    temporary_remove();
+    free(few.plan);
+}
+
 /* A rebuild: its senders go on; with a higher degree the first ones are the same. */
 static void incast_goes_on(void **state)
 {
@@ -254,11 +300,9 @@ static void incast_goes_on(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loops_last),
-        cmocka_unit_test(pairs_differ),
-        cmocka_unit_test(more_change_nothing),
-        cmocka_unit_test(sizes_follow),
-        cmocka_unit_test(refuses),
+        cmocka_unit_test(loops_last),          cmocka_unit_test(pairs_differ),
+        cmocka_unit_test(more_change_nothing), cmocka_unit_test(sizes_follow),
+        cmocka_unit_test(pairs_with_a_load),   cmocka_unit_test(refuses),
         cmocka_unit_test(incast_goes_on),
     };
 

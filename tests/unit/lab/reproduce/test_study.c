@@ -431,14 +431,15 @@ static void test_a_grid_of_one_reading_changes_nothing_for_claims(void **state)
 
 /* ---- the plan ---- */
 
-static bool has_set(const struct oche_grid *grid, size_t point, const char *wanted)
+/* At which place the override is among the point's, from 1; 0: it is not. */
+static size_t has_set(const struct oche_grid *grid, size_t point, const char *wanted)
 {
-    size_t count;
+    size_t count, found = 0;
     char **sets = oche_grid_sets(grid, point, &count);
-    bool found = false;
 
     for (size_t i = 0; i < count; i++)
-        found |= strcmp(sets[i], wanted) == 0;
+        if (strcmp(sets[i], wanted) == 0)
+            found = i + 1;
     oche_grid_sets_free(sets, count);
     return found;
 }
@@ -466,6 +467,9 @@ static void test_a_plan_has_each_point_once_with_its_grids_overrides(void **stat
     assert_true(has_set(&plan.grid, one, "seed=3"));
     assert_true(has_set(&plan.grid, other, "duration=2ms"));
     assert_true(has_set(&plan.grid, other, "loss.probability=1%"));
+    /* What varies may be in a section that is fixed: it comes after it. */
+    assert_true(has_set(&plan.grid, one, "duration=1ms") <
+                has_set(&plan.grid, one, "recovery={name: go_back_n, nak_interval: 1us}"));
     oche_plan_free(&plan);
     oche_study_close(study);
 }
