@@ -50,6 +50,8 @@ void timely_set_rate(struct oche_cc_flow *flow, oche_time now, double rate, oche
     struct timely_state *s = timely_state_of(flow);
 
     s->rate = clamp(flow, p, rate);
+    if (s->rate < s->asked)
+        s->asked = s->rate;
     publish(flow, now, cause);
     if (p->window) {
         uint64_t segment = (uint64_t)s->packets * flow->mtu_bytes;
@@ -132,7 +134,10 @@ static void close_segment(struct oche_cc_flow *flow, oche_time now, uint64_t pac
         *left_of(s, segment) = from + oche_time_of_bytes(bytes, flow->line_rate_bps);
 }
 
-/* The first packet of a segment leaves: how much of its rate did the one before use? */
+/*
+ * The first packet of a segment leaves: how much of its rate did the one before use? A completion
+ * may have raised the rate since; the gap that was begun is that of the rate before.
+ */
 static void open_segment(struct oche_cc_flow *flow, oche_time now)
 {
     const struct timely_params *p = flow->params;
@@ -142,8 +147,9 @@ static void open_segment(struct oche_cc_flow *flow, oche_time now)
         double bits = 8.0 * (double)s->line_bytes;
         double seconds = (double)(now - s->first) / (double)OCHE_SEC;
 
-        s->raises = bits >= p->use_to_raise * s->rate * seconds;
+        s->raises = bits >= p->use_to_raise * s->asked * seconds;
     }
+    s->asked = s->rate;
     s->first = now;
     s->line_bytes = 0;
     s->once = true;

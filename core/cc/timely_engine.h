@@ -64,6 +64,7 @@ enum timely_cause {
 
 struct timely_state {
     double rate;     /* bits per second */
+    double asked;    /* the least rate since the segment's first packet left */
     double rtt_diff; /* filtered difference of successive RTTs, in picoseconds */
     oche_time prev_rtt;
     oche_time updated;   /* update=min_rtt: when the last update was */

@@ -457,6 +457,42 @@ static void unused_rate_is_not_raised(void **state)
     assert_rate(&bench, (1e9 + 2 * STEP) * 0.6);
 }
 
+/*
+ * A sender that always has something to send uses all of its rate, also where one step doubles it:
+ * the gap that was begun before the step is no sign of a sender with little to send. From the
+ * floor, 10 Mbps, a segment of 4080 bytes on the line takes 3264 us.
+ */
+static void check_climb(const char *scheme)
+{
+    double rate = 10e6;
+
+    begin_as(scheme, "segment");
+    bench_set_real(&bench, "use_to_raise", 0.8);
+    bench.flow.initial_rate_bps = 10 * OCHE_MBPS;
+    bench_start(&bench, false);
+    for (uint32_t i = 0; i < 5; i++) {
+        oche_time next = bench.now + (oche_time)(4080 * 8 / rate * (double)OCHE_SEC) + 1;
+        step_at(4 * i, 10 * OCHE_US);
+        assert_rate(&bench, rate += STEP);
+        bench.now = next;
+    }
+    /* What falls within the gap is not asked for any more. */
+    oche_time next = bench.now + (oche_time)(4080 * 8 / rate * (double)OCHE_SEC);
+    step_at(20, OCHE_MS);
+    assert_true((double)bench.flow.rate_bps < rate);
+    bench.now = next;
+    rate = (double)bench.flow.rate_bps;
+    step_at(24, 10 * OCHE_US);
+    assert_rate(&bench, rate + STEP);
+}
+
+static void climbs_with_every_completion(void **state)
+{
+    (void)state;
+    check_climb("timely");
+    check_climb("timely_patched");
+}
+
 /* The same between the thresholds, where the gradient would raise it. */
 static void check_unused_by_gradient(const char *scheme, double fall)
 {
@@ -567,6 +603,7 @@ int main(void)
         cmocka_unit_test(scaled_steps_patched),
         cmocka_unit_test(seldom_updates),
         cmocka_unit_test(unused_rate_is_not_raised),
+        cmocka_unit_test(climbs_with_every_completion),
         cmocka_unit_test(unused_rate_is_not_raised_by_gradient),
         cmocka_unit_test(defaults_of_segments),
         cmocka_unit_test(rate_is_never_zero),
