@@ -96,7 +96,8 @@ static const struct oche_param table[] = {
         .help = "tell a new n to senders that get no ACK now; the paper has ACKs only"},
     {FIELD(ack_packets), .unit = OCHE_UNIT_COUNT, .preset.u = 16, .minimum.u = 1,
         .maximum.u = 1 << 20, .where = "REFERENCE D8",
-        .help = "a sender asks for an ACK every so many packets, and every base_rtt, if not before"},
+        .help = "a sender asks for an ACK every so many packets, and every base_rtt, if not "
+                "before"},
     {FIELD(work_conserving), .unit = OCHE_UNIT_BOOL, .preset.u = 0, .where = "REFERENCE D4",
         .help = "without marks and below line rate, senders are told a smaller n"},
     {FIELD(work_conserving_windows), .unit = OCHE_UNIT_COUNT, .preset.u = 2, .minimum.u = 1,

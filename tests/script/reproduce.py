@@ -399,7 +399,8 @@ def test_what_is_outside(work):
     check(rows == [("", "", None, "under 3 %", None, None, "–", "not judged", "", "REASON")], rows)
     check(ask(work, path, "SELECT count(*) FROM readings JOIN claims ON claim = claims.id "
               "WHERE name = 'cpu'") == [(0,)], "readings")
-    write(papers, "one.yaml", FIGURE + outside.replace("outside,", "outside, quantity: throughput,"))
+    write(papers, "one.yaml",
+          FIGURE + outside.replace("outside,", "outside, quantity: throughput,"))
     check(": claims[4].quantity: unknown key" in reproduce(work, "p/one", status=2).stderr)
 
 
