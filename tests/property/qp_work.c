@@ -562,11 +562,19 @@ static void count(const struct qp_work *w, struct qp_work_tally *tally)
     }
 }
 
+/* Whether nothing is found wrong. */
+static bool comes_through(struct qp_work *w)
+{
+    if (setjmp(w->out) != 0)
+        return false;
+    run(w);
+    return true;
+}
+
 bool qp_work_run(const struct scheme of_side[2], uint64_t seed, bool verbose,
                  struct qp_work_tally *tally, char *wrong, size_t wrong_bytes)
 {
     struct qp_work *w = calloc(1, sizeof(*w));
-    bool good = false;
 
     OCHE_MUST(w != NULL);
     w->random = oche_random_stream(seed, "qp work", 0);
@@ -576,12 +584,10 @@ bool qp_work_run(const struct scheme of_side[2], uint64_t seed, bool verbose,
     set_up(w, of_side);
     if (verbose)
         describe(w);
-    if (setjmp(w->out) == 0) {
-        run(w);
-        good = true;
-    } else if (verbose) {
+    bool good = comes_through(w);
+
+    if (!good && verbose)
         pair_dump(w->pair);
-    }
     count(w, tally);
     pair_close(w->pair);
     free(w->first[0]);

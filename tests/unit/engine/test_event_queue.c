@@ -70,7 +70,7 @@ static void run(uint64_t seed, uint32_t steps)
         assert_int_equal(oche_events_pending(&queue), list.count);
         if (list.count > 0)
             assert_int_equal(oche_events_next_time(&queue), list.event[0].time);
-        struct oche_event got;
+        struct oche_event got = {0};
         while (!oche_event_pop(&queue, end, &got)) {
             if (list.count == 0)
                 break;
