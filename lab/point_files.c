@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lab/grid_files.h"
 #include "lab/grid_text.h"
 #include "results/store.h"
 #include "sim/scenario/scenario.h"
@@ -27,14 +28,16 @@ static uint64_t identity_of(const struct oche_grid *grid, const char *program,
                             const struct oche_scenario *scenario)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    char *text = oche_grid_text(grid), seed[32];
+    char *text = oche_grid_text(grid), *files = oche_grid_files(grid), seed[32];
 
     snprintf(seed, sizeof(seed), "%" PRIu64, grid->seed_base);
     hash = mix(hash, program);
     hash = mix(hash, oche_document_text(scenario->document));
     hash = mix(hash, text);
+    hash = mix(hash, files);
     hash = mix(hash, seed);
     free(text);
+    free(files);
     return hash;
 }
 

@@ -20,7 +20,7 @@ enum oche_point_file {
 struct oche_point_files {
     const struct oche_grid *grid;
     char *folder;      /* DIR/points */
-    uint64_t identity; /* of program, scenario text, grid and seed */
+    uint64_t identity; /* of program, scenario text, its files, grid, seed */
 };
 
 /*

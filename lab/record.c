@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "lab/grid_files.h"
 #include "lab/grid_text.h"
 #include "lab/jobs.h"
 #include "lab/metrics.h"
@@ -29,7 +30,7 @@ static struct oche_sweep_store *open_store(const struct oche_grid *grid,
                                            size_t error_bytes)
 {
     struct oche_sweep_axis axes[OCHE_GRID_MAX_AXES];
-    char *text = oche_grid_text(grid);
+    char *text = oche_grid_text(grid), *files = oche_grid_files(grid);
 
     for (size_t i = 0; i < grid->axis_count; i++)
         axes[i] = (struct oche_sweep_axis){.key = grid->axes[i].key,
@@ -42,6 +43,7 @@ static struct oche_sweep_store *open_store(const struct oche_grid *grid,
                                                        .scenario_text =
                                                            oche_document_text(scenario->document),
                                                        .grid = text,
+                                                       .files = files,
                                                        .seed = grid->seed_base,
                                                        .repeats = grid->repeats,
                                                        .cores = oche_jobs_cores(),
@@ -51,6 +53,7 @@ static struct oche_sweep_store *open_store(const struct oche_grid *grid,
         oche_sweep_store_open(options->path, &description, options->restart, error, error_bytes);
 
     free(text);
+    free(files);
     return store;
 }
 

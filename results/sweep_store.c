@@ -245,6 +245,10 @@ static bool is_same_sweep(struct oche_sweep_store *store,
     } else if (!same(store, "grid", description->grid) || !same(store, "kind", description->kind)) {
         what = "grid";
         shown = "grid";
+    } else if (ask_number(store, "SELECT count(*) FROM info WHERE key = 'files'") > 0 &&
+               !same(store, "files", description->files != NULL ? description->files : "")) {
+        what = "content of the files that the scenario names";
+        shown = "files";
     }
     if (what == NULL)
         return true;
@@ -348,6 +352,7 @@ static void make(struct oche_sweep_store *store, const struct oche_sweep_descrip
     oche_sweep_store_info(store, "scenario", description->scenario);
     oche_sweep_store_info(store, "scenario_text", description->scenario_text);
     oche_sweep_store_info(store, "grid", description->grid);
+    oche_sweep_store_info(store, "files", description->files);
     store_number(store, "seed", description->seed);
     store_number(store, "repeats", description->repeats);
     store_number(store, "cores", description->cores);

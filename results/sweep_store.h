@@ -5,7 +5,8 @@
  *
  *     info(key, value)                      program, command, kind ("sweep" or "figure"),
  *                                           scenario, scenario_text, seed, repeats, grid (its
- *                                           text; a sweep resumes only the same grid), began,
+ *                                           text; a sweep resumes only the same grid), files
+ *                                           (that the scenario names, with digests), began,
  *                                           ended, cores (of the host)
  *     parameters(key, value, unit, given)   effective, of the first point
  *     axes(id, key)                         in the order of the command
@@ -59,6 +60,7 @@ struct oche_sweep_description {
     const char *scenario;      /* path */
     const char *scenario_text; /* compared */
     const char *grid;          /* one line; compared */
+    const char *files;         /* that the scenario names, with digests; one line; compared */
     uint64_t seed;
     uint32_t repeats;
     unsigned cores; /* of the host */

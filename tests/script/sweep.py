@@ -367,6 +367,43 @@ def test_other_sweeps_are_refused(work):
     running.communicate()
 
 
+def test_files_that_the_scenario_names(work):
+    """What is in them belongs to the sweep, also when only some value of an axis names them."""
+    where = os.path.join(work, "files")
+    os.mkdir(where)
+    scenario, folder = os.path.join(where, "f.yaml"), os.path.join(where, "out")
+
+    def write(name, text):
+        with open(os.path.join(where, name), "w", encoding="utf-8") as file:
+            file.write(text)
+    write("f.yaml", "topology: {type: star, hosts: 3, host_rate: 10Gbps}\nduration: 100us\n"
+          "workload: {type: from_file, file: one.csv}\n")
+    write("one.csv", "src,dst,bytes,start\n0,1,10000,0\n")
+    write("two.csv", "src,dst,bytes,start\n0,2,20000,0\n")
+    grid = [scenario, "--vary", f"workload.file={where}/one.csv,{where}/two.csv", "--out", folder]
+    sweep(*grid)
+    check("2 of 2 points were done before" in sweep(*grid).stderr, "the same files")
+    before = results(folder)
+    sweep(*grid, "--point", "0/1", "--quiet")
+    for name in ("one.csv", "two.csv"):
+        text = read(os.path.join(where, name))
+        write(name, text.replace("0000", "0001"))
+        done = sweep(*grid, status=2)
+        check(re.search(r"has results of another content of the files that the scenario names "
+                        r"\(one\.csv [0-9a-f]{16}, two\.csv [0-9a-f]{16}\); --out", done.stderr),
+              done.stderr)
+        done = sweep(*grid, "--point", "0/1", status=2)
+        check("0.point: is of another grid" in done.stderr, done.stderr)
+        write(name, text)
+    check("2 of 2 points were done before" in sweep(*grid).stderr, "the same files again")
+    check(results(folder) == before, "a refusal changed the results")
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
 def test_the_way_over_slurm(work):
     """The script by hand, task by task, and the merge: the same as the direct way."""
     direct, folder = os.path.join(work, "one_direct"), os.path.join(work, "it's over slurm")
@@ -482,6 +519,7 @@ def main():
         test_a_point_without_memory(work)
         test_what_is_wrong(work)
         test_the_fluid_model(work)
+        test_files_that_the_scenario_names(work)
         test_the_way_over_slurm(work)
         test_other_sweeps_are_refused(work)
         test_progress(work)
