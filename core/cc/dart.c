@@ -47,6 +47,7 @@
 #define MOST_WEIGHT   1000
 #define VOID_IN_A_ROW 16 /* shares out of sequence: after so many the peer has begun anew */
 #define EVIDENCE      8  /* packets at line rate that say so */
+#define LOOKS         4  /* in a base round trip, at most, at who is to get an update */
 
 enum advertise { ADVERTISE_ALWAYS, ADVERTISE_CONGESTION };
 enum share_line { SHARE_LEAST, SHARE_RECEIVER };
@@ -422,7 +423,7 @@ static void tell(struct dart_nic *d, oche_time now)
         d->told = told;
         d->version++;
         if (p->updates) {
-            oche_time earliest = oche_time_add(d->updates_done, p->base_rtt / 2);
+            oche_time earliest = d->updates_done + p->base_rtt / LOOKS;
             oche_time from = now == OCHE_NEVER ? 0 : now;
             d->updates_due = earliest > from ? earliest : from;
         }
@@ -437,18 +438,14 @@ static void set_changed(struct dart_nic *d, oche_time now)
     tell(d, now);
 }
 
-/* Whether `peer`, which sends to us, is to get an update now; else `later`, if it is later. */
-static bool wants_update(struct dart_nic *d, struct dart_peer *peer, oche_time now, bool *later)
+/* When `peer`, which sends to us, is to get an update; OCHE_NEVER: it knows. */
+static oche_time update_due(const struct dart_nic *d, const struct dart_peer *peer)
 {
     const struct dart_params *p = d->nic->params;
 
     if (peer->told_version == d->version)
-        return false;
-    if (peer->told_version > 0 && now - peer->told_at < p->base_rtt / 2) {
-        *later = true;
-        return false;
-    }
-    return true;
+        return OCHE_NEVER;
+    return peer->told_version == 0 ? 0 : peer->told_at + p->base_rtt / 2;
 }
 
 static void update(struct dart_nic *d, struct oche_cc_flow *flow, oche_time now)
@@ -462,21 +459,25 @@ static void update(struct dart_nic *d, struct oche_cc_flow *flow, oche_time now)
     oche_cc_want(d->nic, flow, OCHE_CC_WANTS_OWN);
 }
 
-/* Tells every active sender that does not know it. */
+/* Tells every active sender that does not know it, or looks again when it may. */
 static void update_all(struct dart_nic *d, oche_time now)
 {
-    bool later = false;
+    const struct dart_params *p = d->nic->params;
+    oche_time next = OCHE_NEVER, soonest = now + p->base_rtt / LOOKS;
 
     for (uint32_t i = 0; i < d->auss.count; i++) {
         struct oche_auss_member *member = d->auss.senders[d->auss.active[i]].members;
         struct oche_cc_flow *flow = OCHE_CONTAINER(member, struct dart_flow, member)->flow;
-        if (!flow->extended || !wants_update(d, flow->peer_state, now, &later))
+        if (!flow->extended)
             continue;
-        update(d, flow, now);
+        oche_time due = update_due(d, flow->peer_state);
+        if (due <= now)
+            update(d, flow, now);
+        else if (due < next)
+            next = due;
     }
     d->updates_done = now;
-    d->updates_due =
-        later ? now + ((const struct dart_params *)d->nic->params)->base_rtt / 2 : OCHE_NEVER;
+    d->updates_due = next > soonest ? next : soonest; /* OCHE_NEVER: all know */
 }
 
 static void dart_nic_timer(struct oche_cc_nic *nic, oche_time now)
@@ -555,8 +556,6 @@ static void end_window(struct dart_nic *d, oche_time now)
     bool marked = d->marked && !silent;
 
     d->at_line = !silent && used >= (d->at_line ? p->line_below : p->line_above);
-    if (marked)
-        d->granted = 0;
     begin_window(d, now, false);
     if (!marked)
         enter(d, now, OCHE_DART_NONE);
@@ -573,6 +572,10 @@ static void first_mark(struct dart_nic *d, oche_time now, uint32_t frame_bytes)
     double line = p->line_above * (double)d->nic->line_rate_bps;
 
     d->marked = true;
+    if (d->granted > 0) {
+        d->granted = 0; /* there was no slack, or is none any more */
+        tell(d, now);
+    }
     if (d->state != OCHE_DART_NONE)
         return;
     if (bytes >= EVIDENCE * (uint64_t)frame_bytes && (double)throughput(d, now) >= line) {
@@ -590,7 +593,6 @@ static void dart_arrived(struct oche_cc_flow *flow, oche_time now, const struct 
 {
     struct dart_nic *d = flow->nic_state;
     struct dart_flow *s = of(flow);
-    bool later;
 
     if (OCHE_UNLIKELY(oche_auss_seen(&s->member, now)) &&
         oche_auss_revive(&d->auss, &s->member, flow->peer_address,
@@ -606,7 +608,7 @@ static void dart_arrived(struct oche_cc_flow *flow, oche_time now, const struct 
     }
     /* No ACK answers READ data: who has shown only now that it knows updates gets one. */
     if (OCHE_UNLIKELY(oche_opcode_has(packet->opcode, OCHE_OP_RESPONSE)) && flow->extended &&
-        wants_update(d, flow->peer_state, now, &later))
+        update_due(d, flow->peer_state) <= now)
         update(d, flow, now);
 }
 

@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Dart's state machine and both of its halves, without a NIC: every transition of Fig 5 (REFERENCE
+ * C.2), the hysteresis and the windows (D5, D6), what is said in which state (D3), CNPs, updates
+ * (D8), slack (D4); what a sender makes of what it hears.
+ */
+#include "tests/support/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/cc/dart.h"
+#include "core/wire/extension.h"
+#include "core/wire/opcode.h"
+
+#define LINE   (10 * OCHE_GBPS)
+#define FRAME  1086
+#define LINED  1106
+#define WINDOW (50 * OCHE_US)
+#define RTT    (20 * OCHE_US)
+#define FLOWS  6
+
+/* A NIC whose queue pairs 0 … FLOWS-1 go to peers 0, 0, 1, 2, 3, 4. */
+struct bench {
+    const struct oche_cc_scheme *cc;
+    oche_time now;
+    struct oche_cc_nic nic;
+    struct oche_cc_flow flow[FLOWS];
+    struct oche_cc_flow *wanting[FLOWS];
+    uint64_t line_bytes, params[128], flow_state[FLOWS][128], peer_state[5][16];
+    uint32_t cnps, updates[FLOWS];
+    struct oche_trace trace;
+    struct oche_trace_record ring[8];
+};
+
+static const uint32_t peers[FLOWS] = {0, 0, 1, 2, 3, 4};
+
+static void set(struct bench *b, const char *name, union oche_value value)
+{
+    const struct oche_param *param = oche_param_find(&b->cc->table, name);
+
+    assert_non_null(param);
+    oche_param_set(param, b->params, value);
+}
+
+static struct bench *make(void)
+{
+    struct bench *b = calloc(1, sizeof(*b));
+
+    assert_non_null(b);
+    b->cc = oche_cc_find("dart");
+    assert_non_null(b->cc);
+    assert_true(b->cc->flow_state_bytes <= sizeof(b->flow_state[0]));
+    assert_true(b->cc->peer_state_bytes <= sizeof(b->peer_state[0]));
+    assert_true(b->cc->table.struct_bytes <= sizeof(b->params));
+    oche_param_defaults(&b->cc->table, b->params);
+    set(b, "base_rtt", (union oche_value){.u = RTT});
+    return b;
+}
+
+static void begin(struct bench *b)
+{
+    assert_null(b->cc->check(b->params));
+    oche_trace_init(&b->trace, 0, b->ring, 8);
+    b->nic = (struct oche_cc_nic){.wanting = b->wanting,
+                                  .timer = OCHE_NEVER,
+                                  .address = 9,
+                                  .max_peers = FLOWS,
+                                  .line_rate_bps = LINE,
+                                  .received_line_bytes = &b->line_bytes,
+                                  .params = b->params,
+                                  .state = calloc(1, b->cc->nic_state_size(b->params, FLOWS)),
+                                  .trace = &b->trace};
+    assert_non_null(b->nic.state);
+    b->cc->nic_start(&b->nic);
+    for (uint32_t i = 0; i < FLOWS; i++) {
+        b->flow[i] = (struct oche_cc_flow){.extended = true,
+                                           .qpn = 16 + i,
+                                           .state = b->flow_state[i],
+                                           .params = b->params,
+                                           .line_rate_bps = LINE,
+                                           .initial_rate_bps = LINE,
+                                           .mtu_bytes = 1024,
+                                           .peer_address = peers[i],
+                                           .trace = &b->trace,
+                                           .peer_state = b->peer_state[peers[i]],
+                                           .nic_state = b->nic.state,
+                                           .peer_line_rate_bps = LINE};
+        for (unsigned k = 0; k < OCHE_CC_TIMERS; k++)
+            b->flow[i].timer[k] = OCHE_NEVER;
+        b->cc->start(&b->flow[i], 0);
+    }
+}
+
+static void done(struct bench *b)
+{
+    free(b->nic.state);
+    free(b);
+}
+
+static struct oche_dart_view view(const struct bench *b)
+{
+    return oche_dart_look(b->nic.state);
+}
+
+/* What the NIC does after each hook; an update leaves at once. */
+static void attend(struct bench *b)
+{
+    for (uint32_t i = 0; i < b->nic.wanting_count; i++) {
+        struct oche_cc_flow *flow = b->nic.wanting[i];
+        if (flow->wants & OCHE_CC_WANTS_OWN) {
+            struct oche_packet packet = {.opcode = OCHE_SHARE};
+            b->cc->stamp_ack(flow, b->now, &packet);
+            b->updates[flow->qpn - 16]++;
+        }
+        flow->wants = 0;
+    }
+    b->nic.wanting_count = 0;
+    b->nic.touched = false;
+}
+
+static void flow_timers(struct bench *b, oche_time to)
+{
+    for (uint32_t i = 0; i < FLOWS; i++) {
+        for (unsigned k = 0; k < OCHE_CC_TIMERS; k++) {
+            struct oche_cc_reply reply = {0};
+            oche_time due = b->flow[i].timer[k];
+            if (due > to)
+                continue;
+            b->flow[i].timer[k] = OCHE_NEVER;
+            b->cc->timer(&b->flow[i], due, k, &reply);
+            b->cnps += reply.send_cnp;
+        }
+    }
+}
+
+static void advance(struct bench *b, oche_time to)
+{
+    flow_timers(b, to);
+    while (b->nic.timer <= to) {
+        b->now = b->nic.timer > b->now ? b->nic.timer : b->now;
+        b->nic.timer = OCHE_NEVER;
+        b->cc->nic_timer(&b->nic, b->now);
+        attend(b);
+    }
+    b->now = to;
+}
+
+static void arrive(struct bench *b, uint32_t flow, bool marked)
+{
+    struct oche_packet packet = {.opcode = OCHE_RC_WRITE_MIDDLE,
+                                 .payload_bytes = 1024,
+                                 .frame_bytes = FRAME,
+                                 .ecn = marked ? OCHE_ECN_CE : OCHE_ECN_ECT0};
+    struct oche_cc_reply reply = {0};
+
+    b->line_bytes += LINED;
+    b->cc->arrived(&b->flow[flow], b->now, &packet, &reply);
+    b->cnps += reply.send_cnp;
+    attend(b);
+}
+
+/* Packets for so long, which fill a fraction of the line; one of them in the midst has a mark. */
+static void feed(struct bench *b, oche_time span, double fraction, bool marked)
+{
+    oche_time gap = (oche_time)((double)oche_time_of_bytes(LINED, LINE) / fraction);
+    oche_time end = b->now + span, mark = b->now + span / 2;
+
+    while (b->now + gap <= end) {
+        bool now_marked = marked && b->now + gap > mark;
+        advance(b, b->now + gap);
+        arrive(b, 2, now_marked);
+        marked &= !now_marked;
+    }
+}
+
+static void message(struct bench *b, uint32_t flow, bool begins)
+{
+    if (begins)
+        b->cc->message_begins(&b->flow[flow], b->now);
+    else
+        b->cc->message_ends(&b->flow[flow], b->now);
+    attend(b);
+}
+
+/* Two windows of this, so that one lies wholly in it and has been judged. */
+static void reach(struct bench *b, bool marked, double fraction)
+{
+    for (unsigned i = 0; i < 8; i++)
+        feed(b, WINDOW / 2, fraction, marked);
+}
+
+/* From each state, with each of the two symptoms (REFERENCE C.2). */
+static void transitions(void **state)
+{
+    static const struct {
+        bool marks;
+        double fraction;
+        enum oche_dart_state to;
+    } inputs[] = {
+        {false, 0.5, OCHE_DART_NONE},
+        {false, 1.0, OCHE_DART_NONE},
+        {true, 1.0, OCHE_DART_RECEIVER},
+        {true, 0.5, OCHE_DART_NON_RECEIVER},
+    };
+
+    (void)state;
+    for (unsigned from = 1; from < 4; from++) {
+        for (unsigned to = 0; to < 4; to++) {
+            struct bench *b = make();
+            begin(b);
+            message(b, 2, true);
+            message(b, 3, true);
+            if (from > 0)
+                reach(b, inputs[from].marks, inputs[from].fraction);
+            assert_int_equal(view(b).state, inputs[from].to);
+            reach(b, inputs[to].marks, inputs[to].fraction);
+            assert_int_equal(view(b).state, inputs[to].to);
+            assert_int_equal(view(b).told, inputs[to].to == OCHE_DART_NON_RECEIVER ? 1 : 2);
+            done(b);
+        }
+    }
+}
+
+/* At line rate from 95 %, until below 90 %. */
+static void hysteresis(void **state)
+{
+    static const struct {
+        double fraction;
+        enum oche_dart_state to;
+    } steps[] = {{0.92, OCHE_DART_NON_RECEIVER}, {0.94, OCHE_DART_NON_RECEIVER},
+                 {0.97, OCHE_DART_RECEIVER},     {0.92, OCHE_DART_RECEIVER},
+                 {0.88, OCHE_DART_NON_RECEIVER}, {0.93, OCHE_DART_NON_RECEIVER}};
+    struct bench *b = make();
+
+    (void)state;
+    begin(b);
+    message(b, 2, true);
+    for (unsigned i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        reach(b, true, steps[i].fraction);
+        assert_int_equal(view(b).state, steps[i].to);
+    }
+    done(b);
+}
+
+/*
+ * The first mark on a line that was idle says nothing yet, and causes no CNP; with the line full it
+ * says receiver at once. A window is not outlived by its marks.
+ */
+static void first_marks(void **state)
+{
+    struct bench *b = make();
+
+    (void)state;
+    begin(b);
+    message(b, 2, true);
+    feed(b, WINDOW / 2, 0.3, false);
+    arrive(b, 2, true);
+    assert_int_equal(view(b).state, OCHE_DART_NONE);
+    feed(b, WINDOW * 11 / 10, 1.0, false); /* congestion has begun, and it is ours */
+    assert_int_equal(view(b).state, OCHE_DART_RECEIVER);
+    assert_int_equal(b->cnps, 0);
+    feed(b, 5 * WINDOW / 2, 1.0, false);
+    assert_int_equal(view(b).state, OCHE_DART_NONE);
+    arrive(b, 2, true);
+    assert_int_equal(view(b).state, OCHE_DART_RECEIVER);
+    advance(b, b->now + 10 * WINDOW); /* silence */
+    arrive(b, 2, false);
+    assert_int_equal(view(b).state, OCHE_DART_NONE);
+    done(b);
+}
+
+/* Marks become CNPs, one in 50 us, in the non-receiver state only. */
+static void cnps(void **state)
+{
+    struct bench *b = make();
+
+    (void)state;
+    begin(b);
+    message(b, 2, true);
+    reach(b, true, 1.0);
+    assert_int_equal(b->cnps, 0);
+    reach(b, true, 0.5);
+    b->cnps = 0;
+    for (unsigned i = 0; i < 10; i++)
+        feed(b, WINDOW, 0.5, true);
+    assert_in_range(b->cnps, 4, 10);
+    b->cnps = 0;
+    for (unsigned i = 0; i < 3; i++)
+        feed(b, WINDOW, 1.0, true);
+    b->cnps = 0;
+    reach(b, true, 1.0);
+    assert_int_equal(b->cnps, 0);
+    done(b);
+}
+
+/* advertise: congestion is Fig 5's letter. */
+static void letter(void **state)
+{
+    struct bench *b = make();
+
+    (void)state;
+    set(b, "advertise", (union oche_value){.u = 1});
+    begin(b);
+    message(b, 2, true);
+    message(b, 3, true);
+    message(b, 4, true);
+    assert_int_equal(view(b).told, 1);
+    reach(b, true, 1.0);
+    assert_int_equal(view(b).told, 3);
+    reach(b, false, 1.0);
+    assert_int_equal(view(b).told, 1);
+    done(b);
+}
+
+/* Of n, what two windows below line rate did not use is given away; a mark or a newcomer ends that.
+ */
+static void slack(void **state)
+{
+    struct bench *b = make();
+
+    (void)state;
+    set(b, "work_conserving", (union oche_value){.u = 1});
+    begin(b);
+    for (uint32_t i = 2; i < 6; i++)
+        message(b, i, true);
+    assert_int_equal(view(b).told, 4);
+    feed(b, 11 * WINDOW / 5, 0.5, false);
+    assert_int_equal(view(b).told, 2);
+    feed(b, 6 * WINDOW, 1.0, false);
+    assert_int_equal(view(b).told, 2);
+    feed(b, WINDOW, 1.0, true);
+    feed(b, WINDOW, 1.0, true);
+    assert_int_equal(view(b).told, 4);
+    message(b, 0, true);
+    assert_int_equal(view(b).told, 5);
+    done(b);
+}
+
+/*
+ * A newcomer: who has had no ACK for half a round trip gets an update at once; who had one gets it
+ * half a round trip after that, or with the next ACK; no more than one in that time.
+ */
+static void updates(void **state)
+{
+    struct bench *b = make();
+    struct oche_packet ack = {.opcode = OCHE_RC_ACK_SHARE};
+
+    (void)state;
+    begin(b);
+    advance(b, OCHE_MS);
+    message(b, 2, true);
+    message(b, 3, true);
+    advance(b, 2 * OCHE_MS);
+    memset(b->updates, 0, sizeof(b->updates));
+    b->cc->stamp_ack(&b->flow[2], b->now, &ack);
+    assert_int_equal(oche_share_get(&ack).senders, 2);
+    advance(b, b->now + 2 * OCHE_US);
+    message(b, 4, true);
+    b->cc->stamp_ack(&b->flow[4], b->now, &ack); /* the newcomer's own ACK */
+    advance(b, b->now);
+    assert_int_equal(b->updates[2], 0);
+    assert_int_equal(b->updates[3], 1);
+    assert_int_equal(b->updates[4], 0);
+    advance(b, 2 * OCHE_MS + RTT / 2 - 1);
+    assert_int_equal(b->updates[2], 0);
+    advance(b, 2 * OCHE_MS + RTT / 2);
+    assert_int_equal(b->updates[2], 1);
+    for (unsigned i = 0; i < 40; i++) { /* changes all the time */
+        message(b, 5, i % 2 == 0);
+        advance(b, b->now + RTT / 8);
+    }
+    assert_in_range(b->updates[3], 5, 11);
+    advance(b, b->now + OCHE_MS);
+    assert_true(b->nic.timer > b->now + OCHE_SEC); /* nothing left but the soft timeout */
+    done(b);
+}
+
+static void hear(struct bench *b, uint32_t flow, struct oche_share share)
+{
+    struct oche_packet packet = {.opcode = OCHE_SHARE};
+
+    oche_share_put(&packet, &share);
+    b->cc->own(&b->flow[flow], b->now, &packet);
+    attend(b);
+}
+
+static void send(struct bench *b, uint32_t flow)
+{
+    struct oche_packet packet = {.opcode = OCHE_RC_WRITE_MIDDLE, .payload_bytes = 1024};
+
+    b->cc->sent(&b->flow[flow], b->now, &packet, LINED);
+    attend(b);
+}
+
+/* Shares of the sender, divided; what is void changes nothing. */
+static void hears(void **state)
+{
+    struct bench *b = make();
+
+    (void)state;
+    begin(b);
+    send(b, 0);
+    hear(b, 0, (struct oche_share){.senders = 4, .sequence = 1});
+    assert_true(b->flow[0].rate_bps == LINE / 4);
+    assert_true(b->flow[1].rate_bps == LINE);
+    send(b, 1); /* a second queue pair to the same peer */
+    assert_true(b->flow[0].rate_bps == LINE / 8 && b->flow[1].rate_bps == LINE / 8);
+    hear(b, 1, (struct oche_share){.senders = 9, .sequence = 1});
+    hear(b, 1, (struct oche_share){.senders = 9, .sequence = 250});
+    hear(b, 1, (struct oche_share){.senders = 0, .sequence = 2});
+    hear(b, 1, (struct oche_share){.senders = 9, .tenant = 1, .sequence = 2});
+    assert_true(b->flow[0].rate_bps == LINE / 8);
+    hear(b, 1, (struct oche_share){.senders = 2, .sequence = 100});
+    assert_true(b->flow[0].rate_bps == LINE / 4);
+    hear(b, 1, (struct oche_share){.senders = 1, .sequence = 101});
+    assert_true(b->flow[0].rate_bps == LINE && b->flow[1].rate_bps == LINE);
+    for (unsigned i = 0; i < 20; i++) /* the peer began anew */
+        hear(b, 0, (struct oche_share){.senders = 5, .sequence = (uint8_t)(i + 1)});
+    assert_true(b->flow[0].rate_bps == LINE / 10);
+    b->cc->idle(&b->flow[1], b->now);
+    attend(b);
+    assert_true(b->flow[0].rate_bps == LINE / 5 && b->flow[1].rate_bps == LINE);
+    b->cc->stop(&b->flow[0]);
+    attend(b);
+    assert_true(b->flow[0].rate_bps == LINE);
+    b->cc->start(&b->flow[0], b->now);
+    send(b, 0); /* all begin at line rate */
+    assert_true(b->flow[0].rate_bps == LINE);
+    done(b);
+}
+
+/* The slower of the two lines, or the receiver's (REFERENCE D1). */
+static void two_lines(void **state)
+{
+    static const struct {
+        uint64_t peer_line, share_line, rate;
+    } rows[] = {{LINE / 10, 0, LINE / 40},
+                {LINE * 10, 0, LINE / 4},
+                {LINE / 10, 1, LINE / 40},
+                {LINE * 2, 1, LINE / 2},
+                {LINE * 10, 1, LINE}};
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct bench *b = make();
+        set(b, "share_line", (union oche_value){.u = rows[i].share_line});
+        begin(b);
+        b->flow[0].peer_line_rate_bps = rows[i].peer_line;
+        send(b, 0);
+        hear(b, 0, (struct oche_share){.senders = 4, .sequence = 1});
+        assert_int_equal(b->flow[0].rate_bps, rows[i].rate);
+        done(b);
+    }
+}
+
+/* The least of the share and of DCQCN's rate; DCQCN goes its own way below. */
+static void least_of_both(void **state)
+{
+    struct oche_packet cnp = {.opcode = OCHE_CNP};
+    struct bench *b = make();
+
+    (void)state;
+    begin(b);
+    send(b, 0);
+    hear(b, 0, (struct oche_share){.senders = 4, .sequence = 1});
+    b->cc->cnp(&b->flow[0], b->now, &cnp);
+    assert_true(b->flow[0].rate_bps == LINE / 4); /* DCQCN: half the line */
+    b->cc->cnp(&b->flow[0], b->now, &cnp);
+    assert_true(b->flow[0].rate_bps == LINE / 4); /* a quarter */
+    b->cc->cnp(&b->flow[0], b->now, &cnp);
+    assert_true(b->flow[0].rate_bps < LINE / 7);
+    hear(b, 0, (struct oche_share){.senders = 1, .sequence = 2});
+    assert_true(b->flow[0].rate_bps < LINE / 7);
+    for (unsigned i = 0; i < 40; i++) { /* recovery, unseen behind a small share */
+        struct oche_cc_reply reply = {0};
+        if (i == 2)
+            hear(b, 0, (struct oche_share){.senders = 100, .sequence = 3});
+        b->now += 55 * OCHE_US;
+        b->flow[0].timer[0] = OCHE_NEVER;
+        b->cc->timer(&b->flow[0], b->now, 0, &reply);
+        assert_true(i < 2 || b->flow[0].rate_bps == LINE / 100);
+    }
+    hear(b, 0, (struct oche_share){.senders = 1, .sequence = 4});
+    assert_true(b->flow[0].rate_bps > LINE / 5);
+    done(b);
+}
+
+/* Every 16 packets, and every round trip, one asks for an ACK, if nothing else does. */
+static void asks_for_acks(void **state)
+{
+    struct oche_packet packet = {.opcode = OCHE_RC_WRITE_MIDDLE, .payload_bytes = 1024};
+    unsigned asked = 0;
+    struct bench *b = make();
+
+    (void)state;
+    begin(b);
+    for (unsigned i = 0; i < 160; i++) {
+        packet.bth = 0;
+        b->cc->sent(&b->flow[0], b->now, &packet, LINED);
+        asked += (packet.bth & OCHE_BTH_ACKREQ) != 0;
+    }
+    assert_int_equal(asked, 10);
+    b->now += RTT;
+    packet.bth = 0;
+    b->cc->sent(&b->flow[0], b->now, &packet, LINED);
+    assert_true(packet.bth & OCHE_BTH_ACKREQ);
+    packet.opcode = OCHE_UC_WRITE_MIDDLE;
+    for (unsigned i = 0; i < 40; i++) {
+        packet.bth = 0;
+        b->cc->sent(&b->flow[1], b->now, &packet, LINED);
+        assert_false(packet.bth & OCHE_BTH_ACKREQ);
+    }
+    done(b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(transitions),   cmocka_unit_test(hysteresis),
+        cmocka_unit_test(first_marks),   cmocka_unit_test(cnps),
+        cmocka_unit_test(letter),        cmocka_unit_test(slack),
+        cmocka_unit_test(updates),       cmocka_unit_test(hears),
+        cmocka_unit_test(two_lines),     cmocka_unit_test(least_of_both),
+        cmocka_unit_test(asks_for_acks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
