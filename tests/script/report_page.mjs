@@ -193,6 +193,10 @@ async function readsFigures(browser) {
   const tally = await page.locator('.tally:visible').innerText();
   assert.match(tally, 
     /18 claims:\s*12\s*✓\s*reproduced\s*2\s*≈\s*in shape\s*2\s*✕\s*not reproduced/);
+  const [claims, cards] = await Promise.all(['.tally-bar:visible', '.cards:visible']
+    .map((one) => page.locator(one).first().boundingBox()));
+  assert(claims.width > 0.99 * cards.width,
+    `the bar of claims is ${claims.width} of ${cards.width} wide`);
 
   // Arrow keys go from tab to tab; a link of the overview leads to its figure.
   await page.getByRole('tab', { name: 'Overview' }).focus();
