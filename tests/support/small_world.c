@@ -45,19 +45,26 @@ static void set(const struct oche_param_table *table, void *values, const char *
     oche_param_set(param, values, (union oche_value){.u = value});
 }
 
+static const struct oche_param_table *scheme_table(const struct small_world *small)
+{
+    return small->config.endpoint != NULL ? small->config.endpoint->table
+                                          : &small->config.cc->table;
+}
+
 void small_world_init(struct small_world *small, const char *topology, const char *cc,
                       const char *recovery)
 {
     *small = (struct small_world){.config = {.seed = 1, .threads = 1, .workload_count = 1}};
     struct oche_world_config *config = &small->config;
     config->topology = oche_topology_type_find(topology);
+    config->endpoint = oche_endpoint_find(cc);
     config->cc = oche_cc_find(cc);
     config->recovery = oche_recovery_find(recovery);
     assert_non_null(config->topology);
-    assert_non_null(config->cc);
+    assert_true(config->cc != NULL || config->endpoint != NULL);
     assert_non_null(config->recovery);
     config->topology_params = small->topology_params = defaults(config->topology->table);
-    config->cc_params = small->cc_params = defaults(&config->cc->table);
+    config->cc_params = config->endpoint_params = small->cc_params = defaults(scheme_table(small));
     config->recovery_params = small->recovery_params = defaults(&config->recovery->table);
     config->workloads = &small->workload;
     small->workload.type = &by_hand_type;
@@ -88,12 +95,12 @@ void small_world_topology_file(struct small_world *small, const char *path)
 
 void small_world_cc(struct small_world *small, const char *name, uint64_t value)
 {
-    set(&small->config.cc->table, small->cc_params, name, value);
+    set(scheme_table(small), small->cc_params, name, value);
 }
 
 void small_world_cc_real(struct small_world *small, const char *name, double value)
 {
-    const struct oche_param *param = oche_param_find(&small->config.cc->table, name);
+    const struct oche_param *param = oche_param_find(scheme_table(small), name);
 
     assert_non_null(param);
     assert_int_equal(param->unit, OCHE_UNIT_REAL);

@@ -29,7 +29,7 @@ struct small_world {
     struct oche_world_totals totals; /* after small_world_run */
 };
 
-/* Names of registered things: "star", "dcqcn" or "none", "go_back_n". */
+/* Names of registered things: "star", "dcqcn" or "dctcp", "go_back_n". */
 void small_world_init(struct small_world *small, const char *topology, const char *cc,
                       const char *recovery);
 /* Sets a parameter of the topology, of congestion control or of recovery. */

@@ -46,12 +46,13 @@ static void observe(struct oche_tcp_congestion *c, const struct oche_tcp_acked *
 
 static void grow(struct oche_tcp_congestion *c, const struct oche_tcp_acked *acked)
 {
-    if (acked->flight_before + c->mss <= c->cwnd)
-        return; /* it was not the window that held the sender back */
     if (c->cwnd < c->ssthresh) {
-        c->cwnd += smaller(acked->bytes, 2 * c->mss);
+        if (2 * acked->flight_before >= c->cwnd)
+            c->cwnd += smaller(acked->bytes, 2 * c->mss);
         return;
     }
+    if (acked->flight_before + c->mss <= c->cwnd)
+        return; /* it was not the window that held the sender back */
     c->counted += acked->bytes;
     if (c->counted >= c->cwnd) {
         c->counted -= c->cwnd;

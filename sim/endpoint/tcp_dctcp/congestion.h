@@ -6,8 +6,8 @@
  *
  * Where the RFCs leave a choice: an ACK adds at most two segments in slow start (RFC 3465 with
  * L = 2, so that delayed ACKs do not slow it down); the window grows only if it was what held the
- * sender back; after a cut by marks it does not grow for a round trip (as Linux, which is then in
- * its state CWR).
+ * sender back, in slow start if half of it was in flight (as in Linux); after a cut by marks it
+ * does not grow for a round trip (as Linux, which is then in its state CWR).
  */
 #ifndef OCHE_SIM_ENDPOINT_TCP_DCTCP_CONGESTION_H
 #define OCHE_SIM_ENDPOINT_TCP_DCTCP_CONGESTION_H

@@ -408,7 +408,7 @@ void oche_tcp_ack(struct oche_tcp *tcp, struct oche_tcp_end *end, const struct o
     struct oche_tcp_sender *sender = &end->sender;
     uint64_t ack = oche_tcp_byte(packet->aeth, sender->una);
 
-    tcp->stats.acks_received++;
+    tcp->stats.acks_received += (packet->bth & OCHE_TCP_SYN) == 0;
     oche_trace_emit(oche_host_trace(tcp->host), now, OCHE_TRACE_ACK_ARRIVED, packet->dest_qpn,
                     packet->aeth, packet->bth);
     if (!(packet->bth & OCHE_TCP_SYN))
