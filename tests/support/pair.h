@@ -63,6 +63,8 @@ struct pair_side {
 struct pair_options {
     const struct oche_cc_scheme *cc; /* default: a scheme that does nothing */
     const void *cc_params;
+    const struct oche_cc_scheme *peer_cc; /* side 1's; default: as side 0 */
+    const void *peer_cc_params;
     const struct oche_recovery_scheme *recovery; /* go_back_n */
     const void *own_recovery_params;
     const struct oche_recovery_scheme *peer_recovery; /* side 1's; default: as side 0 */

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Dart on the wire between two NICs: the share travels only between peers that have both shown that
+ * they know it, in ACKs, NAKs and updates; anyone else sees plain RoCEv2, and Dart is DCQCN then.
+ * READ and unreliable queue pairs; what a hostile or broken peer sends.
+ */
+#include "tests/support/test.h"
+
+#include <string.h>
+
+#include "core/cc/dart.h"
+#include "core/qp/qp_internal.h"
+#include "core/wire/opcode.h"
+#include "tests/support/pair.h"
+
+#define LINE (100 * OCHE_GBPS)
+
+struct seen {
+    uint32_t shares[2];  /* by side: ACKs and NAKs with a share */
+    uint32_t updates[2]; /* SHARE */
+    uint32_t plain[2];   /* ACKs and NAKs without */
+    uint32_t bit[2];     /* packets with the bit */
+    uint32_t last[2];    /* what was said last */
+    bool mark;           /* marks a data packet of side 0 every now and then */
+};
+
+static void tap(struct pair *pair, int from, const struct oche_packet *packet)
+{
+    struct seen *seen = pair->context;
+
+    seen->bit[from] += (packet->bth_reserved & OCHE_BTH_EXTENSIONS) != 0;
+    seen->plain[from] += packet->opcode == OCHE_RC_ACK;
+    seen->shares[from] += packet->opcode == OCHE_RC_ACK_SHARE;
+    seen->updates[from] += packet->opcode == OCHE_SHARE;
+    if (oche_opcode_has(packet->opcode, OCHE_OP_HAS(SHARE)))
+        seen->last[from] = oche_share_get(packet).senders;
+    if (seen->mark && from == 0 && packet->psn % 16 == 1 && packet->payload_bytes > 0)
+        ((struct oche_packet *)(uintptr_t)packet)->ecn = OCHE_ECN_CE;
+}
+
+static const void *defaults(const char *name)
+{
+    static uint64_t params[4][128];
+    static unsigned used;
+    uint64_t *mine = params[used++ % 4];
+
+    oche_param_defaults(&oche_cc_find(name)->table, mine);
+    return mine;
+}
+
+/* A pair of NICs with a scheme each; packets are bytes on the link. */
+static struct pair *open_pair(struct pair_options options, const char *first, const char *second,
+                              struct seen *seen)
+{
+    options.cc = oche_cc_find(first);
+    options.cc_params = defaults(first);
+    options.peer_cc = oche_cc_find(second);
+    options.peer_cc_params = defaults(second);
+    options.bytes = true;
+    options.mtu = 1024;
+    struct pair *pair = pair_open(&options);
+    *seen = (struct seen){0};
+    pair->tap = tap;
+    pair->context = seen;
+    return pair;
+}
+
+static void post(struct pair *pair, int side, enum oche_work_opcode opcode, uint32_t length)
+{
+    struct oche_send_work work = pair_work(opcode, 1, 0, 0, length);
+
+    pair_post(pair, side, &work);
+}
+
+static struct oche_dart_view view(const struct pair *pair, int side)
+{
+    return oche_dart_look(pair->side[side].nic->cc_nic.state);
+}
+
+/* Nobody knows of the other at first: the first data shows it, and the first ACK has the share. */
+static void finds_out(void **state)
+{
+    struct seen seen;
+    struct pair *pair = open_pair((struct pair_options){0}, "dart", "dart", &seen);
+
+    (void)state;
+    post(pair, 0, OCHE_WORK_WRITE, 10 * 1024);
+    pair_run_quiet(pair);
+    assert_int_equal(seen.shares[1], 10);
+    assert_int_equal(seen.plain[1], 0);
+    assert_int_equal(seen.last[1], 1);
+    assert_int_equal(view(pair, 1).senders, 0);
+    assert_int_equal(oche_nic_stats(pair->side[0].nic)->acks_received, 10);
+    assert_int_equal(oche_nic_stats(pair->side[0].nic)->rejected_packets, 0);
+    pair_expect(pair, 0, 1, OCHE_STATUS_SUCCESS);
+    pair_close(pair);
+}
+
+/*
+ * A peer without Dart, on either side: not one packet that plain RoCEv2 does not know; marks come
+ * back as CNPs by DCQCN's rules, and no share limits anything.
+ */
+static void plain_peer(void **state)
+{
+    (void)state;
+    for (int with = 0; with < 2; with++) {
+        struct seen seen;
+        struct pair *pair =
+            open_pair((struct pair_options){.send_depth = 16}, with == 0 ? "dart" : "dcqcn",
+                      with == 0 ? "dcqcn" : "dart", &seen);
+        struct oche_qp *sender = pair->side[0].qp[0];
+
+        seen.mark = true;
+        for (unsigned i = 0; i < 16; i++)
+            post(pair, 0, OCHE_WORK_WRITE, 60 * 1024);
+        pair_run(pair, pair->now + 100 * OCHE_US);
+        if (with == 0) /* DCQCN's notification point answers each window with a mark */
+            assert_true(oche_qp_rate_bps(sender) <= LINE / 2);
+        pair_run_quiet(pair);
+        assert_int_equal(seen.shares[0] + seen.shares[1] + seen.updates[0] + seen.updates[1], 0);
+        assert_true(seen.plain[1] > 0);
+        assert_int_equal(seen.bit[1 - with], 0);
+        assert_true(seen.bit[with] > 0);
+        for (int side = 0; side < 2; side++)
+            assert_int_equal(oche_nic_stats(pair->side[side].nic)->rejected_packets, 0);
+        if (with == 0)
+            assert_true(oche_nic_stats(pair->side[0].nic)->cnps_received > 0);
+        pair_close(pair);
+    }
+}
+
+/*
+ * Two sides that show the bit for different reasons: selective repeat without Dart, and Dart with
+ * Go-Back-N. Each may send what the other has no use for; data is whole, with losses.
+ */
+static void different_extensions(void **state)
+{
+    const struct oche_recovery_scheme *selective = oche_recovery_find("selective_repeat");
+    const struct oche_recovery_scheme *go_back_n = oche_recovery_find("go_back_n");
+    uint64_t selective_params[32], go_back_n_params[32];
+
+    (void)state;
+    oche_param_defaults(&selective->table, selective_params);
+    oche_param_defaults(&go_back_n->table, go_back_n_params);
+    for (int sender = 0; sender < 2; sender++) {
+        for (uint64_t seed = 1; seed <= 30; seed++) {
+            struct seen seen;
+            struct pair *pair =
+                open_pair((struct pair_options){.recovery = selective,
+                                                .own_recovery_params = selective_params,
+                                                .peer_recovery = go_back_n,
+                                                .peer_recovery_params = go_back_n_params,
+                                                .extensions = seed & 1,
+                                                .seed = seed,
+                                                .drop = 30,
+                                                .late = 10,
+                                                .twice = 10,
+                                                .retry_count = UINT32_MAX},
+                          "dcqcn", "dart", &seen);
+            pair_fill(pair, sender, 0, 200 * 1024, (uint8_t)seed);
+            post(pair, sender, OCHE_WORK_WRITE, 200 * 1024);
+            post(pair, sender, OCHE_WORK_READ, 0);
+            pair_run_quiet(pair);
+            pair_expect(pair, sender, 1, OCHE_STATUS_SUCCESS);
+            pair_expect(pair, sender, 1, OCHE_STATUS_SUCCESS);
+            assert_memory_equal(pair->side[1 - sender].memory, pair->side[sender].memory,
+                                200 * 1024);
+            assert_int_equal(oche_nic_rejected(pair->side[0].nic, OCHE_REJECT_OPCODE), 0);
+            assert_int_equal(oche_nic_rejected(pair->side[1].nic, OCHE_REJECT_OPCODE), 0);
+            if (sender == 0)
+                assert_true(seen.shares[1] > 0);
+            pair_close(pair);
+        }
+    }
+}
+
+/* READ: who asks for data receives it, and says so by updates; nobody acknowledges the data. */
+static void read(void **state)
+{
+    struct seen seen;
+    struct pair *pair =
+        open_pair((struct pair_options){.initiator_depth = 4}, "dart", "dart", &seen);
+
+    (void)state;
+    post(pair, 0, OCHE_WORK_READ, 100 * 1024);
+    pair_run(pair, pair->now + 5 * OCHE_US);
+    assert_int_equal(view(pair, 0).senders, 1);
+    assert_int_equal(view(pair, 1).senders, 0);
+    assert_true(seen.updates[0] > 0); /* since the responder has shown that it knows */
+    assert_int_equal(seen.last[0], 1);
+    pair_run_quiet(pair);
+    assert_int_equal(view(pair, 0).senders, 0);
+    pair_expect(pair, 0, 1, OCHE_STATUS_SUCCESS);
+    pair_close(pair);
+}
+
+/* UC: no ACKs, but updates. The sender has shown the bit in its data. */
+static void unreliable(void **state)
+{
+    struct seen seen;
+    struct pair *pair =
+        open_pair((struct pair_options){.transport = OCHE_TRANSPORT_UC}, "dart", "dart", &seen);
+    struct oche_share share = {.senders = 4, .sequence = 99};
+    struct oche_packet update = pair_packet(pair, 1, OCHE_SHARE, 0, 0);
+
+    (void)state;
+    post(pair, 0, OCHE_WORK_WRITE, 200 * 1024);
+    pair_run(pair, pair->now + 5 * OCHE_US);
+    assert_int_equal(view(pair, 1).senders, 1);
+    assert_int_equal(seen.bit[0], oche_nic_stats(pair->side[0].nic)->data_packets_sent);
+    oche_share_put(&update, &share);
+    update.bth_reserved = OCHE_BTH_EXTENSIONS;
+    oche_nic_receive(pair->side[0].nic, &update, pair->now);
+    assert_true(oche_qp_rate_bps(pair->side[0].qp[0]) == LINE / 4);
+    pair_run_quiet(pair);
+    assert_int_equal(view(pair, 1).senders, 0);
+    pair_close(pair);
+}
+
+/* Shares from who has not shown the bit, of nobody, and of zero senders: nothing comes of them. */
+static void nonsense(void **state)
+{
+    static const uint8_t opcodes[] = {OCHE_SHARE, OCHE_RC_ACK_SHARE};
+    struct oche_share share = {.senders = 1000};
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct seen seen;
+        struct pair *pair = open_pair((struct pair_options){0}, "dart", "dart", &seen);
+        struct oche_packet packet = pair_packet(pair, 1, opcodes[i], 0, 0);
+        const struct oche_nic_stats *stats = oche_nic_stats(pair->side[0].nic);
+
+        post(pair, 0, OCHE_WORK_WRITE, 60 * 1024);
+        pair_run(pair, pair->now + OCHE_US / 2);
+        packet.aeth = oche_aeth(OCHE_SYNDROME_ACK, 0);
+        packet.bth_reserved = 0;
+        oche_share_put(&packet, &share);
+        oche_nic_receive(pair->side[0].nic, &packet, pair->now);
+        assert_int_equal(stats->rejected_packets, 1);
+        packet.bth_reserved = OCHE_BTH_EXTENSIONS;
+        packet.src = 7;
+        oche_nic_receive(pair->side[0].nic, &packet, pair->now);
+        assert_int_equal(stats->rejected_packets, 2);
+        packet.src = 101;
+        packet.ext = 0; /* no header */
+        oche_nic_receive(pair->side[0].nic, &packet, pair->now);
+        share.senders = 0;
+        oche_share_put(&packet, &share);
+        oche_nic_receive(pair->side[0].nic, &packet, pair->now);
+        assert_true(oche_qp_rate_bps(pair->side[0].qp[0]) == LINE);
+        share.senders = 1000;
+        oche_share_put(&packet, &share);
+        oche_nic_receive(pair->side[0].nic, &packet, pair->now);
+        assert_true(oche_qp_rate_bps(pair->side[0].qp[0]) == LINE / 1000);
+        pair_close(pair);
+    }
+}
+
+/* A peer that dies in the midst of a message counts until the timeout, and not for longer. */
+static void a_dead_peer(void **state)
+{
+    struct seen seen;
+    struct pair *pair = open_pair((struct pair_options){0}, "dart", "dart", &seen);
+
+    (void)state;
+    post(pair, 0, OCHE_WORK_WRITE, 200 * 1024);
+    pair_run(pair, pair->now + 3 * OCHE_US);
+    oche_qp_fail(pair->side[0].qp[0], pair->now);
+    oche_time last = pair->now + 2 * OCHE_US;
+    pair_run(pair, pair->now + OCHE_SEC);
+    assert_int_equal(view(pair, 1).senders, 1);
+    pair_run(pair, last + 2 * OCHE_SEC);
+    assert_int_equal(view(pair, 1).senders, 0);
+    assert_int_equal(view(pair, 1).timeouts, 1);
+    pair_close(pair);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(finds_out),
+        cmocka_unit_test(plain_peer),
+        cmocka_unit_test(different_extensions),
+        cmocka_unit_test(read),
+        cmocka_unit_test(unreliable),
+        cmocka_unit_test(nonsense),
+        cmocka_unit_test(a_dead_peer),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
