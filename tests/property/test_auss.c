@@ -1,0 +1,588 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Property: the set of senders that a Dart NIC counts is the one that its trace tells of. A few
+ * NICs send SENDs and WRITEs to each other and READ from each other, on reliable and unreliable
+ * queue pairs, with each way of recovery. Without faults, and over links that lose, double and
+ * reorder, with hosts that crash, queue pairs that fail, and connections that are reset in the
+ * midst of messages: the oracle below knows nothing but trace records, and at every instant agrees;
+ * nobody counts longer than the soft timeout after its last packet; and in the end nobody counts.
+ *
+ * SEEDS=n runs n seeds; SEED=s this one alone.
+ */
+#include "tests/support/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/cc/dart.h"
+#include "core/qp/qp_internal.h"
+#include "core/wire/opcode.h"
+
+#define HOSTS       7
+#define CONNECTIONS 24
+#define FLIGHT      4096
+#define FIRST_QPN   16
+#define KEY         7
+#define LINE        (25 * OCHE_GBPS)
+#define SOFT        (300 * OCHE_US)
+#define BUSY        (500 * OCHE_US) /* for so long work is posted, and things break */
+#define MOST_DELAY  (12 * OCHE_US)
+
+/* What the trace has told of one end of a connection. */
+struct told {
+    bool open;      /* a SEND or WRITE is arriving */
+    uint32_t reads; /* that we issued, and that have not completed */
+    oche_time last; /* its last packet, or its beginning */
+    bool silent;    /* for the soft timeout */
+    bool response;  /* the packet that came last is READ data */
+    uint32_t uc_expected;
+    bool uc_begun;
+};
+
+struct flight {
+    struct oche_packet packet;
+    oche_time arrives;
+    uint64_t order;
+    uint32_t to, next;
+};
+
+struct host {
+    struct run *run;
+    struct oche_nic *nic;
+    void *nic_memory;
+    struct oche_cq *cq;
+    void *cq_memory;
+    struct oche_trace trace;
+    struct oche_trace_record ring[16];
+    struct told told[CONNECTIONS];
+    oche_time busy_until, last_sent[HOSTS]; /* data, by receiver */
+    bool dead;
+};
+
+struct connection {
+    uint32_t host[2];
+    uint8_t transport;
+    struct oche_qp *qp[2];
+    void *memory[2];
+    uint64_t posted[2]; /* receives */
+};
+
+struct run {
+    uint64_t seed;
+    struct oche_random random;
+    oche_time now;
+    bool faults;
+    uint32_t host_count, connection_count;
+    struct host host[HOSTS];
+    struct connection connection[CONNECTIONS];
+    struct flight flight[FLIGHT];
+    uint32_t first, free; /* index + 1; 0: none */
+    uint64_t order, checks, messages, timeouts, most;
+    const struct oche_recovery_scheme *recovery;
+    uint64_t recovery_params[32], cc_params[128];
+};
+
+static uint32_t below(struct run *run, uint32_t n)
+{
+    return (uint32_t)oche_random_below(&run->random, n);
+}
+
+/* ---- the oracle ---- */
+
+static void begins(struct host *host, struct told *told, oche_time now)
+{
+    told->last = now;
+    told->silent = false;
+    host->run->messages++;
+}
+
+/* UC, from the packet alone: the rest of a message that lacks one is void. */
+static void uc_arrived(struct host *host, struct told *told, const struct oche_trace_record *record)
+{
+    const uint32_t flags = oche_opcode((uint8_t)(record->b >> 32))->flags;
+    uint32_t psn = (uint32_t)record->a;
+    bool next = told->uc_begun && psn == told->uc_expected;
+
+    if (flags & OCHE_OP_FIRST) {
+        told->open = true;
+        begins(host, told, record->time);
+    } else if (!next || !told->open) {
+        told->open = false;
+        return;
+    }
+    told->uc_begun = true;
+    told->uc_expected = oche_psn_add(psn, 1);
+    if (flags & OCHE_OP_LAST)
+        told->open = false;
+}
+
+static void sink(void *context, uint32_t node, const struct oche_trace_record *record)
+{
+    struct run *run = context;
+    struct host *host = &run->host[node];
+    uint32_t number = record->qpn - FIRST_QPN;
+    struct told *told = &host->told[number];
+
+    if (record->qpn < FIRST_QPN || number >= CONNECTIONS)
+        return;
+    bool uc = run->connection[number].transport == OCHE_TRANSPORT_UC;
+    switch ((enum oche_trace_kind)record->kind) {
+    case OCHE_TRACE_DATA_ARRIVED:
+        told->last = record->time;
+        told->silent = false;
+        told->response = oche_opcode_has((uint8_t)(record->b >> 32), OCHE_OP_RESPONSE);
+        if (uc)
+            uc_arrived(host, told, record);
+        break;
+    case OCHE_TRACE_DELIVERED: /* in order; of a READ it changes nothing */
+        if (uc || told->open || told->response)
+            break;
+        told->open = true;
+        begins(host, told, record->time);
+        break;
+    case OCHE_TRACE_MESSAGE_DELIVERED:
+        if (!uc && !told->response)
+            told->open = false;
+        break;
+    case OCHE_TRACE_DATA_SENT:
+        if ((uint8_t)(record->b >> 32) == OCHE_RC_READ_REQUEST && !(record->b >> 40 & 1)) {
+            told->reads++;
+            begins(host, told, record->time);
+        }
+        break;
+    case OCHE_TRACE_COMPLETED:
+        if (record->a == OCHE_WORK_READ && told->reads > 0)
+            told->reads--;
+        break;
+    case OCHE_TRACE_REJECTED: /* UC: what is refused makes the rest of its message void */
+        if (uc)
+            told->open = false;
+        break;
+    case OCHE_TRACE_STATE:
+        if (record->b == OCHE_QP_ERR)
+            *told = (struct told){0};
+        break;
+    default:
+        break;
+    }
+}
+
+/* Which hosts should count at `host`, as bits. */
+static uint32_t oracle(struct run *run, struct host *host)
+{
+    uint32_t self = (uint32_t)(host - run->host), set = 0;
+
+    for (uint32_t i = 0; i < run->connection_count; i++) {
+        const struct connection *c = &run->connection[i];
+        struct told *told = &host->told[i];
+        if (c->host[0] != self && c->host[1] != self)
+            continue;
+        if (!told->open && told->reads == 0)
+            continue;
+        told->silent |= run->now - told->last >= SOFT;
+        if (!told->silent)
+            set |= 1u << c->host[c->host[0] == self];
+    }
+    return set;
+}
+
+static void check(struct run *run)
+{
+    for (uint32_t i = 0; i < run->host_count; i++) {
+        struct host *host = &run->host[i];
+        if (host->dead)
+            continue;
+        uint32_t set = oracle(run, host);
+        struct oche_dart_view view = oche_dart_look(host->nic->cc_nic.state);
+        if (view.senders != (uint32_t)__builtin_popcount(set))
+            fail_msg("seed %lu: at %lu ps host %u counts %u senders; its trace says 0x%x",
+                     (unsigned long)run->seed, (unsigned long)run->now, i, view.senders, set);
+        for (uint32_t from = 0; from < run->host_count; from++) {
+            oche_time until = run->host[from].last_sent[i] + MOST_DELAY + SOFT;
+            if ((set >> from & 1) && run->now > until)
+                fail_msg("seed %lu: host %u counts %u, which has been silent for long",
+                         (unsigned long)run->seed, i, from);
+        }
+        run->most = view.senders > run->most ? view.senders : run->most;
+        run->checks++;
+    }
+}
+
+/* ---- links ---- */
+
+static void put(struct run *run, const struct oche_packet *packet, oche_time arrives)
+{
+    uint32_t index = run->free, *at = &run->first;
+
+    if (index == 0)
+        return; /* the link is full: lost */
+    struct flight *flight = &run->flight[index - 1];
+    run->free = flight->next;
+    flight->packet = *packet;
+    flight->packet.payload = NULL;
+    flight->to = packet->dst;
+    flight->arrives = arrives;
+    flight->order = run->order++;
+    while (*at != 0 && run->flight[*at - 1].arrives <= arrives)
+        at = &run->flight[*at - 1].next;
+    flight->next = *at;
+    *at = index;
+}
+
+static void send(struct run *run, uint32_t from, struct oche_packet *packet)
+{
+    oche_time on_line = oche_time_of_bytes(packet->frame_bytes + OCHE_GAP_BYTES, LINE);
+    oche_time arrives = run->now + on_line + OCHE_US;
+    const uint32_t luck = run->faults ? below(run, 1000) : 1000;
+
+    run->host[from].busy_until = run->now + on_line;
+    if (packet->payload_bytes > 0 || packet->opcode == OCHE_RC_READ_REQUEST)
+        run->host[from].last_sent[packet->dst] = run->now;
+    if (packet->opcode == OCHE_RC_READ_REQUEST) /* counts from the issue on, at the requester */
+        run->host[packet->dst].last_sent[from] = run->now;
+    if (luck < 30)
+        return;
+    if (luck < 60)
+        put(run, packet, arrives);
+    if (luck < 90)
+        arrives += below(run, 8) * OCHE_US;
+    put(run, packet, arrives);
+}
+
+/* ---- hosts ---- */
+
+static void open_host(struct run *run, uint32_t index)
+{
+    static const struct oche_nic_port port = {0};
+    struct host *host = &run->host[index];
+    struct oche_nic_config config = {.address = index,
+                                     .line_rate_bps = LINE,
+                                     .gap_bytes = OCHE_GAP_BYTES,
+                                     .control_class = 1,
+                                     .max_qps = CONNECTIONS,
+                                     .max_regions = 1,
+                                     .ecn_threshold_bytes = OCHE_NEVER,
+                                     .seed = run->seed,
+                                     .cc = oche_cc_find("dart"),
+                                     .cc_params = run->cc_params,
+                                     .recovery = run->recovery,
+                                     .recovery_params = run->recovery_params,
+                                     .port = &port,
+                                     .trace = &host->trace};
+    struct oche_region all = {.length = UINT64_C(1) << 40,
+                              .key = KEY,
+                              .access = OCHE_ACCESS_LOCAL_WRITE | OCHE_ACCESS_REMOTE_WRITE |
+                                        OCHE_ACCESS_REMOTE_READ,
+                              .pd = 1};
+
+    host->run = run;
+    oche_trace_init(&host->trace, index, host->ring, 16);
+    host->trace.sink = sink;
+    host->trace.sink_context = run;
+    host->nic_memory = aligned_alloc(OCHE_CACHE_LINE, oche_nic_bytes(&config));
+    host->nic = oche_nic_create(host->nic_memory, &config);
+    host->cq_memory = aligned_alloc(OCHE_CACHE_LINE, (oche_cq_bytes(4096) + 63) / 64 * 64);
+    host->cq = oche_cq_create(host->cq_memory, 4096);
+    assert_true(oche_nic_add_region(host->nic, &all));
+}
+
+static void connect(struct run *run, struct connection *c)
+{
+    uint32_t number = (uint32_t)(c - run->connection);
+    uint32_t psn[2] = {below(run, 1 << 24), below(run, 1 << 24)};
+
+    for (unsigned k = 0; k < 2; k++) {
+        struct oche_qp_connection to = {.remote_address = c->host[1 - k],
+                                        .remote_qpn = FIRST_QPN + number,
+                                        .send_psn = psn[k],
+                                        .recv_psn = psn[1 - k],
+                                        .ack_every_packets = 4,
+                                        .ack_timeout = 60 * OCHE_US,
+                                        .retry_count = 7,
+                                        .rnr_retry = 7,
+                                        .min_rnr_timer = 1,
+                                        .extensions = number % 2 == 0};
+        c->posted[k] = 0;
+        run->host[c->host[k]].told[number] = (struct told){0};
+        assert_true(oche_qp_init(c->qp[k], run->now) &&
+                    oche_qp_ready_to_receive(c->qp[k], &to, run->now) &&
+                    oche_qp_ready_to_send(c->qp[k], run->now));
+    }
+}
+
+static void open_connection(struct run *run, struct connection *c)
+{
+    uint32_t number = (uint32_t)(c - run->connection);
+
+    c->host[0] = below(run, run->host_count);
+    c->host[1] = (c->host[0] + 1 + below(run, run->host_count - 1)) % run->host_count;
+    c->transport = below(run, 4) == 0 ? OCHE_TRANSPORT_UC : OCHE_TRANSPORT_RC;
+    for (unsigned k = 0; k < 2; k++) {
+        struct host *host = &run->host[c->host[k]];
+        struct oche_qp_config config = {.qpn = FIRST_QPN + number,
+                                        .transport = c->transport,
+                                        .pkey = 0xffff,
+                                        .pd = 1,
+                                        .mtu_bytes = 256,
+                                        .send_depth = 8,
+                                        .recv_depth = 16,
+                                        .responder_resources = 4,
+                                        .initiator_depth = 4,
+                                        .access =
+                                            OCHE_ACCESS_REMOTE_WRITE | OCHE_ACCESS_REMOTE_READ,
+                                        .send_cq = host->cq,
+                                        .recv_cq = host->cq};
+        c->memory[k] = aligned_alloc(OCHE_CACHE_LINE, oche_qp_bytes(host->nic, &config));
+        c->qp[k] = oche_qp_create(host->nic, c->memory[k], &config);
+        assert_non_null(c->qp[k]);
+    }
+    connect(run, c);
+}
+
+static bool well(const struct oche_qp *qp)
+{
+    return oche_qp_state(qp) == OCHE_QP_RTS;
+}
+
+/* The kind of work is its number: the oracle tells READs by it. */
+static void post(struct run *run)
+{
+    static const uint8_t kinds[] = {OCHE_WORK_SEND,      OCHE_WORK_WRITE,    OCHE_WORK_WRITE,
+                                    OCHE_WORK_WRITE_IMM, OCHE_WORK_SEND_IMM, OCHE_WORK_READ};
+    struct connection *c = &run->connection[below(run, run->connection_count)];
+    unsigned k = below(run, 2);
+    uint8_t kind = kinds[below(run, c->transport == OCHE_TRANSPORT_UC ? 5 : 6)];
+    struct oche_send_work work = {.wr_id = kind,
+                                  .opcode = kind,
+                                  .flags = OCHE_WORK_SIGNALED,
+                                  .sge_count = 1,
+                                  .rkey = KEY,
+                                  .sge[0] = {.length = 1 + below(run, 8000), .lkey = KEY}};
+
+    if (!well(c->qp[k]) || run->host[c->host[k]].dead)
+        return;
+    oche_qp_post_send(c->qp[k], &work);
+}
+
+static void post_receives(struct run *run)
+{
+    for (uint32_t i = 0; i < run->connection_count; i++) {
+        struct connection *c = &run->connection[i];
+        for (unsigned k = 0; k < 2; k++) {
+            struct oche_recv_work work = {.wr_id = OCHE_WORK_OPCODES,
+                                          .sge_count = 1,
+                                          .sge[0] = {.length = 8192, .lkey = KEY}};
+            while (well(c->qp[k]) && oche_qp_post_recv(c->qp[k], &work) == 0)
+                c->posted[k]++;
+        }
+    }
+}
+
+/* Something breaks. */
+static void break_something(struct run *run)
+{
+    struct connection *c = &run->connection[below(run, run->connection_count)];
+    unsigned k = below(run, 2);
+
+    switch (below(run, 6)) {
+    case 0:
+        if (run->host_count - 1 > below(run, 20)) /* rare */
+            run->host[below(run, run->host_count)].dead = true;
+        break;
+    case 1:
+        if (!run->host[c->host[k]].dead)
+            oche_qp_fail(c->qp[k], run->now);
+        break;
+    default: /* both ends begin anew, in the midst of whatever it is */
+        if (run->host[c->host[0]].dead || run->host[c->host[1]].dead)
+            break;
+        oche_qp_reset(c->qp[0]);
+        oche_qp_reset(c->qp[1]);
+        connect(run, c);
+        break;
+    }
+}
+
+/* ---- a run ---- */
+
+static oche_time host_next(struct host *host)
+{
+    if (host->dead)
+        return OCHE_NEVER;
+    oche_time next = oche_nic_next(host->nic, UINT8_MAX);
+    if (next < host->busy_until)
+        next = host->busy_until;
+    return oche_time_min(next, oche_nic_next_timer(host->nic));
+}
+
+static void serve(struct run *run, uint32_t index)
+{
+    struct host *host = &run->host[index];
+    struct oche_packet packet, *out = &packet;
+    struct oche_completion done[16];
+
+    if (host->dead)
+        return;
+    if (oche_nic_next_timer(host->nic) <= run->now)
+        oche_nic_expire(host->nic, run->now);
+    packet.payload = NULL;
+    if (host->busy_until <= run->now &&
+        oche_nic_transmit(host->nic, run->now, run->now, UINT8_MAX, &out, 1) == 1)
+        send(run, index, &packet);
+    while (oche_cq_poll(host->cq, done, 16) > 0)
+        ;
+}
+
+static void arrivals(struct run *run)
+{
+    while (run->first != 0 && run->flight[run->first - 1].arrives <= run->now) {
+        uint32_t index = run->first;
+        struct flight *flight = &run->flight[index - 1];
+        run->first = flight->next;
+        struct oche_packet packet = flight->packet;
+        flight->next = run->free;
+        run->free = index;
+        if (!run->host[packet.dst].dead)
+            oche_nic_receive(run->host[packet.dst].nic, &packet, run->now);
+        for (uint32_t i = 0; i < run->host_count; i++)
+            serve(run, i);
+        check(run);
+    }
+}
+
+static oche_time next_event(struct run *run)
+{
+    oche_time next = run->first == 0 ? OCHE_NEVER : run->flight[run->first - 1].arrives;
+
+    for (uint32_t i = 0; i < run->host_count; i++)
+        next = oche_time_min(next, host_next(&run->host[i]));
+    return next > run->now ? next : run->now;
+}
+
+static void open_run(struct run *run, uint64_t seed, bool faults)
+{
+    static const char *const recoveries[] = {"go_back_n", "go_back_0", "improved_go_back_n",
+                                             "selective_repeat"};
+    const struct oche_cc_scheme *cc = oche_cc_find("dart");
+
+    memset(run, 0, sizeof(*run));
+    run->seed = seed;
+    run->faults = faults;
+    run->random = oche_random_stream(seed, "auss", faults);
+    run->recovery = oche_recovery_find(recoveries[seed % 4]);
+    oche_param_defaults(&run->recovery->table, run->recovery_params);
+    oche_param_defaults(&cc->table, run->cc_params);
+    oche_param_set(oche_param_find(&cc->table, "soft_timeout"), run->cc_params,
+                   (union oche_value){.u = SOFT});
+    for (uint32_t i = FLIGHT; i > 0; i--) {
+        run->flight[i - 1].next = run->free;
+        run->free = i;
+    }
+    run->host_count = 2 + below(run, HOSTS - 1);
+    run->connection_count = 1 + below(run, CONNECTIONS);
+    for (uint32_t i = 0; i < run->host_count; i++)
+        open_host(run, i);
+    for (uint32_t i = 0; i < run->connection_count; i++)
+        open_connection(run, &run->connection[i]);
+}
+
+static void close_run(struct run *run)
+{
+    for (uint32_t i = 0; i < run->connection_count; i++)
+        for (unsigned k = 0; k < 2; k++) {
+            oche_qp_destroy(run->connection[i].qp[k]);
+            free(run->connection[i].memory[k]);
+        }
+    for (uint32_t i = 0; i < run->host_count; i++) {
+        assert_int_equal(oche_dart_look(run->host[i].nic->cc_nic.state).senders, 0);
+        free(run->host[i].nic_memory);
+        free(run->host[i].cq_memory);
+    }
+}
+
+static void run_seed(struct run *run, uint64_t seed, bool faults)
+{
+    oche_time next_post = 0, next_break = faults ? 50 * OCHE_US : OCHE_NEVER;
+
+    open_run(run, seed, faults);
+    for (;;) {
+        oche_time next = next_event(run);
+        next = oche_time_min(next, oche_time_min(next_post, next_break));
+        if (next == OCHE_NEVER)
+            break;
+        run->now = next > run->now ? next : run->now;
+        if (next_break <= run->now) {
+            break_something(run);
+            next_break = run->now < BUSY ? run->now + below(run, 200) * OCHE_US : OCHE_NEVER;
+        }
+        if (next_post <= run->now) {
+            post_receives(run);
+            post(run);
+            next_post = run->now < BUSY ? run->now + below(run, 3000) * OCHE_NS : OCHE_NEVER;
+        }
+        for (uint32_t i = 0; i < run->host_count; i++)
+            serve(run, i);
+        arrivals(run);
+        if (next_event(run) > run->now)
+            check(run);
+    }
+    for (uint32_t i = 0; i < run->host_count; i++) {
+        struct oche_dart_view view = oche_dart_look(run->host[i].nic->cc_nic.state);
+        run->timeouts += view.timeouts;
+        if (!run->host[i].dead)
+            assert_int_equal(view.senders, 0);
+        if (!faults)
+            assert_int_equal(view.timeouts, 0);
+    }
+    close_run(run);
+}
+
+static uint64_t number(const char *name, uint64_t preset)
+{
+    const char *text = getenv(name);
+
+    return text == NULL ? preset : strtoull(text, NULL, 10);
+}
+
+static void seeds(bool faults)
+{
+    struct run *run = malloc(sizeof(*run));
+    uint64_t one = number("SEED", 0), count = number("SEEDS", 1000);
+    uint64_t checks = 0, messages = 0, timeouts = 0, most = 0;
+
+    assert_non_null(run);
+    for (uint64_t seed = one > 0 ? one : 1; seed <= (one > 0 ? one : count); seed++) {
+        run_seed(run, seed, faults);
+        checks += run->checks;
+        messages += run->messages;
+        timeouts += run->timeouts;
+        most = run->most > most ? run->most : most;
+    }
+    print_message("%lu comparisons, %lu messages, %lu timeouts, up to %lu senders\n",
+                  (unsigned long)checks, (unsigned long)messages, (unsigned long)timeouts,
+                  (unsigned long)most);
+    assert_true(one > 0 || (most >= 4 && (!faults || timeouts > 0)));
+    free(run);
+}
+
+static void without_faults(void **state)
+{
+    (void)state;
+    seeds(false);
+}
+
+static void with_faults(void **state)
+{
+    (void)state;
+    seeds(true);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_faults),
+        cmocka_unit_test(with_faults),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
