@@ -148,10 +148,10 @@ struct oche_qp {
     uint32_t cursor_length;
     uint32_t since_ack_request; /* packets */
     uint8_t cursor_opcode;      /* enum oche_work_opcode */
-    uint8_t cursor_flags;       /* enum oche_work_flags */
     uint8_t data_ecn;           /* enum oche_ecn of what we send */
-    uint8_t head_opcode;        /* enum oche_work_opcode of the oldest work request */
-    uint32_t ready_bytes;       /* counted in the NIC's backlog */
+    uint16_t ready_bytes;       /* a frame's: counted in the NIC's backlog */
+    uint32_t asked : 24;        /* PSN after the last packet of this pass that asks for an ACK */
+    uint32_t head_opcode : 8;   /* enum oche_work_opcode of the oldest work request */
 
     /* Line 2: pacing, and what an arriving ACK needs. */
     oche_time pace_base CACHE_ALIGNED; /* when the last packet left, by its pacing */
@@ -180,7 +180,6 @@ struct oche_qp {
 
     /* Congestion control. */
     struct oche_cc_flow flow CACHE_ALIGNED;
-    uint32_t asked; /* PSN after the last packet of this pass that asks for an ACK */
 
     /* What sending needs besides, and does not change with every packet. */
     struct send_entry *send_ring CACHE_ALIGNED;

@@ -160,7 +160,6 @@ static void load_cursor(struct oche_qp *qp)
     qp->cursor_offset = 0;
     qp->cursor_length = entry->length;
     qp->cursor_opcode = entry->opcode;
-    qp->cursor_flags = entry->flags;
 }
 
 void requester_load_head(struct oche_qp *qp)
@@ -228,7 +227,7 @@ static void move_cursor(struct oche_qp *qp)
     }
     qp->flight_bytes = bytes_in_flight(qp);
     if (oche_psn_diff(qp->asked, next) > 0)
-        qp->asked = next; /* what asked has to leave again */
+        qp->asked = next & OCHE_PSN_MASK; /* what asked has to leave again */
     if ((qp->flags & QP_EXTENDED) && next != qp->tx.high)
         qp->since_ack_request = qp->ack_every; /* a single hole: nothing follows that would ask */
 }
@@ -304,7 +303,7 @@ static bool start(struct oche_qp *qp, oche_time now)
 /* An ACK is due from `psn` on: the timer runs. */
 static inline void expect_ack(struct oche_qp *qp, uint32_t psn, oche_time now)
 {
-    qp->asked = oche_psn_add(psn, 1);
+    qp->asked = oche_psn_add(psn, 1) & OCHE_PSN_MASK;
     if (oche_psn_diff(psn, qp->last_ack_request) > 0)
         qp->last_ack_request = psn;
     if (qp->ack_deadline != OCHE_NEVER || qp->ack_timeout == OCHE_NEVER)

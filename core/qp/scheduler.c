@@ -30,8 +30,8 @@ static void ready_add(struct oche_nic *nic, struct oche_qp *qp)
         list->head = qp;
     list->tail = qp;
     nic->ready_classes |= (uint8_t)(1 << qp->traffic_class);
-    qp->ready_bytes =
-        response_data_waits(qp) ? response_next_frame_bytes(qp) : requester_next_frame_bytes(qp);
+    qp->ready_bytes = (uint16_t)(response_data_waits(qp) ? response_next_frame_bytes(qp)
+                                                         : requester_next_frame_bytes(qp));
     nic->backlog_bytes += qp->ready_bytes;
 }
 
