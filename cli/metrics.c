@@ -271,7 +271,10 @@ static void timeouts(struct oche_table *table, const struct oche_outcome *o, uns
 static void timeouts_by_cause(struct oche_table *table, const struct oche_outcome *o,
                               unsigned which)
 {
-    count_cell(table, o->totals.timeout_causes[which]);
+    if (o->totals.timeout_causes_known)
+        count_cell(table, o->totals.timeout_causes[which]);
+    else
+        oche_table_cell(table, NONE);
 }
 
 static void naks(struct oche_table *table, const struct oche_outcome *o, unsigned which)

@@ -78,6 +78,8 @@ void oche_world_totals(const struct oche_world *world, struct oche_world_totals 
     }
     for (uint32_t i = 0; i < network->port_count; i++)
         totals->lost_packets += network->extras[i].lost_packets - world->lost_before[i];
+    totals->timeout_causes_known =
+        world->config->endpoint == NULL || world->config->endpoint->losses != NULL;
     memcpy(totals->timeout_causes, world->timeout_causes, sizeof(totals->timeout_causes));
     add_hosts(world, totals);
     add_switches(world, totals);

@@ -48,8 +48,9 @@ struct oche_world_totals {
     uint64_t marks[OCHE_PLACES];                   /* CE set, by place */
     uint64_t departures[OCHE_PLACES];              /* packets that left, by place */
     uint64_t drops[OCHE_DROP_CAUSES];
-    uint64_t timeout_causes[OCHE_TIMEOUT_CAUSES]; /* of nic.timeouts */
-    uint64_t lost_packets;                        /* on links, as the scenario says */
+    uint64_t timeout_causes[OCHE_TIMEOUT_CAUSES]; /* of nic.timeouts, */
+    bool timeout_causes_known; /* where the endpoint tells what it knows of losses */
+    uint64_t lost_packets;     /* on links, as the scenario says */
     uint64_t pauses_sent, pauses_received_by_hosts;
     oche_time pause_time;      /* sum over ports and classes that were held */
     uint64_t rejected_packets; /* by NICs, for what is wrong with them */

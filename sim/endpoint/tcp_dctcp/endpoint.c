@@ -207,11 +207,20 @@ static void frames(const struct oche_host_params *hosts, const void *values, uin
         out->first_bytes = out->last_bytes;
 }
 
+static void switches_of_tcp(const void *values, struct oche_switch_params *switches)
+{
+    const struct oche_tcp_params *params = values;
+
+    if (params->port_buffer != 0)
+        switches->port_buffer_bytes = params->port_buffer;
+}
+
 /* DCTCP's marking is a step at K. */
 static void switches_of_dctcp(const void *values, struct oche_switch_params *switches)
 {
     const struct oche_tcp_params *params = values;
 
+    switches_of_tcp(values, switches);
     if (params->k_bytes == 0)
         return;
     switches->kmin_bytes = switches->kmax_bytes = params->k_bytes;
@@ -270,6 +279,7 @@ const struct oche_endpoint oche_endpoint_tcp = {
     .name = "tcp",
     .paper = "TCP New Reno over an operating system: RFC 5681, 6298, 6582",
     .table = &oche_tcp_table,
+    .switches = switches_of_tcp,
     .create = create_tcp,
     TCP_ENDPOINT,
 };

@@ -114,6 +114,14 @@ static const struct oche_param params[] = {
      .preset.u = 0,
      .where = "our choice",
      .help = "a connection begins with SYN and SYN-ACK; false: it is open from before"},
+    {.name = "port_buffer",
+     .unit = OCHE_UNIT_BYTES,
+     .offset = FIELD(port_buffer),
+     .preset.u = 0,
+     .minimum.u = 0,
+     .maximum.u = UINT64_C(0x7fffffff),
+     .where = "Dart sec VI",
+     .help = "switches drop what comes to more than this at a port; 0: by switch.port_buffer"},
     {.name = "g",
      .unit = OCHE_UNIT_REAL,
      .offset = FIELD(g),
@@ -154,6 +162,8 @@ const char *oche_tcp_check(const void *values)
 
     if (p->receive_window < p->mss_bytes)
         return "receive_window: has no room for a segment; make it mss or more";
+    if (p->lossless && p->port_buffer != 0)
+        return "port_buffer: nothing is dropped with lossless: true; make that false, or this 0";
     if (p->rto_max < p->rto_min)
         return "rto_max: is below rto_min; make it as long or longer";
     if (p->rto_max < p->rto_initial)

@@ -18,9 +18,10 @@ struct oche_tcp_params {
     uint64_t retries;   /* timeouts without progress before the connection fails */
     uint64_t ack_every; /* segments in order */
     oche_time ack_delay;
-    bool ack_priority; /* ACKs in the control class */
-    bool lossless;     /* PFC, where there is any, applies */
-    bool handshake;    /* SYN, SYN-ACK before the first byte */
+    bool ack_priority;    /* ACKs in the control class */
+    bool lossless;        /* PFC, where there is any, applies */
+    bool handshake;       /* SYN, SYN-ACK before the first byte */
+    uint64_t port_buffer; /* bytes of a switch port's queues; 0: as the switch section says */
     /* DCTCP only: */
     double g;
     double initial_alpha;

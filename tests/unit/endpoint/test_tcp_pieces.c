@@ -183,6 +183,12 @@ static void test_check(void **state)
     params.receive_window = params.mss_bytes - 1;
     assert_non_null(oche_tcp_check(&params));
     params.receive_window++;
+    params.lossless = true;
+    assert_null(oche_tcp_check(&params));
+    params.port_buffer = 1;
+    assert_non_null(oche_tcp_check(&params));
+    params.lossless = false;
+    assert_null(oche_tcp_check(&params));
     params.rto_max = params.rto_min - 1;
     assert_non_null(oche_tcp_check(&params));
     params.rto_max = params.rto_min;
