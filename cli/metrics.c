@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fabric/iofd.h"
 #include "results/figures.h"
 #include "sim/measure/percentile.h"
 
@@ -467,6 +468,66 @@ static void pause_rows(struct oche_table *table, const struct oche_outcome *outc
             count);
 }
 
+/* ---- deflection ---- */
+
+/* A counter of the mechanism iofd; `which` is its number. */
+static void deflection_counter(struct oche_table *table, const struct oche_outcome *o,
+                               unsigned which)
+{
+    unsigned m = 0;
+
+    while (oche_switch_mechanisms[m] != &oche_iofd)
+        m++;
+    if (o->ways.known)
+        count_cell(table, o->totals.mechanisms[m][which]);
+    else
+        oche_table_cell(table, NONE);
+}
+
+static void deflected_flows(struct oche_table *table, const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    if (!o->ways.known)
+        oche_table_cell(table, NONE);
+    else
+        oche_table_cell(table, "%s of %s", oche_figure_count(o->ways.deflected.flows).text,
+                        oche_figure_count(o->ways.short_ones.flows).text);
+}
+
+/* How much longer ways were than the shortest: of short messages (0), of all packets (1). */
+static void longer_ways(struct oche_table *table, const struct oche_outcome *o, unsigned which)
+{
+    const struct oche_way_sum *sum = which == 0 ? &o->ways.short_ones : &o->ways.all;
+
+    if (sum->shortest == 0)
+        oche_table_cell(table, NONE);
+    else
+        oche_table_cell(
+            table, "%s",
+            oche_figure_share((double)(sum->links - sum->shortest) / (double)sum->shortest).text);
+}
+
+static const struct row deflection_rows[] = {
+    {"deflected flows, of short messages", 0, deflected_flows},
+    {"deflections", OCHE_IOFD_DEFLECTIONS, deflection_counter},
+    {"  refused: no token", OCHE_IOFD_NO_TOKEN, deflection_counter},
+    {"  refused: table full", OCHE_IOFD_NO_ENTRY, deflection_counter},
+    {"  refused: no other port", OCHE_IOFD_NO_CANDIDATE, deflection_counter},
+    {"  refused: at the receiver's port", OCHE_IOFD_LAST_HOP, deflection_counter},
+    {"most entries at one switch", OCHE_IOFD_ENTRIES_PEAK, deflection_counter},
+    {"entries that aged", OCHE_IOFD_AGED, deflection_counter},
+    {"ways of short messages longer by", 0, longer_ways},
+    {"load of links higher by", 1, longer_ways},
+};
+
+static bool any_deflects(const struct oche_outcome *outcomes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (outcomes[i].ways.known)
+            return true;
+    return false;
+}
+
 /* ---- watched queues ---- */
 
 /* By name: another run may watch others, or in another order. */
@@ -603,6 +664,10 @@ void oche_metric_rows(struct oche_table *table, enum oche_metric_group group,
         break;
     case OCHE_METRICS_PAUSES:
         pause_rows(table, outcomes, count);
+        break;
+    case OCHE_METRICS_DEFLECTION:
+        if (any_deflects(outcomes, count))
+            fixed_rows(table, deflection_rows, COUNT_OF(deflection_rows), outcomes, count);
         break;
     case OCHE_METRICS_QUEUES:
         queue_rows(table, outcomes, count);

@@ -18,6 +18,7 @@ enum oche_metric_group {
     OCHE_METRICS_LINKS,     /* utilisation by place */
     OCHE_METRICS_MARKS,     /* by place */
     OCHE_METRICS_PAUSES,
+    OCHE_METRICS_DEFLECTION, /* where a mechanism deflects */
     OCHE_METRICS_QUEUES,
     OCHE_METRICS_RUN,
     OCHE_METRIC_GROUPS

@@ -150,6 +150,8 @@ static void store_info(struct oche_results *results, const struct oche_scenario 
         oche_results_info(results, "jain_of_flow_goodputs", text);
     }
     store_stops(results, &outcome->pathologies);
+    if (outcome->ways.unnoted > 0)
+        store_number(results, "deflections_not_listed", outcome->ways.unnoted);
 }
 
 static void store_parameter(void *context, const char *key, const char *value, const char *unit,
@@ -325,6 +327,69 @@ static void store_deadlock(struct oche_results *results, const struct oche_world
     }
 }
 
+/* ---- deflection ---- */
+
+struct deflections {
+    struct oche_results *results;
+    const struct oche_topology *topology;
+};
+
+static void store_deflection(void *context, const struct oche_world_deflection *deflection)
+{
+    const struct deflections *to = context;
+    char in_port[OCHE_OUTCOME_NAME_BYTES], port[OCHE_OUTCOME_NAME_BYTES];
+
+    entity_of(to->topology, deflection->node, deflection->in_port, in_port, sizeof(in_port));
+    entity_of(to->topology, deflection->node, deflection->port, port, sizeof(port));
+    oche_results_deflection(to->results,
+                            &(struct oche_results_deflection){.time = deflection->time,
+                                                              .flow = deflection->flow,
+                                                              .node = deflection->node,
+                                                              .in_port = in_port,
+                                                              .port = port,
+                                                              .lane = deflection->lane,
+                                                              .tokens = deflection->tokens});
+}
+
+/* The ways of flows, and where they were deflected. */
+static void store_ways(struct oche_results *results, const struct oche_world *world)
+{
+    const struct oche_flows *flows = oche_world_flows(world);
+    struct deflections to = {results, oche_world_topology(world)};
+
+    for (uint32_t i = 0; flows->ways != NULL && i < flows->count; i++) {
+        const struct oche_flow_way *way = &flows->ways[i];
+        const struct oche_flow_plan *plan = &flows->plan[i];
+
+        if (way->packets == 0)
+            continue;
+        oche_results_way(results, &(struct oche_results_way){
+                                      .flow = i,
+                                      .packets = way->packets,
+                                      .links = way->links,
+                                      .shortest = (uint64_t)way->packets *
+                                                  oche_topology_hops(oche_world_routes(world),
+                                                                     plan->src, plan->dst),
+                                      .deflections = way->deflections,
+                                  });
+    }
+    oche_world_deflections(world, store_deflection, &to);
+}
+
+/* What switches' mechanisms count. */
+static void store_mechanisms(struct oche_results *results, const struct oche_world_totals *totals)
+{
+    char name[64];
+
+    for (unsigned m = 0; oche_switch_mechanisms[m] != NULL; m++)
+        for (unsigned c = 0;
+             totals->has_mechanism[m] && c < oche_switch_mechanisms[m]->counter_count; c++) {
+            snprintf(name, sizeof(name), "%s.%s", oche_switch_mechanisms[m]->name,
+                     oche_switch_mechanisms[m]->counters[c].name);
+            oche_results_counter(results, "all", name, totals->mechanisms[m][c]);
+        }
+}
+
 /* ---- counters ---- */
 
 static void store_totals(struct oche_results *results, const struct oche_outcome *outcome)
@@ -488,7 +553,9 @@ void oche_store_run(struct oche_results *results, const struct oche_scenario *sc
     store_topology(results, oche_world_topology(world));
     store_pauses(results, world);
     store_deadlock(results, world);
+    store_ways(results, world);
     store_totals(results, outcome);
+    store_mechanisms(results, &outcome->totals);
     store_counters(results, world);
     store_series(results, world);
     store_holds(results, world);

@@ -150,6 +150,7 @@ void oche_summary_print(const struct oche_outcome *outcome, FILE *out)
     oche_table_cell(rest, "%s", "");
     oche_metric_rows(rest, OCHE_METRICS_LIST, outcome, 1);
     oche_metric_rows(rest, OCHE_METRICS_TRAFFIC, outcome, 1);
+    oche_metric_rows(rest, OCHE_METRICS_DEFLECTION, outcome, 1);
     oche_metric_rows(rest, OCHE_METRICS_QUEUES, outcome, 1);
     oche_metric_rows(rest, OCHE_METRICS_RUN, outcome, 1);
     print_and_free(rest, out);

@@ -104,6 +104,8 @@ static void print_flags(const struct oche_packet *packet)
         {OCHE_BTH_FECN, "FECN"},    {OCHE_BTH_BECN, "BECN"},
     };
 
+    const uint8_t known = OCHE_BTH_EXTENSIONS | OCHE_BTH_TOKENS;
+
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if ((packet->bth & names[i].bit) != 0)
             printf(" %s", names[i].name);
@@ -111,8 +113,10 @@ static void print_flags(const struct oche_packet *packet)
         printf(" CE");
     if ((packet->bth_reserved & OCHE_BTH_EXTENSIONS) != 0)
         printf(" extensions");
-    if ((packet->bth_reserved & ~OCHE_BTH_EXTENSIONS) != 0)
-        printf(" reserved 0x%02x", packet->bth_reserved & ~OCHE_BTH_EXTENSIONS);
+    if ((packet->bth_reserved & OCHE_BTH_TOKENS) != 0)
+        printf(" tokens %u", packet->bth_reserved & OCHE_BTH_TOKENS);
+    if ((packet->bth_reserved & ~known) != 0)
+        printf(" reserved 0x%02x", packet->bth_reserved & ~known);
 }
 
 static void print_aeth(const struct oche_packet *packet)

@@ -12,9 +12,25 @@
 #define HELD_TIME_SHARE  20 /* one in */
 #define HELD_BYTES_SHARE 2
 
-static uint32_t *cell(const struct oche_switch *sw, unsigned in, unsigned out, unsigned cls)
+/* Classes by which the packets of one queue may have come in: one, unless there are lanes. */
+static size_t in_classes(const struct oche_switch *sw)
 {
-    return &sw->holds.bytes[((size_t)in * sw->port_count + out) * sw->class_count + cls];
+    return sw->lanes == 0 ? 1 : sw->class_count;
+}
+
+static uint32_t *cell(const struct oche_switch *sw, unsigned in, unsigned in_cls, unsigned out,
+                      unsigned cls)
+{
+    size_t of = sw->lanes == 0 ? 0 : in_cls;
+
+    return &sw->holds
+                .bytes[((of * sw->port_count + in) * sw->port_count + out) * sw->class_count + cls];
+}
+
+static uint32_t *cell_of(const struct oche_switch *sw, const struct oche_packet *packet,
+                         unsigned out, unsigned cls)
+{
+    return cell(sw, packet->ingress_port, oche_switch_in_class(sw, packet, cls), out, cls);
 }
 
 static struct oche_holds_queue *queue_of(const struct oche_switch *sw, unsigned out, unsigned cls)
@@ -26,7 +42,8 @@ static struct oche_holds_queue *queue_of(const struct oche_switch *sw, unsigned 
 
 static size_t matrix_bytes(const struct oche_switch *sw)
 {
-    size_t bytes = (size_t)sw->port_count * sw->port_count * sw->class_count * sizeof(uint32_t);
+    size_t bytes =
+        in_classes(sw) * sw->port_count * sw->port_count * sw->class_count * sizeof(uint32_t);
 
     return (bytes + OCHE_CACHE_LINE - 1) & ~(size_t)(OCHE_CACHE_LINE - 1);
 }
@@ -62,7 +79,7 @@ void oche_switch_keep_holds(struct oche_switch *sw, void *memory, oche_time now)
 
             begin_queue(sw, out, cls, now);
             for (; packet != NULL; packet = packet->next)
-                *cell(sw, packet->ingress_port, out, cls) += packet->frame_bytes;
+                *cell_of(sw, packet, out, cls) += packet->frame_bytes;
         }
     }
     sw->hooks |= OCHE_HOOK_HOLDS;
@@ -73,13 +90,13 @@ void oche_holds_put(struct oche_switch *sw, unsigned port, unsigned cls,
 {
     if (!(oche_switch_egress(sw, port)->waiting >> cls & 1))
         begin_queue(sw, port, cls, now);
-    *cell(sw, packet->ingress_port, port, cls) += packet->frame_bytes;
+    *cell_of(sw, packet, port, cls) += packet->frame_bytes;
 }
 
 void oche_holds_take(struct oche_switch *sw, unsigned port, unsigned cls,
                      const struct oche_packet *packet)
 {
-    *cell(sw, packet->ingress_port, port, cls) -= packet->frame_bytes;
+    *cell_of(sw, packet, port, cls) -= packet->frame_bytes;
 }
 
 /* For how long the queue has been held since it was last empty. */
@@ -104,10 +121,13 @@ void oche_holds_after_reset(struct oche_switch *sw, unsigned port,
 
 /* ---- looking ---- */
 
-uint32_t oche_switch_held_bytes(const struct oche_switch *sw, unsigned in, unsigned out,
-                                unsigned cls)
+uint32_t oche_switch_held_bytes(const struct oche_switch *sw, unsigned in, unsigned in_cls,
+                                unsigned out, unsigned cls)
 {
-    return sw->holds.bytes == NULL || cls >= sw->class_count ? 0 : *cell(sw, in, out, cls);
+    if (sw->holds.bytes == NULL || cls >= sw->class_count || in_cls >= sw->class_count ||
+        (in_cls != cls && sw->lanes == 0))
+        return 0;
+    return *cell(sw, in, in_cls, out, cls);
 }
 
 static bool is_long_because_held(const struct oche_switch *sw, unsigned out, unsigned cls,
@@ -126,18 +146,20 @@ bool oche_switch_pause_cause(const struct oche_switch *sw, unsigned in, unsigned
     *cause = (struct oche_pause_cause){.bytes = 0};
     if (sw->holds.bytes == NULL || cls >= sw->class_count)
         return false;
-    for (unsigned out = 0; out < sw->port_count; out++) {
-        uint32_t bytes = *cell(sw, in, out, cls);
+    for (unsigned out = 0; out < sw->port_count; out++)
+        for (unsigned of = 0; of < sw->class_count; of++) {
+            uint32_t bytes = oche_switch_held_bytes(sw, in, cls, out, of);
 
-        cause->ingress_bytes += bytes;
-        if (bytes <= cause->bytes)
-            continue;
-        cause->bytes = bytes;
-        cause->port = out;
-    }
+            cause->ingress_bytes += bytes;
+            if (bytes <= cause->bytes)
+                continue;
+            cause->bytes = bytes;
+            cause->port = out;
+            cause->cls = of;
+        }
     if (cause->bytes == 0)
         return false;
-    cause->held = is_long_because_held(sw, cause->port, cls, now);
+    cause->held = is_long_because_held(sw, cause->port, cause->cls, now);
     return true;
 }
 

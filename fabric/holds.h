@@ -22,8 +22,9 @@ struct oche_holds_queue {
 };
 
 struct oche_holds {
-    uint32_t *bytes;                 /* [(ingress * ports + egress) * classes + class]; NULL: not
-                                        kept */
+    uint32_t *bytes;                 /* [(ingress * ports + egress) * classes + class], and where
+                                        there are lanes that for each class by which packets come
+                                        in; NULL: not kept */
     struct oche_holds_queue *queues; /* [egress * classes + class] */
 };
 

@@ -14,9 +14,21 @@
 struct oche_switch;
 struct oche_switch_config;
 
+/* Something that a mechanism counts, in each switch. */
+struct oche_switch_counter {
+    const char *name, *help; /* as in metrics: MECHANISM.NAME */
+    bool peak;               /* of a network: the largest of its switches', else their sum */
+};
+
 struct oche_switch_mechanism {
     const char *name;                      /* as in scenarios */
-    const struct oche_param_table *params; /* or NULL */
+    const char *help;                      /* one line */
+    const struct oche_param_table *params; /* a section of scenarios, by the mechanism's name */
+    /* Whether the parameters go together (optional): NULL, or "key: what is wrong; what would be
+     * right". */
+    const char *(*check)(const void *params);
+    /* Lanes that the data class must have for it (optional; see struct oche_switch_config). */
+    unsigned (*lanes)(const void *params);
 
     /* Required: bytes of state per switch, and making it (the memory is zeroed). */
     size_t (*state_bytes)(const struct oche_switch_config *config, const void *params);
@@ -24,7 +36,8 @@ struct oche_switch_mechanism {
 
     /*
      * Route (optional): `port` was chosen for the packet, by ECMP or by the mechanism before.
-     * Returns the port that it shall take, or -1: dropped, counted as OCHE_DROP_NO_ROUTE.
+     * Returns the port that it shall take, or -1: dropped, counted as OCHE_DROP_NO_ROUTE. It may
+     * move a packet of a lane to another lane.
      */
     int (*route)(void *state, struct oche_switch *sw, unsigned in_port, struct oche_packet *packet,
                  int port, oche_time now);
@@ -37,6 +50,12 @@ struct oche_switch_mechanism {
     /* Timer (both or none): when `expire` is needed; it must move that beyond `now`. */
     oche_time (*next)(const void *state);
     void (*expire)(void *state, struct oche_switch *sw, oche_time now);
+
+    /* Counters (all or none): the table, reading as many values, and beginning anew. */
+    const struct oche_switch_counter *counters;
+    unsigned counter_count;
+    void (*read_counters)(const void *state, uint64_t *values);
+    void (*reset_counters)(void *state);
 };
 
 #endif

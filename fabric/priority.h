@@ -3,6 +3,12 @@
  * The egress queues of a port: one FIFO a traffic class, strict priority, highest class first.
  * ACKs, NAKs and CNPs travel above data in every paper that oche reproduces (DCQCN sec 3.3).
  *
+ * Lanes: the lowest classes of a switch may be lanes of one class (virtual lanes against deadlock,
+ * REFERENCE D21). They are paused one by one, but served as one FIFO: of the lanes that may send,
+ * the one whose first packet has waited longest. So no lane has priority over another; a packet
+ * passes one that came before it only if that one's lane is paused, and never one of its own lane.
+ * What must stay in order (the packets of a message) must therefore keep to one lane at a port.
+ *
  * Layout: one cache line holds two classes and all that a packet touches on its way out; a port
  * with more classes has further lines right behind. Lists are intrusive (packet->next).
  */
@@ -111,6 +117,24 @@ static inline struct oche_packet *oche_egress_take(struct oche_egress *port, uns
 static inline unsigned oche_egress_highest(uint8_t classes)
 {
     return 31U - (unsigned)__builtin_clz(classes);
+}
+
+/*
+ * Of some classes that all hold a packet (not none), the one whose first packet came first; of
+ * those that came at the same moment the highest, whose packet has come further.
+ */
+static inline unsigned oche_egress_oldest(const struct oche_egress *port, uint8_t classes)
+{
+    unsigned oldest = oche_egress_highest(classes);
+
+    for (uint8_t left = classes & (uint8_t) ~(1U << oldest); left != 0;) {
+        unsigned cls = oche_egress_highest(left);
+
+        if (oche_egress_first(port, cls)->when < oche_egress_first(port, oldest)->when)
+            oldest = cls;
+        left &= (uint8_t) ~(1U << cls);
+    }
+    return oldest;
 }
 
 /* Makes the `lines` lines of one port empty. */

@@ -124,6 +124,7 @@ struct oche_switch *oche_switch_create(void *memory, const struct oche_switch_co
     sw->salt = oche_ecmp_salt(config->seed, config->node);
     sw->port_count = (uint16_t)config->port_count;
     sw->class_count = config->class_count;
+    sw->lanes = config->lanes > 1 ? (uint8_t)((1U << config->lanes) - 1) : 0;
     sw->lossless = params->pfc ? config->lossless_classes : 0;
     sw->lines = (uint8_t)oche_egress_lines(config->class_count);
     sw->mark_at_enqueue = params->ecn_at == OCHE_ECN_AT_ENQUEUE;
@@ -221,18 +222,23 @@ static OCHE_NOINLINE void hook_dequeue(struct oche_switch *sw, unsigned port, un
     sw->next = oche_time_min(sw->next, mechanisms_next(sw));
 }
 
-/* Room for a packet of `bytes` from `in_port` in the queue (port, cls)? */
-static inline bool admit(struct oche_switch *sw, unsigned in_port, const struct oche_egress *egress,
+static inline unsigned class_of(const struct oche_switch *sw, const struct oche_packet *packet)
+{
+    return OCHE_LIKELY(packet->traffic_class < sw->class_count) ? packet->traffic_class : 0;
+}
+
+/* Room for a packet of `bytes` from (in_port, in_cls) in the queue (port, cls)? */
+static inline bool admit(struct oche_switch *sw, unsigned in_port, unsigned in_cls, unsigned port,
                          unsigned cls, uint32_t bytes)
 {
-    if (OCHE_LIKELY(sw->lossless >> cls & 1)) {
-        struct oche_ingress *in = oche_switch_ingress(sw, in_port, cls);
+    if (OCHE_LIKELY(sw->lossless >> in_cls & 1)) {
+        struct oche_ingress *in = oche_switch_ingress(sw, in_port, in_cls);
         return OCHE_LIKELY(oche_buffer_admit(&sw->buffer, in, bytes)) ||
-               oche_pfc_admit(sw, in_port, cls, bytes);
+               oche_pfc_admit(sw, in_port, in_cls, bytes);
     }
-    if (oche_egress_bytes(egress) + (uint64_t)bytes > sw->port_limit)
+    if (oche_egress_bytes(oche_switch_egress(sw, port)) + (uint64_t)bytes > sw->port_limit)
         return false;
-    return oche_buffer_admit_lossy(&sw->buffer, oche_egress_class_bytes(egress, cls), bytes);
+    return oche_buffer_admit_lossy(&sw->buffer, oche_switch_class_bytes(sw, port, cls), bytes);
 }
 
 static inline void mark(struct oche_switch *sw, unsigned port, struct oche_packet *packet,
@@ -246,7 +252,7 @@ int oche_switch_receive(struct oche_switch *sw, unsigned in_port, struct oche_pa
                         oche_time now)
 {
     struct oche_egress *egress;
-    unsigned cls;
+    unsigned in_cls, cls;
     int port;
 
     OCHE_MUST(in_port < sw->port_count);
@@ -255,16 +261,20 @@ int oche_switch_receive(struct oche_switch *sw, unsigned in_port, struct oche_pa
     port = packet->route_hint != 0 ? packet->route_hint - 1
                                    : oche_ecmp_route(&sw->routes, sw->salt, packet);
     packet->route_hint = 0;
-    if (OCHE_UNLIKELY(sw->hooks & OCHE_HOOK_ROUTE) && port >= 0)
+    in_cls = cls = class_of(sw, packet);
+    if (OCHE_UNLIKELY(sw->hooks & OCHE_HOOK_ROUTE) && port >= 0) {
         port = hook_route(sw, in_port, packet, port, now);
+        cls = class_of(sw, packet);
+        OCHE_MUST(cls == in_cls || (oche_switch_is_lane(sw, cls) && sw->lanes >> in_cls & 1));
+        packet->route_hint = (uint16_t)(in_cls ^ cls);
+    }
     if (OCHE_UNLIKELY(port < 0))
         return drop(sw, in_port, OCHE_DROP_NO_ROUTE);
-    cls = OCHE_LIKELY(packet->traffic_class < sw->class_count) ? packet->traffic_class : 0;
     egress = oche_switch_egress(sw, (unsigned)port);
-    if (OCHE_UNLIKELY(!admit(sw, in_port, egress, cls, packet->frame_bytes)))
+    if (OCHE_UNLIKELY(!admit(sw, in_port, in_cls, (unsigned)port, cls, packet->frame_bytes)))
         return drop(sw, (unsigned)port, OCHE_DROP_BUFFER);
     if (sw->mark_at_enqueue)
-        mark(sw, (unsigned)port, packet, oche_egress_class_bytes(egress, cls));
+        mark(sw, (unsigned)port, packet, oche_switch_class_bytes(sw, (unsigned)port, cls));
     packet->ingress_port = (uint16_t)in_port;
     packet->when = now;
     if (OCHE_UNLIKELY(sw->hooks & (OCHE_HOOK_ENQUEUE | OCHE_HOOK_HOLDS)))
@@ -280,26 +290,31 @@ struct oche_packet *oche_switch_transmit(struct oche_switch *sw, unsigned port, 
     struct oche_egress *egress = oche_switch_egress(sw, port);
     uint8_t eligible = oche_egress_eligible(egress);
     struct oche_packet *packet;
-    unsigned cls;
+    unsigned in_cls, cls;
 
     if (eligible == 0)
         return NULL;
     cls = oche_egress_highest(eligible);
+    if (oche_switch_is_lane(sw, cls))
+        cls = oche_egress_oldest(egress, eligible & sw->lanes);
     packet = oche_egress_take(egress, cls);
-    if (OCHE_LIKELY(sw->lossless >> cls & 1)) {
-        struct oche_ingress *in = oche_switch_ingress(sw, packet->ingress_port, cls);
+    in_cls = oche_switch_in_class(sw, packet, cls);
+    if (OCHE_LIKELY(sw->lossless >> in_cls & 1)) {
+        struct oche_ingress *in = oche_switch_ingress(sw, packet->ingress_port, in_cls);
         oche_buffer_release(&sw->buffer, in, packet->frame_bytes);
         if (OCHE_UNLIKELY(in->xoff || (int64_t)sw->buffer.used <= sw->buffer.resume_level))
-            oche_pfc_test_resume(sw, packet->ingress_port, cls);
+            oche_pfc_test_resume(sw, packet->ingress_port, in_cls);
     } else {
         sw->buffer.used -= packet->frame_bytes;
         if (OCHE_UNLIKELY((int64_t)sw->buffer.used <= sw->buffer.resume_level))
-            oche_pfc_test_resume(sw, packet->ingress_port, cls);
+            oche_pfc_test_resume(sw, packet->ingress_port, in_cls);
     }
     if (!sw->mark_at_enqueue)
-        mark(sw, port, packet, oche_egress_class_bytes(egress, cls));
+        mark(sw, port, packet, oche_switch_class_bytes(sw, port, cls));
     if (OCHE_UNLIKELY(sw->hooks & (OCHE_HOOK_DEQUEUE | OCHE_HOOK_HOLDS)))
         hook_dequeue(sw, port, cls, packet, now);
+    if (OCHE_UNLIKELY(sw->lanes != 0))
+        packet->route_hint = 0;
     if (OCHE_UNLIKELY(egress->flags & OCHE_EGRESS_WATCHED))
         watch_change(sw, port, now);
     return packet;
@@ -446,6 +461,16 @@ void oche_switch_reset_stats(struct oche_switch *sw, oche_time now)
         oche_pause_reset(&sw->pauses[port], now);
         oche_holds_after_reset(sw, port, held);
     }
+    for (unsigned i = 0; i < sw->mechanism_count; i++)
+        if (sw->mechanisms[i].ops->reset_counters != NULL)
+            sw->mechanisms[i].ops->reset_counters(sw->mechanisms[i].state);
+}
+
+void oche_switch_mechanism_counters(const struct oche_switch *sw, unsigned number, uint64_t *values)
+{
+    OCHE_MUST(number < sw->mechanism_count);
+    if (sw->mechanisms[number].ops->read_counters != NULL)
+        sw->mechanisms[number].ops->read_counters(sw->mechanisms[number].state, values);
 }
 
 uint64_t oche_switch_queue_bytes(const struct oche_switch *sw, unsigned port)

@@ -44,7 +44,9 @@ struct oche_switch_params {
     bool ecn;
     uint64_t kmin_bytes, kmax_bytes;
     double pmax;
-    uint32_t ecn_at; /* enum oche_ecn_point */
+    uint32_t ecn_at;        /* enum oche_ecn_point */
+    const char *mechanisms; /* names, with commas between them (fabric/registry.h); NULL: none. For
+                               the driver: a switch has those of its configuration */
 };
 extern const struct oche_param_table oche_switch_params;
 
@@ -64,6 +66,7 @@ struct oche_switch_port_config {
     uint8_t place;   /* enum oche_port_place */
     /* Of what is at the other end, to a PAUSE frame; headroom is for the switch's own at least. */
     oche_time peer_response;
+    bool up; /* the far end is above: for mechanisms; see fabric/iofd.h */
 };
 
 /*
@@ -87,7 +90,7 @@ struct oche_routes {
 
 struct oche_switch_mechanism;
 
-/* What `routes`, `mechanisms` and `mechanism_params` point at must outlive the switch. */
+/* What `routes`, `onward`, `mechanisms` and `mechanism_params` point at must outlive the switch. */
 struct oche_switch_config {
     const struct oche_switch_params *params;
     uint32_t node; /* identity: random streams, ECMP seed */
@@ -96,8 +99,20 @@ struct oche_switch_config {
     const struct oche_switch_port_config *ports;
     uint8_t class_count;      /* traffic classes in use: 0 … class_count-1, highest first */
     uint8_t lossless_classes; /* mask: PFC applies to these */
+    /*
+     * Of the classes, the lowest that are lanes of one data class (fabric/priority.h): 0 … lanes-1.
+     * 0 or 1: there are no lanes. A mechanism moves packets from one to another.
+     */
+    uint8_t lanes;
     uint32_t mtu_frame_bytes; /* largest frame, for headroom and RESUME */
     struct oche_routes routes;
+    /*
+     * For mechanisms that send packets by other ports than the routes say, else NULL: a bit for
+     * each port and group (bit port * groups + group), whether behind that port there is a way to
+     * the group that does not come back by it.
+     */
+    const uint64_t *onward;
+    uint32_t groups;
     /* Beside the built-in ones (fabric/mechanism.h), each with its parameters; usually none. */
     const struct oche_switch_mechanism *const *mechanisms;
     const void *const *mechanism_params;
@@ -183,6 +198,9 @@ int oche_switch_expire(struct oche_switch *sw, oche_time now);
 void oche_switch_port_stats(const struct oche_switch *sw, unsigned port, oche_time now,
                             struct oche_switch_port_stats *out);
 void oche_switch_reset_stats(struct oche_switch *sw, oche_time now); /* end of warm-up */
+/* What the switch's mechanism number 0 … counts, since then: as many values as its table has. */
+void oche_switch_mechanism_counters(const struct oche_switch *sw, unsigned number,
+                                    uint64_t *values);
 uint64_t oche_switch_queue_bytes(const struct oche_switch *sw, unsigned port);
 uint64_t oche_switch_occupied_bytes(const struct oche_switch *sw);
 /* Per class, as computed for the port's link. */
@@ -202,13 +220,16 @@ bool oche_switch_is_pausing(const struct oche_switch *sw, unsigned port, unsigne
 size_t oche_switch_holds_bytes(const struct oche_switch *sw);
 void oche_switch_keep_holds(struct oche_switch *sw, void *memory, oche_time now);
 bool oche_switch_keeps_holds(const struct oche_switch *sw);
-/* Bytes that came in at `in` and wait at `out`; 0 when not kept. */
-uint32_t oche_switch_held_bytes(const struct oche_switch *sw, unsigned in, unsigned out,
-                                unsigned cls);
+/*
+ * Bytes that came in at `in` in class `in_cls` and wait at `out` in class `cls` (another one only
+ * where there are lanes); 0 when not kept.
+ */
+uint32_t oche_switch_held_bytes(const struct oche_switch *sw, unsigned in, unsigned in_cls,
+                                unsigned out, unsigned cls);
 
 /* Of what an ingress class holds, the egress queue that has most. */
 struct oche_pause_cause {
-    uint32_t port;                 /* egress */
+    uint32_t port, cls;            /* egress */
     uint32_t bytes, ingress_bytes; /* of the ingress class: in that queue, in all of them */
     bool held;                     /* that queue is long because its peer held it */
 };

@@ -173,6 +173,11 @@ static const struct oche_param params[] = {
      ecn_points,
      "REFERENCE A6",
      "the queue is seen at dequeue or at enqueue"},
+    {.name = "mechanisms",
+     .unit = OCHE_UNIT_TEXT,
+     FIELD(mechanisms),
+     .where = "DESIGN, A switch",
+     .help = "beside these: a list of names; each has a section of its own"},
 };
 
 const struct oche_param_table oche_switch_params = {params, sizeof(params) / sizeof(params[0]),
@@ -216,6 +221,17 @@ bool oche_switch_check(const struct oche_switch_config *config, char *text, size
         return oche_fabric_refuse(
             text, size, "lossless classes: mask # names a class that is not in use; # are",
             (uint64_t[]){config->lossless_classes, config->class_count});
+    if (config->lanes > config->class_count)
+        return oche_fabric_refuse(text, size, "lanes: #; would be right: at most the # classes",
+                                  (uint64_t[]){config->lanes, config->class_count});
+    if (config->lanes > 1) {
+        unsigned mask = (1U << config->lanes) - 1, under = config->lossless_classes & mask;
+
+        if (under != 0 && under != mask)
+            return oche_fabric_refuse(
+                text, size, "lossless classes: mask # has some of the # lanes; all or none",
+                (uint64_t[]){config->lossless_classes, config->lanes});
+    }
     if (config->port_count < 1 || config->port_count > UINT16_MAX)
         return oche_fabric_refuse(text, size, "ports: #; would be right: 1 to #",
                                   (uint64_t[]){config->port_count, UINT16_MAX});

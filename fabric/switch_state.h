@@ -42,6 +42,7 @@ struct oche_switch {
     uint8_t lines;    /* of egress per port */
     uint8_t hooks;    /* OCHE_HOOK_… */
     bool mark_at_enqueue;
+    uint8_t lanes;                /* mask of the classes that are lanes of one; 0: there are none */
     struct oche_egress *egress;   /* `lines` a port */
     struct oche_ingress *ingress; /* `class_count` a port */
     struct oche_red red;
@@ -70,6 +71,36 @@ static inline struct oche_ingress *oche_switch_ingress(const struct oche_switch 
                                                        unsigned cls)
 {
     return sw->ingress + (size_t)port * sw->class_count + cls;
+}
+
+/* Whether classes of a switch are lanes of one. */
+static inline bool oche_switch_is_lane(const struct oche_switch *sw, unsigned cls)
+{
+    return OCHE_UNLIKELY(sw->lanes != 0) && (sw->lanes >> cls & 1);
+}
+
+/* Bytes that wait at `port` in the queue of `cls`; all its lanes together if it is one of some. */
+static inline uint32_t oche_switch_class_bytes(const struct oche_switch *sw, unsigned port,
+                                               unsigned cls)
+{
+    const struct oche_egress *egress = oche_switch_egress(sw, port);
+    uint32_t bytes = 0;
+
+    if (OCHE_LIKELY(!oche_switch_is_lane(sw, cls)))
+        return oche_egress_class_bytes(egress, cls);
+    for (uint8_t left = sw->lanes; left != 0; left &= (uint8_t)(left - 1))
+        bytes += oche_egress_class_bytes(egress, (unsigned)__builtin_ctz(left));
+    return bytes;
+}
+
+/*
+ * The class by which a packet in the queue of `cls` came in: it was changed only where there are
+ * lanes, and then the packet remembers.
+ */
+static inline unsigned oche_switch_in_class(const struct oche_switch *sw,
+                                            const struct oche_packet *packet, unsigned cls)
+{
+    return OCHE_UNLIKELY(sw->lanes != 0) ? cls ^ packet->route_hint : cls;
 }
 
 /* Recomputes when `port` needs oche_switch_expire. */

@@ -26,14 +26,22 @@ enum subject {
     OF_WORKLOAD,   /* entries of the scenario's list of workloads */
     OF_RATED,      /* flows, where there are few and measure.interval is set */
     OF_THRESHOLDS, /* of the largest switch: 1 or none */
+    OF_MECHANISM,  /* counters of mechanisms that switches have */
     SUBJECTS
 };
 
 /* What stands in a name for it. */
-static const char *const placeholders[SUBJECTS] = {
-    [OF_RUN] = NULL,     [OF_SIZE] = "SIZE", [OF_DELIVERED] = "SIZE", [OF_PLACE] = "PLACE",
-    [OF_TIER] = "TIER",  [OF_PORT] = "PORT", [OF_FLOW] = "N",         [OF_PAIR] = "N",
-    [OF_WORKLOAD] = "N", [OF_RATED] = "N"};
+static const char *const placeholders[SUBJECTS] = {[OF_RUN] = NULL,
+                                                   [OF_SIZE] = "SIZE",
+                                                   [OF_DELIVERED] = "SIZE",
+                                                   [OF_PLACE] = "PLACE",
+                                                   [OF_TIER] = "TIER",
+                                                   [OF_PORT] = "PORT",
+                                                   [OF_FLOW] = "N",
+                                                   [OF_PAIR] = "N",
+                                                   [OF_WORKLOAD] = "N",
+                                                   [OF_RATED] = "N",
+                                                   [OF_MECHANISM] = "MECHANISM.COUNTER"};
 
 static const char *const place_names[OCHE_PLACES] = {[OCHE_PLACE_TO_HOST] = "tor_to_host",
                                                      [OCHE_PLACE_TOR_UP] = "tor_to_up",
@@ -183,6 +191,40 @@ static double longest_pause(const struct oche_outcome *o, unsigned which)
         if (o->pauses[kind].longest_held > longest)
             longest = o->pauses[kind].longest_held;
     return (double)longest / (double)OCHE_SEC;
+}
+
+/* Links crossed beyond the shortest ways, over those. */
+static double longer_by(const struct oche_way_sum *sum)
+{
+    return sum->shortest == 0 ? NAN : (double)(sum->links - sum->shortest) / (double)sum->shortest;
+}
+
+static double load_added(const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    return o->ways.known ? longer_by(&o->ways.all) : NAN;
+}
+
+static double path_dilation(const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    return o->ways.known ? longer_by(&o->ways.short_ones) : NAN;
+}
+
+static double links_added(const struct oche_outcome *o, unsigned which)
+{
+    const struct oche_way_sum *sum = &o->ways.deflected;
+
+    (void)which;
+    return sum->packets == 0 ? NAN : (double)(sum->links - sum->shortest) / (double)sum->packets;
+}
+
+static double deflected_share(const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    return o->ways.short_ones.flows == 0
+               ? NAN
+               : (double)o->ways.deflected.flows / (double)o->ways.short_ones.flows;
 }
 
 /* ---- the table ---- */
@@ -436,6 +478,18 @@ static const struct metric table[] = {
      "RESUME is sent so far below t_PFC"},
     {"thresholds.frame", byte, OF_THRESHOLDS, REAL, THRESHOLD(frame), "largest frame"},
 
+    {"MECHANISM.COUNTER", number, OF_MECHANISM, COUNTER,
+     offsetof(struct oche_outcome, totals.mechanisms), sizeof(uint64_t), NULL,
+     "what a mechanism in switch.mechanisms counts: see below"},
+    {"iofd.path_dilation", ratio, OF_RUN, COMPUTED, FUNCTION(path_dilation),
+     "links beyond the shortest way over those of it, packets of flows that are a short message"},
+    {"iofd.load_added", ratio, OF_RUN, COMPUTED, FUNCTION(load_added),
+     "the same, data packets of all flows: what deflection adds to the load of links"},
+    {"iofd.links_added.mean", number, OF_RUN, COMPUTED, FUNCTION(links_added),
+     "links beyond the shortest way, mean over the packets of deflected flows"},
+    {"iofd.flows_deflected", ratio, OF_RUN, COMPUTED, FUNCTION(deflected_share),
+     "flows with a deflected packet, over all that are a short message"},
+
     {"simulated_time", second, OF_RUN, PICOSECONDS, OUTCOME(simulated), "warm-up included", BOTH},
     {"measured_time", second, OF_RUN, PICOSECONDS, TOTAL(measured), "after warm-up", BOTH},
     {"packet_hops", number, OF_RUN, COUNTER, TOTAL(hops), "packets times links, the whole run"},
@@ -468,15 +522,35 @@ static unsigned how_many(enum subject of, const struct oche_outcome *outcome)
                                                           : OCHE_OUTCOME_LISTED;
     case OF_THRESHOLDS:
         return outcome->has_thresholds;
+    case OF_MECHANISM:
+        return OCHE_MOST_MECHANISMS * OCHE_MOST_MECHANISM_COUNTERS;
     case SUBJECTS:
         break;
     }
     return 0;
 }
 
+/* The counter, or NULL: there is none of that number. */
+static const struct oche_switch_counter *counter_of(unsigned which,
+                                                    const struct oche_switch_mechanism **mechanism)
+{
+    unsigned m = which / OCHE_MOST_MECHANISM_COUNTERS, c = which % OCHE_MOST_MECHANISM_COUNTERS;
+
+    for (unsigned i = 0; i <= m; i++)
+        if (oche_switch_mechanisms[i] == NULL)
+            return NULL;
+    *mechanism = oche_switch_mechanisms[m];
+    return c < (*mechanism)->counter_count ? &(*mechanism)->counters[c] : NULL;
+}
+
 static bool is_there(enum subject of, const struct oche_outcome *outcome, unsigned which)
 {
+    const struct oche_switch_mechanism *mechanism;
+
     switch (of) {
+    case OF_MECHANISM:
+        return counter_of(which, &mechanism) != NULL &&
+               outcome->totals.has_mechanism[which / OCHE_MOST_MECHANISM_COUNTERS];
     case OF_SIZE:
         return outcome->sizes[which].flows > 0 || which == OCHE_OUTCOME_SIZES;
     case OF_DELIVERED:
@@ -556,7 +630,16 @@ static const char *size_name(unsigned which, char *text, size_t text_bytes)
 static const char *subject_name(enum subject of, const struct oche_outcome *outcome, unsigned which,
                                 char *text, size_t text_bytes)
 {
+    const struct oche_switch_mechanism *mechanism;
+    const struct oche_switch_counter *counter;
+
     switch (of) {
+    case OF_MECHANISM:
+        counter = counter_of(which, &mechanism);
+        if (counter == NULL)
+            return "";
+        snprintf(text, text_bytes, "%s.%s", mechanism->name, counter->name);
+        return text;
     case OF_SIZE:
     case OF_DELIVERED:
         return size_name(which, text, text_bytes);
@@ -698,8 +781,11 @@ bool oche_metric_check(const char *name, char *error, size_t error_bytes)
     for (size_t i = 0; i < COUNT_OF(table); i++)
         for (unsigned which = 0; which < how_many(table[i].of, &none) && count < MOST_NAMES;
              which++) {
-            fill_name(&table[i], subject_name(table[i].of, &none, which, subject, sizeof(subject)),
-                      names[count], sizeof(names[count]));
+            const char *of = subject_name(table[i].of, &none, which, subject, sizeof(subject));
+
+            if (table[i].of == OF_MECHANISM && *of == '\0')
+                continue;
+            fill_name(&table[i], of, names[count], sizeof(names[count]));
             words[count] = names[count];
             count++;
         }
@@ -728,5 +814,10 @@ void oche_metrics_print(FILE *out)
     fputs("\nTIER:", out);
     for (unsigned kind = 0; kind < OCHE_NODE_KINDS; kind++)
         fprintf(out, " %s", tier_names[kind]);
+    for (unsigned m = 0; oche_switch_mechanisms[m] != NULL; m++)
+        for (unsigned c = 0; c < oche_switch_mechanisms[m]->counter_count; c++)
+            fprintf(out, "\n%s.%s: %s", oche_switch_mechanisms[m]->name,
+                    oche_switch_mechanisms[m]->counters[c].name,
+                    oche_switch_mechanisms[m]->counters[c].help);
     fputs("\nPORT: a port in measure.queues, such as tor0:host0\n", out);
 }

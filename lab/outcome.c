@@ -319,6 +319,7 @@ void oche_outcome_take(struct oche_outcome *outcome, struct oche_world *world, c
     take_remark(outcome, world);
     take_headroom_remark(outcome, world);
     oche_world_totals(world, &outcome->totals);
+    oche_world_ways(world, &outcome->ways);
     take_flows(outcome, world);
     take_hosts(outcome, world);
     take_ports(outcome, world);

@@ -64,6 +64,7 @@ struct oche_outcome {
     oche_time simulated;
     double wall_s; /* of the run, without making the world */
     struct oche_world_totals totals;
+    struct oche_world_ways ways;
 
     /* Flows. Those that started during warm-up are in none of what follows but `warmup_flows`. */
     uint64_t warmup_flows, flows, delivered, failed;

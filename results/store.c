@@ -62,7 +62,14 @@ static const char schema[] = "PRAGMA user_version = " VALUE_OF(
                          "INTEGER, last_ps INTEGER, ports INTEGER NOT NULL, senders INTEGER NOT "
                          "NULL, returns INTEGER NOT NULL);"
                          "CREATE TABLE deadlock (position INTEGER PRIMARY KEY, port TEXT NOT NULL, "
-                         "class INTEGER NOT NULL);";
+                         "class INTEGER NOT NULL);"
+                         "CREATE TABLE ways (flow INTEGER PRIMARY KEY REFERENCES flows, packets "
+                         "INTEGER NOT NULL, links INTEGER NOT NULL, shortest INTEGER NOT NULL, "
+                         "deflections INTEGER NOT NULL);"
+                         "CREATE TABLE deflections (id INTEGER PRIMARY KEY, time_ps INTEGER NOT "
+                         "NULL, flow INTEGER REFERENCES flows, node INTEGER NOT NULL REFERENCES "
+                         "nodes, in_port TEXT NOT NULL, port TEXT NOT NULL, lane INTEGER NOT NULL, "
+                         "tokens INTEGER NOT NULL);";
 
 enum statement {
     ADD_INFO,
@@ -77,6 +84,8 @@ enum statement {
     ADD_LINK,
     ADD_PAUSE,
     ADD_DEADLOCK,
+    ADD_WAY,
+    ADD_DEFLECTION,
     STATEMENTS
 };
 
@@ -93,6 +102,8 @@ static const char *const statements[STATEMENTS] = {
     [ADD_LINK] = "INSERT INTO links VALUES (?, ?, ?, ?, ?, ?, ?)",
     [ADD_PAUSE] = "INSERT INTO pause_tree VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [ADD_DEADLOCK] = "INSERT INTO deadlock VALUES (?, ?, ?)",
+    [ADD_WAY] = "INSERT INTO ways VALUES (?, ?, ?, ?, ?)",
+    [ADD_DEFLECTION] = "INSERT INTO deflections VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)",
 };
 
 struct oche_results {
@@ -317,6 +328,37 @@ void oche_results_deadlock(struct oche_results *results, uint32_t position, cons
     bind_u64(row, 1, position);
     bind_text(row, 2, port);
     bind_u64(row, 3, cls);
+    end_row(results, row);
+}
+
+void oche_results_way(struct oche_results *results, const struct oche_results_way *way)
+{
+    sqlite3_stmt *row = begin_row(results, ADD_WAY);
+
+    if (row == NULL)
+        return;
+    bind_u64(row, 1, way->flow);
+    bind_u64(row, 2, way->packets);
+    bind_u64(row, 3, way->links);
+    bind_u64(row, 4, way->shortest);
+    bind_u64(row, 5, way->deflections);
+    end_row(results, row);
+}
+
+void oche_results_deflection(struct oche_results *results,
+                             const struct oche_results_deflection *deflection)
+{
+    sqlite3_stmt *row = begin_row(results, ADD_DEFLECTION);
+
+    if (row == NULL)
+        return;
+    bind_u64(row, 1, deflection->time);
+    bind_u64(row, 2, deflection->flow == UINT32_MAX ? OCHE_NEVER : deflection->flow);
+    bind_u64(row, 3, deflection->node);
+    bind_text(row, 4, deflection->in_port);
+    bind_text(row, 5, deflection->port);
+    bind_u64(row, 6, deflection->lane);
+    bind_u64(row, 7, deflection->tokens);
     end_row(results, row);
 }
 

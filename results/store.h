@@ -17,6 +17,12 @@
  * the ports that were held because of it; a branch comes after what it is of deadlock(position,
  * port, class)               ports that wait for each other for ever, in turn
  *
+ *     ways(flow, packets, links, shortest, deflections)  where switches deflect: links that the
+ *                                                   flow's packets crossed, that they would have
+ *                                                   on shortest ways, most deflections of one
+ *     deflections(id, time_ps, flow, node, in_port, port, lane, tokens)  likewise: a message went
+ *                                                   another way at a switch; its ports as entities
+ *
  * Times are picoseconds, sizes bytes, rates bits per second; "never" is NULL. `PRAGMA
  * user_version` is OCHE_RESULTS_SCHEMA.
  */
@@ -65,6 +71,19 @@ struct oche_results_link {
     oche_time delay;
 };
 
+/* Of a flow's packets that arrived. */
+struct oche_results_way {
+    uint64_t flow, packets, links, shortest, deflections;
+};
+
+/* A message that a switch sent another way. */
+struct oche_results_deflection {
+    oche_time time;
+    uint32_t flow, node;        /* flow: UINT32_MAX: not known */
+    const char *in_port, *port; /* of the switch: the packet came by, it left by */
+    uint32_t lane, tokens;      /* in which it left, and with how many */
+};
+
 #define OCHE_RESULTS_PART ".part" /* after the name of a file that is not finished */
 
 /*
@@ -82,6 +101,9 @@ void oche_results_parameter(struct oche_results *results, const char *key, const
                             const char *unit, bool given);
 void oche_results_flow(struct oche_results *results, const struct oche_results_flow *flow);
 void oche_results_pause(struct oche_results *results, const struct oche_results_pause *pause);
+void oche_results_way(struct oche_results *results, const struct oche_results_way *way);
+void oche_results_deflection(struct oche_results *results,
+                             const struct oche_results_deflection *deflection);
 /* The ports of a deadlock, in the order in which they wait. */
 void oche_results_deadlock(struct oche_results *results, uint32_t position, const char *port,
                            uint32_t cls);

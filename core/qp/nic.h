@@ -63,6 +63,22 @@ struct oche_nic_port {
     void (*qp_error)(void *context, struct oche_qp *qp, enum oche_status status);
 };
 
+/*
+ * Switches may send the packets of a short message another way (Dart sec IV): those of a SEND or
+ * WRITE on a reliable queue pair carry tokens for it, in their BTH. As PSNs run across messages,
+ * what is sent after such a message, or before it, must not meet it in the network (REFERENCE D18).
+ */
+struct oche_deflection {
+    uint8_t tokens;       /* 0 … OCHE_BTH_TOKENS; 0: none of this */
+    uint32_t short_bytes; /* a message of at most so much is short */
+    /*
+     * OCHE_NEVER: while a short message is outstanding its queue pair starts nothing else, and a
+     * short one starts only when nothing is outstanding. Else the one waits for the other for so
+     * long after its last packet: enough unless the network holds that packet for longer.
+     */
+    oche_time hold;
+};
+
 struct oche_nic_config {
     uint32_t address;       /* own address index */
     uint64_t line_rate_bps; /* of the port */
@@ -73,6 +89,7 @@ struct oche_nic_config {
     uint32_t max_qps;
     uint32_t max_regions;
     uint64_t ecn_threshold_bytes; /* own backlog above which CE is set; OCHE_NEVER: never */
+    struct oche_deflection deflection;
     uint64_t seed;
     const struct oche_cc_scheme *cc;             /* required */
     const void *cc_params;                       /* must outlive the NIC */

@@ -124,7 +124,7 @@ static void clear(struct oche_qp *qp)
     qp->flight_bytes = 0;
     qp->pace_base = qp->pace_due = 0;
     qp->pace_bytes = 0;
-    qp->ack_deadline = qp->rnr_deadline = qp->rx.timer = OCHE_NEVER;
+    qp->ack_deadline = qp->rnr_deadline = qp->order_deadline = qp->rx.timer = OCHE_NEVER;
     qp->operation = OCHE_OPERATION_NONE;
     qp->msn = 0;
     qp->message_bytes = 0;

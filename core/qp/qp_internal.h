@@ -147,7 +147,8 @@ struct oche_qp {
     uint32_t cursor_offset; /* bytes of it that precede tx.next */
     uint32_t cursor_length;
     uint32_t since_ack_request; /* packets */
-    uint8_t cursor_opcode;      /* enum oche_work_opcode */
+    uint8_t cursor_opcode : 4;  /* enum oche_work_opcode */
+    uint8_t cursor_tokens : 4;  /* of OCHE_BTH_TOKENS, for its packets */
     uint8_t data_ecn;           /* enum oche_ecn of what we send */
     uint16_t ready_bytes;       /* a frame's: counted in the NIC's backlog */
     uint32_t asked : 24;        /* PSN after the last packet of this pass that asks for an ACK */
@@ -231,9 +232,11 @@ struct oche_qp {
     uint32_t placed_end;  /* with QP_HOLDS: one past the highest PSN kept */
     oche_time ack_waited; /* for the ACK, when the timer was armed; of recovery's rto only */
     struct oche_psn_note nak_taken, missing, restarted, nak_sent;
-    oche_time rnr_silence; /* QP_WAS_RNR: the peer still waits, until then */
+    oche_time order_deadline; /* struct oche_deflection's hold after the last message ends then */
+    oche_time rnr_silence;    /* QP_WAS_RNR: the peer still waits, until then */
     uint8_t min_rnr_timer;
-    bool recv_taken; /* the receive at recv_head belongs to the message in progress */
+    bool order_short; /* with order_deadline: that message was a short one */
+    bool recv_taken;  /* the receive at recv_head belongs to the message in progress */
 };
 
 /* ---- completion queue ---- */
@@ -455,6 +458,7 @@ enum requester_wait {
     REQUESTER_CC_WINDOW,
     REQUESTER_DEPTH,
     REQUESTER_FENCE,
+    REQUESTER_ORDER,
     REQUESTER_CREDITS,
     REQUESTER_LOCAL_ERROR,
     REQUESTER_WAITS

@@ -134,7 +134,7 @@ static void flush_sends(struct oche_qp *qp, uint32_t index, enum oche_status sta
     qp->flight_bytes = 0;
     qp->reads_started = 0;
     qp->rtt_head = qp->rtt_tail;
-    qp->ack_deadline = qp->rnr_deadline = OCHE_NEVER;
+    qp->ack_deadline = qp->rnr_deadline = qp->order_deadline = OCHE_NEVER;
     qp->flags &= (uint16_t) ~(QP_LOCAL_ERROR | QP_GAP_TOLD);
 }
 

@@ -45,6 +45,8 @@ static const uint8_t request_opcodes[OCHE_WORK_OPCODES][2][4] = {
                               OCHE_RC_FETCH_ADD}},
 };
 
+_Static_assert(OCHE_WORK_OPCODES <= 8, "an opcode has three bits in the cursor");
+
 /* Of a packet of a reliable queue pair. */
 static inline uint8_t opcode_of(const struct oche_qp *qp, uint8_t work_opcode, bool first,
                                 bool last)
@@ -60,6 +62,40 @@ static bool takes_receive(uint8_t work_opcode)
 }
 
 /* ---- may it send? ---- */
+
+/* Whether switches may send the packets of the work request another way. */
+static bool is_deflectable(const struct oche_qp *qp, const struct send_entry *entry)
+{
+    const struct oche_deflection *deflection = &qp->nic->config.deflection;
+
+    return deflection->tokens > 0 && qp->transport == OCHE_TRANSPORT_RC &&
+           !is_read_or_atomic(entry->opcode) && entry->length <= deflection->short_bytes;
+}
+
+/* Whether the work request must not meet in the network what left before it. */
+static bool must_keep_apart(const struct oche_qp *qp, const struct send_entry *entry)
+{
+    const struct oche_deflection *deflection = &qp->nic->config.deflection;
+
+    if (OCHE_LIKELY(deflection->tokens == 0) || qp->transport != OCHE_TRANSPORT_RC)
+        return false;
+    if (deflection->hold != OCHE_NEVER)
+        return qp->order_deadline != OCHE_NEVER && (qp->order_short || is_deflectable(qp, entry));
+    return qp->send_head != qp->send_started &&
+           (is_deflectable(qp, entry) || is_deflectable(qp, send_at(qp, qp->send_head)));
+}
+
+/* A message's last packet has left: what must not meet it waits. */
+static void keep_apart(struct oche_qp *qp, const struct send_entry *entry, oche_time now)
+{
+    const struct oche_deflection *deflection = &qp->nic->config.deflection;
+
+    if (OCHE_LIKELY(deflection->tokens == 0) || deflection->hold == OCHE_NEVER)
+        return;
+    qp->order_short = is_deflectable(qp, entry);
+    qp->order_deadline = oche_time_add(now, deflection->hold);
+    timers_want(qp, qp->order_deadline);
+}
 
 /* What a work request must wait for before it starts. */
 static enum requester_wait wait_to_start(const struct oche_qp *qp)
@@ -81,6 +117,8 @@ static enum requester_wait wait_to_start(const struct oche_qp *qp)
     }
     if ((entry->flags & OCHE_WORK_FENCE) && qp->reads_started > 0)
         return REQUESTER_FENCE;
+    if (must_keep_apart(qp, entry))
+        return REQUESTER_ORDER;
     if ((qp->flags & QP_CREDIT_LIMITED) && takes_receive(entry->opcode) &&
         oche_psn_diff(qp->next_ssn, oche_psn_add(qp->credit_limit, 1)) > 0)
         return REQUESTER_CREDITS;
@@ -135,6 +173,7 @@ const char *oche_qp_waits_for(const struct oche_qp *qp)
         [REQUESTER_CC_WINDOW] = "congestion window",
         [REQUESTER_DEPTH] = "initiator depth",
         [REQUESTER_FENCE] = "fence",
+        [REQUESTER_ORDER] = "order of short messages",
         [REQUESTER_CREDITS] = "credits",
         [REQUESTER_LOCAL_ERROR] = "earlier work, then fails",
     };
@@ -159,7 +198,9 @@ static void load_cursor(struct oche_qp *qp)
 
     qp->cursor_offset = 0;
     qp->cursor_length = entry->length;
-    qp->cursor_opcode = entry->opcode;
+    qp->cursor_opcode = entry->opcode & 7;
+    qp->cursor_tokens =
+        is_deflectable(qp, entry) ? qp->nic->config.deflection.tokens & OCHE_BTH_TOKENS : 0;
 }
 
 void requester_load_head(struct oche_qp *qp)
@@ -385,6 +426,7 @@ static bool transmit_data(struct oche_qp *qp, struct oche_packet *packet, oche_t
     uint8_t opcode = opcode_of(qp, qp->cursor_opcode, first, last);
 
     packet_begin(qp, packet, rc ? opcode : opcode + OCHE_UC_OF_RC, qp->tx.next, bytes);
+    packet->bth_reserved |= qp->cursor_tokens;
     if (OCHE_UNLIKELY(first || last || opcode >= OCHE_SCHEME_OPCODES))
         fill_headers(qp, packet, last);
     if (qp->nic->port->read != NULL && !fill_payload(qp, packet, now))
@@ -485,6 +527,7 @@ bool requester_transmit(struct oche_qp *qp, struct oche_packet *packet, oche_tim
         qp->tx.high = qp->tx.next;
     bool whole = qp->cursor_offset >= qp->cursor_length;
     if (OCHE_UNLIKELY(whole)) {
+        keep_apart(qp, send_at(qp, qp->send_next), now);
         qp->send_next++;
         if (qp->send_next != qp->send_started)
             load_cursor(qp);

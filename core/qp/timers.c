@@ -19,6 +19,7 @@ static oche_time earliest(const struct oche_qp *qp)
     oche_time when = oche_time_min(qp->ack_deadline, qp->rnr_deadline);
 
     when = oche_time_min(when, qp->rx.timer);
+    when = oche_time_min(when, qp->order_deadline);
     for (unsigned i = 0; i < OCHE_CC_TIMERS; i++)
         when = oche_time_min(when, qp->flow.timer[i]);
     return when;
@@ -38,6 +39,10 @@ void timers_run(struct oche_qp *qp, oche_time now)
     if (qp->rx.timer <= now) {
         qp->rx.timer = OCHE_NEVER;
         responder_timer(qp, now);
+    }
+    if (qp->order_deadline <= now) {
+        qp->order_deadline = OCHE_NEVER;
+        scheduler_kick(qp, now);
     }
     congestion_timers(qp, now);
 }

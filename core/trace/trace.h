@@ -40,7 +40,9 @@
     X(CC_STATE, "scheme's own", "scheme's own")                                                    \
     X(RESTARTED, "psn at which the message begins again", "bytes forgotten | of a READ << 40")     \
     X(PLACED, "psn, kept behind a gap", "bytes")                                                   \
-    X(SENDERS, "that have active messages here", "what their ACKs say | congestion state << 32")
+    X(SENDERS, "that have active messages here", "what their ACKs say | congestion state << 32")   \
+    X(DEFLECTED, "port it leaves by | port it came by << 16",                                      \
+      "psn | tokens left << 24 | lane << 32")
 
 enum oche_trace_kind {
 #define OCHE_TRACE_ENUM(name, a, b) OCHE_TRACE_##name,

@@ -30,9 +30,11 @@ enum oche_packet_kind {
 /*
  * Of oche_packet.bth_reserved, which plain RoCEv2 sends as 0 and ignores: "I understand the
  * extended opcodes" (opcode.h). Whoever has seen it in a packet of its peer may use them towards
- * it; the answers to the first packet that has it show it back. The other five bits are free.
+ * it; the answers to the first packet that has it show it back.
  */
 #define OCHE_BTH_EXTENSIONS UINT8_C(0x20)
+/* Of the same: how often switches may still send the packet another way (Dart sec IV-A). */
+#define OCHE_BTH_TOKENS UINT8_C(0x07)
 
 /* IP ECN field (RFC 3168). */
 enum oche_ecn { OCHE_ECN_NOT_ECT = 0, OCHE_ECN_ECT1 = 1, OCHE_ECN_ECT0 = 2, OCHE_ECN_CE = 3 };
@@ -68,7 +70,9 @@ struct oche_packet {
     uint8_t ecn;           /* enum oche_ecn */
     uint8_t ext;           /* OCHE_EXT_… */
     uint8_t hops;          /* links crossed so far */
-    uint16_t route_hint;   /* the fabric's: egress port + 1 if it was looked up ahead, else 0 */
+    /* The fabric's. On a link: egress port + 1 if it was looked up ahead, else 0. In a queue of a
+     * switch with lanes: by which class it came in, xor the class of the queue. */
+    uint16_t route_hint;
 
     /* ---- second line: look only at what `ext` names ---- */
     uint8_t *payload;    /* not owned; a buffer of the driver's, or NULL: no bytes wanted */

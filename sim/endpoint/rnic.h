@@ -79,7 +79,7 @@ static inline bool oche_rnic_flush(void *state, oche_time now)
 
 static inline bool oche_rnic_is_feedback(const struct oche_packet *packet)
 {
-    return packet->traffic_class == OCHE_CONTROL_CLASS;
+    return !(oche_opcode(packet->opcode)->flags & (OCHE_OP_REQUEST | OCHE_OP_PAYLOAD));
 }
 
 #endif

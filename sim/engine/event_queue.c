@@ -13,9 +13,9 @@
 #define FIRST_SHIFT     10 /* 1 ns: fitted to the load within the first few thousand buckets */
 #define SMALLEST_SHIFT  2
 #define LARGEST_SHIFT   22
-#define LOOK_PART       4    /* a look at the width each time this part of the ring was opened */
-#define FEWEST_EVENTS   4    /* mean a bucket below which buckets get wider */
-#define MOST_EVENTS     12    /* … above which they get narrower */
+#define LOOK_PART       4  /* a look at the width each time this part of the ring was opened */
+#define FEWEST_EVENTS   4  /* mean a bucket below which buckets get wider */
+#define MOST_EVENTS     12 /* … above which they get narrower */
 #define MOST_BUCKETS    (UINT64_C(1) << 17) /* 32 MiB */
 #define INSERTION_LIMIT 24
 
@@ -212,8 +212,8 @@ static void change_width(struct oche_event_queue *queue, unsigned shift)
 static void look_at_width(struct oche_event_queue *queue)
 {
     uint64_t events = queue->opened_events, buckets = queue->opened_buckets;
-    bool narrower = queue->shift > SMALLEST_SHIFT &&
-                    MOST_BUCKETS << (queue->shift - 1) >= queue->horizon;
+    bool narrower =
+        queue->shift > SMALLEST_SHIFT && MOST_BUCKETS << (queue->shift - 1) >= queue->horizon;
 
     queue->opened_events = 0;
     queue->opened_buckets = 0;
@@ -227,8 +227,7 @@ static void look_at_width(struct oche_event_queue *queue)
 static void prefetch_ahead(const struct oche_event_queue *queue)
 {
     for (unsigned stage = 0; stage < OCHE_PREFETCH_STAGES; stage++) {
-        uint64_t slot =
-            (queue->cursor + (OCHE_PREFETCH_STAGES - stage)) & queue->bucket_mask;
+        uint64_t slot = (queue->cursor + (OCHE_PREFETCH_STAGES - stage)) & queue->bucket_mask;
         uint32_t count = queue->counts[slot];
         if (count > OCHE_BUCKET_EVENTS)
             count = OCHE_BUCKET_EVENTS;

@@ -292,9 +292,9 @@ static void begin_hold(struct oche_pause_tree *tree, const struct oche_pause_not
     bool deeper;
 
     if (note->held && note->cause != OCHE_NO_PORT)
-        parent = reason_of(tree, note->cause, note->cls, note->time);
+        parent = reason_of(tree, note->cause, note->cause_cls, note->time);
     if (parent == NONE)
-        parent = find_root(tree, note->cause, note->cls);
+        parent = find_root(tree, note->cause, note->cause_cls);
     uint32_t number = find_child(tree, parent, port, note->cls, &deeper);
     struct oche_pause_node *node = &tree->nodes[number];
 

@@ -4,8 +4,10 @@
 
 #include <string.h>
 
-#define TTL        64
-#define CLASS_DSCP 24 /* class c travels as DSCP 24 + 8 c: 24 (AF31's class) data, 32 control */
+#define TTL 64
+/* Class c travels as DSCP 24 + 8 c, modulo 64: 24 (AF31's class) data; 32 control, or a lane. */
+#define CLASS_DSCP 24
+#define DSCP_MASK  63
 
 static void put_ip(uint32_t host, bool ipv6, uint8_t ip[16])
 {
@@ -47,7 +49,7 @@ void oche_address_frame(const struct oche_packet *packet, bool ipv6, struct oche
     oche_address_mac(packet->dst, frame->dst_mac);
     put_ip(packet->src, ipv6, frame->src_ip);
     put_ip(packet->dst, ipv6, frame->dst_ip);
-    frame->dscp = (uint8_t)(CLASS_DSCP + 8 * packet->traffic_class);
+    frame->dscp = (uint8_t)((CLASS_DSCP + 8 * packet->traffic_class) & DSCP_MASK);
     frame->ttl = TTL;
     frame->ip_flags = OCHE_IP_DF;
 }
@@ -56,5 +58,5 @@ void oche_address_packet(const struct oche_frame *frame, struct oche_packet *pac
 {
     packet->src = get_ip(frame->src_ip);
     packet->dst = get_ip(frame->dst_ip);
-    packet->traffic_class = (uint8_t)((frame->dscp - CLASS_DSCP) / 8);
+    packet->traffic_class = (uint8_t)(((frame->dscp - CLASS_DSCP) & DSCP_MASK) / 8);
 }

@@ -189,6 +189,7 @@ void oche_flows_free(struct oche_flows *flows)
     free(flows->owned_plan);
     free(flows->sent);
     free(flows->received);
+    free(flows->ways);
     free(flows->connections);
     free(flows->order);
     free(flows->by_start);

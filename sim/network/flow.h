@@ -45,6 +45,13 @@ struct oche_flow_received {
     oche_time delivered; /* its last byte; OCHE_NEVER: not (yet) */
 };
 
+/* The way that a flow's packets took, by those that arrived. Written by the destination's node. */
+struct oche_flow_way {
+    uint64_t links;      /* crossed, summed over packets */
+    uint32_t packets;    /* with data, retransmissions too */
+    uint8_t deflections; /* of the packet that was deflected most often */
+};
+
 /* A connection: one queue pair at each end, with the same number. */
 struct oche_connection {
     uint32_t src, dst;
@@ -63,6 +70,7 @@ struct oche_flows {
     struct oche_flow_plan *owned_plan;
     struct oche_flow_sent *sent;
     struct oche_flow_received *received;
+    struct oche_flow_way *ways; /* by flow; NULL: nobody wants them */
     uint32_t count;
     struct oche_connection *connections;
     uint32_t connection_count;

@@ -240,6 +240,30 @@ static OCHE_ALWAYS_INLINE void settle(struct oche_host *host, const struct oche_
         oche_network_wake(shard, host->address, wake);
 }
 
+/* The way of a packet that has arrived: of the flow that is arriving on its connection. */
+static OCHE_NOINLINE void note_way(struct oche_host *host, const struct oche_packet *packet)
+{
+    const struct oche_flows *flows = host->flows;
+    uint32_t number = packet->dest_qpn - OCHE_FIRST_QPN;
+
+    if (packet->kind != OCHE_PACKET_ROCE ||
+        !oche_opcode_has(packet->opcode, OCHE_OP_REQUEST | OCHE_OP_PAYLOAD) ||
+        packet->dest_qpn < OCHE_FIRST_QPN || number >= flows->connection_count)
+        return;
+    const struct oche_connection *connection = &flows->connections[number];
+    if (connection->dst != host->address || connection->delivered == connection->count)
+        return;
+    uint32_t flow = flows->order[connection->first + connection->delivered];
+    const struct oche_deflection *deflection = &host->shared->deflection;
+    uint8_t left = packet->bth_reserved & OCHE_BTH_TOKENS;
+
+    flows->ways[flow].packets++;
+    flows->ways[flow].links += packet->hops + 1U; /* the last one has not been counted */
+    if (flows->plan[flow].bytes <= deflection->short_bytes && left < deflection->tokens &&
+        deflection->tokens - left > flows->ways[flow].deflections)
+        flows->ways[flow].deflections = (uint8_t)(deflection->tokens - left);
+}
+
 static OCHE_NOINLINE void release_feedback(struct oche_host *host, oche_time now)
 {
     struct oche_packet *packet;
@@ -272,6 +296,8 @@ static OCHE_ALWAYS_INLINE void arrival(struct oche_host *host, const struct oche
         settle(host, endpoint, port, now);
         return;
     } else {
+        if (OCHE_UNLIKELY(host->notes_ways))
+            note_way(host, packet);
         endpoint->receive(oche_host_endpoint_state(host), packet, now);
     }
     oche_packet_return(&host->shard->pool, packet);
@@ -351,6 +377,7 @@ struct oche_host *oche_host_create(struct oche_network *network, uint32_t addres
     host->classes = UINT8_MAX;
     host->next_start = shared->flows->host_first[address];
     host->end_starts = shared->flows->host_first[address + 1];
+    host->notes_ways = shared->flows->ways != NULL;
     host->holds_feedback = shared->params->feedback_jitter > 0;
     host->feedback = oche_feedback_make(shared->params->feedback_jitter, shared->seed, address);
     oche_pause_init(&host->pause, network->extras[number].rate_bps, shared->params->pfc_response);

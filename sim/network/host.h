@@ -30,8 +30,8 @@ struct oche_host_params {
 extern const struct oche_param_table oche_host_params;
 
 #define OCHE_DATA_CLASS    0
-#define OCHE_CONTROL_CLASS 1 /* the highest: ACK, NAK, CNP */
-#define OCHE_CLASS_COUNT   2
+#define OCHE_CONTROL_CLASS 1 /* without lanes; else struct oche_host_shared says */
+#define OCHE_CLASS_COUNT   2 /* without lanes */
 
 struct oche_endpoint;
 
@@ -46,6 +46,8 @@ struct oche_host_shared {
     const void *recovery_params;
     struct oche_flows *flows;
     uint64_t seed;
+    uint8_t control_class; /* the highest: ACK, NAK, CNP */
+    struct oche_deflection deflection;
     bool payload; /* generate, move and check every byte */
 };
 

@@ -23,6 +23,7 @@ struct oche_host {
     uint32_t address;
     uint8_t classes; /* not paused now */
     bool holds_feedback;
+    bool notes_ways; /* flows->ways are there */
     struct oche_pause pause;
 
     struct oche_flows *flows;

@@ -66,9 +66,11 @@ bool oche_network_init(struct oche_network *network, uint32_t host_count, uint32
 
 void oche_network_free(struct oche_network *network)
 {
-    for (uint32_t i = 0; i < network->node_count; i++)
+    for (uint32_t i = 0; i < network->node_count; i++) {
         if (network->nodes[i].pauses != NULL)
             oche_pause_notes_free(network->nodes[i].pauses);
+        oche_deflection_notes_free(&network->nodes[i].deflections);
+    }
     for (uint32_t s = 0; s < network->shard_count; s++) {
         struct oche_shard *shard = &network->shards[s];
         if (shard->events.buckets != NULL)

@@ -20,6 +20,7 @@
 #include "fabric/switch.h"
 #include "sim/engine/arena.h"
 #include "sim/engine/event_queue.h"
+#include "sim/network/deflection_notes.h"
 #include "sim/network/mishaps.h"
 #include "sim/network/packet_pool.h"
 #include "sim/network/pause_notes.h"
@@ -35,6 +36,7 @@ enum oche_port_flags {
     OCHE_PORT_DONE_PENDING = 1 << 1, /* a transmit-done event is on its way */
     OCHE_PORT_REMOTE = 1 << 2,       /* the far end is in another shard */
     OCHE_PORT_SPECIAL = 1 << 3,      /* loss, tap or bytes mode: see struct oche_port_extra */
+    OCHE_PORT_DEFLECTS = 1 << 4,     /* of a switch that may send packets another way */
 };
 
 /* One cache line: all that a hop touches besides the node and the packet. */
@@ -72,6 +74,7 @@ struct oche_node {
     oche_time timer_at;  /* earliest pending timer event; OCHE_NEVER: none */
     struct oche_trace trace;
     struct oche_pause_notes *pauses; /* of a switch, from its first PFC frame on; or NULL */
+    struct oche_deflection_notes deflections; /* of a switch, with OCHE_PORT_DEFLECTS */
 };
 
 struct oche_network;

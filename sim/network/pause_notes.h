@@ -20,6 +20,7 @@ struct oche_pause_note {
     bool held;              /* PAUSE: the cause is itself long because it was held */
     uint32_t cause;         /* PAUSE: the egress port whose queue holds most of the class; or
                                OCHE_NO_PORT */
+    uint8_t cause_cls;      /* PAUSE: the queue's class */
     uint32_t bytes;         /* PAUSE: of the ingress class, in that queue, */
     uint32_t ingress_bytes; /* and in all */
 };

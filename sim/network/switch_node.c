@@ -2,6 +2,8 @@
 /* A switch as a node of the network. */
 #include "sim/network/switch_node.h"
 
+#include "core/wire/opcode.h"
+
 /* From its first PFC frame on, a switch keeps account of who holds what, and notes its PAUSEs. */
 static struct oche_pause_notes *pause_notes(struct oche_shard *shard, struct oche_port *port,
                                             oche_time now)
@@ -37,6 +39,7 @@ static void note_pauses(struct oche_shard *shard, struct oche_port *port, uint8_
         if (note.on && oche_switch_pause_cause(sw, port->local, cls, now, &cause)) {
             note.held = cause.held;
             note.cause = note.port - port->local + cause.port;
+            note.cause_cls = (uint8_t)cause.cls;
             note.bytes = cause.bytes;
             note.ingress_bytes = cause.ingress_bytes;
         }
@@ -111,6 +114,32 @@ static void receive_pause(struct oche_shard *shard, struct oche_port *port,
     oche_packet_return(&shard->pool, frame);
 }
 
+/* At a switch that may deflect: what it did with the packet is traced, and its start noted. */
+static OCHE_NOINLINE int receive_noting(struct oche_shard *shard, struct oche_port *port,
+                                        struct oche_packet *packet, oche_time now)
+{
+    struct oche_node *node = &shard->network->nodes[port->node];
+    uint8_t before = packet->bth_reserved & OCHE_BTH_TOKENS;
+    int egress = oche_switch_receive(port->device, port->local, packet, now);
+    uint8_t left = packet->bth_reserved & OCHE_BTH_TOKENS;
+
+    if (egress < 0 || packet->kind != OCHE_PACKET_ROCE || left == before)
+        return egress;
+    oche_trace_emit(&node->trace, now, OCHE_TRACE_DEFLECTED, packet->dest_qpn,
+                    (uint64_t)egress | (uint64_t)port->local << 16,
+                    packet->psn | (uint64_t)left << 24 | (uint64_t)packet->traffic_class << 32);
+    if (oche_opcode_has(packet->opcode, OCHE_OP_FIRST))
+        oche_deflection_notes_add(&node->deflections,
+                                  &(struct oche_deflection_note){.time = now,
+                                                                 .qpn = packet->dest_qpn,
+                                                                 .psn = packet->psn,
+                                                                 .in_port = port->local,
+                                                                 .port = (uint16_t)egress,
+                                                                 .lane = packet->traffic_class,
+                                                                 .tokens = left});
+    return egress;
+}
+
 void oche_switch_node_arrival(struct oche_shard *shard, struct oche_port *port,
                               struct oche_packet *packet, oche_time now)
 {
@@ -122,7 +151,9 @@ void oche_switch_node_arrival(struct oche_shard *shard, struct oche_port *port,
         settle(shard, first, now);
         return;
     }
-    int egress = oche_switch_receive(port->device, port->local, packet, now);
+    int egress = OCHE_UNLIKELY(port->flags & OCHE_PORT_DEFLECTS)
+                     ? receive_noting(shard, port, packet, now)
+                     : oche_switch_receive(port->device, port->local, packet, now);
     if (OCHE_UNLIKELY(egress < 0)) {
         oche_trace_emit(&shard->network->nodes[port->node].trace, now, OCHE_TRACE_DROPPED,
                         packet->dest_qpn, port->local, packet->psn);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/world/world.h"
+
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 /* What is at the root beside oche_run_params. */
@@ -58,7 +60,8 @@ enum section {
     RECOVERY,
     WORKLOAD,
     LOSS,
-    MEASURE
+    MEASURE,
+    MECHANISMS /* from here on: one for each mechanism of the registry */
 };
 
 /* The RNIC's schemes, then the other endpoints: one list, so that a sweep spans them all. */
@@ -156,6 +159,13 @@ void oche_schema_make(struct oche_schema *schema)
     _Static_assert(COUNT_OF(sections) <= COUNT_OF(schema->sections), "room for all sections");
     memcpy(schema->sections, sections, sizeof(sections));
     schema->section_count = COUNT_OF(sections);
+    for (size_t i = 0; oche_switch_mechanisms[i] != NULL; i++) {
+        OCHE_MUST(schema->section_count < COUNT_OF(schema->sections));
+        schema->sections[schema->section_count++] =
+            (struct oche_section){.name = oche_switch_mechanisms[i]->name,
+                                  .help = oche_switch_mechanisms[i]->help,
+                                  .table = oche_switch_mechanisms[i]->params};
+    }
 }
 
 /* The bound section of that number; the first entry if it is a list. */
@@ -212,6 +222,77 @@ static void fill_scheme(struct oche_scenario *scenario)
     config->endpoint_params = scheme->values;
     if (config->endpoint->switches != NULL)
         config->endpoint->switches(scheme->values, &config->switches);
+}
+
+/* A mechanism that switch.mechanisms names. False and an error if it cannot be. */
+static bool add_mechanism(struct oche_scenario *scenario, const char *name, char *error,
+                          size_t error_bytes)
+{
+    struct oche_world_config *config = &scenario->config;
+    char list[OCHE_SCENARIO_ERROR_BYTES / 2] = "", message[OCHE_SCENARIO_ERROR_BYTES];
+    size_t used = 0;
+
+    for (size_t i = 0; oche_switch_mechanisms[i] != NULL; i++) {
+        const struct oche_switch_mechanism *mechanism = oche_switch_mechanisms[i];
+
+        used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i > 0 ? ", " : "",
+                                 mechanism->name);
+        if (strcmp(mechanism->name, name) != 0)
+            continue;
+        if (oche_world_mechanism(config, mechanism) != NULL) {
+            snprintf(message, sizeof(message), "mechanisms: %s is there twice; name it once", name);
+            return oche_bound_fail(scenario->document, bound_of(scenario, SWITCH), message, error,
+                                   error_bytes);
+        }
+        scenario->mechanisms[config->mechanism_count] = mechanism;
+        scenario->mechanism_params[config->mechanism_count++] =
+            bound_of(scenario, MECHANISMS + i)->values;
+        return true;
+    }
+    snprintf(message, sizeof(message),
+             "mechanisms: \"%.64s\" is not known; write some of %s, or none", name, list);
+    return oche_bound_fail(scenario->document, bound_of(scenario, SWITCH), message, error,
+                           error_bytes);
+}
+
+/* "iofd,other", "none" or nothing. */
+static bool fill_mechanisms(struct oche_scenario *scenario, char *error, size_t error_bytes)
+{
+    const char *names = scenario->config.switches.mechanisms;
+    bool ok = true;
+
+    scenario->config.mechanisms = scenario->mechanisms;
+    scenario->config.mechanism_params = scenario->mechanism_params;
+    if (names == NULL || strcmp(names, "none") == 0)
+        return true;
+    char *copy = strdup(names), *rest = copy;
+
+    OCHE_MUST(copy != NULL);
+    for (char *name; ok && (name = strsep(&rest, ", ")) != NULL;)
+        ok = *name == '\0' || add_mechanism(scenario, name, error, error_bytes);
+    free(copy);
+    return ok;
+}
+
+/* A section of a mechanism that nothing is said of: it was forgotten in switch.mechanisms. */
+static bool check_forgotten(const struct oche_scenario *scenario, char *error, size_t error_bytes)
+{
+    const struct oche_bound *of_switch = bound_of(scenario, SWITCH);
+    char message[256];
+
+    if (of_switch->node != NULL && oche_yaml_find(of_switch->node, "mechanisms") != NULL)
+        return true;
+    for (size_t i = 0; oche_switch_mechanisms[i] != NULL; i++) {
+        const struct oche_bound *bound = bound_of(scenario, MECHANISMS + i);
+
+        if (bound->node == NULL)
+            continue;
+        snprintf(message, sizeof(message),
+                 "no switch has it; add mechanisms: [%s] to the section switch, or leave this out",
+                 oche_switch_mechanisms[i]->name);
+        return oche_bound_fail(scenario->document, bound, message, error, error_bytes);
+    }
+    return true;
 }
 
 static void fill_config(struct oche_scenario *scenario)
@@ -316,7 +397,8 @@ struct oche_scenario *oche_scenario_open(const char *path, const char *const *se
                          scenario->schema.section_count, &scenario->bindings, error, error_bytes);
     if (ok) {
         fill_config(scenario);
-        ok = check(scenario, error, error_bytes);
+        ok = fill_mechanisms(scenario, error, error_bytes) &&
+             check_forgotten(scenario, error, error_bytes) && check(scenario, error, error_bytes);
     }
     if (!ok) {
         oche_scenario_close(scenario);

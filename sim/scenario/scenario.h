@@ -10,10 +10,12 @@
  *     recovery: go_back_n
  *     workload: [{type: poisson_cdf, load: 50%}, …]
  *     loss: {…}   measure: {…}
+ *     iofd: {…}                      and so on: a section for each mechanism of switches
  */
 #ifndef OCHE_SIM_SCENARIO_SCENARIO_H
 #define OCHE_SIM_SCENARIO_SCENARIO_H
 
+#include "fabric/registry.h"
 #include "sim/scenario/bind.h"
 #include "sim/world/config.h"
 
@@ -21,7 +23,7 @@
 
 /* What a scenario can say: the sections, with the registries' entries as their variants. */
 struct oche_schema {
-    struct oche_section sections[11];
+    struct oche_section sections[12 + OCHE_MOST_MECHANISMS];
     size_t section_count;
     struct oche_variant topologies[32], workloads[32], schemes[64], recoveries[16];
 };
@@ -38,10 +40,12 @@ struct oche_scenario {
     struct oche_document *document;
     struct oche_schema schema;
     struct oche_bindings bindings;
-    const char *name;                /* as given, or the file's name without folder and ending */
-    const char *description;         /* or NULL */
+    const char *name;        /* as given, or the file's name without folder and ending */
+    const char *description; /* or NULL */
     enum oche_scenario_model model;
     struct oche_world_config config; /* threads 1, no taps; points into this object */
+    const struct oche_switch_mechanism *mechanisms[OCHE_MOST_MECHANISMS];
+    const void *mechanism_params[OCHE_MOST_MECHANISMS];
 };
 
 /*

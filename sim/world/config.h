@@ -10,6 +10,7 @@
 #include "core/cc/cc.h"
 #include "core/param.h"
 #include "core/recovery/recovery.h"
+#include "fabric/mechanism.h"
 #include "fabric/switch.h"
 #include "sim/app/app.h"
 #include "sim/endpoint/endpoint.h"
@@ -70,6 +71,10 @@ struct oche_world_config {
     const void *topology_params;
     struct oche_routes_params routes;
     struct oche_switch_params switches;
+    /* Of every switch, in the order in which they act, with their parameters; usually none. */
+    const struct oche_switch_mechanism *const *mechanisms;
+    const void *const *mechanism_params;
+    uint32_t mechanism_count;
     struct oche_host_params hosts;
     const struct oche_endpoint *endpoint; /* NULL: the RNIC, with cc and recovery */
     const void *endpoint_params;

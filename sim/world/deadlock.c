@@ -68,15 +68,17 @@ static void count_left(struct check *check, uint32_t node)
     const struct oche_topology_node *at = &check->world->topology.nodes[node];
     const struct oche_switch *sw = switch_of(check->world, node);
 
-    memset(check->left, 0, (size_t)at->port_count * OCHE_CLASS_COUNT * sizeof(*check->left));
+    unsigned classes = check->world->class_count;
+
+    memset(check->left, 0, (size_t)at->port_count * classes * sizeof(*check->left));
     for (uint32_t out = 0; out < at->port_count; out++)
         for (uint8_t rest = check->stuck[at->first_port + out]; rest != 0;
              rest &= (uint8_t)(rest - 1)) {
             unsigned cls = (unsigned)__builtin_ctz(rest);
 
             for (uint32_t in = 0; in < at->port_count; in++)
-                check->left[in * OCHE_CLASS_COUNT + cls] +=
-                    oche_switch_held_bytes(sw, in, out, cls);
+                for (unsigned of = 0; of < classes; of++)
+                    check->left[in * classes + of] += oche_switch_held_bytes(sw, in, of, out, cls);
         }
 }
 
@@ -102,45 +104,80 @@ static bool strike_off(struct check *check, uint32_t node)
     return any;
 }
 
-/* The port that `port` waits for: of the stuck ones behind it, that with most of its bytes. */
-static uint32_t waits_for(const struct check *check, uint32_t port, unsigned cls)
+/* A port and a class, as one number. */
+static uint32_t place_of(uint32_t port, unsigned cls)
+{
+    return port * OCHE_CLASSES + cls;
+}
+
+/* What `place` waits for: of the stuck ones behind it, that with most of its bytes. */
+static uint32_t waits_for(const struct check *check, uint32_t place)
 {
     const struct oche_topology *topology = &check->world->topology;
-    const struct oche_topology_port *end = &topology->ports[port];
+    const struct oche_topology_port *end = &topology->ports[place / OCHE_CLASSES];
     const struct oche_topology_node *behind = &topology->nodes[end->peer];
+    const struct oche_switch *sw = switch_of(check->world, end->peer);
     uint32_t most = 0, found = OCHE_NO_PORT;
 
-    for (uint32_t out = 0; out < behind->port_count; out++) {
-        uint32_t bytes =
-            oche_switch_held_bytes(switch_of(check->world, end->peer), end->peer_port, out, cls);
+    for (uint32_t out = 0; out < behind->port_count; out++)
+        for (unsigned cls = 0; cls < check->world->class_count; cls++) {
+            uint32_t bytes =
+                oche_switch_held_bytes(sw, end->peer_port, place % OCHE_CLASSES, out, cls);
 
-        if ((check->stuck[behind->first_port + out] >> cls & 1) && bytes > most) {
-            most = bytes;
-            found = behind->first_port + out;
+            if ((check->stuck[behind->first_port + out] >> cls & 1) && bytes > most) {
+                most = bytes;
+                found = place_of(behind->first_port + out, cls);
+            }
         }
-    }
     OCHE_MUST(found != OCHE_NO_PORT); /* or it would have been struck off */
     return found;
 }
 
-/* Follows the waiting from `start` until it comes round. */
-static struct oche_circle find_circle(const struct check *check, uint32_t start, unsigned cls)
+/* PAUSEs of the place's port: since when it is held so. */
+static oche_time held_since(const struct oche_world *world, uint32_t place)
 {
-    uint32_t room = check->world->network.port_count, count = 0, from = 0;
+    const struct oche_topology_port *end = &world->topology.ports[place / OCHE_CLASSES];
+
+    return oche_switch_pausing_since(switch_of(world, end->peer), end->peer_port,
+                                     place % OCHE_CLASSES);
+}
+
+/* Follows the waiting from `start` until it comes round. */
+static void find_circle(const struct check *check, uint32_t start, struct oche_deadlock *deadlock)
+{
+    uint32_t room = check->world->network.port_count * OCHE_CLASSES, count = 0, from = 0;
     uint32_t *way = oche_world_make(room, sizeof(*way));
     bool *seen = oche_world_make(room, sizeof(*seen));
 
-    for (uint32_t port = start; !seen[port]; port = waits_for(check, port, cls)) {
-        seen[port] = true;
-        way[count++] = port;
+    for (uint32_t place = start; !seen[place]; place = waits_for(check, place)) {
+        seen[place] = true;
+        way[count++] = place;
     }
-    uint32_t again = waits_for(check, way[count - 1], cls);
+    uint32_t again = waits_for(check, way[count - 1]);
 
     while (way[from] != again)
         from++;
-    memmove(way, way + from, (count - from) * sizeof(*way));
+    count -= from;
+    memmove(way, way + from, count * sizeof(*way));
+    deadlock->cls = (uint8_t)(way[0] % OCHE_CLASSES);
+    for (uint32_t i = 0; i < count; i++) {
+        oche_time since = held_since(check->world, way[i]);
+
+        deadlock->since = since > deadlock->since ? since : deadlock->since;
+        way[i] /= OCHE_CLASSES;
+    }
     free(seen);
-    return oche_circle_make(way, count - from);
+    deadlock->circle = oche_circle_make(way, count);
+}
+
+static void count_stuck(const struct oche_world *world, uint32_t node, uint32_t out, unsigned cls,
+                        struct oche_deadlock *deadlock)
+{
+    deadlock->stuck_ports++;
+    for (uint32_t in = 0; in < world->topology.nodes[node].port_count; in++)
+        for (unsigned of = 0; of < world->class_count; of++)
+            deadlock->stuck_bytes +=
+                oche_switch_held_bytes(switch_of(world, node), in, of, out, cls);
 }
 
 static void describe(const struct check *check, uint32_t start, struct oche_deadlock *deadlock)
@@ -150,25 +187,12 @@ static void describe(const struct check *check, uint32_t start, struct oche_dead
 
     deadlock->found = true;
     deadlock->noticed = world->network.now;
-    deadlock->cls = (uint8_t)__builtin_ctz(check->stuck[start]);
-    deadlock->circle = find_circle(check, start, deadlock->cls);
-    for (uint32_t i = 0; i < deadlock->circle.count; i++) {
-        const struct oche_topology_port *end = &topology->ports[deadlock->circle.ports[i]];
-        oche_time since =
-            oche_switch_pausing_since(switch_of(world, end->peer), end->peer_port, deadlock->cls);
-
-        deadlock->since = since > deadlock->since ? since : deadlock->since;
-    }
+    find_circle(check, place_of(start, (unsigned)__builtin_ctz(check->stuck[start])), deadlock);
     for (uint32_t node = topology->host_count; node < oche_topology_nodes(topology); node++)
         for (uint32_t out = 0; out < topology->nodes[node].port_count; out++)
-            for (unsigned cls = 0; cls < OCHE_CLASS_COUNT; cls++) {
-                if (!(check->stuck[topology->nodes[node].first_port + out] >> cls & 1))
-                    continue;
-                deadlock->stuck_ports++;
-                for (uint32_t in = 0; in < topology->nodes[node].port_count; in++)
-                    deadlock->stuck_bytes +=
-                        oche_switch_held_bytes(switch_of(world, node), in, out, cls);
-            }
+            for (unsigned cls = 0; cls < world->class_count; cls++)
+                if (check->stuck[topology->nodes[node].first_port + out] >> cls & 1)
+                    count_stuck(world, node, out, cls, deadlock);
 }
 
 static void prove(struct check *check, struct oche_deadlock *deadlock)
@@ -199,7 +223,7 @@ void oche_world_deadlock_check(struct oche_world *world)
     struct check check = {.world = world};
 
     check.stuck = oche_world_make(world->network.port_count, sizeof(*check.stuck));
-    check.left = oche_world_make((size_t)OCHE_MAX_PORTS * OCHE_CLASS_COUNT, sizeof(*check.left));
+    check.left = oche_world_make((size_t)OCHE_MAX_PORTS * world->class_count, sizeof(*check.left));
     prove(&check, &world->deadlock);
     free(check.stuck);
     free(check.left);

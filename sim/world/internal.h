@@ -31,6 +31,8 @@ struct oche_world {
     struct oche_static_routes static_routes;
     struct oche_topology_routes used_routes; /* of the one or the other: see world.h */
     struct oche_network network;
+    uint8_t class_count; /* data or its lanes, then control */
+    uint64_t *onward;    /* of all switches, one after the other; NULL: nothing misroutes */
     struct oche_flows flows;
     struct oche_host_shared shared;
     struct oche_host **hosts;
@@ -51,6 +53,7 @@ struct oche_world {
     struct oche_nic_stats *nic_before;
     uint64_t *line_before, *lost_before, *late_before;
     uint64_t *flow_before; /* bytes of flows that were under way; NULL: there was no warm-up */
+    struct oche_flow_way *ways_before; /* NULL: there are none */
 
     /* Time series: columns of values, one row an interval. */
     struct oche_world_column *columns;
@@ -80,6 +83,9 @@ void oche_world_deadlock_check(struct oche_world *world);
 void oche_world_series_start(struct oche_world *world);
 void oche_world_series_sample(struct oche_world *world);
 void oche_world_series_free(struct oche_world *world);
+
+/* deflections.c */
+void oche_world_add_mechanisms(const struct oche_world *world, struct oche_world_totals *totals);
 
 /* causes.c */
 void oche_world_causes_start(struct oche_world *world);

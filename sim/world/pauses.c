@@ -200,9 +200,9 @@ static void add_senders(struct senders *senders, uint32_t flow, unsigned cls, ui
     oche_time begun = world->flows.sent[flow].started, ended = end_of(world, flow);
     struct oche_walk walk;
 
-    oche_world_walk(world, flow, cls != OCHE_DATA_CLASS, &walk);
+    oche_world_walk(world, flow, cls + 1U == world->class_count, &walk);
     for (uint32_t i = 0; i < walk.count; i++) {
-        uint32_t node = senders->root_at[walk.ports[i] * OCHE_CLASS_COUNT + cls];
+        uint32_t node = senders->root_at[walk.ports[i] * OCHE_CLASSES + cls];
 
         if (node == OCHE_NO_PAUSE_NODE || ended <= senders->nodes[node].first ||
             begun >= senders->nodes[node].last)
@@ -226,8 +226,8 @@ static int compare_pairs(const void *a, const void *b)
 void oche_world_pause_senders(const struct oche_world *world, uint32_t *count_of)
 {
     struct senders senders = {.world = world};
-    size_t places = (size_t)world->network.port_count * OCHE_CLASS_COUNT;
-    bool any[OCHE_CLASS_COUNT] = {false};
+    size_t places = (size_t)world->network.port_count * OCHE_CLASSES;
+    bool any[OCHE_CLASSES] = {false};
     uint32_t nodes;
 
     senders.nodes = oche_pause_tree_nodes(world->pause_tree, &nodes);
@@ -237,19 +237,19 @@ void oche_world_pause_senders(const struct oche_world *world, uint32_t *count_of
     for (uint32_t i = 0; i < nodes; i++) {
         const struct oche_pause_node *node = &senders.nodes[i];
 
-        if (node->depth > 0 || node->port == OCHE_NO_PORT || node->cls >= OCHE_CLASS_COUNT)
+        if (node->depth > 0 || node->port == OCHE_NO_PORT || node->cls >= world->class_count)
             continue;
-        senders.root_at[node->port * OCHE_CLASS_COUNT + node->cls] = i;
+        senders.root_at[node->port * OCHE_CLASSES + node->cls] = i;
         any[node->cls] = true;
     }
     for (uint32_t flow = 0; flow < world->flows.count; flow++) {
         if (world->flows.sent[flow].started == OCHE_NEVER)
             continue;
-        for (unsigned cls = 0; cls < OCHE_CLASS_COUNT; cls++)
+        for (unsigned cls = 0; cls < world->class_count; cls++)
             if (any[cls])
                 add_senders(&senders, flow, cls,
-                            cls == OCHE_DATA_CLASS ? world->flows.plan[flow].src
-                                                   : world->flows.plan[flow].dst);
+                            cls + 1U < world->class_count ? world->flows.plan[flow].src
+                                                          : world->flows.plan[flow].dst);
     }
     if (senders.count > 0)
         qsort(senders.pairs, senders.count, sizeof(*senders.pairs), compare_pairs);

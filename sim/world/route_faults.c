@@ -20,30 +20,30 @@ static void note_walk(struct oche_route_faults *faults, uint32_t flow, bool back
 
 bool oche_world_find_route_faults(const struct oche_world *world, struct oche_route_faults *faults)
 {
-    struct oche_dependencies *of[OCHE_CLASS_COUNT];
+    struct oche_dependencies *of[2]; /* data, and what answers it */
     struct oche_walk walk;
 
     *faults = (struct oche_route_faults){.lost = {.end = OCHE_WALK_ARRIVES}};
     if (world->config->topology->up_down && !oche_world_has_static_routes(world->config))
         return false;
-    for (unsigned cls = 0; cls < OCHE_CLASS_COUNT; cls++)
-        of[cls] = oche_dependencies_create(&world->topology);
+    for (unsigned back = 0; back < 2; back++)
+        of[back] = oche_dependencies_create(&world->topology);
     for (uint32_t flow = 0; flow < world->flows.count; flow++) {
         bool arrives = true;
 
-        for (unsigned cls = 0; arrives && cls < OCHE_CLASS_COUNT; cls++) {
-            oche_world_walk(world, flow, cls != OCHE_DATA_CLASS, &walk);
-            oche_dependencies_add(of[cls], &walk);
+        for (unsigned back = 0; arrives && back < 2; back++) {
+            oche_world_walk(world, flow, back != 0, &walk);
+            oche_dependencies_add(of[back], &walk);
             arrives = walk.end == OCHE_WALK_ARRIVES;
-            note_walk(faults, flow, cls != OCHE_DATA_CLASS, &walk);
+            note_walk(faults, flow, back != 0, &walk);
         }
     }
-    for (unsigned cls = 0; cls < OCHE_CLASS_COUNT; cls++) {
+    for (unsigned back = 0; back < 2; back++) {
         if (world->config->switches.pfc && faults->circle.count == 0) {
-            faults->circle = oche_dependencies_circle(of[cls]);
-            faults->circle_cls = cls;
+            faults->circle = oche_dependencies_circle(of[back]);
+            faults->circle_cls = back != 0 ? world->class_count - 1U : OCHE_DATA_CLASS;
         }
-        oche_dependencies_free(of[cls]);
+        oche_dependencies_free(of[back]);
     }
     return faults->lost_flows > 0 || faults->circle.count > 0;
 }

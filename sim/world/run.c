@@ -76,6 +76,9 @@ static void end_warmup(struct oche_world *world)
         world->line_before[i] = world->network.ports[i].line_bytes - (unsent > 0 ? unsent - 1 : 0);
         world->lost_before[i] = world->network.extras[i].lost_packets;
     }
+    if (world->ways_before != NULL)
+        memcpy(world->ways_before, world->flows.ways,
+               world->flows.count * sizeof(*world->ways_before));
     for (uint32_t i = 0; i < world->watched_count; i++) {
         struct oche_world_watched *watched = &world->watched[i];
         oche_switch_watch(world->switches[watched->node - world->topology.host_count],

@@ -83,6 +83,7 @@ void oche_world_totals(const struct oche_world *world, struct oche_world_totals 
     memcpy(totals->timeout_causes, world->timeout_causes, sizeof(totals->timeout_causes));
     add_hosts(world, totals);
     add_switches(world, totals);
+    oche_world_add_mechanisms(world, totals);
 }
 
 const struct oche_world_config *oche_world_config(const struct oche_world *world)

@@ -7,10 +7,21 @@
 #include <string.h>
 
 #include "core/wire/opcode.h"
+#include "fabric/iofd.h"
 #include "fabric/loss.h"
+#include "sim/topology/onward.h"
 #include "sim/world/internal.h"
 
 #define WATCH_MOST_STEPS 4096
+
+const void *oche_world_mechanism(const struct oche_world_config *config,
+                                 const struct oche_switch_mechanism *mechanism)
+{
+    for (uint32_t i = 0; i < config->mechanism_count; i++)
+        if (config->mechanisms[i] == mechanism)
+            return config->mechanism_params[i];
+    return NULL;
+}
 
 void *oche_world_make(size_t count, size_t bytes)
 {
@@ -70,6 +81,66 @@ bool oche_world_lossless(const struct oche_world_config *config)
     return oche_world_packets(config).lossless_classes != 0;
 }
 
+/* What switches must know that send packets other ways than the routes say. */
+static void find_onward(struct oche_world *world)
+{
+    uint64_t *bits;
+    size_t words = 0;
+
+    if (world->config->mechanism_count == 0)
+        return;
+    for (uint32_t i = 0; i < world->topology.switch_count; i++)
+        words += oche_topology_onward_words(&world->used_routes, i);
+    bits = world->onward = oche_world_make(words, sizeof(*bits));
+    for (uint32_t i = 0; i < world->topology.switch_count; i++) {
+        oche_topology_onward(&world->used_routes, i, bits);
+        bits += oche_topology_onward_words(&world->used_routes, i);
+    }
+}
+
+static const uint64_t *onward_of(const struct oche_world *world, uint32_t number)
+{
+    const uint64_t *bits = world->onward;
+
+    for (uint32_t i = 0; bits != NULL && i < number; i++)
+        bits += oche_topology_onward_words(&world->used_routes, i);
+    return bits;
+}
+
+/* The data class, as many lanes of it as the mechanisms want, and the class of what answers it. */
+static bool count_classes(struct oche_world *world, char *error, size_t error_bytes)
+{
+    unsigned lanes = 1;
+
+    for (uint32_t i = 0; i < world->config->mechanism_count; i++) {
+        const struct oche_switch_mechanism *mechanism = world->config->mechanisms[i];
+        const void *params = world->config->mechanism_params[i];
+        const char *why = mechanism->check != NULL ? mechanism->check(params) : NULL;
+
+        if (why != NULL) {
+            snprintf(error, error_bytes, "%s.%s", mechanism->name, why);
+            return false;
+        }
+        if (mechanism->lanes != NULL && mechanism->lanes(params) > lanes)
+            lanes = mechanism->lanes(params);
+    }
+    world->class_count = (uint8_t)(lanes + 1);
+    return true;
+}
+
+/* Those of the endpoint, which knows of data and control; lanes are like the data that they are of.
+ */
+static uint8_t lossless_classes(const struct oche_world *world, uint8_t of_endpoint)
+{
+    unsigned control = world->class_count - 1U, lossless = 0;
+
+    if (of_endpoint >> OCHE_DATA_CLASS & 1)
+        lossless |= (1U << control) - 1;
+    if (of_endpoint >> OCHE_CONTROL_CLASS & 1)
+        lossless |= 1U << control;
+    return (uint8_t)lossless;
+}
+
 void oche_world_switch_config(const struct oche_world *world, uint32_t number,
                               struct oche_switch_config *config,
                               struct oche_switch_port_config *ports)
@@ -84,10 +155,16 @@ void oche_world_switch_config(const struct oche_world *world, uint32_t number,
         .seed = world->config->seed,
         .port_count = topology->nodes[node].port_count,
         .ports = ports,
-        .class_count = OCHE_CLASS_COUNT,
-        .lossless_classes = packets.lossless_classes,
+        .class_count = world->class_count,
+        .lossless_classes = lossless_classes(world, packets.lossless_classes),
+        .lanes = (uint8_t)(world->class_count - 1),
         .mtu_frame_bytes = packets.frame_bytes,
         .routes = world->used_routes.of[number],
+        .onward = onward_of(world, number),
+        .groups = world->used_routes.group_count,
+        .mechanisms = world->config->mechanisms,
+        .mechanism_params = world->config->mechanism_params,
+        .mechanism_count = world->config->mechanism_count,
     };
     for (uint32_t port = 0; port < config->port_count; port++) {
         const struct oche_topology_link *link = oche_topology_port_link(topology, node, port);
@@ -95,6 +172,7 @@ void oche_world_switch_config(const struct oche_world *world, uint32_t number,
             .rate_bps = link->rate_bps,
             .delay = link->delay,
             .place = (uint8_t)oche_topology_place(topology, node, port),
+            .up = oche_topology_is_up(topology, node, port),
             .peer_response = oche_topology_port(topology, node, port)->peer < topology->host_count
                                  ? world->config->hosts.pfc_response
                                  : world->config->switches.pfc_response};
@@ -106,6 +184,7 @@ static bool build_switches(struct oche_world *world, char *error, size_t error_b
     const struct oche_topology *topology = &world->topology;
     struct oche_switch_port_config ports[OCHE_MAX_PORTS];
 
+    find_onward(world);
     world->switches = oche_world_make(topology->switch_count, sizeof(struct oche_switch *));
     for (uint32_t i = 0; i < topology->switch_count; i++) {
         uint32_t node = topology->host_count + i;
@@ -120,9 +199,14 @@ static bool build_switches(struct oche_world *world, char *error, size_t error_b
         struct oche_arena *arena = &oche_network_shard_of(&world->network, node)->arena;
         world->switches[i] =
             oche_switch_create(oche_arena_take(arena, oche_switch_bytes(&config)), &config);
-        for (uint32_t port = 0; port < config.port_count; port++)
-            world->network.ports[world->network.nodes[node].first_port + port].device =
-                world->switches[i];
+        for (uint32_t port = 0; port < config.port_count; port++) {
+            struct oche_port *end =
+                &world->network.ports[world->network.nodes[node].first_port + port];
+
+            end->device = world->switches[i];
+            if (oche_world_mechanism(world->config, &oche_iofd) != NULL)
+                end->flags |= OCHE_PORT_DEFLECTS;
+        }
     }
     return true;
 }
@@ -179,10 +263,27 @@ static bool build_flows(struct oche_world *world, char *error, size_t error_byte
     return true;
 }
 
+/* What senders do so that switches may deflect. */
+static struct oche_deflection deflection_of(const struct oche_world_config *config)
+{
+    const struct oche_iofd_params *iofd = oche_world_mechanism(config, &oche_iofd);
+
+    if (iofd == NULL)
+        return (struct oche_deflection){.tokens = 0};
+    return (struct oche_deflection){.tokens = (uint8_t)iofd->tokens,
+                                    .short_bytes = (uint32_t)iofd->short_bytes,
+                                    .hold = iofd->hold};
+}
+
 static void build_hosts(struct oche_world *world)
 {
     const struct oche_world_config *config = world->config;
     uint32_t count = world->topology.host_count;
+
+    if (oche_world_mechanism(config, &oche_iofd) != NULL) {
+        world->flows.ways = oche_world_make(world->flows.count, sizeof(*world->flows.ways));
+        world->ways_before = oche_world_make(world->flows.count, sizeof(*world->ways_before));
+    }
 
     world->shared = (struct oche_host_shared){
         .params = &config->hosts,
@@ -194,6 +295,8 @@ static void build_hosts(struct oche_world *world)
         .recovery_params = config->recovery_params,
         .flows = &world->flows,
         .seed = config->seed,
+        .control_class = (uint8_t)(world->class_count - 1),
+        .deflection = deflection_of(config),
         .payload = config->run.payload,
     };
     world->hosts = oche_world_make(count, sizeof(struct oche_host *));
@@ -350,9 +453,10 @@ struct oche_world *oche_world_create(const struct oche_world_config *config, cha
     struct oche_world *world = oche_world_make(1, sizeof(*world));
 
     world->config = config;
-    if (!build_topology(world, error, error_bytes) || !build_network(world, error, error_bytes) ||
-        !build_switches(world, error, error_bytes) || !build_flows(world, error, error_bytes) ||
-        !build_loss(world, error, error_bytes) || !build_watches(world, error, error_bytes)) {
+    if (!count_classes(world, error, error_bytes) || !build_topology(world, error, error_bytes) ||
+        !build_network(world, error, error_bytes) || !build_switches(world, error, error_bytes) ||
+        !build_flows(world, error, error_bytes) || !build_loss(world, error, error_bytes) ||
+        !build_watches(world, error, error_bytes)) {
         oche_world_free(world);
         return NULL;
     }
@@ -382,6 +486,7 @@ void oche_world_free(struct oche_world *world)
         free(world->watched[i].watch.time);
     free(world->hosts);
     free(world->switches);
+    free(world->onward);
     free(world->losses);
     free(world->watched);
     free(world->nic_before);
@@ -389,6 +494,7 @@ void oche_world_free(struct oche_world *world)
     free(world->lost_before);
     free(world->late_before);
     free(world->flow_before);
+    free(world->ways_before);
     oche_flows_free(&world->flows);
     if (world->network.shards != NULL)
         oche_network_free(&world->network);

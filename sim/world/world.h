@@ -10,6 +10,7 @@
 #ifndef OCHE_SIM_WORLD_WORLD_H
 #define OCHE_SIM_WORLD_WORLD_H
 
+#include "fabric/registry.h"
 #include "sim/measure/timeout_causes.h"
 #include "sim/measure/victims.h"
 #include "sim/topology/dependency.h"
@@ -17,6 +18,10 @@
 #include "sim/world/config.h"
 
 struct oche_world;
+
+/* The parameters of a mechanism that the switches have; NULL: they do not have it. */
+const void *oche_world_mechanism(const struct oche_world_config *config,
+                                 const struct oche_switch_mechanism *mechanism);
 
 /* `config` and what it points to must outlive the world. */
 struct oche_world *oche_world_create(const struct oche_world_config *config, char *error,
@@ -58,9 +63,40 @@ struct oche_world_totals {
     uint64_t corrupt_bytes;    /* with payload: true */
     uint64_t live_packets;     /* in queues and on links at the end */
     uint64_t queued_bytes;     /* in switches at the end */
-    bool any_port_paused;      /* at the end */
+    /* By number in the registry and in the mechanism's table; 0 where switches do not have it. */
+    uint64_t mechanisms[OCHE_MOST_MECHANISMS][OCHE_MOST_MECHANISM_COUNTERS];
+    bool has_mechanism[OCHE_MOST_MECHANISMS];
+    bool any_port_paused; /* at the end */
 };
 void oche_world_totals(const struct oche_world *world, struct oche_world_totals *totals);
+
+/*
+ * What deflection does to ways: links that data packets crossed which arrived after warm-up, and
+ * what they would have crossed on shortest ways. Of all flows, and of those that started after
+ * warm-up and are a short message each.
+ */
+struct oche_way_sum {
+    uint64_t flows, packets, links, shortest;
+};
+struct oche_world_ways {
+    bool known;                                     /* some mechanism deflects; else all is 0 */
+    struct oche_way_sum all, short_ones, deflected; /* deflected: of the short ones */
+    uint64_t unnoted; /* deflected messages that oche_world_deflections does not have */
+};
+void oche_world_ways(const struct oche_world *world, struct oche_world_ways *ways);
+
+/* One message that one switch sent another way. */
+struct oche_world_deflection {
+    oche_time time;
+    uint32_t flow;
+    uint32_t node, in_port, port; /* port: by which it left */
+    uint8_t lane, tokens;         /* in which it left, and with how many */
+};
+/* Calls `each` for all of them, switch by switch, by time. */
+void oche_world_deflections(const struct oche_world *world,
+                            void (*each)(void *context,
+                                         const struct oche_world_deflection *deflection),
+                            void *context);
 
 /* The parts. */
 const struct oche_world_config *oche_world_config(const struct oche_world *world);

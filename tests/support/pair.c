@@ -207,6 +207,7 @@ static void open_side(struct pair *pair, int which)
         .max_qps = PAIR_QPS,
         .max_regions = 4,
         .ecn_threshold_bytes = o->ecn_threshold,
+        .deflection = o->deflection,
         .seed = o->seed,
         .cc = which == 1 && o->peer_cc != NULL ? o->peer_cc : o->cc,
         .cc_params = which == 1 && o->peer_cc != NULL ? o->peer_cc_params : o->cc_params,

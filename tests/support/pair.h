@@ -88,6 +88,7 @@ struct pair_options {
     uint32_t access; /* all; UINT32_MAX: none */
     bool ipv6, credits, no_connect;
     uint64_t ecn_threshold; /* 0: never */
+    struct oche_deflection deflection;
     oche_time nak_interval; /* 5 µs */
     bool unknown_qp;        /* side 1 has no queue pair: the hook makes it */
     bool no_payload;

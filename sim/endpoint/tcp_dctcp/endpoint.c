@@ -56,7 +56,7 @@ static void receive(void *state, const struct oche_packet *packet, oche_time now
 
 static uint8_t control_class(const struct oche_tcp *tcp)
 {
-    return tcp->params->ack_priority ? OCHE_CONTROL_CLASS : OCHE_DATA_CLASS;
+    return tcp->params->ack_priority ? tcp->host->shared->control_class : OCHE_DATA_CLASS;
 }
 
 /* MSS, window scale and a NOP (RFC 9293 sec 3.1, RFC 7323 sec 2.2). */

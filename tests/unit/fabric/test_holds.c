@@ -63,7 +63,7 @@ static void exact(void **state)
                     unsigned held = 0;
                     for (unsigned i = head[out][cls]; i < tail[out][cls]; i++)
                         held += queue[out][cls][i] >> 12 == in ? queue[out][cls][i] & 0xfff : 0;
-                    assert_int_equal(oche_switch_held_bytes(rig.sw, in, out, cls), held);
+                    assert_int_equal(oche_switch_held_bytes(rig.sw, in, cls, out, cls), held);
                     sum += held;
                 }
                 assert_int_equal(oche_switch_ingress_bytes(rig.sw, in, cls), sum);
@@ -82,7 +82,7 @@ static void not_kept(void **state)
     rig_init(&rig, 3);
     rig_make(&rig);
     fill(&rig, 0, 1, 0, 3, 0);
-    assert_int_equal(oche_switch_held_bytes(rig.sw, 0, 1, 0), 0);
+    assert_int_equal(oche_switch_held_bytes(rig.sw, 0, 0, 1, 0), 0);
     assert_false(oche_switch_pause_cause(rig.sw, 0, 0, 0, &cause));
     rig_free(&rig);
 }
@@ -262,7 +262,7 @@ static void count_left(const struct rig *rig, uint64_t emptied, uint32_t left[PO
         for (unsigned out = 0; out < PORTS; out++)
             for (unsigned cls = 0; cls < 2; cls++)
                 if (!(emptied >> out & 1))
-                    left[in * 2 + cls] += oche_switch_held_bytes(rig->sw, in, out, cls);
+                    left[in * 2 + cls] += oche_switch_held_bytes(rig->sw, in, cls, out, cls);
 }
 
 /*

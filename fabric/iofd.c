@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* In-order flow deflection, as described in the header. */
+#include "fabric/iofd.h"
+
+#include "core/random.h"
+#include "core/wire/opcode.h"
+#include "fabric/deflected_flows.h"
+#include "fabric/ecmp.h"
+#include "fabric/switch_state.h"
+
+#define FIELD(name) .offset = offsetof(struct oche_iofd_params, name)
+#define MOST_LANES  (OCHE_CLASSES - 1) /* one class is for control */
+
+static const char *const lane_choices[] = {
+    [OCHE_IOFD_TURNS] = "turns", [OCHE_IOFD_ESCAPE] = "escape", [OCHE_IOFD_ONE] = "one", NULL};
+
+static const struct oche_param params[] = {
+    {.name = "entries",
+     .unit = OCHE_UNIT_COUNT,
+     FIELD(entries),
+     .preset.u = 8,
+     .minimum.u = 1,
+     .maximum.u = 1024,
+     .where = "Dart sec IV-A",
+     .help = "of a switch's table of deflected flows"},
+    {.name = "threshold",
+     .unit = OCHE_UNIT_BYTES,
+     FIELD(threshold_bytes),
+     .preset.u = 15000,
+     .maximum.u = INT32_MAX,
+     .where = "Dart sec IV-B, REFERENCE D16",
+     .help = "a message is deflected if more than this waits in the queue it would join"},
+    {.name = "lanes",
+     .unit = OCHE_UNIT_CHOICE,
+     FIELD(lanes),
+     .preset.u = OCHE_IOFD_TURNS,
+     .choices = lane_choices,
+     .where = "REFERENCE D21, Dart sec IV-B",
+     .help = "against deadlock: one for each turn from down to up; the paper's two; or one, none"},
+    {.name = "ageing",
+     .unit = OCHE_UNIT_TIME,
+     FIELD(ageing),
+     .preset.u = 100 * OCHE_MS,
+     .minimum.u = OCHE_US,
+     .maximum.u = OCHE_NEVER,
+     .where = "REFERENCE D19",
+     .help = "an entry that no packet uses for so long is given up; never: it is not"},
+    {.name = "tokens",
+     .unit = OCHE_UNIT_COUNT,
+     FIELD(tokens),
+     .preset.u = 4,
+     .maximum.u = OCHE_BTH_TOKENS,
+     .where = "Dart sec IV-A",
+     .help = "how often a packet of a short message may be deflected"},
+    {.name = "short_message",
+     .unit = OCHE_UNIT_BYTES,
+     FIELD(short_bytes),
+     .preset.u = 8192,
+     .maximum.u = UINT32_MAX,
+     .where = "Dart sec IV-A",
+     .help = "messages of at most this get tokens"},
+    {.name = "hold",
+     .unit = OCHE_UNIT_TIME,
+     FIELD(hold),
+     .preset.u = OCHE_NEVER,
+     .maximum.u = OCHE_NEVER,
+     .where = "REFERENCE D18",
+     .help =
+         "never: while a short message is not acknowledged its queue pair sends nothing else; a "
+         "time (60us): for that long after its last packet, which is no guarantee of order"},
+};
+
+const struct oche_param_table oche_iofd_params = {
+    .params = params,
+    .count = sizeof(params) / sizeof(params[0]),
+    .struct_bytes = sizeof(struct oche_iofd_params),
+};
+
+static const struct oche_switch_counter counters[OCHE_IOFD_COUNTERS] = {
+    [OCHE_IOFD_DEFLECTIONS] = {"deflections", "messages that a switch sent another way", false},
+    [OCHE_IOFD_PACKETS] = {"deflected_packets", "packets of theirs, retransmissions too", false},
+    [OCHE_IOFD_NO_TOKEN] = {"refused_no_token",
+                            "messages that met a queue above the threshold and were not deflected: "
+                            "they had no token left, or as long ones never any",
+                            false},
+    [OCHE_IOFD_NO_ENTRY] = {"refused_no_entry", "likewise: the table was full", false},
+    [OCHE_IOFD_NO_CANDIDATE] = {"refused_no_candidate", "likewise: no other port would do", false},
+    [OCHE_IOFD_LAST_HOP] = {"refused_last_hop", "likewise: they waited for the receiver's own port",
+                            false},
+    [OCHE_IOFD_AGED] = {"aged", "entries given up, as no packet had used them for long", false},
+    [OCHE_IOFD_ENTRIES_PEAK] = {"entries_peak", "most entries in use at one switch", true},
+    [OCHE_IOFD_RETURNED] = {"returned", "packets that left by the port they came by", false},
+    [OCHE_IOFD_LANES_EXCEEDED] = {"lanes_exceeded", "turns from down to up that found no lane left",
+                                  false},
+};
+
+/* ---- state ---- */
+
+/* Of a port. */
+#define PORT_NETWORK UINT8_C(1) /* leads to a switch, */
+#define PORT_UP      UINT8_C(2) /* that is above this one */
+
+struct iofd {
+    const struct oche_iofd_params *params;
+    const uint64_t *onward; /* bits by port * groups + group */
+    uint32_t groups;
+    uint8_t lanes; /* classes 0 … lanes - 1 */
+    uint8_t *port; /* PORT_… */
+    struct oche_random random;
+    uint64_t counted[OCHE_IOFD_COUNTERS];
+    struct oche_deflected_flows table; /* last: its entries follow */
+};
+
+static unsigned lanes_of(const void *values)
+{
+    const struct oche_iofd_params *p = values;
+
+    switch ((enum oche_iofd_lanes)p->lanes) {
+    case OCHE_IOFD_TURNS:
+        return (unsigned)p->tokens + 1;
+    case OCHE_IOFD_ESCAPE:
+        return 2;
+    case OCHE_IOFD_ONE:
+        break;
+    }
+    return 1;
+}
+
+static const char *check(const void *values)
+{
+    if (lanes_of(values) > MOST_LANES)
+        return "tokens: 7 would need 8 lanes beside the class of ACKs, and there are 8 classes in "
+               "all; would be right: at most 6, or lanes: escape";
+    return NULL;
+}
+
+/* Of the table: the struct ends with it. */
+static size_t table_end(const struct oche_iofd_params *p)
+{
+    size_t end = offsetof(struct iofd, table) + oche_deflected_bytes((uint32_t)p->entries);
+
+    return end > sizeof(struct iofd) ? end : sizeof(struct iofd);
+}
+
+static size_t state_bytes(const struct oche_switch_config *config, const void *values)
+{
+    return table_end(values) + config->port_count;
+}
+
+static void create(void *state, const struct oche_switch_config *config, const void *values)
+{
+    struct iofd *iofd = state;
+    const struct oche_iofd_params *p = values;
+
+    iofd->params = p;
+    iofd->onward = config->onward;
+    iofd->groups = config->groups;
+    iofd->lanes = (uint8_t)lanes_of(p);
+    iofd->port = (uint8_t *)state + table_end(p);
+    iofd->random = oche_random_stream(config->seed, "iofd", config->node);
+    oche_deflected_init(&iofd->table, (uint32_t)p->entries, p->ageing,
+                        p->hold != OCHE_NEVER ? p->hold : 0);
+    for (uint32_t port = 0; port < config->port_count; port++) {
+        if (config->ports[port].place != OCHE_PLACE_TO_HOST)
+            iofd->port[port] |= PORT_NETWORK;
+        if (config->ports[port].up)
+            iofd->port[port] |= PORT_UP;
+    }
+}
+
+/* ---- another way ---- */
+
+/*
+ * The packet came by `in_port`, and that is also its ordinary way: another of the ports that are
+ * equally near, always the same for the flow.
+ */
+static int other_way(struct iofd *iofd, const struct oche_switch *sw, unsigned in_port,
+                     const struct oche_packet *packet)
+{
+    const struct oche_routes *routes = &sw->routes;
+    struct oche_port_set set = routes->sets[routes->set_of_group[routes->group_of[packet->dst]]];
+    uint32_t others = 0, pick;
+
+    for (uint32_t i = 0; i < set.count; i++)
+        others += routes->ports[set.first + i] != in_port;
+    if (others == 0) {
+        iofd->counted[OCHE_IOFD_RETURNED]++;
+        return (int)in_port;
+    }
+    pick = oche_ecmp_pick(sw->salt, packet->flow_hash, others);
+    for (uint32_t i = 0;; i++)
+        if (routes->ports[set.first + i] != in_port && pick-- == 0)
+            return routes->ports[set.first + i];
+}
+
+/* Whether beyond `port` there is a way to the packet's destination that does not come back. */
+static bool leads_on(const struct iofd *iofd, const struct oche_switch *sw, unsigned port,
+                     const struct oche_packet *packet)
+{
+    size_t bit = (size_t)port * iofd->groups + sw->routes.group_of[packet->dst];
+
+    return iofd->onward == NULL || (iofd->onward[bit / 64] >> bit % 64 & 1);
+}
+
+static bool is_candidate(const struct iofd *iofd, const struct oche_switch *sw, unsigned port,
+                         const struct oche_packet *packet)
+{
+    return (iofd->port[port] & PORT_NETWORK) &&
+           oche_switch_class_bytes(sw, port, packet->traffic_class) <=
+               iofd->params->threshold_bytes &&
+           leads_on(iofd, sw, port, packet);
+}
+
+/* One of the candidates, or -1: there is none. */
+static int pick_candidate(struct iofd *iofd, const struct oche_switch *sw, unsigned in_port,
+                          const struct oche_packet *packet, unsigned ordinary)
+{
+    uint32_t count = 0, pick;
+
+    for (unsigned port = 0; port < sw->port_count; port++)
+        count += port != in_port && port != ordinary && is_candidate(iofd, sw, port, packet);
+    if (count == 0)
+        return -1;
+    pick = (uint32_t)oche_random_below(&iofd->random, count);
+    for (unsigned port = 0;; port++)
+        if (port != in_port && port != ordinary && is_candidate(iofd, sw, port, packet) &&
+            pick-- == 0)
+            return (int)port;
+}
+
+/* ---- lanes ---- */
+
+static uint8_t lane_behind(struct iofd *iofd, const struct oche_packet *packet, unsigned in_port,
+                           unsigned port, unsigned tokens_left)
+{
+    uint8_t lane = packet->traffic_class;
+
+    switch ((enum oche_iofd_lanes)iofd->params->lanes) {
+    case OCHE_IOFD_TURNS:
+        if (!(iofd->port[in_port] & iofd->port[port] & PORT_UP))
+            return lane;
+        if (lane + 1 < iofd->lanes)
+            return lane + 1;
+        iofd->counted[OCHE_IOFD_LANES_EXCEEDED]++;
+        return lane;
+    case OCHE_IOFD_ESCAPE:
+        return lane == 1 || tokens_left == 0;
+    case OCHE_IOFD_ONE:
+        break;
+    }
+    return lane;
+}
+
+/* ---- the packet ---- */
+
+/* START has met a queue above the threshold: where to, or -1: where it was to go. */
+static int decide(struct iofd *iofd, const struct oche_switch *sw, unsigned in_port,
+                  const struct oche_packet *packet, unsigned ordinary, unsigned tokens,
+                  bool needs_entry)
+{
+    enum oche_iofd_counter refused;
+    int port = -1;
+
+    if (!(iofd->port[ordinary] & PORT_NETWORK))
+        refused = OCHE_IOFD_LAST_HOP;
+    else if (tokens == 0)
+        refused = OCHE_IOFD_NO_TOKEN;
+    else if (needs_entry && iofd->table.count == iofd->table.capacity)
+        refused = OCHE_IOFD_NO_ENTRY;
+    else if ((port = pick_candidate(iofd, sw, in_port, packet, ordinary)) < 0)
+        refused = OCHE_IOFD_NO_CANDIDATE;
+    else
+        return port;
+    iofd->counted[refused]++;
+    return -1;
+}
+
+static int deflect(struct iofd *iofd, struct oche_packet *packet, int port, uint8_t lane)
+{
+    iofd->counted[OCHE_IOFD_PACKETS]++;
+    packet->bth_reserved--; /* the tokens are its lowest bits, and there is one */
+    packet->traffic_class = lane;
+    return port;
+}
+
+/* What a host sends is not to be believed: it enters by the first lane, with no more than it may.
+ */
+static void admit(const struct iofd *iofd, struct oche_packet *packet)
+{
+    packet->traffic_class = 0;
+    if ((packet->bth_reserved & OCHE_BTH_TOKENS) > iofd->params->tokens)
+        packet->bth_reserved =
+            (uint8_t)((packet->bth_reserved & ~OCHE_BTH_TOKENS) | (uint8_t)iofd->params->tokens);
+}
+
+static unsigned tokens_of(const struct iofd *iofd, const struct oche_packet *packet)
+{
+    if (iofd->params->lanes == OCHE_IOFD_ESCAPE && packet->traffic_class == 1)
+        return 0; /* none are of use there */
+    return packet->bth_reserved & OCHE_BTH_TOKENS;
+}
+
+static struct oche_deflected_key key_of(const struct oche_packet *packet, unsigned tokens)
+{
+    return (struct oche_deflected_key){
+        .dst = packet->dst, .dest_qpn = packet->dest_qpn, .tokens = (uint8_t)tokens};
+}
+
+/* START: by the ordinary port, or by another, and then the table has it. */
+static int start(struct iofd *iofd, const struct oche_switch *sw, unsigned in_port,
+                 struct oche_packet *packet, unsigned ordinary, oche_time now)
+{
+    bool whole = oche_opcode_has(packet->opcode, OCHE_OP_LAST);
+    bool needs_entry = !whole || iofd->params->hold != OCHE_NEVER;
+    unsigned tokens = tokens_of(iofd, packet);
+    int port = -1;
+
+    if (oche_switch_class_bytes(sw, ordinary, packet->traffic_class) >
+        iofd->params->threshold_bytes) {
+        if (needs_entry && iofd->table.count == iofd->table.capacity)
+            oche_deflected_age(&iofd->table, now);
+        port = decide(iofd, sw, in_port, packet, ordinary, tokens, needs_entry);
+    }
+    if (port < 0) {
+        packet->traffic_class = lane_behind(iofd, packet, in_port, ordinary, tokens);
+        return (int)ordinary;
+    }
+    struct oche_deflected_key key = key_of(packet, tokens);
+    uint8_t lane = lane_behind(iofd, packet, in_port, (unsigned)port, tokens - 1);
+
+    if (needs_entry) {
+        struct oche_deflected_flow *entry = oche_deflected_add(&iofd->table, &key, now);
+
+        OCHE_MUST(entry != NULL);
+        entry->port = (uint16_t)port;
+        entry->lane = lane;
+        if (whole)
+            oche_deflected_end(&iofd->table, entry);
+    }
+    iofd->counted[OCHE_IOFD_DEFLECTIONS]++;
+    return deflect(iofd, packet, port, lane);
+}
+
+/* A packet of a message that was sent another way: it goes there, too. -1: it is none. */
+static int follow(struct iofd *iofd, struct oche_packet *packet, bool last, oche_time now)
+{
+    struct oche_deflected_key key = key_of(packet, tokens_of(iofd, packet));
+    struct oche_deflected_flow *entry = oche_deflected_find(&iofd->table, &key, now);
+
+    if (entry == NULL)
+        return -1;
+    if (last)
+        oche_deflected_end(&iofd->table, entry);
+    return deflect(iofd, packet, entry->port, entry->lane);
+}
+
+static int route(void *state, struct oche_switch *sw, unsigned in_port, struct oche_packet *packet,
+                 int port, oche_time now)
+{
+    const uint32_t message = OCHE_OP_REQUEST | OCHE_OP_PAYLOAD;
+    struct iofd *iofd = state;
+    uint32_t flags = oche_opcode(packet->opcode)->flags;
+    int other;
+
+    if (packet->kind != OCHE_PACKET_ROCE || packet->traffic_class >= iofd->lanes)
+        return port;
+    if (!(iofd->port[in_port] & PORT_NETWORK))
+        admit(iofd, packet);
+    if (OCHE_UNLIKELY(port == (int)in_port) && (iofd->port[port] & PORT_NETWORK))
+        port = other_way(iofd, sw, in_port, packet);
+    if ((flags & message) == message) {
+        if (iofd->table.count > 0 && tokens_of(iofd, packet) > 0 &&
+            (other = follow(iofd, packet, flags & OCHE_OP_LAST, now)) >= 0)
+            return other;
+        if (flags & OCHE_OP_FIRST)
+            return start(iofd, sw, in_port, packet, (unsigned)port, now);
+    }
+    packet->traffic_class =
+        lane_behind(iofd, packet, in_port, (unsigned)port, tokens_of(iofd, packet));
+    return port;
+}
+
+/* ---- counters ---- */
+
+static void read_counters(const void *state, uint64_t *values)
+{
+    const struct iofd *iofd = state;
+
+    for (unsigned i = 0; i < OCHE_IOFD_COUNTERS; i++)
+        values[i] = iofd->counted[i];
+    values[OCHE_IOFD_AGED] = iofd->table.aged;
+    values[OCHE_IOFD_ENTRIES_PEAK] = iofd->table.peak;
+}
+
+static void reset_counters(void *state)
+{
+    struct iofd *iofd = state;
+
+    for (unsigned i = 0; i < OCHE_IOFD_COUNTERS; i++)
+        iofd->counted[i] = 0;
+    iofd->table.aged = 0;
+    iofd->table.peak = iofd->table.count;
+}
+
+const struct oche_switch_mechanism oche_iofd = {
+    .name = "iofd",
+    .help = "in-order flow deflection: short messages go round a queue (Dart sec IV)",
+    .params = &oche_iofd_params,
+    .check = check,
+    .lanes = lanes_of,
+    .state_bytes = state_bytes,
+    .create = create,
+    .route = route,
+    .counters = counters,
+    .counter_count = OCHE_IOFD_COUNTERS,
+    .read_counters = read_counters,
+    .reset_counters = reset_counters,
+};

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * In-order flow deflection (Dart sec IV; fabric/iofd.h) in random Clos networks without loss:
+ *
+ *   order      packets reach their queue pair in the order of their PSNs, none twice, none missing
+ *   tokens     no packet is deflected more often than it had tokens
+ *   deadlock   a workload that is deflected round and round under PFC deadlocks with one lane, and
+ *              never with a lane for each turn
+ *
+ * usage: test_deflection order|cycle NUMBER     that world alone
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/random.h"
+#include "fabric/iofd.h"
+#include "sim/world/internal.h"
+#include "tests/support/small_world.h"
+#include "tests/support/test.h"
+
+#define ORDER_WORLDS     60
+#define LEAST_DEFLECTED  30 /* of these: worlds in which 100 packets or more are */
+#define CYCLE_WORLDS     30
+#define LEAST_DEADLOCKED 15 /* of these, with one lane */
+#define MOST_FLOWS       4000
+#define MOST_PACKETS     (1 << 17) /* places of a table, by queue pair and PSN */
+
+struct world {
+    uint64_t number;
+    struct oche_random random;
+    struct small_world small;
+    struct oche_iofd_params iofd;
+    const struct oche_switch_mechanism *mechanisms[1];
+    const void *mechanism_params[1];
+    struct oche_flow_plan flows[MOST_FLOWS];
+    uint32_t flow_count, hosts;
+    /* Seen in the trace. */
+    uint32_t *next_psn; /* by queue pair, at its receiver */
+    struct deflected {
+        uint64_t key; /* qpn << 24 | psn, + 1; 0: free */
+        uint32_t times;
+    } * deflected;
+    uint64_t arrived, deflections;
+};
+
+static uint64_t below(struct world *world, uint64_t n)
+{
+    return oche_random_below(&world->random, n);
+}
+
+static uint64_t between(struct world *world, uint64_t least, uint64_t most)
+{
+    return least + below(world, most - least + 1);
+}
+
+/* ---- what the trace says ---- */
+
+static void note_deflection(struct world *world, uint32_t qpn, uint32_t psn)
+{
+    uint64_t key = ((uint64_t)qpn << 24 | psn) + 1;
+    uint32_t at = (uint32_t)oche_mix64(key) & (MOST_PACKETS - 1);
+
+    while (world->deflected[at].key != 0 && world->deflected[at].key != key)
+        at = (at + 1) & (MOST_PACKETS - 1);
+    world->deflected[at].key = key;
+    if (++world->deflected[at].times > world->iofd.tokens)
+        fail_msg("test_deflection order %llu: PSN %u of queue pair %u is deflected %u times",
+                 (unsigned long long)world->number, psn, qpn, world->deflected[at].times);
+    if (++world->deflections > MOST_PACKETS / 2)
+        fail_msg("world %llu deflects too much for this test", (unsigned long long)world->number);
+}
+
+static void on_event(void *context, uint32_t node, const struct oche_trace_record *record)
+{
+    struct world *world = context;
+
+    if (record->kind == OCHE_TRACE_DEFLECTED) {
+        note_deflection(world, record->qpn, (uint32_t)record->b & OCHE_PSN_MASK);
+        return;
+    }
+    if (record->kind != OCHE_TRACE_DATA_ARRIVED)
+        return;
+    uint32_t *next = &world->next_psn[record->qpn - OCHE_FIRST_QPN];
+
+    if (record->a != *next)
+        fail_msg("test_deflection order %llu: at host %u, queue pair %u gets PSN %u, not %u",
+                 (unsigned long long)world->number, node, record->qpn, (uint32_t)record->a, *next);
+    *next = (*next + 1) & OCHE_PSN_MASK;
+    world->arrived++;
+}
+
+/* ---- worlds ---- */
+
+static void make_topology(struct world *world)
+{
+    struct small_world *small = &world->small;
+    uint64_t leaves, each;
+
+    switch (below(world, 3)) {
+    case 0:
+        small_world_init(small, "leaf_spine", "none", "go_back_n");
+        leaves = between(world, 3, 5);
+        each = between(world, 2, 5);
+        small_world_topology(small, "leaves", leaves);
+        small_world_topology(small, "spines", between(world, 2, 4));
+        small_world_topology(small, "hosts_per_leaf", each);
+        world->hosts = (uint32_t)(leaves * each);
+        return;
+    case 1:
+        small_world_init(small, "clos", "none", "go_back_n");
+        leaves = between(world, 2, 3);
+        each = between(world, 2, 3);
+        small_world_topology(small, "pods", leaves);
+        small_world_topology(small, "tors_per_pod", each);
+        small_world_topology(small, "hosts_per_tor", 4);
+        small_world_topology(small, "uplinks_per_tor", 2);
+        small_world_topology(small, "uplinks_per_agg", between(world, 2, 3));
+        oche_param_set(oche_param_find(small->config.topology->table, "oversubscription"),
+                       small->topology_params, (union oche_value){.real = 0});
+        world->hosts = (uint32_t)(leaves * each * 4);
+        return;
+    default:
+        small_world_init(small, "fat_tree", "none", "go_back_n");
+        small_world_topology(small, "k", 4);
+        world->hosts = 16;
+    }
+}
+
+/* Bursts to few receivers, of messages short and long, many on the same queue pairs. */
+static void make_flows(struct world *world)
+{
+    uint64_t most = world->iofd.short_bytes, span = between(world, 20, 300) * OCHE_US;
+
+    world->flow_count = (uint32_t)between(world, 200, 900);
+    for (uint32_t i = 0; i < world->flow_count; i++) {
+        uint32_t src = (uint32_t)below(world, world->hosts);
+        uint32_t dst = (uint32_t)((src + 1 + below(world, world->hosts - 1)) % world->hosts);
+        uint64_t bytes = below(world, 8) == 0 ? 1 + below(world, 100000) : 1 + below(world, most);
+
+        world->flows[i] = small_flow(src, dst, bytes, below(world, span));
+    }
+}
+
+static void make_world(struct world *world, const char *purpose, uint64_t number)
+{
+    memset(world, 0, sizeof(*world));
+    world->number = number;
+    world->random = oche_random_stream(7, purpose, number);
+    make_topology(world);
+    oche_param_defaults(&oche_iofd_params, &world->iofd);
+    world->mechanisms[0] = &oche_iofd;
+    world->mechanism_params[0] = &world->iofd;
+
+    struct oche_world_config *config = &world->small.config;
+
+    config->seed = number;
+    config->mechanisms = world->mechanisms;
+    config->mechanism_params = world->mechanism_params;
+    config->mechanism_count = 1;
+    config->run.duration = OCHE_SEC;
+    config->hosts.ack_timeout = OCHE_NEVER;
+    config->switches.pfc_priorities = 0;
+}
+
+static void make_order_world(struct world *world, uint64_t number)
+{
+    struct oche_world_config *config = &world->small.config;
+
+    make_world(world, "deflected order", number);
+    world->iofd.tokens = between(world, 1, 6);
+    world->iofd.threshold_bytes = below(world, 2) == 0 ? between(world, 0, 3000) : 15000;
+    world->iofd.entries = between(world, 1, 12);
+    world->iofd.short_bytes = below(world, 2) == 0 ? 8192 : 40000;
+    world->iofd.lanes = below(world, 3) == 0 ? OCHE_IOFD_ESCAPE : OCHE_IOFD_TURNS;
+    if (world->iofd.lanes == OCHE_IOFD_ESCAPE) /* no promise: room for all of it */
+        config->switches.buffer_bytes = 100000000;
+    else
+        config->switches.buffer_bytes = 2000000 + below(world, 4000000);
+    config->switches.threshold = OCHE_THRESHOLD_STATIC;
+    config->switches.xoff_bytes =
+        world->iofd.lanes == OCHE_IOFD_ESCAPE ? 1000000 : between(world, 4000, 50000);
+    config->hosts.connections =
+        below(world, 4) == 0 ? OCHE_CONNECTION_PER_FLOW : OCHE_CONNECTION_PER_PAIR;
+    make_flows(world);
+    world->next_psn = calloc(world->flow_count, sizeof(*world->next_psn));
+    world->deflected = calloc(MOST_PACKETS, sizeof(*world->deflected));
+    assert_true(world->next_psn != NULL && world->deflected != NULL);
+    world->small.sink = on_event;
+    world->small.sink_context = world;
+}
+
+static void free_world(struct world *world)
+{
+    small_world_free(&world->small);
+    free(world->next_psn);
+    free(world->deflected);
+}
+
+#define ASSERT_IS(world, what, value, expected)                                                    \
+    do {                                                                                           \
+        if ((uint64_t)(value) != (uint64_t)(expected))                                             \
+            fail_msg("test_deflection %s %llu: " #value " is %llu, " #expected " is %llu", what,   \
+                     (unsigned long long)(world)->number, (unsigned long long)(value),             \
+                     (unsigned long long)(expected));                                              \
+    } while (0)
+
+static uint64_t counter(const struct world *world, enum oche_iofd_counter which)
+{
+    assert_ptr_equal(oche_switch_mechanisms[0], &oche_iofd);
+    return world->small.totals.mechanisms[0][which];
+}
+
+static void assert_clean(const struct world *world, const char *what)
+{
+    const struct oche_world_totals *totals = &world->small.totals;
+
+    ASSERT_IS(world, what, oche_world_deadlock(world->small.world) != NULL, false);
+    ASSERT_IS(world, what, totals->flows_completed, world->flow_count);
+    ASSERT_IS(world, what, totals->nic.naks_sent, 0);
+    ASSERT_IS(world, what, totals->nic.retransmitted_packets, 0);
+    ASSERT_IS(world, what, totals->drops[OCHE_DROP_BUFFER], 0);
+    ASSERT_IS(world, what, totals->live_packets, 0);
+    ASSERT_IS(world, what, totals->queued_bytes, 0);
+    ASSERT_IS(world, what, counter(world, OCHE_IOFD_LANES_EXCEEDED), 0);
+    ASSERT_IS(world, what, counter(world, OCHE_IOFD_RETURNED), 0);
+    ASSERT_IS(world, what, counter(world, OCHE_IOFD_AGED), 0);
+}
+
+/* ---- order, tokens ---- */
+
+static void run_order(uint64_t number, unsigned *deflected)
+{
+    static struct world world;
+
+    make_order_world(&world, number);
+    small_world_run(&world.small, world.flows, world.flow_count);
+    assert_clean(&world, "order");
+    ASSERT_IS(&world, "order", world.arrived, world.small.totals.nic.data_packets_sent);
+    ASSERT_IS(&world, "order", world.deflections, counter(&world, OCHE_IOFD_PACKETS));
+    *deflected += world.deflections >= 100;
+    free_world(&world);
+}
+
+static void test_order(void **state)
+{
+    unsigned deflected = 0;
+
+    (void)state;
+    for (uint64_t number = 0; number < ORDER_WORLDS; number++)
+        run_order(number, &deflected);
+    print_message("%u of %u worlds deflect a hundred packets or more\n", deflected, ORDER_WORLDS);
+    assert_true(deflected >= LEAST_DEFLECTED);
+}
+
+/* ---- deadlock ---- */
+
+/* All send to all at line rate, and whoever meets a queue goes round it, up again if it must be. */
+static void make_cycle_world(struct world *world, uint64_t number)
+{
+    struct oche_world_config *config = &world->small.config;
+
+    make_world(world, "deflected in a circle", number);
+    world->iofd.tokens = 6;
+    world->iofd.threshold_bytes = 2000;
+    world->iofd.entries = 64;
+    world->iofd.short_bytes = 100000;
+    config->switches.buffer_bytes = 3000000;
+    config->switches.threshold = OCHE_THRESHOLD_STATIC;
+    config->switches.xoff_bytes = between(world, 3000, 9000);
+    world->flow_count = 40 * world->hosts;
+    for (uint32_t i = 0; i < world->flow_count; i++) {
+        uint32_t src = i % world->hosts;
+        uint32_t dst = (uint32_t)((src + 1 + below(world, world->hosts - 1)) % world->hosts);
+
+        world->flows[i] = small_flow(src, dst, between(world, 1000, 100000), below(world, OCHE_US));
+    }
+}
+
+/* Whether it deadlocks with such lanes; if not, all went well. */
+static bool deadlocks(struct world *world, enum oche_iofd_lanes lanes)
+{
+    bool found;
+
+    world->iofd.lanes = lanes;
+    small_world_run(&world->small, world->flows, world->flow_count);
+    found = oche_world_deadlock(world->small.world) != NULL;
+    if (!found)
+        assert_clean(world, "cycle");
+    assert_true(world->small.totals.pauses_sent > 0);
+    small_world_end(&world->small);
+    return found;
+}
+
+struct deadlocks {
+    unsigned one, escape;
+};
+
+static void run_cycle(uint64_t number, struct deadlocks *sum)
+{
+    static struct world world;
+
+    make_cycle_world(&world, number);
+    sum->one += deadlocks(&world, OCHE_IOFD_ONE);
+    sum->escape += deadlocks(&world, OCHE_IOFD_ESCAPE);
+    ASSERT_IS(&world, "cycle", deadlocks(&world, OCHE_IOFD_TURNS), false);
+    free_world(&world);
+}
+
+static void test_cycle(void **state)
+{
+    struct deadlocks sum = {0};
+
+    (void)state;
+    for (uint64_t number = 0; number < CYCLE_WORLDS; number++)
+        run_cycle(number, &sum);
+    print_message("of %u worlds %u deadlock with one lane, %u with an escape lane, none with a "
+                  "lane for each turn\n",
+                  CYCLE_WORLDS, sum.one, sum.escape);
+    assert_true(sum.one >= LEAST_DEADLOCKED);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_order), cmocka_unit_test(test_cycle)};
+
+    if (argc == 3) {
+        uint64_t number = strtoull(argv[2], NULL, 10);
+        struct deadlocks sum = {0};
+        unsigned deflected = 0;
+
+        if (strcmp(argv[1], "order") == 0)
+            run_order(number, &deflected);
+        else
+            run_cycle(number, &sum);
+        printf("deadlocks: one lane %u, escape lane %u\n", sum.one, sum.escape);
+        return 0;
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a sender does so that switches may deflect its short messages (Dart sec IV; REFERENCE D18):
+ * tokens on their packets and on no others, and nothing else of the queue pair near them.
+ */
+#include "tests/support/test.h"
+
+#include "core/wire/opcode.h"
+#include "tests/support/pair.h"
+
+#define SHORT 4096
+#define MOST  256
+
+/* What left side 0, and when; and the ACKs that came to it. */
+struct seen {
+    struct {
+        uint32_t qpn, psn;
+        uint8_t opcode, tokens;
+        oche_time at;
+        bool ack;
+    } packet[MOST];
+    unsigned count;
+};
+
+static void tap(struct pair *pair, int from, const struct oche_packet *packet)
+{
+    struct seen *seen = pair->context;
+
+    if (from != 0)
+        return;
+    assert_true(seen->count < MOST);
+    seen->packet[seen->count].qpn = packet->dest_qpn;
+    seen->packet[seen->count].psn = packet->psn;
+    seen->packet[seen->count].opcode = packet->opcode;
+    seen->packet[seen->count].tokens = packet->bth_reserved & OCHE_BTH_TOKENS;
+    seen->packet[seen->count++].at = pair->now;
+}
+
+static void on_ack(struct pair *pair, int to, const struct oche_packet *packet)
+{
+    struct seen *seen = pair->context;
+
+    if (to != 0)
+        return;
+    assert_true(seen->count < MOST);
+    seen->packet[seen->count].ack = true;
+    seen->packet[seen->count].psn = packet->psn;
+    seen->packet[seen->count++].at = pair->now;
+}
+
+static struct pair *open_pair(struct seen *seen, uint32_t tokens, oche_time hold)
+{
+    struct pair_options options = {
+        .deflection = {.tokens = (uint8_t)tokens, .short_bytes = SHORT, .hold = hold},
+        .qps = 2,
+        .ack_every = 1000};
+    struct pair *pair = pair_open(&options);
+
+    *seen = (struct seen){.count = 0};
+    pair->context = seen;
+    pair->tap = tap;
+    pair->arrival = on_ack;
+    return pair;
+}
+
+static void write_bytes(struct pair *pair, uint64_t wr_id, uint32_t length)
+{
+    struct oche_send_work work = pair_work(OCHE_WORK_WRITE, wr_id, 0, 0, length);
+
+    pair_post(pair, 0, &work);
+}
+
+static void tokens(void **state)
+{
+    static const struct {
+        enum oche_work_opcode opcode;
+        uint32_t length, tokens;
+    } works[] = {{OCHE_WORK_WRITE, SHORT, 4},   {OCHE_WORK_WRITE, SHORT + 1, 0},
+                 {OCHE_WORK_WRITE, 1, 4},       {OCHE_WORK_SEND, 0, 4},
+                 {OCHE_WORK_WRITE, 10000, 0},   {OCHE_WORK_READ, 100, 0},
+                 {OCHE_WORK_FETCH_ADD, 8, 0},   {OCHE_WORK_SEND, SHORT, 4},
+                 {OCHE_WORK_WRITE_IMM, 5000, 0}};
+    struct seen seen;
+
+    (void)state;
+    for (unsigned on = 0; on < 2; on++) {
+        struct pair *pair = open_pair(&seen, on ? 4 : 0, OCHE_NEVER);
+
+        for (unsigned i = 0; i < sizeof(works) / sizeof(works[0]); i++) {
+            struct oche_send_work work = pair_work(works[i].opcode, i, 0, 0, works[i].length);
+
+            pair_post_recv(pair, 1, i, 0, SHORT);
+            seen.count = 0;
+            pair_post(pair, 0, &work);
+            pair_run_quiet(pair);
+            assert_true(seen.count >= 2);
+            for (unsigned p = 0; p < seen.count; p++)
+                if (!seen.packet[p].ack)
+                    assert_int_equal(seen.packet[p].tokens, on ? works[i].tokens : 0);
+            pair_expect(pair, 0, i, OCHE_STATUS_SUCCESS);
+        }
+        pair_close(pair);
+    }
+}
+
+/* Side 1 reads: its requests have none, nor have the responses. */
+static void responses(void **state)
+{
+    struct seen seen;
+    struct pair *pair = open_pair(&seen, 4, OCHE_NEVER);
+    struct oche_send_work work = pair_work(OCHE_WORK_READ, 1, 0, 0, SHORT);
+
+    (void)state;
+    pair_post(pair, 1, &work);
+    pair_run_quiet(pair);
+    pair_expect(pair, 1, 1, OCHE_STATUS_SUCCESS);
+    for (unsigned p = 0; p < seen.count; p++)
+        assert_int_equal(seen.packet[p].tokens, 0);
+    pair_close(pair);
+}
+
+/* Whether, between the last packet of a message and the first of the next, its ACK has come. */
+static bool waits_for_ack(const struct seen *seen, uint32_t last_psn)
+{
+    unsigned last = 0, next = 0, ack = 0;
+
+    for (unsigned p = 0; p < seen->count; p++) {
+        if (seen->packet[p].ack && seen->packet[p].psn == last_psn)
+            ack = p;
+        if (!seen->packet[p].ack && seen->packet[p].psn == last_psn)
+            last = p;
+        if (!seen->packet[p].ack && seen->packet[p].psn == last_psn + 1)
+            next = p;
+    }
+    assert_true(next > 0 && last < next);
+    return ack > last && ack < next;
+}
+
+static void apart(void **state)
+{
+    struct seen seen;
+    struct pair *pair = open_pair(&seen, 4, OCHE_NEVER);
+
+    (void)state;
+    write_bytes(pair, 1, 2000);  /* PSN 0, 1: short */
+    write_bytes(pair, 2, 10000); /* 2 … 11: long */
+    write_bytes(pair, 3, 10000); /* 12 … 21: long */
+    write_bytes(pair, 4, 1000);  /* 22: short */
+    write_bytes(pair, 5, 1000);  /* 23: short */
+    pair_run_quiet(pair);
+    assert_true(waits_for_ack(&seen, 1));
+    assert_false(waits_for_ack(&seen, 11)); /* long after long does not wait */
+    assert_true(waits_for_ack(&seen, 21));
+    assert_true(waits_for_ack(&seen, 22));
+    for (uint64_t id = 1; id <= 5; id++)
+        pair_expect(pair, 0, id, OCHE_STATUS_SUCCESS);
+    pair_close(pair);
+}
+
+/* A queue pair that waits says for what; another one of the NIC does not wait. */
+static void others_go_on(void **state)
+{
+    struct seen seen;
+    struct pair *pair = open_pair(&seen, 4, OCHE_NEVER);
+    struct oche_send_work work = pair_work(OCHE_WORK_WRITE, 9, 0, 0, 1000);
+    bool other = false;
+
+    (void)state;
+    write_bytes(pair, 1, 1000);
+    write_bytes(pair, 2, 1000);
+    assert_int_equal(oche_qp_post_send(pair->side[0].qp[1], &work), 0);
+    pair_run(pair, pair->now + 500 * OCHE_NS); /* nothing is acknowledged yet */
+    assert_string_equal(oche_qp_waits_for(pair->side[0].qp[0]), "order of short messages");
+    assert_int_equal(seen.count, 2);
+    for (unsigned p = 0; p < seen.count; p++)
+        other |= seen.packet[p].qpn != PAIR_QPN + 1;
+    assert_true(other);
+    pair_run_quiet(pair);
+    assert_int_equal(oche_qp_retransmitted_packets(pair->side[0].qp[0]), 0);
+    pair_close(pair);
+}
+
+static enum pair_fate lose_second(struct pair *pair, int from, const struct oche_packet *packet)
+{
+    const struct seen *seen = pair->context;
+
+    (void)packet;
+    return from == 0 && seen->count == 2 ? PAIR_DROP : PAIR_PASS;
+}
+
+/* Losses change nothing: the retransmission has its tokens, and the next message still waits. */
+static void losses(void **state)
+{
+    struct seen seen;
+    struct pair *pair = open_pair(&seen, 3, OCHE_NEVER);
+
+    (void)state;
+    pair->fate = lose_second;
+    write_bytes(pair, 1, 3000); /* PSN 0 … 2 */
+    write_bytes(pair, 2, 3000);
+    pair_run_quiet(pair);
+    pair_expect(pair, 0, 1, OCHE_STATUS_SUCCESS);
+    pair_expect(pair, 0, 2, OCHE_STATUS_SUCCESS);
+    assert_true(oche_qp_retransmitted_packets(pair->side[0].qp[0]) > 0);
+    assert_true(waits_for_ack(&seen, 2));
+    for (unsigned p = 0; p < seen.count; p++)
+        if (!seen.packet[p].ack)
+            assert_int_equal(seen.packet[p].tokens, 3);
+    pair_close(pair);
+}
+
+static oche_time left_at(const struct seen *seen, uint32_t psn)
+{
+    for (unsigned p = 0; p < seen->count; p++)
+        if (!seen->packet[p].ack && seen->packet[p].psn == psn)
+            return seen->packet[p].at;
+    fail_msg("PSN %u has not left", psn);
+    return 0;
+}
+
+static void hold(void **state)
+{
+    const oche_time time = 60 * OCHE_US;
+    struct seen seen;
+    struct pair *pair = open_pair(&seen, 4, time);
+
+    (void)state;
+    write_bytes(pair, 1, 2000);  /* PSN 0, 1: short */
+    write_bytes(pair, 2, 10000); /* 2 … 11: long */
+    write_bytes(pair, 3, 10000); /* 12 … 21: long */
+    write_bytes(pair, 4, 1000);  /* 22: short */
+    pair_run_quiet(pair);
+    assert_int_equal(left_at(&seen, 2) - left_at(&seen, 1), time);
+    assert_true(left_at(&seen, 12) - left_at(&seen, 11) < OCHE_US);
+    assert_int_equal(left_at(&seen, 22) - left_at(&seen, 21), time);
+    for (uint64_t id = 1; id <= 4; id++)
+        pair_expect(pair, 0, id, OCHE_STATUS_SUCCESS);
+    pair_close(pair);
+}
+
+/* The ACK is slower than the hold: it is not waited for. */
+static void hold_is_pipelining(void **state)
+{
+    struct seen seen;
+    struct pair *pair = open_pair(&seen, 4, 500 * OCHE_NS);
+
+    (void)state;
+    write_bytes(pair, 1, 1000);
+    write_bytes(pair, 2, 1000);
+    pair_run_quiet(pair);
+    assert_false(waits_for_ack(&seen, 0));
+    assert_int_equal(left_at(&seen, 1) - left_at(&seen, 0), 500 * OCHE_NS);
+    pair_close(pair);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tokens),
+        cmocka_unit_test(responses),
+        cmocka_unit_test(apart),
+        cmocka_unit_test(others_go_on),
+        cmocka_unit_test(losses),
+        cmocka_unit_test(hold),
+        cmocka_unit_test(hold_is_pipelining),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
