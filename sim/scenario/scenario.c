@@ -177,6 +177,13 @@ static const struct oche_bound *bound_of(const struct oche_scenario *scenario, e
     return NULL;
 }
 
+/* The section of a mechanism, by its number in the registry. */
+static const struct oche_bound *bound_of_mechanism(const struct oche_scenario *scenario,
+                                                   size_t number)
+{
+    return bound_of(scenario, (enum section)(MECHANISMS + number));
+}
+
 /* "dir/websearch.yaml" as "websearch". */
 static const char *name_of_file(struct oche_document *document)
 {
@@ -246,7 +253,7 @@ static bool add_mechanism(struct oche_scenario *scenario, const char *name, char
         }
         scenario->mechanisms[config->mechanism_count] = mechanism;
         scenario->mechanism_params[config->mechanism_count++] =
-            bound_of(scenario, MECHANISMS + i)->values;
+            bound_of_mechanism(scenario, i)->values;
         return true;
     }
     snprintf(message, sizeof(message),
@@ -283,7 +290,7 @@ static bool check_forgotten(const struct oche_scenario *scenario, char *error, s
     if (of_switch->node != NULL && oche_yaml_find(of_switch->node, "mechanisms") != NULL)
         return true;
     for (size_t i = 0; oche_switch_mechanisms[i] != NULL; i++) {
-        const struct oche_bound *bound = bound_of(scenario, MECHANISMS + i);
+        const struct oche_bound *bound = bound_of_mechanism(scenario, i);
 
         if (bound->node == NULL)
             continue;
