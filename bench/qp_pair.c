@@ -16,6 +16,7 @@
 #define LINE    (100 * OCHE_GBPS)
 #define MTU     1000
 #define MESSAGE (2 * 1000 * 1000)
+#define PACKETS 6000000
 #define PACKET  (82 * OCHE_NS) /* a little more than a packet's time on the line */
 
 _Noreturn void oche_panic(const char *file, int line, const char *what)
@@ -125,6 +126,8 @@ static uint64_t exchange(struct host *a, struct host *b, struct oche_packet *pac
 {
     if (oche_nic_next_timer(a->nic) <= now)
         oche_nic_expire(a->nic, now);
+    if (oche_nic_next_timer(b->nic) <= now)
+        oche_nic_expire(b->nic, now);
     if (oche_nic_transmit(a->nic, now, now, 0xff, &packet, 1) == 0)
         return 0;
     oche_nic_receive(b->nic, packet, now + OCHE_US);
@@ -134,14 +137,15 @@ static uint64_t exchange(struct host *a, struct host *b, struct oche_packet *pac
     return 1;
 }
 
-static void run(const char *scheme, uint32_t pairs, uint32_t qps, uint64_t limit_bps)
+static void run(const char *scheme, uint32_t pairs, uint32_t qps, uint64_t limit_bps,
+                uint64_t wanted)
 {
     const struct oche_cc_scheme *cc = oche_cc_find(scheme);
     struct oche_go_back_n_params recovery = {.nak_interval = 500 * OCHE_US, .nak_exception = true};
     struct host *hosts = memory(2 * pairs * sizeof(*hosts));
     struct oche_packet *packet = memory(sizeof(*packet));
     void *cc_params = memory(cc->table.struct_bytes + 1);
-    uint64_t packets = 0, wanted = 6000000;
+    uint64_t packets = 0;
     oche_time now = 10 * OCHE_US;
     double start = 0;
 
@@ -177,14 +181,26 @@ static void run(const char *scheme, uint32_t pairs, uint32_t qps, uint64_t limit
     fflush(stdout);
 }
 
-int main(void)
+/* Without arguments all of it; else, for counting instructions: SCHEME PAIRS QPS LIMITED PACKETS */
+int main(int argc, char **argv)
 {
-    run("none", 1, 1, 0);
-    run("dcqcn", 1, 1, 0);
-    run("dcqcn", 1, 1, LINE / 10 * 9);
-    run("dcqcn", 1, 16, LINE / 18);
-    run("dcqcn", 512, 1, 0);
-    run("dcqcn", 512, 1, LINE / 10 * 9);
-    run("dcqcn", 512, 16, LINE / 18);
+    static const char *const schemes[] = {"dcqcn", "dart"};
+
+    if (argc == 6) {
+        uint32_t qps = (uint32_t)atoi(argv[3]);
+        run(argv[1], (uint32_t)atoi(argv[2]), qps,
+            atoi(argv[4]) == 0 ? 0 : LINE / (qps == 1 ? 1 : qps + 2) / 10 * 9,
+            strtoull(argv[5], NULL, 10));
+        return 0;
+    }
+    run("none", 1, 1, 0, PACKETS);
+    for (int i = 0; i < 2; i++) {
+        run(schemes[i], 1, 1, 0, PACKETS);
+        run(schemes[i], 1, 1, LINE / 10 * 9, PACKETS);
+        run(schemes[i], 1, 16, LINE / 18, PACKETS);
+        run(schemes[i], 512, 1, 0, PACKETS);
+        run(schemes[i], 512, 1, LINE / 10 * 9, PACKETS);
+        run(schemes[i], 512, 16, LINE / 18, PACKETS);
+    }
     return 0;
 }

@@ -26,13 +26,13 @@
 #define OCHE_AUSS_NOBODY UINT32_MAX
 
 struct oche_auss_member {
-    struct oche_auss_member *earlier, *later;              /* by `look` */
-    struct oche_auss_member *of_sender, *of_sender_before; /* others of the same sender */
-    oche_time last;                                        /* its last packet */
-    oche_time look; /* not timed out before then; valid while it counts */
-    oche_time timeout;
+    oche_time last;    /* its last packet */
     uint32_t messages; /* active */
     uint32_t sender;   /* its slot, or OCHE_AUSS_NOBODY: it does not count now */
+    struct oche_auss_member *earlier, *later;              /* by `look` */
+    struct oche_auss_member *of_sender, *of_sender_before; /* others of the same sender */
+    oche_time look; /* not timed out before then; valid while it counts */
+    oche_time timeout;
 };
 
 struct oche_auss_sender {

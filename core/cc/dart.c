@@ -43,6 +43,7 @@
 #include "core/wire/extension.h"
 #include "core/wire/opcode.h"
 
+#define CACHE_ALIGNED __attribute__((aligned(OCHE_CACHE_LINE)))
 #define MOST_SENDERS  UINT16_MAX
 #define MOST_WEIGHT   1000
 #define VOID_IN_A_ROW 16 /* shares out of sequence: after so many the peer has begun anew */
@@ -117,19 +118,23 @@ enum cause { CAUSE_SHARE = 16 };
 
 struct dart_peer;
 
-/* A queue pair. */
+/* A queue pair. By line: DCQCN's own; what each packet needs that is sent; and that arrives. */
 struct dart_flow {
     struct dcqcn_state dcqcn; /* first */
-    struct oche_cc_flow *flow;
     /* Sender. */
+    oche_time asked;  /* for an ACK, when */
+    uint32_t unasked; /* packets since */
+    bool active;      /* has sent, and is not idle since */
+    bool limited;     /* dcqcn.rp.limited */
+    /* Receiver. */
+    struct oche_auss_member member CACHE_ALIGNED;
+    /* Sender, with messages and shares. */
+    struct oche_cc_flow *flow;
     uint64_t dcqcn_bps, cap_bps;     /* the rate is the least of them */
     struct dart_flow *next, *before; /* in the peer's list, while active */
-    bool active;                     /* has sent, and is not idle since */
-    uint32_t unasked;                /* packets since one that asked for an ACK */
-    oche_time asked;                 /* when that was */
-    /* Receiver. */
-    struct oche_auss_member member;
 };
+
+_Static_assert(offsetof(struct dart_flow, member) == 2 * OCHE_CACHE_LINE, "two lines before it");
 
 struct dart_peer {
     /* We send to it. */
@@ -145,13 +150,16 @@ struct dart_peer {
 };
 
 struct dart_nic {
+    /* What each packet needs. */
     struct dcqcn_nic_state dcqcn; /* first */
     struct oche_cc_nic *nic;
+    oche_time window_end;
     enum oche_dart_state state;
     bool at_line, marked;
-    oche_time window_start, window_end;
-    uint64_t window_bytes;  /* on the line, up to the window's start */
     uint32_t told, version; /* what is said now; it has changed so often */
+    /* Windows, messages, updates. */
+    oche_time window_start;
+    uint64_t window_bytes;  /* on the line, up to the window's start */
     uint32_t granted;       /* work_conserving: instead of n; 0: n */
     uint64_t slack_windows; /* without marks and below line rate, in a row */
     uint64_t updates;
@@ -322,18 +330,20 @@ static void dcqcn_ends(struct oche_cc_flow *flow)
 {
     struct dart_flow *s = of(flow);
 
+    s->limited = s->dcqcn.rp.limited;
     s->dcqcn_bps = flow->rate_bps;
     if (s->cap_bps < flow->rate_bps)
         flow->rate_bps = s->cap_bps;
 }
 
 /* An ACK brings n: none may be far away (REFERENCE D8). */
-static void ask(struct dart_flow *s, oche_time now, struct oche_packet *packet)
+static inline void ask(const struct oche_cc_flow *flow, struct dart_flow *s, oche_time now,
+                       struct oche_packet *packet)
 {
-    const struct dart_params *p = s->flow->params;
-    const struct oche_opcode_row *row = oche_opcode(packet->opcode);
+    const struct dart_params *p = flow->params;
 
-    if (!(packet->bth & OCHE_BTH_ACKREQ)) {
+    if (OCHE_UNLIKELY(!(packet->bth & OCHE_BTH_ACKREQ))) {
+        const struct oche_opcode_row *row = oche_opcode(packet->opcode);
         if (++s->unasked < p->ack_packets && now - s->asked < p->base_rtt)
             return;
         if (!(row->flags & OCHE_OP_REQUEST) || row->service == OCHE_SERVICE_UC)
@@ -351,8 +361,8 @@ static void dart_sent(struct oche_cc_flow *flow, oche_time now, struct oche_pack
 
     if (OCHE_UNLIKELY(!s->active) && packet->payload_bytes > 0)
         activate(s, now);
-    ask(s, now, packet);
-    if (OCHE_LIKELY(!s->dcqcn.rp.limited))
+    ask(flow, s, now, packet);
+    if (OCHE_LIKELY(!s->limited))
         return;
     dcqcn_begins(flow);
     oche_cc_dcqcn.sent(flow, now, packet, line_bytes);
@@ -651,6 +661,7 @@ static void dart_start(struct oche_cc_flow *flow, oche_time now)
     s->flow = flow;
     oche_auss_member_init(&s->member, p->soft_timeout);
     oche_cc_dcqcn.start(flow, now);
+    s->limited = s->dcqcn.rp.limited;
     s->dcqcn_bps = flow->rate_bps;
     s->cap_bps = flow->line_rate_bps;
 }

@@ -122,4 +122,3 @@
 #undef no_yes_names
 #undef release_names
 #undef np_names
-/* clang-format on */
