@@ -407,6 +407,7 @@ const struct oche_switch_mechanism oche_iofd = {
     .help = "in-order flow deflection: short messages go round a queue (Dart sec IV)",
     .params = &oche_iofd_params,
     .check = check,
+    .rnic_only = true,
     .lanes = lanes_of,
     .state_bytes = state_bytes,
     .create = create,

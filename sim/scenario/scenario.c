@@ -344,6 +344,25 @@ static bool disagrees(const struct oche_scenario *scenario, enum section which, 
 }
 
 /* The scheme's own check, and what it needs of other sections. */
+/* Mechanisms of switches that have nothing to do. */
+static bool check_mechanisms(const struct oche_scenario *scenario, char *error, size_t error_bytes)
+{
+    const struct oche_world_config *config = &scenario->config;
+    char message[256];
+
+    for (uint32_t i = 0; config->endpoint != NULL && i < config->mechanism_count; i++) {
+        if (!config->mechanisms[i]->rnic_only)
+            continue;
+        snprintf(message, sizeof(message),
+                 "mechanisms: %s is for messages of RNICs, and hosts that end in %s have none; "
+                 "leave it out, or choose another congestion_control",
+                 config->mechanisms[i]->name, config->endpoint->name);
+        return oche_bound_fail(scenario->document, bound_of(scenario, SWITCH), message, error,
+                               error_bytes);
+    }
+    return true;
+}
+
 static bool check_scheme(const struct oche_scenario *scenario, char *error, size_t error_bytes)
 {
     const struct oche_world_config *config = &scenario->config;
@@ -385,7 +404,8 @@ static bool check(const struct oche_scenario *scenario, char *error, size_t erro
                                "interval: gives more than a million samples; make it longer, or "
                                "duration shorter",
                                error, error_bytes);
-    return check_scheme(scenario, error, error_bytes);
+    return check_scheme(scenario, error, error_bytes) &&
+           check_mechanisms(scenario, error, error_bytes);
 }
 
 struct oche_scenario *oche_scenario_open(const char *path, const char *const *sets,

@@ -54,6 +54,11 @@ CHANGED = [
     ("  kmin: 5KB", "  kmin: 5us",
      's.yaml:9: switch.kmin: "5us": "us" is not a unit of size; use B, KiB, MiB, GiB, TiB, KB, MB, '
      'GB or TB'),
+    ("  kmin: 5KB", "  mechanisms: [iofd, iodf]",
+     's.yaml:9: switch.mechanisms: "iodf" is not known; write some of iofd, or none'),
+    ("loss:", "iofd:\n  tokens: 2\nloss:",
+     "s.yaml:17: iofd: no switch has it; add mechanisms: [iofd] to the section switch, or leave "
+     "this out"),
     ("duration: 200us", "duration: 200",
      "s.yaml:1: duration: 200 has no unit; add one of ps, ns, us, ms or s"),
     ("duration: 200us", "duration: 0",
@@ -205,6 +210,17 @@ COMMANDS = [
      "--compare switch.kmin=900KB: switch.kmin: 900000 bytes is above kmax, 200000 bytes; "),
     (["S", "--compare", "switch.kmin=1KB,1000B"],
      "--compare switch.kmin=1KB,1000B: 1KB and 1000B come to the same run; leave one out"),
+    (["S", "--set", "switch.mechanisms=iofd,iofd"],
+     "--set switch.mechanisms=iofd,iofd: switch.mechanisms: iofd is there twice; name it once"),
+    (["S", "--set", "switch.mechanisms=iofd", "--set", "iofd.tokens=7"],
+     "--set iofd.tokens=7: iofd.tokens: 7 would need 8 lanes beside the class of ACKs, and there "
+     "are 8 classes in all; would be right: at most 6, or lanes: escape"),
+    (["S", "--set", "switch.mechanisms=iofd", "--set", "switch.pfc_priorities=4"],
+     "--set switch.pfc_priorities=4: switch.pfc_priorities: 4 for 6 lossless classes; would be "
+     "right: 6 or more (at tor0)"),
+    (["S", "--set", "switch.mechanisms=iofd", "--set", "congestion_control=tcp"],
+     "--set switch.mechanisms=iofd: switch.mechanisms: iofd is for messages of RNICs, and hosts that "
+     "end in tcp have none; leave it out, or choose another congestion_control"),
     (["S", "--compare", "seed=1,2", "--compare", "seed=3,4"],
      "oche run: --compare seed=3,4: one comparison at a time"),
     (["S", "--pcap", "x.pcap"],

@@ -415,6 +415,48 @@ def test_deadlock(work):
          "--set", "duration=1ms")
 
 
+def test_deflection(work):
+    """The ways of flows, each deflection, and the counters agree, whatever the threads."""
+    path = os.path.join(SOURCE, "scenarios", "deflection.yaml")
+    short = ["--set", "duration=2ms", "--set", "warmup=0"]
+    folders = [os.path.join(work, name) for name in ("deflect1", "deflect2", "deflect3")]
+    out = oche(path, *short, "--out", folders[0])
+    oche(path, *short, "--out", folders[1], "--threads", "2", "--quiet")
+    oche(path, *short, "--out", folders[2], "--set", "bytes=true", "--quiet")
+    check(dump(folders[0]) == dump(folders[1]), "deflection: threads differ")
+    with database(folders[0]) as db, database(folders[2]) as other:
+        tables = "SELECT * FROM deflections", "SELECT * FROM ways"
+        check(all(db.execute(t).fetchall() == other.execute(t).fetchall() for t in tables),
+              "deflection: packets as bytes differ")
+        count = one(db, "SELECT count(*) FROM deflections")
+        check(count > 100 and count == one(db, "SELECT value FROM counters WHERE entity = 'all' "
+                                           "AND name = 'iofd.deflections'"), "deflections", count)
+        check(re.search(rf"^deflections +{count:,}$", out, flags=re.M), "deflections in the table")
+        check(one(db, "SELECT count(*) FROM ways WHERE links < shortest OR "
+                      "(deflections = 0 AND links != shortest)") == 0, "links without deflection")
+        check(one(db, "SELECT count(*) FROM ways WHERE links > shortest") > 50, "longer ways")
+        # Where nothing was sent again, each flow's deflections are as many as its packets took.
+        check(one(db, "SELECT sum(retransmitted) FROM flows") == 0, "retransmissions")
+        check(one(db, "SELECT count(*) FROM ways JOIN flows ON flow = flows.id WHERE status = "
+                      "'completed' AND deflections != (SELECT count(*) FROM deflections AS each "
+                      "WHERE each.flow = ways.flow)") == 0, "flows and their deflections")
+        # In the order of time the tokens go down one by one, and no lane goes down.
+        check(one(db, "SELECT count(*) FROM (SELECT tokens, row_number() OVER way AS number, lane, "
+                      "lag(lane, 1, 0) OVER way AS before FROM deflections WINDOW way AS "
+                      "(PARTITION BY flow ORDER BY time_ps)) WHERE tokens != 4 - number OR lane < "
+                      "before") == 0, "tokens and lanes")
+        check(one(db, "SELECT count(*) FROM deflections JOIN nodes ON node = nodes.id WHERE "
+                      "in_port = port OR port LIKE '%:host%' OR port NOT LIKE name || ':%' OR "
+                      "in_port NOT LIKE name || ':%'") == 0, "ports")
+        check(one(db, "SELECT count(*) FROM deflections WHERE flow IS NULL") == 0, "flows")
+    plain = oche(path, *short, "--set", "switch.mechanisms=none", "--out", folders[1])
+    check("deflect" not in re.sub(r"^.*deflect1?.*(yaml|sqlite)$", "", plain.split("\n\n", 1)[1],
+                                  flags=re.M), "a table of deflections without any")
+    with database(folders[1]) as db:
+        check(one(db, "SELECT (SELECT count(*) FROM deflections) + (SELECT count(*) FROM ways)")
+              == 0, "rows without deflection")
+
+
 def test_nothing_is_left_behind(work):
     folder = os.path.join(work, "none", "of", "it")
     oche(scenario("pauses"), "--out", folder, "--set", "measure.queues=tor9:host0", status=2)
@@ -454,6 +496,7 @@ def main():
         test_quiet_and_progress(work)
         test_pauses_add_up(work)
         test_deadlock(work)
+        test_deflection(work)
         test_nothing_is_left_behind(work)
     test_show_defaults()
     for failure in failures:

@@ -151,6 +151,19 @@ static struct oche_results *fill(void)
                                                              .returns = true});
     oche_results_deadlock(results, 0, "s0:s1", 1);
     oche_results_deadlock(results, 1, "s1:s0", 1);
+    oche_results_way(results,
+                     &(struct oche_results_way){
+                         .flow = 1, .packets = 8, .links = 64, .shortest = 48, .deflections = 2});
+    oche_results_deflection(results, &(struct oche_results_deflection){.time = OCHE_US,
+                                                                       .flow = 1,
+                                                                       .node = 3,
+                                                                       .in_port = "tor0:host3",
+                                                                       .port = "tor0:agg1",
+                                                                       .lane = 1,
+                                                                       .tokens = 3});
+    oche_results_deflection(results,
+                            &(struct oche_results_deflection){
+                                .time = OCHE_MS, .flow = UINT32_MAX, .in_port = "a", .port = "b"});
     return results;
 }
 
@@ -192,6 +205,13 @@ static void test_what_is_written_is_there(void **state)
             "NULL, returns) FROM pause_tree WHERE id = 9"),
         "7 1 1 1 1 1");
     assert_string_equal(ask("SELECT group_concat(port || class) FROM deadlock"), "s0:s11,s1:s01");
+    assert_string_equal(ask("SELECT printf('%d %d %d %d %d', flow, packets, links, shortest, "
+                            "deflections) FROM ways"),
+                        "1 8 64 48 2");
+    assert_string_equal(ask("SELECT printf('%d %d %d %s %s %d %d', time_ps, flow, node, in_port, "
+                            "port, lane, tokens) FROM deflections ORDER BY id LIMIT 1"),
+                        "1000000 1 3 tor0:host3 tor0:agg1 1 3");
+    assert_string_equal(ask("SELECT flow FROM deflections ORDER BY id DESC LIMIT 1"), "NULL");
     assert_string_equal(ask("SELECT a || ' ' || port_a || ' ' || b || ' ' || port_b FROM links"),
                         "0 host0 1 spine0:host0");
     assert_string_equal(ask("SELECT rate_bps || ' ' || delay_ps FROM links WHERE id = 0"),
