@@ -402,6 +402,28 @@ static void opened(struct oche_tcp_sender *sender, oche_time now)
     sender->retries = sender->rtt.backoff = 0;
 }
 
+static void acceptable_ack(struct oche_tcp *tcp, struct oche_tcp_end *end,
+                           const struct oche_packet *packet, oche_time now)
+{
+    struct oche_tcp_sender *sender = &end->sender;
+    uint64_t ack = oche_tcp_byte(packet->aeth, sender->una);
+
+    if (ack < sender->una)
+        return; /* one that was overtaken */
+    sender->peer_window = (uint64_t)packet->pkey
+                          << oche_tcp_window_shift(tcp->params->receive_window);
+    if (ack > sender->una)
+        new_ack(tcp, end, ack, (packet->bth & OCHE_TCP_ECE) != 0, now);
+    else if (sender->high > sender->una)
+        duplicate_ack(tcp, end, now);
+}
+
+static void reject(struct oche_tcp *tcp, const struct oche_tcp_sender *sender)
+{
+    tcp->stats.rejected_packets++;
+    tcp->late += sender->state == OCHE_TCP_FAILED;
+}
+
 void oche_tcp_ack(struct oche_tcp *tcp, struct oche_tcp_end *end, const struct oche_packet *packet,
                   oche_time now)
 {
@@ -411,16 +433,12 @@ void oche_tcp_ack(struct oche_tcp *tcp, struct oche_tcp_end *end, const struct o
     tcp->stats.acks_received += (packet->bth & OCHE_TCP_SYN) == 0;
     oche_trace_emit(oche_host_trace(tcp->host), now, OCHE_TRACE_ACK_ARRIVED, packet->dest_qpn,
                     packet->aeth, packet->bth);
-    if (!(packet->bth & OCHE_TCP_SYN))
-        sender->peer_window = (uint64_t)packet->pkey
-                              << oche_tcp_window_shift(tcp->params->receive_window);
     if (sender->state == OCHE_TCP_SYN_SENT && (packet->bth & OCHE_TCP_SYN))
         opened(sender, now);
-    else if (sender->state == OCHE_TCP_OPEN && ack > sender->una && ack <= sender->high)
-        new_ack(tcp, end, ack, (packet->bth & OCHE_TCP_ECE) != 0, now);
-    else if (sender->state == OCHE_TCP_OPEN && ack == sender->una && sender->high > sender->una &&
-             !(packet->bth & OCHE_TCP_SYN))
-        duplicate_ack(tcp, end, now);
+    else if (sender->state != OCHE_TCP_OPEN || ack > sender->high)
+        reject(tcp, sender); /* for what was never sent, or is no longer */
+    else if (!(packet->bth & OCHE_TCP_SYN))
+        acceptable_ack(tcp, end, packet, now);
     rest(tcp, end);
 }
 
