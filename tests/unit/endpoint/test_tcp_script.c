@@ -295,6 +295,26 @@ static void test_fail(void **state)
     small_world_free(&s.small);
 }
 
+/* All is acknowledged while it waits to be sent again: the connection ends, and waits no more. */
+static void test_ends_in_line(void **state)
+{
+    struct oche_flow_plan flow = small_flow(0, 1, 10 * MSS, OCHE_MS);
+    struct script s;
+
+    (void)state;
+    begin(&s, "tcp", &flow, 1, 0);
+    s.endpoint->start(s.tcp, 0, s.now);
+    for (unsigned i = 0; i < 10; i++)
+        SENDS(&s, i);
+    expire(&s);
+    assert_int_equal(s.tcp->backlog, MSS);
+    ack(&s, 10, WINDOW);
+    assert_int_equal(s.tcp->backlog, 0);
+    assert_false(sends(&s));
+    assert_int_equal(oche_world_flows(s.small.world)->sent[0].completed, s.now);
+    small_world_free(&s.small);
+}
+
 /* Connections take turns. */
 static void test_turns(void **state)
 {
@@ -442,9 +462,9 @@ int main(void)
         cmocka_unit_test(test_duplicate_acks), cmocka_unit_test(test_partial_acks),
         cmocka_unit_test(test_karn),           cmocka_unit_test(test_no_second_repair),
         cmocka_unit_test(test_peer_window),    cmocka_unit_test(test_fail),
-        cmocka_unit_test(test_turns),          cmocka_unit_test(test_acks),
-        cmocka_unit_test(test_echo),           cmocka_unit_test(test_beyond_window),
-        cmocka_unit_test(test_rejected),
+        cmocka_unit_test(test_turns),          cmocka_unit_test(test_ends_in_line),
+        cmocka_unit_test(test_acks),           cmocka_unit_test(test_echo),
+        cmocka_unit_test(test_beyond_window),  cmocka_unit_test(test_rejected),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
