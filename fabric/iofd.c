@@ -206,7 +206,7 @@ static bool is_candidate(const struct iofd *iofd, const struct oche_switch *sw, 
                          const struct oche_packet *packet)
 {
     return (iofd->port[port] & PORT_NETWORK) &&
-           oche_switch_class_bytes(sw, port, packet->traffic_class) <=
+           oche_switch_class_bytes(sw, oche_switch_egress(sw, port), packet->traffic_class) <=
                iofd->params->threshold_bytes &&
            leads_on(iofd, sw, port, packet);
 }
@@ -315,7 +315,7 @@ static int start(struct iofd *iofd, const struct oche_switch *sw, unsigned in_po
     unsigned tokens = tokens_of(iofd, packet);
     int port = -1;
 
-    if (oche_switch_class_bytes(sw, ordinary, packet->traffic_class) >
+    if (oche_switch_class_bytes(sw, oche_switch_egress(sw, ordinary), packet->traffic_class) >
         iofd->params->threshold_bytes) {
         if (needs_entry && iofd->table.count == iofd->table.capacity)
             oche_deflected_age(&iofd->table, now);

@@ -227,18 +227,18 @@ static inline unsigned class_of(const struct oche_switch *sw, const struct oche_
     return OCHE_LIKELY(packet->traffic_class < sw->class_count) ? packet->traffic_class : 0;
 }
 
-/* Room for a packet of `bytes` from (in_port, in_cls) in the queue (port, cls)? */
-static inline bool admit(struct oche_switch *sw, unsigned in_port, unsigned in_cls, unsigned port,
-                         unsigned cls, uint32_t bytes)
+/* Room for a packet of `bytes` from (in_port, in_cls) in the queue (egress, cls)? */
+static inline bool admit(struct oche_switch *sw, unsigned in_port, unsigned in_cls,
+                         const struct oche_egress *egress, unsigned cls, uint32_t bytes)
 {
     if (OCHE_LIKELY(sw->lossless >> in_cls & 1)) {
         struct oche_ingress *in = oche_switch_ingress(sw, in_port, in_cls);
         return OCHE_LIKELY(oche_buffer_admit(&sw->buffer, in, bytes)) ||
                oche_pfc_admit(sw, in_port, in_cls, bytes);
     }
-    if (oche_egress_bytes(oche_switch_egress(sw, port)) + (uint64_t)bytes > sw->port_limit)
+    if (oche_egress_bytes(egress) + (uint64_t)bytes > sw->port_limit)
         return false;
-    return oche_buffer_admit_lossy(&sw->buffer, oche_switch_class_bytes(sw, port, cls), bytes);
+    return oche_buffer_admit_lossy(&sw->buffer, oche_switch_class_bytes(sw, egress, cls), bytes);
 }
 
 static inline void mark(struct oche_switch *sw, unsigned port, struct oche_packet *packet,
@@ -271,10 +271,10 @@ int oche_switch_receive(struct oche_switch *sw, unsigned in_port, struct oche_pa
     if (OCHE_UNLIKELY(port < 0))
         return drop(sw, in_port, OCHE_DROP_NO_ROUTE);
     egress = oche_switch_egress(sw, (unsigned)port);
-    if (OCHE_UNLIKELY(!admit(sw, in_port, in_cls, (unsigned)port, cls, packet->frame_bytes)))
+    if (OCHE_UNLIKELY(!admit(sw, in_port, in_cls, egress, cls, packet->frame_bytes)))
         return drop(sw, (unsigned)port, OCHE_DROP_BUFFER);
     if (sw->mark_at_enqueue)
-        mark(sw, (unsigned)port, packet, oche_switch_class_bytes(sw, (unsigned)port, cls));
+        mark(sw, (unsigned)port, packet, oche_switch_class_bytes(sw, egress, cls));
     packet->ingress_port = (uint16_t)in_port;
     packet->when = now;
     if (OCHE_UNLIKELY(sw->hooks & (OCHE_HOOK_ENQUEUE | OCHE_HOOK_HOLDS)))
@@ -285,7 +285,10 @@ int oche_switch_receive(struct oche_switch *sw, unsigned in_port, struct oche_pa
     return port;
 }
 
-struct oche_packet *oche_switch_transmit(struct oche_switch *sw, unsigned port, oche_time now)
+/* `lanes`: whether the switch has any; the same code twice, so that without them they cost nothing.
+ */
+static OCHE_ALWAYS_INLINE struct oche_packet *transmit(struct oche_switch *sw, unsigned port,
+                                                       oche_time now, bool lanes)
 {
     struct oche_egress *egress = oche_switch_egress(sw, port);
     uint8_t eligible = oche_egress_eligible(egress);
@@ -295,10 +298,10 @@ struct oche_packet *oche_switch_transmit(struct oche_switch *sw, unsigned port, 
     if (eligible == 0)
         return NULL;
     cls = oche_egress_highest(eligible);
-    if (oche_switch_is_lane(sw, cls))
+    if (lanes && oche_switch_is_lane(sw, cls))
         cls = oche_egress_oldest(egress, eligible & sw->lanes);
     packet = oche_egress_take(egress, cls);
-    in_cls = oche_switch_in_class(sw, packet, cls);
+    in_cls = lanes ? oche_switch_in_class(sw, packet, cls) : cls;
     if (OCHE_LIKELY(sw->lossless >> in_cls & 1)) {
         struct oche_ingress *in = oche_switch_ingress(sw, packet->ingress_port, in_cls);
         oche_buffer_release(&sw->buffer, in, packet->frame_bytes);
@@ -310,14 +313,22 @@ struct oche_packet *oche_switch_transmit(struct oche_switch *sw, unsigned port, 
             oche_pfc_test_resume(sw, packet->ingress_port, in_cls);
     }
     if (!sw->mark_at_enqueue)
-        mark(sw, port, packet, oche_switch_class_bytes(sw, port, cls));
+        mark(sw, port, packet,
+             lanes ? oche_switch_class_bytes(sw, egress, cls)
+                   : oche_egress_class_bytes(egress, cls));
     if (OCHE_UNLIKELY(sw->hooks & (OCHE_HOOK_DEQUEUE | OCHE_HOOK_HOLDS)))
         hook_dequeue(sw, port, cls, packet, now);
-    if (OCHE_UNLIKELY(sw->lanes != 0))
+    if (lanes)
         packet->route_hint = 0;
     if (OCHE_UNLIKELY(egress->flags & OCHE_EGRESS_WATCHED))
         watch_change(sw, port, now);
     return packet;
+}
+
+struct oche_packet *oche_switch_transmit(struct oche_switch *sw, unsigned port, oche_time now)
+{
+    return OCHE_LIKELY(sw->lanes == 0) ? transmit(sw, port, now, false)
+                                       : transmit(sw, port, now, true);
 }
 
 int oche_switch_look_ahead(const struct oche_switch *sw, unsigned in_port,

@@ -79,11 +79,10 @@ static inline bool oche_switch_is_lane(const struct oche_switch *sw, unsigned cl
     return OCHE_UNLIKELY(sw->lanes != 0) && (sw->lanes >> cls & 1);
 }
 
-/* Bytes that wait at `port` in the queue of `cls`; all its lanes together if it is one of some. */
-static inline uint32_t oche_switch_class_bytes(const struct oche_switch *sw, unsigned port,
-                                               unsigned cls)
+/* Bytes that wait at a port in the queue of `cls`; all its lanes together if it is one of some. */
+static inline uint32_t oche_switch_class_bytes(const struct oche_switch *sw,
+                                               const struct oche_egress *egress, unsigned cls)
 {
-    const struct oche_egress *egress = oche_switch_egress(sw, port);
     uint32_t bytes = 0;
 
     if (OCHE_LIKELY(!oche_switch_is_lane(sw, cls)))
