@@ -4,6 +4,7 @@
  *
  *   order      packets reach their queue pair in the order of their PSNs, none twice, none missing
  *   tokens     no packet is deflected more often than it had tokens
+ *   threads    any number of them finds the same
  *   deadlock   a workload that is deflected round and round under PFC deadlocks with one lane, and
  *              never with a lane for each turn
  *
@@ -21,6 +22,7 @@
 
 #define ORDER_WORLDS     60
 #define LEAST_DEFLECTED  30 /* of these: worlds in which 100 packets or more are */
+#define THREAD_WORLDS    8
 #define CYCLE_WORLDS     30
 #define LEAST_DEADLOCKED 15 /* of these, with one lane */
 #define MOST_FLOWS       4000
@@ -253,6 +255,32 @@ static void test_order(void **state)
     assert_true(deflected >= LEAST_DEFLECTED);
 }
 
+/* The same, whatever the number of threads. */
+static void test_threads(void **state)
+{
+    static struct world world;
+
+    (void)state;
+    for (uint64_t number = 0; number < THREAD_WORLDS; number++) {
+        uint64_t hash = 0, deflections = 0;
+
+        make_order_world(&world, number);
+        world.small.sink = NULL; /* a sink wants one thread */
+        for (uint32_t threads = 1; threads <= 3; threads++) {
+            world.small.config.threads = threads;
+            small_world_run(&world.small, world.flows, world.flow_count);
+            if (threads == 1) {
+                hash = world.small.totals.hash;
+                deflections = counter(&world, OCHE_IOFD_DEFLECTIONS);
+            }
+            ASSERT_IS(&world, "order", world.small.totals.hash, hash);
+            ASSERT_IS(&world, "order", counter(&world, OCHE_IOFD_DEFLECTIONS), deflections);
+            small_world_end(&world.small);
+        }
+        free_world(&world);
+    }
+}
+
 /* ---- deadlock ---- */
 
 /* All send to all at line rate, and whoever meets a queue goes round it, up again if it must be. */
@@ -322,7 +350,8 @@ static void test_cycle(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_order), cmocka_unit_test(test_cycle)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_order), cmocka_unit_test(test_threads),
+                                       cmocka_unit_test(test_cycle)};
 
     if (argc == 3) {
         uint64_t number = strtoull(argv[2], NULL, 10);
