@@ -30,6 +30,8 @@ SCENARIOS = {
     "selective": ("lost_packets", "nic_placed_packets", "nic_retransmitted_packets", "nic_timeouts",
                   "drops_tor_to_host"),
     "pairs": ("nic_ce_marked", "marks_tor_to_up", "nic_cnps_sent"),
+    "tcp": ("lost_packets", "nic_retransmitted_packets", "nic_timeouts", "drops_tor_to_host",
+            "marks_tor_to_host", "nic_out_of_order_packets"),
 }
 
 
