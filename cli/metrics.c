@@ -290,6 +290,14 @@ static void cnps(struct oche_table *table, const struct oche_outcome *o, unsigne
     count_cell(table, o->totals.nic.cnps_sent);
 }
 
+static void cc_packets(struct oche_table *table, const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    count_cell(table, o->totals.nic.cc_packets_sent);
+}
+
+static const struct row cc_packets_row = {"other packets of congestion control", 0, cc_packets};
+
 static const struct row traffic_rows[] = {
     {"goodput, all hosts", 0, goodput},
     {"Jain's index of flow goodputs", 0, jain},
@@ -324,6 +332,15 @@ static void cause_rows(struct oche_table *table, const struct oche_outcome *outc
     }
 }
 
+/* Few schemes have such. */
+static bool any_cc_packets(const struct oche_outcome *outcomes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (outcomes[i].totals.nic.cc_packets_sent > 0)
+            return true;
+    return false;
+}
+
 static void traffic(struct oche_table *table, const struct oche_outcome *outcomes, size_t count)
 {
     oche_table_rule(table);
@@ -331,6 +348,8 @@ static void traffic(struct oche_table *table, const struct oche_outcome *outcome
         add_row(table, &traffic_rows[i], outcomes, count);
         if (traffic_rows[i].cell == timeouts)
             cause_rows(table, outcomes, count);
+        if (traffic_rows[i].cell == cnps && any_cc_packets(outcomes, count))
+            add_row(table, &cc_packets_row, outcomes, count);
     }
 }
 

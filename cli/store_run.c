@@ -62,6 +62,8 @@ static const struct counter nic_counters[] = {
     NIC(rnr_naks_received),
     NIC(cnps_sent),
     NIC(cnps_received),
+    NIC(cc_packets_sent),
+    NIC(cc_packets_received),
     NIC(ce_received),
     NIC(ce_marked),
     NIC(timeouts),

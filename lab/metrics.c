@@ -406,6 +406,8 @@ static const struct metric table[] = {
     {"naks", number, OF_RUN, COUNTER, NIC(naks_sent), "NAKs sent"},
     {"rnr_naks", number, OF_RUN, COUNTER, NIC(rnr_naks_sent), "RNR NAKs sent"},
     {"cnps", number, OF_RUN, COUNTER, NIC(cnps_sent), "congestion notification packets sent"},
+    {"cc_packets", number, OF_RUN, COUNTER, NIC(cc_packets_sent),
+     "packets of congestion control's own but CNPs: dart's updates"},
     {"rejected_packets", number, OF_RUN, COUNTER, TOTAL(rejected_packets),
      "packets that NICs threw away because something is wrong with them"},
 

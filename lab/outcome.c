@@ -181,7 +181,7 @@ static void take_flows(struct oche_outcome *outcome, struct oche_world *world)
 static uint64_t packets_of_hosts(const struct oche_nic_stats *nic)
 {
     return nic->data_packets_sent + nic->acks_sent + nic->naks_sent + nic->rnr_naks_sent +
-           nic->cnps_sent;
+           nic->cnps_sent + nic->cc_packets_sent;
 }
 
 static void take_ports(struct oche_outcome *outcome, const struct oche_world *world)

@@ -198,6 +198,7 @@ void congestion_read_ends(struct oche_qp *qp, oche_time now)
 
 void congestion_own(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
 {
+    qp->nic->stats.cc_packets_received++;
     if (packet->opcode != qp->nic->cc->own_opcode || !(packet->ext & OCHE_EXT_SCHEME))
         return;
     qp->nic->cc->own(&qp->flow, now, packet);

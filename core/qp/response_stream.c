@@ -223,6 +223,7 @@ static void send_cnp(struct oche_qp *qp, struct oche_packet *packet, oche_time n
 static void send_own(struct oche_qp *qp, struct oche_packet *packet, oche_time now)
 {
     qp->control &= (uint8_t)~CONTROL_OWN;
+    qp->nic->stats.cc_packets_sent++;
     packet_begin(qp, packet, qp->nic->cc->own_opcode, 0, 0);
     packet->ecn = OCHE_ECN_NOT_ECT;
     stamp(qp, packet, now);

@@ -199,14 +199,15 @@ static void make_switches(struct random_scenario *scenario, struct oche_random *
 static void make_hosts(struct random_scenario *scenario, struct oche_random *random)
 {
     static const uint64_t mtus[] = {256, 512, 1000, 1024, 1500, 2048, 4096};
-    static const char *const schemes[] = {"none", "dcqcn", "timely", "timely_patched"};
+    static const char *const schemes[] = {"none", "dcqcn", "timely", "timely_patched", "dart"};
 
     scenario->mtu_bytes = mtus[oche_random_below(random, sizeof(mtus) / sizeof(mtus[0]))];
     scenario->ack_every_packets = any_scale(random, 1, 64);
     scenario->window_packets = coin(random) ? 0 : any_scale(random, 16, 1024);
     scenario->host_pfc_response = scenario->switches.pfc_response;
     scenario->per_pair = coin(random);
-    scenario->congestion_control = schemes[oche_random_below(random, 4)];
+    scenario->congestion_control =
+        schemes[oche_random_below(random, sizeof(schemes) / sizeof(schemes[0]))];
 }
 
 static void add_flow(struct random_scenario *scenario, uint32_t src, uint32_t dst, uint64_t bytes,

@@ -145,9 +145,10 @@ void random_world_assert_books(const struct random_world *random)
 {
     const struct oche_world_totals *totals = &random->totals;
     const struct oche_nic_stats *nic = &totals->nic;
-    uint64_t sent = nic->data_packets_sent + nic->acks_sent + nic->naks_sent + nic->cnps_sent;
-    uint64_t received =
-        nic->data_packets_received + nic->acks_received + nic->naks_received + nic->cnps_received;
+    uint64_t sent = nic->data_packets_sent + nic->acks_sent + nic->naks_sent + nic->cnps_sent +
+                    nic->cc_packets_sent;
+    uint64_t received = nic->data_packets_received + nic->acks_received + nic->naks_received +
+                        nic->cnps_received + nic->cc_packets_received;
 
     ASSERT_BOOKS(random, totals->flows_completed, random->scenario->flow_count);
     ASSERT_BOOKS(random, totals->flows_failed, 0);
