@@ -180,6 +180,16 @@ static enum pair_fate lose_once(struct pair *pair, int from, const struct oche_p
     return PAIR_DROP;
 }
 
+/* In a quarter of the plans short messages may be deflected, and are kept apart from the others. */
+static void plan_deflection(struct qp_work *w, struct pair_options *o, uint32_t longest)
+{
+    if (qp_work_below(w, 4) != 0)
+        return;
+    o->deflection.tokens = (uint8_t)(1 + qp_work_below(w, OCHE_BTH_TOKENS));
+    o->deflection.short_bytes = qp_work_below(w, longest + 1);
+    o->deflection.hold = qp_work_below(w, 2) ? OCHE_NEVER : qp_work_below(w, 100) * OCHE_US;
+}
+
 static void make_plan(struct qp_work *w, const struct scheme of_side[2], uint64_t seed)
 {
     static const uint32_t mtus[] = {64, 256, 1000, 1024, 4096};
@@ -242,6 +252,7 @@ static void make_plan(struct qp_work *w, const struct scheme of_side[2], uint64_
     plan->exact =
         plan->timerless && keeps(&of_side[0]) && keeps(&of_side[1]) && qp_work_below(w, 2) == 0;
     o->extensions |= plan->exact; /* from the first packet on */
+    plan_deflection(w, o, plan->max_length);
 }
 
 /* ---- posting ---- */
@@ -529,15 +540,16 @@ static void describe(const struct qp_work *w)
     fprintf(stderr,
             "%u works a side of up to %u bytes, cell %u, MTU %u, send depth %u, READs %u, "
             "receives %u (gap %lu us), window %u, ACK every %u, timeout %lu us, retries %d, RNR "
-            "retries %d, credits %d, extensions %d, bytes %d; 1/1000: lost %u, doubled %u, late "
+            "retries %d, credits %d, extensions %d, bytes %d, tokens %u up to %u bytes; 1/1000: "
+            "lost %u, doubled %u, late "
             "%u, damaged %u; "
             "%lu Gbit/s, delay %lu ns, first PSN %x\n",
             p->works, p->max_length, p->cell, o->mtu, o->send_depth, o->responder_resources,
             p->slots, (unsigned long)(p->receive_gap / OCHE_US), o->window_packets, o->ack_every,
             (unsigned long)(o->ack_timeout / OCHE_US), (int)o->retry_count, (int)o->rnr_retry,
-            o->credits, o->extensions, o->bytes, o->drop, o->twice, o->late, o->damage,
-            (unsigned long)(o->line_rate_bps / OCHE_GBPS), (unsigned long)(o->delay / OCHE_NS),
-            o->first_psn);
+            o->credits, o->extensions, o->bytes, o->deflection.tokens, o->deflection.short_bytes,
+            o->drop, o->twice, o->late, o->damage, (unsigned long)(o->line_rate_bps / OCHE_GBPS),
+            (unsigned long)(o->delay / OCHE_NS), o->first_psn);
 }
 
 static void count(const struct qp_work *w, struct qp_work_tally *tally)

@@ -3,6 +3,7 @@
 #include "lab/metrics.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,8 @@
 #include "sim/scenario/scenario.h"
 #include "tests/support/test.h"
 
-#define PAUSES "tests/scenarios/pauses.yaml"
+#define PAUSES     "tests/scenarios/pauses.yaml"
+#define DEFLECTION "scenarios/deflection.yaml"
 
 static char error[1024];
 
@@ -165,6 +167,11 @@ static void test_names(void **state)
                                       "workload.x.goodput",
                                       "workload.0.goodput.p10",
                                       "drops.nowhere",
+                                      "iofd",
+                                      "iofd.",
+                                      "iofd.entries",
+                                      "MECHANISM.COUNTER",
+                                      "iofd.path_dilation.mean",
                                       "pauses.ToR",
                                       "xfct.all.p99"};
 
@@ -178,7 +185,61 @@ static void test_names(void **state)
     assert_false(oche_metric_check("gootput", error, sizeof(error)));
     assert_string_equal(error, "gootput: no such metric; perhaps goodput? oche sweep --metrics "
                                "lists them");
+    assert_false(oche_metric_check("iofd.deflection", error, sizeof(error)));
+    assert_string_equal(error, "iofd.deflection: no such metric; perhaps iofd.deflections? oche "
+                               "sweep --metrics lists them");
     assert_null(oche_metric_unit_named("furlongs"));
+}
+
+/* Of mechanisms of switches: what they count, if there are any; ways against the shortest. */
+static void test_mechanisms(void **state)
+{
+    static const char *const on[] = {"switch.mechanisms=iofd", "duration=1ms", "warmup=200us"};
+    static const char *const off[] = {"switch.mechanisms=none", "duration=1ms", "warmup=200us"};
+    static const char *const names[] = {"iofd.deflections", "iofd.path_dilation", "iofd.load_added",
+                                        "iofd.links_added.mean", "iofd.flows_deflected"};
+    struct oche_scenario *scenario = oche_scenario_open(DEFLECTION, on, 3, error, sizeof(error));
+    struct oche_point_result with, without;
+    struct oche_world_totals totals;
+    struct oche_world_ways ways;
+
+    (void)state;
+    assert_non_null(scenario);
+    struct oche_world *world = oche_world_create(&scenario->config, error, sizeof(error));
+
+    assert_non_null(world);
+    oche_world_run(world, NULL, NULL);
+    oche_world_totals(world, &totals);
+    oche_world_ways(world, &ways);
+    oche_point_run(DEFLECTION, on, 3, &with);
+    oche_point_run(DEFLECTION, off, 3, &without);
+    assert_int_equal(with.status, OCHE_POINT_DONE);
+    assert_int_equal(without.status, OCHE_POINT_DONE);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        assert_true(oche_point_metric(&with, names[i]) > 0);
+        assert_true(isnan(oche_point_metric(&without, names[i])));
+    }
+    for (unsigned c = 0; c < oche_switch_mechanisms[0]->counter_count; c++) {
+        char name[64];
+
+        snprintf(name, sizeof(name), "iofd.%s", oche_switch_mechanisms[0]->counters[c].name);
+        assert_true(oche_point_metric(&with, name) == (double)totals.mechanisms[0][c]);
+        assert_string_equal(oche_metric_unit(name), "count");
+    }
+    assert_true(ways.known && ways.deflected.flows < ways.short_ones.flows);
+    assert_true(ways.all.packets > ways.short_ones.packets);
+    /* Nothing but deflected flows has longer ways; those that began in warm-up are in the sum. */
+    assert_true(ways.all.links - ways.all.shortest >=
+                ways.deflected.links - ways.deflected.shortest);
+    assert_int_equal(ways.short_ones.links - ways.short_ones.shortest,
+                     ways.deflected.links - ways.deflected.shortest);
+    assert_true(oche_point_metric(&with, "iofd.links_added.mean") ==
+                (double)(ways.deflected.links - ways.deflected.shortest) /
+                    (double)ways.deflected.packets);
+    oche_point_free(&with);
+    oche_point_free(&without);
+    oche_world_free(world);
+    oche_scenario_close(scenario);
 }
 
 int main(void)
@@ -186,6 +247,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values),
         cmocka_unit_test(test_host_goodput),
+        cmocka_unit_test(test_mechanisms),
         cmocka_unit_test(test_names),
     };
 
