@@ -156,6 +156,19 @@ COMMANDS = [
     (["S", "--set", "switch.ecn=false"],
      "--set switch.ecn=false: switch.ecn: congestion_control dcqcn needs switches that mark; set "
      "this to true, or choose another scheme"),
+    (["S", "--set", "congestion_control=dctcp", "--set", "switch.ecn=false"],
+     "--set switch.ecn=false: switch.ecn: congestion_control dctcp needs switches that mark; set "
+     "this to true, or choose another scheme"),
+    (["S", "--set", "congestion_control={name: dctcp, ack_delay: 20ms}"],
+     "--set congestion_control={name: dctcp, ack_delay: 20ms}: congestion_control.ack_delay: "
+     "senders would time out first; make it shorter than rto_min"),
+    (["S", "--set", "congestion_control={name: tcp, lossless: true, port_buffer: 9KB}"],
+     "--set congestion_control={name: tcp, lossless: true, port_buffer: 9KB}: "
+     "congestion_control.port_buffer: nothing is dropped with lossless: true; make that false, or "
+     "this 0"),
+    (["S", "--set", "congestion_control={name: tcp, k: 30KB}"],
+     "--set congestion_control={name: tcp, k: 30KB}: congestion_control.k: unknown key; write "
+     "one of name, mss, "),
     (["first.yaml", "--set", "topology.delay=1ms"],
      "first.yaml: switch.buffer: 12000000 bytes is less than the PFC headroom of "),
     (["S", "--set", "routes.file=wrong.routes"],

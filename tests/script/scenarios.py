@@ -113,6 +113,12 @@ def claims(work):
     with_pfc, with_dcqcn = (value(at("victim0", v), "host5", victim) for v in ("none", "dcqcn"))
     check(2 * with_pfc < with_dcqcn, "victim", with_pfc, with_dcqcn)
     victims(at("victim0", "none"), at("victim0", "dcqcn"))
+    new_reno, dctcp = (at("tcp0", "_name__%s__port_buffer__200KB%s_" % v)
+                       for v in (("tcp", ""), ("dctcp", "__k__30KB")))
+    check(value(new_reno, "nic_timeouts") > 0 == value(dctcp, "nic_timeouts"), "tcp: timeouts")
+    for other in (dctcp, at("tcp0", "dcqcn")):
+        check(slowdown(new_reno, 0, 10**6) > 5 * slowdown(other, 0, 10**6), "tcp: FCT", other)
+    check(value(at("tcp0", "dcqcn"), drops) == 0 < value(dctcp, drops), "tcp: losses")
     check(value(at("deadlock0"), "deadlock", INFO) ==
           "leaf2:spine1 → spine1:leaf3 → leaf3:spine0 → spine0:leaf2 → leaf2:spine1, class 0",
           "deadlock: the circle")

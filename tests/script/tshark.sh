@@ -43,6 +43,22 @@ grep -qE '^frames +308$' "$work/wire" || fail "oche wire: $(tail -12 "$work/wire
 grep -qE '^PFC +8$' "$work/wire" || fail "oche wire: $(tail -12 "$work/wire")"
 grep -qE '^CNPs +6$' "$work/wire" || fail "oche wire: $(tail -12 "$work/wire")"
 
+# TCP segments of a simulated host, with what was lost sent again.
+for ip in false true; do
+    "$OCHE" run tests/scenarios/tcp.yaml --set host.ipv6=$ip --set duration=20ms --seed 3 --quiet \
+        --out "$work/tcp" --pcap "$work/tcp.pcap:host0" || fail "cannot simulate TCP"
+    clean "$work/tcp.pcap"
+    count() { tshark -r "$work/tcp.pcap" -o tcp.check_checksum:TRUE -Y "$1" 2>/dev/null | wc -l; }
+    [ "$(count 'tcp.checksum.status != 1')" = 0 ] || fail "TCP checksums"
+    [ "$(count '!tcp')" = 0 ] || fail "not TCP: $(count '!tcp') frames"
+    for some in 'tcp.flags.syn == 1 && tcp.flags.ack == 0 && tcp.options.mss_val == 1460' \
+        'tcp.flags.syn == 1 && tcp.flags.ack == 1 && tcp.options.wscale.shift == 6' \
+        'tcp.len == 1460' 'tcp.flags.ece == 1 && tcp.flags.syn == 0' 'tcp.flags.cwr == 1' \
+        'tcp.analysis.duplicate_ack' "ip${ip/true/v6}.addr"; do
+        [ "$(count "${some/ipfalse/ip}")" -gt 0 ] || fail "no frame in the capture with $some"
+    done
+done
+
 # A world, tapped at every host: a packet is seen once when sent, and once if it arrives.
 for ip in ipv4 ipv6; do
     "$2" "$work/world.pcap" $ip >"$work/totals" || fail "cannot simulate"
