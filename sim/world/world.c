@@ -213,14 +213,19 @@ static bool build_switches(struct oche_world *world, char *error, size_t error_b
 
 /* ---- flows and hosts ---- */
 
+/*
+ * A load is what it puts on the line as RoCEv2 with host.mtu, whatever the hosts' endpoint is: so
+ * that every scheme is offered the same flows.
+ */
 static struct oche_workload_facts workload_facts(const struct oche_world *world)
 {
     const struct oche_topology *topology = &world->topology;
-    struct oche_endpoint_packets packets = oche_world_packets(world->config);
+    struct oche_endpoint_packets packets;
     uint32_t tor = oche_topology_port(topology, 0, 0)->peer;
     uint64_t up = 0;
     uint32_t hosts = 0;
 
+    oche_endpoint_rnic.packets(&world->config->hosts, NULL, &packets);
     for (uint32_t port = 0; port < topology->nodes[tor].port_count; port++) {
         if (oche_topology_port(topology, tor, port)->peer < topology->host_count)
             hosts++;

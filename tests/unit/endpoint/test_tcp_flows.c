@@ -281,18 +281,49 @@ static void test_idle(void **state)
     small_world_free(&small);
 }
 
+/* A workload offers the same flows, whatever the hosts' endpoint is. */
+static void test_same_flows(void **state)
+{
+    static const char *const schemes[] = {"dcqcn", "dctcp", "tcp"};
+    const struct oche_workload_type *type = oche_workload_type_find("poisson_cdf");
+    void *params = test_calloc(1, type->table->struct_bytes);
+    struct oche_flow_plan first[2000];
+    uint32_t count = 0;
+
+    (void)state;
+    oche_param_defaults(type->table, params);
+    for (size_t i = 0; i < 3; i++) {
+        struct small_world small;
+        small_world_init(&small, "star", schemes[i], "go_back_n");
+        small_world_topology(&small, "hosts", 8);
+        small.workload = (struct oche_workload_config){.type = type, .params = params};
+        small.config.run.duration = 2 * OCHE_MS;
+        small.config.run.stop_when_done = false;
+        small_world_run(&small, NULL, 0);
+        const struct oche_flows *flows = oche_world_flows(small.world);
+        count = i == 0 ? flows->count : count;
+        assert_int_equal(flows->count, count);
+        assert_true(count > 5 && count <= 2000);
+        for (uint32_t f = 0; f < count; f++) {
+            if (i == 0)
+                first[f] = flows->plan[f];
+            assert_int_equal(flows->plan[f].start, first[f].start);
+            assert_int_equal(flows->plan[f].bytes, first[f].bytes);
+            assert_int_equal(flows->plan[f].dst, first[f].dst);
+        }
+        small_world_free(&small);
+    }
+    test_free(params);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_alone_is_ideal),
-        cmocka_unit_test(test_handshake),
-        cmocka_unit_test(test_receive_window),
-        cmocka_unit_test(test_fair),
-        cmocka_unit_test(test_lossless),
-        cmocka_unit_test(test_ack_priority),
-        cmocka_unit_test(test_host_marks),
-        cmocka_unit_test(test_idle),
-        cmocka_unit_test(test_modes_change_nothing),
+        cmocka_unit_test(test_alone_is_ideal), cmocka_unit_test(test_handshake),
+        cmocka_unit_test(test_receive_window), cmocka_unit_test(test_fair),
+        cmocka_unit_test(test_lossless),       cmocka_unit_test(test_ack_priority),
+        cmocka_unit_test(test_host_marks),     cmocka_unit_test(test_idle),
+        cmocka_unit_test(test_same_flows),     cmocka_unit_test(test_modes_change_nothing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
