@@ -59,6 +59,7 @@ struct dart_params {
     double line_above, line_below;
     oche_time soft_timeout;
     uint32_t advertise, share_line;
+    double fill;
     bool updates;
     uint64_t ack_packets;
     bool work_conserving;
@@ -94,6 +95,9 @@ static const struct oche_param table[] = {
     {FIELD(share_line), .unit = OCHE_UNIT_CHOICE, .choices = share_line_names,
         .where = "REFERENCE D1",
         .help = "of which line the share is: the slower one of both ends, or the receiver's"},
+    {FIELD(fill), .unit = OCHE_UNIT_REAL, .preset.real = 1.0, .minimum.real = 0.01,
+        .maximum.real = 1.0, .where = "the paper: 1",
+        .help = "part of the line that the shares of several senders fill; 1: no queue ever drains"},
     {FIELD(updates), .unit = OCHE_UNIT_BOOL, .preset.u = 1, .where = "REFERENCE D8",
         .help = "tell a new n to senders that get no ACK now; the paper has ACKs only"},
     {FIELD(ack_packets), .unit = OCHE_UNIT_COUNT, .preset.u = 16, .minimum.u = 1,
@@ -245,7 +249,7 @@ static uint64_t cap_of(const struct dart_peer *peer, const struct oche_cc_flow *
     if (peer->senders > 1) {
         uint64_t weight = weight_of(p, d->nic->address);
         if (weight < peer->senders)
-            share = (uint64_t)((unsigned __int128)line * weight / peer->senders);
+            share = (uint64_t)(p->fill * (double)line * (double)weight / (double)peer->senders);
     }
     if (share >= own)
         return own;
@@ -269,8 +273,10 @@ static void activate(struct dart_flow *s, oche_time now)
 {
     struct dart_peer *peer = s->flow->peer_state;
 
-    if (peer->active_count == 0)
-        peer->senders = 0; /* what it last said is old: all begin at line rate */
+    if (peer->active_count == 0) {
+        peer->senders = 0;   /* what it last said is old: all begin at line rate */
+        peer->heard = false; /* and it may have forgotten us since, and its sequence */
+    }
     s->active = true;
     s->before = NULL;
     s->next = peer->active;

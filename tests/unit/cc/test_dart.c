@@ -27,7 +27,9 @@ struct bench {
     struct oche_cc_nic nic;
     struct oche_cc_flow flow[FLOWS];
     struct oche_cc_flow *wanting[FLOWS];
-    uint64_t line_bytes, params[128], flow_state[FLOWS][128], peer_state[5][16];
+    _Alignas(OCHE_CACHE_LINE) uint64_t flow_state[FLOWS][128];
+    _Alignas(OCHE_CACHE_LINE) uint64_t peer_state[5][16];
+    uint64_t line_bytes, params[128];
     uint32_t cnps, updates[FLOWS];
     struct oche_trace trace;
     struct oche_trace_record ring[8];
@@ -45,9 +47,10 @@ static void set(struct bench *b, const char *name, union oche_value value)
 
 static struct bench *make(void)
 {
-    struct bench *b = calloc(1, sizeof(*b));
+    struct bench *b = aligned_alloc(OCHE_CACHE_LINE, sizeof(*b));
 
     assert_non_null(b);
+    memset(b, 0, sizeof(*b));
     b->cc = oche_cc_find("dart");
     assert_non_null(b->cc);
     assert_true(b->cc->flow_state_bytes <= sizeof(b->flow_state[0]));
@@ -425,8 +428,10 @@ static void hears(void **state)
     attend(b);
     assert_true(b->flow[0].rate_bps == LINE);
     b->cc->start(&b->flow[0], b->now);
-    send(b, 0); /* all begin at line rate */
+    send(b, 0); /* all begin at line rate, and whatever the sequence was */
     assert_true(b->flow[0].rate_bps == LINE);
+    hear(b, 0, (struct oche_share){.senders = 3, .sequence = 200});
+    assert_true(b->flow[0].rate_bps == LINE / 3);
     done(b);
 }
 
@@ -452,6 +457,22 @@ static void two_lines(void **state)
         assert_int_equal(b->flow[0].rate_bps, rows[i].rate);
         done(b);
     }
+}
+
+/* Shares that leave a part of the line free; who is alone has all of it. */
+static void fill(void **state)
+{
+    struct bench *b = make();
+
+    (void)state;
+    set(b, "fill", (union oche_value){.real = 0.9});
+    begin(b);
+    send(b, 0);
+    hear(b, 0, (struct oche_share){.senders = 4, .sequence = 1});
+    assert_int_equal(b->flow[0].rate_bps, LINE / 10 * 9 / 4);
+    hear(b, 0, (struct oche_share){.senders = 1, .sequence = 2});
+    assert_true(b->flow[0].rate_bps == LINE);
+    done(b);
 }
 
 /* The least of the share and of DCQCN's rate; DCQCN goes its own way below. */
@@ -521,8 +542,8 @@ int main(void)
         cmocka_unit_test(first_marks),   cmocka_unit_test(cnps),
         cmocka_unit_test(letter),        cmocka_unit_test(slack),
         cmocka_unit_test(updates),       cmocka_unit_test(hears),
-        cmocka_unit_test(two_lines),     cmocka_unit_test(least_of_both),
-        cmocka_unit_test(asks_for_acks),
+        cmocka_unit_test(two_lines),     cmocka_unit_test(fill),
+        cmocka_unit_test(least_of_both), cmocka_unit_test(asks_for_acks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
