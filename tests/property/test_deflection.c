@@ -5,6 +5,7 @@
  *   order      packets reach their queue pair in the order of their PSNs, none twice, none missing
  *   tokens     no packet is deflected more often than it had tokens
  *   threads    any number of them finds the same
+ *   losses     where links lose packets, all flows arrive, and no entry stays for good
  *   deadlock   a workload that is deflected round and round under PFC deadlocks with one lane, and
  *              never with a lane for each turn
  *
@@ -23,6 +24,7 @@
 #define ORDER_WORLDS     60
 #define LEAST_DEFLECTED  30 /* of these: worlds in which 100 packets or more are */
 #define THREAD_WORLDS    8
+#define LOSS_WORLDS      10
 #define CYCLE_WORLDS     30
 #define LEAST_DEADLOCKED 15 /* of these, with one lane */
 #define MOST_FLOWS       4000
@@ -184,6 +186,8 @@ static void make_order_world(struct world *world, uint64_t number)
         world->iofd.lanes == OCHE_IOFD_ESCAPE ? 1000000 : between(world, 4000, 50000);
     config->hosts.connections =
         below(world, 4) == 0 ? OCHE_CONNECTION_PER_FLOW : OCHE_CONNECTION_PER_PAIR;
+    /* Longer than anything can be on its way here, so that order is kept by pipelining, too. */
+    world->iofd.hold = below(world, 4) == 0 ? 3 * OCHE_MS : OCHE_NEVER;
     make_flows(world);
     world->next_psn = calloc(world->flow_count, sizeof(*world->next_psn));
     world->deflected = calloc(MOST_PACKETS, sizeof(*world->deflected));
@@ -281,6 +285,33 @@ static void test_threads(void **state)
     }
 }
 
+/* START, END or something between is lost: entries are left behind, and age. */
+static void test_losses(void **state)
+{
+    static struct world world;
+    uint64_t aged = 0, deflections = 0;
+
+    (void)state;
+    for (uint64_t number = 0; number < LOSS_WORLDS; number++) {
+        make_order_world(&world, number);
+        world.small.sink = NULL;
+        world.iofd.ageing = 200 * OCHE_US;
+        world.iofd.lanes = OCHE_IOFD_TURNS;
+        world.small.config.loss.probability = 0.01;
+        world.small.config.hosts.ack_timeout = OCHE_MS;
+        small_world_run(&world.small, world.flows, world.flow_count);
+        ASSERT_IS(&world, "order", world.small.totals.flows_completed, world.flow_count);
+        ASSERT_IS(&world, "order", world.small.totals.live_packets, 0);
+        ASSERT_IS(&world, "order", world.small.totals.queued_bytes, 0);
+        aged += counter(&world, OCHE_IOFD_AGED);
+        deflections += counter(&world, OCHE_IOFD_DEFLECTIONS);
+        free_world(&world);
+    }
+    print_message("%llu deflections, %llu entries aged\n", (unsigned long long)deflections,
+                  (unsigned long long)aged);
+    assert_true(aged > 0 && deflections > 300);
+}
+
 /* ---- deadlock ---- */
 
 /* All send to all at line rate, and whoever meets a queue goes round it, up again if it must be. */
@@ -351,7 +382,7 @@ static void test_cycle(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_order), cmocka_unit_test(test_threads),
-                                       cmocka_unit_test(test_cycle)};
+                                       cmocka_unit_test(test_losses), cmocka_unit_test(test_cycle)};
 
     if (argc == 3) {
         uint64_t number = strtoull(argv[2], NULL, 10);

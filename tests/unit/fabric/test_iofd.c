@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "core/random.h"
 #include "core/wire/opcode.h"
 #include "fabric/iofd.h"
 #include "fabric/switch_state.h"
@@ -374,6 +375,47 @@ static void hostile_host(void **state)
     rig_free(&tor.rig);
 }
 
+/* Whatever comes in: nothing breaks, nothing is lost, no tokens come into being. */
+static void nonsense(void **state)
+{
+    struct oche_random random = oche_random_stream(1, "nonsense", 0);
+
+    (void)state;
+    for (unsigned lanes = OCHE_IOFD_TURNS; lanes <= OCHE_IOFD_ONE; lanes++) {
+        struct tor tor;
+
+        tor_init(&tor);
+        tor.params.lanes = lanes;
+        tor.params.threshold_bytes = 3000;
+        tor_make(&tor);
+        for (unsigned i = 0; i < 100000; i++) {
+            uint8_t tokens = (uint8_t)oche_random_below(&random, 8);
+            struct oche_packet *packet = rig_packet((uint32_t)oche_random_below(&random, 6),
+                                                    (unsigned)oche_random_below(&random, 9), 500);
+            unsigned in = (unsigned)oche_random_below(&random, PORTS);
+            int port;
+
+            packet->kind =
+                oche_random_below(&random, 8) == 0 ? OCHE_PACKET_OTHER : OCHE_PACKET_ROCE;
+            packet->opcode = (uint8_t)(oche_random_below(&random, 2)
+                                           ? OCHE_RC_WRITE_FIRST + oche_random_below(&random, 5)
+                                           : oche_random_below(&random, 256));
+            packet->dest_qpn = (uint32_t)oche_random_below(&random, 6);
+            packet->bth_reserved = tokens | (uint8_t)(oche_random_below(&random, 8) << 3);
+            port = oche_switch_receive(tor.rig.sw, in, packet, ++tor.now);
+            assert_true(port < PORTS);
+            assert_true((packet->bth_reserved & OCHE_BTH_TOKENS) <= tokens);
+            if (port < 0)
+                rig_discard(packet);
+            for (unsigned out = 0; out < PORTS; out++)
+                if (oche_random_below(&random, 6) == 0)
+                    rig_out(&tor.rig, out, tor.now);
+        }
+        assert_true(count(&tor, OCHE_IOFD_DEFLECTIONS) > 100);
+        rig_free(&tor.rig);
+    }
+}
+
 static void parameters(void **state)
 {
     struct oche_iofd_params params;
@@ -397,7 +439,7 @@ int main(void)
         cmocka_unit_test(aged),       cmocka_unit_test(pipelining),
         cmocka_unit_test(back),       cmocka_unit_test(turns),
         cmocka_unit_test(escape),     cmocka_unit_test(hostile_host),
-        cmocka_unit_test(parameters),
+        cmocka_unit_test(nonsense),   cmocka_unit_test(parameters),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
