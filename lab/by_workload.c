@@ -66,12 +66,32 @@ static void add_value(struct oche_sorted_values *values, double value)
     values->values[values->count++] = value;
 }
 
+/* What applications made, and how much of it has not arrived. */
+static void add_offered(struct oche_workload_outcome *workload, const struct oche_world *world,
+                        uint32_t number)
+{
+    const struct oche_flows *flows = oche_world_flows(world);
+    oche_time started = flows->sent[number].started, now = oche_world_network(world)->now;
+    oche_time warmup = oche_world_config(world)->run.warmup;
+    uint64_t arrived = oche_world_flow_bytes(world, number);
+    uint64_t made = oche_flow_supplied(&flows->plan[number], now - started);
+
+    if (flows->sent[number].failed != 0)
+        return;
+    /* A packet's bytes count as made in the course of time, but it leaves whole. */
+    workload->backlog_bytes += made > arrived ? made - arrived : 0;
+    if (started < warmup)
+        made -= oche_flow_supplied(&flows->plan[number], warmup - started);
+    workload->offered_bps += (double)made; /* bytes, so far */
+}
+
 static void add_flow(struct oche_by_workload *by, const struct oche_world *world, uint32_t number)
 {
     const struct oche_flows *flows = oche_world_flows(world);
     struct oche_workload_outcome *workload = &by->workloads[flows->plan[number].workload];
     double goodput = oche_flow_goodput(world, number);
 
+    add_offered(workload, world, number);
     workload->delivered_bytes += oche_world_flow_bytes_measured(world, number);
     if (goodput >= 0)
         add_value(&workload->flow_goodput, goodput * BITS_A_PICOSECOND);
@@ -151,6 +171,8 @@ void oche_by_workload_take(struct oche_by_workload *by, const struct oche_world 
     for (uint32_t w = 0; w < by->count; w++) {
         struct oche_workload_outcome *workload = &by->workloads[w];
 
+        workload->offered_bps =
+            measured == 0 ? 0 : workload->offered_bps / (double)measured * BITS_A_PICOSECOND;
         workload->goodput_bps = (double)oche_rate_of(workload->delivered_bytes, measured);
         oche_sort_real(workload->flow_goodput.values, workload->flow_goodput.count);
         oche_sort_real(workload->pair_goodput.values, workload->pair_goodput.count);

@@ -21,6 +21,10 @@ struct oche_workload_outcome {
     /* Payload that receivers got in order after warm-up, of any of its flows. */
     uint64_t delivered_bytes;
     double goodput_bps; /* that, over the measured time */
+    /* Payload that applications made after warm-up, over that time; and of all that they ever made
+     * what receivers did not have at the end. Failed flows are in neither. */
+    double offered_bps;
+    uint64_t backlog_bytes;
     /* Of a flow that started after warm-up, from its start to its end, or the run's. */
     struct oche_sorted_values flow_goodput;
     /*

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lab/rate_metrics.h"
+#include "lab/size_rows.h"
 #include "sim/measure/percentile.h"
 #include "sim/scenario/units.h"
 
@@ -322,6 +323,10 @@ static const struct metric table[] = {
      "flows.failed, of that entry"},
     {"workload.N.delivered_bytes", byte, OF_WORKLOAD, COUNTER, WORKLOAD(delivered_bytes),
      "payload delivered in order of any flow of that entry"},
+    {"workload.N.offered", rate, OF_WORKLOAD, REAL, WORKLOAD(offered_bps),
+     "payload that applications made for flows of that entry, over the measured time"},
+    {"workload.N.backlog", byte, OF_WORKLOAD, COUNTER, WORKLOAD(backlog_bytes),
+     "of it, and of what was made before, what receivers did not have at the end"},
     {"workload.N.goodput", rate, OF_WORKLOAD, REAL, WORKLOAD(goodput_bps),
      "that, over the measured time"},
     {"workload.N.flow_goodput.mean", rate, OF_WORKLOAD, COMPUTED, FUNCTION(workload_flows_mean),
@@ -427,6 +432,9 @@ static const struct metric table[] = {
     {"utilisation.PLACE.max", ratio, OF_PLACE, REAL, USE(largest), "of the busiest link"},
     {"packets.PLACE", number, OF_PLACE, COUNTER, MARKS(packets), "packets that left from there"},
     {"marks", number, OF_RUN, COMPUTED, FUNCTION(all_marks), "packets marked CE"},
+    {"marked_share.SIZE", ratio, OF_SIZE, COMPUTED, FUNCTION(oche_size_marked_share),
+     "data packets that arrived with CE, over all that arrived, of flows of that size that started "
+     "after warm-up; with measure.ways, or where switches deflect"},
     {"marks.PLACE", number, OF_PLACE, COUNTER, MARKS(marks), "marks, by the place that set them"},
 
     {"pauses", number, OF_RUN, COUNTER, TOTAL(pauses_sent), "PAUSE frames (XOFF) that were sent"},
@@ -608,26 +616,6 @@ static double value_of(const struct metric *metric, const struct oche_outcome *o
 
 /* ---- names ---- */
 
-/* "10KB to 100KB" as "10KB_to_100KB", "all sizes" as "all". */
-static const char *size_name(unsigned which, char *text, size_t text_bytes)
-{
-    bool last = which + 1 >= OCHE_OUTCOME_SIZES;
-
-    if (which == OCHE_OUTCOME_SIZES)
-        return "all";
-    if (which == OCHE_OUTCOME_SHORT)
-        return "below_100KB";
-    const struct oche_completion_row row = {.from_bytes = oche_completion_sizes[which],
-                                            .to_bytes = last ? UINT64_MAX
-                                                             : oche_completion_sizes[which + 1]};
-
-    oche_outcome_size_name(&row, text, text_bytes);
-    for (char *c = text; *c != '\0'; c++)
-        if (*c == ' ')
-            *c = '_';
-    return text;
-}
-
 /* What stands for the subject in a name. */
 static const char *subject_name(enum subject of, const struct oche_outcome *outcome, unsigned which,
                                 char *text, size_t text_bytes)
@@ -644,7 +632,7 @@ static const char *subject_name(enum subject of, const struct oche_outcome *outc
         return text;
     case OF_SIZE:
     case OF_DELIVERED:
-        return size_name(which, text, text_bytes);
+        return oche_size_row_name(outcome, which, text, text_bytes);
     case OF_PLACE:
         return place_names[which];
     case OF_TIER:
@@ -714,6 +702,8 @@ static bool can_be(enum subject of, const char *text, size_t length)
 
         return length > 0 && length <= 2 && digits >= length && (text[0] != '0' || length == 1);
     }
+    if ((of == OF_SIZE || of == OF_DELIVERED) && oche_size_row_may_be(text, length))
+        return true;
     for (unsigned which = 0; which < how_many(of, &none); which++) {
         const char *name = subject_name(of, &none, which, buffer, sizeof(buffer));
 
@@ -785,7 +775,9 @@ bool oche_metric_check(const char *name, char *error, size_t error_bytes)
              which++) {
             const char *of = subject_name(table[i].of, &none, which, subject, sizeof(subject));
 
-            if (table[i].of == OF_MECHANISM && *of == '\0')
+            if ((table[i].of == OF_MECHANISM || table[i].of == OF_SIZE ||
+                 table[i].of == OF_DELIVERED) &&
+                *of == '\0')
                 continue;
             fill_name(&table[i], of, names[count], sizeof(names[count]));
             words[count] = names[count];
@@ -808,8 +800,10 @@ void oche_metrics_print(FILE *out)
     for (size_t i = 0; i < COUNT_OF(table); i++)
         fprintf(out, "%-24s %-6s %s\n", table[i].name, table[i].unit, table[i].help);
     fputs("\nSIZE:", out);
-    for (unsigned which = 0; which < OCHE_OUTCOME_ROWS; which++)
-        fprintf(out, " %s", size_name(which, text, sizeof(text)));
+    for (unsigned which = 0; which < OCHE_OUTCOME_EXACT; which++)
+        fprintf(out, " %s", oche_size_row_name(NULL, which, text, sizeof(text)));
+    fprintf(out, " of_8KB (and so on, where flows have 2 to %u different sizes)",
+            OCHE_OUTCOME_MOST_EXACT);
     fputs("\nPLACE:", out);
     for (unsigned p = 0; p < OCHE_PLACES; p++)
         fprintf(out, " %s", place_names[oche_places_up[p]]);

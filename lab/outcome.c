@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/size_rows.h"
 #include "results/figures.h"
 #include "sim/measure/fairness.h"
 
@@ -164,6 +165,8 @@ static void take_flows(struct oche_outcome *outcome, struct oche_world *world)
 
     oche_flow_completion(records, flows->count, warmup, short_or_not, 2, rows);
     outcome->sizes[OCHE_OUTCOME_SHORT] = rows[0];
+    oche_size_rows_exact(outcome, records, flows->count, warmup);
+    oche_size_rows_packets(outcome, world);
     const struct oche_completion_row *all = &outcome->sizes[OCHE_OUTCOME_SIZES];
 
     outcome->flows = all->flows;

@@ -20,7 +20,9 @@
 
 #define OCHE_OUTCOME_SIZES      5 /* ranges of flow sizes; one more row is for all */
 #define OCHE_OUTCOME_SHORT      (OCHE_OUTCOME_SIZES + 1) /* and one for the short ones */
-#define OCHE_OUTCOME_ROWS       (OCHE_OUTCOME_SHORT + 1)
+#define OCHE_OUTCOME_EXACT      (OCHE_OUTCOME_SHORT + 1) /* from here on: one size each */
+#define OCHE_OUTCOME_MOST_EXACT 8
+#define OCHE_OUTCOME_ROWS       (OCHE_OUTCOME_EXACT + OCHE_OUTCOME_MOST_EXACT)
 #define OCHE_OUTCOME_LISTED     16
 #define OCHE_OUTCOME_RATED      64 /* so many flows have rates */
 #define OCHE_OUTCOME_NAME_BYTES (2 * OCHE_TOPOLOGY_NAME_BYTES)
@@ -50,6 +52,11 @@ struct oche_outcome_flow {
     double lost_share; /* of its life, to congestion that it has no part in */
 };
 
+/* Data packets of the flows of a row of sizes, as they arrived. */
+struct oche_size_packets {
+    uint64_t packets, marked;
+};
+
 struct oche_outcome {
     bool by_fluid;      /* not a world's: only what a fluid model has too (lab/fluid_outcome.h) */
     char label[64];     /* "dcqcn": of several runs, which */
@@ -70,8 +77,9 @@ struct oche_outcome {
     uint64_t warmup_flows, flows, delivered, failed;
     uint64_t unfinished; /* started, neither delivered nor failed at the end */
     struct oche_completion_row sizes[OCHE_OUTCOME_ROWS];
-    double jain;                                          /* of the flows' goodputs; -1: none */
-    struct oche_outcome_flow listed[OCHE_OUTCOME_LISTED]; /* the flows, unless there are more */
+    struct oche_size_packets size_packets[OCHE_OUTCOME_ROWS]; /* 0: not noted (measure.ways) */
+    double jain;                                              /* of the flows' goodputs; -1: none */
+    struct oche_outcome_flow listed[OCHE_OUTCOME_LISTED];     /* the flows, unless there are more */
     uint32_t listed_count;
     struct oche_outcome_samples samples[OCHE_OUTCOME_SAMPLES];
     struct oche_pair_row pairs[OCHE_MOST_PAIRS]; /* by pair of hosts, unless there are more */

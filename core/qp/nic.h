@@ -266,6 +266,13 @@ int oche_qp_post_recv(struct oche_qp *qp, const struct oche_recv_work *work);
 /* Caps the queue pair's rate besides congestion control; 0, or line rate or more: no cap. */
 void oche_qp_set_rate_limit(struct oche_qp *qp, uint64_t bps, oche_time now);
 
+/*
+ * What the queue pair sends is made at this rate (payload) from `now` on, whatever has been posted:
+ * no byte leaves for the first time before it is made. Unlike with a limit, what has been held up
+ * may leave as fast as congestion control lets it. 0: all that is posted is there.
+ */
+void oche_qp_set_supply(struct oche_qp *qp, uint64_t bps, oche_time now);
+
 uint32_t oche_qp_number(const struct oche_qp *qp);
 enum oche_qp_state oche_qp_state(const struct oche_qp *qp);
 void *oche_qp_user(const struct oche_qp *qp);

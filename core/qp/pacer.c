@@ -12,6 +12,9 @@
  * longer one (a pause, a port that is asked for more than it has) is lost. Time without work earns
  * nothing.
  *
+ * Data that is made at a rate of its own (oche_qp_set_supply) is not due before it is there. A
+ * packet begins to leave when all before it has been made; what is sent again is there already.
+ *
  * Within a burst (oche_cc_flow.burst) packets are due at once, but their bases go on by a spacing
  * each, ahead of the clock, and the packet after the burst waits for its own.
  */
@@ -31,7 +34,16 @@ oche_time pacer_due(const struct oche_qp *qp, oche_time now)
 {
     oche_time due = oche_time_add(qp->pace_base, pacer_spacing(qp, qp->pace_bytes));
 
-    return due > now && !(qp->flags & QP_IN_BURST) ? due : now;
+    if (due < now || (qp->flags & QP_IN_BURST))
+        due = now;
+    if (OCHE_UNLIKELY(qp->supplied) && due < qp->supply_due)
+        due = qp->supply_due;
+    return due;
+}
+
+void pacer_supply(struct oche_qp *qp, uint32_t bytes)
+{
+    qp->supply_due = oche_time_add(qp->supply_due, oche_time_of_bytes(bytes, qp->supply_bps));
 }
 
 void pacer_sent(struct oche_qp *qp, oche_time now, uint32_t line_bytes, bool burst)
@@ -52,10 +64,12 @@ void pacer_sent(struct oche_qp *qp, oche_time now, uint32_t line_bytes, bool bur
     qp->pace_bytes = (uint16_t)line_bytes;
     qp->pace_due = oche_time_add(base, spacing);
     qp->flags &= (uint16_t)~QP_IN_BURST;
-    if (OCHE_LIKELY(!burst))
-        return;
-    qp->flags |= QP_IN_BURST;
-    qp->pace_due = now;
+    if (OCHE_UNLIKELY(burst)) {
+        qp->flags |= QP_IN_BURST;
+        qp->pace_due = now;
+    }
+    if (OCHE_UNLIKELY(qp->supplied) && qp->pace_due < qp->supply_due)
+        qp->pace_due = qp->supply_due;
 }
 
 void pacer_update_rate(struct oche_qp *qp, oche_time now)

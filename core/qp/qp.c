@@ -380,6 +380,15 @@ void oche_qp_set_rate_limit(struct oche_qp *qp, uint64_t bps, oche_time now)
     pacer_update_rate(qp, now);
 }
 
+void oche_qp_set_supply(struct oche_qp *qp, uint64_t bps, oche_time now)
+{
+    qp->supplied = bps != 0;
+    qp->supply_bps = bps;
+    qp->supply_due = now;
+    if (qp->queued != QUEUED_NOT)
+        scheduler_repace(qp, now);
+}
+
 uint32_t oche_qp_number(const struct oche_qp *qp)
 {
     return qp->qpn;

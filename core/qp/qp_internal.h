@@ -163,7 +163,8 @@ struct oche_qp {
     uint32_t head_length;
     uint32_t send_head;        /* ring index of the oldest work request not completed */
     uint16_t pace_bytes;       /* of the last packet, on the line */
-    uint8_t queued;            /* enum queued */
+    uint8_t queued : 7;        /* enum queued */
+    uint8_t supplied : 1;      /* its data comes at supply_bps */
     uint8_t bth_reserved;      /* of our packets: OCHE_BTH_EXTENSIONS, or 0 */
     uint32_t last_ack_request; /* PSN: an ACK is due from there */
 
@@ -212,6 +213,8 @@ struct oche_qp {
     void *user;
     struct oche_random random;
     uint64_t rate_limit_bps;
+    uint64_t supply_bps;  /* see pacer.c; 0: all that is posted is there */
+    oche_time supply_due; /* when the byte after the last one sent is there */
     uint64_t retransmitted_packets, timeouts;
     uint32_t initiator_depth;
     uint32_t next_ssn, credit_limit; /* 24 bits: SSN up to which the peer has receives */
@@ -410,6 +413,8 @@ void scheduler_answer_doorbell(struct oche_nic *nic, oche_time now);
 oche_time pacer_spacing(const struct oche_qp *qp, uint32_t line_bytes);
 /* A data packet leaves: from it the next one's time follows; with `burst` that is at once. */
 void pacer_sent(struct oche_qp *qp, oche_time now, uint32_t line_bytes, bool burst);
+/* Of data that is made at a rate of its own, so much has left for the first time. */
+void pacer_supply(struct oche_qp *qp, uint32_t bytes);
 /* Takes over the rate that congestion control and the limit say now. */
 void pacer_update_rate(struct oche_qp *qp, oche_time now);
 /* When a queue pair that was not queued may send. */

@@ -441,6 +441,8 @@ static bool transmit_data(struct oche_qp *qp, struct oche_packet *packet, oche_t
                 congestion_rtt_sent(qp, packet->psn, now);
         }
     }
+    if (OCHE_UNLIKELY(qp->supplied) && packet->psn == qp->tx.high)
+        pacer_supply(qp, bytes);
     trace_sent(qp, packet, now);
     qp->flight_bytes += bytes;
     qp->cursor_offset += bytes;

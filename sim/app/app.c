@@ -78,6 +78,26 @@ bool oche_workload_has_hosts(const struct oche_workload_facts *facts, char *erro
                                facts->host_count);
 }
 
+const char *const oche_load_of_names[] = {"host", "uplink", NULL};
+
+bool oche_workload_has_load(enum oche_load_of of, const struct oche_workload_facts *facts,
+                            char *error, size_t error_bytes)
+{
+    if (of == OCHE_LOAD_OF_HOST || facts->uplink_rate_bps > 0)
+        return true;
+    return oche_workload_error(error, error_bytes, "load_of: this topology has no uplinks; host");
+}
+
+double oche_workload_offered_bps(double load, enum oche_load_of of, bool headers,
+                                 const struct oche_workload_facts *facts)
+{
+    double rate = (double)(of == OCHE_LOAD_OF_HOST ? facts->host_rate_bps : facts->uplink_rate_bps);
+
+    if (headers)
+        rate *= (double)facts->mtu_bytes / (double)(facts->mtu_bytes + facts->header_bytes);
+    return load * rate;
+}
+
 struct oche_random oche_workload_stream(const struct oche_workload_facts *facts,
                                         const char *purpose, uint64_t entity)
 {

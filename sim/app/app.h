@@ -29,6 +29,8 @@ struct oche_flow_list {
     struct oche_flow_plan *plan;
     uint32_t count, capacity;
     uint64_t initial_rate_bps; /* of flows that are added from now on; 0: line rate */
+    struct oche_flow_groups groups;
+    uint32_t first_capacity, member_capacity; /* of groups */
 };
 
 /*
@@ -37,6 +39,15 @@ struct oche_flow_list {
  */
 uint32_t oche_flow_list_add(struct oche_flow_list *list, uint32_t workload, uint32_t src,
                             uint32_t dst, uint64_t bytes, oche_time start);
+
+/*
+ * Adds a group (struct oche_flow_plan.group) of these senders, who are in no other order than that
+ * they have here. Returns its number, or 0 without memory.
+ */
+uint32_t oche_flow_list_add_group(struct oche_flow_list *list, const uint32_t *members,
+                                  uint32_t count);
+
+void oche_flow_list_free(struct oche_flow_list *list);
 
 struct oche_workload_type {
     const char *name;

@@ -30,6 +30,10 @@
                 "or what congestion control begins with"                                           \
     }
 
+/* What `load` is a part of. */
+enum oche_load_of { OCHE_LOAD_OF_HOST, OCHE_LOAD_OF_UPLINK };
+extern const char *const oche_load_of_names[];
+
 /* Writes one line to `error` and returns false. */
 bool oche_workload_error(char *error, size_t error_bytes, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -44,6 +48,17 @@ bool oche_workload_starts(oche_time start, const struct oche_workload_facts *fac
 /* Whether there are at least two hosts; else an error. */
 bool oche_workload_has_hosts(const struct oche_workload_facts *facts, char *error,
                              size_t error_bytes);
+
+/* Whether there are uplinks, where the load is of them; else an error about `load_of`. */
+bool oche_workload_has_load(enum oche_load_of of, const struct oche_workload_facts *facts,
+                            char *error, size_t error_bytes);
+
+/*
+ * Payload in bits per second that a host offers, in the mean, so that all together they load what
+ * `of` says by `load`; with `headers` that counts headers and gaps, as of full packets.
+ */
+double oche_workload_offered_bps(double load, enum oche_load_of of, bool headers,
+                                 const struct oche_workload_facts *facts);
 
 /* The stream of one entity (a host, a round: below 2^32) of this workload. */
 struct oche_random oche_workload_stream(const struct oche_workload_facts *facts,

@@ -5,9 +5,8 @@
  * each sender sends one such message after the other, up to the end of the run: a disk that is
  * being rebuilt (DCQCN sec 6.2).
  */
-#include <stdlib.h>
-
 #include "sim/app/generate.h"
+#include "sim/app/sender_pool.h"
 
 enum receiver { RECEIVER_FIXED, RECEIVER_RANDOM, RECEIVER_ROUND_ROBIN };
 enum senders { SENDERS_RANDOM, SENDERS_NEXT };
@@ -62,39 +61,9 @@ static uint32_t choose_receiver(const struct incast *p, uint32_t hosts, uint64_t
     return (uint32_t)p->receiver_host;
 }
 
-/* Room to draw in: both as long as there are hosts. */
-struct pool {
-    uint32_t *distance; /* of the other hosts from the receiver: 1, 2, … between rounds */
-    uint32_t *swapped;
-};
-
-/* Draws `degree` different distances into the front of the pool. */
-static void draw_senders(const struct pool *pool, uint32_t others, uint32_t degree,
-                         struct oche_random *random)
-{
-    for (uint32_t i = 0; i < degree; i++) {
-        uint32_t j = i + (uint32_t)oche_random_below(random, others - i);
-        uint32_t drawn = pool->distance[j];
-
-        pool->distance[j] = pool->distance[i];
-        pool->distance[i] = drawn;
-        pool->swapped[i] = j;
-    }
-}
-
-/* Puts the pool in order again, so that no round depends on the ones before. */
-static void put_back(const struct pool *pool, uint32_t degree)
-{
-    for (uint32_t i = degree; i-- > 0;) {
-        uint32_t j = pool->swapped[i], drawn = pool->distance[i];
-
-        pool->distance[i] = pool->distance[j];
-        pool->distance[j] = drawn;
-    }
-}
-
 static bool add_round(const struct incast *p, const struct oche_workload_facts *facts,
-                      struct oche_flow_list *list, uint64_t round, const struct pool *pool)
+                      struct oche_flow_list *list, uint64_t round,
+                      const struct oche_sender_pool *pool)
 {
     struct oche_random random = oche_workload_stream(facts, "incast", round);
     uint32_t hosts = facts->host_count, degree = (uint32_t)p->degree;
@@ -102,9 +71,9 @@ static bool add_round(const struct incast *p, const struct oche_workload_facts *
     bool good = true;
 
     if (p->senders == SENDERS_RANDOM)
-        draw_senders(pool, hosts - 1, degree, &random);
+        oche_sender_pool_draw(pool, degree, &random);
     for (uint32_t i = 0; i < degree && good; i++) {
-        uint32_t sender = (uint32_t)(((uint64_t)receiver + pool->distance[i]) % hosts);
+        uint32_t sender = oche_sender_pool_host(pool, receiver, i);
         oche_time start = p->start + (round == 0 ? 0 : round * p->period) +
                           oche_workload_jitter(&random, p->jitter);
 
@@ -114,22 +83,19 @@ static bool add_round(const struct incast *p, const struct oche_workload_facts *
                 p->back_to_back ? oche_workload_enough(facts, start, p->bytes) : 1);
     }
     if (p->senders == SENDERS_RANDOM)
-        put_back(pool, degree);
+        oche_sender_pool_put_back(pool, degree);
     return good;
 }
 
 static bool add_rounds(const struct incast *p, const struct oche_workload_facts *facts,
                        struct oche_flow_list *list, uint64_t rounds)
 {
-    uint32_t *memory = malloc(2 * (size_t)facts->host_count * sizeof(*memory));
-    struct pool pool = {memory, memory + facts->host_count};
-    bool good = memory != NULL;
+    struct oche_sender_pool pool;
+    bool good = oche_sender_pool_make(&pool, facts->host_count);
 
-    for (uint32_t i = 0; i < facts->host_count && good; i++)
-        pool.distance[i] = i + 1;
     for (uint64_t round = 0; round < rounds && good; round++)
         good = add_round(p, facts, list, round, &pool);
-    free(memory);
+    oche_sender_pool_free(&pool);
     return good;
 }
 

@@ -12,8 +12,6 @@
 #include "sim/app/generate.h"
 #include "sim/engine/variate.h"
 
-enum load_of { LOAD_OF_HOST, LOAD_OF_UPLINK };
-
 #define X(name, text) CDF_##name,
 enum cdf { OCHE_CDF_DATA };
 #undef X
@@ -28,8 +26,6 @@ struct poisson {
     uint64_t senders, pairs;
     oche_time start, stop;
 };
-
-static const char *const load_of_names[] = {"host", "uplink", NULL};
 
 static const struct oche_param params[] = {
     {.name = "cdf",
@@ -52,7 +48,7 @@ static const struct oche_param params[] = {
      .maximum.real = 10.0,
      .where = "REFERENCE H.1",
      .help = "part of the link that the flows would fill in the mean"},
-    OCHE_PARAM_CHOICE(poisson, load_of, load_of_names, LOAD_OF_HOST,
+    OCHE_PARAM_CHOICE(poisson, load_of, oche_load_of_names, OCHE_LOAD_OF_HOST,
                       "which link: a host's, or a host's share of its ToR's uplinks"),
     {.name = "headers",
      .unit = OCHE_UNIT_BOOL,
@@ -77,7 +73,7 @@ static double mean_gap(const struct poisson *p, const struct oche_workload_facts
                        double mean_bytes)
 {
     double rate =
-        (double)(p->load_of == LOAD_OF_HOST ? facts->host_rate_bps : facts->uplink_rate_bps);
+        (double)(p->load_of == OCHE_LOAD_OF_HOST ? facts->host_rate_bps : facts->uplink_rate_bps);
 
     if (p->headers)
         mean_bytes *= (double)(facts->mtu_bytes + facts->header_bytes) / (double)facts->mtu_bytes;
@@ -166,10 +162,7 @@ static bool check(const struct poisson *p, const struct oche_workload_facts *fac
                                    "pairs: are drawn among all hosts; without senders");
     if (!oche_workload_has_pairs(p->pairs, facts, error, error_bytes))
         return false;
-    if (p->load_of == LOAD_OF_UPLINK && facts->uplink_rate_bps == 0)
-        return oche_workload_error(error, error_bytes,
-                                   "load_of: this topology has no uplinks; host");
-    return true;
+    return oche_workload_has_load((enum oche_load_of)p->load_of, facts, error, error_bytes);
 }
 
 static bool generate(const void *values, const struct oche_workload_facts *facts,

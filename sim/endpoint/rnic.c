@@ -26,12 +26,13 @@ struct oche_rnic_parked {
 
 /* ---- queue pairs and their memory ---- */
 
-static struct oche_qp_config qp_config(const struct oche_rnic *rnic, uint32_t connection)
+static struct oche_qp_config qp_config(const struct oche_rnic *rnic, uint32_t connection,
+                                       bool priority)
 {
     return (struct oche_qp_config){
         .qpn = OCHE_FIRST_QPN + connection,
         .transport = OCHE_TRANSPORT_RC,
-        .traffic_class = OCHE_DATA_CLASS,
+        .traffic_class = priority ? rnic->host->shared->priority_class : OCHE_DATA_CLASS,
         .pkey = 0xffff,
         .pd = 1,
         .mtu_bytes = (uint32_t)rnic->host->shared->params->mtu_bytes,
@@ -112,7 +113,8 @@ static struct oche_qp *open_qp(struct oche_rnic *rnic, uint32_t connection, uint
                                uint32_t recv_psn, uint64_t initial_rate_bps, oche_time now)
 {
     const struct oche_host_params *params = rnic->host->shared->params;
-    struct oche_qp_config config = qp_config(rnic, connection);
+    struct oche_qp_config config =
+        qp_config(rnic, connection, rnic->host->flows->connections[connection].priority);
     uint32_t hash = oche_host_flow_hash(rnic->host->shared->seed, connection);
     struct oche_qp_connection to = {
         .remote_address = peer,
@@ -184,6 +186,8 @@ static void start(void *state, uint32_t number, oche_time now)
     if (qp == NULL)
         qp = open_qp(rnic, plan->connection, plan->dst, 0, plan->initial_rate_bps, now);
     oche_host_flow_started(rnic->host, number, now);
+    if (OCHE_UNLIKELY(plan->supply_bps > 0))
+        oche_qp_set_supply(qp, plan->supply_bps, now);
     post(rnic, connection, qp);
 }
 
@@ -336,7 +340,7 @@ static void create(void *state, struct oche_host *host)
                               .pd = 1};
     bool added = oche_nic_add_region(rnic->nic, &all);
     OCHE_MUST(added);
-    struct oche_qp_config typical = qp_config(rnic, 0);
+    struct oche_qp_config typical = qp_config(rnic, 0, false);
     rnic->qp_bytes = (uint32_t)((oche_qp_bytes(rnic->nic, &typical) +
                                  sizeof(struct oche_rnic_parked) + OCHE_CACHE_LINE - 1) &
                                 ~(size_t)(OCHE_CACHE_LINE - 1));

@@ -108,7 +108,8 @@ static bool goes_on(const struct oche_flow_plan *plan, uint32_t flow)
 {
     uint32_t next = plan[flow].then_same_source;
 
-    return next != OCHE_NO_FLOW && plan[next].dst == plan[flow].dst;
+    return next != OCHE_NO_FLOW && plan[next].dst == plan[flow].dst && plan[flow].supply_bps == 0 &&
+           plan[next].supply_bps == 0;
 }
 
 /* Gives flows that will share a connection the same `major`. */
@@ -121,7 +122,9 @@ static void key_connections(const struct oche_flows *flows, enum oche_connection
         keys[i] = (struct keyed){.major = i, .flow = i};
     if (per == OCHE_CONNECTION_PER_PAIR)
         for (uint32_t i = 0; i < flows->count; i++)
-            keys[i].major = (uint64_t)plan[i].src << 32 | plan[i].dst;
+            keys[i].major = plan[i].supply_bps > 0 ? UINT64_C(1) << 63 | i
+                                                   : (uint64_t)plan[i].priority << 62 |
+                                                         (uint64_t)plan[i].src << 32 | plan[i].dst;
     if (per != OCHE_CONNECTION_PER_CHAIN)
         return;
     for (uint32_t i = 0; i < flows->count; i++)
@@ -146,8 +149,8 @@ static void connect(struct oche_flows *flows, enum oche_connections per, struct 
     for (uint32_t i = 0; i < count; i++) {
         struct oche_flow_plan *flow = &flows->owned_plan[keys[i].flow];
         if (i == 0 || keys[i].major != keys[i - 1].major)
-            flows->connections[made++] =
-                (struct oche_connection){.src = flow->src, .dst = flow->dst, .first = i};
+            flows->connections[made++] = (struct oche_connection){
+                .src = flow->src, .dst = flow->dst, .priority = flow->priority != 0, .first = i};
         flows->connections[made - 1].count++;
         flow->connection = made - 1;
     }
@@ -184,8 +187,26 @@ bool oche_flows_prepare(struct oche_flows *flows, struct oche_flow_plan *plan, u
     return true;
 }
 
+uint64_t oche_flow_supplied(const struct oche_flow_plan *plan, oche_time age)
+{
+    uint64_t bytes;
+
+    if (plan->supply_bps == 0)
+        return plan->bytes;
+    bytes = (uint64_t)((unsigned __int128)age * plan->supply_bps / (8 * OCHE_SEC));
+    return bytes < plan->bytes ? bytes : plan->bytes;
+}
+
+void oche_flow_groups_free(struct oche_flow_groups *groups)
+{
+    free(groups->members);
+    free(groups->first);
+    *groups = (struct oche_flow_groups){.count = 0};
+}
+
 void oche_flows_free(struct oche_flows *flows)
 {
+    oche_flow_groups_free(&flows->groups);
     free(flows->owned_plan);
     free(flows->sent);
     free(flows->received);

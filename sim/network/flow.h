@@ -29,6 +29,20 @@ struct oche_flow_plan {
     uint32_t workload;         /* which entry of the scenario's list it came from */
     /* The queue pair's, if this flow is its first (DCQCN sec 3.1, note 2); 0: line rate. */
     uint64_t initial_rate_bps;
+    /*
+     * The application makes the flow's bytes at this rate from its start on, and what has to wait
+     * stays; such a flow has its connection to itself. 0: all are there at the start.
+     */
+    uint64_t supply_bps;
+    uint32_t priority; /* 1: over flows that have 0; set by the world */
+    uint32_t group;    /* that it is a part of, from 1 on (struct oche_flow_groups); 0: of none */
+};
+
+/* Flows that an application starts together, for one receiver: who sends them. */
+struct oche_flow_groups {
+    uint32_t *members; /* hosts */
+    uint32_t *first;   /* group g has members[first[g - 1] … first[g]) */
+    uint32_t count, member_count;
 };
 
 /* Written by the source's node. */
@@ -49,12 +63,14 @@ struct oche_flow_received {
 struct oche_flow_way {
     uint64_t links;      /* crossed, summed over packets */
     uint32_t packets;    /* with data, retransmissions too */
+    uint32_t marked;     /* of these, with CE */
     uint8_t deflections; /* of the packet that was deflected most often */
 };
 
 /* A connection: one queue pair at each end, with the same number. */
 struct oche_connection {
     uint32_t src, dst;
+    bool priority;  /* all of its flows are alike in that */
     uint32_t first; /* its flows are order[first … first + count) */
     uint32_t count;
     uint32_t queued;        /* written by the source: order[first … first + queued) is valid */
@@ -77,8 +93,18 @@ struct oche_flows {
     uint32_t *order;      /* flows of each connection, in the order they were posted */
     uint32_t *by_start;   /* flows with a start time, by (source, time, number) */
     uint32_t *host_first; /* by host: its part of by_start begins here; host_count + 1 entries */
-    uint32_t *host_connections; /* by host: connections that begin or end there */
+    uint32_t *host_connections;     /* by host: connections that begin or end there */
+    struct oche_flow_groups groups; /* may be set after oche_flows_prepare: malloc'd, owned */
 };
+
+/* The senders of a group, from 1 on; how many there are goes to `count`. */
+static inline const uint32_t *oche_flow_group(const struct oche_flow_groups *groups, uint32_t group,
+                                              uint32_t *count)
+{
+    OCHE_MUST(group >= 1 && group <= groups->count);
+    *count = groups->first[group] - groups->first[group - 1];
+    return groups->members + groups->first[group - 1];
+}
 
 /*
  * Takes over `plan` (malloc'd, `count` flows) and prepares it: connections (one a flow, one an
@@ -89,5 +115,9 @@ bool oche_flows_prepare(struct oche_flows *flows, struct oche_flow_plan *plan, u
                         uint32_t host_count, enum oche_connections per, char *error,
                         size_t error_bytes);
 void oche_flows_free(struct oche_flows *flows);
+void oche_flow_groups_free(struct oche_flow_groups *groups);
+
+/* Bytes of a flow that its application has made `age` after its start. */
+uint64_t oche_flow_supplied(const struct oche_flow_plan *plan, oche_time age);
 
 #endif

@@ -91,6 +91,15 @@ static const struct oche_param host_params[] = {
      .where = "DESIGN, An application",
      .help = "a fresh queue pair for each flow; one for each pair of hosts; or one for messages "
              "that follow one another from host to host, as those of a closed loop"},
+    {.name = "priority_upto",
+     .unit = OCHE_UNIT_BYTES,
+     .offset = FIELD(priority_bytes),
+     .preset.u = 0,
+     .minimum.u = 0,
+     .maximum.u = UINT64_C(1) << 31,
+     .where = "Dart sec VI-C (Pri-Q)",
+     .help = "flows of at most this travel in a class of their own, above other data and below "
+             "ACKs, CNPs; 0: no such class"},
     {.name = "ipv6",
      .unit = OCHE_UNIT_BOOL,
      .offset = FIELD(ipv6),
@@ -258,6 +267,7 @@ static OCHE_NOINLINE void note_way(struct oche_host *host, const struct oche_pac
     uint8_t left = packet->bth_reserved & OCHE_BTH_TOKENS;
 
     flows->ways[flow].packets++;
+    flows->ways[flow].marked += packet->ecn == OCHE_ECN_CE;
     flows->ways[flow].links += packet->hops + 1U; /* the last one has not been counted */
     if (flows->plan[flow].bytes <= deflection->short_bytes && left < deflection->tokens &&
         deflection->tokens - left > flows->ways[flow].deflections)

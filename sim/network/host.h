@@ -25,6 +25,7 @@ struct oche_host_params {
     oche_time pfc_response;
     oche_time feedback_jitter; /* ACK, NAK and CNP arrive up to this much later */
     uint32_t connections;      /* enum oche_connections */
+    uint64_t priority_bytes;   /* flows up to this have a class of their own; 0: there is none */
     bool ipv6;
 };
 extern const struct oche_param_table oche_host_params;
@@ -46,7 +47,8 @@ struct oche_host_shared {
     const void *recovery_params;
     struct oche_flows *flows;
     uint64_t seed;
-    uint8_t control_class; /* the highest: ACK, NAK, CNP */
+    uint8_t control_class;  /* the highest: ACK, NAK, CNP */
+    uint8_t priority_class; /* of flows with priority; without any, that of data */
     struct oche_deflection deflection;
     bool payload; /* generate, move and check every byte */
 };

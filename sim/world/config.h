@@ -39,6 +39,7 @@ struct oche_measure_params {
     const char *queues;        /* ports whose queues are watched: "tor0:host3, core1:2", or NULL */
     uint64_t queue_step_bytes; /* resolution of their histograms */
     bool rates;                /* a series of each connection's pacing rate (first 64) */
+    bool ways;                 /* of each flow's packets: links crossed, marks */
     double victim_share;       /* of its life that a flow must lose to be a victim of PAUSEs */
 };
 extern const struct oche_param_table oche_measure_params;

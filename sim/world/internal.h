@@ -31,7 +31,8 @@ struct oche_world {
     struct oche_static_routes static_routes;
     struct oche_topology_routes used_routes; /* of the one or the other: see world.h */
     struct oche_network network;
-    uint8_t class_count; /* data or its lanes, then control */
+    uint8_t lanes;       /* of data: its classes are 0 … lanes - 1 */
+    uint8_t class_count; /* data or its lanes; flows with priority, if there are any; control */
     uint64_t *onward;    /* of all switches, one after the other; NULL: nothing misroutes */
     struct oche_flows flows;
     struct oche_host_shared shared;
@@ -67,6 +68,15 @@ struct oche_world {
 static inline bool oche_world_has_static_routes(const struct oche_world_config *config)
 {
     return config->routes.file != NULL && *config->routes.file != '\0';
+}
+
+/* Whether packets of the flow, or what answers them, may be in the class. */
+static inline bool oche_world_travels_in(const struct oche_world *world, uint32_t flow,
+                                         unsigned cls)
+{
+    if (cls + 1U == world->class_count)
+        return true;
+    return (cls >= world->lanes) == (world->flows.plan[flow].priority != 0);
 }
 
 /* pauses.c */

@@ -164,6 +164,12 @@ static oche_time least_time(const struct oche_world *world, uint32_t flow,
     return oche_time_of_bytes(oche_world_flow_bytes(world, flow), slowest);
 }
 
+/* Of lanes the one in which every packet begins. */
+static unsigned data_class(const struct oche_world *world, uint32_t flow)
+{
+    return world->flows.plan[flow].priority ? world->lanes : OCHE_DATA_CLASS;
+}
+
 void oche_world_flow_holds(struct oche_world *world, uint32_t flow, struct oche_flow_holds *holds)
 {
     oche_time begun = world->flows.sent[flow].started, alone;
@@ -180,8 +186,8 @@ void oche_world_flow_holds(struct oche_world *world, uint32_t flow, struct oche_
     oche_world_walk(world, flow, false, &walk);
     alone = world->flows.received[flow].delivered != OCHE_NEVER ? oche_world_ideal_time(world, flow)
                                                                 : least_time(world, flow, &walk);
-    oche_flow_holds_of(world->pause_tree, &walk, OCHE_DATA_CLASS, begun, end_of(world, flow), alone,
-                       holds);
+    oche_flow_holds_of(world->pause_tree, &walk, data_class(world, flow), begun,
+                       end_of(world, flow), alone, holds);
 }
 
 /* ---- who sends to the hot spots ---- */
@@ -246,7 +252,7 @@ void oche_world_pause_senders(const struct oche_world *world, uint32_t *count_of
         if (world->flows.sent[flow].started == OCHE_NEVER)
             continue;
         for (unsigned cls = 0; cls < world->class_count; cls++)
-            if (any[cls])
+            if (any[cls] && oche_world_travels_in(world, flow, cls))
                 add_senders(&senders, flow, cls,
                             cls + 1U < world->class_count ? world->flows.plan[flow].src
                                                           : world->flows.plan[flow].dst);

@@ -90,6 +90,13 @@ static const struct oche_param measure_params[] = {
      .preset.u = 0,
      .where = "DESIGN, measure",
      .help = "a time series of each connection's pacing rate (the first 64)"},
+    {.name = "ways",
+     .unit = OCHE_UNIT_BOOL,
+     .offset = MEASURE(ways),
+     .preset.u = 0,
+     .where = "Dart sec VI-B",
+     .help = "of each flow's packets, as they arrive: how many have CE, links crossed; always "
+             "where switches deflect; queue pairs only"},
     {.name = "victim_share",
      .unit = OCHE_UNIT_REAL,
      .offset = MEASURE(victim_share),

@@ -124,7 +124,23 @@ static bool count_classes(struct oche_world *world, char *error, size_t error_by
         if (mechanism->lanes != NULL && mechanism->lanes(params) > lanes)
             lanes = mechanism->lanes(params);
     }
-    world->class_count = (uint8_t)(lanes + 1);
+    world->lanes = (uint8_t)lanes;
+    world->class_count = (uint8_t)(lanes + 1 + (world->config->hosts.priority_bytes > 0));
+    if (world->config->hosts.priority_bytes == 0)
+        return true;
+    if (world->config->endpoint != NULL) {
+        snprintf(error, error_bytes,
+                 "host.priority_upto: is for queue pairs, not for %s; 0, or another "
+                 "congestion_control",
+                 world->config->endpoint->name);
+        return false;
+    }
+    if (lanes > 1) {
+        snprintf(error, error_bytes,
+                 "host.priority_upto: short messages have lanes already, and these no priority; "
+                 "0, or iofd.lanes: one");
+        return false;
+    }
     return true;
 }
 
@@ -157,7 +173,7 @@ void oche_world_switch_config(const struct oche_world *world, uint32_t number,
         .ports = ports,
         .class_count = world->class_count,
         .lossless_classes = lossless_classes(world, packets.lossless_classes),
-        .lanes = (uint8_t)(world->class_count - 1),
+        .lanes = world->lanes,
         .mtu_frame_bytes = packets.frame_bytes,
         .routes = world->used_routes.of[number],
         .onward = onward_of(world, number),
@@ -255,16 +271,20 @@ static bool build_flows(struct oche_world *world, char *error, size_t error_byte
         list.initial_rate_bps = 0;
         if (!workload->type->generate(workload->params, &facts, &list, why, sizeof(why))) {
             snprintf(error, error_bytes, "workload[%u]: %s", i, why);
-            free(list.plan);
+            oche_flow_list_free(&list);
             return false;
         }
     }
+    for (uint32_t i = 0; i < list.count; i++)
+        list.plan[i].priority = list.plan[i].bytes <= world->config->hosts.priority_bytes;
     if (!oche_flows_prepare(&world->flows, list.plan, list.count, facts.host_count,
                             (enum oche_connections)world->config->hosts.connections, why,
                             sizeof(why))) {
         snprintf(error, error_bytes, "workload: %s", why);
+        oche_flow_groups_free(&list.groups);
         return false;
     }
+    world->flows.groups = list.groups;
     return true;
 }
 
@@ -285,7 +305,7 @@ static void build_hosts(struct oche_world *world)
     const struct oche_world_config *config = world->config;
     uint32_t count = world->topology.host_count;
 
-    if (oche_world_mechanism(config, &oche_iofd) != NULL) {
+    if (oche_world_mechanism(config, &oche_iofd) != NULL || config->measure.ways) {
         world->flows.ways = oche_world_make(world->flows.count, sizeof(*world->flows.ways));
         world->ways_before = oche_world_make(world->flows.count, sizeof(*world->ways_before));
     }
@@ -301,6 +321,7 @@ static void build_hosts(struct oche_world *world)
         .flows = &world->flows,
         .seed = config->seed,
         .control_class = (uint8_t)(world->class_count - 1),
+        .priority_class = (uint8_t)(world->class_count - 2),
         .deflection = deflection_of(config),
         .payload = config->run.payload,
     };

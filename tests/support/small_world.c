@@ -21,6 +21,7 @@ static bool by_hand(const void *params, const struct oche_workload_facts *facts,
         list->plan[number].then_same_source = flow->then_same_source;
         list->plan[number].then_at_receiver = flow->then_at_receiver;
         list->plan[number].initial_rate_bps = flow->initial_rate_bps;
+        list->plan[number].supply_bps = flow->supply_bps;
     }
     return true;
 }

@@ -83,6 +83,18 @@ static void take_from_turn(struct oche_tcp *tcp, struct oche_tcp_sender *sender)
         tcp->ready = sender->next_ready;
 }
 
+/* When the next segment of a flow that is made at a rate of its own is there. */
+static oche_time supply_next(const struct oche_tcp_sender *sender)
+{
+    const struct oche_flow_plan *plan = sender->supplied;
+
+    if (OCHE_LIKELY(plan == NULL))
+        return OCHE_NEVER;
+    uint64_t bytes = smaller(sender->available + sender->congestion.mss, plan->bytes);
+
+    return oche_time_add(sender->supplied_from, oche_time_of_bytes(bytes, plan->supply_bps));
+}
+
 /* After every change: in turn or not, the host's backlog, the timer. */
 static void update(struct oche_tcp *tcp, struct oche_tcp_sender *sender)
 {
@@ -102,6 +114,7 @@ static void update(struct oche_tcp *tcp, struct oche_tcp_sender *sender)
         timer =
             oche_time_min(timer, tcp->host->flows->sent[flow].started + tcp->params->os_overhead);
     }
+    timer = oche_time_min(timer, supply_next(sender));
     /* At once, but not from within what is going on: that flow starts now. */
     if (sender->state == OCHE_TCP_FAILED && sender->completed < connection->queued) {
         uint32_t flow = tcp->host->flows->order[connection->first + sender->completed];
@@ -143,6 +156,20 @@ static void connect(struct oche_tcp *tcp, struct oche_tcp_sender *sender, oche_t
                          tcp->dctcp ? flags | OCHE_TCP_ECE | OCHE_TCP_CWR : flags);
 }
 
+/* The operating system passes on whole segments of what has been made. */
+static void supply(struct oche_tcp_sender *sender, oche_time now)
+{
+    const struct oche_flow_plan *plan = sender->supplied;
+
+    if (OCHE_LIKELY(plan == NULL))
+        return;
+    uint64_t made = oche_flow_supplied(plan, now - sender->supplied_from);
+
+    sender->available = made < plan->bytes ? made - made % sender->congestion.mss : made;
+    if (made == plan->bytes)
+        sender->supplied = NULL;
+}
+
 /* The operating system has passed on the flows whose time has come. */
 static void release(struct oche_tcp *tcp, struct oche_tcp_sender *sender, oche_time now)
 {
@@ -154,10 +181,19 @@ static void release(struct oche_tcp *tcp, struct oche_tcp_sender *sender, oche_t
         uint32_t flow = flows->order[connection->first + sender->released];
         if (flows->sent[flow].started + tcp->params->os_overhead > now)
             break;
+        if (OCHE_UNLIKELY(flows->plan[flow].supply_bps > 0)) {
+            OCHE_MUST(connection->count == 1);
+            sender->supplied = &flows->plan[flow];
+            sender->supplied_from = now;
+            sender->first_end = flows->plan[flow].bytes;
+            sender->released++;
+            continue;
+        }
         sender->available += flows->plan[flow].bytes;
         if (sender->released++ == sender->completed)
             sender->first_end = sender->available;
     }
+    supply(sender, now);
     if (!nothing || sender->una == sender->available)
         return;
     if (sender->state == OCHE_TCP_CLOSED)
@@ -216,6 +252,7 @@ static void fail(struct oche_tcp *tcp, struct oche_tcp_end *end, oche_time now)
 
     sender->state = OCHE_TCP_FAILED;
     sender->deadline = OCHE_NEVER;
+    sender->supplied = NULL;
     while (sender->completed < connection->queued)
         complete(tcp, end, OCHE_STATUS_RETRY_EXCEEDED, now);
 }

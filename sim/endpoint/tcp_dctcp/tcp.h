@@ -42,6 +42,9 @@ struct oche_tcp_sender {
     uint64_t una, next, high; /* first byte not acknowledged, next to send, highest sent (end) */
     uint64_t available;       /* end of what the operating system has passed on */
     uint64_t first_end;       /* of the first flow that is not completed */
+    /* The connection's one flow, if it is made at a rate of its own and some is still to come. */
+    const struct oche_flow_plan *supplied;
+    oche_time supplied_from;
     struct oche_tcp_congestion congestion;
     struct oche_tcp_rtt rtt;
     uint64_t timed_end; /* this much acknowledged gives a round trip; 0: none is measured */

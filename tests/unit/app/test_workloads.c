@@ -19,8 +19,7 @@ static struct oche_flow_list list;
 
 static void begin(const char *name)
 {
-    free(list.plan);
-    list = (struct oche_flow_list){0};
+    oche_flow_list_free(&list);
     facts = (struct oche_workload_facts){.host_count = 16,
                                          .host_rate_bps = 10 * OCHE_GBPS,
                                          .uplink_rate_bps = 5 * OCHE_GBPS,
@@ -130,7 +129,7 @@ static void registry_is_complete(void **state)
             assert_true(p->help != NULL && p->help[0] != '\0');
         }
     }
-    assert_int_equal(count, 7);
+    assert_int_equal(count, 9);
     assert_null(oche_workload_type_find("outcast"));
 }
 
@@ -718,8 +717,7 @@ static int clean_up(void **state)
 {
     (void)state;
     temporary_remove();
-    free(list.plan);
-    list = (struct oche_flow_list){0};
+    oche_flow_list_free(&list);
     return 0;
 }
 

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Incasts of small groups, the foreground traffic of Dart's sec VI-A: groups of `degree` random
+ * hosts each send one short message to a random receiver, at the same time. Groups arrive by one
+ * Poisson process, so that all together they offer `load` times `share`. Sizes are drawn for each
+ * flow ("short flows of size uniformly chosen"), or once for a group.
+ *
+ * The plan says which flows are a group and who else is in it (struct oche_flow_groups), for what
+ * looks ahead (Dart sec III-D).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/app/generate.h"
+#include "sim/app/sender_pool.h"
+#include "sim/engine/variate.h"
+#include "sim/scenario/units.h"
+
+#define MOST_SIZES 16
+
+enum size_of { SIZE_OF_FLOW, SIZE_OF_GROUP };
+
+struct incast_groups {
+    uint64_t initial_rate;
+    uint64_t degree;
+    const char *sizes;
+    uint32_t size_of;
+    double load, share;
+    uint32_t load_of;
+    bool headers;
+    oche_time start, stop, jitter;
+};
+
+static const char *const size_of_names[] = {"flow", "group", NULL};
+
+static const struct oche_param params[] = {
+    OCHE_PARAM_U64(incast_groups, degree, OCHE_UNIT_COUNT, 16, 1, 1000000, "senders of a group"),
+    {.name = "sizes",
+     .unit = OCHE_UNIT_TEXT,
+     .offset = offsetof(struct incast_groups, sizes),
+     .preset.text = "2KB, 4KB, 8KB",
+     .where = "Dart sec VI-A",
+     .help = "of flows: a list, all of them equally likely"},
+    OCHE_PARAM_CHOICE(incast_groups, size_of, size_of_names, SIZE_OF_FLOW,
+                      "a size is drawn for each flow, or for a group as a whole"),
+    {.name = "load",
+     .unit = OCHE_UNIT_REAL,
+     .offset = offsetof(struct incast_groups, load),
+     .preset.real = 0.4,
+     .minimum.real = 0.0001,
+     .maximum.real = 10.0,
+     .where = "Dart sec VI, REFERENCE D23",
+     .help = "of all traffic, as part of what load_of says"},
+    {.name = "share",
+     .unit = OCHE_UNIT_REAL,
+     .offset = offsetof(struct incast_groups, share),
+     .preset.real = 0.4,
+     .minimum.real = 0.0001,
+     .maximum.real = 1.0,
+     .where = "Dart sec VI, REFERENCE D24",
+     .help = "part of that load which groups make"},
+    {.name = "load_of",
+     .unit = OCHE_UNIT_CHOICE,
+     .offset = offsetof(struct incast_groups, load_of),
+     .preset.u = OCHE_LOAD_OF_UPLINK,
+     .choices = oche_load_of_names,
+     .where = "REFERENCE D23",
+     .help = "which link: a host's, or a host's share of its ToR's uplinks"},
+    {.name = "headers",
+     .unit = OCHE_UNIT_BOOL,
+     .offset = offsetof(struct incast_groups, headers),
+     .help = "false: load counts payload; true: also headers and gaps, as of full packets"},
+    OCHE_PARAM_U64(incast_groups, start, OCHE_UNIT_TIME, 0, 0, 1000 * OCHE_SEC,
+                   "no group starts earlier"),
+    OCHE_PARAM_U64(incast_groups, stop, OCHE_UNIT_TIME, OCHE_NEVER, 0, OCHE_NEVER,
+                   "no group starts then or later; never: to the end of the run"),
+    OCHE_PARAM_U64(incast_groups, jitter, OCHE_UNIT_TIME, 0, 0, OCHE_SEC,
+                   "each flow starts up to this much after its group, all times equally likely"),
+    OCHE_PARAM_INITIAL_RATE(incast_groups),
+};
+static const struct oche_param_table table = {params, sizeof(params) / sizeof(params[0]),
+                                              sizeof(struct incast_groups)};
+
+struct sizes {
+    uint64_t bytes[MOST_SIZES];
+    uint32_t count;
+    double mean;
+};
+
+static bool read_sizes(const char *text, struct sizes *sizes, char *error, size_t error_bytes)
+{
+    static const struct oche_param unit = {.name = "sizes",
+                                           .unit = OCHE_UNIT_BYTES,
+                                           .minimum.u = 1,
+                                           .maximum.u = OCHE_MAX_FLOW_BYTES,
+                                           .help = "bytes"};
+    char word[OCHE_VALUE_BYTES], why[128];
+    union oche_value value;
+
+    *sizes = (struct sizes){.count = 0};
+    for (const char *at = text == NULL ? "" : text;; at++) {
+        at += strspn(at, " \t");
+        size_t length = strcspn(at, ","), end = length;
+
+        while (end > 0 && (at[end - 1] == ' ' || at[end - 1] == '\t'))
+            end--;
+        if (end == 0)
+            return oche_workload_error(error, error_bytes,
+                                       "sizes: one is missing; a list, such as \"2KB, 4KB, 8KB\"");
+        if (sizes->count == MOST_SIZES)
+            return oche_workload_error(error, error_bytes, "sizes: more than %u; fewer",
+                                       MOST_SIZES);
+        if (end >= sizeof(word))
+            return oche_workload_error(error, error_bytes,
+                                       "sizes: \"%.20s…\" is no size; such as 8KB", at);
+        memcpy(word, at, end);
+        word[end] = '\0';
+        if (!oche_value_parse(&unit, word, &value, why, sizeof(why)))
+            return oche_workload_error(error, error_bytes, "sizes: %s", why);
+        sizes->bytes[sizes->count++] = value.u;
+        sizes->mean += (double)value.u;
+        at += length;
+        if (*at == '\0')
+            break;
+    }
+    sizes->mean /= sizes->count;
+    return true;
+}
+
+static uint64_t draw_size(const struct sizes *sizes, struct oche_random *random)
+{
+    return sizes->bytes[oche_random_below(random, sizes->count)];
+}
+
+/* What groups are made of and from, beside parameters and facts. */
+struct maker {
+    struct sizes sizes;
+    struct oche_sender_pool pool;
+    uint32_t *members;
+};
+
+static bool add_group(const struct incast_groups *p, const struct oche_workload_facts *facts,
+                      struct oche_flow_list *list, struct maker *maker, uint64_t number,
+                      oche_time at)
+{
+    struct oche_random random = oche_workload_stream(facts, "incast group", number);
+    uint32_t receiver = (uint32_t)oche_random_below(&random, facts->host_count);
+    uint32_t degree = (uint32_t)p->degree, group;
+    uint64_t bytes = draw_size(&maker->sizes, &random);
+
+    oche_sender_pool_draw(&maker->pool, degree, &random);
+    for (uint32_t i = 0; i < degree; i++)
+        maker->members[i] = oche_sender_pool_host(&maker->pool, receiver, i);
+    oche_sender_pool_put_back(&maker->pool, degree);
+    group = oche_flow_list_add_group(list, maker->members, degree);
+    if (group == 0)
+        return false;
+    for (uint32_t i = 0; i < degree; i++) {
+        oche_time start = at + oche_workload_jitter(&random, p->jitter);
+        uint32_t flow;
+
+        if (p->size_of == SIZE_OF_FLOW)
+            bytes = draw_size(&maker->sizes, &random);
+        if (start >= facts->duration)
+            continue;
+        flow = oche_flow_list_add(list, facts->number, maker->members[i], receiver, bytes, start);
+        if (flow == OCHE_NO_FLOW)
+            return false;
+        list->plan[flow].group = group;
+    }
+    return true;
+}
+
+static bool add_groups(const struct incast_groups *p, const struct oche_workload_facts *facts,
+                       struct oche_flow_list *list, struct maker *maker, oche_time gap)
+{
+    struct oche_random random = oche_workload_stream(facts, "incast groups", 0);
+    oche_time at = p->start, end = oche_time_min(p->stop, facts->duration);
+    bool good = true;
+
+    maker->members = malloc(p->degree * sizeof(*maker->members));
+    good = oche_sender_pool_make(&maker->pool, facts->host_count) && maker->members != NULL;
+    for (uint64_t number = 0; good && (at += oche_random_exponential_time(&random, gap)) < end;
+         number++)
+        good = add_group(p, facts, list, maker, number, at);
+    oche_sender_pool_free(&maker->pool);
+    free(maker->members);
+    return good;
+}
+
+static bool check(const struct incast_groups *p, const struct oche_workload_facts *facts,
+                  char *error, size_t error_bytes)
+{
+    if (!oche_workload_has_hosts(facts, error, error_bytes) ||
+        !oche_workload_starts(p->start, facts, error, error_bytes))
+        return false;
+    if (p->stop <= p->start)
+        return oche_workload_error(error, error_bytes,
+                                   "stop: not after start; a later time, or never");
+    if (p->degree > facts->host_count - 1)
+        return oche_workload_error(error, error_bytes,
+                                   "degree: %llu senders, but only %u hosts beside the receiver; "
+                                   "at most %u",
+                                   (unsigned long long)p->degree, facts->host_count - 1,
+                                   facts->host_count - 1);
+    return oche_workload_has_load((enum oche_load_of)p->load_of, facts, error, error_bytes);
+}
+
+static bool generate(const void *values, const struct oche_workload_facts *facts,
+                     struct oche_flow_list *list, char *error, size_t error_bytes)
+{
+    const struct incast_groups *p = values;
+    struct maker maker;
+    double offered_bps, gap;
+
+    if (!check(p, facts, error, error_bytes) ||
+        !read_sizes(p->sizes, &maker.sizes, error, error_bytes))
+        return false;
+    offered_bps = oche_workload_offered_bps(p->load * p->share, (enum oche_load_of)p->load_of,
+                                            p->headers, facts) *
+                  facts->host_count;
+    gap = (double)p->degree * maker.sizes.mean * 8.0 * (double)OCHE_SEC / offered_bps;
+    if (gap < 1.0 ||
+        (double)(facts->duration - p->start) / gap * (double)p->degree > OCHE_WORKLOAD_MAX_FLOWS)
+        return oche_workload_error(error, error_bytes,
+                                   "load: makes more than %u flows; less load, or a shorter run",
+                                   OCHE_WORKLOAD_MAX_FLOWS);
+    list->initial_rate_bps = p->initial_rate;
+    /* No group in 2^55 ps, which is 10 hours: the same as none. */
+    gap = gap < 0x1p55 ? gap : 0x1p55;
+    return add_groups(p, facts, list, &maker, (oche_time)(gap + 0.5)) ||
+           oche_workload_no_memory(list, error, error_bytes);
+}
+
+const struct oche_workload_type oche_workload_incast_groups = {
+    .name = "incast_groups",
+    .help = "groups of random hosts that send short flows to random hosts, at a given load",
+    .table = &table,
+    .generate = generate,
+};

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Long flows, the background traffic of Dart's sec VI-A: each host has one for the whole run, a
+ * message of 1 GB to a receiver drawn at random. The paper does not say what "load" means for flows
+ * that outlast the run; here (REFERENCE D28) the application makes its bytes at a rate of its own,
+ * so that all flows together offer `load` times `share`. What the network does not take at once
+ * waits at the sender and leaves later. Or flows are greedy: always all there.
+ *
+ * A message that is acknowledged whole is followed by another one.
+ */
+#include "sim/app/generate.h"
+
+struct long_flows {
+    uint64_t initial_rate;
+    uint64_t bytes;
+    double load, share;
+    uint32_t load_of;
+    bool headers, greedy;
+    oche_time start, spread;
+};
+
+static const struct oche_param params[] = {
+    OCHE_PARAM_U64(long_flows, bytes, OCHE_UNIT_BYTES, 1000000000, 1, OCHE_MAX_FLOW_BYTES,
+                   "of a message"),
+    {.name = "load",
+     .unit = OCHE_UNIT_REAL,
+     .offset = offsetof(struct long_flows, load),
+     .preset.real = 0.4,
+     .minimum.real = 0.0001,
+     .maximum.real = 10.0,
+     .where = "Dart sec VI, REFERENCE D23",
+     .help = "of all traffic, as part of what load_of says"},
+    {.name = "share",
+     .unit = OCHE_UNIT_REAL,
+     .offset = offsetof(struct long_flows, share),
+     .preset.real = 0.6,
+     .minimum.real = 0.0001,
+     .maximum.real = 1.0,
+     .where = "Dart sec VI, REFERENCE D24",
+     .help = "part of that load which long flows make"},
+    {.name = "load_of",
+     .unit = OCHE_UNIT_CHOICE,
+     .offset = offsetof(struct long_flows, load_of),
+     .preset.u = OCHE_LOAD_OF_UPLINK,
+     .choices = oche_load_of_names,
+     .where = "REFERENCE D23",
+     .help = "which link: a host's, or a host's share of its ToR's uplinks"},
+    {.name = "headers",
+     .unit = OCHE_UNIT_BOOL,
+     .offset = offsetof(struct long_flows, headers),
+     .help = "false: load counts payload; true: also headers and gaps"},
+    {.name = "greedy",
+     .unit = OCHE_UNIT_BOOL,
+     .offset = offsetof(struct long_flows, greedy),
+     .where = "REFERENCE D28",
+     .help = "each flow sends whatever it can; load and share do not count"},
+    OCHE_PARAM_U64(long_flows, start, OCHE_UNIT_TIME, 0, 0, 1000 * OCHE_SEC, "of the first flow"),
+    OCHE_PARAM_U64(long_flows, spread, OCHE_UNIT_TIME, 100 * OCHE_US, 0, OCHE_SEC,
+                   "each flow starts up to this much later, all times equally likely"),
+    OCHE_PARAM_INITIAL_RATE(long_flows),
+};
+static const struct oche_param_table table = {params, sizeof(params) / sizeof(params[0]),
+                                              sizeof(struct long_flows)};
+
+static bool check(const struct long_flows *p, const struct oche_workload_facts *facts,
+                  double supply_bps, char *error, size_t error_bytes)
+{
+    if (!oche_workload_has_hosts(facts, error, error_bytes) ||
+        !oche_workload_starts(p->start, facts, error, error_bytes))
+        return false;
+    if (oche_workload_enough(facts, p->start, p->bytes) >
+        OCHE_WORKLOAD_MAX_FLOWS / facts->host_count)
+        return oche_workload_error(error, error_bytes,
+                                   "bytes: messages of %llu bytes make more than %u flows until "
+                                   "the end of the run; larger ones",
+                                   (unsigned long long)p->bytes, OCHE_WORKLOAD_MAX_FLOWS);
+    if (p->greedy)
+        return true;
+    if (!oche_workload_has_load((enum oche_load_of)p->load_of, facts, error, error_bytes))
+        return false;
+    if (supply_bps < 1000)
+        return oche_workload_error(error, error_bytes,
+                                   "load: a host would offer less than 1000 bits per second; more");
+    return true;
+}
+
+static bool generate(const void *values, const struct oche_workload_facts *facts,
+                     struct oche_flow_list *list, char *error, size_t error_bytes)
+{
+    const struct long_flows *p = values;
+    double supply_bps = oche_workload_offered_bps(p->load * p->share, (enum oche_load_of)p->load_of,
+                                                  p->headers, facts);
+    uint64_t messages;
+
+    if (!check(p, facts, supply_bps, error, error_bytes))
+        return false;
+    messages = oche_workload_enough(facts, p->start, p->bytes);
+    list->initial_rate_bps = p->initial_rate;
+    for (uint32_t host = 0; host < facts->host_count; host++) {
+        struct oche_random random = oche_workload_stream(facts, "long flow", host);
+        uint32_t receiver = oche_workload_other_host(&random, facts->host_count, host);
+        oche_time start = p->start + oche_workload_jitter(&random, p->spread);
+        uint32_t first = list->count;
+
+        if (start >= facts->duration)
+            continue;
+        if (!oche_workload_chain(list, facts, host, receiver, p->bytes, start, messages))
+            return oche_workload_no_memory(list, error, error_bytes);
+        for (uint32_t i = first; i < list->count && !p->greedy; i++)
+            list->plan[i].supply_bps = (uint64_t)(supply_bps + 0.5);
+    }
+    return true;
+}
+
+const struct oche_workload_type oche_workload_long_flows = {
+    .name = "long_flows",
+    .help = "each host has one flow for the whole run, that makes its bytes at a given rate",
+    .table = &table,
+    .generate = generate,
+};
