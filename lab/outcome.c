@@ -229,11 +229,25 @@ static void take_queues(struct oche_outcome *outcome, const struct oche_world *w
     }
 }
 
+static void take_endpoint_remark(struct oche_outcome *outcome,
+                                 const struct oche_world_config *config)
+{
+    if (config->endpoint->remark == NULL)
+        return;
+    const char *remark = config->endpoint->remark(config->endpoint_params, &config->switches);
+    if (remark != NULL)
+        snprintf(outcome->remark, sizeof(outcome->remark), "%s", remark);
+}
+
 static void take_remark(struct oche_outcome *outcome, const struct oche_world *world)
 {
     const struct oche_world_config *config = oche_world_config(world);
 
-    if (config->cc == NULL || config->cc->remark == NULL)
+    if (config->endpoint != NULL) {
+        take_endpoint_remark(outcome, config);
+        return;
+    }
+    if (config->cc->remark == NULL)
         return;
     oche_time empty_rtt = oche_world_empty_rtt(world);
     const char *remark = config->cc->remark(config->cc_params, empty_rtt);

@@ -46,6 +46,8 @@ struct oche_endpoint {
     const char *(*check)(const void *params);
     /* Optional: what the scheme itself sets of the switches' parameters. */
     void (*switches)(const void *params, struct oche_switch_params *switches);
+    /* Optional: NULL, or what those it runs with are not made for, in words for the user. */
+    const char *(*remark)(const void *params, const struct oche_switch_params *switches);
     void (*packets)(const struct oche_host_params *hosts, const void *params,
                     struct oche_endpoint_packets *out);
     /* The packets of a flow of so many bytes that nothing disturbs. Bytes with the gap. */

@@ -260,6 +260,11 @@ def test_remark(work):
           text.count("where nothing waits") == 1, text)
     text = oche(*options, "--set", "congestion_control.t_low=81us")
     check("nothing waits" not in text, text)
+    text = oche(*options, "--set", "congestion_control=dctcp")
+    check("\ndctcp: switches mark by a slope from kmin to kmax; it is made for a step: set "
+          "congestion_control.k, such as 97KB at 10 Gbit/s.\n" in text, text)
+    text = oche(*options, "--set", "congestion_control={name: dctcp, k: 97KB}")
+    check("by a slope" not in text, text)
 
 
 def test_headroom(work):

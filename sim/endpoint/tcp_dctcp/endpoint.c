@@ -227,6 +227,15 @@ static void switches_of_dctcp(const void *values, struct oche_switch_params *swi
     switches->pmax = 1;
 }
 
+static const char *remark_of_dctcp(const void *values, const struct oche_switch_params *switches)
+{
+    (void)values;
+    if (switches->kmin_bytes == switches->kmax_bytes)
+        return NULL;
+    return "switches mark by a slope from kmin to kmax; it is made for a step: set "
+           "congestion_control.k, such as 97KB at 10 Gbit/s";
+}
+
 static const struct oche_nic_stats *stats(const void *state)
 {
     const struct oche_tcp *tcp = state;
@@ -290,6 +299,7 @@ const struct oche_endpoint oche_endpoint_dctcp = {
     .table = &oche_dctcp_table,
     .needs = OCHE_CC_NEEDS_ECN,
     .switches = switches_of_dctcp,
+    .remark = remark_of_dctcp,
     .create = create_dctcp,
     TCP_ENDPOINT,
 };
