@@ -70,7 +70,7 @@ struct oche_cc_nic {
     /* Decisions. */
     struct oche_cc_flow **wanting; /* whose `wants` is not 0; the NIC looks after each hook */
     uint32_t wanting_count;
-    bool touched;    /* by one of the functions below; the NIC looks at this alone */
+    bool *touched;   /* by one of the functions below; the NIC looks at this alone */
     oche_time timer; /* when nic_timer is to be called; OCHE_NEVER: not; 0: at once */
 
     /* Facts. */
@@ -92,7 +92,7 @@ static inline void oche_cc_want(struct oche_cc_nic *nic, struct oche_cc_flow *fl
 {
     if (flow->wants == 0) {
         nic->wanting[nic->wanting_count++] = flow;
-        nic->touched = true;
+        *nic->touched = true;
     }
     flow->wants |= wants;
 }
@@ -101,7 +101,7 @@ static inline void oche_cc_want(struct oche_cc_nic *nic, struct oche_cc_flow *fl
 static inline void oche_cc_nic_timer(struct oche_cc_nic *nic, oche_time when)
 {
     nic->timer = when;
-    nic->touched = true;
+    *nic->touched = true;
 }
 
 /* What an acknowledgement says. */

@@ -121,6 +121,7 @@ static const struct oche_param table[] = {
 enum cause { CAUSE_SHARE = 16 };
 
 struct dart_peer;
+struct dart_nic;
 
 /* A queue pair. By line: DCQCN's own; what each packet needs that is sent; and that arrives. */
 struct dart_flow {
@@ -130,15 +131,19 @@ struct dart_flow {
     uint32_t unasked; /* packets since */
     bool active;      /* has sent, and is not idle since */
     bool limited;     /* dcqcn.rp.limited */
+    struct dart_peer *receiver;
     /* Receiver. */
-    struct oche_auss_member member CACHE_ALIGNED;
+    struct dart_nic *nic CACHE_ALIGNED;
+    struct dart_peer *sender;
+    uint8_t tenant;
+    struct oche_auss_member member;
     /* Sender, with messages and shares. */
     struct oche_cc_flow *flow;
     uint64_t dcqcn_bps, cap_bps;     /* the rate is the least of them */
     struct dart_flow *next, *before; /* in the peer's list, while active */
 };
 
-_Static_assert(offsetof(struct dart_flow, member) == 2 * OCHE_CACHE_LINE, "two lines before it");
+_Static_assert(offsetof(struct dart_flow, nic) == 2 * OCHE_CACHE_LINE, "two lines before it");
 
 struct dart_peer {
     /* We send to it. */
@@ -309,10 +314,11 @@ static void deactivate(struct dart_flow *s, oche_time now)
 /* What the receiver says. What was overtaken, or is not for us, is void. */
 static void hear(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *packet)
 {
-    struct dart_peer *peer = flow->peer_state;
+    const struct dart_flow *s = of(flow);
+    struct dart_peer *peer = s->receiver;
     const struct oche_share share = oche_share_get(packet);
 
-    if (share.senders == 0 || share.tenant != flow->tenant)
+    if (share.senders == 0 || share.tenant != s->tenant)
         return;
     if (peer->heard && (int8_t)(share.sequence - peer->heard_sequence) <= 0 &&
         ++peer->void_count < VOID_IN_A_ROW)
@@ -509,13 +515,14 @@ static void dart_nic_timer(struct oche_cc_nic *nic, oche_time now)
 
 static void dart_stamp(struct oche_cc_flow *flow, oche_time now, struct oche_packet *packet)
 {
-    struct dart_nic *d = flow->nic_state;
-    struct dart_peer *peer = flow->peer_state;
+    const struct dart_flow *s = of(flow);
+    const struct dart_nic *d = s->nic;
+    struct dart_peer *peer = s->sender;
 
     if (packet->opcode != OCHE_RC_ACK_SHARE && packet->opcode != OCHE_SHARE)
         return;
     const struct oche_share share = {
-        .senders = (uint16_t)d->told, .tenant = flow->tenant, .sequence = ++peer->told_sequence};
+        .senders = (uint16_t)d->told, .tenant = s->tenant, .sequence = ++peer->told_sequence};
     oche_share_put(packet, &share);
     peer->told_version = d->version;
     peer->told_at = now;
@@ -607,8 +614,8 @@ static void first_mark(struct dart_nic *d, oche_time now, uint32_t frame_bytes)
 static void dart_arrived(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *packet,
                          struct oche_cc_reply *reply)
 {
-    struct dart_nic *d = flow->nic_state;
     struct dart_flow *s = of(flow);
+    struct dart_nic *d = s->nic;
 
     if (OCHE_UNLIKELY(oche_auss_seen(&s->member, now)) &&
         oche_auss_revive(&d->auss, &s->member, flow->peer_address,
@@ -665,6 +672,9 @@ static void dart_start(struct oche_cc_flow *flow, oche_time now)
     struct dart_flow *s = of(flow);
 
     s->flow = flow;
+    s->receiver = s->sender = flow->peer_state;
+    s->nic = flow->nic_state;
+    s->tenant = flow->tenant;
     oche_auss_member_init(&s->member, p->soft_timeout);
     oche_cc_dcqcn.start(flow, now);
     s->limited = s->dcqcn.rp.limited;

@@ -54,7 +54,7 @@ static OCHE_NOINLINE void attend(struct oche_nic *nic, oche_time now)
 {
     struct oche_cc_nic *cc = &nic->cc_nic;
 
-    cc->touched = false;
+    nic->cc_touched = false;
     for (uint32_t i = 0; i < cc->wanting_count; i++) {
         struct oche_cc_flow *flow = cc->wanting[i];
         struct oche_qp *qp = OCHE_CONTAINER(flow, struct oche_qp, flow);
@@ -110,7 +110,7 @@ void congestion_apply(struct oche_qp *qp, oche_time now)
         pacer_update_rate(qp, now);
     if (OCHE_UNLIKELY(timer != OCHE_NEVER))
         timers_want(qp, timer);
-    if (OCHE_UNLIKELY(qp->nic->cc_nic.touched))
+    if (OCHE_UNLIKELY(qp->nic->cc_touched))
         attend(qp->nic, now);
 }
 
@@ -151,7 +151,7 @@ void congestion_stop(struct oche_qp *qp)
     qp->flags &= (uint16_t)~QP_CC_STARTED;
     qp->flow.arriving = false;
     forget_wants(qp);
-    if (OCHE_UNLIKELY(qp->nic->cc_nic.touched) && qp->nic->cc_nic.timer != OCHE_NEVER)
+    if (OCHE_UNLIKELY(qp->nic->cc_touched) && qp->nic->cc_nic.timer != OCHE_NEVER)
         heap_set(&qp->nic->timers, qp->nic->config.max_qps, qp->nic->cc_nic.timer, 0);
 }
 

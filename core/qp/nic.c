@@ -121,6 +121,7 @@ struct oche_nic *oche_nic_create(void *memory, const struct oche_nic_config *con
     nic->free_peer_count = peers;
     nic->cc_nic = (struct oche_cc_nic){
         .wanting = (void *)(base + l.wanting),
+        .touched = &nic->cc_touched,
         .timer = OCHE_NEVER,
         .address = config->address,
         .max_peers = config->max_qps,

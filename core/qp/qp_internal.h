@@ -284,6 +284,7 @@ struct oche_nic {
     bool ipv6;
     uint8_t control_class;
     uint8_t ready_classes; /* whose list is not empty */
+    bool cc_touched;       /* cc_nic */
     uint64_t received_line_bytes;
 
     /* Lines 2 to 4; few classes are in use. */

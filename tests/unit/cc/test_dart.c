@@ -31,6 +31,7 @@ struct bench {
     _Alignas(OCHE_CACHE_LINE) uint64_t peer_state[5][16];
     uint64_t line_bytes, params[128];
     uint32_t cnps, updates[FLOWS];
+    bool touched;
     struct oche_trace trace;
     struct oche_trace_record ring[8];
 };
@@ -66,6 +67,7 @@ static void begin(struct bench *b)
     assert_null(b->cc->check(b->params));
     oche_trace_init(&b->trace, 0, b->ring, 8);
     b->nic = (struct oche_cc_nic){.wanting = b->wanting,
+                                  .touched = &b->touched,
                                   .timer = OCHE_NEVER,
                                   .address = 9,
                                   .max_peers = FLOWS,
@@ -119,7 +121,7 @@ static void attend(struct bench *b)
         flow->wants = 0;
     }
     b->nic.wanting_count = 0;
-    b->nic.touched = false;
+    b->touched = false;
 }
 
 static void flow_timers(struct bench *b, oche_time to)
