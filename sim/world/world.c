@@ -473,16 +473,27 @@ static bool build_topology(struct oche_world *world, char *error, size_t error_b
     return true;
 }
 
+/* Whether what hosts send can be bytes, where it must. */
+static bool check_bytes(const struct oche_world_config *config, char *error, size_t error_bytes)
+{
+    if (config->endpoint == NULL || config->endpoint->encode != NULL || !config->run.bytes)
+        return true;
+    snprintf(error, error_bytes,
+             "bytes: the packets of congestion_control %s have no form as bytes; make this false",
+             config->endpoint->name);
+    return false;
+}
+
 struct oche_world *oche_world_create(const struct oche_world_config *config, char *error,
                                      size_t error_bytes)
 {
     struct oche_world *world = oche_world_make(1, sizeof(*world));
 
     world->config = config;
-    if (!count_classes(world, error, error_bytes) || !build_topology(world, error, error_bytes) ||
-        !build_network(world, error, error_bytes) || !build_switches(world, error, error_bytes) ||
-        !build_flows(world, error, error_bytes) || !build_loss(world, error, error_bytes) ||
-        !build_watches(world, error, error_bytes)) {
+    if (!check_bytes(config, error, error_bytes) || !count_classes(world, error, error_bytes) ||
+        !build_topology(world, error, error_bytes) || !build_network(world, error, error_bytes) ||
+        !build_switches(world, error, error_bytes) || !build_flows(world, error, error_bytes) ||
+        !build_loss(world, error, error_bytes) || !build_watches(world, error, error_bytes)) {
         oche_world_free(world);
         return NULL;
     }
