@@ -316,14 +316,43 @@ static void test_same_flows(void **state)
     test_free(params);
 }
 
+/* An endpoint without a form as bytes: refused where bytes are wanted. */
+static void test_no_bytes(void **state)
+{
+    struct oche_endpoint without = *oche_endpoint_find("tcp");
+    struct oche_flow_plan flow = small_flow(0, 1, 5000, 0);
+    struct small_world small;
+    char error[256] = "";
+
+    (void)state;
+    without.encode = NULL;
+    without.decode = NULL;
+    make(&small, "star", "tcp");
+    small.config.endpoint = &without;
+    small_world_run(&small, &flow, 1);
+    assert_int_equal(small.totals.flows_completed, 1);
+    small_world_end(&small);
+    small.config.run.bytes = true;
+    assert_null(oche_world_create(&small.config, error, sizeof(error)));
+    assert_string_equal(error, "bytes: the packets of congestion_control tcp have no form as "
+                               "bytes; make this false");
+    small_world_free(&small);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_alone_is_ideal), cmocka_unit_test(test_handshake),
-        cmocka_unit_test(test_receive_window), cmocka_unit_test(test_fair),
-        cmocka_unit_test(test_lossless),       cmocka_unit_test(test_ack_priority),
-        cmocka_unit_test(test_host_marks),     cmocka_unit_test(test_idle),
-        cmocka_unit_test(test_same_flows),     cmocka_unit_test(test_modes_change_nothing),
+        cmocka_unit_test(test_alone_is_ideal),
+        cmocka_unit_test(test_handshake),
+        cmocka_unit_test(test_receive_window),
+        cmocka_unit_test(test_fair),
+        cmocka_unit_test(test_lossless),
+        cmocka_unit_test(test_ack_priority),
+        cmocka_unit_test(test_host_marks),
+        cmocka_unit_test(test_idle),
+        cmocka_unit_test(test_no_bytes),
+        cmocka_unit_test(test_same_flows),
+        cmocka_unit_test(test_modes_change_nothing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
