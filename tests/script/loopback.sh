@@ -107,6 +107,15 @@ for scheme in timely,pacing=segment timely_patched,pacing=packet; do
     [ "${tenths:-99}" -le 10 ] || fail "$scheme: faster than 1 Gbit/s: $(cat "$work/$scheme.out")"
 done
 
+# Dart: both show that they know shares, and every ACK has one; READ's receiver tells by updates.
+run dart --message $((64 << 10)) --bytes $((16 << 20)) --drop 1000 \
+    --congestion dart,base_rtt=1ms --capture "$work/dart.pcap"
+clean dart
+shares() { sed -nE "s/^$1 +([0-9]+) .*/\1/p" "$work/dart.wire"; }
+[ "$(shares 'RC ACK SHARE')" -gt 50 ] || fail "dart: no shares: $(cat "$work/dart.wire")"
+[ "$(shares SHARE)" -gt 0 ] || fail "dart: no updates: $(cat "$work/dart.wire")"
+[ -z "$(shares 'RC ACK')" ] || fail "dart: an ACK without a share: $(cat "$work/dart.wire")"
+
 # One long message, which Go-Back-0 never gets through: it begins again and again.
 run hopeless --message $((64 << 20)) --drop 10000 --recovery go_back_0 --retries 50 --hopeless \
     --capture "$work/hopeless.pcap"

@@ -230,6 +230,31 @@ static void inside_the_network_dcqcn_takes_over(void **state)
     small_world_free(&small);
 }
 
+/*
+ * One sender to four receivers: its own NIC is the bottleneck, and marks (REFERENCE D25). Each
+ * receiver has a quarter of its line with marks: not its congestion, and DCQCN's business.
+ */
+static void at_the_source_dcqcn_takes_over(void **state)
+{
+    struct oche_flow_plan flows[4];
+    struct small_world small;
+
+    (void)state;
+    for (uint32_t i = 0; i < 4; i++)
+        flows[i] = small_flow(0, i + 1, LONG, 0);
+    open_star(&small, 5, 300 * OCHE_US);
+    small.config.hosts.ecn_threshold_bytes = 2 * FRAME;
+    small_world_run(&small, flows, 4);
+    assert_true(small.totals.nic.ce_marked > 0);
+    assert_true(small.totals.nic.cnps_sent >= 4);
+    for (uint32_t host = 1; host < 5; host++)
+        assert_int_equal(view_of(&small, host).told, 1);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_true(rate_of(&small, i) < RATE);
+    small_world_end(&small);
+    small_world_free(&small);
+}
+
 /* Many to one: the marks are the receiver's, no CNP leaves. */
 static void at_the_receiver_marks_are_suppressed(void **state)
 {
@@ -260,6 +285,7 @@ int main(void)
         cmocka_unit_test(queue_pairs_divide_a_share),
         cmocka_unit_test(weights_divide_the_line),
         cmocka_unit_test(inside_the_network_dcqcn_takes_over),
+        cmocka_unit_test(at_the_source_dcqcn_takes_over),
         cmocka_unit_test(at_the_receiver_marks_are_suppressed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
