@@ -97,7 +97,7 @@ static const struct oche_param table[] = {
         .help = "of which line the share is: the slower one of both ends, or the receiver's"},
     {FIELD(fill), .unit = OCHE_UNIT_REAL, .preset.real = 1.0, .minimum.real = 0.01,
         .maximum.real = 1.0, .where = "the paper: 1",
-        .help = "part of the line that the shares of several senders fill; 1: no queue ever drains"},
+        .help = "part of the line that the shares of several senders fill; 1: no queue drains"},
     {FIELD(updates), .unit = OCHE_UNIT_BOOL, .preset.u = 1, .where = "REFERENCE D8",
         .help = "tell a new n to senders that get no ACK now; the paper has ACKs only"},
     {FIELD(ack_packets), .unit = OCHE_UNIT_COUNT, .preset.u = 16, .minimum.u = 1,

@@ -232,8 +232,8 @@ COMMANDS = [
      "--set switch.pfc_priorities=4: switch.pfc_priorities: 4 for 6 lossless classes; would be "
      "right: 6 or more (at tor0)"),
     (["S", "--set", "switch.mechanisms=iofd", "--set", "congestion_control=tcp"],
-     "--set switch.mechanisms=iofd: switch.mechanisms: iofd is for messages of RNICs, and hosts that "
-     "end in tcp have none; leave it out, or choose another congestion_control"),
+     "--set switch.mechanisms=iofd: switch.mechanisms: iofd is for messages of RNICs, and hosts "
+     "that end in tcp have none; leave it out, or choose another congestion_control"),
     (["S", "--compare", "seed=1,2", "--compare", "seed=3,4"],
      "oche run: --compare seed=3,4: one comparison at a time"),
     (["S", "--pcap", "x.pcap"],

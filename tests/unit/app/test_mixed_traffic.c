@@ -215,7 +215,7 @@ static void groups_refuse(void **state)
         {"2KB,", "sizes: one is missing; a list, such as \"2KB, 4KB, 8KB\""},
         {"1KB,1KB,1KB,1KB,1KB,1KB,1KB,1KB,1KB,1KB,1KB,1KB,1KB,1KB,1KB,1KB,1KB",
          "sizes: more than 16; fewer"},
-        {"2KB, a word that is longer than any size can be and then some and then some more and more",
+        {"2KB, a word that is longer than any size can be and then some and then some more",
          "sizes: \"a word that is longe…\" is no size; such as 8KB"},
     };
 
