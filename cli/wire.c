@@ -104,7 +104,8 @@ static void print_flags(const struct oche_packet *packet)
         {OCHE_BTH_FECN, "FECN"},    {OCHE_BTH_BECN, "BECN"},
     };
 
-    const uint8_t known = OCHE_BTH_EXTENSIONS | OCHE_BTH_TOKENS;
+    const bool trailer = (packet->ext & OCHE_EXT_TRAILER) != 0;
+    const uint8_t known = OCHE_BTH_EXTENSIONS | OCHE_BTH_TOKENS | (trailer ? OCHE_BTH_TRAILER : 0);
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if ((packet->bth & names[i].bit) != 0)
@@ -166,6 +167,28 @@ static void print_share(const struct oche_packet *packet)
     printf(", share 1/%u of tenant %u sequence %u", share.senders, share.tenant, share.sequence);
 }
 
+static void print_rate(uint32_t rate_10kbps)
+{
+    printf(", rate %.2f Mbit/s", rate_10kbps / 100.0);
+}
+
+static void print_rate_echo(const struct oche_packet *packet)
+{
+    const struct oche_rate_echo echo = oche_rate_echo_get(packet);
+
+    print_rate(echo.rate_10kbps);
+    printf(" stamp %" PRIu32 " ns", echo.stamp_ns);
+}
+
+/* Behind the ICRC. */
+static void print_trailer(const struct oche_packet *packet)
+{
+    const struct oche_rate_trailer trailer = oche_rate_trailer_get(packet);
+
+    print_rate(trailer.rate_10kbps);
+    printf(" rtt %" PRIu32 " ns stamp %" PRIu32 " ns", trailer.rtt_ns, trailer.stamp_ns);
+}
+
 static void print_headers(const struct oche_packet *packet)
 {
     const struct oche_opcode_row *row = oche_opcode(packet->opcode);
@@ -186,6 +209,8 @@ static void print_headers(const struct oche_packet *packet)
         print_sack(packet);
     if ((row->flags & OCHE_OP_HAS(SHARE)) != 0)
         print_share(packet);
+    if ((row->flags & OCHE_OP_HAS(RATE)) != 0)
+        print_rate_echo(packet);
     if ((row->flags & OCHE_OP_HAS(ATOMIC_ACK)) != 0)
         printf(" was 0x%" PRIx64, packet->swap_add);
     if ((row->flags & OCHE_OP_HAS(IMM)) != 0)
@@ -194,6 +219,8 @@ static void print_headers(const struct oche_packet *packet)
         printf(", invalidate 0x%" PRIx32, packet->imm);
     if ((row->flags & OCHE_OP_HAS(DETH)) != 0)
         printf(", from qp 0x%06" PRIx32 " qkey 0x%" PRIx32, packet->src_qpn, packet->qkey);
+    if ((packet->ext & OCHE_EXT_TRAILER) != 0)
+        print_trailer(packet);
 }
 
 static void print_verdict(const struct one *one, enum verdict verdict)
@@ -250,7 +277,9 @@ static void encode_again(struct one *one)
 {
     static uint8_t again[ROOM];
     const uint8_t *ip = one->bytes + one->link.ip_at;
-    const size_t count = one->facts.frame_bytes, body = count - OCHE_ICRC_BYTES;
+    const size_t count = one->facts.frame_bytes;
+    const size_t body =
+        count - OCHE_ICRC_BYTES - oche_trailer_bytes(one->packet.opcode, one->packet.bth_reserved);
 
     one->differs_at = -1;
     if (oche_encode_frame(&one->packet, &one->facts, crc, again, sizeof(again)) != count) {

@@ -49,11 +49,12 @@ static bool believe(struct oche_device *device, const struct arrival *arrival, u
     return !device->config.strict_ip_id;
 }
 
-/* Verifies the ICRC of BTH … ICRC; *id is what the packet's identification must have been. */
+/* Verifies the ICRC of BTH … ICRC, behind which `trailer` bytes are; *id is what the packet's
+ * identification must have been. */
 static bool verify(struct oche_device *device, struct arrival *arrival, const uint8_t *bytes,
-                   uint32_t count, uint16_t *id)
+                   uint32_t count, uint32_t trailer, uint16_t *id)
 {
-    const struct oche_span body = {.bytes = bytes, .count = count - OCHE_ICRC_BYTES};
+    const struct oche_span body = {.bytes = bytes, .count = count - OCHE_ICRC_BYTES - trailer};
     const uint16_t guessed = guess(device, arrival);
     uint32_t difference, after;
     uint16_t change;
@@ -82,6 +83,7 @@ static void receive_packet(struct oche_device *device, struct arrival *arrival,
 {
     struct oche_packet packet;
     enum oche_wire_error error;
+    uint32_t trailer;
     uint16_t id = 0;
 
     if (by_chance(&device->drop_received, device->config.drop_received_ppm)) {
@@ -89,7 +91,8 @@ static void receive_packet(struct oche_device *device, struct arrival *arrival,
         return;
     }
     error = oche_decode_transport(bytes, count, &packet, NULL);
-    if (error == OCHE_WIRE_OK && !verify(device, arrival, bytes, count, &id))
+    trailer = oche_trailer_bytes(packet.opcode, packet.bth_reserved);
+    if (error == OCHE_WIRE_OK && !verify(device, arrival, bytes, count, trailer, &id))
         error = OCHE_WIRE_ICRC;
     capture(device, arrival, bytes, count, id);
     if (error != OCHE_WIRE_OK) {
@@ -101,8 +104,8 @@ static void receive_packet(struct oche_device *device, struct arrival *arrival,
     packet.udp_source_port = arrival->port;
     packet.traffic_class = arrival->tos >> CLASS_SHIFT;
     packet.ecn = arrival->tos & 3;
-    packet.frame_bytes =
-        (uint16_t)oche_frame_bytes(packet.opcode, packet.payload_bytes, device->socket.ipv6);
+    packet.frame_bytes = (uint16_t)oche_frame_bytes_with(packet.opcode, packet.payload_bytes,
+                                                         trailer, device->socket.ipv6);
     oche_nic_receive(device->nic, &packet, arrival->now);
 }
 

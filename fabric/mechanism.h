@@ -27,7 +27,8 @@ struct oche_switch_mechanism {
     /* Whether the parameters go together (optional): NULL, or "key: what is wrong; what would be
      * right". */
     const char *(*check)(const void *params);
-    bool rnic_only; /* it is for the packets of RNICs: of no use with another transport */
+    bool rnic_only;       /* it is for the packets of RNICs: of no use with another transport */
+    const char *only_for; /* likewise: of no use but with this congestion-control scheme; or NULL */
     /* Lanes that the data class must have for it (optional; see struct oche_switch_config). */
     unsigned (*lanes)(const void *params);
 

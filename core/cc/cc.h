@@ -146,6 +146,14 @@ struct oche_cc_scheme {
      * of the scheme's own, of service OCHE_SERVICE_SCHEME. stamp_ack fills in what is not the AETH.
      */
     uint8_t ack_opcode, own_opcode;
+    /*
+     * Packets of SENDs, of WRITEs and of READ data carry a trailer (OCHE_BTH_TRAILER), which `sent`
+     * fills in and switches rewrite. Only for schemes that do not run on the wire, whose peers all
+     * know it.
+     */
+    bool trailer;
+    /* What every switch must have: the name of a mechanism in fabric/registry.c, or NULL. */
+    const char *switch_mechanism;
 
     /*
      * Optional: bytes of state by NIC, where that depends on the configuration; in place of

@@ -96,6 +96,7 @@ struct oche_nic *oche_nic_create(void *memory, const struct oche_nic_config *con
     nic->trace = config->trace;
     nic->address = config->address;
     nic->ipv6 = config->ipv6;
+    nic->trailer_bytes = config->cc->trailer ? OCHE_TRAILER_BYTES : 0;
     nic->control_class = config->control_class;
     nic->gap_bytes = (uint16_t)config->gap_bytes;
     nic->ecn_threshold_bytes = config->ecn_threshold_bytes;

@@ -209,7 +209,8 @@ static void set_config(struct oche_qp *qp, const struct oche_qp_config *config)
     bool extensions = qp->placed != NULL || nic->cc->own_opcode != 0 ||
                       (nic->cc->ack_opcode != 0 && config->transport == OCHE_TRANSPORT_RC);
     qp->bth_reserved = extensions ? OCHE_BTH_EXTENSIONS : 0;
-    qp->full_line_bytes = oche_frame_bytes(middle, qp->mtu, nic->ipv6) + nic->gap_bytes;
+    qp->full_line_bytes =
+        oche_frame_bytes_with(middle, qp->mtu, qp->nic->trailer_bytes, nic->ipv6) + nic->gap_bytes;
     qp->rate_limit_bps = UINT64_MAX;
     qp->pace_rate_bps = nic->line_rate_bps;
     qp->tx.params = qp->rx.params = nic->recovery_params;

@@ -282,6 +282,7 @@ struct oche_nic {
     uint32_t serve_count; /* data packets given out: "last served" among equals */
     uint16_t gap_bytes;
     bool ipv6;
+    uint8_t trailer_bytes; /* of data packets */
     uint8_t control_class;
     uint8_t ready_classes; /* whose list is not empty */
     bool cc_touched;       /* cc_nic */
@@ -387,6 +388,18 @@ static inline void packet_begin(const struct oche_qp *qp, struct oche_packet *pa
     packet->bth_reserved = qp->bth_reserved;
     packet->ext = 0;
     packet->hops = 0;
+}
+
+/* A data packet, if the scheme has trailers; `sent` fills it in. */
+static inline void packet_trailer(const struct oche_qp *qp, struct oche_packet *packet)
+{
+    const struct oche_nic *nic = qp->nic;
+
+    if (OCHE_LIKELY(nic->trailer_bytes == 0))
+        return;
+    packet->bth_reserved |= OCHE_BTH_TRAILER;
+    packet->frame_bytes = (uint16_t)oche_frame_bytes_with(packet->opcode, packet->payload_bytes,
+                                                          nic->trailer_bytes, nic->ipv6);
 }
 
 /* ---- nic.c ---- */

@@ -64,7 +64,8 @@ static void set_full_packet(struct oche_qp *qp)
     uint8_t middle = qp->flags & QP_EXTENDED ? OCHE_RC_WRITE_MIDDLE_AT : OCHE_RC_WRITE_MIDDLE;
     bool port_limited = qp->pace_rate_bps == nic->config.line_rate_bps;
 
-    qp->full_line_bytes = oche_frame_bytes(middle, qp->mtu, nic->ipv6) + nic->gap_bytes;
+    qp->full_line_bytes =
+        oche_frame_bytes_with(middle, qp->mtu, nic->trailer_bytes, nic->ipv6) + nic->gap_bytes;
     qp->pace_full = port_limited ? 0 : oche_time_of_bytes(qp->full_line_bytes, qp->pace_rate_bps);
 }
 

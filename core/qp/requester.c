@@ -426,6 +426,7 @@ static bool transmit_data(struct oche_qp *qp, struct oche_packet *packet, oche_t
     uint8_t opcode = opcode_of(qp, qp->cursor_opcode, first, last);
 
     packet_begin(qp, packet, rc ? opcode : opcode + OCHE_UC_OF_RC, qp->tx.next, bytes);
+    packet_trailer(qp, packet);
     packet->bth_reserved |= qp->cursor_tokens;
     if (OCHE_UNLIKELY(first || last || opcode >= OCHE_SCHEME_OPCODES))
         fill_headers(qp, packet, last);
@@ -555,7 +556,9 @@ uint32_t requester_next_frame_bytes(const struct oche_qp *qp)
         first = true;
     }
     uint32_t bytes = left < qp->mtu ? left : qp->mtu;
+    uint32_t trailer = qp->nic->trailer_bytes;
     if (is_read_or_atomic(work_opcode))
-        left = bytes = 0;
-    return oche_frame_bytes(opcode_of(qp, work_opcode, first, bytes == left), bytes, qp->nic->ipv6);
+        left = bytes = trailer = 0;
+    return oche_frame_bytes_with(opcode_of(qp, work_opcode, first, bytes == left), bytes, trailer,
+                                 qp->nic->ipv6);
 }

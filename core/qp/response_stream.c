@@ -115,8 +115,9 @@ uint32_t response_next_frame_bytes(const struct oche_qp *qp)
 {
     uint64_t offset;
 
-    return oche_frame_bytes(OCHE_RC_READ_RESPONSE_ONLY, read_bytes(qp, response_head(qp), &offset),
-                            qp->nic->ipv6);
+    return oche_frame_bytes_with(OCHE_RC_READ_RESPONSE_ONLY,
+                                 read_bytes(qp, response_head(qp), &offset), qp->nic->trailer_bytes,
+                                 qp->nic->ipv6);
 }
 
 /* Takes the payload from memory; false: the region is gone, and so is the queue pair. */
@@ -156,6 +157,7 @@ bool response_transmit(struct oche_qp *qp, struct oche_packet *packet, oche_time
     bool again = oche_psn_diff(psn, head->high_psn) < 0;
     uint32_t msn = head->msn;
     packet_begin(qp, packet, opcodes[first | last << 1], psn, bytes);
+    packet_trailer(qp, packet);
     if (!fill_payload(qp, head, packet, offset, now))
         return false;
     if (first || last)

@@ -103,6 +103,8 @@ static size_t put_header(enum oche_header header, const struct oche_opcode_row *
         return put_scheme(packet, OCHE_SACK_BYTES, out);
     case OCHE_HEADER_SHARE:
         return put_scheme(packet, OCHE_SHARE_BYTES, out);
+    case OCHE_HEADER_RATE:
+        return put_scheme(packet, OCHE_RATE_BYTES, out);
     case OCHE_HEADER_NONE:
     case OCHE_HEADERS:
         break;
@@ -159,6 +161,8 @@ static size_t take_header(enum oche_header header, const struct oche_opcode_row 
         return take_scheme(packet, OCHE_SACK_BYTES, in);
     case OCHE_HEADER_SHARE:
         return take_scheme(packet, OCHE_SHARE_BYTES, in);
+    case OCHE_HEADER_RATE:
+        return take_scheme(packet, OCHE_RATE_BYTES, in);
     case OCHE_HEADER_NONE:
     case OCHE_HEADERS:
         break;
@@ -234,7 +238,30 @@ static size_t put_transport(const struct oche_packet *packet, const struct oche_
     return at;
 }
 
-/* BTH to ICRC; 0 for a packet that has no bytes. */
+static uint32_t trailer_of(const struct oche_packet *packet)
+{
+    return oche_trailer_bytes(packet->opcode, packet->bth_reserved);
+}
+
+/* What follows the ICRC, if anything does: twelve bytes, first all of swap_add. */
+static void put_trailer(const struct oche_packet *packet, uint8_t *out)
+{
+    const bool have = (packet->ext & OCHE_EXT_TRAILER) != 0;
+
+    if (trailer_of(packet) == 0)
+        return;
+    oche_put64(out, have ? packet->swap_add : 0);
+    oche_put32(out + 8, have ? (uint32_t)(packet->compare >> 32) : 0);
+}
+
+static void take_trailer(struct oche_packet *packet, const uint8_t *in)
+{
+    packet->swap_add = oche_get64(in);
+    packet->compare = (uint64_t)oche_get32(in + 8) << 32;
+    packet->ext |= OCHE_EXT_TRAILER;
+}
+
+/* All of the UDP payload; 0 for a packet that has no bytes. */
 static uint32_t encodable_bytes(const struct oche_packet *packet)
 {
     const struct oche_opcode_row *row = oche_opcode(packet->opcode);
@@ -243,7 +270,7 @@ static uint32_t encodable_bytes(const struct oche_packet *packet)
         return 0;
     if (!payload_possible(row, packet->payload_bytes))
         return 0;
-    return oche_transport_bytes(packet->opcode, packet->payload_bytes);
+    return oche_transport_bytes(packet->opcode, packet->payload_bytes) + trailer_of(packet);
 }
 
 size_t oche_encode_transport(const struct oche_packet *packet, struct oche_pseudo *pseudo,
@@ -259,6 +286,7 @@ size_t oche_encode_transport(const struct oche_packet *packet, struct oche_pseud
     oche_pseudo_set_bytes(pseudo, bytes);
     all.count = put_transport(packet, NULL, out);
     oche_icrc_put(out + all.count, oche_icrc(crc32, pseudo, &all, 1));
+    put_trailer(packet, out + all.count + OCHE_ICRC_BYTES);
     return bytes;
 }
 
@@ -267,7 +295,7 @@ enum oche_wire_error oche_decode_transport(const uint8_t *bytes, size_t count,
 {
     const struct oche_opcode_row *row;
     size_t at, rest;
-    uint32_t pad;
+    uint32_t pad, trailer;
 
     *packet = (struct oche_packet){.kind = OCHE_PACKET_ROCE};
     if (count < OCHE_BTH_BYTES + OCHE_ICRC_BYTES)
@@ -280,7 +308,8 @@ enum oche_wire_error oche_decode_transport(const uint8_t *bytes, size_t count,
     row = oche_opcode(packet->opcode);
     if (row->name == NULL)
         return OCHE_WIRE_OPCODE;
-    if (count < (size_t)OCHE_BTH_BYTES + row->header_bytes + OCHE_ICRC_BYTES)
+    trailer = oche_trailer_bytes(packet->opcode, bytes[4]);
+    if (count < (size_t)OCHE_BTH_BYTES + row->header_bytes + OCHE_ICRC_BYTES + trailer)
         return OCHE_WIRE_HEADER;
 
     packet->bth = bytes[1];
@@ -293,7 +322,9 @@ enum oche_wire_error oche_decode_transport(const uint8_t *bytes, size_t count,
     packet->psn = oche_get24(bytes + 9);
     at = OCHE_BTH_BYTES + oche_decode_extension(row, bytes + OCHE_BTH_BYTES, packet);
 
-    rest = count - OCHE_ICRC_BYTES - at;
+    if (trailer > 0)
+        take_trailer(packet, bytes + count - trailer);
+    rest = count - OCHE_ICRC_BYTES - trailer - at;
     pad = (uint32_t)(bytes[1] & OCHE_BTH_PAD_MASK) >> OCHE_BTH_PAD_SHIFT;
     if (pad > rest)
         return OCHE_WIRE_PAD;
@@ -304,7 +335,8 @@ enum oche_wire_error oche_decode_transport(const uint8_t *bytes, size_t count,
         packet->payload = (uint8_t *)(uintptr_t)(bytes + at); /* read only, by agreement */
         packet->ext |= OCHE_EXT_PAYLOAD;
     }
-    packet->frame_bytes = (uint16_t)oche_frame_bytes(packet->opcode, packet->payload_bytes, false);
+    packet->frame_bytes =
+        (uint16_t)oche_frame_bytes_with(packet->opcode, packet->payload_bytes, trailer, false);
     if (frame != NULL) {
         frame->bth_reserved7 = bytes[8] & 0x7f;
         frame->deth_reserved =
@@ -420,6 +452,7 @@ size_t oche_encode_frame(const struct oche_packet *packet, const struct oche_fra
     all.bytes = ip + ip_bytes;
     all.count = put_transport(packet, frame, ip + ip_bytes);
     oche_icrc_put(ip + ip_bytes + all.count, oche_icrc(crc32, &pseudo, &all, 1));
+    put_trailer(packet, ip + ip_bytes + all.count + OCHE_ICRC_BYTES);
     return eth_bytes + ip_bytes + transport_bytes;
 }
 
@@ -520,12 +553,13 @@ static enum oche_wire_error decode_ip(const uint8_t *ip, size_t count, unsigned 
     frame->frame_bytes += (uint32_t)ip_bytes;
     if (error != OCHE_WIRE_OK)
         return error;
-    packet->frame_bytes =
-        (uint16_t)oche_frame_bytes(packet->opcode, packet->payload_bytes, frame->ipv6);
+    packet->frame_bytes = (uint16_t)oche_frame_bytes_with(packet->opcode, packet->payload_bytes,
+                                                          trailer_of(packet), frame->ipv6);
     if (crc32 == NULL)
         return OCHE_WIRE_OK;
     oche_pseudo_from_bytes(&pseudo, ip);
-    if (!oche_icrc_check(crc32, &pseudo, ip + header_bytes, ip_bytes - header_bytes))
+    if (!oche_icrc_check(crc32, &pseudo, ip + header_bytes,
+                         ip_bytes - header_bytes - trailer_of(packet)))
         return OCHE_WIRE_ICRC;
     return OCHE_WIRE_OK;
 }

@@ -69,9 +69,9 @@ enum oche_wire_error oche_decode_ip(const uint8_t *bytes, size_t count, oche_crc
                                     struct oche_packet *packet, struct oche_frame *frame);
 
 /*
- * Decodes BTH to ICRC, both included. The ICRC's value is not looked at (oche_icrc_check).
- * `frame` may be NULL; else only its BTH, DETH and pad members are written. udp_source_port and
- * ecn of the packet stay 0.
+ * Decodes BTH to ICRC, both included, and the trailer if there is one. The ICRC's value is not
+ * looked at (oche_icrc_check). `frame` may be NULL; else only its BTH, DETH and pad members are
+ * written. udp_source_port and ecn of the packet stay 0.
  */
 enum oche_wire_error oche_decode_transport(const uint8_t *bytes, size_t count,
                                            struct oche_packet *packet, struct oche_frame *frame);

@@ -3,7 +3,8 @@
  * What the extended RC opcodes add (core/wire/opcode.h), so that a packet that overtakes others
  * can be put where it belongs, and its sender told so. IRN ("Revisiting network support for RDMA",
  * SIGCOMM 2018, REFERENCE G) says what is needed and leaves the bytes open; these are ours. And the
- * header by which a Dart receiver tells a sender its share (REFERENCE D7).
+ * header by which a Dart receiver tells a sender its share (REFERENCE D7), and those of RCP
+ * (REFERENCE F.2): one that switches rewrite, and the one that brings it back.
  *
  *   WRITE   each packet has a RETH; va is where its own payload goes, the DMA length what is left
  *           of the message from there on. So FIRST and ONLY stay what they are.
@@ -83,6 +84,52 @@ static inline void oche_share_put(struct oche_packet *packet, const struct oche_
     oche_put16(packet->scheme_header, share->senders);
     packet->scheme_header[2] = share->tenant;
     packet->scheme_header[3] = share->sequence;
+    packet->ext |= OCHE_EXT_SCHEME;
+}
+
+/*
+ * RCP (core/cc/rcp.c), in data packets, behind the ICRC, which does not cover it: each switch
+ * lowers the rate to its own, and takes the mean of the round trips (fabric/rcp_rate.c).
+ */
+#define OCHE_RATE_UNIT_BPS 10000
+
+struct oche_rate_trailer {
+    uint32_t rate_10kbps; /* of line bytes, in units of 10 kbit/s */
+    uint32_t rtt_ns;      /* as the sender knows it; 0: it does not */
+    uint32_t stamp_ns;    /* the sender's clock, to be echoed */
+};
+
+static inline struct oche_rate_trailer oche_rate_trailer_get(const struct oche_packet *packet)
+{
+    return (struct oche_rate_trailer){.rate_10kbps = (uint32_t)(packet->swap_add >> 32),
+                                      .rtt_ns = (uint32_t)packet->swap_add,
+                                      .stamp_ns = (uint32_t)(packet->compare >> 32)};
+}
+
+static inline void oche_rate_trailer_put(struct oche_packet *packet,
+                                         const struct oche_rate_trailer *trailer)
+{
+    packet->swap_add = (uint64_t)trailer->rate_10kbps << 32 | trailer->rtt_ns;
+    packet->compare = (uint64_t)trailer->stamp_ns << 32;
+    packet->ext |= OCHE_EXT_TRAILER;
+}
+
+/* RCP: what the trailer of a data packet said when it arrived. */
+struct oche_rate_echo {
+    uint32_t rate_10kbps; /* 0: none has arrived */
+    uint32_t stamp_ns;
+};
+
+static inline struct oche_rate_echo oche_rate_echo_get(const struct oche_packet *packet)
+{
+    return (struct oche_rate_echo){.rate_10kbps = oche_get32(packet->scheme_header),
+                                   .stamp_ns = oche_get32(packet->scheme_header + 4)};
+}
+
+static inline void oche_rate_echo_put(struct oche_packet *packet, const struct oche_rate_echo *echo)
+{
+    oche_put32(packet->scheme_header, echo->rate_10kbps);
+    oche_put32(packet->scheme_header + 4, echo->stamp_ns);
     packet->ext |= OCHE_EXT_SCHEME;
 }
 

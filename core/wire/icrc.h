@@ -38,7 +38,7 @@ struct oche_pseudo {
  */
 void oche_pseudo_from_bytes(struct oche_pseudo *pseudo, const uint8_t *ip);
 
-/* Sets the lengths; `transport_bytes` is from BTH to ICRC, both included. */
+/* Sets the lengths; `transport_bytes` is from BTH to ICRC, both included, with the trailer. */
 void oche_pseudo_set_bytes(struct oche_pseudo *pseudo, uint32_t transport_bytes);
 /* Sets the IPv4 identification; nothing for IPv6. */
 void oche_pseudo_set_id(struct oche_pseudo *pseudo, uint16_t ip_id);

@@ -87,6 +87,9 @@ const struct oche_opcode_row oche_opcodes[OCHE_OPCODES] = {
 
     ROW(RC_ACK_SHARE, "RC ACK SHARE", RC_EXTENDED, ACK, RESPONSE | ONLY, AETH, SHARE),
     ROW(SHARE, "SHARE", SCHEME, NONE, ONLY, SHARE, NONE),
+
+    ROW(RC_ACK_RATE, "RC ACK RATE", RC_EXTENDED, ACK, RESPONSE | ONLY, AETH, RATE),
+    ROW(RATE, "RATE", SCHEME, NONE, ONLY, RATE, NONE),
 };
 
 const char *oche_opcode_name(uint8_t opcode)
@@ -112,6 +115,7 @@ const char *oche_header_name(enum oche_header header)
         [OCHE_HEADER_PLACE] = "place",
         [OCHE_HEADER_SACK] = "SACK",
         [OCHE_HEADER_SHARE] = "share",
+        [OCHE_HEADER_RATE] = "rate",
     };
 
     return header < OCHE_HEADERS ? names[header] : "?";

@@ -71,6 +71,9 @@ enum oche_opcode {
     /* Dart: the share that the receiver grants, with an ACK or a NAK, or by itself. */
     OCHE_RC_ACK_SHARE = 0xca,
     OCHE_SHARE = 0xcb, /* any transport */
+    /* RCP: the rate that the switches grant, echoed with an ACK or a NAK, or by itself. */
+    OCHE_RC_ACK_RATE = 0xcc,
+    OCHE_RATE = 0xcd, /* any transport */
     OCHE_OPCODES = 0x100
 };
 
@@ -113,6 +116,7 @@ enum oche_header {
     OCHE_HEADER_PLACE,  /* core/wire/extension.h */
     OCHE_HEADER_SACK,   /* the same */
     OCHE_HEADER_SHARE,  /* the same */
+    OCHE_HEADER_RATE,   /* the same */
     OCHE_HEADERS
 };
 
@@ -128,6 +132,8 @@ enum oche_header {
 #define OCHE_PLACE_BYTES      8
 #define OCHE_SACK_BYTES       12
 #define OCHE_SHARE_BYTES      4
+#define OCHE_RATE_BYTES       8
+#define OCHE_TRAILER_BYTES    12 /* behind the ICRC */
 /* BTH and the longest list of headers (AtomicETH). */
 #define OCHE_MAX_HEADER_BYTES (OCHE_BTH_BYTES + OCHE_ATOMIC_BYTES)
 
@@ -185,7 +191,17 @@ static inline uint32_t oche_pad_bytes(uint32_t payload_bytes)
     return -payload_bytes & 3;
 }
 
-/* From BTH to ICRC, both included: the UDP payload. */
+/* Of what follows the ICRC: the packet's opcode, and its reserved bits of the BTH, say so. */
+static inline uint32_t oche_trailer_bytes(uint8_t opcode, uint8_t bth_reserved)
+{
+    const uint8_t says = OCHE_BTH_EXTENSIONS | OCHE_BTH_TRAILER;
+
+    if ((bth_reserved & says) != says || (oche_opcodes[opcode].flags & OCHE_OP_PAYLOAD) == 0)
+        return 0;
+    return OCHE_TRAILER_BYTES;
+}
+
+/* From BTH to ICRC, both included: the UDP payload, if there is no trailer. */
 static inline uint32_t oche_transport_bytes(uint8_t opcode, uint32_t payload_bytes)
 {
     return OCHE_BTH_BYTES + oche_opcodes[opcode].header_bytes + ((payload_bytes + 3) & ~3u) +
@@ -196,12 +212,20 @@ static inline uint32_t oche_transport_bytes(uint8_t opcode, uint32_t payload_byt
  * The untagged Ethernet frame, from MAC addresses to FCS, at least 64 bytes: what queues and
  * links count.
  */
-static inline uint32_t oche_frame_bytes(uint8_t opcode, uint32_t payload_bytes, bool ipv6)
+static inline uint32_t oche_frame_bytes_with(uint8_t opcode, uint32_t payload_bytes,
+                                             uint32_t trailer_bytes, bool ipv6)
 {
     uint32_t bytes = OCHE_ETH_BYTES + (ipv6 ? (uint32_t)OCHE_IPV6_BYTES : OCHE_IPV4_BYTES) +
-                     OCHE_UDP_BYTES + oche_transport_bytes(opcode, payload_bytes) + OCHE_FCS_BYTES;
+                     OCHE_UDP_BYTES + oche_transport_bytes(opcode, payload_bytes) + trailer_bytes +
+                     OCHE_FCS_BYTES;
 
     return bytes < OCHE_MIN_FRAME_BYTES ? OCHE_MIN_FRAME_BYTES : bytes;
+}
+
+/* The same without a trailer, which is how packets are but those of RCP. */
+static inline uint32_t oche_frame_bytes(uint8_t opcode, uint32_t payload_bytes, bool ipv6)
+{
+    return oche_frame_bytes_with(opcode, payload_bytes, 0, ipv6);
 }
 
 #endif

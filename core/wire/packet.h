@@ -35,6 +35,11 @@ enum oche_packet_kind {
 #define OCHE_BTH_EXTENSIONS UINT8_C(0x20)
 /* Of the same: how often switches may still send the packet another way (Dart sec IV-A). */
 #define OCHE_BTH_TOKENS UINT8_C(0x07)
+/*
+ * Of the same, with OCHE_BTH_EXTENSIONS: behind the ICRC follow bytes that switches rewrite
+ * (core/wire/extension.h). On packets that may carry payload; on others it means nothing.
+ */
+#define OCHE_BTH_TRAILER UINT8_C(0x10)
 
 /* IP ECN field (RFC 3168). */
 enum oche_ecn { OCHE_ECN_NOT_ECT = 0, OCHE_ECN_ECT1 = 1, OCHE_ECN_ECT0 = 2, OCHE_ECN_CE = 3 };
@@ -47,6 +52,7 @@ enum oche_ecn { OCHE_ECN_NOT_ECT = 0, OCHE_ECN_ECT1 = 1, OCHE_ECN_ECT0 = 2, OCHE
 #define OCHE_EXT_DETH    UINT8_C(0x10)
 #define OCHE_EXT_PFC     UINT8_C(0x20)
 #define OCHE_EXT_SCHEME  UINT8_C(0x40) /* a header that is not standard, scheme_header */
+#define OCHE_EXT_TRAILER UINT8_C(0x80) /* behind the ICRC: in swap_add and compare */
 
 struct oche_packet {
     struct oche_packet *next; /* the list that holds the packet now */
@@ -65,7 +71,7 @@ struct oche_packet {
     uint8_t kind; /* enum oche_packet_kind */
     uint8_t opcode;
     uint8_t bth;           /* OCHE_BTH_… */
-    uint8_t bth_reserved;  /* BTH byte 4 bits 5-0: capability bit and IOFD tokens */
+    uint8_t bth_reserved;  /* BTH byte 4 bits 5-0: capability, trailer, IOFD tokens */
     uint8_t traffic_class; /* 0 … OCHE_CLASSES-1; the driver maps it to DSCP */
     uint8_t ecn;           /* enum oche_ecn */
     uint8_t ext;           /* OCHE_EXT_… */

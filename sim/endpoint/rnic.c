@@ -346,16 +346,25 @@ static void create(void *state, struct oche_host *host)
                                 ~(size_t)(OCHE_CACHE_LINE - 1));
 }
 
+/* Frames of packets with payload; `params` is the congestion-control scheme, or NULL. */
+static uint32_t data_frame(const struct oche_host_params *hosts, const void *params, uint8_t opcode,
+                           uint32_t payload_bytes)
+{
+    const struct oche_cc_scheme *cc = params;
+    uint32_t trailer = cc != NULL && cc->trailer ? OCHE_TRAILER_BYTES : 0;
+
+    return oche_frame_bytes_with(opcode, payload_bytes, trailer, hosts->ipv6);
+}
+
 static void packets(const struct oche_host_params *hosts, const void *params,
                     struct oche_endpoint_packets *out)
 {
     uint32_t mtu = (uint32_t)hosts->mtu_bytes;
 
-    (void)params;
     *out = (struct oche_endpoint_packets){
         .payload_bytes = mtu,
-        .frame_bytes = oche_frame_bytes(OCHE_RC_WRITE_FIRST, mtu, hosts->ipv6),
-        .middle_bytes = oche_frame_bytes(OCHE_RC_WRITE_MIDDLE, mtu, hosts->ipv6),
+        .frame_bytes = data_frame(hosts, params, OCHE_RC_WRITE_FIRST, mtu),
+        .middle_bytes = data_frame(hosts, params, OCHE_RC_WRITE_MIDDLE, mtu),
         .ack_bytes = oche_frame_bytes(OCHE_RC_ACK, 0, hosts->ipv6),
         .lossless_classes = (1 << OCHE_CLASS_COUNT) - 1,
     };
@@ -368,12 +377,11 @@ static void frames(const struct oche_host_params *hosts, const void *params, uin
     uint64_t mtu = hosts->mtu_bytes, count = (bytes + mtu - 1) / mtu;
     uint32_t full = (uint32_t)mtu, last = (uint32_t)(bytes - (count - 1) * mtu);
 
-    (void)params;
     *out = (struct oche_frames){.count = count};
-    out->first_bytes = OCHE_GAP_BYTES + (count == 1 ? oche_frame_bytes(0x0a, last, hosts->ipv6)
-                                                    : oche_frame_bytes(0x06, full, hosts->ipv6));
-    out->middle_bytes = OCHE_GAP_BYTES + oche_frame_bytes(0x07, full, hosts->ipv6);
-    out->last_bytes = OCHE_GAP_BYTES + oche_frame_bytes(0x08, last, hosts->ipv6);
+    out->first_bytes = OCHE_GAP_BYTES + (count == 1 ? data_frame(hosts, params, 0x0a, last)
+                                                    : data_frame(hosts, params, 0x06, full));
+    out->middle_bytes = OCHE_GAP_BYTES + data_frame(hosts, params, 0x07, full);
+    out->last_bytes = OCHE_GAP_BYTES + data_frame(hosts, params, 0x08, last);
 }
 
 static const struct oche_nic_stats *stats(const void *state)

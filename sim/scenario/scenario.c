@@ -262,6 +262,17 @@ static bool add_mechanism(struct oche_scenario *scenario, const char *name, char
                            error_bytes);
 }
 
+/* What the congestion control needs, whether switch.mechanisms names it or not. */
+static bool add_needed(struct oche_scenario *scenario, char *error, size_t error_bytes)
+{
+    const struct oche_world_config *config = &scenario->config;
+    const char *needed = config->cc != NULL ? config->cc->switch_mechanism : NULL;
+
+    if (needed == NULL || oche_world_mechanism(config, oche_switch_mechanism_find(needed)) != NULL)
+        return true;
+    return add_mechanism(scenario, needed, error, error_bytes);
+}
+
 /* "iofd,other", "none" or nothing. */
 static bool fill_mechanisms(struct oche_scenario *scenario, char *error, size_t error_bytes)
 {
@@ -271,14 +282,14 @@ static bool fill_mechanisms(struct oche_scenario *scenario, char *error, size_t 
     scenario->config.mechanisms = scenario->mechanisms;
     scenario->config.mechanism_params = scenario->mechanism_params;
     if (names == NULL || strcmp(names, "none") == 0)
-        return true;
+        return add_needed(scenario, error, error_bytes);
     char *copy = strdup(names), *rest = copy;
 
     OCHE_MUST(copy != NULL);
     for (char *name; ok && (name = strsep(&rest, ", ")) != NULL;)
         ok = *name == '\0' || add_mechanism(scenario, name, error, error_bytes);
     free(copy);
-    return ok;
+    return ok && add_needed(scenario, error, error_bytes);
 }
 
 /* A section of a mechanism that nothing is said of: it was forgotten in switch.mechanisms. */
@@ -292,11 +303,19 @@ static bool check_forgotten(const struct oche_scenario *scenario, char *error, s
     for (size_t i = 0; oche_switch_mechanisms[i] != NULL; i++) {
         const struct oche_bound *bound = bound_of_mechanism(scenario, i);
 
-        if (bound->node == NULL)
+        if (bound->node == NULL ||
+            oche_world_mechanism(&scenario->config, oche_switch_mechanisms[i]) != NULL)
             continue;
-        snprintf(message, sizeof(message),
-                 "no switch has it; add mechanisms: [%s] to the section switch, or leave this out",
-                 oche_switch_mechanisms[i]->name);
+        if (oche_switch_mechanisms[i]->only_for != NULL)
+            snprintf(message, sizeof(message),
+                     "no switch has it: it comes with congestion_control: %s; choose that, or "
+                     "leave this out",
+                     oche_switch_mechanisms[i]->only_for);
+        else
+            snprintf(message, sizeof(message),
+                     "no switch has it; add mechanisms: [%s] to the section switch, or leave this "
+                     "out",
+                     oche_switch_mechanisms[i]->name);
         return oche_bound_fail(scenario->document, bound, message, error, error_bytes);
     }
     return true;
@@ -350,13 +369,22 @@ static bool check_mechanisms(const struct oche_scenario *scenario, char *error, 
     const struct oche_world_config *config = &scenario->config;
     char message[256];
 
-    for (uint32_t i = 0; config->endpoint != NULL && i < config->mechanism_count; i++) {
-        if (!config->mechanisms[i]->rnic_only)
+    for (uint32_t i = 0; i < config->mechanism_count; i++) {
+        const struct oche_switch_mechanism *mechanism = config->mechanisms[i];
+        const char *scheme = oche_world_scheme_name(config);
+
+        if (mechanism->only_for != NULL && strcmp(mechanism->only_for, scheme) != 0)
+            snprintf(message, sizeof(message),
+                     "mechanisms: %s is of use to congestion_control: %s alone, and this is %s; "
+                     "leave it out, or choose that",
+                     mechanism->name, mechanism->only_for, scheme);
+        else if (config->endpoint != NULL && mechanism->rnic_only)
+            snprintf(message, sizeof(message),
+                     "mechanisms: %s is for messages of RNICs, and hosts that end in %s have none; "
+                     "leave it out, or choose another congestion_control",
+                     mechanism->name, config->endpoint->name);
+        else
             continue;
-        snprintf(message, sizeof(message),
-                 "mechanisms: %s is for messages of RNICs, and hosts that end in %s have none; "
-                 "leave it out, or choose another congestion_control",
-                 config->mechanisms[i]->name, config->endpoint->name);
         return oche_bound_fail(scenario->document, bound_of(scenario, SWITCH), message, error,
                                error_bytes);
     }

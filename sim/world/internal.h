@@ -95,6 +95,8 @@ void oche_world_series_sample(struct oche_world *world);
 void oche_world_series_free(struct oche_world *world);
 
 /* deflections.c */
+/* Of its endpoint; of RNICs the congestion-control scheme. */
+const void *oche_world_endpoint_params(const struct oche_world_config *config);
 void oche_world_add_mechanisms(const struct oche_world *world, struct oche_world_totals *totals);
 
 /* causes.c */

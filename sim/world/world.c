@@ -9,6 +9,7 @@
 #include "core/wire/opcode.h"
 #include "fabric/iofd.h"
 #include "fabric/loss.h"
+#include "fabric/registry.h"
 #include "sim/topology/onward.h"
 #include "sim/world/internal.h"
 
@@ -66,13 +67,18 @@ static bool build_network(struct oche_world *world, char *error, size_t error_by
     return true;
 }
 
+const void *oche_world_endpoint_params(const struct oche_world_config *config)
+{
+    return config->endpoint != NULL ? config->endpoint_params : config->cc;
+}
+
 struct oche_endpoint_packets oche_world_packets(const struct oche_world_config *config)
 {
     const struct oche_endpoint *endpoint =
         config->endpoint != NULL ? config->endpoint : &oche_endpoint_rnic;
     struct oche_endpoint_packets packets;
 
-    endpoint->packets(&config->hosts, config->endpoint_params, &packets);
+    endpoint->packets(&config->hosts, oche_world_endpoint_params(config), &packets);
     return packets;
 }
 
@@ -107,11 +113,25 @@ static const uint64_t *onward_of(const struct oche_world *world, uint32_t number
     return bits;
 }
 
+/* What the congestion control needs in the switches is there. */
+static bool check_needed(const struct oche_world_config *config, char *error, size_t error_bytes)
+{
+    const char *needed = config->cc != NULL ? config->cc->switch_mechanism : NULL;
+
+    if (needed == NULL || oche_world_mechanism(config, oche_switch_mechanism_find(needed)) != NULL)
+        return true;
+    snprintf(error, error_bytes, "switch.mechanisms: congestion_control %s needs %s",
+             config->cc->name, needed);
+    return false;
+}
+
 /* The data class, as many lanes of it as the mechanisms want, and the class of what answers it. */
 static bool count_classes(struct oche_world *world, char *error, size_t error_bytes)
 {
     unsigned lanes = 1;
 
+    if (!check_needed(world->config, error, error_bytes))
+        return false;
     for (uint32_t i = 0; i < world->config->mechanism_count; i++) {
         const struct oche_switch_mechanism *mechanism = world->config->mechanisms[i];
         const void *params = world->config->mechanism_params[i];

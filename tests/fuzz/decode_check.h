@@ -19,6 +19,8 @@ static inline const char *decode_check_packet(const uint8_t *bytes, size_t count
                                               const struct oche_frame *frame, oche_crc32 *crc32,
                                               uint8_t *again)
 {
+    const uint32_t behind =
+        OCHE_ICRC_BYTES + oche_trailer_bytes(packet->opcode, packet->bth_reserved);
     size_t encoded;
 
     if (frame->frame_bytes > count || frame->frame_bytes < OCHE_ICRC_BYTES)
@@ -27,12 +29,14 @@ static inline const char *decode_check_packet(const uint8_t *bytes, size_t count
         return "an unknown opcode was accepted";
     if (packet->payload_bytes > 0 &&
         (packet->payload < bytes ||
-         packet->payload + packet->payload_bytes > bytes + frame->frame_bytes - OCHE_ICRC_BYTES))
+         packet->payload + packet->payload_bytes > bytes + frame->frame_bytes - behind))
         return "the payload is not within the input";
     encoded = oche_encode_frame(packet, frame, crc32, again, DECODE_CHECK_ROOM);
     if (encoded != frame->frame_bytes)
         return "encodes to another length";
-    if (memcmp(again, bytes, encoded - OCHE_ICRC_BYTES) != 0)
+    if (memcmp(again, bytes, encoded - behind) != 0 ||
+        memcmp(again + encoded - behind + OCHE_ICRC_BYTES,
+               bytes + encoded - behind + OCHE_ICRC_BYTES, behind - OCHE_ICRC_BYTES) != 0)
         return "encodes to other bytes";
     return NULL;
 }
@@ -50,9 +54,9 @@ static inline const char *decode_check(const uint8_t *bytes, size_t count, oche_
         ++*accepted;
         wrong = decode_check_packet(bytes, count, &packet, &frame, crc32, again);
         if (wrong == NULL) {
-            const bool same =
-                memcmp(again + frame.frame_bytes - OCHE_ICRC_BYTES,
-                       bytes + frame.frame_bytes - OCHE_ICRC_BYTES, OCHE_ICRC_BYTES) == 0;
+            const size_t icrc_at = frame.frame_bytes - OCHE_ICRC_BYTES -
+                                   oche_trailer_bytes(packet.opcode, packet.bth_reserved);
+            const bool same = memcmp(again + icrc_at, bytes + icrc_at, OCHE_ICRC_BYTES) == 0;
             const enum oche_wire_error error =
                 oche_decode_ethernet(bytes, count, crc32, &packet, &frame);
             if (error != (same ? OCHE_WIRE_OK : OCHE_WIRE_ICRC))
@@ -65,7 +69,9 @@ static inline const char *decode_check(const uint8_t *bytes, size_t count, oche_
     }
     if (wrong == NULL && oche_decode_transport(bytes, count, &packet, NULL) == OCHE_WIRE_OK) {
         ++*accepted;
-        if (oche_transport_bytes(packet.opcode, packet.payload_bytes) != count)
+        if (oche_transport_bytes(packet.opcode, packet.payload_bytes) +
+                oche_trailer_bytes(packet.opcode, packet.bth_reserved) !=
+            count)
             wrong = "transport lengths do not add up";
     }
     if (wrong == NULL && oche_pfc_decode(bytes, count, &packet, mac)) {

@@ -199,7 +199,8 @@ static void make_switches(struct random_scenario *scenario, struct oche_random *
 static void make_hosts(struct random_scenario *scenario, struct oche_random *random)
 {
     static const uint64_t mtus[] = {256, 512, 1000, 1024, 1500, 2048, 4096};
-    static const char *const schemes[] = {"none", "dcqcn", "timely", "timely_patched", "dart"};
+    static const char *const schemes[] = {"none",           "dcqcn", "timely",
+                                          "timely_patched", "dart",  "rcp"};
 
     scenario->mtu_bytes = mtus[oche_random_below(random, sizeof(mtus) / sizeof(mtus[0]))];
     scenario->ack_every_packets = any_scale(random, 1, 64);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/registry.h"
 #include "tests/support/test.h"
 
 /* Long enough for any of these worlds to run dry: what is left does nothing and costs nothing. */
@@ -74,6 +75,14 @@ static void configure(struct random_world *random, uint32_t threads)
     config->hosts.connections =
         scenario->per_pair ? OCHE_CONNECTION_PER_PAIR : OCHE_CONNECTION_PER_FLOW;
     config->cc_params = random->cc_params = defaults(&config->cc->table);
+    if (config->cc->switch_mechanism != NULL) {
+        random->mechanism = oche_switch_mechanism_find(config->cc->switch_mechanism);
+        assert_non_null(random->mechanism);
+        random->mechanism_params = defaults(random->mechanism->params);
+        config->mechanisms = &random->mechanism;
+        config->mechanism_params = (const void *const *)&random->mechanism_params;
+        config->mechanism_count = 1;
+    }
     config->recovery_params = random->recovery_params = defaults(&config->recovery->table);
     random->workload =
         (struct oche_workload_config){.type = &flows_of_scenario, .params = scenario};
@@ -99,6 +108,7 @@ void random_world_free(struct random_world *random)
 {
     oche_world_free(random->world);
     free(random->cc_params);
+    free(random->mechanism_params);
     free(random->recovery_params);
     memset(random, 0, sizeof(*random));
 }

@@ -12,6 +12,8 @@ struct random_world {
     struct oche_world_config config;
     struct oche_workload_config workload;
     void *cc_params, *recovery_params;
+    const struct oche_switch_mechanism *mechanism; /* that congestion control needs, or NULL */
+    void *mechanism_params;
     struct oche_world *world;
     struct oche_world_totals totals; /* when it has run */
 };

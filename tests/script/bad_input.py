@@ -55,10 +55,18 @@ CHANGED = [
      's.yaml:9: switch.kmin: "5us": "us" is not a unit of size; use B, KiB, MiB, GiB, TiB, KB, MB, '
      'GB or TB'),
     ("  kmin: 5KB", "  mechanisms: [iofd, iodf]",
-     's.yaml:9: switch.mechanisms: "iodf" is not known; write some of iofd, or none'),
+     's.yaml:9: switch.mechanisms: "iodf" is not known; write some of iofd, rcp_rate, or '
+     'none'),
     ("loss:", "iofd:\n  tokens: 2\nloss:",
      "s.yaml:17: iofd: no switch has it; add mechanisms: [iofd] to the section switch, or leave "
      "this out"),
+    ("loss:", "rcp_rate:\n  alpha: 0.1\nloss:",
+     "s.yaml:17: rcp_rate: no switch has it: it comes with congestion_control: rcp; choose that, "
+     "or leave this out"),
+    ("congestion_control: dcqcn", "congestion_control: rcp\nrcp_rate:\n  alpha: 17",
+     "s.yaml:12: rcp_rate.alpha: 17 is out of range; from 0 to 16"),
+    ("congestion_control: dcqcn", "congestion_control: rcp\nrcp_rate:\n  period: 1ns",
+     "s.yaml:12: rcp_rate.period: must be 1us or more, or 0 for the mean round trip"),
     ("duration: 200us", "duration: 200",
      "s.yaml:1: duration: 200 has no unit; add one of ps, ns, us, ms or s"),
     ("duration: 200us", "duration: 0",
@@ -234,6 +242,9 @@ COMMANDS = [
     (["S", "--set", "switch.mechanisms=iofd", "--set", "congestion_control=tcp"],
      "--set switch.mechanisms=iofd: switch.mechanisms: iofd is for messages of RNICs, and hosts "
      "that end in tcp have none; leave it out, or choose another congestion_control"),
+    (["S", "--set", "switch.mechanisms=rcp_rate", "--set", "congestion_control=dcqcn"],
+     "--set switch.mechanisms=rcp_rate: switch.mechanisms: rcp_rate is of use to "
+     "congestion_control: rcp alone, and this is dcqcn; leave it out, or choose that"),
     (["S", "--compare", "seed=1,2", "--compare", "seed=3,4"],
      "oche run: --compare seed=3,4: one comparison at a time"),
     (["S", "--pcap", "x.pcap"],

@@ -86,6 +86,15 @@ static inline struct oche_packet sample_packet(struct oche_random *random, uint8
         packet.ext |= OCHE_EXT_SCHEME;
         sample_bytes(random, packet.scheme_header, OCHE_SHARE_BYTES);
     }
+    if ((flags & OCHE_OP_HAS(RATE)) != 0) {
+        packet.ext |= OCHE_EXT_SCHEME;
+        sample_bytes(random, packet.scheme_header, OCHE_RATE_BYTES);
+    }
+    if (oche_trailer_bytes(opcode, packet.bth_reserved) > 0) {
+        packet.ext |= OCHE_EXT_TRAILER;
+        packet.swap_add = oche_random_u64(random);
+        packet.compare = (uint64_t)sample_bits(random, 32) << 32;
+    }
     if (packet.payload_bytes > 0) {
         packet.ext |= OCHE_EXT_PAYLOAD;
         packet.payload = payload;

@@ -2,6 +2,7 @@
 /* A world for tests. */
 #include "tests/support/small_world.h"
 
+#include "fabric/registry.h"
 #include "tests/support/test.h"
 
 #include <stdlib.h>
@@ -67,6 +68,14 @@ void small_world_init(struct small_world *small, const char *topology, const cha
     config->topology_params = small->topology_params = defaults(config->topology->table);
     config->cc_params = config->endpoint_params = small->cc_params = defaults(scheme_table(small));
     config->recovery_params = small->recovery_params = defaults(&config->recovery->table);
+    if (config->cc != NULL && config->cc->switch_mechanism != NULL) {
+        small->mechanism = oche_switch_mechanism_find(config->cc->switch_mechanism);
+        assert_non_null(small->mechanism);
+        small->mechanism_params = defaults(small->mechanism->params);
+        config->mechanisms = &small->mechanism;
+        config->mechanism_params = (const void *const *)&small->mechanism_params;
+        config->mechanism_count = 1;
+    }
     config->workloads = &small->workload;
     small->workload.type = &by_hand_type;
     oche_param_defaults(&oche_run_params, &config->run);
@@ -172,6 +181,7 @@ void small_world_free(struct small_world *small)
     small_world_end(small);
     free(small->topology_params);
     free(small->cc_params);
+    free(small->mechanism_params);
     free(small->recovery_params);
 }
 

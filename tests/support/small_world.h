@@ -18,6 +18,9 @@ struct small_world_loss {
 struct small_world {
     struct oche_world_config config;
     void *topology_params, *cc_params, *recovery_params;
+    /* What the congestion control needs in the switches, and its parameters; else NULL. */
+    const struct oche_switch_mechanism *mechanism;
+    void *mechanism_params;
     struct oche_workload_config workload;
     const struct oche_flow_plan *flows; /* the test's */
     uint32_t flow_count;

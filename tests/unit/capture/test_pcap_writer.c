@@ -157,8 +157,9 @@ static void frames(void **state)
     finish(writer);
     pcap = read_back();
     for (unsigned i = 0; i < count; i++) {
-        const size_t frame_bytes =
-            oche_frame_bytes(sent[i].opcode, sent[i].payload_bytes, facts[i].ipv6);
+        const size_t frame_bytes = oche_frame_bytes_with(
+            sent[i].opcode, sent[i].payload_bytes,
+            oche_trailer_bytes(sent[i].opcode, sent[i].bth_reserved), facts[i].ipv6);
 
         assert_int_equal(pcap_next_ex(pcap, &header, &bytes), 1);
         assert_int_equal(header->caplen, frame_bytes - OCHE_FCS_BYTES);

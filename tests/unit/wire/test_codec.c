@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "core/wire/bytes.h"
 #include "core/wire/cnp.h"
 #include "core/wire/extension.h"
 #include "tests/support/crc.h"
@@ -208,6 +209,79 @@ static void share(void **state)
     assert_int_equal(oche_frame_bytes(OCHE_RC_ACK_SHARE, 0, false), 70);
 }
 
+/* RCP's echo, behind an AETH and by itself. */
+static void rate_echo(void **state)
+{
+    const struct oche_rate_echo echo = {.rate_10kbps = 0x12345678, .stamp_ns = 0x9abcdef0};
+    struct oche_packet packet = {.opcode = OCHE_RC_ACK_RATE, .aeth = 0x1f000007}, back;
+    uint8_t bytes[32] = {0};
+
+    (void)state;
+    oche_rate_echo_put(&packet, &echo);
+    assert_int_equal(oche_encode_headers(&packet, NULL, bytes), 24);
+    assert_memory_equal(bytes + 12,
+                        B(0x1f, 0, 0, 7, 0x12, 0x34, 0x56, 0x78, 0x9a, 0xbc, 0xde, 0xf0), 12);
+    assert_int_equal(oche_decode_transport(bytes, 28, &back, NULL), OCHE_WIRE_OK);
+    assert_int_equal(oche_rate_echo_get(&back).rate_10kbps, echo.rate_10kbps);
+    assert_int_equal(oche_rate_echo_get(&back).stamp_ns, echo.stamp_ns);
+
+    packet.opcode = OCHE_RATE;
+    assert_int_equal(oche_encode_headers(&packet, NULL, bytes), 20);
+    assert_int_equal(oche_decode_transport(bytes, 24, &back, NULL), OCHE_WIRE_OK);
+    assert_int_equal(oche_rate_echo_get(&back).stamp_ns, echo.stamp_ns);
+}
+
+/*
+ * What follows the ICRC: a switch may rewrite it and the ICRC stays right. It is there if both bits
+ * say so and the packet may carry payload; else the bytes belong to the payload.
+ */
+static void trailer(void **state)
+{
+    const struct oche_rate_trailer asked = {.rate_10kbps = 1000000, .rtt_ns = 21000, .stamp_ns = 7};
+    struct oche_packet packet = {.opcode = OCHE_RC_SEND_ONLY,
+                                 .payload_bytes = 5,
+                                 .bth = 3 << OCHE_BTH_PAD_SHIFT,
+                                 .bth_reserved = OCHE_BTH_EXTENSIONS | OCHE_BTH_TRAILER | 2};
+    struct oche_frame frame = {.ethernet = true, .ttl = 64, .ip_flags = OCHE_IP_DF}, facts;
+    struct oche_packet back;
+    uint8_t bytes[200];
+
+    (void)state;
+    oche_rate_trailer_put(&packet, &asked);
+    size_t count = oche_encode_frame(&packet, &frame, crc_zlib, bytes, sizeof(bytes));
+    assert_int_equal(count, 42 + 12 + 8 + 4 + 12);
+    assert_int_equal(oche_get16(bytes + 38), 8 + 12 + 8 + 4 + 12); /* UDP length */
+    assert_memory_equal(bytes + count - 12, B(0x00, 0x0f, 0x42, 0x40, 0, 0, 0x52, 0x08, 0, 0, 0, 7),
+                        12);
+    oche_put32(bytes + count - 12, 500000); /* a switch */
+    assert_int_equal(oche_decode_ethernet(bytes, count, crc_zlib, &back, &facts), OCHE_WIRE_OK);
+    assert_int_equal(back.payload_bytes, 5);
+    assert_int_equal(back.frame_bytes, count + OCHE_FCS_BYTES);
+    assert_true(back.ext & OCHE_EXT_TRAILER);
+    assert_int_equal(oche_rate_trailer_get(&back).rate_10kbps, 500000);
+    assert_int_equal(oche_rate_trailer_get(&back).rtt_ns, 21000);
+    assert_int_equal(oche_rate_trailer_get(&back).stamp_ns, 7);
+    bytes[count - 13] ^= 1; /* the ICRC */
+    assert_int_equal(oche_decode_ethernet(bytes, count, crc_zlib, &back, &facts), OCHE_WIRE_ICRC);
+    bytes[count - 13] ^= 1;
+    assert_int_equal(oche_decode_transport(bytes + 42, count - 42, &back, NULL), OCHE_WIRE_OK);
+    assert_int_equal(oche_decode_transport(bytes + 42, 24, &back, NULL), OCHE_WIRE_HEADER);
+    assert_int_equal(oche_decode_transport(bytes + 42, 28, &back, NULL), OCHE_WIRE_PAD);
+
+    bytes[42 + 4] = OCHE_BTH_TRAILER;
+    assert_int_equal(oche_decode_transport(bytes + 42, count - 42, &back, NULL), OCHE_WIRE_OK);
+    assert_int_equal(back.payload_bytes, 5 + 12 + 4 - 4);
+    assert_false(back.ext & OCHE_EXT_TRAILER);
+    /* Nobody filled it in: zeros. */
+    packet.ext = 0;
+    assert_int_equal(oche_encode_frame(&packet, &frame, crc_zlib, bytes, sizeof(bytes)), count);
+    assert_memory_equal(bytes + count - 12, B(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0), 12);
+    assert_int_equal(oche_trailer_bytes(OCHE_RC_ACK, packet.bth_reserved), 0);
+    assert_int_equal(oche_trailer_bytes(OCHE_RC_FETCH_ADD, packet.bth_reserved), 0);
+    assert_int_equal(oche_trailer_bytes(OCHE_RC_READ_RESPONSE_LAST, packet.bth_reserved), 12);
+    assert_int_equal(oche_trailer_bytes(OCHE_UC_WRITE_MIDDLE, OCHE_BTH_EXTENSIONS), 0);
+}
+
 static void scheme_rows(void **state)
 {
     const struct oche_opcode_row row = {
@@ -364,6 +438,8 @@ int main(void)
         cmocka_unit_test(extensions),
         cmocka_unit_test(scheme_rows),
         cmocka_unit_test(share),
+        cmocka_unit_test(rate_echo),
+        cmocka_unit_test(trailer),
         cmocka_unit_test(ip_headers),
         cmocka_unit_test(refusals),
         cmocka_unit_test(payload_of_nothing),

@@ -70,6 +70,8 @@ static const struct expected {
     {0xc9, "RC SACK", "AETH SACK", 16, "Osn"},
     {0xca, "RC ACK SHARE", "AETH share", 8, "Osn"},
     {0xcb, "SHARE", "share", 4, "O-n"},
+    {0xcc, "RC ACK RATE", "AETH rate", 12, "Osn"},
+    {0xcd, "RATE", "rate", 8, "O-n"},
 };
 #define EXPECTED (sizeof expected / sizeof expected[0])
 
@@ -179,6 +181,7 @@ static void services(void **state)
     assert_int_equal(oche_opcode(OCHE_CNP)->operation, OCHE_OPERATION_NONE);
     assert_int_equal(oche_opcode(OCHE_SHARE)->service, OCHE_SERVICE_SCHEME);
     assert_int_equal(oche_opcode(OCHE_SHARE)->operation, OCHE_OPERATION_NONE);
+    assert_int_equal(oche_opcode(OCHE_RATE)->service, OCHE_SERVICE_SCHEME);
     assert_int_equal(oche_opcode(OCHE_RC_ACK)->operation, OCHE_OPERATION_ACK);
     assert_int_equal(oche_opcode(OCHE_RC_READ_REQUEST)->operation, OCHE_OPERATION_READ);
     assert_int_equal(oche_opcode(OCHE_RC_READ_RESPONSE_LAST)->operation, OCHE_OPERATION_READ);
@@ -204,6 +207,7 @@ static void extended(void **state)
         {OCHE_RC_SEND_ONLY_IMM, OCHE_RC_SEND_ONLY_IMM_AT},
         {OCHE_RC_ACK, OCHE_RC_SACK},
         {OCHE_RC_ACK, OCHE_RC_ACK_SHARE},
+        {OCHE_RC_ACK, OCHE_RC_ACK_RATE},
     };
 
     (void)state;

@@ -54,7 +54,8 @@ static void check_one(struct oche_random *random, uint8_t opcode, bool ethernet,
     oche_crc32 *write = sample_bits(random, 1) != 0 ? crc_zlib : crc_isal;
     oche_crc32 *read = write == crc_zlib ? crc_isal : crc_zlib;
     const size_t count = oche_encode_frame(&packet, &frame, write, bytes, sizeof bytes);
-    const size_t transport = oche_transport_bytes(opcode, packet.payload_bytes);
+    const uint32_t trailer = oche_trailer_bytes(opcode, packet.bth_reserved);
+    const size_t transport = oche_transport_bytes(opcode, packet.payload_bytes) + trailer;
     const size_t before = count - transport;
     struct oche_pseudo pseudo;
 
@@ -66,7 +67,8 @@ static void check_one(struct oche_random *random, uint8_t opcode, bool ethernet,
                               : oche_decode_ip(exact, count, read, &back, &facts),
                      OCHE_WIRE_OK);
     check_equal(&packet, &back);
-    assert_int_equal(back.frame_bytes, oche_frame_bytes(opcode, packet.payload_bytes, ipv6));
+    assert_int_equal(back.frame_bytes,
+                     oche_frame_bytes_with(opcode, packet.payload_bytes, trailer, ipv6));
     assert_int_equal(facts.frame_bytes, count);
     assert_int_equal(oche_encode_frame(&back, &facts, read, again, sizeof again), count);
     assert_memory_equal(again, exact, count);
@@ -79,7 +81,7 @@ static void check_one(struct oche_random *random, uint8_t opcode, bool ethernet,
     oche_pseudo_from_frame(&pseudo, &frame, packet.udp_source_port, 0);
     assert_int_equal(oche_encode_transport(&packet, &pseudo, read, again, sizeof again), transport);
     assert_memory_equal(again, bytes + before, transport);
-    assert_true(oche_icrc_check(read, &pseudo, again, transport));
+    assert_true(oche_icrc_check(read, &pseudo, again, transport - trailer));
     assert_int_equal(oche_decode_transport(again, transport, &back, NULL), OCHE_WIRE_OK);
     back.ecn = packet.ecn;
     back.udp_source_port = packet.udp_source_port;
