@@ -294,6 +294,10 @@ const struct metric oche_metric_table[] = {
      BOTH},
     {"convergence.reached", ratio, OF_RUN, COMPUTED, FUNCTION(oche_convergence_reached),
      "1 if there is such a time, 0 if not", BOTH},
+    {"convergence.settled", second, OF_RUN, COMPUTED, FUNCTION(oche_convergence_settled),
+     "from when on, to the end, each rate is within 10 % of a flow's part of what all move in the "
+     "second half of the windows; left out if they are not at the end",
+     BOTH},
     {"convergence.first", second, OF_RUN, COMPUTED, FUNCTION(oche_convergence_first),
      "when they are for the first time", BOTH},
     {"convergence.share", ratio, OF_RUN, COMPUTED, FUNCTION(oche_convergence_share),

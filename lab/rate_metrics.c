@@ -72,6 +72,12 @@ double oche_convergence_time(const struct oche_outcome *o, unsigned which)
     return has_gap(o) ? begin_of(&o->rates, oche_rate_gap(&o->rates).since) : NAN;
 }
 
+double oche_convergence_settled(const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    return has_gap(o) ? begin_of(&o->rates, oche_rate_gap(&o->rates).settled) : NAN;
+}
+
 double oche_convergence_reached(const struct oche_outcome *o, unsigned which)
 {
     (void)which;

@@ -17,6 +17,7 @@ double oche_rate_gap_late(const struct oche_outcome *o, unsigned which);
 double oche_convergence_share(const struct oche_outcome *o, unsigned which);
 double oche_convergence_first(const struct oche_outcome *o, unsigned which);
 double oche_convergence_time(const struct oche_outcome *o, unsigned which);
+double oche_convergence_settled(const struct oche_outcome *o, unsigned which);
 double oche_convergence_reached(const struct oche_outcome *o, unsigned which);
 
 #endif

@@ -56,9 +56,25 @@ static double gap_in(const struct oche_rates *rates, uint32_t window, double *me
     return most - least;
 }
 
+/* See struct oche_rate_gap. */
+static uint32_t settled_at(const struct oche_rates *rates)
+{
+    double part = 0;
+    uint32_t w;
+
+    for (uint32_t f = 0; f < rates->flows; f++)
+        part += mean_since(rates, f, rates->windows / 2) / rates->flows;
+    for (w = rates->windows; w > 0; w--)
+        for (uint32_t f = 0; f < rates->flows; f++)
+            if (!(fabs(at(rates, f, w - 1) - part) < OCHE_EQUAL_SHARE * part))
+                return w;
+    return w;
+}
+
 struct oche_rate_gap oche_rate_gap(const struct oche_rates *rates)
 {
-    struct oche_rate_gap gap = {.first = rates->windows, .since = rates->windows};
+    struct oche_rate_gap gap = {
+        .first = rates->windows, .since = rates->windows, .settled = rates->windows};
 
     if (rates->flows == 0 || rates->windows == 0)
         return gap;
@@ -75,6 +91,7 @@ struct oche_rate_gap oche_rate_gap(const struct oche_rates *rates)
     }
     gap.of_means = gap_of_means(rates, 0);
     gap.late = gap_of_means(rates, rates->windows / 2);
+    gap.settled = settled_at(rates);
     return gap;
 }
 

@@ -25,6 +25,11 @@ struct oche_rate_gap {
     double late;           /* the same, of the second half of the windows */
     uint32_t equal;        /* windows in which flows are equal */
     uint32_t first, since; /* the first of them; the first from which on all are; `windows`: none */
+    /*
+     * The first window from which on each flow is less than OCHE_EQUAL_SHARE from its part of what
+     * all move in the second half of the windows. Flows may be equal long before they are there.
+     */
+    uint32_t settled;
 };
 /* All zeros if there are no flows or no windows. */
 struct oche_rate_gap oche_rate_gap(const struct oche_rates *rates);

@@ -42,6 +42,23 @@ static void test_many_flows(void **state)
     assert_int_equal(gap.since, 0);
 }
 
+/* Equal all the time, and at rest from the third window on; or not even at the end. */
+static void test_settled(void **state)
+{
+    double values[] = {10, 8, 5.4, 5, 5, 5, 10, 8, 5, 5, 5, 5};
+    struct oche_rates rates = {.flows = 2, .windows = 6, .window_s = 1, .rates = values};
+
+    (void)state;
+    assert_int_equal(oche_rate_gap(&rates).since, 0);
+    assert_int_equal(oche_rate_gap(&rates).settled, 2);
+    values[2] = 5.6;
+    assert_int_equal(oche_rate_gap(&rates).settled, 3);
+    values[11] = 4;
+    assert_int_equal(oche_rate_gap(&rates).settled, 6);
+    rates.windows = 0;
+    assert_int_equal(oche_rate_gap(&rates).settled, 0);
+}
+
 /* Never; not at the end; nothing moved; nothing at all. */
 static void test_never(void **state)
 {
@@ -121,9 +138,9 @@ static void test_thresholds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_flows),  cmocka_unit_test(test_many_flows),
-        cmocka_unit_test(test_never),      cmocka_unit_test(test_apart),
-        cmocka_unit_test(test_thresholds),
+        cmocka_unit_test(test_two_flows), cmocka_unit_test(test_many_flows),
+        cmocka_unit_test(test_settled),   cmocka_unit_test(test_never),
+        cmocka_unit_test(test_apart),     cmocka_unit_test(test_thresholds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
