@@ -298,6 +298,8 @@ const struct metric oche_metric_table[] = {
      "from when on, to the end, each rate is within 10 % of a flow's part of what all move in the "
      "second half of the windows; left out if they are not at the end",
      BOTH},
+    {"convergence.paced", second, OF_RUN, COMPUTED, FUNCTION(oche_convergence_paced),
+     "the same of the rates that senders have at the end of each window; needs measure.rates"},
     {"convergence.first", second, OF_RUN, COMPUTED, FUNCTION(oche_convergence_first),
      "when they are for the first time", BOTH},
     {"convergence.share", ratio, OF_RUN, COMPUTED, FUNCTION(oche_convergence_share),

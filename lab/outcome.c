@@ -257,19 +257,19 @@ static void take_remark(struct oche_outcome *outcome, const struct oche_world *w
                  oche_figure_time(empty_rtt).text, remark);
 }
 
-/* The series of goodput that are flows', as one table. */
-static void take_rates(struct oche_outcome *outcome, const struct oche_world *world)
+/* The series `name` of what is called "entity N", as one table; `flows` at most. */
+static void take_rates(struct oche_rates *rates, const struct oche_world *world, const char *name,
+                       const char *entity, uint32_t flows)
 {
     const struct oche_world_config *config = oche_world_config(world);
-    uint32_t flows = oche_world_flows(world)->count, found = 0;
-    struct oche_rates *rates = &outcome->rates;
+    uint32_t found = 0;
 
     if (config->measure.interval == 0 || flows > OCHE_OUTCOME_RATED)
         return;
     for (uint32_t i = 0; i < oche_world_series_count(world) && found < flows; i++) {
         struct oche_world_series series = oche_world_series(world, i);
 
-        if (strcmp(series.name, "goodput") != 0 || strncmp(series.entity, "flow ", 5) != 0)
+        if (strcmp(series.name, name) != 0 || strncmp(series.entity, entity, strlen(entity)) != 0)
             continue;
         if (found == 0) {
             rates->windows = series.count;
@@ -342,7 +342,9 @@ void oche_outcome_take(struct oche_outcome *outcome, struct oche_world *world, c
     take_ports(outcome, world);
     take_queues(outcome, world);
     oche_by_workload_take(&outcome->by_workload, world, outcome->totals.measured);
-    take_rates(outcome, world);
+    take_rates(&outcome->rates, world, "goodput", "flow ", oche_world_flows(world)->count);
+    take_rates(&outcome->paced, world, "rate", "connection ",
+               oche_world_flows(world)->connection_count);
     take_thresholds(outcome, world);
     oche_pathologies_take(&outcome->pathologies, world);
 }
@@ -357,8 +359,9 @@ void oche_outcome_free(struct oche_outcome *outcome)
     oche_by_workload_free(&outcome->by_workload);
     free(outcome->queues);
     free(outcome->rates.rates);
+    free(outcome->paced.rates);
     free(outcome->model.rates);
-    outcome->rates = outcome->model = (struct oche_rates){.flows = 0};
+    outcome->rates = outcome->model = outcome->paced = (struct oche_rates){.flows = 0};
     outcome->queues = NULL;
     outcome->queue_count = 0;
 }

@@ -97,6 +97,7 @@ struct oche_outcome {
      * no flows: was not asked for.
      */
     struct oche_rates rates, model;
+    struct oche_rates paced; /* senders' rates at the end of each window, by connection */
 
     /* Of the switch with the most ports, the first of them. */
     struct oche_thresholds thresholds;

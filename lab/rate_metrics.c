@@ -78,6 +78,12 @@ double oche_convergence_settled(const struct oche_outcome *o, unsigned which)
     return has_gap(o) ? begin_of(&o->rates, oche_rate_gap(&o->rates).settled) : NAN;
 }
 
+double oche_convergence_paced(const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    return o->paced.flows < 2 ? NAN : begin_of(&o->paced, oche_rate_gap(&o->paced).settled);
+}
+
 double oche_convergence_reached(const struct oche_outcome *o, unsigned which)
 {
     (void)which;

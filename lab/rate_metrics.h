@@ -18,6 +18,7 @@ double oche_convergence_share(const struct oche_outcome *o, unsigned which);
 double oche_convergence_first(const struct oche_outcome *o, unsigned which);
 double oche_convergence_time(const struct oche_outcome *o, unsigned which);
 double oche_convergence_settled(const struct oche_outcome *o, unsigned which);
+double oche_convergence_paced(const struct oche_outcome *o, unsigned which);
 double oche_convergence_reached(const struct oche_outcome *o, unsigned which);
 
 #endif
