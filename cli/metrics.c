@@ -194,13 +194,34 @@ static void workload_pairs(struct oche_table *table, const struct oche_outcome *
     goodput_cell(table, &o->by_workload.workloads[which].pair_goodput);
 }
 
+/* Of what applications make at a rate of their own. */
+static void workload_carried(struct oche_table *table, const struct oche_outcome *o, unsigned which)
+{
+    const struct oche_workload_outcome *workload = &o->by_workload.workloads[which];
+
+    if (!workload->supplied || !(workload->offered_bps > 0))
+        oche_table_cell(table, NONE);
+    else
+        oche_table_cell(table, "%s %8s", oche_figure_rate((uint64_t)workload->offered_bps).text,
+                        oche_figure_share(workload->goodput_bps / workload->offered_bps).text);
+}
+
+static bool any_supplied(const struct oche_outcome *outcome)
+{
+    for (uint32_t w = 0; w < outcome->by_workload.count; w++)
+        if (outcome->by_workload.workloads[w].supplied)
+            return true;
+    return false;
+}
+
 /* Where a scenario has several, and every run the same ones. */
 static void workload_rows(struct oche_table *table, const struct oche_outcome *outcomes,
                           size_t count)
 {
     static const struct row rows[] = {
         {"goodput of flows by workload, 10 % below, median", 0, workload_flows},
-        {"goodput of pairs of hosts by workload, the same", 0, workload_pairs}};
+        {"goodput of pairs of hosts by workload, the same", 0, workload_pairs},
+        {"made by workload, share that the network carried", 0, workload_carried}};
     const struct oche_by_workload *first = &outcomes[0].by_workload;
     char name[64];
 
@@ -212,6 +233,8 @@ static void workload_rows(struct oche_table *table, const struct oche_outcome *o
                 return;
     }
     for (size_t r = 0; r < COUNT_OF(rows); r++) {
+        if (rows[r].cell == workload_carried && !any_supplied(&outcomes[0]))
+            continue;
         add_title(table, rows[r].name, count);
         for (unsigned w = 0; w < first->count; w++) {
             snprintf(name, sizeof(name), "  %u: %s", w, first->workloads[w].type);

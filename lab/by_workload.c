@@ -76,6 +76,7 @@ static void add_offered(struct oche_workload_outcome *workload, const struct och
     uint64_t arrived = oche_world_flow_bytes(world, number);
     uint64_t made = oche_flow_supplied(&flows->plan[number], now - started);
 
+    workload->supplied |= flows->plan[number].supply_bps > 0;
     if (flows->sent[number].failed != 0)
         return;
     /* A packet's bytes count as made in the course of time, but it leaves whole. */

@@ -118,6 +118,32 @@ static void pairs_of_long_flows(void **state)
 }
 
 /* As metrics: the same numbers, and none where there is none. */
+/*
+ * What applications make, and what of it has not arrived: next to nothing where there is room; all
+ * that is over the line's rate where there is not.
+ */
+static void offered_and_backlog(void **state)
+{
+    double rate = 6 * 40e9, seconds;
+
+    (void)state;
+    take(DUMBBELL, "workload={type: long_flows, load_of: host, load: 0.02, share: 0.5, spread: 0}",
+         "warmup=200us");
+    seconds = (double)measured / 1e12;
+    close_to(by.workloads[0].offered_bps, 0.01 * rate);
+    close_to(by.workloads[0].goodput_bps, 0.01 * rate);
+    assert_true(by.workloads[0].backlog_bytes < 6 * 4096);
+    /* Six hosts that offer three times what their links carry. */
+    take(DUMBBELL, "workload={type: long_flows, load_of: host, load: 3, share: 1, spread: 0}",
+         "warmup=200us");
+    assert_true((double)measured / 1e12 == seconds);
+    close_to(by.workloads[0].offered_bps, 3 * rate);
+    assert_true(by.workloads[0].goodput_bps < rate);
+    close_to((double)by.workloads[0].backlog_bytes,
+             3 * rate / 8 * (seconds + 200e-6) -
+                 (double)by.workloads[0].delivered_bytes * (seconds + 200e-6) / seconds);
+}
+
 static void as_metrics(void **state)
 {
     static const char *const sets[] = {DUMBBELL, LONG_AND_SHORT, "warmup=400us",
@@ -171,6 +197,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(adds_up),
+        cmocka_unit_test(offered_and_backlog),
         cmocka_unit_test(pairs_of_long_flows),
         cmocka_unit_test(as_metrics),
     };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Flows whose bytes are made at a rate of their own, over queue pairs and over TCP: nothing leaves
- * early, nothing is forgotten while the network is slow. And flows with priority over others.
+ * early, nothing is forgotten while the network is slow. What measures of such traffic need: marks
+ * by flow. And flows with priority over others.
  */
 #include "tests/support/small_world.h"
 #include "tests/support/test.h"
@@ -130,6 +131,39 @@ static void losses_do_not_slow_the_supply(void **state)
     small_world_free(&small);
 }
 
+/* Every mark that was set arrives, and is noted with the flow whose packet it is on. */
+static void marks_are_noted_by_flow(void **state)
+{
+    struct oche_flow_plan flows[9];
+    uint64_t marked = 0, marks = 0, packets = 0;
+    struct small_world small;
+
+    (void)state;
+    for (uint32_t i = 0; i < 9; i++)
+        flows[i] = small_flow(i + 1, 0, 100000 * (i + 1), 0);
+    open_star(&small, "dcqcn");
+    small.config.switches.ecn = true;
+    small.config.measure.ways = true;
+    small.config.hosts.ecn_threshold_bytes = 0;
+    small.config.run.duration = 40 * OCHE_MS;
+    small_world_run(&small, flows, 9);
+    assert_int_equal(small.totals.flows_completed, 9);
+    for (uint32_t i = 0; i < 9; i++) {
+        const struct oche_flow_way *way = &oche_world_flows(small.world)->ways[i];
+
+        assert_true(way->marked <= way->packets && way->links == 2 * way->packets);
+        marked += way->marked;
+        packets += way->packets;
+    }
+    for (unsigned place = 0; place < OCHE_PLACES; place++)
+        marks += small.totals.marks[place];
+    assert_int_equal(marked, marks);
+    assert_int_equal(packets, small.totals.nic.data_packets_sent);
+    assert_true(marks > 10 && marks < packets);
+    small_world_end(&small);
+    small_world_free(&small);
+}
+
 /* Two that fill the receiver's queue, and a short one that does, or does not, go before them. */
 static void priority(void **state)
 {
@@ -171,6 +205,7 @@ int main(void)
         cmocka_unit_test(ends_when_all_is_made),
         cmocka_unit_test(what_waits_is_not_forgotten),
         cmocka_unit_test(losses_do_not_slow_the_supply),
+        cmocka_unit_test(marks_are_noted_by_flow),
         cmocka_unit_test(priority),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
