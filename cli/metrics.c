@@ -321,6 +321,23 @@ static void cc_packets(struct oche_table *table, const struct oche_outcome *o, u
 
 static const struct row cc_packets_row = {"other packets of congestion control", 0, cc_packets};
 
+static void credits_dropped(struct oche_table *table, const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    count_cell(table, o->totals.nic.credits_dropped + o->totals.drops[OCHE_DROP_MECHANISM]);
+}
+
+static void credits_wasted(struct oche_table *table, const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    count_cell(table, o->totals.nic.credits_wasted);
+}
+
+static const struct row credit_rows[] = {
+    {"  credits dropped, by hosts and switches", 0, credits_dropped},
+    {"  credits with nothing to send for them", 0, credits_wasted},
+};
+
 static const struct row traffic_rows[] = {
     {"goodput, all hosts", 0, goodput},
     {"Jain's index of flow goodputs", 0, jain},
@@ -364,6 +381,17 @@ static bool any_cc_packets(const struct oche_outcome *outcomes, size_t count)
     return false;
 }
 
+/* Of ExpressPass alone. */
+static bool any_credits(const struct oche_outcome *outcomes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (outcomes[i].totals.nic.credits_dropped + outcomes[i].totals.nic.credits_wasted +
+                outcomes[i].totals.drops[OCHE_DROP_MECHANISM] >
+            0)
+            return true;
+    return false;
+}
+
 static void traffic(struct oche_table *table, const struct oche_outcome *outcomes, size_t count)
 {
     oche_table_rule(table);
@@ -373,6 +401,9 @@ static void traffic(struct oche_table *table, const struct oche_outcome *outcome
             cause_rows(table, outcomes, count);
         if (traffic_rows[i].cell == cnps && any_cc_packets(outcomes, count))
             add_row(table, &cc_packets_row, outcomes, count);
+        for (size_t k = 0; traffic_rows[i].cell == cnps && k < COUNT_OF(credit_rows); k++)
+            if (any_credits(outcomes, count))
+                add_row(table, &credit_rows[k], outcomes, count);
     }
 }
 

@@ -64,6 +64,8 @@ static const struct counter nic_counters[] = {
     NIC(cnps_received),
     NIC(cc_packets_sent),
     NIC(cc_packets_received),
+    NIC(credits_dropped),
+    NIC(credits_wasted),
     NIC(ce_received),
     NIC(ce_marked),
     NIC(timeouts),
@@ -76,6 +78,7 @@ static const struct counter port_counters[] = {
     DROP("buffer", OCHE_DROP_BUFFER),
     DROP("no_route", OCHE_DROP_NO_ROUTE),
     DROP("ttl", OCHE_DROP_TTL),
+    DROP("mechanism", OCHE_DROP_MECHANISM),
     PORT(max_queue_bytes),
 };
 /* By class: "pauses_sent_0". */

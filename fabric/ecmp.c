@@ -8,3 +8,10 @@ uint64_t oche_ecmp_salt(uint64_t seed, uint32_t node)
 
     return oche_random_u64(&stream);
 }
+
+uint64_t oche_ecmp_tier_salt(uint64_t seed, uint32_t tier)
+{
+    struct oche_random stream = oche_random_stream(seed, "ecmp tier", tier);
+
+    return oche_random_u64(&stream);
+}

@@ -12,8 +12,9 @@
 #include "core/wire/packet.h"
 #include "fabric/switch.h"
 
-/* The salt of the switch `node`. */
+/* The salt of the switch `node`, and of all switches of a tier that choose alike. */
 uint64_t oche_ecmp_salt(uint64_t seed, uint32_t node);
+uint64_t oche_ecmp_tier_salt(uint64_t seed, uint32_t tier);
 
 /* One of `count` candidates (not 0) for a five-tuple's hash. */
 static inline uint32_t oche_ecmp_pick(uint64_t salt, uint32_t flow_hash, uint32_t count)

@@ -43,13 +43,18 @@ struct oche_switch_mechanism {
      */
     int (*route)(void *state, struct oche_switch *sw, unsigned in_port, struct oche_packet *packet,
                  int port, oche_time now);
+    /* Admit (optional): whether a packet may join the queue of `port`; false: it is dropped, counted
+     * as OCHE_DROP_MECHANISM. The buffer is asked after that, and may drop it still. */
+    bool (*admit)(void *state, struct oche_switch *sw, unsigned port,
+                  const struct oche_packet *packet);
     /* Enqueue (optional): the packet was admitted and is not in the queue of `port` yet. */
     void (*enqueue)(void *state, struct oche_switch *sw, unsigned port, struct oche_packet *packet,
                     oche_time now);
     /* Dequeue (optional): the packet has left the queue of `port` and may still be written. */
     void (*dequeue)(void *state, struct oche_switch *sw, unsigned port, struct oche_packet *packet,
                     oche_time now);
-    /* Timer (both or none): when `expire` is needed; it must move that beyond `now`. */
+    /* Timer (both or none): when `expire` is needed; it must move that beyond `now`. For ports that
+     * may send again then: oche_switch_hold, oche_switch_call (fabric/switch_state.h). */
     oche_time (*next)(const void *state);
     void (*expire)(void *state, struct oche_switch *sw, oche_time now);
 

@@ -3,12 +3,14 @@
 
 #include <string.h>
 
+#include "fabric/credit_shaper.h"
 #include "fabric/iofd.h"
 #include "fabric/rcp_rate.h"
 
 const struct oche_switch_mechanism *const oche_switch_mechanisms[] = {
     &oche_iofd,
     &oche_rcp_rate,
+    &oche_credit_shaper,
     NULL,
 };
 

@@ -104,6 +104,7 @@ static void init_mechanisms(struct oche_switch *sw, const struct oche_switch_con
         states += state_bytes(config, i);
         ops->create(sw->mechanisms[i].state, config, config->mechanism_params[i]);
         sw->hooks |= ops->route != NULL ? OCHE_HOOK_ROUTE : 0;
+        sw->hooks |= ops->admit != NULL ? OCHE_HOOK_ADMIT : 0;
         sw->hooks |= ops->enqueue != NULL ? OCHE_HOOK_ENQUEUE : 0;
         sw->hooks |= ops->dequeue != NULL ? OCHE_HOOK_DEQUEUE : 0;
     }
@@ -121,7 +122,8 @@ struct oche_switch *oche_switch_create(void *memory, const struct oche_switch_co
     OCHE_MUST(oche_switch_check(config, NULL, 0));
     memset(memory, 0, at.bytes);
     sw->routes = config->routes;
-    sw->salt = oche_ecmp_salt(config->seed, config->node);
+    sw->salt = config->tier != 0 ? oche_ecmp_tier_salt(config->seed, config->tier)
+                                 : oche_ecmp_salt(config->seed, config->node);
     sw->port_count = (uint16_t)config->port_count;
     sw->class_count = config->class_count;
     sw->lanes = config->lanes > 1 ? (uint8_t)((1U << config->lanes) - 1) : 0;
@@ -188,6 +190,17 @@ static int hook_route(struct oche_switch *sw, unsigned in_port, struct oche_pack
     OCHE_MUST(port < (int)sw->port_count);
     sw->next = oche_time_min(sw->next, mechanisms_next(sw));
     return port;
+}
+
+static bool hook_admit(struct oche_switch *sw, unsigned port, const struct oche_packet *packet)
+{
+    for (unsigned i = 0; i < sw->mechanism_count; i++) {
+        const struct oche_switch_hooked *hooked = &sw->mechanisms[i];
+
+        if (hooked->ops->admit != NULL && !hooked->ops->admit(hooked->state, sw, port, packet))
+            return false;
+    }
+    return true;
 }
 
 static OCHE_NOINLINE void hook_enqueue(struct oche_switch *sw, unsigned port, unsigned cls,
@@ -262,8 +275,11 @@ int oche_switch_receive(struct oche_switch *sw, unsigned in_port, struct oche_pa
                                    : oche_ecmp_route(&sw->routes, sw->salt, packet);
     packet->route_hint = 0;
     in_cls = cls = class_of(sw, packet);
-    if (OCHE_UNLIKELY(sw->hooks & OCHE_HOOK_ROUTE) && port >= 0) {
-        port = hook_route(sw, in_port, packet, port, now);
+    if (OCHE_UNLIKELY(sw->hooks & (OCHE_HOOK_ROUTE | OCHE_HOOK_ADMIT)) && port >= 0) {
+        if (sw->hooks & OCHE_HOOK_ROUTE)
+            port = hook_route(sw, in_port, packet, port, now);
+        if (port >= 0 && !hook_admit(sw, (unsigned)port, packet))
+            return drop(sw, (unsigned)port, OCHE_DROP_MECHANISM);
         cls = class_of(sw, packet);
         OCHE_MUST(cls == in_cls || (oche_switch_is_lane(sw, cls) && sw->lanes >> in_cls & 1));
         packet->route_hint = (uint16_t)(in_cls ^ cls);
@@ -374,6 +390,21 @@ bool oche_switch_pause_waits(const struct oche_switch *sw, unsigned port)
 
 /* ---- received pauses, timers ---- */
 
+void oche_switch_hold(struct oche_switch *sw, unsigned port, uint8_t classes)
+{
+    struct oche_egress *egress = oche_switch_egress(sw, port);
+    uint8_t before = sw->cold[port].held;
+
+    sw->cold[port].held = classes;
+    egress->paused =
+        (uint8_t)((egress->paused & ~before) | (sw->pauses[port].mask & before) | classes);
+}
+
+void oche_switch_call(struct oche_switch *sw, unsigned port, oche_time now)
+{
+    sw->due[port] = now;
+}
+
 void oche_switch_set_due(struct oche_switch *sw, unsigned port)
 {
     oche_time before = sw->due[port];
@@ -393,7 +424,7 @@ void oche_switch_receive_pause(struct oche_switch *sw, unsigned port,
                                const struct oche_packet *frame, oche_time now)
 {
     oche_pause_receive(&sw->pauses[port], frame, now);
-    oche_switch_egress(sw, port)->paused = sw->pauses[port].mask;
+    oche_switch_egress(sw, port)->paused = sw->pauses[port].mask | sw->cold[port].held;
     oche_switch_set_due(sw, port);
 }
 
@@ -422,7 +453,8 @@ int oche_switch_expire(struct oche_switch *sw, oche_time now)
     for (unsigned port = 0; port < sw->port_count; port++) {
         if (sw->due[port] > now)
             continue;
-        oche_switch_egress(sw, port)->paused = oche_pause_update(&sw->pauses[port], now);
+        oche_switch_egress(sw, port)->paused =
+            oche_pause_update(&sw->pauses[port], now) | sw->cold[port].held;
         oche_pfc_expire(sw, port, now);
         oche_switch_set_due(sw, port);
         if (oche_switch_ready(sw, port))
@@ -511,7 +543,11 @@ uint64_t oche_switch_ingress_bytes(const struct oche_switch *sw, unsigned port, 
 
 bool oche_switch_is_paused(const struct oche_switch *sw, unsigned port, unsigned cls)
 {
-    return oche_switch_egress(sw, port)->paused >> cls & 1;
+    /* What a mechanism holds may be paused too: that PFC alone knows. */
+    unsigned held = sw->cold[port].held;
+    unsigned paused = oche_switch_egress(sw, port)->paused;
+
+    return ((paused & ~held) | (sw->pauses[port].mask & held)) >> cls & 1;
 }
 
 bool oche_switch_is_pausing(const struct oche_switch *sw, unsigned port, unsigned cls)

@@ -104,7 +104,14 @@ struct oche_switch_config {
      * 0 or 1: there are no lanes. A mechanism moves packets from one to another.
      */
     uint8_t lanes;
-    uint32_t mtu_frame_bytes; /* largest frame, for headroom and RESUME */
+    uint32_t mtu_frame_bytes;    /* largest frame, for headroom and RESUME */
+    uint32_t answer_frame_bytes; /* of what answers or calls for it: an ACK, a credit */
+    /*
+     * 0: the switch makes its choices among equal ways alone, by its number. Else all switches with
+     * the same number here make the same choice for a flow; with the right numbers two hosts'
+     * packets to each other then take the same way (sim/topology/walk.h).
+     */
+    uint32_t tier;
     struct oche_routes routes;
     /*
      * For mechanisms that send packets by other ports than the routes say, else NULL: a bit for
@@ -120,9 +127,10 @@ struct oche_switch_config {
 };
 
 enum oche_drop {
-    OCHE_DROP_BUFFER,   /* shared buffer or threshold (lossy class), or headroom full */
-    OCHE_DROP_NO_ROUTE, /* destination unknown or unreachable */
-    OCHE_DROP_TTL,      /* OCHE_HOP_LIMIT exceeded: a routing loop */
+    OCHE_DROP_BUFFER,    /* shared buffer or threshold (lossy class), or headroom full */
+    OCHE_DROP_NO_ROUTE,  /* destination unknown or unreachable */
+    OCHE_DROP_TTL,       /* OCHE_HOP_LIMIT exceeded: a routing loop */
+    OCHE_DROP_MECHANISM, /* a mechanism did not admit it: a credit beyond its port's few */
     OCHE_DROP_CAUSES
 };
 

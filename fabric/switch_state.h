@@ -16,6 +16,7 @@
 struct oche_switch_cold {
     uint64_t marks;
     uint64_t drops[OCHE_DROP_CAUSES];
+    uint8_t held;                   /* classes that a mechanism keeps from sending */
     struct oche_queue_watch *watch; /* or NULL */
 };
 
@@ -24,6 +25,7 @@ struct oche_switch_cold {
 #define OCHE_HOOK_ENQUEUE UINT8_C(2)
 #define OCHE_HOOK_DEQUEUE UINT8_C(4)
 #define OCHE_HOOK_HOLDS   UINT8_C(8) /* of no mechanism: fabric/holds.h */
+#define OCHE_HOOK_ADMIT   UINT8_C(16)
 
 struct oche_switch_hooked {
     const struct oche_switch_mechanism *ops;
@@ -101,6 +103,12 @@ static inline unsigned oche_switch_in_class(const struct oche_switch *sw,
 {
     return OCHE_UNLIKELY(sw->lanes != 0) ? cls ^ packet->route_hint : cls;
 }
+
+/* For mechanisms: from now on exactly these classes wait at `port`, beside those that PFC pauses.
+ */
+void oche_switch_hold(struct oche_switch *sw, unsigned port, uint8_t classes);
+/* For a mechanism's expire: `port` may be able to send now; oche_switch_expire will say so. */
+void oche_switch_call(struct oche_switch *sw, unsigned port, oche_time now);
 
 /* Recomputes when `port` needs oche_switch_expire. */
 void oche_switch_set_due(struct oche_switch *sw, unsigned port);

@@ -112,10 +112,12 @@ struct oche_nic_stats {
     uint64_t naks_sent, naks_received, rnr_naks_sent, rnr_naks_received;
     uint64_t cnps_sent, cnps_received;
     uint64_t cc_packets_sent, cc_packets_received; /* others of congestion control's own */
-    uint64_t ce_received;                          /* data packets that arrived with CE */
-    uint64_t ce_marked;                            /* data packets that this NIC marked itself */
-    uint64_t timeouts;                             /* ACK timer ran out */
-    uint64_t rejected_packets;                     /* by cause: oche_nic_rejected */
+    uint64_t credits_dropped;                      /* by the host's own port, of ExpressPass */
+    uint64_t credits_wasted;   /* came when there was nothing to send for them */
+    uint64_t ce_received;      /* data packets that arrived with CE */
+    uint64_t ce_marked;        /* data packets that this NIC marked itself */
+    uint64_t timeouts;         /* ACK timer ran out */
+    uint64_t rejected_packets; /* by cause: oche_nic_rejected */
 };
 
 /* Why an arriving packet was dropped. A packet from the network is hostile. */

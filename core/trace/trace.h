@@ -42,7 +42,9 @@
     X(PLACED, "psn, kept behind a gap", "bytes")                                                   \
     X(SENDERS, "that have active messages here", "what their ACKs say | congestion state << 32")   \
     X(DEFLECTED, "port it leaves by | port it came by << 16",                                      \
-      "psn | tokens left << 24 | lane << 32")
+      "psn | tokens left << 24 | lane << 32")                                                      \
+    X(CREDIT_SENT, "its number", "bytes in order at the receiver")                                 \
+    X(CREDIT_ARRIVED, "its number", "payload that goes for it")
 
 enum oche_trace_kind {
 #define OCHE_TRACE_ENUM(name, a, b) OCHE_TRACE_##name,

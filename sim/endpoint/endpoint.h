@@ -40,6 +40,10 @@ struct oche_endpoint {
     const char *recovery;                 /* its own, instead of a scheme of core/recovery */
     const struct oche_param_table *table; /* of the RNIC NULL: its schemes have theirs */
     uint32_t needs;                       /* enum oche_cc_needs, of switches */
+    /* A mechanism that every switch has then, whose parameters the host has too; or NULL. */
+    const char *switch_mechanism;
+    bool symmetric;          /* both directions of a flow must take the same way */
+    bool receiver_sets_rate; /* and not the sender: see rate_bps */
     size_t state_bytes;
 
     /* Optional: checks parameters against each other: NULL, or what is wrong and what is right. */
@@ -76,7 +80,7 @@ struct oche_endpoint {
     const struct oche_nic_stats *(*stats)(const void *state);
     uint64_t (*late_packets)(const void *state); /* of rejected_packets: came after the end */
     uint64_t (*corrupt_bytes)(const void *state);
-    uint64_t (*rate_bps)(void *state, uint32_t connection);
+    uint64_t (*rate_bps)(void *state, uint32_t connection); /* where it is set */
     /* Bytes that have arrived, in order, of the connection's message that is arriving. */
     uint32_t (*arrived_bytes)(void *state, uint32_t connection);
     /* Optional: what is known of losses, for whoever looks for the cause of a timeout. */

@@ -41,6 +41,7 @@ struct oche_host_shared {
     const struct oche_host_params *params;
     const struct oche_endpoint *endpoint; /* NULL: the RNIC, with the four below */
     const void *endpoint_params;
+    const void *mechanism_params; /* of endpoint->switch_mechanism */
     const struct oche_cc_scheme *cc;
     const void *cc_params;
     const struct oche_recovery_scheme *recovery;

@@ -266,7 +266,7 @@ static bool add_mechanism(struct oche_scenario *scenario, const char *name, char
 static bool add_needed(struct oche_scenario *scenario, char *error, size_t error_bytes)
 {
     const struct oche_world_config *config = &scenario->config;
-    const char *needed = config->cc != NULL ? config->cc->switch_mechanism : NULL;
+    const char *needed = oche_world_needed_mechanism(config);
 
     if (needed == NULL || oche_world_mechanism(config, oche_switch_mechanism_find(needed)) != NULL)
         return true;

@@ -43,9 +43,26 @@ static uint32_t find_loop(const struct oche_walk *walk)
     return walk->count;
 }
 
+uint32_t oche_topology_tier(const struct oche_topology *topology, uint32_t node)
+{
+    return topology->nodes[node].kind == OCHE_NODE_AGGREGATION ? 2 : 1;
+}
+
+bool oche_topology_walks_back(const struct oche_topology *topology, const struct oche_walk *there,
+                              const struct oche_walk *back)
+{
+    if (there->end != OCHE_WALK_ARRIVES || back->end != OCHE_WALK_ARRIVES ||
+        there->count != back->count)
+        return false;
+    for (uint32_t i = 0; i < there->count; i++)
+        if (oche_topology_far_port(topology, there->ports[i]) != back->ports[back->count - 1 - i])
+            return false;
+    return true;
+}
+
 void oche_topology_walk(const struct oche_topology *topology, const struct oche_routes *of,
-                        uint64_t seed, uint32_t src, uint32_t dst, uint32_t flow_hash,
-                        struct oche_walk *walk)
+                        uint64_t seed, bool symmetric, uint32_t src, uint32_t dst,
+                        uint32_t flow_hash, struct oche_walk *walk)
 {
     struct oche_packet packet = {.dst = dst, .flow_hash = flow_hash};
     uint32_t node = topology->ports[topology->nodes[src].first_port].peer;
@@ -54,8 +71,9 @@ void oche_topology_walk(const struct oche_topology *topology, const struct oche_
     walk->loop = 0;
     walk->ports[walk->count++] = topology->nodes[src].first_port;
     while (walk->count <= OCHE_HOP_LIMIT && node != dst) {
-        int port =
-            oche_ecmp_route(&of[node - topology->host_count], oche_ecmp_salt(seed, node), &packet);
+        uint64_t salt = symmetric ? oche_ecmp_tier_salt(seed, oche_topology_tier(topology, node))
+                                  : oche_ecmp_salt(seed, node);
+        int port = oche_ecmp_route(&of[node - topology->host_count], salt, &packet);
 
         if (port < 0) {
             walk->end = OCHE_WALK_NO_ROUTE;

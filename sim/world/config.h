@@ -94,6 +94,20 @@ struct oche_world_config {
     uint32_t tap_node_count;
 };
 
+/* The mechanism that switches must have for the congestion control, by name, or NULL. */
+static inline const char *oche_world_needed_mechanism(const struct oche_world_config *config)
+{
+    if (config->endpoint != NULL)
+        return config->endpoint->switch_mechanism;
+    return config->cc != NULL ? config->cc->switch_mechanism : NULL;
+}
+
+/* Whether switches choose among equal ways so that both directions of a flow take the same. */
+static inline bool oche_world_symmetric(const struct oche_world_config *config)
+{
+    return config->endpoint != NULL && config->endpoint->symmetric;
+}
+
 /* What `congestion_control` says: the name of the scheme, or of the endpoint. */
 static inline const char *oche_world_scheme_name(const struct oche_world_config *config)
 {

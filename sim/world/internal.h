@@ -94,6 +94,9 @@ void oche_world_series_start(struct oche_world *world);
 void oche_world_series_sample(struct oche_world *world);
 void oche_world_series_free(struct oche_world *world);
 
+/* symmetry.c: where it is needed, that every flow's packets take the same way there and back. */
+bool oche_world_check_symmetry(const struct oche_world *world, char *error, size_t error_bytes);
+
 /* deflections.c */
 /* Of its endpoint; of RNICs the congestion-control scheme. */
 const void *oche_world_endpoint_params(const struct oche_world_config *config);

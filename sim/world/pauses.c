@@ -135,7 +135,8 @@ void oche_world_walk(const struct oche_world *world, uint32_t flow, bool back,
     const struct oche_flow_plan *plan = &world->flows.plan[flow];
 
     oche_topology_walk(&world->topology, world->used_routes.of, world->config->seed,
-                       back ? plan->dst : plan->src, back ? plan->src : plan->dst,
+                       oche_world_symmetric(world->config), back ? plan->dst : plan->src,
+                       back ? plan->src : plan->dst,
                        oche_host_flow_hash(world->config->seed, plan->connection), walk);
 }
 

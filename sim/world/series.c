@@ -185,8 +185,12 @@ void oche_world_series_sample(struct oche_world *world)
         world->columns[at].values[row] = (double)oche_switch_queue_bytes(sw, watched->local);
     }
     for (uint32_t i = 0; i < rate_series(world); i++, at++) {
-        uint32_t src = world->flows.connections[i].src;
-        world->columns[at].values[row] = (double)oche_host_rate_bps(world->hosts[src], i);
+        const struct oche_connection *connection = &world->flows.connections[i];
+        const struct oche_endpoint *endpoint = world->config->endpoint;
+        bool there = endpoint != NULL && endpoint->receiver_sets_rate;
+        uint32_t host = there ? connection->dst : connection->src;
+
+        world->columns[at].values[row] = (double)oche_host_rate_bps(world->hosts[host], i);
     }
     world->rows++;
 }

@@ -92,8 +92,11 @@ static void find_onward(struct oche_world *world)
 {
     uint64_t *bits;
     size_t words = 0;
+    bool wanted = false;
 
-    if (world->config->mechanism_count == 0)
+    for (uint32_t i = 0; i < world->config->mechanism_count; i++)
+        wanted = wanted || world->config->mechanisms[i]->route != NULL;
+    if (!wanted)
         return;
     for (uint32_t i = 0; i < world->topology.switch_count; i++)
         words += oche_topology_onward_words(&world->used_routes, i);
@@ -116,12 +119,12 @@ static const uint64_t *onward_of(const struct oche_world *world, uint32_t number
 /* What the congestion control needs in the switches is there. */
 static bool check_needed(const struct oche_world_config *config, char *error, size_t error_bytes)
 {
-    const char *needed = config->cc != NULL ? config->cc->switch_mechanism : NULL;
+    const char *needed = oche_world_needed_mechanism(config);
 
     if (needed == NULL || oche_world_mechanism(config, oche_switch_mechanism_find(needed)) != NULL)
         return true;
     snprintf(error, error_bytes, "switch.mechanisms: congestion_control %s needs %s",
-             config->cc->name, needed);
+             oche_world_scheme_name(config), needed);
     return false;
 }
 
@@ -195,6 +198,8 @@ void oche_world_switch_config(const struct oche_world *world, uint32_t number,
         .lossless_classes = lossless_classes(world, packets.lossless_classes),
         .lanes = world->lanes,
         .mtu_frame_bytes = packets.frame_bytes,
+        .answer_frame_bytes = packets.ack_bytes,
+        .tier = oche_world_symmetric(world->config) ? oche_topology_tier(topology, node) : 0,
         .routes = world->used_routes.of[number],
         .onward = onward_of(world, number),
         .groups = world->used_routes.group_count,
@@ -320,6 +325,14 @@ static struct oche_deflection deflection_of(const struct oche_world_config *conf
                                     .hold = iofd->hold};
 }
 
+static const void *mechanism_of_endpoint(const struct oche_world_config *config)
+{
+    if (config->endpoint == NULL || config->endpoint->switch_mechanism == NULL)
+        return NULL;
+    return oche_world_mechanism(config,
+                                oche_switch_mechanism_find(config->endpoint->switch_mechanism));
+}
+
 static void build_hosts(struct oche_world *world)
 {
     const struct oche_world_config *config = world->config;
@@ -334,6 +347,7 @@ static void build_hosts(struct oche_world *world)
         .params = &config->hosts,
         .endpoint = config->endpoint,
         .endpoint_params = config->endpoint_params,
+        .mechanism_params = mechanism_of_endpoint(config),
         .cc = config->cc,
         .cc_params = config->cc_params,
         .recovery = config->recovery,
@@ -513,6 +527,7 @@ struct oche_world *oche_world_create(const struct oche_world_config *config, cha
     if (!check_bytes(config, error, error_bytes) || !count_classes(world, error, error_bytes) ||
         !build_topology(world, error, error_bytes) || !build_network(world, error, error_bytes) ||
         !build_switches(world, error, error_bytes) || !build_flows(world, error, error_bytes) ||
+        !oche_world_check_symmetry(world, error, error_bytes) ||
         !build_loss(world, error, error_bytes) || !build_watches(world, error, error_bytes)) {
         oche_world_free(world);
         return NULL;

@@ -245,6 +245,15 @@ COMMANDS = [
     (["S", "--set", "switch.mechanisms=rcp_rate", "--set", "congestion_control=dcqcn"],
      "--set switch.mechanisms=rcp_rate: switch.mechanisms: rcp_rate is of use to "
      "congestion_control: rcp alone, and this is dcqcn; leave it out, or choose that"),
+    (["S", "--set", "switch.mechanisms=credit_shaper"],
+     "--set switch.mechanisms=credit_shaper: switch.mechanisms: credit_shaper is of use to "
+     "congestion_control: expresspass alone, and this is dcqcn; leave it out, or choose that"),
+    (["S", "--set", "congestion_control=expresspass", "--set", "topology.aggs_per_pod=1"],
+     "s.yaml:3: topology.type: expresspass needs credits and data to take the same way, and "
+     "between host"),
+    (["S", "--set", "congestion_control=expresspass", "--set", "congestion_control.w_most=0.1"],
+     "--set congestion_control.w_most=0.1: congestion_control.w_initial: is not between w_least "
+     "and w_most; make it one of them, or in between"),
     (["S", "--compare", "seed=1,2", "--compare", "seed=3,4"],
      "oche run: --compare seed=3,4: one comparison at a time"),
     (["S", "--pcap", "x.pcap"],

@@ -53,6 +53,21 @@ static const struct oche_param_table *scheme_table(const struct small_world *sma
                                           : &small->config.cc->table;
 }
 
+static void add_mechanism(struct small_world *small)
+{
+    struct oche_world_config *config = &small->config;
+    const char *needed = oche_world_needed_mechanism(config);
+
+    if (needed == NULL)
+        return;
+    small->mechanism = oche_switch_mechanism_find(needed);
+    assert_non_null(small->mechanism);
+    small->mechanism_params = defaults(small->mechanism->params);
+    config->mechanisms = &small->mechanism;
+    config->mechanism_params = (const void *const *)&small->mechanism_params;
+    config->mechanism_count = 1;
+}
+
 void small_world_init(struct small_world *small, const char *topology, const char *cc,
                       const char *recovery)
 {
@@ -68,14 +83,6 @@ void small_world_init(struct small_world *small, const char *topology, const cha
     config->topology_params = small->topology_params = defaults(config->topology->table);
     config->cc_params = config->endpoint_params = small->cc_params = defaults(scheme_table(small));
     config->recovery_params = small->recovery_params = defaults(&config->recovery->table);
-    if (config->cc != NULL && config->cc->switch_mechanism != NULL) {
-        small->mechanism = oche_switch_mechanism_find(config->cc->switch_mechanism);
-        assert_non_null(small->mechanism);
-        small->mechanism_params = defaults(small->mechanism->params);
-        config->mechanisms = &small->mechanism;
-        config->mechanism_params = (const void *const *)&small->mechanism_params;
-        config->mechanism_count = 1;
-    }
     config->workloads = &small->workload;
     small->workload.type = &by_hand_type;
     oche_param_defaults(&oche_run_params, &config->run);
@@ -83,6 +90,7 @@ void small_world_init(struct small_world *small, const char *topology, const cha
     oche_param_defaults(&oche_loss_params, &config->loss);
     oche_param_defaults(&oche_switch_params, &config->switches);
     oche_param_defaults(&oche_host_params, &config->hosts);
+    add_mechanism(small);
 }
 
 void small_world_topology(struct small_world *small, const char *name, uint64_t value)
@@ -166,6 +174,15 @@ void small_world_run(struct small_world *small, const struct oche_flow_plan *flo
     oche_world_totals(small->world, &small->totals);
 }
 
+bool small_world_can(struct small_world *small, char *error, size_t error_bytes)
+{
+    generating = small;
+    struct oche_world *world = oche_world_create(&small->config, error, error_bytes);
+
+    oche_world_free(world);
+    return world != NULL;
+}
+
 void small_world_end(struct small_world *small)
 {
     oche_world_free(small->world);
@@ -181,8 +198,8 @@ void small_world_free(struct small_world *small)
     small_world_end(small);
     free(small->topology_params);
     free(small->cc_params);
-    free(small->mechanism_params);
     free(small->recovery_params);
+    free(small->mechanism_params);
 }
 
 struct oche_flow_plan small_flow(uint32_t src, uint32_t dst, uint64_t bytes, oche_time start)

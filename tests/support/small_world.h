@@ -43,6 +43,8 @@ void small_world_cc(struct small_world *small, const char *name, uint64_t value)
 void small_world_cc_real(struct small_world *small, const char *name, double value);
 /* Builds, runs to the end, reads the totals. Fails the test when the world cannot be built. */
 void small_world_run(struct small_world *small, const struct oche_flow_plan *flows, uint32_t count);
+/* Whether a world can be built for small->flows; why not, in `error`. */
+bool small_world_can(struct small_world *small, char *error, size_t error_bytes);
 /* Frees the world; the rest stays, so that it can run again with other settings. */
 void small_world_end(struct small_world *small);
 void small_world_free(struct small_world *small);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/wire/bytes.h"
+#include "sim/endpoint/ip_frame.h"
 #include "sim/endpoint/tcp_dctcp/tcp.h"
 
 #define SENDER_PORT   0x8000
@@ -22,56 +23,13 @@ static bool from_sender(const struct oche_packet *packet)
            (packet->bth & (OCHE_TCP_SYN | OCHE_TCP_ACK)) == OCHE_TCP_SYN;
 }
 
-static uint32_t sum16(uint32_t sum, const uint8_t *bytes, size_t count)
-{
-    for (size_t i = 0; i + 1 < count; i += 2)
-        sum += oche_get16(bytes + i);
-    if (count & 1)
-        sum += (uint32_t)bytes[count - 1] << 8;
-    return sum;
-}
-
-static uint16_t fold(uint32_t sum)
-{
-    while (sum > UINT16_MAX)
-        sum = (sum & UINT16_MAX) + (sum >> 16);
-    return (uint16_t)~sum;
-}
-
 /* Of an IP header without options and the TCP segment behind it; right when it gives 0. */
 static uint16_t tcp_checksum(const uint8_t *ip, bool ipv6, size_t bytes)
 {
     uint32_t sum = IP_TCP + (uint32_t)bytes;
 
-    sum = ipv6 ? sum16(sum, ip + 8, 32) : sum16(sum, ip + 12, 8);
-    return fold(sum16(sum, ip + (ipv6 ? OCHE_IPV6_BYTES : OCHE_IPV4_BYTES), bytes));
-}
-
-static void put_ip(const struct oche_packet *packet, const struct oche_frame *frame, size_t bytes,
-                   uint8_t *ip)
-{
-    uint8_t tos = (uint8_t)(frame->dscp << 2 | packet->ecn);
-
-    if (frame->ipv6) {
-        oche_put32(ip, UINT32_C(6) << 28 | (uint32_t)tos << 20 | (frame->flow_label & 0xfffff));
-        oche_put16(ip + 4, (uint16_t)bytes);
-        ip[6] = IP_TCP;
-        ip[7] = frame->ttl;
-        memcpy(ip + 8, frame->src_ip, 16);
-        memcpy(ip + 24, frame->dst_ip, 16);
-        return;
-    }
-    memset(ip, 0, OCHE_IPV4_BYTES);
-    ip[0] = 0x45;
-    ip[1] = tos;
-    oche_put16(ip + 2, (uint16_t)(OCHE_IPV4_BYTES + bytes));
-    oche_put16(ip + 4, frame->ip_id);
-    ip[6] = frame->ip_flags;
-    ip[8] = frame->ttl;
-    ip[9] = IP_TCP;
-    memcpy(ip + 12, frame->src_ip + 12, 4);
-    memcpy(ip + 16, frame->dst_ip + 12, 4);
-    oche_put16(ip + 10, fold(sum16(0, ip, OCHE_IPV4_BYTES)));
+    sum = ipv6 ? oche_ip_sum16(sum, ip + 8, 32) : oche_ip_sum16(sum, ip + 12, 8);
+    return oche_ip_fold(oche_ip_sum16(sum, ip + (ipv6 ? OCHE_IPV6_BYTES : OCHE_IPV4_BYTES), bytes));
 }
 
 static void put_tcp(const struct oche_packet *packet, uint8_t *tcp)
@@ -106,7 +64,7 @@ size_t oche_tcp_encode(const struct oche_packet *packet, const struct oche_frame
     memcpy(bytes, frame->dst_mac, 6);
     memcpy(bytes + 6, frame->src_mac, 6);
     oche_put16(bytes + 12, frame->ipv6 ? OCHE_ETHERTYPE_IPV6 : OCHE_ETHERTYPE_IPV4);
-    put_ip(packet, frame, segment, ip);
+    oche_ip_put(packet, frame, IP_TCP, segment, ip);
     put_tcp(packet, tcp);
     if ((packet->ext & OCHE_EXT_PAYLOAD) && packet->payload != NULL)
         memcpy(tcp + header, packet->payload, packet->payload_bytes);
@@ -114,39 +72,6 @@ size_t oche_tcp_encode(const struct oche_packet *packet, const struct oche_frame
         memset(tcp + header, 0, packet->payload_bytes);
     oche_put16(tcp + 16, tcp_checksum(ip, frame->ipv6, segment));
     return OCHE_ETH_BYTES + ip_bytes + segment;
-}
-
-static bool take_ip(const uint8_t *ip, size_t count, struct oche_packet *packet,
-                    struct oche_frame *frame, size_t *segment)
-{
-    static const uint8_t none[4] = {0};
-
-    if (frame->ipv6) {
-        if (count < OCHE_IPV6_BYTES || ip[0] >> 4 != 6 || ip[6] != IP_TCP)
-            return false;
-        uint8_t tos = (uint8_t)(oche_get16(ip) >> 4);
-        frame->dscp = tos >> 2;
-        packet->ecn = tos & 3;
-        frame->flow_label = oche_get32(ip) & 0xfffff;
-        frame->ttl = ip[7];
-        memcpy(frame->src_ip, ip + 8, 16);
-        memcpy(frame->dst_ip, ip + 24, 16);
-        *segment = oche_get16(ip + 4);
-        return *segment <= count - OCHE_IPV6_BYTES;
-    }
-    if (count < OCHE_IPV4_BYTES || ip[0] != 0x45 || ip[9] != IP_TCP ||
-        fold(sum16(0, ip, OCHE_IPV4_BYTES)) != 0)
-        return false;
-    frame->dscp = ip[1] >> 2;
-    packet->ecn = ip[1] & 3;
-    frame->ip_id = oche_get16(ip + 4);
-    frame->ip_flags = ip[6];
-    frame->ttl = ip[8];
-    oche_ip_map_ipv4(frame->src_ip, ip + 12);
-    oche_ip_map_ipv4(frame->dst_ip, ip + 16);
-    size_t total = oche_get16(ip + 2);
-    *segment = total - OCHE_IPV4_BYTES;
-    return total >= OCHE_IPV4_BYTES && total <= count && memcmp(ip + 16, none, 4) != 0;
 }
 
 static bool take_tcp(const uint8_t *tcp, size_t segment, struct oche_packet *packet)
@@ -196,7 +121,7 @@ bool oche_tcp_decode(const uint8_t *bytes, size_t count, struct oche_packet *pac
     memcpy(frame->src_mac, bytes + 6, 6);
     const uint8_t *ip = bytes + OCHE_ETH_BYTES;
     const uint8_t *tcp = ip + (frame->ipv6 ? OCHE_IPV6_BYTES : OCHE_IPV4_BYTES);
-    if (!take_ip(ip, count - OCHE_ETH_BYTES, packet, frame, &segment) ||
+    if (!oche_ip_take(ip, count - OCHE_ETH_BYTES, IP_TCP, packet, frame, &segment) ||
         tcp_checksum(ip, frame->ipv6, segment) != 0 || !take_tcp(tcp, segment, packet))
         return false;
     packet->kind = OCHE_PACKET_OTHER;

@@ -19,7 +19,7 @@ static struct oche_circle circle_of_all(const struct oche_topology *topology,
     for (uint32_t src = 0; src < topology->host_count; src++)
         for (uint32_t dst = 0; dst < topology->host_count; dst++)
             for (uint32_t hash = 0; src != dst && hash < hashes; hash++) {
-                oche_topology_walk(topology, of, 1, src, dst, hash * 0x9e3779b9u, &walk);
+                oche_topology_walk(topology, of, 1, false, src, dst, hash * 0x9e3779b9u, &walk);
                 oche_dependencies_add(dependencies, &walk);
             }
     struct oche_circle circle = oche_dependencies_circle(dependencies);
@@ -129,13 +129,13 @@ static void test_no_circle(void **state)
     r = routed(&t);
     dependencies = oche_dependencies_create(&t);
     for (uint32_t src = 0; src < 4; src++) { /* all but the one that would close it */
-        oche_topology_walk(&t, r.of, 1, src, (src + 2) % 5, 0, &walk);
+        oche_topology_walk(&t, r.of, 1, false, src, (src + 2) % 5, 0, &walk);
         assert_int_equal(walk.count, 4);
         oche_dependencies_add(dependencies, &walk);
     }
     circle = oche_dependencies_circle(dependencies);
     assert_int_equal(circle.count, 0);
-    oche_topology_walk(&t, r.of, 1, 4, 1, 0, &walk);
+    oche_topology_walk(&t, r.of, 1, false, 4, 1, 0, &walk);
     oche_dependencies_add(dependencies, &walk);
     circle = oche_dependencies_circle(dependencies);
     assert_int_equal(circle.count, 5);

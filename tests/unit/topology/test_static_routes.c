@@ -155,7 +155,7 @@ static void test_walks(void **state)
     (void)state;
     read_routes(&net, "leaf0 leaf1 spine0 spine2\nspine0 host3 leaf0\n");
     for (uint32_t hash = 0; hash < 64; hash++) {
-        oche_topology_walk(&net.topology, net.routes.of, 1, 0, 2, hash, &walk);
+        oche_topology_walk(&net.topology, net.routes.of, 1, false, 0, 2, hash, &walk);
         assert_int_equal(walk.end, OCHE_WALK_ARRIVES);
         assert_int_equal(walk.count, 4);
         oche_topology_global_name(&net.topology, walk.ports[0], name, sizeof(name));
@@ -165,7 +165,7 @@ static void test_walks(void **state)
         bool loops = strcmp(name, "leaf0:spine0") == 0;
         oche_topology_global_name(&net.topology, walk.ports[3], name, sizeof(name));
         assert_string_equal(name, "leaf1:host2");
-        oche_topology_walk(&net.topology, net.routes.of, 1, 0, 3, hash, &walk);
+        oche_topology_walk(&net.topology, net.routes.of, 1, false, 0, 3, hash, &walk);
         assert_int_equal(walk.end, loops ? OCHE_WALK_LOOPS : OCHE_WALK_ARRIVES);
         if (loops) {
             assert_int_equal(walk.count - walk.loop, 2);

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The token bucket that limits the credits of ExpressPass at a port (REFERENCE F.3), for switches
+ * and hosts alike: over any time no more than credit/(credit + data) of the link, so that the data
+ * that the credits call for fits the other way. Counted in time instead of tokens (`full_at`, when
+ * the bucket would be full again), with the remainder of each division kept, so that the rate is
+ * exact however long it runs. A full bucket holds `burst` credits.
+ */
+#ifndef OCHE_FABRIC_CREDIT_BUCKET_H
+#define OCHE_FABRIC_CREDIT_BUCKET_H
+
+#include "core/base.h"
+
+struct oche_credit_bucket {
+    oche_time full_at;
+    uint64_t remainder;             /* of full_at, in units of 1 / divisor picoseconds */
+    uint64_t ps_of_a_byte, divisor; /* a byte costs ps_of_a_byte / divisor picoseconds */
+    oche_time slack;                /* a credit may leave so long before full_at */
+};
+
+/* Bytes are on the line, with the gap: of a credit, and of the data that it calls for at most. */
+static inline void oche_credit_bucket_init(struct oche_credit_bucket *bucket, uint64_t rate_bps,
+                                           uint32_t credit_bytes, uint32_t data_bytes,
+                                           uint32_t burst)
+{
+    unsigned __int128 slack;
+
+    *bucket = (struct oche_credit_bucket){.ps_of_a_byte =
+                                              8 * OCHE_SEC * ((uint64_t)credit_bytes + data_bytes),
+                                          .divisor = credit_bytes * rate_bps};
+    slack = (unsigned __int128)bucket->ps_of_a_byte * credit_bytes * (burst - 1);
+    bucket->slack = (oche_time)(slack / bucket->divisor);
+}
+
+/* When the next credit may leave. */
+static inline oche_time oche_credit_bucket_next(const struct oche_credit_bucket *bucket)
+{
+    return bucket->full_at > bucket->slack ? bucket->full_at - bucket->slack : 0;
+}
+
+/* A credit of so many bytes on the line leaves. */
+static inline void oche_credit_bucket_take(struct oche_credit_bucket *bucket, uint32_t line_bytes,
+                                           oche_time now)
+{
+    unsigned __int128 cost = (unsigned __int128)bucket->ps_of_a_byte * line_bytes;
+
+    if (bucket->full_at < now) {
+        bucket->full_at = now;
+        bucket->remainder = 0;
+    }
+    cost += bucket->remainder;
+    bucket->full_at += (oche_time)(cost / bucket->divisor);
+    bucket->remainder = (uint64_t)(cost % bucket->divisor);
+}
+
+#endif

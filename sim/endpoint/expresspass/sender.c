@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The sending end: asks for credits, sends a frame for each, stops them when there is no more to
+ * send. Flows of one connection follow each other without a stop in between. A flow is completed
+ * when credits, or the answer to a STOP, say that all of it has arrived.
+ *
+ * The authors' code has no answer to a STOP: its sender waits until no more credits come. The DONE
+ * is ours; with it a sender knows what has arrived, also when the last frames were lost.
+ */
+#include "sim/endpoint/expresspass/xpass.h"
+
+static void ask(struct oche_xpass *xpass, struct oche_xpass_end *end, oche_time now)
+{
+    struct oche_xpass_sender *sender = &end->sender;
+
+    sender->state = OCHE_XPASS_ASKING;
+    sender->heard = now;
+    oche_xpass_put(xpass, &xpass->others, end,
+                   (struct oche_xpass_item){.kind = OCHE_XPASS_REQUEST, .place = sender->next});
+    oche_xpass_set_timer(xpass, end, oche_time_add(now, xpass->params->rto));
+}
+
+static void say_stop(struct oche_xpass *xpass, struct oche_xpass_end *end, oche_time now)
+{
+    oche_xpass_put(xpass, &xpass->others, end,
+                   (struct oche_xpass_item){.kind = OCHE_XPASS_STOP,
+                                            .place = end->sender.available,
+                                            .credit = end->sender.stop});
+    oche_xpass_set_timer(xpass, end, oche_time_add(now, xpass->params->stop_timeout));
+}
+
+void oche_xpass_start(struct oche_xpass *xpass, uint32_t flow, oche_time now)
+{
+    const struct oche_flow_plan *plan = &xpass->host->flows->plan[flow];
+    struct oche_xpass_end *end = oche_xpass_find(xpass, plan->connection);
+
+    if (end == NULL)
+        end = oche_xpass_open(xpass, plan->connection, plan->dst, true);
+    struct oche_xpass_sender *sender = &end->sender;
+
+    oche_host_flow_started(xpass->host, flow, now);
+    sender->available += plan->bytes;
+    if (sender->started++ == sender->completed)
+        sender->first_end = sender->available;
+    if (sender->state == OCHE_XPASS_CLOSED || sender->state == OCHE_XPASS_STOPPING)
+        ask(xpass, end, now);
+}
+
+static void complete(struct oche_xpass *xpass, struct oche_xpass_end *end, oche_time now)
+{
+    const struct oche_flows *flows = xpass->host->flows;
+    const struct oche_connection *connection = &flows->connections[end->number];
+    struct oche_xpass_sender *sender = &end->sender;
+    uint32_t flow = flows->order[connection->first + sender->completed++];
+
+    if (sender->completed < sender->started)
+        sender->first_end += flows->plan[flows->order[connection->first + sender->completed]].bytes;
+    oche_host_flow_completed(xpass->host, flow, OCHE_STATUS_SUCCESS, sender->retransmitted,
+                             sender->timeouts, now);
+    oche_host_start(xpass->host, flows->plan[flow].then_same_source, now);
+}
+
+/* The receiver has all up to `place`. False: it says what cannot be. */
+static bool acknowledge(struct oche_xpass *xpass, struct oche_xpass_end *end, uint64_t place,
+                        oche_time now)
+{
+    struct oche_xpass_sender *sender = &end->sender;
+
+    if (place > sender->high) {
+        xpass->stats.rejected_packets++;
+        return false;
+    }
+    if (place > sender->acked)
+        sender->acked = place;
+    if (place > sender->next)
+        sender->next = place; /* it had arrived before it was to go again */
+    while (sender->completed < sender->started && sender->acked >= sender->first_end)
+        complete(xpass, end, now);
+    return true;
+}
+
+/* One frame for a credit; 0: there is nothing to send. */
+static uint16_t send_for(struct oche_xpass *xpass, struct oche_xpass_end *end,
+                         const struct oche_packet *credit)
+{
+    struct oche_xpass_sender *sender = &end->sender;
+    uint64_t bytes = sender->available - sender->next;
+
+    if (bytes > xpass->params->payload_bytes)
+        bytes = xpass->params->payload_bytes;
+    if (bytes == 0)
+        return 0;
+    oche_xpass_put(xpass, &xpass->others, end,
+                   (struct oche_xpass_item){.kind = OCHE_XPASS_DATA,
+                                            .place = sender->next,
+                                            .payload = (uint16_t)bytes,
+                                            .credit = credit->psn,
+                                            .time = credit->aeth,
+                                            .again = sender->next < sender->high});
+    sender->retransmitted += sender->next < sender->high;
+    sender->next += bytes;
+    if (sender->high < sender->next)
+        sender->high = sender->next;
+    return (uint16_t)bytes;
+}
+
+void oche_xpass_credit(struct oche_xpass *xpass, struct oche_xpass_end *end,
+                       const struct oche_packet *packet, oche_time now)
+{
+    struct oche_xpass_sender *sender = &end->sender;
+
+    if (!acknowledge(xpass, end, packet->va, now))
+        return;
+    uint16_t bytes = send_for(xpass, end, packet);
+
+    xpass->stats.credits_wasted += bytes == 0;
+    oche_trace_emit(oche_host_trace(xpass->host), now, OCHE_TRACE_CREDIT_ARRIVED, packet->dest_qpn,
+                    packet->psn, bytes);
+    if (sender->state == OCHE_XPASS_CLOSED || sender->state == OCHE_XPASS_STOPPING)
+        return;
+    sender->heard = now;
+    sender->state = OCHE_XPASS_SENDING; /* the timer stays: see oche_xpass_sender_timer */
+    if (sender->next < sender->available)
+        return;
+    sender->state = OCHE_XPASS_STOPPING;
+    sender->stop++;
+    say_stop(xpass, end, now);
+}
+
+/* Sends again from `place` on. */
+static void go_back(struct oche_xpass *xpass, struct oche_xpass_end *end, uint64_t place,
+                    oche_time now)
+{
+    oche_trace_emit(oche_host_trace(xpass->host), now, OCHE_TRACE_GO_BACK,
+                    OCHE_FIRST_QPN + end->number, place, end->sender.high);
+    end->sender.next = place;
+    if (end->sender.state == OCHE_XPASS_CLOSED || end->sender.state == OCHE_XPASS_STOPPING)
+        ask(xpass, end, now);
+}
+
+void oche_xpass_done(struct oche_xpass *xpass, struct oche_xpass_end *end,
+                     const struct oche_packet *packet, oche_time now)
+{
+    struct oche_xpass_sender *sender = &end->sender;
+
+    if (!acknowledge(xpass, end, packet->va, now))
+        return;
+    if (sender->state != OCHE_XPASS_STOPPING || packet->psn != sender->stop)
+        return; /* of an earlier one; something has begun since */
+    if (sender->acked < sender->high) {
+        go_back(xpass, end, sender->acked, now);
+        return;
+    }
+    sender->state = OCHE_XPASS_CLOSED;
+    oche_xpass_set_timer(xpass, end, OCHE_NEVER);
+    if (sender->completed == xpass->host->flows->connections[end->number].count)
+        oche_xpass_close(xpass, end);
+}
+
+void oche_xpass_nack(struct oche_xpass *xpass, struct oche_xpass_end *end,
+                     const struct oche_packet *packet, oche_time now)
+{
+    xpass->stats.naks_received++;
+    if (acknowledge(xpass, end, packet->va, now) && packet->va == end->sender.acked &&
+        packet->va < end->sender.next)
+        go_back(xpass, end, packet->va, now);
+}
+
+void oche_xpass_sender_timer(struct oche_xpass *xpass, struct oche_xpass_end *end, oche_time now)
+{
+    struct oche_xpass_sender *sender = &end->sender;
+    oche_time due = oche_time_add(sender->heard, xpass->params->rto);
+
+    if (sender->state != OCHE_XPASS_STOPPING && due > now) {
+        oche_xpass_set_timer(xpass, end, due); /* credits have come since it was set */
+        return;
+    }
+    sender->timeouts++;
+    xpass->stats.timeouts++;
+    oche_trace_emit(oche_host_trace(xpass->host), now, OCHE_TRACE_TIMEOUT,
+                    OCHE_FIRST_QPN + end->number, sender->acked, sender->state);
+    if (sender->state == OCHE_XPASS_STOPPING)
+        say_stop(xpass, end, now);
+    else
+        ask(xpass, end, now);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Symmetric routing, checked for every connection before the run: ExpressPass's switches limit
+ * credits so that the data they call for fits the links that the credits came by (REFERENCE F.3).
+ */
+#include <stdio.h>
+
+#include "sim/world/internal.h"
+
+static bool walks_back(const struct oche_world *world, uint32_t number, struct oche_walk *there)
+{
+    const struct oche_connection *connection = &world->flows.connections[number];
+    uint32_t hash = oche_host_flow_hash(world->config->seed, number);
+    struct oche_walk back;
+
+    oche_topology_walk(&world->topology, world->used_routes.of, world->config->seed, true,
+                       connection->src, connection->dst, hash, there);
+    oche_topology_walk(&world->topology, world->used_routes.of, world->config->seed, true,
+                       connection->dst, connection->src, hash, &back);
+    return oche_topology_walks_back(&world->topology, there, &back);
+}
+
+bool oche_world_check_symmetry(const struct oche_world *world, char *error, size_t error_bytes)
+{
+    const struct oche_topology *topology = &world->topology;
+    struct oche_walk there;
+
+    if (!oche_world_symmetric(world->config))
+        return true;
+    for (uint32_t i = 0; i < world->flows.connection_count; i++) {
+        const struct oche_connection *connection = &world->flows.connections[i];
+
+        if (walks_back(world, i, &there))
+            continue;
+        snprintf(error, error_bytes,
+                 "%s: %s needs credits and data to take the same way, and between %s and %s they "
+                 "do not here; would be right: one link between two switches, and as many ways up "
+                 "from every switch of a tier, as in fat_tree, leaf_spine, clos by default",
+                 oche_world_has_static_routes(world->config) ? "routes.file" : "topology.type",
+                 world->config->endpoint->name, topology->nodes[connection->src].name,
+                 topology->nodes[connection->dst].name);
+        return false;
+    }
+    return true;
+}
