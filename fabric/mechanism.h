@@ -43,8 +43,8 @@ struct oche_switch_mechanism {
      */
     int (*route)(void *state, struct oche_switch *sw, unsigned in_port, struct oche_packet *packet,
                  int port, oche_time now);
-    /* Admit (optional): whether a packet may join the queue of `port`; false: it is dropped, counted
-     * as OCHE_DROP_MECHANISM. The buffer is asked after that, and may drop it still. */
+    /* Admit (optional): whether a packet may join the queue of `port`; false: dropped, counted as
+     * OCHE_DROP_MECHANISM. The buffer is asked after that, and may drop it still. */
     bool (*admit)(void *state, struct oche_switch *sw, unsigned port,
                   const struct oche_packet *packet);
     /* Enqueue (optional): the packet was admitted and is not in the queue of `port` yet. */

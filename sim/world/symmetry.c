@@ -36,7 +36,7 @@ bool oche_world_check_symmetry(const struct oche_world *world, char *error, size
                  "%s: %s needs credits and data to take the same way, and between %s and %s they "
                  "do not here; would be right: one link between two switches, and as many ways up "
                  "from every switch of a tier, as in fat_tree, leaf_spine, clos by default",
-                 oche_world_has_static_routes(world->config) ? "routes.file" : "topology.type",
+                 oche_world_has_static_routes(world->config) ? "routes.file" : "topology",
                  world->config->endpoint->name, topology->nodes[connection->src].name,
                  topology->nodes[connection->dst].name);
         return false;

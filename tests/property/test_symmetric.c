@@ -197,7 +197,7 @@ static void test_refused(void **state)
     small.flows = flows;
     small.flow_count = 32;
     assert_false(small_world_can(&small, error, sizeof(error)));
-    assert_non_null(strstr(error, "topology.type: expresspass needs credits and data to take the "
+    assert_non_null(strstr(error, "topology: expresspass needs credits and data to take the "
                                   "same way, and between host"));
     small_world_free(&small);
 }

@@ -55,8 +55,8 @@ CHANGED = [
      's.yaml:9: switch.kmin: "5us": "us" is not a unit of size; use B, KiB, MiB, GiB, TiB, KB, MB, '
      'GB or TB'),
     ("  kmin: 5KB", "  mechanisms: [iofd, iodf]",
-     's.yaml:9: switch.mechanisms: "iodf" is not known; write some of iofd, rcp_rate, or '
-     'none'),
+     's.yaml:9: switch.mechanisms: "iodf" is not known; write some of iofd, rcp_rate, '
+     'credit_shaper, or none'),
     ("loss:", "iofd:\n  tokens: 2\nloss:",
      "s.yaml:17: iofd: no switch has it; add mechanisms: [iofd] to the section switch, or leave "
      "this out"),
@@ -249,10 +249,10 @@ COMMANDS = [
      "--set switch.mechanisms=credit_shaper: switch.mechanisms: credit_shaper is of use to "
      "congestion_control: expresspass alone, and this is dcqcn; leave it out, or choose that"),
     (["S", "--set", "congestion_control=expresspass", "--set", "topology.aggs_per_pod=1"],
-     "s.yaml:3: topology.type: expresspass needs credits and data to take the same way, and "
-     "between host"),
+     "s.yaml:2: topology: expresspass needs credits and data to take the same way, and "
+     "between "),
     (["S", "--set", "congestion_control=expresspass", "--set", "congestion_control.w_most=0.1"],
-     "--set congestion_control.w_most=0.1: congestion_control.w_initial: is not between w_least "
+     "--set congestion_control=expresspass: congestion_control.w_initial: is not between w_least "
      "and w_most; make it one of them, or in between"),
     (["S", "--compare", "seed=1,2", "--compare", "seed=3,4"],
      "oche run: --compare seed=3,4: one comparison at a time"),
