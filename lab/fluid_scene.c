@@ -166,6 +166,7 @@ static bool take_flows(struct oche_fluid_scene *scene, const struct oche_world *
 {
     const struct oche_flows *flows = oche_world_flows(world);
     uint64_t later = 0;
+    bool supplied = false;
 
     *delay = 0;
     for (uint32_t i = 0; i < flows->count; i++) {
@@ -177,6 +178,7 @@ static bool take_flows(struct oche_fluid_scene *scene, const struct oche_world *
             later++;
             continue;
         }
+        supplied |= flow->supply_bps > 0;
         oche_time own = loop_delay(world, flow->src, receiver, line_bytes);
 
         *delay = own > *delay ? own : *delay;
@@ -187,6 +189,8 @@ static bool take_flows(struct oche_fluid_scene *scene, const struct oche_world *
         }
     }
     add_word(scene->left_out, sizeof(scene->left_out), "sizes of flows");
+    if (supplied)
+        add_word(scene->left_out, sizeof(scene->left_out), "the rate at which flows are made");
     if (later > 0) {
         char note[64];
 
@@ -230,6 +234,8 @@ static void note_differences(struct oche_fluid_scene *scene, const struct oche_f
 {
     if (config->hosts.feedback_jitter > 0)
         add_word(scene->left_out, sizeof(scene->left_out), "feedback_jitter");
+    if (config->hosts.priority_bytes > 0)
+        add_word(scene->left_out, sizeof(scene->left_out), "priority_upto");
     if (config->hosts.window_packets > 0)
         add_word(scene->left_out, sizeof(scene->left_out), "window");
     if (model->name == OCHE_FLUID_DCQCN && config->switches.ecn_at == OCHE_ECN_AT_ENQUEUE)

@@ -30,13 +30,19 @@ oche_time pacer_spacing(const struct oche_qp *qp, uint32_t line_bytes)
     return oche_time_of_bytes(line_bytes, qp->pace_rate_bps);
 }
 
+/* Whether what leaves next has to be made first. */
+static inline bool awaits_supply(const struct oche_qp *qp)
+{
+    return OCHE_UNLIKELY(qp->supplied) && qp->tx.next == qp->tx.high;
+}
+
 oche_time pacer_due(const struct oche_qp *qp, oche_time now)
 {
     oche_time due = oche_time_add(qp->pace_base, pacer_spacing(qp, qp->pace_bytes));
 
     if (due < now || (qp->flags & QP_IN_BURST))
         due = now;
-    if (OCHE_UNLIKELY(qp->supplied) && due < qp->supply_due)
+    if (awaits_supply(qp) && due < qp->supply_due)
         due = qp->supply_due;
     return due;
 }
@@ -68,7 +74,7 @@ void pacer_sent(struct oche_qp *qp, oche_time now, uint32_t line_bytes, bool bur
         qp->flags |= QP_IN_BURST;
         qp->pace_due = now;
     }
-    if (OCHE_UNLIKELY(qp->supplied) && qp->pace_due < qp->supply_due)
+    if (awaits_supply(qp) && qp->pace_due < qp->supply_due)
         qp->pace_due = qp->supply_due;
 }
 

@@ -286,6 +286,8 @@ void requester_seek(struct oche_qp *qp, uint32_t before, oche_time now)
         qp->since_ack_request = 0;
     forget_rtts(qp);
     qp_trace(qp, now, OCHE_TRACE_GO_BACK, next, qp->tx.high);
+    if (OCHE_UNLIKELY(qp->supplied) && qp->queued != QUEUED_NOT)
+        scheduler_repace(qp, now); /* it was waiting for data that now comes later */
 }
 
 /* ---- starting a work request ---- */
