@@ -509,7 +509,9 @@ static bool transmit(struct pair *pair, int from)
         return false;
     pair->free_count--;
     CHECK(out->frame_bytes ==
-          oche_frame_bytes(out->opcode, out->payload_bytes, pair->options.ipv6));
+          oche_frame_bytes_with(out->opcode, out->payload_bytes,
+                                oche_trailer_bytes(out->opcode, out->bth_reserved),
+                                pair->options.ipv6));
     put_on_link(pair, index, from);
     return true;
 }
