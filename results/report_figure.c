@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A reproduced figure: its claims with their verdicts, its curves (measured and published), the
- * differences from the paper's set-up, and the sweep that it comes from.
+ * A reproduced figure: its claims with their verdicts, its plots with their curves (measured and
+ * published), the differences from the paper's set-up, and the sweep that it comes from.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "results/report_json.h"
@@ -31,6 +32,11 @@ static struct json_object *readings_json(struct oche_report_source *source, uint
     return readings;
 }
 
+#define CLAIMS(unsure)                                                                             \
+    "SELECT name, text, quantity, condition, published_text, unit, place, tolerance, "             \
+    "confidence, verdict, explanation, published, measured, low, high, spread, " unsure            \
+    ", id FROM claims ORDER BY id"
+
 static struct json_object *claims_json(struct oche_report_source *source)
 {
     static const char *const texts[] = {"name",           "text",    "quantity",   "condition",
@@ -40,10 +46,10 @@ static struct json_object *claims_json(struct oche_report_source *source)
     const int text_count = sizeof(texts) / sizeof(texts[0]);
     const int number_count = sizeof(numbers) / sizeof(numbers[0]);
     struct json_object *claims = json_object_new_array();
-    sqlite3_stmt *row = oche_report_query(
-        source, "SELECT name, text, quantity, condition, published_text, unit, place, tolerance, "
-                "confidence, verdict, explanation, published, measured, low, high, spread, "
-                "unsure, id FROM claims ORDER BY id");
+    /* The first files of schema 1 do not say whether a verdict is sure. */
+    sqlite3_stmt *row = oche_report_query(source, oche_report_has_column(source, "claims", "unsure")
+                                                      ? CLAIMS("unsure")
+                                                      : CLAIMS("0"));
 
     while (oche_report_row(source, row)) {
         struct json_object *claim = json_object_new_object();
@@ -82,12 +88,10 @@ static struct json_object *curve_points(struct oche_report_source *source, uint6
     return points;
 }
 
-static struct json_object *curves_json(struct oche_report_source *source)
+static struct json_object *curves_json(struct oche_report_source *source, sqlite3_stmt *row)
 {
     static const char *const texts[] = {"label", "kind", "x_name", "y_name", "x_unit", "y_unit"};
     struct json_object *curves = json_object_new_array();
-    sqlite3_stmt *row = oche_report_query(
-        source, "SELECT label, kind, x_name, y_name, x_unit, y_unit, id FROM curves ORDER BY id");
 
     while (oche_report_row(source, row)) {
         struct json_object *curve = json_object_new_object();
@@ -98,6 +102,47 @@ static struct json_object *curves_json(struct oche_report_source *source)
         oche_json_push(curves, curve);
     }
     return curves;
+}
+
+#define CURVES(condition)                                                                          \
+    "SELECT label, kind, x_name, y_name, x_unit, y_unit, id FROM curves " condition " ORDER BY id"
+static const char *const plot_keys[] = {"title", "x_name", "x_scale", "y_name", "y_scale"};
+enum { PLOT_KEYS = sizeof(plot_keys) / sizeof(plot_keys[0]) };
+
+static struct json_object *plots_json(struct oche_report_source *source)
+{
+    struct json_object *plots = json_object_new_array();
+    sqlite3_stmt *row = oche_report_query(
+        source, "SELECT title, x_name, x_scale, y_name, y_scale, id FROM plots ORDER BY id");
+
+    while (oche_report_row(source, row)) {
+        struct json_object *plot = json_object_new_object();
+        sqlite3_stmt *curves = oche_report_query(source, CURVES("WHERE plot = ?"));
+
+        for (int i = 0; i < PLOT_KEYS; i++)
+            oche_json_add_text(plot, plot_keys[i], oche_report_text(row, i));
+        if (curves != NULL)
+            sqlite3_bind_int64(curves, 1, sqlite3_column_int64(row, PLOT_KEYS));
+        oche_json_add(plot, "curves", curves_json(source, curves));
+        oche_json_push(plots, plot);
+    }
+    return plots;
+}
+
+/* Schema 1 has one plot, whose axes are in info. */
+static struct json_object *only_plot_json(struct oche_report_source *source)
+{
+    struct json_object *plots = json_object_new_array(), *plot = json_object_new_object();
+
+    for (int i = 0; i < PLOT_KEYS; i++) {
+        char *value = i > 0 ? oche_report_info(source, plot_keys[i]) : NULL;
+
+        oche_json_add_text(plot, plot_keys[i], value != NULL ? value : "");
+        free(value);
+    }
+    oche_json_add(plot, "curves", curves_json(source, oche_report_query(source, CURVES(""))));
+    oche_json_push(plots, plot);
+    return plots;
 }
 
 static struct json_object *differences_json(struct oche_report_source *source)
@@ -115,7 +160,9 @@ struct json_object *oche_report_figure(struct oche_report_source *source)
     struct json_object *figure = oche_report_sweep(source);
 
     oche_json_add(figure, "claims", claims_json(source));
-    oche_json_add(figure, "curves", curves_json(source));
+    oche_json_add(figure, "plots",
+                  oche_report_has_column(source, "curves", "plot") ? plots_json(source)
+                                                                   : only_plot_json(source));
     oche_json_add(figure, "differences", differences_json(source));
     return figure;
 }

@@ -20,7 +20,7 @@ struct json_object *oche_report_run(struct oche_report_source *source)
 {
     struct json_object *run = json_object_new_object();
 
-    if (!oche_report_is_of_schema(source, OCHE_RESULTS_SCHEMA, "oche run"))
+    if (!oche_report_is_of_schema(source, OCHE_RESULTS_SCHEMA, OCHE_RESULTS_SCHEMA, "oche run"))
         return run;
     oche_json_add(run, "info", oche_report_info_json(source));
     oche_json_add(run, "parameters", oche_report_parameters_json(source));

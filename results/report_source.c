@@ -21,7 +21,13 @@ static bool fail_of_sqlite(struct oche_report_source *source)
 {
     char what[512];
 
-    snprintf(what, sizeof(what), "cannot be read: %s", sqlite3_errmsg(source->database));
+    /* A table or a column that is not there: made by a program before or after this one. */
+    if (sqlite3_errcode(source->database) == SQLITE_ERROR)
+        snprintf(what, sizeof(what),
+                 "was made by another version of the program (%s); make it again, or use that one",
+                 sqlite3_errmsg(source->database));
+    else
+        snprintf(what, sizeof(what), "cannot be read: %s", sqlite3_errmsg(source->database));
     return oche_report_source_fail(source, what);
 }
 
@@ -95,19 +101,30 @@ uint64_t oche_report_number(struct oche_report_source *source, const char *sql)
     return value;
 }
 
-bool oche_report_is_of_schema(struct oche_report_source *source, uint64_t schema, const char *maker)
+bool oche_report_is_of_schema(struct oche_report_source *source, uint64_t oldest, uint64_t newest,
+                              const char *maker)
 {
     uint64_t found = oche_report_number(source, "PRAGMA user_version");
-    char what[256];
+    char what[256], others[32] = "";
 
     if (source->failed)
         return false;
-    if (found == schema)
+    if (found >= oldest && found <= newest)
         return true;
+    if (oldest < newest)
+        snprintf(others, sizeof(others), "%llu to ", (unsigned long long)oldest);
     snprintf(what, sizeof(what),
-             "is of schema %llu, and this program reads %llu; make it again with %s",
-             (unsigned long long)found, (unsigned long long)schema, maker);
+             "is of schema %llu, and this program reads %s%llu; make it again with %s",
+             (unsigned long long)found, others, (unsigned long long)newest, maker);
     return oche_report_source_fail(source, what);
+}
+
+bool oche_report_has_column(struct oche_report_source *source, const char *table,
+                            const char *column)
+{
+    return !source->failed &&
+           sqlite3_table_column_metadata(source->database, NULL, table, column, NULL, NULL, NULL,
+                                         NULL, NULL) == SQLITE_OK;
 }
 
 char *oche_report_info(struct oche_report_source *source, const char *key)

@@ -43,9 +43,12 @@ static inline bool oche_report_is_null(sqlite3_stmt *statement, int column)
     return sqlite3_column_type(statement, column) == SQLITE_NULL;
 }
 
-/* Whether the file is of this schema; if not, an error that names what made it. */
-bool oche_report_is_of_schema(struct oche_report_source *source, uint64_t schema,
+/* Whether the file is of one of these schemas; if not, an error that names what made it. */
+bool oche_report_is_of_schema(struct oche_report_source *source, uint64_t oldest, uint64_t newest,
                               const char *maker);
+/* Whether a table of the file has this column: older files have fewer. */
+bool oche_report_has_column(struct oche_report_source *source, const char *table,
+                            const char *column);
 
 /* The first column of the first row; 0 when there is none. */
 uint64_t oche_report_number(struct oche_report_source *source, const char *sql);

@@ -278,9 +278,9 @@ static struct json_object *statistics_json(const struct sweep *sweep, const char
         list = json_object_new_array();
         for (size_t i = 0; i < sweep->combinations; i++) {
             const struct statistic *s = &sweep->statistics[i];
-            const double values[] = {
-                (double)s->count, s->mean,
-                s->count > 1 ? sqrt(s->squares / (double)(s->count - 1)) : NAN, s->least, s->most};
+            const double values[] = {(double)s->count, s->mean,
+                                     s->count > 1 ? sqrt(s->squares / (double)(s->count - 1)) : NAN,
+                                     s->least, s->most};
 
             oche_json_push_real(list, key > 0 && s->count == 0 ? NAN : values[key]);
         }
@@ -413,7 +413,8 @@ struct json_object *oche_report_sweep(struct oche_report_source *source)
     struct sweep sweep = {.source = source};
     struct json_object *json = json_object_new_object();
 
-    if (!oche_report_is_of_schema(source, OCHE_SWEEP_SCHEMA, "oche sweep or oche reproduce"))
+    if (!oche_report_is_of_schema(source, OCHE_SWEEP_OLDEST, OCHE_SWEEP_SCHEMA,
+                                  "oche sweep or oche reproduce"))
         return json;
     oche_json_add(json, "info", oche_report_info_json(source));
     oche_json_add(json, "parameters", oche_report_parameters_json(source));

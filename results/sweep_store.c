@@ -21,42 +21,10 @@
 
 #include "results/store.h"
 #include "results/sweep_csv.h"
+#include "results/sweep_schema.h"
 
 #define BUSY_MS     60000 /* that a reader may hold us up */
 #define SHOWN_BYTES 300   /* of another grid, in a message */
-
-static const char schema[] =
-    "CREATE TABLE info (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
-    "CREATE TABLE parameters (key TEXT PRIMARY KEY, value TEXT NOT NULL, unit TEXT NOT NULL,"
-    " given INTEGER NOT NULL) WITHOUT ROWID;"
-    "CREATE TABLE axes (id INTEGER PRIMARY KEY, key TEXT NOT NULL);"
-    "CREATE TABLE axis_values (axis INTEGER NOT NULL REFERENCES axes, number INTEGER NOT NULL,"
-    " value TEXT NOT NULL, PRIMARY KEY (axis, number)) WITHOUT ROWID;"
-    "CREATE TABLE points (id INTEGER PRIMARY KEY, repeat INTEGER NOT NULL, seed NOT NULL,"
-    " status TEXT NOT NULL, error TEXT, wall_s REAL, trace_hash TEXT);" /* seed: 64 bits unsigned */
-    "CREATE TABLE point_values (point INTEGER NOT NULL REFERENCES points, axis INTEGER NOT NULL,"
-    " number INTEGER NOT NULL, PRIMARY KEY (point, axis)) WITHOUT ROWID;"
-    "CREATE TABLE metric_names (name TEXT PRIMARY KEY, unit TEXT NOT NULL, help TEXT NOT NULL)"
-    " WITHOUT ROWID;"
-    "CREATE TABLE metrics (point INTEGER NOT NULL REFERENCES points, name TEXT NOT NULL, value"
-    " REAL, PRIMARY KEY (point, name)) WITHOUT ROWID;"
-    "CREATE TABLE distributions (point INTEGER NOT NULL REFERENCES points, name TEXT NOT NULL,"
-    " unit TEXT NOT NULL, samples INTEGER NOT NULL, thousandth INTEGER NOT NULL, value REAL,"
-    " PRIMARY KEY (point, name, thousandth)) WITHOUT ROWID;";
-
-static const char figure_schema[] =
-    "CREATE TABLE claims (id INTEGER PRIMARY KEY, name TEXT NOT NULL, text TEXT NOT NULL, quantity"
-    " TEXT NOT NULL, condition TEXT NOT NULL, published REAL, published_text TEXT NOT NULL, unit"
-    " TEXT NOT NULL, place TEXT NOT NULL, tolerance TEXT NOT NULL, confidence TEXT NOT NULL,"
-    " measured REAL, low REAL, high REAL, spread REAL, verdict TEXT NOT NULL, explanation TEXT NOT"
-    " NULL, interval TEXT NOT NULL, unsure INTEGER NOT NULL);"
-    "CREATE TABLE readings (claim INTEGER NOT NULL REFERENCES claims, label TEXT NOT NULL, measured"
-    " REAL, low REAL, high REAL, verdict TEXT NOT NULL);"
-    "CREATE TABLE curves (id INTEGER PRIMARY KEY, label TEXT NOT NULL, kind TEXT NOT NULL, x_name"
-    " TEXT NOT NULL, y_name TEXT NOT NULL, x_unit TEXT NOT NULL, y_unit TEXT NOT NULL);"
-    "CREATE TABLE curve_points (curve INTEGER NOT NULL REFERENCES curves, x REAL, y REAL, low"
-    " REAL, high REAL);"
-    "CREATE TABLE differences (id INTEGER PRIMARY KEY, text TEXT NOT NULL);";
 
 enum statement {
     ADD_INFO,
@@ -77,6 +45,7 @@ enum statement {
     ALWAYS, /* those before are of every file, those after of a figure's */
     ADD_CLAIM = ALWAYS,
     ADD_READING,
+    ADD_PLOT,
     ADD_CURVE,
     ADD_CURVE_POINT,
     ADD_DIFFERENCE,
@@ -103,7 +72,8 @@ static const char *const statements[STATEMENTS] = {
     [ADD_CLAIM] = "INSERT INTO claims VALUES"
                   " (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [ADD_READING] = "INSERT INTO readings VALUES (?, ?, ?, ?, ?, ?)",
-    [ADD_CURVE] = "INSERT INTO curves VALUES (NULL, ?, ?, ?, ?, ?, ?)",
+    [ADD_PLOT] = "INSERT INTO plots VALUES (NULL, ?, ?, ?, ?, ?)",
+    [ADD_CURVE] = "INSERT INTO curves VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)",
     [ADD_CURVE_POINT] = "INSERT INTO curve_points VALUES (?, ?, ?, ?, ?)",
     [ADD_DIFFERENCE] = "INSERT INTO differences VALUES (NULL, ?)",
 };
@@ -235,7 +205,9 @@ static bool is_same_sweep(struct oche_sweep_store *store,
     const char *what = NULL, *shown = NULL;
     char why[SHOWN_BYTES + 200];
 
-    if (ask_number(store, "PRAGMA user_version") != OCHE_SWEEP_SCHEMA ||
+    const int64_t version = ask_number(store, "PRAGMA user_version");
+
+    if (version < OCHE_SWEEP_OLDEST || version > OCHE_SWEEP_SCHEMA ||
         !same(store, "program", description->program)) {
         what = "program";
         shown = "program";
@@ -263,6 +235,14 @@ static bool is_same_sweep(struct oche_sweep_store *store,
              what, SHOWN_BYTES, has, strlen(has) > SHOWN_BYTES ? "…" : "");
     free(has);
     return refuse(store, why);
+}
+
+static bool bring_up_to_date(struct oche_sweep_store *store, bool figure)
+{
+    if (ask_number(store, "PRAGMA user_version") != OCHE_SWEEP_SCHEMA &&
+        !oche_sweep_upgrade(store->database, figure))
+        fail(store);
+    return !store->failed;
 }
 
 static void now_as_text(char *text, size_t text_bytes)
@@ -341,9 +321,9 @@ static void make(struct oche_sweep_store *store, const struct oche_sweep_descrip
     snprintf(text, sizeof(text), "PRAGMA application_id = %d; PRAGMA user_version = %d",
              OCHE_SWEEP_APPLICATION, OCHE_SWEEP_SCHEMA);
     run(store, text);
-    run(store, schema);
+    run(store, oche_sweep_schema);
     if (figure)
-        run(store, figure_schema);
+        run(store, oche_sweep_figure_schema);
     if (store->failed || !prepare(store, figure))
         return;
     oche_sweep_store_info(store, "program", description->program);
@@ -410,7 +390,7 @@ static bool open_store(struct oche_sweep_store *store,
         return false;
     if (empty)
         make(store, description, figure);
-    else
+    else if (bring_up_to_date(store, figure))
         prepare(store, figure);
     return !store->failed;
 }
@@ -601,7 +581,7 @@ void oche_sweep_store_distribution(struct oche_sweep_store *store, size_t point,
 
 void oche_sweep_store_clear_figure(struct oche_sweep_store *store)
 {
-    run(store, "DELETE FROM claims; DELETE FROM readings; DELETE FROM curves;"
+    run(store, "DELETE FROM claims; DELETE FROM readings; DELETE FROM plots; DELETE FROM curves;"
                "DELETE FROM curve_points; DELETE FROM differences");
 }
 
@@ -650,6 +630,21 @@ void oche_sweep_store_reading(struct oche_sweep_store *store, uint32_t claim,
     end_row(store, add);
 }
 
+uint32_t oche_sweep_store_plot(struct oche_sweep_store *store, const struct oche_sweep_plot *plot)
+{
+    sqlite3_stmt *add = row(store, ADD_PLOT);
+
+    if (add == NULL)
+        return 0;
+    bind_text(add, 1, plot->title);
+    bind_text(add, 2, plot->x_name);
+    bind_text(add, 3, plot->x_scale);
+    bind_text(add, 4, plot->y_name);
+    bind_text(add, 5, plot->y_scale);
+    end_row(store, add);
+    return (uint32_t)sqlite3_last_insert_rowid(store->database);
+}
+
 uint32_t oche_sweep_store_curve(struct oche_sweep_store *store,
                                 const struct oche_sweep_curve *curve)
 {
@@ -663,6 +658,7 @@ uint32_t oche_sweep_store_curve(struct oche_sweep_store *store,
     bind_text(add, 4, curve->y_name);
     bind_text(add, 5, curve->x_unit);
     bind_text(add, 6, curve->y_unit);
+    sqlite3_bind_int64(add, 7, curve->plot);
     end_row(store, add);
     return (uint32_t)sqlite3_last_insert_rowid(store->database);
 }

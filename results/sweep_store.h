@@ -28,21 +28,27 @@
  *                                           none; unsure: it reaches into another verdict
  *     readings(claim, label, measured, low, high, verdict)
  *                                           the claims under another reading of the paper
- *     curves(id, label, kind, x_name, y_name, x_unit, y_unit)        kind: measured, published
+ *     plots(id, title, x_name, x_scale, y_name, y_scale)
+ *                                           from the first to the last; title: "" if it is the
+ *                                           figure's; scales: linear, log
+ *     curves(id, label, kind, x_name, y_name, x_unit, y_unit, plot)  kind: measured, published
  *     curve_points(curve, x, y, low, high)
  *     differences(id, text)                 from the paper's set-up
- *   and info: paper, figure, title, place, x_scale, y_scale (linear, log), x_name, y_name, mode
- *   (quick, full), tolerances_commit (or "not committed")
+ *   and info: paper, figure, title, place, mode (quick, full), tolerances_commit (or "not
+ *   committed")
  *
  * Units are s, bps, bytes, count, ratio. `PRAGMA user_version` is OCHE_SWEEP_SCHEMA, and
- * `PRAGMA application_id` OCHE_SWEEP_APPLICATION tells such a file from a run's.
+ * `PRAGMA application_id` OCHE_SWEEP_APPLICATION tells such a file from a run's. Schema 1 had no
+ * plots: a figure's one plot had x_scale, y_scale, x_name, y_name in info; and at first claims had
+ * neither interval nor unsure. Who goes on with such a file brings it up to date.
  */
 #ifndef OCHE_RESULTS_SWEEP_STORE_H
 #define OCHE_RESULTS_SWEEP_STORE_H
 
 #include "core/base.h"
 
-#define OCHE_SWEEP_SCHEMA      1
+#define OCHE_SWEEP_SCHEMA      2
+#define OCHE_SWEEP_OLDEST      1          /* that is read too */
 #define OCHE_SWEEP_APPLICATION 0x6f636865 /* "oche" */
 
 struct oche_sweep_store;
@@ -123,16 +129,22 @@ struct oche_sweep_reading {
     double measured, low, high;
     const char *verdict;
 };
+struct oche_sweep_plot {
+    const char *title, *x_name, *x_scale, *y_name, *y_scale;
+};
 struct oche_sweep_curve {
+    uint32_t plot; /* its number */
     const char *label, *kind, *x_name, *y_name, *x_unit, *y_unit;
 };
-/* Forgets claims, curves and differences, to write them anew. */
+/* Forgets claims, plots, curves and differences, to write them anew. */
 void oche_sweep_store_clear_figure(struct oche_sweep_store *store);
 /* Returns its number, for its readings. */
 uint32_t oche_sweep_store_claim(struct oche_sweep_store *store,
                                 const struct oche_sweep_claim *claim);
 void oche_sweep_store_reading(struct oche_sweep_store *store, uint32_t claim,
                               const struct oche_sweep_reading *reading);
+/* Returns its number, for its curves. */
+uint32_t oche_sweep_store_plot(struct oche_sweep_store *store, const struct oche_sweep_plot *plot);
 /* Returns its number, for its points. */
 uint32_t oche_sweep_store_curve(struct oche_sweep_store *store,
                                 const struct oche_sweep_curve *curve);

@@ -151,6 +151,8 @@ static struct oche_judgement number_at(const struct oche_findings *findings,
 
 struct curve {
     const struct oche_findings *findings;
+    const struct oche_plot *plot;
+    uint32_t of; /* the plot's number in the file */
     struct oche_sweep_store *store;
     const struct oche_quantity *quantity;
     struct oche_condition at; /* the term of `along` is set by point */
@@ -161,7 +163,7 @@ struct curve {
 
 static void store_curve_point(struct curve *curve, double x)
 {
-    const struct oche_plot *plot = &curve->findings->study->plot;
+    const struct oche_plot *plot = curve->plot;
     const struct oche_study *study = curve->findings->study;
     struct oche_judgement judged = number_at(curve->findings, curve->quantity, &curve->at);
 
@@ -169,7 +171,8 @@ static void store_curve_point(struct curve *curve, double x)
         return;
     if (!curve->begun)
         curve->number = oche_sweep_store_curve(
-            curve->store, &(struct oche_sweep_curve){.label = curve->label,
+            curve->store, &(struct oche_sweep_curve){.plot = curve->of,
+                                                     .label = curve->label,
                                                      .kind = "measured",
                                                      .x_name = plot->x_name,
                                                      .y_name = plot->y_name,
@@ -201,7 +204,7 @@ static size_t *ascending(const struct oche_study_axis *axis)
 static void store_curve(struct curve *curve)
 {
     const struct oche_study *study = curve->findings->study;
-    size_t along = study->plot.along;
+    size_t along = curve->plot->along;
 
     if (along == OCHE_ANY) {
         store_curve_point(curve, 0);
@@ -219,11 +222,11 @@ static void store_curve(struct curve *curve)
 }
 
 /* One curve for each quantity and value of `by`, in the figure's reading and in the others. */
-static void store_curves(const struct oche_findings *findings, const struct oche_reading *reading,
+static void store_curves(const struct oche_findings *findings, const struct oche_plot *plot,
+                         uint32_t number, const struct oche_reading *reading,
                          struct oche_sweep_store *store)
 {
     const struct oche_study *study = findings->study;
-    const struct oche_plot *plot = &study->plot;
     size_t curves = plot->by != OCHE_ANY ? study->axes[plot->by].count : 1;
     struct oche_condition_term *terms = calloc(study->axis_count + 1, sizeof(*terms));
     size_t zero = 0;
@@ -234,6 +237,8 @@ static void store_curves(const struct oche_findings *findings, const struct oche
             const char *label = plot->by != OCHE_ANY ? study->axes[plot->by].values[b].label
                                                      : plot->quantities[q]->label;
             struct curve curve = {.findings = findings,
+                                  .plot = plot,
+                                  .of = number,
                                   .store = store,
                                   .quantity = plot->quantities[q],
                                   .at.axis = terms,
@@ -259,14 +264,14 @@ static void store_curves(const struct oche_findings *findings, const struct oche
     free(terms);
 }
 
-static void store_published(const struct oche_study *study, struct oche_sweep_store *store)
+static void store_published(const struct oche_study *study, const struct oche_plot *plot,
+                            uint32_t of, struct oche_sweep_store *store)
 {
-    const struct oche_plot *plot = &study->plot;
-
     for (size_t i = 0; i < plot->published_count; i++) {
         const struct oche_published_curve *published = &plot->published[i];
         uint32_t number = oche_sweep_store_curve(
             store, &(struct oche_sweep_curve){
+                       .plot = of,
                        .label = published->label,
                        .kind = "published",
                        .x_name = plot->x_name,
@@ -280,13 +285,28 @@ static void store_published(const struct oche_study *study, struct oche_sweep_st
     }
 }
 
+static void store_plot(const struct oche_findings *findings, const struct oche_plot *plot,
+                       struct oche_sweep_store *store)
+{
+    const struct oche_study *study = findings->study;
+    uint32_t number =
+        oche_sweep_store_plot(store, &(struct oche_sweep_plot){.title = plot->title,
+                                                               .x_name = plot->x_name,
+                                                               .x_scale = plot->x_scale,
+                                                               .y_name = plot->y_name,
+                                                               .y_scale = plot->y_scale});
+
+    store_curves(findings, plot, number, NULL, store);
+    for (size_t a = 0; a < study->also_count; a++)
+        store_curves(findings, plot, number, &study->also[a], store);
+    store_published(study, plot, number, store);
+}
+
 /* ---- all of it ---- */
 
 static void store_facts(const struct oche_study *study, const char *tolerances_commit,
                         struct oche_sweep_store *store)
 {
-    const struct oche_plot *plot = &study->plot;
-    const bool plotted = plot->quantity_count > 0;
     const struct {
         const char *key, *value;
     } facts[] = {
@@ -295,10 +315,6 @@ static void store_facts(const struct oche_study *study, const char *tolerances_c
         {"figure", study->name},
         {"title", study->title},
         {"place", study->place},
-        {"x_scale", plotted ? plot->x_scale : ""},
-        {"y_scale", plotted ? plot->y_scale : ""},
-        {"x_name", plotted ? plot->x_name : ""},
-        {"y_name", plotted ? plot->y_name : ""},
         {"mode", study->quick ? "quick" : "full"},
         {"tolerances_commit", tolerances_commit},
     };
@@ -317,10 +333,8 @@ bool oche_findings_store(const struct oche_findings *findings, const char *toler
     store_facts(study, tolerances_commit, store);
     for (size_t c = 0; c < study->claim_count; c++)
         store_claim(findings, c, store);
-    store_curves(findings, NULL, store);
-    for (size_t a = 0; a < study->also_count; a++)
-        store_curves(findings, &study->also[a], store);
-    store_published(study, store);
+    for (size_t p = 0; p < study->plot_count; p++)
+        store_plot(findings, &study->plots[p], store);
     for (size_t d = 0; d < study->difference_count; d++)
         oche_sweep_store_difference(store, study->differences[d]);
     return oche_sweep_store_commit(store, error, error_bytes);

@@ -91,8 +91,9 @@ bool oche_read_quantity_name(const struct oche_reader *reader, struct oche_study
 bool oche_read_axis_name(const struct oche_reader *reader, const struct oche_study *study,
                          const struct oche_yaml *map, const char *key, size_t *axis);
 
-bool oche_read_plot(const struct oche_reader *reader, struct oche_study *study,
-                    const struct oche_yaml *node);
+/* A map, or a list of maps with titles. */
+bool oche_read_plots(const struct oche_reader *reader, struct oche_study *study,
+                     const struct oche_yaml *node);
 bool oche_read_claims(const struct oche_reader *reader, struct oche_study *study,
                       const struct oche_yaml *node);
 

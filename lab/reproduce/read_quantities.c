@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Quantities: numbers that are made from a run's metrics. And the plot, which draws some. */
+/* Quantities: numbers that are made from a run's metrics. And plots, which draw some. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -197,7 +197,7 @@ bool oche_read_quantity_name(const struct oche_reader *reader, struct oche_study
            quantity_named(reader, study, node, name, quantity);
 }
 
-/* ---- the plot ---- */
+/* ---- plots ---- */
 
 static bool read_scale(const struct oche_reader *reader, const struct oche_yaml *map,
                        const char *which, const char **name, const char **scale)
@@ -220,9 +220,9 @@ static bool read_scale(const struct oche_reader *reader, const struct oche_yaml 
 
 /* [[X, Y], …]: x in the axis' unit, y in the quantity's. */
 static bool read_points(const struct oche_reader *reader, const struct oche_study *study,
-                        const struct oche_yaml *node, struct oche_published_curve *curve)
+                        const struct oche_plot *plot, const struct oche_yaml *node,
+                        struct oche_published_curve *curve)
 {
-    const struct oche_plot *plot = &study->plot;
     const char *x_unit = plot->along != OCHE_ANY ? study->axes[plot->along].unit : "ratio";
 
     curve->count = node->count;
@@ -240,11 +240,10 @@ static bool read_points(const struct oche_reader *reader, const struct oche_stud
     return true;
 }
 
-static bool read_published(const struct oche_reader *reader, struct oche_study *study,
-                           const struct oche_yaml *node)
+static bool read_published(const struct oche_reader *reader, const struct oche_study *study,
+                           struct oche_plot *plot, const struct oche_yaml *node)
 {
     static const char *const known[] = {"curve", "points", NULL};
-    struct oche_plot *plot = &study->plot;
 
     if (node == NULL)
         return true;
@@ -262,17 +261,16 @@ static bool read_published(const struct oche_reader *reader, struct oche_study *
             return false;
         if (points == NULL || points->kind != OCHE_YAML_LIST || points->count == 0)
             return OCHE_READ_FAIL(reader, entry, "points", "has none; write [[X, Y], …]");
-        if (!read_points(reader, study, points, curve))
+        if (!read_points(reader, study, plot, points, curve))
             return false;
     }
     return true;
 }
 
 /* Every curve must be somewhere: one value of each axis that it does not run along. */
-static bool plot_is_complete(const struct oche_reader *reader, struct oche_study *study,
-                             const struct oche_yaml *node)
+static bool plot_is_complete(const struct oche_reader *reader, const struct oche_study *study,
+                             struct oche_plot *plot, const struct oche_yaml *node)
 {
-    struct oche_plot *plot = &study->plot;
     size_t curves = plot->by != OCHE_ANY ? study->axes[plot->by].count : 1;
 
     plot->at = oche_condition_merge(reader, study, &study->at, &plot->at);
@@ -288,20 +286,19 @@ static bool plot_is_complete(const struct oche_reader *reader, struct oche_study
     return true;
 }
 
-bool oche_read_plot(const struct oche_reader *reader, struct oche_study *study,
-                    const struct oche_yaml *node)
+/* `of_list`: one of several, told apart by their titles. */
+static bool read_plot(const struct oche_reader *reader, struct oche_study *study,
+                      const struct oche_yaml *node, bool of_list, struct oche_plot *plot)
 {
-    static const char *const known[] = {"quantity", "along", "by",        "at",
-                                        "x",        "y",     "published", NULL};
-    struct oche_plot *plot = &study->plot;
-    const struct oche_yaml *which = NULL;
+    static const char *const known[] = {"title", "quantity", "along",     "by", "at",
+                                        "x",     "y",        "published", NULL};
+    const struct oche_yaml *which;
     const char **names;
 
     plot->along = plot->by = OCHE_ANY;
     plot->at = oche_no_condition(reader, study);
-    if (node == NULL)
-        return true;
-    if (!oche_read_keys(reader, node, known))
+    if (!oche_read_keys(reader, node, known) ||
+        !oche_read_text(reader, node, "title", of_list, &plot->title))
         return false;
     which = oche_yaml_find(node, "quantity");
     if (which == NULL)
@@ -321,6 +318,32 @@ bool oche_read_plot(const struct oche_reader *reader, struct oche_study *study,
     if (plot->along != OCHE_ANY && study->axes[plot->along].unit == NULL)
         return OCHE_READ_FAIL(reader, node, "along", "%s has values that are no numbers",
                               study->axes[plot->along].key);
-    return plot_is_complete(reader, study, node) &&
-           read_published(reader, study, oche_yaml_find(node, "published"));
+    return plot_is_complete(reader, study, plot, node) &&
+           read_published(reader, study, plot, oche_yaml_find(node, "published"));
+}
+
+bool oche_read_plots(const struct oche_reader *reader, struct oche_study *study,
+                     const struct oche_yaml *node)
+{
+    if (node == NULL)
+        return true;
+    const bool of_list = node->kind == OCHE_YAML_LIST;
+    const size_t count = of_list ? node->count : 1;
+
+    if (count == 0)
+        return OCHE_READ_FAIL(reader, node, NULL, "has no plots; leave it out");
+    study->plots = oche_read_alloc(reader, count, sizeof(*study->plots));
+    for (size_t i = 0; i < count; i++) {
+        const struct oche_yaml *one = of_list ? node->child[i] : node;
+
+        if (!read_plot(reader, study, one, of_list, &study->plots[i]))
+            return false;
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(study->plots[k].title, study->plots[i].title) == 0)
+                return OCHE_READ_FAIL(reader, one, "title",
+                                      "\"%s\" is that of another plot; give it one of its own",
+                                      study->plots[i].title);
+        study->plot_count++;
+    }
+    return true;
 }

@@ -125,7 +125,7 @@ static bool read_study(const struct oche_reader *reader, struct oche_study *stud
                                 paper != NULL ? paper->quantities : NULL) &&
            read_at(reader, study, oche_yaml_find(root, "at")) &&
            read_also(reader, study, oche_yaml_find(root, "also")) &&
-           oche_read_plot(reader, study, oche_yaml_find(root, "plot")) &&
+           oche_read_plots(reader, study, oche_yaml_find(root, "plot")) &&
            oche_read_claims(reader, study, claims) &&
            read_differences(reader, study, oche_yaml_find(root, "differences"));
 }

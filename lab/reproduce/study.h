@@ -9,7 +9,7 @@
  *     quantities             numbers made from a run's metrics
  *     at                     what claims mean where they do not say otherwise
  *     also                   other readings: every claim is measured there too, but not judged
- *     plot                   curves of the report, and the paper's points
+ *     plot                   curves of the report, and the paper's points; or a list of such
  *     claims                 see lab/reproduce/claim.h
  *     differences            how the set-up differs from the paper's
  *
@@ -139,9 +139,10 @@ struct oche_published_curve {
 };
 
 struct oche_plot {
+    const char *title; /* or NULL: the figure's */
     const struct oche_quantity **quantities;
-    size_t quantity_count; /* 0: there is no plot */
-    size_t along, by;      /* axes, or OCHE_ANY */
+    size_t quantity_count;
+    size_t along, by; /* axes, or OCHE_ANY */
     struct oche_condition at;
     const char *x_name, *x_scale, *y_name, *y_scale;
     struct oche_published_curve *published;
@@ -176,7 +177,8 @@ struct oche_study {
     struct oche_condition at;
     struct oche_reading *also;
     size_t also_count;
-    struct oche_plot plot;
+    struct oche_plot *plots;
+    size_t plot_count;
     struct oche_claim *claims;
     size_t claim_count;
     const char **differences; /* the paper's first */

@@ -247,6 +247,105 @@ async function readsFigures(browser) {
   await page.context().close();
 }
 
+/* ---- several plots: their intervals, their axes ---- */
+
+const BAR = 'svg path[stroke-opacity="0.75"]'; // of an interval
+const BAND = 'svg path[fill-opacity="0.16"]';
+
+async function readsSeveralPlots(browser) {
+  const page = await open(browser, page_of('several'));
+  await inspect(page, 'several plots');
+  const headings = await page.locator('.chart h3').allInnerTexts();
+  assert.deepEqual(headings, ['Many curves', 'Few curves', 'Losses below zero']);
+  for (const id of ['fig4-plot-1', 'fig4-plot-2', 'fig4-plot-3'])
+    await drawn(page, id);
+  const ticks = (id) => chart(page, id).locator('svg text').allTextContents();
+  const counts = async (id) => [...new Set((await ticks(id)).filter((text) => /^\d+(\.\d+)?$/
+    .test(text)))].sort((a, b) => a - b).join();
+  const many = chart(page, 'fig4-plot-1'), few = chart(page, 'fig4-plot-2');
+
+  // Each has a legend of its own, and reads its own values.
+  assert.equal(await many.locator('.legend button').count(), 6);
+  assert.deepEqual(await few.locator('.legend button').allInnerTexts(),
+    ['wide 6', 'wide 7', 'wide 6, published']);
+  await few.locator('.plot').focus();
+  await page.keyboard.press('End');
+  assert.match(await few.locator('[aria-live]').innerText(),
+    /^pairs: 80: wide 6 6\.00\sGbps .*wide 6, published 8\.50\sGbps \(3 of 3\)$/);
+  await page.keyboard.press('Escape');
+
+  // Six curves have bars; the one that is pointed at has a band, and so have few.
+  assert.equal(await many.locator(BAR).count(), 6 * 3 * 3);
+  assert.equal(await many.locator(BAND).count(), 0);
+  await many.getByRole('button', { name: 'curve 2' }).hover();
+  await many.locator(BAND).waitFor({ state: 'attached' });
+  assert.equal(await many.locator(BAR).count(), 0, 'the others step back');
+  await page.mouse.move(5, 5);
+  await many.locator(BAR).first().waitFor({ state: 'attached' });
+  assert.equal(await many.locator(BAND).count(), 0);
+  await many.getByRole('button', { name: 'curve 3' }).focus();
+  await many.locator(BAND).waitFor({ state: 'attached' });
+  await few.locator('.plot').focus();
+  for (const name of ['curve 4', 'curve 5'])
+    await many.getByRole('button', { name }).click();
+  await few.locator('.plot').focus();
+  await page.mouse.move(5, 5);
+  await page.waitForFunction((band) => document.querySelectorAll(
+    `#chart-fig4-plot-1 ${band}`).length === 4, BAND);
+  assert.equal(await few.locator(BAND).count(), 2);
+
+  // Counts have ticks where there are points; the axis has room for bands, and for less than zero.
+  assert.equal(await counts('fig4-plot-1'), '0,1,2');
+  assert.equal(await counts('fig4-plot-2'), '0,5,10,80'); // 0: of the other axis
+  assert.ok((await ticks('fig4-plot-2')).some((text) => /^15\sGbps$/.test(text)));
+  assert.ok((await ticks('fig4-plot-3')).some((text) => /^[-\u2212]\d/.test(text)));
+  await page.setViewportSize({ width: 360, height: 720 });
+  await inspect(page, 'several plots on a phone');
+  await page.context().close();
+}
+
+/* ---- more documents than there is room for names ---- */
+
+async function readsManyDocuments(browser) {
+  const page = await open(browser, page_of('crowd'), { viewport: { width: 1600, height: 900 } });
+  const heading = () => page.locator('.panel:visible').getAttribute('id');
+  const whole = (locator) => locator.evaluate((element) => {
+    const { left, right, top, bottom } = element.getBoundingClientRect();
+    const place = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+    return left >= 0 && right <= innerWidth && element.contains(place);
+  });
+  await inspect(page, 'many documents');
+
+  // Two lines of tabs: each can be seen, and the keys go through them.
+  const tabs = page.getByRole('tab');
+  assert.equal(await tabs.count(), 25);
+  for (const tab of await tabs.all())
+    assert.ok(await whole(tab), await tab.innerText());
+  assert.ok(!await page.getByLabel('Document', { exact: true }).isVisible());
+  await page.getByRole('tab', { name: 'Overview' }).focus();
+  await page.keyboard.press('ArrowLeft');
+  assert.equal(await heading(), 'panel-fig24');
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'tab-fig24');
+
+  // Narrower: a list, which has the focus now, and says which document is shown.
+  await page.setViewportSize({ width: 700, height: 900 });
+  const list = page.getByLabel('Document', { exact: true });
+  await list.waitFor();
+  assert.equal(await tabs.count(), 0);
+  assert.ok(await list.evaluate((element) => document.activeElement === element));
+  assert.equal(await list.inputValue(), 'fig24');
+  await list.selectOption('fig12');
+  assert.equal(await heading(), 'panel-fig12');
+  assert.equal(new URL(page.url()).hash, '#fig12');
+  await page.setViewportSize({ width: 360, height: 720 });
+  assert.ok(await whole(list));
+  await inspect(page, 'many documents on a phone');
+  await page.setViewportSize({ width: 1600, height: 900 });
+  await page.getByRole('tab', { name: 'fig12' }).waitFor();
+  assert.equal(await page.getByRole('tab', { selected: true }).innerText(), 'fig12');
+  await page.context().close();
+}
+
 /* ---- a sweep: other axes, failed points ---- */
 
 async function readsSweep(browser) {
@@ -348,11 +447,14 @@ function drawsSteps() {
 let browser;
 try {
   drawsSteps();
-  execFileSync('python3', [join(SOURCE, 'tests', 'support', 'report_fixture.py'), work]);
+  execFileSync('python3', [join(SOURCE, 'tests', 'support', 'report_fixture.py'), work,
+    'plots']);
   browser = await chromium.launch({ executablePath: browserPath,
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });
   await readsRuns(browser);
   await readsFigures(browser);
+  await readsSeveralPlots(browser);
+  await readsManyDocuments(browser);
   await readsSweep(browser);
   await readsPoorFiles(browser);
   assert.deepEqual(said, []);

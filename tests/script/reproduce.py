@@ -56,12 +56,19 @@ grids: [{from: lossless}, {from: lossy}]
 at: {recovery: GBN}
 also: [{label: a NAK a second, at: {recovery: never}}]
 plot:
-  quantity: throughput
-  along: loss.probability
-  by: recovery
-  x: {name: loss, scale: log}
-  y: {name: relative throughput}
-  published: [{curve: GBN, points: [[1%, 50%]]}]
+  - title: each
+    quantity: throughput
+    along: loss.probability
+    by: recovery
+    x: {name: loss, scale: log}
+    y: {name: relative throughput}
+    published: [{curve: GBN, points: [[1%, 50%]]}]
+  - title: at one per cent
+    quantity: throughput
+    by: recovery
+    at: {loss.probability: 1%}
+    x: {name: recovery}
+    y: {name: "%"}
 claims:
   - name: lossless
     text: all of it without loss
@@ -173,14 +180,19 @@ def test_a_paper(work):
     readings = dict(ask(work, one, "SELECT name, readings.measured FROM readings JOIN claims ON "
                         "claim = id"))
     check(readings["wrong"] < claims[2][3] and readings["order"] is None, readings)
+    check(ask(work, one, "SELECT id, title, x_name, x_scale, y_name, y_scale FROM plots") ==
+          [(1, "each", "loss", "log", "relative throughput", "linear"),
+           (2, "at one per cent", "recovery", "linear", "%", "linear")], "plots")
+    check([n for n, in ask(work, one, "SELECT count(*) FROM curves JOIN curve_points ON curve = id "
+                           "WHERE plot = 2 GROUP BY curve")] == [1] * 4, "bars")
     check(ask(work, one, "SELECT kind, label, count(*) FROM curves JOIN curve_points ON curve = id "
-              "GROUP BY curve ORDER BY kind, label") ==
+              "WHERE plot = 1 GROUP BY curve ORDER BY kind, label") ==
           [("measured", "GBN", 2), ("measured", "GBN (a NAK a second)", 2),
            ("measured", "never", 2), ("measured", "never (a NAK a second)", 2),
            ("published", "GBN", 1)], "curves")
     info = dict(ask(work, one, "SELECT key, value FROM info"))
-    check((info["kind"], info["paper"], info["figure"], info["mode"], info["x_scale"],
-           info["tolerances_commit"]) == ("figure", "p", "one", "full", "log", "not committed"),
+    check((info["kind"], info["paper"], info["figure"], info["mode"],
+           info["tolerances_commit"]) == ("figure", "p", "one", "full", "not committed"),
           info)
     # Every run once: the second figure has the first one's, wall time and all.
     points = ask(work, one, POINTS)
@@ -331,7 +343,7 @@ BAD = [
 ]
 CHANGED = [
     ("published: 150%", "published: 150bps",
-     '{papers}/p/one.yaml:39: claims[2].published: "150bps" is not a number; '),
+     '{papers}/p/one.yaml:46: claims[2].published: "150bps" is not a number; '),
     ("scenario: s.yaml", "scenario: t.yaml",
      "{papers}/p/one.yaml:3: scenario: {papers}/p/t.yaml: cannot be read: "),
     ("{from: lossy}", "{from: lossy, set: {host.mtu: 5us}}",

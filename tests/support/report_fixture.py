@@ -37,7 +37,7 @@ CREATE TABLE deadlock (position INTEGER PRIMARY KEY, port TEXT NOT NULL, class I
 """
 
 SWEEP = """
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 PRAGMA application_id = 0x6f636865;
 CREATE TABLE info (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE parameters (key TEXT PRIMARY KEY, value TEXT NOT NULL, unit TEXT NOT NULL, given
@@ -66,8 +66,10 @@ CREATE TABLE claims (id INTEGER PRIMARY KEY, name TEXT NOT NULL, text TEXT NOT N
  NULL, unsure INTEGER NOT NULL);
 CREATE TABLE readings (claim INTEGER NOT NULL REFERENCES claims, label TEXT NOT NULL, measured REAL,
  low REAL, high REAL, verdict TEXT NOT NULL);
+CREATE TABLE plots (id INTEGER PRIMARY KEY, title TEXT NOT NULL, x_name TEXT NOT NULL, x_scale TEXT
+ NOT NULL, y_name TEXT NOT NULL, y_scale TEXT NOT NULL);
 CREATE TABLE curves (id INTEGER PRIMARY KEY, label TEXT NOT NULL, kind TEXT NOT NULL, x_name TEXT
- NOT NULL, y_name TEXT NOT NULL, x_unit TEXT NOT NULL, y_unit TEXT NOT NULL);
+ NOT NULL, y_name TEXT NOT NULL, x_unit TEXT NOT NULL, y_unit TEXT NOT NULL, plot INTEGER NOT NULL);
 CREATE TABLE curve_points (curve INTEGER NOT NULL, x REAL, y REAL, low REAL, high REAL);
 CREATE TABLE differences (id INTEGER PRIMARY KEY, text TEXT NOT NULL);
 """
@@ -211,9 +213,9 @@ def figure(path, name="fig6a", title="Four schemes against loss, ACK timeout 100
     draw = random.Random(name)
     db = create(path, SWEEP + FIGURE)
     _info(db, "figure", paper="error-recovery", figure=name, title=title,
-          place="Fig 6(a), sec IV-A", x_scale="log", y_scale="linear",
-          x_name="loss probability of each link", y_name="relative throughput",
-          mode="quick", tolerances_commit="1700c47", repeats="6")
+          place="Fig 6(a), sec IV-A", mode="quick", tolerances_commit="1700c47", repeats="6")
+    many(db, "plots", [(1, "", "loss probability of each link", "log", "relative throughput",
+                        "linear")])
     many(db, "metric_names", [("goodput", "bps", "payload delivered in order")])
 
     def level(scheme, loss):
@@ -225,18 +227,18 @@ def figure(path, name="fig6a", title="Four schemes against loss, ACK timeout 100
     number = 0
     for scheme in SCHEMES:
         many(db, "curves", [(number, scheme, "measured", "loss probability", "throughput", "ratio",
-                             "ratio")])
+                             "ratio", 1)])
         for loss in LOSS:
             y = level(scheme, float(loss)) * draw.uniform(0.97, 1.0)
             many(db, "curve_points", [(number, float(loss), y, y * 0.95, min(1, y * 1.05))])
         number += 1
     many(db, "curves", [(number, "GBN (another reading)", "measured", "loss probability",
-                         "throughput", "ratio", "ratio")])
+                         "throughput", "ratio", "ratio", 1)])
     many(db, "curve_points", [(number, float(loss), 0.5, 0.4, 0.6) for loss in LOSS])
     number += 1
     for scheme, points in PUBLISHED.items():
         many(db, "curves", [(number, scheme, "published", "loss probability", "throughput",
-                             "ratio", "ratio")])
+                             "ratio", "ratio", 1)])
         many(db, "curve_points", [(number, x, y, None, None) for x, y in points])
         number += 1
     for i, verdict in enumerate(VERDICTS):
@@ -267,15 +269,16 @@ def bars(path, name="fig3"):
     """A figure of single numbers with names."""
     db = create(path, SWEEP + FIGURE)
     _info(db, "figure", paper="error-recovery", figure=name, title="Why timeouts happen",
-          place="Fig 3, sec III-A", x_scale="linear", y_scale="linear", x_name="cause",
-          y_name="share of timeouts", mode="quick", tolerances_commit="1700c47", repeats="20")
+          place="Fig 3, sec III-A", mode="quick", tolerances_commit="1700c47", repeats="20")
+    many(db, "plots", [(1, "", "cause", "linear", "share of timeouts", "linear")])
     number = 0
     for label, (measured, published) in CAUSES.items():
         for name, kind, y in ((label, "measured", measured), (label, "published", published),
                               (label + " (another reading)", "measured", 1 / 6)):
             if y is None:
                 continue
-            many(db, "curves", [(number, name, kind, "cause", "share of timeouts", "", "ratio")])
+            many(db, "curves", [(number, name, kind, "cause", "share of timeouts", "", "ratio",
+                                 1)])
             many(db, "curve_points", [(number, 0, y, *((y * 0.8, y * 1.2) if kind == "measured"
                                                        else (None, None)))])
             number += 1
@@ -283,6 +286,29 @@ def bars(path, name="fig3"):
                              "" if published is None else f"{100 * published:g} %", "ratio",
                              "Fig 3", "± 0.13", "high", measured, measured * 0.8, measured * 1.2,
                              0.01, "reproduced", "", "bootstrap", 0)])
+    db.commit()
+    db.close()
+
+
+def several(path, name="fig4"):
+    """A figure of several plots: many curves over a count, and two whose intervals are wide."""
+    db = create(path, SWEEP + FIGURE)
+    _info(db, "figure", paper="error-recovery", figure=name, title="Several plots", place="Fig 4",
+          mode="quick", tolerances_commit="1700c47", repeats="5")
+    many(db, "plots", [(1, "Many curves", "senders", "linear", "rate of many", "linear"),
+                       (2, "Few curves", "pairs", "log", "rate of few", "linear"),
+                       (3, "Losses below zero", "senders", "linear", "gain", "linear")])
+    for i in range(6):
+        many(db, "curves", [(i, f"curve {i}", "measured", "", "", "count", "bps", 1)])
+        many(db, "curve_points", [(i, x, 1e9 * (i + x + 1), 1e9 * (i + x), 1e9 * (i + x + 2.5))
+                                  for x in range(3)])
+    for i in (6, 7):
+        many(db, "curves", [(i, f"wide {i}", "measured", "", "", "count", "bps", 2)])
+        many(db, "curve_points", [(i, x, 1e9 * i, -5e9, 13e9) for x in (5, 10, 80)])
+    many(db, "curves", [(8, "wide 6", "published", "", "", "count", "bps", 2),
+                        (9, "gain", "measured", "", "", "count", "ratio", 3)])
+    many(db, "curve_points", [(8, 80, 8.5e9, None, None)])
+    many(db, "curve_points", [(9, x, x - 1, x - 1.2, x - 0.8) for x in range(3)])
     db.commit()
     db.close()
 
@@ -297,5 +323,14 @@ def everything(folder):
     bars(os.path.join(folder, "figures", "fig3.sqlite"))
 
 
+def plots(folder):
+    """Figures of several plots: one, and very many."""
+    several(os.path.join(folder, "several", "fig4.sqlite"))
+    for i in range(1, 25):
+        several(os.path.join(folder, "crowd", f"fig{i}.sqlite"), f"fig{i}")
+
+
 if __name__ == "__main__":
     everything(sys.argv[1])
+    if sys.argv[2:] == ["plots"]:
+        plots(sys.argv[1])

@@ -515,8 +515,15 @@ static void test_a_figure(void **state)
                                                           .low = NAN,
                                                           .high = NAN,
                                                           .verdict = "not reproduced"});
+    uint32_t empty = oche_sweep_store_plot(store, &(struct oche_sweep_plot){.title = "empty"});
+    uint32_t plot = oche_sweep_store_plot(store, &(struct oche_sweep_plot){.title = "the <second>",
+                                                                           .x_name = "loss",
+                                                                           .x_scale = "log",
+                                                                           .y_name = "throughput",
+                                                                           .y_scale = "linear"});
     uint32_t curve = oche_sweep_store_curve(
-        store, &(struct oche_sweep_curve){.label = "GBN", .kind = "published", .y_unit = "ratio"});
+        store, &(struct oche_sweep_curve){
+                   .plot = plot, .label = "GBN", .kind = "published", .y_unit = "ratio"});
     oche_sweep_store_curve_point(store, curve, 1e-3, 0.5, 0.25, 0.75);
     oche_sweep_store_difference(store, "another <network>");
     assert_true(oche_sweep_store_commit(store, error, sizeof(error)));
@@ -532,8 +539,16 @@ static void test_a_figure(void **state)
     assert_string_equal(text("1/claims/0/readings/0/label"), "to the <letter>");
     assert_string_equal(text("1/claims/0/readings/0/verdict"), "not reproduced");
     assert_true(number("1/claims/0/readings/0/measured") == 0.25);
-    assert_string_equal(text("1/curves/0/kind"), "published");
-    assert_true(number("1/curves/0/points/0/3") == 0.75);
+    assert_int_not_equal(empty, plot);
+    assert_string_equal(text("1/plots/0/title"), "empty");
+    assert_null(at("1/plots/0/curves/0"));
+    assert_string_equal(text("1/plots/1/title"), "the <second>");
+    assert_string_equal(text("1/plots/1/x_name"), "loss");
+    assert_string_equal(text("1/plots/1/x_scale"), "log");
+    assert_string_equal(text("1/plots/1/y_name"), "throughput");
+    assert_string_equal(text("1/plots/1/y_scale"), "linear");
+    assert_string_equal(text("1/plots/1/curves/0/kind"), "published");
+    assert_true(number("1/plots/1/curves/0/points/0/3") == 0.75);
     assert_string_equal(text("1/differences/0"), "another <network>");
     assert_int_equal(number("1/points"), 10);
 }
@@ -547,6 +562,38 @@ static void run_sql(const char *name, const char *sql)
     assert_int_equal(sqlite3_open(path_of(name), &database), SQLITE_OK);
     assert_int_equal(sqlite3_exec(database, sql, NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close(database);
+}
+
+/* Schema 1: one plot, whose axes are in info; at first no claim said whether it is sure. */
+static void test_an_older_figure(void **state)
+{
+    struct oche_sweep_store *store = write_sweep("fig1.sqlite", "figure");
+
+    (void)state;
+    oche_sweep_store_begin(store);
+    oche_sweep_store_info(store, "x_name", "loss");
+    oche_sweep_store_info(store, "x_scale", "log");
+    oche_sweep_store_claim(store, &(struct oche_sweep_claim){.name = "c", .unsure = true});
+    oche_sweep_store_curve_point(
+        store, oche_sweep_store_curve(store, &(struct oche_sweep_curve){.plot = 7, .label = "a"}),
+        1, 2, NAN, NAN);
+    assert_true(oche_sweep_store_commit(store, error, sizeof(error)));
+    oche_sweep_store_close(store);
+    run_sql("fig1.sqlite", "DROP TABLE plots; ALTER TABLE curves DROP COLUMN plot;"
+                           "ALTER TABLE claims DROP COLUMN unsure; PRAGMA user_version = 1");
+    report();
+    assert_string_equal(text("0/claims/0/name"), "c");
+    assert_true(number("0/claims/0/unsure") == 0);
+    assert_string_equal(text("0/plots/0/x_scale"), "log");
+    assert_string_equal(text("0/plots/0/x_name"), "loss");
+    assert_string_equal(text("0/plots/0/curves/0/label"), "a");
+    assert_true(number("0/plots/0/curves/0/points/0/1") == 2);
+    run_sql("fig1.sqlite", "ALTER TABLE claims DROP COLUMN tolerance");
+    assert_refused("fig1.sqlite", "was made by another version of the program (no such column: "
+                                  "tolerance); make it again, or use that one");
+    run_sql("fig1.sqlite", "PRAGMA user_version = 3");
+    assert_refused("fig1.sqlite", "is of schema 3, and this program reads 1 to 2; make it again "
+                                  "with oche sweep or oche reproduce");
 }
 
 static void test_what_is_refused(void **state)
@@ -569,7 +616,8 @@ static void test_what_is_refused(void **state)
     run_sql("run.sqlite", "DELETE FROM links; DELETE FROM nodes WHERE id = 7");
     assert_refused("run.sqlite", "damaged: its nodes are not numbered one by one");
     run_sql("run.sqlite", "DELETE FROM nodes; DROP TABLE series");
-    assert_refused("run.sqlite", "cannot be read: no such table: series");
+    assert_refused("run.sqlite", "was made by another version of the program (no such table: "
+                                 "series); make it again, or use that one");
     unlink(path_of("run.sqlite"));
 
     FILE *out = fopen(path_of("fig1.sqlite"), "w");
@@ -632,6 +680,7 @@ int main(void)
         IN_FOLDER(test_runs_are_put_together),
         IN_FOLDER(test_a_sweep),
         IN_FOLDER(test_a_figure),
+        IN_FOLDER(test_an_older_figure),
         IN_FOLDER(test_what_is_refused),
         IN_FOLDER(test_numbers_that_cannot_be),
         IN_FOLDER(test_page),

@@ -134,7 +134,7 @@ static void test_what_is_written_is_there(void **state)
 
     assert_string_equal(ask("PRAGMA integrity_check"), "ok");
     assert_string_equal(ask("PRAGMA application_id"), "1868785765");
-    assert_string_equal(ask("PRAGMA user_version"), "1");
+    assert_string_equal(ask("PRAGMA user_version"), "2");
     assert_string_equal(ask("SELECT value FROM info WHERE key = 'seed'"), "18446744073709551615");
     assert_string_equal(ask("SELECT seed FROM points WHERE id = 3"), "18446744073709551615");
     assert_string_equal(ask("SELECT trace_hash FROM points WHERE id = 3"), "fedcba9876543210");
@@ -340,8 +340,15 @@ static void test_a_figure(void **state)
                                                               .high = NAN,
                                                               .verdict = "not reproduced"});
         for (int i = 0; i < 2; i++) {
+            uint32_t plot = oche_sweep_store_plot(
+                store, &(struct oche_sweep_plot){.title = i == 0 ? "first" : NULL,
+                                                 .x_name = "load",
+                                                 .x_scale = "log",
+                                                 .y_name = "rate",
+                                                 .y_scale = "linear"});
             uint32_t curve = oche_sweep_store_curve(
-                store, &(struct oche_sweep_curve){.label = i == 0 ? "a" : "b", .kind = "measured"});
+                store, &(struct oche_sweep_curve){
+                           .plot = plot, .label = i == 0 ? "a" : "b", .kind = "measured"});
 
             oche_sweep_store_curve_point(store, curve, 1, 2 + i, NAN, NAN);
         }
@@ -359,7 +366,67 @@ static void test_a_figure(void **state)
     assert_string_equal(ask("SELECT group_concat(label || y) FROM curves JOIN curve_points ON curve"
                             " = id WHERE low IS NULL"),
                         "a2.0,b3.0");
+    assert_string_equal(
+        ask("SELECT group_concat(title || plots.x_name || x_scale || plots.y_name || y_scale ||"
+            " label) FROM plots JOIN curves ON plot = plots.id"),
+        "firstloadlogratelineara,loadlogratelinearb");
     assert_string_equal(ask("SELECT group_concat(text) FROM differences"), "no switch");
+}
+
+static void run_sql(const char *sql)
+{
+    sqlite3 *database;
+
+    assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(database, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(database);
+}
+
+/* A figure of schema 1, from before claims said whether they are sure: gone on with, it is today's.
+ */
+static void test_an_older_figure_is_brought_up_to_date(void **state)
+{
+    struct oche_sweep_store *store = open_kind("figure", false);
+
+    (void)state;
+    oche_sweep_store_begin(store);
+    add_point(store, 0, "done", 5);
+    oche_sweep_store_claim(store, &(struct oche_sweep_claim){.name = "half", .verdict = "no data"});
+    oche_sweep_store_curve(store, &(struct oche_sweep_curve){.plot = 1, .label = "a"});
+    oche_sweep_store_info(store, "x_name", "load");
+    oche_sweep_store_info(store, "x_scale", "log");
+    oche_sweep_store_info(store, "y_name", "rate");
+    commit(store);
+    oche_sweep_store_close(store);
+    run_sql("DROP TABLE plots; ALTER TABLE curves DROP COLUMN plot;"
+            "ALTER TABLE claims DROP COLUMN interval; ALTER TABLE claims DROP COLUMN unsure;"
+            "PRAGMA user_version = 1");
+
+    store = open_kind("figure", false);
+    bool done[1];
+
+    assert_int_equal(oche_sweep_store_done(store, done, 1), 1);
+    oche_sweep_store_close(store);
+    assert_string_equal(ask("PRAGMA user_version"), "2");
+    assert_string_equal(
+        ask("SELECT group_concat(plots.id || title || plots.x_name || x_scale ||"
+            " plots.y_name || y_scale || label) FROM plots JOIN curves ON plot = plots.id"),
+        "1loadlogratelineara");
+    assert_string_equal(ask("SELECT name || interval || unsure FROM claims"), "half0");
+    assert_string_equal(ask("SELECT count(*) FROM info WHERE key LIKE 'x%' OR key LIKE 'y%'"), "0");
+    store = open_kind("figure", false);
+    oche_sweep_store_begin(store);
+    oche_sweep_store_clear_figure(store);
+    oche_sweep_store_plot(store, &(struct oche_sweep_plot){.title = "new"});
+    commit(store);
+    oche_sweep_store_close(store);
+    assert_string_equal(ask("SELECT group_concat(title) FROM plots"), "new");
+
+    run_sql("PRAGMA user_version = 3"); /* of a program to come */
+    const struct oche_sweep_description description = describe("figure");
+
+    assert_null(oche_sweep_store_open(path, &description, false, error, sizeof(error)));
+    assert_non_null(strstr(error, "has results of another program"));
 }
 
 static void read_file(const char *name, char *text, size_t bytes)
@@ -431,6 +498,7 @@ int main(void)
         TEST(test_one_process_at_a_time),
         TEST(test_kill_9_loses_nothing_that_was_finished),
         TEST(test_a_figure),
+        TEST(test_an_older_figure_is_brought_up_to_date),
         TEST(test_csv),
         TEST(test_a_row_that_cannot_be_written),
     };

@@ -11,25 +11,27 @@ export function isBars(curves) {
     points.length === 1 && points[0][0] === curves[0].points[0][0]);
 }
 
-export function barChart(figure, id, curves) {
+export function barChart(plot, id) {
+  const { curves } = plot;
   const { of: readingOf, bases: names, controls } = readingsOf(curves);
   const unit = shareUnit(curves);
-  const { info } = figure;
   const pointOf = (state, name, kind) => curves.find((curve) => curve.kind === kind
     && readingOf(curve).base === name
     && (kind === 'published' || readingOf(curve).reading === (state.reading ?? '')))?.points[0];
   const values = curves.flatMap(({ points: [[, ...rest]] }) => rest.filter((y) => y !== null));
+  const has = (kind) => curves.some((curve) => curve.kind === kind);
   const interval = ([, , low, high]) => (low !== null && high !== null && low !== high
     ? ` (${format.value(low, unit)} to ${format.value(high, unit)})` : '');
   const nameAt = (at) => (typeof at === 'string' ? at : names[at]);
 
   return {
-    id, title: info.title ?? id, along: 'y',
-    caption: 'Bars: measured, with the 95 % interval. Open markers: published.',
+    id, title: plot.title ?? id, along: 'y',
+    caption: `Bars: measured, with the 95 % interval.${has('published')
+      ? ' Open markers: published.' : ''}`,
     controls: controls([]),
     height: () => 60 + names.length * 34,
-    legend: () => [{ name: 'measured', line: 0, solid: true },
-      { name: 'published', line: 1, open: true, marker: 'diamond' }],
+    legend: () => (has('published') ? [{ name: 'measured', line: 0, solid: true },
+      { name: 'published', line: 1, open: true, marker: 'diamond' }] : []),
     option(context, state) {
       const { theme } = context;
       const measured = style(theme, 0).color, published = style(theme, 1).color;
@@ -40,7 +42,7 @@ export function barChart(figure, id, curves) {
           right: 24, top: 8, outerBoundsMode: 'none' },
         legend: legend(context, this.legend()),
         tooltip: { trigger: 'axis', axisPointer: { axis: 'y', type: 'shadow' } },
-        xAxis: { ...axis(context, { name: info.y_name ?? curves[0].y_name, unit, values, from: 0 }),
+        xAxis: { ...axis(context, { name: plot.y_name || curves[0].y_name, unit, values, from: 0 }),
           splitLine: { show: true, lineStyle: { color: theme.faint } } },
         yAxis: { type: 'category', inverse: true, data: names, axisTick: { show: false },
           axisLine: { lineStyle: { color: theme.axis } },
@@ -82,8 +84,8 @@ export function barChart(figure, id, curves) {
     stops: (state) => names.map((name, i) => ({ at: name, y: i,
       x: (pointOf(state, name, 'measured') ?? pointOf(state, name, 'published'))[1] })),
     table: (state) => ({
-      columns: [info.x_name || 'of', 'measured', 'published'],
-      rows: names.map((name) => [name, ...['measured', 'published'].map((kind) => {
+      columns: [plot.x_name || 'of', ...['measured', 'published'].filter(has)],
+      rows: names.map((name) => [name, ...['measured', 'published'].filter(has).map((kind) => {
         const point = pointOf(state, name, kind);
         return point ? format.value(point[1], unit) + interval(point) : '';
       })]),

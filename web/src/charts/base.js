@@ -2,11 +2,13 @@
 /*
  * What charts share. A chart is an object, the same for the page and for SVG files:
  *
- *   id, title, caption       caption: what to look at, in a sentence or two
+ *   id, title, caption       caption: what to look at, in a sentence or two (or caption(state))
  *   controls                 [{key, label, options: [[value, label], …], value}] of its state
  *   height(width, state)     in pixels
  *   legend(state)            [{name, line, dash}] or none: the series that can be switched off
- *   option(context, state)   ECharts' option; context: {theme, width, print}
+ *   option(context, state)   ECharts' option; context: {theme, width, print, hidden, looked};
+ *                            hidden: a Set of names that are switched off, or none
+ *   looks                    whether `looked`, the name that is pointed at, changes the picture
  *   along                    'x' or 'y': where a tooltip reads; 'item': the thing pointed at
  *   tip(state, at)           the tooltip there: {head, rows: [{line, name, value}]}; `at` is a
  *                            value of that axis, or the data of the item
@@ -91,6 +93,12 @@ export function axis(context, { name, values, unit, scale = 'linear', vertical =
   }
   if (low === high)
     [low, high] = low === 0 ? [0, 1] : [Math.min(0, low), Math.max(0, high)];
+  if (ticks) { // at places of their own: the axis goes a little beyond them
+    const beyond = (high - low) * 0.03;
+    common.axisTick.customValues = ticks;
+    common.axisLabel.customValues = ticks;
+    return { ...common, type: 'value', min: low - beyond, max: high + beyond };
+  }
   const step = linearStep(low, high, isNarrow(context) && !vertical ? 4 : 6);
   const start = from ?? (low > 0 && low < high * 0.7 ? 0 : Math.floor(low / step + 1e-9) * step);
   const end = to ?? Math.ceil(high / step - 1e-9) * step;
@@ -183,6 +191,31 @@ export function band(context, name, i, points, opacity = 0.16) {
       return { type: 'polygon', shape: { points: [...upper, ...lower] }, style: { fill: color } };
     },
   };
+}
+
+// The same as thin bars, a little apart where several curves have one: `number` of `of`.
+export function bars(context, name, i, points, { number, of }) {
+  const { color } = style(context.theme, i);
+  const aside = (number - (of - 1) / 2) * Math.min(3, 14 / of);
+  const known = points.filter((p) => p.every((value) => Number.isFinite(value)));
+  return {
+    of: name, type: 'custom', silent: true, clip: true, z: 2, tooltip: { show: false },
+    data: known, encode: { x: 0, y: [1, 2] },
+    renderItem(params, api) {
+      const [x, from] = api.coord([api.value(0), api.value(1)]);
+      const [, to] = api.coord([api.value(0), api.value(2)]);
+      const part = (x1, y1, x2, y2) => ({ type: 'line', shape: { x1: x1 + aside, y1,
+        x2: x2 + aside, y2 }, style: { stroke: color, lineWidth: 1, opacity: 0.75 } });
+      return { type: 'group', children: [part(x, from, x, to), part(x - 2, from, x + 2, from),
+        part(x - 2, to, x + 2, to)] };
+    },
+  };
+}
+
+// Where a horizontal axis of a few counts has its ticks: there, and not between them.
+export function placeTicks(places, unit) {
+  return unit === 'count' && places.length > 1 && places.length <= 12
+    && places.every((place) => Number.isInteger(place)) ? places : undefined;
 }
 
 // The legend inside a picture; the page has buttons instead.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // All charts of a document, in the order in which they are shown.
 import { distribution } from './distribution.js';
-import { figureChart } from './figure.js';
+import { figureCharts } from './figure.js';
 import { pauseTimeline } from './pauses.js';
 import { queueDepth } from './queue.js';
 import { goodput, pauseFrames, queueOverTime, throughput } from './series.js';
@@ -57,7 +57,7 @@ export function chartsOf(document, grid, id) {
     return Object.values(runCharts(document.runs, grid, id)).flat();
   if (document.kind === 'sweep')
     return sweepCharts(document, id);
-  return [...some(id, [figureChart(document, id)]), ...sweepCharts(document, id)];
+  return [...figureCharts(document, id), ...sweepCharts(document, id)];
 }
 
 // What a document is called in an address and in a file's name.

@@ -55,6 +55,7 @@ export class ChartView {
     const id = `chart-${chart.id}`;
     this.said = h('p', { class: 'visually-hidden', 'aria-live': 'polite' });
     this.legend = h('div', { class: 'legend' });
+    this.caption = h('p', { class: 'caption' });
     this.plot = h('div', { class: 'plot', tabindex: '0', role: 'group', id: `${id}-plot`,
       'aria-roledescription': 'chart', 'aria-label': `${chart.title}, chart`,
       'aria-describedby': `${id}-help`, onkeydown: (event) => this.onKey(event),
@@ -63,6 +64,7 @@ export class ChartView {
       h('summary', {}, 'Data as a table'), h('div', {}));
     this.controls = h('div', { class: 'controls' });
     this.fillControls();
+    this.fillCaption();
     const help = h('p', { class: 'visually-hidden', id: `${id}-help` },
       `Arrow keys read the values; Escape leaves them.${chart.small ? ''
         : ' The data is below as a table.'}`);
@@ -73,7 +75,7 @@ export class ChartView {
       this.data.open = true;
     return h('figure', { class: 'chart', id },
       h('figcaption', {}, chart.heading !== false && h('h3', {}, chart.title),
-        chart.caption && h('p', { class: 'caption' }, chart.caption)),
+        chart.caption && this.caption),
       this.controls, this.legend, this.plot, help, this.said, this.data);
   }
 
@@ -123,6 +125,9 @@ export class ChartView {
     const entries = chart.legend?.(this.state) || [];
     const buttons = entries.map((entry) => h('button', { type: 'button',
       'aria-pressed': String(!this.hidden.has(entry.name)), title: 'show or hide',
+      ...(chart.looks ? { onpointerenter: () => this.look(entry.name),
+        onpointerleave: () => this.look(null), onfocus: () => this.look(entry.name),
+        onblur: () => this.look(null) } : {}),
       onclick: (event) => {
         if (!this.hidden.delete(entry.name))
           this.hidden.add(entry.name);
@@ -138,6 +143,15 @@ export class ChartView {
       ...buttons, ...(scale ? [scale] : []));
   }
 
+  // The series whose name in the legend is pointed at, or has the focus, stands out.
+  look(name) {
+    const looked = name !== null && !this.hidden.has(name) ? name : null;
+    if (looked === this.looked || !this.picture)
+      return;
+    this.looked = looked;
+    this.draw(true);
+  }
+
   // `sameLegend`: the button that was pressed keeps the focus.
   draw(sameLegend = false) {
     const { chart, state } = this;
@@ -147,7 +161,8 @@ export class ChartView {
     this.plot.style.height = `${height}px`;
     this.picture ??= echarts.init(this.plot, null, { renderer: 'svg', width, height });
     this.picture.resize({ width, height });
-    const option = chart.option({ theme, width, print: false }, state);
+    const option = chart.option({ theme, width, print: false, hidden: this.hidden,
+      looked: this.hidden.has(this.looked) ? null : this.looked }, state);
     option.series = option.series.filter(({ of, name }) => !this.hidden.has(of ?? name));
     option.tooltip = { ...option.tooltip, confine: true, transitionDuration: 0, borderWidth: 0,
       padding: 0, backgroundColor: 'transparent', extraCssText: 'box-shadow:none',
@@ -155,6 +170,12 @@ export class ChartView {
     this.picture.setOption(option, true);
     if (!sameLegend)
       this.fillLegend();
+    this.fillCaption();
+  }
+
+  fillCaption() {
+    const { caption } = this.chart;
+    this.caption.textContent = typeof caption === 'function' ? caption(this.state) : caption;
   }
 
   tipOf(found) {
@@ -245,6 +266,8 @@ export function useTheme(name) {
 }
 
 export function drawAll() {
-  for (const view of views)
+  for (const view of views) {
+    view.looked = null;
     view.draw();
+  }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A reproduced figure: curves beside published points, claims with verdicts, what differs.
-import { figureChart } from '../charts/figure.js';
+import { figureCharts } from '../charts/figure.js';
 import * as format from '../format.js';
 import { ChartView } from './chart-view.js';
 import { fold, origin, section } from './details.js';
@@ -121,7 +121,7 @@ function readingsTable(claims) {
 
 export function figurePage(figure, id) {
   const { info } = figure;
-  const chart = figureChart(figure, id);
+  const charts = figureCharts(figure, id);
   const explored = figure.metrics.length > 0 && figure.axes.length > 0;
   return h('div', {},
     h('div', { class: 'title' },
@@ -131,8 +131,9 @@ export function figurePage(figure, id) {
       isJudged(figure) ? tally(figure.claims) : h('p', { class: 'without' }, NOT_JUDGED),
       h('p', { class: 'about' }, [info.mode && `${info.mode} mode`, progress(figure),
         info.repeats > 1 && `${info.repeats} repeats`, info.program].filter(Boolean).join(' · '))),
-    chart && section(`${id}-figure`, 'Measured and published', h('div', { class: 'charts' },
-      new ChartView({ ...chart, heading: false }).element)),
+    charts.length > 0 && section(`${id}-figure`, 'Measured and published',
+      h('div', { class: 'charts' }, charts.map((chart) => new ChartView({ ...chart,
+        heading: chart.title !== info.title && chart.title !== id }).element))),
     figure.claims.length > 0 && section(`${id}-claims`, 'Claims', claimTable(figure.claims)),
     figure.claims.some(({ readings }) => readings.length > 0) && section(`${id}-readings`,
       'Under other readings of the paper', readingsTable(figure.claims)),
@@ -147,7 +148,7 @@ export function figurePage(figure, id) {
 
 // A figure in small, which leads to the whole.
 function card({ one, id }, show) {
-  const chart = figureChart(one, `${id}-small`);
+  const [chart, ...others] = figureCharts(one, `${id}-small`);
   const open = (event) => {
     event.preventDefault();
     show(id);
@@ -159,7 +160,10 @@ function card({ one, id }, show) {
     !isJudged(one) && h('p', { class: 'without' }, NOT_JUDGED),
     h('p', { class: 'chips' }, counts(one.claims).map(({ verdict, count }) =>
       h('span', { class: 'tally-part' }, h('b', {}, String(count)), ' ', chip(verdict)))),
-    chart && new ChartView({ ...chart, heading: false, small: true }).element);
+    chart && h('div', { class: 'small-plot' },
+      others.length > 0 && h('p', { class: 'caption' },
+        `${chart.title} (first of ${others.length + 1} plots)`),
+      new ChartView({ ...chart, heading: false, small: true }).element));
 }
 
 // All figures at a glance.

@@ -53,6 +53,32 @@ function titleOf(one) {
 const pageOf = (one, id) => ({ runs: runsPage, sweep: sweepPage,
   figure: figurePage }[one.kind](one, id, data.grid));
 
+const MOST_LINES = 2; // of tabs
+
+// Tabs in up to two lines, or the choice in their place; what has the focus hands it on.
+function fitTabs(top, bar, choice) {
+  function fit() {
+    const focused = document.activeElement;
+    top.classList.remove('chosen');
+    const tops = new Set([...bar.children].map(({ offsetTop }) => offsetTop));
+    const chosen = tops.size > MOST_LINES;
+    top.classList.toggle('chosen', chosen);
+    top.classList.toggle('lines', !chosen && tops.size > 1);
+    document.documentElement.style.scrollPaddingTop = `${top.offsetHeight + 12}px`;
+    if (chosen && bar.contains(focused))
+      choice.focus();
+    else if (!chosen && focused === choice)
+      bar.querySelector('[aria-selected=true]').focus();
+  }
+  let width = 0;
+  new ResizeObserver(() => {
+    if (top.clientWidth !== width)
+      fit();
+    width = top.clientWidth;
+  }).observe(top);
+  fit();
+}
+
 function build() {
   const ids = uniqueIds(data.documents);
   data.documents.filter(({ kind }) => kind === 'runs').forEach(({ runs }) => nameRuns(runs));
@@ -69,6 +95,11 @@ function build() {
     id: `tab-${id}`, 'aria-controls': `panel-${id}`, onclick: () => show(id),
     onkeydown: (event) => moveTab(event, i) }, title));
 
+  // Where there is no room for all names, they are a list to choose from.
+  const choice = h('select', { 'aria-label': 'Document', onchange: () => show(choice.value) },
+    tabs.map(({ id, title }) => h('option', { value: id }, title)));
+  const bar = h('div', { class: 'tabs', role: 'tablist', 'aria-label': 'Documents' }, buttons);
+
   function fill(i) {
     if (panels[i].childElementCount === 0)
       panels[i].append(tabs[i].make());
@@ -81,6 +112,7 @@ function build() {
       button.setAttribute('aria-selected', String(i === at));
       button.tabIndex = i === at ? 0 : -1;
     });
+    choice.value = tabs[at].id;
     fill(at);
     if (!keepPlace) {
       history.replaceState(null, '', `#${tabs[at].id}`);
@@ -96,7 +128,6 @@ function build() {
     event.preventDefault();
     show(tabs[at].id);
     buttons[at].focus();
-    buttons[at].scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }
 
   const title = tabs.length === 1 ? tabs[0].title
@@ -107,11 +138,11 @@ function build() {
     h('a', { class: 'skip', href: '#main' }, 'Skip to the content'),
     h('header', { class: 'top' }, h('div', { class: 'wide' },
       h('span', { class: 'mark' }, 'oche', h('span', {}, 'report')),
-      tabs.length > 1 && h('div', { class: 'tabs', role: 'tablist', 'aria-label': 'Documents' },
-        buttons),
-      themeChoice())),
+      tabs.length > 1 && [bar, choice], themeChoice())),
     h('main', { id: 'main', class: 'wide', tabindex: '-1' }, panels),
     h('footer', { class: 'wide' }, `${data.program}, ${data.command}`));
+  if (tabs.length > 1)
+    fitTabs(document.querySelector('.top'), bar, choice);
   show(location.hash.slice(1), true);
   window.addEventListener('hashchange', () => {
     if (tabs.some(({ id }) => id === location.hash.slice(1)))

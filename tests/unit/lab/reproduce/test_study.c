@@ -15,6 +15,16 @@ static char error[OCHE_SCENARIO_ERROR_BYTES];
 
 /* ---- bad files ---- */
 
+#define PLOT                                                                                       \
+    "plot:\n"                                                                                      \
+    "  quantity: speed\n"                                                                          \
+    "  along: loss.probability\n"                                                                  \
+    "  x: {name: x}\n"                                                                             \
+    "  y: {name: y, scale: log}\n"                                                                 \
+    "  published: [{curve: A, points: [[0, 1Gbps]]}]\n"
+#define ONE_PLOT(title)                                                                            \
+    "{title: " title ", quantity: speed, along: loss.probability, x: {name: x}, y: {name: y}}\n"
+
 /* Line 1 is the title. */
 static const char base[] = "title: T\n"
                            "place: P\n"
@@ -26,14 +36,7 @@ static const char base[] = "title: T\n"
                            "    repeat: 4\n"
                            "quantities:\n"
                            "  speed: {metric: goodput}\n"
-                           "at: {recovery: A}\n"
-                           "plot:\n"
-                           "  quantity: speed\n"
-                           "  along: loss.probability\n"
-                           "  x: {name: x}\n"
-                           "  y: {name: y, scale: log}\n"
-                           "  published: [{curve: A, points: [[0, 1Gbps]]}]\n"
-                           "claims:\n"
+                           "at: {recovery: A}\n" PLOT "claims:\n"
                            "  - name: c\n"
                            "    text: t\n"
                            "    kind: value\n"
@@ -119,6 +122,15 @@ static const struct {
     {"  along: loss.probability\n", "",
      "fig.yaml:12: plot: does not say which loss.probability (0, 1e-3)\n"},
     {"  quantity: speed\n  along", "  along", "fig.yaml:12: plot: has no \"quantity\"; "},
+    {"plot:\n", "plot: []\nplot2:\n", "fig.yaml:13: plot2: unknown key; "},
+    {PLOT, "plot: []\n", "fig.yaml:12: plot: has no plots; leave it out\n"},
+    {PLOT, "plot: yes\n", "fig.yaml:12: plot: is not a map; write "},
+    {PLOT, "plot:\n  - {quantity: speed, along: loss.probability, x: {name: x}, y: {name: y}}\n",
+     "fig.yaml:13: plot[0]: has no \"title\"; add title: TEXT\n"},
+    {PLOT, "plot:\n  - " ONE_PLOT("a") "  - " ONE_PLOT("b") "  - " ONE_PLOT("a"),
+     "fig.yaml:15: plot[2].title: \"a\" is that of another plot; give it one of its own\n"},
+    {PLOT, "plot:\n  - " ONE_PLOT("a") "  - {title: b, quantity: sped}\n",
+     "fig.yaml:14: plot[1].quantity: \"sped\" is not a quantity; did you mean \"speed\"? ("},
     {"  x: {name: x}\n", "", "fig.yaml:12: plot: has no \"x\"; add x: {name: …, scale: log}\n"},
     {"scale: log", "scale: square", "fig.yaml:16: plot.y.scale: \"square\" is not known; "},
     {"[[0, 1Gbps]]", "[0, 1Gbps]",
@@ -264,6 +276,47 @@ static void test_the_base_of_the_bad_files_is_good(void **state)
     if (study == NULL)
         fail_msg("%s", error);
     oche_study_close(study);
+}
+
+/* One plot or several; what is drawn does not change what is claimed. */
+static void test_plots(void **state)
+{
+    struct oche_study *study =
+        oche_study_parse(NULL, "fig.yaml", base, false, error, sizeof(error));
+    char *text = changed(
+        PLOT, "plot:\n  - " ONE_PLOT(
+                  "first") "  - {title: second, quantity: [speed, speed], by: recovery,\n"
+                           "     at: {loss.probability: 1e-3}, x: {name: X, scale: log},\n"
+                           "     y: {name: Y}, published: [{curve: B, points: [[1, 2Gbps]]}]}\n");
+
+    (void)state;
+    assert_int_equal(study->plot_count, 1);
+    assert_null(study->plots[0].title);
+    assert_int_equal(study->plots[0].published_count, 1);
+    struct oche_study *two = oche_study_parse(NULL, "fig.yaml", text, false, error, sizeof(error));
+
+    if (two == NULL)
+        fail_msg("%s", error);
+    assert_int_equal(two->plot_count, 2);
+    assert_string_equal(two->plots[0].title, "first");
+    assert_int_equal(two->plots[0].by, OCHE_ANY);
+    assert_int_equal(two->plots[0].published_count, 0);
+    assert_string_equal(two->plots[1].title, "second");
+    assert_int_equal(two->plots[1].quantity_count, 2);
+    assert_int_equal(two->plots[1].along, OCHE_ANY);
+    assert_int_equal(two->plots[1].by, 0);
+    assert_string_equal(two->plots[1].x_scale, "log");
+    assert_true(two->plots[1].published[0].points[0][1] == 2e9);
+    assert_true(two->digest == study->digest);
+    free(text);
+    text = changed(PLOT, "");
+    oche_study_close(two);
+    two = oche_study_parse(NULL, "fig.yaml", text, false, error, sizeof(error));
+    assert_int_equal(two->plot_count, 0);
+    assert_true(two->digest == study->digest);
+    oche_study_close(two);
+    oche_study_close(study);
+    free(text);
 }
 
 /* A claim must not be about a point that is not run, nor be relative to one. */
@@ -519,6 +572,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_base_of_the_bad_files_is_good),
         cmocka_unit_test(test_bad_files_are_refused_with_their_line),
+        cmocka_unit_test(test_plots),
         cmocka_unit_test(test_points_that_no_grid_runs_are_found),
         cmocka_unit_test(test_axes_are_those_of_all_grids),
         cmocka_unit_test(test_units_of_quotients),
