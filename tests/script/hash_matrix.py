@@ -29,6 +29,8 @@ SCENARIOS = {
                "nic_naks_sent", "nic_cnps_sent"),
     "selective": ("lost_packets", "nic_placed_packets", "nic_retransmitted_packets", "nic_timeouts",
                   "drops_tor_to_host"),
+    "rcp": ("lost_packets", "nic_retransmitted_packets", "nic_timeouts", "rcp_rate.updates",
+            "rcp_rate.lowered"),
     "pairs": ("nic_ce_marked", "marks_tor_to_up", "nic_cnps_sent"),
     "tcp": ("lost_packets", "nic_retransmitted_packets", "nic_timeouts", "drops_tor_to_host",
             "marks_tor_to_host", "nic_out_of_order_packets"),
