@@ -15,6 +15,7 @@ import { delimiter, join } from 'node:path';
 
 const { OCHE, SOURCE, BUILD } = process.env;
 const { distribution } = await import(join(SOURCE, 'web/src/charts/distribution.js'));
+const { figureCharts } = await import(join(SOURCE, 'web/src/charts/figure.js'));
 const { LIGHT } = await import(join(SOURCE, 'web/src/theme.js'));
 
 function skip(why) {
@@ -277,6 +278,13 @@ async function readsSeveralPlots(browser) {
   // Six curves have bars; the one that is pointed at has a band, and so have few.
   assert.equal(await many.locator(BAR).count(), 6 * 3 * 3);
   assert.equal(await many.locator(BAND).count(), 0);
+  const caption = () => many.locator('.caption').innerText();
+  assert.match(await caption(), /point at a name below/);
+  await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+  assert.doesNotMatch(await caption(), /point at/, 'on paper');
+  assert.equal(await many.locator(BAR).count(), 6 * 3 * 3, 'on paper');
+  await page.evaluate(() => dispatchEvent(new Event('afterprint')));
+  assert.match(await caption(), /point at a name below/);
   await many.getByRole('button', { name: 'curve 2' }).hover();
   await many.locator(BAND).waitFor({ state: 'attached' });
   assert.equal(await many.locator(BAR).count(), 0, 'the others step back');
@@ -444,8 +452,38 @@ function drawsSteps() {
   assert.ok(points('tail').every(([, share]) => share > 0));
 }
 
+// Axes hold curves and published points, and intervals as far as these leave the curves room.
+function drawsWithinAxes() {
+  const curve = (kind, points) => ({ label: 'a', kind, x_unit: 's', y_unit: 'bps', points });
+  const chartOf = (scale, measured, published) => figureCharts({ info: { title: 'T' }, plots: [{
+    title: '', x_name: 'x', x_scale: 'linear', y_name: 'y', y_scale: scale,
+    curves: [curve('measured', measured), curve('published', published)] }] }, 'f')[0];
+  const axis = (...plot) => {
+    const { min, max } = chartOf(...plot).option({ theme: LIGHT, width: 700 }, {}).yAxis;
+    return [min, max];
+  };
+  assert.deepEqual(axis('linear', [[0, 1, 0.5, 1.8], [1, 2, 1, 3]], []), [0, 3]);
+  assert.deepEqual(axis('linear', [[0, 1, null, null], [1, 2, null, null]], [[0, 9, null, null]]),
+    [0, 10]);
+  assert.deepEqual(axis('linear', [[0, 1, -50, 70], [1, 2, -90, 80]], []), [0, 4]);
+  const [below, above] = axis('linear', [[0, -4, -6, -3], [1, 2, 1, 3]], []);
+  assert.ok(below <= -6 && above >= 3);
+  const [low, high] = axis('log', [[0, 10, -1, 1e9], [1, 100, 50, 200]], [[0, 5, null, null]]);
+  assert.ok(low < 0.5 && low > 0.4 && high > 1000 && high < 1100, `${low} to ${high}`);
+
+  // Bars too: an interval below zero of what is not is cut there, not drawn over the names.
+  const bars = (y, from) => figureCharts({ info: {}, plots: [{ title: '', curves: ['a', 'b']
+    .map((label) => ({ label, kind: 'measured', x_unit: '', y_unit: 'bps',
+      points: [[0, y, from, 5]] })) }] }, 'f')[0].option({ theme: LIGHT, width: 700 }, {});
+  assert.equal(bars(1, -2).xAxis.min, 0);
+  assert.deepEqual(bars(1, -2).series[1].data[0], [0, 0, 5]);
+  assert.ok(bars(-1, -2).xAxis.min <= -2);
+  assert.deepEqual(bars(-1, -2).series[1].data[0], [-2, 0, 5]);
+}
+
 let browser;
 try {
+  drawsWithinAxes();
   drawsSteps();
   execFileSync('python3', [join(SOURCE, 'tests', 'support', 'report_fixture.py'), work,
     'plots']);

@@ -18,7 +18,10 @@ export function barChart(plot, id) {
   const pointOf = (state, name, kind) => curves.find((curve) => curve.kind === kind
     && readingOf(curve).base === name
     && (kind === 'published' || readingOf(curve).reading === (state.reading ?? '')))?.points[0];
-  const values = curves.flatMap(({ points: [[, ...rest]] }) => rest.filter((y) => y !== null));
+  // What is not negative has no interval that is.
+  const least = Math.min(0, ...curves.map(({ points: [[, y]] }) => y)) < 0 ? -Infinity : 0;
+  const values = [0, ...curves.flatMap(({ points: [[, ...rest]] }) => rest)
+    .filter((y) => y !== null).map((y) => Math.max(least, y))];
   const has = (kind) => curves.some((curve) => curve.kind === kind);
   const interval = ([, , low, high]) => (low !== null && high !== null && low !== high
     ? ` (${format.value(low, unit)} to ${format.value(high, unit)})` : '');
@@ -42,7 +45,7 @@ export function barChart(plot, id) {
           right: 24, top: 8, outerBoundsMode: 'none' },
         legend: legend(context, this.legend()),
         tooltip: { trigger: 'axis', axisPointer: { axis: 'y', type: 'shadow' } },
-        xAxis: { ...axis(context, { name: plot.y_name || curves[0].y_name, unit, values, from: 0 }),
+        xAxis: { ...axis(context, { name: plot.y_name || curves[0].y_name, unit, values }),
           splitLine: { show: true, lineStyle: { color: theme.faint } } },
         yAxis: { type: 'category', inverse: true, data: names, axisTick: { show: false },
           axisLine: { lineStyle: { color: theme.axis } },
@@ -54,7 +57,7 @@ export function barChart(plot, id) {
           { of: 'measured', type: 'custom', silent: true, z: 3, tooltip: { show: false },
             data: names.flatMap((name, i) => {
               const point = pointOf(state, name, 'measured');
-              return point && interval(point) ? [[point[2], i, point[3]]] : [];
+              return point && interval(point) ? [[Math.max(least, point[2]), i, point[3]]] : [];
             }),
             encode: { x: [0, 2], y: 1 },
             renderItem(params, api) {

@@ -2,7 +2,8 @@
 /*
  * What charts share. A chart is an object, the same for the page and for SVG files:
  *
- *   id, title, caption       caption: what to look at, in a sentence or two (or caption(state))
+ *   id, title, caption       caption: what to look at, in a sentence or two (or caption(state,
+ *                            context))
  *   controls                 [{key, label, options: [[value, label], …], value}] of its state
  *   height(width, state)     in pixels
  *   legend(state)            [{name, line, dash}] or none: the series that can be switched off
@@ -214,7 +215,8 @@ export function bars(context, name, i, points, { number, of }) {
 
 // Where a horizontal axis of a few counts has its ticks: there, and not between them.
 export function placeTicks(places, unit) {
-  return unit === 'count' && places.length > 1 && places.length <= 12
+  const isCount = unit === 'count' || (unit === 'ratio' && Math.max(...places) > 1);
+  return isCount && places.length > 1 && places.length <= 12
     && places.every((place) => Number.isInteger(place)) ? places : undefined;
 }
 

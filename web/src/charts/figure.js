@@ -92,10 +92,10 @@ function plotChart(plot, id) {
 
   return {
     id, title: plot.title ?? id, along: 'x', looks: true,
-    caption: (state) => `Lines and filled markers: measured, with the 95 % interval of the mean `
-      + `over repeats${measuredOf({}, state).length > MOST_BANDS
-        ? ' (point at a name below for its band)' : ''}.${curves.some(isPublished)
-        ? ' Large open markers: published.' : ''}`,
+    caption: (state, context) => 'Lines and filled markers: measured, with the 95 % interval of '
+      + `the mean over repeats${!context.print && measuredOf(context, state).length > MOST_BANDS
+        ? ' (point at a name below for its band)' : ''}.`
+      + (curves.some(isPublished) ? ' Large open markers: published.' : ''),
     controls: controls([['all', 'all']]),
     height: (width) => (width < 520 ? 300 : 420),
     legend: (state) => shown(state).map((curve) => ({ name: nameOf(curve), line: lineOf(curve),

@@ -175,7 +175,9 @@ export class ChartView {
 
   fillCaption() {
     const { caption } = this.chart;
-    this.caption.textContent = typeof caption === 'function' ? caption(this.state) : caption;
+    const print = document.documentElement.classList.contains('printing');
+    this.caption.textContent = typeof caption === 'function'
+      ? caption(this.state, { print, hidden: this.hidden }) : caption;
   }
 
   tipOf(found) {

@@ -180,7 +180,8 @@ export function overviewPage(figures, show) {
       tally(claims),
       h('p', { class: 'about' }, `${figures.length} figures`, modes.length > 0
         && ` · ${modes.join(', ')} mode`, commits.length > 0 && ' · tolerances fixed by ',
-      commits.map((commit, i) => [i > 0 && ', ', h('code', {}, commit)]))),
+      commits.map((commit, i) => [i > 0 && ', ',
+        h('code', { title: commit }, commit.slice(0, 13))]))),
     section('overview-figures', 'Figures', h('div', { class: 'cards' },
       figures.map((figure) => card(figure, show)))));
 }
