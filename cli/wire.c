@@ -189,6 +189,16 @@ static void print_trailer(const struct oche_packet *packet)
     printf(" rtt %" PRIu32 " ns stamp %" PRIu32 " ns", trailer.rtt_ns, trailer.stamp_ns);
 }
 
+static void print_group(const struct oche_packet *packet)
+{
+    const struct oche_group group = oche_group_get(packet);
+
+    printf(", group %" PRIu32 " of tenant %u, %u senders:", group.id, oche_group_tenant(packet),
+           group.count);
+    for (uint32_t i = 0; i < group.count; i++)
+        printf(" %u", oche_group_member(&group, i));
+}
+
 static void print_headers(const struct oche_packet *packet)
 {
     const struct oche_opcode_row *row = oche_opcode(packet->opcode);
@@ -211,6 +221,8 @@ static void print_headers(const struct oche_packet *packet)
         print_share(packet);
     if ((row->flags & OCHE_OP_HAS(RATE)) != 0)
         print_rate_echo(packet);
+    if ((row->flags & OCHE_OP_HAS(GROUP)) != 0)
+        print_group(packet);
     if ((row->flags & OCHE_OP_HAS(ATOMIC_ACK)) != 0)
         printf(" was 0x%" PRIx64, packet->swap_add);
     if ((row->flags & OCHE_OP_HAS(IMM)) != 0)

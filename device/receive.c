@@ -3,6 +3,7 @@
  * Datagrams become packets: GRO's pieces are taken apart, each is decoded, its ICRC verified, and
  * the NIC gets it. Nothing that arrives is trusted; what is wrong is counted by cause and dropped.
  */
+#include "core/wire/extension.h"
 #include "device/internal.h"
 
 /* What all packets of one datagram have in common. */
@@ -104,8 +105,7 @@ static void receive_packet(struct oche_device *device, struct arrival *arrival,
     packet.udp_source_port = arrival->port;
     packet.traffic_class = arrival->tos >> CLASS_SHIFT;
     packet.ecn = arrival->tos & 3;
-    packet.frame_bytes = (uint16_t)oche_frame_bytes_with(packet.opcode, packet.payload_bytes,
-                                                         trailer, device->socket.ipv6);
+    packet.frame_bytes = oche_packet_frame_bytes(&packet, device->socket.ipv6);
     oche_nic_receive(device->nic, &packet, arrival->now);
 }
 

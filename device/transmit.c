@@ -12,13 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/wire/extension.h"
 #include "device/internal.h"
 
-#define HEADROOM OCHE_CACHE_LINE /* in front of each payload; headers need 40 */
-#define TAILROOM 8               /* pad and ICRC need 7 */
-#define PULLS    2               /* in a row, before arrivals are looked at again */
+/* In front of each payload, whole lines. */
+#define HEADROOM ((OCHE_MAX_HEADER_BYTES + OCHE_CACHE_LINE - 1) / OCHE_CACHE_LINE * OCHE_CACHE_LINE)
+#define TAILROOM 8 /* pad and ICRC need 7 */
+#define PULLS    2 /* in a row, before arrivals are looked at again */
 
-_Static_assert(HEADROOM >= OCHE_MAX_HEADER_BYTES, "headers fit in front of the payload");
 _Static_assert(OCHE_DEVICE_PULL <= OCHE_SOCKET_OUT, "a pull is one send at most");
 
 bool transmit_create(struct oche_device *device)
@@ -64,7 +65,8 @@ static void write_packet(const struct oche_packet *packet, struct outgoing *out)
     out->bytes = out->payload - header_bytes;
     memcpy(out->bytes, headers, header_bytes);
     memset(out->payload + packet->payload_bytes, 0, oche_pad_bytes(packet->payload_bytes));
-    out->count = oche_transport_bytes(packet->opcode, packet->payload_bytes);
+    out->count =
+        oche_transport_bytes(packet->opcode, packet->payload_bytes) + oche_list_bytes(packet);
 }
 
 /* How many packets from `first` on can share a datagram. */

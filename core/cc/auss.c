@@ -192,7 +192,8 @@ bool oche_auss_expire(struct oche_auss *auss, oche_time now)
         oche_time due = oche_time_add(member->last, member->timeout);
 
         if (due <= now) {
-            auss->timeouts++;
+            auss->timeouts += !member->ahead;
+            auss->ahead_timeouts += member->ahead;
             changed |= discount(auss, member);
             continue;
         }

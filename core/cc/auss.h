@@ -33,6 +33,7 @@ struct oche_auss_member {
     struct oche_auss_member *of_sender, *of_sender_before; /* others of the same sender */
     oche_time look; /* not timed out before then; valid while it counts */
     oche_time timeout;
+    bool ahead; /* look_ahead.h's: nothing has come, and there is no queue pair to it */
 };
 
 struct oche_auss_sender {
@@ -44,10 +45,11 @@ struct oche_auss_sender {
 
 struct oche_auss {
     struct oche_auss_member *earliest, *latest;
-    uint32_t count;    /* senders in it */
-    uint64_t weight;   /* of them all */
-    uint64_t timeouts; /* members that fell silent, so far */
-    uint32_t *active;  /* slots of the senders in it, in no order */
+    uint32_t count;          /* senders in it */
+    uint64_t weight;         /* of them all */
+    uint64_t timeouts;       /* members that fell silent, so far, but for those … */
+    uint64_t ahead_timeouts; /* … that were `ahead` */
+    uint32_t *active;        /* slots of the senders in it, in no order */
     struct oche_auss_sender *senders;
     uint32_t *free, free_count, capacity;
     struct map map; /* address to slot */

@@ -36,7 +36,8 @@ struct oche_cc_flow {
      * after the burst, so that the rate holds in the mean.
      */
     bool burst;
-    uint8_t wants; /* enum oche_cc_wants; see oche_cc_want */
+    bool names_groups; /* set in `start`: first packets name the groups of their work requests */
+    uint8_t wants;     /* enum oche_cc_wants; see oche_cc_want */
 
     /* Facts. */
     bool arriving; /* a message that was told to `message_begins`, and has not ended */
@@ -75,7 +76,8 @@ struct oche_cc_nic {
 
     /* Facts. */
     uint32_t address;
-    uint32_t max_peers; /* with queue pairs at the same time, at most */
+    uint32_t shared_addresses; /* addresses below mean the same to every NIC; 0: none does */
+    uint32_t max_peers;        /* with queue pairs at the same time, at most */
     uint64_t line_rate_bps;
     /*
      * Bytes on the line of all RoCEv2 packets that have arrived, with gaps. Before `arrived` is
@@ -160,6 +162,8 @@ struct oche_cc_scheme {
      * nic_state_bytes.
      */
     size_t (*nic_state_size)(const void *params, uint32_t max_peers);
+    /* Optional: the same of state by peer, in place of peer_state_bytes. */
+    size_t (*peer_state_size)(const void *params);
     /* Optional: the NIC was made; its state is zeroed. Required for oche_cc_want and the timer. */
     void (*nic_start)(struct oche_cc_nic *nic);
     /* Optional: oche_cc_nic.timer is due; it has been set to OCHE_NEVER. */
@@ -214,6 +218,11 @@ struct oche_cc_scheme {
      */
     void (*message_begins)(struct oche_cc_flow *flow, oche_time now);
     void (*message_ends)(struct oche_cc_flow *flow, oche_time now);
+    /*
+     * After message_begins: the message's first packet names the group that it is part of
+     * (oche_group_get; whatever the peer likes). Sent where `start` has set names_groups.
+     */
+    void (*group)(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *packet);
     /* A packet `own_opcode` of the peer's has arrived. Sender half, mostly. */
     void (*own)(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *packet);
 

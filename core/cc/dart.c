@@ -31,96 +31,35 @@
  *     what the header says. With weights of 1 that is n.
  *   - READ (D12): who asks for data receives it. Its requests are not acknowledged by ACKs, so it
  *     says n by updates.
- *   - With a peer that does not know the header (OCHE_BTH_EXTENSIONS) nothing is said and nothing
- *     heard: DCQCN remains.
+ *   - Look-ahead (sec III-D): look_ahead.c. A group's senders count in the AUSS, so they are told n
+ *     like others, by ACKs: who has sent nothing yet cannot be told.
+ *   - Tenants (sec III-E, D15): each has its AUSS and look-ahead, and says its own n, such that its
+ *     senders get share_t/S * line/n_t, where S is the sum of the shares of tenants that have
+ *     senders. Fig 5's state is the port's, and so is common. A queue pair's tenant is what its own
+ *     NIC was told, not what a packet says; a packet that says another one is void.
+ *   - With a peer that does not know the header (OCHE_BTH_EXTENSIONS) DCQCN remains, no more.
  */
 #include "core/cc/dart.h"
 
 #include <string.h>
 
 #include "core/cc/auss.h"
-#include "core/cc/dcqcn.h"
+#include "core/cc/dart_params.h"
+#include "core/cc/look_ahead.h"
 #include "core/wire/extension.h"
 #include "core/wire/opcode.h"
 
 #define CACHE_ALIGNED __attribute__((aligned(OCHE_CACHE_LINE)))
 #define MOST_SENDERS  UINT16_MAX
-#define MOST_WEIGHT   1000
 #define VOID_IN_A_ROW 16 /* shares out of sequence: after so many the peer has begun anew */
 #define EVIDENCE      8  /* packets at line rate that say so */
 #define LOOKS         4  /* in a base round trip, at most, at who is to get an update */
-
-enum advertise { ADVERTISE_ALWAYS, ADVERTISE_CONGESTION };
-enum share_line { SHARE_LEAST, SHARE_RECEIVER };
-
-struct dart_params {
-    struct dcqcn_params dcqcn; /* first: DCQCN's hooks look there */
-    oche_time base_rtt, window;
-    double line_above, line_below;
-    oche_time soft_timeout;
-    uint32_t advertise, share_line;
-    double fill;
-    bool updates;
-    uint64_t ack_packets;
-    bool work_conserving;
-    uint64_t work_conserving_windows;
-    const char *weights;
-};
-
-static const char *const advertise_names[] = {"always", "congestion", NULL};
-static const char *const share_line_names[] = {"least", "receiver", NULL};
-
-/* clang-format off */
-#define FIELD(member) .name = #member, .offset = offsetof(struct dart_params, member)
-
-static const struct oche_param table[] = {
-    {FIELD(base_rtt), .unit = OCHE_UNIT_TIME, .preset.u = 12 * OCHE_US, .minimum.u = OCHE_NS,
-        .maximum.u = OCHE_SEC, .where = "Dart sec V-A; REFERENCE D8",
-        .help = "round trip of the longest way without queues: updates, windows and AckReq"},
-    {FIELD(window), .unit = OCHE_UNIT_TIME, .preset.u = 50 * OCHE_US, .minimum.u = OCHE_NS,
-        .maximum.u = OCHE_SEC, .where = "REFERENCE D5, D6",
-        .help = "over which marks and throughput are judged, or base_rtt if that is longer"},
-    {FIELD(line_above), .unit = OCHE_UNIT_REAL, .preset.real = 0.95, .minimum.real = 0.01,
-        .maximum.real = 1.0, .where = "REFERENCE D5",
-        .help = "fraction of the line, with headers and gaps, from which on it is at line rate"},
-    {FIELD(line_below), .unit = OCHE_UNIT_REAL, .preset.real = 0.90, .minimum.real = 0.01,
-        .maximum.real = 1.0, .where = "REFERENCE D5",
-        .help = "… below which it no longer is"},
-    {FIELD(soft_timeout), .unit = OCHE_UNIT_TIME, .preset.u = 2 * OCHE_SEC, .minimum.u = OCHE_US,
-        .maximum.u = OCHE_NEVER, .where = "Dart sec III-B; REFERENCE D13",
-        .help = "an active message without a packet for so long no longer counts"},
-    {FIELD(advertise), .unit = OCHE_UNIT_CHOICE, .choices = advertise_names,
-        .where = "Dart sec III-A, Fig 5; REFERENCE D3",
-        .help = "n is said always but in non-receiver congestion, or in receiver congestion only"},
-    {FIELD(share_line), .unit = OCHE_UNIT_CHOICE, .choices = share_line_names,
-        .where = "REFERENCE D1",
-        .help = "of which line the share is: the slower one of both ends, or the receiver's"},
-    {FIELD(fill), .unit = OCHE_UNIT_REAL, .preset.real = 1.0, .minimum.real = 0.01,
-        .maximum.real = 1.0, .where = "the paper: 1",
-        .help = "part of the line that the shares of several senders fill; 1: no queue drains"},
-    {FIELD(updates), .unit = OCHE_UNIT_BOOL, .preset.u = 1, .where = "REFERENCE D8",
-        .help = "tell a new n to senders that get no ACK now; the paper has ACKs only"},
-    {FIELD(ack_packets), .unit = OCHE_UNIT_COUNT, .preset.u = 16, .minimum.u = 1,
-        .maximum.u = 1 << 20, .where = "REFERENCE D8",
-        .help = "a sender asks for an ACK every so many packets, and every base_rtt, if not "
-                "before"},
-    {FIELD(work_conserving), .unit = OCHE_UNIT_BOOL, .preset.u = 0, .where = "REFERENCE D4",
-        .help = "without marks and below line rate, senders are told a smaller n"},
-    {FIELD(work_conserving_windows), .unit = OCHE_UNIT_COUNT, .preset.u = 2, .minimum.u = 1,
-        .maximum.u = 1000000, .where = "REFERENCE D4",
-        .help = "… after so many windows of that kind"},
-    {FIELD(weights), .unit = OCHE_UNIT_TEXT, .where = "Dart sec III",
-        .help = "shares of senders that are not 1: host:weight, …, as in 3:2, 7:4"},
-#undef FIELD
-    /* The fall-back's. */
-#include "core/cc/dcqcn_rows.h"
-};
-/* clang-format on */
 
 /* RATE_CHANGED's cause, besides DCQCN's. */
 enum cause { CAUSE_SHARE = 16 };
 
 struct dart_peer;
+struct dart_set;
 struct dart_nic;
 
 /* A queue pair. By line: DCQCN's own; what each packet needs that is sent; and that arrives. */
@@ -134,6 +73,7 @@ struct dart_flow {
     struct dart_peer *receiver;
     /* Receiver. */
     struct dart_nic *nic CACHE_ALIGNED;
+    struct dart_set *set;
     struct dart_peer *sender;
     uint8_t tenant;
     struct oche_auss_member member;
@@ -145,6 +85,7 @@ struct dart_flow {
 
 _Static_assert(offsetof(struct dart_flow, nic) == 2 * OCHE_CACHE_LINE, "two lines before it");
 
+/* A peer, as one tenant knows it. */
 struct dart_peer {
     /* We send to it. */
     struct dart_flow *active;
@@ -158,6 +99,15 @@ struct dart_peer {
     oche_time told_at;     /* it was, or an update was asked for; valid with told_version above 0 */
 };
 
+/* A tenant: who sends to us. */
+struct dart_set {
+    uint32_t told, version; /* what is said now; it has changed so often */
+    uint32_t granted;       /* work_conserving: instead of n; 0: n */
+    uint32_t share;         /* of the line, beside the others' */
+    struct oche_auss auss;
+    struct oche_look_ahead look;
+};
+
 struct dart_nic {
     /* What each packet needs. */
     struct dcqcn_nic_state dcqcn; /* first */
@@ -165,64 +115,20 @@ struct dart_nic {
     oche_time window_end;
     enum oche_dart_state state;
     bool at_line, marked;
-    uint32_t told, version; /* what is said now; it has changed so often */
+    uint32_t set_count;
+    struct dart_set *sets;
     /* Windows, messages, updates. */
     oche_time window_start;
     uint64_t window_bytes;  /* on the line, up to the window's start */
-    uint32_t granted;       /* work_conserving: instead of n; 0: n */
     uint64_t slack_windows; /* without marks and below line rate, in a row */
     uint64_t updates;
     oche_time updates_due, updates_done; /* OCHE_NEVER, and 0: none */
-    struct oche_auss auss;
+    uint64_t void_groups;                /* that named another tenant than their queue pair's */
 };
 
 static struct dart_flow *of(struct oche_cc_flow *flow)
 {
     return flow->state;
-}
-
-/* ---- weights ---- */
-
-static const char *number(const char *text, uint32_t most, uint32_t *value)
-{
-    const char *first = text;
-    uint64_t n = 0;
-
-    for (; *text >= '0' && *text <= '9' && n <= most; text++)
-        n = n * 10 + (uint64_t)(*text - '0');
-    *value = (uint32_t)n;
-    return text != first && n <= most ? text : NULL;
-}
-
-/* Reads "host:weight" at `text`; the next one, or NULL: that is none. */
-static const char *weight_at(const char *text, uint32_t *host, uint32_t *weight)
-{
-    while (*text == ' ')
-        text++;
-    text = number(text, UINT32_MAX - 1, host);
-    if (text == NULL || *text != ':')
-        return NULL;
-    text = number(text + 1, MOST_WEIGHT, weight);
-    if (text == NULL || *weight == 0)
-        return NULL;
-    while (*text == ' ')
-        text++;
-    if (*text == ',')
-        return text + 1;
-    return *text == '\0' ? text : NULL;
-}
-
-static uint32_t weight_of(const struct dart_params *p, uint32_t address)
-{
-    const char *at = p->weights;
-    uint32_t host, weight;
-
-    while (at != NULL && *at != '\0') {
-        at = weight_at(at, &host, &weight);
-        if (at != NULL && host == address)
-            return weight;
-    }
-    return 1;
 }
 
 /* ---- sender ---- */
@@ -252,7 +158,7 @@ static uint64_t cap_of(const struct dart_peer *peer, const struct oche_cc_flow *
     uint64_t share = line;
 
     if (peer->senders > 1) {
-        uint64_t weight = weight_of(p, d->nic->address);
+        uint64_t weight = (uint64_t)dart_weight_of(p, d->nic->address) * dart_fractions(p);
         if (weight < peer->senders)
             share = (uint64_t)(p->fill * (double)line * (double)weight / (double)peer->senders);
     }
@@ -276,7 +182,7 @@ static void spread(struct dart_peer *peer, oche_time now)
 
 static void activate(struct dart_flow *s, oche_time now)
 {
-    struct dart_peer *peer = s->flow->peer_state;
+    struct dart_peer *peer = s->receiver;
 
     if (peer->active_count == 0) {
         peer->senders = 0;   /* what it last said is old: all begin at line rate */
@@ -294,7 +200,7 @@ static void activate(struct dart_flow *s, oche_time now)
 
 static void deactivate(struct dart_flow *s, oche_time now)
 {
-    struct dart_peer *peer = s->flow->peer_state;
+    struct dart_peer *peer = s->receiver;
 
     if (!s->active)
         return;
@@ -411,93 +317,144 @@ static void dart_busy(struct oche_cc_flow *flow, oche_time now)
 
 /* ---- receiver: what is said, and to whom ---- */
 
+/* Sets the timer for what is due next, if nothing earlier has. */
 static void rearm(struct dart_nic *d)
 {
-    oche_time when = oche_time_min(d->updates_due, oche_auss_next(&d->auss));
+    oche_time when = d->updates_due;
 
+    for (uint32_t i = 0; i < d->set_count; i++)
+        when = oche_time_min(when, oche_auss_next(&d->sets[i].auss));
     if (when < d->nic->timer)
         oche_cc_nic_timer(d->nic, when);
 }
 
-static uint32_t to_be_told(const struct dart_nic *d)
+/* The shares of tenants that have senders, and of this one. */
+static uint64_t shares_with(const struct dart_nic *d, const struct dart_set *set)
+{
+    uint64_t shares = set->share;
+
+    for (uint32_t i = 0; i < d->set_count; i++)
+        if (&d->sets[i] != set && d->sets[i].auss.count > 0)
+            shares += d->sets[i].share;
+    return shares;
+}
+
+static uint32_t to_be_told(const struct dart_nic *d, const struct dart_set *set)
 {
     const struct dart_params *p = d->nic->params;
+    uint32_t line = dart_fractions(p); /* says that it is all one sender's */
+    uint64_t weight = set->auss.weight > 0 ? set->auss.weight : 1, said;
 
-    if (d->state == OCHE_DART_NON_RECEIVER || d->auss.weight <= 1)
-        return 1;
+    if (d->state == OCHE_DART_NON_RECEIVER)
+        return line;
     if (d->state == OCHE_DART_NONE && p->advertise == ADVERTISE_CONGESTION)
-        return 1;
-    if (d->granted > 0)
-        return d->granted;
-    return d->auss.weight < MOST_SENDERS ? (uint32_t)d->auss.weight : MOST_SENDERS;
+        return line;
+    if (set->granted > 0)
+        return set->granted;
+    said = (weight * line * shares_with(d, set) + set->share - 1) / set->share;
+    return said < MOST_SENDERS ? (uint32_t)said : MOST_SENDERS;
+}
+
+static void want_updates(struct dart_nic *d, oche_time now)
+{
+    const struct dart_params *p = d->nic->params;
+    oche_time earliest = d->updates_done + p->base_rtt / LOOKS;
+    oche_time from = now == OCHE_NEVER ? 0 : now;
+
+    if (p->updates)
+        d->updates_due = earliest > from ? earliest : from;
 }
 
 /* Something has changed of which what is said depends. now: OCHE_NEVER if it is not known. */
-static void tell(struct dart_nic *d, oche_time now)
+static void tell(struct dart_nic *d, struct dart_set *set, oche_time now)
 {
-    const struct dart_params *p = d->nic->params;
-    uint32_t told = to_be_told(d);
+    uint32_t told = to_be_told(d, set);
 
     if (now != OCHE_NEVER)
-        oche_trace_emit(d->nic->trace, now, OCHE_TRACE_SENDERS, 0, d->auss.count,
-                        told | (uint64_t)d->state << 32);
-    if (told != d->told) {
-        d->told = told;
-        d->version++;
-        if (p->updates) {
-            oche_time earliest = d->updates_done + p->base_rtt / LOOKS;
-            oche_time from = now == OCHE_NEVER ? 0 : now;
-            d->updates_due = earliest > from ? earliest : from;
-        }
+        oche_trace_emit(d->nic->trace, now, OCHE_TRACE_SENDERS, (uint32_t)(set - d->sets),
+                        set->auss.count, told | (uint64_t)d->state << 32);
+    if (told != set->told) {
+        set->told = told;
+        set->version++;
+        want_updates(d, now);
     }
     rearm(d);
 }
 
-static void set_changed(struct dart_nic *d, oche_time now)
+static void tell_all(struct dart_nic *d, oche_time now)
 {
-    d->granted = 0;
+    for (uint32_t i = 0; i < d->set_count; i++)
+        tell(d, &d->sets[i], now);
+}
+
+/* A tenant's AUSS has changed; with its first sender, or its last one, also the others' share. */
+static void set_changed(struct dart_nic *d, struct dart_set *set, oche_time now)
+{
+    set->granted = 0;
     d->slack_windows = 0;
-    tell(d, now);
+    if (d->set_count > 1 && set->auss.count <= 1)
+        tell_all(d, now);
+    else
+        tell(d, set, now);
 }
 
 /* When `peer`, which sends to us, is to get an update; OCHE_NEVER: it knows. */
-static oche_time update_due(const struct dart_nic *d, const struct dart_peer *peer)
+static oche_time update_due(const struct dart_flow *s)
 {
-    const struct dart_params *p = d->nic->params;
+    const struct dart_params *p = s->flow->params;
+    const struct dart_peer *peer = s->sender;
 
-    if (peer->told_version == d->version)
+    if (peer->told_version == s->set->version)
         return OCHE_NEVER;
     return peer->told_version == 0 ? 0 : peer->told_at + p->base_rtt / 2;
 }
 
 static void update(struct dart_nic *d, struct oche_cc_flow *flow, oche_time now)
 {
-    struct dart_peer *peer = flow->peer_state;
+    struct dart_peer *peer = of(flow)->sender;
 
     peer->told_at = now;
     if (peer->told_version == 0) /* told_at would mean nothing */
-        peer->told_version = d->version - 1;
+        peer->told_version = of(flow)->set->version - 1;
     d->updates++;
     oche_cc_want(d->nic, flow, OCHE_CC_WANTS_OWN);
 }
 
-/* Tells every active sender that does not know it, or looks again when it may. */
+/* A queue pair to the sender; NULL: it has been announced only, and cannot be told. */
+static struct dart_flow *flow_to(const struct oche_auss_sender *sender)
+{
+    struct oche_auss_member *member = sender->members;
+
+    while (member != NULL && member->ahead)
+        member = member->of_sender;
+    return member == NULL ? NULL : OCHE_CONTAINER(member, struct dart_flow, member);
+}
+
+/* Tells every active sender of a tenant that does not know it; when to look again. */
+static oche_time update_set(struct dart_nic *d, const struct dart_set *set, oche_time now)
+{
+    oche_time next = OCHE_NEVER;
+
+    for (uint32_t i = 0; i < set->auss.count; i++) {
+        const struct dart_flow *s = flow_to(&set->auss.senders[set->auss.active[i]]);
+        if (s == NULL || !s->flow->extended)
+            continue;
+        oche_time due = update_due(s);
+        if (due <= now)
+            update(d, s->flow, now);
+        else if (due < next)
+            next = due;
+    }
+    return next;
+}
+
 static void update_all(struct dart_nic *d, oche_time now)
 {
     const struct dart_params *p = d->nic->params;
     oche_time next = OCHE_NEVER, soonest = now + p->base_rtt / LOOKS;
 
-    for (uint32_t i = 0; i < d->auss.count; i++) {
-        struct oche_auss_member *member = d->auss.senders[d->auss.active[i]].members;
-        struct oche_cc_flow *flow = OCHE_CONTAINER(member, struct dart_flow, member)->flow;
-        if (!flow->extended)
-            continue;
-        oche_time due = update_due(d, flow->peer_state);
-        if (due <= now)
-            update(d, flow, now);
-        else if (due < next)
-            next = due;
-    }
+    for (uint32_t i = 0; i < d->set_count; i++)
+        next = oche_time_min(next, update_set(d, &d->sets[i], now));
     d->updates_done = now;
     d->updates_due = next > soonest ? next : soonest; /* OCHE_NEVER: all know */
 }
@@ -506,8 +463,9 @@ static void dart_nic_timer(struct oche_cc_nic *nic, oche_time now)
 {
     struct dart_nic *d = nic->state;
 
-    if (oche_auss_expire(&d->auss, now))
-        set_changed(d, now);
+    for (uint32_t i = 0; i < d->set_count; i++)
+        if (oche_auss_expire(&d->sets[i].auss, now))
+            set_changed(d, &d->sets[i], now);
     if (d->updates_due <= now)
         update_all(d, now);
     rearm(d);
@@ -516,15 +474,14 @@ static void dart_nic_timer(struct oche_cc_nic *nic, oche_time now)
 static void dart_stamp(struct oche_cc_flow *flow, oche_time now, struct oche_packet *packet)
 {
     const struct dart_flow *s = of(flow);
-    const struct dart_nic *d = s->nic;
     struct dart_peer *peer = s->sender;
 
     if (packet->opcode != OCHE_RC_ACK_SHARE && packet->opcode != OCHE_SHARE)
         return;
     const struct oche_share share = {
-        .senders = (uint16_t)d->told, .tenant = s->tenant, .sequence = ++peer->told_sequence};
+        .senders = (uint16_t)s->set->told, .tenant = s->tenant, .sequence = ++peer->told_sequence};
     oche_share_put(packet, &share);
-    peer->told_version = d->version;
+    peer->told_version = s->set->version;
     peer->told_at = now;
 }
 
@@ -535,7 +492,7 @@ static void enter(struct dart_nic *d, oche_time now, enum oche_dart_state state)
     if (state == d->state)
         return;
     d->state = state;
-    tell(d, now);
+    tell_all(d, now);
 }
 
 static void begin_window(struct dart_nic *d, oche_time now, bool marked)
@@ -554,21 +511,42 @@ static uint64_t throughput(const struct dart_nic *d, oche_time now)
     return oche_rate_of(*d->nic->received_line_bytes - d->window_bytes, now - d->window_start);
 }
 
+/* What the tenant's senders are told, instead of n, when they use so much of the line. */
+static void grant(struct dart_nic *d, struct dart_set *set, oche_time now, double used)
+{
+    double line = dart_fractions(d->nic->params), senders = set->told * used;
+
+    if (set->told <= line)
+        return;
+    set->granted = (uint32_t)(senders < line ? line : senders + 0.5);
+    tell(d, set, now);
+}
+
 /* REFERENCE D4: what is not used is given to those who can use it. */
 static void give_slack(struct dart_nic *d, oche_time now, double used)
 {
     const struct dart_params *p = d->nic->params;
-    double senders = (double)d->told * used;
 
-    if (!p->work_conserving || d->state != OCHE_DART_NONE || d->told <= 1 || d->at_line) {
+    if (!p->work_conserving || d->state != OCHE_DART_NONE || d->at_line) {
         d->slack_windows = 0;
         return;
     }
     if (++d->slack_windows < p->work_conserving_windows)
         return;
     d->slack_windows = 0;
-    d->granted = senders < 1.0 ? 1 : (uint32_t)(senders + 0.5);
-    tell(d, now);
+    for (uint32_t i = 0; i < d->set_count; i++)
+        grant(d, &d->sets[i], now, used);
+}
+
+/* There was no slack, or is none any more. */
+static void take_back_slack(struct dart_nic *d, oche_time now)
+{
+    for (uint32_t i = 0; i < d->set_count; i++) {
+        if (d->sets[i].granted == 0)
+            continue;
+        d->sets[i].granted = 0;
+        tell(d, &d->sets[i], now);
+    }
 }
 
 static void end_window(struct dart_nic *d, oche_time now)
@@ -595,10 +573,7 @@ static void first_mark(struct dart_nic *d, oche_time now, uint32_t frame_bytes)
     double line = p->line_above * (double)d->nic->line_rate_bps;
 
     d->marked = true;
-    if (d->granted > 0) {
-        d->granted = 0; /* there was no slack, or is none any more */
-        tell(d, now);
-    }
+    take_back_slack(d, now);
     if (d->state != OCHE_DART_NONE)
         return;
     if (bytes >= EVIDENCE * (uint64_t)frame_bytes && (double)throughput(d, now) >= line) {
@@ -618,9 +593,9 @@ static void dart_arrived(struct oche_cc_flow *flow, oche_time now, const struct 
     struct dart_nic *d = s->nic;
 
     if (OCHE_UNLIKELY(oche_auss_seen(&s->member, now)) &&
-        oche_auss_revive(&d->auss, &s->member, flow->peer_address,
-                         weight_of(flow->params, flow->peer_address), now))
-        set_changed(d, now);
+        oche_auss_revive(&s->set->auss, &s->member, flow->peer_address,
+                         dart_weight_of(flow->params, flow->peer_address), now))
+        set_changed(d, s->set, now);
     if (OCHE_UNLIKELY(now >= d->window_end))
         end_window(d, now);
     if (OCHE_UNLIKELY(packet->ecn == OCHE_ECN_CE)) {
@@ -631,25 +606,48 @@ static void dart_arrived(struct oche_cc_flow *flow, oche_time now, const struct 
     }
     /* No ACK answers READ data: who has shown only now that it knows updates gets one. */
     if (OCHE_UNLIKELY(oche_opcode_has(packet->opcode, OCHE_OP_RESPONSE)) && flow->extended &&
-        update_due(d, flow->peer_state) <= now)
+        update_due(s) <= now)
         update(d, flow, now);
 }
 
 static void dart_message_begins(struct oche_cc_flow *flow, oche_time now)
 {
-    struct dart_nic *d = flow->nic_state;
+    struct dart_flow *s = of(flow);
     uint32_t sender = flow->peer_address;
 
-    if (oche_auss_begin(&d->auss, &of(flow)->member, sender, weight_of(flow->params, sender), now))
-        set_changed(d, now);
+    if (oche_auss_begin(&s->set->auss, &s->member, sender, dart_weight_of(flow->params, sender),
+                        now))
+        set_changed(s->nic, s->set, now);
 }
 
 static void dart_message_ends(struct oche_cc_flow *flow, oche_time now)
 {
-    struct dart_nic *d = flow->nic_state;
+    struct dart_flow *s = of(flow);
 
-    if (oche_auss_end(&d->auss, &of(flow)->member))
-        set_changed(d, now);
+    if (oche_auss_end(&s->set->auss, &s->member))
+        set_changed(s->nic, s->set, now);
+}
+
+static void dart_group(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *packet)
+{
+    const struct dart_params *p = flow->params;
+    struct dart_flow *s = of(flow);
+    const struct oche_group group = oche_group_get(packet);
+    const struct oche_look_facts facts = {.own = s->nic->nic->address,
+                                          .shared_addresses = s->nic->nic->shared_addresses,
+                                          .weight = dart_weight_of,
+                                          .params = p};
+
+    if (!p->look_ahead)
+        return;
+    if (oche_group_tenant(packet) != s->tenant) {
+        s->nic->void_groups++;
+        return;
+    }
+    if (oche_look_ahead_take(&s->set->look, &s->set->auss, &group, flow->peer_address, &facts, now))
+        set_changed(s->nic, s->set, now);
+    else
+        rearm(s->nic);
 }
 
 /* ---- both ---- */
@@ -672,9 +670,12 @@ static void dart_start(struct oche_cc_flow *flow, oche_time now)
     struct dart_flow *s = of(flow);
 
     s->flow = flow;
-    s->receiver = s->sender = flow->peer_state;
     s->nic = flow->nic_state;
     s->tenant = flow->tenant;
+    uint32_t set = flow->tenant < s->nic->set_count ? flow->tenant : 0;
+    s->set = &s->nic->sets[set];
+    s->receiver = s->sender = (struct dart_peer *)flow->peer_state + set;
+    flow->names_groups = p->look_ahead;
     oche_auss_member_init(&s->member, p->soft_timeout);
     oche_cc_dcqcn.start(flow, now);
     s->limited = s->dcqcn.rp.limited;
@@ -689,62 +690,87 @@ static void dart_stop(struct oche_cc_flow *flow)
 
     bool others = s->active;
     deactivate(s, OCHE_NEVER);
-    if (oche_auss_forget(&d->auss, &s->member))
-        set_changed(d, OCHE_NEVER);
+    if (oche_auss_forget(&s->set->auss, &s->member))
+        set_changed(d, s->set, OCHE_NEVER);
     if (others)
         oche_cc_nic_timer(d->nic, 0); /* their rates have changed */
 }
 
+/* Senders that look-ahead may know, a tenant's. */
+static uint32_t places(const struct dart_params *p)
+{
+    return p->look_ahead ? (uint32_t)p->look_ahead_senders : 0;
+}
+
+static size_t align(size_t bytes)
+{
+    return (bytes + OCHE_CACHE_LINE - 1) & ~(size_t)(OCHE_CACHE_LINE - 1);
+}
+
 static size_t dart_nic_state_size(const void *params, uint32_t max_peers)
 {
-    (void)params;
-    return sizeof(struct dart_nic) + OCHE_CACHE_LINE + oche_auss_bytes(max_peers);
+    const struct dart_params *p = params;
+    size_t tenant = oche_auss_bytes(max_peers + places(p)) + oche_look_ahead_bytes(places(p));
+
+    return align(sizeof(struct dart_nic)) + align(p->tenants * sizeof(struct dart_set)) +
+           p->tenants * tenant;
+}
+
+static size_t dart_peer_state_size(const void *params)
+{
+    const struct dart_params *p = params;
+
+    return p->tenants * sizeof(struct dart_peer);
 }
 
 static void dart_nic_start(struct oche_cc_nic *nic)
 {
+    const struct dart_params *p = nic->params;
     struct dart_nic *d = nic->state;
-    size_t head = (sizeof(*d) + OCHE_CACHE_LINE - 1) & ~(size_t)(OCHE_CACHE_LINE - 1);
+    uint8_t *at = (uint8_t *)d + align(sizeof(*d));
 
     d->nic = nic;
-    d->told = 1;
-    d->version = 1;
     d->updates_due = OCHE_NEVER;
-    oche_auss_init(&d->auss, (uint8_t *)d + head, nic->max_peers);
+    d->set_count = (uint32_t)p->tenants;
+    d->sets = (void *)at;
+    at += align(d->set_count * sizeof(struct dart_set));
+    for (uint32_t i = 0; i < d->set_count; i++) {
+        struct dart_set *set = &d->sets[i];
+        set->told = dart_fractions(p);
+        set->version = 1;
+        set->share = dart_share_of(p, i);
+        oche_auss_init(&set->auss, at, nic->max_peers + places(p));
+        at += oche_auss_bytes(nic->max_peers + places(p));
+        oche_look_ahead_init(&set->look, at, places(p), p->look_ahead_timeout);
+        at += oche_look_ahead_bytes(places(p));
+    }
 }
 
-struct oche_dart_view oche_dart_look(const void *nic_state)
+struct oche_dart_view oche_dart_look_at(const void *nic_state, uint32_t tenant)
 {
     const struct dart_nic *d = nic_state;
+    const struct dart_set *set = &d->sets[tenant < d->set_count ? tenant : 0];
+    struct oche_dart_view view = {.state = d->state,
+                                  .senders = set->auss.count,
+                                  .told = set->told,
+                                  .timeouts = set->auss.timeouts,
+                                  .updates = d->updates,
+                                  .not_come = set->auss.ahead_timeouts,
+                                  .groups = set->look.seen[OCHE_LOOK_INSERTED],
+                                  .void_groups = d->void_groups};
 
-    return (struct oche_dart_view){.state = d->state,
-                                   .senders = d->auss.count,
-                                   .told = d->told,
-                                   .timeouts = d->auss.timeouts,
-                                   .updates = d->updates};
-}
-
-static const char *dart_check(const void *params)
-{
-    const struct dart_params *p = params;
-    uint32_t host, weight;
-
-    for (const char *at = p->weights; at != NULL && *at != '\0';) {
-        at = weight_at(at, &host, &weight);
-        if (at == NULL)
-            return "weights: should be host:weight, …, as in 3:2, 7:4, with weights of 1 to 1000";
-    }
-    if (p->line_below > p->line_above)
-        return "line_below: must not be above line_above, as 0.90 is not above 0.95";
-    return oche_cc_dcqcn.check(params);
+    for (unsigned i = OCHE_LOOK_WRONG; i < OCHE_LOOKS; i++)
+        view.void_groups += set->look.seen[i];
+    return view;
 }
 
 const struct oche_cc_scheme oche_cc_dart = {
     .name = "dart",
     .paper = "Dart, ToN 2020, sec III: DASR, and DCQCN where the receiver is not the bottleneck",
-    .table = {table, sizeof(table) / sizeof(table[0]), sizeof(struct dart_params)},
+    .table = {dart_param_rows, DART_PARAMS, sizeof(struct dart_params)},
     .flow_state_bytes = sizeof(struct dart_flow),
     .peer_state_bytes = sizeof(struct dart_peer),
+    .peer_state_size = dart_peer_state_size,
     .nic_state_size = dart_nic_state_size,
     .nic_start = dart_nic_start,
     .nic_timer = dart_nic_timer,
@@ -766,5 +792,6 @@ const struct oche_cc_scheme oche_cc_dart = {
     .stamp_ack = dart_stamp,
     .message_begins = dart_message_begins,
     .message_ends = dart_message_ends,
+    .group = dart_group,
     .check = dart_check,
 };

@@ -13,10 +13,20 @@ struct oche_dart_view {
     uint32_t senders;  /* in the AUSS */
     uint32_t told;     /* what ACKs and updates say now: of a sender's share the denominator */
     uint64_t timeouts; /* queue pairs that fell silent in the midst of a message, so far */
-    uint64_t updates;  /* that were asked for, so far */
+    uint64_t updates;  /* that were asked for, so far, of all tenants */
+    /* Look-ahead, so far: */
+    uint64_t groups;      /* whose senders were made to count */
+    uint64_t not_come;    /* of these, senders that then did not begin in time */
+    uint64_t void_groups; /* lists that were wrong, unknown, another tenant's, or had no place */
 };
 
-/* `nic_state` is that of a NIC whose scheme is dart (oche_cc_nic.state). */
-struct oche_dart_view oche_dart_look(const void *nic_state);
+/* Of a tenant. `nic_state` is that of a NIC whose scheme is dart (oche_cc_nic.state). */
+struct oche_dart_view oche_dart_look_at(const void *nic_state, uint32_t tenant);
+
+/* Of tenant 0: of all, where they are not kept apart. */
+static inline struct oche_dart_view oche_dart_look(const void *nic_state)
+{
+    return oche_dart_look_at(nic_state, 0);
+}
 
 #endif

@@ -15,7 +15,7 @@
 bool congestion_peer_take(struct oche_qp *qp)
 {
     struct oche_nic *nic = qp->nic;
-    size_t bytes = nic->cc->peer_state_bytes;
+    size_t bytes = nic->peer_state_stride;
     uint32_t slot;
 
     if (bytes == 0)
@@ -135,7 +135,7 @@ void congestion_start(struct oche_qp *qp, oche_time now)
         memset(qp->flow.state, 0, cc->flow_state_bytes);
     qp->flow.rate_bps = qp->flow.initial_rate_bps;
     qp->flow.window_bytes = UINT64_MAX;
-    qp->flow.burst = false;
+    qp->flow.burst = qp->flow.names_groups = false;
     for (unsigned i = 0; i < OCHE_CC_TIMERS; i++)
         qp->flow.timer[i] = OCHE_NEVER;
     cc->start(&qp->flow, now);
@@ -168,12 +168,16 @@ static void tell_message(struct oche_qp *qp, oche_time now, bool begins)
     congestion_apply(qp, now);
 }
 
-void congestion_message_begins(struct oche_qp *qp, oche_time now)
+void congestion_message_begins(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
 {
     if (OCHE_LIKELY(qp->nic->cc->message_begins == NULL) || qp->flow.arriving)
         return; /* arriving: recovery begins it again */
     qp->flow.arriving = true;
     tell_message(qp, now, true);
+    if (OCHE_LIKELY(!(packet->ext & OCHE_EXT_LIST)) || qp->nic->cc->group == NULL)
+        return;
+    qp->nic->cc->group(&qp->flow, now, packet);
+    congestion_apply(qp, now);
 }
 
 void congestion_message_ends(struct oche_qp *qp, oche_time now)

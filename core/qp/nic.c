@@ -25,6 +25,14 @@ static size_t nic_state_bytes(const struct oche_nic_config *config)
     return cc->nic_state_size(config->cc_params, config->max_qps);
 }
 
+static size_t nic_peer_state_bytes(const struct oche_nic_config *config)
+{
+    const struct oche_cc_scheme *cc = config->cc;
+
+    return cc->peer_state_size == NULL ? cc->peer_state_bytes
+                                       : cc->peer_state_size(config->cc_params);
+}
+
 static size_t place(size_t *end, size_t bytes)
 {
     size_t at = *end;
@@ -38,7 +46,7 @@ static struct layout layout_of(const struct oche_nic_config *config)
     struct layout l = {.end = sizeof(struct oche_nic)};
     size_t qps = config->max_qps, regions = config->max_regions;
     size_t timers = qps + 1; /* the last one is congestion control's, of the NIC */
-    size_t peer_bytes = config->cc->peer_state_bytes;
+    size_t peer_bytes = nic_peer_state_bytes(config);
     uint32_t peers = peer_bytes > 0 ? config->max_qps : 0;
 
     l.peer_state_stride = (peer_bytes + OCHE_CACHE_LINE - 1) & ~(size_t)(OCHE_CACHE_LINE - 1);
@@ -82,7 +90,7 @@ struct oche_nic *oche_nic_create(void *memory, const struct oche_nic_config *con
     struct layout l = layout_of(config);
     struct oche_nic *nic = memory;
     uint8_t *base = memory;
-    uint32_t peers = config->cc->peer_state_bytes > 0 ? config->max_qps : 0;
+    uint32_t peers = nic_peer_state_bytes(config) > 0 ? config->max_qps : 0;
 
     OCHE_MUST(config->line_rate_bps > 0 && config->control_class < OCHE_CLASSES);
     OCHE_MUST(config->gap_bytes <= 1000);
@@ -125,6 +133,7 @@ struct oche_nic *oche_nic_create(void *memory, const struct oche_nic_config *con
         .touched = &nic->cc_touched,
         .timer = OCHE_NEVER,
         .address = config->address,
+        .shared_addresses = config->shared_addresses,
         .max_peers = config->max_qps,
         .line_rate_bps = config->line_rate_bps,
         .received_line_bytes = &nic->received_line_bytes,

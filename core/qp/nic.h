@@ -80,7 +80,12 @@ struct oche_deflection {
 };
 
 struct oche_nic_config {
-    uint32_t address;       /* own address index */
+    uint32_t address; /* own address index */
+    /*
+     * Address indices below this one mean the same to every NIC, so that a list of them can be
+     * understood (Dart's look-ahead). 0: they are our own affair.
+     */
+    uint32_t shared_addresses;
     uint64_t line_rate_bps; /* of the port */
     uint32_t gap_bytes;     /* on the line between frames: OCHE_GAP_BYTES, or 0 */
     bool ipv6;
@@ -155,6 +160,7 @@ struct oche_qp_config {
     uint32_t initiator_depth;            /* … that we may have outstanding */
     uint32_t access;                     /* enum oche_access: what the peer may do */
     uint32_t max_send_sge, max_recv_sge; /* 1 … OCHE_MAX_SGE; 0 means 1 */
+    bool groups;                         /* work requests may name one */
     uint32_t max_inline_bytes;           /* 0 … OCHE_MAX_INLINE_BYTES */
     bool end_to_end_credits; /* tell the peer how many receives are posted (REFERENCE I.4) */
     struct oche_cq *send_cq, *recv_cq; /* may be the same; NULL: completions are not kept */

@@ -18,6 +18,7 @@
 /* Where the pieces of a queue pair lie, from its beginning. */
 struct layout {
     size_t cc_state, tx_state, rx_state, send_ring, send_extra, recv_ring, responses, rtt, placed;
+    size_t send_groups;
     size_t end;
     uint32_t max_send_sge, max_recv_sge;
     uint32_t send_extra_bytes, recv_entry_bytes, response_count, placed_count;
@@ -72,6 +73,7 @@ static struct layout layout_of(const struct oche_nic *nic, const struct oche_qp_
     l.responses = place(&l.end, l.response_count * sizeof(struct response), 16);
     l.rtt = place(&l.end, rtt ? RTT_SAMPLES * sizeof(struct rtt_sample) : 0, 16);
     l.placed = place(&l.end, l.placed_count * sizeof(struct placed_packet), 16);
+    l.send_groups = place(&l.end, config->groups ? config->send_depth * sizeof(void *) : 0, 8);
     place(&l.end, 0, OCHE_CACHE_LINE);
     l.end = (l.end + OCHE_CACHE_LINE - 1) & ~(size_t)(OCHE_CACHE_LINE - 1);
     return l;
@@ -239,6 +241,8 @@ struct oche_qp *oche_qp_create(struct oche_nic *nic, void *memory,
     nic->qps[qp->slot] = qp;
     map_add(&nic->qp_map, config->qpn, qp->slot);
     set_memory(qp, &l);
+    if (config->groups)
+        qp->send_groups = (void *)((uint8_t *)qp + l.send_groups);
     set_config(qp, config);
     atomic_init(&qp->state, OCHE_QP_RESET);
     clear(qp);
@@ -284,6 +288,14 @@ static uint64_t sge_length(const struct oche_sge *sge, uint32_t count, uint32_t 
     return length;
 }
 
+static bool group_ok(const struct oche_qp *qp, const struct oche_send_work *work)
+{
+    return qp->send_groups != NULL && qp->transport == OCHE_TRANSPORT_RC &&
+           !is_read_or_atomic(work->opcode) && work->group->members != NULL &&
+           work->group->count > 0 && work->group->count <= OCHE_GROUP_MOST &&
+           work->group->id <= OCHE_PSN_MASK;
+}
+
 /* The length of an acceptable work request, else UINT64_MAX. */
 static uint64_t send_length(const struct oche_qp *qp, const struct oche_send_work *work)
 {
@@ -301,6 +313,8 @@ static uint64_t send_length(const struct oche_qp *qp, const struct oche_send_wor
     if (inlined && length > qp->max_inline_bytes)
         return UINT64_MAX;
     if (atomic && (work->sge_count != 1 || length != 8))
+        return UINT64_MAX;
+    if (work->group != NULL && !group_ok(qp, work))
         return UINT64_MAX;
     if (length > OCHE_MAX_MESSAGE_BYTES || length > (uint64_t)qp->mtu * MAX_PSN_WINDOW)
         return UINT64_MAX;
@@ -321,6 +335,8 @@ static void write_send_entry(struct oche_qp *qp, uint32_t index, const struct oc
     entry->flags = work->flags;
     entry->sge_count = work->flags & OCHE_WORK_INLINE ? 0 : work->sge_count;
     entry->sge = work->sge[0];
+    if (OCHE_UNLIKELY(qp->send_groups != NULL))
+        qp->send_groups[index & qp->send_mask] = work->group;
     if (work->flags & OCHE_WORK_INLINE) {
         if (length > 0)
             memcpy(send_extra_at(qp, index), work->inline_data, length);

@@ -206,8 +206,9 @@ struct oche_qp {
 
     /* Rarely touched, or with messages only. */
     uint32_t retry_count, rnr_retry, rnr_retries_left;
-    uint8_t *send_extra; /* send_extra_bytes an entry */
-    uint8_t *recv_ring;  /* recv_entry_bytes an entry */
+    uint8_t *send_extra;                   /* send_extra_bytes an entry */
+    const struct oche_group **send_groups; /* one an entry, NULL: of none; or NULL: never any */
+    uint8_t *recv_ring;                    /* recv_entry_bytes an entry */
     struct response *responses;
     struct oche_cq *send_cq, *recv_cq;
     void *user;
@@ -449,7 +450,7 @@ void congestion_timers(struct oche_qp *qp, oche_time now);
 /* The NIC's own timer is due. */
 void congestion_nic_timer(struct oche_nic *nic, oche_time now);
 /* A message begins to arrive, or has: told where the scheme wants it, and once. */
-void congestion_message_begins(struct oche_qp *qp, oche_time now);
+void congestion_message_begins(struct oche_qp *qp, const struct oche_packet *packet, oche_time now);
 void congestion_message_ends(struct oche_qp *qp, oche_time now);
 void congestion_read_begins(struct oche_qp *qp, oche_time now);
 void congestion_read_ends(struct oche_qp *qp, oche_time now);

@@ -393,6 +393,47 @@ static bool fill_payload(struct oche_qp *qp, struct oche_packet *packet, oche_ti
     return true;
 }
 
+/* By an opcode that begins a message: that which also names a group, or 0. */
+static uint8_t naming_opcode(uint8_t opcode)
+{
+    switch (opcode) {
+    case OCHE_RC_SEND_FIRST:
+        return OCHE_RC_SEND_FIRST_GROUP;
+    case OCHE_RC_SEND_ONLY:
+        return OCHE_RC_SEND_ONLY_GROUP;
+    case OCHE_RC_SEND_ONLY_IMM:
+        return OCHE_RC_SEND_ONLY_IMM_GROUP;
+    case OCHE_RC_WRITE_FIRST:
+        return OCHE_RC_WRITE_FIRST_GROUP;
+    case OCHE_RC_WRITE_ONLY:
+        return OCHE_RC_WRITE_ONLY_GROUP;
+    case OCHE_RC_WRITE_ONLY_IMM:
+        return OCHE_RC_WRITE_ONLY_IMM_GROUP;
+    default: /* an extended one that says the payload's place: no room beside that */
+        return 0;
+    }
+}
+
+/* The group that the first packet of the work request names, or NULL. */
+static const struct oche_group *group_of(const struct oche_qp *qp, uint8_t opcode)
+{
+    if (OCHE_LIKELY(qp->send_groups == NULL) || !qp->flow.extended || !qp->flow.names_groups ||
+        naming_opcode(opcode) == 0)
+        return NULL;
+    return qp->send_groups[qp->send_next & qp->send_mask];
+}
+
+static void name_group(const struct oche_qp *qp, struct oche_packet *packet)
+{
+    const struct oche_group *group = group_of(qp, packet->opcode);
+
+    if (group == NULL)
+        return;
+    packet->opcode = naming_opcode(packet->opcode);
+    oche_group_put(packet, group, qp->flow.tenant);
+    packet->frame_bytes = oche_packet_frame_bytes(packet, qp->nic->ipv6);
+}
+
 /* What only the first or the last packet of a message has, or with extensions each. */
 static void fill_headers(const struct oche_qp *qp, struct oche_packet *packet, bool last)
 {
@@ -430,8 +471,11 @@ static bool transmit_data(struct oche_qp *qp, struct oche_packet *packet, oche_t
     packet_begin(qp, packet, rc ? opcode : opcode + OCHE_UC_OF_RC, qp->tx.next, bytes);
     packet_trailer(qp, packet);
     packet->bth_reserved |= qp->cursor_tokens;
-    if (OCHE_UNLIKELY(first || last || opcode >= OCHE_SCHEME_OPCODES))
+    if (OCHE_UNLIKELY(first || last || opcode >= OCHE_SCHEME_OPCODES)) {
         fill_headers(qp, packet, last);
+        if (first && rc)
+            name_group(qp, packet);
+    }
     if (qp->nic->port->read != NULL && !fill_payload(qp, packet, now))
         return false;
     if (rc) {
@@ -561,6 +605,8 @@ uint32_t requester_next_frame_bytes(const struct oche_qp *qp)
     uint32_t trailer = qp->nic->trailer_bytes;
     if (is_read_or_atomic(work_opcode))
         left = bytes = trailer = 0;
-    return oche_frame_bytes_with(opcode_of(qp, work_opcode, first, bytes == left), bytes, trailer,
-                                 qp->nic->ipv6);
+    uint8_t opcode = opcode_of(qp, work_opcode, first, bytes == left);
+    const struct oche_group *group = first ? group_of(qp, opcode) : NULL;
+    uint32_t list = group == NULL ? 0 : OCHE_GROUP_BYTES + oche_list_bytes_of(group->count);
+    return oche_frame_bytes_with(opcode, bytes, trailer + list, qp->nic->ipv6);
 }

@@ -415,7 +415,7 @@ static enum verdict execute_data(struct arrival *a)
     if (verdict != GO)
         return verdict;
     if (a->row->flags & OCHE_OP_FIRST)
-        congestion_message_begins(qp, a->now);
+        congestion_message_begins(qp, a->packet, a->now);
     qp->message_bytes += bytes;
     qp->rx.epsn = oche_psn_add(qp->rx.epsn, 1);
     qp_trace(qp, a->now, OCHE_TRACE_DELIVERED, a->packet->psn, bytes);

@@ -7,6 +7,7 @@
 #define OCHE_CORE_QP_WORK_H
 
 #include "core/base.h"
+#include "core/wire/extension.h"
 
 #define OCHE_MAX_SGE           8
 #define OCHE_MAX_INLINE_BYTES  256
@@ -47,6 +48,12 @@ struct oche_send_work {
     uint64_t remote_va; /* WRITE, READ, atomics */
     uint32_t rkey;
     uint64_t swap_add, compare;
+    /*
+     * SEND and WRITE on a queue pair with `groups`: who takes part in the incast that the message
+     * is part of, for congestion control that looks ahead; or NULL. It and its list are the
+     * caller's, and stay until the work request has completed and its packets are gone.
+     */
+    const struct oche_group *group;
     const void *inline_data; /* with OCHE_WORK_INLINE: sge[0].length bytes, copied at post */
     struct oche_sge sge[OCHE_MAX_SGE];
 };

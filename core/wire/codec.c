@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/wire/bytes.h"
+#include "core/wire/extension.h"
 
 #define ETH_TYPE_OFFSET   12
 #define IPV4_MORE         0x20 /* byte 6: more fragments */
@@ -54,6 +55,20 @@ static size_t take_scheme(struct oche_packet *packet, size_t bytes, const uint8_
     memcpy(packet->scheme_header, in, bytes);
     packet->ext |= OCHE_EXT_SCHEME;
     return bytes;
+}
+
+/* A group and its list; without a list it has no senders. */
+static size_t put_group(const struct oche_packet *packet, uint8_t *out)
+{
+    size_t at = put_scheme(packet, OCHE_GROUP_BYTES, out), bytes = oche_list_bytes(packet);
+    const struct oche_group group = oche_group_get(packet);
+
+    oche_put16(out + 4, group.count);
+    if (bytes == 0)
+        return at;
+    memset(out + at + bytes - 2, 0, 2); /* the pad, if there is one */
+    memcpy(out + at, group.members, 2 * (size_t)group.count);
+    return at + bytes;
 }
 
 /* Writes one extension header; what `ext` does not name is zeros. Returns its length. */
@@ -105,6 +120,8 @@ static size_t put_header(enum oche_header header, const struct oche_opcode_row *
         return put_scheme(packet, OCHE_SHARE_BYTES, out);
     case OCHE_HEADER_RATE:
         return put_scheme(packet, OCHE_RATE_BYTES, out);
+    case OCHE_HEADER_GROUP:
+        return put_group(packet, out);
     case OCHE_HEADER_NONE:
     case OCHE_HEADERS:
         break;
@@ -163,6 +180,8 @@ static size_t take_header(enum oche_header header, const struct oche_opcode_row 
         return take_scheme(packet, OCHE_SHARE_BYTES, in);
     case OCHE_HEADER_RATE:
         return take_scheme(packet, OCHE_RATE_BYTES, in);
+    case OCHE_HEADER_GROUP: /* its list: take_list */
+        return take_scheme(packet, OCHE_GROUP_BYTES, in);
     case OCHE_HEADER_NONE:
     case OCHE_HEADERS:
         break;
@@ -188,6 +207,34 @@ size_t oche_decode_extension(const struct oche_opcode_row *row, const uint8_t *b
     for (unsigned i = 0; i < OCHE_MAX_HEADERS; i++)
         at += take_header((enum oche_header)row->headers[i], row, bytes + at, packet);
     return at;
+}
+
+/* Whether a list of `count` senders may be, as far as its header says. */
+static bool list_possible(uint32_t count)
+{
+    return count <= OCHE_GROUP_MOST;
+}
+
+/*
+ * The list that follows the headers, of which `count` bytes are there at most; its length goes to
+ * `bytes`. False: it is not all there, too long, or its pad is not 0.
+ */
+static bool take_list(const struct oche_opcode_row *row, const uint8_t *in, size_t count,
+                      struct oche_packet *packet, uint32_t *bytes)
+{
+    uint32_t senders = oche_get16(packet->scheme_header + 4);
+
+    *bytes = 0;
+    if (OCHE_LIKELY(!(row->flags & OCHE_OP_HAS(GROUP))) || senders == 0)
+        return true;
+    if (!list_possible(senders) || oche_list_bytes_of(senders) > count)
+        return false;
+    if (senders % 2 != 0 && oche_get16(in + 2 * (size_t)senders) != 0)
+        return false;
+    packet->members = in;
+    packet->ext |= OCHE_EXT_LIST;
+    *bytes = oche_list_bytes_of(senders);
+    return true;
 }
 
 size_t oche_encode_headers(const struct oche_packet *packet, const struct oche_frame *frame,
@@ -270,7 +317,11 @@ static uint32_t encodable_bytes(const struct oche_packet *packet)
         return 0;
     if (!payload_possible(row, packet->payload_bytes))
         return 0;
-    return oche_transport_bytes(packet->opcode, packet->payload_bytes) + trailer_of(packet);
+    if ((packet->ext & OCHE_EXT_LIST) &&
+        (!(row->flags & OCHE_OP_HAS(GROUP)) || !list_possible(oche_group_get(packet).count)))
+        return 0;
+    return oche_transport_bytes(packet->opcode, packet->payload_bytes) + oche_list_bytes(packet) +
+           trailer_of(packet);
 }
 
 size_t oche_encode_transport(const struct oche_packet *packet, struct oche_pseudo *pseudo,
@@ -295,7 +346,7 @@ enum oche_wire_error oche_decode_transport(const uint8_t *bytes, size_t count,
 {
     const struct oche_opcode_row *row;
     size_t at, rest;
-    uint32_t pad, trailer;
+    uint32_t pad, trailer, list_bytes;
 
     *packet = (struct oche_packet){.kind = OCHE_PACKET_ROCE};
     if (count < OCHE_BTH_BYTES + OCHE_ICRC_BYTES)
@@ -321,6 +372,9 @@ enum oche_wire_error oche_decode_transport(const uint8_t *bytes, size_t count,
     packet->bth |= (bytes[8] & WIRE_ACKREQ) != 0 ? OCHE_BTH_ACKREQ : 0;
     packet->psn = oche_get24(bytes + 9);
     at = OCHE_BTH_BYTES + oche_decode_extension(row, bytes + OCHE_BTH_BYTES, packet);
+    if (!take_list(row, bytes + at, count - OCHE_ICRC_BYTES - trailer - at, packet, &list_bytes))
+        return OCHE_WIRE_LIST;
+    at += list_bytes;
 
     if (trailer > 0)
         take_trailer(packet, bytes + count - trailer);
@@ -335,8 +389,7 @@ enum oche_wire_error oche_decode_transport(const uint8_t *bytes, size_t count,
         packet->payload = (uint8_t *)(uintptr_t)(bytes + at); /* read only, by agreement */
         packet->ext |= OCHE_EXT_PAYLOAD;
     }
-    packet->frame_bytes =
-        (uint16_t)oche_frame_bytes_with(packet->opcode, packet->payload_bytes, trailer, false);
+    packet->frame_bytes = oche_packet_frame_bytes(packet, false);
     if (frame != NULL) {
         frame->bth_reserved7 = bytes[8] & 0x7f;
         frame->deth_reserved =
@@ -553,8 +606,7 @@ static enum oche_wire_error decode_ip(const uint8_t *ip, size_t count, unsigned 
     frame->frame_bytes += (uint32_t)ip_bytes;
     if (error != OCHE_WIRE_OK)
         return error;
-    packet->frame_bytes = (uint16_t)oche_frame_bytes_with(packet->opcode, packet->payload_bytes,
-                                                          trailer_of(packet), frame->ipv6);
+    packet->frame_bytes = oche_packet_frame_bytes(packet, frame->ipv6);
     if (crc32 == NULL)
         return OCHE_WIRE_OK;
     oche_pseudo_from_bytes(&pseudo, ip);

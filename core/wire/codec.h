@@ -32,6 +32,7 @@
     X(TVER, "transport version is not 0")                                                          \
     X(OPCODE, "unknown opcode")                                                                    \
     X(HEADER, "shorter than its opcode's headers")                                                 \
+    X(LIST, "list of senders cut off, too long, or with something behind it")                      \
     X(PAD, "pad count larger than the payload")                                                    \
     X(PAYLOAD, "payload length impossible for the opcode")                                         \
     X(ICRC, "ICRC is wrong")
@@ -97,7 +98,10 @@ size_t oche_encode_transport(const struct oche_packet *packet, struct oche_pseud
 size_t oche_encode_headers(const struct oche_packet *packet, const struct oche_frame *frame,
                            uint8_t *out);
 
-/* One row's extension headers: what the functions above use. Return the row's header_bytes. */
+/*
+ * One row's extension headers: what the functions above use. Return the row's header_bytes;
+ * encoding writes a list, too, decoding does not look at it.
+ */
 size_t oche_encode_extension(const struct oche_opcode_row *row, const struct oche_packet *packet,
                              uint8_t *out);
 size_t oche_decode_extension(const struct oche_opcode_row *row, const uint8_t *bytes,

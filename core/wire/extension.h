@@ -3,8 +3,9 @@
  * What the extended RC opcodes add (core/wire/opcode.h), so that a packet that overtakes others
  * can be put where it belongs, and its sender told so. IRN ("Revisiting network support for RDMA",
  * SIGCOMM 2018, REFERENCE G) says what is needed and leaves the bytes open; these are ours. And the
- * header by which a Dart receiver tells a sender its share (REFERENCE D7), and those of RCP
- * (REFERENCE F.2): one that switches rewrite, and the one that brings it back.
+ * headers by which a Dart receiver tells a sender its share (REFERENCE D7), and a sender tells the
+ * receiver who else takes part in an incast (sec III-D); and those of RCP (REFERENCE F.2): one that
+ * switches rewrite, and the one that brings it back.
  *
  *   WRITE   each packet has a RETH; va is where its own payload goes, the DMA length what is left
  *           of the message from there on. So FIRST and ONLY stay what they are.
@@ -15,6 +16,7 @@
 #define OCHE_CORE_WIRE_EXTENSION_H
 
 #include "core/wire/bytes.h"
+#include "core/wire/opcode.h"
 #include "core/wire/packet.h"
 
 /* Where the payload of a SEND packet goes. */
@@ -131,6 +133,63 @@ static inline void oche_rate_echo_put(struct oche_packet *packet, const struct o
     oche_put32(packet->scheme_header, echo->rate_10kbps);
     oche_put32(packet->scheme_header + 4, echo->stamp_ns);
     packet->ext |= OCHE_EXT_SCHEME;
+}
+
+/*
+ * Dart's look-ahead: the message is one of an incast's, and these are its senders, with our own.
+ * What a sender knows of it, and what a packet says.
+ */
+struct oche_group {
+    uint32_t id;            /* 24 bits: tells the receiver one incast of a tenant from another */
+    uint16_t count;         /* senders: 1 … OCHE_GROUP_MOST */
+    const uint8_t *members; /* their addresses, 2 bytes each, in network order; not owned */
+};
+
+static inline struct oche_group oche_group_get(const struct oche_packet *packet)
+{
+    return (struct oche_group){
+        .id = oche_get24(packet->scheme_header),
+        .count = packet->ext & OCHE_EXT_LIST ? oche_get16(packet->scheme_header + 4) : 0,
+        .members = packet->members,
+    };
+}
+
+static inline uint8_t oche_group_tenant(const struct oche_packet *packet)
+{
+    return packet->scheme_header[3];
+}
+
+static inline uint16_t oche_group_member(const struct oche_group *group, uint32_t i)
+{
+    return oche_get16(group->members + 2 * (size_t)i);
+}
+
+static inline void oche_group_put(struct oche_packet *packet, const struct oche_group *group,
+                                  uint8_t tenant)
+{
+    oche_put24(packet->scheme_header, group->id & OCHE_PSN_MASK);
+    packet->scheme_header[3] = tenant;
+    oche_put16(packet->scheme_header + 4, group->count);
+    oche_put16(packet->scheme_header + 6, 0);
+    packet->members = group->members;
+    packet->ext |= OCHE_EXT_SCHEME | OCHE_EXT_LIST;
+}
+
+/* What a packet has on the wire beyond what its opcode says, in bytes. */
+static inline uint32_t oche_list_bytes(const struct oche_packet *packet)
+{
+    if (OCHE_LIKELY(!(packet->ext & OCHE_EXT_LIST)))
+        return 0;
+    return oche_list_bytes_of(oche_get16(packet->scheme_header + 4));
+}
+
+/* The frame of a packet with all that it has: oche_frame_bytes_with. */
+static inline uint16_t oche_packet_frame_bytes(const struct oche_packet *packet, bool ipv6)
+{
+    uint32_t trailer = oche_trailer_bytes(packet->opcode, packet->bth_reserved);
+
+    return (uint16_t)oche_frame_bytes_with(packet->opcode, packet->payload_bytes,
+                                           trailer + oche_list_bytes(packet), ipv6);
 }
 
 #endif

@@ -3,13 +3,16 @@
 #include "core/wire/opcode.h"
 
 #define ROW(opcode, text, service_, operation_, flags_, first, second)                             \
+    ROW3(opcode, text, service_, operation_, flags_, first, second, NONE)
+#define ROW3(opcode, text, service_, operation_, flags_, first, second, third)                     \
     [OCHE_##opcode] = {                                                                            \
         .name = (text),                                                                            \
-        .flags = ((flags_) | OCHE_OP_HAS(first) | OCHE_OP_HAS(second)) & ~OCHE_OP_HAS(NONE),       \
+        .flags = ((flags_) | OCHE_OP_HAS(first) | OCHE_OP_HAS(second) | OCHE_OP_HAS(third)) &      \
+                 ~OCHE_OP_HAS(NONE),                                                               \
         .service = OCHE_SERVICE_##service_,                                                        \
         .operation = OCHE_OPERATION_##operation_,                                                  \
-        .headers = {OCHE_HEADER_##first, OCHE_HEADER_##second},                                    \
-        .header_bytes = OCHE_##first##_BYTES + OCHE_##second##_BYTES,                              \
+        .headers = {OCHE_HEADER_##first, OCHE_HEADER_##second, OCHE_HEADER_##third},               \
+        .header_bytes = OCHE_##first##_BYTES + OCHE_##second##_BYTES + OCHE_##third##_BYTES,       \
     }
 
 /* Groups of flags that repeat. A request packet takes a PSN; a response has its request's. */
@@ -90,6 +93,18 @@ const struct oche_opcode_row oche_opcodes[OCHE_OPCODES] = {
 
     ROW(RC_ACK_RATE, "RC ACK RATE", RC_EXTENDED, ACK, RESPONSE | ONLY, AETH, RATE),
     ROW(RATE, "RATE", SCHEME, NONE, ONLY, RATE, NONE),
+
+    ROW(RC_SEND_FIRST_GROUP, "RC SEND FIRST GROUP", RC_EXTENDED, SEND, DATA | FIRST | TAKE, GROUP,
+        NONE),
+    ROW(RC_SEND_ONLY_GROUP, "RC SEND ONLY GROUP", RC_EXTENDED, SEND, DATA | ONLY | TAKE | END,
+        GROUP, NONE),
+    ROW(RC_SEND_ONLY_IMM_GROUP, "RC SEND ONLY IMM GROUP", RC_EXTENDED, SEND,
+        DATA | ONLY | TAKE | END, IMM, GROUP),
+    ROW(RC_WRITE_FIRST_GROUP, "RC WRITE FIRST GROUP", RC_EXTENDED, WRITE, DATA | FIRST, RETH,
+        GROUP),
+    ROW(RC_WRITE_ONLY_GROUP, "RC WRITE ONLY GROUP", RC_EXTENDED, WRITE, DATA | ONLY, RETH, GROUP),
+    ROW3(RC_WRITE_ONLY_IMM_GROUP, "RC WRITE ONLY IMM GROUP", RC_EXTENDED, WRITE,
+         DATA | ONLY | TAKE | END, RETH, IMM, GROUP),
 };
 
 const char *oche_opcode_name(uint8_t opcode)
@@ -116,6 +131,7 @@ const char *oche_header_name(enum oche_header header)
         [OCHE_HEADER_SACK] = "SACK",
         [OCHE_HEADER_SHARE] = "share",
         [OCHE_HEADER_RATE] = "rate",
+        [OCHE_HEADER_GROUP] = "group",
     };
 
     return header < OCHE_HEADERS ? names[header] : "?";

@@ -74,6 +74,13 @@ enum oche_opcode {
     /* RCP: the rate that the switches grant, echoed with an ACK or a NAK, or by itself. */
     OCHE_RC_ACK_RATE = 0xcc,
     OCHE_RATE = 0xcd, /* any transport */
+    /* Dart's look-ahead: the first packet of a message also names an incast's senders. */
+    OCHE_RC_SEND_FIRST_GROUP = 0xd8,
+    OCHE_RC_SEND_ONLY_GROUP = 0xd9,
+    OCHE_RC_SEND_ONLY_IMM_GROUP = 0xda,
+    OCHE_RC_WRITE_FIRST_GROUP = 0xdb,
+    OCHE_RC_WRITE_ONLY_GROUP = 0xdc,
+    OCHE_RC_WRITE_ONLY_IMM_GROUP = 0xdd,
     OCHE_OPCODES = 0x100
 };
 
@@ -117,6 +124,7 @@ enum oche_header {
     OCHE_HEADER_SACK,   /* the same */
     OCHE_HEADER_SHARE,  /* the same */
     OCHE_HEADER_RATE,   /* the same */
+    OCHE_HEADER_GROUP,  /* the same; the last one of its row, and a list follows it */
     OCHE_HEADERS
 };
 
@@ -133,9 +141,12 @@ enum oche_header {
 #define OCHE_SACK_BYTES       12
 #define OCHE_SHARE_BYTES      4
 #define OCHE_RATE_BYTES       8
-#define OCHE_TRAILER_BYTES    12 /* behind the ICRC */
-/* BTH and the longest list of headers (AtomicETH). */
-#define OCHE_MAX_HEADER_BYTES (OCHE_BTH_BYTES + OCHE_ATOMIC_BYTES)
+#define OCHE_TRAILER_BYTES    12  /* behind the ICRC */
+#define OCHE_GROUP_BYTES      8   /* without the list */
+#define OCHE_GROUP_MOST       200 /* senders in a list: 1500 bytes hold it and 1024 of payload */
+/* BTH and the longest headers: WRITE ONLY with immediate data and a list. */
+#define OCHE_MAX_HEADER_BYTES                                                                      \
+    (OCHE_BTH_BYTES + OCHE_RETH_BYTES + OCHE_IMM_BYTES + OCHE_GROUP_BYTES + 2 * OCHE_GROUP_MOST)
 
 enum oche_opcode_flags {
     OCHE_OP_FIRST = 1 << 0,  /* begins a message: FIRST and ONLY */
@@ -154,7 +165,7 @@ enum oche_opcode_flags {
 /* The flag that says that a row has header OCHE_HEADER_<name>. */
 #define OCHE_OP_HAS(name) (UINT32_C(1) << (OCHE_OP_HEADER_SHIFT + OCHE_HEADER_##name))
 
-#define OCHE_MAX_HEADERS 2 /* extension headers in a row */
+#define OCHE_MAX_HEADERS 3 /* extension headers in a row */
 
 /* One row. Everything is 0 (name NULL) for an opcode that does not exist. */
 struct oche_opcode_row {
@@ -201,16 +212,25 @@ static inline uint32_t oche_trailer_bytes(uint8_t opcode, uint8_t bth_reserved)
     return OCHE_TRAILER_BYTES;
 }
 
-/* From BTH to ICRC, both included: the UDP payload, if there is no trailer. */
+/*
+ * From BTH to ICRC, both included: the UDP payload, without trailer and list
+ * (oche_list_bytes).
+ */
 static inline uint32_t oche_transport_bytes(uint8_t opcode, uint32_t payload_bytes)
 {
     return OCHE_BTH_BYTES + oche_opcodes[opcode].header_bytes + ((payload_bytes + 3) & ~3u) +
            OCHE_ICRC_BYTES;
 }
 
+/* A list of `count` senders behind OCHE_HEADER_GROUP, with its pad. */
+static inline uint32_t oche_list_bytes_of(uint32_t count)
+{
+    return (2 * count + 3) & ~3u;
+}
+
 /*
  * The untagged Ethernet frame, from MAC addresses to FCS, at least 64 bytes: what queues and
- * links count.
+ * links count. A list (oche_list_bytes) comes on top.
  */
 static inline uint32_t oche_frame_bytes_with(uint8_t opcode, uint32_t payload_bytes,
                                              uint32_t trailer_bytes, bool ipv6)

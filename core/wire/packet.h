@@ -50,7 +50,8 @@ enum oche_ecn { OCHE_ECN_NOT_ECT = 0, OCHE_ECN_ECT1 = 1, OCHE_ECN_ECT0 = 2, OCHE
 #define OCHE_EXT_ATOMIC  UINT8_C(0x04) /* AtomicETH operands, or AtomicAckETH's original value */
 #define OCHE_EXT_IMM     UINT8_C(0x08) /* immediate data, or IETH's key */
 #define OCHE_EXT_DETH    UINT8_C(0x10)
-#define OCHE_EXT_PFC     UINT8_C(0x20)
+#define OCHE_EXT_PFC     UINT8_C(0x20) /* of a PFC frame */
+#define OCHE_EXT_LIST    UINT8_C(0x20) /* of RoCEv2: members, as many as scheme_header says */
 #define OCHE_EXT_SCHEME  UINT8_C(0x40) /* a header that is not standard, scheme_header */
 #define OCHE_EXT_TRAILER UINT8_C(0x80) /* behind the ICRC: in swap_add and compare */
 
@@ -87,9 +88,15 @@ struct oche_packet {
     uint32_t dma_length; /* RETH */
     uint64_t swap_add;   /* AtomicETH; AtomicAckETH's original value */
     uint64_t compare;    /* AtomicETH */
-    uint32_t imm;        /* ImmDt, or the IETH's rkey, in host order */
-    uint32_t qkey;       /* DETH */
-    uint32_t src_qpn;    /* DETH */
+    union {
+        struct {
+            uint32_t qkey;    /* DETH */
+            uint32_t src_qpn; /* DETH */
+        };
+        const uint8_t *members; /* of a group (extension.h): 2 bytes each, in network order; not
+                                   owned, and as long-lived as the work request's */
+    };
+    uint32_t imm; /* ImmDt, or the IETH's rkey, in host order */
     uint8_t scheme_header[12];
 } __attribute__((aligned(OCHE_CACHE_LINE)));
 

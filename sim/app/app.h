@@ -29,6 +29,7 @@ struct oche_flow_list {
     struct oche_flow_plan *plan;
     uint32_t count, capacity;
     uint64_t initial_rate_bps; /* of flows that are added from now on; 0: line rate */
+    uint8_t tenant;            /* the same */
     struct oche_flow_groups groups;
     uint32_t first_capacity, member_capacity; /* of groups */
 };

@@ -11,7 +11,7 @@
 enum placement { PLACEMENT_DISJOINT, PLACEMENT_RANDOM };
 
 struct background {
-    uint64_t initial_rate;
+    uint64_t initial_rate, tenant;
     uint64_t pairs, bytes, outstanding;
     oche_time start, stagger;
     uint32_t placement;
@@ -74,6 +74,7 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
     if (!check(p, facts, error, error_bytes))
         return false;
     list->initial_rate_bps = p->initial_rate;
+    list->tenant = (uint8_t)p->tenant;
     order = malloc(facts->host_count * sizeof(*order));
     if (order == NULL)
         return oche_workload_no_memory(list, error, error_bytes);

@@ -18,7 +18,7 @@ enum cdf { OCHE_CDF_DATA };
 #undef X
 
 struct closed {
-    uint64_t initial_rate;
+    uint64_t initial_rate, tenant;
     uint64_t pairs, outstanding;
     uint32_t cdf; /* index into oche_cdf_names */
     const char *cdf_file;
@@ -121,6 +121,7 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
                    (cdf.mean + facts->header_bytes) +
                2;
     list->initial_rate_bps = p->initial_rate;
+    list->tenant = (uint8_t)p->tenant;
     if (messages * (double)(p->pairs * p->outstanding) > OCHE_WORKLOAD_MAX_FLOWS)
         oche_workload_error(error, error_bytes,
                             "pairs: make more than %u flows until the end of the run; fewer pairs, "

@@ -28,7 +28,8 @@ uint32_t oche_flow_list_add(struct oche_flow_list *list, uint32_t workload, uint
                                                       .then_same_source = OCHE_NO_FLOW,
                                                       .then_at_receiver = OCHE_NO_FLOW,
                                                       .workload = workload,
-                                                      .initial_rate_bps = list->initial_rate_bps};
+                                                      .initial_rate_bps = list->initial_rate_bps,
+                                                      .tenant = list->tenant};
     return list->count++;
 }
 

@@ -18,7 +18,7 @@
 #include "sim/app/generate.h"
 
 struct from_file {
-    uint64_t initial_rate;
+    uint64_t initial_rate, tenant;
     const char *file;
     oche_time origin;
 };
@@ -280,6 +280,7 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
                                    "file: not given; the path of a list of "
                                    "flows");
     list->initial_rate_bps = p->initial_rate;
+    list->tenant = (uint8_t)p->tenant;
     file = fopen(p->file, "r");
     if (file == NULL)
         return fail(&reader, "%s; a readable file of flows", strerror(errno));

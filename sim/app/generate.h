@@ -20,14 +20,22 @@
         .preset.u = value, .choices = names, .help = text                                          \
     }
 
-/* Where DCQCN's sec 3.1 leaves the starting rate to local policy, this is the policy. */
+/* What every workload has. Where DCQCN's sec 3.1 leaves the starting rate to local policy, this is
+ * the policy. */
 #define OCHE_PARAM_INITIAL_RATE(type)                                                              \
+    {.name = "initial_rate",                                                                       \
+     .unit = OCHE_UNIT_BPS,                                                                        \
+     .offset = offsetof(struct type, initial_rate),                                                \
+     .preset.u = 0,                                                                                \
+     .minimum.u = 0,                                                                               \
+     .maximum.u = 1000 * OCHE_GBPS,                                                                \
+     .where = "DCQCN sec 3.1",                                                                     \
+     .help = "of each queue pair's sender, on the line; 0, or more than the line: line rate, "     \
+             "or what congestion control begins with"},                                            \
     {                                                                                              \
-        .name = "initial_rate", .unit = OCHE_UNIT_BPS,                                             \
-        .offset = offsetof(struct type, initial_rate), .preset.u = 0, .minimum.u = 0,              \
-        .maximum.u = 1000 * OCHE_GBPS, .where = "DCQCN sec 3.1",                                   \
-        .help = "of each queue pair's sender, on the line; 0, or more than the line: line rate, "  \
-                "or what congestion control begins with"                                           \
+        .name = "tenant", .unit = OCHE_UNIT_COUNT, .offset = offsetof(struct type, tenant),        \
+        .preset.u = 0, .minimum.u = 0, .maximum.u = UINT8_MAX, .where = "Dart sec III-E",          \
+        .help = "whose flows they are, for congestion control that knows tenants (dart)"           \
     }
 
 /* What `load` is a part of. */

@@ -5,6 +5,8 @@
  * each sender sends one such message after the other, up to the end of the run: a disk that is
  * being rebuilt (DCQCN sec 6.2).
  */
+#include <stdlib.h>
+
 #include "sim/app/generate.h"
 #include "sim/app/sender_pool.h"
 
@@ -12,7 +14,7 @@ enum receiver { RECEIVER_FIXED, RECEIVER_RANDOM, RECEIVER_ROUND_ROBIN };
 enum senders { SENDERS_RANDOM, SENDERS_NEXT };
 
 struct incast {
-    uint64_t initial_rate;
+    uint64_t initial_rate, tenant;
     uint64_t degree, bytes;
     oche_time start, period, jitter;
     uint32_t receiver, senders;
@@ -63,24 +65,33 @@ static uint32_t choose_receiver(const struct incast *p, uint32_t hosts, uint64_t
 
 static bool add_round(const struct incast *p, const struct oche_workload_facts *facts,
                       struct oche_flow_list *list, uint64_t round,
-                      const struct oche_sender_pool *pool)
+                      const struct oche_sender_pool *pool, uint32_t *members)
 {
     struct oche_random random = oche_workload_stream(facts, "incast", round);
     uint32_t hosts = facts->host_count, degree = (uint32_t)p->degree;
     uint32_t receiver = choose_receiver(p, hosts, round, &random);
+    uint32_t group = 0;
     bool good = true;
 
     if (p->senders == SENDERS_RANDOM)
         oche_sender_pool_draw(pool, degree, &random);
+    for (uint32_t i = 0; i < degree; i++)
+        members[i] = oche_sender_pool_host(pool, receiver, i);
+    if (!p->back_to_back) { /* else they are at it for the whole run */
+        group = oche_flow_list_add_group(list, members, degree);
+        good = group != 0;
+    }
     for (uint32_t i = 0; i < degree && good; i++) {
-        uint32_t sender = oche_sender_pool_host(pool, receiver, i);
         oche_time start = p->start + (round == 0 ? 0 : round * p->period) +
                           oche_workload_jitter(&random, p->jitter);
 
-        if (start < facts->duration)
-            good = oche_workload_chain(
-                list, facts, sender, receiver, p->bytes, start,
-                p->back_to_back ? oche_workload_enough(facts, start, p->bytes) : 1);
+        if (start >= facts->duration)
+            continue;
+        good =
+            oche_workload_chain(list, facts, members[i], receiver, p->bytes, start,
+                                p->back_to_back ? oche_workload_enough(facts, start, p->bytes) : 1);
+        if (good && !p->back_to_back)
+            list->plan[list->count - 1].group = group;
     }
     if (p->senders == SENDERS_RANDOM)
         oche_sender_pool_put_back(pool, degree);
@@ -91,11 +102,13 @@ static bool add_rounds(const struct incast *p, const struct oche_workload_facts 
                        struct oche_flow_list *list, uint64_t rounds)
 {
     struct oche_sender_pool pool;
-    bool good = oche_sender_pool_make(&pool, facts->host_count);
+    uint32_t *members = malloc(p->degree * sizeof(*members));
+    bool good = oche_sender_pool_make(&pool, facts->host_count) && members != NULL;
 
     for (uint64_t round = 0; round < rounds && good; round++)
-        good = add_round(p, facts, list, round, &pool);
+        good = add_round(p, facts, list, round, &pool, members);
     oche_sender_pool_free(&pool);
+    free(members);
     return good;
 }
 
@@ -135,6 +148,7 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
             error, error_bytes, "period: gives %llu rounds of %llu flows; at most %u flows",
             (unsigned long long)rounds, (unsigned long long)p->degree, OCHE_WORKLOAD_MAX_FLOWS);
     list->initial_rate_bps = p->initial_rate;
+    list->tenant = (uint8_t)p->tenant;
     return add_rounds(p, facts, list, rounds) || oche_workload_no_memory(list, error, error_bytes);
 }
 

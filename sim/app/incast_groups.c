@@ -21,7 +21,7 @@
 enum size_of { SIZE_OF_FLOW, SIZE_OF_GROUP };
 
 struct incast_groups {
-    uint64_t initial_rate;
+    uint64_t initial_rate, tenant;
     uint64_t degree;
     const char *sizes;
     uint32_t size_of;
@@ -226,6 +226,7 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
                                    "load: makes more than %u flows; less load, or a shorter run",
                                    OCHE_WORKLOAD_MAX_FLOWS);
     list->initial_rate_bps = p->initial_rate;
+    list->tenant = (uint8_t)p->tenant;
     /* No group in 2^55 ps, which is 10 hours: the same as none. */
     gap = gap < 0x1p55 ? gap : 0x1p55;
     return add_groups(p, facts, list, &maker, (oche_time)(gap + 0.5)) ||

@@ -11,7 +11,7 @@
 #include "sim/app/generate.h"
 
 struct long_flows {
-    uint64_t initial_rate;
+    uint64_t initial_rate, tenant;
     uint64_t bytes;
     double load, share;
     uint32_t load_of;
@@ -96,6 +96,7 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
         return false;
     messages = oche_workload_enough(facts, p->start, p->bytes);
     list->initial_rate_bps = p->initial_rate;
+    list->tenant = (uint8_t)p->tenant;
     for (uint32_t host = 0; host < facts->host_count; host++) {
         struct oche_random random = oche_workload_stream(facts, "long flow", host);
         uint32_t receiver = oche_workload_other_host(&random, facts->host_count, host);

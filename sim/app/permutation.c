@@ -11,7 +11,7 @@
 enum pattern { PATTERN_RANDOM, PATTERN_SHIFT };
 
 struct permutation {
-    uint64_t initial_rate;
+    uint64_t initial_rate, tenant;
     uint32_t pattern;
     uint64_t shift, bytes, messages;
     oche_time start, jitter;
@@ -77,6 +77,7 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
             p->messages == 0 ? "bytes" : "messages", (unsigned long long)messages,
             OCHE_WORKLOAD_MAX_FLOWS, p->messages == 0 ? "larger ones" : "fewer");
     list->initial_rate_bps = p->initial_rate;
+    list->tenant = (uint8_t)p->tenant;
     to = malloc(hosts * sizeof(*to));
     if (to == NULL)
         return oche_workload_no_memory(list, error, error_bytes);

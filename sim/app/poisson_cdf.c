@@ -17,7 +17,7 @@ enum cdf { OCHE_CDF_DATA };
 #undef X
 
 struct poisson {
-    uint64_t initial_rate;
+    uint64_t initial_rate, tenant;
     uint32_t cdf; /* index into oche_cdf_names */
     const char *cdf_file;
     double load;
@@ -186,6 +186,7 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
                                    OCHE_WORKLOAD_MAX_FLOWS);
     }
     list->initial_rate_bps = p->initial_rate;
+    list->tenant = (uint8_t)p->tenant;
     /* No flow in 2^56 ps, which is 20 hours: the same as none. */
     gap = gap < 0x1p55 ? gap : 0x1p55;
     const struct times times = {.gap = (oche_time)(gap + 0.5), .to = end};

@@ -12,7 +12,7 @@
 #include "sim/app/generate.h"
 
 struct transfers {
-    uint64_t initial_rate;
+    uint64_t initial_rate, tenant;
     const char *pairs;
     uint64_t bytes, messages, outstanding;
     oche_time start, stagger;
@@ -186,6 +186,7 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
         return false;
     }
     list->initial_rate_bps = p->initial_rate;
+    list->tenant = (uint8_t)p->tenant;
     for (size_t i = 0; i < count && good; i++)
         good = add_pair(p, facts, list, &pairs[i], p->start + i * p->stagger);
     free(pairs);

@@ -38,6 +38,7 @@ static struct oche_qp_config qp_config(const struct oche_rnic *rnic, uint32_t co
         .mtu_bytes = (uint32_t)rnic->host->shared->params->mtu_bytes,
         .send_depth = rnic->host->shared->params->connections == OCHE_CONNECTION_PER_FLOW ? 1 : 16,
         .access = OCHE_ACCESS_REMOTE_WRITE | OCHE_ACCESS_REMOTE_READ,
+        .groups = rnic->host->flows->incasts != NULL,
         .send_cq = rnic->cq,
     };
 }
@@ -132,6 +133,7 @@ static struct oche_qp *open_qp(struct oche_rnic *rnic, uint32_t connection, uint
         .extensions = true,
         .peer_line_rate_bps = peer_rate_bps(rnic, peer),
         .initial_rate_bps = initial_rate_bps,
+        .tenant = rnic->host->flows->connections[connection].tenant,
     };
     struct oche_qp *qp = oche_qp_create(rnic->nic, take_qp_memory(rnic, now), &config);
 
@@ -164,6 +166,7 @@ static void post(struct oche_rnic *rnic, struct oche_connection *connection, str
             .sge_count = 1,
             .remote_va = va,
             .rkey = MESSAGE_KEY,
+            .group = oche_flow_incast(rnic->host->flows, number),
             .sge[0] = {.va = va,
                        .length = (uint32_t)rnic->host->flows->plan[number].bytes,
                        .lkey = MESSAGE_KEY},
@@ -311,6 +314,7 @@ static void create(void *state, struct oche_host *host)
     struct oche_network *network = host->shard->network;
     struct oche_nic_config config = {
         .address = host->address,
+        .shared_addresses = (uint32_t)network->host_count,
         .line_rate_bps = network->extras[host->port - network->ports].rate_bps,
         .gap_bytes = network->gap_bytes,
         .ipv6 = shared->params->ipv6,

@@ -7,6 +7,7 @@
 #include <zlib.h>
 
 #include "core/wire/codec.h"
+#include "core/wire/extension.h"
 #include "core/wire/pfc_frame.h"
 #include "sim/endpoint/endpoint.h"
 #include "sim/network/address.h"
@@ -86,5 +87,10 @@ void oche_bytes_mode(uint8_t *scratch, const struct oche_endpoint *endpoint, boo
     else
         out.ext = (uint8_t)(out.ext & ~OCHE_EXT_PAYLOAD);
     out.payload = packet->payload;
+    if (packet->ext & OCHE_EXT_LIST) {
+        OCHE_MUST(memcmp(out.members, packet->members, 2 * (size_t)oche_group_get(packet).count) ==
+                  0);
+        out.members = packet->members; /* the scratch bytes are gone with the next packet */
+    }
     *packet = out;
 }

@@ -8,6 +8,7 @@
 
 #include "core/qp/work.h"
 
+#define MOST_HOSTS (UINT32_C(1) << 27)
 #define MOST_FLOWS ((UINT32_C(1) << 24) - 64) /* a connection's number is its queue pairs' */
 
 static void *make(size_t count, size_t bytes)
@@ -26,6 +27,7 @@ static bool check(const struct oche_flow_plan *plan, uint32_t count, uint32_t ho
         snprintf(error, error_bytes, "%u flows; at most %u can be run", count, MOST_FLOWS);
         return false;
     }
+    OCHE_MUST(host_count <= MOST_HOSTS);
     for (uint32_t i = 0; i < count; i++) {
         const struct oche_flow_plan *flow = &plan[i];
         if (flow->src >= host_count || flow->dst >= host_count || flow->src == flow->dst) {
@@ -109,7 +111,7 @@ static bool goes_on(const struct oche_flow_plan *plan, uint32_t flow)
     uint32_t next = plan[flow].then_same_source;
 
     return next != OCHE_NO_FLOW && plan[next].dst == plan[flow].dst && plan[flow].supply_bps == 0 &&
-           plan[next].supply_bps == 0;
+           plan[next].supply_bps == 0 && plan[next].tenant == plan[flow].tenant;
 }
 
 /* Gives flows that will share a connection the same `major`. */
@@ -124,7 +126,8 @@ static void key_connections(const struct oche_flows *flows, enum oche_connection
         for (uint32_t i = 0; i < flows->count; i++)
             keys[i].major = plan[i].supply_bps > 0 ? UINT64_C(1) << 63 | i
                                                    : (uint64_t)plan[i].priority << 62 |
-                                                         (uint64_t)plan[i].src << 32 | plan[i].dst;
+                                                         (uint64_t)plan[i].tenant << 54 |
+                                                         (uint64_t)plan[i].src << 27 | plan[i].dst;
     if (per != OCHE_CONNECTION_PER_CHAIN)
         return;
     for (uint32_t i = 0; i < flows->count; i++)
@@ -149,8 +152,11 @@ static void connect(struct oche_flows *flows, enum oche_connections per, struct 
     for (uint32_t i = 0; i < count; i++) {
         struct oche_flow_plan *flow = &flows->owned_plan[keys[i].flow];
         if (i == 0 || keys[i].major != keys[i - 1].major)
-            flows->connections[made++] = (struct oche_connection){
-                .src = flow->src, .dst = flow->dst, .priority = flow->priority != 0, .first = i};
+            flows->connections[made++] = (struct oche_connection){.src = flow->src,
+                                                                  .dst = flow->dst,
+                                                                  .priority = flow->priority != 0,
+                                                                  .tenant = flow->tenant,
+                                                                  .first = i};
         flows->connections[made - 1].count++;
         flow->connection = made - 1;
     }
@@ -204,9 +210,52 @@ void oche_flow_groups_free(struct oche_flow_groups *groups)
     *groups = (struct oche_flow_groups){.count = 0};
 }
 
+static int compare_hosts(const void *left, const void *right)
+{
+    const uint8_t *a = left, *b = right;
+
+    return (int)oche_get16(a) - (int)oche_get16(b);
+}
+
+/* Leaves it without senders when packets cannot name them. */
+static void name_incast(struct oche_group *incast, uint8_t *list, const uint32_t *members,
+                        uint32_t count)
+{
+    if (count > OCHE_GROUP_MOST)
+        return;
+    for (uint32_t i = 0; i < count; i++) {
+        if (members[i] > UINT16_MAX)
+            return;
+        oche_put16(list + 2 * (size_t)i, (uint16_t)members[i]);
+    }
+    qsort(list, count, 2, compare_hosts);
+    incast->count = (uint16_t)count;
+    incast->members = list;
+}
+
+void oche_flows_set_groups(struct oche_flows *flows, const struct oche_flow_groups *groups)
+{
+    flows->groups = *groups;
+    if (groups->count == 0)
+        return;
+    flows->incasts = make(groups->count, sizeof(*flows->incasts));
+    flows->incast_members = make(groups->member_count, 2);
+    for (uint32_t group = 1; group <= groups->count; group++) {
+        struct oche_group *incast = &flows->incasts[group - 1];
+        uint32_t count;
+        const uint32_t *members = oche_flow_group(groups, group, &count);
+
+        *incast = (struct oche_group){.id = group & OCHE_PSN_MASK};
+        name_incast(incast, flows->incast_members + 2 * (size_t)groups->first[group - 1], members,
+                    count);
+    }
+}
+
 void oche_flows_free(struct oche_flows *flows)
 {
     oche_flow_groups_free(&flows->groups);
+    free(flows->incasts);
+    free(flows->incast_members);
     free(flows->owned_plan);
     free(flows->sent);
     free(flows->received);

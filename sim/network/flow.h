@@ -9,6 +9,7 @@
 #define OCHE_SIM_NETWORK_FLOW_H
 
 #include "core/base.h"
+#include "core/wire/extension.h"
 
 #define OCHE_NO_FLOW UINT32_MAX
 
@@ -34,6 +35,7 @@ struct oche_flow_plan {
      * stays; such a flow has its connection to itself. 0: all are there at the start.
      */
     uint64_t supply_bps;
+    uint8_t tenant;    /* whose it is: of its queue pairs */
     uint32_t priority; /* 1: over flows that have 0; set by the world */
     uint32_t group;    /* that it is a part of, from 1 on (struct oche_flow_groups); 0: of none */
 };
@@ -71,6 +73,7 @@ struct oche_flow_way {
 struct oche_connection {
     uint32_t src, dst;
     bool priority;  /* all of its flows are alike in that */
+    uint8_t tenant; /* and in that */
     uint32_t first; /* its flows are order[first … first + count) */
     uint32_t count;
     uint32_t queued;        /* written by the source: order[first … first + queued) is valid */
@@ -94,7 +97,9 @@ struct oche_flows {
     uint32_t *by_start;   /* flows with a start time, by (source, time, number) */
     uint32_t *host_first; /* by host: its part of by_start begins here; host_count + 1 entries */
     uint32_t *host_connections;     /* by host: connections that begin or end there */
-    struct oche_flow_groups groups; /* may be set after oche_flows_prepare: malloc'd, owned */
+    struct oche_flow_groups groups; /* set by oche_flows_set_groups */
+    struct oche_group *incasts;     /* of groups, group g at g - 1: for packets */
+    uint8_t *incast_members;
 };
 
 /* The senders of a group, from 1 on; how many there are goes to `count`. */
@@ -114,6 +119,24 @@ static inline const uint32_t *oche_flow_group(const struct oche_flow_groups *gro
 bool oche_flows_prepare(struct oche_flows *flows, struct oche_flow_plan *plan, uint32_t count,
                         uint32_t host_count, enum oche_connections per, char *error,
                         size_t error_bytes);
+/* After oche_flows_prepare: takes over the groups (malloc'd). */
+void oche_flows_set_groups(struct oche_flows *flows, const struct oche_flow_groups *groups);
+
+/*
+ * The group of a flow as packets name it, its senders in rising order. NULL: it has none, is the
+ * only one of it, or packets cannot name it: more than OCHE_GROUP_MOST senders, or hosts above
+ * 65535.
+ */
+static inline const struct oche_group *oche_flow_incast(const struct oche_flows *flows,
+                                                        uint32_t flow)
+{
+    uint32_t group = flows->plan[flow].group;
+
+    return group == 0 || flows->incasts == NULL || flows->incasts[group - 1].count < 2
+               ? NULL
+               : &flows->incasts[group - 1];
+}
+
 void oche_flows_free(struct oche_flows *flows);
 void oche_flow_groups_free(struct oche_flow_groups *groups);
 

@@ -294,6 +294,7 @@ static bool build_flows(struct oche_world *world, char *error, size_t error_byte
         const struct oche_workload_config *workload = &world->config->workloads[i];
         facts.number = i;
         list.initial_rate_bps = 0;
+        list.tenant = 0;
         if (!workload->type->generate(workload->params, &facts, &list, why, sizeof(why))) {
             snprintf(error, error_bytes, "workload[%u]: %s", i, why);
             oche_flow_list_free(&list);
@@ -309,7 +310,7 @@ static bool build_flows(struct oche_world *world, char *error, size_t error_byte
         oche_flow_groups_free(&list.groups);
         return false;
     }
-    world->flows.groups = list.groups;
+    oche_flows_set_groups(&world->flows, &list.groups);
     return true;
 }
 

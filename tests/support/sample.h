@@ -8,6 +8,7 @@
 
 #include "core/random.h"
 #include "core/wire/codec.h"
+#include "core/wire/extension.h"
 
 static inline uint32_t sample_bits(struct oche_random *random, unsigned bits)
 {
@@ -89,6 +90,17 @@ static inline struct oche_packet sample_packet(struct oche_random *random, uint8
     if ((flags & OCHE_OP_HAS(RATE)) != 0) {
         packet.ext |= OCHE_EXT_SCHEME;
         sample_bytes(random, packet.scheme_header, OCHE_RATE_BYTES);
+    }
+    if ((flags & OCHE_OP_HAS(GROUP)) != 0) {
+        static uint8_t list[2 * OCHE_GROUP_MOST];
+        const struct oche_group group = {
+            .id = sample_bits(random, 24),
+            .count = (uint16_t)(1 + oche_random_below(random, OCHE_GROUP_MOST)),
+            .members = list};
+
+        sample_bytes(random, list, sizeof list);
+        oche_group_put(&packet, &group, (uint8_t)sample_bits(random, 8));
+        sample_bytes(random, packet.scheme_header + 6, 2);
     }
     if (oche_trailer_bytes(opcode, packet.bth_reserved) > 0) {
         packet.ext |= OCHE_EXT_TRAILER;

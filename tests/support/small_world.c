@@ -15,6 +15,8 @@ static bool by_hand(const void *params, const struct oche_workload_facts *facts,
     (void)params;
     (void)error;
     (void)error_bytes;
+    for (uint32_t i = 0; i < generating->group_count; i++)
+        oche_flow_list_add_group(list, generating->groups[i].members, generating->groups[i].count);
     for (uint32_t i = 0; i < generating->flow_count; i++) {
         const struct oche_flow_plan *flow = &generating->flows[i];
         uint32_t number =
@@ -23,6 +25,8 @@ static bool by_hand(const void *params, const struct oche_workload_facts *facts,
         list->plan[number].then_at_receiver = flow->then_at_receiver;
         list->plan[number].initial_rate_bps = flow->initial_rate_bps;
         list->plan[number].supply_bps = flow->supply_bps;
+        list->plan[number].tenant = flow->tenant;
+        list->plan[number].group = flow->group;
     }
     return true;
 }

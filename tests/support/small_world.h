@@ -15,6 +15,12 @@ struct small_world_loss {
     const char *port, *pattern;
 };
 
+/* Senders that start together. */
+struct small_world_group {
+    const uint32_t *members;
+    uint32_t count;
+};
+
 struct small_world {
     struct oche_world_config config;
     void *topology_params, *cc_params, *recovery_params;
@@ -24,6 +30,8 @@ struct small_world {
     struct oche_workload_config workload;
     const struct oche_flow_plan *flows; /* the test's */
     uint32_t flow_count;
+    const struct small_world_group *groups; /* that flows name, from 1 on */
+    uint32_t group_count;
     struct small_world_loss losses[SMALL_WORLD_LOSSES]; /* besides config.loss; port NULL: none */
     void *loss_memory[SMALL_WORLD_LOSSES];
     oche_trace_sink *sink; /* of every node, with one thread; or NULL */

@@ -88,7 +88,7 @@ static void repeats(bool random)
 {
     struct oche_flow_list first;
 
-    list.count = 0;
+    list.count = list.groups.count = list.groups.member_count = 0;
     generate();
     first = list;
     list = (struct oche_flow_list){0};
@@ -96,8 +96,7 @@ static void repeats(bool random)
     assert_int_equal(list.count, first.count);
     assert_memory_equal(list.plan, first.plan, first.count * sizeof(*first.plan));
     for (unsigned i = 0; i < 2 && random; i++) {
-        free(list.plan);
-        list = (struct oche_flow_list){0};
+        oche_flow_list_free(&list);
         facts.seed += i == 0;
         facts.number += i == 1;
         generate();
@@ -106,7 +105,7 @@ static void repeats(bool random)
         assert_true(list.count != first.count ||
                     memcmp(list.plan, first.plan, first.count * sizeof(*first.plan)) != 0);
     }
-    free(first.plan);
+    oche_flow_list_free(&first);
 }
 
 static void registry_is_complete(void **state)
@@ -190,7 +189,7 @@ static void incast_periodic(void **state)
     assert_in_range(different, 10, 12);
     set_number("period", 3 * OCHE_MS - 1); /* a fourth one starts just within the run */
     set_number("jitter", 0);
-    list.count = 0;
+    list.count = list.groups.count = list.groups.member_count = 0;
     generate();
     assert_int_equal(list.count, 16);
     repeats(true);
@@ -209,7 +208,7 @@ static void incast_rounds_are_independent(void **state)
     generate();
     assert_int_equal(list.count, 40);
     memcpy(four, &list.plan[8], sizeof(four)); /* round 2 */
-    list.count = 0;
+    list.count = list.groups.count = list.groups.member_count = 0;
     facts.duration = 3 * OCHE_MS;
     generate();
     assert_memory_equal(four, &list.plan[8], sizeof(four));
@@ -234,7 +233,7 @@ static void incast_receivers_and_senders(void **state)
     choose("receiver", "random");
     choose("senders", "random");
     set_number("period", 5 * US);
-    list.count = 0;
+    list.count = list.groups.count = list.groups.member_count = 0;
     generate(); /* 2000 rounds: 125 for each receiver, 375 flows of each sender */
     assert_int_equal(list.count, 6000);
     for (unsigned i = 0; i < list.count; i++) {
@@ -292,7 +291,7 @@ static void background_pairs(void **state)
         }
     }
     assert_int_equal(next, list.count);
-    list.count = 0;
+    list.count = list.groups.count = list.groups.member_count = 0;
     repeats(true);
 }
 
@@ -350,7 +349,7 @@ static void permutation_is_a_derangement(void **state)
     for (facts.seed = 0; facts.seed < 300; facts.seed++) {
         bool seen[16] = {false};
 
-        list.count = 0;
+        list.count = list.groups.count = list.groups.member_count = 0;
         generate();
         assert_int_equal(list.count, 16);
         for (uint32_t i = 0; i < 16; i++) {
@@ -363,7 +362,7 @@ static void permutation_is_a_derangement(void **state)
         to_next += list.plan[0].dst == 1;
     }
     assert_in_range(to_next, 5, 40); /* 1 in 15: 20 */
-    list.count = 0;
+    list.count = list.groups.count = list.groups.member_count = 0;
     repeats(true);
 }
 
@@ -375,7 +374,7 @@ static void permutation_of_two_and_of_three(void **state)
     generate();
     assert_int_equal(list.plan[0].dst, 1);
     assert_int_equal(list.plan[1].dst, 0);
-    list.count = 0;
+    list.count = list.groups.count = list.groups.member_count = 0;
     facts.host_count = 3;
     generate();
     assert_int_equal(list.count, 3);
@@ -403,7 +402,7 @@ static void permutation_shift_messages_and_jitter(void **state)
         else
             assert_true(f->start == OCHE_NEVER);
     }
-    list.count = 0;
+    list.count = list.groups.count = list.groups.member_count = 0;
     set_number("messages", 0); /* 12.5 MB of 2 MB each: 6 whole ones, and two more */
     set_number("start", 0);
     generate();

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/wire/bytes.h"
+#include "core/wire/extension.h"
 #include "tests/support/crc.h"
 #include "tests/support/sample.h"
 #include "tests/support/test.h"
@@ -194,6 +195,43 @@ static void trailer(void **state)
     assert_int_equal(packet.frame_bytes, 64);
 }
 
+/* A list of senders: too long, cut off, with something in its pad. */
+static void lists(void **state)
+{
+    struct oche_packet packet = {
+        .opcode = OCHE_RC_SEND_ONLY_GROUP, .payload_bytes = 8, .udp_source_port = 0xc123};
+    struct oche_frame frame = {.ethernet = true, .ttl = 64, .ip_flags = OCHE_IP_DF};
+    const uint8_t senders[] = {0, 1, 0, 2, 1, 0};
+    struct oche_group group = {.id = 5, .count = 3, .members = senders};
+    struct work work, none = good(OCHE_RC_SEND_ONLY_GROUP, 8, false);
+
+    (void)state;
+    EXPECT(none, OK); /* a list of nobody is well formed */
+    oche_group_put(&packet, &group, 1);
+    work.count = oche_encode_frame(&packet, &frame, crc_zlib, work.bytes, sizeof work.bytes);
+    assert_int_equal(work.count, none.count + 8);
+    EXPECT(work, OK);
+    work.bytes[BTH + 12 + 8 + 7] = 1; /* the pad */
+    EXPECT(work, LIST);
+    work.bytes[BTH + 12 + 8 + 7] = 0;
+    work.bytes[BTH + 12 + 5] = 9; /* more than are there, payload and ICRC included */
+    EXPECT(work, LIST);
+    work.bytes[BTH + 12 + 4] = 0xff;
+    EXPECT(work, LIST);
+    oche_put16(work.bytes + BTH + 12 + 4, OCHE_GROUP_MOST + 1);
+    EXPECT(work, LIST);
+
+    group.count = OCHE_GROUP_MOST + 1;
+    oche_group_put(&packet, &group, 1);
+    assert_int_equal(oche_encode_frame(&packet, &frame, crc_zlib, work.bytes, sizeof work.bytes),
+                     0);
+    packet.opcode = OCHE_RC_SEND_ONLY; /* which has none */
+    group.count = 3;
+    oche_group_put(&packet, &group, 1);
+    assert_int_equal(oche_encode_frame(&packet, &frame, crc_zlib, work.bytes, sizeof work.bytes),
+                     0);
+}
+
 static void transport(void **state)
 {
     struct work work = good(OCHE_RC_ACK, 0, false);
@@ -290,10 +328,10 @@ static void texts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(not_roce),    cmocka_unit_test(ip_header),     cmocka_unit_test(lengths),
-        cmocka_unit_test(prefixes),    cmocka_unit_test(trailer),       cmocka_unit_test(transport),
-        cmocka_unit_test(each_opcode), cmocka_unit_test(icrc_optional), cmocka_unit_test(raw_ip),
-        cmocka_unit_test(texts),
+        cmocka_unit_test(not_roce),  cmocka_unit_test(ip_header),   cmocka_unit_test(lengths),
+        cmocka_unit_test(prefixes),  cmocka_unit_test(trailer),     cmocka_unit_test(lists),
+        cmocka_unit_test(transport), cmocka_unit_test(each_opcode), cmocka_unit_test(icrc_optional),
+        cmocka_unit_test(raw_ip),    cmocka_unit_test(texts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

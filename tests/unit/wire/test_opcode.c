@@ -72,6 +72,12 @@ static const struct expected {
     {0xcb, "SHARE", "share", 4, "O-n"},
     {0xcc, "RC ACK RATE", "AETH rate", 12, "Osn"},
     {0xcd, "RATE", "rate", 8, "O-n"},
+    {0xd8, "RC SEND FIRST GROUP", "group", 8, "Fqpt"},
+    {0xd9, "RC SEND ONLY GROUP", "group", 8, "Oqpte"},
+    {0xda, "RC SEND ONLY IMM GROUP", "ImmDt group", 12, "Oqpte"},
+    {0xdb, "RC WRITE FIRST GROUP", "RETH group", 24, "Fqp"},
+    {0xdc, "RC WRITE ONLY GROUP", "RETH group", 24, "Oqp"},
+    {0xdd, "RC WRITE ONLY IMM GROUP", "RETH ImmDt group", 28, "Oqpte"},
 };
 #define EXPECTED (sizeof expected / sizeof expected[0])
 

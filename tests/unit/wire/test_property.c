@@ -23,6 +23,12 @@ static void check_equal(const struct oche_packet *a, const struct oche_packet *b
     if (left.payload_bytes > 0)
         assert_memory_equal(left.payload, right.payload, left.payload_bytes);
     left.payload = right.payload = NULL;
+    if ((left.ext & OCHE_EXT_LIST) != 0) {
+        const struct oche_group list = oche_group_get(&left);
+
+        assert_memory_equal(list.members, right.members, 2 * (size_t)list.count);
+        left.members = right.members = NULL;
+    }
     left.frame_bytes = right.frame_bytes = 0; /* decode's own; checked apart */
     assert_memory_equal(&left, &right, sizeof left);
 }
@@ -55,7 +61,8 @@ static void check_one(struct oche_random *random, uint8_t opcode, bool ethernet,
     oche_crc32 *read = write == crc_zlib ? crc_isal : crc_zlib;
     const size_t count = oche_encode_frame(&packet, &frame, write, bytes, sizeof bytes);
     const uint32_t trailer = oche_trailer_bytes(opcode, packet.bth_reserved);
-    const size_t transport = oche_transport_bytes(opcode, packet.payload_bytes) + trailer;
+    const uint32_t more = trailer + oche_list_bytes(&packet);
+    const size_t transport = oche_transport_bytes(opcode, packet.payload_bytes) + more;
     const size_t before = count - transport;
     struct oche_pseudo pseudo;
 
@@ -68,7 +75,7 @@ static void check_one(struct oche_random *random, uint8_t opcode, bool ethernet,
                      OCHE_WIRE_OK);
     check_equal(&packet, &back);
     assert_int_equal(back.frame_bytes,
-                     oche_frame_bytes_with(opcode, packet.payload_bytes, trailer, ipv6));
+                     oche_frame_bytes_with(opcode, packet.payload_bytes, more, ipv6));
     assert_int_equal(facts.frame_bytes, count);
     assert_int_equal(oche_encode_frame(&back, &facts, read, again, sizeof again), count);
     assert_memory_equal(again, exact, count);
