@@ -70,6 +70,7 @@ static void begin(struct bench *b)
                                   .touched = &b->touched,
                                   .timer = OCHE_NEVER,
                                   .address = 9,
+                                  .shared_addresses = 8,
                                   .max_peers = FLOWS,
                                   .line_rate_bps = LINE,
                                   .received_line_bytes = &b->line_bytes,
@@ -537,6 +538,52 @@ static void asks_for_acks(void **state)
     done(b);
 }
 
+/* Senders 1, 2 and 3 are announced by queue pair 2, whose peer is 1. */
+static void announce(struct bench *b, uint32_t id, uint8_t tenant)
+{
+    static const uint8_t members[] = {0, 1, 0, 2, 0, 3};
+    const struct oche_group group = {.id = id, .count = 3, .members = members};
+    struct oche_packet packet = {.opcode = OCHE_RC_WRITE_FIRST_GROUP};
+
+    oche_group_put(&packet, &group, tenant);
+    b->cc->group(&b->flow[2], b->now, &packet);
+    attend(b);
+}
+
+/*
+ * They count at once, in their tenant's set only, and no longer than they may; nobody tries to tell
+ * those that have no queue pair. What is another tenant's, or names addresses that mean nothing to
+ * us (a device), is void and counted; switched off, nothing is looked at.
+ */
+static void groups(void **state)
+{
+    (void)state;
+    for (unsigned how = 0; how < 3; how++) {
+        struct bench *b = make();
+
+        set(b, "tenants", (union oche_value){.u = 2});
+        set(b, "look_ahead", (union oche_value){.u = how != 2});
+        begin(b);
+        assert_int_equal(b->flow[2].names_groups, how != 2);
+        b->nic.shared_addresses = how == 1 ? 0 : 8;
+        b->cc->message_begins(&b->flow[2], b->now);
+        announce(b, 1, 0);
+        assert_int_equal(view(b).senders, how == 0 ? 3 : 1);
+        assert_int_equal(view(b).told, how == 0 ? 3 * 16 : 16); /* in sixteenths */
+        assert_int_equal(oche_dart_look_at(b->nic.state, 1).senders, 0);
+        announce(b, 2, 1);
+        assert_int_equal(view(b).void_groups, how == 0 ? 1 : how == 1 ? 2 : 0);
+        advance(b, b->now + 9 * OCHE_MS);
+        assert_int_equal(view(b).senders, how == 0 ? 3 : 1);
+        advance(b, b->now + 2 * OCHE_MS);
+        assert_int_equal(view(b).senders, 1);
+        assert_int_equal(view(b).not_come, how == 0 ? 2 : 0);
+        b->cc->message_ends(&b->flow[2], b->now);
+        assert_int_equal(view(b).senders, 0);
+        done(b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -546,6 +593,7 @@ int main(void)
         cmocka_unit_test(updates),       cmocka_unit_test(hears),
         cmocka_unit_test(two_lines),     cmocka_unit_test(fill),
         cmocka_unit_test(least_of_both), cmocka_unit_test(asks_for_acks),
+        cmocka_unit_test(groups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
