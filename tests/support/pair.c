@@ -200,6 +200,7 @@ static void open_side(struct pair *pair, int which)
     oche_trace_init(&side->trace, (uint32_t)which, side->ring, 64);
     struct oche_nic_config config = {
         .address = 100 + (uint32_t)which,
+        .shared_addresses = o->groups ? 200 : 0,
         .line_rate_bps = o->line_rate_bps,
         .gap_bytes = OCHE_GAP_BYTES,
         .ipv6 = o->ipv6,
@@ -255,6 +256,7 @@ struct oche_qp_config pair_qp_config(const struct pair *pair, int side, uint32_t
         .access = o->access == UINT32_MAX ? 0 : o->access,
         .max_send_sge = o->max_sge,
         .max_recv_sge = o->max_sge,
+        .groups = o->groups,
         .max_inline_bytes = 64,
         .end_to_end_credits = o->credits,
         .send_cq = pair->side[side].cq,
@@ -508,10 +510,7 @@ static bool transmit(struct pair *pair, int from)
     if (oche_nic_transmit(side->nic, pair->now, pair->now, side->classes, &out, 1) == 0)
         return false;
     pair->free_count--;
-    CHECK(out->frame_bytes ==
-          oche_frame_bytes_with(out->opcode, out->payload_bytes,
-                                oche_trailer_bytes(out->opcode, out->bth_reserved),
-                                pair->options.ipv6));
+    CHECK(out->frame_bytes == oche_packet_frame_bytes(out, pair->options.ipv6));
     put_on_link(pair, index, from);
     return true;
 }

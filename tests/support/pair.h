@@ -93,6 +93,7 @@ struct pair_options {
     bool unknown_qp;        /* side 1 has no queue pair: the hook makes it */
     bool no_payload;
     uint32_t in_flight; /* packets on the link at most: PAIR_IN_FLIGHT */
+    bool groups;        /* work may name one; addresses below 200 are shared */
     bool bytes;         /* packets are bytes on the link (pair_bytes.h) */
     /* Random faults, each in 1/1000 of packets; damage only with bytes. */
     uint32_t drop, twice, late, damage;

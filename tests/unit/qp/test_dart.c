@@ -6,6 +6,7 @@
  */
 #include "tests/support/test.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "core/cc/dart.h"
@@ -20,6 +21,7 @@ struct seen {
     uint32_t updates[2]; /* SHARE */
     uint32_t plain[2];   /* ACKs and NAKs without */
     uint32_t bit[2];     /* packets with the bit */
+    uint32_t lists[2];   /* of senders of an incast */
     uint32_t last[2];    /* what was said last */
     bool mark;           /* marks a data packet of side 0 every now and then */
 };
@@ -31,6 +33,7 @@ static void tap(struct pair *pair, int from, const struct oche_packet *packet)
     seen->bit[from] += (packet->bth_reserved & OCHE_BTH_EXTENSIONS) != 0;
     seen->plain[from] += packet->opcode == OCHE_RC_ACK;
     seen->shares[from] += packet->opcode == OCHE_RC_ACK_SHARE;
+    seen->lists[from] += (packet->ext & OCHE_EXT_LIST) != 0;
     seen->updates[from] += packet->opcode == OCHE_SHARE;
     if (oche_opcode_has(packet->opcode, OCHE_OP_HAS(SHARE)))
         seen->last[from] = oche_share_get(packet).senders;
@@ -275,6 +278,71 @@ static void a_dead_peer(void **state)
     pair_close(pair);
 }
 
+/*
+ * An incast's list travels when the peer is known to understand it: not with the first message of a
+ * connection whose sides know nothing of each other, and never to a plain peer. Senders that are
+ * announced and do not come are forgotten.
+ */
+static void lists(void **state)
+{
+    const uint8_t members[] = {0, 100, 0, 150, 0, 160};
+    struct oche_group group = {.id = 3, .count = 3, .members = members};
+
+    (void)state;
+    for (int plain = 0; plain < 2; plain++) {
+        struct seen seen;
+        struct pair *pair = open_pair((struct pair_options){.groups = true}, "dart",
+                                      plain ? "dcqcn" : "dart", &seen);
+        for (unsigned i = 0; i < 2; i++) {
+            struct oche_send_work work = pair_work(OCHE_WORK_WRITE, 1, 0, 0, 3 * 1024);
+            work.group = &group;
+            pair_post(pair, 0, &work);
+            pair_run_quiet(pair);
+            pair_expect(pair, 0, 1, OCHE_STATUS_SUCCESS);
+            assert_int_equal(seen.lists[0], plain ? 0 : i);
+        }
+        for (int side = 0; side < 2; side++)
+            assert_int_equal(oche_nic_stats(pair->side[side].nic)->rejected_packets, 0);
+        if (!plain) {
+            assert_int_equal(view(pair, 1).groups, 1);
+            assert_int_equal(view(pair, 1).not_come, 2);
+            assert_int_equal(view(pair, 1).senders, 0);
+        }
+        pair_close(pair);
+    }
+}
+
+/* What cannot be said is refused when it is posted. */
+static void lists_refused(void **state)
+{
+    const uint8_t members[] = {0, 100, 0, 150};
+    struct seen seen;
+
+    (void)state;
+    for (int with = 0; with < 2; with++) {
+        struct pair *pair = open_pair((struct pair_options){.groups = with}, "dart", "dart", &seen);
+        struct oche_qp *qp = pair->side[0].qp[0];
+        struct oche_group group = {.id = 3, .count = 2, .members = members};
+        struct oche_send_work work = pair_work(OCHE_WORK_WRITE, 1, 0, 0, 1024);
+
+        work.group = &group;
+        assert_int_equal(oche_qp_post_send(qp, &work), with ? 0 : EINVAL);
+        group.count = OCHE_GROUP_MOST + 1;
+        assert_int_equal(oche_qp_post_send(qp, &work), EINVAL);
+        group.count = 0;
+        assert_int_equal(oche_qp_post_send(qp, &work), EINVAL);
+        group = (struct oche_group){.id = 1 << 24, .count = 2, .members = members};
+        assert_int_equal(oche_qp_post_send(qp, &work), EINVAL);
+        group = (struct oche_group){.id = 1, .count = 2};
+        assert_int_equal(oche_qp_post_send(qp, &work), EINVAL);
+        group.members = members;
+        work.opcode = OCHE_WORK_READ;
+        assert_int_equal(oche_qp_post_send(qp, &work), EINVAL);
+        pair_run_quiet(pair);
+        pair_close(pair);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -284,6 +352,8 @@ int main(void)
         cmocka_unit_test(read),
         cmocka_unit_test(unreliable),
         cmocka_unit_test(nonsense),
+        cmocka_unit_test(lists),
+        cmocka_unit_test(lists_refused),
         cmocka_unit_test(a_dead_peer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
