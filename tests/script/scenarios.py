@@ -39,7 +39,7 @@ def without_remark(words):
 
 def run(words, out, status):
     begun = time.monotonic()
-    done = subprocess.run([OCHE, *words, "--out", out], cwd=SOURCE, stdout=subprocess.PIPE,
+    done = subprocess.run([OCHE, *words, "--out", out], cwd=os.path.dirname(out), stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, check=False)
     check(done.returncode == status, words, done.returncode, done.stdout)
     print(f"{time.monotonic() - begun:5.1f} s  oche {' '.join(words)}")
@@ -131,6 +131,7 @@ def main():
     files = sorted(glob.glob(os.path.join(SOURCE, "scenarios", "*.yaml")))
     check(len(files) >= 7, "only", len(files), "scenarios")
     with tempfile.TemporaryDirectory() as work:
+        os.symlink(os.path.join(SOURCE, "scenarios"), os.path.join(work, "scenarios"))
         for path in files:
             name = os.path.basename(path)[:-len(".yaml")]
             with open(path, encoding="utf-8") as file:
