@@ -39,8 +39,8 @@ def without_remark(words):
 
 def run(words, out, status):
     begun = time.monotonic()
-    done = subprocess.run([OCHE, *words, "--out", out], cwd=os.path.dirname(out), stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, check=False)
+    done = subprocess.run([OCHE, *words, "--out", out], cwd=os.path.dirname(out),
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     check(done.returncode == status, words, done.returncode, done.stdout)
     print(f"{time.monotonic() - begun:5.1f} s  oche {' '.join(words)}")
 
