@@ -126,7 +126,7 @@ struct oche_switch *oche_switch_create(void *memory, const struct oche_switch_co
                                  : oche_ecmp_salt(config->seed, config->node);
     sw->port_count = (uint16_t)config->port_count;
     sw->class_count = config->class_count;
-    sw->lanes = config->lanes > 1 ? (uint8_t)((1U << config->lanes) - 1) : 0;
+    sw->lanes = (uint8_t)(config->lanes > 1 ? (1U << config->lanes) - 1 : 0);
     sw->lossless = params->pfc ? config->lossless_classes : 0;
     sw->lines = (uint8_t)oche_egress_lines(config->class_count);
     sw->mark_at_enqueue = params->ecn_at == OCHE_ECN_AT_ENQUEUE;

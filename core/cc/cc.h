@@ -41,7 +41,6 @@ struct oche_cc_flow {
 
     /* Facts. */
     bool arriving; /* a message that was told to `message_begins`, and has not ended */
-    bool extended; /* the peer has shown OCHE_BTH_EXTENSIONS: `ack_opcode`, `own_opcode` are used */
     uint32_t qpn;
     void *state;        /* scheme->flow_state_bytes, zeroed before `start` */
     const void *params; /* the scheme's parameter struct */
@@ -49,6 +48,7 @@ struct oche_cc_flow {
     uint64_t initial_rate_bps; /* to start at: the line rate, or less if local policy says so */
     uint16_t mtu_bytes;
     uint8_t tenant; /* whose queue pair it is */
+    bool extended; /* the peer has shown OCHE_BTH_EXTENSIONS: `ack_opcode`, `own_opcode` are used */
     uint32_t peer_address;
     struct oche_random *random;
     struct oche_trace *trace;

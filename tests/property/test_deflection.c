@@ -207,9 +207,9 @@ static void free_world(struct world *world)
 #define ASSERT_IS(world, what, value, expected)                                                    \
     do {                                                                                           \
         if ((uint64_t)(value) != (uint64_t)(expected))                                             \
-            fail_msg("test_deflection %s %llu: " #value " is %llu, " #expected " is %llu", what,   \
-                     (unsigned long long)(world)->number, (unsigned long long)(value),             \
-                     (unsigned long long)(expected));                                              \
+            fail_msg("test_deflection %s %llu: %s is %llu, %s is %llu", what,                      \
+                     (unsigned long long)(world)->number, #value, (unsigned long long)(value),     \
+                     #expected, (unsigned long long)(expected));                                   \
     } while (0)
 
 static uint64_t counter(const struct world *world, enum oche_iofd_counter which)

@@ -6,6 +6,7 @@
 
 #include "core/wire/bytes.h"
 #include "core/wire/cnp.h"
+#include "core/wire/extension.h"
 #include "core/wire/pfc_frame.h"
 #include "sim/capture/pcap_writer.h"
 #include "tests/support/crc.h"
@@ -157,9 +158,7 @@ static void frames(void **state)
     finish(writer);
     pcap = read_back();
     for (unsigned i = 0; i < count; i++) {
-        const size_t frame_bytes = oche_frame_bytes_with(
-            sent[i].opcode, sent[i].payload_bytes,
-            oche_trailer_bytes(sent[i].opcode, sent[i].bth_reserved), facts[i].ipv6);
+        const size_t frame_bytes = oche_packet_frame_bytes(&sent[i], facts[i].ipv6);
 
         assert_int_equal(pcap_next_ex(pcap, &header, &bytes), 1);
         assert_int_equal(header->caplen, frame_bytes - OCHE_FCS_BYTES);
