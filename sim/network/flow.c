@@ -155,7 +155,7 @@ static void connect(struct oche_flows *flows, enum oche_connections per, struct 
             flows->connections[made++] = (struct oche_connection){.src = flow->src,
                                                                   .dst = flow->dst,
                                                                   .priority = flow->priority != 0,
-                                                                  .tenant = flow->tenant,
+                                                                  .tenant = (uint8_t)flow->tenant,
                                                                   .first = i};
         flows->connections[made - 1].count++;
         flow->connection = made - 1;

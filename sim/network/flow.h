@@ -35,9 +35,9 @@ struct oche_flow_plan {
      * stays; such a flow has its connection to itself. 0: all are there at the start.
      */
     uint64_t supply_bps;
-    uint8_t tenant;    /* whose it is: of its queue pairs */
-    uint32_t priority; /* 1: over flows that have 0; set by the world */
     uint32_t group;    /* that it is a part of, from 1 on (struct oche_flow_groups); 0: of none */
+    uint16_t priority; /* 1: over flows that have 0; set by the world */
+    uint16_t tenant;   /* whose it is: of its queue pairs; below 256 */
 };
 
 /* Flows that an application starts together, for one receiver: who sends them. */

@@ -122,10 +122,10 @@ static void sink(void *context, uint32_t node, const struct oche_trace_record *r
     struct run *run = context;
     struct host *host = &run->host[node];
     uint32_t number = record->qpn - FIRST_QPN;
-    struct told *told = &host->told[number];
 
     if (record->qpn < FIRST_QPN || number >= CONNECTIONS)
         return;
+    struct told *told = &host->told[number];
     bool uc = run->connection[number].transport == OCHE_TRANSPORT_UC;
     switch ((enum oche_trace_kind)record->kind) {
     case OCHE_TRACE_DATA_ARRIVED:
