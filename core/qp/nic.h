@@ -193,6 +193,8 @@ struct oche_qp_connection {
     uint8_t tenant;              /* whose queue pair it is, for congestion control */
     /* Where congestion control starts: local policy (DCQCN sec 3.1); 0, or more: line rate. */
     uint64_t initial_rate_bps;
+    /* Payload a packet, of the path; 0: the configuration's, which is the most that is possible. */
+    uint32_t mtu_bytes;
 };
 
 /* Bytes of memory (aligned to OCHE_CACHE_LINE) that a NIC of this configuration needs. */
@@ -259,10 +261,24 @@ bool oche_qp_init(struct oche_qp *qp, oche_time now);
 bool oche_qp_ready_to_receive(struct oche_qp *qp, const struct oche_qp_connection *connection,
                               oche_time now);
 bool oche_qp_ready_to_send(struct oche_qp *qp, oche_time now);
+/*
+ * The same where what concerns sending becomes known only now, as in verbs: send_psn, timeout,
+ * retries, window_packets, ack_every_packets, from `connection`, the other fields of which are
+ * those of ready_to_receive.
+ */
+bool oche_qp_ready_to_send_as(struct oche_qp *qp, const struct oche_qp_connection *connection,
+                              oche_time now);
 bool oche_qp_drain(struct oche_qp *qp, oche_time now);  /* RTS → SQD */
 bool oche_qp_resume(struct oche_qp *qp, oche_time now); /* SQD or SQE → RTS */
 void oche_qp_fail(struct oche_qp *qp, oche_time now);   /* → ERR: flushes both queues */
 void oche_qp_reset(struct oche_qp *qp);                 /* → RESET: forgets all work */
+
+/* In any state, from now on: what the peer may do (enum oche_access). */
+void oche_qp_set_access(struct oche_qp *qp, uint32_t access);
+/* READs and atomics that we may have outstanding: at most the configuration's. */
+void oche_qp_set_initiator_depth(struct oche_qp *qp, uint32_t depth);
+/* Of a connected one, from the next timeout or NAK on: timeout, both retries, min_rnr_timer. */
+void oche_qp_set_retries(struct oche_qp *qp, const struct oche_qp_connection *connection);
 
 /*
  * Posts work. 0, or an errno: EINVAL (opcode, length, sge, transport or state), ENOMEM (queue

@@ -8,7 +8,6 @@
 
 #include "core/qp/placement.h"
 
-#define MIN_MTU       64
 #define MAX_MTU       9000
 #define MAX_RESPONSES 255
 #define MAX_DEPTH     (UINT32_C(1) << 20)
@@ -197,7 +196,7 @@ static void set_config(struct oche_qp *qp, const struct oche_qp_config *config)
     qp->traffic_class = config->traffic_class;
     qp->pkey = config->pkey;
     qp->pd = config->pd;
-    qp->mtu = (uint16_t)config->mtu_bytes;
+    qp->mtu = qp->max_mtu = (uint16_t)config->mtu_bytes;
     qp->data_ecn = nic->cc->needs & OCHE_CC_NEEDS_ECN ? OCHE_ECN_ECT0 : OCHE_ECN_NOT_ECT;
     qp->send_mask = config->send_depth - 1;
     qp->recv_mask = config->recv_depth - 1;
@@ -404,6 +403,16 @@ void oche_qp_set_supply(struct oche_qp *qp, uint64_t bps, oche_time now)
     qp->supply_due = now;
     if (qp->queued != QUEUED_NOT)
         scheduler_repace(qp, now);
+}
+
+void oche_qp_set_access(struct oche_qp *qp, uint32_t access)
+{
+    qp->access = access;
+}
+
+void oche_qp_set_initiator_depth(struct oche_qp *qp, uint32_t depth)
+{
+    qp->initiator_depth = depth;
 }
 
 uint32_t oche_qp_number(const struct oche_qp *qp)

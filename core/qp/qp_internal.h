@@ -31,6 +31,8 @@
 
 #define CACHE_ALIGNED __attribute__((aligned(OCHE_CACHE_LINE)))
 
+#define MIN_MTU 64
+
 /* PSNs outstanding, and of one message: less than half the circle, so that order is clear. */
 #define MAX_PSN_WINDOW    ((UINT32_C(1) << 23) - 1)
 #define FOR_EVER          UINT32_MAX /* of retry counts */
@@ -238,6 +240,7 @@ struct oche_qp {
     struct oche_psn_note nak_taken, missing, restarted, nak_sent;
     oche_time order_deadline; /* struct oche_deflection's hold after the last message ends then */
     oche_time rnr_silence;    /* QP_WAS_RNR: the peer still waits, until then */
+    uint16_t max_mtu;         /* the configuration's */
     uint8_t min_rnr_timer;
     bool order_short; /* with order_deadline: that message was a short one */
     bool recv_taken;  /* the receive at recv_head belongs to the message in progress */

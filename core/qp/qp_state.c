@@ -28,6 +28,14 @@ bool oche_qp_init(struct oche_qp *qp, oche_time now)
     return move(qp, OCHE_QP_RESET, OCHE_QP_INIT, now);
 }
 
+void oche_qp_set_retries(struct oche_qp *qp, const struct oche_qp_connection *connection)
+{
+    qp->min_rnr_timer = connection->min_rnr_timer & OCHE_AETH_CODE_MASK;
+    qp->ack_timeout = connection->ack_timeout;
+    qp->retry_count = qp->retries_left = connection->retry_count;
+    qp->rnr_retry = qp->rnr_retries_left = connection->rnr_retry;
+}
+
 static void connect_sender(struct oche_qp *qp, const struct oche_qp_connection *connection)
 {
     uint32_t psn = connection->send_psn & OCHE_PSN_MASK;
@@ -44,9 +52,7 @@ static void connect_sender(struct oche_qp *qp, const struct oche_qp_connection *
     qp->next_receive = 0;
     qp->ack_every = connection->ack_every_packets == 0 ? 1 : connection->ack_every_packets;
     qp->window_packets = window == 0 || window > MAX_PSN_WINDOW ? MAX_PSN_WINDOW : window;
-    qp->ack_timeout = connection->ack_timeout;
-    qp->retry_count = qp->retries_left = connection->retry_count;
-    qp->rnr_retry = qp->rnr_retries_left = connection->rnr_retry;
+    oche_qp_set_retries(qp, connection);
     qp->flow.initial_rate_bps = qp->flow.line_rate_bps;
     if (connection->initial_rate_bps > 0 && connection->initial_rate_bps < qp->flow.line_rate_bps)
         qp->flow.initial_rate_bps = connection->initial_rate_bps;
@@ -83,14 +89,17 @@ bool oche_qp_ready_to_receive(struct oche_qp *qp, const struct oche_qp_connectio
                               oche_time now)
 {
     uint32_t psn = connection->recv_psn & OCHE_PSN_MASK;
+    uint32_t mtu = connection->mtu_bytes;
 
-    if (!move(qp, OCHE_QP_INIT, OCHE_QP_RTR, now))
+    if (mtu > qp->max_mtu || (mtu != 0 && mtu < MIN_MTU) ||
+        !move(qp, OCHE_QP_INIT, OCHE_QP_RTR, now))
         return false;
+    qp->mtu = mtu != 0 ? (uint16_t)mtu : qp->max_mtu;
+    qp->flow.mtu_bytes = qp->mtu;
     qp->remote_address = connection->remote_address;
     qp->remote_qpn = connection->remote_qpn & OCHE_PSN_MASK;
     qp->udp_source_port = connection->udp_source_port;
     qp->flow_hash = connection->flow_hash;
-    qp->min_rnr_timer = connection->min_rnr_timer & OCHE_AETH_CODE_MASK;
     qp->rx.epsn = qp->rx.message_start = psn;
     qp->last_ack_psn = oche_psn_add(psn, OCHE_PSN_MASK);
     connect_sender(qp, connection);
@@ -105,6 +114,15 @@ bool oche_qp_ready_to_receive(struct oche_qp *qp, const struct oche_qp_connectio
 bool oche_qp_ready_to_send(struct oche_qp *qp, oche_time now)
 {
     return move(qp, OCHE_QP_RTR, OCHE_QP_RTS, now);
+}
+
+bool oche_qp_ready_to_send_as(struct oche_qp *qp, const struct oche_qp_connection *connection,
+                              oche_time now)
+{
+    if (qp_state(qp) != OCHE_QP_RTR)
+        return false;
+    connect_sender(qp, connection);
+    return oche_qp_ready_to_send(qp, now);
 }
 
 bool oche_qp_drain(struct oche_qp *qp, oche_time now)

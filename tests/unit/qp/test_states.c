@@ -349,6 +349,55 @@ static void test_ready_to_receive(void **state)
     pair_close(pair);
 }
 
+/*
+ * As verbs does it: the path's MTU, the sender's half of the connection, and what the peer may do
+ * become known with the state changes, not when the queue pair is made.
+ */
+static void test_known_late(void **state)
+{
+    struct pair_options options = {.no_connect = true};
+    struct pair *pair = pair_open(&options);
+    static _Alignas(64) uint8_t memory[2][16384];
+
+    (void)state;
+    for (int s = 0; s < 2; s++) {
+        struct oche_qp_config config = pair_qp_config(pair, s, 0);
+        struct oche_qp_connection early = pair_connection(pair, s, 0), late = early;
+        early.send_psn = 77;
+        early.ack_timeout = OCHE_NEVER;
+        early.retry_count = early.rnr_retry = 0;
+        struct oche_qp *qp = oche_qp_create(pair->side[s].nic, memory[s], &config);
+        pair->side[s].qp[0] = qp;
+        assert_true(oche_qp_init(qp, 0));
+        assert_false(oche_qp_ready_to_send_as(qp, &late, 0));
+        early.mtu_bytes = config.mtu_bytes + 1;
+        assert_false(oche_qp_ready_to_receive(qp, &early, 0));
+        early.mtu_bytes = 63;
+        assert_false(oche_qp_ready_to_receive(qp, &early, 0));
+        early.mtu_bytes = 256;
+        assert_true(oche_qp_ready_to_receive(qp, &early, 0));
+        oche_qp_set_initiator_depth(qp, 1);
+        assert_true(oche_qp_ready_to_send_as(qp, &late, 0));
+    }
+    pair_fill(pair, 0, 0, 3000, 1);
+    struct oche_send_work write = pair_work(OCHE_WORK_WRITE, 1, 0, 10000, 3000);
+    struct oche_send_work read = pair_work(OCHE_WORK_READ, 2, 20000, 10000, 3000);
+    pair_post(pair, 0, &write);
+    pair_post(pair, 0, &read);
+    pair_run_quiet(pair);
+    pair_expect(pair, 0, 1, OCHE_STATUS_SUCCESS);
+    pair_expect(pair, 0, 2, OCHE_STATUS_SUCCESS);
+    assert_memory_equal(pair->side[0].memory, pair->side[0].memory + 20000, 3000);
+    assert_int_equal(oche_nic_stats(pair->side[0].nic)->data_packets_sent, 12 + 1);
+    oche_qp_set_access(pair->side[1].qp[0], OCHE_ACCESS_REMOTE_READ);
+    pair_post(pair, 0, &read);
+    pair_post(pair, 0, &write);
+    pair_run_quiet(pair);
+    pair_expect(pair, 0, 2, OCHE_STATUS_SUCCESS);
+    pair_expect(pair, 0, 1, OCHE_STATUS_REMOTE_ACCESS);
+    pair_close(pair);
+}
+
 static void test_create_refuses(void **state)
 {
     struct pair_options options = {.no_connect = true};
@@ -425,6 +474,7 @@ int main(void)
         cmocka_unit_test(test_sqe),
         cmocka_unit_test(test_reset),
         cmocka_unit_test(test_destroy),
+        cmocka_unit_test(test_known_late),
         cmocka_unit_test(test_create_refuses),
         cmocka_unit_test(test_max_qps),
         cmocka_unit_test(test_size),
