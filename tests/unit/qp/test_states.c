@@ -391,9 +391,10 @@ static void test_known_late(void **state)
     assert_int_equal(oche_nic_stats(pair->side[0].nic)->data_packets_sent, 12 + 1);
     oche_qp_set_access(pair->side[1].qp[0], OCHE_ACCESS_REMOTE_READ);
     pair_post(pair, 0, &read);
-    pair_post(pair, 0, &write);
     pair_run_quiet(pair);
     pair_expect(pair, 0, 2, OCHE_STATUS_SUCCESS);
+    pair_post(pair, 0, &write);
+    pair_run_quiet(pair);
     pair_expect(pair, 0, 1, OCHE_STATUS_REMOTE_ACCESS);
     pair_close(pair);
 }
