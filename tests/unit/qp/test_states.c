@@ -395,7 +395,7 @@ static void test_known_late(void **state)
     pair_expect(pair, 0, 2, OCHE_STATUS_SUCCESS);
     pair_post(pair, 0, &write);
     pair_run_quiet(pair);
-    pair_expect(pair, 0, 1, OCHE_STATUS_REMOTE_ACCESS);
+    pair_expect(pair, 0, 1, OCHE_STATUS_REMOTE_INVALID_REQUEST);
     pair_close(pair);
 }
 
