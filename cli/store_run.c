@@ -68,12 +68,13 @@ static const struct counter nic_counters[] = {
     NIC(credits_wasted),
     NIC(ce_received),
     NIC(ce_marked),
+    {"queueing_time_ps", offsetof(struct oche_nic_stats, queueing_time)},
     NIC(timeouts),
     NIC(rejected_packets),
 };
 static const struct counter port_counters[] = {
     PORT(packets),
-    PORT(frame_bytes),
+    {"queueing_time_ps", offsetof(struct oche_switch_port_stats, queueing_time)},
     PORT(marks),
     DROP("buffer", OCHE_DROP_BUFFER),
     DROP("no_route", OCHE_DROP_NO_ROUTE),

@@ -30,10 +30,11 @@ struct oche_egress_queue {
 
 /* What stands above `queue` is used in a port's first line only. */
 struct oche_egress {
-    uint64_t packets, frame_bytes; /* sent since the last reset */
-    uint32_t max_bytes;            /* of all queues together, since the last reset */
-    uint8_t waiting;               /* classes that hold a packet */
-    uint8_t paused;                /* classes that the peer has paused */
+    uint64_t packets;   /* sent since the last reset */
+    oche_time queueing; /* that they waited here, summed; since the last reset */
+    uint32_t max_bytes; /* of all queues together, since the last reset */
+    uint8_t waiting;    /* classes that hold a packet */
+    uint8_t paused;     /* classes that the peer has paused */
     uint8_t flags;
     uint8_t lines; /* of this port */
     struct oche_egress_queue queue[OCHE_EGRESS_LINE_CLASSES];
@@ -98,7 +99,8 @@ static inline void oche_egress_put(struct oche_egress *port, unsigned cls,
 }
 
 /* Takes the first packet of `cls`, which must hold one, and counts it as sent. */
-static inline struct oche_packet *oche_egress_take(struct oche_egress *port, unsigned cls)
+static inline struct oche_packet *oche_egress_take(struct oche_egress *port, unsigned cls,
+                                                   oche_time now)
 {
     struct oche_egress *line = port + cls / OCHE_EGRESS_LINE_CLASSES;
     struct oche_egress_queue *queue = &line->queue[cls % OCHE_EGRESS_LINE_CLASSES];
@@ -109,7 +111,7 @@ static inline struct oche_packet *oche_egress_take(struct oche_egress *port, uns
         port->waiting &= (uint8_t) ~(1U << cls);
     line->bytes[cls % OCHE_EGRESS_LINE_CLASSES] -= packet->frame_bytes;
     port->packets++;
-    port->frame_bytes += packet->frame_bytes;
+    port->queueing += now - packet->when;
     return packet;
 }
 

@@ -316,7 +316,7 @@ static OCHE_ALWAYS_INLINE struct oche_packet *transmit(struct oche_switch *sw, u
     cls = oche_egress_highest(eligible);
     if (lanes && oche_switch_is_lane(sw, cls))
         cls = oche_egress_oldest(egress, eligible & sw->lanes);
-    packet = oche_egress_take(egress, cls);
+    packet = oche_egress_take(egress, cls, now);
     in_cls = lanes ? oche_switch_in_class(sw, packet, cls) : cls;
     if (OCHE_LIKELY(sw->lossless >> in_cls & 1)) {
         struct oche_ingress *in = oche_switch_ingress(sw, packet->ingress_port, in_cls);
@@ -474,7 +474,7 @@ void oche_switch_port_stats(const struct oche_switch *sw, unsigned port, oche_ti
     const struct oche_pause *pause = &sw->pauses[port];
 
     *out = (struct oche_switch_port_stats){.packets = egress->packets,
-                                           .frame_bytes = egress->frame_bytes,
+                                           .queueing_time = egress->queueing,
                                            .marks = sw->cold[port].marks,
                                            .max_queue_bytes = egress->max_bytes};
     memcpy(out->drops, sw->cold[port].drops, sizeof(out->drops));
@@ -495,7 +495,7 @@ void oche_switch_reset_stats(struct oche_switch *sw, oche_time now)
         oche_time held[OCHE_CLASSES] = {0};
 
         egress->packets = 0;
-        egress->frame_bytes = 0;
+        egress->queueing = 0;
         egress->max_bytes = oche_egress_bytes(egress);
         cold->marks = 0;
         memset(cold->drops, 0, sizeof(cold->drops));

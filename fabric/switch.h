@@ -135,7 +135,8 @@ enum oche_drop {
 };
 
 struct oche_switch_port_stats {
-    uint64_t packets, frame_bytes;           /* transmitted, PFC frames not counted */
+    uint64_t packets;                        /* transmitted, PFC frames not counted */
+    oche_time queueing_time;                 /* from arrival until they began to leave, summed */
     uint64_t marks;                          /* CE set on packets that left here */
     uint64_t drops[OCHE_DROP_CAUSES];        /* by egress port; NO_ROUTE and TTL by ingress */
     uint64_t pauses_sent[OCHE_CLASSES];      /* XOFF frames, refreshes not counted */

@@ -161,6 +161,46 @@ static double deflected_share(const struct oche_outcome *o, unsigned which)
                : (double)o->ways.deflected.flows / (double)o->ways.short_ones.flows;
 }
 
+/* ---- where congestion sits ---- */
+
+static double share_of_marks(const struct oche_outcome *o, unsigned which)
+{
+    const uint64_t all = o->congestion[OCHE_WHERE_ALL].marks;
+
+    return all == 0 ? NAN : (double)o->congestion[which].marks / (double)all;
+}
+
+static double share_of_queueing(const struct oche_outcome *o, unsigned which)
+{
+    const oche_time all = o->congestion[OCHE_WHERE_ALL].queueing;
+
+    return all == 0 ? NAN : (double)o->congestion[which].queueing / (double)all;
+}
+
+static double queueing(const struct oche_outcome *o, unsigned which)
+{
+    const uint64_t packets = o->totals.nic.data_packets_sent;
+
+    return packets == 0
+               ? NAN
+               : (double)o->congestion[which].queueing / (double)packets / (double)OCHE_SEC;
+}
+
+static double queueing_mean(const struct oche_outcome *o, unsigned which)
+{
+    return o->congestion[which].queueing_mean / (double)OCHE_SEC;
+}
+
+static double queueing_worst(const struct oche_outcome *o, unsigned which)
+{
+    return o->congestion[which].queueing_worst / (double)OCHE_SEC;
+}
+
+static double queue_most(const struct oche_outcome *o, unsigned which)
+{
+    return which == OCHE_WHERE_HOST_NIC ? NAN : (double)o->congestion[which].queue_most;
+}
+
 /* ---- the table ---- */
 
 #define OUTCOME(member) offsetof(struct oche_outcome, member), 0, NULL
@@ -171,6 +211,7 @@ static double deflected_share(const struct oche_outcome *o, unsigned which)
 #define SIZES(member)  OF(sizes, oche_completion_row, member)
 #define USE(member)    OF(utilisation, oche_utilisation_row, member)
 #define MARKS(member)  OF(marks, oche_mark_row, member)
+#define WHERE(member)  OF(congestion, oche_congestion_row, member)
 #define PAUSES(member) OF(pauses, oche_pause_sum, member)
 #define PAIR(member)   OF(pairs, oche_pair_row, member)
 #define QUEUE(member)                                                                              \
@@ -381,6 +422,24 @@ const struct metric oche_metric_table[] = {
      "data packets that arrived with CE, over all that arrived, of flows of that size that started "
      "after warm-up; with measure.ways, or where switches deflect"},
     {"marks.PLACE", number, OF_PLACE, COUNTER, MARKS(marks), "marks, by the place that set them"},
+
+    {"congestion.WHERE.marks", number, OF_WHERE, COUNTER, WHERE(marks),
+     "packets marked CE there: see WHERE below"},
+    {"congestion.WHERE.marks_share", ratio, OF_WHERE, COMPUTED, FUNCTION(share_of_marks),
+     "of all marks"},
+    {"congestion.WHERE.queueing", second, OF_WHERE, COMPUTED, FUNCTION(queueing),
+     "time that packets waited there to leave, over data packets that NICs sent: what a packet's "
+     "way loses there, mean"},
+    {"congestion.WHERE.queueing_share", ratio, OF_WHERE, COMPUTED, FUNCTION(share_of_queueing),
+     "of all such time"},
+    {"congestion.WHERE.queueing_mean", second, OF_WHERE, COMPUTED, FUNCTION(queueing_mean),
+     "time that a packet waited there, mean over those that left; at host NICs those with data"},
+    {"congestion.WHERE.queueing_worst", second, OF_WHERE, COMPUTED, FUNCTION(queueing_worst),
+     "the same, of the port where it is longest"},
+    {"congestion.WHERE.queue_max", byte, OF_WHERE, COMPUTED, FUNCTION(queue_most),
+     "the longest queue at a switch's port there"},
+    {"congestion.WHERE.pause_time", second, OF_WHERE, PICOSECONDS, WHERE(paused),
+     "time that ports there were held by PAUSE, summed over ports and classes"},
 
     {"pauses", number, OF_RUN, COUNTER, TOTAL(pauses_sent), "PAUSE frames (XOFF) that were sent"},
     {"pauses.TIER", number, OF_TIER, COUNTER, PAUSES(sent), "pauses, by who sent them"},

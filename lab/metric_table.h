@@ -14,6 +14,7 @@ enum subject {
     OF_SIZE,       /* ranges of flow sizes in which flows started; all of them: always */
     OF_DELIVERED,  /* those in which flows were delivered */
     OF_PLACE,      /* places that have ports */
+    OF_WHERE,      /* sim/measure/congestion.h */
     OF_TIER,       /* kinds of nodes */
     OF_PORT,       /* watched queues, by name */
     OF_FLOW,       /* flows, where they are listed one by one */

@@ -14,23 +14,29 @@
 #define MOST_NAMES 1024 /* that a misspelling is compared with */
 
 /* What stands in a name for it. */
-static const char *const placeholders[SUBJECTS] = {[OF_RUN] = NULL,
-                                                   [OF_SIZE] = "SIZE",
-                                                   [OF_DELIVERED] = "SIZE",
-                                                   [OF_PLACE] = "PLACE",
-                                                   [OF_TIER] = "TIER",
-                                                   [OF_PORT] = "PORT",
-                                                   [OF_FLOW] = "N",
-                                                   [OF_PAIR] = "N",
-                                                   [OF_WORKLOAD] = "N",
-                                                   [OF_RATED] = "N",
-                                                   [OF_MECHANISM] = "MECHANISM.COUNTER"};
+static const char *const placeholders[SUBJECTS] = {
+    [OF_RUN] = NULL,      [OF_SIZE] = "SIZE",   [OF_DELIVERED] = "SIZE",
+    [OF_PLACE] = "PLACE", [OF_WHERE] = "WHERE", [OF_TIER] = "TIER",
+    [OF_PORT] = "PORT",   [OF_FLOW] = "N",      [OF_PAIR] = "N",
+    [OF_WORKLOAD] = "N",  [OF_RATED] = "N",     [OF_MECHANISM] = "MECHANISM.COUNTER"};
 
 static const char *const place_names[OCHE_PLACES] = {[OCHE_PLACE_TO_HOST] = "tor_to_host",
                                                      [OCHE_PLACE_TOR_UP] = "tor_to_up",
                                                      [OCHE_PLACE_AGGREGATION] = "aggregation",
                                                      [OCHE_PLACE_CORE] = "core",
                                                      [OCHE_PLACE_HOST_NIC] = "host_nic"};
+
+static const char *const where_names[OCHE_WHERES] = {
+    [OCHE_WHERE_HOST_NIC] = "host_nic",
+    [OCHE_WHERE_TOR_UP] = "tor_up",
+    [OCHE_WHERE_AGGREGATION_UP] = "aggregation_up",
+    [OCHE_WHERE_CORE_DOWN] = "core_down",
+    [OCHE_WHERE_AGGREGATION_DOWN] = "aggregation_down",
+    [OCHE_WHERE_LEVEL] = "switch_to_switch",
+    [OCHE_WHERE_TO_HOST] = "tor_to_host",
+    [OCHE_WHERE_INSIDE] = "inside",
+    [OCHE_WHERE_ALL] = "all",
+};
 
 static const char *const tier_names[OCHE_NODE_KINDS] = {[OCHE_NODE_HOST] = "host",
                                                         [OCHE_NODE_TOR] = "tor",
@@ -49,6 +55,8 @@ static unsigned how_many(enum subject of, const struct oche_outcome *outcome)
         return OCHE_OUTCOME_ROWS;
     case OF_PLACE:
         return OCHE_PLACES;
+    case OF_WHERE:
+        return OCHE_WHERES;
     case OF_TIER:
         return OCHE_NODE_KINDS;
     case OF_PORT:
@@ -99,6 +107,8 @@ static bool is_there(enum subject of, const struct oche_outcome *outcome, unsign
         return outcome->sizes[which].delivered > 0;
     case OF_PLACE:
         return outcome->utilisation[which].ports > 0;
+    case OF_WHERE:
+        return outcome->congestion[which].ports > 0;
     default:
         return true;
     }
@@ -167,6 +177,8 @@ static const char *subject_name(enum subject of, const struct oche_outcome *outc
         return oche_size_row_name(outcome, which, text, text_bytes);
     case OF_PLACE:
         return place_names[which];
+    case OF_WHERE:
+        return where_names[which];
     case OF_TIER:
         return tier_names[which];
     case OF_PORT:
@@ -342,6 +354,9 @@ void oche_metrics_print(FILE *out)
     fputs("\nPLACE:", out);
     for (unsigned p = 0; p < OCHE_PLACES; p++)
         fprintf(out, " %s", place_names[oche_places_up[p]]);
+    fputs("\nWHERE:", out);
+    for (unsigned where = 0; where < OCHE_WHERES; where++)
+        fprintf(out, " %s", where_names[where]);
     fputs("\nTIER:", out);
     for (unsigned kind = 0; kind < OCHE_NODE_KINDS; kind++)
         fprintf(out, " %s", tier_names[kind]);

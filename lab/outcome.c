@@ -201,6 +201,7 @@ static void take_ports(struct oche_outcome *outcome, const struct oche_world *wo
     oche_utilisation_by_place(topology, line_bytes, outcome->totals.measured, outcome->utilisation);
     oche_marks_by_place(topology, stats, packets_of_hosts(&outcome->totals.nic),
                         outcome->totals.nic.ce_marked, outcome->marks);
+    oche_congestion(topology, stats, outcome->congestion);
     oche_pause_by_kind(topology, stats, outcome->pauses);
     for (uint32_t place = 0; place < OCHE_PLACES; place++)
         if (outcome->utilisation[place].ports > 0)

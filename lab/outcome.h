@@ -9,6 +9,7 @@
 #include "lab/by_workload.h"
 #include "lab/pairs.h"
 #include "lab/pathologies.h"
+#include "sim/measure/congestion.h"
 #include "sim/measure/flow_completion.h"
 #include "sim/measure/marks.h"
 #include "sim/measure/pauses.h"
@@ -107,6 +108,7 @@ struct oche_outcome {
     struct oche_utilisation_row utilisation[OCHE_PLACES];
     char busiest[OCHE_PLACES][OCHE_OUTCOME_NAME_BYTES]; /* the port of the largest utilisation */
     struct oche_mark_row marks[OCHE_PLACES];
+    struct oche_congestion_row congestion[OCHE_WHERES];
     uint64_t lost[OCHE_PLACES]; /* by links, of what ports of the place sent */
     struct oche_pause_sum pauses[OCHE_NODE_KINDS];
     struct oche_pathologies pathologies;

@@ -109,8 +109,10 @@ struct oche_nic_config {
 struct oche_nic_stats {
     uint64_t data_packets_sent, data_bytes_sent;
     uint64_t data_packets_received, data_bytes_received; /* any PSN */
-    uint64_t delivered_bytes, delivered_messages;
+    uint64_t delivered_bytes;
+    uint64_t queueing_time; /* oche_time that data packets sent had waited for the port, summed */
     uint64_t acks_sent, acks_received;
+    uint64_t delivered_messages;
     uint64_t retransmitted_packets, retransmitted_bytes;
     uint64_t duplicate_packets, out_of_order_packets;
     uint64_t placed_packets; /* of those out of order: kept, so that they need not come again */

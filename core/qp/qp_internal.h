@@ -36,7 +36,7 @@
 /* PSNs outstanding, and of one message: less than half the circle, so that order is clear. */
 #define MAX_PSN_WINDOW    ((UINT32_C(1) << 23) - 1)
 #define FOR_EVER          UINT32_MAX /* of retry counts */
-#define PACE_CREDIT_BYTES (16 * 1024)
+#define PACE_CREDIT_BYTES UINT64_C(16384)
 #define RTT_SAMPLES       1024 /* a power of two */
 #define CREDITS_UNLIMITED OCHE_CREDITS_UNLIMITED
 

@@ -209,6 +209,22 @@ static void note_asked(struct oche_qp *qp, struct oche_packet *packet, oche_time
         requester_asked(qp, packet->psn, now);
 }
 
+/*
+ * How long a packet that leaves now has waited for the port since its time came. At line rate the
+ * port is the pacer, and being behind its own predecessor is no waiting.
+ */
+static inline oche_time waited(const struct oche_nic *nic, const struct oche_qp *qp, oche_time now)
+{
+    oche_time due = qp->pace_due;
+
+    if (qp->pace_full == 0) {
+        oche_time free = qp->pace_base + nic->pace_credit * qp->pace_bytes / PACE_CREDIT_BYTES;
+
+        due = free > due ? free : due;
+    }
+    return now > due ? now - due : 0;
+}
+
 static void count_data(struct oche_nic *nic, struct oche_qp *qp, struct oche_packet *packet,
                        oche_time now)
 {
@@ -222,6 +238,7 @@ static void count_data(struct oche_nic *nic, struct oche_qp *qp, struct oche_pac
     }
     nic->stats.data_packets_sent++;
     nic->stats.data_bytes_sent += packet->payload_bytes;
+    nic->stats.queueing_time += waited(nic, qp, now);
     nic->serve_count++;
     uint32_t line_bytes = packet->frame_bytes + nic->gap_bytes;
     bool burst = false;

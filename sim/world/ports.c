@@ -31,8 +31,9 @@ static void host_port(const struct oche_world *world, uint32_t host,
     struct oche_nic_stats nic;
 
     oche_world_host_stats(world, host, &nic);
-    *port =
-        (struct oche_switch_port_stats){.packets = nic.data_packets_sent, .marks = nic.ce_marked};
+    *port = (struct oche_switch_port_stats){.packets = nic.data_packets_sent,
+                                            .marks = nic.ce_marked,
+                                            .queueing_time = nic.queueing_time};
     for (unsigned cls = 0; cls < OCHE_CLASSES; cls++) {
         port->pauses_received[cls] = oche_pause_received(pause, cls);
         port->paused_time[cls] = oche_pause_time(pause, cls, world->network.now);

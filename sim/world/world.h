@@ -137,7 +137,8 @@ uint64_t oche_world_line_bytes(const struct oche_world *world, uint32_t port);
 uint64_t oche_world_lost_packets(const struct oche_world *world, uint32_t port);
 /*
  * Counters of every port since the end of warm-up, by topology->nodes[node].first_port + port. Of
- * a host's port: packets (those with data), marks (its NIC's own) and received PAUSEs.
+ * a host's port: packets (those with data), marks (its NIC's own), queueing_time and received
+ * PAUSEs.
  */
 void oche_world_port_stats(const struct oche_world *world, struct oche_switch_port_stats *stats);
 /* Counters of one host's NIC since the end of warm-up. */

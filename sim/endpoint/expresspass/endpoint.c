@@ -157,6 +157,7 @@ static void send_other(struct oche_xpass *xpass, oche_time now, struct oche_pack
         return;
     xpass->stats.data_packets_sent++;
     xpass->stats.data_bytes_sent += item.payload;
+    xpass->stats.queueing_time += now - item.since;
     if (item.again) {
         xpass->stats.retransmitted_packets++;
         xpass->stats.retransmitted_bytes += item.payload;

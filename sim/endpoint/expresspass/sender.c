@@ -81,7 +81,7 @@ static bool acknowledge(struct oche_xpass *xpass, struct oche_xpass_end *end, ui
 
 /* One frame for a credit; 0: there is nothing to send. */
 static uint16_t send_for(struct oche_xpass *xpass, struct oche_xpass_end *end,
-                         const struct oche_packet *credit)
+                         const struct oche_packet *credit, oche_time now)
 {
     struct oche_xpass_sender *sender = &end->sender;
     uint64_t bytes = sender->available - sender->next;
@@ -92,6 +92,7 @@ static uint16_t send_for(struct oche_xpass *xpass, struct oche_xpass_end *end,
         return 0;
     oche_xpass_put(xpass, &xpass->others, end,
                    (struct oche_xpass_item){.kind = OCHE_XPASS_DATA,
+                                            .since = now,
                                             .place = sender->next,
                                             .payload = (uint16_t)bytes,
                                             .credit = credit->psn,
@@ -111,7 +112,7 @@ void oche_xpass_credit(struct oche_xpass *xpass, struct oche_xpass_end *end,
 
     if (!acknowledge(xpass, end, packet->va, now))
         return;
-    uint16_t bytes = send_for(xpass, end, packet);
+    uint16_t bytes = send_for(xpass, end, packet, now);
 
     xpass->stats.credits_wasted += bytes == 0;
     oche_trace_emit(oche_host_trace(xpass->host), now, OCHE_TRACE_CREDIT_ARRIVED, packet->dest_qpn,

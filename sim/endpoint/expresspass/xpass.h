@@ -88,6 +88,7 @@ struct oche_xpass_end {
 /* A packet that waits for the port, with all that it will say. */
 struct oche_xpass_item {
     uint64_t place;
+    oche_time since;
     uint32_t connection, peer, flow_hash;
     uint32_t credit, time;
     uint16_t payload;

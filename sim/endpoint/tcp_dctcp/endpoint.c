@@ -160,8 +160,10 @@ static bool is_feedback(const struct oche_packet *packet)
 static void create(struct oche_tcp *tcp, struct oche_host *host, bool dctcp)
 {
     const struct oche_host_shared *shared = host->shared;
+    const struct oche_network *network = host->shard->network;
 
     tcp->host = host;
+    tcp->line_bps = network->extras[host->port - network->ports].rate_bps;
     tcp->params = shared->endpoint_params;
     tcp->dctcp = dctcp;
     tcp->payload = shared->payload;

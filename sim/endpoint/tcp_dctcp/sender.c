@@ -57,9 +57,11 @@ static uint64_t allowed(const struct oche_tcp_sender *sender)
     return end > sender->next ? end - sender->next : sender->congestion.mss;
 }
 
-static void put_in_turn(struct oche_tcp *tcp, struct oche_tcp_sender *sender)
+static void put_in_turn(struct oche_tcp *tcp, struct oche_tcp_sender *sender, oche_time now)
 {
     sender->ready = true;
+    if (sender->due < now)
+        sender->due = now;
     if (tcp->ready == NULL) {
         tcp->ready = sender->next_ready = sender->previous_ready = sender;
         return;
@@ -96,7 +98,7 @@ static oche_time supply_next(const struct oche_tcp_sender *sender)
 }
 
 /* After every change: in turn or not, the host's backlog, the timer. */
-static void update(struct oche_tcp *tcp, struct oche_tcp_sender *sender)
+static void update(struct oche_tcp *tcp, struct oche_tcp_sender *sender, oche_time now)
 {
     uint64_t bytes = allowed(sender);
     struct oche_tcp_end *end = oche_tcp_end_of(sender);
@@ -105,7 +107,7 @@ static void update(struct oche_tcp *tcp, struct oche_tcp_sender *sender)
     tcp->backlog += bytes - sender->waiting;
     sender->waiting = bytes;
     if (bytes > 0 && !sender->ready)
-        put_in_turn(tcp, sender);
+        put_in_turn(tcp, sender, now);
     else if (bytes == 0 && sender->ready)
         take_from_turn(tcp, sender);
     oche_time timer = sender->deadline;
@@ -212,7 +214,7 @@ void oche_tcp_start(struct oche_tcp *tcp, uint32_t flow, oche_time now)
     oche_host_flow_started(tcp->host, flow, now);
     if (end->sender.state != OCHE_TCP_FAILED)
         release(tcp, &end->sender, now);
-    update(tcp, &end->sender);
+    update(tcp, &end->sender, now);
 }
 
 static void complete(struct oche_tcp *tcp, struct oche_tcp_end *end, enum oche_status status,
@@ -230,12 +232,12 @@ static void complete(struct oche_tcp *tcp, struct oche_tcp_end *end, enum oche_s
 }
 
 /* Closes the end when the connection has no more flows; otherwise brings it up to date. */
-static void rest(struct oche_tcp *tcp, struct oche_tcp_end *end)
+static void rest(struct oche_tcp *tcp, struct oche_tcp_end *end, oche_time now)
 {
     struct oche_tcp_sender *sender = &end->sender;
 
     if (sender->completed < tcp->host->flows->connections[end->number].count) {
-        update(tcp, sender);
+        update(tcp, sender, now);
         return;
     }
     tcp->backlog -= sender->waiting;
@@ -291,6 +293,8 @@ static void count_sent(struct oche_tcp *tcp, struct oche_tcp_sender *sender, boo
 {
     tcp->stats.data_packets_sent++;
     tcp->stats.data_bytes_sent += packet->payload_bytes;
+    tcp->stats.queueing_time += now > sender->due ? now - sender->due : 0;
+    sender->due = now + oche_time_of_bytes(packet->frame_bytes + OCHE_GAP_BYTES, tcp->line_bps);
     if (again) {
         tcp->stats.retransmitted_packets++;
         tcp->stats.retransmitted_bytes += packet->payload_bytes;
@@ -344,7 +348,7 @@ void oche_tcp_segment(struct oche_tcp *tcp, struct oche_tcp_sender *sender, oche
     sender->last_sent = now;
     count_sent(tcp, sender, again, packet, now);
     tcp->ready = sender->next_ready; /* the next one's turn */
-    update(tcp, sender);
+    update(tcp, sender, now);
 }
 
 /* ---- ACKs ---- */
@@ -476,7 +480,7 @@ void oche_tcp_ack(struct oche_tcp *tcp, struct oche_tcp_end *end, const struct o
         reject(tcp, sender); /* for what was never sent, or is no longer */
     else if (!(packet->bth & OCHE_TCP_SYN))
         acceptable_ack(tcp, end, packet, now);
-    rest(tcp, end);
+    rest(tcp, end, now);
 }
 
 /* ---- timers ---- */
@@ -521,5 +525,5 @@ void oche_tcp_sender_timer(struct oche_tcp *tcp, struct oche_tcp_end *end, oche_
         if (sender->deadline <= now)
             time_out(tcp, end, now);
     }
-    rest(tcp, end);
+    rest(tcp, end, now);
 }

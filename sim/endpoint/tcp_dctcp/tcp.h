@@ -53,6 +53,7 @@ struct oche_tcp_sender {
     oche_time last_sent;
     uint64_t recover; /* highest byte sent when recovery, or the last timeout, began */
     uint64_t waiting; /* bytes that may leave now: part of the host's backlog */
+    oche_time due;    /* its next segment has waited for the port from then on */
     uint64_t retransmitted, timeouts;
     uint64_t peer_window;
     uint32_t released, completed; /* flows of the connection: passed on; done */
@@ -102,6 +103,7 @@ struct oche_tcp {
     struct oche_tcp_sender *ready; /* the one whose turn it is, or NULL */
     uint64_t backlog;              /* bytes that windows allow and the port has not sent */
     uint64_t ecn_threshold;        /* host.ecn_threshold */
+    uint64_t line_bps;
     struct heap timers;
     struct map connections;
     struct oche_tcp_end **ends; /* by slot */

@@ -102,19 +102,21 @@ static void counters(void **state)
     rig_init(&rig, 4);
     rig_make(&rig);
     for (unsigned i = 0; i < 3; i++)
-        assert_true(rig_in(&rig, 0, 1, i % 2, 1000, 0));
-    rig_out(&rig, 1, 0);
-    stats = rig_stats(&rig, 1, 0);
+        assert_true(rig_in(&rig, 0, 1, i % 2, 1000, 10 * i));
+    rig_out(&rig, 1, 50); /* the one of the higher class, which came at 10 */
+    stats = rig_stats(&rig, 1, 50);
     assert_int_equal(stats.packets, 1);
-    assert_int_equal(stats.frame_bytes, 1000);
+    assert_int_equal(stats.queueing_time, 40);
     assert_int_equal(stats.max_queue_bytes, 3000);
     oche_switch_reset_stats(rig.sw, 0);
     stats = rig_stats(&rig, 1, 0);
     assert_int_equal(stats.packets, 0);
     assert_int_equal(stats.max_queue_bytes, 2000);
-    while (rig_out(&rig, 1, 0) > 0)
+    assert_int_equal(stats.queueing_time, 0);
+    while (rig_out(&rig, 1, 100) > 0)
         continue;
     assert_int_equal(rig_stats(&rig, 1, 0).packets, 2);
+    assert_int_equal(rig_stats(&rig, 1, 0).queueing_time, 100 + 80);
     rig_free(&rig);
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/measure/congestion.h"
 #include "sim/measure/marks.h"
 #include "sim/measure/pauses.h"
 #include "sim/measure/utilisation.h"
@@ -126,12 +127,67 @@ static void test_marks(void **state)
     oche_topology_free(&t);
 }
 
+/* Every kind of link, with a port that has something. */
+static void test_congestion(void **state)
+{
+    static const struct {
+        const char *port;
+        enum oche_where where;
+    } ports[] = {{"host3", OCHE_WHERE_HOST_NIC},
+                 {"tor0:agg1", OCHE_WHERE_TOR_UP},
+                 {"agg1:core3", OCHE_WHERE_AGGREGATION_UP},
+                 {"core0:agg0", OCHE_WHERE_CORE_DOWN},
+                 {"agg0:tor1", OCHE_WHERE_AGGREGATION_DOWN},
+                 {"tor3:host7", OCHE_WHERE_TO_HOST}};
+    struct oche_topology t = built("fat_tree", SET({"k", 4}));
+    struct oche_switch_port_stats *stats = calloc(2 * t.link_count, sizeof(*stats));
+    struct oche_congestion_row rows[OCHE_WHERES];
+
+    (void)state;
+    assert_non_null(stats);
+    for (unsigned i = 0; i < 6; i++)
+        stats[port_index(&t, ports[i].port)] =
+            (struct oche_switch_port_stats){.packets = 10,
+                                            .marks = i,
+                                            .queueing_time = 100 * i,
+                                            .max_queue_bytes = 7 * i,
+                                            .paused_time = {3, i}};
+    stats[port_index(&t, "tor3:host6")] =
+        (struct oche_switch_port_stats){.packets = 30, .queueing_time = 100};
+    oche_congestion(&t, stats, rows);
+    for (unsigned i = 0; i < 6; i++) {
+        const struct oche_congestion_row *row = &rows[ports[i].where];
+        uint32_t node, port;
+
+        assert_int_equal(row->ports, 16);
+        assert_int_equal(row->marks, i);
+        assert_int_equal(row->queue_most, 7 * i);
+        assert_int_equal(row->paused, 3 + i);
+        assert_true(row->queueing_worst == 10.0 * i);
+        assert_true(oche_topology_find_port(&t, ports[i].port, &node, &port, NULL, 0));
+        assert_int_equal(row->node, node);
+        assert_int_equal(row->port, port);
+    }
+    assert_true(rows[OCHE_WHERE_TO_HOST].queueing_mean == 15);
+    assert_int_equal(rows[OCHE_WHERE_LEVEL].ports, 0);
+    assert_int_equal(rows[OCHE_WHERE_INSIDE].marks, 1 + 2 + 3 + 4);
+    assert_int_equal(rows[OCHE_WHERE_INSIDE].queueing, 1000);
+    assert_int_equal(rows[OCHE_WHERE_ALL].queueing, 1600);
+    assert_int_equal(rows[OCHE_WHERE_ALL].packets, 90);
+    free(stats);
+    oche_topology_free(&t);
+    t = built("dumbbell", SET({"left_hosts", 1}));
+    assert_int_equal(oche_where_of(&t, oche_topology_find(&t, "tor0"), 1), OCHE_WHERE_LEVEL);
+    oche_topology_free(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_utilisation),
         cmocka_unit_test(test_pauses),
         cmocka_unit_test(test_marks),
+        cmocka_unit_test(test_congestion),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
