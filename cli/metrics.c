@@ -464,6 +464,37 @@ static void mark_rows(struct oche_table *table, const struct oche_outcome *outco
         place_rows(table, "packets marked CE", marks, outcomes, count);
 }
 
+/* What a packet's way loses there, mean; and of all that. */
+static void waiting(struct oche_table *table, const struct oche_outcome *o, unsigned where)
+{
+    const struct oche_congestion_row *row = &o->congestion[where];
+    const uint64_t packets = o->totals.nic.data_packets_sent;
+    const oche_time all = o->congestion[OCHE_WHERE_ALL].queueing;
+
+    if (row->ports == 0 || packets == 0 || all == 0)
+        oche_table_cell(table, NONE);
+    else
+        oche_table_cell(table, "%s %7s", oche_figure_time(row->queueing / packets).text,
+                        oche_figure_share((double)row->queueing / (double)all).text);
+}
+
+static void waiting_rows(struct oche_table *table, const struct oche_outcome *outcomes,
+                         size_t count)
+{
+    char name[64];
+
+    add_title(table, "waiting on a packet's way, share", count);
+    for (unsigned where = 0; where < OCHE_WHERE_LINKS; where++) {
+        uint32_t ports = 0;
+
+        for (size_t i = 0; i < count; i++)
+            ports += outcomes[i].congestion[where].ports;
+        snprintf(name, sizeof(name), "  %s", oche_where_name(where));
+        if (ports > 0)
+            add_row(table, &(struct row){name, where, waiting}, outcomes, count);
+    }
+}
+
 /* ---- PAUSE ---- */
 
 static void pauses_sent(struct oche_table *table, const struct oche_outcome *o, unsigned which)
@@ -734,6 +765,7 @@ void oche_metric_rows(struct oche_table *table, enum oche_metric_group group,
         break;
     case OCHE_METRICS_MARKS:
         mark_rows(table, outcomes, count);
+        waiting_rows(table, outcomes, count);
         break;
     case OCHE_METRICS_PAUSES:
         pause_rows(table, outcomes, count);

@@ -333,6 +333,33 @@ static void store_deadlock(struct oche_results *results, const struct oche_world
     }
 }
 
+/* ---- congestion ---- */
+
+static void store_congestion(struct oche_results *results, const struct oche_world *world,
+                             const struct oche_outcome *outcome)
+{
+    for (unsigned where = 0; where < OCHE_WHERE_LINKS; where++) {
+        const struct oche_congestion_row *row = &outcome->congestion[where];
+        char port[OCHE_OUTCOME_NAME_BYTES];
+
+        if (row->ports == 0)
+            continue;
+        entity_of(oche_world_topology(world), row->node, row->port, port, sizeof(port));
+        oche_results_congestion(
+            results, &(struct oche_results_congestion){
+                         .place = oche_where_key(where),
+                         .ports = row->ports,
+                         .packets = row->packets,
+                         .marks = row->marks,
+                         .queueing = row->queueing,
+                         .paused = row->paused,
+                         .worst = row->queueing_worst,
+                         .worst_port = row->packets > 0 ? port : NULL,
+                         .queue_most = where == OCHE_WHERE_HOST_NIC ? OCHE_NEVER : row->queue_most,
+                     });
+    }
+}
+
 /* ---- deflection ---- */
 
 struct deflections {
@@ -559,6 +586,7 @@ void oche_store_run(struct oche_results *results, const struct oche_scenario *sc
     store_topology(results, oche_world_topology(world));
     store_pauses(results, world);
     store_deadlock(results, world);
+    store_congestion(results, world, outcome);
     store_ways(results, world);
     store_totals(results, outcome);
     store_mechanisms(results, &outcome->totals);

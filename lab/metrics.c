@@ -26,18 +26,6 @@ static const char *const place_names[OCHE_PLACES] = {[OCHE_PLACE_TO_HOST] = "tor
                                                      [OCHE_PLACE_CORE] = "core",
                                                      [OCHE_PLACE_HOST_NIC] = "host_nic"};
 
-static const char *const where_names[OCHE_WHERES] = {
-    [OCHE_WHERE_HOST_NIC] = "host_nic",
-    [OCHE_WHERE_TOR_UP] = "tor_up",
-    [OCHE_WHERE_AGGREGATION_UP] = "aggregation_up",
-    [OCHE_WHERE_CORE_DOWN] = "core_down",
-    [OCHE_WHERE_AGGREGATION_DOWN] = "aggregation_down",
-    [OCHE_WHERE_LEVEL] = "switch_to_switch",
-    [OCHE_WHERE_TO_HOST] = "tor_to_host",
-    [OCHE_WHERE_INSIDE] = "inside",
-    [OCHE_WHERE_ALL] = "all",
-};
-
 static const char *const tier_names[OCHE_NODE_KINDS] = {[OCHE_NODE_HOST] = "host",
                                                         [OCHE_NODE_TOR] = "tor",
                                                         [OCHE_NODE_AGGREGATION] = "aggregation",
@@ -178,7 +166,7 @@ static const char *subject_name(enum subject of, const struct oche_outcome *outc
     case OF_PLACE:
         return place_names[which];
     case OF_WHERE:
-        return where_names[which];
+        return oche_where_key(which);
     case OF_TIER:
         return tier_names[which];
     case OF_PORT:
@@ -356,7 +344,7 @@ void oche_metrics_print(FILE *out)
         fprintf(out, " %s", place_names[oche_places_up[p]]);
     fputs("\nWHERE:", out);
     for (unsigned where = 0; where < OCHE_WHERES; where++)
-        fprintf(out, " %s", where_names[where]);
+        fprintf(out, " %s", oche_where_key(where));
     fputs("\nTIER:", out);
     for (unsigned kind = 0; kind < OCHE_NODE_KINDS; kind++)
         fprintf(out, " %s", tier_names[kind]);

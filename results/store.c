@@ -63,6 +63,10 @@ static const char schema[] = "PRAGMA user_version = " VALUE_OF(
                          "NULL, returns INTEGER NOT NULL);"
                          "CREATE TABLE deadlock (position INTEGER PRIMARY KEY, port TEXT NOT NULL, "
                          "class INTEGER NOT NULL);"
+                         "CREATE TABLE congestion (place TEXT PRIMARY KEY, ports INTEGER NOT NULL, "
+                         "packets INTEGER NOT NULL, marks INTEGER NOT NULL, queueing_ps INTEGER "
+                         "NOT NULL, worst_ps REAL, worst_port TEXT, queue_max INTEGER, paused_ps "
+                         "INTEGER NOT NULL) WITHOUT ROWID;"
                          "CREATE TABLE ways (flow INTEGER PRIMARY KEY REFERENCES flows, packets "
                          "INTEGER NOT NULL, links INTEGER NOT NULL, shortest INTEGER NOT NULL, "
                          "deflections INTEGER NOT NULL);"
@@ -86,6 +90,7 @@ enum statement {
     ADD_DEADLOCK,
     ADD_WAY,
     ADD_DEFLECTION,
+    ADD_CONGESTION,
     STATEMENTS
 };
 
@@ -104,6 +109,7 @@ static const char *const statements[STATEMENTS] = {
     [ADD_DEADLOCK] = "INSERT INTO deadlock VALUES (?, ?, ?)",
     [ADD_WAY] = "INSERT INTO ways VALUES (?, ?, ?, ?, ?)",
     [ADD_DEFLECTION] = "INSERT INTO deflections VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)",
+    [ADD_CONGESTION] = "INSERT INTO congestion VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
 };
 
 struct oche_results {
@@ -342,6 +348,26 @@ void oche_results_way(struct oche_results *results, const struct oche_results_wa
     bind_u64(row, 3, way->links);
     bind_u64(row, 4, way->shortest);
     bind_u64(row, 5, way->deflections);
+    end_row(results, row);
+}
+
+void oche_results_congestion(struct oche_results *results,
+                             const struct oche_results_congestion *congestion)
+{
+    sqlite3_stmt *row = begin_row(results, ADD_CONGESTION);
+
+    if (row == NULL)
+        return;
+    bind_text(row, 1, congestion->place);
+    bind_u64(row, 2, congestion->ports);
+    bind_u64(row, 3, congestion->packets);
+    bind_u64(row, 4, congestion->marks);
+    bind_u64(row, 5, congestion->queueing);
+    if (congestion->worst_port != NULL)
+        sqlite3_bind_double(row, 6, congestion->worst);
+    bind_text(row, 7, congestion->worst_port);
+    bind_u64(row, 8, congestion->queue_most);
+    bind_u64(row, 9, congestion->paused);
     end_row(results, row);
 }
 

@@ -17,6 +17,11 @@
  * the ports that were held because of it; a branch comes after what it is of deadlock(position,
  * port, class)               ports that wait for each other for ever, in turn
  *
+ *     congestion(place, ports, packets, marks, queueing_ps, worst_ps, worst_port, queue_max,
+ *         paused_ps)                                where it sat: a row a kind of link
+ *                                                   (sim/measure/congestion.h); queueing_ps: over
+ *                                                   all packets that left; worst_ps: a packet's, at
+ *                                                   worst_port; queue_max: NULL for host_nic
  *     ways(flow, packets, links, shortest, deflections)  where switches deflect: links that the
  *                                                   flow's packets crossed, that they would have
  *                                                   on shortest ways, most deflections of one
@@ -76,6 +81,16 @@ struct oche_results_way {
     uint64_t flow, packets, links, shortest, deflections;
 };
 
+/* Of the ports of one kind of link. */
+struct oche_results_congestion {
+    const char *place;
+    uint64_t ports, packets, marks;
+    oche_time queueing, paused;
+    double worst;           /* ps */
+    const char *worst_port; /* NULL: nothing left from there */
+    uint64_t queue_most;    /* OCHE_NEVER: not known */
+};
+
 /* A message that a switch sent another way. */
 struct oche_results_deflection {
     oche_time time;
@@ -102,6 +117,8 @@ void oche_results_parameter(struct oche_results *results, const char *key, const
 void oche_results_flow(struct oche_results *results, const struct oche_results_flow *flow);
 void oche_results_pause(struct oche_results *results, const struct oche_results_pause *pause);
 void oche_results_way(struct oche_results *results, const struct oche_results_way *way);
+void oche_results_congestion(struct oche_results *results,
+                             const struct oche_results_congestion *congestion);
 void oche_results_deflection(struct oche_results *results,
                              const struct oche_results_deflection *deflection);
 /* The ports of a deadlock, in the order in which they wait. */

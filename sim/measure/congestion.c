@@ -39,6 +39,24 @@ const char *oche_where_name(enum oche_where where)
     return names[where];
 }
 
+const char *oche_where_key(enum oche_where where)
+{
+    static const char *const keys[OCHE_WHERES] = {
+        [OCHE_WHERE_HOST_NIC] = "host_nic",
+        [OCHE_WHERE_TOR_UP] = "tor_up",
+        [OCHE_WHERE_AGGREGATION_UP] = "aggregation_up",
+        [OCHE_WHERE_CORE_DOWN] = "core_down",
+        [OCHE_WHERE_AGGREGATION_DOWN] = "aggregation_down",
+        [OCHE_WHERE_LEVEL] = "switch_to_switch",
+        [OCHE_WHERE_TO_HOST] = "tor_to_host",
+        [OCHE_WHERE_INSIDE] = "inside",
+        [OCHE_WHERE_ALL] = "all",
+    };
+
+    OCHE_MUST(where < OCHE_WHERES);
+    return keys[where];
+}
+
 static void add_port(struct oche_congestion_row *row, uint32_t node, uint32_t port,
                      const struct oche_switch_port_stats *stats)
 {

@@ -27,8 +27,9 @@ enum oche_where {
 
 /* Of which kind a port's link is: below OCHE_WHERE_LINKS. */
 enum oche_where oche_where_of(const struct oche_topology *topology, uint32_t node, uint32_t port);
-/* "host NIC", "ToR up", …, "inside", "all". */
+/* "host NIC", "ToR up", …, "inside", "all"; and as part of a name: "host_nic", "tor_up", … */
 const char *oche_where_name(enum oche_where where);
+const char *oche_where_key(enum oche_where where);
 
 struct oche_congestion_row {
     uint32_t ports;

@@ -102,7 +102,7 @@ export function axis(context, { name, values, unit, scale = 'linear', vertical =
   }
   const step = linearStep(low, high, isNarrow(context) && !vertical ? 4 : 6);
   const start = from ?? (low > 0 && low < high * 0.7 ? 0 : Math.floor(low / step + 1e-9) * step);
-  const end = to ?? Math.ceil(high / step - 1e-9) * step;
+  const end = to ?? Number((Math.ceil(high / step - 1e-9) * step).toPrecision(12));
   const at = [];
   for (let i = Math.ceil(start / step - 1e-9); i * step <= end + step * 1e-9; i++)
     at.push(Number((i * step).toPrecision(12)));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // All charts of a document, in the order in which they are shown.
+import { runsCongestion, sweepCongestion } from './congestion.js';
 import { distribution } from './distribution.js';
 import { figureCharts } from './figure.js';
 import { pauseTimeline } from './pauses.js';
@@ -38,6 +39,7 @@ export function runCharts(runs, grid, id) {
         + 'the network.'),
       sizes(runs),
     ]) : [],
+    congestion: some(id, runsCongestion(runs, id)),
     all: some(id, [goodput(runs)]),
     parts: some(id, runs.map((run, i) => throughput(run, i, several))),
     queues: some(id, [queueOverTime(runs), queueDepth(runs, grid)]),
@@ -46,6 +48,8 @@ export function runCharts(runs, grid, id) {
     links: some(id, runs.map((run, i) => topology(run, i, several))),
   };
 }
+
+export const congestionCharts = (sweep, id) => some(id, sweepCongestion(sweep, id));
 
 export function sweepCharts(sweep, id) {
   return some(id, [sweepChart(sweep, 'metric', 'Metrics'),
@@ -56,8 +60,9 @@ export function chartsOf(document, grid, id) {
   if (document.kind === 'runs')
     return Object.values(runCharts(document.runs, grid, id)).flat();
   if (document.kind === 'sweep')
-    return sweepCharts(document, id);
-  return [...figureCharts(document, id), ...sweepCharts(document, id)];
+    return [...sweepCharts(document, id), ...congestionCharts(document, id)];
+  return [...figureCharts(document, id), ...sweepCharts(document, id),
+    ...congestionCharts(document, id)];
 }
 
 // What a document is called in an address and in a file's name.

@@ -5,7 +5,7 @@ import * as format from '../format.js';
 import { ChartView } from './chart-view.js';
 import { fold, origin, section } from './details.js';
 import { h, scroller } from './dom.js';
-import { explorer, failures, progress } from './sweep.js';
+import { explorer, failures, progress, whereSection } from './sweep.js';
 
 // Each verdict has a word, a sign and a colour; any of them is enough.
 const VERDICTS = {
@@ -140,6 +140,7 @@ export function figurePage(figure, id) {
     figure.differences.length > 0 && section(`${id}-differences`,
       'Differences from the paper\u2019s set-up',
       h('ul', { class: 'differences' }, figure.differences.map((text) => h('li', {}, text)))),
+    whereSection(figure, id),
     (explored || figure.not_done > 0) && section(`${id}-runs`, 'The runs behind it',
       explored && fold('All metrics of these runs', h('div', { class: 'charts' },
         explorer(figure, id))), failures(figure)),

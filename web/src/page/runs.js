@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of one run, or of several of one scenario side by side.
+import { WHERE_TITLE } from '../charts/congestion.js';
 import { runCharts } from '../charts/index.js';
 import { style, LIGHT } from '../theme.js';
 import * as format from '../format.js';
@@ -145,6 +146,8 @@ export function runsPage(document, id, grid) {
     section(`${id}-flows`, 'Flows', charts.flows.length > 0
       ? [figures(charts.flows.slice(0, 2)), figures(charts.flows.slice(2), true), bySize(runs)]
       : without('No flow was delivered within the measured time.')),
+    charts.congestion.length > 0 && section(`${id}-congestion`, WHERE_TITLE,
+      figures(charts.congestion, charts.congestion.length < 2)),
     section(`${id}-time`, 'Throughput over time', charts.all.length > 0
       ? [figures(charts.all, true), figures(charts.parts, !several)]
       : without('The scenario keeps no time series; measure.interval would, say 100us.')),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of a sweep: its metrics over its axes, and the points that failed.
-import { sweepCharts } from '../charts/index.js';
+import { WHERE_TITLE } from '../charts/congestion.js';
+import { congestionCharts, sweepCharts } from '../charts/index.js';
 import * as format from '../format.js';
 import { ChartView } from './chart-view.js';
 import { origin, section } from './details.js';
@@ -50,6 +51,13 @@ export function explorer(sweep, id) {
   return sweepCharts(sweep, id).map((chart) => new ChartView(chart).element);
 }
 
+export function whereSection(sweep, id) {
+  const charts = congestionCharts(sweep, id);
+  return charts.length > 0 && section(`${id}-congestion`, WHERE_TITLE,
+    h('div', { class: charts.length > 1 ? 'charts two' : 'charts' },
+      charts.map((chart) => new ChartView(chart).element)));
+}
+
 export function sweepPage(sweep, id) {
   const { info } = sweep;
   const grid = sweep.axes.map(({ key, values }) => `${key}: ${values.join(', ')}`);
@@ -65,5 +73,6 @@ export function sweepPage(sweep, id) {
         .filter(Boolean).join(' · '))),
     section(`${id}-results`, 'Results', shown.length > 0 ? h('div', { class: 'charts' }, shown)
       : h('p', { class: 'without' }, 'No point has a result yet.'), failures(sweep)),
+    whereSection(sweep, id),
     origin(id, [sweep]));
 }

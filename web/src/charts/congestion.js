@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where congestion sits: a bar for each run or scheme, its parts the places on a packet's way.
+import { style } from '../theme.js';
+import * as format from '../format.js';
+import { axis, base, legend, textWidth } from './base.js';
+import { estimate } from './sweep.js';
+
+// From the sender to the receiver, each with the number of its colour.
+export const PLACES = [
+  ['host_nic', 'host NIC', 0], ['tor_up', 'ToR up', 2], ['aggregation_up', 'aggregation up', 3],
+  ['core_down', 'core down', 4], ['aggregation_down', 'aggregation down', 5],
+  ['switch_to_switch', 'switch to switch', 6], ['tor_to_host', 'ToR to host', 1],
+];
+
+const KINDS = {
+  queueing: { title: 'Where packets wait', unit: 's', axis: 'waiting on a packet\u2019s way',
+    caption: 'Time that packets waited to leave, summed over all of them at each place, over the '
+      + 'data packets that were sent: what the way of one loses there in the mean.' },
+  marks: { title: 'Where marks are set', unit: 'count', axis: 'packets marked CE',
+    caption: 'Packets marked CE, at the place that marked them first.' },
+  pause_time: { title: 'Where ports are held', unit: 's', axis: 'time under PAUSE',
+    caption: 'Time that ports were held by PAUSE, summed over ports and classes.' },
+};
+
+/*
+ * One chart: `barsOf(state)` gives [{name, of: {place: {queueing, marks, …}}}]; `control` and
+ * `settle` are what chooses them.
+ */
+function chart(kind, id, barsOf, firstColumn, chosen = { controls: [] }) {
+  const { unit, caption, title, axis: axisName } = KINDS[kind];
+  const valueOf = (bar, place) => bar.of[place]?.[kind] ?? null;
+  const sum = (bar) => PLACES.reduce((all, [place]) => all + (valueOf(bar, place) ?? 0), 0);
+  const shown = (state) => PLACES.filter(([place]) =>
+    barsOf(state).some((bar) => valueOf(bar, place) !== null));
+  const shareOf = (bar, value) => (sum(bar) > 0 ? value / sum(bar) : 0);
+  const nameAt = (state, at) => barsOf(state).find(({ name }, i) => name === at || i === at);
+
+  return {
+    ...chosen,
+    id: `${id}-${kind}`, title, caption, along: 'y',
+    controls: [...chosen.controls, { key: 'as', label: 'Show', value: 'amount',
+      options: [['amount', unit === 's' ? 'time' : 'number'], ['share', 'share']] }],
+    height: (width, state) => 64 + barsOf(state).length * 34,
+    legend: (state) => shown(state).map(([, name, line]) => ({ name, line, solid: true })),
+    option(context, state) {
+      const { theme } = context, bars = barsOf(state);
+      const share = state.as === 'share';
+      const names = bars.map(({ name }) => name);
+      const room = Math.min(220, context.width * 0.35);
+      const parts = (place) => bars.map((bar) => {
+        const value = valueOf(bar, place) ?? 0;
+        return share ? shareOf(bar, value) : value;
+      });
+      return base(context, {
+        grid: { left: 10 + Math.min(room, Math.max(20, ...names.map((name) =>
+          textWidth(name, 12)))), right: 26, top: 8, outerBoundsMode: 'none' },
+        legend: legend(context, this.legend(state)),
+        tooltip: { trigger: 'axis', axisPointer: { axis: 'y', type: 'shadow' } },
+        xAxis: { ...axis(context, { name: share ? 'share' : axisName,
+          unit: share ? 'share' : unit, values: share ? [0, 1] : [0, ...bars.map(sum)] }),
+        splitLine: { show: true, lineStyle: { color: theme.faint } } },
+        yAxis: { type: 'category', inverse: true, data: names, axisTick: { show: false },
+          axisLine: { lineStyle: { color: theme.axis } },
+          axisLabel: { color: theme.text, fontSize: 12, interval: 0,
+            width: room, overflow: 'break' } },
+        series: shown(state).map(([place, name, line]) => ({
+          name, type: 'bar', stack: 'way', barWidth: 18, data: parts(place),
+          itemStyle: { color: style(theme, line).color, borderColor: theme.paper,
+            borderWidth: 1 },
+          emphasis: { disabled: true },
+        })),
+      });
+    },
+    tip(state, at) {
+      const bar = nameAt(state, at);
+      return { head: `${bar.name}: ${format.value(sum(bar), unit)}`,
+        rows: shown(state).flatMap(([place, name, line]) => {
+          const value = valueOf(bar, place);
+          return value === null ? [] : [{ line, name, solid: true,
+            value: `${format.value(value, unit)}, ${format.percent(shareOf(bar, value))}` }];
+        }) };
+    },
+    stops: (state) => barsOf(state).map((bar, i) => ({ at: bar.name, y: i,
+      x: state.as === 'share' ? 1 : sum(bar) })),
+    table(state) {
+      const more = kind === 'queueing';
+      return {
+        columns: [firstColumn(state), { name: 'place', left: true }, axisName, 'share',
+          ...(more ? ['mean of those that left', 'at the worst port', 'longest queue'] : [])],
+        rows: barsOf(state).flatMap((bar) => PLACES.flatMap(([place, name]) => {
+          const value = valueOf(bar, place), row = bar.of[place];
+          if (value === null)
+            return [];
+          return [[bar.name, name, format.value(value, unit), format.percent(shareOf(bar, value)),
+            ...(more ? [format.value(row.queueing_mean, 's'),
+              format.value(row.queueing_worst, 's') + (row.worst_port ? ` (${row.worst_port})` : ''),
+              format.value(row.queue_max, 'bytes')] : [])]];
+        })),
+      };
+    },
+  };
+}
+
+const hasAny = (bars, kind) => bars.some((bar) => PLACES.some(([place]) =>
+  (bar.of[place]?.[kind] ?? 0) > 0));
+
+// Runs side by side. Null for what there is none of.
+export function runsCongestion(runs, id) {
+  const bars = runs.map((run) => ({ name: run.label,
+    of: Object.fromEntries((run.congestion ?? []).map((row) => [row.place, row])) }));
+  return ['queueing', 'marks'].map((kind) =>
+    (hasAny(bars, kind) ? chart(kind, id, () => bars, () => 'run') : null));
+}
+
+const QUANTITIES = ['queueing', 'marks', 'pause_time', 'queueing_mean', 'queueing_worst',
+  'queue_max'];
+
+// A sweep: a bar for each value of one axis, at one value of each other.
+export function sweepCongestion(sweep, id) {
+  const metrics = PLACES.flatMap(([place]) => QUANTITIES.map((quantity) => ({ place, quantity,
+    metric: sweep.metrics.find(({ name }) => name === `congestion.${place}.${quantity}`) })))
+    .filter(({ metric }) => metric);
+  if (metrics.length === 0)
+    return [];
+  const barAt = (name, combination) => {
+    const of = {};
+    for (const { place, quantity, metric } of metrics) {
+      const known = estimate(sweep, metric, combination, 'none');
+      if (known)
+        (of[place] ??= {})[quantity] = known.mean;
+    }
+    return { name, of };
+  };
+  const numberAt = (i, combination) => sweep.combinations[i][combination];
+  const barsOf = (state) => {
+    const along = Number(state.x);
+    return sweep.done.map((_, combination) => combination)
+      .filter((combination) => sweep.done[combination] > 0 && sweep.axes.every((_axis, i) =>
+        i === along || numberAt(i, combination) === Number(state[`at${i}`])))
+      .sort((a, b) => (along < 0 ? 0 : numberAt(along, a) - numberAt(along, b)))
+      .map((combination) => barAt(along < 0 ? 'all'
+        : sweep.axes[along].values[numberAt(along, combination)], combination))
+      .filter(({ of }) => Object.keys(of).length > 0);
+  };
+  // Schemes are names, and so are the bars at first; the rest is as in the first combination.
+  const first = Math.max(0, sweep.done.findIndex((done) => done > 0));
+  const isNamed = (i) => sweep.axes[i].values.some((value) => !format.parse(value));
+  const along = sweep.axes.map((_, i) => i).sort((a, b) => Number(isNamed(b)) - Number(isNamed(a))
+    || Number(/congestion_control/.test(sweep.axes[b].key))
+      - Number(/congestion_control/.test(sweep.axes[a].key))
+    || sweep.axes[b].values.length - sweep.axes[a].values.length)[0] ?? -1;
+  const chosen = {
+    controls: [
+      { key: 'x', label: 'A bar for each', value: String(along),
+        options: sweep.axes.map(({ key }, i) => [String(i), key]) },
+      ...sweep.axes.map(({ key, values }, i) => ({ key: `at${i}`, label: key,
+        value: String(numberAt(i, first)), options: values.map((value, k) => [String(k), value]),
+        visible: (now) => String(i) !== now.x && values.length > 1 })),
+    ],
+    // Not every combination need be there: then those of the first one that is.
+    settle(state, key) {
+      if (barsOf(state).length > 0)
+        return;
+      const at = sweep.done.findIndex((done, k) => done > 0
+        && (key === 'x' || numberAt(Number(key.slice(2)), k) === Number(state[key])));
+      sweep.axes.forEach((_, i) => {
+        if (at >= 0)
+          state[`at${i}`] = String(numberAt(i, at));
+      });
+    },
+  };
+  const all = sweep.done.map((_, combination) => barAt('', combination));
+  return ['queueing', 'marks', 'pause_time'].map((kind) => (hasAny(all, kind)
+    ? chart(kind, id, barsOf, (state) => sweep.axes[Number(state.x)]?.key ?? '', chosen) : null));
+}
+
+export const WHERE_TITLE = 'Where congestion sits';
