@@ -59,7 +59,7 @@ static inline bool oche_loss_drop(struct oche_loss *loss, const struct oche_pack
 {
     bool lost;
 
-    if (packet->kind == OCHE_PACKET_PFC)
+    if (oche_packet_is_of_link(packet->kind))
         return false;
     lost = loss->threshold != 0 && oche_random_u64(&loss->random) >> 1 < loss->threshold;
     if (loss->item_count != 0 && oche_loss_matches(loss, packet))

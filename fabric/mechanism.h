@@ -27,6 +27,8 @@ struct oche_switch_mechanism {
     /* Whether the parameters go together (optional): NULL, or "key: what is wrong; what would be
      * right". */
     const char *(*check)(const void *params);
+    bool flow_control;    /* it keeps all classes from overflowing a buffer, in place of PFC */
+    bool marks;           /* it marks CE, in place of RED */
     bool rnic_only;       /* it is for the packets of RNICs: of no use with another transport */
     const char *only_for; /* likewise: of no use but with this congestion-control scheme; or NULL */
     /* Lanes that the data class must have for it (optional; see struct oche_switch_config). */
@@ -35,6 +37,11 @@ struct oche_switch_mechanism {
     /* Required: bytes of state per switch, and making it (the memory is zeroed). */
     size_t (*state_bytes)(const struct oche_switch_config *config, const void *params);
     void (*create)(void *state, const struct oche_switch_config *config, const void *params);
+
+    /* Whether such a switch can have it (optional). If not, `text` says "key: what is wrong; what
+     * would be right", of the mechanism's section. */
+    bool (*fits)(const struct oche_switch_config *config, const void *params, char *text,
+                 size_t size);
 
     /*
      * Route (optional): `port` was chosen for the packet, by ECMP or by the mechanism before.
@@ -47,12 +54,21 @@ struct oche_switch_mechanism {
      * OCHE_DROP_MECHANISM. The buffer is asked after that, and may drop it still. */
     bool (*admit)(void *state, struct oche_switch *sw, unsigned port,
                   const struct oche_packet *packet);
+    /* Dropped (optional): the packet came in by `in_port` in class `in_cls` and is gone again. */
+    void (*dropped)(void *state, struct oche_switch *sw, unsigned in_port, unsigned in_cls,
+                    const struct oche_packet *packet);
     /* Enqueue (optional): the packet was admitted and is not in the queue of `port` yet. */
     void (*enqueue)(void *state, struct oche_switch *sw, unsigned port, struct oche_packet *packet,
                     oche_time now);
     /* Dequeue (optional): the packet has left the queue of `port` and may still be written. */
     void (*dequeue)(void *state, struct oche_switch *sw, unsigned port, struct oche_packet *packet,
                     oche_time now);
+    /* Frames of the link (all or none; of one mechanism of a switch at most): one has come from the
+     * other end of `port`; and the one that oche_switch_frame_waits has announced can leave now. */
+    void (*frame_arrived)(void *state, struct oche_switch *sw, unsigned port,
+                          const struct oche_packet *frame, oche_time now);
+    void (*frame_take)(void *state, struct oche_switch *sw, unsigned port,
+                       struct oche_packet *frame, oche_time now);
     /* Timer (both or none): when `expire` is needed; it must move that beyond `now`. For ports that
      * may send again then: oche_switch_hold, oche_switch_call (fabric/switch_state.h). */
     oche_time (*next)(const void *state);
@@ -64,5 +80,8 @@ struct oche_switch_mechanism {
     void (*read_counters)(const void *state, uint64_t *values);
     void (*reset_counters)(void *state);
 };
+
+/* Whether one of the mechanisms stands in for PFC. */
+bool oche_switch_has_flow_control(const struct oche_switch_config *config);
 
 #endif

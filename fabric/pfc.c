@@ -6,6 +6,17 @@
 
 #include "fabric/switch_state.h"
 
+void oche_switch_frame_waits(struct oche_switch *sw, unsigned port)
+{
+    struct oche_pfc *pfc = &sw->pfc;
+
+    oche_switch_egress(sw, port)->flags |= OCHE_EGRESS_PFC_WAITS;
+    if (pfc->ports[port].named)
+        return;
+    pfc->ports[port].named = true;
+    pfc->named[(pfc->named_head + pfc->named_count++) % sw->port_count] = port;
+}
+
 /* After a change of what `port` wants or has told: does it have a frame to send? */
 static void settle(struct oche_switch *sw, unsigned port)
 {
@@ -17,11 +28,7 @@ static void settle(struct oche_switch *sw, unsigned port)
         egress->flags &= (uint8_t)~OCHE_EGRESS_PFC_WAITS;
         return;
     }
-    egress->flags |= OCHE_EGRESS_PFC_WAITS;
-    if (state->named)
-        return;
-    state->named = true;
-    pfc->named[(pfc->named_head + pfc->named_count++) % sw->port_count] = port;
+    oche_switch_frame_waits(sw, port);
 }
 
 static void raise_resume_level(struct oche_buffer *buffer, const struct oche_ingress *in)
@@ -137,6 +144,10 @@ bool oche_switch_take_pause(struct oche_switch *sw, unsigned port, struct oche_p
 
     if (!(egress->flags & OCHE_EGRESS_PFC_WAITS))
         return false;
+    if (sw->hooks & OCHE_HOOK_FRAMES) {
+        oche_switch_frame_take(sw, port, frame, now);
+        return true;
+    }
     *frame = (struct oche_packet){.when = now,
                                   .tag = frame->tag,
                                   .payload = frame->payload,

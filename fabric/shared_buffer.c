@@ -5,13 +5,15 @@
  */
 #include "fabric/shared_buffer.h"
 
+#include "fabric/mechanism.h"
+
 /* A minimum frame with preamble and gap: what a PAUSE frame takes of the line. */
 #define PAUSE_LINE_BYTES (OCHE_MIN_FRAME_BYTES + OCHE_GAP_BYTES)
 #define SHARE_ONE        65536.0 /* 1 in units of 2^-16 */
 
 static unsigned lossless_count(const struct oche_switch_config *config)
 {
-    if (!config->params->pfc)
+    if (!config->params->pfc || oche_switch_has_flow_control(config))
         return 0;
     return (unsigned)__builtin_popcount(config->lossless_classes);
 }
@@ -143,6 +145,9 @@ void oche_buffer_init(struct oche_buffer *buffer, const struct oche_switch_confi
         .hysteresis = 2 * config->mtu_frame_bytes,
         .lossy_share = round_up(params->egress_alpha * SHARE_ONE),
     };
+    if (oche_switch_has_flow_control(config))
+        buffer->base =
+            buffer->limit; /* what comes in is within what the mechanism gave leave for */
     if (plan.priorities == 0)
         return;
     if (params->threshold == OCHE_THRESHOLD_STATIC)

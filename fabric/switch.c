@@ -107,6 +107,10 @@ static void init_mechanisms(struct oche_switch *sw, const struct oche_switch_con
         sw->hooks |= ops->admit != NULL ? OCHE_HOOK_ADMIT : 0;
         sw->hooks |= ops->enqueue != NULL ? OCHE_HOOK_ENQUEUE : 0;
         sw->hooks |= ops->dequeue != NULL ? OCHE_HOOK_DEQUEUE : 0;
+        sw->hooks |= ops->dropped != NULL ? OCHE_HOOK_DROPPED : 0;
+        sw->hooks |= ops->frame_take != NULL ? OCHE_HOOK_FRAMES : 0;
+        if (ops->marks)
+            sw->red.kmin = sw->red.kmax = UINT64_MAX;
     }
     sw->mechanism_count = config->mechanism_count;
 }
@@ -128,6 +132,8 @@ struct oche_switch *oche_switch_create(void *memory, const struct oche_switch_co
     sw->class_count = config->class_count;
     sw->lanes = (uint8_t)(config->lanes > 1 ? (1U << config->lanes) - 1 : 0);
     sw->lossless = params->pfc ? config->lossless_classes : 0;
+    if (oche_switch_has_flow_control(config))
+        sw->lossless = (uint8_t)((1U << config->class_count) - 1);
     sw->lines = (uint8_t)oche_egress_lines(config->class_count);
     sw->mark_at_enqueue = params->ecn_at == OCHE_ECN_AT_ENQUEUE;
     sw->port_limit = params->port_buffer_bytes != 0 ? params->port_buffer_bytes : UINT64_MAX;
@@ -151,9 +157,17 @@ struct oche_switch *oche_switch_create(void *memory, const struct oche_switch_co
 
 /* ---- the packet path ---- */
 
-static int drop(struct oche_switch *sw, unsigned port, enum oche_drop cause)
+/* A packet of class `in_cls` that came in by `in_port`; it counts as dropped at `port`. */
+static OCHE_NOINLINE int drop(struct oche_switch *sw, unsigned port, enum oche_drop cause,
+                              unsigned in_port, unsigned in_cls, const struct oche_packet *packet)
 {
     sw->cold[port].drops[cause]++;
+    for (unsigned i = 0; (sw->hooks & OCHE_HOOK_DROPPED) && i < sw->mechanism_count; i++) {
+        const struct oche_switch_hooked *hooked = &sw->mechanisms[i];
+
+        if (hooked->ops->dropped != NULL)
+            hooked->ops->dropped(hooked->state, sw, in_port, in_cls, packet);
+    }
     return -1;
 }
 
@@ -270,7 +284,7 @@ int oche_switch_receive(struct oche_switch *sw, unsigned in_port, struct oche_pa
 
     OCHE_MUST(in_port < sw->port_count);
     if (OCHE_UNLIKELY(++packet->hops > OCHE_HOP_LIMIT))
-        return drop(sw, in_port, OCHE_DROP_TTL);
+        return drop(sw, in_port, OCHE_DROP_TTL, in_port, class_of(sw, packet), packet);
     port = packet->route_hint != 0 ? packet->route_hint - 1
                                    : oche_ecmp_route(&sw->routes, sw->salt, packet);
     packet->route_hint = 0;
@@ -278,17 +292,18 @@ int oche_switch_receive(struct oche_switch *sw, unsigned in_port, struct oche_pa
     if (OCHE_UNLIKELY(sw->hooks & (OCHE_HOOK_ROUTE | OCHE_HOOK_ADMIT)) && port >= 0) {
         if (sw->hooks & OCHE_HOOK_ROUTE)
             port = hook_route(sw, in_port, packet, port, now);
-        if (port >= 0 && !hook_admit(sw, (unsigned)port, packet))
-            return drop(sw, (unsigned)port, OCHE_DROP_MECHANISM);
         cls = class_of(sw, packet);
         OCHE_MUST(cls == in_cls || (oche_switch_is_lane(sw, cls) && sw->lanes >> in_cls & 1));
         packet->route_hint = (uint16_t)(in_cls ^ cls);
+        packet->ingress_port = (uint16_t)in_port;
+        if (port >= 0 && !hook_admit(sw, (unsigned)port, packet))
+            return drop(sw, (unsigned)port, OCHE_DROP_MECHANISM, in_port, in_cls, packet);
     }
     if (OCHE_UNLIKELY(port < 0))
-        return drop(sw, in_port, OCHE_DROP_NO_ROUTE);
+        return drop(sw, in_port, OCHE_DROP_NO_ROUTE, in_port, in_cls, packet);
     egress = oche_switch_egress(sw, (unsigned)port);
     if (OCHE_UNLIKELY(!admit(sw, in_port, in_cls, egress, cls, packet->frame_bytes)))
-        return drop(sw, (unsigned)port, OCHE_DROP_BUFFER);
+        return drop(sw, (unsigned)port, OCHE_DROP_BUFFER, in_port, in_cls, packet);
     if (sw->mark_at_enqueue)
         mark(sw, (unsigned)port, packet, oche_switch_class_bytes(sw, egress, cls));
     packet->ingress_port = (uint16_t)in_port;
@@ -352,7 +367,7 @@ int oche_switch_look_ahead(const struct oche_switch *sw, unsigned in_port,
 {
     int port;
 
-    if (packet->kind == OCHE_PACKET_PFC)
+    if (oche_packet_is_of_link(packet->kind))
         return -1;
     port = oche_ecmp_route(&sw->routes, sw->salt, packet);
     packet->route_hint = (uint16_t)(port + 1);
@@ -426,6 +441,23 @@ void oche_switch_receive_pause(struct oche_switch *sw, unsigned port,
     oche_pause_receive(&sw->pauses[port], frame, now);
     oche_switch_egress(sw, port)->paused = sw->pauses[port].mask | sw->cold[port].held;
     oche_switch_set_due(sw, port);
+}
+
+void oche_switch_receive_frame(struct oche_switch *sw, unsigned port,
+                               const struct oche_packet *frame, oche_time now)
+{
+    for (unsigned i = 0; i < sw->mechanism_count; i++)
+        if (sw->mechanisms[i].ops->frame_arrived != NULL)
+            sw->mechanisms[i].ops->frame_arrived(sw->mechanisms[i].state, sw, port, frame, now);
+}
+
+void oche_switch_frame_take(struct oche_switch *sw, unsigned port, struct oche_packet *frame,
+                            oche_time now)
+{
+    oche_switch_egress(sw, port)->flags &= (uint8_t)~OCHE_EGRESS_PFC_WAITS;
+    for (unsigned i = 0; i < sw->mechanism_count; i++)
+        if (sw->mechanisms[i].ops->frame_take != NULL)
+            sw->mechanisms[i].ops->frame_take(sw->mechanisms[i].state, sw, port, frame, now);
 }
 
 oche_time oche_switch_next(const struct oche_switch *sw)

@@ -185,9 +185,13 @@ struct oche_packet *oche_switch_transmit(struct oche_switch *sw, unsigned port, 
 /* PFC. A frame arrived; it takes effect after pfc_response (see oche_switch_next). */
 void oche_switch_receive_pause(struct oche_switch *sw, unsigned port,
                                const struct oche_packet *frame, oche_time now);
+/* A frame of a mechanism's for this end of the link arrived (fabric/mechanism.h). */
+void oche_switch_receive_frame(struct oche_switch *sw, unsigned port,
+                               const struct oche_packet *frame, oche_time now);
 /*
- * A port that got a PFC frame to send, or -1. Each is named once; the frame waits at the port
- * (oche_switch_ready) until oche_switch_take_pause, or until it has become pointless.
+ * A port that got a PFC frame (or a mechanism's in place of it, here and below) to send, or -1.
+ * Each is named once; the frame waits at the port (oche_switch_ready) until oche_switch_take_pause,
+ * or until it has become pointless.
  */
 int oche_switch_pause_port(struct oche_switch *sw);
 /* Whether a PFC frame waits at `port`. */

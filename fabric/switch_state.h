@@ -26,6 +26,8 @@ struct oche_switch_cold {
 #define OCHE_HOOK_DEQUEUE UINT8_C(4)
 #define OCHE_HOOK_HOLDS   UINT8_C(8) /* of no mechanism: fabric/holds.h */
 #define OCHE_HOOK_ADMIT   UINT8_C(16)
+#define OCHE_HOOK_DROPPED UINT8_C(32)
+#define OCHE_HOOK_FRAMES  UINT8_C(64) /* of the link, in place of PFC's */
 
 struct oche_switch_hooked {
     const struct oche_switch_mechanism *ops;
@@ -107,6 +109,11 @@ static inline unsigned oche_switch_in_class(const struct oche_switch *sw,
 /* For mechanisms: from now on exactly these classes wait at `port`, beside those that PFC pauses.
  */
 void oche_switch_hold(struct oche_switch *sw, unsigned port, uint8_t classes);
+/* For mechanisms with frames of the link: `port` has one to send, before all else. */
+void oche_switch_frame_waits(struct oche_switch *sw, unsigned port);
+/* The one that waits leaves. */
+void oche_switch_frame_take(struct oche_switch *sw, unsigned port, struct oche_packet *frame,
+                            oche_time now);
 /* For a mechanism's expire: `port` may be able to send now; oche_switch_expire will say so. */
 void oche_switch_call(struct oche_switch *sw, unsigned port, oche_time now);
 

@@ -13,10 +13,17 @@
 #define OCHE_CLASSES 8 /* traffic classes of a link: PFC priorities, egress queues */
 
 enum oche_packet_kind {
-    OCHE_PACKET_ROCE = 0, /* RoCEv2: BTH and what follows */
-    OCHE_PACKET_PFC = 1,  /* IEEE 802.1Qbb PAUSE frame: never leaves its link */
-    OCHE_PACKET_OTHER = 2 /* an endpoint that is not an RNIC; opaque to switches */
+    OCHE_PACKET_ROCE = 0,  /* RoCEv2: BTH and what follows */
+    OCHE_PACKET_PFC = 1,   /* IEEE 802.1Qbb PAUSE frame: never leaves its link */
+    OCHE_PACKET_OTHER = 2, /* an endpoint that is not an RNIC; opaque to switches */
+    OCHE_PACKET_FCP = 3,   /* InfiniBand's flow control packets: never leave their link */
 };
+
+/* Of oche_packet.kind: of the link, for the node at its other end, and never in a queue. */
+static inline bool oche_packet_is_of_link(uint8_t kind)
+{
+    return kind & 1;
+}
 
 /* Bits of oche_packet.bth: BTH byte 1 and the flags of bytes 4 and 8, by name. */
 #define OCHE_BTH_SOLICITED UINT8_C(0x80)
@@ -50,7 +57,7 @@ enum oche_ecn { OCHE_ECN_NOT_ECT = 0, OCHE_ECN_ECT1 = 1, OCHE_ECN_ECT0 = 2, OCHE
 #define OCHE_EXT_ATOMIC  UINT8_C(0x04) /* AtomicETH operands, or AtomicAckETH's original value */
 #define OCHE_EXT_IMM     UINT8_C(0x08) /* immediate data, or IETH's key */
 #define OCHE_EXT_DETH    UINT8_C(0x10)
-#define OCHE_EXT_PFC     UINT8_C(0x20) /* of a PFC frame */
+#define OCHE_EXT_PFC     UINT8_C(0x20) /* of a PFC frame, of flow control packets */
 #define OCHE_EXT_LIST    UINT8_C(0x20) /* of RoCEv2: members, as many as scheme_header says */
 #define OCHE_EXT_SCHEME  UINT8_C(0x40) /* a header that is not standard, scheme_header */
 #define OCHE_EXT_TRAILER UINT8_C(0x80) /* behind the ICRC: in swap_add and compare */
@@ -120,6 +127,44 @@ static inline void oche_pfc_set(struct oche_packet *frame, unsigned cls, uint16_
     unsigned shift = 16 * (cls & 3);
 
     *word = (*word & ~(UINT64_C(0xffff) << shift)) | (uint64_t)quanta << shift;
+    frame->rkey |= UINT32_C(1) << cls;
+    frame->ext |= OCHE_EXT_PFC;
+}
+
+/*
+ * Flow control packets, one for each class in `rkey`: FCTBS and FCCL, 16 bits each, FCTBS lowest;
+ * classes 0 and 1 are in va (class 0 lowest), then two each in swap_add, in compare, and in qkey
+ * and src_qpn.
+ */
+static inline uint32_t oche_fcp_word(const struct oche_packet *frame, unsigned cls)
+{
+    const uint64_t words[] = {frame->va, frame->swap_add, frame->compare,
+                              frame->qkey | (uint64_t)frame->src_qpn << 32};
+
+    return (uint32_t)(words[cls / 2] >> (32 * (cls & 1)));
+}
+
+static inline uint16_t oche_fcp_fctbs(const struct oche_packet *frame, unsigned cls)
+{
+    return (uint16_t)oche_fcp_word(frame, cls);
+}
+
+static inline uint16_t oche_fcp_fccl(const struct oche_packet *frame, unsigned cls)
+{
+    return (uint16_t)(oche_fcp_word(frame, cls) >> 16);
+}
+
+/* Adds a class to a frame that does not have it yet. */
+static inline void oche_fcp_set(struct oche_packet *frame, unsigned cls, uint16_t fctbs,
+                                uint16_t fccl)
+{
+    uint64_t word = (uint64_t)((uint32_t)fccl << 16 | fctbs) << (32 * (cls & 1));
+
+    frame->va |= cls / 2 == 0 ? word : 0;
+    frame->swap_add |= cls / 2 == 1 ? word : 0;
+    frame->compare |= cls / 2 == 2 ? word : 0;
+    frame->qkey |= cls == 6 ? (uint32_t)word : 0;
+    frame->src_qpn |= cls == 7 ? (uint32_t)(word >> 32) : 0;
     frame->rkey |= UINT32_C(1) << cls;
     frame->ext |= OCHE_EXT_PFC;
 }

@@ -67,7 +67,7 @@ void oche_capture_tap(void *context, uint32_t port, const struct oche_packet *pa
     const uint32_t far = network->ports[network->ports[port].peer].node;
     struct oche_frame frame = {0};
 
-    if (packet->kind != OCHE_PACKET_PFC)
+    if (!oche_packet_is_of_link(packet->kind))
         oche_address_frame(packet, network->ipv6, &frame);
     oche_address_mac(sent ? near : far, frame.src_mac);
     oche_address_mac(sent ? far : near, frame.dst_mac);

@@ -165,6 +165,8 @@ static size_t encode(struct oche_pcap_writer *writer, const struct oche_packet *
         oche_pfc_encode(packet, frame->src_mac, out);
         return OCHE_PFC_BYTES;
     }
+    if (packet->kind == OCHE_PACKET_FCP)
+        return 0; /* no frame of Ethernet */
     facts.ethernet = true;
     facts.udp_checksum = 0;
     if (packet->kind == OCHE_PACKET_OTHER)

@@ -6,6 +6,7 @@
 
 #include <zlib.h>
 
+#include "core/wire/bytes.h"
 #include "core/wire/codec.h"
 #include "core/wire/extension.h"
 #include "core/wire/pfc_frame.h"
@@ -32,6 +33,31 @@ static void cross_as_pfc(uint8_t *bytes, struct oche_packet *packet)
     packet->swap_add = out.swap_add;
     packet->rkey = out.rkey;
     packet->ext = out.ext;
+}
+
+/*
+ * InfiniBand's flow control packets, one for each class: op (0: normal), FCTBS, VL, FCCL, of 4, 12,
+ * 4 and 12 bits. Their CRC is left out: no link here damages what it carries.
+ */
+static void cross_as_fcp(uint8_t *bytes, struct oche_packet *packet)
+{
+    size_t count = 0;
+
+    for (unsigned cls = 0; cls < OCHE_CLASSES; cls++) {
+        if (!(packet->rkey >> cls & 1))
+            continue;
+        oche_put32(bytes + 4 * count++, (uint32_t)oche_fcp_fctbs(packet, cls) << 16 | cls << 12 |
+                                            oche_fcp_fccl(packet, cls));
+    }
+    packet->va = packet->swap_add = packet->compare = 0;
+    packet->qkey = packet->src_qpn = packet->rkey = 0;
+    packet->ext = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t word = oche_get32(bytes + 4 * i);
+
+        OCHE_MUST(word >> 28 == 0);
+        oche_fcp_set(packet, word >> 12 & 7, word >> 16 & 0xfff, word & 0xfff);
+    }
 }
 
 /* What is not on the wire the endpoint's decoder leaves as it is. */
@@ -63,6 +89,10 @@ void oche_bytes_mode(uint8_t *scratch, const struct oche_endpoint *endpoint, boo
 
     if (packet->kind == OCHE_PACKET_PFC) {
         cross_as_pfc(scratch, packet);
+        return;
+    }
+    if (packet->kind == OCHE_PACKET_FCP) {
+        cross_as_fcp(scratch, packet);
         return;
     }
     if (packet->kind == OCHE_PACKET_OTHER) {

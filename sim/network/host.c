@@ -11,6 +11,7 @@
 
 #include "sim/endpoint/rnic.h"
 #include "sim/network/feedback.h"
+#include "sim/network/host_credits.h"
 #include "sim/network/host_state.h"
 #include "sim/network/payload.h"
 
@@ -207,6 +208,9 @@ static OCHE_ALWAYS_INLINE void transmit(struct oche_host *host,
                                         struct oche_port *port, oche_time now)
 {
     struct oche_shard *shard = host->shard;
+
+    if (OCHE_UNLIKELY(host->notes & OCHE_HOST_NOTES_CREDITS) && oche_host_credits_send(host, now))
+        return;
     struct oche_packet *packet = oche_packet_take(&shard->pool);
 
     if (OCHE_UNLIKELY(host->shared->payload))
@@ -215,6 +219,8 @@ static OCHE_ALWAYS_INLINE void transmit(struct oche_host *host,
         oche_packet_return(&shard->pool, packet);
         return;
     }
+    if (OCHE_UNLIKELY(host->notes & OCHE_HOST_NOTES_CREDITS))
+        oche_host_credits_sent(host, packet);
     oche_network_send(shard, (uint32_t)(port - shard->network->ports), packet, now);
 }
 
@@ -235,6 +241,8 @@ static OCHE_ALWAYS_INLINE void settle(struct oche_host *host, const struct oche_
         oche_network_want_done(shard, port);
         wake = endpoint->next_timer(state);
     }
+    if (OCHE_UNLIKELY(host->notes & OCHE_HOST_NOTES_CREDITS))
+        wake = oche_time_min(wake, oche_host_credits_next(host));
     if (OCHE_UNLIKELY(host->next_start < host->end_starts)) {
         const struct oche_flow_plan *plan =
             &host->flows->plan[host->flows->by_start[host->next_start]];
@@ -284,9 +292,23 @@ static OCHE_NOINLINE void release_feedback(struct oche_host *host, oche_time now
     }
 }
 
+/* A packet has arrived: whoever keeps account of that. */
+static OCHE_NOINLINE void note(struct oche_host *host, const struct oche_packet *packet)
+{
+    if (host->notes & OCHE_HOST_NOTES_CREDITS)
+        oche_host_credits_arrived(host, packet);
+    if (host->notes & OCHE_HOST_NOTES_WAYS)
+        note_way(host, packet);
+}
+
+/* A frame of the link's. */
 static OCHE_NOINLINE void receive_pause(struct oche_host *host, const struct oche_packet *packet,
                                         oche_time now)
 {
+    if (packet->kind == OCHE_PACKET_FCP) {
+        oche_host_credits_take(host, packet);
+        return;
+    }
     for (unsigned cls = 0; cls < OCHE_CLASSES; cls++)
         if (packet->rkey >> cls & 1)
             oche_trace_emit(oche_host_trace(host), now, OCHE_TRACE_PAUSE_ARRIVED, 0, 0,
@@ -299,15 +321,17 @@ static OCHE_ALWAYS_INLINE void arrival(struct oche_host *host, const struct oche
                                        struct oche_port *port, struct oche_packet *packet,
                                        oche_time now)
 {
-    if (OCHE_UNLIKELY(packet->kind == OCHE_PACKET_PFC)) {
+    if (OCHE_UNLIKELY(oche_packet_is_of_link(packet->kind))) {
         receive_pause(host, packet, now);
     } else if (OCHE_UNLIKELY(host->holds_feedback) && endpoint->is_feedback(packet)) {
+        if (host->notes & OCHE_HOST_NOTES_CREDITS)
+            oche_host_credits_arrived(host, packet);
         oche_feedback_hold(&host->feedback, &host->shard->arena, packet, now);
         settle(host, endpoint, port, now);
         return;
     } else {
-        if (OCHE_UNLIKELY(host->notes_ways))
-            note_way(host, packet);
+        if (OCHE_UNLIKELY(host->notes != 0))
+            note(host, packet);
         endpoint->receive(oche_host_endpoint_state(host), packet, now);
     }
     oche_packet_return(&host->shard->pool, packet);
@@ -338,6 +362,8 @@ static OCHE_ALWAYS_INLINE void timer(struct oche_host *host, const struct oche_e
         release_feedback(host, now);
     if (host->pause.next <= now)
         host->classes = (uint8_t)~oche_pause_update(&host->pause, now);
+    if (OCHE_UNLIKELY(host->notes & OCHE_HOST_NOTES_CREDITS))
+        oche_host_credits_expire(host, now);
     while (host->next_start < host->end_starts) {
         uint32_t number = host->flows->by_start[host->next_start];
         if (host->flows->plan[number].start > now)
@@ -365,6 +391,8 @@ void oche_host_begin(struct oche_host *host)
     if (host->next_start < host->end_starts)
         oche_network_wake(host->shard, host->address,
                           host->flows->plan[host->flows->by_start[host->next_start]].start);
+    if (host->notes & OCHE_HOST_NOTES_CREDITS)
+        oche_network_wake(host->shard, host->address, oche_host_credits_next(host));
 }
 
 /* ---- making and reading ---- */
@@ -387,10 +415,12 @@ struct oche_host *oche_host_create(struct oche_network *network, uint32_t addres
     host->classes = UINT8_MAX;
     host->next_start = shared->flows->host_first[address];
     host->end_starts = shared->flows->host_first[address + 1];
-    host->notes_ways = shared->flows->ways != NULL;
+    host->notes = shared->flows->ways != NULL ? OCHE_HOST_NOTES_WAYS : 0;
     host->holds_feedback = shared->params->feedback_jitter > 0;
     host->feedback = oche_feedback_make(shared->params->feedback_jitter, shared->seed, address);
     oche_pause_init(&host->pause, network->extras[number].rate_bps, shared->params->pfc_response);
+    if (shared->credits != NULL)
+        oche_host_credits_start(host);
     endpoint->create(oche_host_endpoint_state(host), host);
     return host;
 }

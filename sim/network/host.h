@@ -35,6 +35,7 @@ extern const struct oche_param_table oche_host_params;
 #define OCHE_CLASS_COUNT   2 /* without lanes */
 
 struct oche_endpoint;
+struct oche_ib_credits_params;
 
 /* What all hosts of a network share; must outlive them. */
 struct oche_host_shared {
@@ -51,7 +52,9 @@ struct oche_host_shared {
     uint8_t control_class;  /* the highest: ACK, NAK, CNP */
     uint8_t priority_class; /* of flows with priority; without any, that of data */
     struct oche_deflection deflection;
-    bool payload; /* generate, move and check every byte */
+    const struct oche_ib_credits_params *credits; /* of links that have credits; else NULL */
+    uint32_t frame_bytes;                         /* of the largest packet */
+    bool payload;                                 /* generate, move and check every byte */
 };
 
 struct oche_host;

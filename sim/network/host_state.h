@@ -11,6 +11,10 @@
 #include "sim/network/feedback.h"
 #include "sim/network/host.h"
 
+/* What oche_host.notes says of each packet that comes or goes. */
+#define OCHE_HOST_NOTES_WAYS    UINT8_C(1) /* flows->ways are there */
+#define OCHE_HOST_NOTES_CREDITS UINT8_C(2) /* the link has credits: host_credits.h */
+
 /* The endpoint's state follows behind, on a cache line of its own. */
 struct oche_host {
     /* One line: all that an event touches, with the time of the next PAUSE. */
@@ -21,13 +25,14 @@ struct oche_host {
     const struct oche_host_shared *shared;
     uint32_t next_start, end_starts; /* positions in flows->by_start */
     uint32_t address;
-    uint8_t classes; /* not paused now */
+    uint8_t classes; /* that may send now */
     bool holds_feedback;
-    bool notes_ways; /* flows->ways are there */
+    uint8_t notes; /* OCHE_HOST_NOTES_… */
     struct oche_pause pause;
 
     struct oche_flows *flows;
     struct oche_feedback feedback;
+    struct oche_host_credits *credits; /* NULL: the link has none */
 } __attribute__((aligned(OCHE_CACHE_LINE)));
 
 _Static_assert(offsetof(struct oche_host, pause.next) < OCHE_CACHE_LINE, "in the first line");

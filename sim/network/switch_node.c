@@ -56,6 +56,10 @@ static void send_pause(struct oche_shard *shard, struct oche_port *port, oche_ti
         oche_packet_return(&shard->pool, frame);
         return;
     }
+    if (frame->kind == OCHE_PACKET_FCP) {
+        oche_network_send(shard, (uint32_t)(port - shard->network->ports), frame, now);
+        return;
+    }
     note_pauses(shard, port, before, now);
     for (unsigned cls = 0; cls < OCHE_CLASSES; cls++)
         if (frame->rkey >> cls & 1)
@@ -105,6 +109,11 @@ static inline void settle(struct oche_shard *shard, struct oche_port *first, och
 static void receive_pause(struct oche_shard *shard, struct oche_port *port,
                           struct oche_packet *frame, oche_time now)
 {
+    if (frame->kind == OCHE_PACKET_FCP) {
+        oche_switch_receive_frame(port->device, port->local, frame, now);
+        oche_packet_return(&shard->pool, frame);
+        return;
+    }
     for (unsigned cls = 0; cls < OCHE_CLASSES; cls++)
         if (frame->rkey >> cls & 1)
             oche_trace_emit(&shard->network->nodes[port->node].trace, now, OCHE_TRACE_PAUSE_ARRIVED,
@@ -145,7 +154,7 @@ void oche_switch_node_arrival(struct oche_shard *shard, struct oche_port *port,
 {
     struct oche_port *first = port - port->local;
 
-    if (OCHE_UNLIKELY(packet->kind == OCHE_PACKET_PFC)) {
+    if (OCHE_UNLIKELY(oche_packet_is_of_link(packet->kind))) {
         receive_pause(shard, port, packet, now);
         kick(shard, port, now);
         settle(shard, first, now);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/wire/opcode.h"
+#include "fabric/ib_credits.h"
 #include "fabric/iofd.h"
 #include "fabric/loss.h"
 #include "fabric/registry.h"
@@ -220,6 +221,27 @@ void oche_world_switch_config(const struct oche_world *world, uint32_t number,
     }
 }
 
+static bool check_switch(const struct oche_switch_config *config, const char *name, char *error,
+                         size_t error_bytes)
+{
+    char why[256];
+
+    if (!oche_switch_check(config, why, sizeof(why))) {
+        snprintf(error, error_bytes, "switch: %s (at %s)", why, name);
+        return false;
+    }
+    for (uint32_t i = 0; i < config->mechanism_count; i++) {
+        const struct oche_switch_mechanism *mechanism = config->mechanisms[i];
+
+        if (mechanism->fits == NULL ||
+            mechanism->fits(config, config->mechanism_params[i], why, sizeof(why)))
+            continue;
+        snprintf(error, error_bytes, "%s.%s (at %s)", mechanism->name, why, name);
+        return false;
+    }
+    return true;
+}
+
 static bool build_switches(struct oche_world *world, char *error, size_t error_bytes)
 {
     const struct oche_topology *topology = &world->topology;
@@ -230,13 +252,10 @@ static bool build_switches(struct oche_world *world, char *error, size_t error_b
     for (uint32_t i = 0; i < topology->switch_count; i++) {
         uint32_t node = topology->host_count + i;
         struct oche_switch_config config;
-        char why[256];
 
         oche_world_switch_config(world, i, &config, ports);
-        if (!oche_switch_check(&config, why, sizeof(why))) {
-            snprintf(error, error_bytes, "switch: %s (at %s)", why, topology->nodes[node].name);
+        if (!check_switch(&config, topology->nodes[node].name, error, error_bytes))
             return false;
-        }
         struct oche_arena *arena = &oche_network_shard_of(&world->network, node)->arena;
         world->switches[i] =
             oche_switch_create(oche_arena_take(arena, oche_switch_bytes(&config)), &config);
@@ -358,6 +377,8 @@ static void build_hosts(struct oche_world *world)
         .control_class = (uint8_t)(world->class_count - 1),
         .priority_class = (uint8_t)(world->class_count - 2),
         .deflection = deflection_of(config),
+        .credits = oche_world_mechanism(config, &oche_ib_credits),
+        .frame_bytes = oche_world_packets(config).frame_bytes,
         .payload = config->run.payload,
     };
     world->hosts = oche_world_make(count, sizeof(struct oche_host *));

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * InfiniBand congestion control (InfiniBand Architecture Specification, volume 1, annex A10;
+ * REFERENCE F.4), with which Dart is compared on a testbed (sec V-B). Three parts:
+ *
+ * Switch: marks packets in the queue of a port that is the root of congestion: fabric/fecn.c, which
+ * every switch has with this scheme. FECN travels as CE of the IP header.
+ * Destination: returns each FECN as a BECN, in the next ACK, or as a packet of its own (CNP) where
+ * no ACK will come: UC, and READ data.
+ * Source, by queue pair: each BECN raises an index, CCTI, by CCTI_Increase, up to CCTI_Limit; each
+ * CCTI_Timer lowers it by one, down to CCTI_Min. The congestion control table (CCT) has for each
+ * index the delay that follows a packet (injection rate delay), in packet times.
+ *
+ * The delay is proportional to the packet's own time on the line, so it is a rate: line/(1 +
+ * delay).
+ *
+ * Where it differs, or where the specification leaves the choice to who configures the subnet:
+ *   - the CCT has no standard contents. `cct: delay`: entry i is i * cct_step packet times; `cct:
+ *     rate`: rates fall by equal steps. Entries have the width and the grain of real ones.
+ *   - the timer begins with the BECN that finds it at rest and is not restarted by others.
+ *   - CCTI_Timer's unit is 1.024 us there; here it is any time.
+ *   - a CNP is RoCEv2's, opcode 0x81. InfiniBand's is 0x80.
+ *   - CCTIs are a queue pair's. The specification also has one for a service level of a port.
+ */
+#include "core/cc/ib_cc.h"
+
+#include "core/cc/cc.h"
+#include "core/wire/opcode.h"
+
+enum cct { CCT_DELAY, CCT_RATE };
+enum becn { BECN_ACK, BECN_CNP };
+
+struct ib_cc_params {
+    uint64_t ccti_increase, ccti_limit, ccti_min;
+    oche_time ccti_timer;
+    uint32_t cct, becn;
+    double cct_step;
+};
+
+static const char *const cct_names[] = {"delay", "rate", NULL};
+static const char *const becn_names[] = {"ack", "cnp", NULL};
+
+/* clang-format off */
+#define FIELD(member) .name = #member, .offset = offsetof(struct ib_cc_params, member)
+
+static const struct oche_param table[] = {
+    {FIELD(ccti_increase), .unit = OCHE_UNIT_COUNT, .preset.u = 1, .minimum.u = 1,
+        .maximum.u = 255, .where = "REFERENCE F.4",
+        .help = "CCTI_Increase: by so much a BECN raises the index"},
+    {FIELD(ccti_limit), .unit = OCHE_UNIT_COUNT, .preset.u = OCHE_IB_CCTI_MOST, .minimum.u = 1,
+        .maximum.u = OCHE_IB_CCTI_MOST, .where = "REFERENCE F.4",
+        .help = "CCTI_Limit: the last index of the table"},
+    {FIELD(ccti_min), .unit = OCHE_UNIT_COUNT, .preset.u = 0, .minimum.u = 0,
+        .maximum.u = OCHE_IB_CCTI_MOST, .where = "REFERENCE F.4",
+        .help = "CCTI_Min: the index without congestion"},
+    {FIELD(ccti_timer), .unit = OCHE_UNIT_TIME, .preset.u = 153600 * OCHE_NS,
+        .minimum.u = 1024 * OCHE_NS, .maximum.u = UINT64_C(65535) * 1024 * OCHE_NS,
+        .where = "REFERENCE F.4",
+        .help = "CCTI_Timer: every so often the index falls by one; the field counts 1.024us"},
+    {FIELD(cct), .unit = OCHE_UNIT_CHOICE, .choices = cct_names, .where = "REFERENCE F.4",
+        .help = "the table. delay: entry i is i * cct_step packet times; rate: the rate falls by "
+                "equal steps, to line/(ccti_limit + 1)"},
+    {FIELD(cct_step), .unit = OCHE_UNIT_REAL, .preset.real = 1, .minimum.real = 0.125,
+        .maximum.real = 128, .where = "REFERENCE F.4",
+        .help = "of cct: delay, in packet times; eighths can be told apart"},
+    {FIELD(becn), .unit = OCHE_UNIT_CHOICE, .choices = becn_names, .where = "REFERENCE F.4",
+        .help = "how a BECN travels. ack: in the next ACK, where there is one; cnp: by itself"},
+#undef FIELD
+};
+/* clang-format on */
+
+/* RATE_CHANGED's cause. */
+enum cause { CAUSE_BECN, CAUSE_TIMER, CAUSE_INITIAL };
+
+struct ib_cc_flow {
+    uint32_t ccti;
+    bool fecn; /* receiver: one has come that no ACK has returned yet */
+};
+
+static struct ib_cc_flow *of(struct oche_cc_flow *flow)
+{
+    return flow->state;
+}
+
+/* ---- the table ---- */
+
+uint16_t oche_ib_cct_entry(double delay)
+{
+    for (unsigned shift = 3; shift > 0; shift--) {
+        double multiplier = delay * (double)(1U << shift) + 0.5;
+
+        if (multiplier < OCHE_IB_CCT_MULTIPLIER + 1.0)
+            return (uint16_t)(shift << OCHE_IB_CCT_SHIFT_BITS | (unsigned)multiplier);
+    }
+    return delay + 0.5 < OCHE_IB_CCT_MULTIPLIER + 1.0 ? (uint16_t)(delay + 0.5)
+                                                      : OCHE_IB_CCT_MULTIPLIER;
+}
+
+uint32_t oche_ib_cct_eighths(uint16_t entry)
+{
+    uint32_t multiplier = entry & OCHE_IB_CCT_MULTIPLIER;
+
+    return multiplier << (3 - (entry >> OCHE_IB_CCT_SHIFT_BITS));
+}
+
+uint64_t oche_ib_cct_rate(uint64_t line_rate_bps, uint32_t eighths)
+{
+    uint64_t bps = (uint64_t)((unsigned __int128)line_rate_bps * 8 / (8 + (uint64_t)eighths));
+
+    return bps > 0 ? bps : 1;
+}
+
+static uint32_t delay_of(const struct ib_cc_params *p, uint32_t ccti)
+{
+    double delay = (double)ccti * p->cct_step;
+
+    if (p->cct == CCT_RATE)
+        delay = (double)ccti / (double)(p->ccti_limit + 1 - ccti);
+    return oche_ib_cct_eighths(oche_ib_cct_entry(delay));
+}
+
+/* ---- source ---- */
+
+static void set_index(struct oche_cc_flow *flow, oche_time now, uint32_t ccti, enum cause cause)
+{
+    const struct ib_cc_params *p = flow->params;
+    uint32_t eighths = delay_of(p, ccti);
+    uint64_t bps = oche_ib_cct_rate(flow->line_rate_bps, eighths);
+
+    of(flow)->ccti = ccti;
+    if (ccti > p->ccti_min && flow->timer[0] == OCHE_NEVER)
+        flow->timer[0] = now + p->ccti_timer;
+    if (bps == flow->rate_bps)
+        return;
+    flow->rate_bps = bps;
+    oche_trace_emit(flow->trace, now, OCHE_TRACE_RATE_CHANGED, flow->qpn, cause, bps);
+    oche_trace_emit(flow->trace, now, OCHE_TRACE_CC_STATE, flow->qpn, ccti, eighths);
+}
+
+static void becn(struct oche_cc_flow *flow, oche_time now)
+{
+    const struct ib_cc_params *p = flow->params;
+    uint64_t ccti = of(flow)->ccti + p->ccti_increase;
+
+    set_index(flow, now, (uint32_t)(ccti < p->ccti_limit ? ccti : p->ccti_limit), CAUSE_BECN);
+}
+
+static void ib_cc_acked(struct oche_cc_flow *flow, oche_time now, const struct oche_cc_ack *ack)
+{
+    if (ack->ecn_echo)
+        becn(flow, now);
+}
+
+static void ib_cc_cnp(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *cnp)
+{
+    (void)cnp;
+    becn(flow, now);
+}
+
+static void ib_cc_timer(struct oche_cc_flow *flow, oche_time now, unsigned index,
+                        struct oche_cc_reply *reply)
+{
+    const struct ib_cc_params *p = flow->params;
+    uint32_t ccti = of(flow)->ccti;
+
+    (void)index;
+    (void)reply;
+    if (ccti > p->ccti_min)
+        set_index(flow, now, ccti - 1, CAUSE_TIMER);
+}
+
+/* At CCTI_Min, or where local policy starts it slower, at the index that is slow enough. */
+static void ib_cc_start(struct oche_cc_flow *flow, oche_time now)
+{
+    const struct ib_cc_params *p = flow->params;
+    uint32_t ccti = (uint32_t)p->ccti_min;
+
+    while (ccti < p->ccti_limit &&
+           oche_ib_cct_rate(flow->line_rate_bps, delay_of(p, ccti)) > flow->initial_rate_bps)
+        ccti++;
+    flow->rate_bps = flow->line_rate_bps;
+    flow->window_bytes = UINT64_MAX;
+    set_index(flow, now, ccti, CAUSE_INITIAL);
+}
+
+/* ---- destination ---- */
+
+static void ib_cc_arrived(struct oche_cc_flow *flow, oche_time now,
+                          const struct oche_packet *packet, struct oche_cc_reply *reply)
+{
+    const struct ib_cc_params *p = flow->params;
+    const struct oche_opcode_row *row = oche_opcode(packet->opcode);
+
+    (void)now;
+    if (packet->ecn != OCHE_ECN_CE)
+        return;
+    if (p->becn == BECN_CNP || row->service != OCHE_SERVICE_RC || (row->flags & OCHE_OP_RESPONSE))
+        reply->send_cnp = true;
+    else
+        of(flow)->fecn = true;
+}
+
+static void ib_cc_stamp(struct oche_cc_flow *flow, oche_time now, struct oche_packet *packet)
+{
+    (void)now;
+    if (!of(flow)->fecn || packet->opcode == OCHE_CNP ||
+        oche_opcode_has(packet->opcode, OCHE_OP_PAYLOAD))
+        return; /* READ data is looked at for what it acknowledges, if it does */
+    packet->bth |= OCHE_BTH_BECN;
+    of(flow)->fecn = false;
+}
+
+static const char *ib_cc_check(const void *params)
+{
+    const struct ib_cc_params *p = params;
+
+    if (p->ccti_min >= p->ccti_limit)
+        return "ccti_min: is not below ccti_limit, so that nothing would ever slow down; less, or "
+               "a higher ccti_limit";
+    return NULL;
+}
+
+const struct oche_cc_scheme oche_cc_ib_cc = {
+    .name = "ib_cc",
+    .paper = "InfiniBand Architecture Specification, volume 1, annex A10 (Dart sec V-B)",
+    .table = {table, sizeof(table) / sizeof(table[0]), sizeof(struct ib_cc_params)},
+    .flow_state_bytes = sizeof(struct ib_cc_flow),
+    .needs = OCHE_CC_NEEDS_ECN,
+    .transports = OCHE_CC_RC | OCHE_CC_UC,
+    .runs_on_wire = true,
+    .switch_mechanism = "fecn",
+    .start = ib_cc_start,
+    .acked = ib_cc_acked,
+    .cnp = ib_cc_cnp,
+    .timer = ib_cc_timer,
+    .arrived = ib_cc_arrived,
+    .stamp_ack = ib_cc_stamp,
+    .check = ib_cc_check,
+};
