@@ -341,6 +341,8 @@ const struct metric oche_metric_table[] = {
      BOTH},
     {"convergence.paced", second, OF_RUN, COMPUTED, FUNCTION(oche_convergence_paced),
      "the same of the rates that senders have at the end of each window; needs measure.rates"},
+    {"convergence.paced_close", second, OF_RUN, COMPUTED, FUNCTION(oche_convergence_paced_close),
+     "the same, each rate within 5 %"},
     {"convergence.first", second, OF_RUN, COMPUTED, FUNCTION(oche_convergence_first),
      "when they are for the first time", BOTH},
     {"convergence.share", ratio, OF_RUN, COMPUTED, FUNCTION(oche_convergence_share),

@@ -258,14 +258,14 @@ static void take_remark(struct oche_outcome *outcome, const struct oche_world *w
                  oche_figure_time(empty_rtt).text, remark);
 }
 
-/* The series `name` of what is called "entity N", as one table; `flows` at most. */
+/* The series `name` of what is called "entity N", as one table, if `flows` are not above `most`. */
 static void take_rates(struct oche_rates *rates, const struct oche_world *world, const char *name,
-                       const char *entity, uint32_t flows)
+                       const char *entity, uint32_t flows, uint32_t most)
 {
     const struct oche_world_config *config = oche_world_config(world);
     uint32_t found = 0;
 
-    if (config->measure.interval == 0 || flows > OCHE_OUTCOME_RATED)
+    if (config->measure.interval == 0 || flows > most)
         return;
     for (uint32_t i = 0; i < oche_world_series_count(world) && found < flows; i++) {
         struct oche_world_series series = oche_world_series(world, i);
@@ -343,9 +343,10 @@ void oche_outcome_take(struct oche_outcome *outcome, struct oche_world *world, c
     take_ports(outcome, world);
     take_queues(outcome, world);
     oche_by_workload_take(&outcome->by_workload, world, outcome->totals.measured);
-    take_rates(&outcome->rates, world, "goodput", "flow ", oche_world_flows(world)->count);
+    take_rates(&outcome->rates, world, "goodput", "flow ", oche_world_flows(world)->count,
+               OCHE_OUTCOME_RATED);
     take_rates(&outcome->paced, world, "rate", "connection ",
-               oche_world_flows(world)->connection_count);
+               oche_world_flows(world)->connection_count, OCHE_OUTCOME_PACED);
     take_thresholds(outcome, world);
     oche_pathologies_take(&outcome->pathologies, world);
 }

@@ -25,7 +25,8 @@
 #define OCHE_OUTCOME_MOST_EXACT 8
 #define OCHE_OUTCOME_ROWS       (OCHE_OUTCOME_EXACT + OCHE_OUTCOME_MOST_EXACT)
 #define OCHE_OUTCOME_LISTED     16
-#define OCHE_OUTCOME_RATED      64 /* so many flows have rates */
+#define OCHE_OUTCOME_RATED      64  /* so many flows have rates */
+#define OCHE_OUTCOME_PACED      128 /* and so many connections their senders' */
 #define OCHE_OUTCOME_NAME_BYTES (2 * OCHE_TOPOLOGY_NAME_BYTES)
 
 struct oche_outcome_queue {
@@ -98,7 +99,8 @@ struct oche_outcome {
      * no flows: was not asked for.
      */
     struct oche_rates rates, model;
-    struct oche_rates paced; /* senders' rates at the end of each window, by connection */
+    struct oche_rates paced; /* senders' rates at the end of each window, by connection; of
+                                OCHE_OUTCOME_PACED, none where there are more */
 
     /* Of the switch with the most ports, the first of them. */
     struct oche_thresholds thresholds;

@@ -84,6 +84,12 @@ double oche_convergence_paced(const struct oche_outcome *o, unsigned which)
     return o->paced.flows < 2 ? NAN : begin_of(&o->paced, oche_rate_gap(&o->paced).settled);
 }
 
+double oche_convergence_paced_close(const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    return o->paced.flows < 2 ? NAN : begin_of(&o->paced, oche_rate_gap(&o->paced).settled_close);
+}
+
 double oche_convergence_reached(const struct oche_outcome *o, unsigned which)
 {
     (void)which;

@@ -19,6 +19,7 @@ double oche_convergence_first(const struct oche_outcome *o, unsigned which);
 double oche_convergence_time(const struct oche_outcome *o, unsigned which);
 double oche_convergence_settled(const struct oche_outcome *o, unsigned which);
 double oche_convergence_paced(const struct oche_outcome *o, unsigned which);
+double oche_convergence_paced_close(const struct oche_outcome *o, unsigned which);
 double oche_convergence_reached(const struct oche_outcome *o, unsigned which);
 
 #endif

@@ -51,7 +51,36 @@ static int compare_entries(const void *a, const void *b)
     return strcmp(x->key, y->key);
 }
 
-/* The scenario's path, and the overrides in their order, which may matter. malloc'd. */
+/* Whether one of two overrides is of a section, and the other one of a key in it; or of the same.
+ */
+static bool order_matters(const char *a, const char *b)
+{
+    const char *shorter = strcspn(a, "=") < strcspn(b, "=") ? a : b;
+    const char *longer = shorter == a ? b : a;
+    size_t length = strcspn(shorter, "=");
+
+    return strncmp(shorter, longer, length) == 0 &&
+           (longer[length] == '=' || longer[length] == '.' || longer[length] == '[');
+}
+
+/*
+ * Figures may say the same overrides in another order: here they are in that of the alphabet, but
+ * for those whose order matters.
+ */
+static void sort_sets(char **sets, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        for (size_t j = i;
+             j > 0 && strcmp(sets[j - 1], sets[j]) > 0 && !order_matters(sets[j - 1], sets[j]);
+             j--) {
+            char *other = sets[j];
+
+            sets[j] = sets[j - 1];
+            sets[j - 1] = other;
+        }
+}
+
+/* The scenario's path, and the overrides. malloc'd. */
 static char *key_of(const struct oche_grid *grid, size_t point)
 {
     size_t count, bytes;
@@ -59,6 +88,7 @@ static char *key_of(const struct oche_grid *grid, size_t point)
     FILE *out = open_memstream(&key, &bytes);
 
     OCHE_MUST(out != NULL);
+    sort_sets(sets, count);
     fprintf(out, "%s", grid->scenario);
     for (size_t i = 0; i < count; i++)
         fprintf(out, "\n%s", sets[i]);

@@ -4,20 +4,28 @@
  * message of 1 GB to a receiver drawn at random. The paper does not say what "load" means for flows
  * that outlast the run; here (REFERENCE D28) the application makes its bytes at a rate of its own,
  * so that all flows together offer `load` times `share`. What the network does not take at once
- * waits at the sender and leaves later. Or flows are greedy: always all there.
+ * waits at the sender and leaves later. Or flows are greedy: always all there; then all hosts' fill
+ * an oversubscribed network at any load, and with `hosts: by_load` only as many hosts have one as
+ * make the load if each sends at its link's rate.
  *
  * A message that is acknowledged whole is followed by another one.
  */
+#include <stdlib.h>
+
 #include "sim/app/generate.h"
+
+enum flows_of { FLOWS_OF_ALL_HOSTS, FLOWS_BY_LOAD };
 
 struct long_flows {
     uint64_t initial_rate, tenant;
     uint64_t bytes;
     double load, share;
-    uint32_t load_of;
+    uint32_t load_of, hosts;
     bool headers, greedy;
     oche_time start, spread;
 };
+
+static const char *const hosts_names[] = {"all", "by_load", NULL};
 
 static const struct oche_param params[] = {
     OCHE_PARAM_U64(long_flows, bytes, OCHE_UNIT_BYTES, 1000000000, 1, OCHE_MAX_FLOW_BYTES,
@@ -53,7 +61,15 @@ static const struct oche_param params[] = {
      .unit = OCHE_UNIT_BOOL,
      .offset = offsetof(struct long_flows, greedy),
      .where = "REFERENCE D28",
-     .help = "each flow sends whatever it can; load and share do not count"},
+     .help = "each flow sends whatever it can; load and share count for hosts: by_load alone"},
+    {.name = "hosts",
+     .unit = OCHE_UNIT_CHOICE,
+     .offset = offsetof(struct long_flows, hosts),
+     .preset.u = FLOWS_OF_ALL_HOSTS,
+     .choices = hosts_names,
+     .where = "REFERENCE D28",
+     .help = "who has a flow; by_load: only so many hosts, drawn at random, that they make load "
+             "times share if each sends at its link's rate (with greedy)"},
     OCHE_PARAM_U64(long_flows, start, OCHE_UNIT_TIME, 0, 0, 1000 * OCHE_SEC, "of the first flow"),
     OCHE_PARAM_U64(long_flows, spread, OCHE_UNIT_TIME, 100 * OCHE_US, 0, OCHE_SEC,
                    "each flow starts up to this much later, all times equally likely"),
@@ -74,7 +90,10 @@ static bool check(const struct long_flows *p, const struct oche_workload_facts *
                                    "bytes: messages of %llu bytes make more than %u flows until "
                                    "the end of the run; larger ones",
                                    (unsigned long long)p->bytes, OCHE_WORKLOAD_MAX_FLOWS);
-    if (p->greedy)
+    if (p->hosts == FLOWS_BY_LOAD && !p->greedy)
+        return oche_workload_error(error, error_bytes,
+                                   "hosts: by_load is for greedy flows; greedy: true, or all");
+    if (p->greedy && p->hosts == FLOWS_OF_ALL_HOSTS)
         return true;
     if (!oche_workload_has_load((enum oche_load_of)p->load_of, facts, error, error_bytes))
         return false;
@@ -84,33 +103,80 @@ static bool check(const struct long_flows *p, const struct oche_workload_facts *
     return true;
 }
 
+/* How many hosts have a flow: all, or as many as make `offered_bps` a host at their links' rate. */
+static bool count_hosts(const struct long_flows *p, const struct oche_workload_facts *facts,
+                        double offered_bps, uint32_t *count, char *error, size_t error_bytes)
+{
+    double part = offered_bps / (double)facts->host_rate_bps;
+
+    *count = facts->host_count;
+    if (p->hosts == FLOWS_OF_ALL_HOSTS)
+        return true;
+    if (part * facts->host_count < 0.5)
+        return oche_workload_error(error, error_bytes,
+                                   "load: with hosts: by_load no host would have a flow; more");
+    if (part > 1)
+        return oche_workload_error(error, error_bytes,
+                                   "load: with hosts: by_load more than all hosts would have a "
+                                   "flow; less");
+    *count = (uint32_t)(part * facts->host_count + 0.5);
+    return true;
+}
+
+/* Room for all hosts, in random order; those that have a flow are the first `count`. NULL: none. */
+static uint32_t *order_hosts(const struct long_flows *p, const struct oche_workload_facts *facts)
+{
+    struct oche_random random = oche_workload_stream(facts, "hosts with long flows", 0);
+    uint32_t *order = malloc(facts->host_count * sizeof(*order));
+
+    if (order == NULL)
+        return NULL;
+    for (uint32_t i = 0; i < facts->host_count; i++)
+        order[i] = i;
+    if (p->hosts == FLOWS_BY_LOAD)
+        oche_workload_shuffle(&random, order, facts->host_count);
+    return order;
+}
+
+/* The host's flow for the whole run. */
+static bool add_flow(const struct long_flows *p, const struct oche_workload_facts *facts,
+                     struct oche_flow_list *list, uint32_t host, double supply_bps)
+{
+    struct oche_random random = oche_workload_stream(facts, "long flow", host);
+    uint32_t receiver = oche_workload_other_host(&random, facts->host_count, host);
+    oche_time start = p->start + oche_workload_jitter(&random, p->spread);
+    uint32_t first = list->count;
+
+    if (start >= facts->duration)
+        return true;
+    if (!oche_workload_chain(list, facts, host, receiver, p->bytes, start,
+                             oche_workload_enough(facts, p->start, p->bytes)))
+        return false;
+    for (uint32_t i = first; i < list->count && !p->greedy; i++)
+        list->plan[i].supply_bps = (uint64_t)(supply_bps + 0.5);
+    return true;
+}
+
 static bool generate(const void *values, const struct oche_workload_facts *facts,
                      struct oche_flow_list *list, char *error, size_t error_bytes)
 {
     const struct long_flows *p = values;
     double supply_bps = oche_workload_offered_bps(p->load * p->share, (enum oche_load_of)p->load_of,
                                                   p->headers, facts);
-    uint64_t messages;
+    uint32_t count, *order;
+    bool good = true;
 
-    if (!check(p, facts, supply_bps, error, error_bytes))
+    if (!check(p, facts, supply_bps, error, error_bytes) ||
+        !count_hosts(p, facts, supply_bps, &count, error, error_bytes))
         return false;
-    messages = oche_workload_enough(facts, p->start, p->bytes);
+    order = order_hosts(p, facts);
     list->initial_rate_bps = p->initial_rate;
     list->tenant = (uint8_t)p->tenant;
-    for (uint32_t host = 0; host < facts->host_count; host++) {
-        struct oche_random random = oche_workload_stream(facts, "long flow", host);
-        uint32_t receiver = oche_workload_other_host(&random, facts->host_count, host);
-        oche_time start = p->start + oche_workload_jitter(&random, p->spread);
-        uint32_t first = list->count;
-
-        if (start >= facts->duration)
-            continue;
-        if (!oche_workload_chain(list, facts, host, receiver, p->bytes, start, messages))
-            return oche_workload_no_memory(list, error, error_bytes);
-        for (uint32_t i = first; i < list->count && !p->greedy; i++)
-            list->plan[i].supply_bps = (uint64_t)(supply_bps + 0.5);
-    }
-    return true;
+    for (uint32_t i = 0; order != NULL && good && i < count; i++)
+        good = add_flow(p, facts, list, order[i], supply_bps);
+    good = good && order != NULL;
+    free(order);
+    return good || oche_workload_no_memory(list, error, error_bytes);
 }
 
 const struct oche_workload_type oche_workload_long_flows = {

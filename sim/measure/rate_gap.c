@@ -57,7 +57,7 @@ static double gap_in(const struct oche_rates *rates, uint32_t window, double *me
 }
 
 /* See struct oche_rate_gap. */
-static uint32_t settled_at(const struct oche_rates *rates)
+static uint32_t settled_at(const struct oche_rates *rates, double share)
 {
     double part = 0;
     uint32_t w;
@@ -66,7 +66,7 @@ static uint32_t settled_at(const struct oche_rates *rates)
         part += mean_since(rates, f, rates->windows / 2) / rates->flows;
     for (w = rates->windows; w > 0; w--)
         for (uint32_t f = 0; f < rates->flows; f++)
-            if (!(fabs(at(rates, f, w - 1) - part) < OCHE_EQUAL_SHARE * part))
+            if (!(fabs(at(rates, f, w - 1) - part) < share * part))
                 return w;
     return w;
 }
@@ -74,7 +74,11 @@ static uint32_t settled_at(const struct oche_rates *rates)
 struct oche_rate_gap oche_rate_gap(const struct oche_rates *rates)
 {
     struct oche_rate_gap gap = {
-        .first = rates->windows, .since = rates->windows, .settled = rates->windows};
+        .first = rates->windows,
+        .since = rates->windows,
+        .settled = rates->windows,
+        .settled_close = rates->windows,
+    };
 
     if (rates->flows == 0 || rates->windows == 0)
         return gap;
@@ -91,7 +95,8 @@ struct oche_rate_gap oche_rate_gap(const struct oche_rates *rates)
     }
     gap.of_means = gap_of_means(rates, 0);
     gap.late = gap_of_means(rates, rates->windows / 2);
-    gap.settled = settled_at(rates);
+    gap.settled = settled_at(rates, OCHE_EQUAL_SHARE);
+    gap.settled_close = settled_at(rates, OCHE_CLOSE_SHARE);
     return gap;
 }
 

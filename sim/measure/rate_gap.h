@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #define OCHE_EQUAL_SHARE 0.1
+#define OCHE_CLOSE_SHARE 0.05
 
 /* Bits per second, one row a flow. Whoever makes it frees `rates`. */
 struct oche_rates {
@@ -30,6 +31,7 @@ struct oche_rate_gap {
      * all move in the second half of the windows. Flows may be equal long before they are there.
      */
     uint32_t settled;
+    uint32_t settled_close; /* the same, less than OCHE_CLOSE_SHARE */
 };
 /* All zeros if there are no flows or no windows. */
 struct oche_rate_gap oche_rate_gap(const struct oche_rates *rates);

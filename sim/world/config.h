@@ -38,7 +38,7 @@ struct oche_measure_params {
     oche_time interval;        /* of time series; 0: none */
     const char *queues;        /* ports whose queues are watched: "tor0:host3, core1:2", or NULL */
     uint64_t queue_step_bytes; /* resolution of their histograms */
-    bool rates;                /* a series of each connection's pacing rate (first 64) */
+    bool rates;                /* a series of each connection's pacing rate (first 128) */
     bool ways;                 /* of each flow's packets: links crossed, marks */
     double victim_share;       /* of its life that a flow must lose to be a victim of PAUSEs */
 };

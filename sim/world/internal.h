@@ -7,7 +7,7 @@
 #include "sim/topology/static_routes.h"
 #include "sim/world/world.h"
 
-#define OCHE_WORLD_MOST_RATE_SERIES 64
+#define OCHE_WORLD_MOST_RATE_SERIES 128
 /* How long a PAUSE lasts at least before deadlock is looked for; and how often that is done. */
 #define OCHE_DEADLOCK_PATIENCE (100 * OCHE_US)
 

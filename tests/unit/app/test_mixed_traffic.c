@@ -312,6 +312,44 @@ static void long_flows_greedy_and_by_host(void **state)
             "larger ones");
 }
 
+/* Only so many hosts have a flow as make the load at their links' rate; others for other seeds. */
+static void long_flows_of_some_hosts(void **state)
+{
+    bool has[1024] = {false};
+    uint32_t again = 0;
+
+    (void)state;
+    begin("long_flows");
+    set_number("greedy", 1);
+    set_number("hosts", 1);
+    facts.host_count = 1000;
+    generate();
+    assert_int_equal(list.count, 2 * 60); /* 40 % of a quarter of their links, of that 60 % */
+    for (uint32_t i = 0; i < list.count; i += 2) {
+        assert_true(list.plan[i].src < 1000 && !has[list.plan[i].src]);
+        has[list.plan[i].src] = true;
+        assert_int_equal(list.plan[i].supply_bps, 0);
+        assert_int_equal(list.plan[i + 1].src, list.plan[i].src);
+    }
+    facts.seed++;
+    generate();
+    assert_int_equal(list.count, 2 * 60);
+    for (uint32_t i = 0; i < list.count; i += 2)
+        again += has[list.plan[i].src];
+    assert_true(again < 15); /* 3.6 in the mean */
+    set_real("load", 0.001); /* a seventh of a flow */
+    refused("load: with hosts: by_load no host would have a flow; more");
+    set_real("load", 7); /* 1.05 flows a host */
+    refused("load: with hosts: by_load more than all hosts would have a flow; less");
+    set_number("greedy", 0);
+    refused("hosts: by_load is for greedy flows; greedy: true, or all");
+    begin("long_flows");
+    set_number("greedy", 1);
+    set_number("hosts", 1);
+    facts.uplink_rate_bps = 0;
+    refused("load_of: this topology has no uplinks; host");
+}
+
 static int clean_up(void **state)
 {
     (void)state;
@@ -329,6 +367,7 @@ int main(void)
         cmocka_unit_test(groups_refuse),
         cmocka_unit_test(long_flows_of_all_hosts),
         cmocka_unit_test(long_flows_greedy_and_by_host),
+        cmocka_unit_test(long_flows_of_some_hosts),
     };
     return cmocka_run_group_tests(tests, NULL, clean_up);
 }

@@ -51,6 +51,7 @@ static void test_settled(void **state)
     (void)state;
     assert_int_equal(oche_rate_gap(&rates).since, 0);
     assert_int_equal(oche_rate_gap(&rates).settled, 2);
+    assert_int_equal(oche_rate_gap(&rates).settled_close, 3); /* 8 %, but not 5 */
     values[2] = 5.6;
     assert_int_equal(oche_rate_gap(&rates).settled, 3);
     values[11] = 4;

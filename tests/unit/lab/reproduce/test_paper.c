@@ -334,6 +334,32 @@ static void test_the_pool_knows_a_run_by_what_was_run(void **state)
     oche_pool_free(pool);
 }
 
+/* In any order, but where one override is of a section and another one of a key in it. */
+static void test_the_pool_knows_a_run_in_any_order(void **state)
+{
+    char *texts[] = {(char *)(uintptr_t) "warmup=1ms", (char *)(uintptr_t) "b={c: 1}",
+                     (char *)(uintptr_t) "b.c=2", (char *)(uintptr_t) "duration=1ms"};
+    char *sets[4];
+    struct oche_grid grid = {.scenario = (char *)(uintptr_t) "s.yaml",
+                             .sets = sets,
+                             .set_count = 4,
+                             .repeats = 1,
+                             .seed_base = 1};
+    struct oche_point_result result = {.status = OCHE_POINT_DONE, .seed = 1};
+    struct oche_pool *pool = oche_pool_create();
+
+    (void)state;
+    memcpy(sets, texts, sizeof(sets));
+    oche_pool_put(pool, &grid, 0, &result);
+    sets[0] = texts[3];
+    sets[3] = texts[0];
+    assert_true(oche_pool_has(pool, &grid, 0));
+    sets[1] = texts[2];
+    sets[2] = texts[1];
+    assert_false(oche_pool_has(pool, &grid, 0));
+    oche_pool_free(pool);
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -359,6 +385,7 @@ int main(void)
         cmocka_unit_test(test_without_git_the_installed_list_knows),
         cmocka_unit_test(test_papers_are_found_where_they_are_said_to_be),
         cmocka_unit_test(test_the_pool_knows_a_run_by_what_was_run),
+        cmocka_unit_test(test_the_pool_knows_a_run_in_any_order),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);
