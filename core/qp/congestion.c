@@ -138,8 +138,10 @@ void congestion_start(struct oche_qp *qp, oche_time now)
     qp->flow.burst = qp->flow.names_groups = false;
     for (unsigned i = 0; i < OCHE_CC_TIMERS; i++)
         qp->flow.timer[i] = OCHE_NEVER;
-    cc->start(&qp->flow, now);
-    qp->flags |= QP_CC_STARTED;
+    if (cc->transports >> qp->transport & 1) {
+        cc->start(&qp->flow, now);
+        qp->flags |= QP_CC_STARTED;
+    }
     pacer_update_rate(qp, now); /* also when only the limit differs from before */
     congestion_apply(qp, now);
 }
@@ -264,7 +266,7 @@ void congestion_note_idle(struct oche_qp *qp, oche_time now)
     if ((qp->flags & QP_IDLE_TOLD) || qp->active_responses > 0)
         return;
     qp->flags |= QP_IDLE_TOLD;
-    if (qp->nic->cc->idle == NULL)
+    if (qp->nic->cc->idle == NULL || !(qp->flags & QP_CC_STARTED))
         return;
     qp->nic->cc->idle(&qp->flow, now);
     congestion_apply(qp, now);
@@ -275,7 +277,7 @@ void congestion_note_busy(struct oche_qp *qp, oche_time now)
     if (!(qp->flags & QP_IDLE_TOLD))
         return;
     qp->flags &= (uint16_t)~QP_IDLE_TOLD;
-    if (qp->nic->cc->busy == NULL)
+    if (qp->nic->cc->busy == NULL || !(qp->flags & QP_CC_STARTED))
         return;
     qp->nic->cc->busy(&qp->flow, now);
     congestion_apply(qp, now);

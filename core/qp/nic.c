@@ -171,6 +171,7 @@ static const char *const reject_names[OCHE_REJECT_CAUSES] = {
     [OCHE_REJECT_ACCESS] = "remote access",
     [OCHE_REJECT_OPERATION] = "receive cannot be used",
     [OCHE_REJECT_PLACEMENT] = "behind a gap and not right",
+    [OCHE_REJECT_QKEY] = "queue key",
 };
 
 const char *oche_reject_name(enum oche_reject cause)
@@ -273,7 +274,7 @@ static void receive_cnp(struct oche_qp *qp, const struct oche_packet *packet, oc
 
     nic->stats.cnps_received++;
     qp_trace(qp, now, OCHE_TRACE_CNP_ARRIVED, 0, 0);
-    if (nic->cc->cnp == NULL)
+    if (nic->cc->cnp == NULL || !(qp->flags & QP_CC_STARTED))
         return;
     nic->cc->cnp(&qp->flow, now, packet);
     congestion_apply(qp, now);
@@ -295,6 +296,10 @@ static struct oche_qp *find_or_make(struct oche_nic *nic, const struct oche_pack
 static bool receive_special(struct oche_qp *qp, const struct oche_packet *packet,
                             const struct oche_opcode_row *row, oche_time now)
 {
+    if (row->service == OCHE_SERVICE_UD && qp->transport == OCHE_TRANSPORT_UD) {
+        datagram_receive(qp, packet, row, now);
+        return false;
+    }
     if (packet->opcode == OCHE_CNP) {
         receive_cnp(qp, packet, now);
         return false;
@@ -329,7 +334,7 @@ void oche_nic_receive(struct oche_nic *nic, const struct oche_packet *packet, oc
         nic_reject(nic, qp, OCHE_REJECT_QP_STATE, packet, now);
         return;
     }
-    if (OCHE_UNLIKELY(packet->src != qp->remote_address)) {
+    if (OCHE_UNLIKELY(packet->src != qp->remote_address) && qp->transport != OCHE_TRANSPORT_UD) {
         nic_reject(nic, qp, OCHE_REJECT_WRONG_PEER, packet, now);
         return;
     }

@@ -55,11 +55,17 @@ struct oche_nic_port {
     void (*delivered)(void *context, struct oche_qp *qp, uint32_t bytes, bool last, oche_time now);
     /* A request for a queue pair that is not there. May create it (RTR or RTS) and return it. */
     struct oche_qp *(*unknown_qp)(void *context, const struct oche_packet *packet, oche_time now);
+    /*
+     * A datagram is taken: fills in the global route header that its receive begins with (IPv4: the
+     * IP header in the last 20 bytes). Without this hook these bytes of the receive stay as they
+     * were. Called within oche_nic_receive, for the packet given there.
+     */
+    void (*grh)(void *context, const struct oche_packet *packet, uint8_t grh[OCHE_GRH_BYTES]);
     /* A completion was put into `cq`, whose event was armed (oche_cq_arm). */
     void (*completion_event)(void *context, struct oche_cq *cq);
     /* The ACK timer ran out; recovery acts after this. oche_qp_losses says what is known. */
     void (*timed_out)(void *context, struct oche_qp *qp, oche_time now);
-    /* The queue pair went to the error state (UC: SQE) by itself. */
+    /* The queue pair went to the error state (what a UC or UD sender finds: SQE) by itself. */
     void (*qp_error)(void *context, struct oche_qp *qp, enum oche_status status);
 };
 
@@ -145,15 +151,17 @@ enum oche_reject {
     OCHE_REJECT_OPERATION,       /* our own receive cannot be used */
     /* This one has come too early to be answered: */
     OCHE_REJECT_PLACEMENT, /* behind a gap, and one of the above: not kept */
+    OCHE_REJECT_QKEY,      /* UD: not the queue pair's */
     OCHE_REJECT_CAUSES
 };
 const char *oche_reject_name(enum oche_reject cause);
 
 struct oche_qp_config {
-    uint32_t qpn;          /* own number, 24 bits, 2 or more; unique in the NIC */
+    uint32_t qpn;          /* own number, 24 bits, 2 or more (UD: 1); unique in the NIC */
     uint8_t transport;     /* enum oche_transport */
     uint8_t traffic_class; /* of requests, READ responses, and ACKs that follow READ responses */
     uint16_t pkey;
+    uint32_t qkey; /* UD: what datagrams must have */
     uint32_t pd;
     uint32_t mtu_bytes;  /* payload a packet: any value 64 … 9000 (verbs: 256 … 4096) */
     uint32_t send_depth; /* work requests, a power of two */
@@ -169,7 +177,10 @@ struct oche_qp_config {
     void *user;                        /* the driver's; oche_qp_user returns it */
 };
 
-/* What becomes known when the connection is made (RTR and RTS). */
+/*
+ * What becomes known when the connection is made (RTR and RTS). A UD queue pair has none: of this
+ * it takes send_psn and initial_rate_bps.
+ */
 struct oche_qp_connection {
     uint32_t remote_address, remote_qpn;
     uint32_t send_psn, recv_psn; /* first PSNs of the two directions */
@@ -285,6 +296,10 @@ void oche_qp_set_retries(struct oche_qp *qp, const struct oche_qp_connection *co
 /*
  * Posts work. 0, or an errno: EINVAL (opcode, length, sge, transport or state), ENOMEM (queue
  * full). Completions come to the CQ. May run beside the NIC's own calls (see above).
+ *
+ * UD: one packet a message; one that is longer than the MTU completes and is not sent (IBTA
+ * C10-93.1.1). A receive that is too short for GRH and payload stays, and the datagram is dropped;
+ * so is one that finds no receive. Congestion control that is not for UD leaves it alone.
  */
 int oche_qp_post_send(struct oche_qp *qp, const struct oche_send_work *work);
 int oche_qp_post_recv(struct oche_qp *qp, const struct oche_recv_work *work);

@@ -18,6 +18,7 @@
 struct layout {
     size_t cc_state, tx_state, rx_state, send_ring, send_extra, recv_ring, responses, rtt, placed;
     size_t send_groups;
+    size_t datagrams, destinations;
     size_t end;
     uint32_t max_send_sge, max_recv_sge;
     uint32_t send_extra_bytes, recv_entry_bytes, response_count, placed_count;
@@ -73,7 +74,10 @@ static struct layout layout_of(const struct oche_nic *nic, const struct oche_qp_
     l.rtt = place(&l.end, rtt ? RTT_SAMPLES * sizeof(struct rtt_sample) : 0, 16);
     l.placed = place(&l.end, l.placed_count * sizeof(struct placed_packet), 16);
     l.send_groups = place(&l.end, config->groups ? config->send_depth * sizeof(void *) : 0, 8);
-    place(&l.end, 0, OCHE_CACHE_LINE);
+    if (config->transport == OCHE_TRANSPORT_UD) {
+        l.datagrams = place(&l.end, sizeof(struct datagrams), 16);
+        l.destinations = place(&l.end, config->send_depth * sizeof(struct oche_destination), 16);
+    }
     l.end = (l.end + OCHE_CACHE_LINE - 1) & ~(size_t)(OCHE_CACHE_LINE - 1);
     return l;
 }
@@ -92,13 +96,15 @@ static bool is_depth(uint32_t depth)
 
 static bool config_ok(const struct oche_nic *nic, const struct oche_qp_config *config)
 {
-    if (config->qpn < 2 || config->qpn > OCHE_PSN_MASK)
+    const uint32_t first_qpn = config->transport == OCHE_TRANSPORT_UD ? 1 : 2;
+
+    if (config->qpn < first_qpn || config->qpn > OCHE_PSN_MASK)
         return false;
     if (nic->free_slot_count == 0 || map_find(&nic->qp_map, config->qpn) != NO_SLOT)
         return false;
-    if (config->transport != OCHE_TRANSPORT_RC && config->transport != OCHE_TRANSPORT_UC)
+    if (config->transport > OCHE_TRANSPORT_UD)
         return false;
-    if (!(nic->cc->transports >> config->transport & 1))
+    if (config->transport != OCHE_TRANSPORT_UD && !(nic->cc->transports >> config->transport & 1))
         return false;
     if (config->traffic_class >= OCHE_CLASSES)
         return false;
@@ -173,6 +179,10 @@ static void set_memory(struct oche_qp *qp, const struct layout *l)
     qp->placed_mask = l->placed_count - 1;
     qp->max_send_sge = l->max_send_sge;
     qp->max_recv_sge = l->max_recv_sge;
+    if (qp->transport == OCHE_TRANSPORT_UD) {
+        qp->datagrams = (void *)(base + l->datagrams);
+        qp->datagrams->destinations = (void *)(base + l->destinations);
+    }
 }
 
 static uint16_t qp_fixed_flags(const struct oche_qp_config *config,
@@ -192,7 +202,6 @@ static void set_config(struct oche_qp *qp, const struct oche_qp_config *config)
         config->transport == OCHE_TRANSPORT_RC ? OCHE_RC_WRITE_MIDDLE : OCHE_UC_WRITE_MIDDLE;
 
     qp->qpn = config->qpn;
-    qp->transport = config->transport;
     qp->traffic_class = config->traffic_class;
     qp->pkey = config->pkey;
     qp->pd = config->pd;
@@ -202,12 +211,15 @@ static void set_config(struct oche_qp *qp, const struct oche_qp_config *config)
     qp->recv_mask = config->recv_depth - 1;
     qp->initiator_depth = config->initiator_depth;
     qp->access = config->access;
+    if (qp->datagrams != NULL)
+        qp->datagrams->qkey = config->qkey;
     qp->send_cq = config->send_cq;
     qp->recv_cq = config->recv_cq;
     qp->user = config->user;
     qp->max_inline_bytes = config->max_inline_bytes;
     qp->flags = qp_fixed_flags(config, nic);
-    bool extensions = qp->placed != NULL || nic->cc->own_opcode != 0 ||
+    bool extensions = qp->placed != NULL ||
+                      (nic->cc->own_opcode != 0 && config->transport != OCHE_TRANSPORT_UD) ||
                       (nic->cc->ack_opcode != 0 && config->transport == OCHE_TRANSPORT_RC);
     qp->bth_reserved = extensions ? OCHE_BTH_EXTENSIONS : 0;
     qp->full_line_bytes =
@@ -239,6 +251,7 @@ struct oche_qp *oche_qp_create(struct oche_nic *nic, void *memory,
     qp->slot = nic->free_slots[--nic->free_slot_count];
     nic->qps[qp->slot] = qp;
     map_add(&nic->qp_map, config->qpn, qp->slot);
+    qp->transport = config->transport;
     set_memory(qp, &l);
     if (config->groups)
         qp->send_groups = (void *)((uint8_t *)qp + l.send_groups);
@@ -315,6 +328,8 @@ static uint64_t send_length(const struct oche_qp *qp, const struct oche_send_wor
         return UINT64_MAX;
     if (work->group != NULL && !group_ok(qp, work))
         return UINT64_MAX;
+    if (OCHE_UNLIKELY(qp->transport == OCHE_TRANSPORT_UD) && !datagram_work_ok(work))
+        return UINT64_MAX;
     if (length > OCHE_MAX_MESSAGE_BYTES || length > (uint64_t)qp->mtu * MAX_PSN_WINDOW)
         return UINT64_MAX;
     return length;
@@ -336,6 +351,8 @@ static void write_send_entry(struct oche_qp *qp, uint32_t index, const struct oc
     entry->sge = work->sge[0];
     if (OCHE_UNLIKELY(qp->send_groups != NULL))
         qp->send_groups[index & qp->send_mask] = work->group;
+    if (OCHE_UNLIKELY(qp->transport == OCHE_TRANSPORT_UD))
+        datagram_note(qp, index, work->to);
     if (work->flags & OCHE_WORK_INLINE) {
         if (length > 0)
             memcpy(send_extra_at(qp, index), work->inline_data, length);

@@ -9,6 +9,7 @@
  *   completer.c        acknowledgements and responses move them on and complete them
  *   responder.c        arriving requests: the chain of checks, execution
  *   placement.c        requests that came behind a gap and are kept
+ *   datagram.c         UD: where datagrams go, those that arrive
  *   response_stream.c  READ data, atomic results, ACKs and NAKs that leave
  *   timers.c           one deadline a queue pair in the NIC's heap
  *   qp.c, qp_state.c   making queue pairs, posting; the state machine, flushing
@@ -86,6 +87,12 @@ struct response {
 };
 
 /* ---- queue pair ---- */
+
+/* What a UD queue pair has besides. */
+struct datagrams {
+    struct oche_destination *destinations; /* one a send_entry */
+    uint32_t qkey;
+};
 
 /* When a packet that asks for an ACK left. */
 struct rtt_sample {
@@ -242,8 +249,9 @@ struct oche_qp {
     oche_time rnr_silence;    /* QP_WAS_RNR: the peer still waits, until then */
     uint16_t max_mtu;         /* the configuration's */
     uint8_t min_rnr_timer;
-    bool order_short; /* with order_deadline: that message was a short one */
-    bool recv_taken;  /* the receive at recv_head belongs to the message in progress */
+    bool order_short;            /* with order_deadline: that message was a short one */
+    bool recv_taken;             /* the receive at recv_head belongs to the message in progress */
+    struct datagrams *datagrams; /* UD; else NULL */
 };
 
 /* ---- completion queue ---- */
@@ -519,6 +527,18 @@ void responder_timer(struct oche_qp *qp, oche_time now);
 /* Completes the receive at recv_head. */
 void responder_retire_recv(struct oche_qp *qp, const struct oche_completion *completion);
 
+/* ---- datagram.c ---- */
+
+/* Whether a UD queue pair can send this, but for its length. */
+bool datagram_work_ok(const struct oche_send_work *work);
+void datagram_note(struct oche_qp *qp, uint32_t index, const struct oche_destination *to);
+/* Addresses the packet of the work request at send_next. */
+void datagram_address(const struct oche_qp *qp, struct oche_packet *packet);
+/* Makes the class of the next work request, if there is one, the queue pair's. It is not queued. */
+void datagram_take_class(struct oche_qp *qp);
+void datagram_receive(struct oche_qp *qp, const struct oche_packet *packet,
+                      const struct oche_opcode_row *row, oche_time now);
+
 /* ---- response_stream.c ---- */
 
 void response_ask_ack(struct oche_qp *qp);
@@ -554,7 +574,7 @@ void qp_set_state(struct oche_qp *qp, enum oche_qp_state state, oche_time now);
 void qp_extend(struct oche_qp *qp);
 /*
  * An error that the requester found: work request `index` completes with `status`, what is before
- * and after it is flushed. RC goes to ERR, UC to SQE.
+ * and after it is flushed. RC goes to ERR, UC and UD to SQE.
  */
 void qp_requester_error(struct oche_qp *qp, uint32_t index, enum oche_status status, oche_time now);
 /* An error that the responder found; a receive in progress completes with `status`. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The queue pair's states (IBTA: RESET, INIT, RTR, RTS, SQD, SQE, ERR) and what leaving them costs:
- * in ERR everything posted completes as flushed, in order; in SQE (UC, after an error of its own)
- * the send queue only.
+ * in ERR everything posted completes as flushed, in order; in SQE (UC and UD, after an error of
+ * their own) the send queue only.
  */
 #include "core/qp/qp_internal.h"
 
@@ -68,6 +68,8 @@ static void set_full_packet(struct oche_qp *qp)
 {
     const struct oche_nic *nic = qp->nic;
     uint8_t middle = qp->flags & QP_EXTENDED ? OCHE_RC_WRITE_MIDDLE_AT : OCHE_RC_WRITE_MIDDLE;
+    if (qp->transport == OCHE_TRANSPORT_UD)
+        middle = OCHE_UD_SEND_ONLY;
     bool port_limited = qp->pace_rate_bps == nic->config.line_rate_bps;
 
     qp->full_line_bytes =
@@ -106,7 +108,8 @@ bool oche_qp_ready_to_receive(struct oche_qp *qp, const struct oche_qp_connectio
     set_full_packet(qp);
     if (connection->extensions && qp->bth_reserved != 0)
         qp_extend(qp);
-    congestion_peer_take(qp);
+    if (qp->transport != OCHE_TRANSPORT_UD)
+        congestion_peer_take(qp);
     congestion_start(qp, now);
     return true;
 }
@@ -210,7 +213,7 @@ static void tell_driver(struct oche_qp *qp, enum oche_status status)
 
 void qp_requester_error(struct oche_qp *qp, uint32_t index, enum oche_status status, oche_time now)
 {
-    if (qp->transport == OCHE_TRANSPORT_UC) {
+    if (qp->transport != OCHE_TRANSPORT_RC) {
         qp_set_state(qp, OCHE_QP_SQE, now);
         flush_sends(qp, index, status, now);
     } else {
@@ -254,5 +257,7 @@ void qp_notice_posts(struct oche_qp *qp, oche_time now)
     if (qp->send_head == qp->send_tail)
         return;
     congestion_note_busy(qp, now);
+    if (OCHE_UNLIKELY(qp->transport == OCHE_TRANSPORT_UD) && qp->queued == QUEUED_NOT)
+        datagram_take_class(qp);
     scheduler_kick(qp, now);
 }

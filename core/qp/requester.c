@@ -450,6 +450,8 @@ static void fill_headers(const struct oche_qp *qp, struct oche_packet *packet, b
         struct oche_place place = {.receive = entry->receive, .offset = qp->cursor_offset};
         oche_place_put(packet, &place);
     }
+    if (flags & OCHE_OP_HAS(DETH))
+        datagram_address(qp, packet);
     if (!last)
         return;
     if (flags & OCHE_OP_HAS(IMM)) {
@@ -460,6 +462,14 @@ static void fill_headers(const struct oche_qp *qp, struct oche_packet *packet, b
         packet->bth |= OCHE_BTH_SOLICITED;
 }
 
+/* By that of RC. */
+static uint8_t unreliable_opcode(const struct oche_qp *qp, uint8_t opcode)
+{
+    bool uc = qp->transport == OCHE_TRANSPORT_UC;
+
+    return (uint8_t)(opcode + (uc ? OCHE_UC_OF_RC : OCHE_UD_OF_RC));
+}
+
 static bool transmit_data(struct oche_qp *qp, struct oche_packet *packet, oche_time now)
 {
     uint32_t left = qp->cursor_length - qp->cursor_offset;
@@ -468,7 +478,9 @@ static bool transmit_data(struct oche_qp *qp, struct oche_packet *packet, oche_t
     bool rc = qp->transport == OCHE_TRANSPORT_RC;
     uint8_t opcode = opcode_of(qp, qp->cursor_opcode, first, last);
 
-    packet_begin(qp, packet, rc ? opcode : opcode + OCHE_UC_OF_RC, qp->tx.next, bytes);
+    packet_begin(qp, packet, OCHE_LIKELY(rc) ? opcode : unreliable_opcode(qp, opcode), qp->tx.next,
+                 bytes);
+    packet->traffic_class = qp->traffic_class;
     packet_trailer(qp, packet);
     packet->bth_reserved |= qp->cursor_tokens;
     if (OCHE_UNLIKELY(first || last || opcode >= OCHE_SCHEME_OPCODES)) {
@@ -502,6 +514,7 @@ static void transmit_read_or_atomic(struct oche_qp *qp, struct oche_packet *pack
     const struct send_entry *entry = send_at(qp, qp->send_next);
 
     packet_begin(qp, packet, request_opcodes[entry->opcode][0][0], qp->tx.next, 0);
+    packet->traffic_class = qp->traffic_class;
     packet->bth |= OCHE_BTH_ACKREQ;
     packet->rkey = entry->rkey;
     packet->ext = OCHE_EXT_RETH;
@@ -532,9 +545,37 @@ static void sent_unreliably(struct oche_qp *qp, const struct oche_packet *packet
     qp->flight_bytes = 0;
     if (!whole)
         return;
+    if (qp->transport == OCHE_TRANSPORT_UD)
+        datagram_take_class(qp);
     completer_retire(qp, OCHE_STATUS_SUCCESS, now, now + on_line);
     if (qp->send_head == qp->send_tail)
         congestion_note_idle(qp, now);
+}
+
+/* The datagram is too long, and must neither be sent nor fail. The next one may be another's. */
+static void pass_over(struct oche_qp *qp, oche_time now)
+{
+    struct send_entry *entry = send_at(qp, qp->send_next);
+
+    entry->first_psn = qp->tx.high;
+    entry->last_psn = oche_psn_add(qp->tx.high, OCHE_PSN_MASK);
+    qp->send_next = ++qp->send_started;
+    completer_retire(qp, OCHE_STATUS_SUCCESS, now, now);
+    if (qp->send_head == qp->send_tail)
+        congestion_note_idle(qp, now);
+    datagram_take_class(qp);
+    scheduler_kick(qp, now);
+}
+
+/* Starts the next work request. False: it cannot, or has no packets and is done. */
+static bool start_next(struct oche_qp *qp, oche_time now)
+{
+    if (OCHE_UNLIKELY(qp->transport == OCHE_TRANSPORT_UD) &&
+        send_at(qp, qp->send_next)->length > qp->mtu) {
+        pass_over(qp, now);
+        return false;
+    }
+    return start(qp, now);
 }
 
 /*
@@ -566,7 +607,7 @@ bool requester_transmit(struct oche_qp *qp, struct oche_packet *packet, oche_tim
 {
     if (requester_wait(qp) != REQUESTER_GO)
         return false;
-    if (qp->send_next == qp->send_started && !start(qp, now))
+    if (qp->send_next == qp->send_started && !start_next(qp, now))
         return false;
     if (OCHE_UNLIKELY(is_read_or_atomic(qp->cursor_opcode)))
         transmit_read_or_atomic(qp, packet, now);
@@ -581,7 +622,7 @@ bool requester_transmit(struct oche_qp *qp, struct oche_packet *packet, oche_tim
         if (qp->send_next != qp->send_started)
             load_cursor(qp);
     }
-    if (qp->transport == OCHE_TRANSPORT_UC)
+    if (OCHE_UNLIKELY(qp->transport != OCHE_TRANSPORT_RC))
         sent_unreliably(qp, packet, whole, now);
     else if (OCHE_UNLIKELY(qp->nic->recovery->sent != NULL))
         note_sent(qp, packet, now);
@@ -606,6 +647,8 @@ uint32_t requester_next_frame_bytes(const struct oche_qp *qp)
     if (is_read_or_atomic(work_opcode))
         left = bytes = trailer = 0;
     uint8_t opcode = opcode_of(qp, work_opcode, first, bytes == left);
+    if (first && qp->transport != OCHE_TRANSPORT_RC)
+        opcode = unreliable_opcode(qp, opcode);
     const struct oche_group *group = first ? group_of(qp, opcode) : NULL;
     uint32_t list = group == NULL ? 0 : OCHE_GROUP_BYTES + oche_list_bytes_of(group->count);
     return oche_frame_bytes_with(opcode, bytes, trailer + list, qp->nic->ipv6);

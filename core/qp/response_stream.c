@@ -157,6 +157,7 @@ bool response_transmit(struct oche_qp *qp, struct oche_packet *packet, oche_time
     bool again = oche_psn_diff(psn, head->high_psn) < 0;
     uint32_t msn = head->msn;
     packet_begin(qp, packet, opcodes[first | last << 1], psn, bytes);
+    packet->traffic_class = qp->traffic_class;
     packet_trailer(qp, packet);
     if (!fill_payload(qp, head, packet, offset, now))
         return false;

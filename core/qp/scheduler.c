@@ -228,7 +228,6 @@ static inline oche_time waited(const struct oche_nic *nic, const struct oche_qp 
 static void count_data(struct oche_nic *nic, struct oche_qp *qp, struct oche_packet *packet,
                        oche_time now)
 {
-    packet->traffic_class = qp->traffic_class;
     packet->ecn = qp->data_ecn;
     if (OCHE_UNLIKELY(nic->backlog_bytes > nic->ecn_threshold_bytes) &&
         packet->ecn == OCHE_ECN_ECT0) {
@@ -242,7 +241,7 @@ static void count_data(struct oche_nic *nic, struct oche_qp *qp, struct oche_pac
     nic->serve_count++;
     uint32_t line_bytes = packet->frame_bytes + nic->gap_bytes;
     bool burst = false;
-    if (nic->cc->sent != NULL) {
+    if (nic->cc->sent != NULL && OCHE_LIKELY(qp->flags & QP_CC_STARTED)) {
         const uint8_t bth = packet->bth;
 
         nic->cc->sent(&qp->flow, now, packet, line_bytes);

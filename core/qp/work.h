@@ -12,6 +12,7 @@
 #define OCHE_MAX_SGE           8
 #define OCHE_MAX_INLINE_BYTES  256
 #define OCHE_MAX_MESSAGE_BYTES (UINT32_C(1) << 31)
+#define OCHE_GRH_BYTES         40 /* what a UD receive holds ahead of the payload */
 
 enum oche_transport { OCHE_TRANSPORT_RC, OCHE_TRANSPORT_UC, OCHE_TRANSPORT_UD };
 
@@ -39,6 +40,19 @@ struct oche_sge {
     uint32_t lkey;
 };
 
+/* Where a datagram goes. */
+struct oche_destination {
+    uint32_t address; /* index */
+    uint32_t qpn;     /* 24 bits */
+    uint32_t qkey;    /* OCHE_QKEY_PRIVILEGED set in it: the queue pair's own is sent instead */
+    uint32_t flow_hash;
+    uint32_t tag; /* the driver's: goes into the packet's (hop limit, flow label, …) */
+    uint16_t udp_source_port;
+    uint8_t traffic_class; /* in which it leaves, whatever the queue pair's is */
+};
+
+#define OCHE_QKEY_PRIVILEGED UINT32_C(0x80000000)
+
 struct oche_send_work {
     uint64_t wr_id;
     uint8_t opcode; /* enum oche_work_opcode */
@@ -54,6 +68,7 @@ struct oche_send_work {
      * caller's, and stay until the work request has completed and its packets are gone.
      */
     const struct oche_group *group;
+    const struct oche_destination *to; /* UD, required there; copied at post */
     const void *inline_data; /* with OCHE_WORK_INLINE: sge[0].length bytes, copied at post */
     struct oche_sge sge[OCHE_MAX_SGE];
 };
@@ -92,12 +107,14 @@ struct oche_completion {
     uint64_t wr_id;
     oche_time time; /* when it completed; UC: when the last bit left */
     uint32_t qpn;
-    uint32_t bytes; /* receives, READs and atomics */
+    uint32_t bytes; /* receives (UD: with the GRH), READs and atomics */
     uint32_t imm;
     uint8_t status; /* enum oche_status; unless SUCCESS, only wr_id, qpn and time are valid */
     uint8_t opcode; /* enum oche_completion_opcode */
     bool has_imm;
     bool solicited;
+    uint32_t src_qpn;      /* UD receives */
+    uint8_t traffic_class; /* UD receives: as it arrived */
 };
 
 enum oche_access {

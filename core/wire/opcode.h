@@ -84,17 +84,21 @@ enum oche_opcode {
     OCHE_OPCODES = 0x100
 };
 
-/* Added to an RC SEND or WRITE opcode, makes it the UC opcode. */
+/* Added to an RC SEND or WRITE opcode, makes it the UC opcode; to SEND ONLY, the UD opcode. */
 #define OCHE_UC_OF_RC 0x20
+#define OCHE_UD_OF_RC 0x60
 
-/* Whose packet it is. The first three have the values of enum oche_transport (core/qp/work.h). */
+/*
+ * Whose packet it is. Connected ones have the values of enum oche_transport (core/qp/work.h); a
+ * datagram has another, as it goes another way in the NIC.
+ */
 enum oche_service {
     OCHE_SERVICE_RC,
     OCHE_SERVICE_UC,
-    OCHE_SERVICE_UD,
-    OCHE_SERVICE_CNP,         /* any transport */
+    OCHE_SERVICE_CNP = 3,     /* any transport */
     OCHE_SERVICE_SCHEME,      /* a congestion control scheme's own packet */
     OCHE_SERVICE_RC_EXTENDED, /* RC, between peers that have both shown OCHE_BTH_EXTENSIONS */
+    OCHE_SERVICE_UD,
 };
 
 enum oche_operation {

@@ -121,7 +121,16 @@ static void on_qp_error(void *context, struct oche_qp *qp, enum oche_status stat
     hook_side(context)->error = status;
 }
 
+/* Says who sent it: in reality the IP header does. */
+static void on_grh(void *context, const struct oche_packet *packet, uint8_t grh[OCHE_GRH_BYTES])
+{
+    (void)context;
+    memset(grh, 0xee, OCHE_GRH_BYTES);
+    memcpy(grh, &packet->src, sizeof(packet->src));
+}
+
 static const struct oche_nic_port pair_port = {
+    .grh = on_grh,
     .read = on_read,
     .write = on_write,
     .atomic = on_atomic,
@@ -251,6 +260,7 @@ struct oche_qp_config pair_qp_config(const struct pair *pair, int side, uint32_t
         .mtu_bytes = o->mtu,
         .send_depth = o->send_depth,
         .recv_depth = o->recv_depth,
+        .qkey = PAIR_QKEY,
         .responder_resources = o->responder_resources == UINT32_MAX ? 0 : o->responder_resources,
         .initiator_depth = o->initiator_depth == UINT32_MAX ? 0 : o->initiator_depth,
         .access = o->access == UINT32_MAX ? 0 : o->access,
@@ -604,6 +614,19 @@ struct oche_send_work pair_work(enum oche_work_opcode opcode, uint64_t wr_id, ui
         .remote_va = PAIR_VA + remote_offset,
         .rkey = PAIR_KEY,
         .sge[0] = {.va = PAIR_VA + offset, .length = length, .lkey = PAIR_KEY},
+    };
+}
+
+struct oche_destination pair_destination(int from, uint32_t index)
+{
+    return (struct oche_destination){
+        .address = 101 - (uint32_t)from,
+        .qpn = PAIR_QPN + 1 - (uint32_t)from + 2 * index,
+        .qkey = PAIR_QKEY,
+        .flow_hash = 77,
+        .tag = 99,
+        .udp_source_port = 0xd000,
+        .traffic_class = 1,
     };
 }
 

@@ -15,6 +15,7 @@
 #define PAIR_PD        5
 #define PAIR_QPN       0x11 /* of side 0; side 1 has 0x12; further pairs: plus 2 each */
 #define PAIR_QPS       8
+#define PAIR_QKEY      0x1234567 /* of all UD queue pairs */
 #define PAIR_MTU       1024
 #define PAIR_CQ        4096
 #define PAIR_IN_FLIGHT 4096
@@ -148,6 +149,8 @@ void pair_dump(const struct pair *pair);
 /* A work request with one SGE; offsets are into the sides' memory. Flags: signalled. */
 struct oche_send_work pair_work(enum oche_work_opcode opcode, uint64_t wr_id, uint32_t offset,
                                 uint32_t remote_offset, uint32_t length);
+/* Of datagrams: from `from` to the other side's queue pair `index`. */
+struct oche_destination pair_destination(int from, uint32_t index);
 void pair_post(struct pair *pair, int side, const struct oche_send_work *work);
 void pair_post_recv(struct pair *pair, int side, uint64_t wr_id, uint32_t offset, uint32_t length);
 /* The next completion of a side must be this one; returns it. */

@@ -417,7 +417,7 @@ static void test_create_refuses(void **state)
     REFUSED(qpn, 0);
     REFUSED(qpn, 1);
     REFUSED(qpn, 1 << 24);
-    REFUSED(transport, OCHE_TRANSPORT_UD);
+    REFUSED(transport, OCHE_TRANSPORT_UD + 1);
     REFUSED(traffic_class, OCHE_CLASSES);
     REFUSED(mtu_bytes, 63);
     REFUSED(mtu_bytes, 9001);

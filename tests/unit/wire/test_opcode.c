@@ -8,7 +8,8 @@
 
 _Static_assert((int)OCHE_SERVICE_RC == (int)OCHE_TRANSPORT_RC, "services begin as transports");
 _Static_assert((int)OCHE_SERVICE_UC == (int)OCHE_TRANSPORT_UC, "services begin as transports");
-_Static_assert((int)OCHE_SERVICE_UD == (int)OCHE_TRANSPORT_UD, "services begin as transports");
+_Static_assert((int)OCHE_SERVICE_UD > (int)OCHE_TRANSPORT_UD, "a datagram is no queue pair's");
+_Static_assert((int)OCHE_SERVICE_CNP > (int)OCHE_TRANSPORT_UD, "nor is a CNP");
 
 /*
  * what: F first, M middle, L last, O only; q request, s response, - neither; p payload, n none;

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Datagrams (UD): where each goes, and what becomes of those that arrive. The requester sends them
+ * as it sends everything else; here is what each has of its own, an address and a Q_Key. Nothing
+ * is answered: what is wrong is counted and dropped (IBTA 9.8.3, fault classes D and E).
+ */
+#include "core/qp/qp_internal.h"
+
+/* ---- out ---- */
+
+bool datagram_work_ok(const struct oche_send_work *work)
+{
+    bool send = work->opcode == OCHE_WORK_SEND || work->opcode == OCHE_WORK_SEND_IMM;
+
+    return send && work->to != NULL && work->to->qpn <= OCHE_PSN_MASK &&
+           work->to->traffic_class < OCHE_CLASSES;
+}
+
+void datagram_note(struct oche_qp *qp, uint32_t index, const struct oche_destination *to)
+{
+    qp->datagrams->destinations[index & qp->send_mask] = *to;
+}
+
+static const struct oche_destination *next_destination(const struct oche_qp *qp)
+{
+    return &qp->datagrams->destinations[qp->send_next & qp->send_mask];
+}
+
+void datagram_address(const struct oche_qp *qp, struct oche_packet *packet)
+{
+    const struct oche_destination *to = next_destination(qp);
+
+    packet->dst = to->address;
+    packet->flow_hash = to->flow_hash;
+    packet->dest_qpn = to->qpn;
+    packet->tag = to->tag;
+    packet->udp_source_port = to->udp_source_port;
+    packet->qkey = to->qkey & OCHE_QKEY_PRIVILEGED ? qp->datagrams->qkey : to->qkey;
+    packet->src_qpn = qp->qpn;
+    packet->ext |= OCHE_EXT_DETH;
+}
+
+void datagram_take_class(struct oche_qp *qp)
+{
+    if (qp->send_next != qp->send_tail)
+        qp->traffic_class = next_destination(qp)->traffic_class & (OCHE_CLASSES - 1);
+}
+
+/* ---- in ---- */
+
+/* What is to be done with one that arrived: OCHE_REJECT_CAUSES: take it. */
+static enum oche_reject judge(struct oche_qp *qp, const struct oche_packet *packet)
+{
+    if (!(packet->ext & OCHE_EXT_DETH) || packet->payload_bytes > qp->mtu)
+        return OCHE_REJECT_LENGTH;
+    if (packet->qkey != qp->datagrams->qkey)
+        return OCHE_REJECT_QKEY;
+    qp->recv_tail = atomic_load_explicit(&qp->posted_recvs, memory_order_acquire);
+    if (qp->recv_head == qp->recv_tail)
+        return OCHE_REJECT_NOT_READY;
+    const struct recv_entry *entry = recv_at(qp, qp->recv_head);
+    if (!region_check_sges(qp, entry->sge, entry->sge_count, OCHE_ACCESS_LOCAL_WRITE))
+        return OCHE_REJECT_OPERATION;
+    if (OCHE_GRH_BYTES + (uint32_t)packet->payload_bytes > entry->length)
+        return OCHE_REJECT_LENGTH;
+    return OCHE_REJECT_CAUSES;
+}
+
+/* False: a region is gone, which the checks before rule out. */
+static bool write_receive(const struct oche_qp *qp, const struct oche_packet *packet)
+{
+    const struct recv_entry *entry = recv_at(qp, qp->recv_head);
+    const struct oche_nic_port *port = qp->nic->port;
+    uint8_t grh[OCHE_GRH_BYTES];
+
+    if (port->write == NULL)
+        return true;
+    if (port->grh != NULL) {
+        port->grh(qp->nic->port_context, packet, grh);
+        if (!region_scatter(qp, entry->sge, entry->sge_count, 0, grh, sizeof(grh)))
+            return false;
+    }
+    if (packet->payload_bytes == 0 || !(packet->ext & OCHE_EXT_PAYLOAD))
+        return true;
+    return region_scatter(qp, entry->sge, entry->sge_count, OCHE_GRH_BYTES, packet->payload,
+                          packet->payload_bytes);
+}
+
+static void complete(struct oche_qp *qp, const struct oche_packet *packet,
+                     const struct oche_opcode_row *row, oche_time now)
+{
+    bool imm = row->flags & OCHE_OP_HAS(IMM);
+    struct oche_completion completion = {
+        .wr_id = recv_at(qp, qp->recv_head)->wr_id,
+        .time = now,
+        .qpn = qp->qpn,
+        .bytes = OCHE_GRH_BYTES + (uint32_t)packet->payload_bytes,
+        .imm = imm ? packet->imm : 0,
+        .status = OCHE_STATUS_SUCCESS,
+        .opcode = OCHE_DONE_RECV,
+        .has_imm = imm,
+        .solicited = packet->bth & OCHE_BTH_SOLICITED,
+        .src_qpn = packet->src_qpn & OCHE_PSN_MASK,
+        .traffic_class = packet->traffic_class,
+    };
+
+    qp_trace(qp, now, OCHE_TRACE_COMPLETED, completion.wr_id, OCHE_STATUS_SUCCESS);
+    responder_retire_recv(qp, &completion);
+}
+
+static void accept_datagram(struct oche_qp *qp, const struct oche_packet *packet,
+                            const struct oche_opcode_row *row, oche_time now)
+{
+    struct oche_nic *nic = qp->nic;
+    uint32_t bytes = packet->payload_bytes;
+
+    qp->msn = oche_psn_add(qp->msn, 1);
+    nic->stats.delivered_messages++;
+    nic->stats.delivered_bytes += bytes;
+    qp_trace(qp, now, OCHE_TRACE_DELIVERED, packet->psn, bytes);
+    qp_trace(qp, now, OCHE_TRACE_MESSAGE_DELIVERED, qp->msn, bytes);
+    complete(qp, packet, row, now);
+    if (nic->port->delivered != NULL)
+        nic->port->delivered(nic->port_context, qp, bytes, true, now);
+}
+
+void datagram_receive(struct oche_qp *qp, const struct oche_packet *packet,
+                      const struct oche_opcode_row *row, oche_time now)
+{
+    struct oche_nic *nic = qp->nic;
+
+    nic->stats.data_packets_received++;
+    nic->stats.data_bytes_received += packet->payload_bytes;
+    nic->stats.ce_received += packet->ecn == OCHE_ECN_CE;
+    qp_trace(qp, now, OCHE_TRACE_DATA_ARRIVED, packet->psn,
+             packet->payload_bytes | (uint64_t)packet->opcode << 32 | (uint64_t)packet->ecn << 40);
+    enum oche_reject cause = judge(qp, packet);
+    if (cause == OCHE_REJECT_CAUSES && !write_receive(qp, packet))
+        cause = OCHE_REJECT_OPERATION;
+    if (cause == OCHE_REJECT_CAUSES) {
+        accept_datagram(qp, packet, row, now);
+        return;
+    }
+    nic_reject(nic, qp, cause, packet, now);
+    if (cause != OCHE_REJECT_OPERATION)
+        return;
+    qp->recv_taken = true; /* it is the receive that is wrong */
+    qp_responder_error(qp, OCHE_STATUS_LOCAL_PROTECTION, now);
+}
