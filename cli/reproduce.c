@@ -434,6 +434,22 @@ static void print_heads(const struct session *session)
 
 /* ---- the command ---- */
 
+static bool make_plans(struct session *session)
+{
+    struct oche_pool *opened = oche_pool_create();
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < session->work_count; i++) {
+        struct work *work = &session->works[i];
+
+        ok = oche_plan_make(&work->plan, work->study, opened, session->error, ERROR_BYTES);
+        if (ok)
+            name_folder(session, work);
+    }
+    oche_pool_free(opened);
+    return ok;
+}
+
 static enum status work_on(struct session *session)
 {
     if (!open_papers(session))
@@ -446,13 +462,8 @@ static enum status work_on(struct session *session)
         print_tolerances(session);
         return DONE;
     }
-    for (size_t i = 0; i < session->work_count; i++) {
-        struct work *work = &session->works[i];
-
-        if (!oche_plan_make(&work->plan, work->study, session->error, ERROR_BYTES))
-            return REFUSED;
-        name_folder(session, work);
-    }
+    if (!make_plans(session))
+        return REFUSED;
     session->pool = oche_pool_create();
     if (!session->options.quiet)
         print_heads(session);

@@ -80,7 +80,8 @@ size_t oche_plan_point(const struct oche_plan *plan, const struct oche_combinati
 }
 
 /* One point of each combination, then all of them. */
-static bool find_points(struct oche_plan *plan, char *error, size_t error_bytes)
+static bool find_points(struct oche_plan *plan, struct oche_pool *opened, char *error,
+                        size_t error_bytes)
 {
     const struct oche_study *study = plan->study;
     size_t most = 0;
@@ -89,9 +90,13 @@ static bool find_points(struct oche_plan *plan, char *error, size_t error_bytes)
         most += study->combinations[c].repeats;
     plan->points = calloc(most + 1, sizeof(*plan->points));
     OCHE_MUST(plan->points != NULL);
-    for (size_t c = 0; c < study->combination_count; c++)
-        if (study->combinations[c].repeats > 0)
-            plan->points[plan->count++] = oche_plan_point(plan, &study->combinations[c], 0);
+    for (size_t c = 0; c < study->combination_count; c++) {
+        size_t point = oche_plan_point(plan, &study->combinations[c], 0);
+
+        if (study->combinations[c].repeats > 0 &&
+            (opened == NULL || oche_pool_expect(opened, &plan->grid, point)))
+            plan->points[plan->count++] = point;
+    }
     if (!oche_grid_check_points(&plan->grid, plan->points, plan->count, error, error_bytes))
         return false;
     plan->count = 0;
@@ -146,8 +151,8 @@ static void place(const struct oche_study *study, char *error, size_t error_byte
     free(whole);
 }
 
-bool oche_plan_make(struct oche_plan *plan, const struct oche_study *study, char *error,
-                    size_t error_bytes)
+bool oche_plan_make(struct oche_plan *plan, const struct oche_study *study,
+                    struct oche_pool *opened, char *error, size_t error_bytes)
 {
     *plan = (struct oche_plan){.study = study};
     if (study->axis_count + study->override_count > OCHE_GRID_MAX_AXES) {
@@ -157,7 +162,8 @@ bool oche_plan_make(struct oche_plan *plan, const struct oche_study *study, char
         return false;
     }
     make_grid(plan);
-    if (oche_grid_open(&plan->grid, error, error_bytes) && find_points(plan, error, error_bytes))
+    if (oche_grid_open(&plan->grid, error, error_bytes) &&
+        find_points(plan, opened, error, error_bytes))
         return true;
     place(study, error, error_bytes);
     oche_plan_free(plan);

@@ -7,6 +7,7 @@
 #define OCHE_LAB_REPRODUCE_PLAN_H
 
 #include "lab/grid.h"
+#include "lab/reproduce/pool.h"
 #include "lab/reproduce/study.h"
 
 struct oche_plan {
@@ -18,10 +19,11 @@ struct oche_plan {
 
 /*
  * Opens every combination that is run. False and one line in `error` if one of them cannot be, or
- * if the grid would have too many points.
+ * if the grid would have too many points. `opened` (or NULL) knows what other plans have opened,
+ * which is not opened again: opening takes as long as a thousand hosts' flows take to make.
  */
-bool oche_plan_make(struct oche_plan *plan, const struct oche_study *study, char *error,
-                    size_t error_bytes);
+bool oche_plan_make(struct oche_plan *plan, const struct oche_study *study,
+                    struct oche_pool *opened, char *error, size_t error_bytes);
 void oche_plan_free(struct oche_plan *plan);
 
 /* The point of a combination's repeat. */

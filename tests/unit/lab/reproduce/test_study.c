@@ -505,7 +505,7 @@ static void test_a_plan_has_each_point_once_with_its_grids_overrides(void **stat
 
     (void)state;
     study->scenario = "scenarios/lossy.yaml";
-    if (!oche_plan_make(&plan, study, error, sizeof(error)))
+    if (!oche_plan_make(&plan, study, NULL, error, sizeof(error)))
         fail_msg("%s", error);
     assert_int_equal(plan.count, 4 * 3 + 1);
     for (size_t i = 0; i < plan.count; i++)
@@ -537,7 +537,7 @@ static void test_a_point_that_cannot_run_is_found_before(void **state)
     memcpy(at, "warmup: 10ms, loss", strlen("warmup: 10ms, loss"));
     study = make_whole_study(text, false);
     study->scenario = "scenarios/lossy.yaml";
-    assert_false(oche_plan_make(&plan, study, error, sizeof(error)));
+    assert_false(oche_plan_make(&plan, study, NULL, error, sizeof(error)));
     assert_string_equal(error, "papers/p/fig.yaml:11: grids[1].set.warmup: leaves nothing to "
                                "measure; make it less than duration");
     oche_study_close(study);
