@@ -364,6 +364,7 @@ static void store_congestion(struct oche_results *results, const struct oche_wor
 
 struct deflections {
     struct oche_results *results;
+    const struct oche_world *world;
     const struct oche_topology *topology;
 };
 
@@ -384,11 +385,42 @@ static void store_deflection(void *context, const struct oche_world_deflection *
                                                               .tokens = deflection->tokens});
 }
 
+static void store_hop(const struct deflections *to, uint32_t flow, bool ordinary, uint32_t hop,
+                      const struct oche_world_hop *at)
+{
+    char port[OCHE_OUTCOME_NAME_BYTES];
+
+    oche_topology_global_name(to->topology, at->port, port, sizeof(port));
+    oche_results_path(to->results, &(struct oche_results_path){
+                                       .flow = flow,
+                                       .hop = hop,
+                                       .node = oche_topology_node_of_port(to->topology, at->port),
+                                       .ordinary = ordinary,
+                                       .deflected = at->deflected,
+                                       .port = port,
+                                       .lane = at->lane,
+                                       .tokens = at->tokens,
+                                       .time = at->time});
+}
+
+static void store_paths(void *context, const struct oche_world_taken_way *way)
+{
+    const struct deflections *to = context;
+    struct oche_walk walk;
+
+    oche_world_walk(to->world, way->flow, false, &walk);
+    for (uint32_t i = 0; i < walk.count; i++)
+        store_hop(to, way->flow, true, i,
+                  &(struct oche_world_hop){.port = walk.ports[i], .time = OCHE_NEVER});
+    for (uint32_t i = 0; i < way->count; i++)
+        store_hop(to, way->flow, false, i, &way->hops[i]);
+}
+
 /* The ways of flows, and where they were deflected. */
 static void store_ways(struct oche_results *results, const struct oche_world *world)
 {
     const struct oche_flows *flows = oche_world_flows(world);
-    struct deflections to = {results, oche_world_topology(world)};
+    struct deflections to = {results, world, oche_world_topology(world)};
 
     for (uint32_t i = 0; flows->ways != NULL && i < flows->count; i++) {
         const struct oche_flow_way *way = &flows->ways[i];
@@ -407,6 +439,7 @@ static void store_ways(struct oche_results *results, const struct oche_world *wo
                                   });
     }
     oche_world_deflections(world, store_deflection, &to);
+    oche_world_taken_ways(world, store_paths, &to);
 }
 
 /* What switches' mechanisms count. */

@@ -101,6 +101,55 @@ static void print_places(const struct oche_outcome *outcome, FILE *out)
     print_and_free(table, out);
 }
 
+/* Where packets waited, from the sender on. */
+static void print_waiting(const struct oche_outcome *outcome, FILE *out)
+{
+    const oche_time all = outcome->congestion[OCHE_WHERE_ALL].queueing;
+    const uint64_t packets = outcome->totals.nic.data_packets_sent;
+    struct oche_table *table = oche_table_create(7);
+    static const char *const heads[] = {"packets waited at", "on a way, mean", "of all",
+                                        "a packet, mean",    "worst port",     "where",
+                                        "longest queue"};
+
+    for (size_t i = 0; i < 7; i++)
+        oche_table_cell(table, "%s", heads[i]);
+    oche_table_rule(table);
+    for (unsigned where = 0; where < OCHE_WHERE_LINKS; where++) {
+        const struct oche_congestion_row *row = &outcome->congestion[where];
+
+        if (row->packets == 0 || packets == 0)
+            continue;
+        oche_table_cell(table, "%s", oche_where_name(where));
+        oche_table_cell(table, "%s", oche_figure_time(row->queueing / packets).text);
+        oche_table_cell(table, "%s",
+                        oche_figure_share(all == 0 ? 0 : (double)row->queueing / (double)all).text);
+        oche_table_cell(table, "%s", oche_figure_time((oche_time)row->queueing_mean).text);
+        oche_table_cell(table, "%s", oche_figure_time((oche_time)row->queueing_worst).text);
+        oche_table_cell(table, "%s", outcome->worst[where]);
+        oche_table_cell(table, "%s",
+                        where == OCHE_WHERE_HOST_NIC ? "–"
+                                                     : oche_figure_bytes(row->queue_most).text);
+    }
+    print_and_free(table, out);
+}
+
+/* Messages that switches sent another way: by name of nodes, from the sender on. */
+static void print_deflected(const struct oche_outcome *outcome, const char *of, FILE *out)
+{
+    const struct oche_deflected *deflected = &outcome->deflected;
+
+    if (deflected->count == 0)
+        return;
+    fprintf(out, "\nMost deflected%s%s (* deflected there):\n", *of != '\0' ? " with " : "", of);
+    for (uint32_t i = 0; i < deflected->count; i++) {
+        const struct oche_deflected_line *line = &deflected->lines[i];
+
+        fprintf(out, "flow %u, %u time%s, by %u links: %s\n    else by %u: %s\n", line->flow,
+                line->deflections, line->deflections == 1 ? "" : "s", line->links, line->taken,
+                line->ordinary_links, line->ordinary);
+    }
+}
+
 static void print_pauses(const struct oche_outcome *outcome, FILE *out)
 {
     struct oche_table *table = oche_table_create(6);
@@ -138,6 +187,8 @@ void oche_summary_print(const struct oche_outcome *outcome, FILE *out)
     fputc('\n', out);
     print_places(outcome, out);
     fputc('\n', out);
+    print_waiting(outcome, out);
+    fputc('\n', out);
     if (outcome->totals.pauses_sent > 0) {
         print_pauses(outcome, out);
         fputc('\n', out);
@@ -154,6 +205,7 @@ void oche_summary_print(const struct oche_outcome *outcome, FILE *out)
     oche_metric_rows(rest, OCHE_METRICS_QUEUES, outcome, 1);
     oche_metric_rows(rest, OCHE_METRICS_RUN, outcome, 1);
     print_and_free(rest, out);
+    print_deflected(outcome, "", out);
 }
 
 /* ---- several runs ---- */
@@ -187,4 +239,6 @@ void oche_comparison_print(const char *key, const struct oche_outcome *outcomes,
     for (unsigned group = 0; group < OCHE_METRIC_GROUPS; group++)
         oche_metric_rows(table, group, outcomes, count);
     print_and_free(table, out);
+    for (size_t i = 0; i < count; i++)
+        print_deflected(&outcomes[i], outcomes[i].label, out);
 }

@@ -170,27 +170,32 @@ static void create(void *state, const struct oche_switch_config *config, const v
 
 /* ---- another way ---- */
 
-/*
- * The packet came by `in_port`, and that is also its ordinary way: another of the ports that are
- * equally near, always the same for the flow.
- */
-static int other_way(struct iofd *iofd, const struct oche_switch *sw, unsigned in_port,
-                     const struct oche_packet *packet)
+int oche_iofd_other_port(const struct oche_routes *routes, uint64_t salt, unsigned in_port,
+                         const struct oche_packet *packet)
 {
-    const struct oche_routes *routes = &sw->routes;
     struct oche_port_set set = routes->sets[routes->set_of_group[routes->group_of[packet->dst]]];
     uint32_t others = 0, pick;
 
     for (uint32_t i = 0; i < set.count; i++)
         others += routes->ports[set.first + i] != in_port;
-    if (others == 0) {
-        iofd->counted[OCHE_IOFD_RETURNED]++;
-        return (int)in_port;
-    }
-    pick = oche_ecmp_pick(sw->salt, packet->flow_hash, others);
+    if (others == 0)
+        return -1;
+    pick = oche_ecmp_pick(salt, packet->flow_hash, others);
     for (uint32_t i = 0;; i++)
         if (routes->ports[set.first + i] != in_port && pick-- == 0)
             return routes->ports[set.first + i];
+}
+
+/* The packet came by `in_port`, and that is also its ordinary way. */
+static int other_way(struct iofd *iofd, const struct oche_switch *sw, unsigned in_port,
+                     const struct oche_packet *packet)
+{
+    int port = oche_iofd_other_port(&sw->routes, sw->salt, in_port, packet);
+
+    if (port >= 0)
+        return port;
+    iofd->counted[OCHE_IOFD_RETURNED]++;
+    return (int)in_port;
 }
 
 /* Whether beyond `port` there is a way to the packet's destination that does not come back. */
@@ -230,25 +235,28 @@ static int pick_candidate(struct iofd *iofd, const struct oche_switch *sw, unsig
 
 /* ---- lanes ---- */
 
-static uint8_t lane_behind(struct iofd *iofd, const struct oche_packet *packet, unsigned in_port,
-                           unsigned port, unsigned tokens_left)
+uint8_t oche_iofd_lane(const struct oche_iofd_params *p, uint8_t lane, bool turns,
+                       unsigned tokens_left)
 {
-    uint8_t lane = packet->traffic_class;
-
-    switch ((enum oche_iofd_lanes)iofd->params->lanes) {
+    switch ((enum oche_iofd_lanes)p->lanes) {
     case OCHE_IOFD_TURNS:
-        if (!(iofd->port[in_port] & iofd->port[port] & PORT_UP))
-            return lane;
-        if (lane + 1 < iofd->lanes)
-            return lane + 1;
-        iofd->counted[OCHE_IOFD_LANES_EXCEEDED]++;
-        return lane;
+        return (uint8_t)(turns && lane + 1U < lanes_of(p) ? lane + 1 : lane);
     case OCHE_IOFD_ESCAPE:
         return lane == 1 || tokens_left == 0;
     case OCHE_IOFD_ONE:
         break;
     }
     return lane;
+}
+
+static uint8_t lane_behind(struct iofd *iofd, const struct oche_packet *packet, unsigned in_port,
+                           unsigned port, unsigned tokens_left)
+{
+    const bool turns = iofd->port[in_port] & iofd->port[port] & PORT_UP;
+
+    if (turns && iofd->params->lanes == OCHE_IOFD_TURNS && packet->traffic_class + 1 >= iofd->lanes)
+        iofd->counted[OCHE_IOFD_LANES_EXCEEDED]++;
+    return oche_iofd_lane(iofd->params, packet->traffic_class, turns, tokens_left);
 }
 
 /* ---- the packet ---- */

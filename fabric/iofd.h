@@ -34,6 +34,7 @@
 #define OCHE_FABRIC_IOFD_H
 
 #include "fabric/mechanism.h"
+#include "fabric/switch.h"
 
 enum oche_iofd_lanes { OCHE_IOFD_TURNS, OCHE_IOFD_ESCAPE, OCHE_IOFD_ONE };
 
@@ -61,6 +62,16 @@ enum oche_iofd_counter {
     OCHE_IOFD_LANES_EXCEEDED,
     OCHE_IOFD_COUNTERS
 };
+
+/*
+ * For whoever follows a packet's way: by which port it leaves if it came by the one that the routes
+ * say, another of the ports that are equally near, always the same for the flow; -1: there is none.
+ */
+int oche_iofd_other_port(const struct oche_routes *routes, uint64_t salt, unsigned in_port,
+                         const struct oche_packet *packet);
+/* The lane in which it leaves with so many tokens; `turns`: it came from above and goes up. */
+uint8_t oche_iofd_lane(const struct oche_iofd_params *params, uint8_t lane, bool turns,
+                       unsigned tokens_left);
 
 extern const struct oche_param_table oche_iofd_params;
 extern const struct oche_switch_mechanism oche_iofd;

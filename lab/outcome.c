@@ -202,6 +202,11 @@ static void take_ports(struct oche_outcome *outcome, const struct oche_world *wo
     oche_marks_by_place(topology, stats, packets_of_hosts(&outcome->totals.nic),
                         outcome->totals.nic.ce_marked, outcome->marks);
     oche_congestion(topology, stats, outcome->congestion);
+    for (uint32_t where = 0; where < OCHE_WHERES; where++)
+        if (outcome->congestion[where].packets > 0)
+            oche_topology_port_name(topology, outcome->congestion[where].node,
+                                    outcome->congestion[where].port, outcome->worst[where],
+                                    sizeof(outcome->worst[where]));
     oche_pause_by_kind(topology, stats, outcome->pauses);
     for (uint32_t place = 0; place < OCHE_PLACES; place++)
         if (outcome->utilisation[place].ports > 0)
@@ -349,6 +354,7 @@ void oche_outcome_take(struct oche_outcome *outcome, struct oche_world *world, c
                oche_world_flows(world)->connection_count, OCHE_OUTCOME_PACED);
     take_thresholds(outcome, world);
     oche_pathologies_take(&outcome->pathologies, world);
+    oche_deflected_take(&outcome->deflected, world);
 }
 
 void oche_outcome_free(struct oche_outcome *outcome)

@@ -7,6 +7,7 @@
 #define OCHE_LAB_OUTCOME_H
 
 #include "lab/by_workload.h"
+#include "lab/deflected.h"
 #include "lab/pairs.h"
 #include "lab/pathologies.h"
 #include "sim/measure/congestion.h"
@@ -111,9 +112,11 @@ struct oche_outcome {
     char busiest[OCHE_PLACES][OCHE_OUTCOME_NAME_BYTES]; /* the port of the largest utilisation */
     struct oche_mark_row marks[OCHE_PLACES];
     struct oche_congestion_row congestion[OCHE_WHERES];
+    char worst[OCHE_WHERES][OCHE_OUTCOME_NAME_BYTES]; /* the port of queueing_worst */
     uint64_t lost[OCHE_PLACES]; /* by links, of what ports of the place sent */
     struct oche_pause_sum pauses[OCHE_NODE_KINDS];
     struct oche_pathologies pathologies;
+    struct oche_deflected deflected;
     struct oche_by_workload by_workload;
     struct oche_outcome_queue *queues;
     uint32_t queue_count;

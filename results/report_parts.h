@@ -25,6 +25,9 @@ struct json_object *oche_report_pauses(struct oche_report_source *source);
 /* report_congestion.c: marks, waiting and PAUSE by kind of link. */
 struct json_object *oche_report_congestion(struct oche_report_source *source);
 
+/* report_deflections.c: the flows deflected most often, and their ways. */
+struct json_object *oche_report_deflections(struct oche_report_source *source);
+
 /* report_topology.c: nodes and links with their use; of large networks, groups of them. */
 struct json_object *oche_report_topology(struct oche_report_source *source);
 

@@ -30,6 +30,7 @@ struct json_object *oche_report_run(struct oche_report_source *source)
     oche_json_add(run, "held", oche_report_held(source));
     oche_json_add(run, "pauses", oche_report_pauses(source));
     oche_json_add(run, "congestion", oche_report_congestion(source));
+    oche_json_add(run, "deflected", oche_report_deflections(source));
     oche_json_add(run, "queues", oche_report_queues(source));
     oche_json_add(run, "topology", oche_report_topology(source));
     return run;

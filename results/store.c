@@ -70,6 +70,10 @@ static const char schema[] = "PRAGMA user_version = " VALUE_OF(
                          "CREATE TABLE ways (flow INTEGER PRIMARY KEY REFERENCES flows, packets "
                          "INTEGER NOT NULL, links INTEGER NOT NULL, shortest INTEGER NOT NULL, "
                          "deflections INTEGER NOT NULL);"
+                         "CREATE TABLE paths (flow INTEGER NOT NULL REFERENCES flows, way TEXT NOT "
+                         "NULL, hop INTEGER NOT NULL, node INTEGER NOT NULL REFERENCES nodes, port "
+                         "TEXT NOT NULL, deflected INTEGER NOT NULL, lane INTEGER, tokens INTEGER, "
+                         "time_ps INTEGER, PRIMARY KEY (flow, way, hop)) WITHOUT ROWID;"
                          "CREATE TABLE deflections (id INTEGER PRIMARY KEY, time_ps INTEGER NOT "
                          "NULL, flow INTEGER REFERENCES flows, node INTEGER NOT NULL REFERENCES "
                          "nodes, in_port TEXT NOT NULL, port TEXT NOT NULL, lane INTEGER NOT NULL, "
@@ -91,6 +95,7 @@ enum statement {
     ADD_WAY,
     ADD_DEFLECTION,
     ADD_CONGESTION,
+    ADD_PATH,
     STATEMENTS
 };
 
@@ -109,6 +114,7 @@ static const char *const statements[STATEMENTS] = {
     [ADD_DEADLOCK] = "INSERT INTO deadlock VALUES (?, ?, ?)",
     [ADD_WAY] = "INSERT INTO ways VALUES (?, ?, ?, ?, ?)",
     [ADD_DEFLECTION] = "INSERT INTO deflections VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)",
+    [ADD_PATH] = "INSERT INTO paths VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
     [ADD_CONGESTION] = "INSERT INTO congestion VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
 };
 
@@ -348,6 +354,24 @@ void oche_results_way(struct oche_results *results, const struct oche_results_wa
     bind_u64(row, 3, way->links);
     bind_u64(row, 4, way->shortest);
     bind_u64(row, 5, way->deflections);
+    end_row(results, row);
+}
+
+void oche_results_path(struct oche_results *results, const struct oche_results_path *path)
+{
+    sqlite3_stmt *row = begin_row(results, ADD_PATH);
+
+    if (row == NULL)
+        return;
+    bind_u64(row, 1, path->flow);
+    bind_text(row, 2, path->ordinary ? "ordinary" : "taken");
+    bind_u64(row, 3, path->hop);
+    bind_u64(row, 4, path->node);
+    bind_text(row, 5, path->port);
+    bind_u64(row, 6, path->deflected);
+    bind_u64(row, 7, path->ordinary ? OCHE_NEVER : path->lane);
+    bind_u64(row, 8, path->ordinary ? OCHE_NEVER : path->tokens);
+    bind_u64(row, 9, path->time);
     end_row(results, row);
 }
 

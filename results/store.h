@@ -25,6 +25,10 @@
  *     ways(flow, packets, links, shortest, deflections)  where switches deflect: links that the
  *                                                   flow's packets crossed, that they would have
  *                                                   on shortest ways, most deflections of one
+ *     paths(flow, way, hop, node, port, deflected, lane, tokens, time_ps)  of deflected flows; way:
+ *                                                   ordinary (as the routes say) or taken; the
+ *                                                   ports that sent it, in turn, lane and tokens as
+ *                                                   it left, the time where it was deflected
  *     deflections(id, time_ps, flow, node, in_port, port, lane, tokens)  likewise: a message went
  *                                                   another way at a switch; its ports as entities
  *
@@ -81,6 +85,16 @@ struct oche_results_way {
     uint64_t flow, packets, links, shortest, deflections;
 };
 
+/* A port on the way of a deflected flow. */
+struct oche_results_path {
+    uint32_t flow, hop, node;
+    bool ordinary; /* as the routes say; then it has no lane and no tokens here */
+    bool deflected;
+    const char *port;
+    uint32_t lane, tokens;
+    oche_time time; /* of the deflection, or OCHE_NEVER */
+};
+
 /* Of the ports of one kind of link. */
 struct oche_results_congestion {
     const char *place;
@@ -117,6 +131,7 @@ void oche_results_parameter(struct oche_results *results, const char *key, const
 void oche_results_flow(struct oche_results *results, const struct oche_results_flow *flow);
 void oche_results_pause(struct oche_results *results, const struct oche_results_pause *pause);
 void oche_results_way(struct oche_results *results, const struct oche_results_way *way);
+void oche_results_path(struct oche_results *results, const struct oche_results_path *path);
 void oche_results_congestion(struct oche_results *results,
                              const struct oche_results_congestion *congestion);
 void oche_results_deflection(struct oche_results *results,

@@ -98,6 +98,26 @@ void oche_world_deflections(const struct oche_world *world,
                                          const struct oche_world_deflection *deflection),
                             void *context);
 
+/* A port that sent a message. */
+struct oche_world_hop {
+    uint32_t port;        /* of all: topology->nodes[node].first_port + port */
+    bool deflected;       /* not the one that the routes say */
+    uint8_t lane, tokens; /* in which it left, and with how many */
+    oche_time time;       /* when, where it was deflected; else OCHE_NEVER */
+};
+/* The way of a message that was deflected, the first time that it was sent. */
+struct oche_world_taken_way {
+    uint32_t flow;
+    bool arrives; /* false: it is not known how it goes on, as too many were deflected */
+    uint32_t deflections, others; /* others: when it was sent again */
+    uint32_t count;
+    struct oche_world_hop hops[OCHE_HOP_LIMIT + 1]; /* the sender's own port first */
+};
+/* Calls `each` for all of them, in order of their flows. */
+void oche_world_taken_ways(const struct oche_world *world,
+                           void (*each)(void *context, const struct oche_world_taken_way *way),
+                           void *context);
+
 /* The parts. */
 const struct oche_world_config *oche_world_config(const struct oche_world *world);
 const struct oche_network *oche_world_network(const struct oche_world *world);

@@ -2,6 +2,8 @@
 /*
  * In-order flow deflection (Dart sec IV; fabric/iofd.h) in random Clos networks without loss:
  *
+ *   ways       the way that a deflected message is said to have taken is as long as that of its
+ *              packets, has all of its deflections, and changes lanes as switches do
  *   order      packets reach their queue pair in the order of their PSNs, none twice, none missing
  *   tokens     no packet is deflected more often than it had tokens
  *   threads    any number of them finds the same
@@ -17,6 +19,8 @@
 
 #include "core/random.h"
 #include "fabric/iofd.h"
+#include "sim/topology/onward.h"
+#include "sim/topology/walk.h"
 #include "sim/world/internal.h"
 #include "tests/support/small_world.h"
 #include "tests/support/test.h"
@@ -46,6 +50,7 @@ struct world {
         uint32_t times;
     } * deflected;
     uint64_t arrived, deflections;
+    uint64_t ways; /* deflections on the ways that are told after the run */
 };
 
 static uint64_t below(struct world *world, uint64_t n)
@@ -234,6 +239,58 @@ static void assert_clean(const struct world *world, const char *what)
     ASSERT_IS(world, what, counter(world, OCHE_IOFD_AGED), 0);
 }
 
+/* ---- ways ---- */
+
+/* Of one message, all of whose packets arrived once. */
+static void test_way(void *context, const struct oche_world_taken_way *way)
+{
+    struct world *world = context;
+    const struct oche_topology *topology = oche_world_topology(world->small.world);
+    const struct oche_flow_way *known = &oche_world_flows(world->small.world)->ways[way->flow];
+    uint32_t deflected = 0;
+
+    ASSERT_IS(world, "ways", way->arrives, true);
+    ASSERT_IS(world, "ways", way->others, 0);
+    ASSERT_IS(world, "ways", (uint64_t)way->count * known->packets, known->links);
+    ASSERT_IS(world, "ways", way->deflections, known->deflections);
+    for (uint32_t i = 1; i < way->count; i++) {
+        const struct oche_world_hop *hop = &way->hops[i], *before = hop - 1;
+        const uint32_t node = oche_topology_node_of_port(topology, hop->port);
+        const uint32_t in = oche_topology_far_port(topology, before->port);
+        const uint32_t first = topology->nodes[node].first_port;
+        const bool turns = oche_topology_is_up(topology, node, in - first) &&
+                           oche_topology_is_up(topology, node, hop->port - first);
+
+        ASSERT_IS(world, "ways", oche_topology_node_of_port(topology, in), node);
+        ASSERT_IS(world, "ways", hop->tokens + hop->deflected, before->tokens);
+        ASSERT_IS(world, "ways", hop->lane,
+                  oche_iofd_lane(&world->iofd, before->lane, turns, hop->tokens));
+        deflected += hop->deflected;
+    }
+    ASSERT_IS(world, "ways", deflected, way->deflections);
+    world->ways += deflected;
+}
+
+/* Counts the messages that were deflected, by switch. */
+static void count_one(void *context, const struct oche_world_deflection *deflection)
+{
+    (void)deflection;
+    ++*(uint64_t *)context;
+}
+
+static void test_ways(struct world *world)
+{
+    uint64_t noted = 0;
+
+    oche_world_deflections(world->small.world, count_one, &noted);
+    oche_world_taken_ways(world->small.world, test_way, world);
+    /* With a hold a message may follow the one before it, and is counted with it. */
+    ASSERT_IS(world, "ways", noted >= counter(world, OCHE_IOFD_DEFLECTIONS), true);
+    if (world->iofd.hold == OCHE_NEVER)
+        ASSERT_IS(world, "ways", noted, counter(world, OCHE_IOFD_DEFLECTIONS));
+    ASSERT_IS(world, "ways", world->ways, noted);
+}
+
 /* ---- order, tokens ---- */
 
 static void run_order(uint64_t number, unsigned *deflected)
@@ -245,6 +302,7 @@ static void run_order(uint64_t number, unsigned *deflected)
     assert_clean(&world, "order");
     ASSERT_IS(&world, "order", world.arrived, world.small.totals.nic.data_packets_sent);
     ASSERT_IS(&world, "order", world.deflections, counter(&world, OCHE_IOFD_PACKETS));
+    test_ways(&world);
     *deflected += world.deflections >= 100;
     free_world(&world);
 }

@@ -93,7 +93,8 @@ function chart(kind, id, barsOf, firstColumn, chosen = { controls: [] }) {
             return [];
           return [[bar.name, name, format.value(value, unit), format.percent(shareOf(bar, value)),
             ...(more ? [format.value(row.queueing_mean, 's'),
-              format.value(row.queueing_worst, 's') + (row.worst_port ? ` (${row.worst_port})` : ''),
+              format.value(row.queueing_worst, 's')
+                + (row.worst_port ? ` (${row.worst_port})` : ''),
               format.value(row.queue_max, 'bytes')] : [])]];
         })),
       };

@@ -9,6 +9,7 @@ import { goodput, pauseFrames, queueOverTime, throughput } from './series.js';
 import { sizes } from './sizes.js';
 import { sweepChart, sweepDistribution } from './sweep.js';
 import { topology } from './topology.js';
+import { deflectedWays } from './way.js';
 
 // Labels that tell runs apart: what was compared, else the folder, else the scenario.
 export function nameRuns(runs) {
@@ -45,6 +46,7 @@ export function runCharts(runs, grid, id) {
     queues: some(id, [queueOverTime(runs), queueDepth(runs, grid)]),
     frames: some(id, [pauseFrames(runs)]),
     held: some(id, runs.map((run, i) => pauseTimeline(run, i, several))),
+    ways: some(id, runs.map((run, i) => deflectedWays(run, i, several))),
     links: some(id, runs.map((run, i) => topology(run, i, several))),
   };
 }

@@ -6,6 +6,7 @@ import { style, LIGHT } from '../theme.js';
 import * as format from '../format.js';
 import { ChartView } from './chart-view.js';
 import { origin, section } from './details.js';
+import { deflectedFlows } from './deflected.js';
 import { h, scroller, table } from './dom.js';
 import { pauseForest, stop, victims } from './pauses.js';
 
@@ -161,6 +162,8 @@ export function runsPage(document, id, grid) {
           + '(measure.interval).'
         : 'No port was held.'),
     runs.map((run) => [pauseForest(run, several), victims(run, several)])),
+    charts.ways.length > 0 && section(`${id}-deflected`, 'Deflected flows',
+      figures(charts.ways, true), runs.map((run) => deflectedFlows(run, several))),
     section(`${id}-links`, 'Links', figures(charts.links, !several)),
     section(`${id}-numbers`, 'All numbers', comparison(runs)),
     origin(id, runs));
