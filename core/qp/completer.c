@@ -442,7 +442,8 @@ static void read_response(struct oche_qp *qp, const struct oche_packet *packet, 
         return;
     }
     if (nic->port->write != NULL && bytes > 0 && (packet->ext & OCHE_EXT_PAYLOAD) &&
-        !region_scatter(qp, head_sges(qp), head->sge_count, offset, packet->payload, bytes)) {
+        !region_scatter(nic, qp->pd, head_sges(qp), head->sge_count, offset, packet->payload,
+                        bytes)) {
         qp_requester_error(qp, qp->send_head, OCHE_STATUS_LOCAL_PROTECTION, now);
         return;
     }
@@ -468,7 +469,8 @@ static void atomic_response(struct oche_qp *qp, const struct oche_packet *packet
         return;
     }
     if (qp->nic->port->write != NULL &&
-        !region_scatter(qp, head_sges(qp), head->sge_count, 0, &original, sizeof(original))) {
+        !region_scatter(qp->nic, qp->pd, head_sges(qp), head->sge_count, 0, &original,
+                        sizeof(original))) {
         qp_requester_error(qp, qp->send_head, OCHE_STATUS_LOCAL_PROTECTION, now);
         return;
     }

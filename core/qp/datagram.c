@@ -2,7 +2,7 @@
 /*
  * Datagrams (UD): where each goes, and what becomes of those that arrive. The requester sends them
  * as it sends everything else; here is what each has of its own, an address and a Q_Key. Nothing
- * is answered: what is wrong is counted and dropped (IBTA 9.8.3, fault classes D and E).
+ * is answered: what is wrong is counted and dropped (IBTA 9.9.3, fault classes).
  */
 #include "core/qp/qp_internal.h"
 
@@ -48,6 +48,11 @@ void datagram_take_class(struct oche_qp *qp)
 
 /* ---- in ---- */
 
+static bool too_short(const struct oche_qp *qp, const struct oche_packet *packet)
+{
+    return OCHE_GRH_BYTES + (uint32_t)packet->payload_bytes > recv_at(qp, qp->recv_head)->length;
+}
+
 /* What is to be done with one that arrived: OCHE_REJECT_CAUSES: take it. */
 static enum oche_reject judge(struct oche_qp *qp, const struct oche_packet *packet)
 {
@@ -56,13 +61,16 @@ static enum oche_reject judge(struct oche_qp *qp, const struct oche_packet *pack
     if (packet->qkey != qp->datagrams->qkey)
         return OCHE_REJECT_QKEY;
     qp->recv_tail = atomic_load_explicit(&qp->posted_recvs, memory_order_acquire);
-    if (qp->recv_head == qp->recv_tail)
+    if (qp->recv_head == qp->recv_tail && (qp->srq == NULL || !srq_take(qp)))
         return OCHE_REJECT_NOT_READY;
     const struct recv_entry *entry = recv_at(qp, qp->recv_head);
-    if (!region_check_sges(qp, entry->sge, entry->sge_count, OCHE_ACCESS_LOCAL_WRITE))
+    if (!region_check_sges(qp->nic, qp->recv_pd, entry->sge, entry->sge_count,
+                           OCHE_ACCESS_LOCAL_WRITE))
         return OCHE_REJECT_OPERATION;
-    if (OCHE_GRH_BYTES + (uint32_t)packet->payload_bytes > entry->length)
+    if (too_short(qp, packet)) {
+        qp->recv_taken = true;
         return OCHE_REJECT_LENGTH;
+    }
     return OCHE_REJECT_CAUSES;
 }
 
@@ -77,13 +85,14 @@ static bool write_receive(const struct oche_qp *qp, const struct oche_packet *pa
         return true;
     if (port->grh != NULL) {
         port->grh(qp->nic->port_context, packet, grh);
-        if (!region_scatter(qp, entry->sge, entry->sge_count, 0, grh, sizeof(grh)))
+        if (!region_scatter(qp->nic, qp->recv_pd, entry->sge, entry->sge_count, 0, grh,
+                            sizeof(grh)))
             return false;
     }
     if (packet->payload_bytes == 0 || !(packet->ext & OCHE_EXT_PAYLOAD))
         return true;
-    return region_scatter(qp, entry->sge, entry->sge_count, OCHE_GRH_BYTES, packet->payload,
-                          packet->payload_bytes);
+    return region_scatter(qp->nic, qp->recv_pd, entry->sge, entry->sge_count, OCHE_GRH_BYTES,
+                          packet->payload, packet->payload_bytes);
 }
 
 static void complete(struct oche_qp *qp, const struct oche_packet *packet,
@@ -142,8 +151,12 @@ void datagram_receive(struct oche_qp *qp, const struct oche_packet *packet,
         return;
     }
     nic_reject(nic, qp, cause, packet, now);
-    if (cause != OCHE_REJECT_OPERATION)
-        return;
-    qp->recv_taken = true; /* it is the receive that is wrong */
-    qp_responder_error(qp, OCHE_STATUS_LOCAL_PROTECTION, now);
+    if (cause == OCHE_REJECT_OPERATION) { /* the receive is wrong: class A */
+        qp->recv_taken = true;
+        qp_responder_error(qp, OCHE_STATUS_LOCAL_PROTECTION, now);
+    } else if (qp->recv_taken) {
+        qp->recv_taken = false;
+        if (qp->srq != NULL) /* it was shared, and fails: class E; else it stays: class D */
+            responder_fail_recv(qp, OCHE_STATUS_LOCAL_LENGTH, now);
+    }
 }

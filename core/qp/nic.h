@@ -12,8 +12,9 @@
  *     sleep until a packet arrives, or oche_nic_next(nic, classes), or a post
  *
  * Threads: all calls on one NIC are made under one lock of the driver's (the simulator needs
- * none), except oche_qp_post_send, oche_qp_post_recv and oche_cq_poll, which are single-producer
- * single-consumer rings: one thread at a time per queue pair and queue, no lock.
+ * none), except oche_qp_post_send, oche_qp_post_recv, oche_srq_post_recv and oche_cq_poll, which
+ * are single-producer single-consumer rings: one thread at a time per queue pair and queue, no
+ * lock.
  */
 #ifndef OCHE_CORE_QP_NIC_H
 #define OCHE_CORE_QP_NIC_H
@@ -28,6 +29,13 @@
 struct oche_nic;
 struct oche_qp;
 struct oche_cq;
+struct oche_srq;
+
+/* What happens to a queue pair that a driver may want to hear of. */
+enum oche_qp_event {
+    /* In error, with a shared receive queue: it will not take another receive from there. */
+    OCHE_QP_EVENT_LAST_RECEIVE,
+};
 
 /*
  * The driver's side. Every hook is optional unless said otherwise. A hook may create queue pairs,
@@ -67,6 +75,9 @@ struct oche_nic_port {
     void (*timed_out)(void *context, struct oche_qp *qp, oche_time now);
     /* The queue pair went to the error state (what a UC or UD sender finds: SQE) by itself. */
     void (*qp_error)(void *context, struct oche_qp *qp, enum oche_status status);
+    void (*qp_event)(void *context, struct oche_qp *qp, enum oche_qp_event event);
+    /* Fewer receives are posted than oche_srq_set_limit said; which is spent with that. */
+    void (*srq_limit)(void *context, struct oche_srq *srq);
 };
 
 /*
@@ -163,9 +174,10 @@ struct oche_qp_config {
     uint16_t pkey;
     uint32_t qkey; /* UD: what datagrams must have */
     uint32_t pd;
-    uint32_t mtu_bytes;  /* payload a packet: any value 64 … 9000 (verbs: 256 … 4096) */
-    uint32_t send_depth; /* work requests, a power of two */
-    uint32_t recv_depth; /* work requests, a power of two, or 0 */
+    uint32_t mtu_bytes;   /* payload a packet: any value 64 … 9000 (verbs: 256 … 4096) */
+    uint32_t send_depth;  /* work requests, a power of two */
+    uint32_t recv_depth;  /* work requests, a power of two, or 0 */
+    struct oche_srq *srq; /* of this NIC: receives come from there, recv_depth says nothing */
     uint32_t responder_resources;        /* READs and atomics that the peer may have outstanding */
     uint32_t initiator_depth;            /* … that we may have outstanding */
     uint32_t access;                     /* enum oche_access: what the peer may do */
@@ -260,6 +272,32 @@ unsigned oche_cq_poll(struct oche_cq *cq, struct oche_completion *out, unsigned 
 /* The next completion (solicited_only: the next solicited or failed one) calls completion_event. */
 void oche_cq_arm(struct oche_cq *cq, bool solicited_only);
 bool oche_cq_overflowed(const struct oche_cq *cq);
+
+/*
+ * Shared receive queues: RC, UC and UD queue pairs take their receives from there, whose
+ * completions come to each one's own completion queue. Errors of a queue pair leave what is posted
+ * where it is; OCHE_QP_EVENT_LAST_RECEIVE tells when it has completed the one that it had taken.
+ * Receives are of the SRQ's protection domain. An empty one is as if no receive were posted.
+ */
+struct oche_srq_config {
+    uint32_t depth;   /* receives, a power of two */
+    uint32_t max_sge; /* 1 … OCHE_MAX_SGE */
+    uint32_t pd;
+    void *user; /* the driver's; oche_srq_user returns it */
+};
+size_t oche_srq_bytes(const struct oche_srq_config *config);
+/* NULL: what verbs would refuse. */
+struct oche_srq *oche_srq_create(struct oche_nic *nic, void *memory,
+                                 const struct oche_srq_config *config);
+/* False: a queue pair uses it. Else the memory is the caller's again. */
+bool oche_srq_destroy(struct oche_srq *srq);
+/* As oche_qp_post_recv: one thread at a time, beside the NIC's own calls. */
+int oche_srq_post_recv(struct oche_srq *srq, const struct oche_recv_work *work);
+/* srq_limit is called when fewer than this are posted, at once if they are; 0: it is not. */
+void oche_srq_set_limit(struct oche_srq *srq, uint32_t limit);
+uint32_t oche_srq_limit(const struct oche_srq *srq);  /* 0 also when it has been reached */
+uint32_t oche_srq_posted(const struct oche_srq *srq); /* receives that nobody has taken */
+void *oche_srq_user(const struct oche_srq *srq);
 
 /* Queue pairs. Made in RESET. Errors: NULL or false for what verbs would refuse. */
 size_t oche_qp_bytes(const struct oche_nic *nic, const struct oche_qp_config *config);

@@ -31,7 +31,8 @@ static uint64_t address_of(const struct piece *piece)
 static bool add_piece(const struct oche_qp *qp, struct pieces *pieces, uint32_t key, uint64_t va,
                       uint32_t from, uint32_t bytes, uint32_t access)
 {
-    const struct oche_region *region = region_check(qp->nic, qp->pd, key, va, bytes, access);
+    uint32_t pd = access == OCHE_ACCESS_LOCAL_WRITE ? qp->recv_pd : qp->pd;
+    const struct oche_region *region = region_check(qp->nic, pd, key, va, bytes, access);
 
     if (region == NULL)
         return false;
@@ -237,6 +238,8 @@ static enum placement send_ok(struct oche_qp *qp, const struct oche_packet *pack
     struct oche_place place = oche_place_get(packet);
     uint32_t ahead = place.receive - qp->recv_head;
 
+    if (qp->srq != NULL)
+        return PLACEMENT_NOT_NOW; /* which one it will be is not known before its turn */
     if (qp->recv_mask == UINT32_MAX || ahead > qp->recv_mask)
         return PLACEMENT_WRONG; /* done with, or more than we can have */
     qp->recv_tail = atomic_load_explicit(&qp->posted_recvs, memory_order_acquire);
@@ -244,7 +247,8 @@ static enum placement send_ok(struct oche_qp *qp, const struct oche_packet *pack
         return PLACEMENT_NOT_NOW;
     const struct recv_entry *entry = recv_at(qp, place.receive);
     if ((uint64_t)place.offset + packet->payload_bytes > entry->length ||
-        !region_check_sges(qp, entry->sge, entry->sge_count, OCHE_ACCESS_LOCAL_WRITE))
+        !region_check_sges(qp->nic, qp->recv_pd, entry->sge, entry->sge_count,
+                           OCHE_ACCESS_LOCAL_WRITE))
         return PLACEMENT_WRONG;
     return PLACEMENT_KEPT;
 }

@@ -20,7 +20,7 @@ struct layout {
     size_t send_groups;
     size_t datagrams, destinations;
     size_t end;
-    uint32_t max_send_sge, max_recv_sge;
+    uint32_t max_send_sge, max_recv_sge, recv_depth;
     uint32_t send_extra_bytes, recv_entry_bytes, response_count, placed_count;
 };
 
@@ -55,6 +55,11 @@ static struct layout layout_of(const struct oche_nic *nic, const struct oche_qp_
 
     l.max_send_sge = larger(config->max_send_sge, 1);
     l.max_recv_sge = larger(config->max_recv_sge, 1);
+    l.recv_depth = config->recv_depth;
+    if (config->srq != NULL) {
+        l.max_recv_sge = srq_max_sge(config->srq);
+        l.recv_depth = 1;
+    }
     if (l.max_send_sge > 1)
         l.send_extra_bytes = l.max_send_sge * sge_bytes;
     if (config->initiator_depth > 0)
@@ -69,7 +74,7 @@ static struct layout layout_of(const struct oche_nic *nic, const struct oche_qp_
     l.rx_state = place(&l.end, c->recovery->rx_state_bytes, 16);
     l.send_ring = place(&l.end, config->send_depth * sizeof(struct send_entry), OCHE_CACHE_LINE);
     l.send_extra = place(&l.end, (size_t)config->send_depth * l.send_extra_bytes, 16);
-    l.recv_ring = place(&l.end, (size_t)config->recv_depth * l.recv_entry_bytes, 16);
+    l.recv_ring = place(&l.end, (size_t)l.recv_depth * l.recv_entry_bytes, 16);
     l.responses = place(&l.end, l.response_count * sizeof(struct response), 16);
     l.rtt = place(&l.end, rtt ? RTT_SAMPLES * sizeof(struct rtt_sample) : 0, 16);
     l.placed = place(&l.end, l.placed_count * sizeof(struct placed_packet), 16);
@@ -179,6 +184,7 @@ static void set_memory(struct oche_qp *qp, const struct layout *l)
     qp->placed_mask = l->placed_count - 1;
     qp->max_send_sge = l->max_send_sge;
     qp->max_recv_sge = l->max_recv_sge;
+    qp->recv_mask = l->recv_depth - 1;
     if (qp->transport == OCHE_TRANSPORT_UD) {
         qp->datagrams = (void *)(base + l->datagrams);
         qp->datagrams->destinations = (void *)(base + l->destinations);
@@ -191,7 +197,7 @@ static uint16_t qp_fixed_flags(const struct oche_qp_config *config,
     const struct oche_recovery_scheme *recovery = nic->recovery;
 
     return (uint16_t)((nic->cc->needs & OCHE_CC_NEEDS_RTT ? QP_TAKES_RTT : 0) |
-                      (config->end_to_end_credits ? QP_TELLS_CREDITS : 0) |
+                      (config->end_to_end_credits && config->srq == NULL ? QP_TELLS_CREDITS : 0) |
                       (recovery->whole_messages ? QP_WHOLE_MESSAGES : 0));
 }
 
@@ -204,11 +210,12 @@ static void set_config(struct oche_qp *qp, const struct oche_qp_config *config)
     qp->qpn = config->qpn;
     qp->traffic_class = config->traffic_class;
     qp->pkey = config->pkey;
-    qp->pd = config->pd;
+    qp->pd = qp->recv_pd = config->pd;
+    if (config->srq != NULL)
+        srq_attach(qp, config->srq);
     qp->mtu = qp->max_mtu = (uint16_t)config->mtu_bytes;
     qp->data_ecn = nic->cc->needs & OCHE_CC_NEEDS_ECN ? OCHE_ECN_ECT0 : OCHE_ECN_NOT_ECT;
     qp->send_mask = config->send_depth - 1;
-    qp->recv_mask = config->recv_depth - 1;
     qp->initiator_depth = config->initiator_depth;
     qp->access = config->access;
     if (qp->datagrams != NULL)
@@ -269,6 +276,7 @@ void oche_qp_destroy(struct oche_qp *qp)
     scheduler_forget(qp);
     congestion_stop(qp);
     congestion_peer_release(qp);
+    srq_detach(qp);
     map_remove(&nic->qp_map, qp->qpn);
     nic->qps[qp->slot] = NULL;
     nic->free_slots[nic->free_slot_count++] = qp->slot;
@@ -389,17 +397,12 @@ int oche_qp_post_recv(struct oche_qp *qp, const struct oche_recv_work *work)
 
     if (atomic_load_explicit(&qp->state, memory_order_acquire) == OCHE_QP_RESET)
         return EINVAL;
-    uint64_t length = sge_length(work->sge, work->sge_count, qp->max_recv_sge);
-    if (length == UINT64_MAX)
+    if (work->sge_count > qp->max_recv_sge || qp->srq != NULL)
         return EINVAL;
     if (tail - atomic_load_explicit(&qp->retired_recvs, memory_order_acquire) > qp->recv_mask ||
         qp->recv_mask == UINT32_MAX)
         return ENOMEM;
-    struct recv_entry *entry = recv_at(qp, tail);
-    entry->wr_id = work->wr_id;
-    entry->sge_count = work->sge_count;
-    entry->length = length > UINT32_MAX ? UINT32_MAX : (uint32_t)length;
-    memcpy(entry->sge, work->sge, work->sge_count * sizeof(work->sge[0]));
+    recv_entry_fill(recv_at(qp, tail), work);
     atomic_store_explicit(&qp->posted_recvs, tail + 1, memory_order_release);
     scheduler_ring(qp);
     return 0;

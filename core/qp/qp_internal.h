@@ -10,6 +10,7 @@
  *   responder.c        arriving requests: the chain of checks, execution
  *   placement.c        requests that came behind a gap and are kept
  *   datagram.c         UD: where datagrams go, those that arrive
+ *   shared_receive.c   shared receive queues
  *   response_stream.c  READ data, atomic results, ACKs and NAKs that leave
  *   timers.c           one deadline a queue pair in the NIC's heap
  *   qp.c, qp_state.c   making queue pairs, posting; the state machine, flushing
@@ -70,6 +71,19 @@ struct recv_entry {
     uint32_t sge_count;
     struct oche_sge sge[];
 };
+
+static inline void recv_entry_fill(struct recv_entry *entry, const struct oche_recv_work *work)
+{
+    uint64_t length = 0;
+
+    for (uint32_t i = 0; i < work->sge_count; i++) {
+        length += work->sge[i].length;
+        entry->sge[i] = work->sge[i];
+    }
+    entry->wr_id = work->wr_id;
+    entry->sge_count = work->sge_count;
+    entry->length = length > UINT32_MAX ? UINT32_MAX : (uint32_t)length;
+}
 
 /* A READ or an atomic that was accepted: kept for duplicates, and until its response has left. */
 struct response {
@@ -252,6 +266,8 @@ struct oche_qp {
     bool order_short;            /* with order_deadline: that message was a short one */
     bool recv_taken;             /* the receive at recv_head belongs to the message in progress */
     struct datagrams *datagrams; /* UD; else NULL */
+    struct oche_srq *srq;        /* or NULL */
+    uint32_t recv_pd;            /* of receives: the SRQ's, or pd */
 };
 
 /* ---- completion queue ---- */
@@ -526,6 +542,16 @@ void responder_receive(struct oche_qp *qp, const struct oche_packet *packet,
 void responder_timer(struct oche_qp *qp, oche_time now);
 /* Completes the receive at recv_head. */
 void responder_retire_recv(struct oche_qp *qp, const struct oche_completion *completion);
+/* The same without success. */
+void responder_fail_recv(struct oche_qp *qp, enum oche_status status, oche_time now);
+
+/* ---- shared_receive.c ---- */
+
+void srq_attach(struct oche_qp *qp, struct oche_srq *srq);
+void srq_detach(struct oche_qp *qp);
+uint32_t srq_max_sge(const struct oche_srq *srq);
+/* Moves the oldest shared receive to recv_head, where there is none. False: none is posted. */
+bool srq_take(struct oche_qp *qp);
 
 /* ---- datagram.c ---- */
 
@@ -569,6 +595,8 @@ void timers_run(struct oche_qp *qp, oche_time now);
 
 /* ---- qp_state.c ---- */
 
+/* Tells the driver. */
+void qp_tell(struct oche_qp *qp, enum oche_qp_event event);
 void qp_set_state(struct oche_qp *qp, enum oche_qp_state state, oche_time now);
 /* The peer has shown that it knows the extended opcodes, for the first time. */
 void qp_extend(struct oche_qp *qp);
@@ -594,10 +622,10 @@ const struct oche_region *region_check(const struct oche_nic *nic, uint32_t pd, 
 /* Moves `bytes` between a packet and a list of SGEs, from `offset`. False: a region is gone. */
 bool region_gather(const struct oche_qp *qp, const struct oche_sge *sge, uint32_t count,
                    uint32_t offset, void *to, uint32_t bytes);
-bool region_scatter(const struct oche_qp *qp, const struct oche_sge *sge, uint32_t count,
-                    uint32_t offset, const void *from, uint32_t bytes);
+bool region_scatter(const struct oche_nic *nic, uint32_t pd, const struct oche_sge *sge,
+                    uint32_t count, uint32_t offset, const void *from, uint32_t bytes);
 /* Whether all SGEs may be used for that. */
-bool region_check_sges(const struct oche_qp *qp, const struct oche_sge *sge, uint32_t count,
-                       uint32_t access);
+bool region_check_sges(const struct oche_nic *nic, uint32_t pd, const struct oche_sge *sge,
+                       uint32_t count, uint32_t access);
 
 #endif

@@ -143,6 +143,12 @@ bool oche_qp_resume(struct oche_qp *qp, oche_time now)
 
 /* ---- errors ---- */
 
+void qp_tell(struct oche_qp *qp, enum oche_qp_event event)
+{
+    if (qp->nic->port->qp_event != NULL)
+        qp->nic->port->qp_event(qp->nic->port_context, qp, event);
+}
+
 /* All work requests complete: `index` with `status`, the others flushed. */
 static void flush_sends(struct oche_qp *qp, uint32_t index, enum oche_status status, oche_time now)
 {
@@ -166,15 +172,7 @@ static void flush_recvs(struct oche_qp *qp, enum oche_status status, oche_time n
     qp->recv_tail = atomic_load_explicit(&qp->posted_recvs, memory_order_acquire);
     while (qp->recv_head != qp->recv_tail) {
         bool guilty = status != NO_STATUS && qp->recv_taken;
-        struct oche_completion completion = {
-            .wr_id = recv_at(qp, qp->recv_head)->wr_id,
-            .time = now,
-            .qpn = qp->qpn,
-            .status = (uint8_t)(guilty ? status : OCHE_STATUS_FLUSHED),
-            .opcode = OCHE_DONE_RECV,
-        };
-        qp_trace(qp, now, OCHE_TRACE_COMPLETED, completion.wr_id, completion.status);
-        responder_retire_recv(qp, &completion);
+        responder_fail_recv(qp, guilty ? status : OCHE_STATUS_FLUSHED, now);
     }
     qp->operation = OCHE_OPERATION_NONE;
 }
@@ -203,6 +201,8 @@ static void enter_error(struct oche_qp *qp, uint32_t index, enum oche_status sen
     stop(qp);
     flush_sends(qp, index, send_status, now);
     flush_recvs(qp, recv_status, now);
+    if (OCHE_UNLIKELY(qp->srq != NULL))
+        qp_tell(qp, OCHE_QP_EVENT_LAST_RECEIVE);
 }
 
 static void tell_driver(struct oche_qp *qp, enum oche_status status)

@@ -41,12 +41,12 @@ const struct oche_region *region_check(const struct oche_nic *nic, uint32_t pd, 
     return region;
 }
 
-bool region_check_sges(const struct oche_qp *qp, const struct oche_sge *sge, uint32_t count,
-                       uint32_t access)
+bool region_check_sges(const struct oche_nic *nic, uint32_t pd, const struct oche_sge *sge,
+                       uint32_t count, uint32_t access)
 {
     for (uint32_t i = 0; i < count; i++)
         if (sge[i].length > 0 &&
-            region_check(qp->nic, qp->pd, sge[i].lkey, sge[i].va, sge[i].length, access) == NULL)
+            region_check(nic, pd, sge[i].lkey, sge[i].va, sge[i].length, access) == NULL)
             return false;
     return true;
 }
@@ -84,10 +84,9 @@ bool region_gather(const struct oche_qp *qp, const struct oche_sge *sge, uint32_
     return true;
 }
 
-bool region_scatter(const struct oche_qp *qp, const struct oche_sge *sge, uint32_t count,
-                    uint32_t offset, const void *from, uint32_t bytes)
+bool region_scatter(const struct oche_nic *nic, uint32_t pd, const struct oche_sge *sge,
+                    uint32_t count, uint32_t offset, const void *from, uint32_t bytes)
 {
-    const struct oche_nic *nic = qp->nic;
     const uint8_t *at = from;
 
     for (uint32_t i = seek_sge(sge, count, &offset); bytes > 0; i++, offset = 0) {
@@ -98,7 +97,7 @@ bool region_scatter(const struct oche_qp *qp, const struct oche_sge *sge, uint32
             continue;
         uint64_t va = sge[i].va + offset;
         const struct oche_region *region =
-            region_check(nic, qp->pd, sge[i].lkey, va, part, OCHE_ACCESS_LOCAL_WRITE);
+            region_check(nic, pd, sge[i].lkey, va, part, OCHE_ACCESS_LOCAL_WRITE);
         if (region == NULL)
             return false;
         nic->port->write(nic->port_context, region, va - region->va, at, part);

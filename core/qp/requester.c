@@ -306,7 +306,7 @@ static bool local_memory_ok(const struct oche_qp *qp, uint32_t index)
 
     if (entry->flags & OCHE_WORK_INLINE)
         return true;
-    return region_check_sges(qp, entry_sges(qp, index), entry->sge_count, access);
+    return region_check_sges(qp->nic, qp->pd, entry_sges(qp, index), entry->sge_count, access);
 }
 
 /* Gives the work request its PSNs; false: it cannot start. */

@@ -235,10 +235,11 @@ static enum verdict check_receive(struct arrival *a)
     if (qp->recv_taken)
         return GO; /* UC: of a message that was abandoned */
     qp->recv_tail = atomic_load_explicit(&qp->posted_recvs, memory_order_acquire);
-    if (qp->recv_head == qp->recv_tail)
+    if (qp->recv_head == qp->recv_tail && (qp->srq == NULL || !srq_take(qp)))
         return NOT_READY;
     const struct recv_entry *entry = recv_at(qp, qp->recv_head);
-    if (!region_check_sges(qp, entry->sge, entry->sge_count, OCHE_ACCESS_LOCAL_WRITE)) {
+    if (!region_check_sges(qp->nic, qp->recv_pd, entry->sge, entry->sge_count,
+                           OCHE_ACCESS_LOCAL_WRITE)) {
         qp->recv_taken = true;
         a->recv_status = OCHE_STATUS_LOCAL_PROTECTION;
         return BAD_OPERATION;
@@ -343,8 +344,8 @@ static enum verdict move_payload(struct arrival *a)
         return move_payload_around(a);
     if (qp->operation == OCHE_OPERATION_SEND) {
         const struct recv_entry *entry = recv_at(qp, qp->recv_head);
-        if (region_scatter(qp, entry->sge, entry->sge_count, qp->message_bytes, packet->payload,
-                           bytes))
+        if (region_scatter(qp->nic, qp->recv_pd, entry->sge, entry->sge_count, qp->message_bytes,
+                           packet->payload, bytes))
             return GO;
         a->recv_status = OCHE_STATUS_LOCAL_PROTECTION;
         return BAD_OPERATION;
@@ -377,6 +378,20 @@ void responder_retire_recv(struct oche_qp *qp, const struct oche_completion *com
     qp->recv_head++;
     atomic_store_explicit(&qp->retired_recvs, qp->recv_head, memory_order_release);
     cq_push(qp->nic, qp->recv_cq, completion);
+}
+
+void responder_fail_recv(struct oche_qp *qp, enum oche_status status, oche_time now)
+{
+    struct oche_completion completion = {
+        .wr_id = recv_at(qp, qp->recv_head)->wr_id,
+        .time = now,
+        .qpn = qp->qpn,
+        .status = (uint8_t)status,
+        .opcode = OCHE_DONE_RECV,
+    };
+
+    qp_trace(qp, now, OCHE_TRACE_COMPLETED, completion.wr_id, completion.status);
+    responder_retire_recv(qp, &completion);
 }
 
 /* The message is complete and had a receive. */
@@ -581,17 +596,33 @@ static const struct {
     [NO_START] = {OCHE_REJECT_SEQUENCE, 0, 0},
 };
 
+/*
+ * UC: the rest of the message is dropped, and the next one uses its receive; but not one that was
+ * shared and is too short, which fails (IBTA 9.9.3, class E), nor one that is wrong (class A).
+ */
+static void refuse_unreliable(struct arrival *a, enum verdict verdict)
+{
+    struct oche_qp *qp = a->qp;
+
+    if (verdict == BAD_OPERATION) {
+        qp_responder_error(qp, a->recv_status, a->now);
+        return;
+    }
+    abandon_message(qp);
+    congestion_message_ends(qp, a->now);
+    if (verdict != NO_START)
+        qp->rx.epsn = oche_psn_add(a->packet->psn, 1);
+    if (qp->srq != NULL && a->recv_status != OCHE_STATUS_SUCCESS)
+        responder_fail_recv(qp, a->recv_status, a->now);
+}
+
 static void refuse(struct arrival *a, enum verdict verdict)
 {
     struct oche_qp *qp = a->qp;
 
     nic_reject(a->nic, qp, bad_verdicts[verdict].cause, a->packet, a->now);
     if (qp->transport == OCHE_TRANSPORT_UC) {
-        /* The rest of the message is dropped; the next one uses its receive. */
-        abandon_message(qp);
-        congestion_message_ends(qp, a->now);
-        if (verdict != NO_START)
-            qp->rx.epsn = oche_psn_add(a->packet->psn, 1);
+        refuse_unreliable(a, verdict);
     } else if (verdict == NOT_READY) {
         qp->flags |= QP_WAS_RNR;
         qp->rnr_silence = oche_time_add(a->now, oche_rnr_wait(qp->min_rnr_timer));

@@ -129,7 +129,21 @@ static void on_grh(void *context, const struct oche_packet *packet, uint8_t grh[
     memcpy(grh, &packet->src, sizeof(packet->src));
 }
 
+static void on_qp_event(void *context, struct oche_qp *qp, enum oche_qp_event event)
+{
+    (void)qp;
+    hook_side(context)->qp_events[event]++;
+}
+
+static void on_srq_limit(void *context, struct oche_srq *srq)
+{
+    (void)srq;
+    hook_side(context)->srq_limits++;
+}
+
 static const struct oche_nic_port pair_port = {
+    .qp_event = on_qp_event,
+    .srq_limit = on_srq_limit,
     .grh = on_grh,
     .read = on_read,
     .write = on_write,
@@ -231,6 +245,13 @@ static void open_side(struct pair *pair, int which)
     side->nic = oche_nic_create(side->nic_memory, &config);
     side->cq_memory = memory(oche_cq_bytes(PAIR_CQ));
     side->cq = oche_cq_create(side->cq_memory, PAIR_CQ);
+    if (which == 1 && o->srq_depth > 0) {
+        struct oche_srq_config shared = {
+            .depth = o->srq_depth, .max_sge = o->max_sge, .pd = PAIR_PD};
+        side->srq_memory = memory(oche_srq_bytes(&shared));
+        side->srq = oche_srq_create(side->nic, side->srq_memory, &shared);
+        CHECK(side->srq != NULL);
+    }
     side->memory = calloc(1, PAIR_MEMORY);
     CHECK(side->memory != NULL);
     side->classes = UINT8_MAX;
@@ -260,6 +281,7 @@ struct oche_qp_config pair_qp_config(const struct pair *pair, int side, uint32_t
         .mtu_bytes = o->mtu,
         .send_depth = o->send_depth,
         .recv_depth = o->recv_depth,
+        .srq = pair->side[side].srq,
         .qkey = PAIR_QKEY,
         .responder_resources = o->responder_resources == UINT32_MAX ? 0 : o->responder_resources,
         .initiator_depth = o->initiator_depth == UINT32_MAX ? 0 : o->initiator_depth,
@@ -355,6 +377,7 @@ void pair_close(struct pair *pair)
         }
         free(side->nic_memory);
         free(side->cq_memory);
+        free(side->srq_memory);
         free(side->memory);
     }
     free(pair->pool);

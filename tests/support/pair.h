@@ -44,6 +44,7 @@ struct pair_side {
     struct oche_nic *nic;
     struct oche_cq *cq;
     struct oche_qp *qp[PAIR_QPS];
+    struct oche_srq *srq; /* or NULL */
     uint8_t *memory;
     struct oche_trace trace;
     struct oche_trace_record ring[64];
@@ -55,9 +56,10 @@ struct pair_side {
     uint64_t out_naks, out_rnr_naks;  /* packets of this side */
     uint64_t events, errors;          /* completion_event, qp_error */
     enum oche_status error;           /* of the last qp_error */
-    uint64_t timeouts;                /* timed_out */
+    uint64_t qp_events[8], srq_limits;
+    uint64_t timeouts; /* timed_out */
     struct oche_qp_losses at_timeout;
-    void *nic_memory, *cq_memory, *qp_memory[PAIR_QPS];
+    void *nic_memory, *cq_memory, *srq_memory, *qp_memory[PAIR_QPS];
 };
 
 /* What the test may set before pair_open; zero means the default. */
@@ -78,6 +80,7 @@ struct pair_options {
     uint32_t transport;
     uint32_t mtu;
     uint32_t send_depth, recv_depth;               /* 16 */
+    uint32_t srq_depth;                            /* above 0: side 1 has one, for all */
     uint32_t max_sge;                              /* 4 */
     uint32_t responder_resources, initiator_depth; /* 4; UINT32_MAX: 0 */
     uint32_t qps;                                  /* pairs of queue pairs: 1 */

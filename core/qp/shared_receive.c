@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Shared receive queues: a ring of receives that several queue pairs take from. A queue pair has
+ * room for one receive of its own; when a message needs one, the oldest of the shared ones moves
+ * there and is the queue pair's. So a message finds its receive where it would be without sharing,
+ * and what is left in the ring belongs to nobody: no error flushes it.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "core/qp/qp_internal.h"
+
+#define MAX_DEPTH (UINT32_C(1) << 20)
+
+struct oche_srq {
+    /* What posting threads write. */
+    _Atomic uint32_t posted CACHE_ALIGNED;
+    /* What the NIC writes. */
+    _Atomic uint32_t taken CACHE_ALIGNED;
+    uint32_t limit; /* 0: not armed */
+    uint32_t users; /* queue pairs */
+    /* From creation on. */
+    struct oche_nic *nic CACHE_ALIGNED;
+    uint32_t mask, max_sge, entry_bytes, pd;
+    void *user;
+    uint8_t entries[] CACHE_ALIGNED;
+};
+
+static uint32_t entry_bytes(uint32_t max_sge)
+{
+    return (uint32_t)(sizeof(struct recv_entry) + max_sge * sizeof(struct oche_sge));
+}
+
+static struct recv_entry *entry_at(struct oche_srq *srq, uint32_t index)
+{
+    return (void *)(srq->entries + (size_t)(index & srq->mask) * srq->entry_bytes);
+}
+
+/* ---- making ---- */
+
+size_t oche_srq_bytes(const struct oche_srq_config *config)
+{
+    return sizeof(struct oche_srq) + (size_t)config->depth * entry_bytes(config->max_sge);
+}
+
+struct oche_srq *oche_srq_create(struct oche_nic *nic, void *memory,
+                                 const struct oche_srq_config *config)
+{
+    struct oche_srq *srq = memory;
+
+    if (config->depth == 0 || config->depth > MAX_DEPTH ||
+        (config->depth & (config->depth - 1)) != 0)
+        return NULL;
+    if (config->max_sge == 0 || config->max_sge > OCHE_MAX_SGE)
+        return NULL;
+    *srq = (struct oche_srq){
+        .nic = nic,
+        .mask = config->depth - 1,
+        .max_sge = config->max_sge,
+        .entry_bytes = entry_bytes(config->max_sge),
+        .pd = config->pd,
+        .user = config->user,
+    };
+    return srq;
+}
+
+bool oche_srq_destroy(struct oche_srq *srq)
+{
+    return srq->users == 0;
+}
+
+void srq_attach(struct oche_qp *qp, struct oche_srq *srq)
+{
+    qp->srq = srq;
+    qp->recv_pd = srq->pd;
+    srq->users++;
+}
+
+void srq_detach(struct oche_qp *qp)
+{
+    if (qp->srq != NULL)
+        qp->srq->users--;
+    qp->srq = NULL;
+}
+
+uint32_t srq_max_sge(const struct oche_srq *srq)
+{
+    return srq->max_sge;
+}
+
+/* ---- posting and taking ---- */
+
+int oche_srq_post_recv(struct oche_srq *srq, const struct oche_recv_work *work)
+{
+    uint32_t tail = atomic_load_explicit(&srq->posted, memory_order_relaxed);
+
+    if (work->sge_count > srq->max_sge)
+        return EINVAL;
+    if (tail - atomic_load_explicit(&srq->taken, memory_order_acquire) > srq->mask)
+        return ENOMEM;
+    recv_entry_fill(entry_at(srq, tail), work);
+    atomic_store_explicit(&srq->posted, tail + 1, memory_order_release);
+    return 0;
+}
+
+/* The limit is reached: says so once. */
+static void check_limit(struct oche_srq *srq)
+{
+    const struct oche_nic_port *port = srq->nic->port;
+
+    if (OCHE_LIKELY(srq->limit == 0) || oche_srq_posted(srq) >= srq->limit)
+        return;
+    srq->limit = 0;
+    if (port->srq_limit != NULL)
+        port->srq_limit(srq->nic->port_context, srq);
+}
+
+bool srq_take(struct oche_qp *qp)
+{
+    struct oche_srq *srq = qp->srq;
+    uint32_t head = atomic_load_explicit(&srq->taken, memory_order_relaxed);
+
+    if (head == atomic_load_explicit(&srq->posted, memory_order_acquire))
+        return false;
+    memcpy(recv_at(qp, qp->recv_head), entry_at(srq, head), srq->entry_bytes);
+    atomic_store_explicit(&srq->taken, head + 1, memory_order_release);
+    qp->recv_tail = qp->recv_head + 1;
+    atomic_store_explicit(&qp->posted_recvs, qp->recv_tail, memory_order_release);
+    check_limit(srq);
+    return true;
+}
+
+/* ---- questions and settings ---- */
+
+void oche_srq_set_limit(struct oche_srq *srq, uint32_t limit)
+{
+    srq->limit = limit;
+    check_limit(srq);
+}
+
+uint32_t oche_srq_limit(const struct oche_srq *srq)
+{
+    return srq->limit;
+}
+
+uint32_t oche_srq_posted(const struct oche_srq *srq)
+{
+    uint32_t taken = atomic_load_explicit(&srq->taken, memory_order_acquire);
+
+    return atomic_load_explicit(&srq->posted, memory_order_acquire) - taken;
+}
+
+void *oche_srq_user(const struct oche_srq *srq)
+{
+    return srq->user;
+}
