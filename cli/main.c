@@ -22,6 +22,7 @@ static const struct command {
     {"sweep", oche_cmd_sweep, "run a grid of variants of a scenario, with many seeds"},
     {"fluid", oche_cmd_fluid, "solve the fluid model of DCQCN or TIMELY"},
     {"buffers", oche_cmd_buffers, "divide a switch's memory; check a scenario's switches"},
+    {"exec", oche_cmd_exec, "run a program on a user-space RDMA device"},
     {"wire", oche_cmd_wire, "judge and list the RoCEv2 packets of a capture"},
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

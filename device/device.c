@@ -2,6 +2,7 @@
 /* A device: opening and closing, the lock, making progress, waiting for something to do. */
 #include "device/device.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdarg.h>
@@ -184,7 +185,9 @@ struct oche_device *oche_device_open(const struct oche_device_config *config, ch
     const size_t bytes =
         (sizeof(struct oche_device) + OCHE_CACHE_LINE - 1) / OCHE_CACHE_LINE * OCHE_CACHE_LINE;
     struct oche_device *device = aligned_alloc(OCHE_CACHE_LINE, bytes);
+    int why;
 
+    errno = 0;
     if (device == NULL) {
         explain(error, error_bytes, "out of memory");
         return NULL;
@@ -210,8 +213,16 @@ struct oche_device *oche_device_open(const struct oche_device_config *config, ch
         explain(error, error_bytes, "out of memory");
     else if (check(device, error, error_bytes) && create_parts(device, error, error_bytes))
         return device;
+    why = errno;
     destroy(device);
+    errno = why;
     return NULL;
+}
+
+void oche_device_leave(struct oche_device *device)
+{
+    close(device->wake_fd);
+    close(device->socket.fd);
 }
 
 bool oche_device_close(struct oche_device *device)

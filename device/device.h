@@ -60,7 +60,8 @@ struct oche_device_stats {
     struct oche_nic_stats nic;
 };
 
-/* NULL, and a line in `error`, when it cannot be opened. */
+/* NULL, and a line in `error`, when it cannot be opened; errno EADDRINUSE: somebody else has the
+ * address and port. */
 struct oche_device *oche_device_open(const struct oche_device_config *config, char *error,
                                      size_t error_bytes);
 /*
@@ -68,6 +69,12 @@ struct oche_device *oche_device_open(const struct oche_device_config *config, ch
  * No other thread may use the device any more.
  */
 bool oche_device_close(struct oche_device *device);
+
+/*
+ * For the child of a process that forked: closes its copies of the descriptors, so that the address
+ * is free when the parent ends. The device must not be used in the child, nor closed there.
+ */
+void oche_device_leave(struct oche_device *device);
 
 /* ---- progress ---- */
 
@@ -111,6 +118,11 @@ uint32_t oche_device_peer(struct oche_device *device, const char *address);
  */
 uint32_t oche_device_register(struct oche_device *device, void *memory, size_t bytes,
                               uint32_t access);
+/*
+ * The same for a region as the core has it (its own addresses, protection domain), with its key,
+ * or 0: one is chosen and set. False: the key is taken, or there is no room.
+ */
+bool oche_device_add_region(struct oche_device *device, struct oche_region *region);
 /* False: no such key. */
 bool oche_device_deregister(struct oche_device *device, uint32_t key);
 
@@ -133,6 +145,9 @@ bool oche_device_connect(struct oche_device *device, struct oche_qp *qp,
 /* As oche_qp_post_send, and whoever waits sees it. */
 int oche_device_post_send(struct oche_device *device, struct oche_qp *qp,
                           const struct oche_send_work *work);
+
+/* After oche_qp_post_send or oche_qp_post_recv, any number of them: whoever waits looks. */
+void oche_device_posted(struct oche_device *device);
 
 /*
  * Packets of `mtu_bytes` that a peer like this one can take while it does not look: what

@@ -87,15 +87,23 @@ uint32_t oche_device_register(struct oche_device *device, void *memory, size_t b
 {
     struct oche_region region = {
         .va = (uint64_t)(uintptr_t)memory, .length = bytes, .access = access, .base = memory};
+
+    return oche_device_add_region(device, &region) ? region.key : 0;
+}
+
+bool oche_device_add_region(struct oche_device *device, struct oche_region *region)
+{
+    const bool choose = region->key == 0;
     bool added = false;
 
     oche_device_lock(device);
-    for (unsigned tries = 0; tries < 100 && !added; tries++) { /* a key may be in use */
-        region.key = (uint32_t)oche_random_u64(&device->keys);
-        added = oche_nic_add_region(device->nic, &region);
+    for (unsigned tries = 0; tries < (choose ? 100 : 1) && !added; tries++) {
+        if (choose) /* it may be in use */
+            region->key = (uint32_t)oche_random_u64(&device->keys);
+        added = oche_nic_add_region(device->nic, region);
     }
     oche_device_unlock(device);
-    return added ? region.key : 0;
+    return added;
 }
 
 bool oche_device_deregister(struct oche_device *device, uint32_t key)
@@ -224,9 +232,15 @@ int oche_device_post_send(struct oche_device *device, struct oche_qp *qp,
 {
     const int status = oche_qp_post_send(qp, work);
 
+    if (status == 0)
+        oche_device_posted(device);
+    return status;
+}
+
+void oche_device_posted(struct oche_device *device)
+{
     /* Either we see the waiter, or the waiter sees the work: it looks after it has said so. */
     atomic_thread_fence(memory_order_seq_cst);
-    if (status == 0 && atomic_load_explicit(&device->waiting, memory_order_relaxed) > 0)
+    if (atomic_load_explicit(&device->waiting, memory_order_relaxed) > 0)
         device_ring(device);
-    return status;
 }

@@ -340,6 +340,8 @@ void oche_qp_set_retries(struct oche_qp *qp, const struct oche_qp_connection *co
  * so is one that finds no receive. Congestion control that is not for UD leaves it alone.
  */
 int oche_qp_post_send(struct oche_qp *qp, const struct oche_send_work *work);
+/* Posts `count` of them, or none: the error is that of the first one that cannot be. */
+int oche_qp_post_sends(struct oche_qp *qp, const struct oche_send_work *work, uint32_t count);
 int oche_qp_post_recv(struct oche_qp *qp, const struct oche_recv_work *work);
 
 /* Caps the queue pair's rate besides congestion control; 0, or line rate or more: no cap. */

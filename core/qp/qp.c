@@ -391,6 +391,26 @@ int oche_qp_post_send(struct oche_qp *qp, const struct oche_send_work *work)
     return 0;
 }
 
+int oche_qp_post_sends(struct oche_qp *qp, const struct oche_send_work *work, uint32_t count)
+{
+    uint32_t tail = atomic_load_explicit(&qp->posted_sends, memory_order_relaxed);
+    uint32_t used = tail - atomic_load_explicit(&qp->retired_sends, memory_order_acquire);
+
+    if (atomic_load_explicit(&qp->state, memory_order_acquire) < OCHE_QP_RTS)
+        return EINVAL;
+    for (uint32_t i = 0; i < count; i++)
+        if (send_length(qp, &work[i]) == UINT64_MAX)
+            return EINVAL;
+    if (qp->send_mask == UINT32_MAX || count > qp->send_mask + 1 - used)
+        return ENOMEM;
+    for (uint32_t i = 0; i < count; i++)
+        write_send_entry(qp, tail + i, &work[i], (uint32_t)send_length(qp, &work[i]));
+    atomic_store_explicit(&qp->posted_sends, tail + count, memory_order_release);
+    if (count > 0)
+        scheduler_ring(qp);
+    return 0;
+}
+
 int oche_qp_post_recv(struct oche_qp *qp, const struct oche_recv_work *work)
 {
     uint32_t tail = atomic_load_explicit(&qp->posted_recvs, memory_order_relaxed);

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * oche exec -- COMMAND: runs a program on this project's verbs library. The library is found beside
+ * the program (a build folder) or where `make install` puts it; LD_LIBRARY_PATH and what the
+ * library reads (device/verbs/environment.c) are set, and the program takes over this process.
+ */
+#include <argp.h>
+#include <arpa/inet.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/commands.h"
+#include "cli/refuse.h"
+#include "core/cc/cc.h"
+#include "core/recovery/recovery.h"
+
+#define LIBRARY "libibverbs.so.1"
+
+struct options {
+    const char *cc, *recovery, *device, *capture;
+    char **command; /* NULL: none was given */
+};
+
+enum { KEY_CC = 0x100, KEY_RECOVERY, KEY_DEVICE, KEY_CAPTURE };
+
+static const struct argp_option option_table[] = {
+    {"cc", KEY_CC, "NAME", 0, "Congestion control; none without this option", 0},
+    {"recovery", KEY_RECOVERY, "NAME", 0, "Recovery from losses; go_back_n without this option", 0},
+    {"device", KEY_DEVICE, "ADDRESS", 0, "Use this IP address of this host, and no other", 0},
+    {"capture", KEY_CAPTURE, "FILE", 0,
+     "Write what is sent and received to a pcap file; %p in it becomes the process id", 0},
+    {0},
+};
+
+/* ---- names ---- */
+
+/* Those that need no special switches, "a, b, c". */
+static const char *cc_names(char *names, size_t bytes)
+{
+    size_t at = 0;
+
+    names[0] = '\0';
+    for (size_t i = 0; i < oche_cc_scheme_count && at < bytes; i++)
+        if (oche_cc_schemes[i]->runs_on_wire)
+            at += (size_t)snprintf(names + at, bytes - at, "%s%s", at > 0 ? ", " : "",
+                                   oche_cc_schemes[i]->name);
+    return names;
+}
+
+static const char *recovery_names(char *names, size_t bytes)
+{
+    size_t at = 0;
+
+    names[0] = '\0';
+    for (size_t i = 0; i < oche_recovery_scheme_count && at < bytes; i++)
+        at += (size_t)snprintf(names + at, bytes - at, "%s%s", at > 0 ? ", " : "",
+                               oche_recovery_schemes[i]->name);
+    return names;
+}
+
+static void check_cc(const struct argp_state *state, const char *name)
+{
+    const struct oche_cc_scheme *cc = oche_cc_find(name);
+    char names[500];
+
+    if (cc == NULL)
+        oche_refuse(state, "--cc: %s: no such congestion control; there are %s", name,
+                    cc_names(names, sizeof(names)));
+    else if (!cc->runs_on_wire)
+        oche_refuse(state, "--cc: %s needs switches that no network has; there are %s", name,
+                    cc_names(names, sizeof(names)));
+}
+
+static void check_recovery(const struct argp_state *state, const char *name)
+{
+    char names[500];
+
+    if (oche_recovery_find(name) == NULL)
+        oche_refuse(state, "--recovery: %s: no such loss recovery; there are %s", name,
+                    recovery_names(names, sizeof(names)));
+}
+
+static void check_device(const struct argp_state *state, const char *text)
+{
+    uint8_t address[16];
+
+    if (inet_pton(AF_INET, text, address) != 1 && inet_pton(AF_INET6, text, address) != 1)
+        oche_refuse(state, "--device: %s: not an IP address; 192.0.2.1 or 2001:db8::1 is", text);
+}
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    struct options *options = state->input;
+
+    switch (key) {
+    case KEY_CC:
+        check_cc(state, options->cc = argument);
+        return 0;
+    case KEY_RECOVERY:
+        check_recovery(state, options->recovery = argument);
+        return 0;
+    case KEY_DEVICE:
+        check_device(state, options->device = argument);
+        return 0;
+    case KEY_CAPTURE:
+        options->capture = argument;
+        return 0;
+    case ARGP_KEY_ARG: /* the command begins: what follows is its own */
+        options->command = &state->argv[state->next - 1];
+        state->next = state->argc;
+        return 0;
+    case ARGP_KEY_END:
+        if (options->command == NULL)
+            oche_refuse(state, "no COMMAND; `oche exec -- ib_write_bw` runs one");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* After the options: the names that they take. */
+static char *help(int key, const char *text, void *input)
+{
+    char cc[500], recovery[500], *all;
+
+    (void)input;
+    if (key != ARGP_KEY_HELP_POST_DOC)
+        return (char *)text;
+    if (asprintf(&all, "Congestion control: %s.\nRecovery: %s.", cc_names(cc, sizeof(cc)),
+                 recovery_names(recovery, sizeof(recovery))) < 0)
+        return NULL;
+    return all;
+}
+
+static const struct argp arguments = {
+    .options = option_table,
+    .parser = parse,
+    .args_doc = "[--] COMMAND [ARGUMENT…]",
+    .doc = "Runs a program on a user-space RDMA device (RoCEv2 over UDP, verbs interface).\v",
+    .help_filter = help,
+};
+
+/* ---- the library ---- */
+
+/* The folder of the library, beside this program or as installed. False: there is none. */
+static bool find_library(char *folder, size_t bytes)
+{
+    char own[PATH_MAX], path[3 * PATH_MAX];
+    const ssize_t count = readlink("/proc/self/exe", own, sizeof(own) - 1);
+    const char *places[] = {"", "/" OCHE_LIBRARY_FROM_PROGRAM};
+
+    if (count <= 0)
+        return false;
+    own[count] = '\0';
+    *strrchr(own, '/') = '\0';
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        if (snprintf(folder, bytes, "%s%s", own, places[i]) >= (int)bytes ||
+            snprintf(path, sizeof(path), "%s/%s", folder, LIBRARY) >= (int)sizeof(path))
+            return false;
+        if (access(path, R_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool set_variable(const char *name, const char *value)
+{
+    return value == NULL || setenv(name, value, 1) == 0;
+}
+
+/* In front of what the user has in it. */
+static bool set_library_path(const char *folder)
+{
+    const char *before = getenv("LD_LIBRARY_PATH");
+    char *path;
+
+    if (before == NULL || before[0] == '\0')
+        return setenv("LD_LIBRARY_PATH", folder, 1) == 0;
+    return asprintf(&path, "%s:%s", folder, before) >= 0 && setenv("LD_LIBRARY_PATH", path, 1) == 0;
+}
+
+int oche_cmd_exec(int argc, char **argv)
+{
+    struct options options = {0};
+    char folder[2 * PATH_MAX];
+
+    argp_parse(&arguments, argc, argv, ARGP_IN_ORDER, NULL, &options);
+    if (!find_library(folder, sizeof(folder))) {
+        oche_print_error("oche exec: " LIBRARY
+                         " is neither beside this program nor in " OCHE_LIBRARY_FROM_PROGRAM
+                         " from there: was it built and installed?");
+        return 2;
+    }
+    if (!set_library_path(folder) || !set_variable("OCHE_CC", options.cc) ||
+        !set_variable("OCHE_RECOVERY", options.recovery) ||
+        !set_variable("OCHE_DEVICE", options.device) ||
+        !set_variable("OCHE_CAPTURE", options.capture)) {
+        oche_print_error("oche exec: out of memory");
+        return 2;
+    }
+    execvp(options.command[0], options.command);
+    oche_print_error("oche exec: %s: %s", options.command[0], strerror(errno));
+    return errno == ENOENT ? 127 : 126;
+}

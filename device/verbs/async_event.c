@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Asynchronous events: a queue a context, and its descriptor, an eventfd that counts them. Who
+ * destroys an object waits until all its events have been acknowledged.
+ */
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "device/verbs/internal.h"
+
+void ov_async_push(struct ov_context *context, const struct ibv_async_event *event)
+{
+    struct ov_event *node = malloc(sizeof(*node));
+    const uint64_t one = 1;
+
+    if (node == NULL)
+        return; /* the error is in the completions, too */
+    *node = (struct ov_event){.event = *event};
+    pthread_mutex_lock(&context->event_lock);
+    *context->last_event = node;
+    context->last_event = &node->next;
+    if (write(context->verbs.context.async_fd, &one, sizeof(one)) < 0)
+        errno = 0; /* it is readable anyway */
+    pthread_mutex_unlock(&context->event_lock);
+}
+
+/* Where an object counts the events that were delivered of it; NULL: nobody acknowledges. */
+static uint32_t *delivered_of(const struct ibv_async_event *event)
+{
+    switch (event->event_type) {
+    case IBV_EVENT_CQ_ERR:
+        return &ov_cq_of(event->element.cq)->async_delivered;
+    case IBV_EVENT_QP_FATAL:
+    case IBV_EVENT_QP_REQ_ERR:
+    case IBV_EVENT_QP_ACCESS_ERR:
+    case IBV_EVENT_COMM_EST:
+    case IBV_EVENT_SQ_DRAINED:
+    case IBV_EVENT_QP_LAST_WQE_REACHED:
+        return &ov_qp_of(event->element.qp)->async_delivered;
+    default:
+        return NULL;
+    }
+}
+
+static bool take(struct ov_context *context, struct ibv_async_event *event)
+{
+    struct ov_event *node;
+    uint32_t *delivered;
+    uint64_t one;
+
+    pthread_mutex_lock(&context->event_lock);
+    node = context->first_event;
+    if (node != NULL) {
+        *event = node->event;
+        delivered = delivered_of(event);
+        if (delivered != NULL)
+            (*delivered)++;
+        context->first_event = node->next;
+        if (node->next == NULL)
+            context->last_event = &context->first_event;
+        if (read(context->verbs.context.async_fd, &one, sizeof(one)) < 0)
+            errno = 0; /* cannot be: it was written under this lock */
+    }
+    pthread_mutex_unlock(&context->event_lock);
+    free(node);
+    return node != NULL;
+}
+
+/*
+ * Waits on the descriptor, not with progress: whoever waits here is a thread for errors, beside
+ * others that poll.
+ */
+int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
+{
+    struct ov_context *own = ov_context_of(context);
+    struct pollfd wait = {.fd = context->async_fd, .events = POLLIN};
+
+    while (!take(own, event)) {
+        const int flags = fcntl(context->async_fd, F_GETFL);
+
+        if (flags < 0)
+            return -1;
+        if (flags & O_NONBLOCK) {
+            errno = EAGAIN;
+            return -1;
+        }
+        if (poll(&wait, 1, -1) < 0) /* a signal: as a read would */
+            return -1;
+    }
+    return 0;
+}
+
+void ibv_ack_async_event(struct ibv_async_event *event)
+{
+    switch (event->event_type) {
+    case IBV_EVENT_CQ_ERR: {
+        struct ibv_cq *cq = event->element.cq;
+
+        pthread_mutex_lock(&cq->mutex);
+        cq->async_events_completed++;
+        pthread_cond_signal(&cq->cond);
+        pthread_mutex_unlock(&cq->mutex);
+        return;
+    }
+    case IBV_EVENT_QP_FATAL:
+    case IBV_EVENT_QP_REQ_ERR:
+    case IBV_EVENT_QP_ACCESS_ERR:
+    case IBV_EVENT_COMM_EST:
+    case IBV_EVENT_SQ_DRAINED:
+    case IBV_EVENT_QP_LAST_WQE_REACHED: {
+        struct ibv_qp *qp = event->element.qp;
+
+        pthread_mutex_lock(&qp->mutex);
+        qp->events_completed++;
+        pthread_cond_signal(&qp->cond);
+        pthread_mutex_unlock(&qp->mutex);
+        return;
+    }
+    default:
+        return;
+    }
+}
+
+/* Takes events whose count of deliveries is `delivered` out of the queue; returns the count. */
+static uint32_t forget(struct ov_context *context, const uint32_t *delivered)
+{
+    struct ov_event **link, *node;
+    uint64_t one;
+    uint32_t count;
+
+    pthread_mutex_lock(&context->event_lock);
+    for (link = &context->first_event; (node = *link) != NULL;) {
+        if (delivered_of(&node->event) != delivered) {
+            link = &node->next;
+            continue;
+        }
+        *link = node->next;
+        free(node);
+        if (read(context->verbs.context.async_fd, &one, sizeof(one)) < 0)
+            errno = 0;
+    }
+    context->last_event = link;
+    count = *delivered;
+    pthread_mutex_unlock(&context->event_lock);
+    return count;
+}
+
+void ov_async_forget_qp(struct ov_qp *qp)
+{
+    const uint32_t delivered = forget(qp->context, &qp->async_delivered);
+
+    pthread_mutex_lock(&qp->qp.mutex);
+    while (qp->qp.events_completed != delivered)
+        pthread_cond_wait(&qp->qp.cond, &qp->qp.mutex);
+    pthread_mutex_unlock(&qp->qp.mutex);
+}
+
+void ov_async_forget_cq(struct ov_cq *cq)
+{
+    const uint32_t delivered = forget(cq->context, &cq->async_delivered);
+
+    pthread_mutex_lock(&cq->cq.mutex);
+    while (cq->cq.async_events_completed != delivered)
+        pthread_cond_wait(&cq->cq.cond, &cq->cq.mutex);
+    pthread_mutex_unlock(&cq->cq.mutex);
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Completion channels: a descriptor that is readable while an event waits (an eventfd that counts
+ * them), and the queue of the CQs that events are of. Who waits in ibv_get_cq_event makes progress
+ * there; for who waits in poll or epoll the port's thread does, which ibv_req_notify_cq calls.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "device/verbs/internal.h"
+
+struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
+{
+    struct ov_channel *channel = calloc(1, sizeof(*channel));
+
+    if (channel == NULL)
+        return ov_null(ENOMEM);
+    channel->channel.fd = eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC);
+    if (channel->channel.fd < 0) {
+        free(channel);
+        return NULL;
+    }
+    channel->channel.context = context;
+    channel->context = ov_context_take(context);
+    channel->last = &channel->first;
+    pthread_mutex_init(&channel->lock, NULL);
+    return &channel->channel;
+}
+
+int ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
+{
+    struct ov_channel *own = (struct ov_channel *)(void *)channel;
+
+    if (channel->refcnt > 0)
+        return EBUSY;
+    close(channel->fd);
+    pthread_mutex_destroy(&own->lock);
+    ov_context_release(own->context);
+    free(own);
+    return 0;
+}
+
+void ov_completion_event(void *context, struct oche_cq *ring)
+{
+    struct ov_cq *cq = ov_ring_owner(ring);
+    struct ov_channel *channel = (struct ov_channel *)(void *)cq->cq.channel;
+    const uint64_t one = 1;
+
+    (void)context;
+    if (channel == NULL)
+        return;
+    pthread_mutex_lock(&channel->lock);
+    if (cq->pending_events++ == 0) {
+        cq->next_event = NULL;
+        *channel->last = cq;
+        channel->last = &cq->next_event;
+    }
+    pthread_mutex_unlock(&channel->lock);
+    if (write(channel->channel.fd, &one, sizeof(one)) < 0)
+        return; /* it is readable anyway: 2^64 - 2 events wait */
+}
+
+/* Takes a CQ out of the queue, of which it need not be the first. Under the lock. */
+static void unlink_cq(struct ov_channel *channel, struct ov_cq *cq)
+{
+    struct ov_cq **link = &channel->first;
+
+    while (*link != cq)
+        link = &(*link)->next_event;
+    *link = cq->next_event;
+    if (*link == NULL)
+        channel->last = link;
+}
+
+/* The next event, if there is one. */
+static struct ov_cq *take(struct ov_channel *channel)
+{
+    struct ov_cq *cq;
+    uint64_t one;
+
+    pthread_mutex_lock(&channel->lock);
+    cq = channel->first;
+    if (cq != NULL) {
+        cq->delivered_events++;
+        if (--cq->pending_events == 0)
+            unlink_cq(channel, cq);
+    }
+    pthread_mutex_unlock(&channel->lock);
+    if (cq != NULL && read(channel->channel.fd, &one, sizeof(one)) < 0)
+        return NULL; /* cannot be: as many were written, or are about to be */
+    return cq;
+}
+
+static struct ov_cq *wait_for_event(struct ov_channel *channel)
+{
+    struct ov_port *port = channel->context->port;
+    struct ov_cq *cq;
+
+    channel->sleeps_here = true;
+    atomic_fetch_add(&port->sleepers, 1);
+    for (;;) {
+        const uint32_t since = oche_device_events(port->device);
+
+        ov_port_progress(port);
+        cq = take(channel);
+        if (cq != NULL)
+            break;
+        oche_device_wait(port->device, since, OCHE_NEVER);
+    }
+    atomic_fetch_sub(&port->sleepers, 1);
+    return cq;
+}
+
+int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **cq_context)
+{
+    struct ov_channel *own = (struct ov_channel *)(void *)channel;
+    struct ov_cq *found;
+    int flags;
+
+    if (ov_foreign(own->context->port)) {
+        errno = EPERM;
+        return -1;
+    }
+    found = take(own);
+    if (found == NULL) {
+        flags = fcntl(channel->fd, F_GETFL);
+        if (flags < 0)
+            return -1;
+        if (flags & O_NONBLOCK) {
+            ov_port_progress(own->context->port);
+            found = take(own);
+        } else {
+            found = wait_for_event(own);
+        }
+    }
+    if (found == NULL) {
+        errno = EAGAIN;
+        return -1;
+    }
+    *cq = &found->cq;
+    *cq_context = found->cq.cq_context;
+    return 0;
+}
+
+void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int nevents)
+{
+    pthread_mutex_lock(&cq->mutex);
+    cq->comp_events_completed += nevents;
+    pthread_cond_signal(&cq->cond);
+    pthread_mutex_unlock(&cq->mutex);
+}
+
+void ov_channel_forget(struct ov_cq *cq)
+{
+    struct ov_channel *channel = (struct ov_channel *)(void *)cq->cq.channel;
+    uint32_t pending, delivered;
+    uint64_t one;
+
+    if (channel == NULL)
+        return;
+    pthread_mutex_lock(&channel->lock);
+    pending = cq->pending_events;
+    delivered = cq->delivered_events;
+    if (pending > 0)
+        unlink_cq(channel, cq);
+    cq->pending_events = 0;
+    channel->channel.refcnt--;
+    pthread_mutex_unlock(&channel->lock);
+    for (; pending > 0; pending--)
+        if (read(channel->channel.fd, &one, sizeof(one)) < 0)
+            break;
+    pthread_mutex_lock(&cq->cq.mutex);
+    while (cq->cq.comp_events_completed != delivered)
+        pthread_cond_wait(&cq->cq.cond, &cq->cq.mutex);
+    pthread_mutex_unlock(&cq->cq.mutex);
+}

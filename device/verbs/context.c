@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A context: an application's view of an open device, with the table of verbs that applications
+ * call through pointers. A verb that is not in the table is one that the inline functions of
+ * verbs.h refuse with EOPNOTSUPP.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "device/verbs/internal.h"
+
+static int no_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind)
+{
+    (void)qp;
+    (void)mw;
+    (void)bind;
+    return EOPNOTSUPP;
+}
+
+static int no_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+    (void)srq;
+    *bad = wr;
+    return EOPNOTSUPP;
+}
+
+static void fill(struct ov_context *context)
+{
+    struct verbs_context *verbs = &context->verbs;
+    struct ibv_context_ops *ops = &verbs->context.ops;
+
+    verbs->sz = sizeof(*verbs);
+    verbs->query_port = ov_query_port;
+    verbs->query_device_ex = ov_query_device_ex;
+    verbs->query_rt_values = ov_query_rt_values;
+    verbs->create_cq_ex = ov_create_cq_ex;
+    verbs->modify_cq = ov_modify_cq;
+    verbs->create_qp_ex = ov_create_qp_ex;
+    verbs->modify_qp_rate_limit = ov_modify_qp_rate_limit;
+    ops->poll_cq = ov_poll_cq;
+    ops->req_notify_cq = ov_req_notify_cq;
+    ops->post_send = ov_post_send;
+    ops->post_recv = ov_post_recv;
+    ops->bind_mw = no_bind_mw;
+    ops->post_srq_recv = no_post_srq_recv;
+    verbs->context.device = &context->device->device;
+    verbs->context.cmd_fd = -1;
+    verbs->context.num_comp_vectors = 1;
+    verbs->context.abi_compat = __VERBS_ABI_IS_EXTENDED;
+    pthread_mutex_init(&verbs->context.mutex, NULL);
+    pthread_mutex_init(&context->event_lock, NULL);
+    context->last_event = &context->first_event;
+}
+
+struct ibv_context *ibv_open_device(struct ibv_device *device)
+{
+    struct ov_context *context = calloc(1, sizeof(*context));
+    int error;
+
+    if (context == NULL)
+        return ov_null(ENOMEM);
+    context->device = (struct ov_device *)(void *)device;
+    context->references = 1;
+    fill(context);
+    context->verbs.context.async_fd = eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC);
+    if (context->verbs.context.async_fd >= 0) {
+        context->port = ov_port_open(context->device);
+        if (context->port != NULL) {
+            ov_device_take(context->device);
+            return &context->verbs.context;
+        }
+    }
+    error = errno;
+    if (context->verbs.context.async_fd >= 0)
+        close(context->verbs.context.async_fd);
+    free(context);
+    return ov_null(error);
+}
+
+struct ov_context *ov_context_take(struct ibv_context *context)
+{
+    struct ov_context *own = ov_context_of(context);
+
+    atomic_fetch_add(&own->references, 1);
+    return own;
+}
+
+void ov_context_release(struct ov_context *context)
+{
+    struct ov_event *event;
+
+    if (atomic_fetch_sub(&context->references, 1) > 1)
+        return;
+    ov_port_close(context->port);
+    while ((event = context->first_event) != NULL) {
+        context->first_event = event->next;
+        free(event);
+    }
+    close(context->verbs.context.async_fd);
+    ov_device_release(context->device);
+    free(context);
+}
+
+/* Objects that the application has not destroyed keep the rest alive until it does. */
+int ibv_close_device(struct ibv_context *context)
+{
+    ov_context_release(ov_context_of(context));
+    return 0;
+}
+
+/* Sharing with other processes by a descriptor: there is none. */
+struct ibv_context *ibv_import_device(int cmd_fd)
+{
+    (void)cmd_fd;
+    return ov_null(EOPNOTSUPP);
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Completion queues: the core's ring, in memory with ours. Polling an empty queue makes progress,
+ * and so does every so manieth poll of one that never is.
+ */
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/verbs/internal.h"
+
+#define POLLS_PER_PROGRESS 8
+#define BATCH              16
+
+/* ---- what completions are called ---- */
+
+enum ibv_wc_status ov_wc_status_of(uint8_t status)
+{
+    static const enum ibv_wc_status names[OCHE_STATUSES] = {
+        [OCHE_STATUS_SUCCESS] = IBV_WC_SUCCESS,
+        [OCHE_STATUS_LOCAL_LENGTH] = IBV_WC_LOC_LEN_ERR,
+        [OCHE_STATUS_LOCAL_QP_OPERATION] = IBV_WC_LOC_QP_OP_ERR,
+        [OCHE_STATUS_LOCAL_PROTECTION] = IBV_WC_LOC_PROT_ERR,
+        [OCHE_STATUS_FLUSHED] = IBV_WC_WR_FLUSH_ERR,
+        [OCHE_STATUS_REMOTE_INVALID_REQUEST] = IBV_WC_REM_INV_REQ_ERR,
+        [OCHE_STATUS_REMOTE_ACCESS] = IBV_WC_REM_ACCESS_ERR,
+        [OCHE_STATUS_REMOTE_OPERATION] = IBV_WC_REM_OP_ERR,
+        [OCHE_STATUS_RETRY_EXCEEDED] = IBV_WC_RETRY_EXC_ERR,
+        [OCHE_STATUS_RNR_RETRY_EXCEEDED] = IBV_WC_RNR_RETRY_EXC_ERR,
+    };
+
+    return status < OCHE_STATUSES ? names[status] : IBV_WC_GENERAL_ERR;
+}
+
+enum ibv_wc_opcode ov_wc_opcode_of(uint8_t opcode)
+{
+    static const enum ibv_wc_opcode names[] = {
+        [OCHE_DONE_SEND] = IBV_WC_SEND,
+        [OCHE_DONE_WRITE] = IBV_WC_RDMA_WRITE,
+        [OCHE_DONE_READ] = IBV_WC_RDMA_READ,
+        [OCHE_DONE_COMPARE_SWAP] = IBV_WC_COMP_SWAP,
+        [OCHE_DONE_FETCH_ADD] = IBV_WC_FETCH_ADD,
+        [OCHE_DONE_RECV] = IBV_WC_RECV,
+        [OCHE_DONE_RECV_WRITE_IMM] = IBV_WC_RECV_RDMA_WITH_IMM,
+    };
+
+    return opcode < sizeof(names) / sizeof(names[0]) ? names[opcode] : IBV_WC_SEND;
+}
+
+/* ---- making and unmaking ---- */
+
+static uint32_t power_of_two_from(uint32_t count)
+{
+    uint32_t power = 1;
+
+    while (power < count)
+        power *= 2;
+    return power;
+}
+
+struct oche_cq *ov_ring_create(uint32_t entries, struct ov_cq *owner)
+{
+    const size_t bytes = OCHE_CACHE_LINE + oche_cq_bytes(entries);
+    uint8_t *memory = aligned_alloc(OCHE_CACHE_LINE, (bytes + OCHE_CACHE_LINE - 1) /
+                                                         OCHE_CACHE_LINE * OCHE_CACHE_LINE);
+
+    if (memory == NULL)
+        return NULL;
+    memcpy(memory, &owner, sizeof(owner));
+    return oche_cq_create(memory + OCHE_CACHE_LINE, entries);
+}
+
+void ov_ring_destroy(struct oche_cq *ring)
+{
+    free((uint8_t *)ring - OCHE_CACHE_LINE);
+}
+
+struct ov_cq *ov_ring_owner(const struct oche_cq *ring)
+{
+    struct ov_cq *owner;
+
+    memcpy(&owner, (const uint8_t *)ring - OCHE_CACHE_LINE, sizeof(owner));
+    return owner;
+}
+
+static struct ov_cq *create(struct ibv_context *context, const struct ibv_cq_init_attr_ex *attr)
+{
+    struct ov_channel *channel = (struct ov_channel *)(void *)attr->channel;
+    struct ov_cq *cq;
+
+    if (attr->cqe < 1 || attr->cqe > OV_MAX_CQE || attr->comp_vector != 0 ||
+        (channel != NULL && channel->channel.context != context))
+        return ov_null(EINVAL);
+    if (ov_foreign(ov_port_of(context)))
+        return ov_null(EPERM);
+    cq = calloc(1, sizeof(*cq));
+    if (cq == NULL)
+        return ov_null(ENOMEM);
+    cq->cq.cqe = (int)power_of_two_from(attr->cqe);
+    cq->ring = ov_ring_create((uint32_t)cq->cq.cqe, cq);
+    if (cq->ring == NULL) {
+        free(cq);
+        return ov_null(ENOMEM);
+    }
+    cq->cq.context = context;
+    cq->cq.channel = attr->channel;
+    cq->cq.cq_context = attr->cq_context;
+    pthread_mutex_init(&cq->cq.mutex, NULL);
+    pthread_cond_init(&cq->cq.cond, NULL);
+    pthread_mutex_init(&cq->poll_lock, NULL);
+    cq->single_threaded = (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) != 0 &&
+                          (attr->flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED) != 0;
+    cq->port = ov_port_of(context);
+    cq->context = ov_context_take(context);
+    if (channel != NULL) {
+        pthread_mutex_lock(&channel->lock);
+        channel->channel.refcnt++;
+        pthread_mutex_unlock(&channel->lock);
+    }
+    return cq;
+}
+
+struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
+                             struct ibv_comp_channel *channel, int comp_vector)
+{
+    const struct ibv_cq_init_attr_ex attr = {.cqe = cqe < 1 ? 0 : (uint32_t)cqe,
+                                             .cq_context = cq_context,
+                                             .channel = channel,
+                                             .comp_vector = (uint32_t)comp_vector};
+    struct ov_cq *cq = create(context, &attr);
+
+    return cq != NULL ? &cq->cq : NULL;
+}
+
+struct ibv_cq_ex *ov_create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr)
+{
+    const uint64_t flags = IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |
+                           IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
+    const uint32_t masks = IBV_CQ_INIT_ATTR_MASK_FLAGS | IBV_CQ_INIT_ATTR_MASK_PD;
+    struct ov_cq *cq;
+
+    if ((attr->comp_mask & ~masks) != 0 || (attr->wc_flags & ~flags) != 0)
+        return ov_null(EOPNOTSUPP);
+    if ((attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) != 0 &&
+        (attr->flags & ~(uint32_t)IBV_CREATE_CQ_ATTR_SINGLE_THREADED) != 0)
+        return ov_null(EOPNOTSUPP); /* an overrun is never ignored */
+    if ((attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD) != 0)
+        return ov_null(EOPNOTSUPP); /* there are no parent domains */
+    cq = create(context, attr);
+    if (cq == NULL)
+        return NULL;
+    ov_cq_ex_init(cq);
+    return &cq->ex;
+}
+
+int ibv_destroy_cq(struct ibv_cq *cq)
+{
+    struct ov_cq *own = ov_cq_of(cq);
+    struct ov_context *context = own->context;
+
+    if (atomic_load(&own->users) > 0)
+        return EBUSY;
+    ov_channel_forget(own);
+    ov_async_forget_cq(own);
+    ov_ring_destroy(own->ring);
+    pthread_mutex_destroy(&own->poll_lock);
+    free(own);
+    ov_context_release(context);
+    return 0;
+}
+
+/* A ring cannot grow while the NIC fills it; one that is large enough already is accepted. */
+int ibv_resize_cq(struct ibv_cq *cq, int cqe)
+{
+    if (cqe < 1 || cqe > OV_MAX_CQE)
+        return EINVAL;
+    return cqe <= cq->cqe ? 0 : EOPNOTSUPP;
+}
+
+/* Events are not held back: asking for none to be is fine. */
+int ov_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr)
+{
+    (void)cq;
+    if ((attr->attr_mask & ~(uint32_t)IBV_CQ_ATTR_MODERATE) != 0)
+        return EINVAL;
+    return attr->moderate.cq_count <= 1 || attr->moderate.cq_period == 0 ? 0 : EOPNOTSUPP;
+}
+
+/* ---- polling ---- */
+
+unsigned ov_cq_take(struct ov_cq *cq, struct oche_completion *done, unsigned max)
+{
+    unsigned count = oche_cq_poll(cq->ring, done, max);
+
+    if (count > 0 && ++cq->since_progress < POLLS_PER_PROGRESS)
+        return count;
+    cq->since_progress = 0;
+    ov_port_progress(cq->port);
+    return count > 0 ? count : oche_cq_poll(cq->ring, done, max);
+}
+
+static void fill_wc(struct ibv_wc *wc, const struct oche_completion *done)
+{
+    wc->wr_id = done->wr_id;
+    wc->status = ov_wc_status_of(done->status);
+    wc->opcode = ov_wc_opcode_of(done->opcode);
+    wc->vendor_err = 0;
+    wc->byte_len = done->bytes;
+    wc->imm_data = htonl(done->imm);
+    wc->qp_num = done->qpn;
+    wc->src_qp = 0;
+    wc->wc_flags = done->has_imm ? IBV_WC_WITH_IMM : 0;
+    wc->pkey_index = 0;
+    wc->slid = 0;
+    wc->sl = 0;
+    wc->dlid_path_bits = 0;
+}
+
+int ov_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
+{
+    struct ov_cq *own = ov_cq_of(cq);
+    struct oche_completion done[BATCH];
+    int total = 0;
+
+    if (OCHE_UNLIKELY(ov_foreign(own->port)))
+        return -1;
+    if (!own->single_threaded)
+        pthread_mutex_lock(&own->poll_lock);
+    while (total < num_entries) {
+        const int left = num_entries - total;
+        const unsigned max = left < BATCH ? (unsigned)left : BATCH;
+        const unsigned count =
+            total == 0 ? ov_cq_take(own, done, max) : oche_cq_poll(own->ring, done, max);
+
+        for (unsigned i = 0; i < count; i++)
+            fill_wc(&wc[total++], &done[i]);
+        if (count < max)
+            break;
+    }
+    if (OCHE_UNLIKELY(total == 0 && oche_cq_overflowed(own->ring)))
+        total = -1;
+    if (!own->single_threaded)
+        pthread_mutex_unlock(&own->poll_lock);
+    return total;
+}
+
+int ov_req_notify_cq(struct ibv_cq *cq, int solicited_only)
+{
+    struct ov_cq *own = ov_cq_of(cq);
+    const struct ov_channel *channel = (const struct ov_channel *)(const void *)cq->channel;
+
+    if (ov_foreign(own->port))
+        return EPERM;
+    oche_cq_arm(own->ring, solicited_only != 0);
+    if (channel != NULL && !channel->sleeps_here)
+        ov_port_call_thread(own->port);
+    return 0;
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which devices there are: one for each IP address of each interface that is up, link-local IPv6
+ * addresses left out (they need a scope, which no GID has). Those of loopback come last.
+ *   oche_IF     the interface's first IPv4 address      oche_IF_2   its second, …
+ *   oche_IF_v6  its first IPv6 address                  oche_IF_v6_2, …
+ * With OCHE_DEVICE there is the device of that address alone. The kernel's RDMA devices are not
+ * listed: they are seen without this library.
+ */
+#include <ifaddrs.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "core/random.h"
+#include "device/verbs/internal.h"
+
+#define MOST_DEVICES 256
+
+struct ov_device *ov_device_take(struct ov_device *device)
+{
+    atomic_fetch_add(&device->references, 1);
+    return device;
+}
+
+void ov_device_release(struct ov_device *device)
+{
+    if (atomic_fetch_sub(&device->references, 1) == 1)
+        free(device);
+}
+
+static uint32_t interface_mtu(const char *name)
+{
+    const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    struct ifreq request = {0};
+    uint32_t mtu = 1500;
+
+    snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", name);
+    if (fd >= 0 && ioctl(fd, SIOCGIFMTU, &request) == 0)
+        mtu = (uint32_t)request.ifr_mtu;
+    if (fd >= 0)
+        close(fd);
+    return mtu;
+}
+
+/* The address of an interface, if it is one to make a device of. */
+static bool usable(const struct ifaddrs *at, struct oche_address *address)
+{
+    struct sockaddr_storage socket_address = {0};
+    uint16_t port;
+
+    if (at->ifa_addr == NULL || (at->ifa_flags & IFF_UP) == 0)
+        return false;
+    if (at->ifa_addr->sa_family == AF_INET)
+        memcpy(&socket_address, at->ifa_addr, sizeof(struct sockaddr_in));
+    else if (at->ifa_addr->sa_family == AF_INET6)
+        memcpy(&socket_address, at->ifa_addr, sizeof(struct sockaddr_in6));
+    else
+        return false;
+    if (!oche_address_from_socket(&socket_address, address, &port))
+        return false;
+    if (at->ifa_addr->sa_family == AF_INET6 &&
+        IN6_IS_ADDR_LINKLOCAL(&((struct sockaddr_in6 *)(void *)&socket_address)->sin6_addr))
+        return false;
+    return oche_address_is_unicast(address);
+}
+
+static struct ov_device *make(const char *interface, const struct oche_address *address,
+                              unsigned nth)
+{
+    struct ov_device *device = calloc(1, sizeof(*device));
+    const char *version = oche_address_is_ipv4(address) ? "" : "_v6";
+    char number[12] = "";
+
+    if (device == NULL)
+        return NULL;
+    if (nth > 1)
+        snprintf(number, sizeof(number), "_%u", nth);
+    device->references = 1;
+    device->address = *address;
+    device->interface_index = if_nametoindex(interface);
+    device->interface_mtu = interface_mtu(interface);
+    device->device.node_type = IBV_NODE_CA;
+    device->device.transport_type = IBV_TRANSPORT_IB;
+    snprintf(device->device.name, sizeof(device->device.name), "oche_%.15s%s%s", interface, version,
+             number);
+    snprintf(device->device.dev_name, sizeof(device->device.dev_name), "u%.50s",
+             device->device.name);
+    snprintf(device->device.dev_path, sizeof(device->device.dev_path),
+             "/sys/class/infiniband_verbs/%s", device->device.dev_name);
+    snprintf(device->device.ibdev_path, sizeof(device->device.ibdev_path),
+             "/sys/class/infiniband/%s", device->device.name);
+    return device;
+}
+
+/* The how manieth of its IP version an address is on its interface. */
+static unsigned place_of(const struct ifaddrs *all, const struct ifaddrs *one)
+{
+    struct oche_address address;
+    unsigned nth = 1;
+
+    for (const struct ifaddrs *at = all; at != one; at = at->ifa_next)
+        if (usable(at, &address) && strcmp(at->ifa_name, one->ifa_name) == 0 &&
+            at->ifa_addr->sa_family == one->ifa_addr->sa_family)
+            nth++;
+    return nth;
+}
+
+static unsigned add_all(const struct ifaddrs *all, bool loopback, sa_family_t family,
+                        struct ov_device **list, unsigned count)
+{
+    struct oche_address address;
+
+    for (const struct ifaddrs *at = all; at != NULL && count < MOST_DEVICES; at = at->ifa_next) {
+        if (!usable(at, &address) || ((at->ifa_flags & IFF_LOOPBACK) != 0) != loopback ||
+            at->ifa_addr->sa_family != family)
+            continue;
+        list[count] = make(at->ifa_name, &address, place_of(all, at));
+        if (list[count] == NULL)
+            break;
+        list[count]->loopback = loopback;
+        count++;
+    }
+    return count;
+}
+
+/* Any address of this host's, also of 127.0.0.0/8, which no interface lists in full. */
+static unsigned add_named(const struct ifaddrs *all, const char *text, struct ov_device **list)
+{
+    struct oche_address wanted, address;
+    bool loopback;
+
+    if (!oche_address_parse(text, &wanted) || !oche_address_is_unicast(&wanted)) {
+        ov_say("OCHE_DEVICE=%s: not an IP address of this host; 192.0.2.1 or 2001:db8::1 is meant",
+               text);
+        return 0;
+    }
+    loopback = oche_address_is_ipv4(&wanted) && wanted.ip[12] == 127;
+    for (const struct ifaddrs *at = all; at != NULL; at = at->ifa_next) {
+        if (!usable(at, &address))
+            continue;
+        if (memcmp(address.ip, wanted.ip, 16) != 0 &&
+            !(loopback && (at->ifa_flags & IFF_LOOPBACK) != 0 && oche_address_is_ipv4(&address)))
+            continue;
+        list[0] = make(at->ifa_name, &wanted, place_of(all, at));
+        if (list[0] == NULL)
+            return 0;
+        list[0]->loopback = (at->ifa_flags & IFF_LOOPBACK) != 0;
+        list[0]->only = true;
+        return 1;
+    }
+    ov_say("OCHE_DEVICE=%s: no interface that is up has this address", text);
+    return 0;
+}
+
+struct ibv_device **ibv_get_device_list(int *num_devices)
+{
+    struct ov_device **list = calloc(MOST_DEVICES + 1, sizeof(*list));
+    const char *only = getenv("OCHE_DEVICE");
+    struct ifaddrs *all = NULL;
+    unsigned count = 0;
+
+    if (num_devices != NULL)
+        *num_devices = 0;
+    if (list == NULL)
+        return ov_null(ENOMEM);
+    if (getifaddrs(&all) != 0) {
+        free(list);
+        return NULL;
+    }
+    if (only != NULL && only[0] != '\0') {
+        count = add_named(all, only, list);
+    } else {
+        for (int loopback = 0; loopback < 2; loopback++) {
+            count = add_all(all, loopback, AF_INET, list, count);
+            count = add_all(all, loopback, AF_INET6, list, count);
+        }
+    }
+    freeifaddrs(all);
+    if (num_devices != NULL)
+        *num_devices = (int)count;
+    return (struct ibv_device **)(void *)list;
+}
+
+void ibv_free_device_list(struct ibv_device **list)
+{
+    if (list == NULL)
+        return;
+    for (unsigned i = 0; list[i] != NULL; i++)
+        ov_device_release((struct ov_device *)(void *)list[i]);
+    free(list);
+}
+
+const char *ibv_get_device_name(struct ibv_device *device)
+{
+    return device->name;
+}
+
+int ibv_get_device_index(struct ibv_device *device)
+{
+    (void)device;
+    return -1; /* the kernel knows nothing of it */
+}
+
+/* From the address: the same in every process, and after every start. Locally administered. */
+__be64 ibv_get_device_guid(struct ibv_device *device)
+{
+    const struct ov_device *own = (const struct ov_device *)(const void *)device;
+    uint64_t words[2], guid;
+    uint8_t bytes[8];
+
+    memcpy(words, own->address.ip, sizeof(words));
+    guid = oche_mix64(words[0] ^ oche_mix64(words[1]));
+    memcpy(bytes, &guid, sizeof(bytes));
+    bytes[0] = (uint8_t)((bytes[0] | 2) & ~1);
+    memcpy(&guid, bytes, sizeof(bytes));
+    return guid;
+}

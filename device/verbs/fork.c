@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fork. The child has a copy of every device, whose memory would never hear from the parent's
+ * packets again; so it may not use what was opened before: posts and polls there fail with EPERM,
+ * and a line says why, once. What the child opens itself works. It closes the sockets it got, as
+ * they would keep the parent's address taken after the parent's end. The parent notices nothing,
+ * with or without ibv_fork_init: no page is pinned, so none can be copied away from under a NIC.
+ */
+#include "device/verbs/internal.h"
+
+_Atomic uint32_t ov_generation;
+
+static void in_child(void)
+{
+    atomic_fetch_add_explicit(&ov_generation, 1, memory_order_relaxed);
+    ov_ports_leave();
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, in_child);
+}
+
+bool ov_foreign_slow(const struct ov_port *port)
+{
+    static _Atomic uint32_t told; /* the generation, as a child of a child may want to know too */
+
+    if (atomic_exchange(&told, atomic_load(&ov_generation)) != atomic_load(&ov_generation))
+        ov_say("this process was forked after the device was opened (%u): it must open its own",
+               port->generation);
+    return true;
+}
+
+int ibv_fork_init(void)
+{
+    return 0;
+}
+
+enum ibv_fork_status ibv_is_fork_initialized(void)
+{
+    return IBV_FORK_UNNEEDED;
+}
+
+int ibv_dontfork_range(void *base, size_t size)
+{
+    (void)base;
+    (void)size;
+    return 0;
+}
+
+int ibv_dofork_range(void *base, size_t size)
+{
+    (void)base;
+    (void)size;
+    return 0;
+}

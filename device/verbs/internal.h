@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of the verbs library share. The contract to the outside is rdma-core's
+ * infiniband/verbs.h: its structs come first in ours, so that a pointer to one is a pointer to the
+ * other. One idea a file:
+ *
+ *   device_list.c  which devices there are        port.c     a device that is open; its thread
+ *   context.c      opening it, for an application  query.c    what it can do
+ *   pd.c mr.c cq.c cq_ex.c channel.c qp.c modify_qp.c post.c qp_ex.c srq.c ah.c mw.c
+ *   async_event.c  fork.c  environment.c  memory_map.c  transitions.c  strings.c  rates.c
+ *   private.c      what libmlx5 and libefa want to link with
+ *
+ * Locks, in this order: an object's own (send, receive, poll), the device's, a channel's or a
+ * context's queue of events.
+ */
+#ifndef OCHE_DEVICE_VERBS_INTERNAL_H
+#define OCHE_DEVICE_VERBS_INTERNAL_H
+
+#include <net/if.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include <infiniband/verbs.h>
+
+#include "device/address.h"
+#include "device/device.h"
+
+#pragma GCC visibility push(hidden)
+
+#define OV_PORT_NUM      1
+#define OV_MAX_QPS       16384
+#define OV_MAX_REGIONS   32768
+#define OV_MAX_PEERS     4096
+#define OV_MAX_WR        16384
+#define OV_MAX_CQE       (1 << 20)
+#define OV_MAX_RD_ATOMIC 16
+#define OV_MAX_MTU       4096
+#define OV_PKEY          UINT16_C(0xffff)
+#define OV_LINE_RATE     (100 * OCHE_GBPS)
+
+/* ---- devices ---- */
+
+struct ov_device {
+    struct ibv_device device; /* first: the application's pointer */
+    const void *no_driver;    /* where other libraries look for their driver's table */
+    struct oche_address address;
+    unsigned interface_index;
+    uint32_t interface_mtu;
+    bool loopback;
+    bool only; /* the user named this address: no other one will do */
+    _Atomic uint32_t references;
+};
+
+/* Exported, but in no header that is installed. */
+#pragma GCC visibility push(default)
+int ibv_dontfork_range(void *base, size_t size);
+int ibv_dofork_range(void *base, size_t size);
+int ibv_query_gid_type(struct ibv_context *context, uint8_t port_num, unsigned int index,
+                       unsigned int *type);
+int ibv_read_sysfs_file(const char *dir, const char *file, char *buf, size_t size);
+const char *ibv_get_sysfs_path(void);
+#pragma GCC visibility pop
+
+struct ov_device *ov_device_take(struct ov_device *device);
+void ov_device_release(struct ov_device *device);
+
+/*
+ * A device that is open in this process, once for all contexts on the same address. Who polls makes
+ * progress and says so (`active`); its thread takes over when nobody has for a while.
+ */
+struct ov_port {
+    struct oche_device *device;
+    struct oche_address address; /* it may be another one than was asked for */
+    enum ibv_mtu mtu;
+    unsigned interface_index;
+    uint32_t references;
+    uint32_t generation; /* of the process that opened it: fork.c */
+    uint64_t wall_ns;    /* device time 0, since 1970 */
+    struct ov_port *next;
+    struct oche_address wanted;
+
+    pthread_t thread;
+    _Atomic bool stop;
+    _Atomic bool active;       /* somebody polled since the thread looked last */
+    _Atomic uint32_t sleepers; /* who waits, and makes progress meanwhile */
+    _Atomic uint32_t call;     /* the futex that the thread naps on */
+
+    pthread_mutex_t lock; /* of what follows */
+    uint32_t next_pd;
+};
+
+/* errno is set when it returns NULL, and a line has said why. */
+struct ov_port *ov_port_open(const struct ov_device *device);
+void ov_port_close(struct ov_port *port);
+/* The thread should look soon: the application may be about to sleep. */
+void ov_port_call_thread(struct ov_port *port);
+/* In the child after a fork. */
+void ov_ports_leave(void);
+
+static inline void ov_port_progress(struct ov_port *port)
+{
+    atomic_store_explicit(&port->active, true, memory_order_relaxed);
+    oche_device_progress(port->device);
+}
+
+/* ---- contexts ---- */
+
+struct ov_event {
+    struct ibv_async_event event;
+    struct ov_event *next;
+};
+
+struct ov_context {
+    struct verbs_context verbs; /* the application's pointer is to its last member */
+    struct ov_device *device;
+    struct ov_port *port;
+    _Atomic uint32_t references; /* the application's, and one of each object */
+    pthread_mutex_t event_lock;
+    struct ov_event *first_event, **last_event;
+};
+
+static inline struct ov_context *ov_context_of(struct ibv_context *context)
+{
+    return (struct ov_context *)(void *)((uint8_t *)context -
+                                         offsetof(struct ov_context, verbs.context));
+}
+
+static inline struct ov_port *ov_port_of(struct ibv_context *context)
+{
+    return ov_context_of(context)->port;
+}
+
+/* Objects keep their context alive. */
+struct ov_context *ov_context_take(struct ibv_context *context);
+void ov_context_release(struct ov_context *context);
+
+/* ---- after a fork ---- */
+
+extern _Atomic uint32_t ov_generation; /* how many forks this process is away from the first */
+
+/* Whether this process may not use the port: it was opened before a fork. Says so, once. */
+bool ov_foreign_slow(const struct ov_port *port);
+static inline bool ov_foreign(const struct ov_port *port)
+{
+    return OCHE_UNLIKELY(port->generation !=
+                         atomic_load_explicit(&ov_generation, memory_order_relaxed)) &&
+           ov_foreign_slow(port);
+}
+
+/* ---- objects ---- */
+
+struct ov_pd {
+    struct ibv_pd pd;
+    struct ov_context *context;
+    uint32_t number;
+    _Atomic uint32_t users;
+};
+
+struct ov_mr {
+    struct ibv_mr mr;
+    struct oche_region region;
+};
+
+struct ov_channel {
+    struct ibv_comp_channel channel;
+    struct ov_context *context;
+    pthread_mutex_t lock; /* of the queue of events, and of the counts of its CQs */
+    struct ov_cq *first, **last;
+    bool sleeps_here; /* the application waits in ibv_get_cq_event, not in poll */
+    bool warned;
+};
+
+struct ov_cq {
+    union {
+        struct ibv_cq cq;
+        struct ibv_cq_ex ex;
+    };
+    struct ov_context *context;
+    struct oche_cq *ring;
+    struct ov_port *port;
+    pthread_mutex_t poll_lock;
+    uint32_t since_progress;
+    bool single_threaded;
+    _Atomic uint32_t users;
+
+    /* Of ibv_start_poll … ibv_end_poll. */
+    struct oche_completion current;
+
+    /* Under the channel's lock. */
+    uint32_t pending_events, delivered_events;
+    struct ov_cq *next_event;
+    uint32_t async_delivered; /* under the context's event_lock */
+};
+
+/* Staged by ibv_wr_*, until ibv_wr_complete. */
+struct ov_stage {
+    struct oche_send_work *work;
+    uint8_t *bytes; /* inline data: max_inline_data a work request */
+    uint32_t count;
+    int error;
+};
+
+struct ov_qp {
+    union {
+        struct ibv_qp qp;
+        struct ibv_qp_ex ex;
+    };
+    struct ov_context *context;
+    struct ov_port *port;
+    struct oche_qp *core;
+    pthread_mutex_t send_lock, recv_lock;
+    bool signal_all, extended;
+    struct ibv_qp_cap cap;
+    struct ov_stage stage;
+    pthread_mutex_t state_lock; /* of attr, and of state changes */
+    struct ibv_qp_attr attr;    /* as set by the application */
+    struct oche_qp_connection connection;
+    uint32_t async_delivered; /* under the context's event_lock */
+};
+
+static inline struct ov_pd *ov_pd_of(struct ibv_pd *pd)
+{
+    return (struct ov_pd *)(void *)pd;
+}
+
+static inline struct ov_cq *ov_cq_of(struct ibv_cq *cq)
+{
+    return (struct ov_cq *)(void *)cq;
+}
+
+static inline struct ov_qp *ov_qp_of(struct ibv_qp *qp)
+{
+    return (struct ov_qp *)(void *)qp;
+}
+
+/* Memory protection: whether [addr, addr + length) may be read, and written if `write`. */
+bool ov_memory_is_mapped(const void *addr, size_t length, bool write);
+
+/* A core's CQ with a pointer to ours, as its hook names the core's. NULL: no memory. */
+struct oche_cq *ov_ring_create(uint32_t entries, struct ov_cq *owner);
+void ov_ring_destroy(struct oche_cq *ring);
+struct ov_cq *ov_ring_owner(const struct oche_cq *ring);
+/* Polls, and makes progress as polling should. The caller holds poll_lock. */
+unsigned ov_cq_take(struct ov_cq *cq, struct oche_completion *done, unsigned max);
+/* Takes away what is not delivered, waits until the rest is acknowledged, leaves the channel. */
+void ov_channel_forget(struct ov_cq *cq);
+
+enum ibv_qp_state ov_qp_state_of(const struct oche_qp *qp);
+enum ibv_wc_status ov_wc_status_of(uint8_t status);
+enum ibv_wc_opcode ov_wc_opcode_of(uint8_t opcode);
+/* enum oche_access of the flags; those that say nothing to us are left out. */
+uint32_t ov_access_of(unsigned int flags);
+
+/* ---- the verbs that are called through pointers ---- */
+
+int ov_query_device_ex(struct ibv_context *context, const struct ibv_query_device_ex_input *input,
+                       struct ibv_device_attr_ex *attr, size_t attr_size);
+int ov_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *attr,
+                  size_t attr_size);
+int ov_query_rt_values(struct ibv_context *context, struct ibv_values_ex *values);
+struct ibv_cq_ex *ov_create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr);
+int ov_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
+int ov_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
+int ov_req_notify_cq(struct ibv_cq *cq, int solicited_only);
+struct ibv_qp *ov_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
+int ov_modify_qp_rate_limit(struct ibv_qp *qp, struct ibv_qp_rate_limit_attr *attr);
+int ov_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
+int ov_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
+
+/* Sets up and takes down what is of ibv_cq_ex (cq_ex.c) and ibv_qp_ex (qp_ex.c). */
+void ov_cq_ex_init(struct ov_cq *cq);
+bool ov_qp_ex_init(struct ov_qp *qp, uint64_t operations);
+void ov_qp_ex_destroy(struct ov_qp *qp);
+
+/* Whether the standard lets a queue pair go from one state to another with these attributes. */
+bool ov_transition_ok(enum ibv_qp_type type, enum ibv_qp_state from, enum ibv_qp_state to,
+                      int attr_mask);
+/* 0, or an errno: one work request into the core's form, which then may be posted. */
+uint8_t ov_work_flags_of(const struct ov_qp *qp, unsigned int flags);
+int ov_send_work_of(const struct ov_qp *qp, const struct ibv_send_wr *wr,
+                    struct oche_send_work *work, uint8_t *inline_memory);
+
+/* The device's hooks: under its lock. */
+void ov_completion_event(void *context, struct oche_cq *ring);
+void ov_qp_error(void *context, struct oche_qp *qp, enum oche_status status);
+
+/* ---- events ---- */
+
+void ov_async_push(struct ov_context *context, const struct ibv_async_event *event);
+/* Takes what is not delivered of an object away, and waits until the rest is acknowledged. */
+void ov_async_forget_qp(struct ov_qp *qp);
+void ov_async_forget_cq(struct ov_cq *cq);
+
+/* ---- the rest ---- */
+
+/* OCHE_CC, OCHE_RECOVERY …: false, and a line has said what is wrong. */
+bool ov_environment(struct oche_device_config *config);
+/* One line to standard error, "oche: …". */
+void ov_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* NULL with errno set. */
+static inline void *ov_null(int error)
+{
+    errno = error;
+    return NULL;
+}
+
+#pragma GCC visibility pop
+
+#endif

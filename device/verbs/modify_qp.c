@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ibv_modify_qp: attributes are checked, kept for ibv_query_qp, and become the core's connection.
+ * Which ones a state change needs is in transitions.c. Path migration is not there: an alternate
+ * path is refused.
+ */
+#include <string.h>
+
+#include "device/verbs/internal.h"
+
+#define MIN_WINDOW 4 /* packets */
+
+/* ---- checking ---- */
+
+/* The peer's address index; OCHE_NO_PEER: not an address that we can send to. */
+static uint32_t peer_of(struct ov_port *port, const struct ibv_ah_attr *ah)
+{
+    struct oche_address address;
+    char text[OCHE_ADDRESS_TEXT];
+
+    memcpy(address.ip, ah->grh.dgid.raw, sizeof(address.ip));
+    oche_address_print(&address, text);
+    return oche_device_peer(port->device, text);
+}
+
+static bool ah_ok(const struct ibv_ah_attr *ah)
+{
+    return ah->is_global && ah->port_num == OV_PORT_NUM && ah->grh.sgid_index == 0;
+}
+
+/* 0, or an errno. */
+static int check_values(const struct ov_qp *qp, const struct ibv_qp_attr *attr, int mask)
+{
+    if (mask & IBV_QP_ALT_PATH)
+        return EOPNOTSUPP;
+    if ((mask & IBV_QP_PATH_MIG_STATE) && attr->path_mig_state != IBV_MIG_MIGRATED)
+        return EOPNOTSUPP;
+    if ((mask & IBV_QP_PORT) && attr->port_num != OV_PORT_NUM)
+        return EINVAL;
+    if ((mask & IBV_QP_PKEY_INDEX) && attr->pkey_index != 0)
+        return EINVAL;
+    if ((mask & IBV_QP_ACCESS_FLAGS) &&
+        (attr->qp_access_flags &
+         ~(unsigned int)(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+                         IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_OPTIONAL_RANGE)) != 0)
+        return EINVAL;
+    if ((mask & IBV_QP_AV) && !ah_ok(&attr->ah_attr))
+        return EINVAL;
+    if ((mask & IBV_QP_PATH_MTU) &&
+        (attr->path_mtu < IBV_MTU_256 || attr->path_mtu > qp->port->mtu))
+        return EINVAL;
+    if ((mask & IBV_QP_DEST_QPN) && attr->dest_qp_num > OCHE_PSN_MASK)
+        return EINVAL;
+    if (((mask & IBV_QP_TIMEOUT) && attr->timeout > 31) ||
+        ((mask & IBV_QP_RETRY_CNT) && attr->retry_cnt > 7) ||
+        ((mask & IBV_QP_RNR_RETRY) && attr->rnr_retry > 7) ||
+        ((mask & IBV_QP_MIN_RNR_TIMER) && attr->min_rnr_timer > 31))
+        return EINVAL;
+    if (((mask & IBV_QP_MAX_QP_RD_ATOMIC) && attr->max_rd_atomic > OV_MAX_RD_ATOMIC) ||
+        ((mask & IBV_QP_MAX_DEST_RD_ATOMIC) && attr->max_dest_rd_atomic > OV_MAX_RD_ATOMIC))
+        return EINVAL;
+    return 0;
+}
+
+/* ---- keeping ---- */
+
+static void keep(struct ibv_qp_attr *kept, const struct ibv_qp_attr *attr, int mask)
+{
+#define KEEP(bit, field)                                                                           \
+    if (mask & (bit))                                                                              \
+    kept->field = attr->field
+    KEEP(IBV_QP_EN_SQD_ASYNC_NOTIFY, en_sqd_async_notify);
+    KEEP(IBV_QP_ACCESS_FLAGS, qp_access_flags);
+    KEEP(IBV_QP_PKEY_INDEX, pkey_index);
+    KEEP(IBV_QP_PORT, port_num);
+    KEEP(IBV_QP_QKEY, qkey);
+    KEEP(IBV_QP_AV, ah_attr);
+    KEEP(IBV_QP_PATH_MTU, path_mtu);
+    KEEP(IBV_QP_TIMEOUT, timeout);
+    KEEP(IBV_QP_RETRY_CNT, retry_cnt);
+    KEEP(IBV_QP_RNR_RETRY, rnr_retry);
+    KEEP(IBV_QP_RQ_PSN, rq_psn);
+    KEEP(IBV_QP_MAX_QP_RD_ATOMIC, max_rd_atomic);
+    KEEP(IBV_QP_MIN_RNR_TIMER, min_rnr_timer);
+    KEEP(IBV_QP_SQ_PSN, sq_psn);
+    KEEP(IBV_QP_MAX_DEST_RD_ATOMIC, max_dest_rd_atomic);
+    KEEP(IBV_QP_DEST_QPN, dest_qp_num);
+#undef KEEP
+    kept->rq_psn &= OCHE_PSN_MASK;
+    kept->sq_psn &= OCHE_PSN_MASK;
+}
+
+/* ---- the core's connection ---- */
+
+/* The source port that carries ECMP's entropy (REFERENCE I.1). */
+static uint16_t source_port(uint32_t flow_label, uint32_t own_qpn, uint32_t remote_qpn)
+{
+    uint64_t v = (uint64_t)own_qpn * remote_qpn;
+
+    if (flow_label == 0) {
+        v ^= v >> 20;
+        v ^= v >> 40;
+        flow_label = (uint32_t)v & IB_GRH_FLOWLABEL_MASK;
+    }
+    return ibv_flow_label_to_udp_sport(flow_label);
+}
+
+static oche_time timeout_of(uint8_t code)
+{
+    return code == 0 ? OCHE_NEVER : (UINT64_C(4096) * OCHE_NS) << code;
+}
+
+static void set_connection(struct ov_qp *qp, uint32_t peer)
+{
+    const struct ibv_qp_attr *attr = &qp->attr;
+    const uint32_t mtu = UINT32_C(128) << attr->path_mtu;
+    uint32_t window = oche_device_window_packets(qp->port->device, mtu) / 2;
+
+    if (window < MIN_WINDOW)
+        window = MIN_WINDOW;
+    qp->connection = (struct oche_qp_connection){
+        .remote_address = peer,
+        .remote_qpn = attr->dest_qp_num,
+        .send_psn = attr->sq_psn,
+        .recv_psn = attr->rq_psn,
+        .udp_source_port =
+            source_port(attr->ah_attr.grh.flow_label, qp->qp.qp_num, attr->dest_qp_num),
+        .ack_every_packets = window / 4,
+        .window_packets = window,
+        .mtu_bytes = mtu,
+    };
+    qp->connection.flow_hash = qp->connection.udp_source_port;
+}
+
+static void set_retries(struct ov_qp *qp)
+{
+    const struct ibv_qp_attr *attr = &qp->attr;
+
+    qp->connection.ack_timeout = timeout_of(attr->timeout);
+    qp->connection.retry_count = attr->retry_cnt;
+    qp->connection.rnr_retry = attr->rnr_retry == 7 ? UINT32_MAX : attr->rnr_retry;
+    qp->connection.min_rnr_timer = attr->min_rnr_timer;
+    qp->connection.send_psn = attr->sq_psn;
+}
+
+/* ---- the state change ---- */
+
+/* What the attributes change in the core; under the device's lock. */
+static void apply(struct ov_qp *qp, int mask)
+{
+    if (mask & IBV_QP_ACCESS_FLAGS)
+        oche_qp_set_access(qp->core, ov_access_of(qp->attr.qp_access_flags));
+    if (mask & IBV_QP_MAX_QP_RD_ATOMIC)
+        oche_qp_set_initiator_depth(qp->core, qp->attr.max_rd_atomic);
+    if (mask & (IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MIN_RNR_TIMER)) {
+        set_retries(qp);
+        oche_qp_set_retries(qp->core, &qp->connection);
+    }
+}
+
+/* Under the device's lock. False: the core has gone to another state meanwhile. */
+static bool move(struct ov_qp *qp, enum ibv_qp_state from, enum ibv_qp_state to)
+{
+    const oche_time now = oche_device_now(qp->port->device);
+
+    switch (to) {
+    case IBV_QPS_RESET:
+        oche_qp_reset(qp->core);
+        return true;
+    case IBV_QPS_ERR:
+        oche_qp_fail(qp->core, now);
+        return true;
+    case IBV_QPS_INIT:
+        return from == IBV_QPS_INIT || oche_qp_init(qp->core, now);
+    case IBV_QPS_RTR:
+        return oche_qp_ready_to_receive(qp->core, &qp->connection, now);
+    case IBV_QPS_RTS:
+        if (from == IBV_QPS_RTR) {
+            set_retries(qp);
+            return oche_qp_ready_to_send_as(qp->core, &qp->connection, now);
+        }
+        return from == IBV_QPS_RTS || oche_qp_resume(qp->core, now);
+    default:
+        return from == IBV_QPS_SQD || oche_qp_drain(qp->core, now);
+    }
+}
+
+static int modify(struct ov_qp *qp, const struct ibv_qp_attr *attr, int mask)
+{
+    const enum ibv_qp_state from = ov_qp_state_of(qp->core);
+    const enum ibv_qp_state to = mask & IBV_QP_STATE ? attr->qp_state : from;
+    uint32_t peer = 0;
+    bool moved;
+    int error;
+
+    if ((mask & IBV_QP_CUR_STATE) && attr->cur_qp_state != from)
+        return EINVAL;
+    if (!ov_transition_ok(qp->qp.qp_type, from, to, mask))
+        return EINVAL;
+    error = check_values(qp, attr, mask);
+    if (error != 0)
+        return error;
+    if ((mask & IBV_QP_AV) && from == IBV_QPS_SQD)
+        return EOPNOTSUPP; /* a connection stays with its peer */
+    if ((mask & IBV_QP_AV) && (peer = peer_of(qp->port, &attr->ah_attr)) == UINT32_MAX)
+        return EINVAL;
+    keep(&qp->attr, attr, mask);
+    if (to == IBV_QPS_RTR)
+        set_connection(qp, peer);
+    oche_device_lock(qp->port->device);
+    moved = move(qp, from, to);
+    if (moved)
+        apply(qp, mask);
+    oche_device_unlock(qp->port->device);
+    if (!moved)
+        return EINVAL;
+    if (to == IBV_QPS_RESET)
+        memset(&qp->attr, 0, sizeof(qp->attr));
+    qp->qp.state = to;
+    oche_device_posted(qp->port->device); /* there may be something to send now */
+    return 0;
+}
+
+int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask)
+{
+    struct ov_qp *own = ov_qp_of(qp);
+    int error;
+
+    if (ov_foreign(own->port))
+        return EPERM;
+    pthread_mutex_lock(&own->state_lock);
+    error = modify(own, attr, attr_mask);
+    pthread_mutex_unlock(&own->state_lock);
+    return error;
+}

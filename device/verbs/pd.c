@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Protection domains: a number that a region and a queue pair must share. */
+#include <stdlib.h>
+
+#include "device/verbs/internal.h"
+
+struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
+{
+    struct ov_pd *pd = calloc(1, sizeof(*pd));
+    struct ov_port *port = ov_port_of(context);
+
+    if (pd == NULL)
+        return ov_null(ENOMEM);
+    if (ov_foreign(port)) {
+        free(pd);
+        return ov_null(EPERM);
+    }
+    pthread_mutex_lock(&port->lock);
+    pd->number = ++port->next_pd; /* 2^32 of them in one process is enough */
+    pthread_mutex_unlock(&port->lock);
+    pd->context = ov_context_take(context);
+    pd->pd.context = context;
+    pd->pd.handle = pd->number;
+    return &pd->pd;
+}
+
+int ibv_dealloc_pd(struct ibv_pd *pd)
+{
+    struct ov_pd *own = ov_pd_of(pd);
+
+    if (atomic_load(&own->users) > 0)
+        return EBUSY;
+    ov_context_release(own->context);
+    free(own);
+    return 0;
+}
+
+struct ibv_pd *ibv_import_pd(struct ibv_context *context, uint32_t pd_handle)
+{
+    (void)context;
+    (void)pd_handle;
+    return ov_null(EOPNOTSUPP);
+}
+
+void ibv_unimport_pd(struct ibv_pd *pd)
+{
+    (void)pd;
+}

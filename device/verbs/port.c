@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Devices that are open in this process, one for each address, whoever opened it and however often;
+ * and the thread of each, which makes progress while nobody polls.
+ *
+ * The thread never competes with a poller: on two cores a spinning thread beside a spinning
+ * application costs stalls of milliseconds. A poller sets a flag; the thread naps for a millisecond
+ * at a time, and only if nobody has set the flag meanwhile does it take over, sleeping in the
+ * kernel until there is something to do, until somebody polls again.
+ *
+ * Two processes cannot open the same address yet: the second one gets the first free address of
+ * 127.0.0.2 … 127.0.255.254 instead, which other processes of this host reach, and a line says so.
+ * That is all in open_somewhere().
+ */
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "device/verbs/internal.h"
+
+#define NAP_NS        1000000
+#define HEADERS_BYTES 84 /* IPv6, UDP, BTH, RETH, immediate, ICRC */
+#define SUBSTITUTES   65534
+
+static pthread_mutex_t ports_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ov_port *ports;
+
+/* ---- the thread ---- */
+
+static void nap(struct ov_port *port, uint32_t call)
+{
+    const struct timespec limit = {.tv_nsec = NAP_NS};
+
+    syscall(SYS_futex, &port->call, FUTEX_WAIT_PRIVATE, call, &limit, NULL, 0);
+}
+
+void ov_port_call_thread(struct ov_port *port)
+{
+    atomic_store_explicit(&port->active, false, memory_order_relaxed);
+    atomic_fetch_add(&port->call, 1);
+    syscall(SYS_futex, &port->call, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+static void *run(void *argument)
+{
+    struct ov_port *port = argument;
+
+    while (!atomic_load(&port->stop)) {
+        const uint32_t call = atomic_load(&port->call);
+        const uint32_t since = oche_device_events(port->device);
+
+        if (atomic_exchange_explicit(&port->active, false, memory_order_relaxed) ||
+            atomic_load(&port->sleepers) > 0) {
+            nap(port, call);
+            continue;
+        }
+        if (oche_device_progress(port->device) == 0 && !atomic_load(&port->stop))
+            oche_device_wait(port->device, since, OCHE_NEVER);
+    }
+    return NULL;
+}
+
+/* ---- opening ---- */
+
+static enum ibv_mtu mtu_of(uint32_t interface_mtu)
+{
+    enum ibv_mtu mtu = IBV_MTU_256;
+
+    while (mtu < IBV_MTU_4096 && (UINT32_C(256) << mtu) + HEADERS_BYTES <= interface_mtu)
+        mtu++;
+    return mtu;
+}
+
+static bool try_open(struct ov_port *port, struct oche_device_config *config,
+                     const struct oche_address *address, char *error, size_t error_bytes)
+{
+    char text[OCHE_ADDRESS_TEXT];
+
+    oche_address_print(address, text);
+    config->address = text;
+    port->device = oche_device_open(config, error, error_bytes);
+    port->address = *address;
+    return port->device != NULL;
+}
+
+/* On the device's own address; or, if another process has it, on one of this host's loopback. */
+static bool open_somewhere(struct ov_port *port, struct oche_device_config *config,
+                           const struct ov_device *device)
+{
+    struct oche_address other = {.ip = {[10] = 0xff, 0xff, 127, 0, 0, 0}};
+    char error[256], unused[256], wanted[OCHE_ADDRESS_TEXT], got[OCHE_ADDRESS_TEXT];
+
+    if (try_open(port, config, &device->address, error, sizeof(error)))
+        return true;
+    if (errno != EADDRINUSE || device->only || !oche_address_is_ipv4(&device->address)) {
+        ov_say("%s", error);
+        return false;
+    }
+    for (unsigned i = 1; i <= SUBSTITUTES; i++) {
+        other.ip[14] = (uint8_t)(i >> 8);
+        other.ip[15] = (uint8_t)i;
+        if (memcmp(&other, &device->address, sizeof(other)) == 0)
+            continue;
+        if (try_open(port, config, &other, unused, sizeof(unused))) {
+            oche_address_print(&device->address, wanted);
+            oche_address_print(&other, got);
+            if (!device->loopback)
+                ov_say("%s is in use by another process; this one has %s, for this host only",
+                       wanted, got);
+            return true;
+        }
+        if (errno != EADDRINUSE)
+            break;
+    }
+    ov_say("%s", error);
+    return false;
+}
+
+static uint64_t wall_clock_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static struct ov_port *open_new(const struct ov_device *device)
+{
+    struct ov_port *port = calloc(1, sizeof(*port));
+    struct oche_device_config config = {.line_rate_bps = OV_LINE_RATE,
+                                        .mtu_bytes = OV_MAX_MTU,
+                                        .max_qps = OV_MAX_QPS,
+                                        .max_regions = OV_MAX_REGIONS,
+                                        .max_peers = OV_MAX_PEERS,
+                                        .completion_event = ov_completion_event,
+                                        .qp_error = ov_qp_error,
+                                        .context = port};
+
+    if (port == NULL)
+        return ov_null(ENOMEM);
+    if (!ov_environment(&config) || !open_somewhere(port, &config, device)) {
+        free(port);
+        return ov_null(errno == EADDRINUSE || errno == ENOMEM ? errno : EINVAL);
+    }
+    pthread_mutex_init(&port->lock, NULL);
+    port->wanted = device->address;
+    port->mtu = mtu_of(device->interface_mtu);
+    port->interface_index = device->interface_index;
+    port->generation = atomic_load(&ov_generation);
+    port->references = 1;
+    port->wall_ns = wall_clock_ns() - oche_device_now(port->device) / OCHE_NS;
+    if (pthread_create(&port->thread, NULL, run, port) != 0) {
+        oche_device_close(port->device);
+        free(port);
+        return ov_null(EAGAIN);
+    }
+    port->next = ports;
+    return ports = port;
+}
+
+struct ov_port *ov_port_open(const struct ov_device *device)
+{
+    struct ov_port *port;
+
+    pthread_mutex_lock(&ports_lock);
+    for (port = ports; port != NULL; port = port->next)
+        if (memcmp(&port->wanted, &device->address, sizeof(port->wanted)) == 0)
+            break;
+    if (port != NULL)
+        port->references++;
+    else
+        port = open_new(device);
+    pthread_mutex_unlock(&ports_lock);
+    return port;
+}
+
+void ov_port_close(struct ov_port *port)
+{
+    struct ov_port **link;
+
+    if (ov_foreign(port))
+        return; /* it is the parent's */
+    pthread_mutex_lock(&ports_lock);
+    if (--port->references > 0) {
+        pthread_mutex_unlock(&ports_lock);
+        return;
+    }
+    for (link = &ports; *link != port; link = &(*link)->next)
+        continue;
+    *link = port->next;
+    atomic_store(&port->stop, true);
+    ov_port_call_thread(port);
+    oche_device_wake(port->device);
+    pthread_join(port->thread, NULL);
+    if (!oche_device_close(port->device))
+        ov_say("OCHE_CAPTURE: the capture is not whole");
+    pthread_mutex_destroy(&port->lock);
+    free(port);
+    pthread_mutex_unlock(&ports_lock);
+}
+
+void ov_ports_leave(void)
+{
+    for (struct ov_port *port = ports; port != NULL; port = port->next)
+        oche_device_leave(port->device);
+    ports = NULL;
+    pthread_mutex_init(&ports_lock, NULL); /* another thread of the parent may have held it */
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ibv_post_send and ibv_post_recv: verbs' work requests become the core's. */
+#include <arpa/inet.h>
+#include <string.h>
+
+#include "device/verbs/internal.h"
+
+/* The opcode, or -1. */
+static int opcode_of(enum ibv_wr_opcode opcode)
+{
+    switch (opcode) {
+    case IBV_WR_RDMA_WRITE:
+        return OCHE_WORK_WRITE;
+    case IBV_WR_RDMA_WRITE_WITH_IMM:
+        return OCHE_WORK_WRITE_IMM;
+    case IBV_WR_SEND:
+        return OCHE_WORK_SEND;
+    case IBV_WR_SEND_WITH_IMM:
+        return OCHE_WORK_SEND_IMM;
+    case IBV_WR_RDMA_READ:
+        return OCHE_WORK_READ;
+    case IBV_WR_ATOMIC_CMP_AND_SWP:
+        return OCHE_WORK_COMPARE_SWAP;
+    case IBV_WR_ATOMIC_FETCH_AND_ADD:
+        return OCHE_WORK_FETCH_ADD;
+    default:
+        return -1;
+    }
+}
+
+uint8_t ov_work_flags_of(const struct ov_qp *qp, unsigned int flags)
+{
+    return (uint8_t)((qp->signal_all || (flags & IBV_SEND_SIGNALED) ? OCHE_WORK_SIGNALED : 0) |
+                     (flags & IBV_SEND_SOLICITED ? OCHE_WORK_SOLICITED : 0) |
+                     (flags & IBV_SEND_FENCE ? OCHE_WORK_FENCE : 0) |
+                     (flags & IBV_SEND_INLINE ? OCHE_WORK_INLINE : 0));
+}
+
+/* Inline data, gathered. False: more than the queue pair takes. */
+static bool gather_inline(const struct ov_qp *qp, const struct ibv_send_wr *wr,
+                          struct oche_send_work *work, uint8_t *memory)
+{
+    uint64_t length = 0;
+
+    for (int i = 0; i < wr->num_sge; i++) {
+        const struct ibv_sge *sge = &wr->sg_list[i];
+
+        if (sge->length > qp->cap.max_inline_data - length)
+            return false;
+        if (sge->length > 0)
+            memcpy(memory + length, (const void *)(uintptr_t)sge->addr, sge->length);
+        length += sge->length;
+    }
+    work->inline_data = memory;
+    work->sge_count = 1;
+    work->sge[0] = (struct oche_sge){.length = (uint32_t)length};
+    return true;
+}
+
+static void set_operands(const struct ibv_send_wr *wr, struct oche_send_work *work)
+{
+    work->imm = ntohl(wr->imm_data);
+    if (work->opcode < OCHE_WORK_COMPARE_SWAP) {
+        work->remote_va = wr->wr.rdma.remote_addr;
+        work->rkey = wr->wr.rdma.rkey;
+        return;
+    }
+    work->remote_va = wr->wr.atomic.remote_addr;
+    work->rkey = wr->wr.atomic.rkey;
+    work->compare = wr->wr.atomic.compare_add;
+    work->swap_add =
+        work->opcode == OCHE_WORK_FETCH_ADD ? wr->wr.atomic.compare_add : wr->wr.atomic.swap;
+}
+
+int ov_send_work_of(const struct ov_qp *qp, const struct ibv_send_wr *wr,
+                    struct oche_send_work *work, uint8_t *inline_memory)
+{
+    const int opcode = opcode_of(wr->opcode);
+
+    if (opcode < 0)
+        return wr->opcode <= IBV_WR_TSO || wr->opcode == IBV_WR_ATOMIC_WRITE ? EOPNOTSUPP : EINVAL;
+    if (wr->num_sge < 0 || wr->num_sge > OCHE_MAX_SGE || (wr->num_sge > 0 && wr->sg_list == NULL))
+        return EINVAL;
+    work->wr_id = wr->wr_id;
+    work->opcode = (uint8_t)opcode;
+    work->flags = ov_work_flags_of(qp, wr->send_flags);
+    work->group = NULL;
+    set_operands(wr, work);
+    if (wr->send_flags & IBV_SEND_INLINE)
+        return gather_inline(qp, wr, work, inline_memory) ? 0 : EINVAL;
+    work->sge_count = (uint8_t)wr->num_sge;
+    work->sge[0] = (struct oche_sge){0};
+    for (int i = 0; i < wr->num_sge; i++)
+        work->sge[i] = (struct oche_sge){.va = wr->sg_list[i].addr,
+                                         .length = wr->sg_list[i].length,
+                                         .lkey = wr->sg_list[i].lkey};
+    return 0;
+}
+
+int ov_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+    struct ov_qp *own = ov_qp_of(qp);
+    uint8_t inline_memory[OCHE_MAX_INLINE_BYTES];
+    struct oche_send_work work;
+    int error = 0;
+
+    if (ov_foreign(own->port)) {
+        *bad = wr;
+        return EPERM;
+    }
+    pthread_mutex_lock(&own->send_lock);
+    for (; wr != NULL; wr = wr->next) {
+        error = ov_send_work_of(own, wr, &work, inline_memory);
+        if (error == 0)
+            error = oche_qp_post_send(own->core, &work);
+        if (error != 0) {
+            *bad = wr;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&own->send_lock);
+    oche_device_posted(own->port->device);
+    return error;
+}
+
+static int post_one_recv(struct ov_qp *qp, const struct ibv_recv_wr *wr)
+{
+    struct oche_recv_work work;
+
+    if (wr->num_sge < 0 || wr->num_sge > OCHE_MAX_SGE || (wr->num_sge > 0 && wr->sg_list == NULL))
+        return EINVAL;
+    work.wr_id = wr->wr_id;
+    work.sge_count = (uint8_t)wr->num_sge;
+    for (int i = 0; i < wr->num_sge; i++)
+        work.sge[i] = (struct oche_sge){.va = wr->sg_list[i].addr,
+                                        .length = wr->sg_list[i].length,
+                                        .lkey = wr->sg_list[i].lkey};
+    return oche_qp_post_recv(qp->core, &work);
+}
+
+int ov_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+    struct ov_qp *own = ov_qp_of(qp);
+    int error = 0;
+
+    if (ov_foreign(own->port)) {
+        *bad = wr;
+        return EPERM;
+    }
+    pthread_mutex_lock(&own->recv_lock);
+    for (; wr != NULL; wr = wr->next) {
+        error = post_one_recv(own, wr);
+        if (error != 0) {
+            *bad = wr;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&own->recv_lock);
+    oche_device_posted(own->port->device);
+    return error;
+}

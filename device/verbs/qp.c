@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Queue pairs: making them, taking them down, and asking what they are. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/verbs/internal.h"
+
+#define BASIC_OPERATIONS                                                                           \
+    (IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | IBV_QP_EX_WITH_SEND |        \
+     IBV_QP_EX_WITH_SEND_WITH_IMM)
+#define RC_OPERATIONS                                                                              \
+    (BASIC_OPERATIONS | IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |             \
+     IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD)
+
+/* ---- what is asked for ---- */
+
+static uint32_t power_of_two_from(uint32_t count)
+{
+    uint32_t power = count > 0 ? 1 : 0;
+
+    while (power < count)
+        power *= 2;
+    return power;
+}
+
+/* 0, or an errno. */
+static int check(struct ibv_context *context, const struct ibv_qp_init_attr_ex *attr)
+{
+    const uint32_t masks = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+    const struct ibv_qp_cap *cap = &attr->cap;
+
+    if ((attr->comp_mask & IBV_QP_INIT_ATTR_PD) == 0 || attr->pd == NULL)
+        return EINVAL;
+    if ((attr->comp_mask & ~masks) != 0)
+        return EOPNOTSUPP;
+    if (attr->qp_type != IBV_QPT_RC && attr->qp_type != IBV_QPT_UC)
+        return EOPNOTSUPP;
+    if (attr->srq != NULL)
+        return EOPNOTSUPP;
+    if (attr->pd->context != context || attr->send_cq == NULL || attr->recv_cq == NULL ||
+        attr->send_cq->context != context || attr->recv_cq->context != context)
+        return EINVAL;
+    if (cap->max_send_wr > OV_MAX_WR || cap->max_recv_wr > OV_MAX_WR ||
+        cap->max_send_sge > OCHE_MAX_SGE || cap->max_recv_sge > OCHE_MAX_SGE ||
+        cap->max_inline_data > OCHE_MAX_INLINE_BYTES)
+        return EINVAL;
+    if ((attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0 &&
+        (attr->send_ops_flags &
+         ~(uint64_t)(attr->qp_type == IBV_QPT_RC ? RC_OPERATIONS : BASIC_OPERATIONS)) != 0)
+        return EOPNOTSUPP;
+    return ov_foreign(ov_port_of(context)) ? EPERM : 0;
+}
+
+/* What the application gets: at least what it asked for. */
+static void set_cap(struct ov_qp *qp, struct ibv_qp_cap *asked)
+{
+    asked->max_send_wr = power_of_two_from(asked->max_send_wr > 0 ? asked->max_send_wr : 1);
+    asked->max_recv_wr = power_of_two_from(asked->max_recv_wr);
+    asked->max_send_sge = asked->max_send_sge > 0 ? asked->max_send_sge : 1;
+    asked->max_recv_sge = asked->max_recv_sge > 0 ? asked->max_recv_sge : 1;
+    qp->cap = *asked;
+}
+
+static struct oche_qp *create_core(struct ov_qp *qp, const struct ibv_qp_init_attr_ex *attr)
+{
+    const bool reliable = attr->qp_type == IBV_QPT_RC;
+    const struct oche_qp_config config = {
+        .transport = reliable ? OCHE_TRANSPORT_RC : OCHE_TRANSPORT_UC,
+        .pd = ov_pd_of(attr->pd)->number,
+        .mtu_bytes = OV_MAX_MTU,
+        .send_depth = qp->cap.max_send_wr,
+        .recv_depth = qp->cap.max_recv_wr,
+        .responder_resources = reliable ? OV_MAX_RD_ATOMIC : 0,
+        .initiator_depth = reliable ? OV_MAX_RD_ATOMIC : 0,
+        .max_send_sge = qp->cap.max_send_sge,
+        .max_recv_sge = qp->cap.max_recv_sge,
+        .max_inline_bytes = qp->cap.max_inline_data,
+        .send_cq = ov_cq_of(attr->send_cq)->ring,
+        .recv_cq = ov_cq_of(attr->recv_cq)->ring,
+        .user = qp,
+    };
+
+    return oche_device_create_qp(qp->port->device, &config);
+}
+
+/* ---- making and unmaking ---- */
+
+static void hold_others(struct ov_qp *qp)
+{
+    atomic_fetch_add(&ov_pd_of(qp->qp.pd)->users, 1);
+    atomic_fetch_add(&ov_cq_of(qp->qp.send_cq)->users, 1);
+    atomic_fetch_add(&ov_cq_of(qp->qp.recv_cq)->users, 1);
+}
+
+static void release_others(struct ov_qp *qp)
+{
+    atomic_fetch_sub(&ov_pd_of(qp->qp.pd)->users, 1);
+    atomic_fetch_sub(&ov_cq_of(qp->qp.send_cq)->users, 1);
+    atomic_fetch_sub(&ov_cq_of(qp->qp.recv_cq)->users, 1);
+}
+
+struct ibv_qp *ov_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
+{
+    const int error = check(context, attr);
+    struct ov_qp *qp;
+
+    if (error != 0)
+        return ov_null(error);
+    qp = calloc(1, sizeof(*qp));
+    if (qp == NULL)
+        return ov_null(ENOMEM);
+    qp->port = ov_port_of(context);
+    qp->signal_all = attr->sq_sig_all != 0;
+    set_cap(qp, &attr->cap);
+    if ((attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) == 0 ||
+        ov_qp_ex_init(qp, attr->send_ops_flags))
+        qp->core = create_core(qp, attr);
+    if (qp->core == NULL) {
+        ov_qp_ex_destroy(qp);
+        free(qp);
+        return ov_null(ENOMEM);
+    }
+    pthread_mutex_init(&qp->send_lock, NULL);
+    pthread_mutex_init(&qp->recv_lock, NULL);
+    pthread_mutex_init(&qp->state_lock, NULL);
+    pthread_mutex_init(&qp->qp.mutex, NULL);
+    pthread_cond_init(&qp->qp.cond, NULL);
+    qp->context = ov_context_take(context);
+    qp->qp.context = context;
+    qp->qp.qp_context = attr->qp_context;
+    qp->qp.pd = attr->pd;
+    qp->qp.send_cq = attr->send_cq;
+    qp->qp.recv_cq = attr->recv_cq;
+    qp->qp.qp_num = qp->qp.handle = oche_qp_number(qp->core);
+    qp->qp.state = IBV_QPS_RESET;
+    qp->qp.qp_type = attr->qp_type;
+    hold_others(qp);
+    return &qp->qp;
+}
+
+struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+    struct ibv_qp_init_attr_ex all = {.comp_mask = IBV_QP_INIT_ATTR_PD, .pd = pd};
+    struct ibv_qp *qp;
+
+    /* The one struct is the beginning of the other. */
+    memcpy(&all, attr,
+           offsetof(struct ibv_qp_init_attr_ex, comp_mask) < sizeof(*attr)
+               ? offsetof(struct ibv_qp_init_attr_ex, comp_mask)
+               : sizeof(*attr));
+    all.comp_mask = IBV_QP_INIT_ATTR_PD;
+    qp = ov_create_qp_ex(pd->context, &all);
+    attr->cap = all.cap;
+    return qp;
+}
+
+int ibv_destroy_qp(struct ibv_qp *qp)
+{
+    struct ov_qp *own = ov_qp_of(qp);
+    struct ov_context *context = own->context;
+
+    if (ov_foreign(own->port))
+        return EPERM;
+    oche_device_destroy_qp(own->port->device, own->core);
+    ov_async_forget_qp(own);
+    release_others(own);
+    ov_qp_ex_destroy(own);
+    pthread_mutex_destroy(&own->send_lock);
+    pthread_mutex_destroy(&own->recv_lock);
+    pthread_mutex_destroy(&own->state_lock);
+    free(own);
+    ov_context_release(context);
+    return 0;
+}
+
+/* ---- questions ---- */
+
+enum ibv_qp_state ov_qp_state_of(const struct oche_qp *qp)
+{
+    static const enum ibv_qp_state names[] = {
+        [OCHE_QP_RESET] = IBV_QPS_RESET, [OCHE_QP_INIT] = IBV_QPS_INIT, [OCHE_QP_RTR] = IBV_QPS_RTR,
+        [OCHE_QP_RTS] = IBV_QPS_RTS,     [OCHE_QP_SQD] = IBV_QPS_SQD,   [OCHE_QP_SQE] = IBV_QPS_SQE,
+        [OCHE_QP_ERR] = IBV_QPS_ERR,
+    };
+
+    return names[oche_qp_state(qp)];
+}
+
+/* All attributes, whatever the mask: it only says which ones must be right. */
+int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
+                 struct ibv_qp_init_attr *init_attr)
+{
+    struct ov_qp *own = ov_qp_of(qp);
+
+    (void)attr_mask;
+    if (ov_foreign(own->port))
+        return EPERM;
+    pthread_mutex_lock(&own->state_lock);
+    oche_device_lock(own->port->device);
+    *attr = own->attr;
+    attr->qp_state = attr->cur_qp_state = ov_qp_state_of(own->core);
+    attr->sq_draining = attr->qp_state == IBV_QPS_SQD && !oche_qp_drained(own->core);
+    oche_device_unlock(own->port->device);
+    attr->cap = own->cap;
+    qp->state = attr->qp_state;
+    pthread_mutex_unlock(&own->state_lock);
+    *init_attr = (struct ibv_qp_init_attr){
+        .qp_context = qp->qp_context,
+        .send_cq = qp->send_cq,
+        .recv_cq = qp->recv_cq,
+        .srq = qp->srq,
+        .cap = own->cap,
+        .qp_type = qp->qp_type,
+        .sq_sig_all = own->signal_all,
+    };
+    return 0;
+}
+
+/* Recovery may place packets out of order, so a byte that is there does not mean that all before
+ * it are. */
+int ibv_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_t flags)
+{
+    (void)qp;
+    (void)op;
+    (void)flags;
+    return 0;
+}
+
+/* Enhanced connection establishment is between two NICs of a vendor. */
+int ibv_set_ece(struct ibv_qp *qp, struct ibv_ece *ece)
+{
+    (void)qp;
+    return ece->vendor_id == 0 ? 0 : EOPNOTSUPP;
+}
+
+int ibv_query_ece(struct ibv_qp *qp, struct ibv_ece *ece)
+{
+    (void)qp;
+    *ece = (struct ibv_ece){0};
+    return 0;
+}
+
+int ov_modify_qp_rate_limit(struct ibv_qp *qp, struct ibv_qp_rate_limit_attr *attr)
+{
+    struct ov_qp *own = ov_qp_of(qp);
+    enum ibv_qp_state state;
+
+    if (attr->comp_mask != 0)
+        return EOPNOTSUPP;
+    if (ov_foreign(own->port))
+        return EPERM;
+    oche_device_lock(own->port->device);
+    state = ov_qp_state_of(own->core);
+    if (state == IBV_QPS_RTR || state == IBV_QPS_RTS)
+        oche_qp_set_rate_limit(own->core, attr->rate_limit * OCHE_KBPS,
+                               oche_device_now(own->port->device));
+    oche_device_unlock(own->port->device);
+    if (state != IBV_QPS_RTR && state != IBV_QPS_RTS)
+        return EINVAL;
+    pthread_mutex_lock(&own->state_lock);
+    own->attr.rate_limit = attr->rate_limit;
+    pthread_mutex_unlock(&own->state_lock);
+    return 0;
+}
+
+/* ---- errors of its own ---- */
+
+void ov_qp_error(void *context, struct oche_qp *qp, enum oche_status status)
+{
+    struct ov_qp *own = oche_qp_user(qp);
+    struct ibv_async_event event = {.element.qp = &own->qp};
+
+    (void)context;
+    switch (status) {
+    case OCHE_STATUS_REMOTE_INVALID_REQUEST:
+        event.event_type = IBV_EVENT_QP_REQ_ERR;
+        break;
+    case OCHE_STATUS_REMOTE_ACCESS:
+        event.event_type = IBV_EVENT_QP_ACCESS_ERR;
+        break;
+    default:
+        event.event_type = IBV_EVENT_QP_FATAL;
+        break;
+    }
+    ov_async_push(own->context, &event);
+}
