@@ -56,7 +56,17 @@ CHANGED = [
      'GB or TB'),
     ("  kmin: 5KB", "  mechanisms: [iofd, iodf]",
      's.yaml:9: switch.mechanisms: "iodf" is not known; write some of iofd, rcp_rate, '
-     'credit_shaper, or none'),
+     'credit_shaper, ib_credits, fecn, or none'),
+    ("  kmin: 5KB", "  kmin: 5KB\n  mechanisms: ib_credits\nib_credits:\n  interval: 10ns",
+     "s.yaml:12: ib_credits.interval: flow control packets would fill the link; at least 1us, or 0"),
+    ("loss:", "fecn:\n  threshold: 7\nloss:",
+     "s.yaml:17: fecn: no switch has it: it comes with congestion_control: ib_cc; choose that, or "
+     "leave this out"),
+    ("congestion_control: dcqcn", "congestion_control: ib_cc\nfecn:\n  threshold: 16",
+     "s.yaml:12: fecn.threshold: 16 is out of range; from 0 to 15"),
+    ("congestion_control: dcqcn", "congestion_control: {name: ib_cc, ccti_limit: 3, ccti_min: 3}",
+     "s.yaml:10: congestion_control.ccti_min: is not below ccti_limit, so that nothing would ever "
+     "slow down; less, or a higher ccti_limit"),
     ("loss:", "iofd:\n  tokens: 2\nloss:",
      "s.yaml:17: iofd: no switch has it; add mechanisms: [iofd] to the section switch, or leave "
      "this out"),
@@ -239,6 +249,13 @@ COMMANDS = [
     (["S", "--set", "switch.mechanisms=iofd", "--set", "switch.pfc_priorities=4"],
      "--set switch.pfc_priorities=4: switch.pfc_priorities: 4 for 6 lossless classes; would be "
      "right: 6 or more (at tor0)"),
+    (["S", "--set", "switch.mechanisms=ib_credits", "--set", "ib_credits.buffer=1KB"],
+     "--set ib_credits.buffer=1KB: ib_credits.buffer: 1000 bytes; would be right: at least two "),
+    (["S", "--set", "switch.mechanisms=ib_credits", "--set", "ib_credits.update=65KB"],
+     "--set ib_credits.update=65KB: ib_credits.update: 65000 bytes may never become free while a "),
+    (["S", "--set", "switch.mechanisms=ib_credits", "--set", "switch.port_buffer=1MB", "--set",
+      "switch.pfc=false"],
+     "ib_credits.buffer: makes all 2 classes lossless, and switch.port_buffer, 1000000 bytes, "),
     (["S", "--set", "switch.mechanisms=iofd", "--set", "congestion_control=tcp"],
      "--set switch.mechanisms=iofd: switch.mechanisms: iofd is for messages of RNICs, and hosts "
      "that end in tcp have none; leave it out, or choose another congestion_control"),

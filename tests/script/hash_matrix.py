@@ -31,6 +31,8 @@ SCENARIOS = {
                   "drops_tor_to_host"),
     "rcp": ("lost_packets", "nic_retransmitted_packets", "nic_timeouts", "rcp_rate.updates",
             "rcp_rate.lowered"),
+    "credits": ("lost_packets", "nic_retransmitted_packets", "nic_timeouts", "ib_credits.fcps",
+                "ib_credits.waits", "fecn.marked", "fecn.victims"),
     "pairs": ("nic_ce_marked", "marks_tor_to_up", "nic_cnps_sent"),
     "tcp": ("lost_packets", "nic_retransmitted_packets", "nic_timeouts", "drops_tor_to_host",
             "marks_tor_to_host", "nic_out_of_order_packets"),
