@@ -387,9 +387,12 @@ void oche_results_congestion(struct oche_results *results,
     bind_u64(row, 3, congestion->packets);
     bind_u64(row, 4, congestion->marks);
     bind_u64(row, 5, congestion->queueing);
-    if (congestion->worst_port != NULL)
+    sqlite3_bind_null(row, 6);
+    sqlite3_bind_null(row, 7);
+    if (congestion->worst_port != NULL) {
         sqlite3_bind_double(row, 6, congestion->worst);
-    bind_text(row, 7, congestion->worst_port);
+        bind_text(row, 7, congestion->worst_port);
+    }
     bind_u64(row, 8, congestion->queue_most);
     bind_u64(row, 9, congestion->paused);
     end_row(results, row);

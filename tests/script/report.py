@@ -128,6 +128,133 @@ def test_hostile_names(work):
             check(not any("script" in one.tag for one in picture.iter()), name, "a script")
 
 
+PLACES = {("host", "tor"): "host_nic", ("tor", "aggregation"): "tor_up",
+          ("aggregation", "core"): "aggregation_up", ("core", "aggregation"): "core_down",
+          ("aggregation", "tor"): "aggregation_down", ("tor", "host"): "tor_to_host"}
+
+
+def places_by_port(db):
+    """Marks, waiting and packets of each place, from the counters of single ports."""
+    kinds = dict(db.execute("SELECT id, kind FROM nodes"))
+    counters = {}
+    for entity, name, value in db.execute("SELECT entity, name, value FROM counters"):
+        counters.setdefault(entity, {})[name] = value
+    sums = {}
+    for a, b, port_a, port_b in db.execute("SELECT a, b, port_a, port_b FROM links"):
+        for near, far, port in ((a, b, port_a), (b, a, port_b)):
+            of = counters.get(port, {})
+            row = sums.setdefault(PLACES[kinds[near], kinds[far]], [0, 0, 0])
+            host = kinds[near] == "host"
+            row[0] += of.get("ce_marked" if host else "marks", 0)
+            row[1] += of.get("queueing_time_ps", 0)
+            row[2] += of.get("data_packets_sent" if host else "packets", 0)
+    return sums
+
+
+def near(a, b):
+    return a == b or (a is not None and b is not None and abs(a - b) <= 1e-8 * abs(b))
+
+
+def check_congestion(name, db, shown):
+    rows = {row[0]: row[1:] for row in db.execute(
+        "SELECT place, marks, queueing_ps, packets, worst_ps, queue_max, paused_ps "
+        "FROM congestion")}
+    check({place: list(row[:3]) for place, row in rows.items()} == places_by_port(db), name,
+          "congestion by place is not that of its ports", rows, places_by_port(db))
+    check(sum(row[0] for row in rows.values()) > 0, name, "no marks")
+    sent, = db.execute("SELECT value FROM counters WHERE entity = 'all' AND name = "
+                       "'nic_data_packets_sent'").fetchone()
+    check([one["place"] for one in shown] == sorted(rows), name, "places", shown)
+    for one in shown:
+        marks, queueing, packets, worst, most, paused = rows[one["place"]]
+        check(one["marks"] == marks and one["queue_max"] == most, name, one)
+        for key, value in (("queueing", queueing / sent / 1e12),
+                           ("queueing_mean", queueing / packets / 1e12),
+                           ("queueing_worst", worst / 1e12), ("pause_time", paused / 1e12)):
+            check(near(one[key], value), name, one["place"], key, one[key], value)
+    return rows
+
+
+def check_paths(db, deflected):
+    names = dict(db.execute("SELECT id, name FROM nodes"))
+    flows = [flow for flow, in db.execute(
+        "SELECT flow FROM paths WHERE way = 'taken' GROUP BY flow ORDER BY sum(deflected) DESC, "
+        "count(*) DESC, flow LIMIT 20")]
+    listed = deflected["listed"]
+    check([one["flow"] for one in listed] == flows and len(flows) == 20, "listed", listed)
+    for one in listed:
+        taken = one["taken"]
+        noted = db.execute("SELECT node, port, lane, tokens, time_ps FROM deflections WHERE flow = "
+                           "? ORDER BY time_ps", (one["flow"],)).fetchall()
+        shown = [(hop["node"], hop["port"], hop["lane"], hop["tokens"]) for hop in taken
+                 if hop["deflected"]]
+        check(shown == [(names[node], *more) for node, *more, _ in noted], one["flow"],
+              "deflections", shown, noted)
+        check(all(near(hop["time_s"], time / 1e12) for hop, (*_, time) in
+                  zip([hop for hop in taken if hop["deflected"]], noted)), "times", one)
+        check(one["deflections"] == len(noted), one["flow"], "how often", one["deflections"])
+        way = db.execute("SELECT packets, links, shortest FROM ways WHERE flow = ?",
+                         (one["flow"],)).fetchone()
+        if one["took_s"] is not None:
+            check(way[1] == way[0] * len(taken), one["flow"], "links", way, len(taken))
+            check(way[2] == way[0] * len(one["ordinary"]), one["flow"], "ordinary links", way)
+        for ports in (taken, one["ordinary"]):
+            check(ports[0]["node"] == one["src"] and ports[-1]["port"].endswith(":" + one["dst"]),
+                  one["flow"], "from end to end", ports)
+            check(all(a["port"].split(":")[1] == b["node"] for a, b in zip(ports[1:], ports[2:])),
+                  one["flow"], "joined", ports)
+
+
+def test_where(work):
+    """Real runs and a sweep: what the page says of congestion and of deflected flows is what the
+    results files have, by port; and what oche run says in words."""
+    folder = os.path.join(work, "runs")
+    done = oche("run", os.path.join(SOURCE, "scenarios", "deflection.yaml"), "--compare",
+                "switch.mechanisms=none,iofd", "--set", "duration=4ms", "--set", "warmup=1ms",
+                "--out", folder)
+    check(done.returncode == 0, done.stderr)
+    check("waiting on a packet's way" in done.stdout, "where packets wait", done.stdout)
+    runs = data_of(page_of(folder))["documents"][0]["runs"]
+    runs.sort(key=lambda run: run["info"]["variant"])
+    for run, name in zip(runs, ("none", "iofd")):
+        with sqlite3.connect(os.path.join(folder, name, "run.sqlite")) as db:
+            rows = check_congestion(name, db, run["congestion"])
+            check(set(rows) == set(PLACES.values()), name, rows)
+            count, = db.execute("SELECT count(*) FROM deflections").fetchone()
+            check(run["deflected"]["deflections"] == count, name, "deflections", count)
+            if name == "none":
+                check(count == 0 and run["deflected"]["listed"] == [], "deflected without iofd")
+                continue
+            check_paths(db, run["deflected"])
+            first = run["deflected"]["listed"][0]
+            nodes = [hop["node"] + "*" * hop["deflected"] for hop in first["taken"]]
+            check(f"flow {first['flow']}, {first['deflections']} times, by {len(nodes)} links: "
+                  + " ".join(nodes + [first["dst"]]) in done.stdout, "in words", first)
+
+
+def test_where_sweep(work):
+    out = os.path.join(work, "sweep")
+    done = oche("sweep", os.path.join(SOURCE, "scenarios", "incast.yaml"), "--vary",
+                "congestion_control=dcqcn,none", "--set", "duration=1ms", "--set", "warmup=0",
+                "--out", out, "--quiet", "--jobs", "1")
+    check(done.returncode == 0, done.stderr)
+    (sweep,) = data_of(page_of(out))["documents"]
+    with sqlite3.connect(os.path.join(out, "sweep.sqlite")) as db:
+        wanted = {}
+        for name, point, value in db.execute(
+                "SELECT name, point, value FROM metrics WHERE name LIKE 'congestion.%'"):
+            wanted.setdefault(name, {})[point] = value
+    shown = {metric["name"]: metric["mean"] for metric in sweep["metrics"]}
+    check(len(wanted) > 20, "metrics of congestion", sorted(wanted))
+    for name, values in wanted.items():
+        check(all(value is None or abs(shown[name][point] - value) <= 1e-4 * abs(value)
+                  for point, value in values.items()), name, shown[name], values)
+    for point in (0, 1):
+        check(wanted["congestion.tor_to_host.queueing_share"][point] > 0.5,
+              "an incast waits at its receiver", wanted["congestion.tor_to_host.queueing_share"])
+    check(wanted["congestion.tor_to_host.marks_share"][0] == 1, "an incast's marks")
+
+
 def page_of_run(folder, scenario):
     for label in (scenario, "b"):
         fixture.run(os.path.join(folder, label[:1], "run.sqlite"), 50, label, scenario)
@@ -199,7 +326,8 @@ def test_built_without(work):
 
 def main():
     built = os.path.exists(os.path.join(BUILD, "web", "report.html"))
-    tests = [test_pages, test_one_file, test_hostile_names, test_refusals, test_svg] if built \
+    tests = [test_pages, test_one_file, test_hostile_names, test_refusals, test_svg,
+             test_where, test_where_sweep] if built \
         else [test_built_without]
     for test in tests:
         with tempfile.TemporaryDirectory() as work:

@@ -96,7 +96,7 @@ async function readsRuns(browser) {
   const page = await open(browser, page_of('runs'), { colorScheme: 'light' });
   assert.equal(await page.title(), 'fixture · oche report');
   assert.equal(await page.locator('h1').innerText(), 'fixture');
-  assert.equal(await inspect(page, 'runs'), 11);
+  assert.equal(await inspect(page, 'runs'), 15);
   const recovery = await page.getByRole('region', { name: 'Loss and recovery' }).innerText();
   assert.match(recovery, /ACK timeouts\s+3\s+3\s+timeouts: the NAK was lost\s+3\s+3\s+NAKs/);
 
@@ -159,6 +159,32 @@ async function readsRuns(browser) {
   const victims = page.getByRole('region', { name: 'Flows hurt by congestion elsewhere: none' });
   assert.match(await victims.innerText(), /host\d+ → host\d+\s.*\stor0:host0\s+yes/);
 
+  // Where congestion sits: one of the two runs says it, and every place can be heard.
+  const waits = chart(page, 'fixture-queueing');
+  await waits.locator('.plot').focus();
+  await page.keyboard.press('Home');
+  assert.match(await waits.locator('[aria-live]').innerText(),
+    /^dcqcn: 8\.00\sµs: host NIC 2\.00\sµs, 25\.0\s%; ToR to host 6\.00\sµs, 75\.0\s% \(1 of/);
+  await waits.getByText('Data as a table').click();
+  assert.match(await waits.locator('details tbody').innerText(),
+    /ToR to host\s+6\.00\sµs\s+75\.0\s%\s+3\.00\sµs\s+9\.00\sµs \(tor0:host0\)\s+150\sKB/);
+  await waits.getByLabel('share', { exact: true }).check();
+  await waits.locator('svg').getByText(/^100\s%$/).waitFor();
+
+  // A deflected flow's way: the one with most deflections, then the other.
+  const way = chart(page, 'fixture-way-0');
+  const said = way.locator('.caption');
+  assert.match(await said.innerText(), /^host8 to host13, .*: 4 links, .* 2 links/);
+  await way.getByLabel(/^flow 3: host3 → host8/).check();
+  assert.match(await said.innerText(), /^host3 to host8, .*: 3 links, .* 2 links/);
+  await way.locator('.plot').focus();
+  await page.keyboard.press('Home');
+  await page.keyboard.press('ArrowRight');
+  assert.match(await way.locator('[aria-live]').innerText(), /^tor0 \(ToR\): taken deflected at /);
+  await page.keyboard.press('Escape');
+  assert.match(await page.getByRole('region', { name: 'Deflected flows: dcqcn' }).innerText(),
+    /8: host8 → host13\s.*\n?.*3: host3 → host8/s);
+
   // The theme: the system's, until one is chosen; charts change with it.
   const light = await background(page);
   const color = () => chart(page, 'fixture-goodput-all').locator('svg path[stroke-width="1.8"]')
@@ -218,6 +244,22 @@ async function readsFigures(browser) {
   assert.match(await readings.locator('tbody tr').nth(2).innerText(),
     /≈\s*in shape\?\s+50.0\s%\s*40.0\s% to 60.0\s%\s*✓\s*reproduced$/);
   assert.match(await page.locator('.differences:visible').innerText(), /no <congestion>\./);
+
+  // Where congestion sits: a bar for each scheme, at one loss, then at another.
+  const waits = chart(page, 'fig6a-queueing'), heard = waits.locator('[aria-live]');
+  await waits.locator('.plot').focus();
+  await page.keyboard.press('End');
+  assert.match(await heard.innerText(), /^Improved: 16\.0\sµs: host NIC 4\.00\sµs, .* \(4 of 4\)$/);
+  await waits.locator('select').selectOption({ label: '1e-2' });
+  await waits.locator('.plot').focus();
+  await page.keyboard.press('Home');
+  assert.match(await heard.innerText(), /^GBN: 28\.0\sµs: .*ToR to host 21\.0\sµs, 75\.0\s%/);
+  await page.keyboard.press('Escape');
+  await waits.getByLabel('loss.probability', { exact: true }).check();
+  await waits.locator('.plot').focus();
+  await page.keyboard.press('End');
+  assert.match(await heard.innerText(), /^1e-2: 28\.0\sµs: .* \(7 of 7\)$/);
+  await page.keyboard.press('Escape');
   await drawn(page, 'fig6a');
   const legend = () => chart(page, 'fig6a').locator('.legend button').count();
   assert.equal(await legend(), 7);

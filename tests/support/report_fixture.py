@@ -36,6 +36,19 @@ CREATE TABLE pause_tree (id INTEGER PRIMARY KEY, parent INTEGER, port TEXT, clas
 CREATE TABLE deadlock (position INTEGER PRIMARY KEY, port TEXT NOT NULL, class INTEGER NOT NULL);
 """
 
+# What earlier versions did not write.
+WHERE = """
+CREATE TABLE congestion (place TEXT PRIMARY KEY, ports INTEGER NOT NULL, packets INTEGER NOT NULL,
+ marks INTEGER NOT NULL, queueing_ps INTEGER NOT NULL, worst_ps REAL, worst_port TEXT, queue_max
+ INTEGER, paused_ps INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE paths (flow INTEGER NOT NULL, way TEXT NOT NULL, hop INTEGER NOT NULL, node INTEGER NOT
+ NULL, port TEXT NOT NULL, deflected INTEGER NOT NULL, lane INTEGER, tokens INTEGER, time_ps
+ INTEGER, PRIMARY KEY (flow, way, hop)) WITHOUT ROWID;
+CREATE TABLE deflections (id INTEGER PRIMARY KEY, time_ps INTEGER NOT NULL, flow INTEGER, node
+ INTEGER NOT NULL, in_port TEXT NOT NULL, port TEXT NOT NULL, lane INTEGER NOT NULL, tokens INTEGER
+ NOT NULL);
+"""
+
 SWEEP = """
 PRAGMA user_version = 2;
 PRAGMA application_id = 0x6f636865;
@@ -90,10 +103,10 @@ def many(db, table, rows):
         db.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(rows[0]))})", rows)
 
 
-def run(path, flows=1000, label="", scenario="fixture", seed=1, queue=True):
+def run(path, flows=1000, label="", scenario="fixture", seed=1, queue=True, where=False):
     """A star of 16 hosts, one of whose ports is held now and then."""
     draw = random.Random(seed)
-    db = create(path, RUN)
+    db = create(path, RUN + (WHERE if where else ""))
     many(db, "info", {
         "program": "oche 0.1.0", "command": "oche run fixture.yaml", "scenario": scenario,
         "description": "made by a test", "scenario_file": "fixture.yaml",
@@ -141,8 +154,32 @@ def run(path, flows=1000, label="", scenario="fixture", seed=1, queue=True):
         many(db, "histogram_names", [(1, "queue", "tor0:host0", "bytes", "ps")])
         many(db, "histograms", [(1, 100 * k, 100 * (k + 1), 10**7 + 1000 - k)
                                 for k in range(1500)])
+    if where:
+        _where(db)
     db.commit()
     db.close()
+
+
+def _where(db):
+    """Most of the waiting and all marks at the last links; two flows that went round."""
+    many(db, "counters", [("all", "nic_data_packets_sent", 1000)])
+    many(db, "congestion", [
+        ("host_nic", 16, 1000, 0, 2 * 10**9, 3e6, "host2", None, 2 * 10**9),
+        ("tor_to_host", 16, 2000, 40, 6 * 10**9, 9e6, "tor0:host0", 150000, 0)])
+    for flow, times in ((3, 1), (8, 2)):
+        src, dst = flow % 16, (flow + 5) % 16
+        many(db, "paths", [(flow, "ordinary", 0, src, f"host{src}", 0, None, None, None),
+                           (flow, "ordinary", 1, 16, f"tor0:host{dst}", 0, None, None, None)])
+        nodes = [(src, f"host{src}", 0)] + [(16, "tor0:host0", 1)] * times \
+            + [(16, f"tor0:host{dst}", 0)]
+        left = 4
+        for hop, (node, port, deflected) in enumerate(nodes):
+            left -= deflected
+            many(db, "paths", [(flow, "taken", hop, node, port, deflected, 4 - left, left,
+                                10**9 if deflected else None)])
+            if deflected:
+                many(db, "deflections", [(None, 10**9, flow, node, "tor0:host1", port, 4 - left,
+                                          left)])
 
 
 def _grid(db, axes, repeats, value):
@@ -216,14 +253,22 @@ def figure(path, name="fig6a", title="Four schemes against loss, ACK timeout 100
           place="Fig 6(a), sec IV-A", mode="quick", tolerances_commit="1700c47", repeats="6")
     many(db, "plots", [(1, "", "loss probability of each link", "log", "relative throughput",
                         "linear")])
-    many(db, "metric_names", [("goodput", "bps", "payload delivered in order")])
+    many(db, "metric_names", [("goodput", "bps", "payload delivered in order"),
+                              *((f"congestion.{place}.{name}", unit, "there")
+                                for place in ("host_nic", "tor_to_host")
+                                for name, unit in (("queueing", "s"), ("marks", "count")))])
 
     def level(scheme, loss):
         return 1 / (1 + loss * SCHEMES[scheme] * 4)
+
+    def where(scheme, loss):
+        return {f"congestion.{name}": value * (1 + scheme) * (1 + loss)
+                for name, value in (("host_nic.queueing", 1e-6), ("tor_to_host.queueing", 3e-6),
+                                    ("host_nic.marks", 0), ("tor_to_host.marks", 100))}
     _grid(db, [("recovery", list(SCHEMES)), ("loss.probability", list(LOSS))], 3,
           lambda place, repeat: {"goodput": 4e10 * level(list(SCHEMES)[place[0]],
                                                          float(LOSS[place[1]]))
-                                 * draw.uniform(0.95, 1.05)})
+                                 * draw.uniform(0.95, 1.05), **where(*place)})
     number = 0
     for scheme in SCHEMES:
         many(db, "curves", [(number, scheme, "measured", "loss probability", "throughput", "ratio",
@@ -315,8 +360,8 @@ def several(path, name="fig4"):
 
 def everything(folder):
     """One of each, for a look and for the test of the page."""
-    run(os.path.join(folder, "runs", "dcqcn", "run.sqlite"), 3000, "dcqcn")
-    run(os.path.join(folder, "runs", "none", "run.sqlite"), 3000, "none", seed=2)
+    run(os.path.join(folder, "runs", "dcqcn", "run.sqlite"), 3000, "dcqcn", where=True)
+    run(os.path.join(folder, "runs", "none", "run.sqlite"), 3000, "none", seed=2, where=True)
     sweep(os.path.join(folder, "sweep", "sweep.sqlite"))
     figure(os.path.join(folder, "figures", "fig6a.sqlite"))
     figure(os.path.join(folder, "figures", "fig2.sqlite"), "fig2", "Go-Back-N against loss")

@@ -154,6 +154,30 @@ static struct oche_results *fill(void)
     oche_results_way(results,
                      &(struct oche_results_way){
                          .flow = 1, .packets = 8, .links = 64, .shortest = 48, .deflections = 2});
+    oche_results_path(results, &(struct oche_results_path){.flow = 1,
+                                                           .hop = 2,
+                                                           .node = 3,
+                                                           .deflected = true,
+                                                           .port = "tor0:agg1",
+                                                           .lane = 1,
+                                                           .tokens = 3,
+                                                           .time = OCHE_US});
+    oche_results_path(
+        results,
+        &(struct oche_results_path){
+            .flow = 1, .hop = 2, .ordinary = true, .port = "tor0:agg0", .time = OCHE_NEVER});
+    oche_results_congestion(results, &(struct oche_results_congestion){.place = "tor_up",
+                                                                       .ports = 4,
+                                                                       .packets = 5,
+                                                                       .marks = 1,
+                                                                       .queueing = OCHE_US,
+                                                                       .paused = OCHE_MS,
+                                                                       .worst = 2.5,
+                                                                       .worst_port = "tor0:agg1",
+                                                                       .queue_most = 3000});
+    oche_results_congestion(results, &(struct oche_results_congestion){.place = "host_nic",
+                                                                       .ports = 2,
+                                                                       .queue_most = OCHE_NEVER});
     oche_results_deflection(results, &(struct oche_results_deflection){.time = OCHE_US,
                                                                        .flow = 1,
                                                                        .node = 3,
@@ -208,6 +232,19 @@ static void test_what_is_written_is_there(void **state)
     assert_string_equal(ask("SELECT printf('%d %d %d %d %d', flow, packets, links, shortest, "
                             "deflections) FROM ways"),
                         "1 8 64 48 2");
+    assert_string_equal(
+        ask("SELECT printf('%d %d %d %d %s %d %d %d %d', flow, hop, node, deflected, "
+            "port, lane, tokens, time_ps, (SELECT count(*) FROM paths WHERE way = "
+            "'ordinary' AND lane IS NULL AND tokens IS NULL AND time_ps IS NULL)) "
+            "FROM paths WHERE way = 'taken'"),
+        "1 2 3 1 tor0:agg1 1 3 1000000 1");
+    assert_string_equal(ask("SELECT printf('%d %d %d %d %.1f %s %d %d', ports, packets, marks, "
+                            "queueing_ps, worst_ps, worst_port, queue_max, paused_ps) FROM "
+                            "congestion WHERE place = 'tor_up'"),
+                        "4 5 1 1000000 2.5 tor0:agg1 3000 1000000000");
+    assert_string_equal(ask("SELECT ports FROM congestion WHERE worst_ps IS NULL AND worst_port IS "
+                            "NULL AND queue_max IS NULL"),
+                        "2");
     assert_string_equal(ask("SELECT printf('%d %d %d %s %s %d %d', time_ps, flow, node, in_port, "
                             "port, lane, tokens) FROM deflections ORDER BY id LIMIT 1"),
                         "1000000 1 3 tor0:host3 tor0:agg1 1 3");

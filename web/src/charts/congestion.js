@@ -26,7 +26,7 @@ const KINDS = {
  * One chart: `barsOf(state)` gives [{name, of: {place: {queueing, marks, …}}}]; `control` and
  * `settle` are what chooses them.
  */
-function chart(kind, id, barsOf, firstColumn, chosen = { controls: [] }) {
+function chart(kind, barsOf, firstColumn, chosen = { controls: [] }) {
   const { unit, caption, title, axis: axisName } = KINDS[kind];
   const valueOf = (bar, place) => bar.of[place]?.[kind] ?? null;
   const sum = (bar) => PLACES.reduce((all, [place]) => all + (valueOf(bar, place) ?? 0), 0);
@@ -37,7 +37,7 @@ function chart(kind, id, barsOf, firstColumn, chosen = { controls: [] }) {
 
   return {
     ...chosen,
-    id: `${id}-${kind}`, title, caption, along: 'y',
+    id: kind, title, caption, along: 'y',
     controls: [...chosen.controls, { key: 'as', label: 'Show', value: 'amount',
       options: [['amount', unit === 's' ? 'time' : 'number'], ['share', 'share']] }],
     height: (width, state) => 64 + barsOf(state).length * 34,
@@ -106,18 +106,18 @@ const hasAny = (bars, kind) => bars.some((bar) => PLACES.some(([place]) =>
   (bar.of[place]?.[kind] ?? 0) > 0));
 
 // Runs side by side. Null for what there is none of.
-export function runsCongestion(runs, id) {
-  const bars = runs.map((run) => ({ name: run.label,
-    of: Object.fromEntries((run.congestion ?? []).map((row) => [row.place, row])) }));
+export function runsCongestion(runs) {
+  const bars = runs.filter(({ congestion }) => congestion?.length > 0).map((run) => ({
+    name: run.label, of: Object.fromEntries(run.congestion.map((row) => [row.place, row])) }));
   return ['queueing', 'marks'].map((kind) =>
-    (hasAny(bars, kind) ? chart(kind, id, () => bars, () => 'run') : null));
+    (hasAny(bars, kind) ? chart(kind, () => bars, () => 'run') : null));
 }
 
 const QUANTITIES = ['queueing', 'marks', 'pause_time', 'queueing_mean', 'queueing_worst',
   'queue_max'];
 
 // A sweep: a bar for each value of one axis, at one value of each other.
-export function sweepCongestion(sweep, id) {
+export function sweepCongestion(sweep) {
   const metrics = PLACES.flatMap(([place]) => QUANTITIES.map((quantity) => ({ place, quantity,
     metric: sweep.metrics.find(({ name }) => name === `congestion.${place}.${quantity}`) })))
     .filter(({ metric }) => metric);
@@ -172,7 +172,7 @@ export function sweepCongestion(sweep, id) {
   };
   const all = sweep.done.map((_, combination) => barAt('', combination));
   return ['queueing', 'marks', 'pause_time'].map((kind) => (hasAny(all, kind)
-    ? chart(kind, id, barsOf, (state) => sweep.axes[Number(state.x)]?.key ?? '', chosen) : null));
+    ? chart(kind, barsOf, (state) => sweep.axes[Number(state.x)]?.key ?? '', chosen) : null));
 }
 
 export const WHERE_TITLE = 'Where congestion sits';

@@ -40,7 +40,7 @@ export function runCharts(runs, grid, id) {
         + 'the network.'),
       sizes(runs),
     ]) : [],
-    congestion: some(id, runsCongestion(runs, id)),
+    congestion: some(id, runsCongestion(runs)),
     all: some(id, [goodput(runs)]),
     parts: some(id, runs.map((run, i) => throughput(run, i, several))),
     queues: some(id, [queueOverTime(runs), queueDepth(runs, grid)]),
@@ -51,7 +51,7 @@ export function runCharts(runs, grid, id) {
   };
 }
 
-export const congestionCharts = (sweep, id) => some(id, sweepCongestion(sweep, id));
+export const congestionCharts = (sweep, id) => some(id, sweepCongestion(sweep));
 
 export function sweepCharts(sweep, id) {
   return some(id, [sweepChart(sweep, 'metric', 'Metrics'),
