@@ -43,6 +43,8 @@ struct oche_device_config {
     const char *capture;                         /* a file; NULL: none */
     void (*completion_event)(void *context, struct oche_cq *cq); /* as in nic.h; under the lock */
     void (*qp_error)(void *context, struct oche_qp *qp, enum oche_status status);
+    void (*qp_event)(void *context, struct oche_qp *qp, enum oche_qp_event event);
+    void (*srq_limit)(void *context, struct oche_srq *srq);
     void *context;
 };
 

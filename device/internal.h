@@ -75,6 +75,7 @@ struct oche_device {
     struct oche_datagram_in received[OCHE_SOCKET_IN];
     struct oche_random drop_sent, drop_received;
     struct oche_capture *capture;
+    const struct oche_ip_header *arriving; /* of the packet that the NIC is looking at */
 
     int wake_fd; /* readable: who sleeps shall look */
     _Atomic uint32_t events;
@@ -94,6 +95,8 @@ struct oche_device {
 unsigned device_receive(struct oche_device *device);
 /* One datagram of those. Returns how many packets it held. */
 unsigned device_take(struct oche_device *device, const struct oche_datagram_in *in, oche_time now);
+/* What a datagram's receive begins with; struct oche_nic_port. */
+void device_grh(void *context, const struct oche_packet *packet, uint8_t grh[OCHE_GRH_BYTES]);
 bool transmit_create(struct oche_device *device);
 void transmit_destroy(struct oche_device *device);
 /* Returns the packets sent; stops when the socket is full. */

@@ -58,12 +58,31 @@ static void pass_qp_error(void *context, struct oche_qp *qp, enum oche_status st
         device->config.qp_error(device->config.context, qp, status);
 }
 
+static void pass_qp_event(void *context, struct oche_qp *qp, enum oche_qp_event event)
+{
+    struct oche_device *device = context;
+
+    if (device->config.qp_event != NULL)
+        device->config.qp_event(device->config.context, qp, event);
+}
+
+static void pass_srq_limit(void *context, struct oche_srq *srq)
+{
+    struct oche_device *device = context;
+
+    if (device->config.srq_limit != NULL)
+        device->config.srq_limit(device->config.context, srq);
+}
+
 const struct oche_nic_port device_port = {
     .read = memory_read,
     .write = memory_write,
     .atomic = memory_atomic,
     .completion_event = pass_completion_event,
     .qp_error = pass_qp_error,
+    .qp_event = pass_qp_event,
+    .srq_limit = pass_srq_limit,
+    .grh = device_grh,
 };
 
 /* ---- peers and memory ---- */

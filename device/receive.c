@@ -3,6 +3,8 @@
  * Datagrams become packets: GRO's pieces are taken apart, each is decoded, its ICRC verified, and
  * the NIC gets it. Nothing that arrives is trusted; what is wrong is counted by cause and dropped.
  */
+#include <string.h>
+
 #include "core/wire/extension.h"
 #include "device/internal.h"
 
@@ -106,7 +108,21 @@ static void receive_packet(struct oche_device *device, struct arrival *arrival,
     packet.traffic_class = arrival->tos >> CLASS_SHIFT;
     packet.ecn = arrival->tos & 3;
     packet.frame_bytes = oche_packet_frame_bytes(&packet, device->socket.ipv6);
+    oche_ip_header_set_bytes(&arrival->header, count);
+    oche_ip_header_set_id(&arrival->header, id);
+    device->arriving = &arrival->header;
     oche_nic_receive(device->nic, &packet, arrival->now);
+}
+
+/* An IPv6 header is a GRH, an IPv4 header is in the last 20 bytes of one (REFERENCE I.7). */
+void device_grh(void *context, const struct oche_packet *packet, uint8_t grh[OCHE_GRH_BYTES])
+{
+    const struct oche_device *device = context;
+    const uint32_t bytes = device->arriving->count - OCHE_UDP_BYTES;
+
+    (void)packet;
+    memset(grh, 0, OCHE_GRH_BYTES);
+    memcpy(grh + OCHE_GRH_BYTES - bytes, device->arriving->bytes, bytes);
 }
 
 unsigned device_take(struct oche_device *device, const struct oche_datagram_in *in, oche_time now)

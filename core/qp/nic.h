@@ -35,6 +35,9 @@ struct oche_srq;
 enum oche_qp_event {
     /* In error, with a shared receive queue: it will not take another receive from there. */
     OCHE_QP_EVENT_LAST_RECEIVE,
+    /* In error, because of a request of the peer's: an invalid one; one that may not do that. */
+    OCHE_QP_EVENT_BAD_REQUEST,
+    OCHE_QP_EVENT_BAD_ACCESS,
 };
 
 /*
@@ -326,6 +329,8 @@ void oche_qp_reset(struct oche_qp *qp);                 /* → RESET: forgets al
 
 /* In any state, from now on: what the peer may do (enum oche_access). */
 void oche_qp_set_access(struct oche_qp *qp, uint32_t access);
+/* UD, likewise: what datagrams must have. */
+void oche_qp_set_qkey(struct oche_qp *qp, uint32_t qkey);
 /* READs and atomics that we may have outstanding: at most the configuration's. */
 void oche_qp_set_initiator_depth(struct oche_qp *qp, uint32_t depth);
 /* Of a connected one, from the next timeout or NAK on: timeout, both retries, min_rnr_timer. */

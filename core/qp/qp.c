@@ -450,6 +450,12 @@ void oche_qp_set_access(struct oche_qp *qp, uint32_t access)
     qp->access = access;
 }
 
+void oche_qp_set_qkey(struct oche_qp *qp, uint32_t qkey)
+{
+    if (qp->datagrams != NULL)
+        qp->datagrams->qkey = qkey;
+}
+
 void oche_qp_set_initiator_depth(struct oche_qp *qp, uint32_t depth)
 {
     qp->initiator_depth = depth;

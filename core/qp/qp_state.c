@@ -225,6 +225,10 @@ void qp_requester_error(struct oche_qp *qp, uint32_t index, enum oche_status sta
 void qp_responder_error(struct oche_qp *qp, enum oche_status status, oche_time now)
 {
     enter_error(qp, 0, NO_STATUS, status, now);
+    if (status == OCHE_STATUS_REMOTE_INVALID_REQUEST)
+        qp_tell(qp, OCHE_QP_EVENT_BAD_REQUEST);
+    else if (status == OCHE_STATUS_REMOTE_ACCESS)
+        qp_tell(qp, OCHE_QP_EVENT_BAD_ACCESS);
     tell_driver(qp, status);
 }
 

@@ -39,6 +39,9 @@ static uint32_t *delivered_of(const struct ibv_async_event *event)
     case IBV_EVENT_SQ_DRAINED:
     case IBV_EVENT_QP_LAST_WQE_REACHED:
         return &ov_qp_of(event->element.qp)->async_delivered;
+    case IBV_EVENT_SRQ_LIMIT_REACHED:
+    case IBV_EVENT_SRQ_ERR:
+        return &ov_srq_of(event->element.srq)->async_delivered;
     default:
         return NULL;
     }
@@ -118,6 +121,16 @@ void ibv_ack_async_event(struct ibv_async_event *event)
         pthread_mutex_unlock(&qp->mutex);
         return;
     }
+    case IBV_EVENT_SRQ_LIMIT_REACHED:
+    case IBV_EVENT_SRQ_ERR: {
+        struct ibv_srq *srq = event->element.srq;
+
+        pthread_mutex_lock(&srq->mutex);
+        srq->events_completed++;
+        pthread_cond_signal(&srq->cond);
+        pthread_mutex_unlock(&srq->mutex);
+        return;
+    }
     default:
         return;
     }
@@ -155,6 +168,16 @@ void ov_async_forget_qp(struct ov_qp *qp)
     while (qp->qp.events_completed != delivered)
         pthread_cond_wait(&qp->qp.cond, &qp->qp.mutex);
     pthread_mutex_unlock(&qp->qp.mutex);
+}
+
+void ov_async_forget_srq(struct ov_srq *srq)
+{
+    const uint32_t delivered = forget(srq->context, &srq->async_delivered);
+
+    pthread_mutex_lock(&srq->srq.mutex);
+    while (srq->srq.events_completed != delivered)
+        pthread_cond_wait(&srq->srq.cond, &srq->srq.mutex);
+    pthread_mutex_unlock(&srq->srq.mutex);
 }
 
 void ov_async_forget_cq(struct ov_cq *cq)

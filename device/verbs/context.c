@@ -19,13 +19,6 @@ static int no_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *
     return EOPNOTSUPP;
 }
 
-static int no_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
-{
-    (void)srq;
-    *bad = wr;
-    return EOPNOTSUPP;
-}
-
 static void fill(struct ov_context *context)
 {
     struct verbs_context *verbs = &context->verbs;
@@ -44,7 +37,7 @@ static void fill(struct ov_context *context)
     ops->post_send = ov_post_send;
     ops->post_recv = ov_post_recv;
     ops->bind_mw = no_bind_mw;
-    ops->post_srq_recv = no_post_srq_recv;
+    ops->post_srq_recv = ov_post_srq_recv;
     verbs->context.device = &context->device->device;
     verbs->context.cmd_fd = -1;
     verbs->context.num_comp_vectors = 1;

@@ -4,12 +4,14 @@
  * and so does every so manieth poll of one that never is.
  */
 #include <arpa/inet.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "device/verbs/internal.h"
 
 #define POLLS_PER_PROGRESS 8
+#define POLLS_PER_YIELD    64
 #define BATCH              16
 
 /* ---- what completions are called ---- */
@@ -195,8 +197,19 @@ unsigned ov_cq_take(struct ov_cq *cq, struct oche_completion *done, unsigned max
     if (count > 0 && ++cq->since_progress < POLLS_PER_PROGRESS)
         return count;
     cq->since_progress = 0;
-    ov_port_progress(cq->port);
-    return count > 0 ? count : oche_cq_poll(cq->ring, done, max);
+    if (ov_port_progress(cq->port) > 0)
+        cq->idle_polls = 0;
+    if (count == 0)
+        count = oche_cq_poll(cq->ring, done, max);
+    if (count == 0 && ++cq->idle_polls % POLLS_PER_YIELD == 0)
+        sched_yield(); /* the peer may be waiting for this very processor */
+    return count;
+}
+
+/* Only datagrams say who they are from. */
+unsigned int ov_wc_flags_of(const struct oche_completion *done)
+{
+    return (done->has_imm ? IBV_WC_WITH_IMM : 0u) | (done->src_qpn != 0 ? IBV_WC_GRH : 0u);
 }
 
 static void fill_wc(struct ibv_wc *wc, const struct oche_completion *done)
@@ -208,8 +221,8 @@ static void fill_wc(struct ibv_wc *wc, const struct oche_completion *done)
     wc->byte_len = done->bytes;
     wc->imm_data = htonl(done->imm);
     wc->qp_num = done->qpn;
-    wc->src_qp = 0;
-    wc->wc_flags = done->has_imm ? IBV_WC_WITH_IMM : 0;
+    wc->src_qp = done->src_qpn;
+    wc->wc_flags = ov_wc_flags_of(done);
     wc->pkey_index = 0;
     wc->slid = 0;
     wc->sl = 0;

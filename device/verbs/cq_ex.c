@@ -80,13 +80,12 @@ static uint32_t read_qp_num(struct ibv_cq_ex *cq)
 
 static uint32_t read_src_qp(struct ibv_cq_ex *cq)
 {
-    (void)cq;
-    return 0;
+    return own(cq)->current.src_qpn;
 }
 
 static unsigned int read_wc_flags(struct ibv_cq_ex *cq)
 {
-    return own(cq)->current.has_imm ? IBV_WC_WITH_IMM : 0;
+    return ov_wc_flags_of(&own(cq)->current);
 }
 
 /* LIDs, service levels, VLANs and tags are not of this network. */

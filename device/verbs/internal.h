@@ -97,10 +97,10 @@ void ov_port_call_thread(struct ov_port *port);
 /* In the child after a fork. */
 void ov_ports_leave(void);
 
-static inline void ov_port_progress(struct ov_port *port)
+static inline unsigned ov_port_progress(struct ov_port *port)
 {
     atomic_store_explicit(&port->active, true, memory_order_relaxed);
-    oche_device_progress(port->device);
+    return oche_device_progress(port->device);
 }
 
 /* ---- contexts ---- */
@@ -179,7 +179,7 @@ struct ov_cq {
     struct oche_cq *ring;
     struct ov_port *port;
     pthread_mutex_t poll_lock;
-    uint32_t since_progress;
+    uint32_t since_progress, idle_polls;
     bool single_threaded;
     _Atomic uint32_t users;
 
@@ -195,7 +195,8 @@ struct ov_cq {
 /* Staged by ibv_wr_*, until ibv_wr_complete. */
 struct ov_stage {
     struct oche_send_work *work;
-    uint8_t *bytes; /* inline data: max_inline_data a work request */
+    uint8_t *bytes;              /* inline data: max_inline_data a work request */
+    struct oche_destination *to; /* one a work request, for UD */
     uint32_t count;
     int error;
 };
@@ -217,6 +218,29 @@ struct ov_qp {
     struct oche_qp_connection connection;
     uint32_t async_delivered; /* under the context's event_lock */
 };
+
+struct ov_srq {
+    struct ibv_srq srq;
+    struct ov_context *context;
+    struct ov_port *port;
+    struct oche_srq *core; /* in memory of its own */
+    pthread_mutex_t lock;  /* of posts */
+    struct ibv_srq_attr attr;
+    _Atomic uint32_t users;
+    uint32_t async_delivered; /* under the context's event_lock */
+};
+
+struct ov_ah {
+    struct ibv_ah ah;
+    struct ov_context *context;
+    struct oche_destination to; /* its address; QPN and Q_Key come with the work */
+    uint32_t flow_label;
+};
+
+static inline struct ov_srq *ov_srq_of(struct ibv_srq *srq)
+{
+    return (struct ov_srq *)(void *)srq;
+}
 
 static inline struct ov_pd *ov_pd_of(struct ibv_pd *pd)
 {
@@ -248,6 +272,7 @@ void ov_channel_forget(struct ov_cq *cq);
 enum ibv_qp_state ov_qp_state_of(const struct oche_qp *qp);
 enum ibv_wc_status ov_wc_status_of(uint8_t status);
 enum ibv_wc_opcode ov_wc_opcode_of(uint8_t opcode);
+unsigned int ov_wc_flags_of(const struct oche_completion *done);
 /* enum oche_access of the flags; those that say nothing to us are left out. */
 uint32_t ov_access_of(unsigned int flags);
 
@@ -269,7 +294,7 @@ int ov_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr *
 
 /* Sets up and takes down what is of ibv_cq_ex (cq_ex.c) and ibv_qp_ex (qp_ex.c). */
 void ov_cq_ex_init(struct ov_cq *cq);
-bool ov_qp_ex_init(struct ov_qp *qp, uint64_t operations);
+bool ov_qp_ex_init(struct ov_qp *qp, bool datagrams);
 void ov_qp_ex_destroy(struct ov_qp *qp);
 
 /* Whether the standard lets a queue pair go from one state to another with these attributes. */
@@ -278,16 +303,30 @@ bool ov_transition_ok(enum ibv_qp_type type, enum ibv_qp_state from, enum ibv_qp
 /* 0, or an errno: one work request into the core's form, which then may be posted. */
 uint8_t ov_work_flags_of(const struct ov_qp *qp, unsigned int flags);
 int ov_send_work_of(const struct ov_qp *qp, const struct ibv_send_wr *wr,
-                    struct oche_send_work *work, uint8_t *inline_memory);
+                    struct oche_send_work *work, uint8_t *inline_memory,
+                    struct oche_destination *to);
+int ov_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
+/* 0, or an errno: one receive into the core's form. */
+int ov_recv_work_of(const struct ibv_recv_wr *wr, struct oche_recv_work *work);
+/* False: not a handle of this queue pair's protection domain, or no such queue pair number. */
+bool ov_destination(const struct ov_qp *qp, struct ibv_ah *ah, uint32_t qpn, uint32_t qkey,
+                    struct oche_destination *to);
+/* The peer's address index; UINT32_MAX: no address that we can send to, or no room for it. */
+uint32_t ov_peer_of(struct ov_port *port, const struct ibv_ah_attr *ah);
+bool ov_ah_attr_ok(const struct ibv_ah_attr *ah);
+/* The source port that carries ECMP's entropy (REFERENCE I.1). */
+uint16_t ov_source_port(uint32_t flow_label, uint32_t own_qpn, uint32_t remote_qpn);
 
 /* The device's hooks: under its lock. */
 void ov_completion_event(void *context, struct oche_cq *ring);
-void ov_qp_error(void *context, struct oche_qp *qp, enum oche_status status);
+void ov_qp_event(void *context, struct oche_qp *qp, enum oche_qp_event event);
+void ov_srq_limit(void *context, struct oche_srq *srq);
 
 /* ---- events ---- */
 
 void ov_async_push(struct ov_context *context, const struct ibv_async_event *event);
 /* Takes what is not delivered of an object away, and waits until the rest is acknowledged. */
+void ov_async_forget_srq(struct ov_srq *srq);
 void ov_async_forget_qp(struct ov_qp *qp);
 void ov_async_forget_cq(struct ov_cq *cq);
 

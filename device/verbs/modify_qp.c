@@ -12,22 +12,6 @@
 
 /* ---- checking ---- */
 
-/* The peer's address index; OCHE_NO_PEER: not an address that we can send to. */
-static uint32_t peer_of(struct ov_port *port, const struct ibv_ah_attr *ah)
-{
-    struct oche_address address;
-    char text[OCHE_ADDRESS_TEXT];
-
-    memcpy(address.ip, ah->grh.dgid.raw, sizeof(address.ip));
-    oche_address_print(&address, text);
-    return oche_device_peer(port->device, text);
-}
-
-static bool ah_ok(const struct ibv_ah_attr *ah)
-{
-    return ah->is_global && ah->port_num == OV_PORT_NUM && ah->grh.sgid_index == 0;
-}
-
 /* 0, or an errno. */
 static int check_values(const struct ov_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
@@ -44,7 +28,7 @@ static int check_values(const struct ov_qp *qp, const struct ibv_qp_attr *attr, 
          ~(unsigned int)(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
                          IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_OPTIONAL_RANGE)) != 0)
         return EINVAL;
-    if ((mask & IBV_QP_AV) && !ah_ok(&attr->ah_attr))
+    if ((mask & IBV_QP_AV) && !ov_ah_attr_ok(&attr->ah_attr))
         return EINVAL;
     if ((mask & IBV_QP_PATH_MTU) &&
         (attr->path_mtu < IBV_MTU_256 || attr->path_mtu > qp->port->mtu))
@@ -92,19 +76,6 @@ static void keep(struct ibv_qp_attr *kept, const struct ibv_qp_attr *attr, int m
 
 /* ---- the core's connection ---- */
 
-/* The source port that carries ECMP's entropy (REFERENCE I.1). */
-static uint16_t source_port(uint32_t flow_label, uint32_t own_qpn, uint32_t remote_qpn)
-{
-    uint64_t v = (uint64_t)own_qpn * remote_qpn;
-
-    if (flow_label == 0) {
-        v ^= v >> 20;
-        v ^= v >> 40;
-        flow_label = (uint32_t)v & IB_GRH_FLOWLABEL_MASK;
-    }
-    return ibv_flow_label_to_udp_sport(flow_label);
-}
-
 static oche_time timeout_of(uint8_t code)
 {
     return code == 0 ? OCHE_NEVER : (UINT64_C(4096) * OCHE_NS) << code;
@@ -113,7 +84,8 @@ static oche_time timeout_of(uint8_t code)
 static void set_connection(struct ov_qp *qp, uint32_t peer)
 {
     const struct ibv_qp_attr *attr = &qp->attr;
-    const uint32_t mtu = UINT32_C(128) << attr->path_mtu;
+    const bool datagrams = qp->qp.qp_type == IBV_QPT_UD;
+    const uint32_t mtu = UINT32_C(128) << (datagrams ? qp->port->mtu : attr->path_mtu);
     uint32_t window = oche_device_window_packets(qp->port->device, mtu) / 2;
 
     if (window < MIN_WINDOW)
@@ -124,7 +96,7 @@ static void set_connection(struct ov_qp *qp, uint32_t peer)
         .send_psn = attr->sq_psn,
         .recv_psn = attr->rq_psn,
         .udp_source_port =
-            source_port(attr->ah_attr.grh.flow_label, qp->qp.qp_num, attr->dest_qp_num),
+            ov_source_port(attr->ah_attr.grh.flow_label, qp->qp.qp_num, attr->dest_qp_num),
         .ack_every_packets = window / 4,
         .window_packets = window,
         .mtu_bytes = mtu,
@@ -150,6 +122,8 @@ static void apply(struct ov_qp *qp, int mask)
 {
     if (mask & IBV_QP_ACCESS_FLAGS)
         oche_qp_set_access(qp->core, ov_access_of(qp->attr.qp_access_flags));
+    if (mask & IBV_QP_QKEY)
+        oche_qp_set_qkey(qp->core, qp->attr.qkey);
     if (mask & IBV_QP_MAX_QP_RD_ATOMIC)
         oche_qp_set_initiator_depth(qp->core, qp->attr.max_rd_atomic);
     if (mask & (IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MIN_RNR_TIMER)) {
@@ -202,11 +176,11 @@ static int modify(struct ov_qp *qp, const struct ibv_qp_attr *attr, int mask)
         return error;
     if ((mask & IBV_QP_AV) && from == IBV_QPS_SQD)
         return EOPNOTSUPP; /* a connection stays with its peer */
-    if ((mask & IBV_QP_AV) && (peer = peer_of(qp->port, &attr->ah_attr)) == UINT32_MAX)
+    if ((mask & IBV_QP_AV) && (peer = ov_peer_of(qp->port, &attr->ah_attr)) == UINT32_MAX)
         return EINVAL;
     keep(&qp->attr, attr, mask);
     if (to == IBV_QPS_RTR)
-        set_connection(qp, peer);
+        set_connection(qp, peer); /* of UD: none of it is looked at */
     oche_device_lock(qp->port->device);
     moved = move(qp, from, to);
     if (moved)

@@ -73,7 +73,8 @@ static void set_operands(const struct ibv_send_wr *wr, struct oche_send_work *wo
 }
 
 int ov_send_work_of(const struct ov_qp *qp, const struct ibv_send_wr *wr,
-                    struct oche_send_work *work, uint8_t *inline_memory)
+                    struct oche_send_work *work, uint8_t *inline_memory,
+                    struct oche_destination *to)
 {
     const int opcode = opcode_of(wr->opcode);
 
@@ -85,7 +86,14 @@ int ov_send_work_of(const struct ov_qp *qp, const struct ibv_send_wr *wr,
     work->opcode = (uint8_t)opcode;
     work->flags = ov_work_flags_of(qp, wr->send_flags);
     work->group = NULL;
-    set_operands(wr, work);
+    if (qp->qp.qp_type == IBV_QPT_UD) {
+        if (!ov_destination(qp, wr->wr.ud.ah, wr->wr.ud.remote_qpn, wr->wr.ud.remote_qkey, to))
+            return EINVAL;
+        work->to = to;
+        work->imm = ntohl(wr->imm_data);
+    } else {
+        set_operands(wr, work);
+    }
     if (wr->send_flags & IBV_SEND_INLINE)
         return gather_inline(qp, wr, work, inline_memory) ? 0 : EINVAL;
     work->sge_count = (uint8_t)wr->num_sge;
@@ -101,6 +109,7 @@ int ov_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr *
 {
     struct ov_qp *own = ov_qp_of(qp);
     uint8_t inline_memory[OCHE_MAX_INLINE_BYTES];
+    struct oche_destination to;
     struct oche_send_work work;
     int error = 0;
 
@@ -110,7 +119,7 @@ int ov_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr *
     }
     pthread_mutex_lock(&own->send_lock);
     for (; wr != NULL; wr = wr->next) {
-        error = ov_send_work_of(own, wr, &work, inline_memory);
+        error = ov_send_work_of(own, wr, &work, inline_memory, &to);
         if (error == 0)
             error = oche_qp_post_send(own->core, &work);
         if (error != 0) {
@@ -123,33 +132,34 @@ int ov_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr *
     return error;
 }
 
-static int post_one_recv(struct ov_qp *qp, const struct ibv_recv_wr *wr)
+int ov_recv_work_of(const struct ibv_recv_wr *wr, struct oche_recv_work *work)
 {
-    struct oche_recv_work work;
-
     if (wr->num_sge < 0 || wr->num_sge > OCHE_MAX_SGE || (wr->num_sge > 0 && wr->sg_list == NULL))
         return EINVAL;
-    work.wr_id = wr->wr_id;
-    work.sge_count = (uint8_t)wr->num_sge;
+    work->wr_id = wr->wr_id;
+    work->sge_count = (uint8_t)wr->num_sge;
     for (int i = 0; i < wr->num_sge; i++)
-        work.sge[i] = (struct oche_sge){.va = wr->sg_list[i].addr,
-                                        .length = wr->sg_list[i].length,
-                                        .lkey = wr->sg_list[i].lkey};
-    return oche_qp_post_recv(qp->core, &work);
+        work->sge[i] = (struct oche_sge){.va = wr->sg_list[i].addr,
+                                         .length = wr->sg_list[i].length,
+                                         .lkey = wr->sg_list[i].lkey};
+    return 0;
 }
 
 int ov_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
     struct ov_qp *own = ov_qp_of(qp);
+    struct oche_recv_work work;
     int error = 0;
 
-    if (ov_foreign(own->port)) {
+    if (ov_foreign(own->port) || qp->srq != NULL) {
         *bad = wr;
-        return EPERM;
+        return qp->srq != NULL ? EINVAL : EPERM;
     }
     pthread_mutex_lock(&own->recv_lock);
     for (; wr != NULL; wr = wr->next) {
-        error = post_one_recv(own, wr);
+        error = ov_recv_work_of(wr, &work);
+        if (error == 0)
+            error = oche_qp_post_recv(own->core, &work);
         if (error != 0) {
             *bad = wr;
             break;

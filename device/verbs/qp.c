@@ -14,6 +14,30 @@
 
 /* ---- what is asked for ---- */
 
+static uint64_t operations_of(enum ibv_qp_type type)
+{
+    switch (type) {
+    case IBV_QPT_RC:
+        return RC_OPERATIONS;
+    case IBV_QPT_UC:
+        return BASIC_OPERATIONS;
+    default:
+        return IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
+    }
+}
+
+static uint8_t transport_of(enum ibv_qp_type type)
+{
+    switch (type) {
+    case IBV_QPT_RC:
+        return OCHE_TRANSPORT_RC;
+    case IBV_QPT_UC:
+        return OCHE_TRANSPORT_UC;
+    default:
+        return OCHE_TRANSPORT_UD;
+    }
+}
+
 static uint32_t power_of_two_from(uint32_t count)
 {
     uint32_t power = count > 0 ? 1 : 0;
@@ -33,10 +57,10 @@ static int check(struct ibv_context *context, const struct ibv_qp_init_attr_ex *
         return EINVAL;
     if ((attr->comp_mask & ~masks) != 0)
         return EOPNOTSUPP;
-    if (attr->qp_type != IBV_QPT_RC && attr->qp_type != IBV_QPT_UC)
+    if (attr->qp_type != IBV_QPT_RC && attr->qp_type != IBV_QPT_UC && attr->qp_type != IBV_QPT_UD)
         return EOPNOTSUPP;
-    if (attr->srq != NULL)
-        return EOPNOTSUPP;
+    if (attr->srq != NULL && attr->srq->context != context)
+        return EINVAL;
     if (attr->pd->context != context || attr->send_cq == NULL || attr->recv_cq == NULL ||
         attr->send_cq->context != context || attr->recv_cq->context != context)
         return EINVAL;
@@ -45,17 +69,16 @@ static int check(struct ibv_context *context, const struct ibv_qp_init_attr_ex *
         cap->max_inline_data > OCHE_MAX_INLINE_BYTES)
         return EINVAL;
     if ((attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0 &&
-        (attr->send_ops_flags &
-         ~(uint64_t)(attr->qp_type == IBV_QPT_RC ? RC_OPERATIONS : BASIC_OPERATIONS)) != 0)
+        (attr->send_ops_flags & ~operations_of(attr->qp_type)) != 0)
         return EOPNOTSUPP;
     return ov_foreign(ov_port_of(context)) ? EPERM : 0;
 }
 
 /* What the application gets: at least what it asked for. */
-static void set_cap(struct ov_qp *qp, struct ibv_qp_cap *asked)
+static void set_cap(struct ov_qp *qp, struct ibv_qp_cap *asked, bool shared)
 {
     asked->max_send_wr = power_of_two_from(asked->max_send_wr > 0 ? asked->max_send_wr : 1);
-    asked->max_recv_wr = power_of_two_from(asked->max_recv_wr);
+    asked->max_recv_wr = shared ? 0 : power_of_two_from(asked->max_recv_wr);
     asked->max_send_sge = asked->max_send_sge > 0 ? asked->max_send_sge : 1;
     asked->max_recv_sge = asked->max_recv_sge > 0 ? asked->max_recv_sge : 1;
     qp->cap = *asked;
@@ -65,9 +88,10 @@ static struct oche_qp *create_core(struct ov_qp *qp, const struct ibv_qp_init_at
 {
     const bool reliable = attr->qp_type == IBV_QPT_RC;
     const struct oche_qp_config config = {
-        .transport = reliable ? OCHE_TRANSPORT_RC : OCHE_TRANSPORT_UC,
+        .transport = transport_of(attr->qp_type),
+        .srq = attr->srq != NULL ? ov_srq_of(attr->srq)->core : NULL,
         .pd = ov_pd_of(attr->pd)->number,
-        .mtu_bytes = OV_MAX_MTU,
+        .mtu_bytes = attr->qp_type == IBV_QPT_UD ? UINT32_C(128) << qp->port->mtu : OV_MAX_MTU,
         .send_depth = qp->cap.max_send_wr,
         .recv_depth = qp->cap.max_recv_wr,
         .responder_resources = reliable ? OV_MAX_RD_ATOMIC : 0,
@@ -90,6 +114,8 @@ static void hold_others(struct ov_qp *qp)
     atomic_fetch_add(&ov_pd_of(qp->qp.pd)->users, 1);
     atomic_fetch_add(&ov_cq_of(qp->qp.send_cq)->users, 1);
     atomic_fetch_add(&ov_cq_of(qp->qp.recv_cq)->users, 1);
+    if (qp->qp.srq != NULL)
+        atomic_fetch_add(&ov_srq_of(qp->qp.srq)->users, 1);
 }
 
 static void release_others(struct ov_qp *qp)
@@ -97,6 +123,8 @@ static void release_others(struct ov_qp *qp)
     atomic_fetch_sub(&ov_pd_of(qp->qp.pd)->users, 1);
     atomic_fetch_sub(&ov_cq_of(qp->qp.send_cq)->users, 1);
     atomic_fetch_sub(&ov_cq_of(qp->qp.recv_cq)->users, 1);
+    if (qp->qp.srq != NULL)
+        atomic_fetch_sub(&ov_srq_of(qp->qp.srq)->users, 1);
 }
 
 struct ibv_qp *ov_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
@@ -111,9 +139,9 @@ struct ibv_qp *ov_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_a
         return ov_null(ENOMEM);
     qp->port = ov_port_of(context);
     qp->signal_all = attr->sq_sig_all != 0;
-    set_cap(qp, &attr->cap);
+    set_cap(qp, &attr->cap, attr->srq != NULL);
     if ((attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) == 0 ||
-        ov_qp_ex_init(qp, attr->send_ops_flags))
+        ov_qp_ex_init(qp, attr->qp_type == IBV_QPT_UD))
         qp->core = create_core(qp, attr);
     if (qp->core == NULL) {
         ov_qp_ex_destroy(qp);
@@ -131,6 +159,7 @@ struct ibv_qp *ov_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_a
     qp->qp.pd = attr->pd;
     qp->qp.send_cq = attr->send_cq;
     qp->qp.recv_cq = attr->recv_cq;
+    qp->qp.srq = attr->srq;
     qp->qp.qp_num = qp->qp.handle = oche_qp_number(qp->core);
     qp->qp.state = IBV_QPS_RESET;
     qp->qp.qp_type = attr->qp_type;
@@ -263,24 +292,18 @@ int ov_modify_qp_rate_limit(struct ibv_qp *qp, struct ibv_qp_rate_limit_attr *at
     return 0;
 }
 
-/* ---- errors of its own ---- */
+/* ---- what happens to it ---- */
 
-void ov_qp_error(void *context, struct oche_qp *qp, enum oche_status status)
+void ov_qp_event(void *context, struct oche_qp *qp, enum oche_qp_event event)
 {
+    static const enum ibv_event_type names[] = {
+        [OCHE_QP_EVENT_LAST_RECEIVE] = IBV_EVENT_QP_LAST_WQE_REACHED,
+        [OCHE_QP_EVENT_BAD_REQUEST] = IBV_EVENT_QP_REQ_ERR,
+        [OCHE_QP_EVENT_BAD_ACCESS] = IBV_EVENT_QP_ACCESS_ERR,
+    };
     struct ov_qp *own = oche_qp_user(qp);
-    struct ibv_async_event event = {.element.qp = &own->qp};
+    const struct ibv_async_event told = {.element.qp = &own->qp, .event_type = names[event]};
 
     (void)context;
-    switch (status) {
-    case OCHE_STATUS_REMOTE_INVALID_REQUEST:
-        event.event_type = IBV_EVENT_QP_REQ_ERR;
-        break;
-    case OCHE_STATUS_REMOTE_ACCESS:
-        event.event_type = IBV_EVENT_QP_ACCESS_ERR;
-        break;
-    default:
-        event.event_type = IBV_EVENT_QP_FATAL;
-        break;
-    }
-    ov_async_push(own->context, &event);
+    ov_async_push(own->context, &told);
 }

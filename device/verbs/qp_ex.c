@@ -52,6 +52,7 @@ static struct oche_send_work *begin(struct ibv_qp_ex *qp, uint8_t opcode)
     work->sge[0] = (struct oche_sge){0};
     work->group = NULL;
     work->imm = 0;
+    work->to = NULL;
     return work;
 }
 
@@ -109,6 +110,22 @@ static void wr_send(struct ibv_qp_ex *qp)
 static void wr_send_imm(struct ibv_qp_ex *qp, __be32 imm_data)
 {
     begin_remote(qp, OCHE_WORK_SEND_IMM, 0, 0, imm_data);
+}
+
+static void wr_set_ud_addr(struct ibv_qp_ex *qp, struct ibv_ah *ah, uint32_t remote_qpn,
+                           uint32_t remote_qkey)
+{
+    struct ov_qp *mine = own(qp);
+    struct oche_send_work *work = current(mine);
+
+    if (work == NULL)
+        return;
+    if (!ov_destination(mine, ah, remote_qpn, remote_qkey,
+                        &mine->stage.to[mine->stage.count - 1])) {
+        fail(mine, EINVAL);
+        return;
+    }
+    work->to = &mine->stage.to[mine->stage.count - 1];
 }
 
 /* ---- the data ---- */
@@ -200,11 +217,16 @@ static void wr_abort(struct ibv_qp_ex *qp)
     pthread_mutex_unlock(&own(qp)->send_lock);
 }
 
-bool ov_qp_ex_init(struct ov_qp *qp, uint64_t operations)
+bool ov_qp_ex_init(struct ov_qp *qp, bool datagrams)
 {
     struct ibv_qp_ex *ex = &qp->ex;
 
-    (void)operations;
+    if (datagrams) {
+        qp->stage.to = calloc(qp->cap.max_send_wr, sizeof(*qp->stage.to));
+        if (qp->stage.to == NULL)
+            return false;
+        ex->wr_set_ud_addr = wr_set_ud_addr;
+    }
     qp->stage.work = calloc(qp->cap.max_send_wr, sizeof(*qp->stage.work));
     qp->stage.bytes = malloc((size_t)qp->cap.max_send_wr * qp->cap.max_inline_data + 1);
     if (qp->stage.work == NULL || qp->stage.bytes == NULL) {
@@ -233,6 +255,8 @@ void ov_qp_ex_destroy(struct ov_qp *qp)
 {
     free(qp->stage.work);
     free(qp->stage.bytes);
+    free(qp->stage.to);
+    qp->stage = (struct ov_stage){0};
 }
 
 struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp)

@@ -1,31 +1,157 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared receive queues: there are none yet. */
+/* Shared receive queues: the core's, in memory of its own. They cannot be resized. */
+#include <stdlib.h>
+
 #include "device/verbs/internal.h"
+
+static uint32_t power_of_two_from(uint32_t count)
+{
+    uint32_t power = 1;
+
+    while (power < count)
+        power *= 2;
+    return power;
+}
+
+static struct oche_srq *create_core(struct ov_srq *srq, const struct oche_srq_config *config)
+{
+    const size_t bytes = (oche_srq_bytes(config) + OCHE_CACHE_LINE - 1) / OCHE_CACHE_LINE;
+    void *memory = aligned_alloc(OCHE_CACHE_LINE, bytes * OCHE_CACHE_LINE);
+    struct oche_srq *core;
+
+    if (memory == NULL)
+        return NULL;
+    oche_device_lock(srq->port->device);
+    core = oche_srq_create(oche_device_nic(srq->port->device), memory, config);
+    oche_device_unlock(srq->port->device);
+    if (core == NULL)
+        free(memory);
+    return core;
+}
 
 struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *attr)
 {
-    (void)pd;
-    (void)attr;
-    return ov_null(EOPNOTSUPP);
+    struct ov_srq *srq;
+
+    if (attr->attr.max_wr < 1 || attr->attr.max_wr > OV_MAX_WR || attr->attr.max_sge > OCHE_MAX_SGE)
+        return ov_null(EINVAL);
+    if (ov_foreign(ov_port_of(pd->context)))
+        return ov_null(EPERM);
+    srq = calloc(1, sizeof(*srq));
+    if (srq == NULL)
+        return ov_null(ENOMEM);
+    srq->port = ov_port_of(pd->context);
+    srq->attr = (struct ibv_srq_attr){.max_wr = power_of_two_from(attr->attr.max_wr),
+                                      .max_sge = attr->attr.max_sge > 0 ? attr->attr.max_sge : 1};
+    srq->core = create_core(srq, &(struct oche_srq_config){.depth = srq->attr.max_wr,
+                                                           .max_sge = srq->attr.max_sge,
+                                                           .pd = ov_pd_of(pd)->number,
+                                                           .user = srq});
+    if (srq->core == NULL) {
+        free(srq);
+        return ov_null(ENOMEM);
+    }
+    pthread_mutex_init(&srq->lock, NULL);
+    pthread_mutex_init(&srq->srq.mutex, NULL);
+    pthread_cond_init(&srq->srq.cond, NULL);
+    srq->context = ov_context_take(pd->context);
+    atomic_fetch_add(&ov_pd_of(pd)->users, 1);
+    srq->srq.context = pd->context;
+    srq->srq.srq_context = attr->srq_context;
+    srq->srq.pd = pd;
+    attr->attr.max_wr = srq->attr.max_wr;
+    attr->attr.max_sge = srq->attr.max_sge;
+    return &srq->srq;
 }
 
 int ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int attr_mask)
 {
-    (void)srq;
-    (void)attr;
-    (void)attr_mask;
-    return EOPNOTSUPP;
+    struct ov_srq *own = ov_srq_of(srq);
+
+    if ((attr_mask & ~(IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT)) != 0)
+        return EINVAL;
+    if (attr_mask & IBV_SRQ_MAX_WR)
+        return EOPNOTSUPP;
+    if ((attr_mask & IBV_SRQ_LIMIT) == 0)
+        return 0;
+    if (attr->srq_limit > own->attr.max_wr)
+        return EINVAL;
+    if (ov_foreign(own->port))
+        return EPERM;
+    oche_device_lock(own->port->device);
+    oche_srq_set_limit(own->core, attr->srq_limit);
+    oche_device_unlock(own->port->device);
+    return 0;
 }
 
 int ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 {
-    (void)srq;
-    (void)attr;
-    return EOPNOTSUPP;
+    struct ov_srq *own = ov_srq_of(srq);
+
+    if (ov_foreign(own->port))
+        return EPERM;
+    *attr = own->attr;
+    oche_device_lock(own->port->device);
+    attr->srq_limit = oche_srq_limit(own->core);
+    oche_device_unlock(own->port->device);
+    return 0;
 }
 
 int ibv_destroy_srq(struct ibv_srq *srq)
 {
-    (void)srq;
-    return EOPNOTSUPP;
+    struct ov_srq *own = ov_srq_of(srq);
+    struct ov_context *context = own->context;
+    bool free_now;
+
+    if (ov_foreign(own->port))
+        return EPERM;
+    if (atomic_load(&own->users) > 0)
+        return EBUSY;
+    oche_device_lock(own->port->device);
+    free_now = oche_srq_destroy(own->core);
+    oche_device_unlock(own->port->device);
+    if (!free_now)
+        return EBUSY;
+    ov_async_forget_srq(own);
+    atomic_fetch_sub(&ov_pd_of(srq->pd)->users, 1);
+    pthread_mutex_destroy(&own->lock);
+    free(own->core);
+    free(own);
+    ov_context_release(context);
+    return 0;
+}
+
+int ov_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+    struct ov_srq *own = ov_srq_of(srq);
+    struct oche_recv_work work;
+    int error = 0;
+
+    if (ov_foreign(own->port)) {
+        *bad = wr;
+        return EPERM;
+    }
+    pthread_mutex_lock(&own->lock);
+    for (; wr != NULL; wr = wr->next) {
+        error = ov_recv_work_of(wr, &work);
+        if (error == 0)
+            error = oche_srq_post_recv(own->core, &work);
+        if (error != 0) {
+            *bad = wr;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&own->lock);
+    oche_device_posted(own->port->device);
+    return error;
+}
+
+void ov_srq_limit(void *context, struct oche_srq *srq)
+{
+    struct ov_srq *own = oche_srq_user(srq);
+    const struct ibv_async_event event = {.element.srq = &own->srq,
+                                          .event_type = IBV_EVENT_SRQ_LIMIT_REACHED};
+
+    (void)context;
+    ov_async_push(own->context, &event);
 }

@@ -26,7 +26,12 @@ PINGPONGS = [
     ("RC", "SEND", "ibv_rc_pingpong", "-g 0 -c -N -n 300"),
     ("RC", "SEND", "ibv_rc_pingpong", "-g 0 -c -t -n 300"),
     ("RC", "SEND", "ibv_rc_pingpong", "-g 0 -c -m 4096 -s 100000 -n 50"),
+    ("RC", "SEND", "ibv_rc_pingpong", "-g 0 -c -e -t -n 100"),
     ("UC", "SEND", "ibv_uc_pingpong", "-g 0 -c -n 300"),
+    ("UD", "SEND", "ibv_ud_pingpong", "-g 0 -c -n 300"),
+    ("UD", "SEND", "ibv_ud_pingpong", "-g 0 -c -e -n 300"),
+    ("RC, SRQ", "SEND", "ibv_srq_pingpong", "-g 0 -c -n 300"),
+    ("RC, SRQ", "SEND", "ibv_srq_pingpong", "-g 0 -c -e -q 4 -n 300"),
 ]
 PERFTESTS = [
     ("RC", "WRITE", "ib_write_bw", "-n 500"),
@@ -46,6 +51,10 @@ PERFTESTS = [
     ("RC", "SEND", "ib_send_lat", "-n 200"),
     ("RC", "SEND", "ib_send_lat", "-n 200 -e"),
     ("UC", "SEND", "ib_send_lat", "-n 200 -c UC"),
+    ("UD", "SEND", "ib_send_bw", "-n 500 -c UD"),
+    ("UD", "SEND", "ib_send_lat", "-n 200 -c UD"),
+    ("RC, SRQ", "SEND", "ib_send_bw", "-n 500 --use-srq"),
+    ("RC, SRQ", "SEND", "ib_send_lat", "-n 200 --use-srq"),
     ("RC", "READ", "ib_read_bw", "-n 500"),
     ("RC", "READ", "ib_read_bw", "-n 100 -a"),
     ("RC", "READ", "ib_read_bw", "-n 500 -q 4"),
