@@ -101,6 +101,13 @@ void oche_host_transmit_done(struct oche_shard *shard, struct oche_port *port, o
     settle(shard, port, now);
 }
 
+/* No link fails here. */
+void oche_host_link_changed(struct oche_shard *shard, struct oche_port *port, oche_time now)
+{
+    (void)shard, (void)port, (void)now;
+    OCHE_MUST(false);
+}
+
 void oche_host_timer(struct oche_shard *shard, struct oche_port *port, oche_time now)
 {
     struct oche_host *host = port->device;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/failure_rows.h"
 #include "fabric/iofd.h"
 #include "results/figures.h"
 #include "sim/measure/percentile.h"
@@ -405,6 +406,7 @@ static void traffic(struct oche_table *table, const struct oche_outcome *outcome
             if (any_credits(outcomes, count))
                 add_row(table, &credit_rows[k], outcomes, count);
     }
+    oche_failure_rows(table, outcomes, count);
 }
 
 /* ---- places ---- */

@@ -80,6 +80,7 @@ static const struct counter port_counters[] = {
     DROP("no_route", OCHE_DROP_NO_ROUTE),
     DROP("ttl", OCHE_DROP_TTL),
     DROP("mechanism", OCHE_DROP_MECHANISM),
+    DROP("link_down", OCHE_DROP_LINK_DOWN),
     PORT(max_queue_bytes),
 };
 /* By class: "pauses_sent_0". */
@@ -88,13 +89,21 @@ static const struct counter class_counters[] = {
     PORT(pauses_received), PORT(paused_time),
 };
 static const struct counter total_counters[] = {
-    TOTAL(hops),         TOTAL(events),
-    TOTAL(flows),        TOTAL(flows_completed),
-    TOTAL(flows_failed), TOTAL(lost_packets),
-    TOTAL(pauses_sent),  TOTAL(pauses_received_by_hosts),
-    TOTAL(pause_time),   TOTAL(rejected_packets),
-    TOTAL(late_packets), TOTAL(corrupt_bytes),
-    TOTAL(live_packets), TOTAL(queued_bytes),
+    TOTAL(hops),
+    TOTAL(events),
+    TOTAL(flows),
+    TOTAL(flows_completed),
+    TOTAL(flows_failed),
+    TOTAL(lost_packets),
+    TOTAL(cut_packets),
+    TOTAL(pauses_sent),
+    TOTAL(pauses_received_by_hosts),
+    TOTAL(pause_time),
+    TOTAL(rejected_packets),
+    TOTAL(late_packets),
+    TOTAL(corrupt_bytes),
+    TOTAL(live_packets),
+    TOTAL(queued_bytes),
 };
 
 /* ---- what it is ---- */

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "cli/failure_rows.h"
 #include "cli/metrics.h"
 #include "cli/pathologies.h"
 #include "results/figures.h"
@@ -185,6 +186,8 @@ void oche_summary_print(const struct oche_outcome *outcome, FILE *out)
     print_sizes(outcome, out);
     print_unmeasured(outcome, out);
     fputc('\n', out);
+    if (outcome->failures.count > 0)
+        oche_failures_print(&outcome->failures, out);
     print_places(outcome, out);
     fputc('\n', out);
     print_waiting(outcome, out);

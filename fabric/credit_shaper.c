@@ -136,6 +136,15 @@ static void dequeue(void *state, struct oche_switch *sw, unsigned number,
         set_timer(shaper, port);
 }
 
+static void discard(void *state, struct oche_switch *sw, unsigned number,
+                    const struct oche_packet *packet)
+{
+    struct credit_shaper *shaper = state;
+
+    (void)sw;
+    shaper->ports[number].waiting -= packet->traffic_class == shaper->cls;
+}
+
 static oche_time next(const void *state)
 {
     const struct credit_shaper *shaper = state;
@@ -193,6 +202,7 @@ const struct oche_switch_mechanism oche_credit_shaper = {
     .admit = admit,
     .enqueue = enqueue,
     .dequeue = dequeue,
+    .discard = discard,
     .next = next,
     .expire = expire,
     .counters = counters,

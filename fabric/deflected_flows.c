@@ -42,7 +42,7 @@ static void give_up(struct oche_deflected_flows *table, struct oche_deflected_fl
     remove_entry(table, entry);
 }
 
-struct oche_deflected_flow *oche_deflected_find(struct oche_deflected_flows *table,
+struct oche_deflected_flow *oche_deflected_look(struct oche_deflected_flows *table,
                                                 const struct oche_deflected_key *key, oche_time now)
 {
     for (uint32_t i = 0, seen = 0; seen < table->count; i++) {
@@ -57,11 +57,19 @@ struct oche_deflected_flow *oche_deflected_find(struct oche_deflected_flows *tab
             give_up(table, entry);
             return NULL;
         }
-        entry->last = now;
-        entry->ended = false;
         return entry;
     }
     return NULL;
+}
+
+struct oche_deflected_flow *oche_deflected_find(struct oche_deflected_flows *table,
+                                                const struct oche_deflected_key *key, oche_time now)
+{
+    struct oche_deflected_flow *entry = oche_deflected_look(table, key, now);
+
+    if (entry != NULL)
+        oche_deflected_use(entry, now);
+    return entry;
 }
 
 void oche_deflected_age(struct oche_deflected_flows *table, oche_time now)

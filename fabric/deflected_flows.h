@@ -47,10 +47,19 @@ size_t oche_deflected_bytes(uint32_t capacity);
 void oche_deflected_init(struct oche_deflected_flows *table, uint32_t capacity, oche_time ageing,
                          oche_time hold);
 
+/* The entry of this key, not used by that; NULL: there is none, or it has aged. */
+struct oche_deflected_flow *oche_deflected_look(struct oche_deflected_flows *table,
+                                                const struct oche_deflected_key *key,
+                                                oche_time now);
 /* The entry of this key, marked as used `now`; NULL: there is none. */
 struct oche_deflected_flow *oche_deflected_find(struct oche_deflected_flows *table,
                                                 const struct oche_deflected_key *key,
                                                 oche_time now);
+static inline void oche_deflected_use(struct oche_deflected_flow *entry, oche_time now)
+{
+    entry->last = now;
+    entry->ended = false;
+}
 /* A new entry for a key that has none; NULL: the table is full. The caller sets port and lane. */
 struct oche_deflected_flow *oche_deflected_add(struct oche_deflected_flows *table,
                                                const struct oche_deflected_key *key, oche_time now);

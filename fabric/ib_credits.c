@@ -220,6 +220,18 @@ static void dequeue(void *state, struct oche_switch *sw, unsigned number,
         oche_switch_frame_waits(sw, packet->ingress_port);
 }
 
+static void discard(void *state, struct oche_switch *sw, unsigned number,
+                    const struct oche_packet *packet)
+{
+    struct ib_credits *credits = state;
+    unsigned cls = class_of(credits, packet), in_cls = oche_switch_in_class(sw, packet, cls);
+
+    look(credits, sw, number, cls);
+    if (oche_ib_freed(&credits->ports[packet->ingress_port].link, in_cls,
+                      oche_ib_blocks(packet->frame_bytes)))
+        oche_switch_frame_waits(sw, packet->ingress_port);
+}
+
 static void dropped(void *state, struct oche_switch *sw, unsigned in_port, unsigned in_cls,
                     const struct oche_packet *packet)
 {
@@ -308,6 +320,7 @@ const struct oche_switch_mechanism oche_ib_credits = {
     .admit = admit,
     .enqueue = enqueue,
     .dequeue = dequeue,
+    .discard = discard,
     .dropped = dropped,
     .frame_arrived = frame_arrived,
     .frame_take = frame_take,

@@ -90,8 +90,11 @@ static const struct oche_switch_counter counters[OCHE_IOFD_COUNTERS] = {
     [OCHE_IOFD_AGED] = {"aged", "entries given up, as no packet had used them for long", false},
     [OCHE_IOFD_ENTRIES_PEAK] = {"entries_peak", "most entries in use at one switch", true},
     [OCHE_IOFD_RETURNED] = {"returned", "packets that left by the port they came by", false},
-    [OCHE_IOFD_LANES_EXCEEDED] = {"lanes_exceeded", "turns from down to up that found no lane left",
-                                  false},
+    [OCHE_IOFD_LANES_EXCEEDED] =
+        {"lanes_exceeded",
+         "turns from down to up that found no lane left; where links may fail "
+         "they are dropped",
+         false},
 };
 
 /* ---- state ---- */
@@ -105,6 +108,7 @@ struct iofd {
     const uint64_t *onward; /* bits by port * groups + group */
     uint32_t groups;
     uint8_t lanes; /* classes 0 … lanes - 1 */
+    bool links_fail;
     uint8_t *port; /* PORT_… */
     struct oche_random random;
     uint64_t counted[OCHE_IOFD_COUNTERS];
@@ -156,6 +160,7 @@ static void create(void *state, const struct oche_switch_config *config, const v
     iofd->onward = config->onward;
     iofd->groups = config->groups;
     iofd->lanes = (uint8_t)lanes_of(p);
+    iofd->links_fail = config->links_fail;
     iofd->port = (uint8_t *)state + table_end(p);
     iofd->random = oche_random_stream(config->seed, "iofd", config->node);
     oche_deflected_init(&iofd->table, (uint32_t)p->entries, p->ageing,
@@ -210,7 +215,7 @@ static bool leads_on(const struct iofd *iofd, const struct oche_switch *sw, unsi
 static bool is_candidate(const struct iofd *iofd, const struct oche_switch *sw, unsigned port,
                          const struct oche_packet *packet)
 {
-    return (iofd->port[port] & PORT_NETWORK) &&
+    return (iofd->port[port] & PORT_NETWORK) && !oche_switch_link_is_down(sw, port) &&
            oche_switch_class_bytes(sw, oche_switch_egress(sw, port), packet->traffic_class) <=
                iofd->params->threshold_bytes &&
            leads_on(iofd, sw, port, packet);
@@ -235,6 +240,8 @@ static int pick_candidate(struct iofd *iofd, const struct oche_switch *sw, unsig
 
 /* ---- lanes ---- */
 
+#define NO_LANE UINT8_MAX /* the packet cannot go there: see the header on failures */
+
 uint8_t oche_iofd_lane(const struct oche_iofd_params *p, uint8_t lane, bool turns,
                        unsigned tokens_left)
 {
@@ -254,8 +261,12 @@ static uint8_t lane_behind(struct iofd *iofd, const struct oche_packet *packet, 
 {
     const bool turns = iofd->port[in_port] & iofd->port[port] & PORT_UP;
 
-    if (turns && iofd->params->lanes == OCHE_IOFD_TURNS && packet->traffic_class + 1 >= iofd->lanes)
+    if (turns && iofd->params->lanes == OCHE_IOFD_TURNS &&
+        packet->traffic_class + 1 >= iofd->lanes) {
         iofd->counted[OCHE_IOFD_LANES_EXCEEDED]++;
+        if (iofd->links_fail)
+            return NO_LANE;
+    }
     return oche_iofd_lane(iofd->params, packet->traffic_class, turns, tokens_left);
 }
 
@@ -281,6 +292,15 @@ static int decide(struct iofd *iofd, const struct oche_switch *sw, unsigned in_p
         return port;
     iofd->counted[refused]++;
     return -1;
+}
+
+/* By `port` in `lane`; -1: there is no such lane. */
+static int go(struct oche_packet *packet, int port, uint8_t lane)
+{
+    if (OCHE_UNLIKELY(lane == NO_LANE))
+        return -1;
+    packet->traffic_class = lane;
+    return port;
 }
 
 static int deflect(struct iofd *iofd, struct oche_packet *packet, int port, uint8_t lane)
@@ -329,13 +349,13 @@ static int start(struct iofd *iofd, const struct oche_switch *sw, unsigned in_po
             oche_deflected_age(&iofd->table, now);
         port = decide(iofd, sw, in_port, packet, ordinary, tokens, needs_entry);
     }
-    if (port < 0) {
-        packet->traffic_class = lane_behind(iofd, packet, in_port, ordinary, tokens);
-        return (int)ordinary;
-    }
+    if (port < 0)
+        return go(packet, (int)ordinary, lane_behind(iofd, packet, in_port, ordinary, tokens));
     struct oche_deflected_key key = key_of(packet, tokens);
     uint8_t lane = lane_behind(iofd, packet, in_port, (unsigned)port, tokens - 1);
 
+    if (lane == NO_LANE)
+        return -1;
     if (needs_entry) {
         struct oche_deflected_flow *entry = oche_deflected_add(&iofd->table, &key, now);
 
@@ -350,13 +370,22 @@ static int start(struct iofd *iofd, const struct oche_switch *sw, unsigned in_po
 }
 
 /* A packet of a message that was sent another way: it goes there, too. -1: it is none. */
-static int follow(struct iofd *iofd, struct oche_packet *packet, bool last, oche_time now)
+static int follow(struct iofd *iofd, const struct oche_switch *sw, struct oche_packet *packet,
+                  bool last, oche_time now)
 {
     struct oche_deflected_key key = key_of(packet, tokens_of(iofd, packet));
-    struct oche_deflected_flow *entry = oche_deflected_find(&iofd->table, &key, now);
+    struct oche_deflected_flow *entry = oche_deflected_look(&iofd->table, &key, now);
 
     if (entry == NULL)
         return -1;
+    if (OCHE_UNLIKELY(oche_switch_link_is_down(sw, entry->port))) {
+        int port = entry->port; /* where the switch drops it */
+
+        if (last)
+            oche_deflected_end(&iofd->table, entry);
+        return port;
+    }
+    oche_deflected_use(entry, now);
     if (last)
         oche_deflected_end(&iofd->table, entry);
     return deflect(iofd, packet, entry->port, entry->lane);
@@ -378,14 +407,20 @@ static int route(void *state, struct oche_switch *sw, unsigned in_port, struct o
         port = other_way(iofd, sw, in_port, packet);
     if ((flags & message) == message) {
         if (iofd->table.count > 0 && tokens_of(iofd, packet) > 0 &&
-            (other = follow(iofd, packet, flags & OCHE_OP_LAST, now)) >= 0)
+            (other = follow(iofd, sw, packet, flags & OCHE_OP_LAST, now)) >= 0)
             return other;
         if (flags & OCHE_OP_FIRST)
             return start(iofd, sw, in_port, packet, (unsigned)port, now);
     }
-    packet->traffic_class =
-        lane_behind(iofd, packet, in_port, (unsigned)port, tokens_of(iofd, packet));
-    return port;
+    return go(packet, port,
+              lane_behind(iofd, packet, in_port, (unsigned)port, tokens_of(iofd, packet)));
+}
+
+static void rerouted(void *state, const uint64_t *onward)
+{
+    struct iofd *iofd = state;
+
+    iofd->onward = onward;
 }
 
 /* ---- counters ---- */
@@ -420,6 +455,7 @@ const struct oche_switch_mechanism oche_iofd = {
     .state_bytes = state_bytes,
     .create = create,
     .route = route,
+    .rerouted = rerouted,
     .counters = counters,
     .counter_count = OCHE_IOFD_COUNTERS,
     .read_counters = read_counters,

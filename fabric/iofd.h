@@ -27,8 +27,11 @@
  *            wait in a circle of the first lane spend no tokens, so it proves nothing.
  *   one      none, to see what that leads to
  *
- * Failures (sec IV-C): links and switches do not fail in oche's simulator, so messages that a
- * failure blocks are no case here; a deflected message is never rerouted.
+ * Failures (sec IV-C): a message whose entry leads to a port that is down is not rerouted; its
+ * packets are dropped until END frees the entry, or ageing does: a packet that is dropped does not
+ * use the entry. The sender sends it again, and then it may go any way. A port that is down is no
+ * candidate. Where links may fail, a packet that would need one lane more than there are, because
+ * routes have changed while it was on its way, is dropped, so that lanes keep what they promise.
  */
 #ifndef OCHE_FABRIC_IOFD_H
 #define OCHE_FABRIC_IOFD_H

@@ -69,6 +69,12 @@ struct oche_switch_mechanism {
                           const struct oche_packet *frame, oche_time now);
     void (*frame_take)(void *state, struct oche_switch *sw, unsigned port,
                        struct oche_packet *frame, oche_time now);
+    /* Discard (optional): the packet has left the queue of `port`, and is lost: the link is down.
+     */
+    void (*discard)(void *state, struct oche_switch *sw, unsigned port,
+                    const struct oche_packet *packet);
+    /* Rerouted (optional): the switch has other routes now; `onward` as in its configuration. */
+    void (*rerouted)(void *state, const uint64_t *onward);
     /* Timer (both or none): when `expire` is needed; it must move that beyond `now`. For ports that
      * may send again then: oche_switch_hold, oche_switch_call (fabric/switch_state.h). */
     oche_time (*next)(const void *state);

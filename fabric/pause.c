@@ -138,6 +138,17 @@ uint8_t oche_pause_update(struct oche_pause *pause, oche_time now)
     return pause->mask;
 }
 
+void oche_pause_clear(struct oche_pause *pause, oche_time now)
+{
+    for (unsigned at = 0; at < pause->count; at++) {
+        const struct oche_pause_span *span = &pause->spans[at];
+
+        pause->total[pause->class_of[at]] += counted(pause, span, oche_time_min(now, span->until));
+    }
+    pause->count = 0;
+    oche_pause_update(pause, now);
+}
+
 oche_time oche_pause_time(const struct oche_pause *pause, unsigned cls, oche_time now)
 {
     oche_time total = pause->total[cls];

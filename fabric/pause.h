@@ -55,6 +55,9 @@ void oche_pause_receive(struct oche_pause *pause, const struct oche_packet *fram
 /* Lets time pass. Returns the classes that are paused at `now`. */
 uint8_t oche_pause_update(struct oche_pause *pause, oche_time now);
 
+/* The link has gone down: what the peer said is void. Counters stay. */
+void oche_pause_clear(struct oche_pause *pause, oche_time now);
+
 /* Time that `cls` has been paused since the last reset, a pause in effect counted up to `now`. */
 oche_time oche_pause_time(const struct oche_pause *pause, unsigned cls, oche_time now);
 /* PFC frames with a pause for `cls` since the last reset, refreshes included. */

@@ -24,6 +24,10 @@ static void settle(struct oche_switch *sw, unsigned port)
     struct oche_pfc_port *state = &pfc->ports[port];
     struct oche_egress *egress = oche_switch_egress(sw, port);
 
+    if (OCHE_UNLIKELY(sw->cold[port].down)) {
+        state->refresh = false;
+        return;
+    }
     if (pfc->want[port] == state->told && !state->refresh) {
         egress->flags &= (uint8_t)~OCHE_EGRESS_PFC_WAITS;
         return;
@@ -171,6 +175,27 @@ void oche_pfc_expire(struct oche_switch *sw, unsigned port, oche_time now)
         return;
     state->refresh_at = OCHE_NEVER;
     state->refresh = sw->pfc.want[port] != 0;
+    settle(sw, port);
+}
+
+void oche_pfc_link_down(struct oche_switch *sw, unsigned port, oche_time now)
+{
+    struct oche_pfc_port *state = &sw->pfc.ports[port];
+
+    for (uint8_t left = state->told; left != 0; left &= (uint8_t)(left - 1)) {
+        unsigned cls = (unsigned)__builtin_ctz(left);
+
+        state->total[cls] += now - state->since[cls];
+    }
+    state->told = 0;
+    state->refresh = false;
+    state->refresh_at = OCHE_NEVER;
+    if (!(sw->hooks & OCHE_HOOK_FRAMES))
+        oche_switch_egress(sw, port)->flags &= (uint8_t)~OCHE_EGRESS_PFC_WAITS;
+}
+
+void oche_pfc_link_up(struct oche_switch *sw, unsigned port)
+{
     settle(sw, port);
 }
 

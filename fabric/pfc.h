@@ -48,6 +48,10 @@ bool oche_pfc_admit(struct oche_switch *sw, unsigned port, unsigned cls, uint32_
 void oche_pfc_test_resume(struct oche_switch *sw, unsigned port, unsigned cls);
 /* The refresh timer of `port`. */
 void oche_pfc_expire(struct oche_switch *sw, unsigned port, oche_time now);
+/* The link of `port` goes down: the upstream is told nothing any more, and has forgotten all. */
+void oche_pfc_link_down(struct oche_switch *sw, unsigned port, oche_time now);
+/* It is there again, and is told what is to be paused. */
+void oche_pfc_link_up(struct oche_switch *sw, unsigned port);
 void oche_pfc_reset(struct oche_pfc_port *port, oche_time now);
 /* Time that the upstream was held paused since the last reset, up to `now`. */
 oche_time oche_pfc_time(const struct oche_pfc_port *port, unsigned cls, oche_time now);

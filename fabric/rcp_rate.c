@@ -227,6 +227,15 @@ static void dequeue(void *state, struct oche_switch *sw, unsigned number,
     oche_rate_trailer_put(packet, &trailer);
 }
 
+static void discard(void *state, struct oche_switch *sw, unsigned number,
+                    const struct oche_packet *packet)
+{
+    struct rcp_rate *rcp = state;
+
+    (void)sw;
+    rcp->port[number].queued_bytes -= packet->frame_bytes + OCHE_GAP_BYTES;
+}
+
 /* ---- the end of an interval ---- */
 
 /* d0 goes towards the interval's mean, as far as the interval is of it. */
@@ -326,6 +335,7 @@ const struct oche_switch_mechanism oche_rcp_rate = {
     .create = create,
     .enqueue = enqueue,
     .dequeue = dequeue,
+    .discard = discard,
     .next = next,
     .expire = expire,
     .counters = counters,

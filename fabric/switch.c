@@ -74,6 +74,7 @@ static void init_port(struct oche_switch *sw, const struct oche_switch_config *c
     pfc->headroom = (uint32_t)oche_buffer_headroom(config, port);
     pfc->half_time = oche_pause_duration(OCHE_PFC_MAX_QUANTA, rate_bps) / 2;
     pfc->refresh_at = OCHE_NEVER;
+    sw->cold[port].above = config->ports[port].up;
     sw->due[port] = OCHE_NEVER;
 }
 
@@ -150,6 +151,9 @@ struct oche_switch *oche_switch_create(void *memory, const struct oche_switch_co
     oche_buffer_init(&sw->buffer, config);
     for (unsigned port = 0; port < config->port_count; port++)
         init_port(sw, config, port);
+    if (config->links_fail)
+        sw->hooks |= OCHE_HOOK_LINKS;
+    sw->up_down = config->up_down;
     init_mechanisms(sw, config, base + at.states);
     find_next(sw);
     return sw;
@@ -162,6 +166,7 @@ static OCHE_NOINLINE int drop(struct oche_switch *sw, unsigned port, enum oche_d
                               unsigned in_port, unsigned in_cls, const struct oche_packet *packet)
 {
     sw->cold[port].drops[cause]++;
+    sw->last_drop = (uint8_t)cause;
     for (unsigned i = 0; (sw->hooks & OCHE_HOOK_DROPPED) && i < sw->mechanism_count; i++) {
         const struct oche_switch_hooked *hooked = &sw->mechanisms[i];
 
@@ -180,7 +185,7 @@ static void watch_advance(struct oche_queue_watch *watch, oche_time now)
     watch->since = now;
 }
 
-static void watch_change(struct oche_switch *sw, unsigned port, oche_time now)
+void oche_switch_watch_change(struct oche_switch *sw, unsigned port, oche_time now)
 {
     struct oche_queue_watch *watch = sw->cold[port].watch;
 
@@ -275,6 +280,13 @@ static inline void mark(struct oche_switch *sw, unsigned port, struct oche_packe
         sw->cold[port].marks++;
 }
 
+/* From down to up where routes never turn so. Mechanisms that send packets there have lanes. */
+static bool turns_up(const struct oche_switch *sw, unsigned in_port, unsigned port)
+{
+    return sw->up_down && !(sw->hooks & OCHE_HOOK_ROUTE) && sw->cold[in_port].above &&
+           sw->cold[port].above;
+}
+
 int oche_switch_receive(struct oche_switch *sw, unsigned in_port, struct oche_packet *packet,
                         oche_time now)
 {
@@ -289,9 +301,17 @@ int oche_switch_receive(struct oche_switch *sw, unsigned in_port, struct oche_pa
                                    : oche_ecmp_route(&sw->routes, sw->salt, packet);
     packet->route_hint = 0;
     in_cls = cls = class_of(sw, packet);
-    if (OCHE_UNLIKELY(sw->hooks & (OCHE_HOOK_ROUTE | OCHE_HOOK_ADMIT)) && port >= 0) {
-        if (sw->hooks & OCHE_HOOK_ROUTE)
+    if (OCHE_UNLIKELY(sw->hooks & (OCHE_HOOK_ROUTE | OCHE_HOOK_ADMIT | OCHE_HOOK_LINKS))) {
+        if (sw->hooks & OCHE_HOOK_LINKS) /* what was found ahead may not be true any more */
+            port = oche_ecmp_route(&sw->routes, sw->salt, packet);
+        if (port >= 0 && (sw->hooks & OCHE_HOOK_ROUTE))
             port = hook_route(sw, in_port, packet, port, now);
+        if (port >= 0 && (sw->hooks & OCHE_HOOK_LINKS)) {
+            if (sw->cold[port].down)
+                return drop(sw, (unsigned)port, OCHE_DROP_LINK_DOWN, in_port, in_cls, packet);
+            if (turns_up(sw, in_port, (unsigned)port))
+                return drop(sw, in_port, OCHE_DROP_NO_ROUTE, in_port, in_cls, packet);
+        }
         cls = class_of(sw, packet);
         OCHE_MUST(cls == in_cls || (oche_switch_is_lane(sw, cls) && sw->lanes >> in_cls & 1));
         packet->route_hint = (uint16_t)(in_cls ^ cls);
@@ -312,7 +332,7 @@ int oche_switch_receive(struct oche_switch *sw, unsigned in_port, struct oche_pa
         hook_enqueue(sw, (unsigned)port, cls, packet, now);
     oche_egress_put(egress, cls, packet);
     if (OCHE_UNLIKELY(egress->flags & OCHE_EGRESS_WATCHED))
-        watch_change(sw, (unsigned)port, now);
+        oche_switch_watch_change(sw, (unsigned)port, now);
     return port;
 }
 
@@ -333,16 +353,7 @@ static OCHE_ALWAYS_INLINE struct oche_packet *transmit(struct oche_switch *sw, u
         cls = oche_egress_oldest(egress, eligible & sw->lanes);
     packet = oche_egress_take(egress, cls, now);
     in_cls = lanes ? oche_switch_in_class(sw, packet, cls) : cls;
-    if (OCHE_LIKELY(sw->lossless >> in_cls & 1)) {
-        struct oche_ingress *in = oche_switch_ingress(sw, packet->ingress_port, in_cls);
-        oche_buffer_release(&sw->buffer, in, packet->frame_bytes);
-        if (OCHE_UNLIKELY(in->xoff || (int64_t)sw->buffer.used <= sw->buffer.resume_level))
-            oche_pfc_test_resume(sw, packet->ingress_port, in_cls);
-    } else {
-        sw->buffer.used -= packet->frame_bytes;
-        if (OCHE_UNLIKELY((int64_t)sw->buffer.used <= sw->buffer.resume_level))
-            oche_pfc_test_resume(sw, packet->ingress_port, in_cls);
-    }
+    oche_switch_release(sw, packet, in_cls);
     if (!sw->mark_at_enqueue)
         mark(sw, port, packet,
              lanes ? oche_switch_class_bytes(sw, egress, cls)
@@ -352,7 +363,7 @@ static OCHE_ALWAYS_INLINE struct oche_packet *transmit(struct oche_switch *sw, u
     if (lanes)
         packet->route_hint = 0;
     if (OCHE_UNLIKELY(egress->flags & OCHE_EGRESS_WATCHED))
-        watch_change(sw, port, now);
+        oche_switch_watch_change(sw, port, now);
     return packet;
 }
 

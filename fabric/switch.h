@@ -114,6 +114,12 @@ struct oche_switch_config {
     uint32_t tier;
     struct oche_routes routes;
     /*
+     * Links may go down (fabric/link_failure.c). up_down: routes go up and then down whatever
+     * fails, so a packet that came down and would go up again, because routes have changed
+     * meanwhile, is dropped as one without a route: with PFC such turns can close a circle.
+     */
+    bool links_fail, up_down;
+    /*
      * For mechanisms that send packets by other ports than the routes say, else NULL: a bit for
      * each port and group (bit port * groups + group), whether behind that port there is a way to
      * the group that does not come back by it.
@@ -131,6 +137,7 @@ enum oche_drop {
     OCHE_DROP_NO_ROUTE,  /* destination unknown or unreachable */
     OCHE_DROP_TTL,       /* OCHE_HOP_LIMIT exceeded: a routing loop */
     OCHE_DROP_MECHANISM, /* a mechanism did not admit it: a credit beyond its port's few */
+    OCHE_DROP_LINK_DOWN, /* waited at the port, or was to leave by it, and its link is down */
     OCHE_DROP_CAUSES
 };
 
@@ -206,6 +213,23 @@ bool oche_switch_take_pause(struct oche_switch *sw, unsigned port, struct oche_p
 oche_time oche_switch_next(const struct oche_switch *sw);
 /* Does it. Returns the first port that may have become ready, or -1; call until -1. */
 int oche_switch_expire(struct oche_switch *sw, oche_time now);
+
+/*
+ * A link goes down, or comes back; only with links_fail. What waits at the port is lost: after
+ * oche_switch_link_down, oche_switch_flush gives it back packet by packet, NULL at the end, and
+ * these packets are the caller's again, counted as OCHE_DROP_LINK_DOWN. PFC of both directions is
+ * forgotten, as it is at the other end; ingress classes that are still to be paused when the link
+ * comes back are told so anew (oche_switch_pause_port). Each is called once, in turn.
+ */
+void oche_switch_link_down(struct oche_switch *sw, unsigned port, oche_time now);
+struct oche_packet *oche_switch_flush(struct oche_switch *sw, unsigned port, oche_time now);
+void oche_switch_link_up(struct oche_switch *sw, unsigned port);
+bool oche_switch_link_is_down(const struct oche_switch *sw, unsigned port);
+/* Other routes from now on, and what mechanisms must know of them (see oche_switch_config). */
+void oche_switch_reroute(struct oche_switch *sw, const struct oche_routes *routes,
+                         const uint64_t *onward);
+/* Why oche_switch_receive or _flush dropped the last packet that it did. */
+enum oche_drop oche_switch_last_drop(const struct oche_switch *sw);
 
 /* Counters. Open intervals (a pause that lasts) are closed at `now` in the copy. */
 void oche_switch_port_stats(const struct oche_switch *sw, unsigned port, oche_time now,

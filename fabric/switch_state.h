@@ -17,6 +17,8 @@ struct oche_switch_cold {
     uint64_t marks;
     uint64_t drops[OCHE_DROP_CAUSES];
     uint8_t held;                   /* classes that a mechanism keeps from sending */
+    bool down;                      /* its link is */
+    bool above;                     /* what is at the other end */
     struct oche_queue_watch *watch; /* or NULL */
 };
 
@@ -27,7 +29,8 @@ struct oche_switch_cold {
 #define OCHE_HOOK_HOLDS   UINT8_C(8) /* of no mechanism: fabric/holds.h */
 #define OCHE_HOOK_ADMIT   UINT8_C(16)
 #define OCHE_HOOK_DROPPED UINT8_C(32)
-#define OCHE_HOOK_FRAMES  UINT8_C(64) /* of the link, in place of PFC's */
+#define OCHE_HOOK_FRAMES  UINT8_C(64)  /* of the link, in place of PFC's */
+#define OCHE_HOOK_LINKS   UINT8_C(128) /* of no mechanism: links may be down */
 
 struct oche_switch_hooked {
     const struct oche_switch_mechanism *ops;
@@ -61,6 +64,8 @@ struct oche_switch {
     struct oche_switch_hooked *mechanisms;
     uint32_t mechanism_count;
     struct oche_holds holds;
+    bool up_down; /* with OCHE_HOOK_LINKS: as in the configuration */
+    uint8_t last_drop;
 } __attribute__((aligned(OCHE_CACHE_LINE)));
 
 _Static_assert(offsetof(struct oche_switch, port_count) == 64, "line of departure");
@@ -105,6 +110,25 @@ static inline unsigned oche_switch_in_class(const struct oche_switch *sw,
 {
     return OCHE_UNLIKELY(sw->lanes != 0) ? cls ^ packet->route_hint : cls;
 }
+
+/* A packet that came in by `in_cls` has left its queue: its memory is free again. */
+static inline void oche_switch_release(struct oche_switch *sw, const struct oche_packet *packet,
+                                       unsigned in_cls)
+{
+    if (OCHE_LIKELY(sw->lossless >> in_cls & 1)) {
+        struct oche_ingress *in = oche_switch_ingress(sw, packet->ingress_port, in_cls);
+        oche_buffer_release(&sw->buffer, in, packet->frame_bytes);
+        if (OCHE_UNLIKELY(in->xoff || (int64_t)sw->buffer.used <= sw->buffer.resume_level))
+            oche_pfc_test_resume(sw, packet->ingress_port, in_cls);
+    } else {
+        sw->buffer.used -= packet->frame_bytes;
+        if (OCHE_UNLIKELY((int64_t)sw->buffer.used <= sw->buffer.resume_level))
+            oche_pfc_test_resume(sw, packet->ingress_port, in_cls);
+    }
+}
+
+/* For a watched port: what waits there has changed. */
+void oche_switch_watch_change(struct oche_switch *sw, unsigned port, oche_time now);
 
 /* For mechanisms: from now on exactly these classes wait at `port`, beside those that PFC pauses.
  */

@@ -106,6 +106,65 @@ static double all_drops(const struct oche_outcome *o, unsigned which)
     return (double)sum;
 }
 
+/* NAN where nothing fails. */
+static double if_any(const struct oche_outcome *o, uint64_t value)
+{
+    return o->failures.count == 0 ? NAN : (double)value;
+}
+
+static double failures_lost(const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    return if_any(o, o->failures.lost);
+}
+
+static double failures_flows(const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    return if_any(o, o->failures.hit.times.flows);
+}
+
+static double failures_failed(const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    return if_any(o, o->failures.hit.times.failed);
+}
+
+static double failures_timeouts(const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    return if_any(o, o->failures.hit.timeouts);
+}
+
+static double slowdown_of(const struct oche_failure_row *row, enum oche_percentile percentile)
+{
+    return row->times.delivered == 0 ? NAN : row->times.slowdown[percentile];
+}
+
+static double failures_slowdown_p50(const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    return slowdown_of(&o->failures.hit, OCHE_P50);
+}
+
+static double failures_slowdown_p99(const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    return slowdown_of(&o->failures.hit, OCHE_P99);
+}
+
+static double others_slowdown_p50(const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    return o->failures.count == 0 ? NAN : slowdown_of(&o->failures.others, OCHE_P50);
+}
+
+static double others_slowdown_p99(const struct oche_outcome *o, unsigned which)
+{
+    (void)which;
+    return o->failures.count == 0 ? NAN : slowdown_of(&o->failures.others, OCHE_P99);
+}
+
 static double all_marks(const struct oche_outcome *o, unsigned which)
 {
     uint64_t sum = 0;
@@ -410,10 +469,31 @@ const struct metric oche_metric_table[] = {
     {"drops.ttl", number, OF_RUN, COUNTER, TOTAL(drops[OCHE_DROP_TTL]), "of these, in a loop"},
     {"drops.mechanism", number, OF_RUN, COUNTER, TOTAL(drops[OCHE_DROP_MECHANISM]),
      "of these, credits of expresspass that a port had no room for"},
+    {"drops.link_down", number, OF_RUN, COUNTER, TOTAL(drops[OCHE_DROP_LINK_DOWN]),
+     "of these, at a port whose link was down"},
     {"drops.PLACE", number, OF_PLACE, COUNTER, MARKS(drops), "drops, by the place they were for"},
     {"lost", number, OF_RUN, COUNTER, TOTAL(lost_packets), "packets that links lost"},
+    {"lost.link_down", number, OF_RUN, COUNTER, TOTAL(cut_packets),
+     "of these, as the link went down, or was down"},
     {"lost.PLACE", number, OF_PLACE, COUNTER, offsetof(struct oche_outcome, lost), sizeof(uint64_t),
      NULL, "lost, by the place that sent them"},
+
+    {"failures.lost", number, OF_RUN, COMPUTED, FUNCTION(failures_lost),
+     "packets lost because of failures: drops.link_down, drops.no_route, lost.link_down"},
+    {"failures.flows", number, OF_RUN, COMPUTED, FUNCTION(failures_flows),
+     "flows that these were of"},
+    {"failures.flows.failed", number, OF_RUN, COMPUTED, FUNCTION(failures_failed),
+     "of them, those that ended in an error"},
+    {"failures.timeouts", number, OF_RUN, COMPUTED, FUNCTION(failures_timeouts),
+     "ACK timers that ran out, of those of them that are complete"},
+    {"failures.slowdown.p50", ratio, OF_RUN, COMPUTED, FUNCTION(failures_slowdown_p50),
+     "slowdown of these flows, median"},
+    {"failures.slowdown.p99", ratio, OF_RUN, COMPUTED, FUNCTION(failures_slowdown_p99),
+     "99th percentile"},
+    {"failures.others.slowdown.p50", ratio, OF_RUN, COMPUTED, FUNCTION(others_slowdown_p50),
+     "slowdown of all other flows, median"},
+    {"failures.others.slowdown.p99", ratio, OF_RUN, COMPUTED, FUNCTION(others_slowdown_p99),
+     "99th percentile"},
 
     {"utilisation.PLACE.mean", ratio, OF_PLACE, REAL, USE(mean),
      "bytes on the line over what it could carry, mean over the links from there"},

@@ -176,6 +176,7 @@ static void take_flows(struct oche_outcome *outcome, struct oche_world *world)
     take_goodputs(outcome, world);
     take_times(outcome, records, flows->count, warmup);
     list_flows(outcome, world);
+    oche_failures_take(&outcome->failures, world, &outcome->totals, records);
     outcome->pair_count = oche_pairs_take(world, outcome->pairs);
     free(records);
 }
@@ -365,6 +366,7 @@ void oche_outcome_free(struct oche_outcome *outcome)
     }
     oche_pathologies_free(&outcome->pathologies);
     oche_by_workload_free(&outcome->by_workload);
+    oche_failures_free(&outcome->failures);
     free(outcome->queues);
     free(outcome->rates.rates);
     free(outcome->paced.rates);

@@ -8,6 +8,7 @@
 
 #include "lab/by_workload.h"
 #include "lab/deflected.h"
+#include "lab/failures.h"
 #include "lab/pairs.h"
 #include "lab/pathologies.h"
 #include "sim/measure/congestion.h"
@@ -118,6 +119,7 @@ struct oche_outcome {
     struct oche_pathologies pathologies;
     struct oche_deflected deflected;
     struct oche_by_workload by_workload;
+    struct oche_failures_outcome failures;
     struct oche_outcome_queue *queues;
     uint32_t queue_count;
 };

@@ -33,7 +33,7 @@
     X(REJECTED, "cause", "psn")                                                                    \
     X(PAUSE_SENT, "port", "class << 16 | quanta")                                                  \
     X(PAUSE_ARRIVED, "port", "class << 16 | quanta")                                               \
-    X(DROPPED, "port it came by; 2^32: lost on the link that it was sent by", "psn")               \
+    X(DROPPED, "port it came by; 2^32: lost by the link; 2^33: as a link went down", "psn")        \
     X(MARKED, "psn, by the sender's own NIC", "its backlog in bytes")                              \
     X(FLOW_STARTED, "flow", "bytes")                                                               \
     X(FLOW_ENDED, "flow", "bytes")                                                                 \
@@ -44,7 +44,10 @@
     X(DEFLECTED, "port it leaves by | port it came by << 16",                                      \
       "psn | tokens left << 24 | lane << 32")                                                      \
     X(CREDIT_SENT, "its number", "bytes in order at the receiver")                                 \
-    X(CREDIT_ARRIVED, "its number", "payload that goes for it")
+    X(CREDIT_ARRIVED, "its number", "payload that goes for it")                                    \
+    X(LINK_DOWN, "port", "")                                                                       \
+    X(LINK_UP, "port", "")                                                                         \
+    X(REROUTED, "", "")
 
 enum oche_trace_kind {
 #define OCHE_TRACE_ENUM(name, a, b) OCHE_TRACE_##name,

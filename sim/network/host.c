@@ -383,6 +383,23 @@ void oche_host_timer(struct oche_shard *shard, struct oche_port *port, oche_time
     WITH_ENDPOINT(host, timer, port, now);
 }
 
+/*
+ * While it is down a NIC sends on, and what it sends is lost (the other end of the link sees to
+ * that): so its timers run and its retries are counted. PFC is forgotten, as at the switch.
+ */
+void oche_host_link_changed(struct oche_shard *shard, struct oche_port *port, oche_time now)
+{
+    struct oche_host *host = port->device;
+
+    (void)shard;
+    oche_pause_clear(&host->pause, now);
+    if (host->credits != NULL)
+        oche_host_credits_link_changed(host);
+    else
+        host->classes = UINT8_MAX;
+    WITH_ENDPOINT(host, settle, port, now);
+}
+
 void oche_host_begin(struct oche_host *host)
 {
     host->port =

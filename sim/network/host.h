@@ -71,6 +71,8 @@ void oche_host_arrival(struct oche_shard *shard, struct oche_port *port, struct 
                        oche_time now);
 void oche_host_transmit_done(struct oche_shard *shard, struct oche_port *port, oche_time now);
 void oche_host_timer(struct oche_shard *shard, struct oche_port *port, oche_time now);
+/* The host's link goes down, or comes back (sim/network/link_failure.h). */
+void oche_host_link_changed(struct oche_shard *shard, struct oche_port *port, oche_time now);
 
 /* The five-tuple's hash of a connection's packets, in both directions: it decides their way. */
 uint32_t oche_host_flow_hash(uint64_t seed, uint32_t connection);

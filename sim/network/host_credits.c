@@ -16,11 +16,19 @@ static unsigned class_of(const struct oche_host *host, const struct oche_packet 
     return packet->traffic_class < host->credits->link.vl_count ? packet->traffic_class : 0;
 }
 
+/* Its link is: then what it sends is lost, and needs no room. */
+static bool is_down(const struct oche_host *host)
+{
+    const struct oche_network *network = host->shard->network;
+
+    return network->extras[host->port - network->ports].down;
+}
+
 static void set_classes(struct oche_host *host)
 {
     const struct oche_host_credits *credits = host->credits;
 
-    host->classes = 0;
+    host->classes = is_down(host) ? UINT8_MAX : 0;
     for (unsigned cls = 0; cls < credits->link.vl_count; cls++)
         if (oche_ib_credit(&credits->link, cls) >= credits->blocks)
             host->classes |= (uint8_t)(1U << cls);
@@ -50,6 +58,8 @@ void oche_host_credits_arrived(struct oche_host *host, const struct oche_packet 
 
 void oche_host_credits_sent(struct oche_host *host, const struct oche_packet *packet)
 {
+    if (OCHE_UNLIKELY(is_down(host)))
+        return;
     oche_ib_sent(&host->credits->link, class_of(host, packet), oche_ib_blocks(packet->frame_bytes));
     set_classes(host);
 }
@@ -57,6 +67,11 @@ void oche_host_credits_sent(struct oche_host *host, const struct oche_packet *pa
 void oche_host_credits_take(struct oche_host *host, const struct oche_packet *frame)
 {
     oche_ib_take(&host->credits->link, frame);
+    set_classes(host);
+}
+
+void oche_host_credits_link_changed(struct oche_host *host)
+{
     set_classes(host);
 }
 

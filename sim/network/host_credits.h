@@ -19,6 +19,8 @@ void oche_host_credits_arrived(struct oche_host *host, const struct oche_packet 
 void oche_host_credits_sent(struct oche_host *host, const struct oche_packet *packet);
 /* Flow control packets have come. */
 void oche_host_credits_take(struct oche_host *host, const struct oche_packet *frame);
+/* The link has gone down, or has come back. */
+void oche_host_credits_link_changed(struct oche_host *host);
 /* Sends those that are due, if some are; the port is free. False: there were none. */
 bool oche_host_credits_send(struct oche_host *host, oche_time now);
 /* When the link's timer is due. If some wait for the port, it is asked to say when it is free. */

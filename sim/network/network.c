@@ -82,6 +82,7 @@ void oche_network_free(struct oche_network *network)
             free(shard->outbox[d].ports);
         free(shard->outbox);
         free(shard->scratch);
+        free(shard->hits);
     }
     if (network->nodes != NULL)
         free(network->nodes[0].trace.ring);
@@ -240,7 +241,7 @@ static bool special(struct oche_shard *shard, uint32_t number, struct oche_packe
     if (network->bytes_mode)
         oche_bytes_mode(shard->scratch, network->endpoint, network->ipv6, packet);
     uint32_t peer = network->ports[number].peer;
-    if (network->extras[peer].tap)
+    if (network->extras[peer].tap && !(network->ports[peer].flags & OCHE_PORT_FAILS))
         network->tap(network->tap_context, peer, packet, packet->when, false);
     return true;
 }

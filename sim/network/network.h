@@ -26,7 +26,12 @@
 #include "sim/network/pause_notes.h"
 
 /* At one time and node, events run in this order; it is part of an event's identity. */
-enum oche_event_kind { OCHE_EVENT_TRANSMIT_DONE, OCHE_EVENT_ARRIVAL, OCHE_EVENT_TIMER };
+enum oche_event_kind {
+    OCHE_EVENT_TRANSMIT_DONE,
+    OCHE_EVENT_ARRIVAL,
+    OCHE_EVENT_TIMER,
+    OCHE_EVENT_CHANGE /* of links and routes: sim/network/link_failure.h */
+};
 
 #define OCHE_MAX_NODES (UINT32_C(1) << 20)
 #define OCHE_MAX_PORTS 1024 /* of one node */
@@ -37,6 +42,7 @@ enum oche_port_flags {
     OCHE_PORT_REMOTE = 1 << 2,       /* the far end is in another shard */
     OCHE_PORT_SPECIAL = 1 << 3,      /* loss, tap or bytes mode: see struct oche_port_extra */
     OCHE_PORT_DEFLECTS = 1 << 4,     /* of a switch that may send packets another way */
+    OCHE_PORT_FAILS = 1 << 5,        /* its link goes down some time */
 };
 
 /* One cache line: all that a hop touches besides the node and the packet. */
@@ -65,6 +71,16 @@ struct oche_port_extra {
     /* Packets from another shard, until the end of the window. */
     struct oche_packet *staged_head, *staged_tail;
     uint64_t lost_packets, lost_bytes;
+    /* With OCHE_PORT_FAILS: of this end of the link, by its own node. */
+    bool down;
+    oche_time last_down;             /* OCHE_NEVER: has never been */
+    uint64_t cut_packets, cut_bytes; /* that were on the way to this port when it went down */
+};
+
+/* What failures of links took from a connection, PFC frames not counted. */
+struct oche_hit {
+    oche_time first, last; /* meaningful if there are packets */
+    uint64_t packets;
 };
 
 struct oche_node {
@@ -75,10 +91,13 @@ struct oche_node {
     struct oche_trace trace;
     struct oche_pause_notes *pauses; /* of a switch, from its first PFC frame on; or NULL */
     struct oche_deflection_notes deflections; /* of a switch, with OCHE_PORT_DEFLECTS */
+    const struct oche_change *changes;        /* the next, and how many are left */
+    size_t change_count;
 };
 
 struct oche_network;
 struct oche_endpoint;
+struct oche_change;
 
 /* Ports that got packets from one shard for another during a window. */
 struct oche_mailbox {
@@ -99,6 +118,7 @@ struct oche_shard {
     uint32_t index;
     struct oche_mailbox *outbox; /* by destination shard */
     uint8_t *scratch;            /* two frames, for bytes mode */
+    struct oche_hit *hits;       /* by connection; NULL: no link fails */
 } __attribute__((aligned(OCHE_CACHE_LINE)));
 
 /* What an observer of one link sees: the packet as it is put on the link, the time it starts. */
@@ -119,7 +139,8 @@ struct oche_network {
     const struct oche_endpoint *endpoint; /* whose packets of kind OTHER are; NULL: nobody's */
     bool bytes_mode;                      /* encode and decode every packet at every link */
     bool keep_mishaps;
-    oche_tap *tap; /* with taps: one shard only */
+    uint32_t connections; /* where links fail */
+    oche_tap *tap;        /* with taps: one shard only */
     void *tap_context;
 };
 

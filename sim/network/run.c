@@ -9,8 +9,23 @@
 #include <stdlib.h>
 
 #include "sim/network/host.h"
+#include "sim/network/link_failure.h"
 #include "sim/network/network.h"
 #include "sim/network/switch_node.h"
+
+/* By a link that fails some time: false, the packet was lost on it. */
+static OCHE_NOINLINE bool outlives(struct oche_shard *shard, struct oche_port *port,
+                                   struct oche_packet *packet, oche_time now)
+{
+    struct oche_network *network = shard->network;
+    uint32_t number = (uint32_t)(port - network->ports);
+
+    if (oche_network_lost_on_wire(shard, port, packet, now))
+        return false;
+    if (network->extras[number].tap)
+        network->tap(network->tap_context, number, packet, packet->when, false);
+    return true;
+}
 
 static inline void arrival(struct oche_shard *shard, struct oche_port *port, uint32_t number,
                            oche_time now)
@@ -23,6 +38,8 @@ static inline void arrival(struct oche_shard *shard, struct oche_port *port, uin
         oche_event_push(&shard->events, next->when,
                         oche_event_key(port->node, OCHE_EVENT_ARRIVAL, port->local), number);
     }
+    if (OCHE_UNLIKELY(port->flags & OCHE_PORT_FAILS) && !outlives(shard, port, packet, now))
+        return;
     if (port->flags & OCHE_PORT_HOST)
         oche_host_arrival(shard, port, packet, now);
     else
@@ -63,6 +80,9 @@ static void run_window(struct oche_shard *shard, oche_time end)
             break;
         case OCHE_EVENT_TIMER:
             timer(shard, port, event.time);
+            break;
+        case OCHE_EVENT_CHANGE:
+            oche_network_change(shard, port, event.time);
             break;
         }
     }

@@ -3,6 +3,7 @@
 #include "sim/network/switch_node.h"
 
 #include "core/wire/opcode.h"
+#include "sim/network/link_failure.h"
 
 /* From its first PFC frame on, a switch keeps account of who holds what, and notes its PAUSEs. */
 static struct oche_pause_notes *pause_notes(struct oche_shard *shard, struct oche_port *port,
@@ -149,6 +150,14 @@ static OCHE_NOINLINE int receive_noting(struct oche_shard *shard, struct oche_po
     return egress;
 }
 
+/* Whether the last drop is a failure's: the port is down, or no way is left. */
+static bool is_of_failure(const struct oche_switch *sw)
+{
+    enum oche_drop cause = oche_switch_last_drop(sw);
+
+    return cause == OCHE_DROP_LINK_DOWN || cause == OCHE_DROP_NO_ROUTE;
+}
+
 void oche_switch_node_arrival(struct oche_shard *shard, struct oche_port *port,
                               struct oche_packet *packet, oche_time now)
 {
@@ -168,6 +177,8 @@ void oche_switch_node_arrival(struct oche_shard *shard, struct oche_port *port,
                         packet->dest_qpn, port->local, packet->psn);
         if (shard->network->keep_mishaps)
             oche_mishaps_lost(&shard->mishaps, packet, now);
+        if (shard->hits != NULL && is_of_failure(port->device))
+            oche_network_note_hit(shard, packet, now);
         oche_packet_return(&shard->pool, packet);
     } else {
         kick(shard, first + egress, now);
@@ -188,4 +199,31 @@ void oche_switch_node_timer(struct oche_shard *shard, struct oche_port *first, o
     while ((ready = oche_switch_expire(first->device, now)) >= 0)
         kick(shard, first + ready, now);
     settle(shard, first, now);
+}
+
+void oche_switch_node_link_down(struct oche_shard *shard, struct oche_port *port, oche_time now)
+{
+    struct oche_network *network = shard->network;
+    struct oche_switch *sw = port->device;
+    uint8_t before = oche_switch_pausing(sw, port->local);
+    struct oche_packet *packet;
+
+    oche_switch_link_down(sw, port->local, now);
+    if (before != 0)
+        note_pauses(shard, port, before, now);
+    while ((packet = oche_switch_flush(sw, port->local, now)) != NULL) {
+        oche_trace_emit(&network->nodes[port->node].trace, now, OCHE_TRACE_DROPPED,
+                        packet->dest_qpn, UINT64_C(1) << 33, packet->psn);
+        if (network->keep_mishaps)
+            oche_mishaps_lost(&shard->mishaps, packet, now);
+        oche_network_note_hit(shard, packet, now);
+        oche_packet_return(&shard->pool, packet);
+    }
+    settle(shard, port - port->local, now);
+}
+
+void oche_switch_node_link_up(struct oche_shard *shard, struct oche_port *port, oche_time now)
+{
+    oche_switch_link_up(port->device, port->local);
+    settle(shard, port - port->local, now);
 }

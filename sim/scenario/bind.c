@@ -321,6 +321,8 @@ static bool bind_section(struct binder *binder, const struct oche_section *secti
     if (node != NULL && node->kind == OCHE_YAML_LIST && node->count == 0 && section->list &&
         !section->optional)
         return FAIL(binder, node, NULL, "is an empty list; write at least one entry");
+    if (node == NULL && section->optional)
+        return true;
     if (node == NULL || !section->list || node->kind != OCHE_YAML_LIST)
         return bind_entry(binder, section, node, section->name);
     for (uint32_t i = 0; i < node->count; i++)

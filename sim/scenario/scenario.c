@@ -60,6 +60,7 @@ enum section {
     RECOVERY,
     WORKLOAD,
     LOSS,
+    FAILURES,
     MEASURE,
     MECHANISMS /* from here on: one for each mechanism of the registry */
 };
@@ -151,6 +152,11 @@ void oche_schema_make(struct oche_schema *schema)
                       .variant_count = counts[1],
                       .list = true},
         [LOSS] = {.name = "loss", .help = "packets that links lose", .table = &oche_loss_params},
+        [FAILURES] = {.name = "failures",
+                      .help = "links and switches that fail",
+                      .table = &oche_failure_params,
+                      .list = true,
+                      .optional = true},
         [MEASURE] = {.name = "measure",
                      .help = "what is looked at beside the default measures",
                      .table = &oche_measure_params},
@@ -212,6 +218,23 @@ static void fill_workloads(struct oche_scenario *scenario)
                                                      .params = first[i].values};
     scenario->config.workloads = workloads;
     scenario->config.workload_count = (uint32_t)count;
+}
+
+static void fill_failures(struct oche_scenario *scenario)
+{
+    const struct oche_bound *end = scenario->bindings.bound + scenario->bindings.count;
+    const struct oche_bound *first = bound_of(scenario, FAILURES);
+    uint32_t count = 0;
+
+    while (first != NULL && first + count < end && first[count].section == first->section)
+        count++;
+    struct oche_failure_params *failures =
+        oche_document_alloc(scenario->document, (count + 1) * sizeof(*failures));
+
+    for (uint32_t i = 0; i < count; i++)
+        failures[i] = *(const struct oche_failure_params *)first[i].values;
+    scenario->config.failures = failures;
+    scenario->config.failure_count = count;
 }
 
 /* The names of both registries differ, so the variant's own struct says which one it is of. */
@@ -348,6 +371,7 @@ static void fill_config(struct oche_scenario *scenario)
     };
     fill_scheme(scenario);
     fill_workloads(scenario);
+    fill_failures(scenario);
 }
 
 /* `key` of a section is not what the congestion control needs. */

@@ -9,7 +9,7 @@
  *     congestion_control: dcqcn      (or a map: {name: dcqcn, g: 1/256})
  *     recovery: go_back_n
  *     workload: [{type: poisson_cdf, load: 50%}, …]
- *     loss: {…}   measure: {…}
+ *     loss: {…}   failures: [{link: leaf0:spine1, at: 2ms}, …]   measure: {…}
  *     iofd: {…}                      and so on: a section for each mechanism of switches
  */
 #ifndef OCHE_SIM_SCENARIO_SCENARIO_H
@@ -23,7 +23,7 @@
 
 /* What a scenario can say: the sections, with the registries' entries as their variants. */
 struct oche_schema {
-    struct oche_section sections[12 + OCHE_MOST_MECHANISMS];
+    struct oche_section sections[13 + OCHE_MOST_MECHANISMS];
     size_t section_count;
     struct oche_variant topologies[32], workloads[32], schemes[64], recoveries[16];
 };

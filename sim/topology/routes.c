@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/topology/builder.h"
+#include "sim/topology/onward.h"
 #include "sim/topology/route_memory.h"
 
 #define UNREACHED UINT16_MAX
@@ -15,6 +16,7 @@
 struct edge {
     uint32_t peer;
     uint16_t port;
+    bool up;
 };
 
 /* What the making needs and the routes do not. */
@@ -22,6 +24,11 @@ struct maker {
     const struct oche_topology *topology;
     struct oche_topology_routes *routes;
     struct oche_route_memory *memory;
+    const bool *dead; /* by link; NULL: none */
+    bool up_down;
+    uint32_t *from_top; /* up_down: switches, each before what is below it */
+    uint16_t *down;     /* up_down: by switch, links of the shortest way down, from the present
+                           group */
     struct edge *edges;
     uint32_t *first_edge; /* by switch, and one more */
     uint32_t *group_at;   /* by switch, or UINT32_MAX */
@@ -60,36 +67,71 @@ static void find_edges(struct maker *maker)
     for (uint32_t s = 0; s < topology->switch_count; s++) {
         maker->first_edge[s] = count;
         for (uint32_t p = 0; p < topology->nodes[hosts + s].port_count; p++) {
-            uint32_t peer = oche_topology_port(topology, hosts + s, p)->peer;
+            const struct oche_topology_port *end = oche_topology_port(topology, hosts + s, p);
 
-            if (peer >= hosts)
-                maker->edges[count++] = (struct edge){.peer = peer - hosts, .port = (uint16_t)p};
+            if (end->peer < hosts || (maker->dead != NULL && maker->dead[end->link]))
+                continue;
+            maker->edges[count++] =
+                (struct edge){.peer = end->peer - hosts,
+                              .port = (uint16_t)p,
+                              .up = oche_topology_is_up(topology, hosts + s, p)};
         }
     }
     maker->first_edge[topology->switch_count] = count;
 }
 
-/* Distances of all switches from `start`. */
-static void search(struct maker *maker, uint32_t start)
+/* Distances of all switches from `start`; `up`: of those only that have a way down to it. */
+static void search(struct maker *maker, uint32_t start, uint16_t *distance, bool up)
 {
     uint32_t count = 0;
 
     for (uint32_t s = 0; s < maker->topology->switch_count; s++)
-        maker->distance[s] = UNREACHED;
+        distance[s] = UNREACHED;
     maker->queue[count++] = start;
-    maker->distance[start] = 0;
+    distance[start] = 0;
     for (uint32_t head = 0; head < count; head++) {
         uint32_t s = maker->queue[head];
 
         for (uint32_t e = maker->first_edge[s]; e < maker->first_edge[s + 1]; e++) {
             uint32_t peer = maker->edges[e].peer;
 
-            if (maker->distance[peer] != UNREACHED)
+            if (distance[peer] != UNREACHED || (up && !maker->edges[e].up))
                 continue;
-            maker->distance[peer] = (uint16_t)(maker->distance[s] + 1);
+            distance[peer] = (uint16_t)(distance[s] + 1);
             maker->queue[count++] = peer;
         }
     }
+}
+
+/* Distances by ways that go up and then down: down wherever that leads there. */
+static void search_up_down(struct maker *maker, uint32_t target)
+{
+    search(maker, target, maker->down, true);
+    for (uint32_t i = 0; i < maker->topology->switch_count; i++) {
+        uint32_t s = maker->from_top[i];
+        uint16_t least = maker->down[s];
+
+        for (uint32_t e = maker->first_edge[s];
+             maker->down[s] == UNREACHED && e < maker->first_edge[s + 1]; e++) {
+            uint16_t above = maker->edges[e].up ? maker->distance[maker->edges[e].peer] : UNREACHED;
+
+            if (above != UNREACHED && above + 1 < least)
+                least = (uint16_t)(above + 1);
+        }
+        maker->distance[s] = least;
+    }
+}
+
+/* Whether a switch's edge lies on its way to the present group. */
+static bool is_way(const struct maker *maker, uint32_t s, const struct edge *edge)
+{
+    if (maker->distance[s] == UNREACHED)
+        return false;
+    if (!maker->up_down)
+        return maker->distance[edge->peer] + 1 == maker->distance[s];
+    if (maker->down[s] != UNREACHED)
+        return !edge->up && maker->down[edge->peer] + 1 == maker->down[s];
+    return edge->up && maker->distance[edge->peer] + 1 == maker->distance[s];
 }
 
 /* Room for one more; false without memory. */
@@ -143,7 +185,10 @@ static bool route_group(struct maker *maker, uint32_t group)
     uint32_t hosts = maker->topology->host_count;
     uint32_t target = routes->switch_of_group[group] - hosts;
 
-    search(maker, target);
+    if (maker->up_down)
+        search_up_down(maker, target);
+    else
+        search(maker, target, maker->distance, false);
     for (uint32_t g = 0; g < routes->group_count; g++)
         routes->distance[(size_t)group * routes->group_count + g] =
             maker->distance[routes->switch_of_group[g] - hosts];
@@ -154,8 +199,7 @@ static bool route_group(struct maker *maker, uint32_t group)
         if (s == target)
             continue;
         for (uint32_t e = maker->first_edge[s]; e < maker->first_edge[s + 1]; e++)
-            if (maker->distance[s] != UNREACHED &&
-                maker->distance[maker->edges[e].peer] + 1 == maker->distance[s])
+            if (is_way(maker, s, &maker->edges[e]))
                 maker->candidates[count++] = maker->edges[e].port;
         table->set_of_group[group] = find_set(table, maker->candidates, count);
         if (table->set_of_group[group] == NO_SET)
@@ -310,14 +354,43 @@ static bool make(struct maker *maker, char *error, size_t error_bytes)
     return share_tables(maker) || oche_topology_error(error, error_bytes, "no memory for routes");
 }
 
+/* Switches from the top down, as oche_topology_is_up sees it. */
+static bool sort_from_top(struct maker *maker)
+{
+    const struct oche_topology *topology = maker->topology;
+    uint32_t count = 0;
+
+    maker->from_top = calloc(topology->switch_count, sizeof(*maker->from_top));
+    maker->down = calloc(topology->switch_count, sizeof(*maker->down));
+    if (maker->from_top == NULL || maker->down == NULL)
+        return false;
+    for (uint32_t kind = OCHE_NODE_KINDS; kind-- > 0;)
+        for (uint32_t s = topology->switch_count; s-- > 0;)
+            if (topology->nodes[topology->host_count + s].kind == kind)
+                maker->from_top[count++] = s;
+    OCHE_MUST(count == topology->switch_count);
+    return true;
+}
+
 bool oche_topology_route(const struct oche_topology *topology, struct oche_topology_routes *routes,
                          char *error, size_t error_bytes)
 {
-    struct maker maker = {.topology = topology, .routes = routes};
+    return oche_topology_route_around(topology, NULL, false, routes, error, error_bytes);
+}
+
+bool oche_topology_route_around(const struct oche_topology *topology, const bool *dead,
+                                bool up_down, struct oche_topology_routes *routes, char *error,
+                                size_t error_bytes)
+{
+    struct maker maker = {.topology = topology, .routes = routes, .dead = dead, .up_down = up_down};
     bool good;
 
     *routes = (struct oche_topology_routes){.topology = topology};
-    good = make(&maker, error, error_bytes);
+    good = (!up_down || sort_from_top(&maker) ||
+            oche_topology_error(error, error_bytes, "no memory for routes")) &&
+           make(&maker, error, error_bytes);
+    free(maker.from_top);
+    free(maker.down);
     free(maker.edges);
     free(maker.first_edge);
     free(maker.group_at);

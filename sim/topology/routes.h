@@ -31,6 +31,16 @@ struct oche_topology_routes {
  */
 bool oche_topology_route(const struct oche_topology *topology, struct oche_topology_routes *routes,
                          char *error, size_t error_bytes);
+/*
+ * The same without the links that are `dead`, by number. Groups keep their numbers; what cannot be
+ * reached has an empty set. up_down: ways go up and then down only (sim/topology/onward.h says what
+ * is up), down as soon as there is a way down, else up by the shortest; so that no failure makes
+ * ports wait for each other in a circle. Where nothing is dead and the type of the topology is
+ * up_down, that is the shortest way.
+ */
+bool oche_topology_route_around(const struct oche_topology *topology, const bool *dead,
+                                bool up_down, struct oche_topology_routes *routes, char *error,
+                                size_t error_bytes);
 void oche_topology_routes_free(struct oche_topology_routes *routes);
 
 /* Links on a shortest path between two hosts: 2 within a ToR, 0 from a host to itself. */

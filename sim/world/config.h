@@ -30,6 +30,8 @@ extern const struct oche_param_table oche_run_params;
 /* Section `routes`. */
 struct oche_routes_params {
     const char *file; /* see sim/topology/static_routes.h; NULL: shortest paths */
+    oche_time
+        reroute; /* from a link's failure until routes leave it out; OCHE_NEVER: they do not */
 };
 extern const struct oche_param_table oche_routes_params;
 
@@ -59,6 +61,23 @@ struct oche_loss_params {
 };
 extern const struct oche_param_table oche_loss_params;
 
+/* An entry of the list `failures`: exactly one of link, switches and random is given. */
+enum oche_failure_where {
+    OCHE_FAILURE_SWITCH_LINKS,
+    OCHE_FAILURE_HOST_LINKS,
+    OCHE_FAILURE_TOR_LINKS,  /* between ToRs and what is above them */
+    OCHE_FAILURE_CORE_LINKS, /* between the top and what is below it */
+    OCHE_FAILURE_ALL_LINKS,
+};
+struct oche_failure_params {
+    const char *link;     /* "leaf0:spine1", several with commas between them; or NULL */
+    const char *switches; /* "spine1", likewise: all their links; or NULL */
+    uint64_t random;      /* so many links, drawn */
+    uint32_t where;       /* enum oche_failure_where: from these */
+    oche_time at, until;  /* OCHE_NEVER: not before the end */
+};
+extern const struct oche_param_table oche_failure_params;
+
 struct oche_workload_config {
     const struct oche_workload_type *type;
     const void *params;
@@ -86,6 +105,8 @@ struct oche_world_config {
     const struct oche_workload_config *workloads;
     uint32_t workload_count;
     struct oche_loss_params loss;
+    const struct oche_failure_params *failures; /* of links; NULL: none */
+    uint32_t failure_count;
     struct oche_measure_params measure;
     /* Taps: captures of these ports' links; NULL: none. Needs threads = 1. */
     oche_tap *tap;

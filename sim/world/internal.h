@@ -38,6 +38,7 @@ struct oche_world {
     struct oche_host_shared shared;
     struct oche_host **hosts;
     struct oche_switch **switches;
+    struct oche_world_failures *failures; /* of links; NULL: none */
     char *losses; /* struct oche_loss, one a port, wherever packets may be lost */
     struct oche_timeout_causes *causes;
     uint64_t timeout_causes[OCHE_TIMEOUT_CAUSES]; /* since the end of warm-up */
@@ -52,7 +53,7 @@ struct oche_world {
     /* At the end of warm-up. */
     oche_time measured_from;
     struct oche_nic_stats *nic_before;
-    uint64_t *line_before, *lost_before, *late_before;
+    uint64_t *line_before, *lost_before, *cut_before, *late_before;
     uint64_t *flow_before; /* bytes of flows that were under way; NULL: there was no warm-up */
     struct oche_flow_way *ways_before; /* NULL: there are none */
 
@@ -68,6 +69,12 @@ struct oche_world {
 static inline bool oche_world_has_static_routes(const struct oche_world_config *config)
 {
     return config->routes.file != NULL && *config->routes.file != '\0';
+}
+
+/* Whether ways go up and then down, by the topology's type. */
+static inline bool oche_world_is_up_down(const struct oche_world *world)
+{
+    return world->config->topology->up_down && !oche_world_has_static_routes(world->config);
 }
 
 /* Whether packets of the flow, or what answers them, may be in the class. */
@@ -94,6 +101,13 @@ void oche_world_series_start(struct oche_world *world);
 void oche_world_series_sample(struct oche_world *world);
 void oche_world_series_free(struct oche_world *world);
 
+/* failures.c */
+/* Which links fail when; false and an error if that cannot be. Before the switches are built. */
+bool oche_world_failures_find(struct oche_world *world, char *error, size_t error_bytes);
+/* Gives the network what changes, when all else is built. */
+bool oche_world_failures_build(struct oche_world *world, char *error, size_t error_bytes);
+void oche_world_failures_free(struct oche_world *world);
+
 /* symmetry.c: where it is needed, that every flow's packets take the same way there and back. */
 bool oche_world_check_symmetry(const struct oche_world *world, char *error, size_t error_bytes);
 
@@ -110,6 +124,10 @@ void oche_world_causes_free(struct oche_world *world);
 
 /* world.c: what its hosts send. */
 struct oche_endpoint_packets oche_world_packets(const struct oche_world_config *config);
+
+/* For all switches, one after the other: the bits of sim/topology/onward.h. */
+uint64_t *oche_world_onward(const struct oche_world *world,
+                            const struct oche_topology_routes *routes);
 
 void *oche_world_make(size_t count, size_t bytes);
 

@@ -9,7 +9,10 @@
 
 uint64_t oche_world_lost_packets(const struct oche_world *world, uint32_t port)
 {
-    return world->network.extras[port].lost_packets - world->lost_before[port];
+    uint32_t peer = world->network.ports[port].peer;
+
+    return world->network.extras[port].lost_packets - world->lost_before[port] +
+           world->network.extras[peer].cut_packets - world->cut_before[peer];
 }
 
 void oche_world_host_stats(const struct oche_world *world, uint32_t host,

@@ -75,6 +75,7 @@ static void end_warmup(struct oche_world *world)
         uint64_t unsent = oche_network_unsent_bytes(&world->network, i, now);
         world->line_before[i] = world->network.ports[i].line_bytes - (unsent > 0 ? unsent - 1 : 0);
         world->lost_before[i] = world->network.extras[i].lost_packets;
+        world->cut_before[i] = world->network.extras[i].cut_packets;
     }
     if (world->ways_before != NULL)
         memcpy(world->ways_before, world->flows.ways,

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parameter tables of the scenario's sections `run`, `routes`, `measure` and `loss`. */
+/* The parameter tables of the scenario's sections `run`, `routes`, `measure`, `loss` and
+ * `failures`. */
 #include "sim/world/config.h"
 
 #define RUN(member)     offsetof(struct oche_run_params, member)
 #define ROUTES(member)  offsetof(struct oche_routes_params, member)
 #define MEASURE(member) offsetof(struct oche_measure_params, member)
 #define LOSS(member)    offsetof(struct oche_loss_params, member)
+#define FAILURE(member) offsetof(struct oche_failure_params, member)
 
 static const struct oche_param run_params[] = {
     {.name = "duration",
@@ -55,6 +57,15 @@ static const struct oche_param routes_params[] = {
      .offset = ROUTES(file),
      .where = "our choice",
      .help = "lines of \"SWITCH DESTINATION PORT ...\", instead of shortest paths"},
+    {.name = "reroute",
+     .unit = OCHE_UNIT_TIME,
+     .offset = ROUTES(reroute),
+     .preset.u = OCHE_MS,
+     .minimum.u = 0,
+     .maximum.u = OCHE_NEVER,
+     .where = "our choice; Dart sec IV-C: never",
+     .help = "from the failure of a link until routes leave it out, and from its repair until they "
+             "have it again; what is shorter goes unnoticed"},
 };
 const struct oche_param_table oche_routes_params = {
     .params = routes_params,
@@ -145,4 +156,57 @@ const struct oche_param_table oche_loss_params = {
     .params = loss_params,
     .count = sizeof(loss_params) / sizeof(loss_params[0]),
     .struct_bytes = sizeof(struct oche_loss_params),
+};
+
+static const char *const failure_where[] = {
+    [OCHE_FAILURE_SWITCH_LINKS] = "switch_links", [OCHE_FAILURE_HOST_LINKS] = "host_links",
+    [OCHE_FAILURE_TOR_LINKS] = "tor_links",       [OCHE_FAILURE_CORE_LINKS] = "core_links",
+    [OCHE_FAILURE_ALL_LINKS] = "all_links",       NULL};
+static const struct oche_param failure_params[] = {
+    {.name = "link",
+     .unit = OCHE_UNIT_TEXT,
+     .offset = FAILURE(link),
+     .where = "our choice",
+     .help = "that fails, in both directions: leaf0:spine1, host3 (its only one), or a list"},
+    {.name = "switch",
+     .unit = OCHE_UNIT_TEXT,
+     .offset = FAILURE(switches),
+     .where = "Dart sec IV-C",
+     .help = "all of whose links fail: spine1, or a list"},
+    {.name = "random",
+     .unit = OCHE_UNIT_COUNT,
+     .offset = FAILURE(random),
+     .preset.u = 0,
+     .minimum.u = 0,
+     .maximum.u = OCHE_TOPOLOGY_MAX_LINKS,
+     .where = "our choice",
+     .help = "so many links fail, drawn by the seed"},
+    {.name = "where",
+     .unit = OCHE_UNIT_CHOICE,
+     .offset = FAILURE(where),
+     .preset.u = OCHE_FAILURE_SWITCH_LINKS,
+     .choices = failure_where,
+     .where = "our choice",
+     .help = "with random: from which links; tor_links: from ToRs up, core_links: to the top"},
+    {.name = "at",
+     .unit = OCHE_UNIT_TIME,
+     .offset = FAILURE(at),
+     .preset.u = 0,
+     .minimum.u = 0,
+     .maximum.u = 86400 * OCHE_SEC,
+     .where = "our choice",
+     .help = "when they fail"},
+    {.name = "until",
+     .unit = OCHE_UNIT_TIME,
+     .offset = FAILURE(until),
+     .preset.u = OCHE_NEVER,
+     .minimum.u = 1,
+     .maximum.u = OCHE_NEVER,
+     .where = "our choice",
+     .help = "when they work again; never: not in this run"},
+};
+const struct oche_param_table oche_failure_params = {
+    .params = failure_params,
+    .count = sizeof(failure_params) / sizeof(failure_params[0]),
+    .struct_bytes = sizeof(struct oche_failure_params),
 };

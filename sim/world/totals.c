@@ -76,8 +76,11 @@ void oche_world_totals(const struct oche_world *world, struct oche_world_totals 
             world->flows.sent[i].completed != OCHE_NEVER && world->flows.sent[i].failed == 0;
         totals->flows_failed += world->flows.sent[i].failed != 0;
     }
-    for (uint32_t i = 0; i < network->port_count; i++)
+    for (uint32_t i = 0; i < network->port_count; i++) {
         totals->lost_packets += network->extras[i].lost_packets - world->lost_before[i];
+        totals->cut_packets += network->extras[i].cut_packets - world->cut_before[i];
+    }
+    totals->lost_packets += totals->cut_packets;
     totals->timeout_causes_known =
         world->config->endpoint == NULL || world->config->endpoint->losses != NULL;
     memcpy(totals->timeout_causes, world->timeout_causes, sizeof(totals->timeout_causes));

@@ -11,6 +11,7 @@
 #include "fabric/iofd.h"
 #include "fabric/loss.h"
 #include "fabric/registry.h"
+#include "sim/network/link_failure.h"
 #include "sim/topology/onward.h"
 #include "sim/world/internal.h"
 
@@ -88,24 +89,32 @@ bool oche_world_lossless(const struct oche_world_config *config)
     return oche_world_packets(config).lossless_classes != 0;
 }
 
+uint64_t *oche_world_onward(const struct oche_world *world,
+                            const struct oche_topology_routes *routes)
+{
+    uint64_t *bits, *next;
+    size_t words = 0;
+
+    for (uint32_t i = 0; i < world->topology.switch_count; i++)
+        words += oche_topology_onward_words(routes, i);
+    bits = next = oche_world_make(words, sizeof(*bits));
+    for (uint32_t i = 0; i < world->topology.switch_count; i++) {
+        oche_topology_onward(routes, i, next);
+        next += oche_topology_onward_words(routes, i);
+    }
+    return bits;
+}
+
 /* What switches must know that send packets other ways than the routes say. */
 static void find_onward(struct oche_world *world)
 {
-    uint64_t *bits;
-    size_t words = 0;
     bool wanted = false;
 
     for (uint32_t i = 0; i < world->config->mechanism_count; i++)
         wanted = wanted || world->config->mechanisms[i]->route != NULL;
     if (!wanted)
         return;
-    for (uint32_t i = 0; i < world->topology.switch_count; i++)
-        words += oche_topology_onward_words(&world->used_routes, i);
-    bits = world->onward = oche_world_make(words, sizeof(*bits));
-    for (uint32_t i = 0; i < world->topology.switch_count; i++) {
-        oche_topology_onward(&world->used_routes, i, bits);
-        bits += oche_topology_onward_words(&world->used_routes, i);
-    }
+    world->onward = oche_world_onward(world, &world->used_routes);
 }
 
 static const uint64_t *onward_of(const struct oche_world *world, uint32_t number)
@@ -202,6 +211,8 @@ void oche_world_switch_config(const struct oche_world *world, uint32_t number,
         .answer_frame_bytes = packets.ack_bytes,
         .tier = oche_world_symmetric(world->config) ? oche_topology_tier(topology, node) : 0,
         .routes = world->used_routes.of[number],
+        .links_fail = world->failures != NULL,
+        .up_down = oche_world_is_up_down(world),
         .onward = onward_of(world, number),
         .groups = world->used_routes.group_count,
         .mechanisms = world->config->mechanisms,
@@ -548,9 +559,12 @@ struct oche_world *oche_world_create(const struct oche_world_config *config, cha
     world->config = config;
     if (!check_bytes(config, error, error_bytes) || !count_classes(world, error, error_bytes) ||
         !build_topology(world, error, error_bytes) || !build_network(world, error, error_bytes) ||
+        !oche_world_failures_find(world, error, error_bytes) ||
         !build_switches(world, error, error_bytes) || !build_flows(world, error, error_bytes) ||
         !oche_world_check_symmetry(world, error, error_bytes) ||
-        !build_loss(world, error, error_bytes) || !build_watches(world, error, error_bytes)) {
+        !build_loss(world, error, error_bytes) ||
+        !oche_world_failures_build(world, error, error_bytes) ||
+        !build_watches(world, error, error_bytes)) {
         oche_world_free(world);
         return NULL;
     }
@@ -563,7 +577,9 @@ struct oche_world *oche_world_create(const struct oche_world_config *config, cha
     world->lost_before = oche_world_make(world->network.port_count, sizeof(uint64_t));
     oche_world_causes_start(world);
     oche_world_pauses_start(world);
+    world->cut_before = oche_world_make(world->network.port_count, sizeof(uint64_t));
     oche_network_ready(&world->network);
+    oche_network_begin_changes(&world->network);
     for (uint32_t i = 0; i < world->topology.host_count; i++)
         oche_host_begin(world->hosts[i]);
     return world;
@@ -576,6 +592,7 @@ void oche_world_free(struct oche_world *world)
     oche_world_series_free(world);
     oche_world_causes_free(world);
     oche_world_pauses_free(world);
+    oche_world_failures_free(world);
     for (uint32_t i = 0; i < world->watched_count; i++)
         free(world->watched[i].watch.time);
     free(world->hosts);
@@ -586,6 +603,7 @@ void oche_world_free(struct oche_world *world)
     free(world->nic_before);
     free(world->line_before);
     free(world->lost_before);
+    free(world->cut_before);
     free(world->late_before);
     free(world->flow_before);
     free(world->ways_before);

@@ -55,7 +55,8 @@ struct oche_world_totals {
     uint64_t drops[OCHE_DROP_CAUSES];
     uint64_t timeout_causes[OCHE_TIMEOUT_CAUSES]; /* of nic.timeouts, */
     bool timeout_causes_known; /* where the endpoint tells what it knows of losses */
-    uint64_t lost_packets;     /* on links, as the scenario says */
+    uint64_t lost_packets;     /* on links, as the scenario says, */
+    uint64_t cut_packets;      /* and of these as the link went down */
     uint64_t pauses_sent, pauses_received_by_hosts;
     oche_time pause_time;      /* sum over ports and classes that were held */
     uint64_t rejected_packets; /* by NICs, for what is wrong with them */
@@ -153,7 +154,19 @@ const struct oche_switch *oche_world_switch(const struct oche_world *world, uint
  */
 uint64_t oche_world_line_bytes(const struct oche_world *world, uint32_t port);
 
-/* Packets that links lost of what this port sent since the end of warm-up, as the scenario says. */
+/* An entry of the scenario's `failures`: links that fail together. */
+struct oche_world_failure {
+    uint32_t *links; /* numbers in the topology; the world's */
+    uint32_t count;
+    oche_time from, until; /* OCHE_NEVER: not in this run */
+};
+uint32_t oche_world_failure_count(const struct oche_world *world);
+struct oche_world_failure oche_world_failure(const struct oche_world *world, uint32_t number);
+/* What failures took of a connection's packets, in both directions; none: all 0. */
+struct oche_hit oche_world_hit(const struct oche_world *world, uint32_t connection);
+
+/* Packets that links lost of what this port sent since the end of warm-up, as the scenario says, or
+ * because they went down. */
 uint64_t oche_world_lost_packets(const struct oche_world *world, uint32_t port);
 /*
  * Counters of every port since the end of warm-up, by topology->nodes[node].first_port + port. Of

@@ -70,6 +70,36 @@ CHANGED = [
     ("loss:", "iofd:\n  tokens: 2\nloss:",
      "s.yaml:17: iofd: no switch has it; add mechanisms: [iofd] to the section switch, or leave "
      "this out"),
+    ("loss:", "failures: [{link: agg9:tor0}]\nloss:",
+     's.yaml:17: failures[0].link: no node is called "agg9"; hosts are host0 to host15, switches '
+     'tor0 to core3'),
+    ("loss:", "failures:\n  - {link: tor0:tor1}\nloss:",
+     's.yaml:18: failures[0].link: tor0 has no port "tor1"; its ports are 0 to 5, and the first '
+     'leads to host0'),
+    ("loss:", "failures:\n  - {switch: agg0}\n  - {switch: spine0}\nloss:",
+     's.yaml:19: failures[1].switch: no switch is called "spine0"; they are tor0 to core3'),
+    ("loss:", "failures: {switch: host3}\nloss:",
+     's.yaml:17: failures.switch: no switch is called "host3"; they are tor0 to core3; of a host '
+     'write its link'),
+    ("loss:", "failures: {random: 17, where: tor_links}\nloss:",
+     's.yaml:17: failures.random: there are only 8 such links'),
+    ("loss:", "failures: {random: 1, where: spine_links}\nloss:",
+     's.yaml:17: failures.where: "spine_links" is not known; '),
+    ("loss:", "failures: {at: 20us}\nloss:",
+     "s.yaml:17: failures: names no link; give one of link: leaf0:spine1, switch: spine1 and "
+     "random: 2"),
+    ("loss:", "failures: {link: tor0:agg0, switch: agg0}\nloss:",
+     "s.yaml:17: failures: names more than one of link, switch and random; give one of "),
+    ("loss:", "failures: {link: tor0:agg0, at: 200us}\nloss:",
+     "s.yaml:17: failures.at: is not before the end of the run; make it less than duration"),
+    ("loss:", "failures: {link: tor0:agg0, at: 20us, until: 20us}\nloss:",
+     "s.yaml:17: failures.until: is not after at; make it later, or never"),
+    ("congestion_control: dcqcn", "congestion_control: expresspass\nfailures: {switch: agg0}",
+     "s.yaml:11: failures: congestion_control expresspass needs both directions of a flow on one "
+     "way, which failures change; leave them out, or choose another scheme"),
+    ("duration: 200us", "duration: 200us\nroutes: {file: right.routes}\nfailures: {switch: agg0}",
+     "s.yaml:2: routes.reroute: file says the ways, and nothing says them without the links that "
+     "fail; make this never"),
     ("loss:", "rcp_rate:\n  alpha: 0.1\nloss:",
      "s.yaml:17: rcp_rate: no switch has it: it comes with congestion_control: rcp; choose that, "
      "or leave this out"),

@@ -91,6 +91,7 @@ void small_world_init(struct small_world *small, const char *topology, const cha
     small->workload.type = &by_hand_type;
     oche_param_defaults(&oche_run_params, &config->run);
     oche_param_defaults(&oche_measure_params, &config->measure);
+    oche_param_defaults(&oche_routes_params, &config->routes);
     oche_param_defaults(&oche_loss_params, &config->loss);
     oche_param_defaults(&oche_switch_params, &config->switches);
     oche_param_defaults(&oche_host_params, &config->hosts);

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A switch whose links go down and come back. A port that goes down is flushed: what waits there
+ * is lost at once, its memory is free again, and ingress classes that were paused because of it
+ * may resume. Nothing is put into its queue until it is up: packets that are routed to it are
+ * dropped and counted (fabric/switch.c), until the driver gives the switch other routes. PFC is a
+ * matter of two neighbours; both forget it. InfiniBand's credits need no such care: what the link
+ * has lost is found again by the next flow control packets.
+ */
+#include "fabric/switch_state.h"
+
+void oche_switch_link_down(struct oche_switch *sw, unsigned port, oche_time now)
+{
+    OCHE_MUST((sw->hooks & OCHE_HOOK_LINKS) && !sw->cold[port].down);
+    sw->cold[port].down = true;
+    oche_pause_clear(&sw->pauses[port], now);
+    oche_switch_egress(sw, port)->paused = sw->cold[port].held;
+    oche_pfc_link_down(sw, port, now);
+    oche_switch_set_due(sw, port);
+}
+
+void oche_switch_link_up(struct oche_switch *sw, unsigned port)
+{
+    OCHE_MUST(sw->cold[port].down && oche_switch_egress(sw, port)->waiting == 0);
+    sw->cold[port].down = false;
+    oche_pfc_link_up(sw, port);
+}
+
+bool oche_switch_link_is_down(const struct oche_switch *sw, unsigned port)
+{
+    return sw->cold[port].down;
+}
+
+struct oche_packet *oche_switch_flush(struct oche_switch *sw, unsigned port, oche_time now)
+{
+    struct oche_egress *egress = oche_switch_egress(sw, port);
+    struct oche_packet *packet;
+    unsigned cls;
+
+    OCHE_MUST(sw->cold[port].down);
+    if (egress->waiting == 0)
+        return NULL;
+    cls = oche_egress_highest(egress->waiting);
+    packet = oche_egress_take(egress, cls, now);
+    egress->packets--; /* it was not sent */
+    egress->queueing -= now - packet->when;
+    if (sw->hooks & OCHE_HOOK_HOLDS)
+        oche_holds_take(sw, port, cls, packet);
+    oche_switch_release(sw, packet, oche_switch_in_class(sw, packet, cls));
+    for (unsigned i = 0; i < sw->mechanism_count; i++)
+        if (sw->mechanisms[i].ops->discard != NULL)
+            sw->mechanisms[i].ops->discard(sw->mechanisms[i].state, sw, port, packet);
+    packet->route_hint = 0;
+    if (egress->flags & OCHE_EGRESS_WATCHED)
+        oche_switch_watch_change(sw, port, now);
+    sw->cold[port].drops[OCHE_DROP_LINK_DOWN]++;
+    sw->last_drop = OCHE_DROP_LINK_DOWN;
+    return packet;
+}
+
+void oche_switch_reroute(struct oche_switch *sw, const struct oche_routes *routes,
+                         const uint64_t *onward)
+{
+    OCHE_MUST(sw->hooks & OCHE_HOOK_LINKS);
+    sw->routes = *routes;
+    for (unsigned i = 0; i < sw->mechanism_count; i++)
+        if (sw->mechanisms[i].ops->rerouted != NULL)
+            sw->mechanisms[i].ops->rerouted(sw->mechanisms[i].state, onward);
+}
+
+enum oche_drop oche_switch_last_drop(const struct oche_switch *sw)
+{
+    return (enum oche_drop)sw->last_drop;
+}

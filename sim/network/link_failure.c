@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Changes of links and routes, as described in the header. */
+#include "sim/network/link_failure.h"
+
+#include "sim/engine/big_memory.h"
+#include "sim/network/host.h"
+#include "sim/network/switch_node.h"
+
+void oche_network_set_changes(struct oche_network *network, const struct oche_change *changes,
+                              size_t count, uint32_t connections)
+{
+    network->connections = connections;
+    for (uint32_t s = 0; s < network->shard_count; s++)
+        network->shards[s].hits = oche_big_memory(connections * sizeof(struct oche_hit));
+    for (size_t i = 0; i < count; i++) {
+        struct oche_node *node = &network->nodes[changes[i].node];
+
+        if (node->changes == NULL)
+            node->changes = &changes[i];
+        node->change_count++;
+        if (changes[i].kind == OCHE_CHANGE_ROUTES)
+            continue;
+        OCHE_MUST(changes[i].port < node->port_count);
+        network->ports[node->first_port + changes[i].port].flags |= OCHE_PORT_FAILS;
+        network->extras[node->first_port + changes[i].port].last_down = OCHE_NEVER;
+    }
+}
+
+static void want_change(struct oche_shard *shard, const struct oche_node *node)
+{
+    if (node->change_count > 0)
+        oche_event_push(&shard->events, node->changes->time,
+                        oche_event_key(node->changes->node, OCHE_EVENT_CHANGE, 0),
+                        node->first_port);
+}
+
+void oche_network_begin_changes(struct oche_network *network)
+{
+    for (uint32_t i = 0; i < network->node_count; i++)
+        want_change(oche_network_shard_of(network, i), &network->nodes[i]);
+}
+
+static void change_link(struct oche_shard *shard, struct oche_port *port, bool down, oche_time now)
+{
+    struct oche_network *network = shard->network;
+    struct oche_port_extra *extra = &network->extras[port - network->ports];
+
+    OCHE_MUST(extra->down != down);
+    extra->down = down;
+    if (down)
+        extra->last_down = now;
+    oche_trace_emit(&network->nodes[port->node].trace, now,
+                    down ? OCHE_TRACE_LINK_DOWN : OCHE_TRACE_LINK_UP, 0, port->local, 0);
+    if (port->flags & OCHE_PORT_HOST)
+        oche_host_link_changed(shard, port, now);
+    else if (down)
+        oche_switch_node_link_down(shard, port, now);
+    else
+        oche_switch_node_link_up(shard, port, now);
+}
+
+void oche_network_change(struct oche_shard *shard, struct oche_port *first, oche_time now)
+{
+    struct oche_node *node = &shard->network->nodes[first->node];
+
+    while (node->change_count > 0 && node->changes->time == now) {
+        const struct oche_change *change = node->changes++;
+
+        node->change_count--;
+        if (change->kind == OCHE_CHANGE_ROUTES) {
+            oche_trace_emit(&node->trace, now, OCHE_TRACE_REROUTED, 0, 0, 0);
+            oche_switch_reroute(first->device, change->routes, change->onward);
+        } else {
+            change_link(shard, first + change->port, change->kind == OCHE_CHANGE_LINK_DOWN, now);
+        }
+    }
+    want_change(shard, node);
+}
+
+/* Of flow control: it never leaves its link. */
+static bool is_of_link(const struct oche_packet *packet)
+{
+    return packet->kind == OCHE_PACKET_PFC || packet->kind == OCHE_PACKET_FCP;
+}
+
+void oche_network_note_hit(struct oche_shard *shard, const struct oche_packet *packet,
+                           oche_time now)
+{
+    uint32_t connection = packet->dest_qpn - OCHE_FIRST_QPN;
+
+    if (shard->hits == NULL || is_of_link(packet) || packet->dest_qpn < OCHE_FIRST_QPN ||
+        connection >= shard->network->connections)
+        return;
+    struct oche_hit *hit = &shard->hits[connection];
+
+    if (hit->packets++ == 0)
+        hit->first = now;
+    hit->last = now;
+}
+
+/* When its first bit was put on the link. */
+static oche_time begun(const struct oche_network *network, const struct oche_port *port,
+                       const struct oche_packet *packet)
+{
+    uint32_t line_bytes = packet->frame_bytes + network->gap_bytes;
+    uint64_t rate_bps = network->extras[port->peer].rate_bps;
+
+    return packet->when - port->delay - oche_time_of_bytes(line_bytes, rate_bps);
+}
+
+bool oche_network_lost_on_wire(struct oche_shard *shard, struct oche_port *port,
+                               struct oche_packet *packet, oche_time now)
+{
+    struct oche_network *network = shard->network;
+    struct oche_port_extra *extra = &network->extras[port - network->ports];
+
+    if (!extra->down &&
+        (extra->last_down == OCHE_NEVER || extra->last_down < begun(network, port, packet)))
+        return false;
+    if (!is_of_link(packet)) {
+        extra->cut_packets++;
+        extra->cut_bytes += packet->frame_bytes;
+    }
+    oche_trace_emit(&network->nodes[port->node].trace, now, OCHE_TRACE_DROPPED, packet->dest_qpn,
+                    UINT64_C(1) << 33, packet->psn);
+    if (network->keep_mishaps && !is_of_link(packet))
+        oche_mishaps_lost(&shard->mishaps, packet, now);
+    oche_network_note_hit(shard, packet, now);
+    oche_packet_return(&shard->pool, packet);
+    return true;
+}

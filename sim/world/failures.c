@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Links and switches that fail, as the scenario's list `failures` says: which links are down when,
+ * what switches route by then, and from both the changes of each node. All is known before the run,
+ * so any number of threads does the same.
+ *
+ * A switch that fails is one whose links all fail. Routes follow a failure after routes.reroute, at
+ * all switches at the same time: computed anew without the links that are down, and without those
+ * that are not to be used yet. Where the topology's shortest paths go up and then down, ways do so
+ * whatever fails (sim/topology/routes.h), as those of BGP do whose spines share a number of an
+ * autonomous system (RFC 7938): a host that can be reached only by going down and up again is cut
+ * off.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/network/link_failure.h"
+#include "sim/topology/onward.h"
+#include "sim/world/internal.h"
+
+/* A link is down at from <= t < until. */
+struct span {
+    uint32_t link;
+    oche_time from, until;
+};
+
+/* From `time` on switches route by this. */
+struct epoch {
+    oche_time time;
+    bool whole; /* every link is there: the routes of the world */
+    struct oche_topology_routes routes;
+    uint64_t *onward;
+};
+
+struct oche_world_failures {
+    struct oche_world_failure *entries; /* of the scenario's list */
+    uint32_t entry_count;
+    struct span *spans; /* by link and time; those of one link do not touch */
+    size_t span_count;
+    struct epoch *epochs; /* by time */
+    size_t epoch_count;
+    struct oche_change *changes;
+    size_t change_count;
+};
+
+/* ---- which links ---- */
+
+/* What the finding of an entry's links needs. */
+struct finder {
+    const struct oche_world *world;
+    uint32_t number; /* of the entry */
+    uint32_t *links;
+    uint32_t count;
+    char *error;
+    size_t error_bytes;
+};
+
+static void add_link(struct finder *finder, uint32_t link)
+{
+    for (uint32_t i = 0; i < finder->count; i++)
+        if (finder->links[i] == link)
+            return;
+    finder->links[finder->count++] = link;
+}
+
+static bool add_named_link(struct finder *finder, const char *name)
+{
+    const struct oche_topology *topology = &finder->world->topology;
+    char why[OCHE_TOPOLOGY_ERROR_BYTES];
+    uint32_t node, port;
+
+    if (!oche_topology_find_port(topology, name, &node, &port, why, sizeof(why))) {
+        snprintf(finder->error, finder->error_bytes, "failures[%u].link: %s", finder->number, why);
+        return false;
+    }
+    add_link(finder, oche_topology_port(topology, node, port)->link);
+    return true;
+}
+
+static bool add_switch(struct finder *finder, const char *name)
+{
+    const struct oche_topology *topology = &finder->world->topology;
+    uint32_t node = oche_topology_find(topology, name);
+
+    if (node == UINT32_MAX || node < topology->host_count) {
+        snprintf(finder->error, finder->error_bytes,
+                 "failures[%u].switch: no switch is called \"%.64s\"; they are %s to %s%s",
+                 finder->number, name, topology->nodes[topology->host_count].name,
+                 topology->nodes[oche_topology_nodes(topology) - 1].name,
+                 node == UINT32_MAX ? "" : "; of a host write its link");
+        return false;
+    }
+    for (uint32_t port = 0; port < topology->nodes[node].port_count; port++)
+        add_link(finder, oche_topology_port(topology, node, port)->link);
+    return true;
+}
+
+/* Each word of a list. */
+static bool add_each(struct finder *finder, const char *list,
+                     bool (*add)(struct finder *finder, const char *name))
+{
+    char *copy = strdup(list), *rest = copy;
+    bool fine = true;
+
+    OCHE_MUST(copy != NULL);
+    for (char *name; fine && (name = strsep(&rest, ", ")) != NULL;)
+        fine = *name == '\0' || add(finder, name);
+    free(copy);
+    return fine;
+}
+
+static bool is_among(const struct oche_topology *topology, uint32_t link,
+                     enum oche_failure_where where)
+{
+    const struct oche_topology_link *of = &topology->links[link];
+    uint32_t a = topology->nodes[of->a].kind, b = topology->nodes[of->b].kind;
+    bool to_host = a == OCHE_NODE_HOST || b == OCHE_NODE_HOST;
+
+    switch (where) {
+    case OCHE_FAILURE_SWITCH_LINKS:
+        return !to_host;
+    case OCHE_FAILURE_HOST_LINKS:
+        return to_host;
+    case OCHE_FAILURE_TOR_LINKS:
+        return !to_host && (a == OCHE_NODE_TOR || b == OCHE_NODE_TOR);
+    case OCHE_FAILURE_CORE_LINKS:
+        return a == OCHE_NODE_CORE || b == OCHE_NODE_CORE;
+    case OCHE_FAILURE_ALL_LINKS:
+        break;
+    }
+    return true;
+}
+
+static bool draw_links(struct finder *finder, const struct oche_failure_params *params)
+{
+    const struct oche_world *world = finder->world;
+    struct oche_random random = oche_random_stream(world->config->seed, "failures", finder->number);
+    uint32_t *among = oche_world_make(world->topology.link_count, sizeof(*among)), count = 0;
+
+    for (uint32_t link = 0; link < world->topology.link_count; link++)
+        if (is_among(&world->topology, link, (enum oche_failure_where)params->where))
+            among[count++] = link;
+    bool enough = params->random <= count;
+
+    if (!enough)
+        snprintf(finder->error, finder->error_bytes,
+                 "failures[%u].random: there are only %u such links", finder->number, count);
+    for (uint32_t i = 0; enough && i < params->random; i++) {
+        uint32_t pick = i + (uint32_t)oche_random_below(&random, count - i), link = among[pick];
+
+        among[pick] = among[i];
+        finder->links[finder->count++] = link;
+    }
+    free(among);
+    return enough;
+}
+
+static bool is_given(const char *list)
+{
+    return list != NULL && list[strspn(list, ", ")] != '\0';
+}
+
+static bool check_entry(const struct oche_world_config *config, uint32_t number, char *error,
+                        size_t error_bytes)
+{
+    const struct oche_failure_params *params = &config->failures[number];
+    int ways = is_given(params->link) + is_given(params->switches) + (params->random > 0);
+
+    if (ways != 1) {
+        snprintf(error, error_bytes,
+                 "failures[%u]: names %s; give one of link: leaf0:spine1, switch: spine1 and "
+                 "random: 2",
+                 number, ways == 0 ? "no link" : "more than one of link, switch and random");
+        return false;
+    }
+    if (params->at >= config->run.duration) {
+        snprintf(error, error_bytes,
+                 "failures[%u].at: is not before the end of the run; make it less than duration",
+                 number);
+        return false;
+    }
+    if (params->until <= params->at) {
+        snprintf(error, error_bytes, "failures[%u].until: is not after at; make it later, or never",
+                 number);
+        return false;
+    }
+    return true;
+}
+
+static bool find_links(struct oche_world *world, uint32_t number, char *error, size_t error_bytes)
+{
+    const struct oche_failure_params *params = &world->config->failures[number];
+    struct oche_world_failure *entry = &world->failures->entries[number];
+    struct finder finder = {
+        .world = world, .number = number, .error = error, .error_bytes = error_bytes};
+    bool fine;
+
+    finder.links = oche_world_make(world->topology.link_count, sizeof(*finder.links));
+    if (is_given(params->link))
+        fine = add_each(&finder, params->link, add_named_link);
+    else if (is_given(params->switches))
+        fine = add_each(&finder, params->switches, add_switch);
+    else
+        fine = draw_links(&finder, params);
+    *entry = (struct oche_world_failure){
+        .links = finder.links, .count = finder.count, .from = params->at, .until = params->until};
+    return fine;
+}
+
+/* ---- when ---- */
+
+static int compare_spans(const void *a, const void *b)
+{
+    const struct span *x = a, *y = b;
+
+    if (x->link != y->link)
+        return x->link < y->link ? -1 : 1;
+    return x->from < y->from ? -1 : x->from > y->from;
+}
+
+/* The entries' links, those of one link that overlap or touch made one. */
+static void make_spans(struct oche_world_failures *failures)
+{
+    size_t count = 0, kept = 0;
+
+    for (uint32_t i = 0; i < failures->entry_count; i++)
+        count += failures->entries[i].count;
+    struct span *spans = failures->spans = oche_world_make(count, sizeof(*spans));
+
+    count = 0;
+    for (uint32_t i = 0; i < failures->entry_count; i++)
+        for (uint32_t k = 0; k < failures->entries[i].count; k++)
+            spans[count++] = (struct span){.link = failures->entries[i].links[k],
+                                           .from = failures->entries[i].from,
+                                           .until = failures->entries[i].until};
+    qsort(spans, count, sizeof(*spans), compare_spans);
+    for (size_t i = 0; i < count; i++) {
+        struct span *last = kept > 0 ? &spans[kept - 1] : NULL;
+
+        if (last == NULL || last->link != spans[i].link || last->until < spans[i].from)
+            spans[kept++] = spans[i];
+        else if (spans[i].until > last->until)
+            last->until = spans[i].until;
+    }
+    failures->span_count = kept;
+}
+
+/* What does not go together with failures. */
+static bool check_others(const struct oche_world_config *config, char *error, size_t error_bytes)
+{
+    if (oche_world_symmetric(config)) {
+        snprintf(error, error_bytes,
+                 "failures[0]: congestion_control %s needs both directions of a flow on one way, "
+                 "which failures change; leave them out, or choose another scheme",
+                 config->endpoint->name);
+        return false;
+    }
+    if (oche_world_has_static_routes(config) && config->routes.reroute != OCHE_NEVER) {
+        snprintf(error, error_bytes,
+                 "routes.reroute: file says the ways, and nothing says them without the links "
+                 "that fail; make this never");
+        return false;
+    }
+    return true;
+}
+
+bool oche_world_failures_find(struct oche_world *world, char *error, size_t error_bytes)
+{
+    const struct oche_world_config *config = world->config;
+    uint32_t count = config->failure_count;
+
+    if (count == 0)
+        return true;
+    if (!check_others(config, error, error_bytes))
+        return false;
+    world->failures = oche_world_make(1, sizeof(*world->failures));
+    world->failures->entries = oche_world_make(count, sizeof(*world->failures->entries));
+    world->failures->entry_count = count;
+    for (uint32_t i = 0; i < count; i++)
+        if (!check_entry(config, i, error, error_bytes) ||
+            !find_links(world, i, error, error_bytes))
+            return false;
+    make_spans(world->failures);
+    return true;
+}
+
+/* ---- routes ---- */
+
+/* When switches know of it: from, until; false: never. */
+static bool known(const struct oche_world *world, const struct span *span, oche_time *from,
+                  oche_time *until)
+{
+    oche_time reroute = world->config->routes.reroute;
+
+    if (reroute == OCHE_NEVER || (span->until != OCHE_NEVER && span->until - span->from <= reroute))
+        return false;
+    *from = span->from + reroute;
+    *until = oche_time_add(span->until, reroute);
+    return true;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+    const oche_time *x = a, *y = b;
+
+    return *x < *y ? -1 : *x > *y;
+}
+
+static bool make_epoch(struct oche_world *world, struct epoch *epoch, char *error,
+                       size_t error_bytes)
+{
+    const struct oche_world_failures *failures = world->failures;
+    bool *dead = oche_world_make(world->topology.link_count, sizeof(*dead)), fine = true;
+    oche_time from, until;
+
+    epoch->whole = true;
+    for (size_t i = 0; i < failures->span_count; i++)
+        if (known(world, &failures->spans[i], &from, &until) && from <= epoch->time &&
+            epoch->time < until) {
+            dead[failures->spans[i].link] = true;
+            epoch->whole = false;
+        }
+    if (!epoch->whole) {
+        fine = oche_topology_route_around(&world->topology, dead, oche_world_is_up_down(world),
+                                          &epoch->routes, error, error_bytes);
+        if (fine && world->onward != NULL)
+            epoch->onward = oche_world_onward(world, &epoch->routes);
+    }
+    free(dead);
+    return fine;
+}
+
+static bool make_epochs(struct oche_world *world, char *error, size_t error_bytes)
+{
+    struct oche_world_failures *failures = world->failures;
+    oche_time *times = oche_world_make(2 * failures->span_count, sizeof(*times));
+    size_t count = 0;
+    bool fine = true;
+
+    for (size_t i = 0; i < failures->span_count; i++) {
+        oche_time ends[2];
+
+        if (!known(world, &failures->spans[i], &ends[0], &ends[1]))
+            continue;
+        for (unsigned k = 0; k < 2; k++)
+            if (ends[k] < world->config->run.duration)
+                times[count++] = ends[k];
+    }
+    if (count > 0)
+        qsort(times, count, sizeof(*times), compare_times);
+    failures->epochs = oche_world_make(count, sizeof(*failures->epochs));
+    for (size_t i = 0; fine && i < count; i++) {
+        if (i > 0 && times[i] == times[i - 1])
+            continue;
+        struct epoch *epoch = &failures->epochs[failures->epoch_count++];
+
+        epoch->time = times[i];
+        fine = make_epoch(world, epoch, error, error_bytes);
+    }
+    free(times);
+    return fine;
+}
+
+/* ---- changes ---- */
+
+static int compare_changes(const void *a, const void *b)
+{
+    const struct oche_change *x = a, *y = b;
+
+    if (x->node != y->node)
+        return x->node < y->node ? -1 : 1;
+    if (x->time != y->time)
+        return x->time < y->time ? -1 : 1;
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    return x->port < y->port ? -1 : x->port > y->port;
+}
+
+static void add_change(struct oche_world *world, uint32_t node, uint32_t port, oche_time time,
+                       enum oche_change_kind kind)
+{
+    struct oche_world_failures *failures = world->failures;
+
+    if (time >= world->config->run.duration)
+        return;
+    failures->changes[failures->change_count++] = (struct oche_change){
+        .time = time, .node = node, .port = (uint16_t)port, .kind = (uint16_t)kind};
+}
+
+static void add_routes(struct oche_world *world, const struct epoch *epoch)
+{
+    const uint64_t *onward = epoch->whole ? world->onward : epoch->onward;
+
+    for (uint32_t i = 0; i < world->topology.switch_count; i++) {
+        struct oche_world_failures *failures = world->failures;
+
+        add_change(world, world->topology.host_count + i, 0, epoch->time, OCHE_CHANGE_ROUTES);
+        struct oche_change *change = &failures->changes[failures->change_count - 1];
+
+        change->routes = epoch->whole ? &world->used_routes.of[i] : &epoch->routes.of[i];
+        change->onward = onward;
+        if (onward != NULL)
+            onward += oche_topology_onward_words(&world->used_routes, i);
+    }
+}
+
+bool oche_world_failures_build(struct oche_world *world, char *error, size_t error_bytes)
+{
+    struct oche_world_failures *failures = world->failures;
+    const struct oche_topology *topology = &world->topology;
+
+    if (failures == NULL)
+        return true;
+    if (!make_epochs(world, error, error_bytes))
+        return false;
+    failures->changes =
+        oche_world_make(4 * failures->span_count + failures->epoch_count * topology->switch_count,
+                        sizeof(*failures->changes));
+    for (size_t i = 0; i < failures->span_count; i++) {
+        const struct span *span = &failures->spans[i];
+        const struct oche_topology_link *link = &topology->links[span->link];
+
+        add_change(world, link->a, link->port_a, span->from, OCHE_CHANGE_LINK_DOWN);
+        add_change(world, link->b, link->port_b, span->from, OCHE_CHANGE_LINK_DOWN);
+        add_change(world, link->a, link->port_a, span->until, OCHE_CHANGE_LINK_UP);
+        add_change(world, link->b, link->port_b, span->until, OCHE_CHANGE_LINK_UP);
+    }
+    for (size_t i = 0; i < failures->epoch_count; i++)
+        add_routes(world, &failures->epochs[i]);
+    qsort(failures->changes, failures->change_count, sizeof(*failures->changes), compare_changes);
+    oche_network_set_changes(&world->network, failures->changes, failures->change_count,
+                             world->flows.connection_count);
+    return true;
+}
+
+void oche_world_failures_free(struct oche_world *world)
+{
+    struct oche_world_failures *failures = world->failures;
+
+    if (failures == NULL)
+        return;
+    for (uint32_t i = 0; i < failures->entry_count; i++)
+        free(failures->entries[i].links);
+    for (size_t i = 0; i < failures->epoch_count; i++) {
+        oche_topology_routes_free(&failures->epochs[i].routes);
+        free(failures->epochs[i].onward);
+    }
+    free(failures->entries);
+    free(failures->spans);
+    free(failures->epochs);
+    free(failures->changes);
+    free(failures);
+}
+
+/* ---- reading ---- */
+
+uint32_t oche_world_failure_count(const struct oche_world *world)
+{
+    return world->failures == NULL ? 0 : world->failures->entry_count;
+}
+
+struct oche_world_failure oche_world_failure(const struct oche_world *world, uint32_t number)
+{
+    return world->failures->entries[number];
+}
+
+struct oche_hit oche_world_hit(const struct oche_world *world, uint32_t connection)
+{
+    struct oche_hit sum = {.packets = 0};
+
+    for (uint32_t s = 0; s < world->network.shard_count; s++) {
+        const struct oche_hit *hit = world->network.shards[s].hits;
+
+        if (hit == NULL || hit[connection].packets == 0)
+            continue;
+        hit += connection;
+        if (sum.packets == 0 || hit->first < sum.first)
+            sum.first = hit->first;
+        if (sum.packets == 0 || hit->last > sum.last)
+            sum.last = hit->last;
+        sum.packets += hit->packets;
+    }
+    return sum;
+}
