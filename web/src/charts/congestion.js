@@ -116,31 +116,77 @@ export function runsCongestion(runs) {
 const QUANTITIES = ['queueing', 'marks', 'pause_time', 'queueing_mean', 'queueing_worst',
   'queue_max'];
 
-// A sweep: a bar for each value of one axis, at one value of each other.
+const MOST_BARS = 24; // of combinations
+
+// "dctcp" of "{name: dctcp, k: 22.5KB}".
+const short = (value) => /^\{name: ([^,}]+)/.exec(value)?.[1] ?? value;
+
+// Which says by itself what it is: "iofd", and not "0.4" or "true".
+const isWord = (value) => /^(?!true|false)[a-z_{]/.test(value);
+
+// Short where that tells them apart.
+function shortened(names) {
+  const list = names.map(short);
+  return names.map((name, i) => (list.indexOf(list[i]) === list.lastIndexOf(list[i]) ? list[i]
+    : name));
+}
+
+// What combinations are called: by the main axis, and by what is not as in most of them.
+function combinationNames(sweep, main, combinations) {
+  const valueAt = (i, k) => sweep.axes[i].values[sweep.combinations[i][k]];
+  const usual = sweep.axes.map((_, i) => {
+    const all = combinations.map((k) => valueAt(i, k));
+    return all.reduce((best, value) => (all.filter((one) => one === value).length
+      > all.filter((one) => one === best).length ? value : best), all[0]);
+  });
+  const named = (cut) => combinations.map((k) => sweep.axes.map((_, i) => ({ i,
+    value: valueAt(i, k) })).filter(({ i, value }) => i === main || value !== usual[i])
+    .sort((a, b) => Number(b.i === main) - Number(a.i === main))
+    .map(({ i, value }) => (i === main || isWord(value) ? cut(value)
+      : `${sweep.axes[i].key.replace(/^.*\./, '')} ${value}`)).join(', '));
+  const list = named(short);
+  return new Set(list).size === list.length ? list : named((value) => value);
+}
+
+// A sweep: a bar for each value of one axis, at one value of each other; or for each combination.
 export function sweepCongestion(sweep) {
   const metrics = PLACES.flatMap(([place]) => QUANTITIES.map((quantity) => ({ place, quantity,
     metric: sweep.metrics.find(({ name }) => name === `congestion.${place}.${quantity}`) })))
     .filter(({ metric }) => metric);
   if (metrics.length === 0)
     return [];
-  const barAt = (name, combination) => {
+  const known = new Map();
+  const valuesOf = (combination) => {
     const of = {};
     for (const { place, quantity, metric } of metrics) {
-      const known = estimate(sweep, metric, combination, 'none');
-      if (known)
-        (of[place] ??= {})[quantity] = known.mean;
+      const found = estimate(sweep, metric, combination, 'none');
+      if (found)
+        (of[place] ??= {})[quantity] = found.mean;
     }
-    return { name, of };
+    return of;
+  };
+  const barAt = (name, combination) => {
+    if (!known.has(combination))
+      known.set(combination, valuesOf(combination));
+    return { name, of: known.get(combination) };
   };
   const numberAt = (i, combination) => sweep.combinations[i][combination];
+  const ran = sweep.done.map((_, k) => k).filter((k) => sweep.done[k] > 0);
   const barsOf = (state) => {
+    if (state.x !== 'all')
+      return barsAlong(state);
+    const shown = inAll(state.only), names = combinationNames(sweep, along, shown);
+    return shown.map((k, i) => barAt(names[i], k))
+      .filter(({ of }) => Object.keys(of).length > 0);
+  };
+  const barsAlong = (state) => {
     const along = Number(state.x);
-    return sweep.done.map((_, combination) => combination)
-      .filter((combination) => sweep.done[combination] > 0 && sweep.axes.every((_axis, i) =>
-        i === along || numberAt(i, combination) === Number(state[`at${i}`])))
+    const names = along < 0 ? ['all'] : shortened(sweep.axes[along].values);
+    return ran.filter((combination) => sweep.axes.every((_axis, i) =>
+      i === along || numberAt(i, combination) === Number(state[`at${i}`])))
       .sort((a, b) => (along < 0 ? 0 : numberAt(along, a) - numberAt(along, b)))
-      .map((combination) => barAt(along < 0 ? 'all'
-        : sweep.axes[along].values[numberAt(along, combination)], combination))
+      .map((combination) => barAt(along < 0 ? 'all' : names[numberAt(along, combination)],
+        combination))
       .filter(({ of }) => Object.keys(of).length > 0);
   };
   // Schemes are names, and so are the bars at first; the rest is as in the first combination.
@@ -150,13 +196,26 @@ export function sweepCongestion(sweep) {
     || Number(/congestion_control/.test(sweep.axes[b].key))
       - Number(/congestion_control/.test(sweep.axes[a].key))
     || sweep.axes[b].values.length - sweep.axes[a].values.length)[0] ?? -1;
+  // Where not all combinations are there, schemes differ in more than one of their values.
+  const isGrid = ran.length === sweep.axes.reduce((all, { values }) => all * values.length, 1);
+  // Of too many, those with one value of the longest other axis.
+  const other = sweep.axes.map((_, i) => i).filter((i) => i !== along)
+    .sort((a, b) => sweep.axes[b].values.length - sweep.axes[a].values.length)[0];
+  const inAll = (only) => (ran.length <= MOST_BARS ? ran
+    : ran.filter((k) => numberAt(other, k) === Number(only)));
+  const fits = sweep.axes.length > 1 && sweep.axes[other].values.every((_, value) =>
+    inAll(value).length <= MOST_BARS);
   const chosen = {
     controls: [
-      { key: 'x', label: 'A bar for each', value: String(along),
-        options: sweep.axes.map(({ key }, i) => [String(i), key]) },
+      { key: 'x', label: 'A bar for each', value: fits && !isGrid ? 'all' : String(along),
+        options: [...sweep.axes.map(({ key }, i) => [String(i), key]),
+          ...(fits ? [['all', 'combination']] : [])] },
+      ...(fits && ran.length > MOST_BARS ? [{ key: 'only', label: sweep.axes[other].key,
+        value: String(numberAt(other, first)), visible: (now) => now.x === 'all',
+        options: sweep.axes[other].values.map((value, k) => [String(k), value]) }] : []),
       ...sweep.axes.map(({ key, values }, i) => ({ key: `at${i}`, label: key,
         value: String(numberAt(i, first)), options: values.map((value, k) => [String(k), value]),
-        visible: (now) => String(i) !== now.x && values.length > 1 })),
+        visible: (now) => now.x !== 'all' && String(i) !== now.x && values.length > 1 })),
     ],
     // Not every combination need be there: then those of the first one that is.
     settle(state, key) {
@@ -172,7 +231,7 @@ export function sweepCongestion(sweep) {
   };
   const all = sweep.done.map((_, combination) => barAt('', combination));
   return ['queueing', 'marks', 'pause_time'].map((kind) => (hasAny(all, kind)
-    ? chart(kind, barsOf, (state) => sweep.axes[Number(state.x)]?.key ?? '', chosen) : null));
+    ? chart(kind, barsOf, (state) => sweep.axes[Number(state.x)]?.key ?? 'run', chosen) : null));
 }
 
 export const WHERE_TITLE = 'Where congestion sits';
