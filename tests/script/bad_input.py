@@ -285,7 +285,7 @@ COMMANDS = [
      "--set ib_credits.update=65KB: ib_credits.update: 65000 bytes may never become free while a "),
     (["S", "--set", "switch.mechanisms=ib_credits", "--set", "switch.port_buffer=1MB", "--set",
       "switch.pfc=false"],
-     "ib_credits.buffer: makes all 2 classes lossless, and switch.port_buffer, 1000000 bytes, "),
+     "s.yaml: ib_credits.buffer: makes all 2 classes lossless, and switch.port_buffer, 1000000 "),
     (["S", "--set", "switch.mechanisms=iofd", "--set", "congestion_control=tcp"],
      "--set switch.mechanisms=iofd: switch.mechanisms: iofd is for messages of RNICs, and hosts "
      "that end in tcp have none; leave it out, or choose another congestion_control"),
