@@ -58,7 +58,8 @@ CHANGED = [
      's.yaml:9: switch.mechanisms: "iodf" is not known; write some of iofd, rcp_rate, '
      'credit_shaper, ib_credits, fecn, or none'),
     ("  kmin: 5KB", "  kmin: 5KB\n  mechanisms: ib_credits\nib_credits:\n  interval: 10ns",
-     "s.yaml:12: ib_credits.interval: flow control packets would fill the link; at least 1us, or 0"),
+     "s.yaml:12: ib_credits.interval: flow control packets would fill the link; at least 1us, or "
+     "0"),
     ("loss:", "fecn:\n  threshold: 7\nloss:",
      "s.yaml:17: fecn: no switch has it: it comes with congestion_control: ib_cc; choose that, or "
      "leave this out"),
