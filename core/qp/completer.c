@@ -8,9 +8,15 @@
 #include "core/qp/qp_internal.h"
 
 static const uint8_t done_opcodes[OCHE_WORK_OPCODES] = {
-    [OCHE_WORK_SEND] = OCHE_DONE_SEND,           [OCHE_WORK_SEND_IMM] = OCHE_DONE_SEND,
-    [OCHE_WORK_WRITE] = OCHE_DONE_WRITE,         [OCHE_WORK_WRITE_IMM] = OCHE_DONE_WRITE,
-    [OCHE_WORK_READ] = OCHE_DONE_READ,           [OCHE_WORK_COMPARE_SWAP] = OCHE_DONE_COMPARE_SWAP,
+    [OCHE_WORK_SEND] = OCHE_DONE_SEND,
+    [OCHE_WORK_SEND_IMM] = OCHE_DONE_SEND,
+    [OCHE_WORK_WRITE] = OCHE_DONE_WRITE,
+    [OCHE_WORK_WRITE_IMM] = OCHE_DONE_WRITE,
+    [OCHE_WORK_SEND_INV] = OCHE_DONE_SEND,
+    [OCHE_WORK_LOCAL_INV] = OCHE_DONE_LOCAL_INV,
+    [OCHE_WORK_BIND_MW] = OCHE_DONE_BIND_MW,
+    [OCHE_WORK_READ] = OCHE_DONE_READ,
+    [OCHE_WORK_COMPARE_SWAP] = OCHE_DONE_COMPARE_SWAP,
     [OCHE_WORK_FETCH_ADD] = OCHE_DONE_FETCH_ADD,
 };
 
@@ -23,7 +29,7 @@ static const uint8_t nak_statuses[] = {
         OCHE_STATUS_REMOTE_OPERATION,
 };
 
-void completer_retire(struct oche_qp *qp, enum oche_status status, oche_time now, oche_time done)
+static void retire(struct oche_qp *qp, enum oche_status status, oche_time now, oche_time done)
 {
     const struct send_entry *entry = send_at(qp, qp->send_head);
     bool started = qp->send_head != qp->send_started;
@@ -40,6 +46,8 @@ void completer_retire(struct oche_qp *qp, enum oche_status status, oche_time now
         };
         cq_push(qp->nic, qp->send_cq, &completion);
     }
+    if (OCHE_UNLIKELY(entry->opcode == OCHE_WORK_BIND_MW))
+        window_bind_over(requester_bind(qp, qp->send_head)->window);
     if (started && is_read_or_atomic(entry->opcode)) {
         qp->reads_started--;
         if (entry->opcode == OCHE_WORK_READ)
@@ -51,6 +59,16 @@ void completer_retire(struct oche_qp *qp, enum oche_status status, oche_time now
     atomic_store_explicit(&qp->retired_sends, qp->send_head, memory_order_release);
     if (started)
         requester_load_head(qp);
+}
+
+void completer_retire(struct oche_qp *qp, enum oche_status status, oche_time now, oche_time done)
+{
+    retire(qp, status, now, done);
+    if (status != OCHE_STATUS_SUCCESS)
+        return;
+    /* Nothing will come for those that have no packets. */
+    while (qp->send_head != qp->send_started && OCHE_UNLIKELY(is_local(qp->head_opcode)))
+        retire(qp, OCHE_STATUS_SUCCESS, now, done);
 }
 
 /* ---- progress ---- */

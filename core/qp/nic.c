@@ -11,8 +11,8 @@
 
 struct layout {
     size_t qp_map, qps, free_slots, timer_entries, timer_positions, pacing_entries,
-        pacing_positions, region_map, regions, free_regions, peer_map, peers, peer_states,
-        free_peers, nic_state, wanting, end;
+        pacing_positions, region_map, regions, region_parts, free_regions, peer_map, peers,
+        peer_states, free_peers, nic_state, wanting, end;
     size_t peer_state_stride, nic_state_bytes;
 };
 
@@ -59,6 +59,7 @@ static struct layout layout_of(const struct oche_nic_config *config)
     l.pacing_positions = place(&l.end, qps * sizeof(uint32_t));
     l.region_map = place(&l.end, map_capacity(config->max_regions) * sizeof(struct map_entry));
     l.regions = place(&l.end, regions * sizeof(struct oche_region));
+    l.region_parts = place(&l.end, regions * sizeof(struct region_part));
     l.free_regions = place(&l.end, regions * sizeof(uint32_t));
     l.peer_map = place(&l.end, map_capacity(peers) * sizeof(struct map_entry));
     l.peers = place(&l.end, peers * sizeof(struct peer));
@@ -120,6 +121,8 @@ struct oche_nic *oche_nic_create(void *memory, const struct oche_nic_config *con
               config->max_qps);
     map_init(&nic->region_map, base + l.region_map, config->max_regions);
     nic->regions = (void *)(base + l.regions);
+    nic->region_parts = (void *)(base + l.region_parts);
+    memset(nic->region_parts, 0, config->max_regions * sizeof(nic->region_parts[0]));
     nic->free_regions = free_list(base + l.free_regions, config->max_regions);
     nic->free_region_count = config->max_regions;
     map_init(&nic->peer_map, base + l.peer_map, peers);

@@ -186,6 +186,7 @@ struct oche_qp_config {
     uint32_t access;                     /* enum oche_access: what the peer may do */
     uint32_t max_send_sge, max_recv_sge; /* 1 … OCHE_MAX_SGE; 0 means 1 */
     bool groups;                         /* work requests may name one */
+    bool windows;                        /* work requests may be BIND_MW */
     uint32_t max_inline_bytes;           /* 0 … OCHE_MAX_INLINE_BYTES */
     bool end_to_end_credits; /* tell the peer how many receives are posted (REFERENCE I.4) */
     struct oche_cq *send_cq, *recv_cq; /* may be the same; NULL: completions are not kept */
@@ -266,7 +267,32 @@ uint64_t oche_nic_rejected(const struct oche_nic *nic, enum oche_reject cause);
 
 /* Memory regions. Returns false when the key is taken, 0, or no room is left. */
 bool oche_nic_add_region(struct oche_nic *nic, const struct oche_region *region);
+/* False: no region has this key, or a window is bound to it. */
 bool oche_nic_remove_region(struct oche_nic *nic, uint32_t key);
+
+/*
+ * Memory windows. Each takes the place of a region. Type 1 is open to all queue pairs of its
+ * protection domain and may be bound again at any time; type 2 to the one that has bound it, and
+ * must be invalidated (LOCAL_INV, the peer's SEND_INV; the end of that queue pair) before it is
+ * bound again. Binding is work of a queue pair with `windows` in its configuration. That and
+ * invalidating fail with OCHE_STATUS_WINDOW, or at the peer with a NAK (remote access).
+ */
+enum oche_window_type { OCHE_WINDOW_TYPE_1, OCHE_WINDOW_TYPE_2 };
+
+struct oche_window_config {
+    uint32_t key; /* to begin with; the upper 24 bits stay, so that no other key should have them */
+    uint32_t pd;
+    uint8_t type; /* enum oche_window_type */
+    void *user;   /* the driver's; oche_window_user returns it */
+};
+size_t oche_window_bytes(void);
+/* Not bound. NULL: as oche_nic_add_region. */
+struct oche_window *oche_window_create(struct oche_nic *nic, void *memory,
+                                       const struct oche_window_config *config);
+/* False: a bind of it has not completed. Else the memory is the caller's again. */
+bool oche_window_destroy(struct oche_window *window);
+uint32_t oche_window_key(const struct oche_window *window); /* as of the last bind that is done */
+void *oche_window_user(const struct oche_window *window);
 
 /* Completion queues: a ring of `entries` (a power of two). On overflow: the error flag is set. */
 size_t oche_cq_bytes(uint32_t entries);

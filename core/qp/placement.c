@@ -31,8 +31,10 @@ static uint64_t address_of(const struct piece *piece)
 static bool add_piece(const struct oche_qp *qp, struct pieces *pieces, uint32_t key, uint64_t va,
                       uint32_t from, uint32_t bytes, uint32_t access)
 {
-    uint32_t pd = access == OCHE_ACCESS_LOCAL_WRITE ? qp->recv_pd : qp->pd;
-    const struct oche_region *region = region_check(qp->nic, pd, key, va, bytes, access);
+    const struct oche_region *region =
+        access == OCHE_ACCESS_LOCAL_WRITE
+            ? region_check(qp->nic, qp->recv_pd, key, va, bytes, access)
+            : region_check_remote(qp, key, va, bytes, access);
 
     if (region == NULL)
         return false;
@@ -227,8 +229,8 @@ static enum placement write_ok(const struct oche_qp *qp, const struct oche_packe
     bool may = qp->access & OCHE_ACCESS_REMOTE_WRITE;
 
     if (may && packet->dma_length > 0)
-        may = region_check(qp->nic, qp->pd, packet->rkey, packet->va, packet->dma_length,
-                           OCHE_ACCESS_REMOTE_WRITE) != NULL;
+        may = region_check_remote(qp, packet->rkey, packet->va, packet->dma_length,
+                                  OCHE_ACCESS_REMOTE_WRITE) != NULL;
     return may ? PLACEMENT_KEPT : PLACEMENT_WRONG;
 }
 

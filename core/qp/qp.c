@@ -62,6 +62,8 @@ static struct layout layout_of(const struct oche_nic *nic, const struct oche_qp_
     }
     if (l.max_send_sge > 1)
         l.send_extra_bytes = l.max_send_sge * sge_bytes;
+    if (config->windows)
+        l.send_extra_bytes = larger(l.send_extra_bytes, sizeof(struct oche_bind));
     if (config->initiator_depth > 0)
         l.send_extra_bytes = larger(l.send_extra_bytes, sizeof(struct atomic_operands));
     l.send_extra_bytes = larger(l.send_extra_bytes, (config->max_inline_bytes + 15) & ~15u);
@@ -107,7 +109,7 @@ static bool config_ok(const struct oche_nic *nic, const struct oche_qp_config *c
         return false;
     if (nic->free_slot_count == 0 || map_find(&nic->qp_map, config->qpn) != NO_SLOT)
         return false;
-    if (config->transport > OCHE_TRANSPORT_UD)
+    if (config->transport > OCHE_TRANSPORT_UD || config->pd == NOBODYS_PD)
         return false;
     if (config->transport != OCHE_TRANSPORT_UD && !(nic->cc->transports >> config->transport & 1))
         return false;
@@ -223,6 +225,7 @@ static void set_config(struct oche_qp *qp, const struct oche_qp_config *config)
     qp->send_cq = config->send_cq;
     qp->recv_cq = config->recv_cq;
     qp->user = config->user;
+    qp->windows = config->windows;
     qp->max_inline_bytes = config->max_inline_bytes;
     qp->flags = qp_fixed_flags(config, nic);
     bool extensions = qp->placed != NULL ||
@@ -276,6 +279,7 @@ void oche_qp_destroy(struct oche_qp *qp)
     scheduler_forget(qp);
     congestion_stop(qp);
     congestion_peer_release(qp);
+    windows_forget(qp);
     srq_detach(qp);
     map_remove(&nic->qp_map, qp->qpn);
     nic->qps[qp->slot] = NULL;
@@ -288,6 +292,7 @@ void oche_qp_reset(struct oche_qp *qp)
     scheduler_forget(qp);
     congestion_stop(qp);
     congestion_peer_release(qp);
+    windows_forget(qp);
     clear(qp);
     qp->pace_rate_bps = qp->nic->config.line_rate_bps;
     qp->pace_full = 0;
@@ -316,6 +321,17 @@ static bool group_ok(const struct oche_qp *qp, const struct oche_send_work *work
            work->group->id <= OCHE_PSN_MASK;
 }
 
+/* Whether it is one of the work requests around windows that this queue pair may have. */
+static bool window_work_ok(const struct oche_qp *qp, const struct oche_send_work *work)
+{
+    if (work->opcode == OCHE_WORK_SEND_INV)
+        return qp->transport == OCHE_TRANSPORT_RC;
+    if (qp->transport == OCHE_TRANSPORT_UD || (work->flags & OCHE_WORK_INLINE))
+        return false;
+    return work->opcode == OCHE_WORK_LOCAL_INV ||
+           (qp->windows && work->bind != NULL && work->bind->window != NULL);
+}
+
 /* The length of an acceptable work request, else UINT64_MAX. */
 static uint64_t send_length(const struct oche_qp *qp, const struct oche_send_work *work)
 {
@@ -328,6 +344,12 @@ static uint64_t send_length(const struct oche_qp *qp, const struct oche_send_wor
     if (is_read_or_atomic(work->opcode) &&
         (qp->transport != OCHE_TRANSPORT_RC || qp->initiator_depth == 0 || inlined))
         return UINT64_MAX;
+    if (OCHE_UNLIKELY(work->opcode >= OCHE_WORK_SEND_INV && work->opcode < OCHE_WORK_READ)) {
+        if (!window_work_ok(qp, work))
+            return UINT64_MAX;
+        if (is_local(work->opcode))
+            return 0;
+    }
     length =
         inlined ? work->sge[0].length : sge_length(work->sge, work->sge_count, qp->max_send_sge);
     if (inlined && length > qp->max_inline_bytes)
@@ -361,6 +383,14 @@ static void write_send_entry(struct oche_qp *qp, uint32_t index, const struct oc
         qp->send_groups[index & qp->send_mask] = work->group;
     if (OCHE_UNLIKELY(qp->transport == OCHE_TRANSPORT_UD))
         datagram_note(qp, index, work->to);
+    if (OCHE_UNLIKELY(is_local(work->opcode))) {
+        entry->sge_count = 0;
+        if (work->opcode == OCHE_WORK_BIND_MW) {
+            *(struct oche_bind *)send_extra_at(qp, index) = *work->bind;
+            window_bind_posted(work->bind->window);
+        }
+        return;
+    }
     if (work->flags & OCHE_WORK_INLINE) {
         if (length > 0)
             memcpy(send_extra_at(qp, index), work->inline_data, length);

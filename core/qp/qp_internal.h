@@ -11,6 +11,7 @@
  *   placement.c        requests that came behind a gap and are kept
  *   datagram.c         UD: where datagrams go, those that arrive
  *   shared_receive.c   shared receive queues
+ *   window.c           memory windows
  *   response_stream.c  READ data, atomic results, ACKs and NAKs that leave
  *   timers.c           one deadline a queue pair in the NIC's heap
  *   qp.c, qp_state.c   making queue pairs, posting; the state machine, flushing
@@ -33,7 +34,8 @@
 
 #define CACHE_ALIGNED __attribute__((aligned(OCHE_CACHE_LINE)))
 
-#define MIN_MTU 64
+#define MIN_MTU    64
+#define NOBODYS_PD UINT32_MAX /* of the regions of windows */
 
 /* PSNs outstanding, and of one message: less than half the circle, so that order is clear. */
 #define MAX_PSN_WINDOW    ((UINT32_C(1) << 23) - 1)
@@ -265,6 +267,7 @@ struct oche_qp {
     uint8_t min_rnr_timer;
     bool order_short;            /* with order_deadline: that message was a short one */
     bool recv_taken;             /* the receive at recv_head belongs to the message in progress */
+    bool windows;                /* work requests may bind some */
     struct datagrams *datagrams; /* UD; else NULL */
     struct oche_srq *srq;        /* or NULL */
     uint32_t recv_pd;            /* of receives: the SRQ's, or pd */
@@ -289,6 +292,12 @@ struct ready_list {
 
 struct peer {
     uint32_t address, users;
+};
+
+/* What windows have to do with a region's slot. */
+struct region_part {
+    struct oche_window *window; /* it is this one's, or NULL */
+    uint32_t windows;           /* bound to it */
 };
 
 struct oche_nic {
@@ -333,6 +342,8 @@ struct oche_nic {
     uint32_t free_slot_count;
     struct map region_map;
     struct oche_region *regions;
+    struct region_part *region_parts; /* one a region */
+    struct oche_window *windows;
     uint32_t *free_regions;
     uint32_t free_region_count;
     struct map peer_map;
@@ -369,6 +380,12 @@ static inline struct recv_entry *recv_at(const struct oche_qp *qp, uint32_t inde
 static inline bool is_read_or_atomic(uint8_t work_opcode)
 {
     return work_opcode >= OCHE_WORK_READ;
+}
+
+/* Without packets. */
+static inline bool is_local(uint8_t work_opcode)
+{
+    return work_opcode == OCHE_WORK_LOCAL_INV || work_opcode == OCHE_WORK_BIND_MW;
 }
 
 /* How long to wait for an ACK, from now; the timer is armed with it. */
@@ -521,6 +538,8 @@ uint32_t requester_next_frame_bytes(const struct oche_qp *qp);
 void requester_seek(struct oche_qp *qp, uint32_t before, oche_time now);
 /* The oldest work request has changed, or has just started. */
 void requester_load_head(struct oche_qp *qp);
+/* What the work request at `index`, a BIND_MW, is to do. */
+const struct oche_bind *requester_bind(const struct oche_qp *qp, uint32_t index);
 /* Ring index of the started work request that holds `psn`, or send_started. */
 uint32_t requester_find(const struct oche_qp *qp, uint32_t psn);
 
@@ -552,6 +571,20 @@ void srq_detach(struct oche_qp *qp);
 uint32_t srq_max_sge(const struct oche_srq *srq);
 /* Moves the oldest shared receive to recv_head, where there is none. False: none is posted. */
 bool srq_take(struct oche_qp *qp);
+
+/* ---- window.c ---- */
+
+/* Whether the slot is a window's that is open to the queue pair. */
+bool window_open(const struct oche_qp *qp, uint32_t slot);
+/* A bind was posted, and has completed or never will. */
+void window_bind_posted(struct oche_window *window);
+void window_bind_over(struct oche_window *window);
+/* These change something, or return false. */
+bool window_bind(struct oche_qp *qp, const struct oche_bind *bind);
+bool window_invalidate(struct oche_qp *qp, uint32_t key);
+bool window_may_invalidate(const struct oche_qp *qp, uint32_t key);
+/* The queue pair and its work go away. */
+void windows_forget(struct oche_qp *qp);
 
 /* ---- datagram.c ---- */
 
@@ -616,6 +649,12 @@ void cq_push(struct oche_nic *nic, struct oche_cq *cq, const struct oche_complet
 
 /* ---- region.c ---- */
 
+/* A region's slot, or NO_SLOT: its key is taken, 0, or no room is left. */
+uint32_t region_add(struct oche_nic *nic, const struct oche_region *region);
+void region_remove(struct oche_nic *nic, uint32_t key);
+/* For the peer: the region, or what a window leaves of it; as below. */
+const struct oche_region *region_check_remote(const struct oche_qp *qp, uint32_t key, uint64_t va,
+                                              uint64_t length, uint32_t access);
 /* The region, if key, protection domain, bounds and access allow; else NULL. `length` above 0. */
 const struct oche_region *region_check(const struct oche_nic *nic, uint32_t pd, uint32_t key,
                                        uint64_t va, uint64_t length, uint32_t access);

@@ -242,6 +242,14 @@ void oche_qp_fail(struct oche_qp *qp, oche_time now)
 
 /* ---- posts ---- */
 
+/* In the trace, where numbers stay what they are. */
+static const uint8_t traced_opcodes[OCHE_WORK_OPCODES] = {
+    [OCHE_WORK_SEND] = 0,      [OCHE_WORK_SEND_IMM] = 1, [OCHE_WORK_WRITE] = 2,
+    [OCHE_WORK_WRITE_IMM] = 3, [OCHE_WORK_READ] = 4,     [OCHE_WORK_COMPARE_SWAP] = 5,
+    [OCHE_WORK_FETCH_ADD] = 6, [OCHE_WORK_SEND_INV] = 7, [OCHE_WORK_LOCAL_INV] = 8,
+    [OCHE_WORK_BIND_MW] = 9,
+};
+
 void qp_notice_posts(struct oche_qp *qp, oche_time now)
 {
     uint32_t tail = atomic_load_explicit(&qp->posted_sends, memory_order_acquire);
@@ -250,7 +258,7 @@ void qp_notice_posts(struct oche_qp *qp, oche_time now)
     for (; qp->send_tail != tail; qp->send_tail++) {
         const struct send_entry *entry = send_at(qp, qp->send_tail);
         qp_trace(qp, now, OCHE_TRACE_POSTED, entry->wr_id,
-                 entry->length | (uint64_t)entry->opcode << 32);
+                 entry->length | (uint64_t)traced_opcodes[entry->opcode] << 32);
     }
     if (OCHE_UNLIKELY(state == OCHE_QP_ERR || state == OCHE_QP_SQE)) {
         flush_sends(qp, 0, NO_STATUS, now);

@@ -2,28 +2,50 @@
 /* Memory regions: the table of keys, the checks, and moving bytes through lists of SGEs. */
 #include "core/qp/qp_internal.h"
 
-bool oche_nic_add_region(struct oche_nic *nic, const struct oche_region *region)
+uint32_t region_add(struct oche_nic *nic, const struct oche_region *region)
 {
     if (region->key == 0 || nic->free_region_count == 0 ||
         map_find(&nic->region_map, region->key) != NO_SLOT)
-        return false;
-    if (region->length > UINT64_MAX - region->va)
-        return false;
+        return NO_SLOT;
     uint32_t slot = nic->free_regions[--nic->free_region_count];
     nic->regions[slot] = *region;
+    nic->region_parts[slot] = (struct region_part){0};
     map_add(&nic->region_map, region->key, slot);
-    return true;
+    return slot;
+}
+
+void region_remove(struct oche_nic *nic, uint32_t key)
+{
+    nic->free_regions[nic->free_region_count++] = map_find(&nic->region_map, key);
+    map_remove(&nic->region_map, key);
+}
+
+bool oche_nic_add_region(struct oche_nic *nic, const struct oche_region *region)
+{
+    if (region->length > UINT64_MAX - region->va || region->pd == NOBODYS_PD)
+        return false;
+    return region_add(nic, region) != NO_SLOT;
 }
 
 bool oche_nic_remove_region(struct oche_nic *nic, uint32_t key)
 {
     uint32_t slot = map_find(&nic->region_map, key);
 
-    if (slot == NO_SLOT)
+    if (slot == NO_SLOT || nic->region_parts[slot].window != NULL ||
+        nic->region_parts[slot].windows > 0)
         return false;
-    map_remove(&nic->region_map, key);
-    nic->free_regions[nic->free_region_count++] = slot;
+    region_remove(nic, key);
     return true;
+}
+
+/* Access and bounds. */
+static inline bool allows(const struct oche_region *region, uint64_t va, uint64_t length,
+                          uint32_t access)
+{
+    if ((region->access & access) != access)
+        return false;
+    return va >= region->va && length <= region->length &&
+           va - region->va <= region->length - length;
 }
 
 const struct oche_region *region_check(const struct oche_nic *nic, uint32_t pd, uint32_t key,
@@ -34,11 +56,21 @@ const struct oche_region *region_check(const struct oche_nic *nic, uint32_t pd, 
     if (slot == NO_SLOT)
         return NULL;
     const struct oche_region *region = &nic->regions[slot];
-    if (region->pd != pd || (region->access & access) != access)
+    return region->pd == pd && allows(region, va, length, access) ? region : NULL;
+}
+
+const struct oche_region *region_check_remote(const struct oche_qp *qp, uint32_t key, uint64_t va,
+                                              uint64_t length, uint32_t access)
+{
+    const struct oche_nic *nic = qp->nic;
+    uint32_t slot = map_find(&nic->region_map, key);
+
+    if (slot == NO_SLOT)
         return NULL;
-    if (va < region->va || length > region->length || va - region->va > region->length - length)
+    const struct oche_region *region = &nic->regions[slot];
+    if (OCHE_UNLIKELY(region->pd != qp->pd) && !window_open(qp, slot))
         return NULL;
-    return region;
+    return allows(region, va, length, access) ? region : NULL;
 }
 
 bool region_check_sges(const struct oche_nic *nic, uint32_t pd, const struct oche_sge *sge,

@@ -31,6 +31,10 @@ static const uint8_t request_opcodes[OCHE_WORK_OPCODES][2][4] = {
                               OCHE_RC_WRITE_ONLY_IMM},
                              {OCHE_RC_WRITE_MIDDLE_AT, OCHE_RC_WRITE_FIRST,
                               OCHE_RC_WRITE_LAST_IMM_AT, OCHE_RC_WRITE_ONLY_IMM}},
+    [OCHE_WORK_SEND_INV] = {{OCHE_RC_SEND_MIDDLE, OCHE_RC_SEND_FIRST, OCHE_RC_SEND_LAST_INV,
+                             OCHE_RC_SEND_ONLY_INV},
+                            {OCHE_RC_SEND_MIDDLE_AT, OCHE_RC_SEND_FIRST_AT,
+                             OCHE_RC_SEND_LAST_INV_AT, OCHE_RC_SEND_ONLY_INV_AT}},
     [OCHE_WORK_READ] = {{OCHE_RC_READ_REQUEST, OCHE_RC_READ_REQUEST, OCHE_RC_READ_REQUEST,
                          OCHE_RC_READ_REQUEST},
                         {OCHE_RC_READ_REQUEST, OCHE_RC_READ_REQUEST, OCHE_RC_READ_REQUEST,
@@ -45,7 +49,7 @@ static const uint8_t request_opcodes[OCHE_WORK_OPCODES][2][4] = {
                               OCHE_RC_FETCH_ADD}},
 };
 
-_Static_assert(OCHE_WORK_OPCODES <= 8, "an opcode has three bits in the cursor");
+_Static_assert(OCHE_WORK_OPCODES <= 16, "an opcode has four bits in the cursor");
 
 /* Of a packet of a reliable queue pair. */
 static inline uint8_t opcode_of(const struct oche_qp *qp, uint8_t work_opcode, bool first,
@@ -58,7 +62,7 @@ static inline uint8_t opcode_of(const struct oche_qp *qp, uint8_t work_opcode, b
 
 static bool takes_receive(uint8_t work_opcode)
 {
-    return work_opcode != OCHE_WORK_WRITE && !is_read_or_atomic(work_opcode);
+    return work_opcode != OCHE_WORK_WRITE && work_opcode < OCHE_WORK_LOCAL_INV;
 }
 
 /* ---- may it send? ---- */
@@ -116,6 +120,8 @@ static enum requester_wait wait_to_start(const struct oche_qp *qp)
             return REQUESTER_WINDOW; /* its response would take too many PSNs */
     }
     if ((entry->flags & OCHE_WORK_FENCE) && qp->reads_started > 0)
+        return REQUESTER_FENCE;
+    if (OCHE_UNLIKELY(entry->opcode == OCHE_WORK_LOCAL_INV) && qp->send_head != qp->send_started)
         return REQUESTER_FENCE;
     if (must_keep_apart(qp, entry))
         return REQUESTER_ORDER;
@@ -198,7 +204,7 @@ static void load_cursor(struct oche_qp *qp)
 
     qp->cursor_offset = 0;
     qp->cursor_length = entry->length;
-    qp->cursor_opcode = entry->opcode & 7;
+    qp->cursor_opcode = entry->opcode & 15u;
     qp->cursor_tokens =
         is_deflectable(qp, entry) ? qp->nic->config.deflection.tokens & OCHE_BTH_TOKENS : 0;
 }
@@ -454,7 +460,7 @@ static void fill_headers(const struct oche_qp *qp, struct oche_packet *packet, b
         datagram_address(qp, packet);
     if (!last)
         return;
-    if (flags & OCHE_OP_HAS(IMM)) {
+    if (flags & (OCHE_OP_HAS(IMM) | OCHE_OP_HAS(IETH))) {
         packet->imm = entry->imm;
         packet->ext |= OCHE_EXT_IMM;
     }
@@ -552,30 +558,73 @@ static void sent_unreliably(struct oche_qp *qp, const struct oche_packet *packet
         congestion_note_idle(qp, now);
 }
 
-/* The datagram is too long, and must neither be sent nor fail. The next one may be another's. */
-static void pass_over(struct oche_qp *qp, oche_time now)
+const struct oche_bind *requester_bind(const struct oche_qp *qp, uint32_t index)
+{
+    return send_extra_at(qp, index);
+}
+
+/* What a work request without packets has to do. A datagram that is too long: nothing. */
+static bool do_locally(struct oche_qp *qp, const struct send_entry *entry)
+{
+    if (entry->opcode == OCHE_WORK_LOCAL_INV)
+        return window_invalidate(qp, entry->imm);
+    if (entry->opcode == OCHE_WORK_BIND_MW)
+        return window_bind(qp, requester_bind(qp, qp->send_next));
+    return true;
+}
+
+/*
+ * A work request without packets takes no PSN. It is done when it starts, and completes when
+ * everything before it has.
+ */
+static OCHE_NOINLINE void pass_over(struct oche_qp *qp, oche_time now)
 {
     struct send_entry *entry = send_at(qp, qp->send_next);
 
+    if (!do_locally(qp, entry)) {
+        qp->flags |= QP_LOCAL_ERROR; /* it fails in its turn */
+        if (qp->send_head == qp->send_started)
+            qp_requester_error(qp, qp->send_next, OCHE_STATUS_WINDOW, now);
+        return;
+    }
+    qp->flags &= (uint16_t)~QP_LOCAL_ERROR;
     entry->first_psn = qp->tx.high;
     entry->last_psn = oche_psn_add(qp->tx.high, OCHE_PSN_MASK);
     qp->send_next = ++qp->send_started;
-    completer_retire(qp, OCHE_STATUS_SUCCESS, now, now);
+    if (qp->send_head + 1 == qp->send_started)
+        completer_retire(qp, OCHE_STATUS_SUCCESS, now, now);
     if (qp->send_head == qp->send_tail)
         congestion_note_idle(qp, now);
-    datagram_take_class(qp);
+    if (qp->transport == OCHE_TRANSPORT_UD)
+        datagram_take_class(qp);
     scheduler_kick(qp, now);
+}
+
+static inline bool has_packets(const struct oche_qp *qp, const struct send_entry *entry)
+{
+    if (OCHE_UNLIKELY(qp->transport == OCHE_TRANSPORT_UD) && entry->length > qp->mtu)
+        return false;
+    return OCHE_LIKELY(!is_local(entry->opcode));
 }
 
 /* Starts the next work request. False: it cannot, or has no packets and is done. */
 static bool start_next(struct oche_qp *qp, oche_time now)
 {
-    if (OCHE_UNLIKELY(qp->transport == OCHE_TRANSPORT_UD) &&
-        send_at(qp, qp->send_next)->length > qp->mtu) {
-        pass_over(qp, now);
-        return false;
-    }
-    return start(qp, now);
+    if (OCHE_LIKELY(has_packets(qp, send_at(qp, qp->send_next))))
+        return start(qp, now);
+    pass_over(qp, now);
+    return false;
+}
+
+/* All of a work request has left, perhaps not for the first time. */
+static void next_work(struct oche_qp *qp)
+{
+    do
+        qp->send_next++;
+    while (qp->send_next != qp->send_started &&
+           OCHE_UNLIKELY(is_local(send_at(qp, qp->send_next)->opcode)));
+    if (qp->send_next != qp->send_started)
+        load_cursor(qp);
 }
 
 /*
@@ -593,7 +642,9 @@ static OCHE_NOINLINE void note_sent(struct oche_qp *qp, const struct oche_packet
         return;
     if (last && qp->tx.next == packet->psn) {
         /* The last packet once more: undone, without a search through all that is outstanding. */
-        qp->send_next--;
+        do
+            qp->send_next--;
+        while (is_local(send_at(qp, qp->send_next)->opcode));
         load_cursor(qp);
         qp->cursor_offset = qp->cursor_length - packet->payload_bytes;
         qp->flight_bytes -= packet->payload_bytes;
@@ -618,9 +669,7 @@ bool requester_transmit(struct oche_qp *qp, struct oche_packet *packet, oche_tim
     bool whole = qp->cursor_offset >= qp->cursor_length;
     if (OCHE_UNLIKELY(whole)) {
         keep_apart(qp, send_at(qp, qp->send_next), now);
-        qp->send_next++;
-        if (qp->send_next != qp->send_started)
-            load_cursor(qp);
+        next_work(qp);
     }
     if (OCHE_UNLIKELY(qp->transport != OCHE_TRANSPORT_RC))
         sent_unreliably(qp, packet, whole, now);
@@ -639,6 +688,8 @@ uint32_t requester_next_frame_bytes(const struct oche_qp *qp)
         if (qp->send_started == qp->send_tail)
             return 0;
         work_opcode = send_at(qp, qp->send_next)->opcode;
+        if (OCHE_UNLIKELY(is_local(work_opcode)))
+            return 0;
         left = send_at(qp, qp->send_next)->length;
         first = true;
     }

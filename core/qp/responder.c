@@ -188,8 +188,8 @@ static enum verdict check_length_extended(struct arrival *a)
     bool operands = a->row->flags & OCHE_OP_HAS(ATOMIC);
     bool reth = operands || (a->row->flags & OCHE_OP_HAS(RETH));
 
-    if (a->row->flags & OCHE_OP_HAS(IETH))
-        return BAD_REQUEST; /* SEND with invalidate: not offered */
+    if ((a->row->flags & OCHE_OP_HAS(IETH)) && !(packet->ext & OCHE_EXT_IMM))
+        return BAD_REQUEST;
     if (reth && !(packet->ext & OCHE_EXT_RETH))
         return BAD_REQUEST;
     if (operands && (!(packet->ext & OCHE_EXT_ATOMIC) || packet->va % 8 != 0))
@@ -271,19 +271,21 @@ static const uint8_t needs_access[] = {
     [OCHE_OPERATION_FETCH_ADD] = OCHE_ACCESS_REMOTE_ATOMIC,
 };
 
-/* Key, bounds and permission, when the packet brings an address. */
+/* Key, bounds and permission, when the packet brings an address or a key. */
 static inline enum verdict check_access(struct arrival *a)
 {
     const struct oche_packet *packet = a->packet;
 
-    if (OCHE_LIKELY(!(a->row->flags & (OCHE_OP_HAS(RETH) | OCHE_OP_HAS(ATOMIC)))))
+    if (OCHE_LIKELY(
+            !(a->row->flags & (OCHE_OP_HAS(RETH) | OCHE_OP_HAS(ATOMIC) | OCHE_OP_HAS(IETH)))))
         return GO;
+    if (OCHE_UNLIKELY(a->row->flags & OCHE_OP_HAS(IETH)))
+        return window_may_invalidate(a->qp, packet->imm) ? GO : BAD_ACCESS;
     uint32_t access = needs_access[a->row->operation];
     uint64_t bytes = a->row->flags & OCHE_OP_HAS(ATOMIC) ? 8 : packet->dma_length;
     if ((a->qp->access & access) != access)
         return BAD_REQUEST;
-    if (bytes > 0 &&
-        region_check(a->nic, a->qp->pd, packet->rkey, packet->va, bytes, access) == NULL)
+    if (bytes > 0 && region_check_remote(a->qp, packet->rkey, packet->va, bytes, access) == NULL)
         return BAD_ACCESS;
     return GO;
 }
@@ -352,7 +354,7 @@ static enum verdict move_payload(struct arrival *a)
     }
     uint64_t va = qp->write_va + qp->message_bytes;
     const struct oche_region *region =
-        region_check(a->nic, qp->pd, qp->write_rkey, va, bytes, OCHE_ACCESS_REMOTE_WRITE);
+        region_check_remote(qp, qp->write_rkey, va, bytes, OCHE_ACCESS_REMOTE_WRITE);
     if (region == NULL)
         return BAD_ACCESS; /* it went away during the message */
     a->nic->port->write(a->nic->port_context, region, va - region->va, packet->payload, bytes);
@@ -400,18 +402,23 @@ static void complete_receive(struct arrival *a)
     struct oche_qp *qp = a->qp;
     bool send = a->row->operation == OCHE_OPERATION_SEND;
     bool imm = a->row->flags & OCHE_OP_HAS(IMM);
+    bool invalidates = a->row->flags & OCHE_OP_HAS(IETH);
     struct oche_completion completion = {
         .wr_id = recv_at(qp, qp->recv_head)->wr_id,
         .time = a->now,
         .qpn = qp->qpn,
         .bytes = qp->message_bytes,
-        .imm = imm ? a->packet->imm : 0,
+        .imm = imm || invalidates ? a->packet->imm : 0,
         .status = OCHE_STATUS_SUCCESS,
         .opcode = send ? OCHE_DONE_RECV : OCHE_DONE_RECV_WRITE_IMM,
         .has_imm = imm,
         .solicited = a->packet->bth & OCHE_BTH_SOLICITED,
     };
 
+    if (OCHE_UNLIKELY(invalidates)) {
+        completion.opcode = OCHE_DONE_RECV_INV;
+        window_invalidate(qp, completion.imm);
+    }
     qp_trace(qp, a->now, OCHE_TRACE_COMPLETED, completion.wr_id, OCHE_STATUS_SUCCESS);
     responder_retire_recv(qp, &completion);
 }
@@ -475,7 +482,7 @@ static void execute_read_or_atomic(struct arrival *a)
     qp->rx.epsn = qp->rx.message_start = response->end_psn;
     if (!read && a->nic->port->atomic != NULL) {
         const struct oche_region *region =
-            region_check(a->nic, qp->pd, packet->rkey, packet->va, 8, OCHE_ACCESS_REMOTE_ATOMIC);
+            region_check_remote(qp, packet->rkey, packet->va, 8, OCHE_ACCESS_REMOTE_ATOMIC);
         response->original = a->nic->port->atomic(
             a->nic->port_context, region, packet->va - region->va,
             a->row->operation == OCHE_OPERATION_COMPARE_SWAP, packet->compare, packet->swap_add);

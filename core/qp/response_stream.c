@@ -129,8 +129,8 @@ static bool fill_payload(struct oche_qp *qp, const struct response *response,
 
     if (nic->port->read == NULL || packet->payload_bytes == 0 || packet->payload == NULL)
         return true;
-    const struct oche_region *region = region_check(nic, qp->pd, response->rkey, va,
-                                                    packet->payload_bytes, OCHE_ACCESS_REMOTE_READ);
+    const struct oche_region *region =
+        region_check_remote(qp, response->rkey, va, packet->payload_bytes, OCHE_ACCESS_REMOTE_READ);
     if (region == NULL) {
         response_ask_nak(qp, OCHE_SYNDROME_NAK_REMOTE_OPERATION, response->next_psn);
         qp_responder_error(qp, OCHE_STATUS_LOCAL_PROTECTION, now);

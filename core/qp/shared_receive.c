@@ -51,7 +51,7 @@ struct oche_srq *oche_srq_create(struct oche_nic *nic, void *memory,
     if (config->depth == 0 || config->depth > MAX_DEPTH ||
         (config->depth & (config->depth - 1)) != 0)
         return NULL;
-    if (config->max_sge == 0 || config->max_sge > OCHE_MAX_SGE)
+    if (config->max_sge == 0 || config->max_sge > OCHE_MAX_SGE || config->pd == NOBODYS_PD)
         return NULL;
     *srq = (struct oche_srq){
         .nic = nic,

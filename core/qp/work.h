@@ -21,6 +21,9 @@ enum oche_work_opcode {
     OCHE_WORK_SEND_IMM,
     OCHE_WORK_WRITE,
     OCHE_WORK_WRITE_IMM,
+    OCHE_WORK_SEND_INV,  /* RC: and invalidates a key of the peer's */
+    OCHE_WORK_LOCAL_INV, /* RC, UC: invalidates a key of ours; when all before it is done */
+    OCHE_WORK_BIND_MW,   /* RC, UC: binds a window; before what comes after it begins */
     OCHE_WORK_READ,
     OCHE_WORK_COMPARE_SWAP,
     OCHE_WORK_FETCH_ADD,
@@ -53,12 +56,23 @@ struct oche_destination {
 
 #define OCHE_QKEY_PRIVILEGED UINT32_C(0x80000000)
 
+struct oche_window;
+
+/* What BIND_MW does: makes a window one onto a part of a region. */
+struct oche_bind {
+    struct oche_window *window; /* not to be destroyed before this has completed */
+    uint32_t rkey;              /* its key from then on: the old one, but for the low 8 bits */
+    uint32_t lkey;              /* of the region, with OCHE_ACCESS_MW_BIND */
+    uint64_t va, length;        /* of the part; type 1: length 0 closes the window */
+    uint32_t access;            /* what of OCHE_ACCESS_REMOTE_… is allowed; ZERO_BASED */
+};
+
 struct oche_send_work {
     uint64_t wr_id;
     uint8_t opcode; /* enum oche_work_opcode */
     uint8_t flags;  /* enum oche_work_flags */
     uint8_t sge_count;
-    uint32_t imm;
+    uint32_t imm;       /* or the key that SEND_INV and LOCAL_INV invalidate */
     uint64_t remote_va; /* WRITE, READ, atomics */
     uint32_t rkey;
     uint64_t swap_add, compare;
@@ -69,6 +83,7 @@ struct oche_send_work {
      */
     const struct oche_group *group;
     const struct oche_destination *to; /* UD, required there; copied at post */
+    const struct oche_bind *bind;      /* BIND_MW, required there; copied at post */
     const void *inline_data; /* with OCHE_WORK_INLINE: sge[0].length bytes, copied at post */
     struct oche_sge sge[OCHE_MAX_SGE];
 };
@@ -90,6 +105,7 @@ enum oche_status {
     OCHE_STATUS_REMOTE_OPERATION,
     OCHE_STATUS_RETRY_EXCEEDED,
     OCHE_STATUS_RNR_RETRY_EXCEEDED,
+    OCHE_STATUS_WINDOW, /* BIND_MW and LOCAL_INV: not allowed */
     OCHE_STATUSES
 };
 
@@ -99,8 +115,11 @@ enum oche_completion_opcode {
     OCHE_DONE_READ,
     OCHE_DONE_COMPARE_SWAP,
     OCHE_DONE_FETCH_ADD,
-    OCHE_DONE_RECV,
+    OCHE_DONE_LOCAL_INV,
+    OCHE_DONE_BIND_MW,
+    OCHE_DONE_RECV, /* from here on: receives */
     OCHE_DONE_RECV_WRITE_IMM,
+    OCHE_DONE_RECV_INV, /* a SEND that has invalidated the key `imm` */
 };
 
 struct oche_completion {
@@ -122,6 +141,8 @@ enum oche_access {
     OCHE_ACCESS_REMOTE_WRITE = 1 << 1,
     OCHE_ACCESS_REMOTE_READ = 1 << 2,
     OCHE_ACCESS_REMOTE_ATOMIC = 1 << 3,
+    OCHE_ACCESS_MW_BIND = 1 << 4,    /* of a region: windows may be bound to it */
+    OCHE_ACCESS_ZERO_BASED = 1 << 5, /* of a window, type 2: its addresses begin at 0 */
 };
 
 /* A registered region. `base` is what the memory port makes of it: a host address, or nothing. */
@@ -129,7 +150,7 @@ struct oche_region {
     uint64_t va, length; /* addresses that work requests use */
     uint32_t key;        /* lkey and rkey; 0 is never a key */
     uint32_t access;     /* enum oche_access */
-    uint32_t pd;         /* protection domain; a queue pair may use its own only */
+    uint32_t pd;         /* protection domain, not UINT32_MAX; a queue pair may use its own only */
     void *base;          /* the driver's memory for `va`, or NULL */
 };
 

@@ -74,6 +74,9 @@ enum oche_opcode {
     /* RCP: the rate that the switches grant, echoed with an ACK or a NAK, or by itself. */
     OCHE_RC_ACK_RATE = 0xcc,
     OCHE_RATE = 0xcd, /* any transport */
+    /* Extended RC, as above. */
+    OCHE_RC_SEND_LAST_INV_AT = 0xd0,
+    OCHE_RC_SEND_ONLY_INV_AT = 0xd1,
     /* Dart's look-ahead: the first packet of a message also names an incast's senders. */
     OCHE_RC_SEND_FIRST_GROUP = 0xd8,
     OCHE_RC_SEND_ONLY_GROUP = 0xd9,

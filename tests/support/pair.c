@@ -229,7 +229,7 @@ static void open_side(struct pair *pair, int which)
         .ipv6 = o->ipv6,
         .control_class = CONTROL_CLASS,
         .max_qps = PAIR_QPS,
-        .max_regions = 4,
+        .max_regions = PAIR_REGIONS,
         .ecn_threshold_bytes = o->ecn_threshold,
         .deflection = o->deflection,
         .seed = o->seed,
@@ -260,7 +260,7 @@ static void open_side(struct pair *pair, int which)
         .length = PAIR_MEMORY,
         .key = PAIR_KEY,
         .access = OCHE_ACCESS_LOCAL_WRITE | OCHE_ACCESS_REMOTE_WRITE | OCHE_ACCESS_REMOTE_READ |
-                  OCHE_ACCESS_REMOTE_ATOMIC,
+                  OCHE_ACCESS_MW_BIND | OCHE_ACCESS_REMOTE_ATOMIC,
         .pd = PAIR_PD,
         .base = side->memory,
     };
@@ -289,6 +289,7 @@ struct oche_qp_config pair_qp_config(const struct pair *pair, int side, uint32_t
         .max_send_sge = o->max_sge,
         .max_recv_sge = o->max_sge,
         .groups = o->groups,
+        .windows = true,
         .max_inline_bytes = 64,
         .end_to_end_credits = o->credits,
         .send_cq = pair->side[side].cq,

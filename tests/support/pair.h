@@ -15,6 +15,7 @@
 #define PAIR_PD        5
 #define PAIR_QPN       0x11 /* of side 0; side 1 has 0x12; further pairs: plus 2 each */
 #define PAIR_QPS       8
+#define PAIR_REGIONS   16
 #define PAIR_QKEY      0x1234567 /* of all UD queue pairs */
 #define PAIR_MTU       1024
 #define PAIR_CQ        4096

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Memory windows (IBTA 10.6.7): a key of their own for a part of a region, which work requests
+ * bind, and which ends where they invalidate it, or the peer with a SEND. A bound window is a
+ * region whose protection domain is nobody's, so that an access by its key comes here: type 1 is
+ * open to all queue pairs of its domain, type 2 to the one that has bound it. Both checks of types
+ * 2A and 2B hold, as a window, its region and the queue pair must be of one domain.
+ */
+#include "core/qp/qp_internal.h"
+
+#define KEY_INDEX UINT32_C(0xffffff00) /* the rest of a key is the consumer's */
+#define REMOTE_ACCESS                                                                              \
+    (OCHE_ACCESS_REMOTE_WRITE | OCHE_ACCESS_REMOTE_READ | OCHE_ACCESS_REMOTE_ATOMIC)
+
+struct oche_window {
+    struct oche_nic *nic;
+    struct oche_window *next, **link; /* of all of the NIC */
+    void *user;
+    uint32_t slot;        /* of its region */
+    uint32_t region_slot; /* bound: the one that it is a part of */
+    uint32_t key, pd;
+    uint32_t qpn; /* bound, type 2 */
+    uint8_t type; /* enum oche_window_type */
+    bool bound;
+    _Atomic uint32_t posted; /* binds that have not completed */
+};
+
+/* ---- making ---- */
+
+size_t oche_window_bytes(void)
+{
+    return sizeof(struct oche_window);
+}
+
+struct oche_window *oche_window_create(struct oche_nic *nic, void *memory,
+                                       const struct oche_window_config *config)
+{
+    const struct oche_region closed = {.key = config->key, .pd = NOBODYS_PD};
+    struct oche_window *window = memory;
+    uint32_t slot;
+
+    if (config->type > OCHE_WINDOW_TYPE_2 || config->pd == NOBODYS_PD)
+        return NULL;
+    slot = region_add(nic, &closed);
+    if (slot == NO_SLOT)
+        return NULL;
+    *window = (struct oche_window){
+        .nic = nic,
+        .next = nic->windows,
+        .link = &nic->windows,
+        .user = config->user,
+        .slot = slot,
+        .key = config->key,
+        .pd = config->pd,
+        .type = config->type,
+    };
+    if (window->next != NULL)
+        window->next->link = &window->next;
+    nic->windows = window;
+    nic->region_parts[slot].window = window;
+    return window;
+}
+
+static void unbind(struct oche_window *window)
+{
+    if (window->bound)
+        window->nic->region_parts[window->region_slot].windows--;
+    window->bound = false;
+}
+
+bool oche_window_destroy(struct oche_window *window)
+{
+    if (atomic_load_explicit(&window->posted, memory_order_acquire) > 0)
+        return false;
+    unbind(window);
+    region_remove(window->nic, window->key);
+    *window->link = window->next;
+    if (window->next != NULL)
+        window->next->link = window->link;
+    return true;
+}
+
+uint32_t oche_window_key(const struct oche_window *window)
+{
+    return window->key;
+}
+
+void *oche_window_user(const struct oche_window *window)
+{
+    return window->user;
+}
+
+/* ---- access ---- */
+
+bool window_open(const struct oche_qp *qp, uint32_t slot)
+{
+    const struct oche_window *window = qp->nic->region_parts[slot].window;
+
+    return window != NULL && window->bound && window->pd == qp->pd &&
+           (window->type == OCHE_WINDOW_TYPE_1 || window->qpn == qp->qpn);
+}
+
+/* ---- binding ---- */
+
+void window_bind_posted(struct oche_window *window)
+{
+    atomic_fetch_add_explicit(&window->posted, 1, memory_order_relaxed);
+}
+
+void window_bind_over(struct oche_window *window)
+{
+    atomic_fetch_sub_explicit(&window->posted, 1, memory_order_release);
+}
+
+/* What both types have in common, and what is their own. */
+static bool key_ok(const struct oche_window *window, const struct oche_bind *bind)
+{
+    if (((bind->rkey ^ window->key) & KEY_INDEX) != 0)
+        return false;
+    if (bind->rkey != window->key && map_find(&window->nic->region_map, bind->rkey) != NO_SLOT)
+        return false;
+    if (window->type == OCHE_WINDOW_TYPE_1)
+        return !(bind->access & OCHE_ACCESS_ZERO_BASED);
+    return !window->bound && bind->rkey != window->key && bind->length > 0;
+}
+
+/* The region's slot, if it can have such a window; else NO_SLOT. */
+static uint32_t find_region(const struct oche_qp *qp, const struct oche_bind *bind)
+{
+    const struct oche_nic *nic = qp->nic;
+    const uint32_t changes = OCHE_ACCESS_REMOTE_WRITE | OCHE_ACCESS_REMOTE_ATOMIC;
+    uint32_t slot = map_find(&nic->region_map, bind->lkey);
+
+    if (slot == NO_SLOT || (bind->access & ~(uint32_t)(REMOTE_ACCESS | OCHE_ACCESS_ZERO_BASED)))
+        return NO_SLOT;
+    uint32_t access = OCHE_ACCESS_MW_BIND;
+    if (bind->access & changes)
+        access |= OCHE_ACCESS_LOCAL_WRITE;
+    if (region_check(nic, qp->pd, bind->lkey, bind->va, bind->length, access) == NULL)
+        return NO_SLOT;
+    return slot;
+}
+
+/* Opens the window onto a part of a region. */
+static void open_onto(struct oche_window *window, const struct oche_bind *bind, uint32_t slot,
+                      uint32_t qpn)
+{
+    struct oche_nic *nic = window->nic;
+    const struct oche_region *whole = &nic->regions[slot];
+    struct oche_region *part = &nic->regions[window->slot];
+
+    part->va = bind->access & OCHE_ACCESS_ZERO_BASED ? 0 : bind->va;
+    part->length = bind->length;
+    part->access = bind->access & REMOTE_ACCESS;
+    part->base = whole->base == NULL ? NULL : (uint8_t *)whole->base + (bind->va - whole->va);
+    nic->region_parts[slot].windows++;
+    window->region_slot = slot;
+    window->qpn = qpn;
+    window->bound = true;
+}
+
+bool window_bind(struct oche_qp *qp, const struct oche_bind *bind)
+{
+    struct oche_window *window = bind->window;
+    struct oche_nic *nic = qp->nic;
+    uint32_t slot = NO_SLOT;
+
+    if (window->nic != nic || window->pd != qp->pd || !key_ok(window, bind))
+        return false;
+    if (bind->length > 0) {
+        slot = find_region(qp, bind);
+        if (slot == NO_SLOT)
+            return false;
+    }
+    unbind(window);
+    map_remove(&nic->region_map, window->key);
+    map_add(&nic->region_map, bind->rkey, window->slot);
+    window->key = nic->regions[window->slot].key = bind->rkey;
+    if (slot != NO_SLOT)
+        open_onto(window, bind, slot, qp->qpn);
+    return true;
+}
+
+/* ---- invalidating ---- */
+
+static struct oche_window *own_window(const struct oche_qp *qp, uint32_t key)
+{
+    uint32_t slot = map_find(&qp->nic->region_map, key);
+
+    if (slot == NO_SLOT || !window_open(qp, slot))
+        return NULL;
+    struct oche_window *window = qp->nic->region_parts[slot].window;
+    return window->type == OCHE_WINDOW_TYPE_2 ? window : NULL;
+}
+
+bool window_may_invalidate(const struct oche_qp *qp, uint32_t key)
+{
+    return own_window(qp, key) != NULL;
+}
+
+bool window_invalidate(struct oche_qp *qp, uint32_t key)
+{
+    struct oche_window *window = own_window(qp, key);
+
+    if (window == NULL)
+        return false;
+    unbind(window);
+    return true;
+}
+
+void windows_forget(struct oche_qp *qp)
+{
+    for (struct oche_window *window = qp->nic->windows; window != NULL; window = window->next)
+        if (window->bound && window->type == OCHE_WINDOW_TYPE_2 && window->qpn == qp->qpn)
+            unbind(window);
+    uint32_t posted = atomic_load_explicit(&qp->posted_sends, memory_order_acquire);
+    for (uint32_t i = qp->send_head; i != posted; i++)
+        if (send_at(qp, i)->opcode == OCHE_WORK_BIND_MW)
+            window_bind_over(requester_bind(qp, i)->window);
+}
