@@ -4,8 +4,10 @@
  *
  *   OCHE_CC         congestion control scheme        OCHE_RECOVERY  loss recovery scheme
  *   OCHE_DEVICE     the only address to use          OCHE_CAPTURE   a pcap file; %p: process id
+ *   OCHE_STATS      anything: counters to standard error when a device is closed
  *   OCHE_DROP       packets lost on purpose when they are sent, in a million: for tests
  */
+#include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -55,6 +57,31 @@ static const char *value_of(const char *name)
     const char *value = getenv(name);
 
     return value != NULL && value[0] != '\0' ? value : NULL;
+}
+
+void ov_tell_stats(struct ov_port *port)
+{
+    struct oche_device_stats s;
+    char address[OCHE_ADDRESS_TEXT];
+
+    if (value_of("OCHE_STATS") == NULL)
+        return;
+    oche_device_stats(port->device, &s);
+    oche_address_print(&port->address, address);
+    ov_say("%s: sent %" PRIu64 " packets in %" PRIu64 " datagrams, received %" PRIu64 " in %" PRIu64
+           "; socket full %" PRIu64 " times, not sent %" PRIu64 ", strangers %" PRIu64,
+           address, s.sent_packets, s.sent_datagrams, s.received_packets, s.received_datagrams,
+           s.send_full, s.send_errors, s.strangers);
+    ov_say("%s: again %" PRIu64 ", timeouts %" PRIu64 ", NAKs sent %" PRIu64 " received %" PRIu64
+           ", RNR NAKs sent %" PRIu64 " received %" PRIu64 ", duplicates %" PRIu64
+           ", out of order %" PRIu64 ", rejected %" PRIu64,
+           address, s.nic.retransmitted_packets, s.nic.timeouts, s.nic.naks_sent,
+           s.nic.naks_received, s.nic.rnr_naks_sent, s.nic.rnr_naks_received,
+           s.nic.duplicate_packets, s.nic.out_of_order_packets, s.nic.rejected_packets);
+    ov_say("%s: ACKs sent %" PRIu64 " received %" PRIu64 ", CNPs sent %" PRIu64 " received %" PRIu64
+           ", CE received %" PRIu64 " marked %" PRIu64,
+           address, s.nic.acks_sent, s.nic.acks_received, s.nic.cnps_sent, s.nic.cnps_received,
+           s.nic.ce_received, s.nic.ce_marked);
 }
 
 static bool read_drop(struct oche_device_config *config)

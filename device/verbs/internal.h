@@ -82,6 +82,7 @@ struct ov_port {
     pthread_t thread;
     _Atomic bool stop;
     _Atomic bool active;       /* somebody polled since the thread looked last */
+    _Atomic bool eager;        /* the thread waits for packets even while somebody polls */
     _Atomic uint32_t sleepers; /* who waits, and makes progress meanwhile */
     _Atomic uint32_t call;     /* the futex that the thread naps on */
 
@@ -101,6 +102,14 @@ static inline unsigned ov_port_progress(struct ov_port *port)
 {
     atomic_store_explicit(&port->active, true, memory_order_relaxed);
     return oche_device_progress(port->device);
+}
+
+/* After work was posted: whoever sleeps looks, unless it will soon do so anyway. */
+static inline void ov_port_posted(struct ov_port *port)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    if (!atomic_load_explicit(&port->eager, memory_order_relaxed))
+        oche_device_posted(port->device);
 }
 
 /* ---- contexts ---- */
@@ -333,6 +342,8 @@ void ov_async_forget_cq(struct ov_cq *cq);
 /* ---- the rest ---- */
 
 /* OCHE_CC, OCHE_RECOVERY …: false, and a line has said what is wrong. */
+/* With OCHE_STATS: what the port has counted. */
+void ov_tell_stats(struct ov_port *port);
 bool ov_environment(struct oche_device_config *config);
 /* One line to standard error, "oche: …". */
 void ov_say(const char *format, ...) __attribute__((format(printf, 1, 2)));

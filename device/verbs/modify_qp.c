@@ -191,7 +191,7 @@ static int modify(struct ov_qp *qp, const struct ibv_qp_attr *attr, int mask)
     if (to == IBV_QPS_RESET)
         memset(&qp->attr, 0, sizeof(qp->attr));
     qp->qp.state = to;
-    oche_device_posted(qp->port->device); /* there may be something to send now */
+    ov_port_posted(qp->port); /* there may be something to send now */
     return 0;
 }
 

@@ -8,6 +8,10 @@
  * at a time, and only if nobody has set the flag meanwhile does it take over, sleeping in the
  * kernel until there is something to do, until somebody polls again.
  *
+ * Some applications poll now and then and look at their memory in between, for what a peer writes
+ * there (ib_write_lat). The thread finds packets that nobody took, and becomes eager: it waits for
+ * packets all the time, until too often the poller has been faster.
+ *
  * Two processes cannot open the same address yet: the second one gets the first free address of
  * 127.0.0.2 … 127.0.255.254 instead, which other processes of this host reach, and a line says so.
  * That is all in open_somewhere().
@@ -21,6 +25,7 @@
 #include "device/verbs/internal.h"
 
 #define NAP_NS        1000000
+#define EAGER         64 /* times that the poller may be faster in a row */
 #define HEADERS_BYTES 84 /* IPv6, UDP, BTH, RETH, immediate, ICRC */
 #define SUBSTITUTES   65534
 
@@ -43,21 +48,33 @@ void ov_port_call_thread(struct ov_port *port)
     syscall(SYS_futex, &port->call, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
+/* Whether somebody makes progress, so that the thread need not. */
+static bool others_are_at_it(struct ov_port *port)
+{
+    return atomic_exchange_explicit(&port->active, false, memory_order_relaxed) ||
+           atomic_load(&port->sleepers) > 0;
+}
+
 static void *run(void *argument)
 {
     struct ov_port *port = argument;
+    unsigned patience = 0; /* above 0: eager */
 
     while (!atomic_load(&port->stop)) {
         const uint32_t call = atomic_load(&port->call);
         const uint32_t since = oche_device_events(port->device);
+        unsigned packets;
 
-        if (atomic_exchange_explicit(&port->active, false, memory_order_relaxed) ||
-            atomic_load(&port->sleepers) > 0) {
+        if (patience == 0 && others_are_at_it(port)) {
             nap(port, call);
             continue;
         }
-        if (oche_device_progress(port->device) == 0 && !atomic_load(&port->stop))
-            oche_device_wait(port->device, since, OCHE_NEVER);
+        packets = oche_device_progress(port->device);
+        patience = packets > 0 ? EAGER : patience - (patience > 0);
+        atomic_store(&port->eager, patience > 0);
+        atomic_thread_fence(memory_order_seq_cst);
+        if (packets == 0 && !atomic_load(&port->stop))
+            oche_device_wait(port->device, since, patience > 0 ? NAP_NS * OCHE_NS : OCHE_NEVER);
     }
     return NULL;
 }
@@ -195,6 +212,7 @@ void ov_port_close(struct ov_port *port)
     ov_port_call_thread(port);
     oche_device_wake(port->device);
     pthread_join(port->thread, NULL);
+    ov_tell_stats(port);
     if (!oche_device_close(port->device))
         ov_say("OCHE_CAPTURE: the capture is not whole");
     pthread_mutex_destroy(&port->lock);

@@ -128,7 +128,7 @@ int ov_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr *
         }
     }
     pthread_mutex_unlock(&own->send_lock);
-    oche_device_posted(own->port->device);
+    ov_port_posted(own->port);
     return error;
 }
 
@@ -166,6 +166,6 @@ int ov_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr *
         }
     }
     pthread_mutex_unlock(&own->recv_lock);
-    oche_device_posted(own->port->device);
+    ov_port_posted(own->port);
     return error;
 }

@@ -208,7 +208,7 @@ static int wr_complete(struct ibv_qp_ex *qp)
         error = oche_qp_post_sends(mine->core, mine->stage.work, mine->stage.count);
     pthread_mutex_unlock(&mine->send_lock);
     if (error == 0)
-        oche_device_posted(mine->port->device);
+        ov_port_posted(mine->port);
     return error;
 }
 

@@ -142,7 +142,7 @@ int ov_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_rec
         }
     }
     pthread_mutex_unlock(&own->lock);
-    oche_device_posted(own->port->device);
+    ov_port_posted(own->port);
     return error;
 }
 

@@ -6,10 +6,10 @@
 
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
-static const char *name_in(const char *const *table, size_t count, int value, const char *otherwise)
+static const char *name_in(const char *const *table, size_t count, int value)
 {
     if (value < 0 || (size_t)value >= count || table[value] == NULL)
-        return otherwise;
+        return "unknown";
     return table[value];
 }
 
@@ -42,7 +42,7 @@ const char *ibv_wc_status_str(enum ibv_wc_status status)
         [IBV_WC_TM_RNDV_INCOMPLETE] = "TM software rendezvous",
     };
 
-    return name_in(names, COUNT(names), (int)status, "unknown");
+    return name_in(names, COUNT(names), (int)status);
 }
 
 const char *ibv_event_type_str(enum ibv_event_type event)
@@ -70,7 +70,7 @@ const char *ibv_event_type_str(enum ibv_event_type event)
         [IBV_EVENT_WQ_FATAL] = "WQ fatal",
     };
 
-    return name_in(names, COUNT(names), (int)event, "unknown");
+    return name_in(names, COUNT(names), (int)event);
 }
 
 const char *ibv_node_type_str(enum ibv_node_type node_type)
@@ -85,7 +85,7 @@ const char *ibv_node_type_str(enum ibv_node_type node_type)
         [IBV_NODE_UNSPECIFIED] = "unspecified",
     };
 
-    return name_in(names, COUNT(names), (int)node_type, "unknown");
+    return name_in(names, COUNT(names), (int)node_type);
 }
 
 const char *ibv_port_state_str(enum ibv_port_state port_state)
@@ -99,5 +99,5 @@ const char *ibv_port_state_str(enum ibv_port_state port_state)
         [IBV_PORT_ACTIVE_DEFER] = "active defer",
     };
 
-    return name_in(names, COUNT(names), (int)port_state, "invalid state");
+    return name_in(names, COUNT(names), (int)port_state);
 }

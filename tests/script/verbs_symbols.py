@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Compares the verbs library with the stock libibverbs of rdma-core, if that is installed.
+
+usage: verbs_symbols.py LIBRARY
+
+Every name that the stock library exports, in its default version, must be exported by ours in the
+same version; ours must export nothing else; what libmlx5 and libefa want must be there; and names
+of statuses, events and states, and the table of rates, must be the same. Status 77: there is no
+stock library.
+"""
+import ctypes
+import json
+import os
+import re
+import subprocess
+import sys
+
+ROOTS = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"]
+ASK = {  # function: (arguments, result)
+    "ibv_wc_status_str": (range(-1, 26), ctypes.c_char_p),
+    "ibv_event_type_str": (range(-1, 22), ctypes.c_char_p),
+    "ibv_node_type_str": (range(-1, 9), ctypes.c_char_p),
+    "ibv_port_state_str": (range(-1, 8), ctypes.c_char_p),
+    "ibv_rate_to_mult": (range(-1, 27), ctypes.c_int),
+    "ibv_rate_to_mbps": (range(-1, 27), ctypes.c_int),
+    "mult_to_ibv_rate": (range(-1, 500), ctypes.c_int),
+    "mbps_to_ibv_rate": ([0, 1, 2500, 5000, 10000, 14062, 25781, 28125, 53125, 56250, 103125,
+                          112500, 168750, 206250, 309375, 425000, 637500, 850000, 1275000],
+                         ctypes.c_int),
+}
+
+
+def stock(name):
+    for root in ROOTS:
+        path = os.path.join(root, name)
+        if os.path.exists(path):
+            return path
+    return None
+
+
+def exported(library):
+    """Name → default version."""
+    out = subprocess.run(["nm", "-D", "--defined-only", "--with-symbol-versions", library],
+                         check=True, capture_output=True, text=True).stdout
+    return dict(re.findall(r" [TBDRVW] (\w+)@@(\w[\w.]*)$", out, re.M))
+
+
+def wanted(library):
+    out = subprocess.run(["nm", "-D", "--undefined-only", "--with-symbol-versions", library],
+                         check=True, capture_output=True, text=True).stdout
+    return re.findall(r" U (\w+)@(IBVERBS_[\w.]+)$", out, re.M)
+
+
+def answers(path):
+    """In a process of its own, as two libraries of one name do not go into one."""
+    library = ctypes.CDLL(path)
+    result = {}
+    for name, (arguments, kind) in ASK.items():
+        function = getattr(library, name)
+        function.restype = kind
+        got = [function(argument) for argument in arguments]
+        result[name] = [g.decode() if isinstance(g, bytes) else g for g in got]
+    print(json.dumps(result))
+
+
+def answers_of(path):
+    return json.loads(subprocess.run([sys.executable, __file__, "--answers", path], check=True,
+                                     capture_output=True, text=True).stdout)
+
+
+def main(arguments):
+    if arguments[0] == "--answers":
+        answers(arguments[1])
+        return 0
+    ours, theirs = arguments[0], stock("libibverbs.so.1")
+    if theirs is None:
+        print("no stock libibverbs.so.1 here")
+        return 77
+    failures = []
+    mine, reference = exported(ours), exported(theirs)
+    for name, version in sorted(reference.items()):
+        if mine.get(name) != version:
+            failures.append(f"{name}@@{version}: ours has {mine.get(name)}")
+    failures += [f"{name}: only ours exports it" for name in sorted(mine)
+                 if name not in reference and name != "ibv_register_driver"]
+    for driver in ("libmlx5.so.1", "libefa.so.1"):
+        path = stock(driver)
+        for name, version in wanted(path) if path else []:
+            if mine.get(name) != version:
+                failures.append(f"{driver} wants {name}@{version}")
+    here, there = answers_of(os.path.abspath(ours)), answers_of(theirs)
+    for name, (inputs, _) in ASK.items():
+        for argument, got, want in zip(inputs, here[name], there[name]):
+            if got != want:
+                failures.append(f"{name}({argument}): {got!r}, stock says {want!r}")
+    for line in failures:
+        print(line)
+    print(f"{len(reference)} names")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
