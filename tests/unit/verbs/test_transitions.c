@@ -72,7 +72,7 @@ static void test_states(void **state)
 
     (void)state;
     for (size_t t = 0; t < 3; t++) {
-        for (int from = IBV_QPS_RESET; from <= IBV_QPS_ERR; from++) {
+        for (enum ibv_qp_state from = IBV_QPS_RESET; from <= IBV_QPS_ERR; from++) {
             assert_true(ov_transition_ok(types[t], from, IBV_QPS_RESET, IBV_QP_STATE));
             assert_true(ov_transition_ok(types[t], from, IBV_QPS_ERR, IBV_QP_STATE));
             assert_false(ov_transition_ok(types[t], from, IBV_QPS_ERR, IBV_QP_STATE | IBV_QP_PORT));
