@@ -295,6 +295,21 @@ static struct oche_qp *find_or_make(struct oche_nic *nic, const struct oche_pack
     return nic->port->unknown_qp(nic->port_context, packet, now);
 }
 
+/* Of a queue pair that does not send. In RTR it may, and the first packet is something to tell. */
+static OCHE_NOINLINE bool may_receive(struct oche_qp *qp, const struct oche_packet *packet,
+                                      enum oche_qp_state state)
+{
+    if (state != OCHE_QP_RTR)
+        return false;
+    if (qp->established || qp->transport == OCHE_TRANSPORT_UD ||
+        packet->src != qp->remote_address || !pkey_matches(packet->pkey, qp->pkey) ||
+        oche_opcode(packet->opcode)->service != qp->transport)
+        return true;
+    qp->established = true;
+    qp_tell(qp, OCHE_QP_EVENT_ESTABLISHED);
+    return true;
+}
+
 /* A packet that is not of the queue pair's plain transport. Whether it is to be taken. */
 static bool receive_special(struct oche_qp *qp, const struct oche_packet *packet,
                             const struct oche_opcode_row *row, oche_time now)
@@ -333,7 +348,8 @@ void oche_nic_receive(struct oche_nic *nic, const struct oche_packet *packet, oc
         return;
     }
     enum oche_qp_state state = qp_state(qp);
-    if (OCHE_UNLIKELY(state < OCHE_QP_RTR || state == OCHE_QP_ERR)) {
+    if (OCHE_UNLIKELY((unsigned)state - OCHE_QP_RTS > OCHE_QP_SQE - OCHE_QP_RTS) &&
+        !may_receive(qp, packet, state)) {
         nic_reject(nic, qp, OCHE_REJECT_QP_STATE, packet, now);
         return;
     }

@@ -38,6 +38,12 @@ enum oche_qp_event {
     /* In error, because of a request of the peer's: an invalid one; one that may not do that. */
     OCHE_QP_EVENT_BAD_REQUEST,
     OCHE_QP_EVENT_BAD_ACCESS,
+    /* In error: data that the peer's READ was promised cannot be read any more. */
+    OCHE_QP_EVENT_FATAL,
+    /* RC and UC, in RTR: the peer's first packet is here. */
+    OCHE_QP_EVENT_ESTABLISHED,
+    /* SQD: all that had begun has completed (oche_qp_drained). */
+    OCHE_QP_EVENT_DRAINED,
 };
 
 /*
@@ -348,7 +354,7 @@ bool oche_qp_ready_to_send(struct oche_qp *qp, oche_time now);
  */
 bool oche_qp_ready_to_send_as(struct oche_qp *qp, const struct oche_qp_connection *connection,
                               oche_time now);
-bool oche_qp_drain(struct oche_qp *qp, oche_time now);  /* RTS → SQD */
+bool oche_qp_drain(struct oche_qp *qp, oche_time now);  /* RTS → SQD; may call qp_event */
 bool oche_qp_resume(struct oche_qp *qp, oche_time now); /* SQD or SQE → RTS */
 void oche_qp_fail(struct oche_qp *qp, oche_time now);   /* → ERR: flushes both queues */
 void oche_qp_reset(struct oche_qp *qp);                 /* → RESET: forgets all work */
@@ -357,6 +363,11 @@ void oche_qp_reset(struct oche_qp *qp);                 /* → RESET: forgets al
 void oche_qp_set_access(struct oche_qp *qp, uint32_t access);
 /* UD, likewise: what datagrams must have. */
 void oche_qp_set_qkey(struct oche_qp *qp, uint32_t qkey);
+/*
+ * READs and atomics that the peer may have outstanding. False: more than the configuration says, or
+ * there have been some since RESET.
+ */
+bool oche_qp_set_responder_resources(struct oche_qp *qp, uint32_t resources);
 /* READs and atomics that we may have outstanding: at most the configuration's. */
 void oche_qp_set_initiator_depth(struct oche_qp *qp, uint32_t depth);
 /* Of a connected one, from the next timeout or NAK on: timeout, both retries, min_rnr_timer. */

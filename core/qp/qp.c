@@ -146,7 +146,7 @@ static void clear(struct oche_qp *qp)
     qp->response_next = qp->response_first = 0;
     memset(qp->responses, 0, qp->response_count * sizeof(struct response));
     qp->recv_head = qp->recv_tail = 0;
-    qp->recv_taken = false;
+    qp->recv_taken = qp->established = false;
     qp->reads_started = 0;
     qp->rtt_head = qp->rtt_tail = 0;
     qp->peer_slot = NO_SLOT;
@@ -182,6 +182,7 @@ static void set_memory(struct oche_qp *qp, const struct layout *l)
     qp->send_extra_bytes = l->send_extra_bytes;
     qp->recv_entry_bytes = l->recv_entry_bytes;
     qp->response_count = l->response_count;
+    qp->max_responses = (uint16_t)l->response_count;
     qp->placed = l->placed_count > 0 ? (void *)(base + l->placed) : NULL;
     qp->placed_mask = l->placed_count - 1;
     qp->max_send_sge = l->max_send_sge;
@@ -484,6 +485,18 @@ void oche_qp_set_qkey(struct oche_qp *qp, uint32_t qkey)
 {
     if (qp->datagrams != NULL)
         qp->datagrams->qkey = qkey;
+}
+
+bool oche_qp_set_responder_resources(struct oche_qp *qp, uint32_t resources)
+{
+    uint32_t count = power_of_two_from(resources);
+
+    if (count == qp->response_count)
+        return true;
+    if (count > qp->max_responses || qp->response_next != 0)
+        return false;
+    qp->response_count = count;
+    return true;
 }
 
 void oche_qp_set_initiator_depth(struct oche_qp *qp, uint32_t depth)

@@ -249,7 +249,7 @@ struct oche_qp {
     uint32_t recv_mask, send_extra_bytes, recv_entry_bytes;
     uint32_t max_send_sge, max_recv_sge, max_inline_bytes;
     uint32_t recv_head, recv_tail; /* of the receive ring; recv_tail: as far as noticed */
-    uint32_t response_count;       /* places in `responses`, a power of two */
+    uint32_t response_count;       /* of them in use, a power of two */
     uint32_t response_next;        /* index of the next request */
     uint32_t response_first;       /* none before it is active */
     uint32_t nak_psn;
@@ -264,10 +264,12 @@ struct oche_qp {
     oche_time order_deadline; /* struct oche_deflection's hold after the last message ends then */
     oche_time rnr_silence;    /* QP_WAS_RNR: the peer still waits, until then */
     uint16_t max_mtu;         /* the configuration's */
+    uint16_t max_responses;   /* places in `responses` */
     uint8_t min_rnr_timer;
     bool order_short;            /* with order_deadline: that message was a short one */
     bool recv_taken;             /* the receive at recv_head belongs to the message in progress */
-    bool windows;                /* work requests may bind some */
+    bool established : 1;        /* RTR: the driver was told */
+    bool windows : 1;            /* work requests may bind some */
     struct datagrams *datagrams; /* UD; else NULL */
     struct oche_srq *srq;        /* or NULL */
     uint32_t recv_pd;            /* of receives: the SRQ's, or pd */

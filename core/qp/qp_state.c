@@ -130,7 +130,11 @@ bool oche_qp_ready_to_send_as(struct oche_qp *qp, const struct oche_qp_connectio
 
 bool oche_qp_drain(struct oche_qp *qp, oche_time now)
 {
-    return move(qp, OCHE_QP_RTS, OCHE_QP_SQD, now);
+    if (!move(qp, OCHE_QP_RTS, OCHE_QP_SQD, now))
+        return false;
+    if (oche_qp_drained(qp))
+        qp_tell(qp, OCHE_QP_EVENT_DRAINED);
+    return true;
 }
 
 bool oche_qp_resume(struct oche_qp *qp, oche_time now)

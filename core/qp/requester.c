@@ -213,6 +213,8 @@ void requester_load_head(struct oche_qp *qp)
 {
     if (qp->send_head == qp->send_started) {
         qp->tx.message_start = qp->tx.high;
+        if (OCHE_UNLIKELY(qp_state(qp) == OCHE_QP_SQD))
+            qp_tell(qp, OCHE_QP_EVENT_DRAINED);
         return;
     }
     const struct send_entry *head = send_at(qp, qp->send_head);

@@ -134,6 +134,7 @@ static bool fill_payload(struct oche_qp *qp, const struct response *response,
     if (region == NULL) {
         response_ask_nak(qp, OCHE_SYNDROME_NAK_REMOTE_OPERATION, response->next_psn);
         qp_responder_error(qp, OCHE_STATUS_LOCAL_PROTECTION, now);
+        qp_tell(qp, OCHE_QP_EVENT_FATAL);
         return false;
     }
     nic->port->read(nic->port_context, region, va - region->va, packet->payload,

@@ -300,8 +300,14 @@ void ov_qp_event(void *context, struct oche_qp *qp, enum oche_qp_event event)
         [OCHE_QP_EVENT_LAST_RECEIVE] = IBV_EVENT_QP_LAST_WQE_REACHED,
         [OCHE_QP_EVENT_BAD_REQUEST] = IBV_EVENT_QP_REQ_ERR,
         [OCHE_QP_EVENT_BAD_ACCESS] = IBV_EVENT_QP_ACCESS_ERR,
+        [OCHE_QP_EVENT_FATAL] = IBV_EVENT_QP_FATAL,
+        [OCHE_QP_EVENT_ESTABLISHED] = IBV_EVENT_COMM_EST,
+        [OCHE_QP_EVENT_DRAINED] = IBV_EVENT_SQ_DRAINED,
     };
     struct ov_qp *own = oche_qp_user(qp);
+
+    if (event == OCHE_QP_EVENT_DRAINED && !own->attr.en_sqd_async_notify)
+        return;
     const struct ibv_async_event told = {.element.qp = &own->qp, .event_type = names[event]};
 
     (void)context;

@@ -27,7 +27,9 @@
 #define QPE_PARAMS  256  /* bytes of a scheme's */
 #define QPE_WORKS   512  /* posted by one side between resets, at most */
 #define QPE_MESSAGE 6000 /* bytes, at most */
-#define QPE_SOURCE  0    /* offset: data that is sent; nobody writes there */
+#define QPE_WINDOWS 2    /* of each side: one of each type */
+#define QPE_KEY     0x7000
+#define QPE_SOURCE  0 /* offset: data that is sent; nobody writes there */
 #define QPE_TARGET  (128 * 1024)
 
 struct qpe_side {
@@ -55,6 +57,8 @@ struct qpe {
     struct qpe_side side[2];
     bool forged; /* packets were sent in a peer's name */
     bool removed[2];
+    struct oche_window *window[2][QPE_WINDOWS];
+    void *window_memory[2][QPE_WINDOWS];
     const char *wrong;
 };
 
@@ -151,12 +155,35 @@ static inline void qpe_poll(struct qpe *q)
 
 /* ---- events ---- */
 
+/* The key of one of a side's windows, or nearly. */
+static inline uint32_t qpe_window_key(const struct qpe *q, uint32_t s, uint32_t odd)
+{
+    return oche_window_key(q->window[s][odd & 1]) + (odd % 16 == 15);
+}
+
+/* A bind that may well be right. */
+static inline struct oche_bind qpe_bind(struct qpe *q, uint32_t s, uint32_t odd)
+{
+    struct oche_window *window = q->window[s][odd & 1];
+
+    return (struct oche_bind){
+        .window = window,
+        .rkey = oche_window_key(window) + 1 + (odd % 16 == 15 ? 0x100 : 0),
+        .lkey = odd % 16 == 13 ? oche_window_key(window) : PAIR_KEY,
+        .va = PAIR_VA + QPE_TARGET + (odd % 16 == 11 ? PAIR_MEMORY : 0),
+        .length = odd % 16 == 9 ? 0 : 2 * 65536 + QPE_MESSAGE,
+        .access = odd % 16 == 7 ? UINT32_MAX : (odd >> 4 & 7) << 1,
+    };
+}
+
 static inline void qpe_post_send(struct qpe *q)
 {
     static uint8_t inline_data[64];
     uint32_t how = qpe_byte(q), s = how & 1, odd = qpe_byte(q);
     struct qpe_side *side = &q->side[s];
     enum oche_work_opcode opcode = (enum oche_work_opcode)((how >> 1) % OCHE_WORK_OPCODES);
+    bool local = opcode == OCHE_WORK_LOCAL_INV || opcode == OCHE_WORK_BIND_MW;
+    struct oche_bind bind = qpe_bind(q, s, odd);
     bool atomic = opcode >= OCHE_WORK_COMPARE_SWAP;
     uint32_t length = atomic ? 8 : qpe_word(q) % QPE_MESSAGE, from = qpe_word(q);
     bool writes_here = opcode >= OCHE_WORK_READ;
@@ -167,6 +194,13 @@ static inline void qpe_post_send(struct qpe *q)
     if (side->sends == QPE_WORKS)
         return;
     work.imm = from;
+    work.bind = &bind;
+    if (opcode == OCHE_WORK_LOCAL_INV)
+        work.imm = qpe_window_key(q, s, odd);
+    if (opcode == OCHE_WORK_SEND_INV)
+        work.imm = qpe_window_key(q, 1 - s, odd);
+    if (odd >= 16 && odd < 32)
+        work.rkey = qpe_window_key(q, 1 - s, odd);
     work.swap_add = from;
     work.flags = (uint8_t)(how >> 4 & (OCHE_WORK_SIGNALED | OCHE_WORK_SOLICITED | OCHE_WORK_FENCE));
     if (odd == 1)
@@ -177,7 +211,7 @@ static inline void qpe_post_send(struct qpe *q)
         work.remote_va += PAIR_MEMORY;
     if (odd == 4)
         work.remote_va++;
-    if (odd == 5 && length <= 64) {
+    if (odd == 5 && length <= 64 && !local) {
         work.flags |= OCHE_WORK_INLINE;
         work.inline_data = inline_data;
         work.sge[0].va = PAIR_VA + PAIR_MEMORY - 64; /* where these zeros are */
@@ -195,13 +229,13 @@ static inline void qpe_post_send(struct qpe *q)
     if (oche_qp_post_send(q->pair->side[s].qp[0], &work) != 0)
         return;
     side->signalled[side->sends++] = work.flags & OCHE_WORK_SIGNALED;
-    if (opcode == OCHE_WORK_WRITE || writes_here)
+    if (opcode == OCHE_WORK_WRITE || writes_here || local)
         return;
     uint32_t m = side->messages++;
     side->message[m].from = (uint32_t)(work.sge[0].va - PAIR_VA);
     side->message[m].length = length;
     side->message[m].send = opcode != OCHE_WORK_WRITE_IMM;
-    side->message[m].has_imm = opcode != OCHE_WORK_SEND;
+    side->message[m].has_imm = opcode == OCHE_WORK_SEND_IMM || opcode == OCHE_WORK_WRITE_IMM;
     side->message[m].imm = work.imm;
 }
 
@@ -232,7 +266,9 @@ static inline void qpe_extended(struct qpe *q, uint32_t to, struct oche_packet *
                              .bits = (uint64_t)qpe_word(q) << 1};
 
     packet->bth_reserved = (uint8_t)(qpe_byte(q) & 0x3f);
-    packet->opcode = (uint8_t)(OCHE_SCHEME_OPCODES + packet->opcode % 11);
+    packet->opcode = (uint8_t)(OCHE_SCHEME_OPCODES + packet->opcode % 18);
+    if (packet->opcode == OCHE_SHARE || packet->opcode == OCHE_RATE)
+        packet->opcode = OCHE_RC_SEND_ONLY_INV_AT;
     if (packet->opcode != OCHE_RC_SACK) {
         oche_place_put(packet, &place);
         return;
@@ -264,6 +300,8 @@ static inline void qpe_hostile(struct qpe *q, bool forged)
     packet.rkey = PAIR_KEY + (qpe_byte(q) == 0);
     packet.dma_length = qpe_byte(q) & 1 ? packet.payload_bytes : qpe_word(q);
     packet.swap_add = packet.compare = qpe_byte(q);
+    packet.imm = qpe_window_key(q, 1 - from, qpe_byte(q));
+    packet.qkey = PAIR_QKEY;
     if (opcode >= OCHE_SCHEME_OPCODES)
         qpe_extended(q, 1 - from, &packet);
     if (!forged) {
@@ -300,18 +338,16 @@ static inline void qpe_region(struct qpe *q, uint32_t s, bool remove)
         .va = PAIR_VA,
         .length = PAIR_MEMORY,
         .key = PAIR_KEY,
-        .access = 15,
+        .access = 31,
         .pd = PAIR_PD,
         .base = q->pair->side[s].memory,
     };
 
     if (remove == q->removed[s])
         return;
-    q->removed[s] = remove;
-    if (remove)
-        oche_nic_remove_region(q->pair->side[s].nic, PAIR_KEY);
-    else
-        oche_nic_add_region(q->pair->side[s].nic, &region);
+    if (remove ? oche_nic_remove_region(q->pair->side[s].nic, PAIR_KEY) /* no window is bound */
+               : oche_nic_add_region(q->pair->side[s].nic, &region))
+        q->removed[s] = remove;
 }
 
 static inline void qpe_state_change(struct qpe *q)
@@ -469,6 +505,36 @@ static inline void qpe_recovery(struct qpe *q, struct pair_options *options)
         how & 128 && options->recovery->extend != NULL && options->peer_recovery->extend != NULL;
 }
 
+static inline void qpe_open_windows(struct qpe *q)
+{
+    for (uint32_t s = 0; s < 2; s++)
+        for (uint32_t i = 0; i < QPE_WINDOWS; i++) {
+            struct oche_window_config config = {
+                .key = QPE_KEY + 0x100 * i, .pd = PAIR_PD, .type = (uint8_t)i};
+            q->window_memory[s][i] = malloc(oche_window_bytes());
+            q->window[s][i] =
+                oche_window_create(q->pair->side[s].nic, q->window_memory[s][i], &config);
+            if (q->window[s][i] == NULL)
+                abort();
+        }
+}
+
+/* All binds have completed, or went with their queue pair. */
+static inline void qpe_close_windows(struct qpe *q)
+{
+    for (int s = 0; s < 2; s++)
+        oche_qp_reset(q->pair->side[s].qp[0]);
+    for (uint32_t s = 0; s < 2; s++)
+        for (uint32_t i = 0; i < QPE_WINDOWS; i++) {
+            qpe_must(q, oche_window_destroy(q->window[s][i]), "a window cannot be destroyed");
+            free(q->window_memory[s][i]);
+        }
+    qpe_must(q,
+             oche_nic_remove_region(q->pair->side[0].nic, PAIR_KEY) &&
+                 oche_nic_remove_region(q->pair->side[1].nic, PAIR_KEY),
+             "a region is not free of windows");
+}
+
 /* NULL, or what is wrong. */
 static inline const char *qp_events_check(const uint8_t *bytes, size_t count)
 {
@@ -500,12 +566,14 @@ static inline const char *qp_events_check(const uint8_t *bytes, size_t count)
         q->pair->side[s].trace.sink = qpe_sink;
         q->pair->side[s].trace.sink_context = q;
     }
+    qpe_open_windows(q);
     while (q->at < q->count && q->wrong == NULL) {
         qpe_event(q);
         qpe_poll(q);
     }
     if (q->wrong == NULL)
         qpe_finish(q);
+    qpe_close_windows(q);
     wrong = q->wrong;
     pair_close(q->pair);
     free(q);
