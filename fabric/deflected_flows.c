@@ -62,16 +62,6 @@ struct oche_deflected_flow *oche_deflected_look(struct oche_deflected_flows *tab
     return NULL;
 }
 
-struct oche_deflected_flow *oche_deflected_find(struct oche_deflected_flows *table,
-                                                const struct oche_deflected_key *key, oche_time now)
-{
-    struct oche_deflected_flow *entry = oche_deflected_look(table, key, now);
-
-    if (entry != NULL)
-        oche_deflected_use(entry, now);
-    return entry;
-}
-
 void oche_deflected_age(struct oche_deflected_flows *table, oche_time now)
 {
     for (uint32_t i = 0; i < table->capacity; i++)

@@ -51,10 +51,7 @@ void oche_deflected_init(struct oche_deflected_flows *table, uint32_t capacity, 
 struct oche_deflected_flow *oche_deflected_look(struct oche_deflected_flows *table,
                                                 const struct oche_deflected_key *key,
                                                 oche_time now);
-/* The entry of this key, marked as used `now`; NULL: there is none. */
-struct oche_deflected_flow *oche_deflected_find(struct oche_deflected_flows *table,
-                                                const struct oche_deflected_key *key,
-                                                oche_time now);
+/* A packet has used it. */
 static inline void oche_deflected_use(struct oche_deflected_flow *entry, oche_time now)
 {
     entry->last = now;
@@ -63,7 +60,7 @@ static inline void oche_deflected_use(struct oche_deflected_flow *entry, oche_ti
 /* A new entry for a key that has none; NULL: the table is full. The caller sets port and lane. */
 struct oche_deflected_flow *oche_deflected_add(struct oche_deflected_flows *table,
                                                const struct oche_deflected_key *key, oche_time now);
-/* END has passed at the time of the last oche_deflected_find or _add: frees the entry, in time. */
+/* END has passed at the time of the last oche_deflected_use or _add: frees the entry, in time. */
 void oche_deflected_end(struct oche_deflected_flows *table, struct oche_deflected_flow *entry);
 /* Gives up what has aged by `now`: for whoever wants to know how many there are. */
 void oche_deflected_age(struct oche_deflected_flows *table, oche_time now);

@@ -416,6 +416,87 @@ static void nonsense(void **state)
     }
 }
 
+/* ---- ports that are down ---- */
+
+/* Like `send`; what the switch drops is freed. */
+static int try(struct tor *tor, uint32_t qpn, uint8_t opcode)
+{
+    struct oche_packet *packet = rig_packet(2, 0, 1000);
+    int port;
+
+    packet->dest_qpn = qpn;
+    packet->opcode = opcode;
+    packet->bth_reserved = OCHE_BTH_EXTENSIONS | 4;
+    port = oche_switch_receive(tor->rig.sw, 0, packet, ++tor->now);
+    if (port < 0)
+        rig_discard(packet);
+    return port;
+}
+
+static void take_down(struct tor *tor, unsigned port)
+{
+    struct oche_packet *packet;
+
+    oche_switch_link_down(tor->rig.sw, port, tor->now);
+    while ((packet = oche_switch_flush(tor->rig.sw, port, tor->now)) != NULL)
+        rig_discard(packet);
+}
+
+/* A message whose entry leads to a dead port is dropped, until END frees the entry. */
+static void dead_until_end(void **state)
+{
+    struct tor tor;
+
+    (void)state;
+    tor_init(&tor);
+    tor.rig.config.links_fail = true;
+    tor_make(&tor);
+    fill(&tor, 2, 16);
+    int way = try(&tor, 9, OCHE_RC_WRITE_FIRST);
+
+    assert_true(way > 2);
+    take_down(&tor, (unsigned)way);
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(try(&tor, 9, OCHE_RC_WRITE_MIDDLE), -1);
+    assert_int_equal(try(&tor, 9, OCHE_RC_WRITE_FIRST), -1); /* sent again: not rerouted either */
+    assert_int_equal(try(&tor, 9, OCHE_RC_WRITE_LAST), -1);
+    assert_int_equal(rig_stats(&tor.rig, (unsigned)way, tor.now).drops[OCHE_DROP_LINK_DOWN], 5 + 1);
+    assert_int_equal(count(&tor, OCHE_IOFD_AGED), 0);
+    /* Now it may go any way but that one, and so may all others. */
+    for (uint32_t qpn = 9; qpn < 17; qpn++) {
+        int other = try(&tor, qpn, OCHE_RC_WRITE_FIRST);
+
+        assert_true(other >= 2 && other != way);
+    }
+    oche_switch_link_up(tor.rig.sw, (unsigned)way);
+    rig_free(&tor.rig);
+}
+
+/* END does not come: packets that are dropped do not keep the entry alive. */
+static void dead_until_old(void **state)
+{
+    struct tor tor;
+
+    (void)state;
+    tor_init(&tor);
+    tor.rig.config.links_fail = true;
+    tor.params.ageing = OCHE_MS;
+    tor_make(&tor);
+    fill(&tor, 2, 16);
+    int way = try(&tor, 9, OCHE_RC_WRITE_FIRST);
+
+    take_down(&tor, (unsigned)way);
+    for (unsigned i = 0; i < 9; i++) {
+        assert_int_equal(try(&tor, 9, OCHE_RC_WRITE_FIRST), -1);
+        tor.now += 100 * OCHE_US;
+    }
+    tor.now += 100 * OCHE_US;
+    assert_true(try(&tor, 9, OCHE_RC_WRITE_FIRST) >= 2);
+    assert_int_equal(count(&tor, OCHE_IOFD_AGED), 1);
+    oche_switch_link_up(tor.rig.sw, (unsigned)way);
+    rig_free(&tor.rig);
+}
+
 static void parameters(void **state)
 {
     struct oche_iofd_params params;
@@ -434,12 +515,13 @@ static void parameters(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threshold),  cmocka_unit_test(message_follows),
-        cmocka_unit_test(candidates), cmocka_unit_test(refusals),
-        cmocka_unit_test(aged),       cmocka_unit_test(pipelining),
-        cmocka_unit_test(back),       cmocka_unit_test(turns),
-        cmocka_unit_test(escape),     cmocka_unit_test(hostile_host),
-        cmocka_unit_test(nonsense),   cmocka_unit_test(parameters),
+        cmocka_unit_test(threshold),      cmocka_unit_test(message_follows),
+        cmocka_unit_test(candidates),     cmocka_unit_test(refusals),
+        cmocka_unit_test(aged),           cmocka_unit_test(pipelining),
+        cmocka_unit_test(back),           cmocka_unit_test(turns),
+        cmocka_unit_test(escape),         cmocka_unit_test(hostile_host),
+        cmocka_unit_test(nonsense),       cmocka_unit_test(parameters),
+        cmocka_unit_test(dead_until_end), cmocka_unit_test(dead_until_old),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

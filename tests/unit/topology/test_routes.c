@@ -54,6 +54,86 @@ static uint32_t candidates(const struct oche_topology_routes *r, const char *nam
     return of->sets[of->set_of_group[of->group_of[dst]]].count;
 }
 
+static void assert_same_sets(const struct oche_topology_routes *a,
+                             const struct oche_topology_routes *b)
+{
+    for (uint32_t s = 0; s < a->topology->switch_count; s++)
+        for (uint32_t g = 0; g < a->group_count; g++) {
+            const struct oche_routes *x = &a->of[s], *y = &b->of[s];
+
+            if (x->own_group == g)
+                continue;
+            struct oche_port_set p = x->sets[x->set_of_group[g]];
+            struct oche_port_set q = y->sets[y->set_of_group[g]];
+
+            assert_int_equal(p.count, q.count);
+            assert_memory_equal(&x->ports[p.first], &y->ports[q.first], p.count * sizeof(uint16_t));
+        }
+}
+
+/* Where all is there, up and down is the shortest. */
+static void test_up_down(void **state)
+{
+    static const char *const types[] = {"star",       "dumbbell", "parking_lot",
+                                        "leaf_spine", "clos",     "fat_tree"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        struct oche_topology t = built(types[i], NO_SETTINGS);
+        struct oche_topology_routes shortest = routed(&t), other;
+        char error[OCHE_TOPOLOGY_ERROR_BYTES];
+
+        assert_true(oche_topology_route_around(&t, NULL, true, &other, error, sizeof(error)));
+        assert_same_sets(&shortest, &other);
+        oche_topology_routes_free(&other);
+        oche_topology_routes_free(&shortest);
+        oche_topology_free(&t);
+    }
+}
+
+static void kill(const struct oche_topology *t, bool *dead, const char *name)
+{
+    char error[OCHE_TOPOLOGY_ERROR_BYTES];
+    uint32_t node, port;
+
+    assert_true(oche_topology_find_port(t, name, &node, &port, error, sizeof(error)));
+    dead[oche_topology_port(t, node, port)->link] = true;
+}
+
+/* leaf0 and leaf1 have no spine in common: they meet by way of leaf2 only, which goes up again. */
+static void test_around(void **state)
+{
+    struct oche_topology t =
+        built("leaf_spine", SET({.name = "leaves", .u = 3}, {.name = "spines", .u = 3},
+                                {.name = "hosts_per_leaf", .u = 1}));
+    bool *dead = calloc(t.link_count, sizeof(*dead));
+    char error[OCHE_TOPOLOGY_ERROR_BYTES];
+    struct oche_topology_routes r;
+
+    (void)state;
+    assert_non_null(dead);
+    kill(&t, dead, "leaf0:spine0");
+    assert_true(oche_topology_route_around(&t, dead, true, &r, error, sizeof(error)));
+    assert_int_equal(candidates(&r, "leaf0", 1), 2);
+    assert_int_equal(candidates(&r, "leaf1", 0), 2);
+    assert_int_equal(candidates(&r, "leaf1", 2), 3);
+    assert_int_equal(candidates(&r, "spine0", 0), 0);
+    oche_topology_routes_free(&r);
+    kill(&t, dead, "leaf1:spine1");
+    kill(&t, dead, "leaf1:spine2");
+    assert_true(oche_topology_route_around(&t, dead, true, &r, error, sizeof(error)));
+    assert_int_equal(candidates(&r, "leaf0", 1), 0);
+    assert_int_equal(candidates(&r, "leaf0", 2), 2);
+    assert_int_equal(candidates(&r, "leaf1", 2), 1);
+    oche_topology_routes_free(&r);
+    assert_true(oche_topology_route_around(&t, dead, false, &r, error, sizeof(error)));
+    assert_int_equal(candidates(&r, "leaf0", 1), 2);
+    assert_int_equal(candidates(&r, "spine0", 0), 1);
+    oche_topology_routes_free(&r);
+    oche_topology_free(&t);
+    free(dead);
+}
+
 static void test_every_type_reaches(void **state)
 {
     static const char *const types[] = {"star", "dumbbell", "parking_lot", "leaf_spine"};
@@ -200,9 +280,14 @@ static void test_large(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_type_reaches), cmocka_unit_test(test_clos_hops),
-        cmocka_unit_test(test_ecmp_sets),          cmocka_unit_test(test_uneven_paths),
-        cmocka_unit_test(test_too_long),           cmocka_unit_test(test_large),
+        cmocka_unit_test(test_up_down),
+        cmocka_unit_test(test_around),
+        cmocka_unit_test(test_every_type_reaches),
+        cmocka_unit_test(test_clos_hops),
+        cmocka_unit_test(test_ecmp_sets),
+        cmocka_unit_test(test_uneven_paths),
+        cmocka_unit_test(test_too_long),
+        cmocka_unit_test(test_large),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
