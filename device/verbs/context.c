@@ -11,14 +11,6 @@
 
 #include "device/verbs/internal.h"
 
-static int no_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind)
-{
-    (void)qp;
-    (void)mw;
-    (void)bind;
-    return EOPNOTSUPP;
-}
-
 static void fill(struct ov_context *context)
 {
     struct verbs_context *verbs = &context->verbs;
@@ -36,7 +28,9 @@ static void fill(struct ov_context *context)
     ops->req_notify_cq = ov_req_notify_cq;
     ops->post_send = ov_post_send;
     ops->post_recv = ov_post_recv;
-    ops->bind_mw = no_bind_mw;
+    ops->alloc_mw = ov_alloc_mw;
+    ops->bind_mw = ov_bind_mw;
+    ops->dealloc_mw = ov_dealloc_mw;
     ops->post_srq_recv = ov_post_srq_recv;
     verbs->context.device = &context->device->device;
     verbs->context.cmd_fd = -1;

@@ -29,6 +29,7 @@ enum ibv_wc_status ov_wc_status_of(uint8_t status)
         [OCHE_STATUS_REMOTE_OPERATION] = IBV_WC_REM_OP_ERR,
         [OCHE_STATUS_RETRY_EXCEEDED] = IBV_WC_RETRY_EXC_ERR,
         [OCHE_STATUS_RNR_RETRY_EXCEEDED] = IBV_WC_RNR_RETRY_EXC_ERR,
+        [OCHE_STATUS_WINDOW] = IBV_WC_MW_BIND_ERR,
     };
 
     return status < OCHE_STATUSES ? names[status] : IBV_WC_GENERAL_ERR;
@@ -42,7 +43,10 @@ enum ibv_wc_opcode ov_wc_opcode_of(uint8_t opcode)
         [OCHE_DONE_READ] = IBV_WC_RDMA_READ,
         [OCHE_DONE_COMPARE_SWAP] = IBV_WC_COMP_SWAP,
         [OCHE_DONE_FETCH_ADD] = IBV_WC_FETCH_ADD,
+        [OCHE_DONE_LOCAL_INV] = IBV_WC_LOCAL_INV,
+        [OCHE_DONE_BIND_MW] = IBV_WC_BIND_MW,
         [OCHE_DONE_RECV] = IBV_WC_RECV,
+        [OCHE_DONE_RECV_INV] = IBV_WC_RECV,
         [OCHE_DONE_RECV_WRITE_IMM] = IBV_WC_RECV_RDMA_WITH_IMM,
     };
 
@@ -209,6 +213,8 @@ unsigned ov_cq_take(struct ov_cq *cq, struct oche_completion *done, unsigned max
 /* Only datagrams say who they are from. */
 unsigned int ov_wc_flags_of(const struct oche_completion *done)
 {
+    if (done->opcode == OCHE_DONE_RECV_INV)
+        return IBV_WC_WITH_INV;
     return (done->has_imm ? IBV_WC_WITH_IMM : 0u) | (done->src_qpn != 0 ? IBV_WC_GRH : 0u);
 }
 
@@ -219,7 +225,10 @@ static void fill_wc(struct ibv_wc *wc, const struct oche_completion *done)
     wc->opcode = ov_wc_opcode_of(done->opcode);
     wc->vendor_err = 0;
     wc->byte_len = done->bytes;
-    wc->imm_data = htonl(done->imm);
+    if (OCHE_UNLIKELY(done->opcode == OCHE_DONE_RECV_INV))
+        wc->invalidated_rkey = done->imm;
+    else
+        wc->imm_data = htonl(done->imm);
     wc->qp_num = done->qpn;
     wc->src_qp = done->src_qpn;
     wc->wc_flags = ov_wc_flags_of(done);

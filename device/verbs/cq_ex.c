@@ -70,7 +70,9 @@ static uint32_t read_byte_len(struct ibv_cq_ex *cq)
 
 static __be32 read_imm_data(struct ibv_cq_ex *cq)
 {
-    return htonl(own(cq)->current.imm);
+    const struct oche_completion *done = &own(cq)->current;
+
+    return done->opcode == OCHE_DONE_RECV_INV ? done->imm : htonl(done->imm);
 }
 
 static uint32_t read_qp_num(struct ibv_cq_ex *cq)

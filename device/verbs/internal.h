@@ -170,6 +170,13 @@ struct ov_mr {
     struct oche_region region;
 };
 
+struct ov_mw {
+    struct ibv_mw mw;
+    struct ov_context *context;
+    struct ov_port *port;
+    struct oche_window *core; /* in memory of its own */
+};
+
 struct ov_channel {
     struct ibv_comp_channel channel;
     struct ov_context *context;
@@ -206,6 +213,7 @@ struct ov_stage {
     struct oche_send_work *work;
     uint8_t *bytes;              /* inline data: max_inline_data a work request */
     struct oche_destination *to; /* one a work request, for UD */
+    struct oche_bind *bind;      /* one a work request, for RC and UC */
     uint32_t count;
     int error;
 };
@@ -311,9 +319,18 @@ bool ov_transition_ok(enum ibv_qp_type type, enum ibv_qp_state from, enum ibv_qp
                       int attr_mask);
 /* 0, or an errno: one work request into the core's form, which then may be posted. */
 uint8_t ov_work_flags_of(const struct ov_qp *qp, unsigned int flags);
+union ov_target { /* what a work request points to besides data */
+    struct oche_destination to;
+    struct oche_bind bind;
+};
 int ov_send_work_of(const struct ov_qp *qp, const struct ibv_send_wr *wr,
-                    struct oche_send_work *work, uint8_t *inline_memory,
-                    struct oche_destination *to);
+                    struct oche_send_work *work, uint8_t *inline_memory, union ov_target *target);
+struct ibv_mw *ov_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
+int ov_dealloc_mw(struct ibv_mw *mw);
+int ov_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *mw_bind);
+/* 0, or an errno: what a bind asks for, in the core's form. */
+int ov_bind_of(const struct ov_qp *qp, struct ibv_mw *mw, uint32_t rkey,
+               const struct ibv_mw_bind_info *info, struct oche_bind *bind);
 int ov_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 /* 0, or an errno: one receive into the core's form. */
 int ov_recv_work_of(const struct ibv_recv_wr *wr, struct oche_recv_work *work);

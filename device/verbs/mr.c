@@ -21,7 +21,8 @@ uint32_t ov_access_of(unsigned int flags)
     return (flags & IBV_ACCESS_LOCAL_WRITE ? OCHE_ACCESS_LOCAL_WRITE : 0) |
            (flags & IBV_ACCESS_REMOTE_WRITE ? OCHE_ACCESS_REMOTE_WRITE : 0) |
            (flags & IBV_ACCESS_REMOTE_READ ? OCHE_ACCESS_REMOTE_READ : 0) |
-           (flags & IBV_ACCESS_REMOTE_ATOMIC ? OCHE_ACCESS_REMOTE_ATOMIC : 0);
+           (flags & IBV_ACCESS_REMOTE_ATOMIC ? OCHE_ACCESS_REMOTE_ATOMIC : 0) |
+           (flags & IBV_ACCESS_MW_BIND ? OCHE_ACCESS_MW_BIND : 0);
 }
 
 /* 0, or the errno of what is wrong with the flags. */
@@ -121,7 +122,7 @@ int ibv_dereg_mr(struct ibv_mr *mr)
     if (ov_foreign(port))
         return EPERM;
     if (!oche_device_deregister(port->device, own->region.key))
-        return EINVAL;
+        return EBUSY; /* a window is bound to it */
     atomic_fetch_sub(&ov_pd_of(mr->pd)->users, 1);
     free(own);
     ov_context_release(context);
@@ -170,7 +171,10 @@ int ibv_rereg_mr(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *addr, si
         errno = changed_region(own, flags, pd, addr, length, access, &region);
     if (errno != 0)
         return IBV_REREG_MR_ERR_INPUT;
-    oche_device_deregister(port->device, own->region.key);
+    if (!oche_device_deregister(port->device, own->region.key)) {
+        errno = EBUSY;
+        return IBV_REREG_MR_ERR_INPUT;
+    }
     if (!oche_device_add_region(port->device, &region))
         return IBV_REREG_MR_ERR_CMD;
     own->region = region;

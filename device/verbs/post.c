@@ -23,6 +23,12 @@ static int opcode_of(enum ibv_wr_opcode opcode)
         return OCHE_WORK_COMPARE_SWAP;
     case IBV_WR_ATOMIC_FETCH_AND_ADD:
         return OCHE_WORK_FETCH_ADD;
+    case IBV_WR_SEND_WITH_INV:
+        return OCHE_WORK_SEND_INV;
+    case IBV_WR_LOCAL_INV:
+        return OCHE_WORK_LOCAL_INV;
+    case IBV_WR_BIND_MW:
+        return OCHE_WORK_BIND_MW;
     default:
         return -1;
     }
@@ -60,9 +66,11 @@ static bool gather_inline(const struct ov_qp *qp, const struct ibv_send_wr *wr,
 static void set_operands(const struct ibv_send_wr *wr, struct oche_send_work *work)
 {
     work->imm = ntohl(wr->imm_data);
-    if (work->opcode < OCHE_WORK_COMPARE_SWAP) {
+    if (work->opcode != OCHE_WORK_COMPARE_SWAP && work->opcode != OCHE_WORK_FETCH_ADD) {
         work->remote_va = wr->wr.rdma.remote_addr;
         work->rkey = wr->wr.rdma.rkey;
+        if (work->opcode == OCHE_WORK_SEND_INV || work->opcode == OCHE_WORK_LOCAL_INV)
+            work->imm = wr->invalidate_rkey;
         return;
     }
     work->remote_va = wr->wr.atomic.remote_addr;
@@ -72,9 +80,27 @@ static void set_operands(const struct ibv_send_wr *wr, struct oche_send_work *wo
         work->opcode == OCHE_WORK_FETCH_ADD ? wr->wr.atomic.compare_add : wr->wr.atomic.swap;
 }
 
+/* Work that has no data. */
+static int no_data(const struct ov_qp *qp, const struct ibv_send_wr *wr,
+                   struct oche_send_work *work, union ov_target *target)
+{
+    int error = 0;
+
+    if (wr->send_flags & IBV_SEND_INLINE)
+        return EINVAL;
+    work->sge_count = 0;
+    work->sge[0] = (struct oche_sge){0};
+    if (work->opcode == OCHE_WORK_LOCAL_INV)
+        return 0;
+    if (wr->bind_mw.mw == NULL || wr->bind_mw.mw->type != IBV_MW_TYPE_2)
+        return EINVAL;
+    error = ov_bind_of(qp, wr->bind_mw.mw, wr->bind_mw.rkey, &wr->bind_mw.bind_info, &target->bind);
+    work->bind = &target->bind;
+    return error;
+}
+
 int ov_send_work_of(const struct ov_qp *qp, const struct ibv_send_wr *wr,
-                    struct oche_send_work *work, uint8_t *inline_memory,
-                    struct oche_destination *to)
+                    struct oche_send_work *work, uint8_t *inline_memory, union ov_target *target)
 {
     const int opcode = opcode_of(wr->opcode);
 
@@ -87,13 +113,16 @@ int ov_send_work_of(const struct ov_qp *qp, const struct ibv_send_wr *wr,
     work->flags = ov_work_flags_of(qp, wr->send_flags);
     work->group = NULL;
     if (qp->qp.qp_type == IBV_QPT_UD) {
-        if (!ov_destination(qp, wr->wr.ud.ah, wr->wr.ud.remote_qpn, wr->wr.ud.remote_qkey, to))
+        if (!ov_destination(qp, wr->wr.ud.ah, wr->wr.ud.remote_qpn, wr->wr.ud.remote_qkey,
+                            &target->to))
             return EINVAL;
-        work->to = to;
+        work->to = &target->to;
         work->imm = ntohl(wr->imm_data);
     } else {
         set_operands(wr, work);
     }
+    if (work->opcode == OCHE_WORK_BIND_MW || work->opcode == OCHE_WORK_LOCAL_INV)
+        return no_data(qp, wr, work, target);
     if (wr->send_flags & IBV_SEND_INLINE)
         return gather_inline(qp, wr, work, inline_memory) ? 0 : EINVAL;
     work->sge_count = (uint8_t)wr->num_sge;
@@ -109,7 +138,7 @@ int ov_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr *
 {
     struct ov_qp *own = ov_qp_of(qp);
     uint8_t inline_memory[OCHE_MAX_INLINE_BYTES];
-    struct oche_destination to;
+    union ov_target target;
     struct oche_send_work work;
     int error = 0;
 
@@ -119,9 +148,11 @@ int ov_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr *
     }
     pthread_mutex_lock(&own->send_lock);
     for (; wr != NULL; wr = wr->next) {
-        error = ov_send_work_of(own, wr, &work, inline_memory, &to);
+        error = ov_send_work_of(own, wr, &work, inline_memory, &target);
         if (error == 0)
             error = oche_qp_post_send(own->core, &work);
+        if (error == 0 && work.opcode == OCHE_WORK_BIND_MW)
+            wr->bind_mw.mw->rkey = wr->bind_mw.rkey;
         if (error != 0) {
             *bad = wr;
             break;

@@ -8,9 +8,10 @@
 #define BASIC_OPERATIONS                                                                           \
     (IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | IBV_QP_EX_WITH_SEND |        \
      IBV_QP_EX_WITH_SEND_WITH_IMM)
+#define UC_OPERATIONS (BASIC_OPERATIONS | IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_BIND_MW)
 #define RC_OPERATIONS                                                                              \
-    (BASIC_OPERATIONS | IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |             \
-     IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD)
+    (UC_OPERATIONS | IBV_QP_EX_WITH_SEND_WITH_INV | IBV_QP_EX_WITH_RDMA_READ |                     \
+     IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD)
 
 /* ---- what is asked for ---- */
 
@@ -20,7 +21,7 @@ static uint64_t operations_of(enum ibv_qp_type type)
     case IBV_QPT_RC:
         return RC_OPERATIONS;
     case IBV_QPT_UC:
-        return BASIC_OPERATIONS;
+        return UC_OPERATIONS;
     default:
         return IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
     }
@@ -98,6 +99,7 @@ static struct oche_qp *create_core(struct ov_qp *qp, const struct ibv_qp_init_at
         .initiator_depth = reliable ? OV_MAX_RD_ATOMIC : 0,
         .max_send_sge = qp->cap.max_send_sge,
         .max_recv_sge = qp->cap.max_recv_sge,
+        .windows = attr->qp_type != IBV_QPT_UD,
         .max_inline_bytes = qp->cap.max_inline_data,
         .send_cq = ov_cq_of(attr->send_cq)->ring,
         .recv_cq = ov_cq_of(attr->recv_cq)->ring,

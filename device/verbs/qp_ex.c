@@ -112,6 +112,35 @@ static void wr_send_imm(struct ibv_qp_ex *qp, __be32 imm_data)
     begin_remote(qp, OCHE_WORK_SEND_IMM, 0, 0, imm_data);
 }
 
+static void wr_send_inv(struct ibv_qp_ex *qp, uint32_t invalidate_rkey)
+{
+    begin_remote(qp, OCHE_WORK_SEND_INV, 0, 0, htonl(invalidate_rkey));
+}
+
+static void wr_local_inv(struct ibv_qp_ex *qp, uint32_t invalidate_rkey)
+{
+    begin_remote(qp, OCHE_WORK_LOCAL_INV, 0, 0, htonl(invalidate_rkey));
+}
+
+static void wr_bind_mw(struct ibv_qp_ex *qp, struct ibv_mw *mw, uint32_t rkey,
+                       const struct ibv_mw_bind_info *bind_info)
+{
+    struct ov_qp *mine = own(qp);
+    struct oche_send_work *work = begin(qp, OCHE_WORK_BIND_MW);
+    int error;
+
+    if (work == NULL)
+        return;
+    work->bind = &mine->stage.bind[mine->stage.count - 1];
+    error = mw == NULL || mw->type != IBV_MW_TYPE_2
+                ? EINVAL
+                : ov_bind_of(mine, mw, rkey, bind_info, &mine->stage.bind[mine->stage.count - 1]);
+    if (error != 0)
+        fail(mine, error);
+    else
+        mw->rkey = rkey;
+}
+
 static void wr_set_ud_addr(struct ibv_qp_ex *qp, struct ibv_ah *ah, uint32_t remote_qpn,
                            uint32_t remote_qkey)
 {
@@ -226,6 +255,13 @@ bool ov_qp_ex_init(struct ov_qp *qp, bool datagrams)
         if (qp->stage.to == NULL)
             return false;
         ex->wr_set_ud_addr = wr_set_ud_addr;
+    } else {
+        qp->stage.bind = calloc(qp->cap.max_send_wr, sizeof(*qp->stage.bind));
+        if (qp->stage.bind == NULL)
+            return false;
+        ex->wr_bind_mw = wr_bind_mw;
+        ex->wr_local_inv = wr_local_inv;
+        ex->wr_send_inv = wr_send_inv;
     }
     qp->stage.work = calloc(qp->cap.max_send_wr, sizeof(*qp->stage.work));
     qp->stage.bytes = malloc((size_t)qp->cap.max_send_wr * qp->cap.max_inline_data + 1);
@@ -256,6 +292,7 @@ void ov_qp_ex_destroy(struct ov_qp *qp)
     free(qp->stage.work);
     free(qp->stage.bytes);
     free(qp->stage.to);
+    free(qp->stage.bind);
     qp->stage = (struct ov_stage){0};
 }
 

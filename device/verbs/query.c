@@ -24,13 +24,15 @@ static void fill_device(struct ibv_context *context, struct ibv_device_attr *att
         .page_size_cap = UINT64_C(0xfffffffffffff000),
         .max_qp = OV_MAX_QPS,
         .max_qp_wr = OV_MAX_WR,
-        .device_cap_flags =
-            IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_CURR_QP_STATE_MOD,
+        .device_cap_flags = IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_SYS_IMAGE_GUID |
+                            IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_MEM_WINDOW |
+                            IBV_DEVICE_MEM_WINDOW_TYPE_2B | IBV_DEVICE_MEM_MGT_EXTENSIONS,
         .max_sge = OCHE_MAX_SGE,
         .max_sge_rd = OCHE_MAX_SGE,
         .max_cq = OV_MAX_QPS,
         .max_cqe = OV_MAX_CQE,
         .max_mr = OV_MAX_REGIONS,
+        .max_mw = OV_MAX_REGIONS,
         .max_pd = INT32_MAX,
         .max_qp_rd_atom = OV_MAX_RD_ATOMIC,
         .max_res_rd_atom = OV_MAX_RD_ATOMIC * OV_MAX_QPS,

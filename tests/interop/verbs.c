@@ -389,6 +389,75 @@ static void test_iova(void **state)
     close_bench(bench, false);
 }
 
+/* Both types of windows: what they open, and what closes them. */
+static void test_windows(void **state)
+{
+    struct bench *bench = open_bench(IBV_QPT_RC, IBV_MTU_1024, NULL);
+    struct end *a = &bench->end[0], *b = &bench->end[1];
+    struct ibv_mr *mr =
+        ibv_reg_mr(bench->pd, b->memory, BYTES, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND);
+    struct ibv_mw *one = ibv_alloc_mw(bench->pd, IBV_MW_TYPE_1);
+    struct ibv_mw *two = ibv_alloc_mw(bench->pd, IBV_MW_TYPE_2);
+    struct ibv_mw_bind bind = {.wr_id = 1,
+                               .send_flags = IBV_SEND_SIGNALED,
+                               .bind_info = {.mr = mr,
+                                             .addr = (uintptr_t)b->memory + 1000,
+                                             .length = 500,
+                                             .mw_access_flags = IBV_ACCESS_REMOTE_WRITE}};
+    struct ibv_send_wr bind_two = {
+        .wr_id = 2, .opcode = IBV_WR_BIND_MW, .send_flags = IBV_SEND_SIGNALED};
+    struct ibv_sge sge = sge_of(a, 0, 500);
+    struct ibv_send_wr write = remote(IBV_WR_RDMA_WRITE, 3, &sge, b, 1000);
+    struct ibv_send_wr send = {.wr_id = 4,
+                               .sg_list = &sge,
+                               .num_sge = 1,
+                               .opcode = IBV_WR_SEND_WITH_INV,
+                               .send_flags = IBV_SEND_SIGNALED};
+    const uint32_t before = one->rkey;
+    struct ibv_wc wc;
+
+    (void)state;
+    fill(a->memory, 500, 77);
+    assert_int_equal(ibv_bind_mw(b->qp, two, &bind), EINVAL); /* not by this verb */
+    assert_int_equal(ibv_bind_mw(b->qp, one, &bind), 0);
+    assert_int_equal(one->rkey, ibv_inc_rkey(before));
+    assert_int_equal(expect(b->cq, 1, IBV_WC_SUCCESS).opcode, IBV_WC_BIND_MW);
+    assert_int_equal(ibv_dereg_mr(mr), EBUSY);
+    write.wr.rdma.rkey = one->rkey;
+    post(a, &write);
+    expect(a->cq, 3, IBV_WC_SUCCESS);
+    assert_memory_equal(b->memory + 1000, a->memory, 500);
+
+    bind_two.bind_mw.mw = two;
+    bind_two.bind_mw.rkey = ibv_inc_rkey(two->rkey);
+    bind_two.bind_mw.bind_info = bind.bind_info;
+    bind_two.bind_mw.bind_info.addr += 1000;
+    post(b, &bind_two);
+    expect(b->cq, 2, IBV_WC_SUCCESS);
+    write.wr.rdma.rkey = bind_two.bind_mw.rkey;
+    write.wr.rdma.remote_addr += 1000;
+    post(a, &write);
+    expect(a->cq, 3, IBV_WC_SUCCESS);
+    assert_memory_equal(b->memory + 2000, a->memory, 500);
+
+    /* The peer closes it. */
+    send.invalidate_rkey = bind_two.bind_mw.rkey;
+    post_recv(b, 5, 5000, 500);
+    post(a, &send);
+    expect(a->cq, 4, IBV_WC_SUCCESS);
+    wc = expect(b->cq, 5, IBV_WC_SUCCESS);
+    assert_int_equal(wc.opcode, IBV_WC_RECV);
+    assert_int_equal(wc.wc_flags, IBV_WC_WITH_INV);
+    assert_int_equal(wc.invalidated_rkey, send.invalidate_rkey);
+    assert_memory_equal(b->memory + 5000, a->memory, 500);
+    post(a, &write);
+    expect(a->cq, 3, IBV_WC_REM_ACCESS_ERR);
+    assert_int_equal(ibv_dealloc_mw(one), 0);
+    assert_int_equal(ibv_dealloc_mw(two), 0);
+    assert_int_equal(ibv_dereg_mr(mr), 0);
+    close_bench(bench, false);
+}
+
 static void test_datagrams(void **state)
 {
     struct bench *bench = open_bench(IBV_QPT_UD, IBV_MTU_1024, NULL);
@@ -619,8 +688,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_write_and_read), cmocka_unit_test(test_send),
         cmocka_unit_test(test_atomics),        cmocka_unit_test(test_iova),
-        cmocka_unit_test(test_datagrams),      cmocka_unit_test(test_shared_receive),
-        cmocka_unit_test(test_extended),       cmocka_unit_test(test_events),
+        cmocka_unit_test(test_windows),        cmocka_unit_test(test_datagrams),
+        cmocka_unit_test(test_shared_receive), cmocka_unit_test(test_extended),
+        cmocka_unit_test(test_events),
     };
 
     setenv("OCHE_DEVICE", "127.34.0.1", 0);

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Memory windows. Type 1 is bound by ibv_bind_mw, which chooses the next key; type 2 by a work
+ * request, with a key that the application chooses.
+ */
+#include <stdlib.h>
+#include <sys/random.h>
+
+#include "device/verbs/internal.h"
+
+#define TRIES 100 /* keys that may be in use */
+
+static struct oche_window *create_core(struct ov_mw *mw, uint32_t pd, enum ibv_mw_type type)
+{
+    void *memory = malloc(oche_window_bytes());
+    struct oche_window *core = NULL;
+
+    if (memory == NULL)
+        return NULL;
+    oche_device_lock(mw->port->device);
+    for (int i = 0; i < TRIES && core == NULL; i++) {
+        struct oche_window_config config = {.pd = pd,
+                                            .type = type == IBV_MW_TYPE_1 ? OCHE_WINDOW_TYPE_1
+                                                                          : OCHE_WINDOW_TYPE_2,
+                                            .user = mw};
+
+        if (getrandom(&config.key, sizeof(config.key), 0) != (ssize_t)sizeof(config.key))
+            break;
+        core = oche_window_create(oche_device_nic(mw->port->device), memory, &config);
+    }
+    oche_device_unlock(mw->port->device);
+    if (core == NULL)
+        free(memory);
+    return core;
+}
+
+struct ibv_mw *ov_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
+{
+    struct ov_port *port = ov_port_of(pd->context);
+    struct ov_mw *mw;
+
+    if (type != IBV_MW_TYPE_1 && type != IBV_MW_TYPE_2)
+        return ov_null(EINVAL);
+    if (ov_foreign(port))
+        return ov_null(EPERM);
+    mw = calloc(1, sizeof(*mw));
+    if (mw == NULL)
+        return ov_null(ENOMEM);
+    mw->port = port;
+    mw->core = create_core(mw, ov_pd_of(pd)->number, type);
+    if (mw->core == NULL) {
+        free(mw);
+        return ov_null(ENOMEM);
+    }
+    mw->context = ov_context_take(pd->context);
+    atomic_fetch_add(&ov_pd_of(pd)->users, 1);
+    mw->mw = (struct ibv_mw){.context = pd->context,
+                             .pd = pd,
+                             .rkey = oche_window_key(mw->core),
+                             .handle = oche_window_key(mw->core),
+                             .type = type};
+    return &mw->mw;
+}
+
+int ov_dealloc_mw(struct ibv_mw *mw)
+{
+    struct ov_mw *own = (struct ov_mw *)(void *)mw;
+    struct ov_context *context = own->context;
+    bool done;
+
+    if (ov_foreign(own->port))
+        return EPERM;
+    oche_device_lock(own->port->device);
+    done = oche_window_destroy(own->core);
+    oche_device_unlock(own->port->device);
+    if (!done)
+        return EBUSY; /* a bind of it is under way */
+    atomic_fetch_sub(&ov_pd_of(mw->pd)->users, 1);
+    free(own->core);
+    free(own);
+    ov_context_release(context);
+    return 0;
+}
+
+int ov_bind_of(const struct ov_qp *qp, struct ibv_mw *mw, uint32_t rkey,
+               const struct ibv_mw_bind_info *info, struct oche_bind *bind)
+{
+    const unsigned int known = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+                               IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_ZERO_BASED;
+
+    if (mw == NULL || (info->mw_access_flags & ~known) != 0 ||
+        (info->mr == NULL && info->length > 0))
+        return EINVAL;
+    if (mw->pd != qp->qp.pd || (info->mr != NULL && info->mr->pd != mw->pd))
+        return EPERM;
+    *bind = (struct oche_bind){
+        .window = ((struct ov_mw *)(void *)mw)->core,
+        .rkey = rkey,
+        .lkey = info->mr != NULL ? info->mr->lkey : 0,
+        .va = info->addr,
+        .length = info->length,
+        .access = ov_access_of(info->mw_access_flags) |
+                  (info->mw_access_flags & IBV_ACCESS_ZERO_BASED ? OCHE_ACCESS_ZERO_BASED : 0u)};
+    return 0;
+}
+
+int ov_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *mw_bind)
+{
+    struct ov_qp *own = ov_qp_of(qp);
+    const uint32_t rkey = ibv_inc_rkey(mw->rkey);
+    struct oche_bind bind;
+    struct oche_send_work work = {.wr_id = mw_bind->wr_id,
+                                  .opcode = OCHE_WORK_BIND_MW,
+                                  .flags = ov_work_flags_of(own, mw_bind->send_flags),
+                                  .bind = &bind};
+    int error;
+
+    if (ov_foreign(own->port))
+        return EPERM;
+    if (mw->type != IBV_MW_TYPE_1 || (work.flags & OCHE_WORK_INLINE) != 0)
+        return EINVAL;
+    error = ov_bind_of(own, mw, rkey, &mw_bind->bind_info, &bind);
+    if (error != 0)
+        return error;
+    pthread_mutex_lock(&own->send_lock);
+    error = oche_qp_post_send(own->core, &work);
+    if (error == 0)
+        mw->rkey = rkey;
+    pthread_mutex_unlock(&own->send_lock);
+    ov_port_posted(own->port);
+    return error;
+}
