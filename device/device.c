@@ -19,6 +19,7 @@
 
 #define DEFAULT_OBJECTS        1024
 #define DEFAULT_RECEIVE_BUFFER (UINT32_C(8) << 20)
+#define FIRST_QPN              UINT32_C(0x11) /* 0 and 1 are the standard's */
 #define SHORTEST_MTU           64
 #define LONGEST_MTU            9000
 #define SHORT_WAIT             (50 * OCHE_US) /* not worth a system call that may oversleep */
@@ -136,17 +137,43 @@ static bool create_nic(struct oche_device *device)
     return true;
 }
 
+/* Ours, and where to begin, by chance: what is sent to a queue pair that was finds none. */
+static void choose_qpns(struct oche_device *device)
+{
+    device->first_qpn = FIRST_QPN;
+    device->last_qpn = OCHE_PSN_MASK;
+    if (device->config.share) {
+        device->first_qpn = (uint32_t)device->share.slot << OCHE_SLOT_SHIFT;
+        device->last_qpn = device->first_qpn + (UINT32_C(1) << OCHE_SLOT_SHIFT) - 1;
+        if (device->first_qpn < FIRST_QPN)
+            device->first_qpn = FIRST_QPN;
+    }
+    device->next_qpn =
+        device->first_qpn +
+        (uint32_t)oche_random_below(&device->keys, device->last_qpn - device->first_qpn + 1);
+}
+
 static bool create_parts(struct oche_device *device, char *error, size_t error_bytes)
 {
     const struct oche_device_config *config = &device->config;
-    const struct oche_socket_options options = {.no_gso = config->no_gso,
+    const struct oche_socket_options options = {.shared = config->share,
+                                                .no_gso = config->no_gso,
                                                 .no_gro = config->no_gro,
                                                 .buffer_bytes = config->receive_buffer_bytes};
     char why[200];
 
+    /* The slot first: who has none must not have a socket that gets others' packets. */
+    if (config->share && !oche_sharing_open(&device->share, &device->address, config->port,
+                                            config->seed, why, sizeof(why)))
+        return explain(error, error_bytes, "%s: %s", config->address, why);
     if (!oche_socket_open(&device->socket, &device->address, config->port, &options, why,
                           sizeof(why)))
         return explain(error, error_bytes, "%s: %s", config->address, why);
+    if (config->share &&
+        !oche_sharing_join(&device->share, device->socket.fd, oche_clock_now(&device->clock)))
+        return explain(error, error_bytes, "%s: the kernel cannot steer packets: %s",
+                       config->address, strerror(errno));
+    choose_qpns(device);
     device->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (device->wake_fd < 0)
         return explain(error, error_bytes, "%s: no file descriptor left", config->address);
@@ -172,6 +199,7 @@ static bool destroy(struct oche_device *device)
     if (device->wake_fd >= 0)
         close(device->wake_fd);
     oche_socket_close(&device->socket);
+    oche_sharing_close(&device->share);
     free(device->cc_params);
     free(device->recovery_params);
     pthread_mutex_destroy(&device->lock);
@@ -193,7 +221,7 @@ struct oche_device *oche_device_open(const struct oche_device_config *config, ch
         return NULL;
     }
     memset(device, 0, bytes);
-    device->socket.fd = device->wake_fd = -1;
+    device->socket.fd = device->wake_fd = device->share.fd = -1;
     device->config = *config;
     fill_defaults(&device->config);
     device->port = device->config.port;
@@ -202,7 +230,6 @@ struct oche_device *oche_device_open(const struct oche_device_config *config, ch
     device->drop_sent = oche_random_stream(device->config.seed, "device drops sent", 0);
     device->drop_received = oche_random_stream(device->config.seed, "device drops received", 0);
     device->keys = oche_random_stream(device->config.seed, "device memory keys", 0);
-    device->next_qpn = (uint32_t)oche_random_u64(&device->keys) & OCHE_PSN_MASK;
     pthread_mutex_init(&device->lock, NULL);
     oche_clock_start(&device->clock);
     oche_trace_init(&device->trace, 0, device->trace_ring,
@@ -223,6 +250,7 @@ void oche_device_leave(struct oche_device *device)
 {
     close(device->wake_fd);
     close(device->socket.fd);
+    oche_sharing_forget(&device->share);
 }
 
 bool oche_device_close(struct oche_device *device)
@@ -352,8 +380,9 @@ static void end_wait(struct oche_device *device)
 
 void oche_device_wait(struct oche_device *device, uint32_t since, oche_time timeout)
 {
-    struct pollfd fds[2] = {{.fd = device->socket.fd, .events = POLLIN},
-                            {.fd = device->wake_fd, .events = POLLIN}};
+    struct pollfd fds[3] = {{.fd = device->socket.fd, .events = POLLIN},
+                            {.fd = device->wake_fd, .events = POLLIN},
+                            {.fd = device->share.fd, .events = POLLIN}}; /* -1 is none */
     struct timespec limit;
     oche_time time;
     bool full;
@@ -364,7 +393,9 @@ void oche_device_wait(struct oche_device *device, uint32_t since, oche_time time
     limit = (struct timespec){.tv_sec = (time_t)(time / OCHE_SEC),
                               .tv_nsec = (long)(time % OCHE_SEC / OCHE_NS)};
     if (time > 0) /* a signal ends it early, which does no harm */
-        ppoll(fds, 2, time == OCHE_NEVER ? NULL : &limit, NULL);
+        ppoll(fds, 3, time == OCHE_NEVER ? NULL : &limit, NULL);
+    if (fds[2].revents != 0)
+        atomic_store_explicit(&device->share_waiting, true, memory_order_relaxed);
     end_wait(device);
 }
 
@@ -384,6 +415,7 @@ void oche_device_stats(struct oche_device *device, struct oche_device_stats *sta
     *stats = device->stats;
     stats->gso = device->socket.gso;
     stats->gro = device->socket.gro;
+    stats->pass_refused = device->share.refused;
     stats->nic = *oche_nic_stats(device->nic);
     oche_device_unlock(device);
 }

@@ -38,9 +38,14 @@ struct oche_device_config {
     const void *recovery_params;                 /* NULL: its defaults; copied */
     uint64_t seed;                               /* of everything random; 0: by chance */
     uint32_t drop_sent_ppm, drop_received_ppm;   /* for tests: packets in a million */
-    bool no_gso, no_gro;                         /* one packet a datagram */
-    bool strict_ip_id;                           /* drop what ip_id.h did not expect */
-    const char *capture;                         /* a file; NULL: none */
+    /*
+     * Other processes of this user may have the address too, up to 64: each has a part of all queue
+     * pair numbers (share.h). All of them say so, or the address is taken.
+     */
+    bool share;
+    bool no_gso, no_gro; /* one packet a datagram */
+    bool strict_ip_id;   /* drop what ip_id.h did not expect */
+    const char *capture; /* a file; NULL: none */
     void (*completion_event)(void *context, struct oche_cq *cq); /* as in nic.h; under the lock */
     void (*qp_error)(void *context, struct oche_qp *qp, enum oche_status status);
     void (*qp_event)(void *context, struct oche_qp *qp, enum oche_qp_event event);
@@ -55,15 +60,18 @@ struct oche_device_stats {
     uint64_t strangers;                            /* from an address that is no peer's */
     uint64_t unexpected_ip_ids;                    /* accepted, or with strict_ip_id dropped */
     uint64_t dropped_sent, dropped_received;       /* on purpose */
-    uint64_t send_errors;                          /* packets that the kernel did not take */
-    uint64_t send_full;                            /* times that the socket's buffer was full */
+    uint64_t passed_on, taken_over; /* packets: to, and from, other processes on this address */
+    uint64_t pass_lost;             /* … that could not be passed on */
+    uint64_t pass_refused;          /* messages that were no process's of this user */
+    uint64_t send_errors;           /* packets that the kernel did not take */
+    uint64_t send_full;             /* times that the socket's buffer was full */
     uint64_t gso_refused; /* peers to which packets go one by one, as the way there wants */
     bool gso, gro;        /* in use */
     struct oche_nic_stats nic;
 };
 
 /* NULL, and a line in `error`, when it cannot be opened; errno EADDRINUSE: somebody else has the
- * address and port. */
+ * address and port, or 64 share it. */
 struct oche_device *oche_device_open(const struct oche_device_config *config, char *error,
                                      size_t error_bytes);
 /*
@@ -134,7 +142,8 @@ struct oche_cq *oche_device_create_cq(struct oche_device *device, uint32_t entri
 void oche_device_destroy_cq(struct oche_device *device, struct oche_cq *cq);
 
 /*
- * As oche_qp_create; qpn 0 in `config` gets a free number, pkey 0 the default one. Regions belong
+ * As oche_qp_create; qpn 0 in `config` gets a free number, pkey 0 the default one. A number that is
+ * another process's (oche_device_config.share) is refused. Regions belong
  * to protection domain 0.
  */
 struct oche_qp *oche_device_create_qp(struct oche_device *device,

@@ -6,6 +6,7 @@
  *   objects.c    peers, memory, completion queues, queue pairs
  *   receive.c    datagrams → packets → the NIC
  *   transmit.c   the NIC → packets → datagrams
+ *   share.c      other processes on the same address; steer.c: what the kernel knows of them
  *   socket.c, address.c, peers.c, ip_id.c, clock.c, crc.c, capture.c
  */
 #ifndef OCHE_DEVICE_INTERNAL_H
@@ -19,6 +20,7 @@
 #include "device/clock.h"
 #include "device/device.h"
 #include "device/peers.h"
+#include "device/share.h"
 #include "device/socket.h"
 
 #define OCHE_DEVICE_PULL 64 /* packets asked of the NIC at a time */
@@ -69,6 +71,9 @@ struct oche_device {
     oche_time burst; /* how far ahead packets are sent, so that they share a datagram */
 
     struct oche_socket socket;
+    struct oche_sharing share;  /* its fd is -1 if the address is ours alone */
+    unsigned quiet_receives;    /* since others were last asked for packets of ours */
+    _Atomic bool share_waiting; /* there are such */
     struct oche_peers peers;
     oche_crc32 *crc32;
     struct transmitter transmitter;
@@ -83,7 +88,7 @@ struct oche_device {
     oche_time waiting_until;  /* the first of them; under the lock */
 
     struct owned *cqs, *qps;
-    uint32_t next_qpn;
+    uint32_t next_qpn, first_qpn, last_qpn;
     struct oche_random keys;
     void *cc_params, *recovery_params;
     struct oche_trace trace;

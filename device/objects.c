@@ -9,7 +9,6 @@
 
 #include "device/internal.h"
 
-#define FIRST_QPN    UINT32_C(0x11) /* 0 and 1 are the standard's */
 #define DEFAULT_PKEY UINT16_C(0xffff)
 
 /* ---- the NIC's hands in memory ---- */
@@ -196,8 +195,8 @@ static uint32_t free_qpn(struct oche_device *device)
 
     do {
         qpn = device->next_qpn;
-        device->next_qpn = qpn == OCHE_PSN_MASK ? FIRST_QPN : qpn + 1;
-    } while (qpn < FIRST_QPN || oche_nic_find_qp(device->nic, qpn) != NULL);
+        device->next_qpn = qpn == device->last_qpn ? device->first_qpn : qpn + 1;
+    } while (oche_nic_find_qp(device->nic, qpn) != NULL);
     return qpn;
 }
 
@@ -210,6 +209,8 @@ struct oche_qp *oche_device_create_qp(struct oche_device *device,
 
     if (full.mtu_bytes > device->config.mtu_bytes)
         return NULL; /* no buffer of ours is that large */
+    if (device->config.share && full.qpn != 0 && full.qpn >> OCHE_SLOT_SHIFT != device->share.slot)
+        return NULL;
     if (full.pkey == 0)
         full.pkey = DEFAULT_PKEY;
     oche_device_lock(device);

@@ -8,6 +8,8 @@
 #include "core/wire/extension.h"
 #include "device/internal.h"
 
+#define ASK_EVERY 16 /* receives, for what other processes pass on */
+
 /* What all packets of one datagram have in common. */
 struct arrival {
     struct oche_ip_header header;
@@ -125,6 +127,43 @@ void device_grh(void *context, const struct oche_packet *packet, uint8_t grh[OCH
     memcpy(grh + OCHE_GRH_BYTES - bytes, device->arriving->bytes, bytes);
 }
 
+static uint32_t packet_bytes(const struct oche_datagram_in *in, uint32_t at)
+{
+    return in->count - at < in->segment_bytes ? in->count - at : in->segment_bytes;
+}
+
+/*
+ * Passes the packets from `at` on that are one other process's to that one. Returns how many bytes
+ * they are. 0: the first is ours, or nobody's, which the NIC will find.
+ */
+static uint32_t pass_on(struct oche_device *device, const struct oche_datagram_in *in, uint32_t at,
+                        oche_time now)
+{
+    const uint8_t *first = in->bytes + at;
+    uint32_t count = 0, packets = 0;
+
+    if (in->passed_on || !oche_sharing_elsewhere(&device->share, first, packet_bytes(in, at)))
+        return 0;
+    while (at + count < in->count) {
+        const uint32_t next = packet_bytes(in, at + count);
+
+        if (next < OCHE_STEER_BYTES || oche_sharing_slot(first + count) != oche_sharing_slot(first))
+            break;
+        count += next;
+        packets++;
+    }
+    switch (oche_sharing_forward(&device->share, in, first, count, now)) {
+    case OCHE_SHARING_DONE:
+        device->stats.passed_on += packets;
+        return count;
+    case OCHE_SHARING_LOST:
+        device->stats.pass_lost += packets;
+        return count;
+    default:
+        return 0;
+    }
+}
+
 unsigned device_take(struct oche_device *device, const struct oche_datagram_in *in, oche_time now)
 {
     struct arrival arrival = {.peer = oche_peers_find(&device->peers, &in->from),
@@ -134,6 +173,8 @@ unsigned device_take(struct oche_device *device, const struct oche_datagram_in *
     unsigned packets = 0;
     uint32_t at = 0, count;
 
+    if (device->share.fd >= 0 && oche_sharing_probe(&device->share, in))
+        return 0;
     device->stats.received_datagrams++;
     device->stats.strangers += arrival.peer == OCHE_NO_PEER;
     oche_ip_header_make(&arrival.header, &in->from, &device->address, in->from_port, device->port,
@@ -145,10 +186,32 @@ unsigned device_take(struct oche_device *device, const struct oche_datagram_in *
         return 1;
     }
     for (; at < in->count; at += count, packets++) {
-        count = in->count - at < in->segment_bytes ? in->count - at : in->segment_bytes;
+        if (OCHE_UNLIKELY(device->share.fd >= 0) && (count = pass_on(device, in, at, now)) > 0)
+            continue;
+        count = packet_bytes(in, at);
+        device->stats.received_packets++;
+        device->stats.taken_over += in->passed_on;
         receive_packet(device, &arrival, in->bytes + at, count);
     }
-    device->stats.received_packets += packets;
+    return packets;
+}
+
+/* Asks for what other processes have for us, not each time: it is rare, and a system call. */
+static unsigned receive_shared(struct oche_device *device, oche_time now)
+{
+    struct oche_datagram_in in;
+    unsigned packets = 0;
+
+    if (++device->quiet_receives < ASK_EVERY &&
+        !atomic_load_explicit(&device->share_waiting, memory_order_relaxed))
+        return 0;
+    atomic_store_explicit(&device->share_waiting, false, memory_order_relaxed);
+    device->quiet_receives = 0;
+    for (unsigned i = 0; i < OCHE_SOCKET_IN && oche_sharing_receive(&device->share, &in, now);
+         i++) {
+        device->quiet_receives = ASK_EVERY; /* more may follow */
+        packets += device_take(device, &in, now);
+    }
     return packets;
 }
 
@@ -160,5 +223,7 @@ unsigned device_receive(struct oche_device *device)
 
     for (unsigned i = 0; i < datagrams; i++)
         packets += device_take(device, &device->received[i], now);
+    if (device->share.fd >= 0)
+        packets += receive_shared(device, now);
     return packets;
 }

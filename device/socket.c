@@ -93,6 +93,11 @@ bool oche_socket_open(struct oche_socket *to_open, const struct oche_address *ad
         oche_socket_close(to_open);
         return false;
     }
+    if (options->shared && !set(fd, SOL_SOCKET, SO_REUSEPORT, 1)) {
+        snprintf(error, error_bytes, "the socket cannot do SO_REUSEPORT: %s", strerror(errno));
+        oche_socket_close(to_open);
+        return false;
+    }
     if (bind(fd, (struct sockaddr *)&own, own_bytes) != 0) {
         snprintf(error, error_bytes, "UDP port %u: %s", port, strerror(errno));
         oche_socket_close(to_open);

@@ -8,8 +8,9 @@
  * is 4791, where RoCEv2 allows any (REFERENCE I.1). What that costs is ECMP's entropy: all queue
  * pairs between two devices take one path.
  *
- * The address is not shared: SO_REUSEADDR on a UDP socket would let the next process that binds it
- * take our packets, so a second device on one address is an error.
+ * The address is shared only with sockets of the same user that ask for it, too (SO_REUSEPORT, see
+ * share.h); never with SO_REUSEADDR, which would let the next process that binds it take our
+ * packets. Without that a second device on one address is an error.
  */
 #ifndef OCHE_DEVICE_SOCKET_H
 #define OCHE_DEVICE_SOCKET_H
@@ -24,6 +25,7 @@
 #define OCHE_SOCKET_BYTES    65000 /* of a datagram, at most: below IP's limit in both versions */
 
 struct oche_socket_options {
+    bool shared;           /* with others of this user who say so too */
     bool no_gso, no_gro;   /* one packet a datagram */
     uint32_t buffer_bytes; /* of the receive buffer, as asked for; see receive_bytes */
 };
@@ -45,6 +47,7 @@ struct oche_datagram_in {
     struct oche_address from;
     uint16_t from_port;
     uint8_t tos;    /* DSCP and ECN */
+    bool passed_on; /* by another process (share.h) */
     bool truncated; /* longer than any UDP datagram we could be sent: not to be used */
 };
 

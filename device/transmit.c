@@ -84,6 +84,9 @@ static unsigned sharing(const struct oche_device *device, unsigned first)
         const struct outgoing *next = &t->outgoing[end];
 
         bytes += next->count;
+        /* Where processes share an address, a datagram goes to the one of its first packet. */
+        if ((t->packets[end].dest_qpn ^ one->dest_qpn) >> OCHE_SLOT_SHIFT != 0)
+            break;
         if (t->packets[end].dst != one->dst || tos_of(&t->packets[end]) != tos_of(one) ||
             next->lost || next->count > count || bytes > OCHE_SOCKET_BYTES)
             break;

@@ -12,8 +12,9 @@
  * there (ib_write_lat). The thread finds packets that nobody took, and becomes eager: it waits for
  * packets all the time, until too often the poller has been faster.
  *
- * Two processes cannot open the same address yet: the second one gets the first free address of
- * 127.0.0.2 … 127.0.255.254 instead, which other processes of this host reach, and a line says so.
+ * Processes of one user share an address (device/share.h). One that finds it taken, by another user
+ * or by 64 others, gets the first free address of 127.0.0.2 … 127.0.255.254 instead, which other
+ * processes of this host reach, and a line says so.
  * That is all in open_somewhere().
  */
 #include <linux/futex.h>
@@ -148,6 +149,7 @@ static struct ov_port *open_new(const struct ov_device *device)
     struct ov_port *port = calloc(1, sizeof(*port));
     struct oche_device_config config = {.line_rate_bps = OV_LINE_RATE,
                                         .mtu_bytes = OV_MAX_MTU,
+                                        .share = true,
                                         .max_qps = OV_MAX_QPS,
                                         .max_regions = OV_MAX_REGIONS,
                                         .max_peers = OV_MAX_PEERS,

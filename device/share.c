@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Slots, neighbours, and packets passed on. */
+#include "device/share.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define MAGIC       UINT32_C(0x6f636865)
+#define VERSION     1
+#define PROBE_BYTES 24
+#define PAUSE       (5 * OCHE_MS) /* between two looks, two greetings of one slot */
+#define FIRST_LOOK  8             /* places, beyond the neighbours that are known */
+#define MESSAGES    64            /* heard in a row, so that a flood of them stops nothing else */
+
+enum kind {
+    KIND_HELLO,   /* I am here, at this place; answer with this nonce */
+    KIND_ANSWER,  /* so am I */
+    KIND_GOODBYE, /* my socket is closed, places have changed */
+    KIND_PACKETS, /* for you; packets follow */
+};
+
+/* Between processes of one machine: as the processor has it. */
+struct message {
+    uint32_t magic;
+    uint8_t version, kind, slot, place;
+    uint64_t nonce;
+    /* Of packets: */
+    struct oche_address from;
+    uint32_t segment_bytes;
+    uint16_t from_port;
+    uint8_t tos, unused;
+};
+
+#define MEMORY_BYTES (sizeof(struct message) + 65536)
+
+union credentials {
+    struct cmsghdr align;
+    uint8_t bytes[CMSG_SPACE(sizeof(struct ucred))];
+};
+
+/* ---- names ---- */
+
+static socklen_t name_of(const struct oche_sharing *share, unsigned slot, struct sockaddr_un *name)
+{
+    char text[OCHE_ADDRESS_TEXT];
+    int count;
+
+    oche_address_print(&share->address, text);
+    *name = (struct sockaddr_un){.sun_family = AF_UNIX};
+    count = snprintf(name->sun_path + 1, sizeof(name->sun_path) - 1, "oche/%u/%s/%u/%u",
+                     (unsigned)geteuid(), text, share->port, slot);
+    return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (unsigned)count);
+}
+
+static int unix_socket(void)
+{
+    return socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+}
+
+/* ---- messages out ---- */
+
+static struct message message_of(const struct oche_sharing *share, enum kind kind, uint64_t nonce)
+{
+    return (struct message){.magic = MAGIC,
+                            .version = VERSION,
+                            .kind = (uint8_t)kind,
+                            .slot = share->slot,
+                            .place = share->place,
+                            .nonce = nonce};
+}
+
+static void lose(struct oche_neighbour *neighbour)
+{
+    if (neighbour->fd >= 0)
+        close(neighbour->fd);
+    neighbour->fd = -1;
+    neighbour->trusted = false;
+    neighbour->place = OCHE_PLACE_NONE;
+}
+
+/* False: it did not go; if the process is gone, so is the neighbour. */
+static bool say(struct oche_neighbour *neighbour, struct message *message, const void *packets,
+                uint32_t count)
+{
+    struct iovec pieces[2] = {{.iov_base = message, .iov_len = sizeof(*message)},
+                              {.iov_base = (void *)(uintptr_t)packets, .iov_len = count}};
+    const struct msghdr header = {.msg_iov = pieces, .msg_iovlen = count > 0 ? 2 : 1};
+
+    if (neighbour->fd < 0)
+        return false;
+    if (sendmsg(neighbour->fd, &header, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
+        return true;
+    if (errno == ECONNREFUSED || errno == ENOTCONN || errno == ECONNRESET)
+        lose(neighbour);
+    return false;
+}
+
+static bool say_hello(const struct oche_sharing *share, struct oche_neighbour *neighbour)
+{
+    struct message hello = message_of(share, KIND_HELLO, neighbour->nonce);
+
+    return say(neighbour, &hello, NULL, 0);
+}
+
+/* Connects to whoever has the slot and asks who that is. False: nobody has it. */
+static bool greet(struct oche_sharing *share, unsigned slot)
+{
+    struct oche_neighbour *neighbour = &share->neighbours[slot];
+    struct sockaddr_un name;
+    const socklen_t name_bytes = name_of(share, slot, &name);
+
+    lose(neighbour);
+    neighbour->fd = unix_socket();
+    if (neighbour->fd < 0)
+        return false;
+    if (connect(neighbour->fd, (struct sockaddr *)&name, name_bytes) != 0) {
+        lose(neighbour);
+        return false;
+    }
+    neighbour->nonce = oche_random_u64(&share->random);
+    say_hello(share, neighbour);
+    return neighbour->fd >= 0;
+}
+
+/* ---- places ---- */
+
+/* Whether every neighbour has said where it is. */
+static bool all_known(const struct oche_sharing *share)
+{
+    for (unsigned slot = 0; slot < OCHE_SLOTS; slot++)
+        if (share->neighbours[slot].fd >= 0 && share->neighbours[slot].place == OCHE_PLACE_NONE)
+            return false;
+    return share->place != OCHE_PLACE_NONE;
+}
+
+/* Gives the kernel the program that fits what we know. */
+static void steer(struct oche_sharing *share)
+{
+    uint8_t wanted[OCHE_SLOTS];
+
+    if (!share->force && !all_known(share))
+        return; /* somebody else's program is better than that of half the facts */
+    for (unsigned slot = 0; slot < OCHE_SLOTS; slot++)
+        wanted[slot] = slot == share->slot ? share->place : share->neighbours[slot].place;
+    if (!share->force && memcmp(wanted, share->steered, sizeof(wanted)) == 0)
+        return;
+    if (oche_steer(share->udp, wanted))
+        memcpy(share->steered, wanted, sizeof(wanted));
+    share->force = false;
+}
+
+static void send_probe(const struct oche_sharing *share, uint8_t place)
+{
+    struct sockaddr_storage own;
+    const socklen_t own_bytes = oche_address_to_socket(&share->address, share->port, &own);
+    uint8_t probe[PROBE_BYTES] = {
+        [OCHE_STEER_OPCODE] = OCHE_STEER_PROBE, [OCHE_STEER_PLACE] = place};
+
+    memcpy(probe + OCHE_STEER_BYTES, &share->nonce, sizeof(share->nonce));
+    /* If it does not go, there will be another look when packets go astray. */
+    if (sendto(share->udp, probe, sizeof(probe), MSG_DONTWAIT, (struct sockaddr *)&own, own_bytes) <
+        0)
+        return;
+}
+
+/*
+ * Looks for our place: a probe to each place that there may be. Those beyond the last go anywhere,
+ * us included; so the lowest one that comes back is ours.
+ */
+static void look(struct oche_sharing *share, oche_time now)
+{
+    unsigned places = FIRST_LOOK;
+
+    if (now < share->look_again)
+        return;
+    for (unsigned slot = 0; slot < OCHE_SLOTS; slot++)
+        places += share->neighbours[slot].fd >= 0;
+    if (places > OCHE_SLOTS || share->place == OCHE_PLACE_NONE)
+        places = OCHE_SLOTS;
+    share->look_again = oche_time_add(now, PAUSE);
+    share->nonce = oche_random_u64(&share->random) | 1;
+    share->place = OCHE_PLACE_NONE;
+    for (unsigned place = 0; place < places; place++)
+        send_probe(share, (uint8_t)place);
+}
+
+/* Packets went astray: either our facts are old or the kernel's program is. */
+static void look_again(struct oche_sharing *share, oche_time now)
+{
+    if (now < share->look_again)
+        return;
+    share->force = true;
+    look(share, now);
+}
+
+bool oche_sharing_probe(struct oche_sharing *share, const struct oche_datagram_in *in)
+{
+    const uint8_t place = in->count == PROBE_BYTES ? in->bytes[OCHE_STEER_PLACE] : OCHE_PLACE_NONE;
+
+    if (place >= OCHE_SLOTS || in->bytes[OCHE_STEER_OPCODE] != OCHE_STEER_PROBE ||
+        in->from_port != share->port || memcmp(&in->from, &share->address, sizeof(in->from)) != 0)
+        return false;
+    if (share->nonce == 0 ||
+        memcmp(in->bytes + OCHE_STEER_BYTES, &share->nonce, sizeof(share->nonce)) != 0 ||
+        place >= share->place)
+        return true; /* another process's, or one that went beyond the last place */
+    share->place = place;
+    for (unsigned slot = 0; slot < OCHE_SLOTS; slot++)
+        say_hello(share, &share->neighbours[slot]);
+    steer(share);
+    return true;
+}
+
+/* ---- messages in ---- */
+
+/* How many bytes arrived from a process of our user; 0: nothing; -1: something else did. */
+static ssize_t hear(struct oche_sharing *share)
+{
+    union credentials control;
+    struct iovec piece = {.iov_base = share->memory, .iov_len = MEMORY_BYTES};
+    struct msghdr header = {.msg_iov = &piece,
+                            .msg_iovlen = 1,
+                            .msg_control = &control,
+                            .msg_controllen = sizeof(control)};
+    const ssize_t count = recvmsg(share->fd, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    const struct cmsghdr *c = count >= 0 ? CMSG_FIRSTHDR(&header) : NULL;
+    struct ucred sender;
+
+    if (count < 0)
+        return 0;
+    if (c == NULL || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_CREDENTIALS ||
+        c->cmsg_len < CMSG_LEN(sizeof(sender)) || (header.msg_flags & MSG_TRUNC) != 0)
+        return -1;
+    memcpy(&sender, CMSG_DATA(c), sizeof(sender));
+    return sender.uid == getuid() && count >= (ssize_t)sizeof(struct message) ? count : -1;
+}
+
+static void note_place(struct oche_sharing *share, struct oche_neighbour *neighbour, uint8_t place)
+{
+    if (place >= OCHE_SLOTS)
+        return; /* it does not know yet, and will say so when it does */
+    neighbour->place = place;
+    steer(share);
+}
+
+static void take_hello(struct oche_sharing *share, const struct message *hello)
+{
+    struct oche_neighbour *neighbour = &share->neighbours[hello->slot];
+    struct message answer = message_of(share, KIND_ANSWER, hello->nonce);
+
+    /* What we are connected to may be one that had the slot before. */
+    if (!say(neighbour, &answer, NULL, 0) && greet(share, hello->slot))
+        say(neighbour, &answer, NULL, 0);
+    if (neighbour->fd >= 0)
+        note_place(share, neighbour, hello->place);
+}
+
+static void take_answer(struct oche_sharing *share, const struct message *answer)
+{
+    struct oche_neighbour *neighbour = &share->neighbours[answer->slot];
+
+    if (neighbour->fd < 0 || neighbour->nonce != answer->nonce)
+        return;
+    neighbour->trusted = true;
+    note_place(share, neighbour, answer->place);
+}
+
+static bool take_packets(struct oche_sharing *share, const struct message *message, size_t count,
+                         struct oche_datagram_in *in)
+{
+    *in = (struct oche_datagram_in){
+        .bytes = share->memory + sizeof(*message),
+        .count = (uint32_t)(count - sizeof(*message)),
+        .segment_bytes = message->segment_bytes,
+        .from = message->from,
+        .from_port = message->from_port,
+        .tos = message->tos,
+        .passed_on = true,
+    };
+    return in->count > 0 && in->segment_bytes > 0;
+}
+
+bool oche_sharing_receive(struct oche_sharing *share, struct oche_datagram_in *in, oche_time now)
+{
+    struct message message;
+    ssize_t count;
+
+    for (unsigned heard = 0; heard < MESSAGES && (count = hear(share)) != 0; heard++) {
+        if (count > 0)
+            memcpy(&message, share->memory, sizeof(message));
+        if (count < 0 || message.magic != MAGIC || message.version != VERSION ||
+            message.slot >= OCHE_SLOTS || message.slot == share->slot) {
+            share->refused++;
+            continue;
+        }
+        switch (message.kind) {
+        case KIND_HELLO:
+            take_hello(share, &message);
+            break;
+        case KIND_ANSWER:
+            take_answer(share, &message);
+            break;
+        case KIND_GOODBYE:
+            lose(&share->neighbours[message.slot]);
+            share->look_again = 0;
+            look_again(share, now);
+            break;
+        case KIND_PACKETS:
+            look_again(share, now);
+            if (take_packets(share, &message, (size_t)count, in))
+                return true;
+            break;
+        default:
+            share->refused++;
+        }
+    }
+    return false;
+}
+
+/* ---- passing on ---- */
+
+enum oche_sharing_result oche_sharing_forward(struct oche_sharing *share,
+                                              const struct oche_datagram_in *in,
+                                              const uint8_t *bytes, uint32_t count, oche_time now)
+{
+    const unsigned slot = oche_sharing_slot(bytes);
+    struct oche_neighbour *neighbour = &share->neighbours[slot];
+    struct message message = message_of(share, KIND_PACKETS, 0);
+
+    message.from = in->from;
+    message.from_port = in->from_port;
+    message.segment_bytes = in->segment_bytes;
+    message.tos = in->tos;
+    if (neighbour->trusted && say(neighbour, &message, bytes, count)) {
+        look_again(share, now);
+        return OCHE_SHARING_DONE;
+    }
+    if (neighbour->trusted)
+        return OCHE_SHARING_LOST; /* its queue is full */
+    if (now >= neighbour->again) {
+        neighbour->again = oche_time_add(now, PAUSE);
+        greet(share, slot);
+    }
+    return neighbour->fd >= 0 ? OCHE_SHARING_LOST : OCHE_SHARING_NOBODY;
+}
+
+/* ---- coming and going ---- */
+
+static bool take_slot(struct oche_sharing *share)
+{
+    struct sockaddr_un name;
+
+    for (unsigned slot = 0; slot < OCHE_SLOTS; slot++) {
+        const socklen_t name_bytes = name_of(share, slot, &name);
+
+        if (bind(share->fd, (struct sockaddr *)&name, name_bytes) == 0) {
+            share->slot = (uint8_t)slot;
+            return true;
+        }
+        if (errno != EADDRINUSE)
+            return false;
+    }
+    return false;
+}
+
+bool oche_sharing_open(struct oche_sharing *share, const struct oche_address *address,
+                       uint16_t port, uint64_t seed, char *error, size_t error_bytes)
+{
+    const int yes = 1;
+
+    *share = (struct oche_sharing){.udp = -1, .address = *address, .port = port};
+    share->place = OCHE_PLACE_NONE;
+    share->random = oche_random_stream(seed, "device nonces", 0);
+    for (unsigned slot = 0; slot < OCHE_SLOTS; slot++)
+        share->neighbours[slot] = (struct oche_neighbour){.fd = -1, .place = OCHE_PLACE_NONE};
+    memset(share->steered, OCHE_PLACE_NONE, sizeof(share->steered));
+    share->memory = malloc(MEMORY_BYTES);
+    share->fd = unix_socket();
+    if (share->memory != NULL && share->fd >= 0 &&
+        setsockopt(share->fd, SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) == 0 && take_slot(share))
+        return true;
+    if (errno == EADDRINUSE)
+        snprintf(error, error_bytes, "UDP port %u: %d processes share it already", port,
+                 OCHE_SLOTS);
+    else
+        snprintf(error, error_bytes, "no Unix socket: %s", strerror(errno));
+    oche_sharing_close(share);
+    return false;
+}
+
+bool oche_sharing_join(struct oche_sharing *share, int udp, oche_time now)
+{
+    unsigned alive = 0;
+
+    share->udp = udp;
+    for (unsigned slot = 0; slot < OCHE_SLOTS; slot++)
+        if (slot != share->slot)
+            alive += greet(share, slot);
+    if (alive == 0 && !oche_steer(udp, share->steered))
+        return false;
+    look(share, now);
+    return true;
+}
+
+void oche_sharing_forget(struct oche_sharing *share)
+{
+    for (unsigned slot = 0; slot < OCHE_SLOTS; slot++)
+        lose(&share->neighbours[slot]);
+    if (share->fd >= 0)
+        close(share->fd);
+    share->fd = -1;
+}
+
+void oche_sharing_close(struct oche_sharing *share)
+{
+    struct message goodbye = message_of(share, KIND_GOODBYE, 0);
+
+    for (unsigned slot = 0; slot < OCHE_SLOTS && share->fd >= 0; slot++)
+        say(&share->neighbours[slot], &goodbye, NULL, 0);
+    if (share->memory != NULL)
+        oche_sharing_forget(share);
+    free(share->memory);
+    share->memory = NULL;
+}
