@@ -3,7 +3,8 @@
  * Incasts of small groups, the foreground traffic of Dart's sec VI-A: groups of `degree` random
  * hosts each send one short message to a random receiver, at the same time. Groups arrive by one
  * Poisson process, so that all together they offer `load` times `share`. Sizes are drawn for each
- * flow ("short flows of size uniformly chosen"), or once for a group.
+ * flow ("short flows of size uniformly chosen"), or once for a group. Sets of hosts that send again
+ * and again are what sec III-D calls static groups: queue pairs then have a past.
  *
  * The plan says which flows are a group and who else is in it (struct oche_flow_groups), for what
  * looks ahead (Dart sec III-D).
@@ -22,7 +23,7 @@ enum size_of { SIZE_OF_FLOW, SIZE_OF_GROUP };
 
 struct incast_groups {
     uint64_t initial_rate, tenant;
-    uint64_t degree;
+    uint64_t degree, groups;
     const char *sizes;
     uint32_t size_of;
     double load, share;
@@ -35,6 +36,9 @@ static const char *const size_of_names[] = {"flow", "group", NULL};
 
 static const struct oche_param params[] = {
     OCHE_PARAM_U64(incast_groups, degree, OCHE_UNIT_COUNT, 16, 1, 1000000, "senders of a group"),
+    OCHE_PARAM_U64(incast_groups, groups, OCHE_UNIT_COUNT, 0, 0, 1000000,
+                   "0: senders and receiver are drawn for each group anew; else so many sets of "
+                   "them are drawn once, and each group is one of these"),
     {.name = "sizes",
      .unit = OCHE_UNIT_TEXT,
      .offset = offsetof(struct incast_groups, sizes),
@@ -139,11 +143,23 @@ struct maker {
     uint32_t *members;
 };
 
+/* The stream that a group's receiver and senders are drawn from: its own, or that of its set. */
+static struct oche_random hosts_stream(const struct incast_groups *p,
+                                       const struct oche_workload_facts *facts, uint64_t number)
+{
+    if (p->groups > 0) {
+        struct oche_random which = oche_workload_stream(facts, "which set of hosts", number);
+
+        number = oche_random_below(&which, p->groups);
+    }
+    return oche_workload_stream(facts, "incast group", number);
+}
+
 static bool add_group(const struct incast_groups *p, const struct oche_workload_facts *facts,
                       struct oche_flow_list *list, struct maker *maker, uint64_t number,
                       oche_time at)
 {
-    struct oche_random random = oche_workload_stream(facts, "incast group", number);
+    struct oche_random random = hosts_stream(p, facts, number);
     uint32_t receiver = (uint32_t)oche_random_below(&random, facts->host_count);
     uint32_t degree = (uint32_t)p->degree, group;
     uint64_t bytes = draw_size(&maker->sizes, &random);
@@ -152,6 +168,10 @@ static bool add_group(const struct incast_groups *p, const struct oche_workload_
     for (uint32_t i = 0; i < degree; i++)
         maker->members[i] = oche_sender_pool_host(&maker->pool, receiver, i);
     oche_sender_pool_put_back(&maker->pool, degree);
+    if (p->groups > 0) {
+        random = oche_workload_stream(facts, "flows of a group", number);
+        bytes = draw_size(&maker->sizes, &random);
+    }
     group = oche_flow_list_add_group(list, maker->members, degree);
     if (group == 0)
         return false;

@@ -174,6 +174,38 @@ static void sizes_of_groups(void **state)
 }
 
 /* The same again; not the same with another seed or number; a longer run begins like a shorter. */
+/* So many sets of hosts, whose sizes differ from time to time. */
+static void groups_of_the_same_hosts(void **state)
+{
+    uint32_t first[5], sets = 0, other_sizes = 0;
+
+    (void)state;
+    begin("incast_groups");
+    set_number("degree", 6);
+    set_number("groups", 5);
+    generate();
+    assert_true(list.count > 600);
+    for (uint32_t i = 0; i < list.count; i += 6) {
+        uint32_t set = 0, count;
+        const uint32_t *members = members_of(i, &count);
+
+        for (; set < sets; set++) {
+            uint32_t other_count;
+
+            if (list.plan[first[set]].dst == list.plan[i].dst &&
+                memcmp(members_of(first[set], &other_count), members, count * sizeof(*members)) ==
+                    0)
+                break;
+        }
+        assert_true(set < 5);
+        if (set == sets)
+            first[sets++] = i;
+        other_sizes += list.plan[first[set]].bytes != list.plan[i].bytes;
+    }
+    assert_int_equal(sets, 5);
+    assert_true(other_sizes > list.count / 6 / 3); /* two thirds of them, in the mean */
+}
+
 static void groups_repeat(void **state)
 {
     struct oche_flow_list first;
@@ -363,6 +395,7 @@ int main(void)
         cmocka_unit_test(groups_offer_their_load),
         cmocka_unit_test(groups_are_whole),
         cmocka_unit_test(sizes_of_groups),
+        cmocka_unit_test(groups_of_the_same_hosts),
         cmocka_unit_test(groups_repeat),
         cmocka_unit_test(groups_refuse),
         cmocka_unit_test(long_flows_of_all_hosts),
