@@ -8,7 +8,12 @@
 #include "tests/property/qp_work.h"
 
 static const char *const opcode_names[OCHE_WORK_OPCODES] = {
-    "SEND", "SEND_IMM", "WRITE", "WRITE_IMM", "READ", "COMPARE_SWAP", "FETCH_ADD"};
+    [OCHE_WORK_SEND] = "SEND",           [OCHE_WORK_SEND_IMM] = "SEND_IMM",
+    [OCHE_WORK_WRITE] = "WRITE",         [OCHE_WORK_WRITE_IMM] = "WRITE_IMM",
+    [OCHE_WORK_SEND_INV] = "SEND_INV",   [OCHE_WORK_LOCAL_INV] = "LOCAL_INV",
+    [OCHE_WORK_BIND_MW] = "BIND_MW",     [OCHE_WORK_READ] = "READ",
+    [OCHE_WORK_FETCH_ADD] = "FETCH_ADD", [OCHE_WORK_COMPARE_SWAP] = "COMPARE_SWAP",
+};
 
 static uint8_t *memory(const struct qp_work *w, int side, uint32_t at)
 {
@@ -234,8 +239,15 @@ static void flush_send(struct qp_work *w, int side, const struct oche_completion
 static void check_send(struct qp_work *w, int side, const struct oche_completion *done)
 {
     static const uint8_t opcodes[OCHE_WORK_OPCODES] = {
-        OCHE_DONE_SEND, OCHE_DONE_SEND,         OCHE_DONE_WRITE,    OCHE_DONE_WRITE,
-        OCHE_DONE_READ, OCHE_DONE_COMPARE_SWAP, OCHE_DONE_FETCH_ADD};
+        [OCHE_WORK_SEND] = OCHE_DONE_SEND,
+        [OCHE_WORK_SEND_IMM] = OCHE_DONE_SEND,
+        [OCHE_WORK_WRITE] = OCHE_DONE_WRITE,
+        [OCHE_WORK_WRITE_IMM] = OCHE_DONE_WRITE,
+        [OCHE_WORK_BIND_MW] = OCHE_DONE_BIND_MW,
+        [OCHE_WORK_READ] = OCHE_DONE_READ,
+        [OCHE_WORK_COMPARE_SWAP] = OCHE_DONE_COMPARE_SWAP,
+        [OCHE_WORK_FETCH_ADD] = OCHE_DONE_FETCH_ADD,
+    };
     struct qp_way *way = &w->way[side];
     const uint32_t index = (uint32_t)done->wr_id;
 
@@ -478,12 +490,11 @@ static void check_counters(struct qp_work *w, int side, bool all)
                   "side %d: %lu packets were sent again, %u were lost", side,
                   (unsigned long)stats->retransmitted_packets, w->way[side].lost);
     if (all && w->plan.clean && mine->out_rnr_naks + other->out_rnr_naks == 0)
-        QP_WORK_CHECK(w,
-                      stats->timeouts == 0 && stats->naks_sent == 0 &&
-                          stats->out_of_order_packets == 0,
-                      "side %d: %lu timeouts, %lu NAKs and %lu gaps on a clean link", side,
-                      (unsigned long)stats->timeouts, (unsigned long)stats->naks_sent,
-                      (unsigned long)stats->out_of_order_packets);
+        QP_WORK_CHECK(
+            w, stats->timeouts == 0 && stats->naks_sent == 0 && stats->out_of_order_packets == 0,
+            "side %d: %lu timeouts, %lu NAKs and %lu gaps on a clean link", side,
+            (unsigned long)stats->timeouts, (unsigned long)stats->naks_sent,
+            (unsigned long)stats->out_of_order_packets);
 }
 
 void qp_work_check_end(struct qp_work *w)
