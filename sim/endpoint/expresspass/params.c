@@ -107,6 +107,14 @@ static const struct oche_param params[] = {
      .maximum.u = 60 * OCHE_SEC,
      .where = "ns2-xpass",
      .help = "a stop of credits that is not answered goes again"},
+    {.name = "idle",
+     .unit = OCHE_UNIT_TIME,
+     .offset = FIELD(idle),
+     .preset.u = 100 * OCHE_US,
+     .minimum.u = 0,
+     .maximum.u = 60 * OCHE_SEC,
+     .where = "paper sec 3: a small timeout, no value; ns2-xpass: 0",
+     .help = "a sender whose application has made nothing new for so long stops its credits"},
 };
 
 const struct oche_param_table oche_xpass_table = {.params = params,

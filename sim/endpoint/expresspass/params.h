@@ -17,6 +17,7 @@ struct oche_xpass_params {
     uint64_t size_jitter; /* bytes that a credit is longer by, at most */
     oche_time rto;        /* without an answer to a request, without a credit */
     oche_time stop_timeout;
+    oche_time idle; /* without data, while more is to be made */
 };
 
 extern const struct oche_param_table oche_xpass_table;

@@ -9,6 +9,20 @@
  */
 #include "sim/endpoint/expresspass/xpass.h"
 
+static void set_timer(struct oche_xpass *xpass, struct oche_xpass_end *end)
+{
+    const struct oche_xpass_sender *sender = &end->sender;
+
+    oche_xpass_set_timer(xpass, end,
+                         oche_time_min(sender->due, oche_xpass_supply_next(xpass, sender)));
+}
+
+static void set_due(struct oche_xpass *xpass, struct oche_xpass_end *end, oche_time due)
+{
+    end->sender.due = due;
+    set_timer(xpass, end);
+}
+
 static void ask(struct oche_xpass *xpass, struct oche_xpass_end *end, oche_time now)
 {
     struct oche_xpass_sender *sender = &end->sender;
@@ -17,7 +31,7 @@ static void ask(struct oche_xpass *xpass, struct oche_xpass_end *end, oche_time 
     sender->heard = now;
     oche_xpass_put(xpass, &xpass->others, end,
                    (struct oche_xpass_item){.kind = OCHE_XPASS_REQUEST, .place = sender->next});
-    oche_xpass_set_timer(xpass, end, oche_time_add(now, xpass->params->rto));
+    set_due(xpass, end, oche_time_add(now, xpass->params->rto));
 }
 
 static void say_stop(struct oche_xpass *xpass, struct oche_xpass_end *end, oche_time now)
@@ -26,7 +40,19 @@ static void say_stop(struct oche_xpass *xpass, struct oche_xpass_end *end, oche_
                    (struct oche_xpass_item){.kind = OCHE_XPASS_STOP,
                                             .place = end->sender.available,
                                             .credit = end->sender.stop});
-    oche_xpass_set_timer(xpass, end, oche_time_add(now, xpass->params->stop_timeout));
+    set_due(xpass, end, oche_time_add(now, xpass->params->stop_timeout));
+}
+
+static void stop(struct oche_xpass *xpass, struct oche_xpass_end *end, oche_time now)
+{
+    end->sender.state = OCHE_XPASS_STOPPING;
+    end->sender.stop++;
+    say_stop(xpass, end, now);
+}
+
+static bool sends_nothing(const struct oche_xpass_sender *sender)
+{
+    return sender->state == OCHE_XPASS_CLOSED || sender->state == OCHE_XPASS_STOPPING;
 }
 
 void oche_xpass_start(struct oche_xpass *xpass, uint32_t flow, oche_time now)
@@ -39,10 +65,17 @@ void oche_xpass_start(struct oche_xpass *xpass, uint32_t flow, oche_time now)
     struct oche_xpass_sender *sender = &end->sender;
 
     oche_host_flow_started(xpass->host, flow, now);
+    if (OCHE_UNLIKELY(plan->supply_bps > 0)) {
+        OCHE_MUST(xpass->host->flows->connections[end->number].count == 1);
+        sender->started++;
+        oche_xpass_supply_begin(sender, plan, now);
+        set_due(xpass, end, OCHE_NEVER);
+        return;
+    }
     sender->available += plan->bytes;
     if (sender->started++ == sender->completed)
         sender->first_end = sender->available;
-    if (sender->state == OCHE_XPASS_CLOSED || sender->state == OCHE_XPASS_STOPPING)
+    if (sends_nothing(sender))
         ask(xpass, end, now);
 }
 
@@ -102,6 +135,7 @@ static uint16_t send_for(struct oche_xpass *xpass, struct oche_xpass_end *end,
     sender->next += bytes;
     if (sender->high < sender->next)
         sender->high = sender->next;
+    sender->sent_at = now;
     return (uint16_t)bytes;
 }
 
@@ -112,20 +146,24 @@ void oche_xpass_credit(struct oche_xpass *xpass, struct oche_xpass_end *end,
 
     if (!acknowledge(xpass, end, packet->va, now))
         return;
+    oche_xpass_supply(xpass, sender, now);
+    if (sends_nothing(sender) && sender->next < sender->available)
+        ask(xpass, end, now); /* it is there just now */
     uint16_t bytes = send_for(xpass, end, packet, now);
 
     xpass->stats.credits_wasted += bytes == 0;
     oche_trace_emit(oche_host_trace(xpass->host), now, OCHE_TRACE_CREDIT_ARRIVED, packet->dest_qpn,
                     packet->psn, bytes);
-    if (sender->state == OCHE_XPASS_CLOSED || sender->state == OCHE_XPASS_STOPPING)
+    if (sends_nothing(sender))
         return;
     sender->heard = now;
     sender->state = OCHE_XPASS_SENDING; /* the timer stays: see oche_xpass_sender_timer */
     if (sender->next < sender->available)
         return;
-    sender->state = OCHE_XPASS_STOPPING;
-    sender->stop++;
-    say_stop(xpass, end, now);
+    if (OCHE_UNLIKELY(sender->supplied != NULL))
+        set_timer(xpass, end);
+    else
+        stop(xpass, end, now);
 }
 
 /* Sends again from `place` on. */
@@ -135,7 +173,7 @@ static void go_back(struct oche_xpass *xpass, struct oche_xpass_end *end, uint64
     oche_trace_emit(oche_host_trace(xpass->host), now, OCHE_TRACE_GO_BACK,
                     OCHE_FIRST_QPN + end->number, place, end->sender.high);
     end->sender.next = place;
-    if (end->sender.state == OCHE_XPASS_CLOSED || end->sender.state == OCHE_XPASS_STOPPING)
+    if (sends_nothing(&end->sender))
         ask(xpass, end, now);
 }
 
@@ -153,7 +191,7 @@ void oche_xpass_done(struct oche_xpass *xpass, struct oche_xpass_end *end,
         return;
     }
     sender->state = OCHE_XPASS_CLOSED;
-    oche_xpass_set_timer(xpass, end, OCHE_NEVER);
+    set_due(xpass, end, OCHE_NEVER);
     if (sender->completed == xpass->host->flows->connections[end->number].count)
         oche_xpass_close(xpass, end);
 }
@@ -167,13 +205,33 @@ void oche_xpass_nack(struct oche_xpass *xpass, struct oche_xpass_end *end,
         go_back(xpass, end, packet->va, now);
 }
 
+/* There is data for which to ask, or there has been none for too long; false: neither. */
+static bool look_at_supply(struct oche_xpass *xpass, struct oche_xpass_end *end, oche_time now)
+{
+    struct oche_xpass_sender *sender = &end->sender;
+    bool due = oche_xpass_supply_next(xpass, sender) <= now;
+
+    oche_xpass_supply(xpass, sender, now);
+    if (sends_nothing(sender) && sender->next < sender->available)
+        ask(xpass, end, now);
+    else if (due && sender->state == OCHE_XPASS_SENDING && sender->next == sender->available)
+        stop(xpass, end, now);
+    else if (sender->due > now)
+        set_timer(xpass, end);
+    else
+        return false;
+    return true;
+}
+
 void oche_xpass_sender_timer(struct oche_xpass *xpass, struct oche_xpass_end *end, oche_time now)
 {
     struct oche_xpass_sender *sender = &end->sender;
     oche_time due = oche_time_add(sender->heard, xpass->params->rto);
 
+    if (OCHE_UNLIKELY(sender->supplied != NULL) && look_at_supply(xpass, end, now))
+        return;
     if (sender->state != OCHE_XPASS_STOPPING && due > now) {
-        oche_xpass_set_timer(xpass, end, due); /* credits have come since it was set */
+        set_due(xpass, end, due); /* credits have come since it was set */
         return;
     }
     sender->timeouts++;

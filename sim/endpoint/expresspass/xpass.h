@@ -50,7 +50,7 @@ enum oche_xpass_state {
 struct oche_xpass_sender {
     uint64_t next, high;         /* to be sent next; end of what was ever sent */
     uint64_t acked;              /* in order at the receiver */
-    uint64_t available;          /* end of the flows that have started */
+    uint64_t available;          /* end of what there is to send */
     uint64_t first_end;          /* of the first flow that is not completed */
     oche_time heard;             /* the last credit came then, or it was asked for them */
     uint64_t retransmitted;      /* packets */
@@ -58,6 +58,10 @@ struct oche_xpass_sender {
     uint32_t timeouts;
     uint32_t stop; /* number of the last STOP */
     uint8_t state; /* enum oche_xpass_state */
+    oche_time due; /* when something is to be said again; OCHE_NEVER: nothing is */
+    /* A flow that is not made whole yet, or NULL: see supply.c. */
+    const struct oche_flow_plan *supplied;
+    oche_time supplied_from, sent_at; /* its start; its last frame was put in line */
 };
 
 struct oche_xpass_receiver {
@@ -145,6 +149,16 @@ void oche_xpass_set_timer(struct oche_xpass *xpass, const struct oche_xpass_end 
 void oche_xpass_put(struct oche_xpass *xpass, struct oche_xpass_items *items,
                     const struct oche_xpass_end *end, struct oche_xpass_item item);
 struct oche_xpass_item oche_xpass_take(struct oche_xpass_items *items);
+
+/* supply.c: flows whose bytes are made at a rate of their own (REFERENCE D28) */
+void oche_xpass_supply_begin(struct oche_xpass_sender *sender, const struct oche_flow_plan *plan,
+                             oche_time now);
+/* Makes what there is by now available, in whole frames. */
+void oche_xpass_supply(const struct oche_xpass *xpass, struct oche_xpass_sender *sender,
+                       oche_time now);
+/* When the sender has to look at its supply next; OCHE_NEVER: it need not. */
+oche_time oche_xpass_supply_next(const struct oche_xpass *xpass,
+                                 const struct oche_xpass_sender *sender);
 
 /* sender.c */
 void oche_xpass_start(struct oche_xpass *xpass, uint32_t flow, oche_time now);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Flows whose bytes are made at a rate of their own, over queue pairs and over TCP: nothing leaves
- * early, nothing is forgotten while the network is slow. What measures of such traffic need: marks
- * by flow. And flows with priority over others.
+ * Flows whose bytes are made at a rate of their own, over queue pairs, TCP and ExpressPass: nothing
+ * leaves early, nothing is forgotten while the network is slow. What measures of such traffic need:
+ * marks by flow. And flows with priority over others.
  */
 #include "tests/support/small_world.h"
 #include "tests/support/test.h"
@@ -31,18 +31,18 @@ static struct oche_flow_plan supplied(uint32_t src, uint64_t bytes, uint64_t bps
 /* Alone: what has arrived is what was made, but for what is on its way, at any time. */
 static void arrives_as_it_is_made(void **state)
 {
-    static const char *const schemes[] = {"none", "dcqcn", "dart", "dctcp"};
+    static const char *const schemes[] = {"none", "dcqcn", "dart", "expresspass", "dctcp"};
     static const uint64_t rates[] = {5 * OCHE_MBPS, 600 * OCHE_MBPS, 7 * OCHE_GBPS};
 
     (void)state;
-    for (size_t s = 0; s < 4; s++)
+    for (size_t s = 0; s < 5; s++)
         for (size_t r = 0; r < 3; r++)
             for (oche_time end = OCHE_MS; end <= 9 * OCHE_MS; end += 4 * OCHE_MS) {
                 struct oche_flow_plan flow = supplied(1, 1000000000, rates[r]);
                 struct small_world small;
 
                 open_star(&small, schemes[s]);
-                if (s == 3)
+                if (s == 4)
                     small_world_cc(&small, "os_overhead", 0);
                 small.config.run.duration = end;
                 small_world_run(&small, &flow, 1);
@@ -61,15 +61,15 @@ static void arrives_as_it_is_made(void **state)
 /* The last byte is made 8 ms after the start; the flow ends right after that. */
 static void ends_when_all_is_made(void **state)
 {
-    static const char *const schemes[] = {"none", "dctcp"};
+    static const char *const schemes[] = {"none", "expresspass", "dctcp"};
 
     (void)state;
-    for (size_t s = 0; s < 2; s++) {
+    for (size_t s = 0; s < 3; s++) {
         struct oche_flow_plan flow = supplied(1, 1000000, OCHE_GBPS);
         struct small_world small;
 
         open_star(&small, schemes[s]);
-        if (s == 1)
+        if (s == 2)
             small_world_cc(&small, "os_overhead", 0);
         small.config.run.duration = 20 * OCHE_MS;
         small_world_run(&small, &flow, 1);
@@ -110,6 +110,45 @@ static void what_waits_is_not_forgotten(void **state)
             assert_true(behind[0] > 500000);
             assert_true(behind[1] < 10000);
         }
+}
+
+/* Whatever a scenario can name, flows that share a link too: no byte is there before it is made. */
+static void every_scheme(const char *name)
+{
+    static const uint64_t rates[] = {100 * OCHE_MBPS, 2 * OCHE_GBPS, 4 * OCHE_GBPS};
+    struct oche_flow_plan flows[4] = {
+        supplied(1, 1000000000, rates[0]), supplied(2, 1000000000, rates[1]),
+        supplied(3, 1000000000, rates[2]), supplied(4, 700001, rates[1])};
+    struct small_world small;
+
+    for (oche_time end = 500 * OCHE_US; end <= 8 * OCHE_MS; end += 2500 * OCHE_US) {
+        open_star(&small, name);
+        small.config.switches.ecn = true;
+        small.config.run.duration = end;
+        small_world_run(&small, flows, 4);
+        for (uint32_t i = 0; i < 4; i++) {
+            uint64_t made = oche_flow_supplied(&flows[i], end - flows[i].start);
+            uint64_t arrived = oche_world_flow_bytes(small.world, i);
+            /* A queue pair's first packet goes at once. */
+            if (arrived > made + 1024)
+                fail_msg("%s, flow %u: %llu bytes made, %llu there", name, i,
+                         (unsigned long long)made, (unsigned long long)arrived);
+            if (end > 7 * OCHE_MS && arrived < made / 2)
+                fail_msg("%s, flow %u: %llu bytes made, but %llu there", name, i,
+                         (unsigned long long)made, (unsigned long long)arrived);
+        }
+        small_world_end(&small);
+        small_world_free(&small);
+    }
+}
+
+static void nothing_is_early(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < oche_cc_scheme_count; i++)
+        every_scheme(oche_cc_schemes[i]->name);
+    for (size_t i = 0; oche_endpoints[i] != NULL; i++)
+        every_scheme(oche_endpoints[i]->name);
 }
 
 /* Retransmissions are no new data: with losses the flow keeps up as well. */
@@ -204,6 +243,7 @@ int main(void)
         cmocka_unit_test(arrives_as_it_is_made),
         cmocka_unit_test(ends_when_all_is_made),
         cmocka_unit_test(what_waits_is_not_forgotten),
+        cmocka_unit_test(nothing_is_early),
         cmocka_unit_test(losses_do_not_slow_the_supply),
         cmocka_unit_test(marks_are_noted_by_flow),
         cmocka_unit_test(priority),

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Flows whose bytes the application makes at a rate of its own. A frame is sent when it is there
+ * whole: a shorter one would waste the rest of its credit's place on the links. A credit that finds
+ * none is wasted, and its receiver counts it as lost, so that credits come about as fast as data is
+ * made. A sender that has had no data for a while stops its credits and asks again when there is
+ * some (ExpressPass sec 3).
+ */
+#include "sim/endpoint/expresspass/xpass.h"
+
+void oche_xpass_supply_begin(struct oche_xpass_sender *sender, const struct oche_flow_plan *plan,
+                             oche_time now)
+{
+    sender->supplied = plan;
+    sender->supplied_from = sender->sent_at = now;
+    sender->first_end = plan->bytes; /* it has the connection, and its stream, to itself */
+}
+
+void oche_xpass_supply(const struct oche_xpass *xpass, struct oche_xpass_sender *sender,
+                       oche_time now)
+{
+    const struct oche_flow_plan *plan = sender->supplied;
+
+    if (OCHE_LIKELY(plan == NULL))
+        return;
+    uint64_t made = oche_flow_supplied(plan, now - sender->supplied_from);
+
+    if (made == plan->bytes)
+        sender->supplied = NULL;
+    else
+        made -= made % xpass->params->payload_bytes;
+    sender->available = made;
+}
+
+oche_time oche_xpass_supply_next(const struct oche_xpass *xpass,
+                                 const struct oche_xpass_sender *sender)
+{
+    const struct oche_flow_plan *plan = sender->supplied;
+
+    if (OCHE_LIKELY(plan == NULL) || sender->next < sender->available)
+        return OCHE_NEVER;
+    if (sender->state == OCHE_XPASS_SENDING)
+        return oche_time_add(sender->sent_at, xpass->params->idle);
+    uint64_t bytes = sender->available + xpass->params->payload_bytes;
+
+    if (bytes > plan->bytes)
+        bytes = plan->bytes;
+    return oche_time_add(sender->supplied_from, oche_time_of_bytes(bytes, plan->supply_bps));
+}
