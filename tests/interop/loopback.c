@@ -5,6 +5,8 @@
  *     loopback [OPTION…] ADDRESS ADDRESS
  * The process of the first address drives; the other one answers, and checks what it was given.
  * With --hopeless the first WRITE must end with "retry exceeded", and not a byte be delivered.
+ * With --kill the answering process is killed in the middle of it: the driver must get "retry
+ * exceeded" in the configured time, and nothing of the dead one be left.
  */
 #include <argp.h>
 #include <errno.h>
@@ -38,6 +40,7 @@ enum phase { PHASE_WRITE = 'w', PHASE_READ = 'r', PHASE_SEND = 's', PHASE_BYE = 
 struct options {
     const char *addresses[2];
     const char *capture; /* of the driving process */
+    const char *via;     /* whom both take for the other: a proxy; NULL: the other itself */
     const char *netns;   /* of the answering one; NULL: the same */
     uint64_t bytes, message;
     uint32_t mtu, drop_ppm, buffer, in_flight, ack_every, retries;
@@ -46,7 +49,8 @@ struct options {
     struct scheme schemes[2];
     struct congestion_scheme congestion;
     uint64_t line_rate_bps; /* 0: the device's default */
-    bool hopeless, only_write;
+    bool hopeless, only_write, share, kill;
+    pid_t child;
     unsigned address_count;
 };
 
@@ -130,6 +134,7 @@ static void open_side(struct side *side, unsigned index)
         .drop_received_ppm = options->drop_ppm / 2,
         .strict_ip_id = true,
         .receive_buffer_bytes = options->buffer,
+        .share = options->share,
         .capture = index == 0 ? options->capture : NULL,
         .recovery = scheme->recovery,
         .recovery_params = scheme->recovery != NULL ? &scheme->params : NULL,
@@ -183,7 +188,8 @@ static void connect_side(struct side *side, unsigned index)
     snprintf(mine.address, sizeof(mine.address), "%s", side->options->addresses[index]);
     if (!exchange_endpoints(side->out_of_band, &mine, &side->peer))
         fail(side, "the other process has gone");
-    connection.remote_address = oche_device_peer(side->device, side->peer.address);
+    connection.remote_address = oche_device_peer(
+        side->device, side->options->via != NULL ? side->options->via : side->peer.address);
     connection.remote_qpn = side->peer.qpn;
     connection.recv_psn = side->peer.psn;
     connection.window_packets = side->peer.window_packets;
@@ -335,6 +341,56 @@ static void answer_hopeless(struct side *side)
         fail(side, "some of it was delivered");
 }
 
+/* ---- a peer that is killed ---- */
+
+/* Everything of the dead one is free: its address, or its slot on the shared one. */
+static void check_nothing_left(const struct side *side)
+{
+    struct side next = {.options = side->options, .name = "successor"};
+
+    open_side(&next, 1);
+    if (side->options->share && oche_qp_number(next.qp) >> 18 != side->peer.qpn >> 18)
+        fail(&next, "has not the slot of the one that was killed");
+    oche_device_close(next.device);
+    free(next.memory);
+}
+
+/* Keeps writing; kills the other after a while, and looks at what becomes of the rest. */
+static void drive_kill(struct side *side)
+{
+    const struct options *options = side->options;
+    const uint64_t messages = options->bytes / options->message;
+    const oche_time configured = options->ack_timeout * (options->retries + 1);
+    struct oche_completion done;
+    uint64_t posted = 0, completed = 0, flushed = 0;
+    oche_time killed = 0, found = 0;
+
+    fill(side, PHASE_WRITE);
+    while (found == 0 || completed < posted) {
+        for (; found == 0 && posted - completed < options->in_flight; posted++)
+            post_message(side, OCHE_WORK_WRITE, posted % messages);
+        progress(side);
+        while (oche_cq_poll(side->cq, &done, 1) == 1) {
+            if (++completed == 50 && kill(options->child, SIGKILL) == 0)
+                killed = oche_device_now(side->device);
+            flushed += done.status == OCHE_STATUS_FLUSHED;
+            if (done.status == OCHE_STATUS_RETRY_EXCEEDED && found == 0 && killed != 0)
+                found = oche_device_now(side->device);
+            else if (done.status != (found != 0 ? OCHE_STATUS_FLUSHED : OCHE_STATUS_SUCCESS))
+                fail(side, "ended with status %u", done.status);
+        }
+    }
+    printf("retry exceeded %" PRIu64 " ms after the other was killed, %" PRIu64 " flushed\n",
+           (found - killed) / OCHE_MS, flushed);
+    /* The last acknowledgement may have come a little after the kill; the standard allows 4 times
+     * the timeout, and the machine may be busy. */
+    if (found - killed < options->ack_timeout * options->retries ||
+        found - killed > 4 * configured + OCHE_SEC)
+        fail(side, "%u retries of %" PRIu64 " ms were configured", options->retries,
+             options->ack_timeout / OCHE_MS);
+    check_nothing_left(side);
+}
+
 /* The other process: takes what comes, and checks it. */
 static void answer_all(struct side *side)
 {
@@ -385,6 +441,10 @@ static void judge(struct side *side)
     if (side->options->congestion.cc != NULL)
         printf("%s: rate in the end %.3f Gbit/s\n", side->name,
                (double)oche_qp_rate_bps(side->qp) / 1e9);
+    if (side->options->via != NULL) { /* the proxy damages packets: the script looks at how many */
+        printf("%s: wrong %" PRIu64 "\n", side->name, wrong);
+        wrong = stats.unexpected_ip_ids = 0;
+    }
     if (wrong + stats.unexpected_ip_ids + stats.strangers + stats.send_errors > 0)
         fail(side, "packets were wrong");
     if (side->options->drop_ppm > 0 && stats.dropped_sent + stats.dropped_received == 0)
@@ -407,7 +467,12 @@ static void run(const struct options *options, unsigned index, int out_of_band)
         hear(&side); /* the other is ready to receive */
     else
         say(&side, PHASE_BYE);
-    if (options->hopeless)
+    if (options->kill && index == 1)
+        for (;;) /* until it is killed */
+            progress(&side);
+    if (options->kill)
+        drive_kill(&side);
+    else if (options->hopeless)
         index == 0 ? drive_hopeless(&side) : answer_hopeless(&side);
     else
         index == 0 ? drive_all(&side) : answer_all(&side);
@@ -479,6 +544,15 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case 'f':
         options->in_flight = (uint32_t)strtoul(argument, NULL, 0);
         return 0;
+    case 'V':
+        options->via = argument;
+        return 0;
+    case 'S':
+        options->share = true;
+        return 0;
+    case 'K':
+        options->kill = true;
+        return 0;
     case 'H':
         options->hopeless = true;
         return 0;
@@ -521,6 +595,9 @@ int main(int argc, char **argv)
         {"retries", 'y', "N", 0, "(20)", 0},
         {"in-flight", 'f', "N", 0, "messages (16)", 0},
         {"hopeless", 'H', NULL, 0, "one WRITE, which must end with retry exceeded", 0},
+        {"via", 'V', "ADDRESS", 0, "of a proxy, which each takes for the other", 0},
+        {"share", 'S', NULL, 0, "the addresses, which may be the same one", 0},
+        {"kill", 'K', NULL, 0, "the other process, in the middle of a transfer", 0},
         {"netns", 'n', "FILE", 0, "network namespace of the answering process", 0},
         {0},
     };
@@ -551,8 +628,9 @@ int main(int argc, char **argv)
         return 0;
     }
     close(sockets[1]);
+    options.child = child;
     run(&options, 0, sockets[0]);
-    if (waitpid(child, &status, 0) != child || status != 0)
+    if (waitpid(child, &status, 0) != child || status != (options.kill ? SIGKILL : 0))
         return 1;
     return 0;
 }

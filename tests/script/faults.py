@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Two processes with a bad network between them: WRITE, READ and SEND, every byte checked, while a
+proxy loses, duplicates, reorders and damages packets; and a process that is killed while its peer
+writes to it.
+
+usage: faults.py LOOPBACK PROXY
+"""
+import os
+import re
+import subprocess
+import sys
+
+A, B, MIDDLE = (f"127.{os.getpid() % 200 + 20}.{os.getpid() // 200 % 250}.{i}" for i in (1, 2, 3))
+RECOVERY = ["go_back_n", "selective_repeat,rto_low=5ms,rto_high=20ms"]
+# Packets in a million: lost, duplicated, reordered, damaged; MiB by each operation.
+NETWORKS = [(0, 0, 0, 0, 16), (2000, 0, 0, 0, 8), (0, 0, 20000, 0, 8), (0, 20000, 0, 0, 8),
+            (0, 0, 0, 10000, 8), (10000, 10000, 10000, 10000, 4), (50000, 20000, 50000, 20000, 1)]
+KEYS = ("lost", "duplicated", "reordered", "corrupted")
+
+
+def fail(*what):
+    print("FAILED:", *what)
+    sys.exit(1)
+
+
+def through(loopback, proxy, recovery, network):
+    faults = ["--lose", "--duplicate", "--reorder", "--corrupt"]
+    options = [f"{name}={value}" for name, value in zip(faults, network)]
+    bad = subprocess.Popen([proxy, *options, MIDDLE, A, B], stdin=subprocess.PIPE,
+                           stdout=subprocess.PIPE, text=True)
+    if bad.stdout.readline() != "ready\n":
+        fail("the proxy does not start")
+    command = [loopback, "--bytes", str(network[4] << 20), "--message", "65536", "--mtu", "1024",
+               "--in-flight", "2", "--retries", "1000", "--ack-timeout", "20ms",
+               "--recovery", recovery, "--via", MIDDLE, A, B]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=150)
+    said = bad.communicate("")[0]
+    print(f"{recovery} {network}:\n{run.stdout}{run.stderr}{said}", flush=True)
+    if run.returncode != 0:
+        fail(*command)
+    done = {key: int(re.search(key + r" (\d+)", said).group(1)) for key in KEYS}
+    for key, wanted in zip(KEYS, network):
+        if (done[key] > 0) != (wanted > 0):
+            fail(key, done[key])
+    wrong = sum(int(count) for count in re.findall(r": wrong (\d+)", run.stdout))
+    # Some that are damaged come after the last byte is known, or are lost in a full buffer.
+    if wrong > 2 * done["corrupted"] or 2 * wrong < done["corrupted"]:
+        fail(f"{wrong} wrong packets found of {done['corrupted']}")
+
+
+def killed(loopback, *options):
+    command = [loopback, "--kill", "--retries", "5", "--ack-timeout", "20ms", *options]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=150)
+    print(run.stdout + run.stderr, flush=True)
+    if run.returncode != 0 or "retry exceeded" not in run.stdout:
+        fail(*command)
+
+
+def main(loopback, proxy):
+    for recovery in RECOVERY:
+        for network in NETWORKS:
+            through(loopback, proxy, recovery, network)
+        killed(loopback, "--recovery", recovery, A, B)
+        killed(loopback, "--recovery", recovery, "--share", A, A)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
