@@ -2,8 +2,8 @@
 /*
  * Posting and polling take no lock: two threads post sends on two queue pairs, one posts receives
  * and polls for them, one polls for sends, and two drive the NICs in turn, under the one lock that
- * drivers need. Every post is noticed, every completion comes once and in order. Under
- * ThreadSanitizer this also says that there is no race.
+ * drivers need. Every post is noticed, every completion comes once and in order; so with a shared
+ * receive queue. Under ThreadSanitizer this also says that there is no race.
  */
 #include "tests/support/test.h"
 
@@ -68,10 +68,15 @@ static void *poll_sends(void *context)
     return NULL;
 }
 
+static int post_receive(struct pair_side *side, const struct oche_recv_work *work)
+{
+    return side->srq != NULL ? oche_srq_post_recv(side->srq, work)
+                             : oche_qp_post_recv(side->qp[0], work);
+}
+
 static void *receive(void *context)
 {
     struct shared *shared = context;
-    struct oche_qp *qp = shared->pair->side[1].qp[0];
     struct oche_completion done[8];
     uint64_t posted = 0, received = 0;
 
@@ -81,7 +86,7 @@ static void *receive(void *context)
             .sge_count = 1,
             .sge[0] = {.va = PAIR_VA + 100000, .length = 3000, .lkey = PAIR_KEY},
         };
-        if (posted < WORKS && oche_qp_post_recv(qp, &work) == 0)
+        if (posted < WORKS && post_receive(&shared->pair->side[1], &work) == 0)
             posted++;
         unsigned count = oche_cq_poll(shared->pair->side[1].cq, done, 8);
         for (unsigned i = 0; i < count; i++) {
@@ -119,10 +124,14 @@ static void *drive(void *context)
     return NULL;
 }
 
-static void test_posting_needs_no_lock(void **state)
+/* With a shared receive queue of `srq_depth`, or with none. */
+static void run(uint32_t srq_depth)
 {
-    struct pair_options options = {
-        .qps = 2, .drop = 5, .rnr_retry = UINT32_MAX, .retry_count = UINT32_MAX};
+    struct pair_options options = {.qps = 2,
+                                   .drop = 5,
+                                   .rnr_retry = UINT32_MAX,
+                                   .retry_count = UINT32_MAX,
+                                   .srq_depth = srq_depth};
     struct shared shared = {.pair = pair_open(&options), .lock = PTHREAD_MUTEX_INITIALIZER};
     struct poster posters[2] = {{&shared, 0, OCHE_WORK_SEND}, {&shared, 1, OCHE_WORK_WRITE}};
     struct {
@@ -132,7 +141,6 @@ static void test_posting_needs_no_lock(void **state)
                  {receive, &shared},        {drive, &shared},          {drive, &shared}};
     pthread_t threads[6];
 
-    (void)state;
     for (int i = 0; i < 6; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, roles[i].run, roles[i].context), 0);
     for (int i = 0; i < 6; i++)
@@ -145,10 +153,23 @@ static void test_posting_needs_no_lock(void **state)
     pair_close(shared.pair);
 }
 
+static void test_posting_needs_no_lock(void **state)
+{
+    (void)state;
+    run(0);
+}
+
+static void test_nor_does_sharing(void **state)
+{
+    (void)state;
+    run(16);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_posting_needs_no_lock),
+        cmocka_unit_test(test_nor_does_sharing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -340,6 +340,48 @@ static void test_send_inv(void **state)
         }
 }
 
+/* Windows that are bound, written through and ended by the peer, over and over, with losses. */
+static void test_cycles(void **state)
+{
+    struct oche_selective_repeat_params params;
+
+    (void)state;
+    oche_param_defaults(&oche_recovery_selective_repeat.table, &params);
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        struct pair_options options = {
+            .seed = seed, .drop = 80, .twice = 40, .late = 60, .rnr_retry = UINT32_MAX};
+        if (seed % 2 != 0) { /* packets that say where they go */
+            options.recovery = &oche_recovery_selective_repeat;
+            options.own_recovery_params = &params;
+            options.extensions = true;
+        }
+        struct pair *pair = pair_open(&options);
+        struct windows w = make_windows(pair, OCHE_WINDOW_TYPE_2);
+        for (uint32_t i = 0; i < 30; i++) {
+            struct oche_bind bind = a_bind(w.window[i % 4], 5000);
+            uint32_t length = i * 977 % 6000;
+            bind_now(pair, 0, &bind);
+            pair_fill(pair, 0, 0, 6000, (uint8_t)i);
+            pair_post_recv(pair, 1, 7, 50000, 6000);
+            struct oche_send_work write = pair_work(OCHE_WORK_WRITE, 1, 0, 1000, 5000);
+            write.rkey = bind.rkey;
+            pair_post(pair, 0, &write);
+            post_inv(pair, 0, OCHE_WORK_SEND_INV, 2, bind.rkey, length);
+            pair_run_quiet(pair);
+            pair_expect(pair, 0, 1, OCHE_STATUS_SUCCESS);
+            pair_expect(pair, 0, 2, OCHE_STATUS_SUCCESS);
+            struct oche_completion done = pair_expect(pair, 1, 7, OCHE_STATUS_SUCCESS);
+            assert_int_equal(done.opcode, OCHE_DONE_RECV_INV);
+            assert_int_equal(done.imm, bind.rkey);
+            assert_int_equal(done.bytes, length);
+            assert_memory_equal(SIDE0(0), SIDE1(1000), 5000);
+            assert_memory_equal(SIDE0(0), SIDE1(50000), length);
+        }
+        assert_true(oche_nic_remove_region(pair->side[1].nic, PAIR_KEY)); /* all are closed */
+        end_windows(pair, &w);
+    }
+}
+
 /* What neither the peer nor we may invalidate. */
 static void try_wrong_inv(bool local, unsigned which, uint32_t length)
 {
@@ -630,7 +672,7 @@ int main(void)
         cmocka_unit_test(test_fence),           cmocka_unit_test(test_lifetimes),
         cmocka_unit_test(test_not_local),       cmocka_unit_test(test_posts),
         cmocka_unit_test(test_unconnected_inv), cmocka_unit_test(test_creating),
-        cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_hostile),         cmocka_unit_test(test_cycles),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
