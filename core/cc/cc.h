@@ -219,10 +219,13 @@ struct oche_cc_scheme {
     void (*message_begins)(struct oche_cc_flow *flow, oche_time now);
     void (*message_ends)(struct oche_cc_flow *flow, oche_time now);
     /*
-     * After message_begins: the message's first packet names the group that it is part of
-     * (oche_group_get; whatever the peer likes). Sent where `start` has set names_groups.
+     * The message's first packet names the group that it is part of (oche_group_get; whatever the
+     * peer likes). `begins`: after message_begins. Else the packet is kept behind a gap, and its
+     * message will begin; that is then said with a list of 0 senders. Sent where `start` has set
+     * names_groups.
      */
-    void (*group)(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *packet);
+    void (*group)(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *packet,
+                  bool begins);
     /* A packet `own_opcode` of the peer's has arrived. Sender half, mostly. */
     void (*own)(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *packet);
 

@@ -628,7 +628,8 @@ static void dart_message_ends(struct oche_cc_flow *flow, oche_time now)
         set_changed(s->nic, s->set, now);
 }
 
-static void dart_group(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *packet)
+static void dart_group(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *packet,
+                       bool begins)
 {
     const struct dart_params *p = flow->params;
     struct dart_flow *s = of(flow);
@@ -641,10 +642,11 @@ static void dart_group(struct oche_cc_flow *flow, oche_time now, const struct oc
     if (!p->look_ahead)
         return;
     if (oche_group_tenant(packet) != s->tenant) {
-        s->nic->void_groups++;
+        s->nic->void_groups += group.count > 0;
         return;
     }
-    if (oche_look_ahead_take(&s->set->look, &s->set->auss, &group, flow->peer_address, &facts, now))
+    if (oche_look_ahead_take(&s->set->look, &s->set->auss, &group, flow->peer_address, begins,
+                             &facts, now))
         set_changed(s->nic, s->set, now);
     else
         rearm(s->nic);

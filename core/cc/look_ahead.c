@@ -8,7 +8,8 @@ const char *oche_look_name(enum oche_look look)
 {
     static const char *const names[OCHE_LOOKS] = {
         [OCHE_LOOK_INSERTED] = "group begins",   [OCHE_LOOK_BEGUN] = "sender begins",
-        [OCHE_LOOK_ALONE] = "no other sender",   [OCHE_LOOK_WRONG] = "wrong list",
+        [OCHE_LOOK_ALONE] = "no other sender",   [OCHE_LOOK_AWAITED] = "sender will begin",
+        [OCHE_LOOK_GONE] = "group gone",         [OCHE_LOOK_WRONG] = "wrong list",
         [OCHE_LOOK_UNKNOWN] = "unknown address", [OCHE_LOOK_STRANGER] = "not of the group",
         [OCHE_LOOK_FULL] = "no place",
     };
@@ -154,8 +155,9 @@ static enum oche_look judge(const struct oche_group *group, uint32_t sender,
     return has_sender ? OCHE_LOOK_INSERTED : OCHE_LOOK_WRONG;
 }
 
+/* All but `begun`, who has begun, are waited for. */
 static bool insert(struct oche_look_ahead *look, struct oche_auss *auss,
-                   const struct oche_group *list, uint32_t sender,
+                   const struct oche_group *list, uint32_t begun,
                    const struct oche_look_facts *facts, oche_time now)
 {
     struct oche_look_group *group = &look->groups[group_make(look, list->id, now)];
@@ -168,7 +170,7 @@ static bool insert(struct oche_look_ahead *look, struct oche_auss *auss,
         look->free_entry = entry->next;
         look->free_entries--;
         *entry = (struct oche_look_entry){
-            .address = address, .next = group->first, .begun = address == sender};
+            .address = address, .next = group->first, .begun = address == begun};
         group->first = slot;
         oche_auss_member_init(&entry->member, look->timeout);
         entry->member.ahead = true;
@@ -181,43 +183,53 @@ static bool insert(struct oche_look_ahead *look, struct oche_auss *auss,
     return changed;
 }
 
+/* A sender of the group begins. */
+static void begin(struct oche_look_ahead *look, struct oche_auss *auss, uint32_t slot,
+                  struct oche_look_entry *entry, bool *changed)
+{
+    entry->begun = true;
+    *changed |= oche_auss_forget(auss, &entry->member);
+    if (--look->groups[slot].waiting == 0)
+        *changed |= group_drop(look, auss, slot);
+}
+
 /* What is to be made of the list, and for all but a new group: makes it. */
 static enum oche_look take(struct oche_look_ahead *look, struct oche_auss *auss,
-                           const struct oche_group *group, uint32_t sender,
+                           const struct oche_group *group, uint32_t sender, bool begins,
                            const struct oche_look_facts *facts, oche_time now, bool *changed)
 {
-    enum oche_look verdict = judge(group, sender, facts);
+    enum oche_look verdict = group->count > 0 ? judge(group, sender, facts) : OCHE_LOOK_GONE;
     uint32_t slot = map_find(&look->map, group->id);
+    struct oche_look_entry *entry = slot == NO_SLOT ? NULL : find(look, slot, sender);
 
-    if (verdict != OCHE_LOOK_INSERTED)
+    if (verdict != OCHE_LOOK_INSERTED && verdict != OCHE_LOOK_GONE)
         return verdict;
-    if (slot != NO_SLOT) {
-        struct oche_look_entry *entry = find(look, slot, sender);
-        if (entry == NULL)
-            return OCHE_LOOK_STRANGER;
-        if (!entry->begun) {
-            entry->begun = true;
-            *changed |= oche_auss_forget(auss, &entry->member);
-            if (--look->groups[slot].waiting == 0)
-                *changed |= group_drop(look, auss, slot);
-            return OCHE_LOOK_BEGUN;
-        }
-        *changed |= group_drop(look, auss, slot); /* the next incast of that number */
+    if (entry != NULL && !entry->begun) {
+        if (!begins)
+            return OCHE_LOOK_AWAITED;
+        begin(look, auss, slot, entry, changed);
+        return OCHE_LOOK_BEGUN;
     }
+    if (verdict == OCHE_LOOK_GONE)
+        return verdict;
+    if (slot != NO_SLOT && entry == NULL)
+        return OCHE_LOOK_STRANGER;
+    if (slot != NO_SLOT)
+        *changed |= group_drop(look, auss, slot); /* the next incast of that number */
     if (group->count == 1)
         return OCHE_LOOK_ALONE;
     return make_room(look, auss, group->count, now, changed) ? OCHE_LOOK_INSERTED : OCHE_LOOK_FULL;
 }
 
 bool oche_look_ahead_take(struct oche_look_ahead *look, struct oche_auss *auss,
-                          const struct oche_group *group, uint32_t sender,
+                          const struct oche_group *group, uint32_t sender, bool begins,
                           const struct oche_look_facts *facts, oche_time now)
 {
     bool changed = false;
-    enum oche_look verdict = take(look, auss, group, sender, facts, now, &changed);
+    enum oche_look verdict = take(look, auss, group, sender, begins, facts, now, &changed);
 
     look->seen[verdict]++;
     if (verdict == OCHE_LOOK_INSERTED)
-        changed |= insert(look, auss, group, sender, facts, now);
+        changed |= insert(look, auss, group, begins ? sender : NONE, facts, now);
     return changed;
 }

@@ -10,6 +10,8 @@
  *   - Who sends nothing of the group for the timeout no longer counts (D13). The group is
  * remembered until all have begun or its place is needed, so a late message brings nobody back.
  *   - A sender that begins once more in a group begins a new incast of the same number.
+ *   - A message whose first packet is kept behind a gap begins later, but its list counts from now
+ *     on: the sender is waited for like the others.
  *
  * What arrives is the peer's to say, so all is bounded: by the places given, and no sender enters
  * but with the list as a whole. Work: O(senders in the list) a list.
@@ -25,6 +27,8 @@ enum oche_look {
     OCHE_LOOK_INSERTED, /* a new group: its senders count */
     OCHE_LOOK_BEGUN,    /* a known one: its sender is no longer waited for */
     OCHE_LOOK_ALONE,    /* no other sender in it */
+    OCHE_LOOK_AWAITED,  /* a known one, whose sender is waited for and will begin: no change */
+    OCHE_LOOK_GONE,     /* no list, and the group does not wait for its sender any more */
     /* Not used: */
     OCHE_LOOK_WRONG,    /* not in rising order, without the packet's sender, or with ourselves */
     OCHE_LOOK_UNKNOWN,  /* an address that is no address here */
@@ -72,11 +76,11 @@ void oche_look_ahead_init(struct oche_look_ahead *look, void *memory, uint32_t c
                           oche_time timeout);
 
 /*
- * A message of `sender` has begun (and counts by a member of its own), and names `group`. Whether
- * the AUSS has changed.
+ * A message of `sender` names `group`. `begins`: it has begun, and counts by a member of its own;
+ * else that is yet to come, and will be said without a list (count 0). Whether the AUSS has changed.
  */
 bool oche_look_ahead_take(struct oche_look_ahead *look, struct oche_auss *auss,
-                          const struct oche_group *group, uint32_t sender,
+                          const struct oche_group *group, uint32_t sender, bool begins,
                           const struct oche_look_facts *facts, oche_time now);
 
 #endif

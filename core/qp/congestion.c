@@ -170,16 +170,23 @@ static void tell_message(struct oche_qp *qp, oche_time now, bool begins)
     congestion_apply(qp, now);
 }
 
+void congestion_group(struct oche_qp *qp, const struct oche_packet *packet, bool begins,
+                      oche_time now)
+{
+    if (qp->nic->cc->group == NULL)
+        return;
+    qp->nic->cc->group(&qp->flow, now, packet, begins);
+    congestion_apply(qp, now);
+}
+
 void congestion_message_begins(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
 {
     if (OCHE_LIKELY(qp->nic->cc->message_begins == NULL) || qp->flow.arriving)
         return; /* arriving: recovery begins it again */
     qp->flow.arriving = true;
     tell_message(qp, now, true);
-    if (OCHE_LIKELY(!(packet->ext & OCHE_EXT_LIST)) || qp->nic->cc->group == NULL)
-        return;
-    qp->nic->cc->group(&qp->flow, now, packet);
-    congestion_apply(qp, now);
+    if (OCHE_UNLIKELY(packet->ext & OCHE_EXT_LIST))
+        congestion_group(qp, packet, true, now);
 }
 
 void congestion_message_ends(struct oche_qp *qp, oche_time now)

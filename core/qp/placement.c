@@ -276,7 +276,7 @@ static struct placed_packet *note(struct oche_qp *qp, const struct oche_packet *
         .payload_bytes = packet->payload_bytes,
         .opcode = packet->opcode,
         .bth = packet->bth,
-        .ext = packet->ext & (OCHE_EXT_RETH | OCHE_EXT_IMM | OCHE_EXT_SCHEME),
+        .ext = packet->ext & (OCHE_EXT_RETH | OCHE_EXT_IMM | OCHE_EXT_SCHEME | OCHE_EXT_LIST),
     };
     if (packet->ext & OCHE_EXT_RETH) {
         placed->va = packet->va;
@@ -324,6 +324,8 @@ void placement_recall(const struct oche_qp *qp, uint32_t psn, struct oche_packet
         .imm = placed->imm,
     };
     memcpy(packet->scheme_header, placed->place, sizeof(placed->place));
+    if (packet->ext & OCHE_EXT_LIST)
+        oche_group_clear(packet);
 }
 
 void placement_passed(struct oche_qp *qp)

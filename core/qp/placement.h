@@ -48,7 +48,7 @@ uint32_t placement_count(const struct oche_nic_config *config, uint8_t transport
 /* Keeps the packet, if it can be. */
 enum placement placement_keep(struct oche_qp *qp, const struct oche_packet *packet,
                               const struct oche_opcode_row *row);
-/* The packet with this PSN, which is kept, as it came but without payload. */
+/* The packet with this PSN, which is kept, as it came but without payload and list of senders. */
 void placement_recall(const struct oche_qp *qp, uint32_t psn, struct oche_packet *packet);
 /* The expected PSN has moved on: sees whether there is still something kept behind it. */
 void placement_passed(struct oche_qp *qp);

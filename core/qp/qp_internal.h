@@ -497,6 +497,9 @@ void congestion_timers(struct oche_qp *qp, oche_time now);
 void congestion_nic_timer(struct oche_nic *nic, oche_time now);
 /* A message begins to arrive, or has: told where the scheme wants it, and once. */
 void congestion_message_begins(struct oche_qp *qp, const struct oche_packet *packet, oche_time now);
+/* What a first packet says of others (cc.h, group). */
+void congestion_group(struct oche_qp *qp, const struct oche_packet *packet, bool begins,
+                      oche_time now);
 void congestion_message_ends(struct oche_qp *qp, oche_time now);
 void congestion_read_begins(struct oche_qp *qp, oche_time now);
 void congestion_read_ends(struct oche_qp *qp, oche_time now);

@@ -86,6 +86,8 @@ static void keep(struct arrival *a)
         a->nic->recovery->placed(&qp->rx, a->packet->psn);
         a->nic->stats.placed_packets++;
         qp_trace(qp, a->now, OCHE_TRACE_PLACED, a->packet->psn, a->packet->payload_bytes);
+        if (a->packet->ext & OCHE_EXT_LIST)
+            congestion_group(qp, a->packet, false, a->now);
         break;
     case PLACEMENT_NOT_NOW:
         break;

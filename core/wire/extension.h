@@ -175,6 +175,13 @@ static inline void oche_group_put(struct oche_packet *packet, const struct oche_
     packet->ext |= OCHE_EXT_SCHEME | OCHE_EXT_LIST;
 }
 
+/* It still names the group, but nobody: the list was not kept. */
+static inline void oche_group_clear(struct oche_packet *packet)
+{
+    oche_put16(packet->scheme_header + 4, 0);
+    packet->members = NULL;
+}
+
 /* What a packet has on the wire beyond what its opcode says, in bytes. */
 static inline uint32_t oche_list_bytes(const struct oche_packet *packet)
 {

@@ -538,16 +538,28 @@ static void asks_for_acks(void **state)
     done(b);
 }
 
-/* Senders 1, 2 and 3 are announced by queue pair 2, whose peer is 1. */
-static void announce(struct bench *b, uint32_t id, uint8_t tenant)
+/* Senders 1, 2 and 3 are named to queue pair 2, whose peer is 1; or nobody, after a gap. */
+static void name_group(struct bench *b, uint32_t id, uint8_t tenant, bool kept)
 {
     static const uint8_t members[] = {0, 1, 0, 2, 0, 3};
     const struct oche_group group = {.id = id, .count = 3, .members = members};
     struct oche_packet packet = {.opcode = OCHE_RC_WRITE_FIRST_GROUP};
 
     oche_group_put(&packet, &group, tenant);
-    b->cc->group(&b->flow[2], b->now, &packet);
+    if (kept)
+        oche_group_clear(&packet);
+    b->cc->group(&b->flow[2], b->now, &packet, true);
     attend(b);
+}
+
+static void announce(struct bench *b, uint32_t id, uint8_t tenant)
+{
+    name_group(b, id, tenant, false);
+}
+
+static void announce_kept(struct bench *b, uint32_t id, uint8_t tenant)
+{
+    name_group(b, id, tenant, true);
 }
 
 /*
@@ -572,6 +584,8 @@ static void groups(void **state)
         assert_int_equal(view(b).told, how == 0 ? 3 * 16 : 16); /* in sixteenths */
         assert_int_equal(oche_dart_look_at(b->nic.state, 1).senders, 0);
         announce(b, 2, 1);
+        assert_int_equal(view(b).void_groups, how == 0 ? 1 : how == 1 ? 2 : 0);
+        announce_kept(b, 2, 1); /* what has been counted once */
         assert_int_equal(view(b).void_groups, how == 0 ? 1 : how == 1 ? 2 : 0);
         advance(b, b->now + 9 * OCHE_MS);
         assert_int_equal(view(b).senders, how == 0 ? 3 : 1);

@@ -53,14 +53,20 @@ static void rig_close(struct rig *rig)
     free(rig->look_memory);
 }
 
-static bool take(struct rig *rig, uint32_t id, uint32_t members, uint32_t sender, oche_time now)
+static bool hear(struct rig *rig, uint32_t id, uint32_t members, uint32_t sender, bool begin,
+                 oche_time now)
 {
     struct oche_group group = {.id = id, .members = rig->list};
 
     for (uint32_t i = 0; i < 32; i++)
         if (members >> i & 1)
             oche_put16(rig->list + 2 * (size_t)group.count++, (uint16_t)i);
-    return oche_look_ahead_take(&rig->look, &rig->auss, &group, sender, &facts, now);
+    return oche_look_ahead_take(&rig->look, &rig->auss, &group, sender, begin, &facts, now);
+}
+
+static bool take(struct rig *rig, uint32_t id, uint32_t members, uint32_t sender, oche_time now)
+{
+    return hear(rig, id, members, sender, true, now);
 }
 
 /* A message of the sender begins, and names the group. */
@@ -190,6 +196,53 @@ static void a_number_comes_again(void **state)
     rig_close(&rig);
 }
 
+/* The sender's first packet waits behind a gap: it counts with the others, and then by itself. */
+static void a_kept_packet_announces(void **state)
+{
+    struct rig rig;
+
+    (void)state;
+    rig_open(&rig);
+    assert_true(hear(&rig, 1, 0x7, 0, false, 0));
+    assert_int_equal(rig.auss.count, 3);
+    assert_false(hear(&rig, 1, 0x7, 1, false, 1)); /* so does another one's */
+    assert_int_equal(rig.look.seen[OCHE_LOOK_AWAITED], 1);
+    assert_int_equal(rig.auss.count, 3);
+    begins(&rig, 1, 0, 0, 2); /* the gap is closed: said without the list */
+    begins(&rig, 1, 0, 1, 2);
+    assert_int_equal(rig.auss.count, 3);
+    ends(&rig, 0);
+    ends(&rig, 1);
+    assert_int_equal(rig.auss.count, 1);
+    begins(&rig, 1, 0x7, 2, 3);
+    ends(&rig, 2);
+    assert_int_equal(rig.auss.count, 0);
+    assert_int_equal(rig.look.free_entries, PLACES);
+    begins(&rig, 1, 0, 2, 4); /* nothing is known of the group any more */
+    assert_int_equal(rig.look.seen[OCHE_LOOK_GONE], 1);
+    assert_int_equal(rig.auss.count, 1);
+    rig_close(&rig);
+}
+
+/* The gap is closed late, or never: nobody is waited for longer than the timeout. */
+static void a_kept_packet_waits_in_vain(void **state)
+{
+    struct rig rig;
+
+    (void)state;
+    rig_open(&rig);
+    assert_true(hear(&rig, 1, 0x7, 0, false, 0));
+    assert_false(oche_auss_expire(&rig.auss, TIMEOUT - 1));
+    assert_true(oche_auss_expire(&rig.auss, TIMEOUT));
+    assert_int_equal(rig.auss.count, 0);
+    begins(&rig, 1, 0, 0, 2 * TIMEOUT);
+    assert_int_equal(rig.auss.count, 1); /* and brings nobody back */
+    assert_int_equal(rig.look.seen[OCHE_LOOK_BEGUN], 1);
+    assert_true(hear(&rig, 1, 0x7, 0, false, 3 * TIMEOUT)); /* the next incast */
+    assert_int_equal(rig.auss.count, 3);
+    rig_close(&rig);
+}
+
 static void nonsense_is_counted_and_void(void **state)
 {
     struct rig rig;
@@ -199,14 +252,15 @@ static void nonsense_is_counted_and_void(void **state)
     (void)state;
     rig_open(&rig);
     memcpy(rig.list, twice, 6);
-    assert_false(oche_look_ahead_take(&rig.look, &rig.auss, &group, 1, &facts, 0));
+    assert_false(oche_look_ahead_take(&rig.look, &rig.auss, &group, 1, true, &facts, 0));
     memcpy(rig.list, falling, 6);
-    assert_false(oche_look_ahead_take(&rig.look, &rig.auss, &group, 1, &facts, 0));
+    assert_false(oche_look_ahead_take(&rig.look, &rig.auss, &group, 1, true, &facts, 0));
     group.count = 0;
-    assert_false(oche_look_ahead_take(&rig.look, &rig.auss, &group, 1, &facts, 0));
+    assert_false(oche_look_ahead_take(&rig.look, &rig.auss, &group, 1, true, &facts, 0));
     assert_false(take(&rig, 1, 0x6, 4, 0));                    /* without its sender */
     assert_false(take(&rig, 1, 0x6 | 1 << (HOSTS - 1), 1, 0)); /* with ourselves */
-    assert_int_equal(rig.look.seen[OCHE_LOOK_WRONG], 5);
+    assert_int_equal(rig.look.seen[OCHE_LOOK_GONE], 1);
+    assert_int_equal(rig.look.seen[OCHE_LOOK_WRONG], 4);
     assert_false(take(&rig, 1, 0x6 | 1 << HOSTS, 1, 0)); /* nobody's address */
     assert_int_equal(rig.look.seen[OCHE_LOOK_UNKNOWN], 1);
     assert_false(take(&rig, 1, 0x2, 1, 0)); /* an incast of one */
@@ -271,16 +325,20 @@ static uint32_t used(const struct model *m)
     return count;
 }
 
-static void model_take(struct model *m, uint32_t g, uint32_t members, uint32_t sender,
+/* members 0: of a packet that was kept; its turn has come. begin: it has. */
+static void model_take(struct model *m, uint32_t g, uint32_t members, uint32_t sender, bool begin,
                        oche_time now)
 {
     if (m->known[g] && !(m->members[g] >> sender & 1))
         return;
     if (m->known[g] && !(m->begun[g] >> sender & 1)) {
-        m->begun[g] |= 1u << sender;
+        if (begin)
+            m->begun[g] |= 1u << sender;
         m->known[g] = m->begun[g] != m->members[g];
         return;
     }
+    if (members == 0)
+        return;
     m->known[g] = false;
     uint32_t count = (uint32_t)__builtin_popcount(members);
     if (count < 2)
@@ -296,7 +354,7 @@ static void model_take(struct model *m, uint32_t g, uint32_t members, uint32_t s
     }
     m->known[g] = true;
     m->members[g] = members;
-    m->begun[g] = 1u << sender;
+    m->begun[g] = (uint32_t)begin << sender;
     m->since[g] = now;
 }
 
@@ -316,11 +374,14 @@ static void step(struct rig *rig, struct model *m, struct oche_random *random, o
     uint32_t members = (uint32_t)oche_random_below(random, 1u << (HOSTS - 1)) | 1u << host;
     if (m->known[g] && oche_random_below(random, 4) > 0)
         members = m->members[g];
-    m->messages[host]++;
-    oche_auss_begin(&rig->auss, &rig->own[host], host, 1, now);
-    take(rig, g, members, host, now);
-    if (members >> host & 1)
-        model_take(m, g, members, host, now);
+    bool begin = oche_random_below(random, 4) > 0;
+    if (begin) {
+        members = oche_random_below(random, 4) > 0 ? members : 0;
+        m->messages[host]++;
+        oche_auss_begin(&rig->auss, &rig->own[host], host, 1, now);
+    }
+    hear(rig, g, members, host, begin, now);
+    model_take(m, g, members, host, begin, now);
 }
 
 static void at_random(void **state)
@@ -355,6 +416,8 @@ int main(void)
         cmocka_unit_test(groups_overlap),
         cmocka_unit_test(who_does_not_come_is_forgotten),
         cmocka_unit_test(a_number_comes_again),
+        cmocka_unit_test(a_kept_packet_announces),
+        cmocka_unit_test(a_kept_packet_waits_in_vain),
         cmocka_unit_test(nonsense_is_counted_and_void),
         cmocka_unit_test(a_flood_is_bounded),
         cmocka_unit_test(at_random),

@@ -11,6 +11,7 @@
 
 #include "core/cc/dart.h"
 #include "core/qp/qp_internal.h"
+#include "core/recovery/selective_repeat.h"
 #include "core/wire/opcode.h"
 #include "tests/support/pair.h"
 
@@ -312,6 +313,52 @@ static void lists(void **state)
     }
 }
 
+static enum pair_fate lose_the_first(struct pair *pair, int from, const struct oche_packet *packet)
+{
+    (void)packet;
+    return from == 0 && pair->sent == 1 ? PAIR_DROP : PAIR_PASS;
+}
+
+/*
+ * A message's first packet waits behind a gap: all that it names count at once, its sender too,
+ * which then ends like any other, and the others when they may be waited for no longer.
+ */
+static void a_kept_list(void **state)
+{
+    static const struct oche_selective_repeat_params params = {
+        .window = 16, .few_packets = 3, .rto_low = 100 * OCHE_US, .rto_high = 320 * OCHE_US};
+    const uint8_t members[] = {0, 100, 0, 150, 0, 160};
+    struct oche_group group = {.id = 3, .count = 3, .members = members};
+    struct pair_options options = {.recovery = &oche_recovery_selective_repeat,
+                                   .own_recovery_params = &params,
+                                   .extensions = true,
+                                   .groups = true};
+    struct seen seen;
+    struct pair *pair = open_pair(options, "dart", "dart", &seen);
+    struct oche_send_work work = pair_work(OCHE_WORK_WRITE, 2, 0, 0, 1024);
+
+    (void)state;
+    pair->fate = lose_the_first;
+    post(pair, 0, OCHE_WORK_WRITE, 1024);
+    work.group = &group;
+    pair_post(pair, 0, &work);
+    pair_run(pair, pair->now + 2 * OCHE_US);
+    assert_int_equal(seen.lists[0], 1);
+    assert_int_equal(oche_nic_stats(pair->side[1].nic)->placed_packets, 1);
+    assert_int_equal(view(pair, 1).groups, 1);
+    assert_int_equal(view(pair, 1).senders, 3);
+    pair_run(pair, pair->now + OCHE_MS);
+    pair_expect(pair, 0, 1, OCHE_STATUS_SUCCESS);
+    pair_expect(pair, 0, 2, OCHE_STATUS_SUCCESS);
+    assert_int_equal(view(pair, 1).senders, 2);
+    pair_run_quiet(pair);
+    assert_int_equal(seen.lists[0], 1); /* it was not sent again */
+    assert_int_equal(view(pair, 1).senders, 0);
+    assert_int_equal(view(pair, 1).not_come, 2);
+    assert_int_equal(view(pair, 1).void_groups, 0);
+    pair_close(pair);
+}
+
 /* What cannot be said is refused when it is posted. */
 static void lists_refused(void **state)
 {
@@ -353,6 +400,7 @@ int main(void)
         cmocka_unit_test(unreliable),
         cmocka_unit_test(nonsense),
         cmocka_unit_test(lists),
+        cmocka_unit_test(a_kept_list),
         cmocka_unit_test(lists_refused),
         cmocka_unit_test(a_dead_peer),
     };
