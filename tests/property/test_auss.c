@@ -6,8 +6,11 @@
  * reorder, with hosts that crash, queue pairs that fail, and connections that are reset in the
  * midst of messages: the oracle below knows nothing but trace records, and at every instant agrees;
  * nobody counts longer than the soft timeout after its last packet; and in the end nobody counts.
+ * So with look-ahead, where first messages name lists of senders, right ones and others: senders
+ * come, come late, come twice or never, groups overlap, first packets are lost and doubled, and
+ * tenants are kept apart (ahead_oracle.h).
  *
- * SEEDS=n runs n seeds; SEED=s this one alone.
+ * SEEDS=n runs n seeds; SEED=s this one alone. An argument: only tests that match it.
  */
 #include "tests/support/test.h"
 
@@ -18,6 +21,7 @@
 #include "core/cc/dart.h"
 #include "core/qp/qp_internal.h"
 #include "core/wire/opcode.h"
+#include "tests/property/ahead_oracle.h"
 
 #define HOSTS       7
 #define CONNECTIONS 24
@@ -28,6 +32,9 @@
 #define SOFT        (300 * OCHE_US)
 #define BUSY        (500 * OCHE_US) /* for so long work is posted, and things break */
 #define MOST_DELAY  (12 * OCHE_US)
+#define AHEAD       (60 * OCHE_US) /* look-ahead's timeout */
+#define TENANTS     2
+#define NAMED       128 /* first packets that are remembered, by PSN */
 
 /* What the trace has told of one end of a connection. */
 struct told {
@@ -38,6 +45,11 @@ struct told {
     bool response;  /* the packet that came last is READ data */
     uint32_t uc_expected;
     bool uc_begun;
+    struct {
+        uint32_t psn;
+        uint8_t group; /* … + 1; 0: it named none */
+        bool kept;     /* behind a gap, where it was heard */
+    } named[NAMED];
 };
 
 struct flight {
@@ -56,13 +68,16 @@ struct host {
     struct oche_trace trace;
     struct oche_trace_record ring[16];
     struct told told[CONNECTIONS];
+    uint32_t ends[CONNECTIONS], end_count; /* connections that are ours */
+    struct announced announced[TENANTS][GROUPS];
     oche_time busy_until, last_sent[HOSTS]; /* data, by receiver */
     bool dead;
+    oche_time died;
 };
 
 struct connection {
     uint32_t host[2];
-    uint8_t transport;
+    uint8_t transport, tenant;
     struct oche_qp *qp[2];
     void *memory[2];
     uint64_t posted[2]; /* receives */
@@ -72,7 +87,12 @@ struct run {
     uint64_t seed;
     struct oche_random random;
     oche_time now;
-    bool faults;
+    bool faults, ahead;
+    uint32_t tenants;
+    struct list list[HOSTS][GROUPS]; /* by receiver */
+    struct oche_group group[HOSTS][GROUPS];
+    const struct oche_packet *arriving;
+    uint64_t announcements, announced_kept, not_come;
     uint32_t host_count, connection_count;
     struct host host[HOSTS];
     struct connection connection[CONNECTIONS];
@@ -117,6 +137,40 @@ static void uc_arrived(struct host *host, struct told *told, const struct oche_t
         told->open = false;
 }
 
+/* Which list the packet that is arriving names. */
+static void note_list(struct host *host, struct told *told, uint32_t psn)
+{
+    const struct oche_packet *packet = host->run->arriving;
+    bool names = packet != NULL && (packet->ext & OCHE_EXT_LIST);
+
+    if (told->named[psn % NAMED].kept && told->named[psn % NAMED].psn == psn)
+        return;
+    told->named[psn % NAMED].kept = false;
+    told->named[psn % NAMED].psn = psn;
+    told->named[psn % NAMED].group = names ? (uint8_t)(oche_group_get(packet).id + 1) : 0;
+}
+
+/* A message begins with this packet, or will: what it says of others. */
+static void hear_list(struct host *host, const struct told *told, uint32_t number, uint32_t psn,
+                      bool begins)
+{
+    struct run *run = host->run;
+    const struct connection *c = &run->connection[number];
+    uint32_t self = (uint32_t)(host - run->host), from = c->host[c->host[0] == self];
+    uint32_t group = told->named[psn % NAMED].group;
+
+    if (group == 0 || told->named[psn % NAMED].psn != psn)
+        return;
+    struct announced *a = &host->announced[c->tenant][group - 1];
+    run->announcements++;
+    run->announced_kept += !begins;
+    if (begins && told->named[psn % NAMED].kept)
+        member_begins(a, from);
+    else
+        announce(a, &run->list[self][group - 1], from, begins, self, run->host_count, run->now,
+                 AHEAD);
+}
+
 static void sink(void *context, uint32_t node, const struct oche_trace_record *record)
 {
     struct run *run = context;
@@ -132,6 +186,8 @@ static void sink(void *context, uint32_t node, const struct oche_trace_record *r
         told->last = record->time;
         told->silent = false;
         told->response = oche_opcode_has((uint8_t)(record->b >> 32), OCHE_OP_RESPONSE);
+        if (!told->response) /* whose PSNs are the other side's */
+            note_list(host, told, (uint32_t)record->a);
         if (uc)
             uc_arrived(host, told, record);
         break;
@@ -140,6 +196,11 @@ static void sink(void *context, uint32_t node, const struct oche_trace_record *r
             break;
         told->open = true;
         begins(host, told, record->time);
+        hear_list(host, told, number, (uint32_t)record->a, true);
+        break;
+    case OCHE_TRACE_PLACED:
+        hear_list(host, told, number, (uint32_t)record->a, false);
+        told->named[record->a % NAMED].kept = true;
         break;
     case OCHE_TRACE_MESSAGE_DELIVERED:
         if (!uc && !told->response)
@@ -168,15 +229,15 @@ static void sink(void *context, uint32_t node, const struct oche_trace_record *r
     }
 }
 
-/* Which hosts should count at `host`, as bits. */
-static uint32_t oracle(struct run *run, struct host *host)
+/* Which hosts' messages should count at `host`, as bits. */
+static uint32_t oracle(struct run *run, struct host *host, uint32_t tenant)
 {
     uint32_t self = (uint32_t)(host - run->host), set = 0;
 
-    for (uint32_t i = 0; i < run->connection_count; i++) {
-        const struct connection *c = &run->connection[i];
-        struct told *told = &host->told[i];
-        if (c->host[0] != self && c->host[1] != self)
+    for (uint32_t k = 0; k < host->end_count; k++) {
+        const struct connection *c = &run->connection[host->ends[k]];
+        struct told *told = &host->told[host->ends[k]];
+        if (c->tenant != tenant)
             continue;
         if (!told->open && told->reads == 0)
             continue;
@@ -187,26 +248,40 @@ static uint32_t oracle(struct run *run, struct host *host)
     return set;
 }
 
-static void check(struct run *run)
+static uint32_t all_announced(const struct host *host, uint32_t tenant, oche_time now)
 {
-    for (uint32_t i = 0; i < run->host_count; i++) {
-        struct host *host = &run->host[i];
-        if (host->dead)
-            continue;
-        uint32_t set = oracle(run, host);
-        struct oche_dart_view view = oche_dart_look(host->nic->cc_nic.state);
-        if (view.senders != (uint32_t)__builtin_popcount(set))
-            fail_msg("seed %lu: at %lu ps host %u counts %u senders; its trace says 0x%x",
-                     (unsigned long)run->seed, (unsigned long)run->now, i, view.senders, set);
-        for (uint32_t from = 0; from < run->host_count; from++) {
-            oche_time until = run->host[from].last_sent[i] + MOST_DELAY + SOFT;
-            if ((set >> from & 1) && run->now > until)
-                fail_msg("seed %lu: host %u counts %u, which has been silent for long",
-                         (unsigned long)run->seed, i, from);
-        }
-        run->most = view.senders > run->most ? view.senders : run->most;
-        run->checks++;
+    uint32_t set = 0;
+
+    for (uint32_t i = 0; i < GROUPS; i++)
+        set |= still_announced(&host->announced[tenant][i], now);
+    return set;
+}
+
+static void check_set(struct run *run, uint32_t index, uint32_t tenant)
+{
+    struct host *host = &run->host[index];
+    uint32_t set = oracle(run, host, tenant), ahead = all_announced(host, tenant, run->now);
+    struct oche_dart_view view = oche_dart_look_at(host->nic->cc_nic.state, tenant);
+
+    if (view.senders != (uint32_t)__builtin_popcount(set | ahead))
+        fail_msg("seed %lu: at %lu ps host %u counts %u senders of tenant %u; its trace says 0x%x, "
+                 "and 0x%x are announced",
+                 (unsigned long)run->seed, (unsigned long)run->now, index, view.senders, tenant,
+                 set, ahead);
+    for (uint32_t from = 0; from < run->host_count; from++) {
+        oche_time until = run->host[from].last_sent[index] + MOST_DELAY + SOFT;
+        if ((set >> from & 1) && run->now > until)
+            fail_msg("seed %lu: host %u counts %u, which has been silent for long",
+                     (unsigned long)run->seed, index, from);
     }
+    run->most = view.senders > run->most ? view.senders : run->most;
+    run->checks++;
+}
+
+static void check_host(struct run *run, uint32_t index)
+{
+    for (uint32_t t = 0; t < run->tenants && !run->host[index].dead; t++)
+        check_set(run, index, t);
 }
 
 /* ---- links ---- */
@@ -257,6 +332,7 @@ static void open_host(struct run *run, uint32_t index)
     static const struct oche_nic_port port = {0};
     struct host *host = &run->host[index];
     struct oche_nic_config config = {.address = index,
+                                     .shared_addresses = run->host_count,
                                      .line_rate_bps = LINE,
                                      .gap_bytes = OCHE_GAP_BYTES,
                                      .control_class = 1,
@@ -301,6 +377,7 @@ static void connect(struct run *run, struct connection *c)
                                         .ack_timeout = 60 * OCHE_US,
                                         .retry_count = 7,
                                         .rnr_retry = 7,
+                                        .tenant = c->tenant,
                                         .min_rnr_timer = 1,
                                         .extensions = number % 2 == 0};
         c->posted[k] = 0;
@@ -318,8 +395,10 @@ static void open_connection(struct run *run, struct connection *c)
     c->host[0] = below(run, run->host_count);
     c->host[1] = (c->host[0] + 1 + below(run, run->host_count - 1)) % run->host_count;
     c->transport = below(run, 4) == 0 ? OCHE_TRANSPORT_UC : OCHE_TRANSPORT_RC;
+    c->tenant = (uint8_t)below(run, run->tenants);
     for (unsigned k = 0; k < 2; k++) {
         struct host *host = &run->host[c->host[k]];
+        host->ends[host->end_count++] = number;
         struct oche_qp_config config = {.qpn = FIRST_QPN + number,
                                         .transport = c->transport,
                                         .pkey = 0xffff,
@@ -329,6 +408,7 @@ static void open_connection(struct run *run, struct connection *c)
                                         .recv_depth = 16,
                                         .responder_resources = 4,
                                         .initiator_depth = 4,
+                                        .groups = run->ahead,
                                         .access =
                                             OCHE_ACCESS_REMOTE_WRITE | OCHE_ACCESS_REMOTE_READ,
                                         .send_cq = host->cq,
@@ -362,6 +442,9 @@ static void post(struct run *run)
 
     if (!well(c->qp[k]) || run->host[c->host[k]].dead)
         return;
+    if (run->ahead && c->transport == OCHE_TRANSPORT_RC && kind != OCHE_WORK_READ &&
+        below(run, 4) > 0)
+        work.group = &run->group[c->host[1 - k]][below(run, GROUPS)];
     oche_qp_post_send(c->qp[k], &work);
 }
 
@@ -379,6 +462,17 @@ static void post_receives(struct run *run)
     }
 }
 
+/* From now on nothing happens there, timers included. */
+static void crash(struct run *run, struct host *host)
+{
+    if (host->dead)
+        return;
+    if (oche_nic_next_timer(host->nic) <= run->now)
+        oche_nic_expire(host->nic, run->now);
+    host->dead = true;
+    host->died = run->now;
+}
+
 /* Something breaks. */
 static void break_something(struct run *run)
 {
@@ -388,7 +482,7 @@ static void break_something(struct run *run)
     switch (below(run, 6)) {
     case 0:
         if (run->host_count - 1 > below(run, 20)) /* rare */
-            run->host[below(run, run->host_count)].dead = true;
+            crash(run, &run->host[below(run, run->host_count)]);
         break;
     case 1:
         if (!run->host[c->host[k]].dead)
@@ -443,11 +537,12 @@ static void arrivals(struct run *run)
         struct oche_packet packet = flight->packet;
         flight->next = run->free;
         run->free = index;
+        run->arriving = &packet;
         if (!run->host[packet.dst].dead)
             oche_nic_receive(run->host[packet.dst].nic, &packet, run->now);
-        for (uint32_t i = 0; i < run->host_count; i++)
-            serve(run, i);
-        check(run);
+        run->arriving = NULL;
+        serve(run, packet.dst);
+        check_host(run, packet.dst);
     }
 }
 
@@ -460,7 +555,35 @@ static oche_time next_event(struct run *run)
     return next > run->now ? next : run->now;
 }
 
-static void open_run(struct run *run, uint64_t seed, bool faults)
+/* Lists to each receiver: most are right, if it is one of them that sends. */
+static void make_lists(struct run *run)
+{
+    for (uint32_t to = 0; to < run->host_count; to++)
+        for (uint32_t i = 0; i < GROUPS; i++) {
+            struct list *list = &run->list[to][i];
+            for (uint32_t from = 0; from < run->host_count + 1; from++) {
+                bool wrong = from == to || from == run->host_count; /* itself; nobody */
+                if (below(run, wrong ? 16 : 3) != 1 && (wrong || below(run, 4) == 0))
+                    continue;
+                list->members |= 1u << from;
+                list->bytes[2 * list->count++ + 1] = (uint8_t)from;
+            }
+            if (list->count == 0) {
+                list->members = 1u << (to == 0);
+                list->bytes[2 * list->count++ + 1] = to == 0;
+            }
+            run->group[to][i] =
+                (struct oche_group){.id = i, .count = list->count, .members = list->bytes};
+        }
+}
+
+static void set(struct run *run, const struct oche_cc_scheme *cc, const char *name, uint64_t value)
+{
+    oche_param_set(oche_param_find(&cc->table, name), run->cc_params,
+                   (union oche_value){.u = value});
+}
+
+static void open_run(struct run *run, uint64_t seed, bool faults, bool ahead)
 {
     static const char *const recoveries[] = {"go_back_n", "go_back_0", "improved_go_back_n",
                                              "selective_repeat"};
@@ -469,22 +592,43 @@ static void open_run(struct run *run, uint64_t seed, bool faults)
     memset(run, 0, sizeof(*run));
     run->seed = seed;
     run->faults = faults;
-    run->random = oche_random_stream(seed, "auss", faults);
+    run->ahead = ahead;
+    run->tenants = ahead ? 1 + (uint32_t)(seed % TENANTS) : 1;
+    run->random = oche_random_stream(seed, ahead ? "look-ahead" : "auss", faults);
     run->recovery = oche_recovery_find(recoveries[seed % 4]);
     oche_param_defaults(&run->recovery->table, run->recovery_params);
     oche_param_defaults(&cc->table, run->cc_params);
-    oche_param_set(oche_param_find(&cc->table, "soft_timeout"), run->cc_params,
-                   (union oche_value){.u = SOFT});
+    set(run, cc, "soft_timeout", SOFT);
+    set(run, cc, "look_ahead_timeout", AHEAD);
+    set(run, cc, "tenants", run->tenants);
     for (uint32_t i = FLIGHT; i > 0; i--) {
         run->flight[i - 1].next = run->free;
         run->free = i;
     }
     run->host_count = 2 + below(run, HOSTS - 1);
     run->connection_count = 1 + below(run, CONNECTIONS);
+    if (ahead)
+        make_lists(run);
     for (uint32_t i = 0; i < run->host_count; i++)
         open_host(run, i);
     for (uint32_t i = 0; i < run->connection_count; i++)
         open_connection(run, &run->connection[i]);
+}
+
+/*
+ * Without queue pairs nobody counts, but at a host that crashed, whose timers stand still, who was
+ * announced then; and nobody at all once they go on.
+ */
+static void check_closed(struct run *run, struct host *host)
+{
+    for (uint32_t t = 0; t < run->tenants; t++) {
+        uint32_t left = host->dead ? all_announced(host, t, host->died) : 0;
+        assert_int_equal(oche_dart_look_at(host->nic->cc_nic.state, t).senders,
+                         __builtin_popcount(left));
+    }
+    oche_nic_expire(host->nic, run->now + AHEAD);
+    for (uint32_t t = 0; t < run->tenants; t++)
+        assert_int_equal(oche_dart_look_at(host->nic->cc_nic.state, t).senders, 0);
 }
 
 static void close_run(struct run *run)
@@ -495,17 +639,17 @@ static void close_run(struct run *run)
             free(run->connection[i].memory[k]);
         }
     for (uint32_t i = 0; i < run->host_count; i++) {
-        assert_int_equal(oche_dart_look(run->host[i].nic->cc_nic.state).senders, 0);
+        check_closed(run, &run->host[i]);
         free(run->host[i].nic_memory);
         free(run->host[i].cq_memory);
     }
 }
 
-static void run_seed(struct run *run, uint64_t seed, bool faults)
+static void run_seed(struct run *run, uint64_t seed, bool faults, bool ahead)
 {
     oche_time next_post = 0, next_break = faults ? 50 * OCHE_US : OCHE_NEVER;
 
-    open_run(run, seed, faults);
+    open_run(run, seed, faults, ahead);
     for (;;) {
         oche_time next = next_event(run);
         next = oche_time_min(next, oche_time_min(next_post, next_break));
@@ -524,16 +668,20 @@ static void run_seed(struct run *run, uint64_t seed, bool faults)
         for (uint32_t i = 0; i < run->host_count; i++)
             serve(run, i);
         arrivals(run);
-        if (next_event(run) > run->now)
-            check(run);
+        bool settled = next_event(run) > run->now;
+        for (uint32_t i = 0; i < run->host_count && settled; i++)
+            check_host(run, i);
     }
     for (uint32_t i = 0; i < run->host_count; i++) {
-        struct oche_dart_view view = oche_dart_look(run->host[i].nic->cc_nic.state);
-        run->timeouts += view.timeouts;
-        if (!run->host[i].dead)
-            assert_int_equal(view.senders, 0);
-        if (!faults)
-            assert_int_equal(view.timeouts, 0);
+        for (uint32_t t = 0; t < run->tenants; t++) {
+            struct oche_dart_view view = oche_dart_look_at(run->host[i].nic->cc_nic.state, t);
+            run->timeouts += view.timeouts;
+            run->not_come += view.not_come;
+            if (!run->host[i].dead)
+                assert_int_equal(view.senders, 0);
+            if (!faults)
+                assert_int_equal(view.timeouts, 0);
+        }
     }
     close_run(run);
 }
@@ -545,44 +693,70 @@ static uint64_t number(const char *name, uint64_t preset)
     return text == NULL ? preset : strtoull(text, NULL, 10);
 }
 
-static void seeds(bool faults)
+static void seeds(bool faults, bool ahead)
 {
     struct run *run = malloc(sizeof(*run));
     uint64_t one = number("SEED", 0), count = number("SEEDS", 1000);
     uint64_t checks = 0, messages = 0, timeouts = 0, most = 0;
+    uint64_t announcements = 0, kept = 0, not_come = 0;
 
     assert_non_null(run);
     for (uint64_t seed = one > 0 ? one : 1; seed <= (one > 0 ? one : count); seed++) {
-        run_seed(run, seed, faults);
+        run_seed(run, seed, faults, ahead);
         checks += run->checks;
         messages += run->messages;
         timeouts += run->timeouts;
+        announcements += run->announcements;
+        kept += run->announced_kept;
+        not_come += run->not_come;
         most = run->most > most ? run->most : most;
     }
-    print_message("%lu comparisons, %lu messages, %lu timeouts, up to %lu senders\n",
+    print_message("%lu comparisons, %lu messages, %lu timeouts, up to %lu senders; %lu lists, of "
+                  "them %lu behind gaps, %lu announced that did not come in time\n",
                   (unsigned long)checks, (unsigned long)messages, (unsigned long)timeouts,
-                  (unsigned long)most);
-    assert_true(one > 0 || (most >= 4 && (!faults || timeouts > 0)));
+                  (unsigned long)most, (unsigned long)announcements, (unsigned long)kept,
+                  (unsigned long)not_come);
     free(run);
+    if (one > 0 || count < 100) /* too few for what is rare */
+        return;
+    assert_true(!ahead || (announcements > count && not_come > count));
+    assert_true((ahead && faults) == (kept > 0));
+    assert_true(most >= 4 && (!faults || timeouts > 0));
 }
 
 static void without_faults(void **state)
 {
     (void)state;
-    seeds(false);
+    seeds(false, false);
 }
 
 static void with_faults(void **state)
 {
     (void)state;
-    seeds(true);
+    seeds(true, false);
 }
 
-int main(void)
+static void look_ahead_without_faults(void **state)
+{
+    (void)state;
+    seeds(false, true);
+}
+
+static void look_ahead_with_faults(void **state)
+{
+    (void)state;
+    seeds(true, true);
+}
+
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_faults),
         cmocka_unit_test(with_faults),
+        cmocka_unit_test(look_ahead_without_faults),
+        cmocka_unit_test(look_ahead_with_faults),
     };
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
