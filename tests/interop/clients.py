@@ -44,8 +44,10 @@ PERFTESTS = [
     ("RC", "WRITE", "ib_write_bw", "-n 200 -q 16"),
     ("RC", "WRITE", "ib_write_bw", "-n 200 --report_gbits -m 1024"),
     ("UC", "WRITE", "ib_write_bw", "-n 200 -c UC"),
+    ("RC", "WRITE", "ib_write_bw", "-n 200 -l 8 -s 1000"),
     ("RC", "WRITE", "ib_write_lat", "-n 50"),
     ("RC", "WRITE", "ib_write_lat", "-n 5 -a"),
+    ("RC", "WRITE", "ib_write_lat", "-n 50 -I 200 -s 100"),
     ("UC", "WRITE", "ib_write_lat", "-n 50 -c UC"),
     ("RC", "SEND", "ib_send_bw", "-n 200"),
     ("RC", "SEND", "ib_send_bw", "-n 5 -a"),
@@ -55,6 +57,7 @@ PERFTESTS = [
     ("RC", "SEND", "ib_send_lat", "-n 50"),
     ("RC", "SEND", "ib_send_lat", "-n 50 -e"),
     ("UC", "SEND", "ib_send_lat", "-n 50 -c UC"),
+    ("UC", "SEND", "ib_send_bw", "-n 200 -c UC"),
     ("UD", "SEND", "ib_send_bw", "-n 200 -c UD"),
     ("UD", "SEND", "ib_send_lat", "-n 50 -c UD"),
     ("RC, SRQ", "SEND", "ib_send_bw", "-n 200 --use-srq"),
@@ -62,9 +65,11 @@ PERFTESTS = [
     ("RC", "READ", "ib_read_bw", "-n 200"),
     ("RC", "READ", "ib_read_bw", "-n 5 -a"),
     ("RC", "READ", "ib_read_bw", "-n 200 -q 4"),
+    ("RC", "READ", "ib_read_bw", "-n 200 -b"),
     ("RC", "READ", "ib_read_lat", "-n 50"),
     ("RC", "atomic", "ib_atomic_bw", "-n 200 -A FETCH_AND_ADD"),
     ("RC", "atomic", "ib_atomic_bw", "-n 200 -A CMP_AND_SWAP"),
+    ("RC", "atomic", "ib_atomic_bw", "-n 200 -b -q 4"),
     ("RC", "atomic", "ib_atomic_lat", "-n 50 -A FETCH_AND_ADD"),
     ("RC", "atomic", "ib_atomic_lat", "-n 50 -A CMP_AND_SWAP"),
 ]
@@ -91,16 +96,17 @@ def wait_until_listening(port, process):
 
 
 def run_pair(oche, command, arguments, server=SERVER, client=CLIENT):
-    """(error or None, the client's output)."""
+    """(error or None, the client's output). Without addresses: as a user would, with no options."""
     port = free_port()
     limit = LIMIT_ALL if " -a" in arguments else LIMIT
     words = [command] + arguments.split() + ["-p", str(port)]
-    exec_on = [oche, "exec", "--device"]
-    serving = subprocess.Popen(exec_on + [server, "--"] + words, stdout=subprocess.PIPE,
+    on = [[oche, "exec"] + (["--device", address] if address else []) + ["--"]
+          for address in (server, client)]
+    serving = subprocess.Popen(on[0] + words, stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, text=True)
     try:
         wait_until_listening(port, serving)
-        calling = subprocess.run(exec_on + [client, "--"] + words + ["127.0.0.1"], text=True,
+        calling = subprocess.run(on[1] + words + ["127.0.0.1"], text=True,
                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=limit,
                                  check=False)
         served = serving.communicate(timeout=limit)[0]
@@ -143,7 +149,7 @@ def check(oche, entry):
 
 
 def lists(oche):
-    """ibv_devices and ibv_devinfo: (what is wrong or None)."""
+    """ibv_devices and ibv_devinfo, and a pair without options: what is wrong, or None."""
     for words in (["ibv_devices"], ["ibv_devinfo", "-v"]):
         done = subprocess.run([oche, "exec", "--device", SERVER, "--"] + words, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
@@ -151,7 +157,7 @@ def lists(oche):
             return f"{words[0]}: status {done.returncode}: {done.stdout}"
     if "::ffff:" + SERVER not in done.stdout or "RoCE v2" not in done.stdout:
         return f"ibv_devinfo: no GID of {SERVER}: {done.stdout}"
-    return None
+    return run_pair(oche, "ibv_rc_pingpong", "-g 0 -c -n 100", None, None)[0]
 
 
 def main(arguments):
@@ -168,7 +174,7 @@ def main(arguments):
     if not names:
         error = lists(oche)
         failed += error is not None
-        print(error or "ibv_devices, ibv_devinfo: works")
+        print(error or "ibv_devices, ibv_devinfo, a pair without options: works\n", flush=True)
     if table:
         print("| client | operation | transport | command | |\n|---|---|---|---|---|")
     for entry in entries:

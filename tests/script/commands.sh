@@ -32,3 +32,27 @@ run
 run frobnicate
 [ $status = 2 ] && [ -z "$out" ] || fail "frobnicate: status $status, $out"
 [ "$err" = "oche: frobnicate: no such command; oche --help lists them" ] || fail "says: $err"
+
+# exec, as far as it goes without a verbs program.
+run exec
+[ $status = 2 ] && [[ $err == "oche exec: no COMMAND"* ]] || fail "exec: status $status, $err"
+run exec --cc nonesuch -- true
+[ $status = 2 ] && [[ $err == *"no such congestion control; there are none, dcqcn"* ]] ||
+    fail "exec --cc nonesuch: status $status, $err"
+run exec --recovery nonesuch -- true
+[ $status = 2 ] && [[ $err == *"no such loss recovery; there are go_back_0"* ]] ||
+    fail "exec --recovery nonesuch: status $status, $err"
+run exec --device here -- true
+[ $status = 2 ] && [[ $err == *"--device: here: not an IP address"* ]] ||
+    fail "exec --device here: status $status, $err"
+if [ -e "$BUILD/libibverbs.so.1" ]; then
+    run exec -- no-such-program
+    [ $status = 127 ] && [[ $err == "oche exec: no-such-program: "* ]] ||
+        fail "exec no-such-program: status $status, $err"
+    run exec -- "$SOURCE"
+    [ $status = 126 ] || fail "exec of a folder: status $status, $err"
+    run exec --cc dcqcn --device 127.0.0.9 -- sh -c 'echo $OCHE_CC $OCHE_DEVICE; exit 3'
+    [ $status = 3 ] && [ "$out" = "dcqcn 127.0.0.9" ] || fail "exec sh: status $status, $out"
+    run exec -- sh -c 'echo ${LD_LIBRARY_PATH%%:*}'
+    [ "$out" -ef "$BUILD" ] || fail "exec sets LD_LIBRARY_PATH to $out"
+fi
