@@ -20,11 +20,6 @@ static uint8_t *memory(const struct qp_work *w, int side, uint32_t at)
     return w->pair->side[side].memory + at;
 }
 
-static bool takes_receive(const struct qp_item *item)
-{
-    return item->opcode != OCHE_WORK_WRITE && item->opcode < OCHE_WORK_READ;
-}
-
 static bool is_write(const struct qp_item *item)
 {
     return item->opcode == OCHE_WORK_WRITE || item->opcode == OCHE_WORK_WRITE_IMM;
@@ -125,7 +120,7 @@ static void settle(struct qp_work *w, int side, uint32_t index)
     uint64_t counter, result;
 
     place_up_to(w, side, index + 1);
-    if (takes_receive(item))
+    if (qp_work_takes_receive(item))
         QP_WORK_CHECK(w, w->receives[1 - side].done > item->number,
                       "side %d, work %u is done, but its receive is not", side, index);
     if (is_write(item) && !item->cell)
@@ -437,7 +432,7 @@ static struct sums add_up(const struct qp_work *w, int side)
         for (uint32_t i = 0; i < w->way[s].posted; i++) {
             const struct qp_item *item = &w->way[s].item[i];
             const bool read = item->opcode == OCHE_WORK_READ;
-            if (is_atomic(item))
+            if (is_atomic(item) || item->opcode == OCHE_WORK_BIND_MW)
                 continue;
             const bool towards = (s == side) == read;
             sums.delivered += towards ? item->length : 0;

@@ -336,7 +336,9 @@ static void make_item(struct qp_work *w, int side, struct qp_item *item)
     const uint32_t kind = qp_work_below(w, w->plan.exact ? 5 : 8); /* no READs, no atomics */
 
     *item = (struct qp_item){.imm = way->posted + 7000};
-    if (kind < 3) {
+    if (qp_work_below(w, 10) == 0) {
+        item->opcode = OCHE_WORK_BIND_MW;
+    } else if (kind < 3) {
         make_write(w, side, item);
     } else if (kind < 5) {
         item->opcode = qp_work_below(w, 2) ? OCHE_WORK_SEND_IMM : OCHE_WORK_SEND;
@@ -351,7 +353,7 @@ static void make_item(struct qp_work *w, int side, struct qp_item *item)
         item->to = take_target(w, side, 8);
         item->number = way->atomics++;
     }
-    if (item->opcode != OCHE_WORK_WRITE && item->opcode < OCHE_WORK_READ) {
+    if (qp_work_takes_receive(item)) {
         item->number = way->messages;
         way->message[way->messages++] = way->posted;
         item->flags |= qp_work_below(w, 4) == 0 ? OCHE_WORK_SOLICITED : 0;
@@ -389,6 +391,16 @@ static struct oche_send_work work_of(struct qp_work *w, int side, const struct q
     work.flags = item->flags;
     work.swap_add = item->opcode == OCHE_WORK_FETCH_ADD ? 1 : item->number + 1;
     work.compare = item->number;
+    if (item->opcode == OCHE_WORK_BIND_MW) {
+        w->bind = (struct oche_bind){.window = w->window[side],
+                                     .rkey = w->window_key[side] + 1,
+                                     .lkey = PAIR_KEY,
+                                     .va = PAIR_VA,
+                                     .length = item->imm};
+        work.bind = &w->bind;
+        work.sge_count = 0;
+        return work;
+    }
     if (!comes && item->length <= 64 && qp_work_below(w, 2) == 0) {
         work.flags |= OCHE_WORK_INLINE;
         work.inline_data = w->pair->side[side].memory + item->from;
@@ -411,6 +423,7 @@ static bool post(struct qp_work *w, int side)
     make_item(w, side, item);
     const struct oche_send_work work = work_of(w, side, item);
     if (oche_qp_post_send(w->pair->side[side].qp[0], &work) == 0) {
+        w->window_key[side] += item->opcode == OCHE_WORK_BIND_MW;
         way->posted++;
         return true;
     }
@@ -494,10 +507,17 @@ static void run(struct qp_work *w)
         oche_qp_fail(w->pair->side[side].qp[0], w->pair->now);
     pair_run_quiet(w->pair);
     qp_work_poll(w);
-    for (int side = 0; side < 2; side++)
+    for (int side = 0; side < 2; side++) {
         QP_WORK_CHECK(w, w->receives[side].done == w->receives[side].posted,
                       "side %d: of %u receives %u were given back", side, w->receives[side].posted,
                       w->receives[side].done);
+        QP_WORK_CHECK(w,
+                      w->way[side].failed != NONE ||
+                          oche_window_key(w->window[side]) == w->window_key[side],
+                      "side %d: its window's key is %x, not %x", side,
+                      oche_window_key(w->window[side]), w->window_key[side]);
+        QP_WORK_CHECK(w, oche_window_destroy(w->window[side]), "side %d: binds are not done", side);
+    }
 }
 
 /* PSNs that a side may have outstanding, by its connection and its scheme. */
@@ -524,6 +544,13 @@ static void set_up(struct qp_work *w, const struct scheme of_side[2])
         OCHE_MUST(w->first[side] != NULL);
         memcpy(w->first[side], w->pair->side[side].memory, PAIR_MEMORY);
         w->next_target[side] = TARGETS;
+        struct oche_window_config window = {.key = 0x7700, .pd = PAIR_PD};
+        w->window_memory[side] = malloc(oche_window_bytes());
+        OCHE_MUST(w->window_memory[side] != NULL);
+        w->window[side] =
+            oche_window_create(w->pair->side[side].nic, w->window_memory[side], &window);
+        OCHE_MUST(w->window[side] != NULL);
+        w->window_key[side] = window.key;
         w->way[side].failed = NONE;
         w->way[side].versions = 1;
         w->way[side].acked = pair_connection(w->pair, side, 0).send_psn;
@@ -602,8 +629,10 @@ bool qp_work_run(const struct scheme of_side[2], uint64_t seed, bool verbose,
         pair_dump(w->pair);
     count(w, tally);
     pair_close(w->pair);
-    free(w->first[0]);
-    free(w->first[1]);
+    for (int side = 0; side < 2; side++) {
+        free(w->first[side]);
+        free(w->window_memory[side]);
+    }
     free(w);
     return good;
 }

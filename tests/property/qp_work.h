@@ -91,6 +91,10 @@ struct qp_work {
     struct qp_way way[2];
     struct qp_receives receives[2];
     uint32_t next_target[2];
+    struct oche_window *window[2]; /* bound now and then, among all else */
+    void *window_memory[2];
+    uint32_t window_key[2]; /* when all binds are done */
+    struct oche_bind bind;
     uint8_t *first[2]; /* the memories as they were */
     bool ending;       /* the test has ended the queue pairs itself */
     char *wrong;
@@ -109,6 +113,11 @@ bool qp_work_run(const struct scheme of_side[2], uint64_t seed, bool verbose,
                  struct qp_work_tally *tally, char *wrong, size_t wrong_bytes);
 
 /* ---- between the files ---- */
+
+static inline bool qp_work_takes_receive(const struct qp_item *item)
+{
+    return item->opcode != OCHE_WORK_WRITE && item->opcode < OCHE_WORK_LOCAL_INV;
+}
 
 static inline uint32_t qp_work_below(struct qp_work *w, uint32_t n)
 {
