@@ -147,7 +147,9 @@ static bool move(struct ov_qp *qp, enum ibv_qp_state from, enum ibv_qp_state to)
     case IBV_QPS_INIT:
         return from == IBV_QPS_INIT || oche_qp_init(qp->core, now);
     case IBV_QPS_RTR:
-        return oche_qp_ready_to_receive(qp->core, &qp->connection, now);
+        return (qp->qp.qp_type != IBV_QPT_RC ||
+                oche_qp_set_responder_resources(qp->core, qp->attr.max_dest_rd_atomic)) &&
+               oche_qp_ready_to_receive(qp->core, &qp->connection, now);
     case IBV_QPS_RTS:
         if (from == IBV_QPS_RTR) {
             set_retries(qp);
