@@ -28,6 +28,12 @@ typedef uint64_t oche_time; /* picoseconds */
 
 #define OCHE_CACHE_LINE 64
 
+/* Bytes, in whole cache lines. */
+static inline size_t oche_lines(size_t bytes)
+{
+    return (bytes + OCHE_CACHE_LINE - 1) & ~(size_t)(OCHE_CACHE_LINE - 1);
+}
+
 #define OCHE_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define OCHE_UNLIKELY(x) __builtin_expect(!!(x), 0)
 

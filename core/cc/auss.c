@@ -6,16 +6,11 @@
 
 /* ---- memory ---- */
 
-static size_t align(size_t bytes)
-{
-    return (bytes + OCHE_CACHE_LINE - 1) & ~(size_t)(OCHE_CACHE_LINE - 1);
-}
-
 size_t oche_auss_bytes(uint32_t capacity)
 {
-    return align(capacity * sizeof(struct oche_auss_sender)) +
-           align(map_capacity(capacity) * sizeof(struct map_entry)) +
-           2 * align(capacity * sizeof(uint32_t));
+    return oche_lines(capacity * sizeof(struct oche_auss_sender)) +
+           oche_lines(map_capacity(capacity) * sizeof(struct map_entry)) +
+           2 * oche_lines(capacity * sizeof(uint32_t));
 }
 
 void oche_auss_init(struct oche_auss *auss, void *memory, uint32_t capacity)
@@ -24,11 +19,11 @@ void oche_auss_init(struct oche_auss *auss, void *memory, uint32_t capacity)
 
     *auss = (struct oche_auss){.capacity = capacity, .free_count = capacity};
     auss->senders = (void *)at;
-    at += align(capacity * sizeof(struct oche_auss_sender));
+    at += oche_lines(capacity * sizeof(struct oche_auss_sender));
     map_init(&auss->map, at, capacity);
-    at += align(map_capacity(capacity) * sizeof(struct map_entry));
+    at += oche_lines(map_capacity(capacity) * sizeof(struct map_entry));
     auss->active = (void *)at;
-    at += align(capacity * sizeof(uint32_t));
+    at += oche_lines(capacity * sizeof(uint32_t));
     auss->free = (void *)at;
     for (uint32_t i = 0; i < capacity; i++)
         auss->free[i] = capacity - 1 - i;

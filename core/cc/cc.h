@@ -35,20 +35,22 @@ struct oche_cc_flow {
      * Set or cleared in `sent`: the next packet may follow this one at once. Pacing makes up for it
      * after the burst, so that the rate holds in the mean.
      */
-    bool burst;
-    bool names_groups; /* set in `start`: first packets name the groups of their work requests */
-    uint8_t wants;     /* enum oche_cc_wants; see oche_cc_want */
+    bool burst : 1;
+    /* Set in `start`: first packets name the groups of their work requests. */
+    bool names_groups : 1;
+    uint8_t wants; /* enum oche_cc_wants; see oche_cc_want */
 
     /* Facts. */
-    bool arriving; /* a message that was told to `message_begins`, and has not ended */
+    bool arriving : 1; /* a message that was told to `message_begins`, and has not ended */
+    /* The peer has shown OCHE_BTH_EXTENSIONS: `ack_opcode`, `own_opcode` are used. */
+    bool extended : 1;
+    uint8_t tenant; /* whose queue pair it is */
     uint32_t qpn;
     void *state;        /* scheme->flow_state_bytes, zeroed before `start` */
     const void *params; /* the scheme's parameter struct */
     uint64_t line_rate_bps;
     uint64_t initial_rate_bps; /* to start at: the line rate, or less if local policy says so */
     uint16_t mtu_bytes;
-    uint8_t tenant; /* whose queue pair it is */
-    bool extended; /* the peer has shown OCHE_BTH_EXTENSIONS: `ack_opcode`, `own_opcode` are used */
     uint32_t peer_address;
     struct oche_random *random;
     struct oche_trace *trace;
@@ -85,7 +87,8 @@ struct oche_cc_nic {
      */
     const uint64_t *received_line_bytes;
     const void *params;
-    void *state; /* the same as oche_cc_flow.nic_state */
+    void *state;  /* the same as oche_cc_flow.nic_state */
+    void *tables; /* scheme->nic_tables_size, aligned to a cache line */
     struct oche_trace *trace;
 };
 
@@ -139,6 +142,8 @@ struct oche_cc_scheme {
     const char *paper; /* what it implements, with section */
     struct oche_param_table table;
     size_t flow_state_bytes, peer_state_bytes, nic_state_bytes;
+    /* Bytes into a flow's state: the line that most packets touch that are sent, that arrive. */
+    uint16_t sender_line, receiver_line;
     uint32_t needs;      /* enum oche_cc_needs */
     uint32_t transports; /* enum oche_cc_transports */
     bool runs_on_wire;   /* false when it needs switches that no real network has */
@@ -158,10 +163,10 @@ struct oche_cc_scheme {
     const char *switch_mechanism;
 
     /*
-     * Optional: bytes of state by NIC, where that depends on the configuration; in place of
-     * nic_state_bytes.
+     * Optional: bytes that a NIC needs besides its state, as many as the configuration says, for
+     * what few packets look at: they lie apart from what each packet touches. Not zeroed.
      */
-    size_t (*nic_state_size)(const void *params, uint32_t max_peers);
+    size_t (*nic_tables_size)(const void *params, uint32_t max_peers);
     /* Optional: the same of state by peer, in place of peer_state_bytes. */
     size_t (*peer_state_size)(const void *params);
     /* Optional: the NIC was made; its state is zeroed. Required for oche_cc_want and the timer. */

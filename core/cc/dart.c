@@ -73,16 +73,17 @@ struct dart_flow {
     struct dart_peer *receiver;
     /* Receiver. */
     struct dart_nic *nic CACHE_ALIGNED;
-    struct dart_set *set;
+    const struct dart_said *said;
     struct dart_peer *sender;
-    uint8_t tenant;
     struct oche_auss_member member;
+    struct dart_set *set;
     /* Sender, with messages and shares. */
     struct oche_cc_flow *flow;
     uint64_t dcqcn_bps, cap_bps;     /* the rate is the least of them */
     struct dart_flow *next, *before; /* in the peer's list, while active */
 };
 
+_Static_assert(offsetof(struct dart_flow, asked) >= OCHE_CACHE_LINE, "a line of DCQCN's before it");
 _Static_assert(offsetof(struct dart_flow, nic) == 2 * OCHE_CACHE_LINE, "two lines before it");
 
 /* A peer, as one tenant knows it. */
@@ -99,11 +100,16 @@ struct dart_peer {
     oche_time told_at;     /* it was, or an update was asked for; valid with told_version above 0 */
 };
 
+/* What a tenant's senders are told now, and how often that has changed. */
+struct dart_said {
+    uint32_t told, version;
+};
+
 /* A tenant: who sends to us. */
 struct dart_set {
-    uint32_t told, version; /* what is said now; it has changed so often */
-    uint32_t granted;       /* work_conserving: instead of n; 0: n */
-    uint32_t share;         /* of the line, beside the others' */
+    struct dart_said *said;
+    uint32_t granted; /* work_conserving: instead of n; 0: n */
+    uint32_t share;   /* of the line, beside the others' */
     struct oche_auss auss;
     struct oche_look_ahead look;
 };
@@ -111,13 +117,14 @@ struct dart_set {
 struct dart_nic {
     /* What each packet needs. */
     struct dcqcn_nic_state dcqcn; /* first */
-    struct oche_cc_nic *nic;
     oche_time window_end;
+    struct dart_said said; /* tenant 0's; the others' are in the tables */
+    struct dart_set *sets;
+    uint32_t set_count;
     enum oche_dart_state state;
     bool at_line, marked;
-    uint32_t set_count;
-    struct dart_set *sets;
     /* Windows, messages, updates. */
+    struct oche_cc_nic *nic;
     oche_time window_start;
     uint64_t window_bytes;  /* on the line, up to the window's start */
     uint64_t slack_windows; /* without marks and below line rate, in a row */
@@ -220,11 +227,10 @@ static void deactivate(struct dart_flow *s, oche_time now)
 /* What the receiver says. What was overtaken, or is not for us, is void. */
 static void hear(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *packet)
 {
-    const struct dart_flow *s = of(flow);
-    struct dart_peer *peer = s->receiver;
+    struct dart_peer *peer = of(flow)->receiver;
     const struct oche_share share = oche_share_get(packet);
 
-    if (share.senders == 0 || share.tenant != s->tenant)
+    if (share.senders == 0 || share.tenant != flow->tenant)
         return;
     if (peer->heard && (int8_t)(share.sequence - peer->heard_sequence) <= 0 &&
         ++peer->void_count < VOID_IN_A_ROW)
@@ -373,9 +379,9 @@ static void tell(struct dart_nic *d, struct dart_set *set, oche_time now)
     if (now != OCHE_NEVER)
         oche_trace_emit(d->nic->trace, now, OCHE_TRACE_SENDERS, (uint32_t)(set - d->sets),
                         set->auss.count, told | (uint64_t)d->state << 32);
-    if (told != set->told) {
-        set->told = told;
-        set->version++;
+    if (told != set->said->told) {
+        set->said->told = told;
+        set->said->version++;
         want_updates(d, now);
     }
     rearm(d);
@@ -404,7 +410,7 @@ static oche_time update_due(const struct dart_flow *s)
     const struct dart_params *p = s->flow->params;
     const struct dart_peer *peer = s->sender;
 
-    if (peer->told_version == s->set->version)
+    if (peer->told_version == s->said->version)
         return OCHE_NEVER;
     return peer->told_version == 0 ? 0 : peer->told_at + p->base_rtt / 2;
 }
@@ -415,7 +421,7 @@ static void update(struct dart_nic *d, struct oche_cc_flow *flow, oche_time now)
 
     peer->told_at = now;
     if (peer->told_version == 0) /* told_at would mean nothing */
-        peer->told_version = of(flow)->set->version - 1;
+        peer->told_version = of(flow)->said->version - 1;
     d->updates++;
     oche_cc_want(d->nic, flow, OCHE_CC_WANTS_OWN);
 }
@@ -478,10 +484,10 @@ static void dart_stamp(struct oche_cc_flow *flow, oche_time now, struct oche_pac
 
     if (packet->opcode != OCHE_RC_ACK_SHARE && packet->opcode != OCHE_SHARE)
         return;
-    const struct oche_share share = {
-        .senders = (uint16_t)s->set->told, .tenant = s->tenant, .sequence = ++peer->told_sequence};
-    oche_share_put(packet, &share);
-    peer->told_version = s->set->version;
+    oche_share_put(packet, &(struct oche_share){.senders = (uint16_t)s->said->told,
+                                                .tenant = flow->tenant,
+                                                .sequence = ++peer->told_sequence});
+    peer->told_version = s->said->version;
     peer->told_at = now;
 }
 
@@ -514,9 +520,9 @@ static uint64_t throughput(const struct dart_nic *d, oche_time now)
 /* What the tenant's senders are told, instead of n, when they use so much of the line. */
 static void grant(struct dart_nic *d, struct dart_set *set, oche_time now, double used)
 {
-    double line = dart_fractions(d->nic->params), senders = set->told * used;
+    double line = dart_fractions(d->nic->params), senders = set->said->told * used;
 
-    if (set->told <= line)
+    if (set->said->told <= line)
         return;
     set->granted = (uint32_t)(senders < line ? line : senders + 0.5);
     tell(d, set, now);
@@ -641,12 +647,10 @@ static void dart_group(struct oche_cc_flow *flow, oche_time now, const struct oc
 
     if (!p->look_ahead)
         return;
-    if (oche_group_tenant(packet) != s->tenant) {
+    if (oche_group_tenant(packet) != flow->tenant)
         s->nic->void_groups += group.count > 0;
-        return;
-    }
-    if (oche_look_ahead_take(&s->set->look, &s->set->auss, &group, flow->peer_address, begins,
-                             &facts, now))
+    else if (oche_look_ahead_take(&s->set->look, &s->set->auss, &group, flow->peer_address, begins,
+                                  &facts, now))
         set_changed(s->nic, s->set, now);
     else
         rearm(s->nic);
@@ -673,9 +677,9 @@ static void dart_start(struct oche_cc_flow *flow, oche_time now)
 
     s->flow = flow;
     s->nic = flow->nic_state;
-    s->tenant = flow->tenant;
     uint32_t set = flow->tenant < s->nic->set_count ? flow->tenant : 0;
     s->set = &s->nic->sets[set];
+    s->said = s->set->said;
     s->receiver = s->sender = (struct dart_peer *)flow->peer_state + set;
     flow->names_groups = p->look_ahead;
     oche_auss_member_init(&s->member, p->soft_timeout);
@@ -704,43 +708,37 @@ static uint32_t places(const struct dart_params *p)
     return p->look_ahead ? (uint32_t)p->look_ahead_senders : 0;
 }
 
-static size_t align(size_t bytes)
-{
-    return (bytes + OCHE_CACHE_LINE - 1) & ~(size_t)(OCHE_CACHE_LINE - 1);
-}
-
-static size_t dart_nic_state_size(const void *params, uint32_t max_peers)
+static size_t dart_nic_tables_size(const void *params, uint32_t max_peers)
 {
     const struct dart_params *p = params;
     size_t tenant = oche_auss_bytes(max_peers + places(p)) + oche_look_ahead_bytes(places(p));
 
-    return align(sizeof(struct dart_nic)) + align(p->tenants * sizeof(struct dart_set)) +
-           p->tenants * tenant;
+    return oche_lines(p->tenants * sizeof(struct dart_said)) +
+           oche_lines(p->tenants * sizeof(struct dart_set)) + p->tenants * tenant;
 }
 
 static size_t dart_peer_state_size(const void *params)
 {
-    const struct dart_params *p = params;
-
-    return p->tenants * sizeof(struct dart_peer);
+    return ((const struct dart_params *)params)->tenants * sizeof(struct dart_peer);
 }
 
 static void dart_nic_start(struct oche_cc_nic *nic)
 {
     const struct dart_params *p = nic->params;
     struct dart_nic *d = nic->state;
-    uint8_t *at = (uint8_t *)d + align(sizeof(*d));
+    struct dart_said *said = nic->tables;
+    uint8_t *at = (uint8_t *)nic->tables + oche_lines(p->tenants * sizeof(*said));
 
     d->nic = nic;
     d->updates_due = OCHE_NEVER;
     d->set_count = (uint32_t)p->tenants;
     d->sets = (void *)at;
-    at += align(d->set_count * sizeof(struct dart_set));
+    at += oche_lines(d->set_count * sizeof(struct dart_set));
     for (uint32_t i = 0; i < d->set_count; i++) {
         struct dart_set *set = &d->sets[i];
-        set->told = dart_fractions(p);
-        set->version = 1;
-        set->share = dart_share_of(p, i);
+        *set =
+            (struct dart_set){.said = i == 0 ? &d->said : &said[i], .share = dart_share_of(p, i)};
+        *set->said = (struct dart_said){.told = dart_fractions(p), .version = 1};
         oche_auss_init(&set->auss, at, nic->max_peers + places(p));
         at += oche_auss_bytes(nic->max_peers + places(p));
         oche_look_ahead_init(&set->look, at, places(p), p->look_ahead_timeout);
@@ -754,7 +752,7 @@ struct oche_dart_view oche_dart_look_at(const void *nic_state, uint32_t tenant)
     const struct dart_set *set = &d->sets[tenant < d->set_count ? tenant : 0];
     struct oche_dart_view view = {.state = d->state,
                                   .senders = set->auss.count,
-                                  .told = set->told,
+                                  .told = set->said->told,
                                   .timeouts = set->auss.timeouts,
                                   .updates = d->updates,
                                   .not_come = set->auss.ahead_timeouts,
@@ -771,9 +769,12 @@ const struct oche_cc_scheme oche_cc_dart = {
     .paper = "Dart, ToN 2020, sec III: DASR, and DCQCN where the receiver is not the bottleneck",
     .table = {dart_param_rows, DART_PARAMS, sizeof(struct dart_params)},
     .flow_state_bytes = sizeof(struct dart_flow),
+    .sender_line = OCHE_CACHE_LINE,
+    .receiver_line = 2 * OCHE_CACHE_LINE,
     .peer_state_bytes = sizeof(struct dart_peer),
     .peer_state_size = dart_peer_state_size,
-    .nic_state_size = dart_nic_state_size,
+    .nic_state_bytes = sizeof(struct dart_nic),
+    .nic_tables_size = dart_nic_tables_size,
     .nic_start = dart_nic_start,
     .nic_timer = dart_nic_timer,
     .ack_opcode = OCHE_RC_ACK_SHARE,

@@ -25,16 +25,11 @@ static uint32_t group_count(uint32_t capacity)
     return capacity / 2;
 }
 
-static size_t align(size_t bytes)
-{
-    return (bytes + OCHE_CACHE_LINE - 1) & ~(size_t)(OCHE_CACHE_LINE - 1);
-}
-
 size_t oche_look_ahead_bytes(uint32_t capacity)
 {
-    return align(capacity * sizeof(struct oche_look_entry)) +
-           align(group_count(capacity) * sizeof(struct oche_look_group)) +
-           align(map_capacity(group_count(capacity)) * sizeof(struct map_entry));
+    return oche_lines(capacity * sizeof(struct oche_look_entry)) +
+           oche_lines(group_count(capacity) * sizeof(struct oche_look_group)) +
+           oche_lines(map_capacity(group_count(capacity)) * sizeof(struct map_entry));
 }
 
 void oche_look_ahead_init(struct oche_look_ahead *look, void *memory, uint32_t capacity,
@@ -53,9 +48,9 @@ void oche_look_ahead_init(struct oche_look_ahead *look, void *memory, uint32_t c
         .timeout = timeout,
     };
     look->entries = (void *)at;
-    at += align(capacity * sizeof(struct oche_look_entry));
+    at += oche_lines(capacity * sizeof(struct oche_look_entry));
     look->groups = (void *)at;
-    at += align(groups * sizeof(struct oche_look_group));
+    at += oche_lines(groups * sizeof(struct oche_look_group));
     map_init(&look->map, at, groups);
     for (uint32_t i = 0; i < capacity; i++)
         look->entries[i].next = i + 1 < capacity ? i + 1 : NONE;

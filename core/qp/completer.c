@@ -504,7 +504,8 @@ static void response(struct oche_qp *qp, const struct oche_packet *packet,
         struct oche_nic_stats *stats = &qp->nic->stats;
         stats->data_packets_received++;
         stats->data_bytes_received += packet->payload_bytes;
-        stats->ce_received += packet->ecn == OCHE_ECN_CE;
+        if (OCHE_UNLIKELY(packet->ecn == OCHE_ECN_CE))
+            stats->ce_received++;
         qp_trace(qp, now, OCHE_TRACE_DATA_ARRIVED, packet->psn,
                  packet->payload_bytes | (uint64_t)packet->opcode << 32 |
                      (uint64_t)packet->ecn << 40);

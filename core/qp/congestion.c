@@ -270,7 +270,7 @@ void congestion_timers(struct oche_qp *qp, oche_time now)
 
 void congestion_note_idle(struct oche_qp *qp, oche_time now)
 {
-    if ((qp->flags & QP_IDLE_TOLD) || qp->active_responses > 0)
+    if ((qp->flags & QP_IDLE_TOLD) || qp->responding)
         return;
     qp->flags |= QP_IDLE_TOLD;
     if (qp->nic->cc->idle == NULL || !(qp->flags & QP_CC_STARTED))

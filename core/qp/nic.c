@@ -10,19 +10,18 @@
 /* ---- making ---- */
 
 struct layout {
-    size_t qp_map, qps, free_slots, timer_entries, timer_positions, pacing_entries,
+    size_t cc_state, qp_map, qps, free_slots, timer_entries, timer_positions, pacing_entries,
         pacing_positions, region_map, regions, region_parts, free_regions, peer_map, peers,
-        peer_states, free_peers, nic_state, wanting, end;
-    size_t peer_state_stride, nic_state_bytes;
+        peer_states, free_peers, wanting, cc_tables, end;
+    size_t peer_state_stride;
 };
 
-static size_t nic_state_bytes(const struct oche_nic_config *config)
+size_t oche_nic_table_bytes(const struct oche_nic_config *config)
 {
     const struct oche_cc_scheme *cc = config->cc;
 
-    if (cc->nic_state_size == NULL)
-        return cc->nic_state_bytes;
-    return cc->nic_state_size(config->cc_params, config->max_qps);
+    return cc->nic_tables_size == NULL ? 0
+                                       : cc->nic_tables_size(config->cc_params, config->max_qps);
 }
 
 static size_t nic_peer_state_bytes(const struct oche_nic_config *config)
@@ -33,11 +32,19 @@ static size_t nic_peer_state_bytes(const struct oche_nic_config *config)
                                        : cc->peer_state_size(config->cc_params);
 }
 
+static size_t round_up(size_t bytes, size_t unit)
+{
+    return (bytes + unit - 1) & ~(unit - 1);
+}
+
+/* Lines of its own; or, if it is small, a place in one line. */
 static size_t place(size_t *end, size_t bytes)
 {
-    size_t at = *end;
+    size_t at = round_up(*end, sizeof(uint64_t));
 
-    *end = (at + bytes + OCHE_CACHE_LINE - 1) & ~(size_t)(OCHE_CACHE_LINE - 1);
+    if (bytes > OCHE_CACHE_LINE || at % OCHE_CACHE_LINE + bytes > OCHE_CACHE_LINE)
+        at = round_up(at, OCHE_CACHE_LINE);
+    *end = bytes < OCHE_CACHE_LINE ? at + bytes : round_up(at + bytes, OCHE_CACHE_LINE);
     return at;
 }
 
@@ -49,25 +56,29 @@ static struct layout layout_of(const struct oche_nic_config *config)
     size_t peer_bytes = nic_peer_state_bytes(config);
     uint32_t peers = peer_bytes > 0 ? config->max_qps : 0;
 
-    l.peer_state_stride = (peer_bytes + OCHE_CACHE_LINE - 1) & ~(size_t)(OCHE_CACHE_LINE - 1);
+    l.peer_state_stride = round_up(peer_bytes, OCHE_CACHE_LINE);
+    /* What packets touch comes first, together. */
+    l.cc_state = place(&l.end, config->cc->nic_state_bytes);
     l.qp_map = place(&l.end, map_capacity(config->max_qps) * sizeof(struct map_entry));
     l.qps = place(&l.end, qps * sizeof(struct oche_qp *));
-    l.free_slots = place(&l.end, qps * sizeof(uint32_t));
-    l.timer_entries = place(&l.end, timers * sizeof(struct heap_entry));
     l.timer_positions = place(&l.end, timers * sizeof(uint32_t));
-    l.pacing_entries = place(&l.end, qps * sizeof(struct heap_entry));
     l.pacing_positions = place(&l.end, qps * sizeof(uint32_t));
+    l.timer_entries = place(&l.end, timers * sizeof(struct heap_entry));
+    l.pacing_entries = place(&l.end, qps * sizeof(struct heap_entry));
+    l.peer_states = place(&l.end, peers * l.peer_state_stride);
+    l.wanting = place(&l.end, config->cc->nic_start != NULL ? qps * sizeof(void *) : 0);
+    l.free_slots = place(&l.end, qps * sizeof(uint32_t));
     l.region_map = place(&l.end, map_capacity(config->max_regions) * sizeof(struct map_entry));
     l.regions = place(&l.end, regions * sizeof(struct oche_region));
     l.region_parts = place(&l.end, regions * sizeof(struct region_part));
     l.free_regions = place(&l.end, regions * sizeof(uint32_t));
     l.peer_map = place(&l.end, map_capacity(peers) * sizeof(struct map_entry));
     l.peers = place(&l.end, peers * sizeof(struct peer));
-    l.peer_states = place(&l.end, peers * l.peer_state_stride);
     l.free_peers = place(&l.end, peers * sizeof(uint32_t));
-    l.nic_state_bytes = nic_state_bytes(config);
-    l.nic_state = place(&l.end, l.nic_state_bytes);
-    l.wanting = place(&l.end, config->cc->nic_start != NULL ? qps * sizeof(void *) : 0);
+    l.cc_tables = round_up(l.end, OCHE_CACHE_LINE);
+    if (config->tables == NULL)
+        l.end = l.cc_tables + oche_nic_table_bytes(config);
+    l.end = round_up(l.end, OCHE_CACHE_LINE);
     return l;
 }
 
@@ -141,10 +152,11 @@ struct oche_nic *oche_nic_create(void *memory, const struct oche_nic_config *con
         .line_rate_bps = config->line_rate_bps,
         .received_line_bytes = &nic->received_line_bytes,
         .params = config->cc_params,
-        .state = base + l.nic_state,
+        .state = base + l.cc_state,
+        .tables = config->tables != NULL ? config->tables : base + l.cc_tables,
         .trace = config->trace,
     };
-    memset(nic->cc_nic.state, 0, l.nic_state_bytes);
+    memset(nic->cc_nic.state, 0, config->cc->nic_state_bytes);
     if (config->cc->nic_start != NULL)
         config->cc->nic_start(&nic->cc_nic);
     return nic;
@@ -211,8 +223,10 @@ static inline void fetch_line(const void *line)
     __builtin_prefetch(line, 1);
 }
 
-static void fetch_qp(const struct oche_qp *qp, enum fetch fetch)
+static void fetch_qp(const struct oche_nic *nic, const struct oche_qp *qp, enum fetch fetch)
 {
+    const char *cc_state = (const char *)(qp + 1);
+
     fetch_line(qp);
     if (fetch != FETCH_REQUEST) {
         fetch_line(&qp->tx);
@@ -220,12 +234,13 @@ static void fetch_qp(const struct oche_qp *qp, enum fetch fetch)
     }
     if (fetch == FETCH_REQUEST)
         fetch_line(&qp->rx);
-    if (fetch == FETCH_TRANSMIT)
+    if (fetch == FETCH_TRANSMIT) {
         fetch_line(&qp->send_ring);
-    if (fetch != FETCH_RESPONSE) {
-        fetch_line(&qp->flow);
-        fetch_line(qp + 1); /* congestion control's state */
+        fetch_line(cc_state + nic->cc->sender_line);
     }
+    fetch_line(&qp->flow);
+    if (fetch == FETCH_REQUEST)
+        fetch_line(cc_state + nic->cc->receiver_line);
 }
 
 void oche_nic_fetch(const struct oche_nic *nic, const struct oche_packet *packet, unsigned step)
@@ -238,6 +253,7 @@ void oche_nic_fetch(const struct oche_nic *nic, const struct oche_packet *packet
         fetch_line((const char *)&nic->timers + OCHE_CACHE_LINE);
         fetch_line(&nic->doorbell);
         fetch_line(&nic->stats);
+        fetch_line(nic + 1); /* congestion control's state, small tables */
         break;
     case 1:
         if (packet != NULL)
@@ -253,11 +269,11 @@ void oche_nic_fetch(const struct oche_nic *nic, const struct oche_packet *packet
             uint32_t slot = map_find(&nic->qp_map, packet->dest_qpn);
             bool response = oche_opcode_has(packet->opcode, OCHE_OP_RESPONSE);
             if (slot != NO_SLOT)
-                fetch_qp(nic->qps[slot], response ? FETCH_RESPONSE : FETCH_REQUEST);
+                fetch_qp(nic, nic->qps[slot], response ? FETCH_RESPONSE : FETCH_REQUEST);
         } else if (nic->ready_classes != 0) {
-            fetch_qp(nic->ready[__builtin_ctz(nic->ready_classes)].head, FETCH_TRANSMIT);
+            fetch_qp(nic, nic->ready[__builtin_ctz(nic->ready_classes)].head, FETCH_TRANSMIT);
         } else if (nic->pacing.count > 0) {
-            fetch_qp(nic->qps[nic->pacing.entries[0].slot], FETCH_TRANSMIT);
+            fetch_qp(nic, nic->qps[nic->pacing.entries[0].slot], FETCH_TRANSMIT);
         }
         break;
     }
@@ -361,7 +377,7 @@ void oche_nic_receive(struct oche_nic *nic, const struct oche_packet *packet, oc
         nic_reject(nic, qp, OCHE_REJECT_PKEY, packet, now);
         return;
     }
-    if (OCHE_UNLIKELY(packet->bth_reserved & qp->bth_reserved) && !qp->flow.extended)
+    if (OCHE_UNLIKELY(qp->may_extend) && (packet->bth_reserved & OCHE_BTH_EXTENSIONS))
         qp_extend(qp);
     nic->received_line_bytes += packet->frame_bytes + (uint64_t)nic->gap_bytes;
     if (OCHE_UNLIKELY(row->service != qp->transport) && !receive_special(qp, packet, row, now))

@@ -129,6 +129,12 @@ struct oche_nic_config {
     const struct oche_nic_port *port;            /* required; hooks may be NULL */
     void *port_context;
     struct oche_trace *trace; /* required */
+    /*
+     * Memory, aligned to OCHE_CACHE_LINE, of oche_nic_table_bytes() for what few packets look at.
+     * NULL: it is part of the NIC's own. Apart it is for who has many NICs, so that what their
+     * packets touch lies close together.
+     */
+    void *tables;
 };
 
 /* Counters of one NIC, for the driver to read. Bytes are payload. */
@@ -234,7 +240,8 @@ struct oche_qp_connection {
 
 /* Bytes of memory (aligned to OCHE_CACHE_LINE) that a NIC of this configuration needs. */
 size_t oche_nic_bytes(const struct oche_nic_config *config);
-/* Makes the NIC in `memory`, which stays the caller's and must outlive it. */
+size_t oche_nic_table_bytes(const struct oche_nic_config *config);
+/* Makes the NIC in `memory`, which stays the caller's and must outlive it; so must `tables`. */
 struct oche_nic *oche_nic_create(void *memory, const struct oche_nic_config *config);
 
 /* The port. */

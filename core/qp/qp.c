@@ -143,6 +143,7 @@ static void clear(struct oche_qp *qp)
     qp->msn = 0;
     qp->message_bytes = 0;
     qp->active_responses = 0;
+    qp->responding = qp->may_extend = false;
     qp->response_next = qp->response_first = 0;
     memset(qp->responses, 0, qp->response_count * sizeof(struct response));
     qp->recv_head = qp->recv_tail = 0;
@@ -211,7 +212,7 @@ static void set_config(struct oche_qp *qp, const struct oche_qp_config *config)
         config->transport == OCHE_TRANSPORT_RC ? OCHE_RC_WRITE_MIDDLE : OCHE_UC_WRITE_MIDDLE;
 
     qp->qpn = config->qpn;
-    qp->traffic_class = config->traffic_class;
+    qp->traffic_class = config->traffic_class & (OCHE_CLASSES - 1);
     qp->pkey = config->pkey;
     qp->pd = qp->recv_pd = config->pd;
     if (config->srq != NULL)
@@ -232,7 +233,7 @@ static void set_config(struct oche_qp *qp, const struct oche_qp_config *config)
     bool extensions = qp->placed != NULL ||
                       (nic->cc->own_opcode != 0 && config->transport != OCHE_TRANSPORT_UD) ||
                       (nic->cc->ack_opcode != 0 && config->transport == OCHE_TRANSPORT_RC);
-    qp->bth_reserved = extensions ? OCHE_BTH_EXTENSIONS : 0;
+    qp->extends = extensions;
     qp->full_line_bytes =
         oche_frame_bytes_with(middle, qp->mtu, qp->nic->trailer_bytes, nic->ipv6) + nic->gap_bytes;
     qp->rate_limit_bps = UINT64_MAX;

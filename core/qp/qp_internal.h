@@ -157,9 +157,12 @@ struct oche_qp {
     uint16_t mtu;
     _Atomic uint8_t state; /* enum oche_qp_state; posting threads look at it */
     uint8_t transport;
-    uint8_t traffic_class;
-    uint8_t control; /* enum control_bits */
-    uint16_t flags;  /* enum qp_flags */
+    uint8_t traffic_class : 5;
+    uint8_t extends : 1;    /* our packets have OCHE_BTH_EXTENSIONS */
+    uint8_t may_extend : 1; /* … and the peer's have not had it yet: flow.extended is not set */
+    uint8_t responding : 1; /* active_responses is not 0 */
+    uint8_t control;        /* enum control_bits */
+    uint16_t flags;         /* enum qp_flags */
     uint32_t slot;
     struct oche_qp *control_next;
     struct oche_qp *ready_next, *ready_prev;
@@ -190,7 +193,6 @@ struct oche_qp {
     uint16_t pace_bytes;       /* of the last packet, on the line */
     uint8_t queued : 7;        /* enum queued */
     uint8_t supplied : 1;      /* its data comes at supply_bps */
-    uint8_t bth_reserved;      /* of our packets: OCHE_BTH_EXTENSIONS, or 0 */
     uint32_t last_ack_request; /* PSN: an ACK is due from there */
 
     /* Line 3: the responder. */
@@ -432,7 +434,7 @@ static inline void packet_begin(const struct oche_qp *qp, struct oche_packet *pa
     packet->kind = OCHE_PACKET_ROCE;
     packet->opcode = opcode;
     packet->bth = (uint8_t)(oche_pad_bytes(payload_bytes) << OCHE_BTH_PAD_SHIFT);
-    packet->bth_reserved = qp->bth_reserved;
+    packet->bth_reserved = qp->extends ? OCHE_BTH_EXTENSIONS : 0;
     packet->ext = 0;
     packet->hops = 0;
 }

@@ -80,6 +80,7 @@ static void set_full_packet(struct oche_qp *qp)
 void qp_extend(struct oche_qp *qp)
 {
     qp->flow.extended = true;
+    qp->may_extend = false;
     if (qp->placed == NULL)
         return;
     qp->flags |= QP_EXTENDED;
@@ -106,7 +107,8 @@ bool oche_qp_ready_to_receive(struct oche_qp *qp, const struct oche_qp_connectio
     qp->last_ack_psn = oche_psn_add(psn, OCHE_PSN_MASK);
     connect_sender(qp, connection);
     set_full_packet(qp);
-    if (connection->extensions && qp->bth_reserved != 0)
+    qp->may_extend = qp->extends;
+    if (connection->extensions && qp->extends)
         qp_extend(qp);
     if (qp->transport != OCHE_TRANSPORT_UD)
         congestion_peer_take(qp);
@@ -191,6 +193,7 @@ static void stop(struct oche_qp *qp)
     for (uint32_t i = 0; i < qp->response_count; i++)
         qp->responses[i].active = false;
     qp->active_responses = 0;
+    qp->responding = false;
     qp->rx.timer = OCHE_NEVER;
     for (unsigned i = 0; i < OCHE_CC_TIMERS; i++)
         qp->flow.timer[i] = OCHE_NEVER;

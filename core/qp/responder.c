@@ -694,7 +694,8 @@ void responder_receive(struct oche_qp *qp, const struct oche_packet *packet,
 
     nic->stats.data_packets_received++;
     nic->stats.data_bytes_received += packet->payload_bytes;
-    nic->stats.ce_received += packet->ecn == OCHE_ECN_CE;
+    if (OCHE_UNLIKELY(packet->ecn == OCHE_ECN_CE))
+        nic->stats.ce_received++;
     qp_trace(qp, now, OCHE_TRACE_DATA_ARRIVED, packet->psn,
              packet->payload_bytes | (uint64_t)packet->opcode << 32 | (uint64_t)packet->ecn << 40);
     congestion_arrived(qp, packet, now);

@@ -48,11 +48,12 @@ void response_activate(struct oche_qp *qp, uint32_t index, oche_time now)
 {
     struct response *response = response_at(qp, index);
 
-    if (qp->active_responses == 0 || (int32_t)(index - qp->response_first) < 0)
+    if (!qp->responding || (int32_t)(index - qp->response_first) < 0)
         qp->response_first = index;
     if (!response->active) {
         response->active = true;
         qp->active_responses++;
+        qp->responding = true;
     }
     congestion_note_busy(qp, now);
     scheduler_control(qp);
@@ -61,7 +62,7 @@ void response_activate(struct oche_qp *qp, uint32_t index, oche_time now)
 
 struct response *response_head(const struct oche_qp *qp)
 {
-    return qp->active_responses == 0 ? NULL : response_at(qp, qp->response_first);
+    return !qp->responding ? NULL : response_at(qp, qp->response_first);
 }
 
 static bool is_read(const struct response *response)
@@ -73,7 +74,8 @@ void response_finish(struct oche_qp *qp, struct response *response)
 {
     response->active = false;
     qp->active_responses--;
-    if (qp->active_responses == 0)
+    qp->responding = qp->active_responses > 0;
+    if (!qp->responding)
         return;
     while (!response_at(qp, qp->response_first)->active)
         qp->response_first++;
@@ -81,7 +83,7 @@ void response_finish(struct oche_qp *qp, struct response *response)
 
 bool response_data_waits(const struct oche_qp *qp)
 {
-    return OCHE_UNLIKELY(qp->active_responses > 0) && is_read(response_head(qp));
+    return OCHE_UNLIKELY(qp->responding) && is_read(response_head(qp));
 }
 
 /* ---- AETH ---- */
@@ -199,7 +201,7 @@ bool response_control_waits(const struct oche_qp *qp)
 {
     if (OCHE_UNLIKELY(qp->control & (CONTROL_CNP | CONTROL_OWN)))
         return true;
-    if (OCHE_LIKELY(qp->active_responses == 0))
+    if (OCHE_LIKELY(!qp->responding))
         return qp->control != 0;
     const struct response *head = response_head(qp);
     return !is_read(head) || partial_ack(qp, head);

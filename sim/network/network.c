@@ -59,6 +59,7 @@ bool oche_network_init(struct oche_network *network, uint32_t host_count, uint32
         shard->index = s;
         oche_packet_pool_init(&shard->pool);
         oche_arena_init(&shard->arena);
+        oche_arena_init(&shard->tables);
         shard->outbox = make(shard_count, sizeof(*shard->outbox));
     }
     return true;
@@ -78,6 +79,7 @@ void oche_network_free(struct oche_network *network)
         oche_packet_pool_free(&shard->pool);
         oche_mishaps_free(&shard->mishaps);
         oche_arena_free(&shard->arena);
+        oche_arena_free(&shard->tables);
         for (uint32_t d = 0; d < network->shard_count; d++)
             free(shard->outbox[d].ports);
         free(shard->outbox);

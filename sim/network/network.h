@@ -109,7 +109,8 @@ struct oche_mailbox {
 struct oche_shard {
     struct oche_event_queue events;
     struct oche_packet_pool pool;
-    struct oche_arena arena; /* of the nodes of this shard: hosts, queue pairs, switches */
+    struct oche_arena arena;  /* of the nodes of this shard: hosts, queue pairs, switches */
+    struct oche_arena tables; /* … and what few packets look at, so that it is not in between */
     struct oche_network *network;
     uint64_t hops; /* packets put on a link, control included */
     uint64_t handled_events;

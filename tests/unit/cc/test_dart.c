@@ -66,18 +66,21 @@ static void begin(struct bench *b)
 {
     assert_null(b->cc->check(b->params));
     oche_trace_init(&b->trace, 0, b->ring, 8);
-    b->nic = (struct oche_cc_nic){.wanting = b->wanting,
-                                  .touched = &b->touched,
-                                  .timer = OCHE_NEVER,
-                                  .address = 9,
-                                  .shared_addresses = 8,
-                                  .max_peers = FLOWS,
-                                  .line_rate_bps = LINE,
-                                  .received_line_bytes = &b->line_bytes,
-                                  .params = b->params,
-                                  .state = calloc(1, b->cc->nic_state_size(b->params, FLOWS)),
-                                  .trace = &b->trace};
-    assert_non_null(b->nic.state);
+    b->nic = (struct oche_cc_nic){
+        .wanting = b->wanting,
+        .touched = &b->touched,
+        .timer = OCHE_NEVER,
+        .address = 9,
+        .shared_addresses = 8,
+        .max_peers = FLOWS,
+        .line_rate_bps = LINE,
+        .received_line_bytes = &b->line_bytes,
+        .params = b->params,
+        .state = calloc(1, b->cc->nic_state_bytes),
+        .tables = aligned_alloc(OCHE_CACHE_LINE, b->cc->nic_tables_size(b->params, FLOWS)),
+        .trace = &b->trace};
+    assert_true(b->nic.state != NULL && b->nic.tables != NULL);
+    memset(b->nic.tables, 0xa5, b->cc->nic_tables_size(b->params, FLOWS)); /* it is not zeroed */
     b->cc->nic_start(&b->nic);
     for (uint32_t i = 0; i < FLOWS; i++) {
         b->flow[i] = (struct oche_cc_flow){.extended = true,
@@ -101,6 +104,7 @@ static void begin(struct bench *b)
 static void done(struct bench *b)
 {
     free(b->nic.state);
+    free(b->nic.tables);
     free(b);
 }
 
