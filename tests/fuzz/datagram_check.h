@@ -4,7 +4,7 @@
  * that feeds it random bytes. The input is a program: each step is a datagram from the peer or from
  * a stranger, as raw bytes or as a packet near to what the queue pairs expect, its ICRC right or
  * not; or work that is posted. Then:
- *   - memory changes only where a key allows it;
+ *   - memory changes only where a key, or a window that is bound, allows it;
  *   - completions are of work that was posted, once each;
  *   - every packet is counted, as wrong, dropped by the NIC, or taken;
  *   - nothing broke (oche_panic, sanitizers).
@@ -24,17 +24,24 @@
 #define DATAGRAM_MTU    256
 #define DATAGRAM_PSN    0xfffffe
 #define DATAGRAM_FILL   0x5a
+#define DATAGRAM_DONE   16 /* enum oche_completion_opcode has fewer */
+#define DATAGRAM_QKEY   0x1234
+#define DATAGRAM_WINDOW 0x4d570000 /* its key, before it is bound */
 
 struct datagram_world {
     struct oche_device *device;
-    uint8_t *memory, *read_only;
-    uint32_t key, read_key;
+    uint8_t *memory, *read_only, *windowed; /* the last: only through the window */
+    uint32_t key, read_key, windowed_key;
     struct oche_cq *cq;
-    struct oche_qp *qps[2]; /* RC, UC */
+    struct oche_qp *qps[3]; /* RC, UC, UD */
+    struct oche_srq *srq;   /* of the UD one */
+    struct oche_window *window;
     struct oche_address peer, stranger;
     uint64_t posted, completed; /* bit sets of work numbers, 0 … 63 */
     unsigned next_work;
-    uint32_t next_psn[2]; /* that a queue pair expects, if all goes well */
+    unsigned succeeded[DATAGRAM_DONE]; /* by what was done; since it was opened, as the next */
+    unsigned datagrams;                /* received */
+    uint32_t next_psn[2];              /* that a queue pair expects, if all goes well */
     uint8_t packet[512];
 };
 
@@ -61,6 +68,9 @@ static inline struct oche_qp *datagram_make_qp(struct datagram_world *world, uin
         .recv_depth = DATAGRAM_WORKS,
         .responder_resources = 2,
         .initiator_depth = transport == OCHE_TRANSPORT_RC ? 2 : 0,
+        .qkey = DATAGRAM_QKEY,
+        .srq = transport == OCHE_TRANSPORT_UD ? world->srq : NULL,
+        .windows = transport == OCHE_TRANSPORT_RC,
         .access = OCHE_ACCESS_REMOTE_WRITE | OCHE_ACCESS_REMOTE_READ | OCHE_ACCESS_REMOTE_ATOMIC,
         .send_cq = world->cq,
         .recv_cq = world->cq,
@@ -89,6 +99,7 @@ static inline bool datagram_open(struct datagram_world *world, const char *addre
     const struct oche_device_config config = {
         .address = address,
         .seed = 1,
+        .share = true,
         .drop_sent_ppm = 1000000,
         .recovery = &oche_recovery_selective_repeat, /* takes more packets than any other */
     };
@@ -100,11 +111,14 @@ static inline bool datagram_open(struct datagram_world *world, const char *addre
         return false;
     world->memory = aligned_alloc(64, DATAGRAM_MEMORY);
     world->read_only = aligned_alloc(64, DATAGRAM_MEMORY);
-    OCHE_MUST(world->memory != NULL && world->read_only != NULL);
+    world->windowed = aligned_alloc(64, DATAGRAM_MEMORY);
+    OCHE_MUST(world->memory != NULL && world->read_only != NULL && world->windowed != NULL);
     world->key = oche_device_register(world->device, world->memory + DATAGRAM_MEMORY / 4,
                                       DATAGRAM_MEMORY / 2, all);
     world->read_key = oche_device_register(world->device, world->read_only, DATAGRAM_MEMORY,
                                            OCHE_ACCESS_REMOTE_READ);
+    world->windowed_key = oche_device_register(world->device, world->windowed, DATAGRAM_MEMORY,
+                                               OCHE_ACCESS_LOCAL_WRITE | OCHE_ACCESS_MW_BIND);
     world->cq = oche_device_create_cq(world->device, 128);
     OCHE_MUST(oche_device_peer(world->device, peer) == 1);
     return oche_address_parse(peer, &world->peer) && oche_address_parse(stranger, &world->stranger);
@@ -115,6 +129,7 @@ static inline void datagram_close(struct datagram_world *world)
     oche_device_close(world->device);
     free(world->memory);
     free(world->read_only);
+    free(world->windowed);
 }
 
 /* Hands `count` bytes of world->packet to the device, in pieces of `segment`. */
@@ -164,6 +179,8 @@ static inline uint8_t datagram_opcode(uint32_t which)
         OCHE_RC_SEND_ONLY,    OCHE_RC_SEND_ONLY_IMM, OCHE_RC_WRITE_ONLY,   OCHE_RC_WRITE_ONLY_IMM,
         OCHE_RC_READ_REQUEST, OCHE_RC_FETCH_ADD,     OCHE_RC_COMPARE_SWAP, OCHE_RC_ACK};
 
+    if (which == 0x1e)
+        return OCHE_RC_SEND_ONLY_INV; /* seldom, as it mostly ends the queue pair */
     return which < 0x60 ? legal[which % sizeof(legal)] : (uint8_t)(which - 0x60);
 }
 
@@ -184,11 +201,70 @@ static inline void datagram_extended(struct oche_packet *packet, struct datagram
         oche_place_put(packet, &place);
 }
 
+/* What a packet wants to reach: its key, and where. */
+struct datagram_target {
+    uint32_t key;
+    uint8_t *at;
+};
+
+static inline struct datagram_target datagram_target(const struct datagram_world *world,
+                                                     uint32_t which)
+{
+    if (which % 8 == 7)
+        return (struct datagram_target){oche_window_key(world->window),
+                                        world->windowed + DATAGRAM_MEMORY / 4};
+    if ((which & 2) != 0)
+        return (struct datagram_target){world->read_key, world->read_only};
+    return (struct datagram_target){world->key, world->memory + DATAGRAM_MEMORY / 4};
+}
+
+/* With its ICRC, mostly as it was made. */
+static inline void datagram_send(struct datagram_world *world, const struct oche_packet *packet,
+                                 uint32_t how)
+{
+    const bool stranger = (how & 0xe0) == 0xe0;
+    struct oche_ip_header header;
+    struct oche_pseudo pseudo;
+    size_t count;
+
+    oche_ip_header_make(&header, stranger ? &world->stranger : &world->peer,
+                        &world->device->address, OCHE_ROCE_UDP_PORT, OCHE_ROCE_UDP_PORT, 0);
+    oche_pseudo_from_bytes(&pseudo, header.bytes);
+    count = oche_encode_transport(packet, &pseudo, world->device->crc32, world->packet,
+                                  sizeof(world->packet));
+    if ((how & 0x1c) == 0x1c && count > 0) /* one bit turned over */
+        world->packet[how % count] ^= 1;
+    datagram_arrive(world, (uint32_t)count, (uint32_t)count, stranger,
+                    how & 4 ? OCHE_ECN_CE : OCHE_ECN_ECT0);
+}
+
+/* A datagram for the UD queue pair; from anybody. */
+static inline void datagram_ud(struct datagram_world *world, struct datagram_input *input)
+{
+    const uint32_t how = datagram_number(input, 1), length = datagram_number(input, 2);
+    uint8_t payload[DATAGRAM_MTU + 64];
+    struct oche_packet packet = {
+        .opcode = (uint8_t)(how & 1 ? OCHE_UD_SEND_ONLY_IMM : OCHE_UD_SEND_ONLY),
+        .bth = (uint8_t)(how & 2 ? OCHE_BTH_SOLICITED : 0),
+        .pkey = 0xffff,
+        .dest_qpn = oche_qp_number(world->qps[2]),
+        .psn = datagram_number(input, 3),
+        .qkey = DATAGRAM_QKEY + (datagram_number(input, 1) > 0xc0),
+        .src_qpn = datagram_number(input, 3),
+        .payload_bytes = (uint16_t)(length % (length & 0x8000 ? sizeof(payload) : DATAGRAM_MTU)),
+        .payload = memset(payload, (int)how, sizeof(payload)),
+        .imm = 1,
+        .ext = OCHE_EXT_IMM | OCHE_EXT_DETH | OCHE_EXT_PAYLOAD,
+    };
+
+    datagram_send(world, &packet, how);
+}
+
 /* A packet that one of the queue pairs might expect, or nearly. */
 static inline void datagram_crafted(struct datagram_world *world, struct datagram_input *input)
 {
     const uint32_t how = datagram_number(input, 1);
-    const bool stranger = (how & 0xe0) == 0xe0;
+    const struct datagram_target target = datagram_target(world, how);
     uint8_t payload[DATAGRAM_MTU + 64];
     struct oche_packet packet = {
         .opcode = datagram_opcode(datagram_number(input, 1)),
@@ -197,20 +273,16 @@ static inline void datagram_crafted(struct datagram_world *world, struct datagra
         .dest_qpn = oche_qp_number(world->qps[how & 1]),
         .psn = datagram_psn(world, how & 1, datagram_number(input, 1)),
         .aeth = datagram_number(input, 1) << 24 | (datagram_number(input, 1) & 0xff),
-        .rkey = (how & 2) != 0 ? world->read_key : world->key,
-        .va = (uint64_t)(uintptr_t)((how & 2) != 0 ? world->read_only
-                                                   : world->memory + DATAGRAM_MEMORY / 4) +
-              8 * datagram_number(input, 1) + (datagram_number(input, 1) & 0x80 ? 4000 : 0),
+        .rkey = target.key,
+        .va = (uint64_t)(uintptr_t)target.at + 8 * datagram_number(input, 1) +
+              (datagram_number(input, 1) & 0x80 ? 4000 : 0),
         .dma_length = datagram_number(input, 2),
-        .imm = 1,
+        .imm = (how & 0x30) != 0 ? oche_window_key(world->window) : world->key,
         .swap_add = how,
         .compare = how,
         .bth_reserved = how & 8 ? OCHE_BTH_EXTENSIONS : 0,
         .ext = OCHE_EXT_RETH | OCHE_EXT_ATOMIC | OCHE_EXT_IMM | OCHE_EXT_DETH,
     };
-    struct oche_ip_header header;
-    struct oche_pseudo pseudo;
-    size_t count;
 
     if (packet.opcode >= OCHE_SCHEME_OPCODES)
         datagram_extended(&packet, input);
@@ -229,15 +301,7 @@ static inline void datagram_crafted(struct datagram_world *world, struct datagra
     }
     if ((packet.dma_length & 0x8000) == 0) /* mostly what a single packet must say */
         packet.dma_length = packet.payload_bytes;
-    oche_ip_header_make(&header, stranger ? &world->stranger : &world->peer,
-                        &world->device->address, OCHE_ROCE_UDP_PORT, OCHE_ROCE_UDP_PORT, 0);
-    oche_pseudo_from_bytes(&pseudo, header.bytes);
-    count = oche_encode_transport(&packet, &pseudo, world->device->crc32, world->packet,
-                                  sizeof(world->packet));
-    if ((how & 0x1c) == 0x1c && count > 0) /* one bit turned over */
-        world->packet[how % count] ^= 1;
-    datagram_arrive(world, (uint32_t)count, (uint32_t)count, stranger,
-                    how & 4 ? OCHE_ECN_CE : OCHE_ECN_ECT0);
+    datagram_send(world, &packet, how);
 }
 
 static inline void datagram_post(struct datagram_world *world, struct datagram_input *input)
@@ -253,11 +317,35 @@ static inline void datagram_post(struct datagram_world *world, struct datagram_i
                                         .sge_count = 1,
                                         .sge = {sge}};
     struct oche_qp *qp = world->qps[how & 1];
+    int error;
 
     if (world->next_work >= 64)
         return;
-    if ((how & 2) != 0 ? oche_qp_post_recv(qp, &receive) == 0
-                       : oche_device_post_send(world->device, qp, &send) == 0)
+    if ((how & 0x22) == 0x22)
+        error = oche_srq_post_recv(world->srq, &receive);
+    else if ((how & 2) != 0)
+        error = oche_qp_post_recv(qp, &receive);
+    else
+        error = oche_device_post_send(world->device, qp, &send);
+    if (error == 0)
+        world->posted |= UINT64_C(1) << world->next_work++;
+}
+
+/* Opens the window onto the middle half of its memory, with a key that comes from `key`. */
+static inline void datagram_bind(struct datagram_world *world, uint32_t key)
+{
+    const struct oche_bind bind = {.window = world->window,
+                                   .rkey = DATAGRAM_WINDOW | (key & 0xff),
+                                   .lkey = world->windowed_key,
+                                   .va = (uint64_t)(uintptr_t)world->windowed + DATAGRAM_MEMORY / 4,
+                                   .length = DATAGRAM_MEMORY / 2,
+                                   .access = OCHE_ACCESS_REMOTE_WRITE};
+    const struct oche_send_work work = {.wr_id = world->next_work,
+                                        .opcode = OCHE_WORK_BIND_MW,
+                                        .flags = OCHE_WORK_SIGNALED,
+                                        .bind = &bind};
+
+    if (world->next_work < 64 && oche_device_post_send(world->device, world->qps[0], &work) == 0)
         world->posted |= UINT64_C(1) << world->next_work++;
 }
 
@@ -274,11 +362,16 @@ static inline const char *datagram_wrong(struct datagram_world *world)
         if ((world->completed & bit) != 0)
             return "a second completion of one work";
         world->completed |= bit;
+        if (done.status == OCHE_STATUS_SUCCESS && done.opcode < DATAGRAM_DONE)
+            world->succeeded[done.opcode]++;
+        world->datagrams += done.src_qpn != 0;
     }
     for (size_t i = 0; i < DATAGRAM_MEMORY; i++) {
         const bool guarded = i < DATAGRAM_MEMORY / 4 || i >= DATAGRAM_MEMORY * 3 / 4;
 
-        if ((guarded && world->memory[i] != DATAGRAM_FILL) || world->read_only[i] != DATAGRAM_FILL)
+        if ((guarded &&
+             (world->memory[i] != DATAGRAM_FILL || world->windowed[i] != DATAGRAM_FILL)) ||
+            world->read_only[i] != DATAGRAM_FILL)
             return "memory changed that no key allows to be written";
     }
     counted = oche_nic_stats(world->device->nic)->rejected_packets;
@@ -291,21 +384,34 @@ static inline const char *datagram_wrong(struct datagram_world *world)
 static inline const char *datagram_check(struct datagram_world *world, const uint8_t *bytes,
                                          size_t count)
 {
+    const struct oche_srq_config srq = {.depth = DATAGRAM_WORKS, .max_sge = 1};
+    const struct oche_window_config window = {.key = DATAGRAM_WINDOW, .type = OCHE_WINDOW_TYPE_2};
     struct datagram_input input = {.at = bytes, .end = bytes + count};
+    void *srq_memory = aligned_alloc(OCHE_CACHE_LINE, (oche_srq_bytes(&srq) + 63) / 64 * 64);
+    void *window_memory = aligned_alloc(OCHE_CACHE_LINE, (oche_window_bytes() + 63) / 64 * 64);
     const char *wrong = NULL;
+
+    OCHE_MUST(srq_memory != NULL && window_memory != NULL);
 
     memset(world->memory, DATAGRAM_FILL, DATAGRAM_MEMORY);
     memset(world->read_only, DATAGRAM_FILL, DATAGRAM_MEMORY);
+    memset(world->windowed, DATAGRAM_FILL, DATAGRAM_MEMORY);
     world->posted = world->completed = 0;
     world->next_work = 0;
-    for (uint8_t transport = 0; transport < 2; transport++) {
+    world->srq = oche_srq_create(world->device->nic, srq_memory, &srq);
+    world->window = oche_window_create(world->device->nic, window_memory, &window);
+    OCHE_MUST(world->srq != NULL && world->window != NULL);
+    for (uint8_t transport = 0; transport < 3; transport++)
         world->qps[transport] = datagram_make_qp(world, transport);
-        world->next_psn[transport] = DATAGRAM_PSN;
-    }
+    world->next_psn[0] = world->next_psn[1] = DATAGRAM_PSN;
     while (input.at < input.end && wrong == NULL) {
         const uint32_t what = datagram_number(&input, 1);
 
-        if (what % 4 == 0)
+        if (what % 16 == 15)
+            datagram_bind(world, what >> 4);
+        else if (what % 8 == 6)
+            datagram_ud(world, &input);
+        else if (what % 4 == 0)
             datagram_raw(world, &input);
         else if (what % 4 == 1)
             datagram_post(world, &input);
@@ -315,8 +421,11 @@ static inline const char *datagram_check(struct datagram_world *world, const uin
         device_transmit(world->device);
         wrong = datagram_wrong(world);
     }
-    for (unsigned i = 0; i < 2; i++)
+    for (unsigned i = 0; i < 3; i++)
         oche_device_destroy_qp(world->device, world->qps[i]);
+    OCHE_MUST(oche_window_destroy(world->window) && oche_srq_destroy(world->srq));
+    free(window_memory);
+    free(srq_memory);
     return wrong;
 }
 

@@ -8,7 +8,7 @@
 #include "tests/fuzz/datagram_check.h"
 #include "tests/unit/device/pair.h"
 
-#define PROGRAMS 6000
+#define PROGRAMS 12000
 
 static void random_programs(void **state)
 {
@@ -16,7 +16,7 @@ static void random_programs(void **state)
         OCHE_REJECT_QP_STATE,  OCHE_REJECT_WRONG_PEER, OCHE_REJECT_OPCODE,
         OCHE_REJECT_SEQUENCE,  OCHE_REJECT_PSN,        OCHE_REJECT_DUPLICATE_GONE,
         OCHE_REJECT_NOT_READY, OCHE_REJECT_ACCESS,     OCHE_REJECT_INVALID_REQUEST,
-        OCHE_REJECT_PLACEMENT,
+        OCHE_REJECT_PLACEMENT, OCHE_REJECT_QKEY,
     };
     struct oche_random random = oche_random_stream(1, "datagram programs", 0);
     static struct datagram_world world;
@@ -43,6 +43,8 @@ static void random_programs(void **state)
         completed += (unsigned)__builtin_popcountll(world.completed);
     }
     oche_device_stats(world.device, &stats);
+    assert_true(world.datagrams > 20);
+    assert_true(world.succeeded[OCHE_DONE_BIND_MW] > 500);
     assert_true(completed > 1500);
     assert_true(stats.nic.delivered_messages > 400);
     assert_true(stats.nic.naks_sent > 1000);
