@@ -21,16 +21,18 @@
 #define LIBRARY "libibverbs.so.1"
 
 struct options {
-    const char *cc, *recovery, *device, *capture;
+    const char *cc, *recovery, *device, *capture, *poll;
     char **command; /* NULL: none was given */
 };
 
-enum { KEY_CC = 0x100, KEY_RECOVERY, KEY_DEVICE, KEY_CAPTURE };
+enum { KEY_CC = 0x100, KEY_RECOVERY, KEY_DEVICE, KEY_CAPTURE, KEY_POLL };
 
 static const struct argp_option option_table[] = {
     {"cc", KEY_CC, "NAME", 0, "Congestion control; none without this option", 0},
     {"recovery", KEY_RECOVERY, "NAME", 0, "Recovery from losses; go_back_n without this option", 0},
     {"device", KEY_DEVICE, "ADDRESS", 0, "Use this IP address of this host, and no other", 0},
+    {"poll", KEY_POLL, "HOW", 0,
+     "While nothing arrives: busy (spin), adaptive (the default) or sleep", 0},
     {"capture", KEY_CAPTURE, "FILE", 0,
      "Write what is sent and received to a pcap file; %p in it becomes the process id", 0},
     {0},
@@ -105,6 +107,12 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case KEY_DEVICE:
         check_device(state, options->device = argument);
+        return 0;
+    case KEY_POLL:
+        if (strcmp(argument, "busy") != 0 && strcmp(argument, "adaptive") != 0 &&
+            strcmp(argument, "sleep") != 0)
+            oche_refuse(state, "--poll: %s: there are busy, adaptive, sleep", argument);
+        options->poll = argument;
         return 0;
     case KEY_CAPTURE:
         options->capture = argument;
@@ -197,7 +205,7 @@ int oche_cmd_exec(int argc, char **argv)
     }
     if (!set_library_path(folder) || !set_variable("OCHE_CC", options.cc) ||
         !set_variable("OCHE_RECOVERY", options.recovery) ||
-        !set_variable("OCHE_DEVICE", options.device) ||
+        !set_variable("OCHE_DEVICE", options.device) || !set_variable("OCHE_POLL", options.poll) ||
         !set_variable("OCHE_CAPTURE", options.capture)) {
         oche_print_error("oche exec: out of memory");
         return 2;

@@ -107,7 +107,8 @@ static struct ov_cq *wait_for_event(struct ov_channel *channel)
         cq = take(channel);
         if (cq != NULL)
             break;
-        oche_device_wait(port->device, since, OCHE_NEVER);
+        if (port->poll != OV_POLL_BUSY)
+            oche_device_wait(port->device, since, OCHE_NEVER);
     }
     atomic_fetch_sub(&port->sleepers, 1);
     return cq;

@@ -12,6 +12,7 @@
 
 #define POLLS_PER_PROGRESS 8
 #define POLLS_PER_YIELD    64
+#define LONGEST_SLEEP      OCHE_MS /* another thread of the application may take what we wait for */
 #define BATCH              16
 
 /* ---- what completions are called ---- */
@@ -194,8 +195,30 @@ int ov_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr)
 
 /* ---- polling ---- */
 
+/* Many polls in vain: what is to be done with the processor? Returns what has completed after all.
+ */
+static unsigned idle(struct ov_cq *cq, uint32_t since, struct oche_completion *done, unsigned max)
+{
+    unsigned count;
+
+    if (cq->port->poll == OV_POLL_BUSY)
+        return 0;
+    if (cq->port->poll == OV_POLL_ADAPTIVE) {
+        sched_yield(); /* the peer may be waiting for this very processor */
+        return 0;
+    }
+    /* Either the port's thread sees that we sleep, or we see what it has done. */
+    atomic_fetch_add(&cq->port->sleepers, 1);
+    count = oche_cq_poll(cq->ring, done, max);
+    if (count == 0)
+        oche_device_wait(cq->port->device, since, LONGEST_SLEEP);
+    atomic_fetch_sub(&cq->port->sleepers, 1);
+    return count;
+}
+
 unsigned ov_cq_take(struct ov_cq *cq, struct oche_completion *done, unsigned max)
 {
+    const uint32_t since = oche_device_events(cq->port->device);
     unsigned count = oche_cq_poll(cq->ring, done, max);
 
     if (count > 0 && ++cq->since_progress < POLLS_PER_PROGRESS)
@@ -206,7 +229,7 @@ unsigned ov_cq_take(struct ov_cq *cq, struct oche_completion *done, unsigned max
     if (count == 0)
         count = oche_cq_poll(cq->ring, done, max);
     if (count == 0 && ++cq->idle_polls % POLLS_PER_YIELD == 0)
-        sched_yield(); /* the peer may be waiting for this very processor */
+        count = idle(cq, since, done, max);
     return count;
 }
 

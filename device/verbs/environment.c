@@ -4,8 +4,10 @@
  *
  *   OCHE_CC         congestion control scheme        OCHE_RECOVERY  loss recovery scheme
  *   OCHE_DEVICE     the only address to use          OCHE_CAPTURE   a pcap file; %p: process id
- *   OCHE_STATS      anything: counters to standard error when a device is closed
- *   OCHE_DROP       packets lost on purpose when they are sent, in a million: for tests
+ *   OCHE_POLL       busy: who polls or waits spins; adaptive: as without it; sleep: who polls in
+ * vain sleeps, up to a millisecond at a time, until something arrives OCHE_STATS      anything:
+ * counters to standard error when a device is closed OCHE_DROP       packets lost on purpose when
+ * they are sent, in a million: for tests
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -99,6 +101,24 @@ static bool read_drop(struct oche_device_config *config)
     }
     config->drop_sent_ppm = (uint32_t)ppm;
     return true;
+}
+
+bool ov_poll_mode(enum ov_poll *mode)
+{
+    static const char *const names[] = {
+        [OV_POLL_ADAPTIVE] = "adaptive", [OV_POLL_BUSY] = "busy", [OV_POLL_SLEEP] = "sleep"};
+    const char *text = value_of("OCHE_POLL");
+
+    *mode = OV_POLL_ADAPTIVE;
+    if (text == NULL)
+        return true;
+    for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(text, names[i]) == 0) {
+            *mode = (enum ov_poll)i;
+            return true;
+        }
+    ov_say("OCHE_POLL=%s: busy, adaptive or sleep is meant", text);
+    return false;
 }
 
 bool ov_environment(struct oche_device_config *config)

@@ -64,6 +64,9 @@ const char *ibv_get_sysfs_path(void);
 struct ov_device *ov_device_take(struct ov_device *device);
 void ov_device_release(struct ov_device *device);
 
+/* OCHE_POLL: what becomes of the processor while nothing arrives. */
+enum ov_poll { OV_POLL_ADAPTIVE, OV_POLL_BUSY, OV_POLL_SLEEP };
+
 /*
  * A device that is open in this process, once for all contexts on the same address. Who polls makes
  * progress and says so (`active`); its thread takes over when nobody has for a while.
@@ -75,7 +78,8 @@ struct ov_port {
     unsigned interface_index;
     uint32_t references;
     uint32_t generation; /* of the process that opened it: fork.c */
-    uint64_t wall_ns;    /* device time 0, since 1970 */
+    enum ov_poll poll;
+    uint64_t wall_ns; /* device time 0, since 1970 */
     struct ov_port *next;
     struct oche_address wanted;
 
@@ -362,6 +366,7 @@ void ov_async_forget_cq(struct ov_cq *cq);
 /* With OCHE_STATS: what the port has counted. */
 void ov_tell_stats(struct ov_port *port);
 bool ov_environment(struct oche_device_config *config);
+bool ov_poll_mode(enum ov_poll *mode);
 /* One line to standard error, "oche: …". */
 void ov_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -66,7 +66,9 @@ static void *run(void *argument)
         const uint32_t since = oche_device_events(port->device);
         unsigned packets;
 
-        if (patience == 0 && others_are_at_it(port)) {
+        if ((patience == 0 || atomic_load(&port->sleepers) > 0) && others_are_at_it(port)) {
+            patience = 0;
+            atomic_store(&port->eager, false);
             nap(port, call);
             continue;
         }
@@ -74,6 +76,8 @@ static void *run(void *argument)
         patience = packets > 0 ? EAGER : patience - (patience > 0);
         atomic_store(&port->eager, patience > 0);
         atomic_thread_fence(memory_order_seq_cst);
+        if (packets > 0 && atomic_load(&port->sleepers) > 0)
+            oche_device_wake(port->device); /* it was for one of them, perhaps */
         if (packets == 0 && !atomic_load(&port->stop))
             oche_device_wait(port->device, since, patience > 0 ? NAP_NS * OCHE_NS : OCHE_NEVER);
     }
@@ -160,7 +164,8 @@ static struct ov_port *open_new(const struct ov_device *device)
 
     if (port == NULL)
         return ov_null(ENOMEM);
-    if (!ov_environment(&config) || !open_somewhere(port, &config, device)) {
+    if (!ov_environment(&config) || !ov_poll_mode(&port->poll) ||
+        !open_somewhere(port, &config, device)) {
         free(port);
         return ov_null(errno == EADDRINUSE || errno == ENOMEM ? errno : EINVAL);
     }
