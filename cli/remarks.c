@@ -172,6 +172,8 @@ static void print_caveats(const struct oche_outcome *outcomes, size_t count, FIL
             fprintf(out, "With %s: %s.\n", name_of(one), deadlock);
         if (one->remark[0] != '\0')
             fprintf(out, "With %s: %s.\n", name_of(one), one->remark);
+        if (one->ignored[0] != '\0')
+            fprintf(out, "With %s: %s.\n", name_of(one), one->ignored);
         if (one->headroom_remark[0] != '\0')
             fprintf(out, "With %s: %s.\n", name_of(one), one->headroom_remark);
         free(deadlock);

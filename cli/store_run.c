@@ -149,6 +149,8 @@ static void store_info(struct oche_results *results, const struct oche_scenario 
     oche_results_info(results, "congestion_control", outcome->scheme);
     if (outcome->remark[0] != '\0')
         oche_results_info(results, "congestion_control_remark", outcome->remark);
+    if (outcome->ignored[0] != '\0')
+        oche_results_info(results, "ignored", outcome->ignored);
     if (outcome->headroom_remark[0] != '\0')
         oche_results_info(results, "headroom_remark", outcome->headroom_remark);
     oche_results_info(results, "recovery", outcome->recovery);

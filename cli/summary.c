@@ -22,6 +22,8 @@ static void print_setting(const struct oche_outcome *outcome, FILE *out)
             outcome->scheme, outcome->recovery, (unsigned long long)outcome->seed);
     if (outcome->remark[0] != '\0')
         fprintf(out, "%s: %s.\n", outcome->scheme, outcome->remark);
+    if (outcome->ignored[0] != '\0')
+        fprintf(out, "%s: %s.\n", outcome->scheme, outcome->ignored);
     if (outcome->headroom_remark[0] != '\0')
         fprintf(out, "switch: %s.\n", outcome->headroom_remark);
 }

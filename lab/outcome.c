@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lab/ignored.h"
 #include "lab/size_rows.h"
 #include "results/figures.h"
 #include "sim/measure/fairness.h"
@@ -250,6 +251,7 @@ static void take_remark(struct oche_outcome *outcome, const struct oche_world *w
 {
     const struct oche_world_config *config = oche_world_config(world);
 
+    oche_ignored(world, outcome->ignored, sizeof(outcome->ignored));
     if (config->endpoint != NULL) {
         take_endpoint_remark(outcome, config);
         return;

@@ -68,6 +68,7 @@ struct oche_outcome {
     char scheme[64], recovery[64];
     /* What a user should know; "": nothing; no full stop. */
     char remark[256];          /* on the scheme's parameters in this network */
+    char ignored[256];         /* what the scenario says in vain */
     char headroom_remark[256]; /* on PFC headroom that is less than a link needs */
     bool pfc;
     uint64_t seed;

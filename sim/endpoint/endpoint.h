@@ -73,7 +73,7 @@ struct oche_endpoint {
     void (*expire)(void *state, oche_time now);
     /* Optional: completes what has failed without a packet; true: there may be more to send. */
     bool (*flush)(void *state, oche_time now);
-    /* Whether it is feedback, which host.feedback_jitter holds. */
+    /* Optional: whether it is feedback, which host.feedback_jitter holds; NULL: there is none. */
     bool (*is_feedback)(const struct oche_packet *packet);
 
     /* Counters. What does not exist at this endpoint stays 0. */

@@ -174,6 +174,14 @@ static bool check_entry(const struct oche_world_config *config, uint32_t number,
                  number, ways == 0 ? "no link" : "more than one of link, switch and random");
         return false;
     }
+    if (params->random == 0 && params->where != OCHE_FAILURE_SWITCH_LINKS) {
+        snprintf(
+            error, error_bytes,
+            "failures[%u].where: is for links that are drawn, and this entry names them; leave "
+            "it out, or give random in their place",
+            number);
+        return false;
+    }
     if (params->at >= config->run.duration) {
         snprintf(error, error_bytes,
                  "failures[%u].at: is not before the end of the run; make it less than duration",

@@ -540,10 +540,19 @@ static bool build_topology(struct oche_world *world, char *error, size_t error_b
     return true;
 }
 
-/* Whether what hosts send can be bytes, where it must. */
-static bool check_bytes(const struct oche_world_config *config, char *error, size_t error_bytes)
+/* What is asked of hosts' packets that those of their endpoint cannot do. */
+static bool check_endpoint(const struct oche_world_config *config, char *error, size_t error_bytes)
 {
-    if (config->endpoint == NULL || config->endpoint->encode != NULL || !config->run.bytes)
+    if (config->endpoint == NULL)
+        return true;
+    if (config->hosts.feedback_jitter > 0 && config->endpoint->is_feedback == NULL) {
+        snprintf(error, error_bytes,
+                 "host.feedback_jitter: is for ACKs and CNPs, and %s has none; 0, or another "
+                 "congestion_control",
+                 config->endpoint->name);
+        return false;
+    }
+    if (config->endpoint->encode != NULL || !config->run.bytes)
         return true;
     snprintf(error, error_bytes,
              "bytes: the packets of congestion_control %s have no form as bytes; make this false",
@@ -557,7 +566,7 @@ struct oche_world *oche_world_create(const struct oche_world_config *config, cha
     struct oche_world *world = oche_world_make(1, sizeof(*world));
 
     world->config = config;
-    if (!check_bytes(config, error, error_bytes) || !count_classes(world, error, error_bytes) ||
+    if (!check_endpoint(config, error, error_bytes) || !count_classes(world, error, error_bytes) ||
         !build_topology(world, error, error_bytes) || !build_network(world, error, error_bytes) ||
         !oche_world_failures_find(world, error, error_bytes) ||
         !build_switches(world, error, error_bytes) || !build_flows(world, error, error_bytes) ||

@@ -95,6 +95,12 @@ CHANGED = [
      "s.yaml:17: failures.at: is not before the end of the run; make it less than duration"),
     ("loss:", "failures: {link: tor0:agg0, at: 20us, until: 20us}\nloss:",
      "s.yaml:17: failures.until: is not after at; make it later, or never"),
+    ("loss:", "failures: {link: tor0:agg0, where: core_links, at: 20us}\nloss:",
+     "s.yaml:17: failures.where: is for links that are drawn, and this entry names them; leave it "
+     "out, or give random in their place"),
+    ("congestion_control: dcqcn", "congestion_control: expresspass\nhost: {feedback_jitter: 1us}",
+     "s.yaml:11: host.feedback_jitter: is for ACKs and CNPs, and expresspass has none; 0, or "
+     "another congestion_control"),
     ("congestion_control: dcqcn", "congestion_control: expresspass\nfailures: {switch: agg0}",
      "s.yaml:11: failures: congestion_control expresspass needs both directions of a flow on one "
      "way, which failures change; leave them out, or choose another scheme"),

@@ -267,6 +267,27 @@ def test_remark(work):
     check("by a slope" not in text, text)
 
 
+def test_ignored(work):
+    """What is of queue pairs is said to be in vain where hosts have none, and there alone."""
+    folder = os.path.join(work, "ignored")
+    options = [scenario("pauses"), "--set", "warmup=0", "--set", "topology={type: star, hosts: 3}",
+               "--set", "measure={}", "--set", "switch={}", "--out", folder]
+    plain = ["--set", "host={}", "--set", "workload={type: incast, degree: 2, bytes: 10KB}"]
+    given = ["--set", "host={mtu: 512B, retry_count: 7, ipv6: true}", "--set",
+             "workload={type: incast, degree: 2, bytes: 10KB, initial_rate: 1Gbps}"]
+    said = "hosts have no queue pairs, so nothing comes of "
+    keys = "workload.initial_rate, host.mtu, host.retry_count"
+    text = oche(*options, *given, "--set", "congestion_control=expresspass")
+    check(f"\nexpresspass: {said}{keys}.\n" in text, text)
+    with database(folder) as db:
+        check(one(db, "SELECT value FROM info WHERE key = 'ignored'") == said + keys, "ignored")
+    for name in ("expresspass", "tcp", "dcqcn"):
+        text = oche(*options, *plain, "--set", "congestion_control=" + name)
+        check(said not in text, text)
+    text = oche(*options, *given, "--compare", "congestion_control=dcqcn,tcp")
+    check(text.count(said) == 1 and f"\nWith tcp: {said}{keys}.\n" in text, text)
+
+
 def test_headroom(work):
     """Headroom that is too little is told, and it is: packets are lost. A host that is slow to obey
     a PAUSE is no reason, as the switch keeps headroom for it."""
@@ -496,6 +517,7 @@ def main():
         test_csv(work)
         test_compare(work)
         test_remark(work)
+        test_ignored(work)
         test_headroom(work)
         test_capture(work)
         test_quiet_and_progress(work)

@@ -225,13 +225,6 @@ static void expire(void *state, oche_time now)
     }
 }
 
-/* Nothing of it is held up: credits that come late would make the round trip look longer. */
-static bool is_feedback(const struct oche_packet *packet)
-{
-    (void)packet;
-    return false;
-}
-
 /* ---- making and reading ---- */
 
 /* Of a credit, in the mean: Ethernet header to FCS. */
@@ -351,7 +344,6 @@ const struct oche_endpoint oche_endpoint_expresspass = {
     .next = next,
     .next_timer = next_timer,
     .expire = expire,
-    .is_feedback = is_feedback,
     .stats = stats,
     .late_packets = late_packets,
     .corrupt_bytes = corrupt_bytes,

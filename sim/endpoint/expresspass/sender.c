@@ -2,7 +2,8 @@
 /*
  * The sending end: asks for credits, sends a frame for each, stops them when there is no more to
  * send. Flows of one connection follow each other without a stop in between. A flow is completed
- * when credits, or the answer to a STOP, say that all of it has arrived.
+ * when credits, or the answer to a STOP, say that all of it has arrived. While a flow is still
+ * being made (supply.c) a sender without data waits a little before it stops its credits.
  *
  * The authors' code has no answer to a STOP: its sender waits until no more credits come. The DONE
  * is ours; with it a sender knows what has arrived, also when the last frames were lost.

@@ -26,7 +26,7 @@ static void has_hooks(const struct oche_endpoint *endpoint)
     assert_true(endpoint->create != NULL && endpoint->start != NULL);
     assert_true(endpoint->receive != NULL && endpoint->transmit != NULL);
     assert_true(endpoint->next != NULL && endpoint->next_timer != NULL && endpoint->expire != NULL);
-    assert_true(endpoint->is_feedback != NULL && endpoint->stats != NULL);
+    assert_true(endpoint->stats != NULL);
     assert_true(endpoint->late_packets != NULL && endpoint->corrupt_bytes != NULL);
     assert_true(endpoint->rate_bps != NULL && endpoint->arrived_bytes != NULL);
     assert_true((endpoint->encode == NULL) == (endpoint->decode == NULL));
