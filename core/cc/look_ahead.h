@@ -77,7 +77,7 @@ void oche_look_ahead_init(struct oche_look_ahead *look, void *memory, uint32_t c
 
 /*
  * A message of `sender` names `group`. `begins`: it has begun, and counts by a member of its own;
- * else that is yet to come, and will be said without a list (count 0). Whether the AUSS has changed.
+ * else that is yet to come and will be said without a list (count 0). Whether the AUSS has changed.
  */
 bool oche_look_ahead_take(struct oche_look_ahead *look, struct oche_auss *auss,
                           const struct oche_group *group, uint32_t sender, bool begins,
