@@ -2,7 +2,7 @@
 # The front door. Meson does the work, in build/; missing Debian packages are installed first.
 PREFIX ?= /usr/local
 
-.PHONY: all demo check bench format install clean
+.PHONY: all demo check bench bench-wire format install clean
 
 all: build/build.ninja
 	@ninja -C build
@@ -21,6 +21,10 @@ check:
 
 bench: all
 	@tools/bench
+
+# The wire over loopback beside raw UDP sockets and TCP: one table.
+bench-wire: all
+	@tools/bench-wire
 
 format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i

@@ -293,6 +293,44 @@ static void strange_messages(void **state)
     end_close(&a);
 }
 
+/* Random messages of our own user, many of them nearly right: nothing breaks, and the data of a
+ * connection that goes on meanwhile is right. */
+static void random_messages(void **state)
+{
+    struct oche_random random = oche_random_stream(1, "messages", 0);
+    struct end a, b, *const first[] = {&a};
+    uint8_t message[400];
+
+    (void)state;
+    enter(&a, NULL, 0);
+    enter(&b, first, 1);
+    ends_connect(&a, &b, OCHE_TRANSPORT_RC, 1024);
+    for (unsigned i = 0; i < 4000; i++) {
+        const size_t count = oche_random_below(&random, sizeof(message));
+
+        for (size_t k = 0; k < count; k++)
+            message[k] = (uint8_t)oche_random_u64(&random);
+        memcpy(message, (uint8_t[]){0x65, 0x68, 0x63, 0x6f, 1}, 5);
+        message[5] = (uint8_t)oche_random_below(&random, 5); /* kind */
+        message[6] &= OCHE_SLOTS - 1;                        /* slot */
+        message[7] &= 0x1f;                                  /* place */
+        if (i % 3 != 0) { /* packets in it, of a size that there is, to one of us */
+            memset(message + 32, 0, 4);
+            message[32] = (uint8_t)(8 + oche_random_below(&random, 60));
+            message[40 + OCHE_STEER_SLOT] = (uint8_t)(i % 3 << 2);
+        }
+        assert_true(say_to(i % 2 ? &a : &b, geteuid(), message, count));
+        progress_both(&a, &b, 20);
+    }
+    /* What they said of places was wrong; it mends itself. */
+    usleep(6000);
+    exchange(&a, &b, 1);
+    assert_true(stats_of(&a).taken_over + stats_of(&b).taken_over > 500);
+    assert_true(stats_of(&a).pass_refused + stats_of(&b).pass_refused > 100);
+    end_close(&a);
+    end_close(&b);
+}
+
 /* Sixty-four is all; who does not share, and who meets one that does not, is refused. */
 static void limits(void **state)
 {
@@ -336,9 +374,13 @@ static void limits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two),           cmocka_unit_test(comings_and_goings),
-        cmocka_unit_test(wrong_program), cmocka_unit_test(mixed_datagram),
-        cmocka_unit_test(nobody),        cmocka_unit_test(strange_messages),
+        cmocka_unit_test(two),
+        cmocka_unit_test(comings_and_goings),
+        cmocka_unit_test(wrong_program),
+        cmocka_unit_test(mixed_datagram),
+        cmocka_unit_test(nobody),
+        cmocka_unit_test(strange_messages),
+        cmocka_unit_test(random_messages),
         cmocka_unit_test(limits),
     };
 
