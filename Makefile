@@ -2,7 +2,7 @@
 # The front door. Meson does the work, in build/; missing Debian packages are installed first.
 PREFIX ?= /usr/local
 
-.PHONY: all demo check bench bench-wire format install clean
+.PHONY: all demo demo-wire check bench bench-wire format install clean
 
 all: build/build.ninja
 	@ninja -C build
@@ -14,6 +14,12 @@ build/build.ninja:
 # WebSearch traffic at 50 % load on 128 hosts, under DCQCN and under PFC alone.
 demo: all
 	@build/oche run scenarios/demo.yaml --compare congestion_control=dcqcn,none
+
+# Debian's ib_write_bw and ib_send_lat, as they are, on the user-space device.
+demo-wire:
+	@tools/install-deps
+	@$(MAKE) --no-print-directory all
+	@tools/demo-wire
 
 check:
 	@tools/install-deps
