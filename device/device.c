@@ -22,6 +22,7 @@
 #define FIRST_QPN              UINT32_C(0x11) /* 0 and 1 are the standard's */
 #define SHORTEST_MTU           64
 #define LONGEST_MTU            9000
+#define SETTLE                 (10 * OCHE_MS)
 #define SHORT_WAIT             (50 * OCHE_US) /* not worth a system call that may oversleep */
 
 /* ---- opening ---- */
@@ -188,6 +189,23 @@ static bool create_parts(struct oche_device *device, char *error, size_t error_b
     return device->capture != NULL;
 }
 
+/*
+ * Gives the others on our address a moment to hear of us, so that nothing goes astray that comes
+ * as soon as we are open. One that does not look just now is not waited for any longer.
+ */
+static void settle(struct oche_device *device)
+{
+    const oche_time end = oche_clock_now(&device->clock) + SETTLE;
+    struct pollfd fds[2] = {{.fd = device->socket.fd, .events = POLLIN},
+                            {.fd = device->share.fd, .events = POLLIN}};
+
+    while (!oche_sharing_settled(&device->share) && oche_clock_now(&device->clock) < end) {
+        poll(fds, 2, 1);
+        atomic_store_explicit(&device->share_waiting, true, memory_order_relaxed);
+        device_receive(device);
+    }
+}
+
 static bool destroy(struct oche_device *device)
 {
     const bool whole = device->capture == NULL || oche_capture_close(device->capture);
@@ -238,8 +256,11 @@ struct oche_device *oche_device_open(const struct oche_device_config *config, ch
     device->recovery_params = copy_params(&device->config.recovery->table, config->recovery_params);
     if (device->cc_params == NULL || device->recovery_params == NULL)
         explain(error, error_bytes, "out of memory");
-    else if (check(device, error, error_bytes) && create_parts(device, error, error_bytes))
+    else if (check(device, error, error_bytes) && create_parts(device, error, error_bytes)) {
+        if (config->share)
+            settle(device);
         return device;
+    }
     why = errno;
     destroy(device);
     errno = why;

@@ -3,6 +3,7 @@
 #include "device/share.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #define PROBE_BYTES 24
 #define PAUSE       (5 * OCHE_MS) /* between two looks, two greetings of one slot */
 #define FIRST_LOOK  8             /* places, beyond the neighbours that are known */
+#define YIELDS      8             /* to one whose queue is full, before a packet is lost */
 #define MESSAGES    64            /* heard in a row, so that a flood of them stops nothing else */
 
 enum kind {
@@ -134,6 +136,14 @@ static bool all_known(const struct oche_sharing *share)
 {
     for (unsigned slot = 0; slot < OCHE_SLOTS; slot++)
         if (share->neighbours[slot].fd >= 0 && share->neighbours[slot].place == OCHE_PLACE_NONE)
+            return false;
+    return share->place != OCHE_PLACE_NONE;
+}
+
+bool oche_sharing_settled(const struct oche_sharing *share)
+{
+    for (unsigned slot = 0; slot < OCHE_SLOTS; slot++)
+        if (share->neighbours[slot].fd >= 0 && !share->neighbours[slot].trusted)
             return false;
     return share->place != OCHE_PLACE_NONE;
 }
@@ -336,9 +346,13 @@ enum oche_sharing_result oche_sharing_forward(struct oche_sharing *share,
     message.from_port = in->from_port;
     message.segment_bytes = in->segment_bytes;
     message.tos = in->tos;
-    if (neighbour->trusted && say(neighbour, &message, bytes, count)) {
-        look_again(share, now);
-        return OCHE_SHARING_DONE;
+    /* Its queue is short (net.unix.max_dgram_qlen): it may need this core to empty it. */
+    for (unsigned tries = 0; tries < YIELDS && neighbour->trusted; tries++) {
+        if (say(neighbour, &message, bytes, count)) {
+            look_again(share, now);
+            return OCHE_SHARING_DONE;
+        }
+        sched_yield();
     }
     if (neighbour->trusted)
         return OCHE_SHARING_LOST; /* its queue is full */

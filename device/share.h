@@ -61,6 +61,8 @@ bool oche_sharing_open(struct oche_sharing *share, const struct oche_address *ad
                        uint16_t port, uint64_t seed, char *error, size_t error_bytes);
 /* Our UDP socket is bound: meets the others. False: the kernel cannot steer (errno). */
 bool oche_sharing_join(struct oche_sharing *share, int udp, oche_time now);
+/* Whether we know our place, and all that we have greeted have answered. */
+bool oche_sharing_settled(const struct oche_sharing *share);
 /* The UDP socket is closed: tells the others, and frees the slot. */
 void oche_sharing_close(struct oche_sharing *share);
 /* In a forked child: closes what belongs to the parent. */

@@ -441,6 +441,9 @@ static void judge(struct side *side)
     if (side->options->congestion.cc != NULL)
         printf("%s: rate in the end %.3f Gbit/s\n", side->name,
                (double)oche_qp_rate_bps(side->qp) / 1e9);
+    if (side->options->share)
+        printf("%s: passed on %" PRIu64 ", taken over %" PRIu64 ", lost on that way %" PRIu64 "\n",
+               side->name, stats.passed_on, stats.taken_over, stats.pass_lost);
     if (side->options->via != NULL) { /* the proxy damages packets: the script looks at how many */
         printf("%s: wrong %" PRIu64 "\n", side->name, wrong);
         wrong = stats.unexpected_ip_ids = 0;

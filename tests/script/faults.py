@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Two processes with a bad network between them: WRITE, READ and SEND, every byte checked, while a
-proxy loses, duplicates, reorders and damages packets; and a process that is killed while its peer
-writes to it.
+proxy loses, duplicates, reorders and damages packets; a process that is killed while its peer
+writes to it; and many processes that come to one address, and go.
 
 usage: faults.py LOOPBACK PROXY
 """
@@ -57,7 +57,21 @@ def killed(loopback, *options):
         fail(*command)
 
 
+def crowd(loopback):
+    """Pairs of processes that come to one address and go, three pairs at a time."""
+    for _ in range(3):
+        running = [subprocess.Popen([loopback, "--share", "--bytes", str(mebibytes << 20),
+                                     "--message", "65536", A, A], stdout=subprocess.PIPE,
+                                    stderr=subprocess.STDOUT, text=True) for mebibytes in (1, 2, 4)]
+        for one in running:
+            said = one.communicate(timeout=150)[0]
+            print(said, flush=True)
+            if one.returncode != 0:
+                fail("in a crowd")
+
+
 def main(loopback, proxy):
+    crowd(loopback)
     for recovery in RECOVERY:
         for network in NETWORKS:
             through(loopback, proxy, recovery, network)
