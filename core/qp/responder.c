@@ -273,6 +273,12 @@ static const uint8_t needs_access[] = {
     [OCHE_OPERATION_FETCH_ADD] = OCHE_ACCESS_REMOTE_ATOMIC,
 };
 
+/* What an address stands for need not be aligned as it is: a region may begin at any. */
+static bool is_aligned(const struct oche_region *region, uint64_t va)
+{
+    return region->base == NULL || ((uintptr_t)region->base + (va - region->va)) % 8 == 0;
+}
+
 /* Key, bounds and permission, when the packet brings an address or a key. */
 static inline enum verdict check_access(struct arrival *a)
 {
@@ -284,12 +290,17 @@ static inline enum verdict check_access(struct arrival *a)
     if (OCHE_UNLIKELY(a->row->flags & OCHE_OP_HAS(IETH)))
         return window_may_invalidate(a->qp, packet->imm) ? GO : BAD_ACCESS;
     uint32_t access = needs_access[a->row->operation];
-    uint64_t bytes = a->row->flags & OCHE_OP_HAS(ATOMIC) ? 8 : packet->dma_length;
+    bool atomic = a->row->flags & OCHE_OP_HAS(ATOMIC);
+    uint64_t bytes = atomic ? 8 : packet->dma_length;
     if ((a->qp->access & access) != access)
         return BAD_REQUEST;
-    if (bytes > 0 && region_check_remote(a->qp, packet->rkey, packet->va, bytes, access) == NULL)
+    if (bytes == 0)
+        return GO;
+    const struct oche_region *region =
+        region_check_remote(a->qp, packet->rkey, packet->va, bytes, access);
+    if (region == NULL)
         return BAD_ACCESS;
-    return GO;
+    return atomic && !is_aligned(region, packet->va) ? BAD_REQUEST : GO;
 }
 
 /* A SEND must fit the receive that it takes. */

@@ -163,6 +163,32 @@ static void test_zero_based(void **state)
     end_windows(pair, &w);
 }
 
+/* An address that is aligned, of memory that is not: no processor need be able to do that. */
+static void test_unaligned_atomic(void **state)
+{
+    (void)state;
+    for (unsigned odd = 0; odd < 2; odd++) {
+        struct pair *pair = pair_open(NULL);
+        struct windows w = make_windows(pair, OCHE_WINDOW_TYPE_2);
+        struct oche_bind bind = a_bind(w.window[0], 100);
+        struct oche_send_work work = pair_work(OCHE_WORK_FETCH_ADD, 1, 0, 0, 8);
+
+        bind.access |= OCHE_ACCESS_ZERO_BASED;
+        bind.va += odd;
+        bind_now(pair, 0, &bind);
+        pair_fill(pair, 1, 1000, 100, 4);
+        memcpy(SIDE1(3000), SIDE1(1000), 100);
+        work.rkey = bind.rkey;
+        work.remote_va = 8;
+        work.swap_add = 1;
+        pair_post(pair, 0, &work);
+        pair_run_quiet(pair);
+        pair_expect(pair, 0, 1, odd ? OCHE_STATUS_REMOTE_INVALID_REQUEST : OCHE_STATUS_SUCCESS);
+        assert_int_equal(memcmp(SIDE1(3000), SIDE1(1000), 100) == 0, odd);
+        end_windows(pair, &w);
+    }
+}
+
 /* Type 1 is open to the domain's queue pairs, type 2 to the one that bound it. */
 static void test_whose(void **state)
 {
@@ -664,15 +690,25 @@ static void test_hostile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_access),          cmocka_unit_test(test_zero_based),
-        cmocka_unit_test(test_whose),           cmocka_unit_test(test_domain),
-        cmocka_unit_test(test_wrong_binds),     cmocka_unit_test(test_bind_again),
-        cmocka_unit_test(test_send_inv),        cmocka_unit_test(test_wrong_invs),
-        cmocka_unit_test(test_local_inv),       cmocka_unit_test(test_order),
-        cmocka_unit_test(test_fence),           cmocka_unit_test(test_lifetimes),
-        cmocka_unit_test(test_not_local),       cmocka_unit_test(test_posts),
-        cmocka_unit_test(test_unconnected_inv), cmocka_unit_test(test_creating),
-        cmocka_unit_test(test_hostile),         cmocka_unit_test(test_cycles),
+        cmocka_unit_test(test_access),
+        cmocka_unit_test(test_zero_based),
+        cmocka_unit_test(test_unaligned_atomic),
+        cmocka_unit_test(test_whose),
+        cmocka_unit_test(test_domain),
+        cmocka_unit_test(test_wrong_binds),
+        cmocka_unit_test(test_bind_again),
+        cmocka_unit_test(test_send_inv),
+        cmocka_unit_test(test_wrong_invs),
+        cmocka_unit_test(test_local_inv),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_fence),
+        cmocka_unit_test(test_lifetimes),
+        cmocka_unit_test(test_not_local),
+        cmocka_unit_test(test_posts),
+        cmocka_unit_test(test_unconnected_inv),
+        cmocka_unit_test(test_creating),
+        cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_cycles),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
