@@ -57,9 +57,10 @@ void ov_completion_event(void *context, struct oche_cq *ring)
         *channel->last = cq;
         channel->last = &cq->next_event;
     }
-    pthread_mutex_unlock(&channel->lock);
+    /* Under the lock: who takes the event without waiting must find its count. */
     if (write(channel->channel.fd, &one, sizeof(one)) < 0)
-        return; /* it is readable anyway: 2^64 - 2 events wait */
+        errno = 0; /* it is readable anyway: 2^64 - 2 events wait */
+    pthread_mutex_unlock(&channel->lock);
 }
 
 /* Takes a CQ out of the queue, of which it need not be the first. Under the lock. */
@@ -86,10 +87,10 @@ static struct ov_cq *take(struct ov_channel *channel)
         cq->delivered_events++;
         if (--cq->pending_events == 0)
             unlink_cq(channel, cq);
+        if (read(channel->channel.fd, &one, sizeof(one)) < 0)
+            errno = 0; /* cannot be: it was written under this lock */
     }
     pthread_mutex_unlock(&channel->lock);
-    if (cq != NULL && read(channel->channel.fd, &one, sizeof(one)) < 0)
-        return NULL; /* cannot be: as many were written, or are about to be */
     return cq;
 }
 
@@ -168,10 +169,10 @@ void ov_channel_forget(struct ov_cq *cq)
         unlink_cq(channel, cq);
     cq->pending_events = 0;
     channel->channel.refcnt--;
-    pthread_mutex_unlock(&channel->lock);
     for (; pending > 0; pending--)
         if (read(channel->channel.fd, &one, sizeof(one)) < 0)
             break;
+    pthread_mutex_unlock(&channel->lock);
     pthread_mutex_lock(&cq->cq.mutex);
     while (cq->cq.comp_events_completed != delivered)
         pthread_cond_wait(&cq->cq.cond, &cq->cq.mutex);

@@ -186,7 +186,7 @@ struct ov_channel {
     struct ov_context *context;
     pthread_mutex_t lock; /* of the queue of events, and of the counts of its CQs */
     struct ov_cq *first, **last;
-    bool sleeps_here; /* the application waits in ibv_get_cq_event, not in poll */
+    _Atomic bool sleeps_here; /* the application waits in ibv_get_cq_event, not in poll */
     bool warned;
 };
 

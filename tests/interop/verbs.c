@@ -683,6 +683,64 @@ static void test_events(void **state)
     close_bench(bench, false);
 }
 
+/* A thread that makes progress for all, by polling a queue where nothing comes. */
+struct poller {
+    struct ibv_cq *cq;
+    _Atomic bool stop;
+};
+
+static void *poll_another(void *argument)
+{
+    const struct poller *poller = argument;
+    struct ibv_wc wc;
+
+    while (!poller->stop)
+        ibv_poll_cq(poller->cq, 1, &wc);
+    return NULL;
+}
+
+/* Who asks without waiting, while another thread makes the event, gets it whole or not yet. */
+static void test_events_at_once(void **state)
+{
+    struct bench *bench = open_bench(IBV_QPT_RC, IBV_MTU_1024, NULL);
+    struct ibv_comp_channel *channel = ibv_create_comp_channel(bench->context);
+    struct ibv_cq *cq = ibv_create_cq(bench->context, 8, NULL, channel, 0), *got;
+    struct ibv_qp_init_attr init = init_attr(cq, IBV_QPT_RC);
+    struct end *b = &bench->end[1];
+    struct end own = {.qp = ibv_create_qp(bench->pd, &init), .cq = cq};
+    struct ibv_sge sge = sge_of(b, 0, 100);
+    struct ibv_send_wr wr = remote(IBV_WR_RDMA_WRITE, 4, &sge, b, 5000);
+    struct poller poller = {.cq = bench->end[0].cq};
+    struct pollfd readable = {.events = POLLIN, .fd = channel->fd};
+    pthread_t thread;
+    void *context;
+
+    (void)state;
+    assert_int_equal(to_init(own.qp), 0);
+    assert_int_equal(to_rtr(bench, own.qp, own.qp->qp_num, IBV_MTU_512), 0);
+    assert_int_equal(to_rts(own.qp), 0);
+    assert_int_equal(fcntl(channel->fd, F_SETFL, O_NONBLOCK), 0);
+    assert_int_equal(pthread_create(&thread, NULL, poll_another, &poller), 0);
+    for (int round = 0; round < 20000; round++) {
+        const time_t begun = time(NULL);
+
+        assert_int_equal(ibv_req_notify_cq(cq, 0), 0);
+        post(&own, &wr);
+        while (ibv_get_cq_event(channel, &got, &context) != 0)
+            if (time(NULL) > begun + 20)
+                fail_msg("round %d: the event was lost", round);
+        assert_int_equal(poll(&readable, 1, 0), 0);
+        expect(cq, 4, IBV_WC_SUCCESS);
+        ibv_ack_cq_events(cq, 1);
+    }
+    poller.stop = true;
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(ibv_destroy_qp(own.qp), 0);
+    assert_int_equal(ibv_destroy_cq(cq), 0);
+    assert_int_equal(ibv_destroy_comp_channel(channel), 0);
+    close_bench(bench, false);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -690,7 +748,7 @@ int main(void)
         cmocka_unit_test(test_atomics),        cmocka_unit_test(test_iova),
         cmocka_unit_test(test_windows),        cmocka_unit_test(test_datagrams),
         cmocka_unit_test(test_shared_receive), cmocka_unit_test(test_extended),
-        cmocka_unit_test(test_events),
+        cmocka_unit_test(test_events),         cmocka_unit_test(test_events_at_once),
     };
 
     setenv("OCHE_DEVICE", "127.34.0.1", 0);
