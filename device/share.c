@@ -423,10 +423,11 @@ bool oche_sharing_join(struct oche_sharing *share, int udp, oche_time now)
 
 void oche_sharing_forget(struct oche_sharing *share)
 {
+    if (share->fd < 0)
+        return; /* never opened: no descriptor in it is one of ours */
     for (unsigned slot = 0; slot < OCHE_SLOTS; slot++)
         lose(&share->neighbours[slot]);
-    if (share->fd >= 0)
-        close(share->fd);
+    close(share->fd);
     share->fd = -1;
 }
 
@@ -436,8 +437,7 @@ void oche_sharing_close(struct oche_sharing *share)
 
     for (unsigned slot = 0; slot < OCHE_SLOTS && share->fd >= 0; slot++)
         say(&share->neighbours[slot], &goodbye, NULL, 0);
-    if (share->memory != NULL)
-        oche_sharing_forget(share);
+    oche_sharing_forget(share);
     free(share->memory);
     share->memory = NULL;
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Two devices over loopback: each operation, each transport, IP version and way of sending. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "core/cc/cc.h"
 #include "tests/unit/device/pair.h"
@@ -317,6 +320,28 @@ static void refused(void **state)
     pair_close(&pair);
 }
 
+/* A child of a fork closes what the device has open, and nothing else. */
+static void left_by_child(void **state)
+{
+    struct pair pair;
+    int status;
+    pid_t child;
+
+    (void)state;
+    pair_open(&pair, &(struct oche_device_config){.seed = 1}, OCHE_TRANSPORT_RC);
+    if (fcntl(0, F_GETFD) < 0)
+        assert_int_equal(open("/dev/null", O_RDONLY), 0);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        oche_device_leave(pair.a.device);
+        _exit(fcntl(0, F_GETFD) < 0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    pair_close(&pair);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -325,7 +350,7 @@ int main(void)
         cmocka_unit_test(over_ipv6),       cmocka_unit_test(atomics),
         cmocka_unit_test(unreliable),      cmocka_unit_test(with_losses),
         cmocka_unit_test(traffic_classes), cmocka_unit_test(not_openable),
-        cmocka_unit_test(refused),
+        cmocka_unit_test(refused),         cmocka_unit_test(left_by_child),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
