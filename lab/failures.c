@@ -39,7 +39,7 @@ static void print_failure(const struct oche_world *world, uint32_t number, FILE 
     const struct oche_world_config *config = oche_world_config(world);
     const struct oche_failure_params *params = &config->failures[number];
     struct oche_world_failure failure = oche_world_failure(world, number);
-    oche_time reroute = config->routes.reroute;
+    oche_time reroute = config->routes.reroute, known = oche_time_add(failure.from, reroute);
 
     fprintf(out, "down from %s to ", oche_figure_time(failure.from).text);
     print_until(failure.until, out);
@@ -47,12 +47,12 @@ static void print_failure(const struct oche_world *world, uint32_t number, FILE 
     if (params->switches != NULL && *params->switches != '\0')
         fprintf(out, "%s, with ", params->switches);
     print_links(world, &failure, out);
-    if (reroute == OCHE_NEVER ||
+    if (known >= config->run.duration ||
         (failure.until != OCHE_NEVER && failure.until - failure.from <= reroute)) {
         fputs("; routes stayed\n", out);
         return;
     }
-    fprintf(out, "; out of the routes from %s to ", oche_figure_time(failure.from + reroute).text);
+    fprintf(out, "; out of the routes from %s to ", oche_figure_time(known).text);
     print_until(oche_time_add(failure.until, reroute), out);
     fputc('\n', out);
 }

@@ -4,10 +4,13 @@
  *
  *   OCHE_CC         congestion control scheme        OCHE_RECOVERY  loss recovery scheme
  *   OCHE_DEVICE     the only address to use          OCHE_CAPTURE   a pcap file; %p: process id
- *   OCHE_POLL       busy: who polls or waits spins; adaptive: as without it; sleep: who polls in
- * vain sleeps, up to a millisecond at a time, until something arrives OCHE_STATS      anything:
- * counters to standard error when a device is closed OCHE_DROP       packets lost on purpose when
- * they are sent, in a million: for tests
+ *   OCHE_POLL       what becomes of the processor while nothing arrives:
+ *                     busy      who polls or waits spins
+ *                     adaptive  as without it
+ *                     sleep     who polls in vain sleeps, up to a millisecond at a time, until
+ *                               something arrives
+ *   OCHE_STATS      anything: counters to standard error when a device is closed
+ *   OCHE_DROP       packets lost on purpose when they are sent, in a million: for tests
  */
 #include <inttypes.h>
 #include <limits.h>

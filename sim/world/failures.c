@@ -303,7 +303,7 @@ static bool known(const struct oche_world *world, const struct span *span, oche_
 
     if (reroute == OCHE_NEVER || (span->until != OCHE_NEVER && span->until - span->from <= reroute))
         return false;
-    *from = span->from + reroute;
+    *from = oche_time_add(span->from, reroute);
     *until = oche_time_add(span->until, reroute);
     return true;
 }
