@@ -178,6 +178,9 @@ static int modify(struct ov_qp *qp, const struct ibv_qp_attr *attr, int mask)
         return error;
     if ((mask & IBV_QP_AV) && from == IBV_QPS_SQD)
         return EOPNOTSUPP; /* a connection stays with its peer */
+    if ((mask & IBV_QP_MAX_DEST_RD_ATOMIC) && from == IBV_QPS_SQD &&
+        attr->max_dest_rd_atomic != qp->attr.max_dest_rd_atomic)
+        return EOPNOTSUPP; /* and with its resources, which may be in use */
     if ((mask & IBV_QP_AV) && (peer = ov_peer_of(qp->port, &attr->ah_attr)) == UINT32_MAX)
         return EINVAL;
     keep(&qp->attr, attr, mask);

@@ -285,6 +285,20 @@ static void test_modifying(void **state)
     assert_memory_equal(&got.ah_attr.grh.dgid, &attr.ah_attr.grh.dgid, 16);
     assert_int_equal(got.cap.max_send_wr, init.cap.max_send_wr);
     assert_ptr_equal(got_init.send_cq, cq);
+
+    /* Drained, it has room for as many of the peer's READs as before, and says so. */
+    attr = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTS, .timeout = 14, .retry_cnt = 7};
+    assert_int_equal(ibv_modify_qp(qp, &attr,
+                                   IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
+                                       IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC),
+                     0);
+    attr = (struct ibv_qp_attr){.qp_state = IBV_QPS_SQD, .max_dest_rd_atomic = 4};
+    assert_int_equal(ibv_modify_qp(qp, &attr, IBV_QP_STATE), 0);
+    assert_int_equal(ibv_modify_qp(qp, &attr, IBV_QP_MAX_DEST_RD_ATOMIC), EOPNOTSUPP);
+    assert_int_equal(ibv_query_qp(qp, &got, IBV_QP_STATE, &got_init), 0);
+    assert_int_equal(got.max_dest_rd_atomic, 3);
+    attr.max_dest_rd_atomic = 3;
+    assert_int_equal(ibv_modify_qp(qp, &attr, IBV_QP_MAX_DEST_RD_ATOMIC), 0);
     assert_int_equal(ibv_destroy_qp(qp), 0);
 }
 
