@@ -88,7 +88,6 @@ static void receive_packet(struct oche_device *device, struct arrival *arrival,
 {
     struct oche_packet packet;
     enum oche_wire_error error;
-    uint32_t trailer;
     uint16_t id = 0;
 
     if (by_chance(&device->drop_received, device->config.drop_received_ppm)) {
@@ -96,8 +95,9 @@ static void receive_packet(struct oche_device *device, struct arrival *arrival,
         return;
     }
     error = oche_decode_transport(bytes, count, &packet, NULL);
-    trailer = oche_trailer_bytes(packet.opcode, packet.bth_reserved);
-    if (error == OCHE_WIRE_OK && !verify(device, arrival, bytes, count, trailer, &id))
+    if (error == OCHE_WIRE_OK &&
+        !verify(device, arrival, bytes, count,
+                oche_trailer_bytes(packet.opcode, packet.bth_reserved), &id))
         error = OCHE_WIRE_ICRC;
     capture(device, arrival, bytes, count, id);
     if (error != OCHE_WIRE_OK) {
