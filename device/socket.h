@@ -6,7 +6,7 @@
  *
  * One socket, bound to the device's own address and port, sends and receives: so our source port
  * is 4791, where RoCEv2 allows any (REFERENCE I.1). What that costs is ECMP's entropy: all queue
- * pairs between two devices take one path.
+ * pairs between two devices take one path. docs/verbs.md says what it would take.
  *
  * The address is shared only with sockets of the same user that ask for it, too (SO_REUSEPORT, see
  * share.h); never with SO_REUSEADDR, which would let the next process that binds it take our

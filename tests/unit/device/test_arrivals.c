@@ -41,7 +41,7 @@ static struct oche_address address_of(const char *text)
     return address;
 }
 
-static void fake_open(struct fake *fake, struct end *end, unsigned last)
+static void fake_open_port(struct fake *fake, struct end *end, unsigned last, uint16_t port)
 {
     const struct oche_socket_options options = {.no_gro = true, .buffer_bytes = 1 << 20};
     const struct oche_address device = address_of(end->address);
@@ -50,12 +50,17 @@ static void fake_open(struct fake *fake, struct end *end, unsigned last)
 
     *fake = (struct fake){0};
     own = address_of(loopback_address(text, last));
-    if (!oche_socket_open(&fake->socket, &own, 4791, &options, error, sizeof(error)))
+    if (!oche_socket_open(&fake->socket, &own, port, &options, error, sizeof(error)))
         fail_msg("%s", error);
     fake->device_bytes = oche_address_to_socket(&device, 4791, &fake->device);
-    oche_ip_header_make(&fake->header, &own, &device, 4791, 4791, 0);
+    oche_ip_header_make(&fake->header, &own, &device, port, 4791, 0);
     if (last == 3)
         assert_int_not_equal(oche_device_peer(end->device, text), UINT32_MAX);
+}
+
+static void fake_open(struct fake *fake, struct end *end, unsigned last)
+{
+    fake_open_port(fake, end, last, 4791);
 }
 
 static void fake_send_as(struct fake *fake, uint8_t *bytes, size_t count, size_t segment,
@@ -377,6 +382,54 @@ static void congestion(void **state)
     end_close(&end);
 }
 
+/* The source port is entropy: any will do, also another one for each packet of a connection. */
+static void source_ports(void **state)
+{
+    static const uint16_t ports[] = {0xffff, 0xf132, 20000};
+    struct oche_packet write = {.opcode = OCHE_RC_WRITE_ONLY,
+                                .bth = OCHE_BTH_ACKREQ,
+                                .pkey = 0xffff,
+                                .psn = 200,
+                                .payload_bytes = 8,
+                                .dma_length = 8,
+                                .ext = OCHE_EXT_RETH | OCHE_EXT_PAYLOAD};
+    struct oche_packet ack;
+    struct oche_device_stats stats;
+    uint8_t bytes[64], payload[8] = "from 1!", tos;
+    struct fake standard, fake;
+    struct end end;
+    size_t count;
+
+    (void)state;
+    end_open(&end, &(struct oche_device_config){.seed = 1}, NULL, 1);
+    fake_open(&standard, &end, 3);
+    end_connect_to_fake(&end, OCHE_TRANSPORT_RC);
+    write.dest_qpn = oche_qp_number(end.qp);
+    write.va = (uint64_t)(uintptr_t)end.memory;
+    write.rkey = end.key;
+    write.payload = payload;
+    for (unsigned i = 0; i < 3; i++, write.psn++, payload[5]++) {
+        fake_open_port(&fake, &end, 3, ports[i]);
+        /* The ICRC covers it: one that was made for another port is wrong. */
+        count = fake_encode(&standard, &write, 0, bytes);
+        fake_send(&fake, bytes, count);
+        stats = seen(&end, 2 * i + 1);
+        assert_int_equal(stats.wrong[OCHE_WIRE_ICRC], i + 1);
+        count = fake_encode(&fake, &write, 0, bytes);
+        fake_send(&fake, bytes, count);
+        seen(&end, 2 * i + 2);
+        assert_memory_equal(end.memory, payload, 8);
+        /* Answers go to port 4791, not to where the packet came from. */
+        fake_receive(&standard, &end, false, &ack, &tos);
+        assert_int_equal(ack.opcode, OCHE_RC_ACK);
+        assert_int_equal(ack.psn, write.psn);
+        assert_int_equal(oche_socket_receive(&fake.socket, in), 0);
+        oche_socket_close(&fake.socket);
+    }
+    oche_socket_close(&standard.socket);
+    end_close(&end);
+}
+
 /* A way without segmentation offload (here: a socket without checksums): packets go singly. */
 static void gso_refused(void **state)
 {
@@ -517,6 +570,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(several_in_one), cmocka_unit_test(identifications),
         cmocka_unit_test(congestion),     cmocka_unit_test(gso_refused),
         cmocka_unit_test(no_way),         cmocka_unit_test(captured),
+        cmocka_unit_test(source_ports),
     };
 
     if (argc != 2)
