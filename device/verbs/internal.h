@@ -234,7 +234,7 @@ struct ov_qp {
     bool signal_all, extended;
     struct ibv_qp_cap cap;
     struct ov_stage stage;
-    pthread_mutex_t state_lock; /* of attr, and of state changes */
+    pthread_mutex_t state_lock; /* of state changes; who writes attr has the device's, too */
     struct ibv_qp_attr attr;    /* as set by the application */
     struct oche_qp_connection connection;
     uint32_t async_delivered; /* under the context's event_lock */

@@ -165,6 +165,7 @@ static int modify(struct ov_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
     const enum ibv_qp_state from = ov_qp_state_of(qp->core);
     const enum ibv_qp_state to = mask & IBV_QP_STATE ? attr->qp_state : from;
+    const struct ibv_qp_attr before = qp->attr;
     uint32_t peer = 0;
     bool moved;
     int error;
@@ -183,18 +184,20 @@ static int modify(struct ov_qp *qp, const struct ibv_qp_attr *attr, int mask)
         return EOPNOTSUPP; /* and with its resources, which may be in use */
     if ((mask & IBV_QP_AV) && (peer = ov_peer_of(qp->port, &attr->ah_attr)) == UINT32_MAX)
         return EINVAL;
+    oche_device_lock(qp->port->device); /* ov_qp_event reads attributes, too */
     keep(&qp->attr, attr, mask);
     if (to == IBV_QPS_RTR)
         set_connection(qp, peer); /* of UD: none of it is looked at */
-    oche_device_lock(qp->port->device);
     moved = move(qp, from, to);
     if (moved)
         apply(qp, mask);
+    else
+        qp->attr = before;
+    if (moved && to == IBV_QPS_RESET)
+        memset(&qp->attr, 0, sizeof(qp->attr));
     oche_device_unlock(qp->port->device);
     if (!moved)
         return EINVAL;
-    if (to == IBV_QPS_RESET)
-        memset(&qp->attr, 0, sizeof(qp->attr));
     qp->qp.state = to;
     ov_port_posted(qp->port); /* there may be something to send now */
     return 0;

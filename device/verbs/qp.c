@@ -275,23 +275,24 @@ int ov_modify_qp_rate_limit(struct ibv_qp *qp, struct ibv_qp_rate_limit_attr *at
 {
     struct ov_qp *own = ov_qp_of(qp);
     enum ibv_qp_state state;
+    bool may;
 
     if (attr->comp_mask != 0)
         return EOPNOTSUPP;
     if (ov_foreign(own->port))
         return EPERM;
+    pthread_mutex_lock(&own->state_lock);
     oche_device_lock(own->port->device);
     state = ov_qp_state_of(own->core);
-    if (state == IBV_QPS_RTR || state == IBV_QPS_RTS)
+    may = state == IBV_QPS_RTR || state == IBV_QPS_RTS;
+    if (may) {
         oche_qp_set_rate_limit(own->core, attr->rate_limit * OCHE_KBPS,
                                oche_device_now(own->port->device));
+        own->attr.rate_limit = attr->rate_limit;
+    }
     oche_device_unlock(own->port->device);
-    if (state != IBV_QPS_RTR && state != IBV_QPS_RTS)
-        return EINVAL;
-    pthread_mutex_lock(&own->state_lock);
-    own->attr.rate_limit = attr->rate_limit;
     pthread_mutex_unlock(&own->state_lock);
-    return 0;
+    return may ? 0 : EINVAL;
 }
 
 /* ---- what happens to it ---- */
