@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/dart_rows.h"
 #include "cli/failure_rows.h"
 #include "fabric/iofd.h"
 #include "results/figures.h"
@@ -373,11 +374,11 @@ static void cause_rows(struct oche_table *table, const struct oche_outcome *outc
     }
 }
 
-/* Few schemes have such. */
+/* Few schemes have such; those of Dart have their own rows. */
 static bool any_cc_packets(const struct oche_outcome *outcomes, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (outcomes[i].totals.nic.cc_packets_sent > 0)
+        if (outcomes[i].totals.nic.cc_packets_sent > 0 && !outcomes[i].totals.scheme_counts)
             return true;
     return false;
 }
@@ -402,6 +403,8 @@ static void traffic(struct oche_table *table, const struct oche_outcome *outcome
             cause_rows(table, outcomes, count);
         if (traffic_rows[i].cell == cnps && any_cc_packets(outcomes, count))
             add_row(table, &cc_packets_row, outcomes, count);
+        if (traffic_rows[i].cell == cnps)
+            oche_dart_rows(table, outcomes, count);
         for (size_t k = 0; traffic_rows[i].cell == cnps && k < COUNT_OF(credit_rows); k++)
             if (any_credits(outcomes, count))
                 add_row(table, &credit_rows[k], outcomes, count);

@@ -106,6 +106,14 @@ static const struct counter total_counters[] = {
     TOTAL(queued_bytes),
 };
 
+/* Of congestion control that counts itself. */
+static const struct counter scheme_counters[] = {
+    {"dart_share_acks", offsetof(struct oche_world_totals, counts.stamped_acks)},
+    {"dart_groups", offsetof(struct oche_world_totals, counts.groups)},
+    {"dart_groups_not_come", offsetof(struct oche_world_totals, counts.not_come)},
+    {"dart_groups_void", offsetof(struct oche_world_totals, counts.void_groups)},
+};
+
 /* ---- what it is ---- */
 
 static void store_number(struct oche_results *results, const char *key, uint64_t value)
@@ -485,6 +493,10 @@ static void store_totals(struct oche_results *results, const struct oche_outcome
         snprintf(name, sizeof(name), "timeouts_%s", oche_timeout_cause_name(cause));
         oche_results_counter(results, "all", name, totals->timeout_causes[cause]);
     }
+    if (totals->scheme_counts)
+        for (size_t i = 0; i < COUNT_OF(scheme_counters); i++)
+            oche_results_counter(results, "all", scheme_counters[i].name,
+                                 counter_in(totals, &scheme_counters[i]));
     for (unsigned place = 0; place < OCHE_PLACES; place++) {
         static const char *const places[OCHE_PLACES] = {
             [OCHE_PLACE_TO_HOST] = "tor_to_host",     [OCHE_PLACE_TOR_UP] = "tor_to_up",

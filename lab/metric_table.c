@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "lab/dart_metrics.h"
 #include "lab/rate_metrics.h"
 #include "lab/size_rows.h"
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -454,6 +455,24 @@ const struct metric oche_metric_table[] = {
     {"cnps", number, OF_RUN, COUNTER, NIC(cnps_sent), "congestion notification packets sent"},
     {"cc_packets", number, OF_RUN, COUNTER, NIC(cc_packets_sent),
      "packets of congestion control's own but CNPs: dart's updates, expresspass's credits"},
+    {"dart.updates", number, OF_RUN, COMPUTED, FUNCTION(oche_dart_updates),
+     "packets that told a sender its share between ACKs (updates)"},
+    {"dart.updates.packets_share", ratio, OF_RUN, COMPUTED, FUNCTION(oche_dart_updates_of_packets),
+     "of all packets that hosts sent"},
+    {"dart.updates.bytes_share", ratio, OF_RUN, COMPUTED, FUNCTION(oche_dart_updates_of_bytes),
+     "of all bytes that hosts put on their links, with gaps"},
+    {"dart.share_acks", number, OF_RUN, COMPUTED, FUNCTION(oche_dart_acks),
+     "ACKs and NAKs that carried a share"},
+    {"dart.share_acks.packets_share", ratio, OF_RUN, COMPUTED, FUNCTION(oche_dart_acks_of_packets),
+     "of all packets that hosts sent"},
+    {"dart.share_acks.bytes_share", ratio, OF_RUN, COMPUTED, FUNCTION(oche_dart_acks_of_bytes),
+     "whole frames, of all bytes that hosts put on their links, with gaps"},
+    {"dart.groups", number, OF_RUN, COMPUTED, FUNCTION(oche_dart_groups),
+     "look-ahead: groups whose senders a receiver made to count"},
+    {"dart.groups.not_come", number, OF_RUN, COMPUTED, FUNCTION(oche_dart_not_come),
+     "senders that were announced and did not begin in time"},
+    {"dart.groups.void", number, OF_RUN, COMPUTED, FUNCTION(oche_dart_void_groups),
+     "lists of senders that were void: wrong, unknown, another tenant's, or without place"},
     {"credits.dropped", number, OF_RUN, COUNTER, NIC(credits_dropped),
      "credits that found their own host's port full; at switches: credit_shaper.dropped"},
     {"credits.wasted", number, OF_RUN, COUNTER, NIC(credits_wasted),

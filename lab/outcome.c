@@ -199,6 +199,8 @@ static void take_ports(struct oche_outcome *outcome, const struct oche_world *wo
     OCHE_MUST(line_bytes != NULL && stats != NULL);
     for (uint32_t i = 0; i < count; i++)
         line_bytes[i] = oche_world_line_bytes(world, i);
+    for (uint32_t n = 0; n < topology->host_count; n++)
+        outcome->host_line_bytes += line_bytes[topology->nodes[n].first_port];
     oche_world_port_stats(world, stats);
     oche_utilisation_by_place(topology, line_bytes, outcome->totals.measured, outcome->utilisation);
     oche_marks_by_place(topology, stats, packets_of_hosts(&outcome->totals.nic),
@@ -332,6 +334,7 @@ void oche_outcome_take(struct oche_outcome *outcome, struct oche_world *world, c
     const struct oche_world_config *config = oche_world_config(world);
 
     *outcome = (struct oche_outcome){.pfc = config->switches.pfc,
+                                     .ipv6 = config->hosts.ipv6,
                                      .seed = config->seed,
                                      .threads = config->threads,
                                      .simulated = oche_world_network(world)->now,

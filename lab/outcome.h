@@ -112,6 +112,8 @@ struct oche_outcome {
     /* Links and switches. */
     struct oche_utilisation_row utilisation[OCHE_PLACES];
     char busiest[OCHE_PLACES][OCHE_OUTCOME_NAME_BYTES]; /* the port of the largest utilisation */
+    uint64_t host_line_bytes; /* that all hosts put on their links, with gaps */
+    bool ipv6;
     struct oche_mark_row marks[OCHE_PLACES];
     struct oche_congestion_row congestion[OCHE_WHERES];
     char worst[OCHE_WHERES][OCHE_OUTCOME_NAME_BYTES]; /* the port of queueing_worst */

@@ -43,13 +43,11 @@
 
 #include <string.h>
 
-#include "core/cc/auss.h"
 #include "core/cc/dart_params.h"
-#include "core/cc/look_ahead.h"
+#include "core/cc/dart_state.h"
 #include "core/wire/extension.h"
 #include "core/wire/opcode.h"
 
-#define CACHE_ALIGNED __attribute__((aligned(OCHE_CACHE_LINE)))
 #define MOST_SENDERS  UINT16_MAX
 #define VOID_IN_A_ROW 16 /* shares out of sequence: after so many the peer has begun anew */
 #define EVIDENCE      8  /* packets at line rate that say so */
@@ -57,81 +55,6 @@
 
 /* RATE_CHANGED's cause, besides DCQCN's. */
 enum cause { CAUSE_SHARE = 16 };
-
-struct dart_peer;
-struct dart_set;
-struct dart_nic;
-
-/* A queue pair. By line: DCQCN's own; what each packet needs that is sent; and that arrives. */
-struct dart_flow {
-    struct dcqcn_state dcqcn; /* first */
-    /* Sender. */
-    oche_time asked;  /* for an ACK, when */
-    uint32_t unasked; /* packets since */
-    bool active;      /* has sent, and is not idle since */
-    bool limited;     /* dcqcn.rp.limited */
-    struct dart_peer *receiver;
-    /* Receiver. */
-    struct dart_nic *nic CACHE_ALIGNED;
-    const struct dart_said *said;
-    struct dart_peer *sender;
-    struct oche_auss_member member;
-    struct dart_set *set;
-    /* Sender, with messages and shares. */
-    struct oche_cc_flow *flow;
-    uint64_t dcqcn_bps, cap_bps;     /* the rate is the least of them */
-    struct dart_flow *next, *before; /* in the peer's list, while active */
-};
-
-_Static_assert(offsetof(struct dart_flow, asked) >= OCHE_CACHE_LINE, "a line of DCQCN's before it");
-_Static_assert(offsetof(struct dart_flow, nic) == 2 * OCHE_CACHE_LINE, "two lines before it");
-
-/* A peer, as one tenant knows it. */
-struct dart_peer {
-    /* We send to it. */
-    struct dart_flow *active;
-    uint32_t active_count;
-    uint32_t senders; /* as it says; 0: it has not said anything */
-    bool heard;
-    uint8_t heard_sequence, void_count;
-    /* It sends to us. */
-    uint8_t told_sequence;
-    uint32_t told_version; /* of what it was told */
-    oche_time told_at;     /* it was, or an update was asked for; valid with told_version above 0 */
-};
-
-/* What a tenant's senders are told now, and how often that has changed. */
-struct dart_said {
-    uint32_t told, version;
-};
-
-/* A tenant: who sends to us. */
-struct dart_set {
-    struct dart_said *said;
-    uint32_t granted; /* work_conserving: instead of n; 0: n */
-    uint32_t share;   /* of the line, beside the others' */
-    struct oche_auss auss;
-    struct oche_look_ahead look;
-};
-
-struct dart_nic {
-    /* What each packet needs. */
-    struct dcqcn_nic_state dcqcn; /* first */
-    oche_time window_end;
-    struct dart_said said; /* tenant 0's; the others' are in the tables */
-    struct dart_set *sets;
-    uint32_t set_count;
-    enum oche_dart_state state;
-    bool at_line, marked;
-    /* Windows, messages, updates. */
-    struct oche_cc_nic *nic;
-    oche_time window_start;
-    uint64_t window_bytes;  /* on the line, up to the window's start */
-    uint64_t slack_windows; /* without marks and below line rate, in a row */
-    uint64_t updates;
-    oche_time updates_due, updates_done; /* OCHE_NEVER, and 0: none */
-    uint64_t void_groups;                /* that named another tenant than their queue pair's */
-};
 
 static struct dart_flow *of(struct oche_cc_flow *flow)
 {
@@ -487,6 +410,7 @@ static void dart_stamp(struct oche_cc_flow *flow, oche_time now, struct oche_pac
     oche_share_put(packet, &(struct oche_share){.senders = (uint16_t)s->said->told,
                                                 .tenant = flow->tenant,
                                                 .sequence = ++peer->told_sequence});
+    s->said->acks += packet->opcode == OCHE_RC_ACK_SHARE;
     peer->told_version = s->said->version;
     peer->told_at = now;
 }
@@ -746,24 +670,6 @@ static void dart_nic_start(struct oche_cc_nic *nic)
     }
 }
 
-struct oche_dart_view oche_dart_look_at(const void *nic_state, uint32_t tenant)
-{
-    const struct dart_nic *d = nic_state;
-    const struct dart_set *set = &d->sets[tenant < d->set_count ? tenant : 0];
-    struct oche_dart_view view = {.state = d->state,
-                                  .senders = set->auss.count,
-                                  .told = set->said->told,
-                                  .timeouts = set->auss.timeouts,
-                                  .updates = d->updates,
-                                  .not_come = set->auss.ahead_timeouts,
-                                  .groups = set->look.seen[OCHE_LOOK_INSERTED],
-                                  .void_groups = d->void_groups};
-
-    for (unsigned i = OCHE_LOOK_WRONG; i < OCHE_LOOKS; i++)
-        view.void_groups += set->look.seen[i];
-    return view;
-}
-
 const struct oche_cc_scheme oche_cc_dart = {
     .name = "dart",
     .paper = "Dart, ToN 2020, sec III: DASR, and DCQCN where the receiver is not the bottleneck",
@@ -777,6 +683,7 @@ const struct oche_cc_scheme oche_cc_dart = {
     .nic_tables_size = dart_nic_tables_size,
     .nic_start = dart_nic_start,
     .nic_timer = dart_nic_timer,
+    .count = oche_dart_count,
     .ack_opcode = OCHE_RC_ACK_SHARE,
     .own_opcode = OCHE_SHARE,
     .needs = OCHE_CC_NEEDS_ECN,

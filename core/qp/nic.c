@@ -199,6 +199,12 @@ const struct oche_nic_stats *oche_nic_stats(const struct oche_nic *nic)
     return &nic->stats;
 }
 
+void oche_nic_cc_counts(const struct oche_nic *nic, struct oche_cc_counts *sum)
+{
+    if (nic->cc->count != NULL)
+        nic->cc->count(nic->cc_nic.state, sum);
+}
+
 uint64_t oche_nic_rejected(const struct oche_nic *nic, enum oche_reject cause)
 {
     return cause < OCHE_REJECT_CAUSES ? nic->rejected[cause] : 0;

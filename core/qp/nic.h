@@ -276,6 +276,8 @@ uint64_t oche_nic_backlog_bytes(const struct oche_nic *nic);
 void oche_nic_fetch(const struct oche_nic *nic, const struct oche_packet *packet, unsigned step);
 
 const struct oche_nic_stats *oche_nic_stats(const struct oche_nic *nic);
+/* Adds to `sum` what the congestion-control scheme has counted so far, if it counts. */
+void oche_nic_cc_counts(const struct oche_nic *nic, struct oche_cc_counts *sum);
 uint64_t oche_nic_rejected(const struct oche_nic *nic, enum oche_reject cause);
 
 /* Memory regions. Returns false when the key is taken, 0, or no room is left. */

@@ -78,6 +78,8 @@ struct oche_endpoint {
 
     /* Counters. What does not exist at this endpoint stays 0. */
     const struct oche_nic_stats *(*stats)(const void *state);
+    /* Optional: adds to `sum` what its congestion-control scheme has counted itself. */
+    void (*cc_counts)(const void *state, struct oche_cc_counts *sum);
     uint64_t (*late_packets)(const void *state); /* of rejected_packets: came after the end */
     uint64_t (*corrupt_bytes)(const void *state);
     uint64_t (*rate_bps)(void *state, uint32_t connection); /* where it is set */

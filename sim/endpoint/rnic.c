@@ -441,6 +441,11 @@ static bool losses(void *state, uint32_t connection, struct oche_qp_losses *out)
     return qp != NULL;
 }
 
+static void cc_counts(const void *state, struct oche_cc_counts *sum)
+{
+    oche_nic_cc_counts(((const struct oche_rnic *)state)->nic, sum);
+}
+
 const struct oche_endpoint oche_endpoint_rnic = {
     .paper = "queue pairs of an RNIC (core/qp)",
     .state_bytes = sizeof(struct oche_rnic),
@@ -456,6 +461,7 @@ const struct oche_endpoint oche_endpoint_rnic = {
     .flush = oche_rnic_flush,
     .is_feedback = oche_rnic_is_feedback,
     .stats = stats,
+    .cc_counts = cc_counts,
     .late_packets = late_packets,
     .corrupt_bytes = corrupt_bytes,
     .rate_bps = rate_bps,

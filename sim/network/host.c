@@ -452,6 +452,12 @@ const struct oche_nic_stats *oche_host_stats(const struct oche_host *host)
     return host->endpoint->stats(oche_host_endpoint_state(host));
 }
 
+void oche_host_cc_counts(const struct oche_host *host, struct oche_cc_counts *sum)
+{
+    if (host->endpoint->cc_counts != NULL)
+        host->endpoint->cc_counts(oche_host_endpoint_state(host), sum);
+}
+
 uint64_t oche_host_late_packets(const struct oche_host *host)
 {
     return host->endpoint->late_packets(oche_host_endpoint_state(host));

@@ -50,6 +50,8 @@ struct oche_world_totals {
     uint64_t hash;                                 /* of the trace, whole run */
     uint64_t flows, flows_completed, flows_failed; /* whole run */
     struct oche_nic_stats nic;                     /* sums */
+    struct oche_cc_counts counts;                  /* sums */
+    bool scheme_counts;                            /* else these are 0 */
     uint64_t marks[OCHE_PLACES];                   /* CE set, by place */
     uint64_t departures[OCHE_PLACES];              /* packets that left, by place */
     uint64_t drops[OCHE_DROP_CAUSES];

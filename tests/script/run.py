@@ -191,6 +191,29 @@ def test_timeout_causes(work):
     check(sums[1] < sums[0], "timeouts in the warm-up count", sums)
 
 
+def test_dart_counts(work):
+    """What Dart's shares are of the traffic: in the table, in the results; dart alone has it."""
+    folder = os.path.join(work, "dart")
+    text = oche(scenario("pauses"), "--out", folder, "--compare", "congestion_control=dart,dcqcn")
+    rows = {}
+    for name in ("updates of dart", "ACKs with a share", "look-ahead: groups announced"):
+        rows[name] = re.search(rf"^{name}[^0-9]* +([\d,]+) .*–$", text, re.M)
+        check(rows[name] is not None, name, "in", text)
+    check("other packets of congestion control" not in text, "updates are shown twice")
+    if None in rows.values():
+        return
+    shown = {name: int(row.group(1).replace(",", "")) for name, row in rows.items()}
+    with database(folder, "dart") as db:
+        check(shown["ACKs with a share"] == counter(db, "dart_share_acks") ==
+              counter(db, "nic_acks_sent") + counter(db, "nic_naks_sent") > 0, shown)
+        check(shown["updates of dart"] == counter(db, "nic_cc_packets_sent") > 0, shown)
+        check(shown["look-ahead: groups announced"] == counter(db, "dart_groups") > 0, shown)
+        check(counter(db, "dart_groups_not_come") >= 0, "not come")
+        check(counter(db, "dart_groups_void") == 0, "void")
+    with database(folder, "dcqcn") as db:
+        check(one(db, "SELECT count(*) FROM counters WHERE name LIKE 'dart_%'") == 0, "of dcqcn")
+
+
 def test_csv(work):
     folder = os.path.join(work, "csv")
     oche(scenario("pauses"), "--out", folder, "--csv", "--quiet")
@@ -514,6 +537,7 @@ def main():
         test_determinism(work)
         test_results(work)
         test_timeout_causes(work)
+        test_dart_counts(work)
         test_csv(work)
         test_compare(work)
         test_remark(work)

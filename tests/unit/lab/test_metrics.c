@@ -28,6 +28,74 @@ static void check_one(void *context, const char *name, const char *unit, double 
     assert_non_null(oche_metric_unit_named(unit));
 }
 
+struct wanted {
+    const char *name;
+    double value;
+    bool found;
+};
+
+static void find_wanted(void *context, const char *name, const char *unit, double value)
+{
+    struct wanted *wanted = context;
+
+    (void)unit;
+    if (strcmp(wanted->name, name) != 0)
+        return;
+    wanted->found = true;
+    wanted->value = value;
+}
+
+static double metric_of(const struct oche_outcome *o, const char *name)
+{
+    struct wanted wanted = {.name = name, .value = NAN};
+
+    oche_metrics_each(o, find_wanted, &wanted);
+    return wanted.value;
+}
+
+/* Dart's shares of the traffic: of packets as they were sent, of bytes as links carried them. */
+static void test_dart(void **state)
+{
+    static const char *const schemes[] = {"congestion_control=dart", "congestion_control=dcqcn"};
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct oche_scenario *scenario =
+            oche_scenario_open(PAUSES, &schemes[i], 1, error, sizeof(error));
+        struct oche_outcome o;
+        assert_non_null(scenario);
+        struct oche_world *world = oche_world_create(&scenario->config, error, sizeof(error));
+        assert_non_null(world);
+        oche_world_run(world, NULL, NULL);
+        oche_outcome_take(&o, world, "", 1);
+        const struct oche_nic_stats *nic = &o.totals.nic;
+        const double acks = (double)(nic->acks_sent + nic->naks_sent);
+        const double packets = acks + (double)(nic->data_packets_sent + nic->rnr_naks_sent +
+                                               nic->cnps_sent + nic->cc_packets_sent);
+        if (i == 1) {
+            assert_true(isnan(metric_of(&o, "dart.updates")));
+            assert_true(isnan(metric_of(&o, "dart.share_acks.bytes_share")));
+            assert_true(isnan(metric_of(&o, "dart.groups.void")));
+        } else {
+            assert_true(metric_of(&o, "dart.updates") == (double)nic->cc_packets_sent);
+            assert_true(metric_of(&o, "dart.share_acks") == acks && acks > 0);
+            assert_true(metric_of(&o, "dart.share_acks.packets_share") == acks / packets);
+            /* Ethernet 14 and 4, IPv4 20, UDP 8, BTH 12, AETH 4, a share 4, ICRC 4; gap 20. */
+            const double bytes = metric_of(&o, "dart.share_acks.bytes_share") / acks;
+            const double each =
+                metric_of(&o, "dart.updates.bytes_share") / (double)nic->cc_packets_sent;
+            assert_true(fabs(bytes * (double)o.host_line_bytes - 90) < 1e-6);
+            assert_true(fabs(each * (double)o.host_line_bytes - 86) < 1e-6);
+            assert_true((double)nic->data_bytes_sent + acks * 90 < (double)o.host_line_bytes);
+            assert_true(metric_of(&o, "dart.groups") > 0);
+            assert_true(metric_of(&o, "dart.groups.void") == 0);
+        }
+        oche_outcome_free(&o);
+        oche_world_free(world);
+        oche_scenario_close(scenario);
+    }
+}
+
 /* A run with losses, PAUSEs and a watched queue; each value against where it comes from. */
 static void test_values(void **state)
 {
@@ -249,9 +317,8 @@ static void test_mechanisms(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_host_goodput),
-        cmocka_unit_test(test_mechanisms),
+        cmocka_unit_test(test_values),       cmocka_unit_test(test_dart),
+        cmocka_unit_test(test_host_goodput), cmocka_unit_test(test_mechanisms),
         cmocka_unit_test(test_names),
     };
 
