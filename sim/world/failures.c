@@ -442,6 +442,19 @@ bool oche_world_failures_build(struct oche_world *world, char *error, size_t err
     return true;
 }
 
+bool oche_world_routes_whole(const struct oche_world *world, oche_time from, oche_time until)
+{
+    const struct oche_world_failures *failures = world->failures;
+
+    for (size_t i = 0; failures != NULL && i < failures->epoch_count; i++) {
+        oche_time end = i + 1 < failures->epoch_count ? failures->epochs[i + 1].time : OCHE_NEVER;
+
+        if (!failures->epochs[i].whole && failures->epochs[i].time <= until && end > from)
+            return false;
+    }
+    return true;
+}
+
 void oche_world_failures_free(struct oche_world *world)
 {
     struct oche_world_failures *failures = world->failures;

@@ -108,6 +108,9 @@ bool oche_world_failures_find(struct oche_world *world, char *error, size_t erro
 /* Gives the network what changes, when all else is built. */
 bool oche_world_failures_build(struct oche_world *world, char *error, size_t error_bytes);
 void oche_world_failures_free(struct oche_world *world);
+/* Whether switches route by the world's routes, with all links in, all the time from `from` on until
+ * `until`. */
+bool oche_world_routes_whole(const struct oche_world *world, oche_time from, oche_time until);
 
 /* symmetry.c: where it is needed, that every flow's packets take the same way there and back. */
 bool oche_world_check_symmetry(const struct oche_world *world, char *error, size_t error_bytes);

@@ -2,6 +2,7 @@
 /*
  * The ways that deflected messages took: from the notes of the switches that sent them another way,
  * and from the routes for the rest. All packets of a message go the same way, so a message has one.
+ * Where failures changed the routes while it was sent, its way is not known: it is left out.
  */
 #include <stdlib.h>
 
@@ -153,6 +154,9 @@ void oche_world_taken_ways(const struct oche_world *world,
             .tokens = (uint8_t)iofd->tokens};
 
         for (end = i; end < notes.count && notes.list[end].flow == way.flow; end++)
+            continue;
+        if (!oche_world_routes_whole(world, world->flows.sent[way.flow].started,
+                                     world->flows.received[way.flow].delivered))
             continue;
         at.count = end - i;
         travel(&at, &way);

@@ -116,7 +116,10 @@ struct oche_world_taken_way {
     uint32_t count;
     struct oche_world_hop hops[OCHE_HOP_LIMIT + 1]; /* the sender's own port first */
 };
-/* Calls `each` for all of them, in order of their flows. */
+/*
+ * Calls `each` for all of them, in order of their flows, but for those that were sent while switches
+ * routed around failures: what they did then is not noted.
+ */
 void oche_world_taken_ways(const struct oche_world *world,
                            void (*each)(void *context, const struct oche_world_taken_way *way),
                            void *context);
