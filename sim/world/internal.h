@@ -108,7 +108,7 @@ bool oche_world_failures_find(struct oche_world *world, char *error, size_t erro
 /* Gives the network what changes, when all else is built. */
 bool oche_world_failures_build(struct oche_world *world, char *error, size_t error_bytes);
 void oche_world_failures_free(struct oche_world *world);
-/* Whether switches route by the world's routes, with all links in, all the time from `from` on until
+/* Whether switches route by the world's routes, with all links in, all the time from `from` on to
  * `until`. */
 bool oche_world_routes_whole(const struct oche_world *world, oche_time from, oche_time until);
 

@@ -117,8 +117,8 @@ struct oche_world_taken_way {
     struct oche_world_hop hops[OCHE_HOP_LIMIT + 1]; /* the sender's own port first */
 };
 /*
- * Calls `each` for all of them, in order of their flows, but for those that were sent while switches
- * routed around failures: what they did then is not noted.
+ * Calls `each` for all of them, in order of their flows, but for those that were sent while
+ * switches routed around failures: what they did then is not noted.
  */
 void oche_world_taken_ways(const struct oche_world *world,
                            void (*each)(void *context, const struct oche_world_taken_way *way),

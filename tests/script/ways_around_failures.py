@@ -26,8 +26,8 @@ with tempfile.TemporaryDirectory() as folder:
         sys.exit(f"oche run: status {run.returncode}: {run.stderr}")
     db = sqlite3.connect(os.path.join(folder, "run.sqlite"))
     told = db.execute(
-        "SELECT flow, links, packets, hops FROM ways JOIN (SELECT flow, count(*) AS hops FROM paths "
-        "WHERE way = 'taken' GROUP BY flow) USING (flow)").fetchall()
+        "SELECT flow, links, packets, hops FROM ways JOIN (SELECT flow, count(*) AS hops "
+        "FROM paths WHERE way = 'taken' GROUP BY flow) USING (flow)").fetchall()
     wrong = [row for row in told if row[1] != row[2] * row[3]]
     if len(told) < 300 or wrong:
         sys.exit(f"{len(told)} ways, of which {len(wrong)} are not as long as what was crossed, "
