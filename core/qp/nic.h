@@ -280,8 +280,13 @@ const struct oche_nic_stats *oche_nic_stats(const struct oche_nic *nic);
 void oche_nic_cc_counts(const struct oche_nic *nic, struct oche_cc_counts *sum);
 uint64_t oche_nic_rejected(const struct oche_nic *nic, enum oche_reject cause);
 
-/* Memory regions. Returns false when the key is taken, 0, or no room is left. */
+/* Memory regions. Returns false when the key is taken, 0, a window's, or no room is left. */
 bool oche_nic_add_region(struct oche_nic *nic, const struct oche_region *region);
+/*
+ * The region with this key becomes this one; no packet finds neither. False, and nothing has
+ * changed: no region has this key, or a window is bound to it.
+ */
+bool oche_nic_change_region(struct oche_nic *nic, const struct oche_region *region);
 /* False: no region has this key, or a window is bound to it. */
 bool oche_nic_remove_region(struct oche_nic *nic, uint32_t key);
 
@@ -295,13 +300,13 @@ bool oche_nic_remove_region(struct oche_nic *nic, uint32_t key);
 enum oche_window_type { OCHE_WINDOW_TYPE_1, OCHE_WINDOW_TYPE_2 };
 
 struct oche_window_config {
-    uint32_t key; /* to begin with; the upper 24 bits stay, so that no other key should have them */
+    uint32_t key; /* to begin with; the upper 24 bits stay, and no other key can have them */
     uint32_t pd;
     uint8_t type; /* enum oche_window_type */
     void *user;   /* the driver's; oche_window_user returns it */
 };
 size_t oche_window_bytes(void);
-/* Not bound. NULL: as oche_nic_add_region. */
+/* Not bound. NULL: as oche_nic_add_region, or the upper 24 bits are another key's, or 0. */
 struct oche_window *oche_window_create(struct oche_nic *nic, void *memory,
                                        const struct oche_window_config *config);
 /* False: a bind of it has not completed. Else the memory is the caller's again. */

@@ -34,8 +34,9 @@
 
 #define CACHE_ALIGNED __attribute__((aligned(OCHE_CACHE_LINE)))
 
-#define MIN_MTU    64
-#define NOBODYS_PD UINT32_MAX /* of the regions of windows */
+#define MIN_MTU     64
+#define NOBODYS_PD  UINT32_MAX           /* of the regions of windows */
+#define WINDOW_KEYS UINT32_C(0xffffff00) /* of a window's key; the rest is the consumer's */
 
 /* PSNs outstanding, and of one message: less than half the circle, so that order is clear. */
 #define MAX_PSN_WINDOW    ((UINT32_C(1) << 23) - 1)
@@ -657,7 +658,7 @@ void cq_push(struct oche_nic *nic, struct oche_cq *cq, const struct oche_complet
 /* ---- region.c ---- */
 
 /* A region's slot, or NO_SLOT: its key is taken, 0, or no room is left. */
-uint32_t region_add(struct oche_nic *nic, const struct oche_region *region);
+uint32_t region_add(struct oche_nic *nic, const struct oche_region *region, bool of_window);
 void region_remove(struct oche_nic *nic, uint32_t key);
 /* For the peer: the region, or what a window leaves of it; as below. */
 const struct oche_region *region_check_remote(const struct oche_qp *qp, uint32_t key, uint64_t va,

@@ -2,10 +2,28 @@
 /* Memory regions: the table of keys, the checks, and moving bytes through lists of SGEs. */
 #include "core/qp/qp_internal.h"
 
-uint32_t region_add(struct oche_nic *nic, const struct oche_region *region)
+/*
+ * Whether a key is free. A window has all keys that differ in the lowest byte only, as it may be
+ * bound with any of them: so none of these can be anything else's.
+ */
+static bool key_is_free(const struct oche_nic *nic, uint32_t key, bool of_window)
 {
-    if (region->key == 0 || nic->free_region_count == 0 ||
-        map_find(&nic->region_map, region->key) != NO_SLOT)
+    const uint32_t first = key & WINDOW_KEYS;
+
+    if (nic->windows == NULL && !of_window)
+        return key != 0 && map_find(&nic->region_map, key) == NO_SLOT;
+    for (uint32_t i = 0; i <= ~WINDOW_KEYS; i++) {
+        const uint32_t slot = map_find(&nic->region_map, first + i);
+        if (slot != NO_SLOT &&
+            (of_window || first + i == key || nic->region_parts[slot].window != NULL))
+            return false;
+    }
+    return of_window ? first != 0 : key != 0;
+}
+
+uint32_t region_add(struct oche_nic *nic, const struct oche_region *region, bool of_window)
+{
+    if (nic->free_region_count == 0 || !key_is_free(nic, region->key, of_window))
         return NO_SLOT;
     uint32_t slot = nic->free_regions[--nic->free_region_count];
     nic->regions[slot] = *region;
@@ -24,15 +42,33 @@ bool oche_nic_add_region(struct oche_nic *nic, const struct oche_region *region)
 {
     if (region->length > UINT64_MAX - region->va || region->pd == NOBODYS_PD)
         return false;
-    return region_add(nic, region) != NO_SLOT;
+    return region_add(nic, region, false) != NO_SLOT;
 }
 
-bool oche_nic_remove_region(struct oche_nic *nic, uint32_t key)
+/* The slot of a region that is no window and has none bound to it; else NO_SLOT. */
+static uint32_t find_unbound(const struct oche_nic *nic, uint32_t key)
 {
     uint32_t slot = map_find(&nic->region_map, key);
 
     if (slot == NO_SLOT || nic->region_parts[slot].window != NULL ||
         nic->region_parts[slot].windows > 0)
+        return NO_SLOT;
+    return slot;
+}
+
+bool oche_nic_change_region(struct oche_nic *nic, const struct oche_region *region)
+{
+    uint32_t slot = find_unbound(nic, region->key);
+
+    if (slot == NO_SLOT || region->length > UINT64_MAX - region->va || region->pd == NOBODYS_PD)
+        return false;
+    nic->regions[slot] = *region;
+    return true;
+}
+
+bool oche_nic_remove_region(struct oche_nic *nic, uint32_t key)
+{
+    if (find_unbound(nic, key) == NO_SLOT)
         return false;
     region_remove(nic, key);
     return true;

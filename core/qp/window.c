@@ -8,7 +8,6 @@
  */
 #include "core/qp/qp_internal.h"
 
-#define KEY_INDEX UINT32_C(0xffffff00) /* the rest of a key is the consumer's */
 #define REMOTE_ACCESS                                                                              \
     (OCHE_ACCESS_REMOTE_WRITE | OCHE_ACCESS_REMOTE_READ | OCHE_ACCESS_REMOTE_ATOMIC)
 
@@ -41,7 +40,7 @@ struct oche_window *oche_window_create(struct oche_nic *nic, void *memory,
 
     if (config->type > OCHE_WINDOW_TYPE_2 || config->pd == NOBODYS_PD)
         return NULL;
-    slot = region_add(nic, &closed);
+    slot = region_add(nic, &closed, true);
     if (slot == NO_SLOT)
         return NULL;
     *window = (struct oche_window){
@@ -115,9 +114,7 @@ void window_bind_over(struct oche_window *window)
 /* What both types have in common, and what is their own. */
 static bool key_ok(const struct oche_window *window, const struct oche_bind *bind)
 {
-    if (((bind->rkey ^ window->key) & KEY_INDEX) != 0)
-        return false;
-    if (bind->rkey != window->key && map_find(&window->nic->region_map, bind->rkey) != NO_SLOT)
+    if (((bind->rkey ^ window->key) & WINDOW_KEYS) != 0)
         return false;
     if (window->type == OCHE_WINDOW_TYPE_1)
         return !(bind->access & OCHE_ACCESS_ZERO_BASED);

@@ -79,6 +79,42 @@ static void test_last_byte(void **state)
     pair_close(pair);
 }
 
+/* A region changes in its place: that needs no room, and whatever is refused leaves it as it was.
+ */
+static void test_region_changes(void **state)
+{
+    struct pair *pair = pair_open(NULL);
+    struct oche_nic *nic = pair->side[1].nic;
+    struct oche_region region = {.va = PAIR_VA, .length = 100, .pd = PAIR_PD, .key = 1000};
+    struct oche_send_work work = pair_work(OCHE_WORK_WRITE, 1, 0, 50, 10);
+
+    (void)state;
+    assert_false(oche_nic_change_region(nic, &region)); /* there is no such key */
+    while (oche_nic_add_region(nic, &region))
+        region.key++; /* until there is no room */
+    region.key = 1000;
+    region.access = OCHE_ACCESS_REMOTE_WRITE;
+    region.base = pair->side[1].memory;
+    assert_true(oche_nic_change_region(nic, &region));
+    work.rkey = 1000;
+    for (unsigned round = 0; round < 2; round++) {
+        pair_post(pair, 0, &work);
+        pair_run_quiet(pair);
+        pair_expect(pair, 0, 1, OCHE_STATUS_SUCCESS);
+        region.pd = UINT32_MAX;
+        assert_false(oche_nic_change_region(nic, &region));
+        region.pd = PAIR_PD;
+        region.length = UINT64_MAX;
+        assert_false(oche_nic_change_region(nic, &region));
+    }
+    region.length = 59;
+    assert_true(oche_nic_change_region(nic, &region));
+    pair_post(pair, 0, &work);
+    pair_run_quiet(pair);
+    pair_expect(pair, 0, 1, ACCESS);
+    pair_close(pair);
+}
+
 static void test_region_rights(void **state)
 {
     struct pair *pair = pair_open(NULL);
@@ -697,6 +733,7 @@ int main(void)
         cmocka_unit_test(test_remote_access),
         cmocka_unit_test(test_last_byte),
         cmocka_unit_test(test_region_rights),
+        cmocka_unit_test(test_region_changes),
         cmocka_unit_test(test_invalid_request),
         cmocka_unit_test(test_too_many_reads),
         cmocka_unit_test(test_receive_too_short),

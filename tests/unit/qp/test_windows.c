@@ -662,6 +662,39 @@ static void test_creating(void **state)
     free(memory);
 }
 
+/* A window has 256 keys, none of which can be a region's or another window's. */
+static void test_whose_keys(void **state)
+{
+    struct pair *pair = pair_open(NULL);
+    struct oche_nic *nic = pair->side[1].nic;
+    struct windows w = make_windows(pair, OCHE_WINDOW_TYPE_2);
+    struct oche_region region = {.va = PAIR_VA, .length = 1, .pd = PAIR_PD};
+    struct oche_window_config config = {.pd = PAIR_PD};
+    void *memory = malloc(oche_window_bytes());
+    struct oche_bind bind = a_bind(w.window[0], 100);
+
+    (void)state;
+    for (uint32_t low = 0; low < 0x100; low++) {
+        region.key = config.key = WINDOW_KEY + low;
+        assert_false(oche_nic_add_region(nic, &region));
+        assert_null(oche_window_create(nic, memory, &config));
+        config.key = low; /* those of key 0, which is none, and of the pair's region */
+        assert_null(oche_window_create(nic, memory, &config));
+    }
+    bind.rkey = WINDOW_KEY + 0xff;
+    bind_now(pair, 0, &bind);
+    region.key = WINDOW_KEY;
+    assert_false(oche_nic_add_region(nic, &region));
+    region.key = WINDOW_KEY - 1;
+    assert_true(oche_nic_add_region(nic, &region));
+    config.key = WINDOW_KEY - 0x100;
+    assert_null(oche_window_create(nic, memory, &config));
+    assert_false(oche_nic_remove_region(nic, bind.rkey)); /* it is no region */
+    assert_true(oche_nic_remove_region(nic, WINDOW_KEY - 1));
+    free(memory);
+    end_windows(pair, &w);
+}
+
 /* Packets that no requester of ours makes. */
 static void test_hostile(void **state)
 {
@@ -707,6 +740,7 @@ int main(void)
         cmocka_unit_test(test_posts),
         cmocka_unit_test(test_unconnected_inv),
         cmocka_unit_test(test_creating),
+        cmocka_unit_test(test_whose_keys),
         cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_cycles),
     };
