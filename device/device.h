@@ -133,7 +133,9 @@ uint32_t oche_device_register(struct oche_device *device, void *memory, size_t b
  * or 0: one is chosen and set. False: the key is taken, or there is no room.
  */
 bool oche_device_add_region(struct oche_device *device, struct oche_region *region);
-/* False: no such key. */
+/* As oche_nic_change_region: in one step, the key stays registered. */
+bool oche_device_change_region(struct oche_device *device, const struct oche_region *region);
+/* False: no such key, or a window is bound to it. */
 bool oche_device_deregister(struct oche_device *device, uint32_t key);
 
 /* `entries`: a power of two. NULL: out of memory. */

@@ -124,6 +124,16 @@ bool oche_device_add_region(struct oche_device *device, struct oche_region *regi
     return added;
 }
 
+bool oche_device_change_region(struct oche_device *device, const struct oche_region *region)
+{
+    bool changed;
+
+    oche_device_lock(device);
+    changed = oche_nic_change_region(device->nic, region);
+    oche_device_unlock(device);
+    return changed;
+}
+
 bool oche_device_deregister(struct oche_device *device, uint32_t key)
 {
     bool removed;

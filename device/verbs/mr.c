@@ -156,6 +156,10 @@ static int changed_region(const struct ov_mr *mr, int flags, struct ibv_pd *pd, 
     return error;
 }
 
+/*
+ * One step, which cannot fail half-way: what is wrong is found before, and leaves the region as it
+ * was, which is what IBV_REREG_MR_ERR_INPUT says. So the other errors do not come.
+ */
 int ibv_rereg_mr(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *addr, size_t length,
                  int access)
 {
@@ -171,12 +175,10 @@ int ibv_rereg_mr(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *addr, si
         errno = changed_region(own, flags, pd, addr, length, access, &region);
     if (errno != 0)
         return IBV_REREG_MR_ERR_INPUT;
-    if (!oche_device_deregister(port->device, own->region.key)) {
-        errno = EBUSY;
+    if (!oche_device_change_region(port->device, &region)) {
+        errno = EBUSY; /* a window is bound to it */
         return IBV_REREG_MR_ERR_INPUT;
     }
-    if (!oche_device_add_region(port->device, &region))
-        return IBV_REREG_MR_ERR_CMD;
     own->region = region;
     mr->addr = region.base;
     mr->length = region.length;

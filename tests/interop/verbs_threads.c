@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The verbs library under several threads: what one of them changes while another uses it. What a
+ * thread finds wrong it counts, as only the test's own thread may fail.
+ */
+#include "tests/interop/verbs_bench.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ROUNDS 3000
+
+struct worker {
+    pthread_t thread;
+    struct ibv_device *device;
+    struct ibv_mr *mr;
+    struct ibv_mw *mw;
+    struct ibv_qp *qp;
+    struct ibv_cq *cq;
+    _Atomic bool stop;
+    _Atomic unsigned rounds, wrong;
+};
+
+static void start(struct worker *worker, void *(*run)(void *))
+{
+    assert_int_equal(pthread_create(&worker->thread, NULL, run, worker), 0);
+}
+
+static void join(struct worker *worker)
+{
+    atomic_store(&worker->stop, true);
+    assert_int_equal(pthread_join(worker->thread, NULL), 0);
+    assert_int_equal(worker->wrong, 0);
+}
+
+/* ---- regions ---- */
+
+static void *change_rights(void *argument)
+{
+    struct worker *worker = argument;
+
+    for (unsigned i = 0; !worker->stop; i++, worker->rounds++)
+        worker->wrong += ibv_rereg_mr(worker->mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
+                                      i % 2 == 0 ? ACCESS : ACCESS | IBV_ACCESS_MW_BIND) != 0;
+    return NULL;
+}
+
+/* A region that changes is there all the time, for us and for the peer. */
+static void test_reregistered_in_use(void **state)
+{
+    struct bench *bench = open_bench(IBV_QPT_RC, IBV_MTU_256, NULL);
+    struct end *a = &bench->end[0], *b = &bench->end[1];
+    struct worker worker = {.mr = b->mr};
+    struct ibv_sge sge = sge_of(a, 0, 20000);
+    struct ibv_send_wr wr = remote(IBV_WR_RDMA_WRITE, 1, &sge, b, 0);
+
+    (void)state;
+    start(&worker, change_rights);
+    for (unsigned round = 0; round < ROUNDS || worker.rounds < ROUNDS; round++) {
+        post(a, &wr);
+        expect(a->cq, 1, IBV_WC_SUCCESS);
+    }
+    join(&worker);
+    close_bench(bench, false);
+}
+
+/* ---- windows ---- */
+
+static void *bind_often(void *argument)
+{
+    struct worker *worker = argument;
+    struct ibv_mw_bind bind = {.wr_id = 1,
+                               .send_flags = IBV_SEND_SIGNALED,
+                               .bind_info = {.mr = worker->mr,
+                                             .addr = (uintptr_t)worker->mr->addr,
+                                             .length = 100,
+                                             .mw_access_flags = IBV_ACCESS_REMOTE_READ}};
+    struct ibv_wc wc;
+    int count;
+
+    while (worker->rounds < ROUNDS) {
+        const int error = ibv_bind_mw(worker->qp, worker->mw, &bind);
+
+        worker->rounds += error == 0;
+        worker->wrong += error != 0 && error != ENOMEM;
+        while ((count = ibv_poll_cq(worker->cq, 1, &wc)) > 0)
+            worker->wrong += wc.status != IBV_WC_SUCCESS;
+        worker->wrong += count < 0;
+    }
+    return NULL;
+}
+
+/* Two threads bind one window of type 1, each by its own queue pair: no key comes twice. */
+static void test_bound_twice(void **state)
+{
+    struct bench *bench = open_bench(IBV_QPT_RC, IBV_MTU_1024, NULL);
+    struct ibv_mr *mr = ibv_reg_mr(bench->pd, bench->end[0].memory, BYTES,
+                                   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND);
+    struct ibv_mw *mw = ibv_alloc_mw(bench->pd, IBV_MW_TYPE_1);
+    struct worker workers[2] = {{0}};
+    uint32_t key = mw->rkey;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        workers[i].mr = mr;
+        workers[i].mw = mw;
+        workers[i].qp = bench->end[i].qp;
+        workers[i].cq = bench->end[i].cq;
+        start(&workers[i], bind_often);
+    }
+    for (int i = 0; i < 2; i++)
+        join(&workers[i]);
+    for (unsigned i = 0; i < 2 * ROUNDS; i++)
+        key = ibv_inc_rkey(key);
+    assert_int_equal(mw->rkey, key);
+    while (ibv_dealloc_mw(mw) == EBUSY) /* until the last bind is done */
+        for (int i = 0; i < 2; i++)
+            ibv_poll_cq(bench->end[i].cq, 1, &(struct ibv_wc){0});
+    assert_int_equal(ibv_dereg_mr(mr), 0);
+    close_bench(bench, false);
+}
+
+/* ---- fork ---- */
+
+static void *open_and_close(void *argument)
+{
+    struct worker *worker = argument;
+
+    for (; !worker->stop; worker->rounds++) {
+        struct ibv_context *context = ibv_open_device(worker->device);
+
+        worker->wrong += context == NULL || ibv_close_device(context) != 0;
+    }
+    return NULL;
+}
+
+/* Sockets among this process's descriptors; -1: nobody knows. */
+static int sockets(void)
+{
+    DIR *all = opendir("/proc/self/fd");
+    struct dirent *one;
+    struct stat status;
+    int count = 0;
+
+    if (all == NULL)
+        return -1;
+    while ((one = readdir(all)) != NULL)
+        count += fstat(atoi(one->d_name), &status) == 0 && S_ISSOCK(status.st_mode);
+    closedir(all);
+    return count;
+}
+
+/* A fork while another thread opens and closes: no part of the parent's device is in the child. */
+static void test_fork_meanwhile(void **state)
+{
+    const int before = sockets();
+    struct ibv_device **list = ibv_get_device_list(NULL);
+    struct worker worker = {.device = list[0]};
+    int status;
+
+    (void)state;
+    start(&worker, open_and_close);
+    for (unsigned round = 0; round < 100 || worker.rounds < 20; round++) {
+        const pid_t child = fork();
+
+        assert_true(child >= 0);
+        if (child == 0)
+            _exit(sockets() == before ? 0 : 1);
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+        usleep(1000);
+    }
+    join(&worker);
+    ibv_free_device_list(list);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reregistered_in_use),
+        cmocka_unit_test(test_bound_twice),
+        cmocka_unit_test(test_fork_meanwhile),
+    };
+
+    setenv("OCHE_DEVICE", "127.34.0.3", 0);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
