@@ -10,8 +10,8 @@
  *   async_event.c  fork.c  environment.c  memory_map.c  transitions.c  strings.c  rates.c
  *   private.c      what libmlx5 and libefa want to link with
  *
- * Locks, in this order: an object's own (send, receive, poll), the device's, a channel's or a
- * context's queue of events.
+ * Locks, in this order: a window's, an object's own (send, receive, poll), the device's, a
+ * channel's or a context's queue of events.
  */
 #ifndef OCHE_DEVICE_VERBS_INTERNAL_H
 #define OCHE_DEVICE_VERBS_INTERNAL_H
@@ -99,7 +99,9 @@ struct ov_port *ov_port_open(const struct ov_device *device);
 void ov_port_close(struct ov_port *port);
 /* The thread should look soon: the application may be about to sleep. */
 void ov_port_call_thread(struct ov_port *port);
-/* In the child after a fork. */
+/* Around a fork: before, and after in the parent; after in the child. */
+void ov_ports_hold(void);
+void ov_ports_release(void);
 void ov_ports_leave(void);
 
 static inline unsigned ov_port_progress(struct ov_port *port)
@@ -178,7 +180,8 @@ struct ov_mw {
     struct ibv_mw mw;
     struct ov_context *context;
     struct ov_port *port;
-    struct oche_window *core; /* in memory of its own */
+    struct oche_window *core;  /* in memory of its own */
+    pthread_mutex_t bind_lock; /* type 1: before a send lock; each bind gets a key of its own */
 };
 
 struct ov_channel {
@@ -219,6 +222,7 @@ struct ov_stage {
     struct oche_destination *to; /* one a work request, for UD */
     struct oche_bind *bind;      /* one a work request, for RC and UC */
     uint32_t count;
+    bool binds; /* one of them at least */
     int error;
 };
 

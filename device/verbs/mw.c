@@ -52,6 +52,7 @@ struct ibv_mw *ov_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
         free(mw);
         return ov_null(ENOMEM);
     }
+    pthread_mutex_init(&mw->bind_lock, NULL);
     mw->context = ov_context_take(pd->context);
     atomic_fetch_add(&ov_pd_of(pd)->users, 1);
     mw->mw = (struct ibv_mw){.context = pd->context,
@@ -76,6 +77,7 @@ int ov_dealloc_mw(struct ibv_mw *mw)
     if (!done)
         return EBUSY; /* a bind of it is under way */
     atomic_fetch_sub(&ov_pd_of(mw->pd)->users, 1);
+    pthread_mutex_destroy(&own->bind_lock);
     free(own->core);
     free(own);
     ov_context_release(context);
@@ -107,7 +109,7 @@ int ov_bind_of(const struct ov_qp *qp, struct ibv_mw *mw, uint32_t rkey,
 int ov_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *mw_bind)
 {
     struct ov_qp *own = ov_qp_of(qp);
-    const uint32_t rkey = ibv_inc_rkey(mw->rkey);
+    struct ov_mw *window = (struct ov_mw *)(void *)mw;
     struct oche_bind bind;
     struct oche_send_work work = {.wr_id = mw_bind->wr_id,
                                   .opcode = OCHE_WORK_BIND_MW,
@@ -119,14 +121,17 @@ int ov_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *mw_bind
         return EPERM;
     if (mw->type != IBV_MW_TYPE_1 || (work.flags & OCHE_WORK_INLINE) != 0)
         return EINVAL;
-    error = ov_bind_of(own, mw, rkey, &mw_bind->bind_info, &bind);
-    if (error != 0)
-        return error;
-    pthread_mutex_lock(&own->send_lock);
-    error = oche_qp_post_send(own->core, &work);
+    pthread_mutex_lock(&window->bind_lock);
+    error = ov_bind_of(own, mw, ibv_inc_rkey(mw->rkey), &mw_bind->bind_info, &bind);
+    if (error == 0) {
+        pthread_mutex_lock(&own->send_lock);
+        error = oche_qp_post_send(own->core, &work);
+        pthread_mutex_unlock(&own->send_lock);
+    }
     if (error == 0)
-        mw->rkey = rkey;
-    pthread_mutex_unlock(&own->send_lock);
-    ov_port_posted(own->port);
+        mw->rkey = bind.rkey;
+    pthread_mutex_unlock(&window->bind_lock);
+    if (error == 0)
+        ov_port_posted(own->port);
     return error;
 }

@@ -137,8 +137,7 @@ static void wr_bind_mw(struct ibv_qp_ex *qp, struct ibv_mw *mw, uint32_t rkey,
                 : ov_bind_of(mine, mw, rkey, bind_info, &mine->stage.bind[mine->stage.count - 1]);
     if (error != 0)
         fail(mine, error);
-    else
-        mw->rkey = rkey;
+    mine->stage.binds = true;
 }
 
 static void wr_set_ud_addr(struct ibv_qp_ex *qp, struct ibv_ah *ah, uint32_t remote_qpn,
@@ -224,7 +223,19 @@ static void wr_start(struct ibv_qp_ex *qp)
 {
     pthread_mutex_lock(&own(qp)->send_lock);
     own(qp)->stage.count = 0;
+    own(qp)->stage.binds = false;
     own(qp)->stage.error = ov_foreign(own(qp)->port) ? EPERM : 0;
+}
+
+/* Binds have been posted: from now on the windows have these keys. */
+static void take_keys(const struct ov_stage *stage)
+{
+    for (uint32_t i = 0; i < stage->count; i++)
+        if (stage->work[i].opcode == OCHE_WORK_BIND_MW) {
+            struct ov_mw *window = oche_window_user(stage->bind[i].window);
+
+            window->mw.rkey = stage->bind[i].rkey;
+        }
 }
 
 /* All of it or nothing: the first one that the core refuses takes all others with it. */
@@ -235,6 +246,8 @@ static int wr_complete(struct ibv_qp_ex *qp)
 
     if (error == 0)
         error = oche_qp_post_sends(mine->core, mine->stage.work, mine->stage.count);
+    if (OCHE_UNLIKELY(error == 0 && mine->stage.binds))
+        take_keys(&mine->stage);
     pthread_mutex_unlock(&mine->send_lock);
     if (error == 0)
         ov_port_posted(mine->port);
