@@ -18,7 +18,7 @@ static void in_child(void)
 
 __attribute__((constructor)) static void watch_forks(void)
 {
-    pthread_atfork(NULL, NULL, in_child);
+    pthread_atfork(ov_ports_hold, ov_ports_release, in_child);
 }
 
 bool ov_foreign_slow(const struct ov_port *port)

@@ -227,10 +227,25 @@ void ov_port_close(struct ov_port *port)
     pthread_mutex_unlock(&ports_lock);
 }
 
+/*
+ * Before a fork, in the parent: waits until no other thread opens or closes a device, as the child
+ * would else get half of one, whose descriptors nobody would close there.
+ */
+void ov_ports_hold(void)
+{
+    pthread_mutex_lock(&ports_lock);
+}
+
+/* After it, in the parent. */
+void ov_ports_release(void)
+{
+    pthread_mutex_unlock(&ports_lock);
+}
+
 void ov_ports_leave(void)
 {
     for (struct ov_port *port = ports; port != NULL; port = port->next)
         oche_device_leave(port->device);
     ports = NULL;
-    pthread_mutex_init(&ports_lock, NULL); /* another thread of the parent may have held it */
+    pthread_mutex_unlock(&ports_lock);
 }
