@@ -495,7 +495,9 @@ static struct oche_yaml *descend(struct reader *reader, struct oche_yaml *node, 
         node = node->child[0];
     bool empty = node->kind == OCHE_YAML_SCALAR && node->text[0] == '\0';
     bool number = part[0] >= '0' && part[0] <= '9' && node->path[0] != '\0';
-    if (number && !empty && node->kind != OCHE_YAML_LIST)
+    if (number && empty)
+        node->kind = OCHE_YAML_LIST; /* of none yet */
+    else if (number && node->kind != OCHE_YAML_LIST)
         make_list(reader, node);
     if (node->kind == OCHE_YAML_LIST)
         return list_entry(reader, node, part);

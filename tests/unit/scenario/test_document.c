@@ -246,6 +246,34 @@ static void test_an_index_into_an_only_entry(void **state)
     oche_document_close(document);
 }
 
+/* An index makes the list that is not there; which begins with its first entry. */
+static void test_an_index_into_no_list(void **state)
+{
+    struct oche_document *document = parse("name: x\nwork:\n");
+    char error[OCHE_SCENARIO_ERROR_BYTES];
+    static const char *const sets[] = {"failures[0].link=a:b", "failures[0].at=1ms",
+                                       "failures[1].link=b:c", "work[0]=incast"};
+
+    (void)state;
+    assert_false(oche_document_set(document, "other[1].at=1", error, sizeof(error)));
+    assert_string_equal(error, "--set other[1].at=1: other: \"1\" is not an entry of this list of "
+                               "0; write other[0] for the first");
+    for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
+        if (!oche_document_set(document, sets[i], error, sizeof(error)))
+            fail_msg("%s: %s", sets[i], error);
+    const struct oche_yaml *failures = at(document, "failures"), *work = at(document, "work");
+
+    assert_int_equal(failures->kind, OCHE_YAML_LIST);
+    assert_int_equal(failures->count, 2);
+    assert_string_equal(failures->child[0]->path, "failures[0]");
+    assert_string_equal(oche_yaml_find(failures->child[0], "link")->text, "a:b");
+    assert_string_equal(oche_yaml_find(failures->child[0], "at")->text, "1ms");
+    assert_string_equal(oche_yaml_find(failures->child[1], "link")->path, "failures[1].link");
+    assert_int_equal(work->kind, OCHE_YAML_LIST);
+    assert_string_equal(work->child[0]->text, "incast");
+    oche_document_close(document);
+}
+
 static void test_a_section_set_to_its_own_name_keeps_its_keys(void **state)
 {
     struct oche_document *document = parse("cc: {name: dcqcn, g: 1/16}\n");
@@ -322,6 +350,7 @@ int main(void)
         cmocka_unit_test(test_files_are_read),
         cmocka_unit_test(test_overrides),
         cmocka_unit_test(test_an_index_into_an_only_entry),
+        cmocka_unit_test(test_an_index_into_no_list),
         cmocka_unit_test(test_a_section_set_to_its_own_name_keeps_its_keys),
         cmocka_unit_test(test_bad_overrides_are_refused),
         cmocka_unit_test(test_errors_are_one_line),
