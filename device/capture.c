@@ -1,57 +1,208 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packets of a device to a capture file. */
+/*
+ * Packets of a device to a capture file.
+ *
+ * Who writes a file holds a lock on it (flock), which the kernel takes back whatever the process
+ * dies of: so what another process is writing is seen, and left alone. What this process has
+ * written is remembered by name, as no lock is left of that.
+ */
 #include "device/capture.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <pcap/pcap.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "core/wire/bytes.h"
 #include "core/wire/codec.h"
 
 #define SNAP_BYTES 65535
+#define NAMES      1000 /* that are tried */
 
 struct oche_capture {
     pcap_t *pcap;
     pcap_dumper_t *dumper;
     uint64_t epoch_ns; /* of device time 0 */
+    uint64_t packets;
+    struct written *file;
     uint8_t bytes[SNAP_BYTES];
 };
 
+/* A file that this process writes, or has written packets to. */
+struct written {
+    struct written *next;
+    char path[PATH_MAX];
+};
+
+static pthread_mutex_t written_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct written *written;
+
+/* ---- names ---- */
+
+/* The n-th name for a file: FILE.pcap, FILE-WHO.pcap, FILE-WHO-PID.pcap, FILE-WHO-PID-2.pcap … */
+static bool name_file(const char *path, const char *who, unsigned n, char name[PATH_MAX])
+{
+    const char *slash = strrchr(path, '/');
+    const char *base = slash != NULL ? slash + 1 : path;
+    const char *dot = base[0] != '\0' ? strrchr(base + 1, '.') : NULL;
+    const int stem = dot != NULL ? (int)(dot - path) : (int)strlen(path);
+    char pid[16] = "", number[16] = "";
+
+    if (n > 1)
+        snprintf(pid, sizeof(pid), "-%d", (int)getpid());
+    if (n > 2)
+        snprintf(number, sizeof(number), "-%u", n - 1);
+    return snprintf(name, PATH_MAX, "%.*s%s%s%s%s%s", stem, path, n > 0 ? "-" : "",
+                    n > 0 ? who : "", pid, number, dot != NULL ? dot : "") < PATH_MAX;
+}
+
+static bool is_written(const char *name)
+{
+    const struct written *file = written;
+
+    while (file != NULL && strcmp(file->path, name) != 0)
+        file = file->next;
+    return file != NULL;
+}
+
+/* The file, empty and ours; -1 with errno, which is EWOULDBLOCK if another process writes it. */
+static int open_file(const char *name)
+{
+    const int fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    struct stat status;
+    int error;
+
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, &status) == 0 && !S_ISREG(status.st_mode))
+        return fd; /* a pipe, a terminal: as the user wants it */
+    if ((flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) && ftruncate(fd, 0) == 0)
+        return fd;
+    error = errno;
+    close(fd);
+    errno = error;
+    return -1;
+}
+
+/* Opens the first of the names that nobody writes. -1, and a line in `error`: there is none. */
+static int choose_file(const char *path, const char *who, struct written *file, char *error,
+                       size_t error_bytes)
+{
+    int fd = -1;
+
+    pthread_mutex_lock(&written_lock);
+    errno = ENAMETOOLONG;
+    snprintf(file->path, sizeof(file->path), "%s", path);
+    for (unsigned n = 0; fd < 0 && n < NAMES && name_file(path, who, n, file->path); n++) {
+        if (is_written(file->path))
+            continue;
+        fd = open_file(file->path);
+        if (fd < 0 && errno != EWOULDBLOCK)
+            break;
+    }
+    if (fd < 0) {
+        snprintf(error, error_bytes, "%s: %s", file->path, strerror(errno));
+    } else {
+        file->next = written;
+        written = file;
+    }
+    pthread_mutex_unlock(&written_lock);
+    return fd;
+}
+
+static void forget(struct written *file)
+{
+    struct written **link = &written;
+
+    pthread_mutex_lock(&written_lock);
+    while (*link != file)
+        link = &(*link)->next;
+    *link = file->next;
+    pthread_mutex_unlock(&written_lock);
+    free(file);
+}
+
+/* ---- the capture ---- */
+
+/* Makes libpcap write to `fd`, which is its own then. False, and a line in `error`. */
+static bool open_pcap(struct oche_capture *capture, int fd, char *error, size_t error_bytes)
+{
+    FILE *to = fdopen(fd, "w");
+
+    if (to == NULL) {
+        close(fd);
+        snprintf(error, error_bytes, "%s: %s", capture->file->path, strerror(errno));
+        return false;
+    }
+    capture->pcap =
+        pcap_open_dead_with_tstamp_precision(DLT_RAW, SNAP_BYTES, PCAP_TSTAMP_PRECISION_NANO);
+    if (capture->pcap != NULL)
+        capture->dumper = pcap_dump_fopen(capture->pcap, to);
+    if (capture->dumper != NULL)
+        return true;
+    fclose(to);
+    snprintf(error, error_bytes, "%s: %s", capture->file->path,
+             capture->pcap != NULL ? pcap_geterr(capture->pcap) : "out of memory");
+    return false;
+}
+
+/* What has packets in it is not written again. */
 static void release(struct oche_capture *capture)
 {
     if (capture->dumper != NULL)
         pcap_dump_close(capture->dumper);
     if (capture->pcap != NULL)
         pcap_close(capture->pcap);
+    if (capture->packets == 0)
+        forget(capture->file);
     free(capture);
 }
 
-struct oche_capture *oche_capture_open(const char *path, oche_time now, char *error,
-                                       size_t error_bytes)
+struct oche_capture *oche_capture_open(const char *path, const struct oche_address *address,
+                                       oche_time now, char *error, size_t error_bytes)
 {
     struct oche_capture *capture = calloc(1, sizeof(*capture));
+    struct written *file = calloc(1, sizeof(*file));
+    char who[OCHE_ADDRESS_TEXT];
     struct timespec wall;
+    int fd;
 
-    if (capture == NULL) {
+    if (capture == NULL || file == NULL) {
         snprintf(error, error_bytes, "%s: out of memory", path);
+        free(capture);
+        free(file);
         return NULL;
     }
-    capture->pcap =
-        pcap_open_dead_with_tstamp_precision(DLT_RAW, SNAP_BYTES, PCAP_TSTAMP_PRECISION_NANO);
-    if (capture->pcap != NULL)
-        capture->dumper = pcap_dump_open(capture->pcap, path);
-    if (capture->dumper == NULL) {
-        snprintf(error, error_bytes, "%s",
-                 capture->pcap != NULL ? pcap_geterr(capture->pcap) : "out of memory");
+    oche_address_print(address, who);
+    for (char *at = who; *at != '\0'; at++)
+        *at = *at == ':' ? '_' : *at;
+    fd = choose_file(path, who, file, error, error_bytes);
+    if (fd < 0) {
+        free(capture);
+        free(file);
+        return NULL;
+    }
+    capture->file = file;
+    if (!open_pcap(capture, fd, error, error_bytes)) {
         release(capture);
         return NULL;
     }
     clock_gettime(CLOCK_REALTIME, &wall);
     capture->epoch_ns = (uint64_t)wall.tv_sec * 1000000000 + (uint64_t)wall.tv_nsec - now / OCHE_NS;
     return capture;
+}
+
+const char *oche_capture_path(const struct oche_capture *capture)
+{
+    return capture->file->path;
 }
 
 /* The checksum over an IPv4 header whose checksum field is 0. */
@@ -87,6 +238,20 @@ void oche_capture_write(struct oche_capture *capture, const struct oche_ip_heade
     else
         oche_put16(out + OCHE_IPV6_BYTES + 6, oche_udp_checksum(out));
     pcap_dump((u_char *)capture->dumper, &record, out);
+    capture->packets++;
+}
+
+void oche_capture_leave(struct oche_capture *capture)
+{
+    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    const int fd = fileno(pcap_dump_file(capture->dumper));
+
+    if (nowhere < 0) {
+        close(fd);
+        return;
+    }
+    dup3(nowhere, fd, O_CLOEXEC);
+    close(nowhere);
 }
 
 bool oche_capture_close(struct oche_capture *capture)

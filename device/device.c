@@ -184,8 +184,8 @@ static bool create_parts(struct oche_device *device, char *error, size_t error_b
     oche_peers_add(&device->peers, &device->address, config->port); /* index 0: ourselves */
     if (config->capture == NULL)
         return true;
-    device->capture =
-        oche_capture_open(config->capture, oche_clock_now(&device->clock), error, error_bytes);
+    device->capture = oche_capture_open(config->capture, &device->address,
+                                        oche_clock_now(&device->clock), error, error_bytes);
     return device->capture != NULL;
 }
 
@@ -272,6 +272,13 @@ void oche_device_leave(struct oche_device *device)
     close(device->wake_fd);
     close(device->socket.fd);
     oche_sharing_forget(&device->share);
+    if (device->capture != NULL)
+        oche_capture_leave(device->capture);
+}
+
+const char *oche_device_capture(const struct oche_device *device)
+{
+    return device->capture != NULL ? oche_capture_path(device->capture) : NULL;
 }
 
 bool oche_device_close(struct oche_device *device)

@@ -45,7 +45,7 @@ struct oche_device_config {
     bool share;
     bool no_gso, no_gro; /* one packet a datagram */
     bool strict_ip_id;   /* drop what ip_id.h did not expect */
-    const char *capture; /* a file; NULL: none */
+    const char *capture; /* a file, or one beside it (capture.h); NULL: none */
     void (*completion_event)(void *context, struct oche_cq *cq); /* as in nic.h; under the lock */
     void (*qp_error)(void *context, struct oche_qp *qp, enum oche_status status);
     void (*qp_event)(void *context, struct oche_qp *qp, enum oche_qp_event event);
@@ -79,6 +79,9 @@ struct oche_device *oche_device_open(const struct oche_device_config *config, ch
  * No other thread may use the device any more.
  */
 bool oche_device_close(struct oche_device *device);
+
+/* The capture's file; NULL: there is none. */
+const char *oche_device_capture(const struct oche_device *device);
 
 /*
  * For the child of a process that forked: closes its copies of the descriptors, so that the address

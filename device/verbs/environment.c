@@ -4,6 +4,7 @@
  *
  *   OCHE_CC         congestion control scheme        OCHE_RECOVERY  loss recovery scheme
  *   OCHE_DEVICE     the only address to use          OCHE_CAPTURE   a pcap file; %p: process id
+ *                                                    (capture.h: when it is another one)
  *   OCHE_POLL       what becomes of the processor while nothing arrives:
  *                     busy      who polls or waits spins
  *                     adaptive  as without it

@@ -140,6 +140,19 @@ static bool open_somewhere(struct ov_port *port, struct oche_device_config *conf
     return false;
 }
 
+/* The file that was asked for may be another device's, or another process's. */
+static void tell_capture(const struct ov_port *port, const char *asked)
+{
+    const char *file = oche_device_capture(port->device);
+    char address[OCHE_ADDRESS_TEXT];
+
+    if (file == NULL || strcmp(file, asked) == 0)
+        return;
+    oche_address_print(&port->address, address);
+    ov_say("OCHE_CAPTURE=%s is in use: what %s sends and receives goes to %s", asked, address,
+           file);
+}
+
 static uint64_t wall_clock_ns(void)
 {
     struct timespec now;
@@ -169,6 +182,7 @@ static struct ov_port *open_new(const struct ov_device *device)
         free(port);
         return ov_null(errno == EADDRINUSE || errno == ENOMEM ? errno : EINVAL);
     }
+    tell_capture(port, config.capture);
     pthread_mutex_init(&port->lock, NULL);
     port->wanted = device->address;
     port->mtu = mtu_of(device->interface_mtu);

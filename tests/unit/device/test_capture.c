@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of capture files: nothing that is or was written in this run is written over. */
+#include <pcap/pcap.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "device/capture.h"
+#include "tests/support/test.h"
+
+static char folder[64];
+static struct oche_address v4, v6;
+
+static struct oche_capture *open_at(const char *name, const struct oche_address *address,
+                                    const char *becomes)
+{
+    char path[256], error[512];
+    struct oche_capture *capture;
+
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    capture = oche_capture_open(path, address, 0, error, sizeof(error));
+    if (capture == NULL)
+        fail_msg("%s", error);
+    snprintf(path, sizeof(path), "%s/%s", folder, becomes);
+    assert_string_equal(oche_capture_path(capture), path);
+    return capture;
+}
+
+static void add_packets(struct oche_capture *capture, unsigned count)
+{
+    struct oche_ip_header header;
+    uint8_t bytes[16] = {0};
+
+    oche_ip_header_make(&header, &v4, &v4, 1, 2, 0);
+    oche_ip_header_set_bytes(&header, sizeof(bytes));
+    for (unsigned i = 0; i < count; i++)
+        oche_capture_write(capture, &header, bytes, sizeof(bytes), 0);
+}
+
+static unsigned packets_in(const char *name)
+{
+    char path[256], error[PCAP_ERRBUF_SIZE];
+    struct pcap_pkthdr *header;
+    const u_char *bytes;
+    unsigned count = 0;
+    pcap_t *pcap;
+
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    pcap = pcap_open_offline(path, error);
+    if (pcap == NULL)
+        fail_msg("%s", error);
+    while (pcap_next_ex(pcap, &header, &bytes) == 1)
+        count++;
+    pcap_close(pcap);
+    assert_int_equal(unlink(path), 0);
+    return count;
+}
+
+static void several_of_a_process(void **state)
+{
+    struct oche_capture *a = open_at("x.pcap", &v4, "x.pcap");
+    struct oche_capture *b = open_at("x.pcap", &v4, "x-192.0.2.1.pcap");
+    struct oche_capture *c = open_at("x.pcap", &v6, "x-2001_db8__1.pcap");
+    struct oche_capture *d, *e;
+    char name[64], next[64];
+
+    (void)state;
+    snprintf(name, sizeof(name), "x-192.0.2.1-%d.pcap", (int)getpid());
+    snprintf(next, sizeof(next), "x-192.0.2.1-%d-2.pcap", (int)getpid());
+    d = open_at("x.pcap", &v4, name);
+    e = open_at("x.pcap", &v4, next);
+    add_packets(a, 1);
+    add_packets(b, 2);
+    add_packets(c, 3);
+    assert_true(oche_capture_close(a));
+    assert_true(oche_capture_close(b));
+    assert_true(oche_capture_close(c));
+    assert_true(oche_capture_close(d));
+    assert_true(oche_capture_close(e));
+    assert_int_equal(packets_in("x.pcap"), 1);
+    assert_int_equal(packets_in("x-192.0.2.1.pcap"), 2);
+    assert_int_equal(packets_in("x-2001_db8__1.pcap"), 3);
+    assert_int_equal(packets_in(name), 0);
+    assert_int_equal(packets_in(next), 0);
+}
+
+/* One after the other: a file without packets is free again, one with packets is not. */
+static void one_after_another(void **state)
+{
+    struct oche_capture *capture = open_at("y", &v4, "y");
+
+    (void)state;
+    assert_true(oche_capture_close(capture));
+    capture = open_at("y", &v4, "y");
+    add_packets(capture, 5);
+    assert_true(oche_capture_close(capture));
+    capture = open_at("y", &v4, "y-192.0.2.1");
+    add_packets(capture, 6);
+    assert_true(oche_capture_close(capture));
+    assert_int_equal(packets_in("y"), 5);
+    assert_int_equal(packets_in("y-192.0.2.1"), 6);
+}
+
+/* Runs `child` in a process of its own. */
+static void in_child(void (*child)(struct oche_capture *), struct oche_capture *capture)
+{
+    const pid_t pid = fork();
+    int status;
+
+    if (pid == 0) {
+        child(capture);
+        exit(0); /* with what the C library does then */
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
+static void write_two(struct oche_capture *parents)
+{
+    struct oche_capture *own = open_at("z.cap", &v4, "z-192.0.2.1.cap");
+
+    (void)parents;
+    add_packets(own, 2);
+    assert_true(oche_capture_close(own));
+}
+
+static void write_four(struct oche_capture *parents)
+{
+    struct oche_capture *own = open_at("later", &v4, "later");
+
+    (void)parents;
+    add_packets(own, 4);
+    assert_true(oche_capture_close(own));
+}
+
+static void leave(struct oche_capture *parents)
+{
+    oche_capture_leave(parents);
+    add_packets(parents, 3); /* nothing of that, and of what was there, becomes visible */
+}
+
+static void other_processes(void **state)
+{
+    struct oche_capture *capture = open_at("z.cap", &v4, "z.cap");
+
+    (void)state;
+    add_packets(capture, 1);
+    in_child(write_two, capture);
+    add_packets(capture, 1);
+    in_child(leave, capture);
+    assert_true(oche_capture_close(capture));
+    assert_int_equal(packets_in("z.cap"), 2);
+    assert_int_equal(packets_in("z-192.0.2.1.cap"), 2);
+    in_child(write_four, NULL); /* what an earlier process left is replaced */
+    in_child(write_four, NULL);
+    assert_int_equal(packets_in("later"), 4);
+}
+
+static void no_files(void **state)
+{
+    char path[300], error[512], *longest = calloc(1, 5000);
+
+    (void)state;
+    assert_null(oche_capture_open(folder, &v4, 0, error, sizeof(error)));
+    snprintf(path, sizeof(path), "%s: Is a directory", folder);
+    assert_string_equal(error, path);
+    memset(longest, 'x', 4999);
+    assert_null(oche_capture_open(longest, &v4, 0, error, sizeof(error)));
+    free(longest);
+    for (unsigned i = 0; i < 2; i++) { /* no file, so there is nothing to protect */
+        struct oche_capture *capture = oche_capture_open("/dev/null", &v4, 0, error, sizeof(error));
+        assert_non_null(capture);
+        assert_string_equal(oche_capture_path(capture), "/dev/null");
+        assert_true(oche_capture_close(capture));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(several_of_a_process),
+        cmocka_unit_test(one_after_another),
+        cmocka_unit_test(other_processes),
+        cmocka_unit_test(no_files),
+    };
+    int failed;
+
+    oche_address_parse("192.0.2.1", &v4);
+    oche_address_parse("2001:db8::1", &v6);
+    snprintf(folder, sizeof(folder), "/tmp/oche-captures-XXXXXX");
+    if (mkdtemp(folder) == NULL)
+        return 1;
+    failed = cmocka_run_group_tests(tests, NULL, NULL);
+    rmdir(folder);
+    return failed;
+}
