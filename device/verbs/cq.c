@@ -14,6 +14,9 @@
 #define POLLS_PER_YIELD    64
 #define LONGEST_SLEEP      OCHE_MS /* another thread of the application may take what we wait for */
 #define BATCH              16
+#define CAME_WITH_UDP      8 /* and what was before it */
+#define CAME_WITH_IPV6     1
+#define CAME_WITH_IPV4     2
 
 /* ---- what completions are called ---- */
 
@@ -118,6 +121,8 @@ static struct ov_cq *create(struct ibv_context *context, const struct ibv_cq_ini
     cq->single_threaded = (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS) != 0 &&
                           (attr->flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED) != 0;
     cq->port = ov_port_of(context);
+    cq->datagram_sl = CAME_WITH_UDP |
+                      (oche_address_is_ipv4(&cq->port->address) ? CAME_WITH_IPV4 : CAME_WITH_IPV6);
     cq->context = ov_context_take(context);
     if (channel != NULL) {
         pthread_mutex_lock(&channel->lock);
@@ -241,7 +246,14 @@ unsigned int ov_wc_flags_of(const struct oche_completion *done)
     return (done->has_imm ? IBV_WC_WITH_IMM : 0u) | (done->src_qpn != 0 ? IBV_WC_GRH : 0u);
 }
 
-static void fill_wc(struct ibv_wc *wc, const struct oche_completion *done)
+/* There are no service levels; of a datagram it is the kind of header that it came with, where
+ * programs look for it as other devices tell it there (RoCEv2, A17.4.5.1). */
+uint8_t ov_sl_of(const struct ov_cq *cq, const struct oche_completion *done)
+{
+    return done->src_qpn != 0 ? cq->datagram_sl : 0;
+}
+
+static void fill_wc(struct ibv_wc *wc, const struct ov_cq *cq, const struct oche_completion *done)
 {
     wc->wr_id = done->wr_id;
     wc->status = ov_wc_status_of(done->status);
@@ -257,7 +269,7 @@ static void fill_wc(struct ibv_wc *wc, const struct oche_completion *done)
     wc->wc_flags = ov_wc_flags_of(done);
     wc->pkey_index = 0;
     wc->slid = 0;
-    wc->sl = 0;
+    wc->sl = ov_sl_of(cq, done);
     wc->dlid_path_bits = 0;
 }
 
@@ -278,7 +290,7 @@ int ov_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
             total == 0 ? ov_cq_take(own, done, max) : oche_cq_poll(own->ring, done, max);
 
         for (unsigned i = 0; i < count; i++)
-            fill_wc(&wc[total++], &done[i]);
+            fill_wc(&wc[total++], own, &done[i]);
         if (count < max)
             break;
     }

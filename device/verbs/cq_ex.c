@@ -90,7 +90,12 @@ static unsigned int read_wc_flags(struct ibv_cq_ex *cq)
     return ov_wc_flags_of(&own(cq)->current);
 }
 
-/* LIDs, service levels, VLANs and tags are not of this network. */
+static uint8_t read_sl(struct ibv_cq_ex *cq)
+{
+    return ov_sl_of(own(cq), &own(cq)->current);
+}
+
+/* LIDs, VLANs and tags are not of this network. */
 static uint32_t read_nothing_32(struct ibv_cq_ex *cq)
 {
     (void)cq;
@@ -126,7 +131,7 @@ void ov_cq_ex_init(struct ov_cq *cq)
     cq->ex.read_src_qp = read_src_qp;
     cq->ex.read_wc_flags = read_wc_flags;
     cq->ex.read_slid = read_nothing_32;
-    cq->ex.read_sl = read_nothing_8;
+    cq->ex.read_sl = read_sl;
     cq->ex.read_dlid_path_bits = read_nothing_8;
     cq->ex.read_completion_ts = read_completion_ts;
     cq->ex.read_flow_tag = read_nothing_32;

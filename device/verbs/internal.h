@@ -204,6 +204,7 @@ struct ov_cq {
     pthread_mutex_t poll_lock;
     uint32_t since_progress, idle_polls;
     bool single_threaded;
+    uint8_t datagram_sl; /* what the service level of a datagram that arrived says: ov_sl_of */
     _Atomic uint32_t users;
 
     /* Of ibv_start_poll … ibv_end_poll. */
@@ -298,6 +299,7 @@ enum ibv_qp_state ov_qp_state_of(const struct oche_qp *qp);
 enum ibv_wc_status ov_wc_status_of(uint8_t status);
 enum ibv_wc_opcode ov_wc_opcode_of(uint8_t opcode);
 unsigned int ov_wc_flags_of(const struct oche_completion *done);
+uint8_t ov_sl_of(const struct ov_cq *cq, const struct oche_completion *done);
 /* enum oche_access of the flags; those that say nothing to us are left out. */
 uint32_t ov_access_of(unsigned int flags);
 

@@ -271,6 +271,7 @@ static void test_datagrams(void **state)
     assert_int_equal(wc.byte_len, 740);
     assert_int_equal(wc.src_qp, a->qp->qp_num);
     assert_int_equal(wc.wc_flags, IBV_WC_GRH | IBV_WC_WITH_IMM);
+    assert_int_equal(wc.sl, 8 | 2); /* UDP, IPv4: UCX asks */
     assert_int_equal(ntohl(wc.imm_data), 99);
     assert_memory_equal(b->memory + 40, a->memory, 700);
 
