@@ -17,15 +17,16 @@
 #include "cli/refuse.h"
 #include "core/cc/cc.h"
 #include "core/recovery/recovery.h"
+#include "device/device.h"
 
 #define LIBRARY "libibverbs.so.1"
 
 struct options {
-    const char *cc, *recovery, *device, *capture, *poll;
+    const char *cc, *recovery, *device, *capture, *poll, *source_ports;
     char **command; /* NULL: none was given */
 };
 
-enum { KEY_CC = 0x100, KEY_RECOVERY, KEY_DEVICE, KEY_CAPTURE, KEY_POLL };
+enum { KEY_CC = 0x100, KEY_RECOVERY, KEY_DEVICE, KEY_CAPTURE, KEY_POLL, KEY_SOURCE_PORTS };
 
 static const struct argp_option option_table[] = {
     {"cc", KEY_CC, "NAME", 0, "Congestion control; none without this option", 0},
@@ -33,6 +34,8 @@ static const struct argp_option option_table[] = {
     {"device", KEY_DEVICE, "ADDRESS", 0, "Use this IP address of this host, and no other", 0},
     {"poll", KEY_POLL, "HOW", 0,
      "While nothing arrives: busy (spin), adaptive (the default) or sleep", 0},
+    {"source-ports", KEY_SOURCE_PORTS, "N", 0,
+     "Send from N UDP ports, chosen by queue pair, 8 without this option; 1: from 4791 alone", 0},
     {"capture", KEY_CAPTURE, "FILE", 0,
      "Write what is sent and received to a pcap file; %p in it becomes the process id", 0},
     {0},
@@ -94,6 +97,17 @@ static void check_device(const struct argp_state *state, const char *text)
         oche_refuse(state, "--device: %s: not an IP address; 192.0.2.1 or 2001:db8::1 is", text);
 }
 
+static void check_source_ports(const struct argp_state *state, const char *text)
+{
+    char *end;
+    const unsigned long count = strtoul(text, &end, 10);
+
+    if (*end != '\0' || text[0] < '0' || text[0] > '9' || count < 1 ||
+        count > OCHE_MAX_SOURCE_PORTS)
+        oche_refuse(state, "--source-ports: %s: a number from 1 to %d is meant", text,
+                    OCHE_MAX_SOURCE_PORTS);
+}
+
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
     struct options *options = state->input;
@@ -113,6 +127,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
             strcmp(argument, "sleep") != 0)
             oche_refuse(state, "--poll: %s: there are busy, adaptive, sleep", argument);
         options->poll = argument;
+        return 0;
+    case KEY_SOURCE_PORTS:
+        check_source_ports(state, options->source_ports = argument);
         return 0;
     case KEY_CAPTURE:
         options->capture = argument;
@@ -206,6 +223,7 @@ int oche_cmd_exec(int argc, char **argv)
     if (!set_library_path(folder) || !set_variable("OCHE_CC", options.cc) ||
         !set_variable("OCHE_RECOVERY", options.recovery) ||
         !set_variable("OCHE_DEVICE", options.device) || !set_variable("OCHE_POLL", options.poll) ||
+        !set_variable("OCHE_SOURCE_PORTS", options.source_ports) ||
         !set_variable("OCHE_CAPTURE", options.capture)) {
         oche_print_error("oche exec: out of memory");
         return 2;

@@ -19,6 +19,7 @@
 
 #define DEFAULT_OBJECTS        1024
 #define DEFAULT_RECEIVE_BUFFER (UINT32_C(8) << 20)
+#define DEFAULT_SOURCE_PORTS   8
 #define FIRST_QPN              UINT32_C(0x11) /* 0 and 1 are the standard's */
 #define SHORTEST_MTU           64
 #define LONGEST_MTU            9000
@@ -49,6 +50,7 @@ static void fill_defaults(struct oche_device_config *config)
     config->max_regions = or_default(config->max_regions, DEFAULT_OBJECTS);
     config->max_peers = or_default(config->max_peers, DEFAULT_OBJECTS);
     config->receive_buffer_bytes = or_default(config->receive_buffer_bytes, DEFAULT_RECEIVE_BUFFER);
+    config->source_ports = or_default(config->source_ports, DEFAULT_SOURCE_PORTS);
     if (config->line_rate_bps == 0)
         config->line_rate_bps = 100 * OCHE_GBPS;
     if (config->cc == NULL)
@@ -99,6 +101,9 @@ static bool check(struct oche_device *device, char *error, size_t error_bytes)
     if (config->mtu_bytes < SHORTEST_MTU || config->mtu_bytes > LONGEST_MTU)
         return explain(error, error_bytes, "%s: MTU of %u bytes; %u to %u are possible",
                        config->address, config->mtu_bytes, SHORTEST_MTU, LONGEST_MTU);
+    if (config->source_ports > OCHE_MAX_SOURCE_PORTS)
+        return explain(error, error_bytes, "%s: %u source ports; 1 to %u are possible",
+                       config->address, config->source_ports, OCHE_MAX_SOURCE_PORTS);
     if (!config->cc->runs_on_wire)
         return explain(error, error_bytes, "%s: %s needs switches that no network has",
                        config->address, config->cc->name);
@@ -154,6 +159,14 @@ static void choose_qpns(struct oche_device *device)
         (uint32_t)oche_random_below(&device->keys, device->last_qpn - device->first_qpn + 1);
 }
 
+static void open_source_ports(struct oche_device *device)
+{
+    struct oche_random random = oche_random_stream(device->config.seed, "device source ports", 0);
+
+    oche_source_ports_open(&device->source_ports, &device->socket, &device->address, device->port,
+                           device->config.source_ports, &random);
+}
+
 static bool create_parts(struct oche_device *device, char *error, size_t error_bytes)
 {
     const struct oche_device_config *config = &device->config;
@@ -174,6 +187,7 @@ static bool create_parts(struct oche_device *device, char *error, size_t error_b
         !oche_sharing_join(&device->share, device->socket.fd, oche_clock_now(&device->clock)))
         return explain(error, error_bytes, "%s: the kernel cannot steer packets: %s",
                        config->address, strerror(errno));
+    open_source_ports(device);
     choose_qpns(device);
     device->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (device->wake_fd < 0)
@@ -216,6 +230,7 @@ static bool destroy(struct oche_device *device)
     oche_peers_destroy(&device->peers);
     if (device->wake_fd >= 0)
         close(device->wake_fd);
+    oche_source_ports_close(&device->source_ports);
     oche_socket_close(&device->socket);
     oche_sharing_close(&device->share);
     free(device->cc_params);
@@ -270,6 +285,7 @@ struct oche_device *oche_device_open(const struct oche_device_config *config, ch
 void oche_device_leave(struct oche_device *device)
 {
     close(device->wake_fd);
+    oche_source_ports_close(&device->source_ports);
     close(device->socket.fd);
     oche_sharing_forget(&device->share);
     if (device->capture != NULL)
@@ -315,7 +331,7 @@ oche_time oche_device_now(const struct oche_device *device)
 /* When there is something to do without anything arriving; under the lock. */
 static oche_time next_due(const struct oche_device *device)
 {
-    if (transmit_is_full(device)) /* packets wait for the socket, not for their time */
+    if (transmit_full(device) != 0) /* packets wait for a socket, not for their time */
         return oche_nic_next_timer(device->nic);
     return oche_nic_next(device->nic, ALL_CLASSES);
 }
@@ -375,7 +391,7 @@ void oche_device_wake(struct oche_device *device)
 }
 
 /* Begins a wait. Returns for how long at most; 0: there is something to do. */
-static oche_time begin_wait(struct oche_device *device, uint32_t since, bool *full)
+static oche_time begin_wait(struct oche_device *device, uint32_t since, uint64_t *full)
 {
     oche_time due, now;
 
@@ -387,7 +403,7 @@ static oche_time begin_wait(struct oche_device *device, uint32_t since, bool *fu
     if (atomic_load_explicit(&device->events, memory_order_seq_cst) != since)
         due = 0;
     device->waiting_until = oche_time_min(device->waiting_until, due);
-    *full = transmit_is_full(device);
+    *full = transmit_full(device);
     now = oche_clock_now(&device->clock);
     oche_device_unlock(device);
     if (due == OCHE_NEVER)
@@ -408,20 +424,23 @@ static void end_wait(struct oche_device *device)
 
 void oche_device_wait(struct oche_device *device, uint32_t since, oche_time timeout)
 {
-    struct pollfd fds[3] = {{.fd = device->socket.fd, .events = POLLIN},
-                            {.fd = device->wake_fd, .events = POLLIN},
-                            {.fd = device->share.fd, .events = POLLIN}}; /* -1 is none */
+    struct pollfd fds[3 + OCHE_MAX_SOURCE_PORTS];
     struct timespec limit;
     oche_time time;
-    bool full;
+    uint64_t full; /* a bit a port */
+    nfds_t count = 3;
 
     time = oche_time_min(begin_wait(device, since, &full), timeout);
-    if (full)
-        fds[0].events |= POLLOUT;
+    fds[0] = (struct pollfd){.fd = device->socket.fd, .events = POLLIN};
+    fds[1] = (struct pollfd){.fd = device->wake_fd, .events = POLLIN};
+    fds[2] = (struct pollfd){.fd = device->share.fd, .events = POLLIN}; /* -1 is none */
+    for (unsigned port = 0; port < device->source_ports.count && full >> port != 0; port++)
+        if (full >> port & 1)
+            fds[count++] = (struct pollfd){.fd = device->source_ports.fds[port], .events = POLLOUT};
     limit = (struct timespec){.tv_sec = (time_t)(time / OCHE_SEC),
                               .tv_nsec = (long)(time % OCHE_SEC / OCHE_NS)};
     if (time > 0) /* a signal ends it early, which does no harm */
-        ppoll(fds, 3, time == OCHE_NEVER ? NULL : &limit, NULL);
+        ppoll(fds, count, time == OCHE_NEVER ? NULL : &limit, NULL);
     if (fds[2].revents != 0)
         atomic_store_explicit(&device->share_waiting, true, memory_order_relaxed);
     end_wait(device);
@@ -441,6 +460,7 @@ void oche_device_stats(struct oche_device *device, struct oche_device_stats *sta
 {
     oche_device_lock(device);
     *stats = device->stats;
+    stats->source_ports = device->source_ports.count;
     stats->gso = device->socket.gso;
     stats->gro = device->socket.gro;
     stats->pass_refused = device->share.refused;

@@ -23,11 +23,18 @@
 #include "core/qp/nic.h"
 #include "core/wire/codec.h"
 
+#define OCHE_MAX_SOURCE_PORTS 64
+
 struct oche_device;
 
 struct oche_device_config {
-    const char *address;    /* own IP address: "192.0.2.1", "2001:db8::1"; required, unicast */
-    uint16_t port;          /* UDP port of this device and of all its peers; 0: 4791 */
+    const char *address; /* own IP address: "192.0.2.1", "2001:db8::1"; required, unicast */
+    uint16_t port;       /* UDP port of this device and of all its peers; 0: 4791 */
+    /*
+     * How many UDP ports packets leave from, by their queue pairs (source_ports.h): 1 … 64; 1: from
+     * `port` alone; 0: 8. Fewer if there are no more.
+     */
+    uint32_t source_ports;
     uint64_t line_rate_bps; /* what an unlimited queue pair may send; 0: 100 Gbit/s */
     uint32_t mtu_bytes;     /* largest payload a packet that any queue pair will have; 0: 4096 */
     uint32_t max_qps, max_regions, max_peers;    /* 0: 1024 of each */
@@ -64,9 +71,10 @@ struct oche_device_stats {
     uint64_t pass_lost;             /* … that could not be passed on */
     uint64_t pass_refused;          /* messages that were no process's of this user */
     uint64_t send_errors;           /* packets that the kernel did not take */
-    uint64_t send_full;             /* times that the socket's buffer was full */
-    uint64_t gso_refused; /* peers to which packets go one by one, as the way there wants */
-    bool gso, gro;        /* in use */
+    uint64_t send_full;             /* times that a socket's buffer was full */
+    uint64_t gso_refused;  /* peers to which packets go one by one, as the way there wants */
+    uint32_t source_ports; /* that packets leave from */
+    bool gso, gro;         /* in use */
     struct oche_nic_stats nic;
 };
 
@@ -154,7 +162,10 @@ void oche_device_destroy_cq(struct oche_device *device, struct oche_cq *cq);
 struct oche_qp *oche_device_create_qp(struct oche_device *device,
                                       const struct oche_qp_config *config);
 void oche_device_destroy_qp(struct oche_device *device, struct oche_qp *qp);
-/* RESET to RTS. False: not in RESET, or the connection is impossible. */
+/*
+ * RESET to RTS. False: not in RESET, or the connection is impossible. udp_source_port chooses among
+ * the device's (config.source_ports); 0: the standard's function of both numbers does.
+ */
 bool oche_device_connect(struct oche_device *device, struct oche_qp *qp,
                          const struct oche_qp_connection *connection);
 

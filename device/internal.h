@@ -7,6 +7,7 @@
  *   receive.c    datagrams → packets → the NIC
  *   transmit.c   the NIC → packets → datagrams
  *   share.c      other processes on the same address; steer.c: what the kernel knows of them
+ *   source_ports.c  what packets leave from
  *   socket.c, address.c, peers.c, ip_id.c, clock.c, crc.c, capture.c
  */
 #ifndef OCHE_DEVICE_INTERNAL_H
@@ -22,6 +23,7 @@
 #include "device/peers.h"
 #include "device/share.h"
 #include "device/socket.h"
+#include "device/source_ports.h"
 
 #define OCHE_DEVICE_PULL 64 /* packets asked of the NIC at a time */
 #define ALL_CLASSES      UINT8_C(0xff)
@@ -40,18 +42,31 @@ struct outgoing {
     uint8_t *bytes;   /* BTH */
     uint32_t count;   /* to ICRC */
     uint16_t id;      /* IP identification */
+    uint8_t port;     /* index in the device's source ports */
     bool lost;        /* on purpose */
+};
+
+/* What one pull sends from one port, in the order of the pull: a part of the arrays below. */
+struct lane {
+    uint8_t port;
+    unsigned first, end;            /* of `order` */
+    unsigned captured;              /* those before it are in the capture */
+    unsigned datagrams_end, unsent; /* of `datagrams`, from `first` on */
 };
 
 struct transmitter {
     struct oche_packet *packets; /* OCHE_DEVICE_PULL */
     struct oche_packet *pulled[OCHE_DEVICE_PULL];
     struct outgoing outgoing[OCHE_DEVICE_PULL];
+    unsigned packet_count;
+
+    struct lane lanes[OCHE_MAX_SOURCE_PORTS];
+    unsigned lane_count;
+    uint64_t full; /* a bit for each port whose socket has no room for what is left */
+    uint8_t order[OCHE_DEVICE_PULL];       /* packets, by lane */
+    struct iovec pieces[OCHE_DEVICE_PULL]; /* by place in `order` */
     struct oche_datagram_out datagrams[OCHE_DEVICE_PULL];
-    uint32_t first_of[OCHE_DEVICE_PULL]; /* datagram → its first packet */
-    struct iovec pieces[OCHE_DEVICE_PULL];
-    unsigned datagram_count, datagrams_sent;
-    unsigned packet_count, captured;
+    uint8_t first_of[OCHE_DEVICE_PULL]; /* datagram → place of its first packet */
     uint8_t *memory;
 };
 
@@ -71,6 +86,7 @@ struct oche_device {
     oche_time burst; /* how far ahead packets are sent, so that they share a datagram */
 
     struct oche_socket socket;
+    struct oche_source_ports source_ports;
     struct oche_sharing share;  /* its fd is -1 if the address is ours alone */
     unsigned quiet_receives;    /* since others were last asked for packets of ours */
     _Atomic bool share_waiting; /* there are such */
@@ -104,10 +120,10 @@ unsigned device_take(struct oche_device *device, const struct oche_datagram_in *
 void device_grh(void *context, const struct oche_packet *packet, uint8_t grh[OCHE_GRH_BYTES]);
 bool transmit_create(struct oche_device *device);
 void transmit_destroy(struct oche_device *device);
-/* Returns the packets sent; stops when the socket is full. */
+/* Returns the packets sent; stops when a socket is full. */
 unsigned device_transmit(struct oche_device *device);
-/* Whether packets wait for room in the socket's buffer. */
-bool transmit_is_full(const struct oche_device *device);
+/* Whether packets wait for room in a socket's buffer: a bit for each source port. */
+uint64_t transmit_full(const struct oche_device *device);
 
 /* Ends all waits that have begun. Without the lock, too. */
 void device_ring(struct oche_device *device);

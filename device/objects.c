@@ -246,13 +246,16 @@ void oche_device_destroy_qp(struct oche_device *device, struct oche_qp *qp)
 bool oche_device_connect(struct oche_device *device, struct oche_qp *qp,
                          const struct oche_qp_connection *connection)
 {
+    struct oche_qp_connection full = *connection;
     oche_time now;
     bool done;
 
+    if (full.udp_source_port == 0)
+        full.udp_source_port = oche_udp_source_port(oche_qp_number(qp), full.remote_qpn);
     oche_device_lock(device);
     now = oche_device_now(device);
-    done = connection->remote_address < device->peers.count && oche_qp_init(qp, now) &&
-           oche_qp_ready_to_receive(qp, connection, now) && oche_qp_ready_to_send(qp, now);
+    done = full.remote_address < device->peers.count && oche_qp_init(qp, now) &&
+           oche_qp_ready_to_receive(qp, &full, now) && oche_qp_ready_to_send(qp, now);
     oche_device_unlock(device);
     return done;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The UDP socket. */
+/* The UDP sockets. */
 #include "device/socket.h"
 
 #include <errno.h>
+#include <linux/filter.h>
 #include <netinet/ip.h>
 #include <netinet/udp.h>
 #include <stdio.h>
@@ -71,17 +72,52 @@ static void lay_out(struct oche_socket_scratch *scratch)
     }
 }
 
+static int udp_socket(bool ipv6)
+{
+    return socket(ipv6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
+                  IPPROTO_UDP);
+}
+
+bool oche_socket_bind(int fd, const struct oche_address *address, uint16_t port)
+{
+    struct sockaddr_storage own;
+    const socklen_t own_bytes = oche_address_to_socket(address, port, &own);
+
+    return bind(fd, (struct sockaddr *)&own, own_bytes) == 0;
+}
+
+/* Before it is bound, so that nothing comes in before. */
+static bool refuse_all(int fd)
+{
+    struct sock_filter code = BPF_STMT(BPF_RET | BPF_K, 0);
+    const struct sock_fprog program = {.len = 1, .filter = &code};
+
+    return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)) == 0;
+}
+
+int oche_socket_open_sender(const struct oche_address *address)
+{
+    const bool ipv6 = !oche_address_is_ipv4(address);
+    const int fd = udp_socket(ipv6);
+    int why;
+
+    if (fd < 0 || (set_required(fd, ipv6) == NULL && refuse_all(fd)))
+        return fd;
+    why = errno;
+    close(fd);
+    errno = why;
+    return -1;
+}
+
 bool oche_socket_open(struct oche_socket *to_open, const struct oche_address *address,
                       uint16_t port, const struct oche_socket_options *options, char *error,
                       size_t error_bytes)
 {
-    struct sockaddr_storage own;
-    const socklen_t own_bytes = oche_address_to_socket(address, port, &own);
     const char *missing;
     int fd;
 
     *to_open = (struct oche_socket){.fd = -1, .ipv6 = !oche_address_is_ipv4(address)};
-    fd = socket(own.ss_family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_UDP);
+    fd = udp_socket(to_open->ipv6);
     if (fd < 0) {
         snprintf(error, error_bytes, "no UDP socket: %s", strerror(errno));
         return false;
@@ -98,7 +134,7 @@ bool oche_socket_open(struct oche_socket *to_open, const struct oche_address *ad
         oche_socket_close(to_open);
         return false;
     }
-    if (bind(fd, (struct sockaddr *)&own, own_bytes) != 0) {
+    if (!oche_socket_bind(fd, address, port)) {
         snprintf(error, error_bytes, "UDP port %u: %s", port, strerror(errno));
         oche_socket_close(to_open);
         return false;
@@ -218,6 +254,13 @@ static void write_message(const struct oche_socket *by, const struct oche_datagr
 enum oche_send_result oche_socket_send(struct oche_socket *by, struct oche_datagram_out *out,
                                        unsigned count, unsigned *sent)
 {
+    return oche_socket_send_from(by, by->fd, out, count, sent);
+}
+
+enum oche_send_result oche_socket_send_from(struct oche_socket *by, int fd,
+                                            struct oche_datagram_out *out, unsigned count,
+                                            unsigned *sent)
+{
     struct oche_socket_scratch *scratch = by->scratch;
     int status;
 
@@ -225,7 +268,7 @@ enum oche_send_result oche_socket_send(struct oche_socket *by, struct oche_datag
         write_message(by, &out[i], &scratch->out[i].msg_hdr, &scratch->out_control[i]);
     *sent = 0;
     while (*sent < count) {
-        status = sendmmsg(by->fd, scratch->out + *sent, count - *sent, MSG_DONTWAIT);
+        status = sendmmsg(fd, scratch->out + *sent, count - *sent, MSG_DONTWAIT);
         if (status > 0) {
             *sent += (unsigned)status;
             continue;

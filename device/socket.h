@@ -4,9 +4,8 @@
  * (segmentation offload GSO when sending, GRO when receiving), and the IP header fields that the
  * transport needs (ECN both ways; the identification is 0, and segment k of a datagram has k).
  *
- * One socket, bound to the device's own address and port, sends and receives: so our source port
- * is 4791, where RoCEv2 allows any (REFERENCE I.1). What that costs is ECMP's entropy: all queue
- * pairs between two devices take one path. docs/verbs.md says what it would take.
+ * One socket, bound to the device's own address and port, receives; others may send
+ * (source_ports.h).
  *
  * The address is shared only with sockets of the same user that ask for it, too (SO_REUSEPORT, see
  * share.h); never with SO_REUSEADDR, which would let the next process that binds it take our
@@ -67,6 +66,11 @@ bool oche_socket_open(struct oche_socket *to_open, const struct oche_address *ad
                       size_t error_bytes);
 void oche_socket_close(struct oche_socket *to_close);
 
+/* A socket for sending only, which takes no packet; to be bound. -1, and errno: there is none. */
+int oche_socket_open_sender(const struct oche_address *address);
+/* False: see errno. */
+bool oche_socket_bind(int fd, const struct oche_address *address, uint16_t port);
+
 /* How many datagrams arrived, without waiting: 0 … OCHE_SOCKET_IN. */
 unsigned oche_socket_receive(struct oche_socket *from, struct oche_datagram_in *in);
 
@@ -80,5 +84,9 @@ enum oche_send_result {
 /* Sends up to OCHE_SOCKET_OUT datagrams without waiting; *sent: how many of them. */
 enum oche_send_result oche_socket_send(struct oche_socket *by, struct oche_datagram_out *out,
                                        unsigned count, unsigned *sent);
+/* The same through another socket, `fd`, of the same kind; `by` has the room for it. */
+enum oche_send_result oche_socket_send_from(struct oche_socket *by, int fd,
+                                            struct oche_datagram_out *out, unsigned count,
+                                            unsigned *sent);
 
 #endif

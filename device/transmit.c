@@ -6,8 +6,13 @@
  * longer by their RETH or AETH, go alone. Segment k of a datagram has IP identification k, and a
  * packet alone has 0: the ICRC is made when that is settled.
  *
- * When the socket's buffer is full, nothing more is pulled until the rest has gone: the backlog
- * stays in the NIC, where pacing and retransmission know of it.
+ * A datagram has one source port (source_ports.h), and so has a system call. So what was pulled is
+ * put in order by port first: a lane each. Those of one queue pair to one peer are in one lane, in
+ * the order in which they were pulled; lanes are in the order of their first packets, so that
+ * acknowledgements, which are pulled first, are not much later.
+ *
+ * When a socket's buffer is full, its lane stays and the others go on, but nothing more is pulled
+ * until all has gone: the backlog stays in the NIC, where pacing and retransmission know of it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -46,9 +51,9 @@ void transmit_destroy(struct oche_device *device)
     free(device->transmitter.memory);
 }
 
-bool transmit_is_full(const struct oche_device *device)
+uint64_t transmit_full(const struct oche_device *device)
 {
-    return device->transmitter.datagrams_sent < device->transmitter.datagram_count;
+    return device->transmitter.full;
 }
 
 static uint8_t tos_of(const struct oche_packet *packet)
@@ -69,26 +74,28 @@ static void write_packet(const struct oche_packet *packet, struct outgoing *out)
         oche_transport_bytes(packet->opcode, packet->payload_bytes) + oche_list_bytes(packet);
 }
 
-/* How many packets from `first` on can share a datagram. */
-static unsigned sharing(const struct oche_device *device, unsigned first)
+/* How many packets of the lane, from place `first` on, can share a datagram. */
+static unsigned sharing(const struct oche_device *device, const struct lane *lane, unsigned first)
 {
     const struct transmitter *t = &device->transmitter;
-    const struct oche_packet *one = &t->packets[first];
-    const uint32_t count = t->outgoing[first].count;
+    const struct oche_packet *one = &t->packets[t->order[first]];
+    const uint32_t count = t->outgoing[t->order[first]].count;
     uint32_t bytes = count;
     unsigned end = first + 1;
 
-    if (!device->socket.gso || device->peers.peers[one->dst].no_gso || t->outgoing[first].lost)
+    if (!device->socket.gso || device->peers.peers[one->dst].no_gso ||
+        t->outgoing[t->order[first]].lost)
         return 1;
-    while (end < t->packet_count && end - first < OCHE_SOCKET_SEGMENTS) {
-        const struct outgoing *next = &t->outgoing[end];
+    while (end < lane->end && end - first < OCHE_SOCKET_SEGMENTS) {
+        const struct outgoing *next = &t->outgoing[t->order[end]];
+        const struct oche_packet *packet = &t->packets[t->order[end]];
 
         bytes += next->count;
         /* Where processes share an address, a datagram goes to the one of its first packet. */
-        if ((t->packets[end].dest_qpn ^ one->dest_qpn) >> OCHE_SLOT_SHIFT != 0)
+        if ((packet->dest_qpn ^ one->dest_qpn) >> OCHE_SLOT_SHIFT != 0)
             break;
-        if (t->packets[end].dst != one->dst || tos_of(&t->packets[end]) != tos_of(one) ||
-            next->lost || next->count > count || bytes > OCHE_SOCKET_BYTES)
+        if (packet->dst != one->dst || tos_of(packet) != tos_of(one) || next->lost ||
+            next->count > count || bytes > OCHE_SOCKET_BYTES)
             break;
         end++;
         if (next->count < count)
@@ -109,138 +116,187 @@ static void finish_packet(struct oche_device *device, struct outgoing *out,
     oche_icrc_put(out->bytes + body.count, oche_icrc(device->crc32, pseudo, &body, 1));
 }
 
-static void make_header(const struct oche_device *device, const struct oche_packet *packet,
+static void make_header(const struct oche_device *device, unsigned index,
                         struct oche_ip_header *header)
 {
+    const struct oche_packet *packet = &device->transmitter.packets[index];
+
     oche_ip_header_make(header, &device->address, &device->peers.peers[packet->dst].address,
-                        device->port, device->port, tos_of(packet));
+                        device->source_ports.ports[device->transmitter.outgoing[index].port],
+                        device->port, tos_of(packet));
 }
 
-/* Makes one datagram of `count` packets from `first` on. */
-static void make_datagram(struct oche_device *device, unsigned first, unsigned count)
+/* Makes one datagram of `count` packets of the lane from place `first` on. */
+static void make_datagram(struct oche_device *device, struct lane *lane, unsigned first,
+                          unsigned count)
 {
     struct transmitter *t = &device->transmitter;
-    const struct oche_packet *packet = &t->packets[first];
+    const unsigned index = t->order[first];
+    const struct oche_packet *packet = &t->packets[index];
     const struct oche_peer *peer = &device->peers.peers[packet->dst];
     struct oche_ip_header header;
     struct oche_pseudo pseudo;
 
-    make_header(device, packet, &header);
+    make_header(device, index, &header);
     oche_pseudo_from_bytes(&pseudo, header.bytes);
     for (unsigned i = 0; i < count; i++) {
-        struct outgoing *out = &t->outgoing[first + i];
+        struct outgoing *out = &t->outgoing[t->order[first + i]];
 
         finish_packet(device, out, &pseudo, (uint16_t)i);
         t->pieces[first + i] = (struct iovec){.iov_base = out->bytes, .iov_len = out->count};
     }
-    if (t->outgoing[first].lost)
+    if (t->outgoing[index].lost)
         return;
-    t->first_of[t->datagram_count] = first;
-    t->datagrams[t->datagram_count++] = (struct oche_datagram_out){
+    t->first_of[lane->datagrams_end] = (uint8_t)first;
+    t->datagrams[lane->datagrams_end++] = (struct oche_datagram_out){
         .to = &peer->socket_address,
         .to_bytes = peer->socket_address_bytes,
         .pieces = &t->pieces[first],
         .piece_count = count,
-        .segment_bytes = (uint16_t)(count > 1 ? t->outgoing[first].count : 0),
+        .segment_bytes = (uint16_t)(count > 1 ? t->outgoing[index].count : 0),
         .tos = tos_of(packet),
     };
 }
 
-/* Makes the datagrams of all packets from `first` on. */
-static void make_datagrams(struct oche_device *device, unsigned first)
+/* Makes the datagrams of all packets of the lane from place `first` on. */
+static void make_datagrams(struct oche_device *device, struct lane *lane, unsigned first)
 {
-    struct transmitter *t = &device->transmitter;
+    lane->datagrams_end = lane->unsent = lane->first;
+    while (first < lane->end) {
+        const unsigned count = sharing(device, lane, first);
 
-    t->datagram_count = t->datagrams_sent = 0;
-    while (first < t->packet_count) {
-        const unsigned count = sharing(device, first);
-
-        make_datagram(device, first, count);
+        make_datagram(device, lane, first, count);
         first += count;
     }
 }
 
-/* Shows the capture all packets before `end` that it has not seen. */
-static void capture_until(struct oche_device *device, unsigned end)
+/* ---- lanes ---- */
+
+/* Puts what was pulled in order by source port. */
+static void make_lanes(struct oche_device *device)
 {
     struct transmitter *t = &device->transmitter;
+    uint8_t lane_of[OCHE_MAX_SOURCE_PORTS];
+    unsigned place = 0;
+
+    memset(lane_of, UINT8_MAX, device->source_ports.count);
+    t->lane_count = 0;
+    for (unsigned i = 0; i < t->packet_count; i++) {
+        const uint8_t port = t->outgoing[i].port;
+
+        if (lane_of[port] == UINT8_MAX) {
+            lane_of[port] = (uint8_t)t->lane_count;
+            t->lanes[t->lane_count++] = (struct lane){.port = port};
+        }
+        t->lanes[lane_of[port]].end++; /* how many, for now */
+    }
+    for (unsigned i = 0; i < t->lane_count; i++) {
+        struct lane *lane = &t->lanes[i];
+        const unsigned count = lane->end;
+
+        lane->first = lane->captured = lane->end = place;
+        place += count;
+    }
+    for (unsigned i = 0; i < t->packet_count; i++)
+        t->order[t->lanes[lane_of[t->outgoing[i].port]].end++] = (uint8_t)i;
+}
+
+/* Shows the capture all packets of the lane before place `end` that it has not seen. */
+static void capture_until(struct oche_device *device, struct lane *lane, unsigned end)
+{
+    const struct transmitter *t = &device->transmitter;
     oche_time now;
 
-    if (OCHE_LIKELY(device->capture == NULL) || t->captured >= end)
+    if (OCHE_LIKELY(device->capture == NULL) || lane->captured >= end)
         return;
     now = oche_clock_now(&device->clock);
-    for (; t->captured < end; t->captured++) {
-        const struct outgoing *out = &t->outgoing[t->captured];
+    for (; lane->captured < end; lane->captured++) {
+        const struct outgoing *out = &t->outgoing[t->order[lane->captured]];
         struct oche_ip_header header;
 
-        make_header(device, &t->packets[t->captured], &header);
+        make_header(device, t->order[lane->captured], &header);
         oche_ip_header_set_bytes(&header, out->count);
         oche_ip_header_set_id(&header, out->id);
         oche_capture_write(device->capture, &header, out->bytes, out->count, now);
     }
 }
 
-/* Datagrams up to `end` have gone. Returns how many packets that were. */
-static unsigned note_sent(struct oche_device *device, unsigned end)
+/* `count` more datagrams of the lane have gone. Returns how many packets that were. */
+static unsigned note_sent(struct oche_device *device, struct lane *lane, unsigned count)
 {
-    struct transmitter *t = &device->transmitter;
+    const struct transmitter *t = &device->transmitter;
     unsigned packets = 0;
 
-    for (; t->datagrams_sent < end; t->datagrams_sent++) {
-        const unsigned count = t->datagrams[t->datagrams_sent].piece_count;
-
-        packets += count;
-        capture_until(device, t->first_of[t->datagrams_sent] + count);
-        device->stats.sent_datagrams++;
+    for (unsigned i = 0; i < count; i++, lane->unsent++) {
+        packets += t->datagrams[lane->unsent].piece_count;
+        capture_until(device, lane,
+                      t->first_of[lane->unsent] + t->datagrams[lane->unsent].piece_count);
     }
+    device->stats.sent_datagrams += count;
     device->stats.sent_packets += packets;
     return packets;
 }
 
-/* The datagram that is next cannot be sent: as if the network had lost it. */
-static void give_up(struct oche_device *device)
+/* The lane's next datagram cannot be sent: as if the network had lost it. */
+static void give_up(struct oche_device *device, struct lane *lane)
 {
-    struct transmitter *t = &device->transmitter;
-    const unsigned count = t->datagrams[t->datagrams_sent].piece_count;
+    const struct transmitter *t = &device->transmitter;
+    const unsigned count = t->datagrams[lane->unsent].piece_count;
 
     device->stats.send_errors += count;
-    t->captured = t->first_of[t->datagrams_sent] + count;
-    t->datagrams_sent++;
+    lane->captured = t->first_of[lane->unsent] + count;
+    lane->unsent++;
 }
 
-/* The datagram that is next, and all later ones to that peer, must be single packets. */
-static void break_up(struct oche_device *device)
+/* The lane's next datagram, and all later ones to that peer, must be single packets. */
+static void break_up(struct oche_device *device, struct lane *lane)
 {
-    struct transmitter *t = &device->transmitter;
-    const unsigned first = t->first_of[t->datagrams_sent];
+    const struct transmitter *t = &device->transmitter;
+    const unsigned first = t->first_of[lane->unsent];
+    struct oche_peer *peer = &device->peers.peers[t->packets[t->order[first]].dst];
 
-    device->peers.peers[t->packets[first].dst].no_gso = true;
-    device->stats.gso_refused++;
-    make_datagrams(device, first);
+    device->stats.gso_refused += !peer->no_gso; /* another lane may have found out before */
+    peer->no_gso = true;
+    make_datagrams(device, lane, first);
 }
 
-/* Sends what has been made. Returns how many packets went. */
-static unsigned send_datagrams(struct oche_device *device)
+/* Sends what is left of the lane. Returns how many packets went. */
+static unsigned send_lane(struct oche_device *device, struct lane *lane)
 {
     struct transmitter *t = &device->transmitter;
     unsigned packets = 0, sent;
 
-    while (transmit_is_full(device)) {
-        const enum oche_send_result result =
-            oche_socket_send(&device->socket, t->datagrams + t->datagrams_sent,
-                             t->datagram_count - t->datagrams_sent, &sent);
+    while (lane->unsent < lane->datagrams_end) {
+        const enum oche_send_result result = oche_socket_send_from(
+            &device->socket, device->source_ports.fds[lane->port], &t->datagrams[lane->unsent],
+            lane->datagrams_end - lane->unsent, &sent);
 
-        packets += note_sent(device, t->datagrams_sent + sent);
+        packets += note_sent(device, lane, sent);
         if (result == OCHE_SEND_FULL) {
             device->stats.send_full++;
+            t->full |= UINT64_C(1) << lane->port;
             return packets;
         }
         if (result == OCHE_SEND_NO_GSO)
-            break_up(device);
+            break_up(device, lane);
         if (result == OCHE_SEND_ERROR)
-            give_up(device);
+            give_up(device, lane);
     }
-    capture_until(device, t->packet_count);
+    capture_until(device, lane, lane->end);
+    return packets;
+}
+
+/* Sends what was pulled, or what is left of it. Returns how many packets went. */
+static unsigned send_lanes(struct oche_device *device)
+{
+    struct transmitter *t = &device->transmitter;
+    unsigned packets = 0;
+
+    t->full = 0;
+    for (unsigned i = 0; i < t->lane_count; i++)
+        packets += send_lane(device, &t->lanes[i]);
+    if (t->full == 0)
+        t->lane_count = 0;
     return packets;
 }
 
@@ -254,25 +310,28 @@ static bool pull(struct oche_device *device)
         t->packets[i].payload = t->outgoing[i].payload;
     t->packet_count = oche_nic_transmit(device->nic, now, oche_time_add(now, device->burst),
                                         ALL_CLASSES, t->pulled, OCHE_DEVICE_PULL);
-    t->captured = 0;
     for (unsigned i = 0; i < t->packet_count; i++) {
         OCHE_MUST(t->packets[i].dst < device->peers.count); /* oche_device_connect saw to it */
         write_packet(&t->packets[i], &t->outgoing[i]);
+        t->outgoing[i].port =
+            (uint8_t)oche_source_ports_choose(&device->source_ports, t->packets[i].udp_source_port);
         t->outgoing[i].lost = by_chance(&device->drop_sent, device->config.drop_sent_ppm);
         device->stats.dropped_sent += t->outgoing[i].lost;
     }
-    make_datagrams(device, 0);
+    make_lanes(device);
+    for (unsigned i = 0; i < t->lane_count; i++)
+        make_datagrams(device, &t->lanes[i], t->lanes[i].first);
     return t->packet_count > 0;
 }
 
 unsigned device_transmit(struct oche_device *device)
 {
-    unsigned packets = send_datagrams(device);
+    unsigned packets = send_lanes(device);
 
     for (unsigned pulls = 0; pulls < PULLS; pulls++) {
-        if (transmit_is_full(device) || !pull(device))
+        if (transmit_full(device) != 0 || !pull(device))
             return packets;
-        packets += send_datagrams(device);
+        packets += send_lanes(device);
     }
     return packets;
 }

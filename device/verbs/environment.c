@@ -10,6 +10,7 @@
  *                     adaptive  as without it
  *                     sleep     who polls in vain sleeps, up to a millisecond at a time, until
  *                               something arrives
+ *   OCHE_SOURCE_PORTS  how many UDP ports packets leave from; 1: 4791 alone
  *   OCHE_STATS      anything: counters to standard error when a device is closed
  *   OCHE_DROP       packets lost on purpose when they are sent, in a million: for tests
  */
@@ -75,9 +76,10 @@ void ov_tell_stats(struct ov_port *port)
     oche_device_stats(port->device, &s);
     oche_address_print(&port->address, address);
     ov_say("%s: sent %" PRIu64 " packets in %" PRIu64 " datagrams, received %" PRIu64 " in %" PRIu64
-           "; socket full %" PRIu64 " times, not sent %" PRIu64 ", strangers %" PRIu64,
+           "; socket full %" PRIu64 " times, not sent %" PRIu64 ", strangers %" PRIu64
+           ", source ports %" PRIu32,
            address, s.sent_packets, s.sent_datagrams, s.received_packets, s.received_datagrams,
-           s.send_full, s.send_errors, s.strangers);
+           s.send_full, s.send_errors, s.strangers, s.source_ports);
     ov_say("%s: again %" PRIu64 ", timeouts %" PRIu64 ", NAKs sent %" PRIu64 " received %" PRIu64
            ", RNR NAKs sent %" PRIu64 " received %" PRIu64 ", duplicates %" PRIu64
            ", out of order %" PRIu64 ", rejected %" PRIu64,
@@ -90,20 +92,22 @@ void ov_tell_stats(struct ov_port *port)
            s.nic.ce_received, s.nic.ce_marked);
 }
 
-static bool read_drop(struct oche_device_config *config)
+/* A number, or what it was if there is none. False: it is not from `least` to `most`. */
+static bool read_number(const char *name, const char *meaning, uint32_t least, uint32_t most,
+                        uint32_t *number)
 {
-    const char *text = value_of("OCHE_DROP");
+    const char *text = value_of(name);
     char *end;
-    unsigned long ppm;
+    unsigned long value;
 
     if (text == NULL)
         return true;
-    ppm = strtoul(text, &end, 10);
-    if (*end != '\0' || text[0] < '0' || text[0] > '9' || ppm > 1000000) {
-        ov_say("OCHE_DROP=%s: packets in a million are meant, 0 to 1000000", text);
+    value = strtoul(text, &end, 10);
+    if (*end != '\0' || text[0] < '0' || text[0] > '9' || value < least || value > most) {
+        ov_say("%s=%s: %s, %u to %u", name, text, meaning, least, most);
         return false;
     }
-    config->drop_sent_ppm = (uint32_t)ppm;
+    *number = (uint32_t)value;
     return true;
 }
 
@@ -143,5 +147,8 @@ bool ov_environment(struct oche_device_config *config)
     name = value_of("OCHE_CAPTURE");
     if (name != NULL)
         config->capture = with_process_id(name, capture, sizeof(capture));
-    return read_drop(config);
+    return read_number("OCHE_SOURCE_PORTS", "the number of UDP ports to send from is meant", 1,
+                       OCHE_MAX_SOURCE_PORTS, &config->source_ports) &&
+           read_number("OCHE_DROP", "packets in a million are meant", 0, 1000000,
+                       &config->drop_sent_ppm);
 }

@@ -59,6 +59,10 @@ run() {
     bad=$(tshark -r "$work/$1.pcapng" -o ip.check_checksum:TRUE \
         -Y '_ws.malformed || _ws.expert.severity==error' 2>&1 | grep -v '^Running as user') &&
         fail "$1: tshark: $(head <<<"$bad")"
+    ports=$(tshark -r "$work/$1.pcapng" -T fields -e udp.srcport 2>/dev/null | sort -un | xargs)
+    for port in $ports; do
+        [ "$port" -ge 61000 ] || fail "$1: source ports $ports"
+    done
     [ "$(sed -nE 's/^RoCEv2 +([0-9]+).*/\1/p' "$work/wire")" -gt 6000 ] ||
         fail "$1: $(tail -n 20 "$work/wire")"
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "core/cc/cc.h"
+#include "device/internal.h"
 #include "tests/unit/device/pair.h"
 
 #define BYTES (PAIR_MEMORY - 3) /* the last packet has a pad */
@@ -324,7 +325,7 @@ static void refused(void **state)
 static void left_by_child(void **state)
 {
     struct pair pair;
-    int status;
+    int status, left = 0;
     pid_t child;
 
     (void)state;
@@ -334,8 +335,13 @@ static void left_by_child(void **state)
     child = fork();
     assert_true(child >= 0);
     if (child == 0) {
+        int fds[8];
+
+        memcpy(fds, pair.a.device->source_ports.fds, sizeof(fds));
         oche_device_leave(pair.a.device);
-        _exit(fcntl(0, F_GETFD) < 0);
+        for (unsigned i = 0; i < 8; i++)
+            left += fcntl(fds[i], F_GETFD) >= 0;
+        _exit(fcntl(0, F_GETFD) < 0 || left > 0);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);

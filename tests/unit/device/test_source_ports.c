@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The ports that packets leave from: which they are, which queue pair has which, full sockets. */
+#include <errno.h>
+#include <netinet/in.h>
+#include <pcap/pcap.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "core/wire/frame.h"
+#include "device/internal.h"
+#include "tests/support/crc.h"
+#include "tests/unit/device/pair.h"
+
+#define QPS   24
+#define BYTES 30000 /* each writes */
+
+static const char *capture_path;
+
+static struct oche_address address_of(const char *text)
+{
+    struct oche_address address;
+
+    assert_true(oche_address_parse(text, &address));
+    return address;
+}
+
+static void open_ports(struct oche_source_ports *ports, const char *address, unsigned wanted,
+                       uint64_t seed)
+{
+    const struct oche_socket device = {.fd = 77};
+    const struct oche_address own = address_of(address);
+    struct oche_random random = oche_random_stream(seed, "test", 0);
+
+    oche_source_ports_open(ports, &device, &own, 4791, wanted, &random);
+}
+
+/* ---- which they are ---- */
+
+/* One for each remainder, in the standard's range, above the ports of other programs. */
+static void one_a_remainder(void **state)
+{
+    static const unsigned counts[] = {2, 3, 7, 8, 16, OCHE_MAX_SOURCE_PORTS};
+    struct oche_source_ports ports, more;
+    char address[32];
+
+    (void)state;
+    loopback_address(address, 1);
+    for (unsigned i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        open_ports(&ports, address, counts[i], i);
+        open_ports(&more, address, counts[i], i); /* the same seed: the ports are taken */
+        assert_int_equal(ports.count, counts[i]);
+        assert_int_equal(more.count, counts[i]);
+        for (uint32_t port = 0xc000; port <= 0xffff; port++) {
+            const uint16_t from = ports.ports[oche_source_ports_choose(&ports, (uint16_t)port)];
+
+            assert_in_range(from, 61000, 65535);
+            assert_int_equal(from % counts[i], port % counts[i]);
+            assert_int_not_equal(more.ports[oche_source_ports_choose(&more, (uint16_t)port)], from);
+        }
+        oche_source_ports_close(&ports);
+        oche_source_ports_close(&more);
+    }
+}
+
+/* The device's own socket, which is not closed, where one port is wanted or none can be had. */
+static void the_device_s_own(void **state)
+{
+    struct oche_source_ports ports;
+    char address[32];
+
+    (void)state;
+    loopback_address(address, 1);
+    for (unsigned i = 0; i < 2; i++) {
+        open_ports(&ports, i == 0 ? address : "198.51.100.77", i == 0 ? 1 : 8, 1);
+        assert_int_equal(ports.count, 1);
+        assert_false(ports.own);
+        for (uint32_t port = 0; port <= 0xffff; port += 5)
+            assert_int_equal(oche_source_ports_choose(&ports, (uint16_t)port), 0);
+        assert_int_equal(ports.fds[0], 77);
+        assert_int_equal(ports.ports[0], 4791);
+        oche_source_ports_close(&ports);
+    }
+}
+
+/* Where all ports of a remainder are taken, or no descriptor is left, others stand in. */
+static void fewer(void **state)
+{
+    struct rlimit before, limit;
+    struct oche_source_ports ports;
+    struct oche_address own;
+    int taken[80], next;
+    unsigned count = 0;
+    char address[32];
+
+    (void)state;
+    own = address_of(loopback_address(address, 1));
+    for (unsigned port = 61000; port <= 65535; port++) {
+        if (port % 64 != 5)
+            continue;
+        taken[count] = oche_socket_open_sender(&own);
+        assert_true(oche_socket_bind(taken[count++], &own, (uint16_t)port));
+    }
+    open_ports(&ports, address, 64, 1);
+    assert_int_equal(ports.count, 63);
+    assert_in_range(oche_source_ports_choose(&ports, 64 * 800 + 5), 0, 62);
+    oche_source_ports_close(&ports);
+    while (count > 0)
+        close(taken[--count]);
+
+    next = dup(0);
+    assert_true(next >= 0);
+    close(next);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    limit = before;
+    limit.rlim_cur = (rlim_t)next + 3; /* three descriptors are left */
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    open_ports(&ports, address, 8, 1);
+    assert_int_equal(ports.count, 3);
+    for (uint16_t port = 0xc000; port < 0xc100; port++)
+        assert_in_range(oche_source_ports_choose(&ports, port), 0, 2);
+    oche_source_ports_close(&ports);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+}
+
+static void too_many(void **state)
+{
+    const struct oche_device_config config = {.address = "127.0.0.1",
+                                              .source_ports = OCHE_MAX_SOURCE_PORTS + 1};
+    char error[256];
+
+    (void)state;
+    assert_null(oche_device_open(&config, error, sizeof(error)));
+    assert_string_equal(error, "127.0.0.1: 65 source ports; 1 to 64 are possible");
+}
+
+/* What is sent to one of them stays out of its buffer, and nobody is told. */
+static void nothing_comes_in(void **state)
+{
+    struct oche_source_ports ports;
+    struct oche_socket sender;
+    struct sockaddr_storage to;
+    char address[32], error[256], byte;
+    socklen_t bytes;
+
+    (void)state;
+    loopback_address(address, 1);
+    open_ports(&ports, address, 2, 1);
+    const struct oche_address own = address_of(address);
+    assert_true(oche_socket_open(&sender, &own, 4791, &(struct oche_socket_options){0}, error,
+                                 sizeof(error)));
+    bytes = oche_address_to_socket(&own, ports.ports[0], &to);
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(sendto(sender.fd, "x", 1, 0, (struct sockaddr *)&to, bytes), 1);
+    assert_int_equal(recv(ports.fds[0], &byte, 1, MSG_DONTWAIT), -1);
+    assert_int_equal(errno, EAGAIN);
+    oche_socket_close(&sender);
+    oche_source_ports_close(&ports);
+}
+
+/* ---- which queue pair has which ---- */
+
+struct seen {
+    unsigned packets, wrong;
+    uint32_t qpn[QPS]; /* of the destination */
+    uint16_t port[QPS];
+    uint32_t next_psn[QPS];
+    unsigned out_of_order, changed, ports;
+};
+
+static void note(struct seen *seen, const struct oche_packet *packet)
+{
+    unsigned i = 0;
+
+    while (i < QPS && seen->qpn[i] != 0 && seen->qpn[i] != packet->dest_qpn)
+        i++;
+    assert_true(i < QPS);
+    if (seen->qpn[i] == 0) {
+        seen->qpn[i] = packet->dest_qpn;
+        seen->port[i] = packet->udp_source_port;
+        seen->next_psn[i] = packet->psn;
+        for (unsigned other = 0; other <= i; other++)
+            if (seen->port[other] == packet->udp_source_port) {
+                seen->ports += other == i;
+                break;
+            }
+    }
+    seen->changed += seen->port[i] != packet->udp_source_port;
+    seen->out_of_order += seen->next_psn[i] != packet->psn;
+    seen->next_psn[i] = (packet->psn + 1) & OCHE_PSN_MASK;
+}
+
+/* What the first device (127.x.y.1) has sent. */
+static struct seen read_capture(void)
+{
+    char error[PCAP_ERRBUF_SIZE];
+    pcap_t *pcap = pcap_open_offline(capture_path, error);
+    struct seen seen = {0};
+    struct pcap_pkthdr *header;
+    const u_char *bytes;
+
+    if (pcap == NULL)
+        fail_msg("%s", error);
+    while (pcap_next_ex(pcap, &header, &bytes) == 1) {
+        struct oche_packet packet;
+        struct oche_frame frame;
+        const enum oche_wire_error is =
+            oche_decode_ip(bytes, header->caplen, crc_zlib, &packet, &frame);
+
+        seen.packets++;
+        seen.wrong += is != OCHE_WIRE_OK;
+        if (is == OCHE_WIRE_OK && frame.src_ip[15] == 1)
+            note(&seen, &packet);
+    }
+    pcap_close(pcap);
+    return seen;
+}
+
+/* Many queue pairs write at once; *b's memory is a's then. */
+static void write_all(struct pair *pair, struct oche_qp *const qps[QPS])
+{
+    end_fill(&pair->a, 1);
+    end_fill(&pair->b, 0);
+    for (unsigned i = 0; i < QPS; i++) {
+        const struct oche_send_work work =
+            work_between(&pair->a, &pair->b, OCHE_WORK_WRITE, i * BYTES, BYTES);
+
+        assert_int_equal(oche_device_post_send(pair->a.device, qps[i], &work), 0);
+    }
+}
+
+static void complete_all(struct pair *pair)
+{
+    for (unsigned i = 0; i < QPS; i++)
+        assert_int_equal(pump(pair, &pair->a).status, OCHE_STATUS_SUCCESS);
+    assert_memory_equal(pair->a.memory, pair->b.memory, QPS * BYTES);
+    pump_quiet(pair);
+}
+
+static void open_many(struct pair *pair, uint32_t source_ports, struct oche_qp *qps[QPS])
+{
+    const struct oche_device_config with = {.seed = 7,
+                                            .source_ports = source_ports,
+                                            .capture = capture_path,
+                                            .strict_ip_id = true},
+                                    plain = {.seed = 8, .source_ports = source_ports};
+    /* So that no packet is sent twice however slow the machine is. */
+    const struct oche_qp_connection patient = {.ack_timeout = 60 * OCHE_SEC, .retry_count = 7};
+
+    end_open(&pair->a, &with, NULL, 1);
+    end_open(&pair->b, &plain, NULL, 2);
+    for (unsigned i = 0; i < QPS; i++) {
+        ends_connect(&pair->a, &pair->b, OCHE_TRANSPORT_RC, 1024);
+        qps[i] = pair->a.qp;
+        oche_device_lock(pair->a.device);
+        oche_qp_set_retries(qps[i], &patient);
+        oche_device_unlock(pair->a.device);
+    }
+}
+
+static void many(void **state)
+{
+    static const uint32_t counts[] = {0, 1, 2, 3, 64};
+    struct oche_device_stats stats;
+    struct oche_qp *qps[QPS];
+    struct pair pair;
+    struct seen seen;
+
+    (void)state;
+    for (unsigned i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        open_many(&pair, counts[i], qps);
+        write_all(&pair, qps);
+        complete_all(&pair);
+        oche_device_stats(pair.a.device, &stats);
+        assert_int_equal(stats.source_ports, counts[i] == 0 ? 8 : counts[i]);
+        assert_int_equal(stats.nic.retransmitted_packets, 0);
+        pair_close(&pair);
+        seen = read_capture();
+        assert_int_equal(seen.wrong, 0);
+        assert_int_equal(seen.changed, 0);
+        assert_int_equal(seen.out_of_order, 0);
+        for (unsigned qp = 0; qp < QPS; qp++) {
+            if (counts[i] == 1)
+                assert_int_equal(seen.port[qp], 4791);
+            else
+                assert_in_range(seen.port[qp], 61000, 65535);
+        }
+        /* 24 queue pairs miss half of 8 ports by chance in fewer than one of 10^5 runs. */
+        if (counts[i] != 64)
+            assert_in_range(seen.ports,
+                            counts[i] == 0   ? 5
+                            : counts[i] == 3 ? 2
+                                             : 1,
+                            stats.source_ports);
+        else
+            assert_true(seen.ports > 12);
+    }
+}
+
+/* ---- full sockets ---- */
+
+/* A socket that takes nothing, whatever the address: TCP, and its peer does not read. */
+static int full_socket(int *peer)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    static const uint8_t bytes[65536];
+    socklen_t size = sizeof(address);
+    const int listener = socket(AF_INET, SOCK_STREAM, 0);
+    const int full = socket(AF_INET, SOCK_STREAM, 0);
+
+    assert_int_equal(bind(listener, (struct sockaddr *)&address, size), 0);
+    assert_int_equal(listen(listener, 1), 0);
+    assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &size), 0);
+    assert_int_equal(connect(full, (struct sockaddr *)&address, size), 0);
+    *peer = accept(listener, NULL, NULL);
+    assert_true(*peer >= 0);
+    close(listener);
+    while (send(full, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
+        continue;
+    assert_int_equal(errno, EAGAIN);
+    return full;
+}
+
+static uint64_t sent_packets(struct oche_device *device)
+{
+    struct oche_device_stats stats;
+
+    oche_device_stats(device, &stats);
+    return stats.sent_packets;
+}
+
+/* One socket is full: the others' packets go, its own stay in order, and who waits is told. */
+static void one_is_full(void **state)
+{
+    struct oche_device_stats stats;
+    struct oche_qp *qps[QPS];
+    struct oche_device *device;
+    struct pair pair;
+    struct seen seen;
+    int full, peer, kept, *fd;
+    uint64_t before;
+
+    (void)state;
+    open_many(&pair, 3, qps);
+    device = pair.a.device;
+    for (unsigned port = 0; port < 3; port++) {
+        fd = &device->source_ports.fds[port];
+        full = full_socket(&peer);
+        kept = *fd;
+        *fd = full;
+        write_all(&pair, qps);
+        before = sent_packets(device);
+        assert_int_not_equal(oche_device_progress(device), 0);
+        assert_int_equal(transmit_full(device), 1 << port);
+        assert_true(sent_packets(device) > before);
+        before = sent_packets(device);
+        for (unsigned i = 0; i < 10; i++) {
+            /* With room in the others and none in this one, nothing is to be done. */
+            oche_device_wait(device, oche_device_events(device), OCHE_MS);
+            oche_device_progress(device);
+        }
+        assert_int_equal(sent_packets(device), before);
+        oche_device_stats(device, &stats);
+        assert_true(stats.send_full >= 10);
+        *fd = kept;
+        oche_device_wait(device, oche_device_events(device), OCHE_NEVER); /* there is room now */
+        oche_device_progress(device);
+        assert_true(sent_packets(device) > before);
+        complete_all(&pair);
+        close(full);
+        close(peer);
+    }
+    oche_device_stats(device, &stats);
+    assert_int_equal(stats.nic.retransmitted_packets, 0);
+    pair_close(&pair);
+    seen = read_capture();
+    assert_int_equal(seen.wrong, 0);
+    assert_int_equal(seen.changed, 0);
+    assert_int_equal(seen.out_of_order, 0);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_a_remainder),
+        cmocka_unit_test(the_device_s_own),
+        cmocka_unit_test(fewer),
+        cmocka_unit_test(too_many),
+        cmocka_unit_test(nothing_comes_in),
+        cmocka_unit_test(many),
+        cmocka_unit_test(one_is_full),
+    };
+
+    if (argc != 2)
+        return 2;
+    capture_path = argv[1];
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
