@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a pair of other people's programs, a server and a client, on the verbs library, and judges
+what they print and what they captured. What the scripts of this folder share.
+"""
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+LIMIT = 90  # seconds for a pair; a loaded machine is slow
+LIMIT_ALL = 300  # with -a, where perftest measures the clock 23 times
+# Of this run alone: several may go on at a time.
+NET = f"127.{33 + os.getpid() // 250 % 200}.{os.getpid() % 250}."
+SERVER, CLIENT = NET + "1", NET + "2"
+WRONG = "_ws.malformed || _ws.expert"
+
+
+def fail(*what):
+    print("FAILED:", *what, flush=True)
+    sys.exit(1)
+
+
+def need(*programs):
+    """Ends the test as skipped when one of them is missing."""
+    missing = sorted({name for name in programs if shutil.which(name) is None})
+    if missing:
+        print(f"not installed: {', '.join(missing)}")
+        sys.exit(77)
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def listening(port, process):
+    """Without connecting, which the server would take for its client."""
+    for table in ("tcp", "tcp6"):
+        with open(f"/proc/{process.pid}/net/{table}", encoding="ascii") as rows:
+            for row in rows:
+                fields = row.split()
+                if fields[1].endswith(f":{port:04X}") and fields[3] == "0A":
+                    return True
+    return False
+
+
+def wait_until_listening(port, process):
+    end = time.time() + LIMIT
+    while time.time() < end and process.poll() is None:
+        try:
+            if listening(port, process):
+                return
+        except OSError:
+            return  # it has ended
+        time.sleep(0.02)
+
+
+class Side:
+    """How one side is started: its address (None: the program's choice), and what comes before and
+    after the command."""
+
+    def __init__(self, address, options=(), before=(), more=(), **environment):
+        self.address = address
+        self.options = list(options)  # of oche exec
+        self.before = list(before)  # a command that runs another
+        self.more = list(more)  # arguments of the program
+        self.environment = environment
+
+    def start(self, oche, words):
+        device = ["--device", self.address] if self.address else []
+        environment = {**os.environ, **self.environment}
+        return subprocess.Popen(
+            self.before + [oche, "exec", *self.options, *device, "--"] + words[:1] + self.more +
+            words[1:], env=environment, text=True, errors="replace", stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT)
+
+
+class Outcome:
+    def __init__(self, error, served, called, seconds):
+        self.error, self.served, self.called, self.seconds = error, served, called, seconds
+
+
+def start_server(oche, words, side, port):
+    serving = side.start(oche, words + ["-p", str(port)])
+    wait_until_listening(port, serving)
+    return serving
+
+
+def run(oche, command, arguments, server=None, client=None, name="127.0.0.1"):
+    """An Outcome; its error is None if both ended with status 0 and what they print is right.
+    `name`: what the client calls the server."""
+    server = server or Side(SERVER)
+    client = client or Side(CLIENT)
+    words = [command] + arguments.split()
+    limit = LIMIT_ALL if "-a" in words else LIMIT
+    started = time.time()
+    port = free_port()
+    serving = start_server(oche, words, server, port)
+    calling = client.start(oche, words + ["-p", str(port), name])
+    late, said = False, []
+    for process in (calling, serving):
+        try:
+            said.append(process.communicate(timeout=limit)[0])
+        except subprocess.TimeoutExpired:
+            late = True
+            process.kill()
+            said.append(process.communicate()[0])
+    called, served = said
+    error = f"not done after {limit} s" if late else None
+    if not late and (serving.returncode != 0 or calling.returncode != 0):
+        error = f"status {serving.returncode} of the server, {calling.returncode} of the client"
+    error = error or judge(command, called, served)
+    if error is not None:
+        error += f"\nserver: {served}\nclient: {called}"
+    return Outcome(error, served, called, time.time() - started)
+
+
+def rows_of(output):
+    """What perftest measured: a list of words for each size."""
+    return [line.split() for line in output.split("\n")
+            if re.match(r"\s*\d+\s+\d+\s+[\d.]+", line)]
+
+
+def judge(command, called, served=""):
+    """What is wrong with the output, or None."""
+    if command.endswith("pingpong"):
+        if not re.search(r"^\d+ iters in ", called, re.M):
+            return "no result"
+        return "wrong data" if "invalid data" in called + served else None
+    rows = rows_of(called)
+    if not rows:
+        return "no result"
+    column = 4 if command.endswith("_bw") else 5  # messages, or the average
+    for row in rows:
+        if float(row[column]) <= 0:
+            return f"nothing moved: {' '.join(row)}"
+    return None
+
+
+# ---- captures ----
+
+
+def wrong_in(oche, capture):
+    """What oche wire or tshark finds wrong in a capture, or None: each packet's ICRC, its fields,
+    and whether both see the same number of packets."""
+    ours = subprocess.run([oche, "wire", "--quiet", capture], text=True, capture_output=True,
+                          check=False)
+    if ours.returncode != 0:
+        return f"oche wire: {ours.stdout[:1000]}{ours.stderr}"
+    packets = int(re.search(r"^RoCEv2 +(\d+)", ours.stdout, re.M).group(1))
+    frames = int(re.search(r"^frames +(\d+)", ours.stdout, re.M).group(1))
+    theirs = subprocess.run(
+        ["tshark", "-r", capture, "-o", "ip.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE",
+         "-Y", WRONG, "-T", "fields", "-e", "frame.number", "-e", "_ws.expert.message",
+         "-z", "io,phs"], text=True, errors="replace", capture_output=True, check=False)
+    found, _, counts = theirs.stdout.partition("=====")
+    if theirs.returncode != 0 or found.strip():
+        return f"tshark: status {theirs.returncode}: {found[:1000]}{theirs.stderr}"
+    seen = re.search(r"infiniband +frames:(\d+)", counts)
+    if packets == 0 or packets != frames or seen is None or int(seen.group(1)) != packets:
+        return f"{frames} frames, {packets} packets for oche wire; tshark: {counts}"
+    return None
+
+
+def spoiled(capture, name):
+    """A copy of the capture with the last byte of its first packet's ICRC turned over."""
+    with open(capture, "rb") as whole:
+        content = bytearray(whole.read())
+    count = int.from_bytes(content[24 + 8:24 + 12], "little")
+    content[24 + 16 + count - 1] ^= 0xff
+    with open(name, "wb") as copy:
+        copy.write(content)
+    return name
+
+
+class Captured:
+    """Runs pairs with a capture at each side, and judges both."""
+
+    def __init__(self):
+        need("tshark")
+        self.folder = tempfile.mkdtemp()
+        self.files = [f"{self.folder}/{side}.pcap" for side in ("server", "client")]
+        self.tried = False  # whether the judge can find anything wrong
+        self.packets = 0
+
+    def run(self, oche, command, arguments):
+        sides = [Side(address, ["--capture", name])
+                 for address, name in zip((SERVER, CLIENT), self.files)]
+        done = run(oche, command, arguments, *sides)
+        for name in self.files:
+            if done.error is None:
+                wrong = wrong_in(oche, name)
+                done.error = wrong and f"{os.path.basename(name)}: {wrong}"
+            if done.error is None and not self.tried:
+                self.tried = True
+                if wrong_in(oche, spoiled(name, f"{self.folder}/spoiled.pcap")) is None:
+                    done.error = "nothing wrong is found in a capture with a wrong ICRC"
+            if os.path.exists(name):
+                os.unlink(name)
+        return done
+
+    def close(self):
+        shutil.rmtree(self.folder, ignore_errors=True)
