@@ -39,6 +39,21 @@ unsigned oche_cq_poll(struct oche_cq *cq, struct oche_completion *out, unsigned 
     return count;
 }
 
+void oche_cq_forget(struct oche_cq *cq, uint32_t qpn)
+{
+    const uint32_t head = atomic_load_explicit(&cq->head, memory_order_relaxed);
+    const uint32_t tail = atomic_load_explicit(&cq->tail, memory_order_acquire);
+    uint32_t kept = tail; /* the rest moves up to the tail, in its order */
+
+    for (uint32_t at = tail; at != head; at--) {
+        const struct oche_completion *one = &cq->entries[(at - 1) & cq->mask];
+
+        if (one->qpn != qpn)
+            cq->entries[--kept & cq->mask] = *one;
+    }
+    atomic_store_explicit(&cq->head, kept, memory_order_release);
+}
+
 void oche_cq_arm(struct oche_cq *cq, bool solicited_only)
 {
     uint32_t none = NOT_ARMED;

@@ -318,6 +318,11 @@ void *oche_window_user(const struct oche_window *window);
 size_t oche_cq_bytes(uint32_t entries);
 struct oche_cq *oche_cq_create(void *memory, uint32_t entries);
 unsigned oche_cq_poll(struct oche_cq *cq, struct oche_completion *out, unsigned max);
+/*
+ * Takes away what has completed on a queue pair; the rest keeps its order. Nobody polls meanwhile,
+ * and the NIC is not called.
+ */
+void oche_cq_forget(struct oche_cq *cq, uint32_t qpn);
 /* The next completion (solicited_only: the next solicited or failed one) calls completion_event. */
 void oche_cq_arm(struct oche_cq *cq, bool solicited_only);
 bool oche_cq_overflowed(const struct oche_cq *cq);

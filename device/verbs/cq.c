@@ -238,6 +238,17 @@ unsigned ov_cq_take(struct ov_cq *cq, struct oche_completion *done, unsigned max
     return count;
 }
 
+void ov_cq_forget_qp(struct ov_cq *cq, uint32_t qpn)
+{
+    if (!cq->single_threaded)
+        pthread_mutex_lock(&cq->poll_lock);
+    oche_device_lock(cq->port->device);
+    oche_cq_forget(cq->ring, qpn);
+    oche_device_unlock(cq->port->device);
+    if (!cq->single_threaded)
+        pthread_mutex_unlock(&cq->poll_lock);
+}
+
 /* Only datagrams say who they are from. */
 unsigned int ov_wc_flags_of(const struct oche_completion *done)
 {

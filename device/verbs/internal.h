@@ -292,6 +292,8 @@ void ov_ring_destroy(struct oche_cq *ring);
 struct ov_cq *ov_ring_owner(const struct oche_cq *ring);
 /* Polls, and makes progress as polling should. The caller holds poll_lock. */
 unsigned ov_cq_take(struct ov_cq *cq, struct oche_completion *done, unsigned max);
+/* Takes away the completions of a queue pair that is in RESET, or destroyed. */
+void ov_cq_forget_qp(struct ov_cq *cq, uint32_t qpn);
 /* Takes away what is not delivered, waits until the rest is acknowledged, leaves the channel. */
 void ov_channel_forget(struct ov_cq *cq);
 

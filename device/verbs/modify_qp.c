@@ -198,6 +198,10 @@ static int modify(struct ov_qp *qp, const struct ibv_qp_attr *attr, int mask)
     oche_device_unlock(qp->port->device);
     if (!moved)
         return EINVAL;
+    if (to == IBV_QPS_RESET) { /* it begins anew, without what it had flushed */
+        ov_cq_forget_qp(ov_cq_of(qp->qp.send_cq), qp->qp.qp_num);
+        ov_cq_forget_qp(ov_cq_of(qp->qp.recv_cq), qp->qp.qp_num);
+    }
     qp->qp.state = to;
     ov_port_posted(qp->port); /* there may be something to send now */
     return 0;

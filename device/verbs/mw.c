@@ -87,10 +87,13 @@ int ov_dealloc_mw(struct ibv_mw *mw)
 int ov_bind_of(const struct ov_qp *qp, struct ibv_mw *mw, uint32_t rkey,
                const struct ibv_mw_bind_info *info, struct oche_bind *bind)
 {
+    /* These say nothing of a window. NICs take them, and so programs give them. */
+    const unsigned int ignored = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_OPTIONAL_RANGE;
     const unsigned int known = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
                                IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_ZERO_BASED;
+    const unsigned int flags = info->mw_access_flags & ~ignored;
 
-    if (mw == NULL || (info->mw_access_flags & ~known) != 0 ||
+    if (mw == NULL || (flags & ~known) != 0 ||
         (info->mr == NULL && info->length > 0))
         return EINVAL;
     if (mw->pd != qp->qp.pd || (info->mr != NULL && info->mr->pd != mw->pd))
@@ -101,8 +104,8 @@ int ov_bind_of(const struct ov_qp *qp, struct ibv_mw *mw, uint32_t rkey,
         .lkey = info->mr != NULL ? info->mr->lkey : 0,
         .va = info->addr,
         .length = info->length,
-        .access = ov_access_of(info->mw_access_flags) |
-                  (info->mw_access_flags & IBV_ACCESS_ZERO_BASED ? OCHE_ACCESS_ZERO_BASED : 0u)};
+        .access = ov_access_of(flags) |
+                  (flags & IBV_ACCESS_ZERO_BASED ? OCHE_ACCESS_ZERO_BASED : 0u)};
     return 0;
 }
 

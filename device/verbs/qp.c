@@ -194,6 +194,8 @@ int ibv_destroy_qp(struct ibv_qp *qp)
         return EPERM;
     oche_device_destroy_qp(own->port->device, own->core);
     ov_async_forget_qp(own);
+    ov_cq_forget_qp(ov_cq_of(qp->send_cq), qp->qp_num);
+    ov_cq_forget_qp(ov_cq_of(qp->recv_cq), qp->qp_num);
     release_others(own);
     ov_qp_ex_destroy(own);
     pthread_mutex_destroy(&own->send_lock);

@@ -13,6 +13,7 @@
 #define SPEED_25_GBPS    32
 #define GRH_REQUIRED     1                 /* IBV_QPF_GRH_REQUIRED */
 #define GID_TYPE_ROCE_V2 1                 /* of ibv_query_gid_type: what sysfs calls "RoCE v2" */
+#define NO_VENDOR        0xffffff          /* as soft-RoCE says */
 #define KHZ              UINT64_C(1000000) /* the clock counts nanoseconds */
 
 static void fill_device(struct ibv_context *context, struct ibv_device_attr *attr)
@@ -45,6 +46,7 @@ static void fill_device(struct ibv_context *context, struct ibv_device_attr *att
         .max_pkeys = 1,
         .local_ca_ack_delay = 15,
         .phys_port_cnt = 1,
+        .vendor_id = NO_VENDOR,
     };
     snprintf(attr->fw_ver, sizeof(attr->fw_ver), "%s", OCHE_VERSION);
 }

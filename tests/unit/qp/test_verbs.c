@@ -604,6 +604,44 @@ static void test_cq_overflow(void **state)
     pair_close(pair);
 }
 
+/* Completions of two queue pairs, mixed, around the end of the ring. */
+static void test_cq_forget(void **state)
+{
+    static _Alignas(64) uint8_t memory[1024];
+    struct pair_options options = {.no_connect = true, .qps = 2};
+    struct pair *pair = pair_open(&options);
+    struct oche_completion done[8];
+
+    (void)state;
+    assert_true(oche_cq_bytes(4) <= sizeof(memory));
+    struct oche_cq *cq = oche_cq_create(memory, 4), *kept = pair->side[0].cq;
+    pair->side[0].cq = cq;
+    for (unsigned qp = 0; qp < 2; qp++) {
+        pair_connect(pair, 0, qp);
+        pair_connect(pair, 1, qp);
+    }
+    const uint32_t qpn = oche_qp_number(pair->side[0].qp[1]);
+    for (unsigned round = 0; round < 3; round++) {
+        for (unsigned i = 0; i < 4; i++) {
+            struct oche_send_work work = pair_work(OCHE_WORK_WRITE, i, 0, 0, 10);
+            assert_int_equal(oche_qp_post_send(pair->side[0].qp[i % 2], &work), 0);
+            pair_run_quiet(pair);
+        }
+        assert_int_equal(oche_cq_poll(cq, done, round), round);
+        oche_cq_forget(cq, qpn);
+        oche_cq_forget(cq, 0x123); /* nobody's */
+        /* Of 0 2 (and, forgotten, 1 3), without those that were polled. */
+        assert_int_equal(oche_cq_poll(cq, done, 8), round == 0 ? 2 : 1);
+        assert_int_equal(done[0].wr_id, round == 0 ? 0 : 2);
+        assert_true(round > 0 || done[1].wr_id == 2);
+        oche_cq_forget(cq, qpn); /* of an empty one */
+        assert_int_equal(oche_cq_poll(cq, done, 8), 0);
+    }
+    assert_false(oche_cq_overflowed(cq));
+    pair->side[0].cq = kept;
+    pair_close(pair);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -625,6 +663,7 @@ int main(void)
         cmocka_unit_test(test_uc),
         cmocka_unit_test(test_events),
         cmocka_unit_test(test_cq_overflow),
+        cmocka_unit_test(test_cq_forget),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
