@@ -11,7 +11,7 @@
 #include "cli/buffers_sizes.h"
 #include "cli/commands.h"
 #include "sim/scenario/scenario.h"
-#include "sim/scenario/units.h"
+#include "text/units.h"
 
 #define CABLE_M   100
 #define MOST_SIZE UINT64_C(0x7fffffff)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/scenario/units.h"
+#include "text/units.h"
 
 #define PS_PER_M   5000 /* light in glass or copper */
 #define MOST_M     1e6

@@ -14,7 +14,7 @@
 
 #include "results/figures.h"
 #include "results/table.h"
-#include "sim/scenario/units.h"
+#include "text/units.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define MB              UINT64_C(1000000)

@@ -15,22 +15,33 @@
 
 #include "cli/commands.h"
 #include "cli/refuse.h"
-#include "core/cc/cc.h"
-#include "core/recovery/recovery.h"
+#include "text/scheme.h"
+#include "text/units.h"
 #include "device/device.h"
 
 #define LIBRARY "libibverbs.so.1"
 
 struct options {
-    const char *cc, *recovery, *device, *capture, *poll, *source_ports;
+    const char *cc, *recovery, *line_rate, *device, *capture, *poll, *source_ports;
     char **command; /* NULL: none was given */
 };
 
-enum { KEY_CC = 0x100, KEY_RECOVERY, KEY_DEVICE, KEY_CAPTURE, KEY_POLL, KEY_SOURCE_PORTS };
+enum {
+    KEY_CC = 0x100,
+    KEY_RECOVERY,
+    KEY_LINE_RATE,
+    KEY_DEVICE,
+    KEY_CAPTURE,
+    KEY_POLL,
+    KEY_SOURCE_PORTS
+};
 
 static const struct argp_option option_table[] = {
-    {"cc", KEY_CC, "NAME", 0, "Congestion control; none without this option", 0},
-    {"recovery", KEY_RECOVERY, "NAME", 0, "Recovery from losses; go_back_n without this option", 0},
+    {"cc", KEY_CC, "NAME[,KEY=VALUE…]", 0, "Congestion control; none without this option", 0},
+    {"recovery", KEY_RECOVERY, "NAME[,KEY=VALUE…]", 0,
+     "Recovery from losses; go_back_n without this option", 0},
+    {"line-rate", KEY_LINE_RATE, "RATE", 0,
+     "Of the link, for congestion control; 100Gbps without this option", 0},
     {"device", KEY_DEVICE, "ADDRESS", 0, "Use this IP address of this host, and no other", 0},
     {"poll", KEY_POLL, "HOW", 0,
      "While nothing arrives: busy (spin), adaptive (the default) or sleep", 0},
@@ -41,52 +52,33 @@ static const struct argp_option option_table[] = {
     {0},
 };
 
-/* ---- names ---- */
+/* ---- options ---- */
 
-/* Those that need no special switches, "a, b, c". */
-static const char *cc_names(char *names, size_t bytes)
+static void check_cc(const struct argp_state *state, const char *name, const char *text)
 {
-    size_t at = 0;
+    struct oche_cc_choice choice;
+    char error[1000];
 
-    names[0] = '\0';
-    for (size_t i = 0; i < oche_cc_scheme_count && at < bytes; i++)
-        if (oche_cc_schemes[i]->runs_on_wire)
-            at += (size_t)snprintf(names + at, bytes - at, "%s%s", at > 0 ? ", " : "",
-                                   oche_cc_schemes[i]->name);
-    return names;
+    if (!oche_cc_parse(&choice, text, error, sizeof(error)))
+        oche_refuse(state, "%s: %s", name, error);
 }
 
-static const char *recovery_names(char *names, size_t bytes)
+static void check_recovery(const struct argp_state *state, const char *name, const char *text)
 {
-    size_t at = 0;
+    struct oche_recovery_choice choice;
+    char error[1000];
 
-    names[0] = '\0';
-    for (size_t i = 0; i < oche_recovery_scheme_count && at < bytes; i++)
-        at += (size_t)snprintf(names + at, bytes - at, "%s%s", at > 0 ? ", " : "",
-                               oche_recovery_schemes[i]->name);
-    return names;
+    if (!oche_recovery_parse(&choice, text, error, sizeof(error)))
+        oche_refuse(state, "%s: %s", name, error);
 }
 
-static void check_cc(const struct argp_state *state, const char *name)
+static void check_line_rate(const struct argp_state *state, const char *name, const char *text)
 {
-    const struct oche_cc_scheme *cc = oche_cc_find(name);
-    char names[500];
+    uint64_t rate_bps;
+    char error[300];
 
-    if (cc == NULL)
-        oche_refuse(state, "--cc: %s: no such congestion control; there are %s", name,
-                    cc_names(names, sizeof(names)));
-    else if (!cc->runs_on_wire)
-        oche_refuse(state, "--cc: %s needs switches that no network has; there are %s", name,
-                    cc_names(names, sizeof(names)));
-}
-
-static void check_recovery(const struct argp_state *state, const char *name)
-{
-    char names[500];
-
-    if (oche_recovery_find(name) == NULL)
-        oche_refuse(state, "--recovery: %s: no such loss recovery; there are %s", name,
-                    recovery_names(names, sizeof(names)));
+    if (!oche_rate_parse(text, &rate_bps, error, sizeof(error)))
+        oche_refuse(state, "%s: %s", name, error);
 }
 
 static void check_device(const struct argp_state *state, const char *text)
@@ -108,16 +100,37 @@ static void check_source_ports(const struct argp_state *state, const char *text)
                     OCHE_MAX_SOURCE_PORTS);
 }
 
+/* What the library would refuse later, of what no option replaces. */
+static void check_environment(const struct argp_state *state, const struct options *options)
+{
+    const struct {
+        const char *name, *instead;
+        void (*check)(const struct argp_state *state, const char *name, const char *text);
+    } all[] = {{"OCHE_CC", options->cc, check_cc},
+               {"OCHE_RECOVERY", options->recovery, check_recovery},
+               {"OCHE_LINE_RATE", options->line_rate, check_line_rate}};
+
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        const char *text = getenv(all[i].name);
+
+        if (all[i].instead == NULL && text != NULL && text[0] != '\0')
+            all[i].check(state, all[i].name, text);
+    }
+}
+
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
     struct options *options = state->input;
 
     switch (key) {
     case KEY_CC:
-        check_cc(state, options->cc = argument);
+        check_cc(state, "--cc", options->cc = argument);
         return 0;
     case KEY_RECOVERY:
-        check_recovery(state, options->recovery = argument);
+        check_recovery(state, "--recovery", options->recovery = argument);
+        return 0;
+    case KEY_LINE_RATE:
+        check_line_rate(state, "--line-rate", options->line_rate = argument);
         return 0;
     case KEY_DEVICE:
         check_device(state, options->device = argument);
@@ -141,6 +154,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case ARGP_KEY_END:
         if (options->command == NULL)
             oche_refuse(state, "no COMMAND; `oche exec -- ib_write_bw` runs one");
+        check_environment(state, options);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -150,13 +164,13 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 /* After the options: the names that they take. */
 static char *help(int key, const char *text, void *input)
 {
-    char cc[500], recovery[500], *all;
+    char cc[OCHE_SCHEME_NAMES_BYTES], recovery[OCHE_SCHEME_NAMES_BYTES], *all;
 
     (void)input;
     if (key != ARGP_KEY_HELP_POST_DOC)
         return (char *)text;
-    if (asprintf(&all, "Congestion control: %s.\nRecovery: %s.", cc_names(cc, sizeof(cc)),
-                 recovery_names(recovery, sizeof(recovery))) < 0)
+    if (asprintf(&all, "Congestion control: %s.\nRecovery: %s.", oche_cc_names(cc, sizeof(cc)),
+                 oche_recovery_names(recovery, sizeof(recovery))) < 0)
         return NULL;
     return all;
 }
@@ -222,6 +236,7 @@ int oche_cmd_exec(int argc, char **argv)
     }
     if (!set_library_path(folder) || !set_variable("OCHE_CC", options.cc) ||
         !set_variable("OCHE_RECOVERY", options.recovery) ||
+        !set_variable("OCHE_LINE_RATE", options.line_rate) ||
         !set_variable("OCHE_DEVICE", options.device) || !set_variable("OCHE_POLL", options.poll) ||
         !set_variable("OCHE_SOURCE_PORTS", options.source_ports) ||
         !set_variable("OCHE_CAPTURE", options.capture)) {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "lab/fluid_flows.h"
-#include "sim/scenario/units.h"
+#include "text/units.h"
 
 enum key {
     KEY_FIXED_POINT = 256,

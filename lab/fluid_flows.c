@@ -8,7 +8,7 @@
 
 #include "core/base.h"
 #include "core/param.h"
-#include "sim/scenario/units.h"
+#include "text/units.h"
 
 static const struct oche_param rate_param = {
     .name = "rate", .unit = OCHE_UNIT_BPS, .minimum.u = 1, .maximum.u = UINT64_MAX - 1};

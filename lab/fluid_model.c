@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/cc/cc.h"
-#include "sim/scenario/units.h"
+#include "text/units.h"
 
 #define LINE_COLUMNS 78
 

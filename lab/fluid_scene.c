@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "core/wire/opcode.h"
-#include "sim/scenario/units.h"
+#include "text/units.h"
 #include "sim/world/world.h"
 
 enum oche_fluid_name oche_fluid_scene_model(const struct oche_scenario *scenario)

@@ -9,7 +9,7 @@
 #include "lab/metric_table.h"
 #include "lab/size_rows.h"
 #include "sim/measure/percentile.h"
-#include "sim/scenario/units.h"
+#include "text/units.h"
 
 #define MOST_NAMES 1024 /* that a misspelling is compared with */
 

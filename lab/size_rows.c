@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/scenario/units.h"
+#include "text/units.h"
 #include "sim/world/world.h"
 
 #define OF "of_"

@@ -3,6 +3,8 @@
  * What the user may choose, by environment variables, which `oche exec` sets from its options:
  *
  *   OCHE_CC         congestion control scheme        OCHE_RECOVERY  loss recovery scheme
+ *                   either with parameters: timely,t_low=5ms,t_high=50ms
+ *   OCHE_LINE_RATE  of the link, which the schemes start from: 100Gbps without it
  *   OCHE_DEVICE     the only address to use          OCHE_CAPTURE   a pcap file; %p: process id
  *                                                    (capture.h: when it is another one)
  *   OCHE_POLL       what becomes of the processor while nothing arrives:
@@ -23,6 +25,8 @@
 #include <unistd.h>
 
 #include "device/verbs/internal.h"
+#include "text/scheme.h"
+#include "text/units.h"
 
 void ov_say(const char *format, ...)
 {
@@ -68,6 +72,8 @@ static const char *value_of(const char *name)
 
 void ov_tell_stats(struct ov_port *port)
 {
+    const char *cc = value_of("OCHE_CC"), *recovery = value_of("OCHE_RECOVERY");
+    struct oche_cc_counts counts = {0};
     struct oche_device_stats s;
     char address[OCHE_ADDRESS_TEXT];
 
@@ -80,16 +86,23 @@ void ov_tell_stats(struct ov_port *port)
            ", source ports %" PRIu32,
            address, s.sent_packets, s.sent_datagrams, s.received_packets, s.received_datagrams,
            s.send_full, s.send_errors, s.strangers, s.source_ports);
-    ov_say("%s: again %" PRIu64 ", timeouts %" PRIu64 ", NAKs sent %" PRIu64 " received %" PRIu64
-           ", RNR NAKs sent %" PRIu64 " received %" PRIu64 ", duplicates %" PRIu64
-           ", out of order %" PRIu64 ", rejected %" PRIu64,
-           address, s.nic.retransmitted_packets, s.nic.timeouts, s.nic.naks_sent,
-           s.nic.naks_received, s.nic.rnr_naks_sent, s.nic.rnr_naks_received,
-           s.nic.duplicate_packets, s.nic.out_of_order_packets, s.nic.rejected_packets);
-    ov_say("%s: ACKs sent %" PRIu64 " received %" PRIu64 ", CNPs sent %" PRIu64 " received %" PRIu64
-           ", CE received %" PRIu64 " marked %" PRIu64,
-           address, s.nic.acks_sent, s.nic.acks_received, s.nic.cnps_sent, s.nic.cnps_received,
-           s.nic.ce_received, s.nic.ce_marked);
+    ov_say("%s: recovery %s: again %" PRIu64 ", timeouts %" PRIu64 ", NAKs sent %" PRIu64
+           " received %" PRIu64 ", RNR NAKs sent %" PRIu64 " received %" PRIu64
+           ", duplicates %" PRIu64 ", out of order %" PRIu64 ", of these kept %" PRIu64
+           ", rejected %" PRIu64,
+           address, recovery != NULL ? recovery : "go_back_n", s.nic.retransmitted_packets,
+           s.nic.timeouts, s.nic.naks_sent, s.nic.naks_received, s.nic.rnr_naks_sent,
+           s.nic.rnr_naks_received, s.nic.duplicate_packets, s.nic.out_of_order_packets,
+           s.nic.placed_packets, s.nic.rejected_packets);
+    oche_device_lock(port->device);
+    oche_nic_cc_counts(oche_device_nic(port->device), &counts);
+    oche_device_unlock(port->device);
+    ov_say("%s: congestion control %s: ACKs sent %" PRIu64 " received %" PRIu64 " stamped %" PRIu64
+           ", CNPs sent %" PRIu64 " received %" PRIu64 ", CE received %" PRIu64 " marked %" PRIu64
+           ", packets of its own sent %" PRIu64 " received %" PRIu64,
+           address, cc != NULL ? cc : "none", s.nic.acks_sent, s.nic.acks_received,
+           counts.stamped_acks, s.nic.cnps_sent, s.nic.cnps_received, s.nic.ce_received,
+           s.nic.ce_marked, s.nic.cc_packets_sent, s.nic.cc_packets_received);
 }
 
 /* A number, or what it was if there is none. False: it is not from `least` to `most`. */
@@ -129,21 +142,52 @@ bool ov_poll_mode(enum ov_poll *mode)
     return false;
 }
 
+/* Under the lock of all ports, as ov_environment; the device copies the parameters. */
+static bool read_schemes(struct oche_device_config *config)
+{
+    static struct oche_cc_choice cc;
+    static struct oche_recovery_choice recovery;
+    const char *text = value_of("OCHE_CC");
+    char error[400];
+
+    if (text != NULL) {
+        if (!oche_cc_parse(&cc, text, error, sizeof(error))) {
+            ov_say("OCHE_CC: %s", error);
+            return false;
+        }
+        config->cc = cc.cc;
+        config->cc_params = &cc.params;
+    }
+    text = value_of("OCHE_RECOVERY");
+    if (text != NULL) {
+        if (!oche_recovery_parse(&recovery, text, error, sizeof(error))) {
+            ov_say("OCHE_RECOVERY: %s", error);
+            return false;
+        }
+        config->recovery = recovery.recovery;
+        config->recovery_params = &recovery.params;
+    }
+    return true;
+}
+
+static bool read_line_rate(struct oche_device_config *config)
+{
+    const char *text = value_of("OCHE_LINE_RATE");
+    char error[300];
+
+    if (text == NULL || oche_rate_parse(text, &config->line_rate_bps, error, sizeof(error)))
+        return true;
+    ov_say("OCHE_LINE_RATE: %s", error);
+    return false;
+}
+
 bool ov_environment(struct oche_device_config *config)
 {
     static char capture[PATH_MAX];
     const char *name;
 
-    name = value_of("OCHE_CC");
-    if (name != NULL && (config->cc = oche_cc_find(name)) == NULL) {
-        ov_say("OCHE_CC=%s: no such congestion control; oche exec --help lists them", name);
+    if (!read_schemes(config) || !read_line_rate(config))
         return false;
-    }
-    name = value_of("OCHE_RECOVERY");
-    if (name != NULL && (config->recovery = oche_recovery_find(name)) == NULL) {
-        ov_say("OCHE_RECOVERY=%s: no such loss recovery; oche exec --help lists them", name);
-        return false;
-    }
     name = value_of("OCHE_CAPTURE");
     if (name != NULL)
         config->capture = with_process_id(name, capture, sizeof(capture));

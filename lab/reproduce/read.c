@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/scenario/units.h"
+#include "text/units.h"
 
 void *oche_read_alloc(const struct oche_reader *reader, size_t count, size_t bytes)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/scenario/units.h"
+#include "text/units.h"
 
 /* What every function here needs. */
 struct binder {

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/scenario/units.h"
+#include "text/units.h"
 #include "sim/topology/builder.h"
 #include "sim/topology/statements.h"
 #include "sim/topology/types.h"

@@ -27,7 +27,8 @@
 #include "core/random.h"
 #include "device/device.h"
 #include "tests/interop/exchange.h"
-#include "tests/support/scheme.h"
+#include "text/scheme.h"
+#include "text/units.h"
 
 #define IN_FLIGHT  16  /* messages at most */
 #define RECEIVES   64  /* posted at a time */
@@ -46,8 +47,8 @@ struct options {
     uint32_t mtu, drop_ppm, buffer, in_flight, ack_every, retries;
     uint64_t seed;
     oche_time ack_timeout;
-    struct scheme schemes[2];
-    struct congestion_scheme congestion;
+    struct oche_recovery_choice schemes[2];
+    struct oche_cc_choice congestion;
     uint64_t line_rate_bps; /* 0: the device's default */
     bool hopeless, only_write, share, kill;
     pid_t child;
@@ -125,7 +126,7 @@ static void enter_netns(const struct side *side)
 static void open_side(struct side *side, unsigned index)
 {
     const struct options *options = side->options;
-    const struct scheme *scheme = &options->schemes[index];
+    const struct oche_recovery_choice *scheme = &options->schemes[index];
     const struct oche_device_config config = {
         .address = options->addresses[index],
         .mtu_bytes = options->mtu,
@@ -516,16 +517,16 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         options->netns = argument;
         return 0;
     case 'R':
-        if (!scheme_parse(&options->schemes[0], argument, error, sizeof(error)))
+        if (!oche_recovery_parse(&options->schemes[0], argument, error, sizeof(error)))
             argp_error(state, "--recovery: %s", error);
         options->schemes[1] = options->schemes[0];
         return 0;
     case 'P':
-        if (!scheme_parse(&options->schemes[1], argument, error, sizeof(error)))
+        if (!oche_recovery_parse(&options->schemes[1], argument, error, sizeof(error)))
             argp_error(state, "--peer-recovery: %s", error);
         return 0;
     case 'C':
-        if (!congestion_parse(&options->congestion, argument, error, sizeof(error)))
+        if (!oche_cc_parse(&options->congestion, argument, error, sizeof(error)))
             argp_error(state, "--congestion: %s", error);
         return 0;
     case 'l':
@@ -535,7 +536,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         options->only_write = true;
         return 0;
     case 't':
-        if (!time_parse(argument, &options->ack_timeout, error, sizeof(error)))
+        if (!oche_time_parse(argument, &options->ack_timeout, error, sizeof(error)))
             argp_error(state, "--ack-timeout: %s", error);
         return 0;
     case 'a':

@@ -108,7 +108,7 @@ static void plan_retries(struct qp_work *w, struct qp_work_plan *plan)
     }
 }
 
-static uint32_t own_window(const struct scheme *scheme)
+static uint32_t own_window(const struct oche_recovery_choice *scheme)
 {
     if (scheme->recovery->window_packets == NULL)
         return UINT32_MAX;
@@ -116,7 +116,7 @@ static uint32_t own_window(const struct scheme *scheme)
 }
 
 /* Whether `scheme` finds, without a timer, each loss that packets follow. */
-static bool finds_losses(const struct scheme *scheme, const struct scheme *peer)
+static bool finds_losses(const struct oche_recovery_choice *scheme, const struct oche_recovery_choice *peer)
 {
     const struct oche_param *exception = oche_param_find(&scheme->recovery->table, "nak_exception");
 
@@ -140,7 +140,7 @@ static void plan_timerless(struct qp_work *w, struct qp_work_plan *plan)
     o->window_packets = qp_work_below(w, 2) ? 0 : 4 + qp_work_below(w, 20);
 }
 
-static bool keeps(const struct scheme *scheme)
+static bool keeps(const struct oche_recovery_choice *scheme)
 {
     return scheme->recovery->extend != NULL;
 }
@@ -190,7 +190,7 @@ static void plan_deflection(struct qp_work *w, struct pair_options *o, uint32_t 
     o->deflection.hold = qp_work_below(w, 2) ? OCHE_NEVER : qp_work_below(w, 100) * OCHE_US;
 }
 
-static void make_plan(struct qp_work *w, const struct scheme of_side[2], uint64_t seed)
+static void make_plan(struct qp_work *w, const struct oche_recovery_choice of_side[2], uint64_t seed)
 {
     static const uint32_t mtus[] = {64, 256, 1000, 1024, 4096};
     static const uint32_t lengths[] = {3000, 9000, 16384, 49152};
@@ -521,7 +521,7 @@ static void run(struct qp_work *w)
 }
 
 /* PSNs that a side may have outstanding, by its connection and its scheme. */
-static uint32_t window_of(const struct qp_work *w, const struct scheme *scheme)
+static uint32_t window_of(const struct qp_work *w, const struct oche_recovery_choice *scheme)
 {
     const uint32_t connection = w->plan.pair.window_packets, own = own_window(scheme);
     const uint32_t window = connection == 0 || own < connection ? own : connection;
@@ -529,7 +529,7 @@ static uint32_t window_of(const struct qp_work *w, const struct scheme *scheme)
     return window < UINT32_C(1) << 23 ? window : UINT32_C(1) << 23;
 }
 
-static void set_up(struct qp_work *w, const struct scheme of_side[2])
+static void set_up(struct qp_work *w, const struct oche_recovery_choice of_side[2])
 {
     w->pair = pair_open(&w->plan.pair);
     w->pair->context = w;
@@ -610,7 +610,7 @@ static bool comes_through(struct qp_work *w)
     return true;
 }
 
-bool qp_work_run(const struct scheme of_side[2], uint64_t seed, bool verbose,
+bool qp_work_run(const struct oche_recovery_choice of_side[2], uint64_t seed, bool verbose,
                  struct qp_work_tally *tally, char *wrong, size_t wrong_bytes)
 {
     struct qp_work *w = calloc(1, sizeof(*w));

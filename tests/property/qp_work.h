@@ -23,7 +23,7 @@
 #include <setjmp.h>
 
 #include "tests/support/pair.h"
-#include "tests/support/scheme.h"
+#include "text/scheme.h"
 
 #define WORKS         60
 #define NONE          UINT32_MAX
@@ -109,7 +109,7 @@ struct qp_work_tally {
 };
 
 /* One run; false, and what is wrong in `wrong`, if something is. */
-bool qp_work_run(const struct scheme of_side[2], uint64_t seed, bool verbose,
+bool qp_work_run(const struct oche_recovery_choice of_side[2], uint64_t seed, bool verbose,
                  struct qp_work_tally *tally, char *wrong, size_t wrong_bytes);
 
 /* ---- between the files ---- */

@@ -71,7 +71,7 @@ static _Noreturn void refuse(const char *setting, const char *why)
     exit(2);
 }
 
-static void parse(const char *setting, struct scheme of_side[2])
+static void parse(const char *setting, struct oche_recovery_choice of_side[2])
 {
     char copy[300], again[300], error[300], *rest;
 
@@ -82,14 +82,14 @@ static void parse(const char *setting, struct scheme of_side[2])
     if (rest != NULL)
         *rest++ = '\0';
     strcpy(again, rest != NULL ? rest : copy);
-    if (!scheme_parse(&of_side[0], copy, error, sizeof(error)) ||
-        !scheme_parse(&of_side[1], again, error, sizeof(error)))
+    if (!oche_recovery_parse(&of_side[0], copy, error, sizeof(error)) ||
+        !oche_recovery_parse(&of_side[1], again, error, sizeof(error)))
         refuse(setting, error);
 }
 
 static bool run(const char *setting, uint64_t first, uint64_t last, struct qp_work_tally *tally)
 {
-    struct scheme of_side[2];
+    struct oche_recovery_choice of_side[2];
     char wrong[400];
 
     parse(setting, of_side);

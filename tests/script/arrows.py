@@ -19,13 +19,15 @@ import tempfile
 ARROWS = {
     "core": ["core/"],
     "fabric": ["fabric/", "core/wire/", "core/base.h", "core/random.h", "core/param.h"],
-    "sim": ["sim/", "fabric/", "core/"],
-    "device": ["device/", "core/"],
+    "text": ["text/", "core/"],
+    "sim": ["sim/", "fabric/", "core/", "text/"],
+    "device": ["device/", "core/", "text/"],
     "results": ["results/", "core/base.h", "core/param.h"],
     "rogue": ["rogue/", "core/base.h", "core/param.h", "core/random.h"],
-    "lab": ["lab/", "sim/", "model/", "results/", "core/"],
+    "lab": ["lab/", "sim/", "model/", "results/", "core/", "text/"],
     "model": ["model/", "core/"],
-    "cli": ["cli/", "lab/", "model/", "core/", "fabric/", "sim/", "device/", "results/", "rogue/"],
+    "cli": ["cli/", "lab/", "model/", "core/", "fabric/", "sim/", "device/", "results/", "rogue/",
+            "text/"],
 }
 
 PURE = ("core", "fabric")

@@ -3,8 +3,8 @@
  * Values as people write them: 10Gbps, 5us, 225KB (decimal), 4KiB (binary), 1/256, 1%, never.
  * One parser and one printer for every unit of core/param.h; what is printed can be read back.
  */
-#ifndef OCHE_SIM_SCENARIO_UNITS_H
-#define OCHE_SIM_SCENARIO_UNITS_H
+#ifndef OCHE_TEXT_UNITS_H
+#define OCHE_TEXT_UNITS_H
 
 #include "core/param.h"
 
@@ -16,6 +16,10 @@
  */
 bool oche_value_parse(const struct oche_param *param, const char *text, union oche_value *value,
                       char *error, size_t error_bytes);
+
+/* The same of a time in picoseconds (20ms, never), and of a rate above 0 (10Gbps). */
+bool oche_time_parse(const char *text, oche_time *time, char *error, size_t error_bytes);
+bool oche_rate_parse(const char *text, uint64_t *rate_bps, char *error, size_t error_bytes);
 
 /* Writes the value so that oche_value_parse reads it back; cuts what does not fit. */
 void oche_value_format(const struct oche_param *param, union oche_value value, char *text,

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/random.h"
-#include "sim/scenario/units.h"
+#include "text/units.h"
 
 static const char *const thresholds[] = {"dynamic", "static", NULL};
 

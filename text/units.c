@@ -3,7 +3,7 @@
  * Reading and printing values with units. Integers are exact: "1.5us" is 1500000 ps, "0.3ps" is
  * an error, and so is what does not fit into 64 bits.
  */
-#include "sim/scenario/units.h"
+#include "text/units.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -454,4 +454,32 @@ const char *oche_nearest_word(const char *text, const char *const *words, size_t
         }
     }
     return nearest;
+}
+
+/* ---- values that are no parameter of a table ---- */
+
+bool oche_time_parse(const char *text, oche_time *time, char *error, size_t error_bytes)
+{
+    static const struct oche_param param = {
+        .name = "time", .unit = OCHE_UNIT_TIME, .minimum.u = 0, .maximum.u = OCHE_NEVER};
+    union oche_value value;
+
+    if (!oche_value_parse(&param, text, &value, error, error_bytes))
+        return false;
+    *time = value.u;
+    return true;
+}
+
+bool oche_rate_parse(const char *text, uint64_t *rate_bps, char *error, size_t error_bytes)
+{
+    static const struct oche_param param = {.name = "rate",
+                                            .unit = OCHE_UNIT_BPS,
+                                            .minimum.u = OCHE_MBPS,
+                                            .maximum.u = 1000 * OCHE_GBPS};
+    union oche_value value;
+
+    if (!oche_value_parse(&param, text, &value, error, error_bytes))
+        return false;
+    *rate_bps = value.u;
+    return true;
 }
