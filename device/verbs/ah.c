@@ -45,6 +45,8 @@ uint16_t ov_source_port(uint32_t flow_label, uint32_t own_qpn, uint32_t remote_q
 
 struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 {
+    OV_PASS_ON(pd->context->device, ibv_create_ah, pd, attr);
+
     struct ov_port *port = ov_port_of(pd->context);
     uint32_t peer;
     struct ov_ah *ah;
@@ -68,6 +70,8 @@ struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 
 int ibv_destroy_ah(struct ibv_ah *ah)
 {
+    OV_PASS_ON(ah->context->device, ibv_destroy_ah, ah);
+
     struct ov_ah *own = (struct ov_ah *)(void *)ah;
     struct ov_context *context = own->context;
 
@@ -121,6 +125,8 @@ static bool read_grh(const struct ibv_grh *grh, union ibv_gid *from, union ibv_g
 int ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port_num, struct ibv_wc *wc,
                         struct ibv_grh *grh, struct ibv_ah_attr *ah_attr)
 {
+    OV_PASS_ON(context->device, ibv_init_ah_from_wc, context, port_num, wc, grh, ah_attr);
+
     union ibv_gid to;
 
     memset(ah_attr, 0, sizeof(*ah_attr));
@@ -140,6 +146,8 @@ int ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port_num, struct ib
 struct ibv_ah *ibv_create_ah_from_wc(struct ibv_pd *pd, struct ibv_wc *wc, struct ibv_grh *grh,
                                      uint8_t port_num)
 {
+    OV_PASS_ON(pd->context->device, ibv_create_ah_from_wc, pd, wc, grh, port_num);
+
     struct ibv_ah_attr attr;
 
     if (ibv_init_ah_from_wc(pd->context, port_num, wc, grh, &attr) != 0)
@@ -151,16 +159,12 @@ struct ibv_ah *ibv_create_ah_from_wc(struct ibv_pd *pd, struct ibv_wc *wc, struc
 
 int ibv_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid)
 {
-    (void)qp;
-    (void)gid;
-    (void)lid;
+    OV_PASS_ON(qp->context->device, ibv_attach_mcast, qp, gid, lid);
     return EOPNOTSUPP;
 }
 
 int ibv_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid)
 {
-    (void)qp;
-    (void)gid;
-    (void)lid;
+    OV_PASS_ON(qp->context->device, ibv_detach_mcast, qp, gid, lid);
     return EOPNOTSUPP;
 }

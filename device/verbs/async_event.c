@@ -77,6 +77,8 @@ static bool take(struct ov_context *context, struct ibv_async_event *event)
  */
 int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
 {
+    OV_PASS_ON(context->device, ibv_get_async_event, context, event);
+
     struct ov_context *own = ov_context_of(context);
     struct pollfd wait = {.fd = context->async_fd, .events = POLLIN};
 
@@ -95,8 +97,37 @@ int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *eve
     return 0;
 }
 
+/* The device of what an event is of; NULL: it is of a port or a device, and not to acknowledge. */
+static const struct ibv_device *device_of(const struct ibv_async_event *event)
+{
+    switch (event->event_type) {
+    case IBV_EVENT_CQ_ERR:
+        return event->element.cq->context->device;
+    case IBV_EVENT_QP_FATAL:
+    case IBV_EVENT_QP_REQ_ERR:
+    case IBV_EVENT_QP_ACCESS_ERR:
+    case IBV_EVENT_COMM_EST:
+    case IBV_EVENT_SQ_DRAINED:
+    case IBV_EVENT_PATH_MIG:
+    case IBV_EVENT_PATH_MIG_ERR:
+    case IBV_EVENT_QP_LAST_WQE_REACHED:
+        return event->element.qp->context->device;
+    case IBV_EVENT_SRQ_LIMIT_REACHED:
+    case IBV_EVENT_SRQ_ERR:
+        return event->element.srq->context->device;
+    case IBV_EVENT_WQ_FATAL:
+        return event->element.wq->context->device;
+    default:
+        return NULL;
+    }
+}
+
 void ibv_ack_async_event(struct ibv_async_event *event)
 {
+    const struct ibv_device *device = device_of(event);
+
+    if (device != NULL)
+        OV_PASS_ON(device, ibv_ack_async_event, event);
     switch (event->event_type) {
     case IBV_EVENT_CQ_ERR: {
         struct ibv_cq *cq = event->element.cq;

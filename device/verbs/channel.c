@@ -13,6 +13,8 @@
 
 struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
 {
+    OV_PASS_ON(context->device, ibv_create_comp_channel, context);
+
     struct ov_channel *channel = calloc(1, sizeof(*channel));
 
     if (channel == NULL)
@@ -31,6 +33,8 @@ struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
 
 int ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
 {
+    OV_PASS_ON(channel->context->device, ibv_destroy_comp_channel, channel);
+
     struct ov_channel *own = (struct ov_channel *)(void *)channel;
 
     if (channel->refcnt > 0)
@@ -117,6 +121,8 @@ static struct ov_cq *wait_for_event(struct ov_channel *channel)
 
 int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **cq_context)
 {
+    OV_PASS_ON(channel->context->device, ibv_get_cq_event, channel, cq, cq_context);
+
     struct ov_channel *own = (struct ov_channel *)(void *)channel;
     struct ov_cq *found;
     int flags;
@@ -148,6 +154,7 @@ int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void 
 
 void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int nevents)
 {
+    OV_PASS_ON(cq->context->device, ibv_ack_cq_events, cq, nevents);
     pthread_mutex_lock(&cq->mutex);
     cq->comp_events_completed += nevents;
     pthread_cond_signal(&cq->cond);

@@ -43,6 +43,8 @@ static void fill(struct ov_context *context)
 
 struct ibv_context *ibv_open_device(struct ibv_device *device)
 {
+    OV_PASS_ON(device, ibv_open_device, device);
+
     struct ov_context *context = calloc(1, sizeof(*context));
     int error;
 
@@ -93,13 +95,22 @@ void ov_context_release(struct ov_context *context)
 /* Objects that the application has not destroyed keep the rest alive until it does. */
 int ibv_close_device(struct ibv_context *context)
 {
+    OV_PASS_ON(context->device, ibv_close_device, context);
     ov_context_release(ov_context_of(context));
     return 0;
 }
 
-/* Sharing with other processes by a descriptor: there is none. */
+/* By a descriptor of the kernel's, of which ours have none. */
 struct ibv_context *ibv_import_device(int cmd_fd)
 {
-    (void)cmd_fd;
-    return ov_null(EOPNOTSUPP);
+    struct ibv_context *context;
+
+    if (!ov_system_load())
+        return ov_null(EINVAL);
+    if (!ov_system_loaded() || ov_system->ibv_import_device == NULL)
+        return ov_null(EOPNOTSUPP);
+    ov_system_lists = true; /* it looks for the device in what it takes for its own list */
+    context = ov_system->ibv_import_device(cmd_fd);
+    ov_system_lists = false;
+    return context;
 }

@@ -135,6 +135,8 @@ static struct ov_cq *create(struct ibv_context *context, const struct ibv_cq_ini
 struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
                              struct ibv_comp_channel *channel, int comp_vector)
 {
+    OV_PASS_ON(context->device, ibv_create_cq, context, cqe, cq_context, channel, comp_vector);
+
     const struct ibv_cq_init_attr_ex attr = {.cqe = cqe < 1 ? 0 : (uint32_t)cqe,
                                              .cq_context = cq_context,
                                              .channel = channel,
@@ -167,6 +169,8 @@ struct ibv_cq_ex *ov_create_cq_ex(struct ibv_context *context, struct ibv_cq_ini
 
 int ibv_destroy_cq(struct ibv_cq *cq)
 {
+    OV_PASS_ON(cq->context->device, ibv_destroy_cq, cq);
+
     struct ov_cq *own = ov_cq_of(cq);
     struct ov_context *context = own->context;
 
@@ -184,6 +188,7 @@ int ibv_destroy_cq(struct ibv_cq *cq)
 /* A ring cannot grow while the NIC fills it; one that is large enough already is accepted. */
 int ibv_resize_cq(struct ibv_cq *cq, int cqe)
 {
+    OV_PASS_ON(cq->context->device, ibv_resize_cq, cq, cqe);
     if (cqe < 1 || cqe > OV_MAX_CQE)
         return EINVAL;
     return cqe <= cq->cqe ? 0 : EOPNOTSUPP;

@@ -4,8 +4,8 @@
  * addresses left out (they need a scope, which no GID has). Those of loopback come last.
  *   oche_IF     the interface's first IPv4 address      oche_IF_2   its second, …
  *   oche_IF_v6  its first IPv6 address                  oche_IF_v6_2, …
- * With OCHE_DEVICE there is the device of that address alone. The kernel's RDMA devices are not
- * listed: they are seen without this library.
+ * With OCHE_DEVICE there is the device of that address alone. After ours come the RDMA devices that
+ * the kernel has: whoever takes the first device wants ours, as it was put in the way.
  */
 #include <ifaddrs.h>
 #include <stdio.h>
@@ -79,6 +79,7 @@ static struct ov_device *make(const char *interface, const struct oche_address *
     if (nth > 1)
         snprintf(number, sizeof(number), "_%u", nth);
     device->references = 1;
+    device->mark = ov_mark;
     device->address = *address;
     device->interface_index = if_nametoindex(interface);
     device->interface_mtu = interface_mtu(interface);
@@ -155,22 +156,15 @@ static unsigned add_named(const struct ifaddrs *all, const char *text, struct ov
     return 0;
 }
 
-struct ibv_device **ibv_get_device_list(int *num_devices)
+/* Ours, at most MOST_DEVICES. Returns how many; -1, with errno: the interfaces cannot be listed. */
+static int list_ours(const char *only, struct ov_device **list)
 {
-    struct ov_device **list = calloc(MOST_DEVICES + 1, sizeof(*list));
-    const char *only = getenv("OCHE_DEVICE");
     struct ifaddrs *all = NULL;
     unsigned count = 0;
 
-    if (num_devices != NULL)
-        *num_devices = 0;
-    if (list == NULL)
-        return ov_null(ENOMEM);
-    if (getifaddrs(&all) != 0) {
-        free(list);
-        return NULL;
-    }
-    if (only != NULL && only[0] != '\0') {
+    if (getifaddrs(&all) != 0)
+        return -1;
+    if (only != NULL) {
         count = add_named(all, only, list);
     } else {
         for (int loopback = 0; loopback < 2; loopback++) {
@@ -179,28 +173,92 @@ struct ibv_device **ibv_get_device_list(int *num_devices)
         }
     }
     freeifaddrs(all);
-    if (num_devices != NULL)
-        *num_devices = (int)count;
-    return (struct ibv_device **)(void *)list;
+    return (int)count;
 }
 
-void ibv_free_device_list(struct ibv_device **list)
+/* What the application gets is `devices`. */
+struct list {
+    struct ibv_device **theirs; /* as the system's library gave it, which wants it back */
+    struct ibv_device *devices[];
+};
+
+static struct list *list_all(int *num_devices)
 {
+    const char *value = getenv("OCHE_DEVICE"), *only = value != NULL && value[0] ? value : NULL;
+    struct ov_device *ours[MOST_DEVICES];
+    struct ibv_device **theirs = NULL;
+    const int own = list_ours(only, ours);
+    struct list *list;
+    int others = 0;
+
+    if (own < 0)
+        return NULL;
+    if (own > 0 || only == NULL) /* who wants what is not there gets nothing */
+        theirs = ov_system_devices(&others);
+    list = calloc(1, sizeof(*list) + (size_t)(own + others + 1) * sizeof(list->devices[0]));
+    if (list == NULL) {
+        for (int i = 0; i < own; i++)
+            ov_device_release(ours[i]);
+        if (theirs != NULL)
+            ov_system->ibv_free_device_list(theirs);
+        return ov_null(ENOMEM);
+    }
+    list->theirs = theirs;
+    for (int i = 0; i < own; i++)
+        list->devices[i] = &ours[i]->device;
+    for (int i = 0; i < others; i++)
+        list->devices[own + i] = theirs[i];
+    *num_devices = own + others;
+    return list;
+}
+
+struct ibv_device **ibv_get_device_list(int *num_devices)
+{
+    struct list *list;
+    int count = 0;
+
+    if (ov_system_lists)
+        return ov_system->ibv_get_device_list(num_devices);
+    if (num_devices != NULL)
+        *num_devices = 0;
+    if (!ov_system_load())
+        return ov_null(EINVAL);
+    list = list_all(&count);
     if (list == NULL)
+        return NULL;
+    if (num_devices != NULL)
+        *num_devices = count;
+    return list->devices;
+}
+
+void ibv_free_device_list(struct ibv_device **devices)
+{
+    struct list *list;
+
+    if (devices == NULL)
         return;
-    for (unsigned i = 0; list[i] != NULL; i++)
-        ov_device_release((struct ov_device *)(void *)list[i]);
+    if (ov_system_lists) {
+        ov_system->ibv_free_device_list(devices);
+        return;
+    }
+    list = (struct list *)(void *)((uint8_t *)devices - offsetof(struct list, devices));
+    for (unsigned i = 0; devices[i] != NULL; i++)
+        if (!ov_system_loaded() || !ov_is_theirs(devices[i]))
+            ov_device_release((struct ov_device *)(void *)devices[i]);
+    if (list->theirs != NULL)
+        ov_system->ibv_free_device_list(list->theirs);
     free(list);
 }
 
 const char *ibv_get_device_name(struct ibv_device *device)
 {
+    OV_PASS_ON(device, ibv_get_device_name, device);
     return device->name;
 }
 
 int ibv_get_device_index(struct ibv_device *device)
 {
-    (void)device;
+    OV_PASS_ON_OR(-1, device, ibv_get_device_index, device);
     return -1; /* the kernel knows nothing of it */
 }
 
@@ -211,6 +269,7 @@ __be64 ibv_get_device_guid(struct ibv_device *device)
     uint64_t words[2], guid;
     uint8_t bytes[8];
 
+    OV_PASS_ON(device, ibv_get_device_guid, device);
     memcpy(words, own->address.ip, sizeof(words));
     guid = oche_mix64(words[0] ^ oche_mix64(words[1]));
     memcpy(bytes, &guid, sizeof(bytes));

@@ -13,6 +13,7 @@
  *                     sleep     who polls in vain sleeps, up to a millisecond at a time, until
  *                               something arrives
  *   OCHE_SOURCE_PORTS  how many UDP ports packets leave from; 1: 4791 alone
+ *   OCHE_REAL_VERBS the system's libibverbs.so.1; empty: none (system.c)
  *   OCHE_STATS      anything: counters to standard error when a device is closed
  *   OCHE_DROP       packets lost on purpose when they are sent, in a million: for tests
  */

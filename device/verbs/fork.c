@@ -10,15 +10,28 @@
 
 _Atomic uint32_t ov_generation;
 
+static void before(void)
+{
+    ov_system_hold();
+    ov_ports_hold();
+}
+
+static void in_parent(void)
+{
+    ov_ports_release();
+    ov_system_release();
+}
+
 static void in_child(void)
 {
+    ov_system_release();
     atomic_fetch_add_explicit(&ov_generation, 1, memory_order_relaxed);
     ov_ports_leave();
 }
 
 __attribute__((constructor)) static void watch_forks(void)
 {
-    pthread_atfork(ov_ports_hold, ov_ports_release, in_child);
+    pthread_atfork(before, in_parent, in_child);
 }
 
 bool ov_foreign_slow(const struct ov_port *port)
@@ -31,26 +44,36 @@ bool ov_foreign_slow(const struct ov_port *port)
     return true;
 }
 
+/* ---- the system's devices: their memory is pinned ---- */
+
+_Atomic bool ov_fork_wanted;
+
+/* Of no object, so it is for both; theirs must hear of it before it hears of a region. */
 int ibv_fork_init(void)
 {
-    return 0;
+    atomic_store(&ov_fork_wanted, true);
+    if (!ov_system_load())
+        return EINVAL;
+    return ov_system_loaded() ? ov_system->ibv_fork_init() : 0;
 }
 
 enum ibv_fork_status ibv_is_fork_initialized(void)
 {
-    return IBV_FORK_UNNEEDED;
+    return ov_system_loaded() && ov_system->ibv_is_fork_initialized != NULL
+               ? ov_system->ibv_is_fork_initialized()
+               : IBV_FORK_UNNEEDED;
 }
 
 int ibv_dontfork_range(void *base, size_t size)
 {
-    (void)base;
-    (void)size;
-    return 0;
+    return ov_system_loaded() && ov_system->ibv_dontfork_range != NULL
+               ? ov_system->ibv_dontfork_range(base, size)
+               : 0;
 }
 
 int ibv_dofork_range(void *base, size_t size)
 {
-    (void)base;
-    (void)size;
-    return 0;
+    return ov_system_loaded() && ov_system->ibv_dofork_range != NULL
+               ? ov_system->ibv_dofork_range(base, size)
+               : 0;
 }

@@ -9,6 +9,7 @@
  *   pd.c mr.c cq.c cq_ex.c channel.c qp.c modify_qp.c post.c qp_ex.c srq.c ah.c mw.c
  *   async_event.c  fork.c  environment.c  memory_map.c  transitions.c  strings.c  rates.c
  *   private.c      what libmlx5 and libefa want to link with
+ *   system.c       the system's libibverbs, for the kernel's devices
  *
  * Locks, in this order: a window's, an object's own (send, receive, poll), the device's, a
  * channel's or a context's queue of events.
@@ -42,7 +43,7 @@
 
 struct ov_device {
     struct ibv_device device; /* first: the application's pointer */
-    const void *no_driver;    /* where other libraries look for their driver's table */
+    const void *mark;         /* where drivers have their table: system.h */
     struct oche_address address;
     unsigned interface_index;
     uint32_t interface_mtu;
@@ -63,6 +64,8 @@ const char *ibv_get_sysfs_path(void);
 
 struct ov_device *ov_device_take(struct ov_device *device);
 void ov_device_release(struct ov_device *device);
+
+#include "device/verbs/system.h"
 
 /* OCHE_POLL: what becomes of the processor while nothing arrives. */
 enum ov_poll { OV_POLL_ADAPTIVE, OV_POLL_BUSY, OV_POLL_SLEEP };

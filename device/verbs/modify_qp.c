@@ -209,6 +209,8 @@ static int modify(struct ov_qp *qp, const struct ibv_qp_attr *attr, int mask)
 
 int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask)
 {
+    OV_PASS_ON(qp->context->device, ibv_modify_qp, qp, attr, attr_mask);
+
     struct ov_qp *own = ov_qp_of(qp);
     int error;
 

@@ -86,35 +86,38 @@ static struct ibv_mr *reg(struct ibv_pd *pd, void *addr, size_t length, uint64_t
 
 struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access)
 {
+    OV_PASS_ON(pd->context->device, ibv_reg_mr, pd, addr, length, access);
     return reg(pd, addr, length, (uintptr_t)addr, (unsigned int)access);
 }
 
 struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova,
                                int access)
 {
+    OV_PASS_ON_OR(ov_null(EOPNOTSUPP), pd->context->device, ibv_reg_mr_iova, pd, addr, length, iova,
+                  access);
     return reg(pd, addr, length, iova, (unsigned int)access);
 }
 
 struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova,
                                 unsigned int access)
 {
+    OV_PASS_ON_OR(ov_null(EOPNOTSUPP), pd->context->device, ibv_reg_mr_iova2, pd, addr, length,
+                  iova, access);
     return reg(pd, addr, length, iova, access);
 }
 
 struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova,
                                  int fd, int access)
 {
-    (void)pd;
-    (void)offset;
-    (void)length;
-    (void)iova;
-    (void)fd;
-    (void)access;
+    OV_PASS_ON_OR(ov_null(EOPNOTSUPP), pd->context->device, ibv_reg_dmabuf_mr, pd, offset, length,
+                  iova, fd, access);
     return ov_null(EOPNOTSUPP);
 }
 
 int ibv_dereg_mr(struct ibv_mr *mr)
 {
+    OV_PASS_ON(mr->context->device, ibv_dereg_mr, mr);
+
     struct ov_mr *own = (struct ov_mr *)(void *)mr;
     struct ov_port *port = ov_port_of(mr->context);
     struct ov_context *context = ov_context_of(mr->context);
@@ -163,6 +166,8 @@ static int changed_region(const struct ov_mr *mr, int flags, struct ibv_pd *pd, 
 int ibv_rereg_mr(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *addr, size_t length,
                  int access)
 {
+    OV_PASS_ON(mr->context->device, ibv_rereg_mr, mr, flags, pd, addr, length, access);
+
     struct ov_mr *own = (struct ov_mr *)(void *)mr;
     struct ov_port *port = ov_port_of(mr->context);
     struct oche_region region;
@@ -192,24 +197,22 @@ int ibv_rereg_mr(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *addr, si
 
 struct ibv_mr *ibv_import_mr(struct ibv_pd *pd, uint32_t mr_handle)
 {
-    (void)pd;
-    (void)mr_handle;
+    OV_PASS_ON_OR(ov_null(EOPNOTSUPP), pd->context->device, ibv_import_mr, pd, mr_handle);
     return ov_null(EOPNOTSUPP);
 }
 
 void ibv_unimport_mr(struct ibv_mr *mr)
 {
-    (void)mr;
+    OV_PASS_ON_OR((void)0, mr->context->device, ibv_unimport_mr, mr);
 }
 
 struct ibv_dm *ibv_import_dm(struct ibv_context *context, uint32_t dm_handle)
 {
-    (void)context;
-    (void)dm_handle;
+    OV_PASS_ON_OR(ov_null(EOPNOTSUPP), context->device, ibv_import_dm, context, dm_handle);
     return ov_null(EOPNOTSUPP);
 }
 
 void ibv_unimport_dm(struct ibv_dm *dm)
 {
-    (void)dm;
+    OV_PASS_ON_OR((void)0, dm->context->device, ibv_unimport_dm, dm);
 }

@@ -6,6 +6,8 @@
 
 struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
 {
+    OV_PASS_ON(context->device, ibv_alloc_pd, context);
+
     struct ov_pd *pd = calloc(1, sizeof(*pd));
     struct ov_port *port = ov_port_of(context);
 
@@ -26,6 +28,8 @@ struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
 
 int ibv_dealloc_pd(struct ibv_pd *pd)
 {
+    OV_PASS_ON(pd->context->device, ibv_dealloc_pd, pd);
+
     struct ov_pd *own = ov_pd_of(pd);
 
     if (atomic_load(&own->users) > 0)
@@ -37,12 +41,11 @@ int ibv_dealloc_pd(struct ibv_pd *pd)
 
 struct ibv_pd *ibv_import_pd(struct ibv_context *context, uint32_t pd_handle)
 {
-    (void)context;
-    (void)pd_handle;
+    OV_PASS_ON_OR(ov_null(EOPNOTSUPP), context->device, ibv_import_pd, context, pd_handle);
     return ov_null(EOPNOTSUPP);
 }
 
 void ibv_unimport_pd(struct ibv_pd *pd)
 {
-    (void)pd;
+    OV_PASS_ON_OR((void)0, pd->context->device, ibv_unimport_pd, pd);
 }

@@ -2,7 +2,11 @@
 /*
  * The private interface between libibverbs and its drivers, as rdma-core 34 to 56 name it. Programs
  * such as perftest are linked with two drivers, libmlx5 and libefa, which would not even load
- * without these names. They find no device of theirs here, so they never call what refuses below.
+ * without these names. They find no device of theirs among ours, so nobody calls what refuses here.
+ *
+ * Once the system's library is loaded (system.c), its drivers are linked with these names, too, and
+ * they get there: each name is a jump (private_jump.S) through a pointer that is here. A driver
+ * says that it is there when it is loaded, which may be before that: it is told later.
  * ibv_query_gid_type is real, for ibv_devinfo: query.c.
  */
 #include <stdio.h>
@@ -10,108 +14,121 @@
 #include <string.h>
 
 #include "device/verbs/internal.h"
+#include "device/verbs/private_names.h"
 
-#define REFUSED(name)                                                                              \
-    int name(void);                                                                                \
-    int name(void)                                                                                 \
-    {                                                                                              \
-        errno = EOPNOTSUPP;                                                                        \
-        return EOPNOTSUPP;                                                                         \
-    }
+#define REGISTER "verbs_register_driver_34"
+#define SETTING  "verbs_allow_disassociate_destroy"
 
-REFUSED(execute_ioctl)
-REFUSED(ibv_cmd_advise_mr)
-REFUSED(ibv_cmd_alloc_dm)
-REFUSED(ibv_cmd_alloc_mw)
-REFUSED(ibv_cmd_alloc_pd)
-REFUSED(ibv_cmd_attach_mcast)
-REFUSED(ibv_cmd_close_xrcd)
-REFUSED(ibv_cmd_create_ah)
-REFUSED(ibv_cmd_create_counters)
-REFUSED(ibv_cmd_create_cq)
-REFUSED(ibv_cmd_create_cq_ex)
-REFUSED(ibv_cmd_create_flow)
-REFUSED(ibv_cmd_create_flow_action_esp)
-REFUSED(ibv_cmd_create_qp)
-REFUSED(ibv_cmd_create_qp_ex)
-REFUSED(ibv_cmd_create_qp_ex2)
-REFUSED(ibv_cmd_create_rwq_ind_table)
-REFUSED(ibv_cmd_create_srq)
-REFUSED(ibv_cmd_create_srq_ex)
-REFUSED(ibv_cmd_create_wq)
-REFUSED(ibv_cmd_dealloc_mw)
-REFUSED(ibv_cmd_dealloc_pd)
-REFUSED(ibv_cmd_dereg_mr)
-REFUSED(ibv_cmd_destroy_ah)
-REFUSED(ibv_cmd_destroy_counters)
-REFUSED(ibv_cmd_destroy_cq)
-REFUSED(ibv_cmd_destroy_flow)
-REFUSED(ibv_cmd_destroy_flow_action)
-REFUSED(ibv_cmd_destroy_qp)
-REFUSED(ibv_cmd_destroy_rwq_ind_table)
-REFUSED(ibv_cmd_destroy_srq)
-REFUSED(ibv_cmd_destroy_wq)
-REFUSED(ibv_cmd_detach_mcast)
-REFUSED(ibv_cmd_free_dm)
-REFUSED(ibv_cmd_get_context)
-REFUSED(ibv_cmd_modify_cq)
-REFUSED(ibv_cmd_modify_flow_action_esp)
-REFUSED(ibv_cmd_modify_qp)
-REFUSED(ibv_cmd_modify_qp_ex)
-REFUSED(ibv_cmd_modify_srq)
-REFUSED(ibv_cmd_modify_wq)
-REFUSED(ibv_cmd_open_qp)
-REFUSED(ibv_cmd_open_xrcd)
-REFUSED(ibv_cmd_poll_cq)
-REFUSED(ibv_cmd_post_recv)
-REFUSED(ibv_cmd_post_send)
-REFUSED(ibv_cmd_post_srq_recv)
-REFUSED(ibv_cmd_query_context)
-REFUSED(ibv_cmd_query_device_any)
-REFUSED(ibv_cmd_query_mr)
-REFUSED(ibv_cmd_query_port)
-REFUSED(ibv_cmd_query_qp)
-REFUSED(ibv_cmd_query_srq)
-REFUSED(ibv_cmd_read_counters)
-REFUSED(ibv_cmd_reg_dm_mr)
-REFUSED(ibv_cmd_reg_dmabuf_mr)
-REFUSED(ibv_cmd_reg_mr)
-REFUSED(ibv_cmd_req_notify_cq)
-REFUSED(ibv_cmd_rereg_mr)
-REFUSED(ibv_cmd_resize_cq)
+/* ---- while there is nobody to pass it on to ---- */
 
-#define NULL_POINTER(name)                                                                         \
-    void *name(void);                                                                              \
-    void *name(void)                                                                               \
-    {                                                                                              \
-        return ov_null(EOPNOTSUPP);                                                                \
-    }
+static intptr_t refuse(void)
+{
+    return errno = EOPNOTSUPP;
+}
 
-NULL_POINTER(_verbs_init_and_alloc_context)
-NULL_POINTER(verbs_open_device)
+static intptr_t minus_one(void)
+{
+    return -1;
+}
 
-/* Drivers say that they are there when they are loaded: there is nothing that they could drive. */
-#define IGNORED(name)                                                                              \
-    void name(void);                                                                               \
-    void name(void)                                                                                \
-    {                                                                                              \
-    }
-
-IGNORED(__verbs_log)
-IGNORED(ibv_register_driver)
-IGNORED(verbs_init_cq)
-IGNORED(verbs_register_driver_34)
-IGNORED(verbs_set_ops)
-IGNORED(verbs_uninit_context)
-
-unsigned int __ioctl_final_num_attrs(void);
-unsigned int __ioctl_final_num_attrs(void)
+static intptr_t nothing(void)
 {
     return 0;
 }
 
+static void *no_pointer(void)
+{
+    return ov_null(EOPNOTSUPP);
+}
+
+/* ---- where each name leads ---- */
+
+typedef void function(void);
+
+#pragma GCC visibility push(hidden)
+#define SLOT(name, otherwise)                                                                      \
+    extern function *ov_slot_##name;                                                               \
+    function *ov_slot_##name = (function *)(otherwise);
+OV_PRIVATE_NAMES(SLOT)
+#undef SLOT
+#pragma GCC visibility pop
+
+/* ---- drivers that have said that they are there ---- */
+
+struct driver {
+    const void *table;
+    struct driver *next;
+};
+
+typedef void register_driver(const void *table);
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
+static struct driver *first, **last = &first;
+static register_driver *pass_on;
+static const bool *setting;
+
+register_driver verbs_register_driver_34;
+void verbs_register_driver_34(const void *table)
+{
+    struct driver *driver;
+
+    pthread_mutex_lock(&lock);
+    if (pass_on != NULL) {
+        pass_on(table);
+    } else if ((driver = malloc(sizeof(*driver))) != NULL) {
+        *driver = (struct driver){.table = table};
+        *last = driver;
+        last = &driver->next;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* Drivers older than libmlx5 and libefa: their interface is gone from rdma-core, too. */
+void ibv_register_driver(void);
+void ibv_register_driver(void)
+{
+}
+
+/* Drivers read it; the library sets it. */
 extern bool verbs_allow_disassociate_destroy;
 bool verbs_allow_disassociate_destroy;
+
+/* ---- the system's library ---- */
+
+bool ov_private_fits(void *library)
+{
+    return ov_system_symbol(library, REGISTER) != NULL;
+}
+
+void ov_private_pass_on(void *library)
+{
+    struct driver *driver;
+    void *symbol;
+
+#define SLOT(name, otherwise)                                                                      \
+    if ((symbol = ov_system_symbol(library, #name)) != NULL)                                       \
+        memcpy(&ov_slot_##name, &symbol, sizeof(symbol));
+    OV_PRIVATE_NAMES(SLOT)
+#undef SLOT
+    symbol = ov_system_symbol(library, REGISTER);
+    pthread_mutex_lock(&lock);
+    memcpy(&pass_on, &symbol, sizeof(pass_on));
+    setting = ov_system_symbol(library, SETTING);
+    while ((driver = first) != NULL) {
+        pass_on(driver->table);
+        first = driver->next;
+        free(driver);
+    }
+    last = &first;
+    pthread_mutex_unlock(&lock);
+}
+
+/* Its own use of the name leads here, or not, as ours is visible to it or not. */
+void ov_private_settings(void)
+{
+    if (setting != NULL && *setting)
+        verbs_allow_disassociate_destroy = true;
+}
 
 /* ---- files of sysfs ---- */
 
@@ -137,14 +154,4 @@ int ibv_read_sysfs_file(const char *dir, const char *file, char *buf, size_t siz
         count = size - 1;
     buf[count] = '\0';
     return (int)count;
-}
-
-int ibv_read_ibdev_sysfs_file(char *buf, size_t size, void *sysfs_device, const char *format, ...);
-int ibv_read_ibdev_sysfs_file(char *buf, size_t size, void *sysfs_device, const char *format, ...)
-{
-    (void)buf;
-    (void)size;
-    (void)sysfs_device;
-    (void)format;
-    return -1;
 }

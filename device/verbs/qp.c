@@ -171,6 +171,8 @@ struct ibv_qp *ov_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_a
 
 struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
+    OV_PASS_ON(pd->context->device, ibv_create_qp, pd, attr);
+
     struct ibv_qp_init_attr_ex all = {.comp_mask = IBV_QP_INIT_ATTR_PD, .pd = pd};
     struct ibv_qp *qp;
 
@@ -187,6 +189,8 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 
 int ibv_destroy_qp(struct ibv_qp *qp)
 {
+    OV_PASS_ON(qp->context->device, ibv_destroy_qp, qp);
+
     struct ov_qp *own = ov_qp_of(qp);
     struct ov_context *context = own->context;
 
@@ -223,9 +227,10 @@ enum ibv_qp_state ov_qp_state_of(const struct oche_qp *qp)
 int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
                  struct ibv_qp_init_attr *init_attr)
 {
+    OV_PASS_ON(qp->context->device, ibv_query_qp, qp, attr, attr_mask, init_attr);
+
     struct ov_qp *own = ov_qp_of(qp);
 
-    (void)attr_mask;
     if (ov_foreign(own->port))
         return EPERM;
     pthread_mutex_lock(&own->state_lock);
@@ -253,22 +258,20 @@ int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
  * it are. */
 int ibv_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_t flags)
 {
-    (void)qp;
-    (void)op;
-    (void)flags;
+    OV_PASS_ON_OR(0, qp->context->device, ibv_query_qp_data_in_order, qp, op, flags);
     return 0;
 }
 
 /* Enhanced connection establishment is between two NICs of a vendor. */
 int ibv_set_ece(struct ibv_qp *qp, struct ibv_ece *ece)
 {
-    (void)qp;
+    OV_PASS_ON_OR(EOPNOTSUPP, qp->context->device, ibv_set_ece, qp, ece);
     return ece->vendor_id == 0 ? 0 : EOPNOTSUPP;
 }
 
 int ibv_query_ece(struct ibv_qp *qp, struct ibv_ece *ece)
 {
-    (void)qp;
+    OV_PASS_ON_OR(EOPNOTSUPP, qp->context->device, ibv_query_ece, qp, ece);
     *ece = (struct ibv_ece){0};
     return 0;
 }

@@ -311,5 +311,6 @@ void ov_qp_ex_destroy(struct ov_qp *qp)
 
 struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp)
 {
+    OV_PASS_ON_OR(ov_null(EOPNOTSUPP), qp->context->device, ibv_qp_to_qp_ex, qp);
     return ov_qp_of(qp)->extended ? &ov_qp_of(qp)->ex : NULL;
 }

@@ -53,6 +53,7 @@ static void fill_device(struct ibv_context *context, struct ibv_device_attr *att
 
 int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 {
+    OV_PASS_ON(context->device, ibv_query_device, context, attr);
     fill_device(context, attr);
     return 0;
 }
@@ -112,6 +113,7 @@ int ov_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_port
 int ibv_query_port(struct ibv_context *context, uint8_t port_num,
                    struct _compat_ibv_port_attr *attr)
 {
+    OV_PASS_ON(context->device, ibv_query_port, context, port_num, attr);
     return ov_query_port(context, port_num, (struct ibv_port_attr *)(void *)attr,
                          offsetof(struct ibv_port_attr, port_cap_flags2));
 }
@@ -133,6 +135,7 @@ int ov_query_rt_values(struct ibv_context *context, struct ibv_values_ex *values
 
 int ibv_query_gid(struct ibv_context *context, uint8_t port_num, int index, union ibv_gid *gid)
 {
+    OV_PASS_ON(context->device, ibv_query_gid, context, port_num, index, gid);
     if (port_num != OV_PORT_NUM || index != 0) {
         errno = EINVAL;
         return -1;
@@ -144,6 +147,9 @@ int ibv_query_gid(struct ibv_context *context, uint8_t port_num, int index, unio
 int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port_num, uint32_t gid_index,
                       struct ibv_gid_entry *entry, uint32_t flags, size_t entry_size)
 {
+    OV_PASS_ON_OR(EOPNOTSUPP, context->device, _ibv_query_gid_ex, context, port_num, gid_index,
+                  entry, flags, entry_size);
+
     struct ibv_gid_entry all = {.gid_index = gid_index,
                                 .port_num = port_num,
                                 .gid_type = IBV_GID_TYPE_ROCE_V2,
@@ -162,6 +168,8 @@ int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port_num, uint32_t g
 ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entries,
                              size_t max_entries, uint32_t flags, size_t entry_size)
 {
+    OV_PASS_ON_OR(-EOPNOTSUPP, context->device, _ibv_query_gid_table, context, entries, max_entries,
+                  flags, entry_size);
     if (max_entries == 0)
         return -EINVAL;
     const int error = _ibv_query_gid_ex(context, OV_PORT_NUM, 0, entries, flags, entry_size);
@@ -173,7 +181,7 @@ ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *
 int ibv_query_gid_type(struct ibv_context *context, uint8_t port_num, unsigned int index,
                        unsigned int *type)
 {
-    (void)context;
+    OV_PASS_ON_OR(-1, context->device, ibv_query_gid_type, context, port_num, index, type);
     if (port_num != OV_PORT_NUM || index != 0) {
         errno = EINVAL;
         return -1;
@@ -184,7 +192,7 @@ int ibv_query_gid_type(struct ibv_context *context, uint8_t port_num, unsigned i
 
 int ibv_query_pkey(struct ibv_context *context, uint8_t port_num, int index, __be16 *pkey)
 {
-    (void)context;
+    OV_PASS_ON(context->device, ibv_query_pkey, context, port_num, index, pkey);
     if (port_num != OV_PORT_NUM || index != 0) {
         errno = EINVAL;
         return -1;
@@ -195,7 +203,7 @@ int ibv_query_pkey(struct ibv_context *context, uint8_t port_num, int index, __b
 
 int ibv_get_pkey_index(struct ibv_context *context, uint8_t port_num, __be16 pkey)
 {
-    (void)context;
+    OV_PASS_ON_OR(-1, context->device, ibv_get_pkey_index, context, port_num, pkey);
     if (port_num != OV_PORT_NUM || pkey != htobe16(OV_PKEY)) {
         errno = EINVAL;
         return -1;
@@ -214,7 +222,8 @@ const char *ibv_get_sysfs_path(void)
 int ibv_resolve_eth_l2_from_gid(struct ibv_context *context, struct ibv_ah_attr *attr,
                                 uint8_t eth_mac[ETHERNET_LL_SIZE], uint16_t *vid)
 {
-    (void)context;
+    OV_PASS_ON_OR(-EOPNOTSUPP, context->device, ibv_resolve_eth_l2_from_gid, context, attr, eth_mac,
+                  vid);
     if (attr->port_num != OV_PORT_NUM || !attr->is_global)
         return -EINVAL;
     memset(eth_mac, 0, ETHERNET_LL_SIZE);

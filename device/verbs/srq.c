@@ -31,6 +31,8 @@ static struct oche_srq *create_core(struct ov_srq *srq, const struct oche_srq_co
 
 struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *attr)
 {
+    OV_PASS_ON(pd->context->device, ibv_create_srq, pd, attr);
+
     struct ov_srq *srq;
 
     if (attr->attr.max_wr < 1 || attr->attr.max_wr > OV_MAX_WR || attr->attr.max_sge > OCHE_MAX_SGE)
@@ -66,6 +68,8 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *attr
 
 int ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int attr_mask)
 {
+    OV_PASS_ON(srq->context->device, ibv_modify_srq, srq, attr, attr_mask);
+
     struct ov_srq *own = ov_srq_of(srq);
 
     if ((attr_mask & ~(IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT)) != 0)
@@ -86,6 +90,8 @@ int ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int attr_mask
 
 int ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 {
+    OV_PASS_ON(srq->context->device, ibv_query_srq, srq, attr);
+
     struct ov_srq *own = ov_srq_of(srq);
 
     if (ov_foreign(own->port))
@@ -99,6 +105,8 @@ int ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 
 int ibv_destroy_srq(struct ibv_srq *srq)
 {
+    OV_PASS_ON(srq->context->device, ibv_destroy_srq, srq);
+
     struct ov_srq *own = ov_srq_of(srq);
     struct ov_context *context = own->context;
     bool free_now;

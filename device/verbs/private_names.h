@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The functions of the private interface between libibverbs and its drivers (IBVERBS_PRIVATE_34)
+ * that are passed on as they are, whatever their arguments. Beside each is what it does while there
+ * is nobody to pass it on to (private.c). For C and for the assembler.
+ */
+#define OV_PRIVATE_NAMES(X)                                                                        \
+    X(__ioctl_final_num_attrs, nothing)                                                            \
+    X(__verbs_log, nothing)                                                                        \
+    X(_verbs_init_and_alloc_context, no_pointer)                                                   \
+    X(execute_ioctl, refuse)                                                                       \
+    X(ibv_cmd_advise_mr, refuse)                                                                   \
+    X(ibv_cmd_alloc_dm, refuse)                                                                    \
+    X(ibv_cmd_alloc_mw, refuse)                                                                    \
+    X(ibv_cmd_alloc_pd, refuse)                                                                    \
+    X(ibv_cmd_attach_mcast, refuse)                                                                \
+    X(ibv_cmd_close_xrcd, refuse)                                                                  \
+    X(ibv_cmd_create_ah, refuse)                                                                   \
+    X(ibv_cmd_create_counters, refuse)                                                             \
+    X(ibv_cmd_create_cq, refuse)                                                                   \
+    X(ibv_cmd_create_cq_ex, refuse)                                                                \
+    X(ibv_cmd_create_flow, refuse)                                                                 \
+    X(ibv_cmd_create_flow_action_esp, refuse)                                                      \
+    X(ibv_cmd_create_qp, refuse)                                                                   \
+    X(ibv_cmd_create_qp_ex, refuse)                                                                \
+    X(ibv_cmd_create_qp_ex2, refuse)                                                               \
+    X(ibv_cmd_create_rwq_ind_table, refuse)                                                        \
+    X(ibv_cmd_create_srq, refuse)                                                                  \
+    X(ibv_cmd_create_srq_ex, refuse)                                                               \
+    X(ibv_cmd_create_wq, refuse)                                                                   \
+    X(ibv_cmd_dealloc_mw, refuse)                                                                  \
+    X(ibv_cmd_dealloc_pd, refuse)                                                                  \
+    X(ibv_cmd_dereg_mr, refuse)                                                                    \
+    X(ibv_cmd_destroy_ah, refuse)                                                                  \
+    X(ibv_cmd_destroy_counters, refuse)                                                            \
+    X(ibv_cmd_destroy_cq, refuse)                                                                  \
+    X(ibv_cmd_destroy_flow, refuse)                                                                \
+    X(ibv_cmd_destroy_flow_action, refuse)                                                         \
+    X(ibv_cmd_destroy_qp, refuse)                                                                  \
+    X(ibv_cmd_destroy_rwq_ind_table, refuse)                                                       \
+    X(ibv_cmd_destroy_srq, refuse)                                                                 \
+    X(ibv_cmd_destroy_wq, refuse)                                                                  \
+    X(ibv_cmd_detach_mcast, refuse)                                                                \
+    X(ibv_cmd_free_dm, refuse)                                                                     \
+    X(ibv_cmd_get_context, refuse)                                                                 \
+    X(ibv_cmd_modify_cq, refuse)                                                                   \
+    X(ibv_cmd_modify_flow_action_esp, refuse)                                                      \
+    X(ibv_cmd_modify_qp, refuse)                                                                   \
+    X(ibv_cmd_modify_qp_ex, refuse)                                                                \
+    X(ibv_cmd_modify_srq, refuse)                                                                  \
+    X(ibv_cmd_modify_wq, refuse)                                                                   \
+    X(ibv_cmd_open_qp, refuse)                                                                     \
+    X(ibv_cmd_open_xrcd, refuse)                                                                   \
+    X(ibv_cmd_poll_cq, refuse)                                                                     \
+    X(ibv_cmd_post_recv, refuse)                                                                   \
+    X(ibv_cmd_post_send, refuse)                                                                   \
+    X(ibv_cmd_post_srq_recv, refuse)                                                               \
+    X(ibv_cmd_query_context, refuse)                                                               \
+    X(ibv_cmd_query_device_any, refuse)                                                            \
+    X(ibv_cmd_query_mr, refuse)                                                                    \
+    X(ibv_cmd_query_port, refuse)                                                                  \
+    X(ibv_cmd_query_qp, refuse)                                                                    \
+    X(ibv_cmd_query_srq, refuse)                                                                   \
+    X(ibv_cmd_read_counters, refuse)                                                               \
+    X(ibv_cmd_reg_dm_mr, refuse)                                                                   \
+    X(ibv_cmd_reg_dmabuf_mr, refuse)                                                               \
+    X(ibv_cmd_reg_mr, refuse)                                                                      \
+    X(ibv_cmd_req_notify_cq, refuse)                                                               \
+    X(ibv_cmd_rereg_mr, refuse)                                                                    \
+    X(ibv_cmd_resize_cq, refuse)                                                                   \
+    X(ibv_read_ibdev_sysfs_file, minus_one)                                                        \
+    X(verbs_init_cq, nothing)                                                                      \
+    X(verbs_open_device, no_pointer)                                                               \
+    X(verbs_set_ops, nothing)                                                                      \
+    X(verbs_uninit_context, nothing)

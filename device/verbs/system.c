@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finds and loads the system's libibverbs (system.h), once, and only where there are RDMA devices
+ * to be had from it: without any this costs three folders that cannot be opened.
+ *
+ * It goes into the same namespace of the dynamic linker as everything else: a library that is named
+ * by its path is another one than ours, although both have one name. So there is one errno and one
+ * malloc. What it loads as drivers names libibverbs.so.1 as what it needs, which the dynamic linker
+ * takes for the first of that name, ours: so ours has the private interface, too, and passes it on
+ * (private.c). A namespace of its own (dlmopen) would spare that; but there is another libc in it,
+ * with another errno, which verbs that fail through pointers would set; and a program that is
+ * linked with a driver of its own, as with libmlx5, would have it twice and not know its device.
+ *
+ * OCHE_REAL_VERBS names the library's file; empty, there is none. Without it, it is looked for
+ * where the dynamic linker would look for ours: in LD_LIBRARY_PATH, then in the standard folders.
+ */
+#include <dirent.h>
+#include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "device/verbs/internal.h"
+
+#define LIBRARY "libibverbs.so.1"
+#define MARKER  "oche_verbs_library" /* exported, so that a copy of ours is known */
+#define OWN     "it is oche's own, not the system's"
+
+extern const char oche_verbs_library[];
+const char oche_verbs_library[] = OCHE_VERSION;
+
+const void *const ov_mark[32];
+const struct ov_system *_Atomic ov_system;
+_Thread_local bool ov_system_lists;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
+static struct ov_system functions;
+static bool tried, refused;
+
+static const struct {
+    const char *name;
+    size_t offset;
+    bool needed;
+} names[] = {
+#define NEEDED(name) {#name, offsetof(struct ov_system, name), true},
+#define LATER(name)  {#name, offsetof(struct ov_system, name), false},
+    OV_SYSTEM_NEEDED(NEEDED) OV_SYSTEM_LATER(LATER)
+#undef NEEDED
+#undef LATER
+};
+
+/* ---- is there anything to be had? ---- */
+
+static bool has_entry(const char *folder, const char *prefix)
+{
+    DIR *directory = opendir(folder);
+    const struct dirent *entry;
+    bool found = false;
+
+    if (directory == NULL)
+        return false;
+    while (!found && (entry = readdir(directory)) != NULL)
+        found = entry->d_name[0] != '.' && strncmp(entry->d_name, prefix, strlen(prefix)) == 0;
+    closedir(directory);
+    return found;
+}
+
+static bool kernel_has_devices(void)
+{
+    const int before = errno;
+    const bool found = has_entry("/sys/class/infiniband_verbs", "uverbs") ||
+                       has_entry("/sys/class/infiniband", "") ||
+                       has_entry("/dev/infiniband", "uverbs");
+
+    errno = before;
+    return found;
+}
+
+/* ---- one library ---- */
+
+/* Of itself: dlsym would also find what a library that it needs has, and that may be ours. */
+void *ov_system_symbol(void *library, const char *name)
+{
+    void *symbol = dlsym(library, name);
+    const struct link_map *map, *of;
+    Dl_info unused;
+
+    if (symbol == NULL || dlinfo(library, RTLD_DI_LINKMAP, &map) != 0 ||
+        dladdr1(symbol, &unused, (void **)&of, RTLD_DL_LINKMAP) == 0 || of != map)
+        return NULL;
+    return symbol;
+}
+
+/* False, and why: it has not what every one has. */
+static bool take_functions(void *library, char *why, size_t bytes)
+{
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        void *symbol = ov_system_symbol(library, names[i].name);
+
+        if (symbol == NULL && names[i].needed) {
+            snprintf(why, bytes, "it is no libibverbs, as it has no %s", names[i].name);
+            return false;
+        }
+        memcpy((uint8_t *)&functions + names[i].offset, &symbol, sizeof(symbol));
+    }
+    return true;
+}
+
+/* NULL, and why, if this is no library that serves. */
+static void *load(const char *path, char *why, size_t bytes)
+{
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+
+    if (library == NULL) {
+        const char *error = dlerror();
+        const size_t length = strlen(path);
+
+        if (strncmp(error, path, length) == 0 && strncmp(error + length, ": ", 2) == 0)
+            error += length + 2;
+        snprintf(why, bytes, "%s", error);
+        return NULL;
+    }
+    if (ov_system_symbol(library, MARKER) != NULL) {
+        snprintf(why, bytes, OWN);
+    } else if (take_functions(library, why, bytes)) {
+        if (ov_private_fits(library))
+            return library;
+        snprintf(why, bytes, "its drivers want another interface than rdma-core 34 to 56 have");
+    }
+    dlclose(library);
+    return NULL;
+}
+
+/* ---- where it is ---- */
+
+/* The folders where the dynamic linker looks for ours; free() them. NULL: it does not say. */
+static Dl_serinfo *folders(void)
+{
+    Dl_info own;
+    Dl_serinfo size, *all = NULL;
+    void *handle;
+
+    if (dladdr(oche_verbs_library, &own) == 0)
+        return NULL;
+    handle = dlopen(own.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    if (handle == NULL)
+        return NULL;
+    if (dlinfo(handle, RTLD_DI_SERINFOSIZE, &size) == 0 && (all = malloc(size.dls_size)) != NULL) {
+        *all = size;
+        if (dlinfo(handle, RTLD_DI_SERINFOSIZE, all) != 0 ||
+            dlinfo(handle, RTLD_DI_SERINFO, all) != 0) {
+            free(all);
+            all = NULL;
+        }
+    }
+    dlclose(handle);
+    return all;
+}
+
+static bool is_ours(const char *path)
+{
+    Dl_info own;
+    struct stat a, b;
+
+    return dladdr(oche_verbs_library, &own) != 0 && stat(own.dli_fname, &a) == 0 &&
+           stat(path, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* The first that serves. NULL: none; of the last that is there and does not, `why`; or "". */
+static void *search(char *why, size_t bytes)
+{
+    Dl_serinfo *all = folders();
+    char path[PATH_MAX], reason[256];
+    void *library = NULL;
+
+    why[0] = '\0';
+    for (unsigned i = 0; all != NULL && i < all->dls_cnt && library == NULL; i++) {
+        if (snprintf(path, sizeof(path), "%s/" LIBRARY, all->dls_serpath[i].dls_name) >=
+                (int)sizeof(path) ||
+            access(path, R_OK) != 0 || is_ours(path))
+            continue;
+        library = load(path, reason, sizeof(reason));
+        if (library == NULL)
+            snprintf(why, bytes, "%s: %s", path, reason);
+    }
+    free(all);
+    return library;
+}
+
+static void *load_named(const char *path)
+{
+    char full[PATH_MAX], why[512];
+    void *library = NULL;
+
+    /* By its full path: a bare name would be found to be ours. */
+    if (realpath(path, full) == NULL)
+        snprintf(why, sizeof(why), "%s", strerror(errno));
+    else if (is_ours(full))
+        snprintf(why, sizeof(why), OWN);
+    else
+        library = load(full, why, sizeof(why));
+    if (library == NULL)
+        ov_say("OCHE_REAL_VERBS=%s: %s; the path of rdma-core's " LIBRARY " is meant, or nothing",
+               path, why);
+    return library;
+}
+
+/* ---- what others call ---- */
+
+/* Under the lock. Only what OCHE_REAL_VERBS names may not be missing. */
+static void find(void)
+{
+    const char *named = secure_getenv("OCHE_REAL_VERBS");
+    char why[PATH_MAX + 300];
+    void *library;
+
+    if (named != NULL ? named[0] == '\0' : !kernel_has_devices())
+        return;
+    tried = true;
+    if (named != NULL) {
+        library = load_named(named);
+        refused = library == NULL;
+    } else {
+        library = search(why, sizeof(why));
+        if (library == NULL && why[0] != '\0')
+            ov_say("the system's RDMA devices are not listed: %s", why);
+    }
+    if (library == NULL)
+        return;
+    ov_private_pass_on(library);
+    if (atomic_load(&ov_fork_wanted))
+        functions.ibv_fork_init();
+    atomic_store_explicit(&ov_system, &functions, memory_order_release);
+}
+
+bool ov_system_load(void)
+{
+    bool good;
+
+    pthread_mutex_lock(&lock);
+    if (!tried)
+        find();
+    good = !refused;
+    pthread_mutex_unlock(&lock);
+    return good;
+}
+
+void ov_system_hold(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void ov_system_release(void)
+{
+    pthread_mutex_unlock(&lock);
+}
+
+struct ibv_device **ov_system_devices(int *count)
+{
+    struct ibv_device **list = NULL;
+
+    *count = 0;
+    if (ov_system_loaded()) {
+        list = ov_system->ibv_get_device_list(count);
+        ov_private_settings();
+    }
+    return list;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The system's own libibverbs beside ours, for the RDMA devices that the kernel has. Its devices
+ * are listed after ours, and every function that gets an object of one of them passes it on: the
+ * first statement of a function here says so. What applications call through pointers needs
+ * nothing: a context of theirs has their pointers.
+ *
+ * The one who tells is the word behind `struct ibv_device`: drivers have their table's address
+ * there, ours ov_mark. While that library is not loaded nothing is looked at but one pointer.
+ */
+#ifndef OCHE_DEVICE_VERBS_SYSTEM_H
+#define OCHE_DEVICE_VERBS_SYSTEM_H
+
+/* What every libibverbs has (since 2006, IBVERBS_1.1): without them it is none. */
+#define OV_SYSTEM_NEEDED(X)                                                                        \
+    X(ibv_ack_async_event)                                                                         \
+    X(ibv_ack_cq_events)                                                                           \
+    X(ibv_alloc_pd)                                                                                \
+    X(ibv_attach_mcast)                                                                            \
+    X(ibv_close_device)                                                                            \
+    X(ibv_create_ah)                                                                               \
+    X(ibv_create_ah_from_wc)                                                                       \
+    X(ibv_create_comp_channel)                                                                     \
+    X(ibv_create_cq)                                                                               \
+    X(ibv_create_qp)                                                                               \
+    X(ibv_create_srq)                                                                              \
+    X(ibv_dealloc_pd)                                                                              \
+    X(ibv_dereg_mr)                                                                                \
+    X(ibv_destroy_ah)                                                                              \
+    X(ibv_destroy_comp_channel)                                                                    \
+    X(ibv_destroy_cq)                                                                              \
+    X(ibv_destroy_qp)                                                                              \
+    X(ibv_destroy_srq)                                                                             \
+    X(ibv_detach_mcast)                                                                            \
+    X(ibv_fork_init)                                                                               \
+    X(ibv_free_device_list)                                                                        \
+    X(ibv_get_async_event)                                                                         \
+    X(ibv_get_cq_event)                                                                            \
+    X(ibv_get_device_guid)                                                                         \
+    X(ibv_get_device_list)                                                                         \
+    X(ibv_get_device_name)                                                                         \
+    X(ibv_init_ah_from_wc)                                                                         \
+    X(ibv_modify_qp)                                                                               \
+    X(ibv_modify_srq)                                                                              \
+    X(ibv_open_device)                                                                             \
+    X(ibv_query_device)                                                                            \
+    X(ibv_query_gid)                                                                               \
+    X(ibv_query_pkey)                                                                              \
+    X(ibv_query_port)                                                                              \
+    X(ibv_query_qp)                                                                                \
+    X(ibv_query_srq)                                                                               \
+    X(ibv_reg_mr)                                                                                  \
+    X(ibv_rereg_mr)                                                                                \
+    X(ibv_resize_cq)
+
+/* What only newer ones have, or none for programs. */
+#define OV_SYSTEM_LATER(X)                                                                         \
+    X(_ibv_query_gid_ex)                                                                           \
+    X(_ibv_query_gid_table)                                                                        \
+    X(ibv_dofork_range)                                                                            \
+    X(ibv_dontfork_range)                                                                          \
+    X(ibv_get_device_index)                                                                        \
+    X(ibv_get_pkey_index)                                                                          \
+    X(ibv_import_device)                                                                           \
+    X(ibv_import_dm)                                                                               \
+    X(ibv_import_mr)                                                                               \
+    X(ibv_import_pd)                                                                               \
+    X(ibv_is_fork_initialized)                                                                     \
+    X(ibv_qp_to_qp_ex)                                                                             \
+    X(ibv_query_ece)                                                                               \
+    X(ibv_query_gid_type)                                                                          \
+    X(ibv_query_qp_data_in_order)                                                                  \
+    X(ibv_reg_dmabuf_mr)                                                                           \
+    X(ibv_reg_mr_iova)                                                                             \
+    X(ibv_reg_mr_iova2)                                                                            \
+    X(ibv_resolve_eth_l2_from_gid)                                                                 \
+    X(ibv_set_ece)                                                                                 \
+    X(ibv_unimport_dm)                                                                             \
+    X(ibv_unimport_mr)                                                                             \
+    X(ibv_unimport_pd)
+
+#define OV_SYSTEM_MEMBER(name) __typeof__(name) *name;
+struct ov_system {
+    OV_SYSTEM_NEEDED(OV_SYSTEM_MEMBER)
+    OV_SYSTEM_LATER(OV_SYSTEM_MEMBER) /* NULL: this one does not have it */
+};
+#undef OV_SYSTEM_MEMBER
+
+/* Behind our devices. Whoever takes it for a driver's table reads zeros. */
+extern const void *const ov_mark[32];
+
+/* NULL until it is loaded; it stays loaded. */
+extern const struct ov_system *_Atomic ov_system;
+
+/*
+ * Loads it, if there are RDMA devices or OCHE_REAL_VERBS names it, and if it has not been yet.
+ * False: what OCHE_REAL_VERBS names cannot be loaded, and a line has said why.
+ */
+bool ov_system_load(void);
+
+/* The address of a name that the library itself defines; NULL: it does not. */
+void *ov_system_symbol(void *library, const char *name);
+
+/* Around a fork, in the parent and in the child: nobody is about to load it. */
+void ov_system_hold(void);
+void ov_system_release(void);
+
+/* Its devices (as ibv_get_device_list gives them; free them with its function); NULL: none. */
+struct ibv_device **ov_system_devices(int *count);
+
+/* ibv_fork_init was called: it shall be, when the library is loaded later. */
+extern _Atomic bool ov_fork_wanted;
+
+/* While a function of its that wants a list of its own devices runs in this thread. */
+extern _Thread_local bool ov_system_lists;
+
+static inline bool ov_system_loaded(void)
+{
+    return OCHE_UNLIKELY(atomic_load_explicit(&ov_system, memory_order_acquire) != NULL);
+}
+
+static inline bool ov_is_theirs(const struct ibv_device *device)
+{
+    return ((const struct ov_device *)(const void *)device)->mark != ov_mark;
+}
+
+/* Returns from the function with what the system's of that name returns, if it is their device. */
+#define OV_PASS_ON(device, name, ...)                                                              \
+    do {                                                                                           \
+        if (ov_system_loaded() && ov_is_theirs(device))                                            \
+            return (ov_system->name)(__VA_ARGS__);                                                 \
+    } while (0)
+
+/* The same for what only newer ones have; `otherwise` if it does not. */
+#define OV_PASS_ON_OR(otherwise, device, name, ...)                                                \
+    do {                                                                                           \
+        if (ov_system_loaded() && ov_is_theirs(device))                                            \
+            return ov_system->name != NULL ? (ov_system->name)(__VA_ARGS__) : (otherwise);         \
+    } while (0)
+
+/* ---- the private interface (private.c) ---- */
+
+/* Whether it is the one of the drivers that ours has. */
+bool ov_private_fits(void *library);
+/* From now on the names of the private interface are those of that library. */
+void ov_private_pass_on(void *library);
+/* After it has listed its devices: what it has read from the environment by then. */
+void ov_private_settings(void);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the stand-in for the system's libibverbs (system_verbs.c), the driver that it loads
+ * (system_verbs_driver.c) and the test of both (tests/interop/real_devices.c) share.
+ */
+#ifndef OCHE_TESTS_SUPPORT_SYSTEM_VERBS_H
+#define OCHE_TESTS_SUPPORT_SYSTEM_VERBS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <infiniband/verbs.h>
+
+#define SYSTEM_VERBS_INT  4711
+#define SYSTEM_VERBS_TEXT 200
+
+/* What its verbs return where they return an object. */
+union system_verbs_object {
+    struct ibv_pd pd;
+    struct ibv_mr mr;
+    struct ibv_comp_channel channel;
+    struct ibv_cq cq;
+    struct ibv_qp qp;
+    struct ibv_srq srq;
+    struct ibv_ah ah;
+    struct ibv_dm dm;
+    struct ibv_wq wq;
+};
+
+struct system_verbs_driver {
+    const char *name; /* of its one device */
+    struct ibv_context *(*open)(struct ibv_device *device, int cmd_fd);
+};
+
+/* The names of the private interface that are used in the tests. */
+void verbs_register_driver_34(const struct system_verbs_driver *driver);
+void *_verbs_init_and_alloc_context(struct ibv_device *device, int cmd_fd, size_t bytes,
+                                    struct verbs_context *offset, uint32_t driver_id);
+void __verbs_log(struct verbs_context *context, uint32_t level, const char *format, ...);
+int execute_ioctl(struct ibv_context *context, void *command);
+struct verbs_context *verbs_open_device(struct ibv_device *device, void *private);
+int ibv_query_gid_type(struct ibv_context *context, uint8_t port, unsigned int index,
+                       unsigned int *type);
+int ibv_dontfork_range(void *base, size_t bytes);
+int ibv_dofork_range(void *base, size_t bytes);
+extern bool verbs_allow_disassociate_destroy;
+
+#endif
