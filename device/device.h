@@ -54,6 +54,7 @@ struct oche_device_config {
     bool strict_ip_id;   /* drop what ip_id.h did not expect */
     const char *capture; /* a file, or one beside it (capture.h); NULL: none */
     void (*completion_event)(void *context, struct oche_cq *cq); /* as in nic.h; under the lock */
+    void (*cq_error)(void *context, struct oche_cq *cq);
     void (*qp_error)(void *context, struct oche_qp *qp, enum oche_status status);
     void (*qp_event)(void *context, struct oche_qp *qp, enum oche_qp_event event);
     void (*srq_limit)(void *context, struct oche_srq *srq);

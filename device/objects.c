@@ -49,6 +49,14 @@ static void pass_completion_event(void *context, struct oche_cq *cq)
         device->config.completion_event(device->config.context, cq);
 }
 
+static void pass_cq_error(void *context, struct oche_cq *cq)
+{
+    struct oche_device *device = context;
+
+    if (device->config.cq_error != NULL)
+        device->config.cq_error(device->config.context, cq);
+}
+
 static void pass_qp_error(void *context, struct oche_qp *qp, enum oche_status status)
 {
     struct oche_device *device = context;
@@ -78,6 +86,7 @@ const struct oche_nic_port device_port = {
     .write = memory_write,
     .atomic = memory_atomic,
     .completion_event = pass_completion_event,
+    .cq_error = pass_cq_error,
     .qp_error = pass_qp_error,
     .qp_event = pass_qp_event,
     .srq_limit = pass_srq_limit,

@@ -44,7 +44,7 @@ static void retire(struct oche_qp *qp, enum oche_status status, oche_time now, o
             .status = (uint8_t)status,
             .opcode = done_opcodes[entry->opcode],
         };
-        cq_push(qp->nic, qp->send_cq, &completion);
+        cq_push(qp, qp->send_cq, &completion);
     }
     if (OCHE_UNLIKELY(entry->opcode == OCHE_WORK_BIND_MW))
         window_bind_over(requester_bind(qp, qp->send_head)->window);

@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Completion queues: a ring that the NIC fills and one thread empties, without a lock. A full ring
- * loses the completion and says so for ever. Arming is one word: whoever pushes takes it.
+ * is in error for ever (IBTA 10.10): it loses the completion and all later ones, and a queue pair
+ * whose completion is lost fails, as nobody knows any more what has become of its work. Arming is
+ * one word: whoever pushes takes it.
  */
 #include "core/qp/qp_internal.h"
 
 enum { NOT_ARMED, ARMED_SOLICITED, ARMED };
 
+size_t oche_cq_entries_bytes(uint32_t entries)
+{
+    return entries * sizeof(struct oche_completion);
+}
+
 size_t oche_cq_bytes(uint32_t entries)
 {
-    return sizeof(struct oche_cq) + entries * sizeof(struct oche_completion);
+    return sizeof(struct oche_cq) + oche_cq_entries_bytes(entries);
 }
 
 struct oche_cq *oche_cq_create(void *memory, uint32_t entries)
@@ -21,8 +28,25 @@ struct oche_cq *oche_cq_create(void *memory, uint32_t entries)
     atomic_init(&cq->tail, 0);
     atomic_init(&cq->armed, NOT_ARMED);
     atomic_init(&cq->overflowed, false);
+    cq->entries = (struct oche_completion *)(void *)(cq + 1);
     cq->mask = entries - 1;
     return cq;
+}
+
+bool oche_cq_resize(struct oche_cq *cq, void *memory, uint32_t entries)
+{
+    const uint32_t head = atomic_load_explicit(&cq->head, memory_order_relaxed);
+    const uint32_t tail = atomic_load_explicit(&cq->tail, memory_order_relaxed);
+    struct oche_completion *ring = memory;
+
+    OCHE_MUST(entries > 0 && (entries & (entries - 1)) == 0);
+    if (tail - head > entries)
+        return false;
+    for (uint32_t i = head; i != tail; i++)
+        ring[i & (entries - 1)] = cq->entries[i & cq->mask];
+    cq->entries = ring;
+    cq->mask = entries - 1;
+    return true;
 }
 
 unsigned oche_cq_poll(struct oche_cq *cq, struct oche_completion *out, unsigned max)
@@ -72,13 +96,31 @@ bool oche_cq_overflowed(const struct oche_cq *cq)
     return atomic_load_explicit(&cq->overflowed, memory_order_acquire);
 }
 
-void cq_push(struct oche_nic *nic, struct oche_cq *cq, const struct oche_completion *completion)
+/* The completion is lost. The queue pair fails when no call is about it any more: timers.c. */
+static OCHE_NOINLINE void lose(struct oche_qp *qp, struct oche_cq *cq)
+{
+    const struct oche_nic_port *port = qp->nic->port;
+    const enum oche_qp_state state = qp_state(qp);
+
+    if (!atomic_load_explicit(&cq->overflowed, memory_order_relaxed)) {
+        atomic_store_explicit(&cq->overflowed, true, memory_order_release);
+        if (port->cq_error != NULL)
+            port->cq_error(qp->nic->port_context, cq);
+    }
+    if (state == OCHE_QP_ERR || state == OCHE_QP_RESET)
+        return;
+    qp->overrun = true;
+    timers_want(qp, 0);
+}
+
+void cq_push(struct oche_qp *qp, struct oche_cq *cq, const struct oche_completion *completion)
 {
     if (cq == NULL)
         return;
     uint32_t tail = atomic_load_explicit(&cq->tail, memory_order_relaxed);
-    if (tail - atomic_load_explicit(&cq->head, memory_order_acquire) > cq->mask) {
-        atomic_store_explicit(&cq->overflowed, true, memory_order_release);
+    if (OCHE_UNLIKELY(tail - atomic_load_explicit(&cq->head, memory_order_acquire) > cq->mask ||
+                      atomic_load_explicit(&cq->overflowed, memory_order_relaxed))) {
+        lose(qp, cq);
         return;
     }
     cq->entries[tail & cq->mask] = *completion;
@@ -87,10 +129,11 @@ void cq_push(struct oche_nic *nic, struct oche_cq *cq, const struct oche_complet
     uint32_t armed = atomic_load_explicit(&cq->armed, memory_order_seq_cst);
     if (OCHE_LIKELY(armed == NOT_ARMED))
         return;
+    const struct oche_nic_port *port = qp->nic->port;
     bool wakes =
         armed == ARMED || completion->solicited || completion->status != OCHE_STATUS_SUCCESS;
-    if (!wakes || nic->port->completion_event == NULL)
+    if (!wakes || port->completion_event == NULL)
         return;
     if (atomic_compare_exchange_strong(&cq->armed, &armed, NOT_ARMED))
-        nic->port->completion_event(nic->port_context, cq);
+        port->completion_event(qp->nic->port_context, cq);
 }

@@ -38,7 +38,10 @@ enum oche_qp_event {
     /* In error, because of a request of the peer's: an invalid one; one that may not do that. */
     OCHE_QP_EVENT_BAD_REQUEST,
     OCHE_QP_EVENT_BAD_ACCESS,
-    /* In error: data that the peer's READ was promised cannot be read any more. */
+    /*
+     * In error: data that the peer's READ was promised cannot be read any more; or a completion was
+     * lost, as its queue was full.
+     */
     OCHE_QP_EVENT_FATAL,
     /* RC and UC, in RTR: the peer's first packet is here. */
     OCHE_QP_EVENT_ESTABLISHED,
@@ -80,6 +83,9 @@ struct oche_nic_port {
     void (*grh)(void *context, const struct oche_packet *packet, uint8_t grh[OCHE_GRH_BYTES]);
     /* A completion was put into `cq`, whose event was armed (oche_cq_arm). */
     void (*completion_event)(void *context, struct oche_cq *cq);
+    /* A completion found `cq` full: it has lost that one and loses all that follow. Once a queue.
+     */
+    void (*cq_error)(void *context, struct oche_cq *cq);
     /* The ACK timer ran out; recovery acts after this. oche_qp_losses says what is known. */
     void (*timed_out)(void *context, struct oche_qp *qp, oche_time now);
     /* The queue pair went to the error state (what a UC or UD sender finds: SQE) by itself. */
@@ -314,9 +320,19 @@ bool oche_window_destroy(struct oche_window *window);
 uint32_t oche_window_key(const struct oche_window *window); /* as of the last bind that is done */
 void *oche_window_user(const struct oche_window *window);
 
-/* Completion queues: a ring of `entries` (a power of two). On overflow: the error flag is set. */
+/*
+ * Completion queues: a ring of `entries` (a power of two). One that overflows takes nothing any
+ * more, and queue pairs whose completions it loses fail, at their next expiry, which is at once.
+ */
 size_t oche_cq_bytes(uint32_t entries);
 struct oche_cq *oche_cq_create(void *memory, uint32_t entries);
+/*
+ * From now on the ring is in `memory`, of oche_cq_entries_bytes(entries), and its old memory is not
+ * used. False: more completions than that are in it. Nobody polls it and no call is made on the NIC
+ * meanwhile.
+ */
+size_t oche_cq_entries_bytes(uint32_t entries);
+bool oche_cq_resize(struct oche_cq *cq, void *memory, uint32_t entries);
 unsigned oche_cq_poll(struct oche_cq *cq, struct oche_completion *out, unsigned max);
 /*
  * Takes away what has completed on a queue pair; the rest keeps its order. Nobody polls meanwhile,
@@ -345,6 +361,12 @@ struct oche_srq *oche_srq_create(struct oche_nic *nic, void *memory,
                                  const struct oche_srq_config *config);
 /* False: a queue pair uses it. Else the memory is the caller's again. */
 bool oche_srq_destroy(struct oche_srq *srq);
+/*
+ * From now on the ring is in `memory`, of oche_srq_entries_bytes, as oche_cq_resize has it: nobody
+ * posts meanwhile. False: more receives than that are posted, or `depth` is not a possible one.
+ */
+size_t oche_srq_entries_bytes(uint32_t depth, uint32_t max_sge);
+bool oche_srq_resize(struct oche_srq *srq, void *memory, uint32_t depth);
 /* As oche_qp_post_recv: one thread at a time, beside the NIC's own calls. */
 int oche_srq_post_recv(struct oche_srq *srq, const struct oche_recv_work *work);
 /* srq_limit is called when fewer than this are posted, at once if they are; 0: it is not. */

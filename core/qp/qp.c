@@ -147,7 +147,7 @@ static void clear(struct oche_qp *qp)
     qp->response_next = qp->response_first = 0;
     memset(qp->responses, 0, qp->response_count * sizeof(struct response));
     qp->recv_head = qp->recv_tail = 0;
-    qp->recv_taken = qp->established = false;
+    qp->recv_taken = qp->established = qp->overrun = false;
     qp->reads_started = 0;
     qp->rtt_head = qp->rtt_tail = 0;
     qp->peer_slot = NO_SLOT;

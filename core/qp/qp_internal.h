@@ -273,6 +273,7 @@ struct oche_qp {
     bool recv_taken;             /* the receive at recv_head belongs to the message in progress */
     bool established : 1;        /* RTR: the driver was told */
     bool windows : 1;            /* work requests may bind some */
+    bool overrun : 1;            /* a completion was lost: fails at the next expiry, at once */
     struct datagrams *datagrams; /* UD; else NULL */
     struct oche_srq *srq;        /* or NULL */
     uint32_t recv_pd;            /* of receives: the SRQ's, or pd */
@@ -286,7 +287,7 @@ struct oche_cq {
     _Atomic uint32_t tail CACHE_ALIGNED; /* the NIC's */
     uint32_t mask;
     _Atomic bool overflowed;
-    struct oche_completion entries[] CACHE_ALIGNED;
+    struct oche_completion *entries;
 };
 
 /* ---- NIC ---- */
@@ -645,6 +646,8 @@ void qp_extend(struct oche_qp *qp);
  * An error that the requester found: work request `index` completes with `status`, what is before
  * and after it is flushed. RC goes to ERR, UC and UD to SQE.
  */
+/* A completion of it was lost: fails, and says so. */
+void qp_overrun(struct oche_qp *qp, oche_time now);
 void qp_requester_error(struct oche_qp *qp, uint32_t index, enum oche_status status, oche_time now);
 /* An error that the responder found; a receive in progress completes with `status`. */
 void qp_responder_error(struct oche_qp *qp, enum oche_status status, oche_time now);
@@ -653,7 +656,7 @@ void qp_notice_posts(struct oche_qp *qp, oche_time now);
 
 /* ---- completion_queue.c ---- */
 
-void cq_push(struct oche_nic *nic, struct oche_cq *cq, const struct oche_completion *completion);
+void cq_push(struct oche_qp *qp, struct oche_cq *cq, const struct oche_completion *completion);
 
 /* ---- region.c ---- */
 

@@ -239,6 +239,16 @@ void qp_responder_error(struct oche_qp *qp, enum oche_status status, oche_time n
     tell_driver(qp, status);
 }
 
+void qp_overrun(struct oche_qp *qp, oche_time now)
+{
+    qp->overrun = false;
+    if (qp_state(qp) == OCHE_QP_ERR || qp_state(qp) == OCHE_QP_RESET)
+        return;
+    enter_error(qp, 0, NO_STATUS, NO_STATUS, now);
+    qp_tell(qp, OCHE_QP_EVENT_FATAL);
+    tell_driver(qp, OCHE_STATUS_LOCAL_QP_OPERATION);
+}
+
 void oche_qp_fail(struct oche_qp *qp, oche_time now)
 {
     if (qp_state(qp) == OCHE_QP_ERR)

@@ -392,7 +392,7 @@ void responder_retire_recv(struct oche_qp *qp, const struct oche_completion *com
     qp->recv_taken = false;
     qp->recv_head++;
     atomic_store_explicit(&qp->retired_recvs, qp->recv_head, memory_order_release);
-    cq_push(qp->nic, qp->recv_cq, completion);
+    cq_push(qp, qp->recv_cq, completion);
 }
 
 void responder_fail_recv(struct oche_qp *qp, enum oche_status status, oche_time now)

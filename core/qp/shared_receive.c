@@ -23,7 +23,7 @@ struct oche_srq {
     struct oche_nic *nic CACHE_ALIGNED;
     uint32_t mask, max_sge, entry_bytes, pd;
     void *user;
-    uint8_t entries[] CACHE_ALIGNED;
+    uint8_t *entries;
 };
 
 static uint32_t entry_bytes(uint32_t max_sge)
@@ -38,9 +38,19 @@ static struct recv_entry *entry_at(struct oche_srq *srq, uint32_t index)
 
 /* ---- making ---- */
 
+size_t oche_srq_entries_bytes(uint32_t depth, uint32_t max_sge)
+{
+    return (size_t)depth * entry_bytes(max_sge);
+}
+
 size_t oche_srq_bytes(const struct oche_srq_config *config)
 {
-    return sizeof(struct oche_srq) + (size_t)config->depth * entry_bytes(config->max_sge);
+    return sizeof(struct oche_srq) + oche_srq_entries_bytes(config->depth, config->max_sge);
+}
+
+static bool depth_ok(uint32_t depth)
+{
+    return depth > 0 && depth <= MAX_DEPTH && (depth & (depth - 1)) == 0;
 }
 
 struct oche_srq *oche_srq_create(struct oche_nic *nic, void *memory,
@@ -48,8 +58,7 @@ struct oche_srq *oche_srq_create(struct oche_nic *nic, void *memory,
 {
     struct oche_srq *srq = memory;
 
-    if (config->depth == 0 || config->depth > MAX_DEPTH ||
-        (config->depth & (config->depth - 1)) != 0)
+    if (!depth_ok(config->depth))
         return NULL;
     if (config->max_sge == 0 || config->max_sge > OCHE_MAX_SGE || config->pd == NOBODYS_PD)
         return NULL;
@@ -60,8 +69,25 @@ struct oche_srq *oche_srq_create(struct oche_nic *nic, void *memory,
         .entry_bytes = entry_bytes(config->max_sge),
         .pd = config->pd,
         .user = config->user,
+        .entries = (uint8_t *)(srq + 1),
     };
     return srq;
+}
+
+bool oche_srq_resize(struct oche_srq *srq, void *memory, uint32_t depth)
+{
+    const uint32_t posted = atomic_load_explicit(&srq->posted, memory_order_relaxed);
+    const uint32_t taken = atomic_load_explicit(&srq->taken, memory_order_relaxed);
+    uint8_t *entries = memory;
+
+    if (!depth_ok(depth) || posted - taken > depth)
+        return false;
+    for (uint32_t i = taken; i != posted; i++)
+        memcpy(entries + (size_t)(i & (depth - 1)) * srq->entry_bytes, entry_at(srq, i),
+               srq->entry_bytes);
+    srq->entries = entries;
+    srq->mask = depth - 1;
+    return true;
 }
 
 bool oche_srq_destroy(struct oche_srq *srq)

@@ -22,12 +22,14 @@ static oche_time earliest(const struct oche_qp *qp)
     when = oche_time_min(when, qp->order_deadline);
     for (unsigned i = 0; i < OCHE_CC_TIMERS; i++)
         when = oche_time_min(when, qp->flow.timer[i]);
-    return when;
+    return OCHE_UNLIKELY(qp->overrun) ? 0 : when;
 }
 
 /* Runs what is due of one queue pair, in the order of the lines below. */
 void timers_run(struct oche_qp *qp, oche_time now)
 {
+    if (OCHE_UNLIKELY(qp->overrun))
+        qp_overrun(qp, now);
     if (qp->ack_deadline <= now) {
         qp->ack_deadline = OCHE_NEVER;
         completer_ack_timeout(qp, now);

@@ -179,19 +179,62 @@ int ibv_destroy_cq(struct ibv_cq *cq)
     ov_channel_forget(own);
     ov_async_forget_cq(own);
     ov_ring_destroy(own->ring);
+    free(own->resized);
     pthread_mutex_destroy(&own->poll_lock);
     free(own);
     ov_context_release(context);
     return 0;
 }
 
-/* A ring cannot grow while the NIC fills it; one that is large enough already is accepted. */
+/* Who polls and who fills the ring are both kept away while what is in it moves. */
+static bool move_ring(struct ov_cq *cq, void *memory, uint32_t entries)
+{
+    bool moved;
+
+    if (!cq->single_threaded)
+        pthread_mutex_lock(&cq->poll_lock);
+    oche_device_lock(cq->port->device);
+    moved = oche_cq_resize(cq->ring, memory, entries);
+    oche_device_unlock(cq->port->device);
+    if (moved) {
+        free(cq->resized);
+        cq->resized = memory;
+        cq->cq.cqe = (int)entries;
+    }
+    if (!cq->single_threaded)
+        pthread_mutex_unlock(&cq->poll_lock);
+    return moved;
+}
+
 int ibv_resize_cq(struct ibv_cq *cq, int cqe)
 {
     OV_PASS_ON(cq->context->device, ibv_resize_cq, cq, cqe);
+
+    struct ov_cq *own = ov_cq_of(cq);
+    uint32_t entries;
+    void *memory;
+
     if (cqe < 1 || cqe > OV_MAX_CQE)
         return EINVAL;
-    return cqe <= cq->cqe ? 0 : EOPNOTSUPP;
+    if (ov_foreign(own->port))
+        return EPERM;
+    entries = power_of_two_from((uint32_t)cqe);
+    memory = malloc(oche_cq_entries_bytes(entries));
+    if (memory == NULL)
+        return ENOMEM;
+    if (move_ring(own, memory, entries))
+        return 0;
+    free(memory);
+    return EINVAL; /* there is more in it */
+}
+
+void ov_cq_error(void *context, struct oche_cq *ring)
+{
+    struct ov_cq *own = ov_ring_owner(ring);
+    const struct ibv_async_event event = {.element.cq = &own->cq, .event_type = IBV_EVENT_CQ_ERR};
+
+    (void)context;
+    ov_async_push(own->context, &event);
 }
 
 /* Events are not held back: asking for none to be is fine. */

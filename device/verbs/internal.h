@@ -203,6 +203,7 @@ struct ov_cq {
     };
     struct ov_context *context;
     struct oche_cq *ring;
+    void *resized; /* the ring's memory, if it is not its first one */
     struct ov_port *port;
     pthread_mutex_t poll_lock;
     uint32_t since_progress, idle_polls;
@@ -252,9 +253,10 @@ struct ov_srq {
     struct ibv_srq srq;
     struct ov_context *context;
     struct ov_port *port;
-    struct oche_srq *core; /* in memory of its own */
-    pthread_mutex_t lock;  /* of posts */
-    struct ibv_srq_attr attr;
+    struct oche_srq *core;    /* in memory of its own */
+    void *resized;            /* the ring's memory, if it is not its first one */
+    pthread_mutex_t lock;     /* of posts, and of the attributes */
+    struct ibv_srq_attr attr; /* but for the limit, which the core has */
     _Atomic uint32_t users;
     uint32_t async_delivered; /* under the context's event_lock */
 };
@@ -360,6 +362,7 @@ uint16_t ov_source_port(uint32_t flow_label, uint32_t own_qpn, uint32_t remote_q
 
 /* The device's hooks: under its lock. */
 void ov_completion_event(void *context, struct oche_cq *ring);
+void ov_cq_error(void *context, struct oche_cq *ring);
 void ov_qp_event(void *context, struct oche_qp *qp, enum oche_qp_event event);
 void ov_srq_limit(void *context, struct oche_srq *srq);
 

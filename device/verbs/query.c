@@ -26,8 +26,9 @@ static void fill_device(struct ibv_context *context, struct ibv_device_attr *att
         .max_qp = OV_MAX_QPS,
         .max_qp_wr = OV_MAX_WR,
         .device_cap_flags = IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_SYS_IMAGE_GUID |
-                            IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_MEM_WINDOW |
-                            IBV_DEVICE_MEM_WINDOW_TYPE_2B | IBV_DEVICE_MEM_MGT_EXTENSIONS,
+                            IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_SRQ_RESIZE |
+                            IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B |
+                            IBV_DEVICE_MEM_MGT_EXTENSIONS,
         .max_sge = OCHE_MAX_SGE,
         .max_sge_rd = OCHE_MAX_SGE,
         .max_cq = OV_MAX_QPS,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared receive queues: the core's, in memory of its own. They cannot be resized. */
+/* Shared receive queues: the core's, in memory of its own. */
 #include <stdlib.h>
 
 #include "device/verbs/internal.h"
@@ -66,26 +66,51 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *attr
     return &srq->srq;
 }
 
+/* Another number of receives, the limit, or both at once; nothing if one of them cannot be. */
+static int change(struct ov_srq *srq, const struct ibv_srq_attr *attr, int attr_mask, void *memory,
+                  uint32_t depth)
+{
+    int error = 0;
+
+    oche_device_lock(srq->port->device);
+    if ((attr_mask & IBV_SRQ_LIMIT ? attr->srq_limit : oche_srq_limit(srq->core)) > depth ||
+        (memory != NULL && !oche_srq_resize(srq->core, memory, depth)))
+        error = EINVAL;
+    else if (attr_mask & IBV_SRQ_LIMIT)
+        oche_srq_set_limit(srq->core, attr->srq_limit);
+    oche_device_unlock(srq->port->device);
+    return error;
+}
+
 int ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int attr_mask)
 {
     OV_PASS_ON(srq->context->device, ibv_modify_srq, srq, attr, attr_mask);
 
     struct ov_srq *own = ov_srq_of(srq);
+    const bool resize = (attr_mask & IBV_SRQ_MAX_WR) != 0;
+    void *memory = NULL;
+    uint32_t depth;
+    int error;
 
-    if ((attr_mask & ~(IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT)) != 0)
-        return EINVAL;
-    if (attr_mask & IBV_SRQ_MAX_WR)
-        return EOPNOTSUPP;
-    if ((attr_mask & IBV_SRQ_LIMIT) == 0)
-        return 0;
-    if (attr->srq_limit > own->attr.max_wr)
+    if ((attr_mask & ~(IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT)) != 0 ||
+        (resize && (attr->max_wr < 1 || attr->max_wr > OV_MAX_WR)))
         return EINVAL;
     if (ov_foreign(own->port))
         return EPERM;
-    oche_device_lock(own->port->device);
-    oche_srq_set_limit(own->core, attr->srq_limit);
-    oche_device_unlock(own->port->device);
-    return 0;
+    pthread_mutex_lock(&own->lock); /* nobody posts meanwhile */
+    depth = resize ? power_of_two_from(attr->max_wr) : own->attr.max_wr;
+    if (resize)
+        memory = malloc(oche_srq_entries_bytes(depth, own->attr.max_sge));
+    error = resize && memory == NULL ? ENOMEM : change(own, attr, attr_mask, memory, depth);
+    if (error == 0 && resize) {
+        free(own->resized);
+        own->resized = memory;
+        own->attr.max_wr = depth;
+    } else {
+        free(memory);
+    }
+    pthread_mutex_unlock(&own->lock);
+    return error;
 }
 
 int ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
@@ -96,10 +121,12 @@ int ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 
     if (ov_foreign(own->port))
         return EPERM;
+    pthread_mutex_lock(&own->lock);
     *attr = own->attr;
     oche_device_lock(own->port->device);
     attr->srq_limit = oche_srq_limit(own->core);
     oche_device_unlock(own->port->device);
+    pthread_mutex_unlock(&own->lock);
     return 0;
 }
 
@@ -124,6 +151,7 @@ int ibv_destroy_srq(struct ibv_srq *srq)
     atomic_fetch_sub(&ov_pd_of(srq->pd)->users, 1);
     pthread_mutex_destroy(&own->lock);
     free(own->core);
+    free(own->resized);
     free(own);
     ov_context_release(context);
     return 0;

@@ -105,6 +105,12 @@ static void on_completion_event(void *context, struct oche_cq *cq)
     hook_side(context)->events++;
 }
 
+static void on_cq_error(void *context, struct oche_cq *cq)
+{
+    (void)cq;
+    hook_side(context)->cq_errors++;
+}
+
 static void on_timed_out(void *context, struct oche_qp *qp, oche_time now)
 {
     struct pair_side *side = hook_side(context);
@@ -151,6 +157,7 @@ static const struct oche_nic_port pair_port = {
     .delivered = on_delivered,
     .unknown_qp = on_unknown_qp,
     .completion_event = on_completion_event,
+    .cq_error = on_cq_error,
     .timed_out = on_timed_out,
     .qp_error = on_qp_error,
 };
@@ -159,6 +166,7 @@ static const struct oche_nic_port pair_port_no_payload = {
     .delivered = on_delivered,
     .unknown_qp = on_unknown_qp,
     .completion_event = on_completion_event,
+    .cq_error = on_cq_error,
     .timed_out = on_timed_out,
     .qp_error = on_qp_error,
 };

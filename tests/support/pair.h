@@ -56,6 +56,7 @@ struct pair_side {
     uint64_t out_payload, in_payload; /* bytes that the link took from and gave to this side */
     uint64_t out_naks, out_rnr_naks;  /* packets of this side */
     uint64_t events, errors;          /* completion_event, qp_error */
+    uint64_t cq_errors;
     enum oche_status error;           /* of the last qp_error */
     uint64_t qp_events[8], srq_limits;
     uint64_t timeouts; /* timed_out */

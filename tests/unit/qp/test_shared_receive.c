@@ -267,6 +267,38 @@ static void test_domain(void **state)
     free(srq);
 }
 
+/* One that becomes larger or smaller loses nothing, wherever its content is in the ring. */
+static void test_resize(void **state)
+{
+    static _Alignas(64) uint8_t rings[2][4096];
+    static const uint32_t sizes[] = {16, 8, 4, 32, 4, 8};
+    struct pair *pair = open_shared((struct pair_options){.qps = 1}, 4);
+    struct oche_srq *srq = pair->side[1].srq;
+    uint64_t posted = 0, seen = 0;
+
+    (void)state;
+    for (unsigned round = 0; round < 60; round++) {
+        const uint32_t depth = sizes[round % 6];
+        for (; posted < seen + 4; posted++)
+            assert_int_equal(post(pair, posted, 0, 100), 0);
+        assert_true(oche_srq_entries_bytes(depth, 4) <= sizeof(rings[0]));
+        assert_false(oche_srq_resize(srq, rings[round % 2], 2)); /* there are 4 in it */
+        assert_false(oche_srq_resize(srq, rings[round % 2], 6));
+        assert_false(oche_srq_resize(srq, rings[round % 2], 0));
+        assert_true(oche_srq_resize(srq, rings[round % 2], depth));
+        for (unsigned i = 0; i < 1 + round % 4; i++) {
+            send_on(pair, 0, 1000, 10);
+            pair_run_quiet(pair);
+            pair_expect(pair, 0, 1000, OCHE_STATUS_SUCCESS);
+            pair_expect(pair, 1, seen++, OCHE_STATUS_SUCCESS);
+        }
+    }
+    while (oche_srq_posted(srq) < 8) /* as large as it says */
+        assert_int_equal(post(pair, posted++, 0, 100), 0);
+    assert_int_equal(post(pair, posted, 0, 100), ENOMEM);
+    pair_close(pair);
+}
+
 static void test_refuses(void **state)
 {
     struct pair *pair = open_shared((struct pair_options){0}, 4);
@@ -305,7 +337,7 @@ int main(void)
         cmocka_unit_test(test_empty),     cmocka_unit_test(test_limit),
         cmocka_unit_test(test_error),     cmocka_unit_test(test_reset),
         cmocka_unit_test(test_too_short), cmocka_unit_test(test_domain),
-        cmocka_unit_test(test_refuses),
+        cmocka_unit_test(test_resize),    cmocka_unit_test(test_refuses),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -600,6 +600,83 @@ static void test_cq_overflow(void **state)
     assert_int_equal(done[0].wr_id, 0);
     assert_int_equal(done[1].wr_id, 1);
     assert_true(oche_cq_overflowed(cq));
+    /* Whose completion it lost has failed, and what follows is lost, too: the work was flushed. */
+    assert_int_equal(pair->side[0].cq_errors, 1);
+    assert_int_equal(pair->side[0].qp_events[OCHE_QP_EVENT_FATAL], 1);
+    assert_int_equal(oche_qp_state(pair->side[0].qp[0]), OCHE_QP_ERR);
+    struct oche_send_work late = pair_work(OCHE_WORK_WRITE, 9, 0, 0, 10);
+    pair_post(pair, 0, &late);
+    pair_run_quiet(pair);
+    assert_int_equal(oche_cq_poll(cq, done, 8), 0);
+    assert_int_equal(pair->side[0].cq_errors, 1);
+    /* Nobody else has. */
+    assert_int_equal(oche_qp_state(pair->side[1].qp[0]), OCHE_QP_RTS);
+    pair->side[0].cq = kept;
+    pair_close(pair);
+}
+
+/* The same of receives, of all transports; and of a send queue that is in error by itself. */
+static void test_cq_overflow_elsewhere(void **state)
+{
+    static _Alignas(64) uint8_t memory[1024];
+    static const uint8_t transports[] = {OCHE_TRANSPORT_RC, OCHE_TRANSPORT_UC, OCHE_TRANSPORT_UD};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(transports); i++) {
+        struct pair_options options = {.transport = transports[i], .no_connect = true};
+        struct pair *pair = pair_open(&options);
+        struct oche_cq *cq = oche_cq_create(memory, 1), *kept = pair->side[1].cq;
+        pair->side[1].cq = cq;
+        pair_connect(pair, 0, 0);
+        pair_connect(pair, 1, 0);
+        for (uint64_t n = 0; n < 4; n++) {
+            struct oche_send_work work = pair_work(OCHE_WORK_SEND, n, 0, 0, 10);
+            struct oche_destination to = pair_destination(0, 0);
+            work.to = &to;
+            pair_post_recv(pair, 1, 20 + n, 0, 100);
+            pair_post(pair, 0, &work);
+        }
+        pair_run_quiet(pair);
+        assert_int_equal(pair->side[1].cq_errors, 1);
+        assert_int_equal(pair->side[1].qp_events[OCHE_QP_EVENT_FATAL], 1);
+        assert_int_equal(oche_qp_state(pair->side[1].qp[0]), OCHE_QP_ERR);
+        pair->side[1].cq = kept;
+        pair_close(pair);
+    }
+}
+
+/* A queue that becomes larger or smaller loses nothing, wherever its content is in the ring. */
+static void test_cq_resize(void **state)
+{
+    static _Alignas(64) uint8_t memory[8192], rings[2][8192];
+    static const uint32_t sizes[] = {16, 8, 4, 64, 4, 8};
+    struct oche_cq *cq = oche_cq_create(memory, 4), *kept;
+    struct pair_options options = {.no_connect = true};
+    struct pair *pair = pair_open(&options);
+    uint64_t made = 0, seen = 0;
+    struct oche_completion done;
+
+    (void)state;
+    kept = pair->side[0].cq;
+    pair->side[0].cq = cq;
+    pair_connect(pair, 0, 0);
+    pair_connect(pair, 1, 0);
+    for (unsigned round = 0; round < 60; round++) {
+        const uint32_t entries = sizes[round % 6];
+        for (; made < seen + 4; made++) {
+            struct oche_send_work work = pair_work(OCHE_WORK_WRITE, made, 0, 0, 10);
+            pair_post(pair, 0, &work);
+            pair_run_quiet(pair);
+        }
+        assert_true(oche_cq_entries_bytes(entries) <= sizeof(rings[0]));
+        assert_false(oche_cq_resize(cq, rings[round % 2], 2)); /* there are 4 in it */
+        assert_true(oche_cq_resize(cq, rings[round % 2], entries));
+        for (unsigned i = 0; i < 1 + round % 4; i++) {
+            assert_int_equal(oche_cq_poll(cq, &done, 1), 1);
+            assert_int_equal(done.wr_id, seen++);
+        }
+    }
+    assert_false(oche_cq_overflowed(cq));
     pair->side[0].cq = kept;
     pair_close(pair);
 }
@@ -664,6 +741,8 @@ int main(void)
         cmocka_unit_test(test_events),
         cmocka_unit_test(test_cq_overflow),
         cmocka_unit_test(test_cq_forget),
+        cmocka_unit_test(test_cq_overflow_elsewhere),
+        cmocka_unit_test(test_cq_resize),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
