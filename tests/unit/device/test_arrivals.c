@@ -312,7 +312,7 @@ static void fake_receive(struct fake *fake, struct end *end, bool second,
     *tos = one->tos;
 }
 
-static void end_connect_to_fake(struct end *end, enum oche_transport transport)
+static void end_connect_as(struct end *end, enum oche_transport transport, uint8_t tag)
 {
     const struct oche_qp_config config = {.transport = (uint8_t)transport,
                                           .mtu_bytes = 1024,
@@ -326,6 +326,7 @@ static void end_connect_to_fake(struct end *end, enum oche_transport transport)
         .remote_qpn = 0x777,
         .send_psn = 100,
         .recv_psn = 200,
+        .tag = tag,
         .ack_timeout = OCHE_NEVER};
 
     end->qp = oche_device_create_qp(end->device, &config);
@@ -333,8 +334,12 @@ static void end_connect_to_fake(struct end *end, enum oche_transport transport)
     assert_true(oche_device_connect(end->device, end->qp, &connection));
 }
 
-/* Data goes out ECN capable in class 0; CE on an arrival gives a CNP and an ACK in class 6. */
-static void congestion(void **state)
+static void end_connect_to_fake(struct end *end, enum oche_transport transport)
+{
+    end_connect_as(end, transport, 0);
+}
+
+static void congestion_as(uint8_t tag, unsigned data_dscp, unsigned ack_dscp)
 {
     struct end end, far = {0};
     struct oche_packet write = {.opcode = OCHE_RC_WRITE_ONLY,
@@ -350,10 +355,9 @@ static void congestion(void **state)
     struct fake fake;
     bool cnp = false, ack = false;
 
-    (void)state;
     end_open(&end, &(struct oche_device_config){.cc = oche_cc_find("dcqcn")}, NULL, 1);
     fake_open(&fake, &end, 3);
-    end_connect_to_fake(&end, OCHE_TRANSPORT_RC);
+    end_connect_as(&end, OCHE_TRANSPORT_RC, tag);
 
     work = work_between(&end, &far, OCHE_WORK_WRITE, 0, 8);
     assert_int_equal(oche_device_post_send(end.device, end.qp, &work), 0);
@@ -361,7 +365,7 @@ static void congestion(void **state)
     assert_int_equal(packet.opcode, OCHE_RC_WRITE_ONLY);
     assert_int_equal(packet.dest_qpn, 0x777);
     assert_int_equal(packet.psn, 100);
-    assert_int_equal(tos, OCHE_ECN_ECT0);
+    assert_int_equal(tos, data_dscp << 2 | OCHE_ECN_ECT0);
 
     write.dest_qpn = oche_qp_number(end.qp);
     write.va = (uint64_t)(uintptr_t)end.memory + 16;
@@ -373,13 +377,26 @@ static void congestion(void **state)
         cnp = cnp || packet.opcode == OCHE_CNP;
         ack = ack || packet.opcode == OCHE_RC_ACK;
         assert_int_equal(packet.dest_qpn, 0x777);
-        assert_int_equal(tos >> 2, 48);
+        assert_int_equal(tos, (packet.opcode == OCHE_CNP ? 48 : ack_dscp) << 2);
     }
     assert_true(cnp && ack);
     assert_memory_equal(end.memory + 16, payload, 8);
     assert_int_equal(seen(&end, 1).nic.ce_received, 1);
     oche_socket_close(&fake.socket);
     end_close(&end);
+}
+
+/*
+ * Data goes out ECN capable in class 0; CE on an arrival gives a CNP and an ACK in class 6. A
+ * connection that has asked for a DSCP gets it for all but CNPs; ECN is not its own.
+ */
+static void congestion(void **state)
+{
+    (void)state;
+    congestion_as(0, 0, 48);
+    congestion_as(26 << 2, 26, 26);
+    congestion_as(63 << 2 | OCHE_ECN_CE, 63, 63);
+    congestion_as(OCHE_ECN_CE, 0, 48);
 }
 
 /* The source port is entropy: any will do, also another one for each packet of a connection. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The ports that packets leave from: which they are, which queue pair has which, full sockets. */
 #include <errno.h>
-#include <netinet/in.h>
 #include <pcap/pcap.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -17,7 +17,18 @@
 #define QPS   24
 #define BYTES 30000 /* each writes */
 
-static const char *capture_path;
+/* A process writes to a file once: each capture has its own. */
+static const char *capture_folder;
+static char capture_path[4096];
+
+static const char *next_capture(void)
+{
+    static unsigned number;
+
+    snprintf(capture_path, sizeof(capture_path), "%s/source_ports-%u.pcap", capture_folder,
+             ++number);
+    return capture_path;
+}
 
 static struct oche_address address_of(const char *text)
 {
@@ -215,6 +226,7 @@ static struct seen read_capture(void)
             note(&seen, &packet);
     }
     pcap_close(pcap);
+    unlink(capture_path);
     return seen;
 }
 
@@ -243,7 +255,7 @@ static void open_many(struct pair *pair, uint32_t source_ports, struct oche_qp *
 {
     const struct oche_device_config with = {.seed = 7,
                                             .source_ports = source_ports,
-                                            .capture = capture_path,
+                                            .capture = next_capture(),
                                             .strict_ip_id = true},
                                     plain = {.seed = 8, .source_ports = source_ports};
     /* So that no packet is sent twice however slow the machine is. */
@@ -301,26 +313,17 @@ static void many(void **state)
 
 /* ---- full sockets ---- */
 
-/* A socket that takes nothing, whatever the address: TCP, and its peer does not read. */
+/* A socket that takes nothing, whatever the address, as its peer does not read. */
 static int full_socket(int *peer)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
-    static const uint8_t bytes[65536];
-    socklen_t size = sizeof(address);
-    const int listener = socket(AF_INET, SOCK_STREAM, 0);
-    const int full = socket(AF_INET, SOCK_STREAM, 0);
+    int ends[2];
 
-    assert_int_equal(bind(listener, (struct sockaddr *)&address, size), 0);
-    assert_int_equal(listen(listener, 1), 0);
-    assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &size), 0);
-    assert_int_equal(connect(full, (struct sockaddr *)&address, size), 0);
-    *peer = accept(listener, NULL, NULL);
-    assert_true(*peer >= 0);
-    close(listener);
-    while (send(full, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
+    while (send(ends[0], "x", 1, MSG_DONTWAIT) == 1)
         continue;
     assert_int_equal(errno, EAGAIN);
-    return full;
+    *peer = ends[1];
+    return ends[0];
 }
 
 static uint64_t sent_packets(struct oche_device *device)
@@ -395,6 +398,6 @@ int main(int argc, char **argv)
 
     if (argc != 2)
         return 2;
-    capture_path = argv[1];
+    capture_folder = argv[1];
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
