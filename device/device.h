@@ -165,7 +165,9 @@ struct oche_qp *oche_device_create_qp(struct oche_device *device,
 void oche_device_destroy_qp(struct oche_device *device, struct oche_qp *qp);
 /*
  * RESET to RTS. False: not in RESET, or the connection is impossible. udp_source_port chooses among
- * the device's (config.source_ports); 0: the standard's function of both numbers does.
+ * the device's (config.source_ports); 0: the standard's function of both numbers does. `tag`: its
+ * upper 6 bits are the DSCP of all but CNPs; 0: by the packet's traffic class. Likewise that of a
+ * datagram's destination.
  */
 bool oche_device_connect(struct oche_device *device, struct oche_qp *qp,
                          const struct oche_qp_connection *connection);

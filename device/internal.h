@@ -30,11 +30,13 @@
 
 /*
  * Traffic class c is sent as class selector c, DSCP 8c. So the control class, 6, is DSCP 48, which
- * is also where other vendors' CNPs go (REFERENCE A.3).
+ * is also where other vendors' CNPs go (REFERENCE A.3). But a packet's tag, if it is not 0, is the
+ * ToS byte, whose DSCP it is sent with; what a connection has asked for is there. CNPs are sent in
+ * the control class whatever their queue pair has.
  */
 #define CONTROL_CLASS 6
-#define DSCP_SHIFT    2 /* in the ToS byte, above ECN */
-#define CLASS_SHIFT   5 /* … of the class selector */
+#define DSCP_MASK     UINT32_C(0xfc) /* of the ToS byte; ECN is below it */
+#define CLASS_SHIFT   5              /* … of the class selector */
 
 /* A packet on its way out: headers are written right in front of the payload. */
 struct outgoing {

@@ -58,7 +58,10 @@ uint64_t transmit_full(const struct oche_device *device)
 
 static uint8_t tos_of(const struct oche_packet *packet)
 {
-    return (uint8_t)(packet->traffic_class << CLASS_SHIFT | packet->ecn);
+    const uint32_t asked = packet->opcode == OCHE_CNP ? 0 : packet->tag & DSCP_MASK;
+
+    return (uint8_t)((asked != 0 ? asked : (uint32_t)packet->traffic_class << CLASS_SHIFT) |
+                     packet->ecn);
 }
 
 /* Writes headers, pad and everything but the ICRC. */

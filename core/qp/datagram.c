@@ -43,7 +43,7 @@ void datagram_address(const struct oche_qp *qp, struct oche_packet *packet)
 void datagram_take_class(struct oche_qp *qp)
 {
     if (qp->send_next != qp->send_tail)
-        qp->traffic_class = next_destination(qp)->traffic_class & (OCHE_CLASSES - 1);
+        qp->traffic_class = next_destination(qp)->traffic_class & (OCHE_CLASSES - 1U);
 }
 
 /* ---- in ---- */

@@ -220,6 +220,7 @@ struct oche_qp_connection {
     uint32_t send_psn, recv_psn; /* first PSNs of the two directions */
     uint16_t udp_source_port;
     uint32_t flow_hash;         /* copied into every packet, for ECMP */
+    uint8_t tag;                /* the driver's: copied into every packet's tag */
     uint32_t ack_every_packets; /* AckReq in every n-th packet of a message (1: all); LAST has it */
     uint32_t window_packets;    /* PSNs outstanding at most; 0: 2^23 */
     oche_time ack_timeout;      /* OCHE_NEVER: none */

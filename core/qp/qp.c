@@ -212,7 +212,7 @@ static void set_config(struct oche_qp *qp, const struct oche_qp_config *config)
         config->transport == OCHE_TRANSPORT_RC ? OCHE_RC_WRITE_MIDDLE : OCHE_UC_WRITE_MIDDLE;
 
     qp->qpn = config->qpn;
-    qp->traffic_class = config->traffic_class & (OCHE_CLASSES - 1);
+    qp->traffic_class = config->traffic_class & (OCHE_CLASSES - 1U);
     qp->pkey = config->pkey;
     qp->pd = qp->recv_pd = config->pd;
     if (config->srq != NULL)
@@ -263,7 +263,7 @@ struct oche_qp *oche_qp_create(struct oche_nic *nic, void *memory,
     qp->slot = nic->free_slots[--nic->free_slot_count];
     nic->qps[qp->slot] = qp;
     map_add(&nic->qp_map, config->qpn, qp->slot);
-    qp->transport = config->transport;
+    qp->transport = config->transport & 3U;
     set_memory(qp, &l);
     if (config->groups)
         qp->send_groups = (void *)((uint8_t *)qp + l.send_groups);

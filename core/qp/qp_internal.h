@@ -157,8 +157,9 @@ struct oche_qp {
     uint16_t udp_source_port, pkey;
     uint16_t mtu;
     _Atomic uint8_t state; /* enum oche_qp_state; posting threads look at it */
-    uint8_t transport;
-    uint8_t traffic_class : 5;
+    uint8_t tag;           /* the driver's: goes into every packet's */
+    uint8_t transport : 2; /* enum oche_transport */
+    uint8_t traffic_class : 3;
     uint8_t extends : 1;    /* our packets have OCHE_BTH_EXTENSIONS */
     uint8_t may_extend : 1; /* … and the peer's have not had it yet: flow.extended is not set */
     uint8_t responding : 1; /* active_responses is not 0 */
@@ -431,6 +432,7 @@ static inline void packet_begin(const struct oche_qp *qp, struct oche_packet *pa
     packet->aeth = 0;
     packet->frame_bytes = (uint16_t)oche_frame_bytes(opcode, payload_bytes, nic->ipv6);
     packet->payload_bytes = (uint16_t)payload_bytes;
+    packet->tag = qp->tag;
     packet->udp_source_port = qp->udp_source_port;
     packet->pkey = qp->pkey;
     packet->kind = OCHE_PACKET_ROCE;

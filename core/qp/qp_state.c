@@ -103,6 +103,7 @@ bool oche_qp_ready_to_receive(struct oche_qp *qp, const struct oche_qp_connectio
     qp->remote_qpn = connection->remote_qpn & OCHE_PSN_MASK;
     qp->udp_source_port = connection->udp_source_port;
     qp->flow_hash = connection->flow_hash;
+    qp->tag = connection->tag;
     qp->rx.epsn = qp->rx.message_start = psn;
     qp->last_ack_psn = oche_psn_add(psn, OCHE_PSN_MASK);
     connect_sender(qp, connection);

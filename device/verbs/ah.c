@@ -58,8 +58,10 @@ struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
     ah = calloc(1, sizeof(*ah));
     if (ah == NULL)
         return ov_null(ENOMEM);
-    ah->to = (struct oche_destination){
-        .address = peer, .traffic_class = (uint8_t)(attr->grh.traffic_class >> CLASS_SHIFT)};
+    ah->to = (struct oche_destination){.address = peer,
+                                       .tag = attr->grh.traffic_class,
+                                       .traffic_class =
+                                           (uint8_t)(attr->grh.traffic_class >> CLASS_SHIFT)};
     ah->flow_label = attr->grh.flow_label & IB_GRH_FLOWLABEL_MASK;
     ah->context = ov_context_take(pd->context);
     atomic_fetch_add(&ov_pd_of(pd)->users, 1);

@@ -97,6 +97,7 @@ static void set_connection(struct ov_qp *qp, uint32_t peer)
         .recv_psn = attr->rq_psn,
         .udp_source_port =
             ov_source_port(attr->ah_attr.grh.flow_label, qp->qp.qp_num, attr->dest_qp_num),
+        .tag = attr->ah_attr.grh.traffic_class,
         .ack_every_packets = window / 4,
         .window_packets = window,
         .mtu_bytes = mtu,
