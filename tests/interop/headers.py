@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What unmodified programs' packets say in their IP and UDP headers: the source port tells queue
+pairs apart and can be switched off, the traffic class that a program asks for is in each packet,
+IPv4 and IPv6. As both sides' captures have it, whose every ICRC is right, and as another program
+sees it on the interface, which cannot be told from what the captures say.
+
+usage: headers.py OCHE
+
+In a network namespace of its own. Status 77: that, or a program, is missing.
+"""
+import collections
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import pairs
+
+ACK, CNP, PROBE = 17, 129, 255
+FIELDS = ["udp.srcport", "ip.dsfield.dscp", "ip.dsfield.ecn", "ipv6.tclass.dscp",
+          "ipv6.tclass.ecn", "infiniband.bth.opcode", "infiniband.bth.destqp"]
+ADDRESSES = {4: ("127.0.0.1", "127.0.0.2"), 6: ("fd00::1", "fd00::2")}
+Packet = collections.namedtuple("Packet", "source port dscp ecn opcode qpn")
+
+
+def packets_of(capture):
+    """Those to port 4791, but for looks for a place (docs/wire.md)."""
+    fields = [word for name in ["ip.src", "ipv6.src"] + FIELDS for word in ("-e", name)]
+    done = subprocess.run(["tshark", "-r", capture, "-Y", "udp.dstport == 4791", "-T", "fields",
+                           *fields], text=True, capture_output=True, check=False)
+    packets = []
+    for line in done.stdout.splitlines():
+        ipv4, ipv6, port, dscp4, ecn4, dscp6, ecn6, opcode, qpn = line.split("\t")
+        packets.append(Packet(ipv4 or ipv6, int(port), int(dscp4 or dscp6), int(ecn4 or ecn6),
+                              int(opcode), qpn))
+    return [packet for packet in packets if packet.opcode != PROBE]
+
+
+class Listener:
+    """Another program on the interface."""
+
+    def __init__(self, name):
+        self.name = name
+        self.process = subprocess.Popen(
+            ["dumpcap", "-q", "-i", "lo", "-B", "64", "-s", "128", "-f", "udp dst port 4791", "-w",
+             name], stderr=subprocess.PIPE, text=True)
+        while not (os.path.exists(name) and os.path.getsize(name) > 0):
+            if self.process.poll() is not None:
+                print("dumpcap:", self.process.stderr.read())
+                sys.exit(77)
+            time.sleep(0.02)
+
+    def stop(self):
+        time.sleep(0.3)
+        self.process.terminate()
+        self.process.communicate()
+        return packets_of(self.name)
+
+
+def seen(oche, folder, words, version=4, options=()):
+    """Runs a pair; the packets of both directions, the same for all three who looked."""
+    files = [f"{folder}/{name}.pcap" for name in ("server", "client", "interface")]
+    for name in files:
+        if os.path.exists(name):
+            os.unlink(name)
+    listener = Listener(files[2])
+    sides = [pairs.Side(address, ["--capture", name, *options])
+             for address, name in zip(ADDRESSES[version], files)]
+    command, _, arguments = words.partition(" ")
+    done = pairs.run(oche, command, arguments, *sides)
+    heads = {(p.source, p.port, p.dscp, p.ecn) for p in listener.stop()}
+    if done.error is not None:
+        pairs.fail(words, done.error)
+    both = [packets_of(name) for name in files[:2]]
+    for name, packets in zip(files, both):
+        wrong = pairs.wrong_in(oche, name)
+        if wrong is not None:
+            pairs.fail(words, name, wrong)
+        said = {(p.source, p.port, p.dscp, p.ecn) for p in packets}
+        if said != heads:
+            pairs.fail(words, f"the interface has {sorted(heads)}, {name} {sorted(said)}")
+    if {packet.source for packet in both[0]} != set(ADDRESSES[version]) and " -c " not in words:
+        pairs.fail(words, "one direction is missing")
+    return both[0]
+
+
+def check_ports(words, packets, least, most, inside):
+    """Each side's packets leave from `least` to `most` ports, those of a queue pair from one."""
+    ports, of_qp = collections.defaultdict(set), collections.defaultdict(set)
+    for packet in packets:
+        ports[packet.source].add(packet.port)
+        of_qp[packet.source, packet.qpn].add(packet.port)
+    for source, its in ports.items():
+        if not least <= len(its) <= most or not all(port in inside for port in its):
+            pairs.fail(words, f"{source} sends from {sorted(its)}")
+    changed = {qp: its for qp, its in of_qp.items() if len(its) > 1}
+    if changed or len(of_qp) != 32:
+        pairs.fail(words, f"{len(of_qp)} queue pairs, of which leave from several: {changed}")
+
+
+def check_class(words, packets, data, ack, ecn=0):
+    if not any(packet.opcode not in (ACK, CNP) for packet in packets):
+        pairs.fail(words, "no data")
+    for packet in packets:
+        wanted = (ack, 0) if packet.opcode == ACK else (data, ecn)
+        if packet.opcode == CNP:
+            wanted = (48, 0)
+        if (packet.dscp, packet.ecn) != wanted:
+            pairs.fail(words, f"{packet}, not DSCP and ECN {wanted}")
+
+
+def main(oche):
+    many = "ib_write_bw -n 20 -q 16"
+    standard = range(61000, 65536)
+    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+    for address in ADDRESSES[6]:
+        subprocess.run(["ip", "addr", "add", address + "/128", "dev", "lo", "nodad"], check=True)
+    folder = tempfile.mkdtemp()
+    try:
+        for version in (4, 6):
+            check_ports(many, seen(oche, folder, many, version), 4, 8, standard)
+            one = seen(oche, folder, many, version, ["--source-ports=1"])
+            check_ports(many + " from 4791", one, 1, 1, [4791])
+        three = seen(oche, folder, many, 4, ["--source-ports=3"])
+        check_ports(many + " from 3", three, 2, 3, standard)
+        check_class("no class", one, 0, 48)
+        for version, words in [(4, "ib_read_bw -n 20"), (4, "ib_write_bw -n 20 -c UC"),
+                               (4, "ib_send_bw -n 20 -c UD"), (6, "ib_write_bw -n 20"),
+                               (6, "ib_send_bw -n 20 -c UD")]:
+            words += " --tclass=106"  # DSCP 26, and ECN bits, which are not the program's
+            check_class(words, seen(oche, folder, words, version), 26, 26)
+        words = "ib_write_bw -n 20 --tclass=184"
+        check_class(words, seen(oche, folder, words, 4, ["--cc=dcqcn"]), 46, 46, 2)
+    finally:
+        shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] != "--inside":
+        pairs.need("unshare", "ip", "dumpcap", "tshark", "ib_write_bw", "ib_read_bw", "ib_send_bw")
+        if subprocess.run(["unshare", "-Urn", "true"], check=False).returncode != 0:
+            print("no user namespaces here")
+            sys.exit(77)
+        os.execvp("unshare", ["unshare", "-Urnpf", "--mount-proc", "--kill-child", sys.executable,
+                              os.path.abspath(__file__), "--inside", sys.argv[1]])
+    main(sys.argv[2])
