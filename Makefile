@@ -28,8 +28,10 @@ check:
 bench: all
 	@tools/bench
 
-# The wire over loopback beside raw UDP sockets and TCP: one table.
-bench-wire: all
+# The wire over loopback beside raw UDP sockets, and what there is without it: one table.
+bench-wire:
+	@tools/install-deps
+	@$(MAKE) --no-print-directory all
 	@tools/bench-wire
 
 format:

@@ -20,9 +20,11 @@
 #include "device/device.h"
 
 #define LIBRARY "libibverbs.so.1"
+#define FILES   "liboche-files.so" /* device/verbs/device_files.c */
 
 struct options {
     const char *cc, *recovery, *line_rate, *device, *capture, *poll, *source_ports;
+    bool files;
     char **command; /* NULL: none was given */
 };
 
@@ -33,7 +35,8 @@ enum {
     KEY_DEVICE,
     KEY_CAPTURE,
     KEY_POLL,
-    KEY_SOURCE_PORTS
+    KEY_SOURCE_PORTS,
+    KEY_FILES
 };
 
 static const struct argp_option option_table[] = {
@@ -49,6 +52,10 @@ static const struct argp_option option_table[] = {
      "Send from N UDP ports, chosen by queue pair, 8 without this option; 1: from 4791 alone", 0},
     {"capture", KEY_CAPTURE, "FILE", 0,
      "Write what is sent and received to a pcap file; %p in it becomes the process id", 0},
+    {"files", KEY_FILES, NULL, 0,
+     "Let the program find the device's files in /dev/infiniband and /sys/class/infiniband, "
+     "which UCX looks for",
+     0},
     {0},
 };
 
@@ -147,6 +154,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case KEY_CAPTURE:
         options->capture = argument;
         return 0;
+    case KEY_FILES:
+        options->files = true;
+        return 0;
     case ARGP_KEY_ARG: /* the command begins: what follows is its own */
         options->command = &state->argv[state->next - 1];
         state->next = state->argc;
@@ -212,14 +222,28 @@ static bool set_variable(const char *name, const char *value)
 }
 
 /* In front of what the user has in it. */
-static bool set_library_path(const char *folder)
+static bool set_in_front(const char *name, const char *value)
 {
-    const char *before = getenv("LD_LIBRARY_PATH");
-    char *path;
+    const char *before = getenv(name);
+    char *both;
 
     if (before == NULL || before[0] == '\0')
-        return setenv("LD_LIBRARY_PATH", folder, 1) == 0;
-    return asprintf(&path, "%s:%s", folder, before) >= 0 && setenv("LD_LIBRARY_PATH", path, 1) == 0;
+        return setenv(name, value, 1) == 0;
+    return asprintf(&both, "%s:%s", value, before) >= 0 && setenv(name, both, 1) == 0;
+}
+
+/* By its name alone, which LD_LIBRARY_PATH finds: a folder's may have blanks, which LD_PRELOAD
+ * parts its list at. */
+static bool preload_files(const char *folder)
+{
+    char path[3 * PATH_MAX];
+
+    if (snprintf(path, sizeof(path), "%s/%s", folder, FILES) >= (int)sizeof(path) ||
+        access(path, R_OK) != 0) {
+        oche_print_error("oche exec: --files: there is no %s/%s", folder, FILES);
+        return false;
+    }
+    return set_in_front("LD_PRELOAD", FILES);
 }
 
 int oche_cmd_exec(int argc, char **argv)
@@ -234,7 +258,9 @@ int oche_cmd_exec(int argc, char **argv)
                          " from there: was it built and installed?");
         return 2;
     }
-    if (!set_library_path(folder) || !set_variable("OCHE_CC", options.cc) ||
+    if (options.files && !preload_files(folder))
+        return 2;
+    if (!set_in_front("LD_LIBRARY_PATH", folder) || !set_variable("OCHE_CC", options.cc) ||
         !set_variable("OCHE_RECOVERY", options.recovery) ||
         !set_variable("OCHE_LINE_RATE", options.line_rate) ||
         !set_variable("OCHE_DEVICE", options.device) || !set_variable("OCHE_POLL", options.poll) ||

@@ -1,0 +1,272 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs what is built on verbs, unmodified, on the verbs library: UCX, Open MPI, libfabric; and what
+wants more than there is, which must hear so and end by itself.
+
+usage: applications.py OCHE [--table] [NAME…]
+
+OCHE is the program, whose `exec` runs everything here. NAME: only those whose command has it.
+--table prints the table of docs/clients.md. Programs that are not installed are left out and named.
+Status 77: none is installed.
+"""
+import os
+import re
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+LIMIT = 90  # seconds for one of them; a loaded machine is slow
+ADDRESS = f"127.{33 + os.getpid() // 250 % 200}.{os.getpid() % 250}.3"  # of this run alone
+RC, UD = "rc_verbs,ud_verbs", "ud_verbs"
+MPI_PYTHON = "/usr/bin/python3"  # Debian's, which has mpi4py
+# Two processes: messages of four sizes, a reduction, an exchange, one-sided; all data looked at.
+MPI_PROGRAM = """\
+from mpi4py import MPI
+comm = MPI.COMM_WORLD
+rank, size = comm.Get_rank(), comm.Get_size()
+left, right = (rank - 1) % size, (rank + 1) % size
+pattern = lambda of, count: bytearray((of + i) % 251 for i in range(count))
+for count in (1, 100, 10000, 1 << 20):
+    got = bytearray(count)
+    comm.Sendrecv(pattern(rank, count), right, 0, got, left, 0)
+    assert got == pattern(left, count), count
+assert comm.allreduce(rank + 1) == size * (size + 1) // 2
+assert comm.alltoall([rank * size + i for i in range(size)]) == [
+    i * size + rank for i in range(size)]
+window = MPI.Win.Allocate(65536, 1, comm=comm)
+window.Fence()
+mine = pattern(rank, 65536)  # Put reads it until the fence
+window.Put(mine, right)
+window.Fence()
+assert bytes(window.tomemory()) == bytes(pattern(left, 65536))
+window.Free()
+print("data right at", rank, flush=True)
+"""
+
+
+
+
+class Failed(Exception):
+    pass
+
+
+class Application:
+    """One row. server, client: what each side has behind the command, with {port}; no client: there
+    is one process. says: what its output (the client's) must hold. refuses: it ends by itself with
+    a status that is not 0. stays: it is ended once it has said that; server_stays: its server is.
+    """
+
+    def __init__(self, what, command, says, server="", client=None, tls=None, files=False,
+                 refuses=False, stays=False, server_stays=False):
+        self.what, self.command, self.says = what, command, says
+        self.server, self.client, self.tls, self.files = server, client, tls, files
+        self.refuses, self.stays, self.server_stays = refuses, stays, server_stays
+        self.program = command.split()[0]
+
+    def shown(self):
+        environment = f"UCX_TLS={self.tls} " if self.tls else ""
+        files = "--files " if self.files else ""
+        command = self.command.replace(MPI_PYTHON, "python3").replace("{program}", "PROGRAM")
+        return f"{environment}oche exec {files}-- {command}"
+
+
+def ucx(what, test, options, tls):
+    # -f: the last line alone, whose last number is messages in a second.
+    return Application(what, f"ucx_perftest -f -w 100 -t {test} {options}",
+                       r"(?m)^ *\d{3,} +([\d.]+ +){6}[1-9]", server="-p {port}",
+                       client="-p {port} 127.0.0.1", tls=tls, files=True)
+
+
+def mpi(what, options, says, tls):
+    return Application(what, f"mpirun --oversubscribe --mca pml ucx --mca osc ucx {options}", says,
+                       tls=tls + ",self", files=True)
+
+
+def raw(program, says):
+    return Application("raw packets", f"{program} --server -E 00:00:00:00:00:01 -B "
+                       "00:00:00:00:00:02", says, refuses=True)
+
+
+WORK = [
+    Application("its devices", "ucx_info -d",
+                r"(?s)Memory domain: oche_lo.*Transport: rc_verbs.*Transport: ud_verbs",
+                files=True),
+    ucx("WRITE, RC", "ucp_put_lat", "-s 8 -n 500", RC),
+    ucx("WRITE, RC", "ucp_put_bw", "-s 65536 -n 500", RC),
+    ucx("READ, RC", "ucp_get", "-s 65536 -n 200", RC),
+    ucx("SEND, READ, RC", "tag_bw", "-s 1000000 -n 100", RC),
+    ucx("SEND, RC", "ucp_am_lat", "-s 100 -n 500", RC),
+    ucx("SEND, RC", "ucp_fadd", "-s 8 -n 200", RC),
+    ucx("SEND, UD", "tag_bw", "-s 65536 -n 200", UD),
+    ucx("SEND, UD", "stream_lat", "-s 100 -n 300", UD),
+    Application("SEND, READ, RC; data checked",
+                "io_demo -q -d 1000:100000", r"Client exit with status 'OK'", server="-p {port}",
+                client="-p {port} -i 200 -o read,write 127.0.0.1", tls=RC + ",tcp,self", files=True,
+                server_stays=True),
+    mpi("messages, RC", f"-np 2 {MPI_PYTHON} -m mpi4py.bench ringtest -n 65536 -l 100",
+        r"time for 100 loops", RC),
+    mpi("messages, one-sided, RC; data checked", f"-np 3 {MPI_PYTHON} {{program}}",
+        r"(?s)(data right at.*){3}", RC),
+    mpi("messages, one-sided, UD; data checked", f"-np 2 {MPI_PYTHON} {{program}}",
+        r"(?s)(data right at.*){2}", UD),
+    Application("its devices", "fi_info -p verbs",
+                r"(?s)domain: oche_lo-dgram.*protocol: FI_PROTO_RXD"),
+    Application("SEND, UD; data checked", "fi_pingpong -p 'verbs;ofi_rxd' -e rdm -c -I 50 -S 10000",
+                r"(?m)^\S+ +50 +=50 ", server="-B {port}", client="-P {port} 127.0.0.1"),
+    Application("asynchronous events", "ibv_asyncwatch", r"oche_lo: async event FD \d", stays=True),
+]
+REFUSED = [
+    Application("XRC", "ibv_xsrq_pingpong", r"Couldn't Open the XRC Domain 95", refuses=True),
+    raw("raw_ethernet_bw", "Unable to create QP"),
+    raw("raw_ethernet_lat", "Unable to create QP"),
+    raw("raw_ethernet_fs_rate", "Unable to create QP"),
+    Application("an address without a GID", "qperf", r"failed to modify QP to RTR",
+                server="-lp {port}", client="-lp {port} -t 1 127.0.0.1 rc_bw", refuses=True,
+                server_stays=True),
+]
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def listened(port):
+    """Without connecting, which the server would take for its client."""
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        with open(table, encoding="ascii") as rows:
+            for row in rows:
+                fields = row.split()
+                if fields[1].endswith(f":{port:04X}") and fields[3] == "0A":
+                    return True
+    return False
+
+
+class Side:
+    """A process in a group of its own, so that what it starts ends with it."""
+
+    def __init__(self, oche, row, words):
+        environment = {name: value for name, value in os.environ.items()
+                       if not name.startswith(("UCX_", "OMPI_", "FI_"))}
+        if row.tls:
+            environment["UCX_TLS"] = row.tls
+        if row.program == "mpirun" and os.getuid() == 0:  # it wants to be told twice
+            environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+        files = ["--files"] if row.files else []
+        self.output = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
+        self.process = subprocess.Popen(
+            [oche, "exec", "--device", ADDRESS] + files + ["--"] + words, env=environment,
+            stdin=subprocess.DEVNULL, stdout=self.output, stderr=subprocess.STDOUT,
+            start_new_session=True)
+
+    def said(self):
+        self.output.seek(0)
+        return self.output.read()
+
+    def wait(self, until, what):
+        end = time.monotonic() + LIMIT
+        while not until():
+            if time.monotonic() > end:
+                raise Failed(f"{what} after {LIMIT} s: {self.said()}")
+            time.sleep(0.02)
+
+    def ended(self):
+        return self.process.poll() is not None
+
+    def end(self):
+        if not self.ended():
+            try:
+                os.killpg(self.process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        self.process.wait()
+        self.output.close()
+
+
+def words_of(row, more, port, program):
+    return shlex.split(f"{row.command} {more}".format(port=port, program=program))
+
+
+def judge(row, side):
+    """Once it has ended, or has said what is to be heard."""
+    status, said = side.process.poll(), side.said()
+    if status is not None and status < 0:
+        raise Failed(f"ended by signal {-status}: {said}")
+    if "symbol lookup error" in said or "undefined symbol" in said:
+        raise Failed(f"a symbol is missing: {said}")
+    if status is not None and row.refuses == (status == 0):
+        raise Failed(f"status {status}: {said}")
+    if not re.search(row.says, said):
+        raise Failed(f"it did not say what was expected: {said}")
+
+
+def run(oche, row, program):
+    port, sides = free_port(), []
+    try:
+        if row.client is not None:
+            serving = Side(oche, row, words_of(row, row.server, port, program))
+            sides.append(serving)
+            serving.wait(lambda: listened(port) or serving.ended(), "no server")
+        side = Side(oche, row, words_of(row, row.client or "", port, program))
+        sides.append(side)
+        side.wait(lambda: side.ended() or row.stays and re.search(row.says, side.said()),
+                  "not done")
+        judge(row, side)
+        if row.client is not None and not row.server_stays:
+            serving.wait(serving.ended, "the server is not done")
+            if serving.process.returncode != 0:
+                raise Failed(f"the server's status is {serving.process.returncode}: "
+                             f"{serving.said()}")
+    finally:
+        for side in sides:
+            side.end()
+
+
+def installed(row):
+    if shutil.which(row.program) is None:
+        return False
+    return MPI_PYTHON not in row.command or subprocess.run(
+        [MPI_PYTHON, "-c", "import mpi4py"], capture_output=True, check=False).returncode == 0
+
+
+def main(arguments):
+    oche = os.path.abspath(arguments[0])
+    table = "--table" in arguments
+    names = [name for name in arguments[1:] if not name.startswith("--")]
+    rows = [row for row in WORK + REFUSED
+            if not names or any(name in row.command for name in names)]
+    missing = sorted({row.program for row in rows if not installed(row)})
+    rows = [row for row in rows if row.program not in missing]
+    if missing:
+        print(f"not installed: {', '.join(missing)}", file=sys.stderr)
+    if not rows:
+        return 77
+    failed = 0
+    if table:
+        print("| application | what | command | |\n|---|---|---|---|")
+    with tempfile.NamedTemporaryFile("w", suffix=".py", encoding="utf-8") as program:
+        program.write(MPI_PROGRAM)
+        program.flush()
+        for row in rows:
+            started, said = time.monotonic(), "refused" if row.refuses else "works"
+            try:
+                run(oche, row, program.name)
+            except Failed as error:
+                failed += 1
+                said = "does not work"
+                print(f"{row.shown()}: {error}", file=sys.stderr, flush=True)
+            if table:
+                print(f"| {row.program} | {row.what} | `{row.shown()}` | {said} |", flush=True)
+            else:
+                print(f"{row.shown()}: {said} ({time.monotonic() - started:.1f} s)", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
