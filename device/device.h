@@ -51,7 +51,7 @@ struct oche_device_config {
      */
     bool share;
     bool no_gso, no_gro; /* one packet a datagram */
-    bool strict_ip_id;   /* drop what ip_id.h did not expect */
+    bool strict_ip_id;   /* drop all that ip_id.h did not expect */
     const char *capture; /* a file, or one beside it (capture.h); NULL: none */
     void (*completion_event)(void *context, struct oche_cq *cq); /* as in nic.h; under the lock */
     void (*cq_error)(void *context, struct oche_cq *cq);
@@ -67,6 +67,7 @@ struct oche_device_stats {
     uint64_t wrong[OCHE_WIRE_ERROR_COUNT];         /* received and dropped, by cause */
     uint64_t strangers;                            /* from an address that is no peer's */
     uint64_t unexpected_ip_ids;                    /* accepted, or with strict_ip_id dropped */
+    uint64_t doubtful_ip_ids;                      /* of these: dropped in any case (ip_id.h) */
     uint64_t dropped_sent, dropped_received;       /* on purpose */
     uint64_t passed_on, taken_over; /* packets: to, and from, other processes on this address */
     uint64_t pass_lost;             /* … that could not be passed on */

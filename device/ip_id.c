@@ -14,10 +14,12 @@
 /* x^-1: (P + 1) / x, where P + 1 has no constant term, and x^32 becomes x^31. */
 #define INVERSE_OF_X (((POLYNOMIAL ^ ONE) << 1) | 1)
 
-#define SEGMENTS  128 /* of one send, at most */
-#define SKIPPED   64  /* lost in a row, and not yet suspicious */
-#define REORDERED 32
-#define TICK      OCHE_MS /* the shortest clock tick in use */
+#define SEGMENTS  128          /* of one send, at most */
+#define SKIPPED   64           /* lost in a row, and not yet suspicious */
+#define REORDERED 64           /* as many, so that a count that damage moved ahead still fits */
+#define TICK      OCHE_MS      /* the shortest clock tick in use */
+#define PROOF     UINT32_C(64) /* expected in a row, the first time */
+#define RELAPSES  12           /* each doubles that */
 
 static uint32_t times_x(uint32_t a)
 {
@@ -50,24 +52,61 @@ bool oche_ip_id_solve(uint32_t difference, uint32_t after, uint16_t *change)
     return true;
 }
 
-bool oche_ip_id_expected(const struct oche_ip_ids *ids, uint16_t id, oche_time now)
-{
-    const oche_time silent = now - ids->when;
-    uint16_t ahead;
-    uint64_t most;
+/* ---- what is expected ---- */
 
-    if (id < SEGMENTS)
-        return true;
-    if (!ids->known)
-        return false;
-    ahead = (uint16_t)(id - ids->last + REORDERED);
-    most = REORDERED + SKIPPED + silent / TICK;
-    return ahead <= most;
+/* The count that `id` goes on with, or comes just behind; NULL: none. */
+static struct oche_ip_count *find_count(struct oche_ip_ids *ids, uint16_t id, oche_time now)
+{
+    if (OCHE_LIKELY(!ids->counts[0].known)) /* which is the first to be used */
+        return NULL;
+    const uint64_t most = REORDERED + SKIPPED + (now - ids->when) / TICK;
+    for (unsigned i = 0; i < OCHE_IP_COUNTS; i++)
+        if (ids->counts[i].known && (uint16_t)(id - ids->counts[i].last + REORDERED) <= most)
+            return &ids->counts[i];
+    return NULL;
 }
 
-void oche_ip_id_note(struct oche_ip_ids *ids, uint16_t id, oche_time now)
+/* A surprise: a count begins there, in the place of the one that was used least recently. */
+static void begin_count(struct oche_ip_ids *ids, uint16_t id, oche_time now)
 {
-    ids->known = true;
+    struct oche_ip_count *oldest = &ids->counts[0];
+
+    for (unsigned i = 1; i < OCHE_IP_COUNTS; i++)
+        if (ids->counts[i].used < oldest->used)
+            oldest = &ids->counts[i];
+    *oldest = (struct oche_ip_count){.used = now, .last = id, .known = true};
+}
+
+/* Whether the peer has been predictable for so long that a surprise is no identification. */
+static bool proven(const struct oche_ip_ids *ids)
+{
+    return ids->run >= PROOF << ids->relapses;
+}
+
+enum oche_ip_id_verdict oche_ip_id_judge(struct oche_ip_ids *ids, uint16_t id, oche_time now)
+{
+    struct oche_ip_count *count = find_count(ids, id, now);
+    const bool expected = count != NULL || id < SEGMENTS;
+    const bool doubtful = !expected && proven(ids) && !ids->surprised;
+
+    if (count != NULL) {
+        count->used = now;
+        if ((int16_t)(id - count->last) > 0)
+            count->last = id;
+    } else if (!expected) {
+        begin_count(ids, id, now);
+    }
+    if (expected) {
+        ids->run += ids->run < UINT32_MAX;
+    } else if (!doubtful) { /* two in a row: it is predictable no more */
+        if (proven(ids) && ids->relapses < RELAPSES)
+            ids->relapses++;
+        ids->run = 0;
+    }
+    ids->surprised = !expected;
     ids->last = id;
     ids->when = now;
+    if (expected)
+        return OCHE_IP_ID_EXPECTED;
+    return doubtful ? OCHE_IP_ID_DOUBTFUL : OCHE_IP_ID_SURPRISE;
 }

@@ -6,22 +6,43 @@
  * the check, unless the identification found is one that was to be expected:
  *   - 0 … 127: a sender with don't-fragment set and an unconnected socket sends 0, and its
  *     segmentation offload numbers the up to 128 segments from there (so do we);
- *   - a little after or just before the last one from this peer: senders that count, with packets
- *     lost or reordered in between. Linux also skips up to one number a clock tick that has
- *     passed since its last packet to that destination.
- * About 220 numbers are expected of a busy peer, so 24 of the 32 bits remain; of a peer that was
- * silent for a minute, 16. IPv6 has no such field, and all 32.
+ *   - a little after or just before one of the last from this peer: senders that count, with
+ * packets lost or reordered in between. Linux also skips up to one number a clock tick that has
+ *     passed since its last packet to that destination. A sender may have up to four counts at a
+ *     time (one a socket, or a queue pair).
+ * What is not expected is believed of a peer that nothing is known of. Of one that has proven
+ * predictable, by 64 expected ones in a row, a surprise is taken for what it most likely is:
+ * damage. If it was none, the peer's count has jumped, and what follows goes on from there: so a
+ * jump costs one packet, which recovery brings again. Two surprises in a row are believed, as the
+ * peer is not predictable then; it takes twice as many to prove the contrary the next time. So
+ * whatever numbers a sender uses, it loses few packets to this check, and none while it surprises
+ * all the time.
+ *
+ * About 130 to 650 numbers are expected of a busy peer, so 22 to 25 of the 32 bits remain; of a
+ * sender that counts and was silent for a minute, or of one with numbers by chance, 16. IPv6 has no
+ * such field, and all 32.
  */
 #ifndef OCHE_DEVICE_IP_ID_H
 #define OCHE_DEVICE_IP_ID_H
 
 #include "core/base.h"
 
-/* What is known of one peer's identifications. Zeroed at first. */
-struct oche_ip_ids {
-    oche_time when; /* the last one arrived */
+#define OCHE_IP_COUNTS 4
+
+struct oche_ip_count {
+    oche_time used;
     uint16_t last;
     bool known;
+};
+
+/* What is known of one peer's identifications. Zeroed at first. */
+struct oche_ip_ids {
+    struct oche_ip_count counts[OCHE_IP_COUNTS];
+    oche_time when;   /* the last one arrived */
+    uint32_t run;     /* expected ones in a row, but for single surprises */
+    uint16_t last;    /* of all */
+    uint8_t relapses; /* times that it was proven predictable and then was not */
+    bool surprised;   /* by the last one */
 };
 
 /*
@@ -32,9 +53,13 @@ struct oche_ip_ids {
  */
 bool oche_ip_id_solve(uint32_t difference, uint32_t after, uint16_t *change);
 
-/* Whether `id` was to be expected, a question that moves nothing. */
-bool oche_ip_id_expected(const struct oche_ip_ids *ids, uint16_t id, oche_time now);
-/* A packet with `id` was accepted. */
-void oche_ip_id_note(struct oche_ip_ids *ids, uint16_t id, oche_time now);
+enum oche_ip_id_verdict {
+    OCHE_IP_ID_EXPECTED,
+    OCHE_IP_ID_SURPRISE, /* to be believed */
+    OCHE_IP_ID_DOUBTFUL, /* not to be believed: the packet is damaged, most likely */
+};
+
+/* A packet would be right if its identification were `id`: is it? Remembers it in any case. */
+enum oche_ip_id_verdict oche_ip_id_judge(struct oche_ip_ids *ids, uint16_t id, oche_time now);
 
 #endif

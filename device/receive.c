@@ -38,20 +38,19 @@ static uint16_t guess(const struct oche_device *device, const struct arrival *ar
     return (uint16_t)(device->peers.peers[arrival->peer].ids.last + 1);
 }
 
-/* Whether `id`, which was computed, may be believed; counts if it is a surprise. */
+/* Whether a packet that would be right with this identification may be believed. */
 static bool believe(struct oche_device *device, const struct arrival *arrival, uint16_t id)
 {
-    static const struct oche_ip_ids nothing;
-    struct oche_ip_ids *ids =
-        arrival->peer != OCHE_NO_PEER ? &device->peers.peers[arrival->peer].ids : NULL;
-    const bool expected = oche_ip_id_expected(ids != NULL ? ids : &nothing, id, arrival->now);
+    const uint32_t peer = arrival->peer;
+    const enum oche_ip_id_verdict verdict = oche_ip_id_judge(
+        peer != OCHE_NO_PEER ? &device->peers.peers[peer].ids : &(struct oche_ip_ids){0}, id,
+        arrival->now);
 
-    if (ids != NULL)
-        oche_ip_id_note(ids, id, arrival->now);
-    if (expected)
+    if (OCHE_LIKELY(verdict == OCHE_IP_ID_EXPECTED))
         return true;
     device->stats.unexpected_ip_ids++;
-    return !device->config.strict_ip_id;
+    device->stats.doubtful_ip_ids += verdict == OCHE_IP_ID_DOUBTFUL;
+    return verdict == OCHE_IP_ID_SURPRISE && !device->config.strict_ip_id;
 }
 
 /* Verifies the ICRC of BTH … ICRC, behind which `trailer` bytes are; *id is what the packet's
@@ -71,15 +70,12 @@ static bool verify(struct oche_device *device, struct arrival *arrival, const ui
     *id = guessed;
     if (arrival->header.count != OCHE_IPV4_BYTES + OCHE_UDP_BYTES)
         return difference == 0;
-    if (OCHE_LIKELY(difference == 0)) {
-        if (arrival->peer != OCHE_NO_PEER)
-            oche_ip_id_note(&device->peers.peers[arrival->peer].ids, guessed, arrival->now);
-        return true;
+    if (OCHE_UNLIKELY(difference != 0)) {
+        after = OCHE_IPV4_BYTES - 6 + OCHE_UDP_BYTES + (uint32_t)body.count;
+        if (!oche_ip_id_solve(difference, after, &change))
+            return false;
+        *id = guessed ^ change;
     }
-    after = OCHE_IPV4_BYTES - 6 + OCHE_UDP_BYTES + (uint32_t)body.count;
-    if (!oche_ip_id_solve(difference, after, &change))
-        return false;
-    *id = guessed ^ change;
     return believe(device, arrival, *id);
 }
 

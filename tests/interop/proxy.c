@@ -28,7 +28,12 @@
 #define MOST_BYTES 9216
 #define LATEST     (300 * OCHE_US) /* how long they do */
 
+#define JUMP 2000 /* packets between two jumps of a count */
+
 enum { LOSE, DUPLICATE, REORDER, CORRUPT, FAULTS };
+
+/* IP identifications, which the receiver learns from the ICRC alone. */
+enum ids { ALWAYS_0, COUNTED, JUMPING, RANDOM };
 
 struct late {
     oche_time when; /* 0: free */
@@ -47,7 +52,10 @@ struct proxy {
     struct oche_clock clock;
     struct oche_random random;
     uint32_t ppm[FAULTS];
-    uint64_t done[FAULTS], passed, strange;
+    uint64_t done[FAULTS], passed, strange, jumps;
+    enum ids ids;
+    uint16_t last_id[2];
+    unsigned until_jump;
     struct late late[LATE];
     unsigned waiting;
 };
@@ -81,6 +89,21 @@ static void send_on(struct proxy *proxy, unsigned side, uint8_t *bytes, uint32_t
         proxy->passed++;
 }
 
+/* The identification of the next packet to `side`. */
+static uint16_t next_id(struct proxy *proxy, unsigned side)
+{
+    uint16_t *id = &proxy->last_id[side];
+
+    if (proxy->ids == ALWAYS_0)
+        return 0;
+    if (proxy->ids == RANDOM || (proxy->ids == JUMPING && proxy->until_jump-- == 0)) {
+        proxy->until_jump = JUMP;
+        proxy->jumps++;
+        return *id = (uint16_t)oche_random_u64(&proxy->random);
+    }
+    return ++*id;
+}
+
 /* The ICRC for the way from here to `side`. */
 static void sign(struct proxy *proxy, unsigned side, uint8_t *bytes, uint32_t count)
 {
@@ -92,6 +115,7 @@ static void sign(struct proxy *proxy, unsigned side, uint8_t *bytes, uint32_t co
     oche_ip_header_make(&header, &proxy->own, &proxy->sides[side], PORT, PORT, 0);
     oche_pseudo_from_bytes(&pseudo, header.bytes);
     oche_pseudo_set_bytes(&pseudo, count);
+    oche_pseudo_set_id(&pseudo, next_id(proxy, side));
     oche_icrc_put(bytes + body.count, oche_icrc(proxy->crc32, &pseudo, &body, 1));
 }
 
@@ -190,12 +214,20 @@ static void run(struct proxy *proxy)
     }
 }
 
+static const char *const id_names[] = {"zero", "count", "jump", "random"};
+
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
     struct proxy *proxy = state->input;
     struct oche_address *address;
 
     switch (key) {
+    case 'i':
+        while (proxy->ids <= RANDOM && strcmp(argument, id_names[proxy->ids]) != 0)
+            proxy->ids++;
+        if (proxy->ids > RANDOM)
+            argp_error(state, "%s: one of zero, count, jump, random", argument);
+        return 0;
     case 'l':
     case 'd':
     case 'r':
@@ -231,6 +263,7 @@ int main(int argc, char **argv)
         {"duplicate", 'd', "PPM", 0, "come a second time, a little later", 0},
         {"reorder", 'r', "PPM", 0, "come late, by up to 0.3 ms", 0},
         {"corrupt", 'c', "PPM", 0, "have a wrong bit, wrong bytes, or no end", 0},
+        {"ids", 'i', "KIND", 0, "IP identifications: zero (default), count, jump, random", 0},
         {"seed", 's', "N", 0, "of all that (1)", 0},
         {0},
     };
@@ -253,10 +286,11 @@ int main(int argc, char **argv)
     fflush(stdout);
     run(&proxy);
     printf("proxy: passed %llu, lost %llu, duplicated %llu, reordered %llu, corrupted %llu, "
-           "strange %llu\n",
+           "strange %llu, jumps %llu\n",
            (unsigned long long)proxy.passed, (unsigned long long)proxy.done[LOSE],
            (unsigned long long)proxy.done[DUPLICATE], (unsigned long long)proxy.done[REORDER],
-           (unsigned long long)proxy.done[CORRUPT], (unsigned long long)proxy.strange);
+           (unsigned long long)proxy.done[CORRUPT], (unsigned long long)proxy.strange,
+           (unsigned long long)proxy.jumps);
     oche_socket_close(&proxy.socket);
     return 0;
 }

@@ -268,14 +268,31 @@ static void identifications(void **state)
 
     (void)state;
     assert_int_equal(send_ids(false, ids, count, 3, &unexpected, &strangers), count);
-    assert_int_equal(unexpected, 2); /* 40000, 30000; 65535 is just before 0 */
+    assert_int_equal(unexpected, 3); /* 40000, 65535, 30000 */
     assert_int_equal(strangers, 0);
-    assert_int_equal(send_ids(true, ids, count, 3, &unexpected, &strangers), count - 2);
-    assert_int_equal(unexpected, 2);
+    assert_int_equal(send_ids(true, ids, count, 3, &unexpected, &strangers), count - 3);
+    assert_int_equal(unexpected, 3);
     /* Nothing is remembered of a stranger: all above 127 are surprises. */
     assert_int_equal(send_ids(false, ids, count, 4, &unexpected, &strangers), count);
     assert_int_equal(unexpected, 6);
     assert_int_equal(strangers, count);
+}
+
+/* After 64 that were expected a surprise is damage: dropped, but for what goes on from there. */
+static void proven_identifications(void **state)
+{
+    uint16_t ids[80] = {0};
+    uint64_t unexpected, strangers;
+
+    (void)state;
+    for (uint16_t i = 0; i < 10; i++)
+        ids[70 + i] = (uint16_t)(30000 + i);
+    assert_int_equal(send_ids(false, ids, 80, 3, &unexpected, &strangers), 79);
+    assert_int_equal(unexpected, 1);
+    for (uint16_t i = 0; i < 10; i++)
+        ids[70 + i] = (uint16_t)(30000 + 1000 * i); /* the second one is believed */
+    assert_int_equal(send_ids(false, ids, 80, 3, &unexpected, &strangers), 79);
+    assert_int_equal(unexpected, 10);
 }
 
 /* The next packet that the fake gets. Its identification must be 0, or 1 if `second`. */
@@ -585,10 +602,15 @@ static void captured(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(malformed),      cmocka_unit_test(garbage),
-        cmocka_unit_test(several_in_one), cmocka_unit_test(identifications),
-        cmocka_unit_test(congestion),     cmocka_unit_test(gso_refused),
-        cmocka_unit_test(no_way),         cmocka_unit_test(captured),
+        cmocka_unit_test(malformed),
+        cmocka_unit_test(garbage),
+        cmocka_unit_test(several_in_one),
+        cmocka_unit_test(identifications),
+        cmocka_unit_test(proven_identifications),
+        cmocka_unit_test(congestion),
+        cmocka_unit_test(gso_refused),
+        cmocka_unit_test(no_way),
+        cmocka_unit_test(captured),
         cmocka_unit_test(source_ports),
     };
 

@@ -64,8 +64,7 @@ static void one_of_a_kernel(void *context, unsigned number, uint8_t *bytes, size
     assert_false(oche_ip_id_solve(difference(ip, transport, 0), bytes_after(transport), &change) &&
                  change == frame.ip_id);
     ids = &kernels->ids[memcmp(frame.src_ip, frame.dst_ip, 16) < 0];
-    kernels->surprises += !oche_ip_id_expected(ids, frame.ip_id, OCHE_SEC);
-    oche_ip_id_note(ids, frame.ip_id, OCHE_SEC);
+    kernels->surprises += oche_ip_id_judge(ids, frame.ip_id, OCHE_SEC) != OCHE_IP_ID_EXPECTED;
 }
 
 static void kernels_packets(void **state)
@@ -118,35 +117,121 @@ static void strength(void **state)
     assert_in_range(solved, 2, 50); /* 16 are to be expected */
 }
 
+static bool is_expected(const struct oche_ip_ids *ids, uint16_t id, oche_time now)
+{
+    struct oche_ip_ids copy = *ids;
+
+    return oche_ip_id_judge(&copy, id, now) == OCHE_IP_ID_EXPECTED;
+}
+
 static void expected(void **state)
 {
     struct oche_ip_ids ids = {0};
     const oche_time now = OCHE_SEC;
 
     (void)state;
-    assert_true(oche_ip_id_expected(&ids, 0, now));
-    assert_true(oche_ip_id_expected(&ids, 127, now));
-    assert_false(oche_ip_id_expected(&ids, 128, now));
-    oche_ip_id_note(&ids, 0xfff0, now);
-    assert_true(oche_ip_id_expected(&ids, 0xfff1, now));
-    assert_true(oche_ip_id_expected(&ids, 0, now));
-    assert_true(oche_ip_id_expected(&ids, 0xfff0 - 32, now)); /* reordered */
-    assert_false(oche_ip_id_expected(&ids, 0xfff0 - 33, now));
-    oche_ip_id_note(&ids, 1000, now);
-    assert_true(oche_ip_id_expected(&ids, 1064, now)); /* lost in between */
-    assert_false(oche_ip_id_expected(&ids, 1065, now));
-    assert_true(oche_ip_id_expected(&ids, 1564, now + 500 * OCHE_MS)); /* silence: ticks */
-    assert_false(oche_ip_id_expected(&ids, 1565, now + 500 * OCHE_MS));
-    assert_true(oche_ip_id_expected(&ids, 900, now + 70 * OCHE_SEC)); /* anything */
+    assert_true(is_expected(&ids, 0, now));
+    assert_true(is_expected(&ids, 127, now));
+    assert_false(is_expected(&ids, 128, now));
+    oche_ip_id_judge(&ids, 0xfff0, now);
+    assert_true(is_expected(&ids, 0xfff1, now));
+    assert_true(is_expected(&ids, 0, now));
+    assert_true(is_expected(&ids, 0xfff0 - 64, now)); /* reordered */
+    assert_false(is_expected(&ids, 0xfff0 - 65, now));
+    oche_ip_id_judge(&ids, 0xfff0 - 20, now); /* which does not turn the count back */
+    assert_true(is_expected(&ids, 0xfff0 - 64, now));
+    assert_false(is_expected(&ids, 0xfff0 - 65, now));
+    oche_ip_id_judge(&ids, 1000, now);
+    assert_true(is_expected(&ids, 1064, now)); /* lost in between */
+    assert_false(is_expected(&ids, 1065, now));
+    assert_true(is_expected(&ids, 0xfff1, now));               /* the other count */
+    assert_true(is_expected(&ids, 1564, now + 500 * OCHE_MS)); /* silence: ticks */
+    assert_false(is_expected(&ids, 1565, now + 500 * OCHE_MS));
+    assert_true(is_expected(&ids, 900, now + 70 * OCHE_SEC)); /* anything */
+}
+
+/* A peer that has proven predictable is not believed a surprise, but what goes on from there. */
+static void proof(void **state)
+{
+    struct oche_ip_ids ids = {0};
+    unsigned needed = 64;
+
+    (void)state;
+    for (unsigned round = 0; round < 4; round++, needed *= 2) {
+        uint16_t id = (uint16_t)(5000 + 20000 * round);
+        if (round == 0)
+            assert_int_equal(oche_ip_id_judge(&ids, id, 1), OCHE_IP_ID_SURPRISE);
+        else /* the second of two in a row */
+            assert_int_equal(oche_ip_id_judge(&ids, id, 1), OCHE_IP_ID_SURPRISE);
+        for (unsigned i = 0; i < needed - 1; i++)
+            assert_int_equal(oche_ip_id_judge(&ids, ++id, 1), OCHE_IP_ID_EXPECTED);
+        struct oche_ip_ids before = ids; /* one is missing */
+        assert_int_equal(oche_ip_id_judge(&before, id + 500, 1), OCHE_IP_ID_SURPRISE);
+        assert_int_equal(oche_ip_id_judge(&ids, ++id, 1), OCHE_IP_ID_EXPECTED);
+        for (unsigned i = 0; i < 3; i++) { /* damage, or a jump: one packet each */
+            assert_int_equal(oche_ip_id_judge(&ids, id += 500, 1), OCHE_IP_ID_DOUBTFUL);
+            assert_int_equal(oche_ip_id_judge(&ids, ++id, 1), OCHE_IP_ID_EXPECTED);
+        }
+        assert_int_equal(oche_ip_id_judge(&ids, id + 10000, 1), OCHE_IP_ID_DOUBTFUL);
+    }
+}
+
+/* Senders of all kinds: how many of their packets are doubted, and of damaged ones believed. */
+static void senders(void **state)
+{
+    enum { ZERO, SEGMENTED, COUNTING, FOUR_COUNTS, MANY_COUNTS, BY_CHANCE, KINDS };
+    static const struct {
+        unsigned most_doubted, most_believed; /* of a million, of ten thousand */
+    } limits[KINDS] = {[ZERO] = {0, 120},          [SEGMENTED] = {0, 120},
+                       [COUNTING] = {0, 120},      [FOUR_COUNTS] = {1000, 10000},
+                       [MANY_COUNTS] = {8, 10000}, [BY_CHANCE] = {8, 10000}};
+    struct oche_random random = oche_random_stream(3, "ip ids", 0);
+
+    (void)state;
+    for (unsigned kind = 0; kind < KINDS; kind++) {
+        struct oche_ip_ids ids = {0};
+        uint16_t counts[32], id = 0;
+        unsigned doubted = 0, believed = 0;
+        for (unsigned i = 0; i < 32; i++)
+            counts[i] = (uint16_t)oche_random_u64(&random);
+        for (unsigned i = 0; i < 1000000; i++) {
+            const oche_time now = (i + 1) * OCHE_US;
+            switch (kind) {
+            case ZERO:
+                break;
+            case SEGMENTED:
+                id = (uint16_t)(i % 64);
+                break;
+            case COUNTING: /* some are lost */
+                counts[0] = (uint16_t)(counts[0] + 1 + oche_random_below(&random, 3));
+                id = counts[0];
+                break;
+            case FOUR_COUNTS:
+                id = ++counts[oche_random_below(&random, 4)];
+                break;
+            case MANY_COUNTS:
+                id = ++counts[oche_random_below(&random, 32)];
+                break;
+            default:
+                id = (uint16_t)oche_random_u64(&random);
+            }
+            doubted += oche_ip_id_judge(&ids, id, now) == OCHE_IP_ID_DOUBTFUL;
+            if (i % 100 == 99) /* and a damaged one */
+                believed += oche_ip_id_judge(&ids, (uint16_t)oche_random_u64(&random), now) !=
+                            OCHE_IP_ID_DOUBTFUL;
+        }
+        if (doubted > limits[kind].most_doubted || believed > limits[kind].most_believed)
+            fail_msg("%u: %u doubted, %u believed", kind, doubted, believed);
+        print_message("kind %u: %u doubted, %u believed\n", kind, doubted, believed);
+    }
 }
 
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernels_packets),
-        cmocka_unit_test(any_size_any_id),
-        cmocka_unit_test(strength),
-        cmocka_unit_test(expected),
+        cmocka_unit_test(kernels_packets), cmocka_unit_test(any_size_any_id),
+        cmocka_unit_test(strength),        cmocka_unit_test(expected),
+        cmocka_unit_test(proof),           cmocka_unit_test(senders),
     };
 
     if (argc != 2)
