@@ -24,7 +24,8 @@
 #define SHORTEST_MTU           64
 #define LONGEST_MTU            9000
 #define SETTLE                 (10 * OCHE_MS)
-#define SHORT_WAIT             (50 * OCHE_US) /* not worth a system call that may oversleep */
+#define SHORT_WAIT             (50 * OCHE_US)  /* not worth a system call that may oversleep */
+#define HELD_WAIT              (200 * OCHE_US) /* for room for packets that are passed on */
 
 /* ---- opening ---- */
 
@@ -405,6 +406,8 @@ static oche_time begin_wait(struct oche_device *device, uint32_t since, uint64_t
     device->waiting_until = oche_time_min(device->waiting_until, due);
     *full = transmit_full(device);
     now = oche_clock_now(&device->clock);
+    if (oche_sharing_holds(&device->share))
+        due = oche_time_min(due, now + HELD_WAIT);
     oche_device_unlock(device);
     if (due == OCHE_NEVER)
         return OCHE_NEVER;
@@ -464,6 +467,7 @@ void oche_device_stats(struct oche_device *device, struct oche_device_stats *sta
     stats->gso = device->socket.gso;
     stats->gro = device->socket.gro;
     stats->pass_refused = device->share.refused;
+    stats->pass_lost += device->share.lost;
     stats->nic = *oche_nic_stats(device->nic);
     oche_device_unlock(device);
 }

@@ -219,7 +219,10 @@ unsigned device_receive(struct oche_device *device)
 
     for (unsigned i = 0; i < datagrams; i++)
         packets += device_take(device, &device->received[i], now);
-    if (device->share.fd >= 0)
+    if (device->share.fd >= 0) {
         packets += receive_shared(device, now);
+        if (OCHE_UNLIKELY(oche_sharing_holds(&device->share)))
+            oche_sharing_retry(&device->share);
+    }
     return packets;
 }

@@ -3,7 +3,6 @@
 #include "device/share.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +15,7 @@
 #define PROBE_BYTES 24
 #define PAUSE       (5 * OCHE_MS) /* between two looks, two greetings of one slot */
 #define FIRST_LOOK  8             /* places, beyond the neighbours that are known */
-#define YIELDS      8             /* to one whose queue is full, before a packet is lost */
+#define MOST_HELD   (4u << 20)    /* bytes for those whose queue is full, before a packet is lost */
 #define MESSAGES    64            /* heard in a row, so that a flood of them stops nothing else */
 
 enum kind {
@@ -36,6 +35,15 @@ struct message {
     uint32_t segment_bytes;
     uint16_t from_port;
     uint8_t tos, unused;
+};
+
+/* Packets for a process whose queue is full (net.unix.max_dgram_qlen is 10, often). */
+struct oche_held {
+    struct oche_held *next;
+    uint32_t count, packets;
+    uint8_t slot;
+    struct message message;
+    uint8_t bytes[];
 };
 
 #define MEMORY_BYTES (sizeof(struct message) + 65536)
@@ -334,6 +342,56 @@ bool oche_sharing_receive(struct oche_sharing *share, struct oche_datagram_in *i
 
 /* ---- passing on ---- */
 
+/* Keeps packets until there is room. False: too many are kept already. */
+static bool hold(struct oche_sharing *share, unsigned slot, const struct message *message,
+                 const uint8_t *bytes, uint32_t count)
+{
+    const size_t size = sizeof(struct oche_held) + count;
+    struct oche_held *held = share->held_bytes + size <= MOST_HELD ? malloc(size) : NULL;
+
+    if (held == NULL)
+        return false;
+    *held =
+        (struct oche_held){.count = count,
+                           .packets = (count + message->segment_bytes - 1) / message->segment_bytes,
+                           .slot = (uint8_t)slot,
+                           .message = *message};
+    memcpy(held->bytes, bytes, count);
+    *share->last_held = held;
+    share->last_held = &held->next;
+    share->held_bytes += size;
+    share->neighbours[slot].held++;
+    return true;
+}
+
+void oche_sharing_retry(struct oche_sharing *share)
+{
+    uint64_t full = 0; /* slots; what comes later waits for what came first */
+
+    for (struct oche_held **link = &share->held; *link != NULL;) {
+        struct oche_held *held = *link;
+        struct oche_neighbour *neighbour = &share->neighbours[held->slot];
+        const uint64_t bit = UINT64_C(1) << held->slot;
+
+        if (neighbour->trusted && (full & bit) == 0 &&
+            !say(neighbour, &held->message, held->bytes, held->count) && neighbour->trusted)
+            full |= bit;
+        if ((full & bit) != 0) {
+            link = &held->next;
+            continue;
+        }
+        /* It has gone, or the process has, which saying so makes known: */
+        share->lost += neighbour->trusted ? 0 : held->packets;
+        *link = held->next;
+        share->held_bytes -= sizeof(*held) + held->count;
+        neighbour->held--;
+        free(held);
+    }
+    share->last_held = &share->held;
+    while (*share->last_held != NULL)
+        share->last_held = &(*share->last_held)->next;
+}
+
 enum oche_sharing_result oche_sharing_forward(struct oche_sharing *share,
                                               const struct oche_datagram_in *in,
                                               const uint8_t *bytes, uint32_t count, oche_time now)
@@ -346,16 +404,13 @@ enum oche_sharing_result oche_sharing_forward(struct oche_sharing *share,
     message.from_port = in->from_port;
     message.segment_bytes = in->segment_bytes;
     message.tos = in->tos;
-    /* Its queue is short (net.unix.max_dgram_qlen): it may need this core to empty it. */
-    for (unsigned tries = 0; tries < YIELDS && neighbour->trusted; tries++) {
-        if (say(neighbour, &message, bytes, count)) {
-            look_again(share, now);
-            return OCHE_SHARING_DONE;
-        }
-        sched_yield();
+    if (neighbour->trusted && ((neighbour->held == 0 && say(neighbour, &message, bytes, count)) ||
+                               (neighbour->fd >= 0 && hold(share, slot, &message, bytes, count)))) {
+        look_again(share, now);
+        return OCHE_SHARING_DONE;
     }
     if (neighbour->trusted)
-        return OCHE_SHARING_LOST; /* its queue is full */
+        return OCHE_SHARING_LOST; /* its queue is full, and has been for long */
     if (now >= neighbour->again) {
         neighbour->again = oche_time_add(now, PAUSE);
         greet(share, slot);
@@ -389,6 +444,7 @@ bool oche_sharing_open(struct oche_sharing *share, const struct oche_address *ad
 
     *share = (struct oche_sharing){.udp = -1, .address = *address, .port = port};
     share->place = OCHE_PLACE_NONE;
+    share->last_held = &share->held;
     share->random = oche_random_stream(seed, "device nonces", 0);
     for (unsigned slot = 0; slot < OCHE_SLOTS; slot++)
         share->neighbours[slot] = (struct oche_neighbour){.fd = -1, .place = OCHE_PLACE_NONE};
@@ -438,6 +494,12 @@ void oche_sharing_close(struct oche_sharing *share)
     for (unsigned slot = 0; slot < OCHE_SLOTS && share->fd >= 0; slot++)
         say(&share->neighbours[slot], &goodbye, NULL, 0);
     oche_sharing_forget(share);
+    while (share->held != NULL) {
+        struct oche_held *held = share->held;
+
+        share->held = held->next;
+        free(held);
+    }
     free(share->memory);
     share->memory = NULL;
 }

@@ -31,6 +31,7 @@ struct oche_neighbour {
     uint8_t place;   /* of its UDP socket, as it said */
     uint64_t nonce;  /* that it must answer with */
     oche_time again; /* not to be greeted before */
+    uint32_t held;   /* messages that wait for room in its queue */
 };
 
 struct oche_sharing {
@@ -47,11 +48,14 @@ struct oche_sharing {
     uint64_t nonce; /* of the last look for our place; 0: none */
     oche_time look_again;
     uint64_t refused; /* messages of other users, or that are no messages of ours */
-    uint8_t *memory;  /* of the message that arrived last */
+    uint64_t lost;    /* packets that were held for one that is gone */
+    struct oche_held *held, **last_held;
+    size_t held_bytes;
+    uint8_t *memory; /* of the message that arrived last */
 };
 
 enum oche_sharing_result {
-    OCHE_SHARING_DONE,
+    OCHE_SHARING_DONE,   /* or as good as: they go when there is room for them */
     OCHE_SHARING_LOST,   /* its process could not take it, or has yet to answer */
     OCHE_SHARING_NOBODY, /* no process has this slot */
 };
@@ -85,6 +89,16 @@ static inline bool oche_sharing_elsewhere(const struct oche_sharing *share, cons
 enum oche_sharing_result oche_sharing_forward(struct oche_sharing *share,
                                               const struct oche_datagram_in *in,
                                               const uint8_t *bytes, uint32_t count, oche_time now);
+/*
+ * Passes on what had to wait for room; in vain if there is still none, so that it has to be called
+ * again soon. To be called when oche_sharing_holds.
+ */
+void oche_sharing_retry(struct oche_sharing *share);
+static inline bool oche_sharing_holds(const struct oche_sharing *share)
+{
+    return share->held != NULL;
+}
+
 /*
  * What others passed on to us, one datagram at a time; messages between processes are seen to.
  * False: there is no more. Packets in it that are not ours go nowhere.

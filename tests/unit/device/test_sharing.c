@@ -205,6 +205,63 @@ static void mixed_datagram(void **state)
     end_close(&b);
 }
 
+/* `count` packets that the kernel has given to `a`, and which are `b`'s. */
+static void misled(struct end *a, const struct end *b, unsigned count)
+{
+    struct oche_datagram_in in = {.segment_bytes = 24, .from_port = 4791};
+    struct oche_packet packet = {.opcode = OCHE_RC_SEND_ONLY,
+                                 .pkey = 0xffff,
+                                 .dest_qpn = (uint32_t)b->device->share.slot << OCHE_SLOT_SHIFT,
+                                 .payload_bytes = 8};
+    struct oche_ip_header header;
+    struct oche_pseudo pseudo;
+    uint8_t bytes[24];
+
+    assert_true(oche_address_parse("127.9.9.9", &in.from));
+    oche_ip_header_make(&header, &in.from, &a->device->address, 4791, 4791, 0);
+    oche_pseudo_from_bytes(&pseudo, header.bytes);
+    in.count = (uint32_t)oche_encode_transport(&packet, &pseudo, crc_zlib, bytes, sizeof(bytes));
+    in.bytes = bytes;
+    for (unsigned i = 0; i < count; i++)
+        device_take(a->device, &in, oche_device_now(a->device));
+}
+
+/* One that does not look for a while gets its packets nevertheless; unless they are too many. */
+static void full_queue(void **state)
+{
+    struct end a, b, *const first[] = {&a};
+    uint64_t lost;
+
+    (void)state;
+    enter(&a, NULL, 0);
+    enter(&b, first, 1);
+    progress_both(&a, &b, 200);
+    misled(&a, &b, 5000);
+    assert_true(oche_sharing_holds(&a.device->share)); /* more than the kernel's queue takes */
+    assert_int_equal(stats_of(&a).passed_on, 5000);
+    progress_both(&a, &b, 2000);
+    assert_false(oche_sharing_holds(&a.device->share));
+    assert_int_equal(stats_of(&b).taken_over, 5000);
+    assert_int_equal(stats_of(&a).pass_lost, 0);
+
+    misled(&a, &b, 100000);
+    lost = stats_of(&a).pass_lost;
+    assert_in_range(lost, 1, 99999);
+    progress_both(&a, &b, 50000);
+    assert_int_equal(stats_of(&b).taken_over + lost, 105000);
+
+    misled(&a, &b, 1000); /* and one that is gone gets none, nor does who comes after it */
+    assert_true(oche_sharing_holds(&a.device->share));
+    end_close(&b);
+    enter(&b, first, 1);
+    progress_both(&a, &b, 200);
+    assert_false(oche_sharing_holds(&a.device->share));
+    assert_int_equal(stats_of(&b).taken_over, 0);
+    assert_true(stats_of(&a).pass_lost > lost);
+    end_close(&b);
+    end_close(&a);
+}
+
 /* Packets to a slot that nobody has: no queue pair, as for any number that is not there. */
 static void nobody(void **state)
 {
@@ -378,6 +435,7 @@ int main(void)
         cmocka_unit_test(comings_and_goings),
         cmocka_unit_test(wrong_program),
         cmocka_unit_test(mixed_datagram),
+        cmocka_unit_test(full_queue),
         cmocka_unit_test(nobody),
         cmocka_unit_test(strange_messages),
         cmocka_unit_test(random_messages),
