@@ -78,8 +78,8 @@ class Side:
         environment = {**os.environ, **self.environment}
         return subprocess.Popen(
             self.before + [oche, "exec", *self.options, *device, "--"] + words[:1] + self.more +
-            words[1:], env=environment, text=True, errors="replace", stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT)
+            words[1:], env=environment, text=True, errors="replace", stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 class Outcome:
@@ -93,6 +93,18 @@ def start_server(oche, words, side, port):
     return serving
 
 
+def said_by(process, limit):
+    """All that it prints until it ends, standard error last; and whether it had to be killed."""
+    late = False
+    try:
+        said = process.communicate(timeout=limit)
+    except subprocess.TimeoutExpired:
+        late = True
+        process.kill()
+        said = process.communicate()
+    return "\n".join(said), late
+
+
 def run(oche, command, arguments, server=None, client=None, name="127.0.0.1"):
     """An Outcome; its error is None if both ended with status 0 and what they print is right.
     `name`: what the client calls the server."""
@@ -104,15 +116,9 @@ def run(oche, command, arguments, server=None, client=None, name="127.0.0.1"):
     port = free_port()
     serving = start_server(oche, words, server, port)
     calling = client.start(oche, words + ["-p", str(port), name])
-    late, said = False, []
-    for process in (calling, serving):
-        try:
-            said.append(process.communicate(timeout=limit)[0])
-        except subprocess.TimeoutExpired:
-            late = True
-            process.kill()
-            said.append(process.communicate()[0])
-    called, served = said
+    called, late = said_by(calling, limit)
+    served, later = said_by(serving, 1 if late else limit)
+    late = late or later
     error = f"not done after {limit} s" if late else None
     if not late and (serving.returncode != 0 or calling.returncode != 0):
         error = f"status {serving.returncode} of the server, {calling.returncode} of the client"

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A path between two network namespaces, for programs that know nothing of it: a TUN device in
+ * each, and between them a link with a rate and a queue that marks CE or overflows, or that loses,
+ * duplicates, reorders and damages RoCEv2 packets. What else goes there (TCP) is only passed on.
+ *     path [OPTION…] DEVICE NETNS      the other end is in NETNS, a file: /proc/PID/ns/net
+ * Prints "ready" when both devices are there; whoever started it gives them addresses. Ends when
+ * standard input does, and says what it did.
+ */
+#include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/if_tun.h>
+#include <net/if.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "core/random.h"
+#include "device/clock.h"
+
+#define MOST_BYTES  9216
+#define QUEUE       2048 /* packets */
+#define LATE        128
+#define LATEST      (500 * OCHE_US) /* how long those wait that come late, at most */
+#define ROCE_PORT   4791
+#define UDP         17
+#define AT_ONCE     64 /* packets taken from one side before the other one's turn */
+#define ECN_CE      3
+#define CANNOT_HERE 77
+
+enum { LOSE, DUPLICATE, REORDER, CORRUPT, FAULTS };
+
+struct packet {
+    oche_time when;
+    uint32_t count; /* 0: none, of one that is late */
+    uint8_t bytes[MOST_BYTES];
+};
+
+struct way {
+    int from, to;
+    struct packet *queue; /* a ring */
+    uint32_t first, count;
+    uint32_t bytes;      /* in the queue */
+    oche_time link_free; /* when the link has sent all of it */
+    struct packet *late;
+    uint64_t passed, marked, overflowed;
+};
+
+struct path {
+    const char *device, *netns;
+    uint64_t rate_bps;
+    uint32_t queue_bytes, mark_bytes, ppm[FAULTS];
+    struct oche_random random;
+    struct oche_clock clock;
+    uint64_t done[FAULTS];
+    struct way ways[2];
+};
+
+_Noreturn void oche_panic(const char *file, int line, const char *what)
+{
+    fprintf(stderr, "%s:%d: broken invariant: %s\n", file, line, what);
+    abort();
+}
+
+/* ---- the bytes of a packet ---- */
+
+static bool is_ipv4(const uint8_t *ip)
+{
+    return ip[0] >> 4 == 4;
+}
+
+/* Where UDP begins, if it is a RoCEv2 packet; else 0. */
+static uint32_t udp_of(const uint8_t *ip, uint32_t count)
+{
+    const uint32_t header = is_ipv4(ip) ? 20 : 40;
+
+    if (count < header + 8 || ip[is_ipv4(ip) ? 9 : 6] != UDP ||
+        (uint16_t)(ip[header + 2] << 8 | ip[header + 3]) != ROCE_PORT)
+        return 0;
+    return header;
+}
+
+static void ipv4_checksum(uint8_t *ip)
+{
+    uint32_t sum = 0;
+
+    ip[10] = ip[11] = 0;
+    for (unsigned i = 0; i < 20; i += 2)
+        sum += (uint32_t)(ip[i] << 8 | ip[i + 1]);
+    while (sum >> 16 != 0)
+        sum = (sum & 0xffff) + (sum >> 16);
+    ip[10] = (uint8_t)(~sum >> 8);
+    ip[11] = (uint8_t)~sum;
+}
+
+/* As a switch does it. False: not ECN capable. */
+static bool mark(uint8_t *ip)
+{
+    if (is_ipv4(ip)) {
+        if ((ip[1] & ECN_CE) == 0)
+            return false;
+        ip[1] |= ECN_CE;
+        ipv4_checksum(ip);
+        return true;
+    }
+    if ((ip[1] & ECN_CE << 4) == 0)
+        return false;
+    ip[1] |= ECN_CE << 4;
+    return true;
+}
+
+/* Behind UDP's header. Over IPv4 without UDP's checksum, so that the ICRC alone can tell. */
+static void damage(struct path *path, uint8_t *ip, uint32_t count, uint32_t udp)
+{
+    const uint32_t at = udp + 8 + (uint32_t)oche_random_below(&path->random, count - udp - 8);
+
+    ip[at] ^= (uint8_t)(1 << oche_random_below(&path->random, 8));
+    if (is_ipv4(ip))
+        ip[udp + 6] = ip[udp + 7] = 0;
+}
+
+/* ---- the link ---- */
+
+static bool happens(struct path *path, unsigned fault)
+{
+    if (oche_random_below(&path->random, 1000000) >= path->ppm[fault])
+        return false;
+    path->done[fault]++;
+    return true;
+}
+
+static void send_now(struct way *way, const struct packet *packet)
+{
+    if (write(way->to, packet->bytes, packet->count) == (ssize_t)packet->count)
+        way->passed++;
+}
+
+static void enqueue(struct path *path, struct way *way, struct packet *packet)
+{
+    const oche_time now = oche_clock_now(&path->clock);
+    struct packet *place;
+
+    if (path->rate_bps == 0) {
+        send_now(way, packet);
+        return;
+    }
+    if (way->count == QUEUE || way->bytes + packet->count > path->queue_bytes) {
+        way->overflowed++;
+        return;
+    }
+    if (way->bytes > path->mark_bytes && mark(packet->bytes))
+        way->marked++;
+    if (way->link_free < now)
+        way->link_free = now;
+    way->link_free += oche_time_of_bytes(packet->count, path->rate_bps);
+    place = &way->queue[(way->first + way->count++) % QUEUE];
+    place->when = way->link_free;
+    place->count = packet->count;
+    memcpy(place->bytes, packet->bytes, packet->count);
+    way->bytes += packet->count;
+}
+
+static void keep_late(struct path *path, struct way *way, const struct packet *packet)
+{
+    for (unsigned i = 0; i < LATE; i++)
+        if (way->late[i].count == 0) {
+            way->late[i].count = packet->count;
+            memcpy(way->late[i].bytes, packet->bytes, packet->count);
+            way->late[i].when =
+                oche_clock_now(&path->clock) + oche_random_below(&path->random, LATEST);
+            return;
+        }
+}
+
+static void take(struct path *path, struct way *way, struct packet *packet)
+{
+    const uint32_t udp = udp_of(packet->bytes, packet->count);
+
+    if (udp == 0) {
+        send_now(way, packet);
+        return;
+    }
+    if (happens(path, LOSE))
+        return;
+    if (happens(path, DUPLICATE))
+        keep_late(path, way, packet);
+    if (happens(path, CORRUPT))
+        damage(path, packet->bytes, packet->count, udp);
+    if (happens(path, REORDER))
+        keep_late(path, way, packet);
+    else
+        enqueue(path, way, packet);
+}
+
+/* Sends what is due; returns when the next is. */
+static oche_time send_due(struct path *path, struct way *way)
+{
+    const oche_time now = oche_clock_now(&path->clock);
+    oche_time next = OCHE_NEVER;
+
+    while (way->count > 0 && way->queue[way->first].when <= now) {
+        send_now(way, &way->queue[way->first]);
+        way->bytes -= way->queue[way->first].count;
+        way->first = (way->first + 1) % QUEUE;
+        way->count--;
+    }
+    if (way->count > 0)
+        next = way->queue[way->first].when;
+    for (unsigned i = 0; i < LATE; i++) {
+        struct packet *late = &way->late[i];
+
+        if (late->count > 0 && late->when <= now) {
+            send_now(way, late);
+            late->count = 0;
+        } else if (late->count > 0 && late->when < next) {
+            next = late->when;
+        }
+    }
+    return next;
+}
+
+static void run(struct path *path)
+{
+    static struct packet packet;
+    struct pollfd fds[3] = {{.fd = path->ways[0].from, .events = POLLIN},
+                            {.fd = path->ways[1].from, .events = POLLIN},
+                            {.fd = STDIN_FILENO, .events = POLLIN}};
+
+    while (fds[2].revents == 0) {
+        oche_time next = OCHE_NEVER;
+        struct timespec wait = {.tv_nsec = 100000000};
+
+        for (unsigned i = 0; i < 2; i++) {
+            ssize_t count = 0;
+
+            for (unsigned j = 0; j < AT_ONCE; j++) {
+                count = read(fds[i].fd, packet.bytes, sizeof(packet.bytes));
+                if (count < 20)
+                    break;
+                packet.count = (uint32_t)count;
+                take(path, &path->ways[i], &packet);
+            }
+        }
+        for (unsigned i = 0; i < 2; i++) {
+            const oche_time due = send_due(path, &path->ways[i]);
+
+            next = due < next ? due : next;
+        }
+        if (next != OCHE_NEVER) {
+            const oche_time now = oche_clock_now(&path->clock);
+
+            wait.tv_nsec = next > now ? (long)((next - now) / OCHE_NS) % 100000000 : 0;
+        }
+        ppoll(fds, 3, &wait, NULL);
+    }
+}
+
+/* ---- from the outside ---- */
+
+static int open_tun(const char *name)
+{
+    const int fd = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    struct ifreq request = {.ifr_flags = IFF_TUN | IFF_NO_PI};
+
+    snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", name);
+    if (fd < 0 || ioctl(fd, TUNSETIFF, &request) != 0) {
+        fprintf(stderr, "path: %s: %s\n", name, strerror(errno));
+        exit(CANNOT_HERE);
+    }
+    return fd;
+}
+
+static void open_way(struct path *path, unsigned i, int from, int to)
+{
+    struct way *way = &path->ways[i];
+
+    way->from = from;
+    way->to = to;
+    way->queue = calloc(QUEUE, sizeof(*way->queue));
+    way->late = calloc(LATE, sizeof(*way->late));
+    if (way->queue == NULL || way->late == NULL)
+        exit(2);
+}
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    struct path *path = state->input;
+    const char *faults = "ldxc", *fault = key < 128 ? strchr(faults, key) : NULL;
+
+    if (key > 0 && fault != NULL) {
+        path->ppm[fault - faults] = (uint32_t)strtoul(argument, NULL, 0);
+        return 0;
+    }
+    switch (key) {
+    case 'r':
+        path->rate_bps = strtoull(argument, NULL, 0) * OCHE_MBPS;
+        return 0;
+    case 'q':
+        path->queue_bytes = (uint32_t)strtoul(argument, NULL, 0) * 1000;
+        return 0;
+    case 'm':
+        path->mark_bytes = (uint32_t)strtoul(argument, NULL, 0) * 1000;
+        return 0;
+    case 's':
+        path->random = oche_random_stream(strtoull(argument, NULL, 0), "path", 0);
+        return 0;
+    case ARGP_KEY_ARG:
+        if (state->arg_num > 1)
+            argp_usage(state);
+        *(state->arg_num == 0 ? &path->device : &path->netns) = argument;
+        return 0;
+    case ARGP_KEY_END:
+        if (state->arg_num != 2)
+            argp_usage(state);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct argp_option known[] = {
+        {"rate", 'r', "MBPS", 0, "of the link (as fast as it goes)", 0},
+        {"queue", 'q', "KB", 0, "before the link; what is more is lost (1000)", 0},
+        {"mark", 'm', "KB", 0, "in the queue from which packets are marked CE (never)", 0},
+        {"lose", 'l', "PPM", 0, "RoCEv2 packets in a million (0), as all that follow", 0},
+        {"duplicate", 'd', "PPM", 0, "come a second time, a little later", 0},
+        {"reorder", 'x', "PPM", 0, "come late, by up to 0.5 ms", 0},
+        {"corrupt", 'c', "PPM", 0, "have a wrong bit", 0},
+        {"seed", 's', "N", 0, "of all that (1)", 0},
+        {0},
+    };
+    static const struct argp argp = {.options = known, .parser = parse, .args_doc = "DEVICE NETNS"};
+    static struct path path = {.queue_bytes = 1000000, .mark_bytes = UINT32_MAX};
+    int near, far, netns;
+
+    path.random = oche_random_stream(1, "path", 0);
+    argp_parse(&argp, argc, argv, 0, NULL, &path);
+    near = open_tun(path.device);
+    netns = open(path.netns, O_RDONLY | O_CLOEXEC);
+    if (netns < 0 || setns(netns, CLONE_NEWNET) != 0) {
+        fprintf(stderr, "path: %s: %s\n", path.netns, strerror(errno));
+        return CANNOT_HERE;
+    }
+    far = open_tun(path.device);
+    open_way(&path, 0, near, far);
+    open_way(&path, 1, far, near);
+    oche_clock_start(&path.clock);
+    printf("ready\n");
+    fflush(stdout);
+    run(&path);
+    printf("path: passed %llu, marked %llu, overflowed %llu, lost %llu, duplicated %llu, "
+           "reordered %llu, corrupted %llu\n",
+           (unsigned long long)(path.ways[0].passed + path.ways[1].passed),
+           (unsigned long long)(path.ways[0].marked + path.ways[1].marked),
+           (unsigned long long)(path.ways[0].overflowed + path.ways[1].overflowed),
+           (unsigned long long)path.done[LOSE], (unsigned long long)path.done[DUPLICATE],
+           (unsigned long long)path.done[REORDER], (unsigned long long)path.done[CORRUPT]);
+    return 0;
+}
