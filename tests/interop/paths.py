@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Unmodified clients over paths: IPv6 on one host; two hosts with a link between them (namespaces,
+veth) over IPv4 and IPv6 with an MTU of 1500 and of 9000; a link that loses, duplicates, reorders
+and damages packets, with each loss recovery; a link that marks CE, where DCQCN must slow down.
+
+usage: paths.py OCHE PATH [--table] [veth] [faults] [marks]
+
+PATH: the program tests/interop/path.c. Without a name: all three. --table prints the tables of
+docs/clients.md. Status 77: not possible here.
+"""
+import re
+import sys
+
+import netns
+import pairs
+
+CLIENTS = [
+    "ibv_rc_pingpong -g 0 -c -n 200", "ibv_uc_pingpong -g 0 -c -n 200",
+    "ibv_ud_pingpong -g 0 -c -n 200 -s 1000", "ibv_srq_pingpong -g 0 -c -n 200",
+    "ib_write_bw -n 200", "ib_read_bw -n 200", "ib_send_lat -n 50", "ib_atomic_bw -n 200",
+]
+RECOVERY = ["go_back_0", "go_back_n", "improved_go_back_n",
+            "selective_repeat,rto_low=5ms,rto_high=20ms"]
+# Packets in a million: lost, duplicated, reordered, damaged.
+FAULTS = ["lose", "duplicate", "reorder", "corrupt"]
+BAD = [(10000, 10000, 10000, 10000), (50000, 20000, 20000, 20000)]
+# Of what UC and UD lose, their clients wait for ever.
+RELIABLE = ["ibv_rc_pingpong -g 0 -c -n 200", "ibv_srq_pingpong -g 0 -c -n 100",
+            "ib_send_lat -n 50", "ib_atomic_bw -n 50"]
+# go_back_0 begins a long message again with each loss, and has seven retries for it.
+LONG = ["ibv_rc_pingpong -g 0 -c -s 100000 -n 20", "ib_write_bw -n 50", "ib_read_bw -n 50"]
+
+
+def last_ack_lost(command, done):
+    """A pingpong ends when it has received everything. If then its last ACK is lost, nobody answers
+    the other side, which has sent everything: on any NIC. All data was right, and one side says so.
+    """
+    both = done.served + done.called
+    return command.endswith("pingpong") and "invalid data" not in both and \
+        both.count(" iters in ") == 1 and both.count("retry counter exceeded") == 1
+
+
+class Runs:
+    """Pairs between two hosts, what became of them, and the table of it."""
+
+    def __init__(self, oche, far, table):
+        self.oche, self.far, self.table = oche, far, table
+        self.failed = 0
+
+    def head(self, *columns):
+        if self.table:
+            print("\n| " + " | ".join(columns) + " |\n|" + "---|" * len(columns))
+
+    def row(self, *columns):
+        if self.table:
+            print("| " + " | ".join(columns) + " |")
+        else:
+            print(": ".join(columns), flush=True)
+
+    def run(self, client, ipv6=False, options=(), lossy=False):
+        command, arguments = client.split(" ", 1)
+        near, far = (netns.NEAR6, netns.FAR6) if ipv6 else (netns.NEAR, netns.FAR)
+        done = pairs.run(self.oche, command, arguments,
+                         pairs.Side(far, options, self.far.enter, OCHE_STATS="1"),
+                         pairs.Side(near, options, OCHE_STATS="1"), netns.FAR)
+        if done.error is not None and not (lossy and last_ack_lost(command, done)):
+            self.failed += 1
+            print(f"{client}: {done.error}", file=sys.stderr, flush=True)
+        return done
+
+    def must(self, what, *facts):
+        if not what:
+            self.failed += 1
+            print("FAILED:", *facts, file=sys.stderr, flush=True)
+
+
+def counted(said, what):
+    """A number that OCHE_STATS tells."""
+    return int(re.search(what + r" (\d+)", said).group(1))
+
+
+def one_host(runs):
+    """Both on ::1, without namespaces' help."""
+    runs.head("path", "client", "")
+    for client in CLIENTS:
+        command, arguments = client.split(" ", 1)
+        done = pairs.run(runs.oche, command, arguments, pairs.Side("::1"), pairs.Side("::1"))
+        runs.must(done.error is None, client, "on ::1:", done.error)
+        runs.row("one host, ::1", f"`{client}`", "works" if done.error is None else "does not work")
+
+
+def veth(runs):
+    one_host(runs)
+    for mtu, path_mtu in ((1500, 1024), (9000, 4096)):
+        runs.far.veth(mtu)
+        for ipv6 in (False, True):
+            for client in CLIENTS:
+                done = runs.run(client, ipv6)
+                seen = re.search(r"Mtu +: (\d+)", done.called)
+                runs.must(seen is None or int(seen.group(1)) == path_mtu, client, "has MTU",
+                          seen and seen.group(1), "not", path_mtu)
+                runs.row(f"veth, MTU {mtu}, {'IPv6' if ipv6 else 'IPv4'}", f"`{client}`",
+                         "works" if done.error is None else "does not work")
+        runs.far.no_veth()
+
+
+def faults(runs, program):
+    runs.head("lost", "twice", "late", "damaged", "recovery", "clients", "")
+    for bad in BAD:
+        path = runs.far.path(program, 9000, *(f"--{name}={ppm}" for name, ppm in zip(FAULTS, bad)))
+        for recovery in RECOVERY:
+            before = runs.failed
+            clients = RELIABLE + (LONG if recovery != "go_back_0" else [])
+            for client in clients:
+                done = runs.run(client, options=["--recovery", recovery], lossy=True)
+                if not runs.table:
+                    print(f"{recovery} {bad}: {client} ({done.seconds:.1f} s)", flush=True)
+            runs.row(*(f"{ppm / 10000:g} %" for ppm in bad), recovery, str(len(clients)),
+                     "work" if runs.failed == before else "do not all work")
+        did = path.close()
+        runs.must(all(did[key] > 0 for key in ("lost", "duplicated", "reordered", "corrupted")),
+                  "the path did nothing:", did)
+
+
+def marks(runs, program):
+    """The same client three times: DCQCN hears of marks and slows down; it does not where nothing
+    is marked; and nothing slows down who does not listen."""
+    client, rates = "ib_write_bw -n 300", []
+    runs.head("link", "congestion control", "marked", "CNPs", "MB/s")
+    for mark, cc in ((None, "dcqcn"), (0, "dcqcn"), (0, "none")):
+        options = ["--rate=2000", "--queue=4000"] + ([f"--mark={mark}"] if mark is not None else [])
+        path = runs.far.path(program, 9000, *options)
+        done = runs.run(client, options=["--cc", cc, "--line-rate", "10Gbps"])
+        did = path.close()
+        if done.error is not None:
+            return
+        cnps = counted(done.called, "CNPs sent [0-9]+ received")
+        marked = counted(done.served, "CE received")
+        rates.append(float(pairs.rows_of(done.called)[0][3]))
+        runs.row("2 Gbit/s" + (", marks what waits" if mark is not None else ""), cc, str(marked),
+                 str(cnps), f"{rates[-1]:.0f}")
+        heard = mark is not None and cc == "dcqcn"
+        runs.must((cnps > 0) == heard and (did["marked"] > 0) == heard, cc, mark, done.called, did)
+    runs.must(rates[1] < 0.7 * rates[0], "DCQCN was not slowed down by marks:", rates)
+
+
+def main(arguments):
+    netns.enter()
+    oche, program = arguments[:2]
+    names = [name for name in arguments[2:] if name != "--table"] or ["veth", "faults", "marks"]
+    pairs.need("ibv_rc_pingpong", "ib_write_bw")
+    runs = Runs(oche, netns.Far(), "--table" in arguments)
+    for name in names:
+        if name == "veth":
+            veth(runs)
+        else:
+            {"faults": faults, "marks": marks}[name](runs, program)
+    sys.exit(1 if runs.failed else 0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
