@@ -242,6 +242,16 @@ void ov_port_close(struct ov_port *port)
     pthread_mutex_unlock(&ports_lock);
 }
 
+/* At the end of a program that leaves devices open, as perftest does with datagrams. */
+static void __attribute__((destructor)) tell_of_all(void)
+{
+    if (pthread_mutex_trylock(&ports_lock) != 0)
+        return;
+    for (struct ov_port *port = ports; port != NULL; port = port->next)
+        ov_tell_stats(port);
+    pthread_mutex_unlock(&ports_lock);
+}
+
 /*
  * Before a fork, in the parent: waits until no other thread opens or closes a device, as the child
  * would else get half of one, whose descriptors nobody would close there.

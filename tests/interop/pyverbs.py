@@ -7,8 +7,8 @@ usage: pyverbs.py BUILD [--table] [--seed=N] [--preload=LIBRARY] [NAME…]
 
 BUILD: the folder of libibverbs.so.1. NAME: only the tests whose name has it. --table prints the
 table of docs/clients.md. --seed: of what the tests choose by chance (1). --preload: a sanitizer's
-library, which must come first. A test must pass, or be skipped for a reason that SKIPPED has, or fail and
-be in KNOWN; one of KNOWN that passes fails this. Status 77: the package is not installed.
+library, which must come first. A test must pass, or be skipped for a reason that SKIPPED has, or
+fail and be in KNOWN; one of KNOWN that passes fails this. Status 77: the package is not installed.
 """
 import glob
 import gzip

@@ -116,7 +116,8 @@ static uint32_t own_window(const struct oche_recovery_choice *scheme)
 }
 
 /* Whether `scheme` finds, without a timer, each loss that packets follow. */
-static bool finds_losses(const struct oche_recovery_choice *scheme, const struct oche_recovery_choice *peer)
+static bool finds_losses(const struct oche_recovery_choice *scheme,
+                         const struct oche_recovery_choice *peer)
 {
     const struct oche_param *exception = oche_param_find(&scheme->recovery->table, "nak_exception");
 
@@ -190,7 +191,8 @@ static void plan_deflection(struct qp_work *w, struct pair_options *o, uint32_t 
     o->deflection.hold = qp_work_below(w, 2) ? OCHE_NEVER : qp_work_below(w, 100) * OCHE_US;
 }
 
-static void make_plan(struct qp_work *w, const struct oche_recovery_choice of_side[2], uint64_t seed)
+static void make_plan(struct qp_work *w, const struct oche_recovery_choice of_side[2],
+                      uint64_t seed)
 {
     static const uint32_t mtus[] = {64, 256, 1000, 1024, 4096};
     static const uint32_t lengths[] = {3000, 9000, 16384, 49152};
