@@ -107,6 +107,24 @@ static bool try_open(struct ov_port *port, struct oche_device_config *config,
     return port->device != NULL;
 }
 
+/* Whether a socket has the port of all addresses, as that of the kernel's soft-RoCE: no address of
+ * ours has a chance then. Asked with one that nobody gets as a substitute. */
+static bool port_is_gone(void)
+{
+    const struct sockaddr_in address = {.sin_family = AF_INET,
+                                        .sin_port = htons(OCHE_ROCE_UDP_PORT),
+                                        .sin_addr = {htonl(UINT32_C(0x7ffffffe))}};
+    const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    bool gone;
+
+    if (fd < 0)
+        return false;
+    gone = bind(fd, (const struct sockaddr *)(const void *)&address, sizeof(address)) != 0 &&
+           errno == EADDRINUSE;
+    close(fd);
+    return gone;
+}
+
 /* On the device's own address; or, if another process has it, on one of this host's loopback. */
 static bool open_somewhere(struct ov_port *port, struct oche_device_config *config,
                            const struct ov_device *device)
@@ -116,6 +134,13 @@ static bool open_somewhere(struct ov_port *port, struct oche_device_config *conf
 
     if (try_open(port, config, &device->address, error, sizeof(error)))
         return true;
+    if (errno == EADDRINUSE && port_is_gone()) {
+        ov_say("UDP port %d is taken on all addresses, as the kernel's soft-RoCE takes it: this "
+               "device cannot be beside it in one network namespace",
+               OCHE_ROCE_UDP_PORT);
+        errno = EADDRINUSE;
+        return false;
+    }
     if (errno != EADDRINUSE || device->only || !oche_address_is_ipv4(&device->address)) {
         ov_say("%s", error);
         return false;

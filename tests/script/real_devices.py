@@ -7,6 +7,8 @@ usage: real_devices.py named STAND-IN STAND-IN-OF-ANOTHER-INTERFACE DRIVER
        real_devices.py found STAND-IN DRIVER
            rdma-core's own library and drivers, with a folder of device files and one of sysfs that
            are made up, in a mount namespace. The drivers never get as far as a device.
+       real_devices.py soft_roce
+           a socket on port 4791 of all addresses, as soft-RoCE has it: a line says so, at once
 
 Status 77: there is no rdma-core here, or no leave to make such a namespace.
 """
@@ -14,6 +16,7 @@ import ctypes
 import errno
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -210,6 +213,34 @@ def found(stand_in, driver):
     sys.exit(done.returncode)
 
 
+# ---- beside soft-RoCE ----
+
+def soft_roce(*, inside=False):
+    if not inside:
+        if subprocess.run(["unshare", "-Urn", "true"], capture_output=True).returncode != 0:
+            skip("no leave to make a network namespace")
+        sys.exit(subprocess.run(["unshare", "-Urn", "sh", "-c", 'ip link set lo up && exec "$@"',
+                                 "sh", sys.executable, __file__, "beside"]).returncode)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
+        taken.bind(("0.0.0.0", 4791))
+        lines, said = run(OCHE, "exec", "--", sys.executable, __file__, "open")
+    if lines != ["EADDRINUSE"] or said.count("\n") != 1 or "soft-RoCE" not in said:
+        fail(lines, said)
+    lines, said = run(OCHE, "exec", "--", sys.executable, __file__, "open")
+    if lines != ["0"] or said:
+        fail(lines, said)
+
+
+def open_first():
+    verbs = ctypes.CDLL("libibverbs.so.1", use_errno=True)
+    verbs.ibv_get_device_list.restype = ctypes.POINTER(ctypes.c_void_p)
+    verbs.ibv_open_device.restype = ctypes.c_void_p
+    context = verbs.ibv_open_device(ctypes.c_void_p(verbs.ibv_get_device_list(None)[0]))
+    print(verbs.ibv_close_device(ctypes.c_void_p(context)) if context
+          else errno.errorcode[ctypes.get_errno()])
+
+
 if __name__ == "__main__":
-    sys.exit({"list": listing, "named": named, "found": found,
-              "inside": inside}[sys.argv[1]](*sys.argv[2:]))
+    sys.exit({"list": listing, "named": named, "found": found, "inside": inside,
+              "soft_roce": soft_roce, "beside": lambda: soft_roce(inside=True),
+              "open": open_first}[sys.argv[1]](*sys.argv[2:]))
