@@ -218,7 +218,10 @@ static void set_config(struct oche_qp *qp, const struct oche_qp_config *config)
     if (config->srq != NULL)
         srq_attach(qp, config->srq);
     qp->mtu = qp->max_mtu = (uint16_t)config->mtu_bytes;
-    qp->data_ecn = nic->cc->needs & OCHE_CC_NEEDS_ECN ? OCHE_ECN_ECT0 : OCHE_ECN_NOT_ECT;
+    /* Who does not react to marks must not ask for them (RFC 3168): datagrams, in most schemes. */
+    qp->data_ecn = nic->cc->needs & OCHE_CC_NEEDS_ECN && nic->cc->transports >> qp->transport & 1
+                       ? OCHE_ECN_ECT0
+                       : OCHE_ECN_NOT_ECT;
     qp->send_mask = config->send_depth - 1;
     qp->initiator_depth = config->initiator_depth;
     qp->access = config->access;

@@ -392,6 +392,54 @@ static void test_uncontrolled(void **state)
     pair_close(pair);
 }
 
+static unsigned ect, marked_with_cnp;
+
+static void look_at_ecn(struct pair *pair, int from, const struct oche_packet *packet)
+{
+    (void)pair;
+    ect += from == 0 && packet->ecn != OCHE_ECN_NOT_ECT;
+    marked_with_cnp += from == 1 && packet->opcode == OCHE_CNP;
+}
+
+/*
+ * A scheme that is not for datagrams does not ask the network to mark them, and one that arrives
+ * with a mark is counted, and no more: nobody would react to a CNP.
+ */
+static void test_marks(void **state)
+{
+    const struct oche_cc_scheme *dcqcn = oche_cc_find("dcqcn");
+    static _Alignas(8) uint8_t params[512];
+
+    (void)state;
+    assert_true(dcqcn->table.struct_bytes <= sizeof(params));
+    oche_param_defaults(&dcqcn->table, params);
+    for (unsigned connected = 0; connected < 2; connected++) {
+        struct pair_options options = {.cc = dcqcn,
+                                       .cc_params = params,
+                                       .transport =
+                                           connected ? OCHE_TRANSPORT_RC : OCHE_TRANSPORT_UD};
+        struct pair *pair = pair_open(&options);
+        struct oche_destination to = pair_destination(0, 0);
+        struct oche_packet packet = pair_packet(
+            pair, 0, connected ? OCHE_RC_SEND_ONLY : OCHE_UD_SEND_ONLY, connected ? 1 : 0, 100);
+
+        ect = marked_with_cnp = 0;
+        pair->tap = look_at_ecn;
+        pair_post_recv(pair, 1, 7, 0, 2000);
+        pair_post_recv(pair, 1, 8, 0, 2000);
+        post_to(pair, 0, pair_work(OCHE_WORK_SEND, 1, 0, 0, 1000), &to);
+        pair_run_quiet(pair);
+        packet.ecn = OCHE_ECN_CE;
+        pair_inject(pair, 0, &packet);
+        pair_run_quiet(pair);
+        assert_int_equal(ect, connected);
+        assert_int_equal(oche_nic_stats(pair->side[1].nic)->ce_received, 1);
+        assert_int_equal(marked_with_cnp, connected);
+        assert_int_equal(oche_nic_stats(pair->side[1].nic)->cnps_sent, connected);
+        pair_close(pair);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -408,6 +456,7 @@ int main(void)
         cmocka_unit_test(test_hostile),
         cmocka_unit_test(test_to_connected),
         cmocka_unit_test(test_uncontrolled),
+        cmocka_unit_test(test_marks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
