@@ -260,6 +260,7 @@ static void test_modifying(void **state)
     attr.ah_attr.grh.sgid_index = 1;
     assert_int_equal(ibv_modify_qp(qp, &attr, to_rtr), EINVAL);
     attr.ah_attr.grh.sgid_index = 0;
+    attr.ah_attr.grh.traffic_class = 107;
     attr.path_mtu = 6;
     assert_int_equal(ibv_modify_qp(qp, &attr, to_rtr), EINVAL);
     attr.path_mtu = IBV_MTU_512;
@@ -283,6 +284,7 @@ static void test_modifying(void **state)
     assert_int_equal(got.max_dest_rd_atomic, 3);
     assert_int_equal(got.min_rnr_timer, 31);
     assert_memory_equal(&got.ah_attr.grh.dgid, &attr.ah_attr.grh.dgid, 16);
+    assert_int_equal(got.ah_attr.grh.traffic_class, 107);
     assert_int_equal(got.cap.max_send_wr, init.cap.max_send_wr);
     assert_ptr_equal(got_init.send_cq, cq);
 
