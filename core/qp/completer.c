@@ -32,31 +32,35 @@ static const uint8_t nak_statuses[] = {
 static void retire(struct oche_qp *qp, enum oche_status status, oche_time now, oche_time done)
 {
     const struct send_entry *entry = send_at(qp, qp->send_head);
+    const uint8_t opcode = entry->opcode;
     bool started = qp->send_head != qp->send_started;
+    bool told = (entry->flags & OCHE_WORK_SIGNALED) || status != OCHE_STATUS_SUCCESS;
+    struct oche_completion completion;
 
     qp_trace(qp, now, OCHE_TRACE_COMPLETED, entry->wr_id, status);
-    if ((entry->flags & OCHE_WORK_SIGNALED) || status != OCHE_STATUS_SUCCESS) {
-        struct oche_completion completion = {
+    if (told)
+        completion = (struct oche_completion){
             .wr_id = entry->wr_id,
             .time = done,
             .qpn = qp->qpn,
-            .bytes = is_read_or_atomic(entry->opcode) ? entry->length : 0,
+            .bytes = is_read_or_atomic(opcode) ? entry->length : 0,
             .status = (uint8_t)status,
-            .opcode = done_opcodes[entry->opcode],
+            .opcode = done_opcodes[opcode],
         };
-        cq_push(qp, qp->send_cq, &completion);
-    }
-    if (OCHE_UNLIKELY(entry->opcode == OCHE_WORK_BIND_MW))
+    if (OCHE_UNLIKELY(opcode == OCHE_WORK_BIND_MW))
         window_bind_over(requester_bind(qp, qp->send_head)->window);
-    if (started && is_read_or_atomic(entry->opcode)) {
+    /* First the room, then the completion: who sees that may post, and the entry is another's. */
+    atomic_store_explicit(&qp->retired_sends, qp->send_head + 1, memory_order_release);
+    if (told)
+        cq_push(qp, qp->send_cq, &completion);
+    if (started && is_read_or_atomic(opcode)) {
         qp->reads_started--;
-        if (entry->opcode == OCHE_WORK_READ)
+        if (opcode == OCHE_WORK_READ)
             congestion_read_ends(qp, now);
     }
     qp->send_head++;
     if (!started)
         qp->send_started = qp->send_next = qp->send_head;
-    atomic_store_explicit(&qp->retired_sends, qp->send_head, memory_order_release);
     if (started)
         requester_load_head(qp);
 }

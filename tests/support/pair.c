@@ -101,8 +101,13 @@ static struct oche_qp *on_unknown_qp(void *context, const struct oche_packet *pa
 
 static void on_completion_event(void *context, struct oche_cq *cq)
 {
+    struct pair_side *side = hook_side(context);
+
     (void)cq;
-    hook_side(context)->events++;
+    side->events++;
+    if (side->post_at_event != NULL)
+        side->posted_at_event = oche_qp_post_send(side->qp[0], side->post_at_event);
+    side->post_at_event = NULL;
 }
 
 static void on_cq_error(void *context, struct oche_cq *cq)

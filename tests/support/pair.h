@@ -57,7 +57,9 @@ struct pair_side {
     uint64_t out_naks, out_rnr_naks;  /* packets of this side */
     uint64_t events, errors;          /* completion_event, qp_error */
     uint64_t cq_errors;
-    enum oche_status error;           /* of the last qp_error */
+    const struct oche_send_work *post_at_event; /* at the next completion_event, on qp[0] */
+    int posted_at_event;                        /* what that gave */
+    enum oche_status error;                     /* of the last qp_error */
     uint64_t qp_events[8], srq_limits;
     uint64_t timeouts; /* timed_out */
     struct oche_qp_losses at_timeout;

@@ -576,6 +576,31 @@ static void test_events(void **state)
     pair_close(pair);
 }
 
+/* Who sees a completion may post at once in place of what has completed. */
+static void test_post_at_completion(void **state)
+{
+    struct pair *pair = pair_open(NULL);
+    const struct oche_send_work work = pair_work(OCHE_WORK_WRITE, 1, 0, 0, 10);
+    struct oche_qp *qp = pair->side[0].qp[0];
+    struct oche_completion done;
+    unsigned posted = 1, completed = 0;
+
+    (void)state;
+    while (oche_qp_post_send(qp, &work) == 0)
+        posted++;
+    oche_cq_arm(pair->side[0].cq, false);
+    pair->side[0].post_at_event = &work;
+    pair->side[0].posted_at_event = -1;
+    pair_run_quiet(pair);
+    assert_int_equal(pair->side[0].posted_at_event, 0);
+    while (oche_cq_poll(pair->side[0].cq, &done, 1) == 1) {
+        assert_int_equal(done.status, OCHE_STATUS_SUCCESS);
+        completed++;
+    }
+    assert_int_equal(completed, posted);
+    pair_close(pair);
+}
+
 static void test_cq_overflow(void **state)
 {
     static _Alignas(64) uint8_t memory[1024];
@@ -739,6 +764,7 @@ int main(void)
         cmocka_unit_test(test_read_behind_atomic),
         cmocka_unit_test(test_uc),
         cmocka_unit_test(test_events),
+        cmocka_unit_test(test_post_at_completion),
         cmocka_unit_test(test_cq_overflow),
         cmocka_unit_test(test_cq_forget),
         cmocka_unit_test(test_cq_overflow_elsewhere),
