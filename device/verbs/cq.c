@@ -218,6 +218,7 @@ int ibv_resize_cq(struct ibv_cq *cq, int cqe)
         return EINVAL;
     if (ov_foreign(own->port))
         return EPERM;
+    ov_port_progress(own->port); /* what has completed by now must fit */
     entries = power_of_two_from((uint32_t)cqe);
     memory = malloc(oche_cq_entries_bytes(entries));
     if (memory == NULL)

@@ -26,7 +26,6 @@ LEAST = 75  # that must pass
 
 # Tests that cannot pass, and why.
 KNOWN = {
-    "test_cq.CQTest.test_resize_cq": "a completion queue cannot be made larger",
     "test_shared_pd.SharedPDTestCase.test_imported_rc_ex_rdma_write":
         "shares objects by the kernel's descriptor of a context; there is none",
 }
