@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs unmodified verbs programs, a server and a client of each, on the verbs library.
 
-usage: clients.py OCHE [--table] [NAME…]
+usage: clients.py OCHE [--table] [--preload=LIBRARY] [NAME…]
 
 OCHE is the program, whose `exec` runs both sides, each on a loopback address of its own. A pair
 works if both end with status 0 and what they print says so: a bandwidth or a latency above zero,
 the data checked where the program can (pingpong -c); and if a capture of each side is right:
 tshark finds nothing malformed and no warning, `oche wire` each ICRC right. NAME: only those whose
-command has it. --table prints the table of docs/clients.md. Status 77: the programs are not
-installed.
+command has it. --table prints the table of docs/clients.md. --preload: a sanitizer's library, which
+must come before the programs'. Status 77: the programs are not installed.
 """
 import subprocess
 import sys
@@ -95,7 +95,8 @@ def main(arguments):
         print(error or "ibv_devices, ibv_devinfo, a pair without options: works\n", flush=True)
     if table:
         print("| client | operation | transport | command | |\n|---|---|---|---|---|")
-    captured = pairs.Captured()
+    preload = [name.split("=", 1)[1] for name in arguments if name.startswith("--preload=")]
+    captured = pairs.Captured(**({"LD_PRELOAD": preload[0]} if preload else {}))
     for transport, operation, command, options in entries:
         done = captured.run(oche, command, options)
         failed += done.error is not None

@@ -191,15 +191,16 @@ def spoiled(capture, name):
 class Captured:
     """Runs pairs with a capture at each side, and judges both."""
 
-    def __init__(self):
+    def __init__(self, **environment):
         need("tshark")
+        self.environment = environment
         self.folder = tempfile.mkdtemp()
         self.files = [f"{self.folder}/{side}.pcap" for side in ("server", "client")]
         self.tried = False  # whether the judge can find anything wrong
         self.packets = 0
 
     def run(self, oche, command, arguments):
-        sides = [Side(address, ["--capture", name])
+        sides = [Side(address, ["--capture", name], **self.environment)
                  for address, name in zip((SERVER, CLIENT), self.files)]
         done = run(oche, command, arguments, *sides)
         for name in self.files:
