@@ -337,7 +337,7 @@ static oche_time next_due(const struct oche_device *device)
     return oche_nic_next(device->nic, ALL_CLASSES);
 }
 
-unsigned oche_device_progress(struct oche_device *device)
+static unsigned progress(struct oche_device *device, bool aside)
 {
     unsigned packets;
     oche_time now;
@@ -349,6 +349,7 @@ unsigned oche_device_progress(struct oche_device *device)
     }
     if (pthread_mutex_trylock(&device->lock) != 0)
         return 0;
+    device->aside = aside;
     packets = device_receive(device);
     now = oche_clock_now(&device->clock);
     if (oche_nic_next_timer(device->nic) <= now)
@@ -360,6 +361,16 @@ unsigned oche_device_progress(struct oche_device *device)
         device_ring(device);
     pthread_mutex_unlock(&device->lock);
     return packets;
+}
+
+unsigned oche_device_progress(struct oche_device *device)
+{
+    return progress(device, false);
+}
+
+unsigned oche_device_progress_aside(struct oche_device *device)
+{
+    return progress(device, true);
 }
 
 /* ---- waiting ---- */

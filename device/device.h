@@ -106,6 +106,9 @@ void oche_device_leave(struct oche_device *device);
  * and sent; 0 also when another thread is at it.
  */
 unsigned oche_device_progress(struct oche_device *device);
+/* The same, beside the program that the memory belongs to, which may have unmapped what it posted.
+ */
+unsigned oche_device_progress_aside(struct oche_device *device);
 /*
  * Sleeps until there may be something to do: a packet, a timer, a packet due, work posted by
  * oche_device_post_send; or an event has happened since `since` was read: a completion in a queue

@@ -99,6 +99,7 @@ struct oche_device {
     struct oche_random drop_sent, drop_received;
     struct oche_capture *capture;
     const struct oche_ip_header *arriving; /* of the packet that the NIC is looking at */
+    bool aside;                            /* progress is made beside the program; under the lock */
 
     int wake_fd; /* readable: who sleeps shall look */
     _Atomic uint32_t events;

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "device/internal.h"
 
@@ -25,6 +27,23 @@ static void memory_write(void *context, const struct oche_region *region, uint64
 {
     (void)context;
     memcpy((uint8_t *)region->base + offset, from, bytes);
+}
+
+/*
+ * Programs unmap memory that is still registered, with receives in it that they no longer care for:
+ * an RNIC has pinned it. Who makes progress beside the program cannot know, so the kernel copies,
+ * which finds nothing there instead of crashing. Where it may not, nobody looks.
+ */
+static void memory_write_posted(void *context, const struct oche_region *region, uint64_t offset,
+                                const void *from, uint32_t bytes)
+{
+    const struct oche_device *device = context;
+    const struct iovec here = {.iov_base = (void *)(uintptr_t)from, .iov_len = bytes};
+    const struct iovec there = {.iov_base = (uint8_t *)region->base + offset, .iov_len = bytes};
+
+    if (!device->aside ||
+        (process_vm_writev(getpid(), &here, 1, &there, 1, 0) < 0 && errno != EFAULT))
+        memory_write(context, region, offset, from, bytes);
 }
 
 /* Atomic also with respect to the processor's own accesses. The core has checked alignment. */
@@ -84,6 +103,7 @@ static void pass_srq_limit(void *context, struct oche_srq *srq)
 const struct oche_nic_port device_port = {
     .read = memory_read,
     .write = memory_write,
+    .write_posted = memory_write_posted,
     .atomic = memory_atomic,
     .completion_event = pass_completion_event,
     .cq_error = pass_cq_error,

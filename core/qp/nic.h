@@ -58,12 +58,15 @@ struct oche_nic_port {
     /*
      * Data movement; the NIC has checked key, bounds and access. Without these hooks no byte is
      * moved (a simulation without payload). read: region → packet buffer; write: packet → region.
-     * `offset` is from region->va.
+     * `offset` is from region->va. write_posted, without which it is write: into what the program
+     * posted for it (a receive, or a READ's place), not where the peer says.
      */
     void (*read)(void *context, const struct oche_region *region, uint64_t offset, void *to,
                  uint32_t bytes);
     void (*write)(void *context, const struct oche_region *region, uint64_t offset,
                   const void *from, uint32_t bytes);
+    void (*write_posted)(void *context, const struct oche_region *region, uint64_t offset,
+                         const void *from, uint32_t bytes);
     /* An 8-byte atomic, serialised with all others of this region; returns the old value. */
     uint64_t (*atomic)(void *context, const struct oche_region *region, uint64_t offset,
                        bool compare_swap, uint64_t compare, uint64_t swap_add);

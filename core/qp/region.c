@@ -155,6 +155,7 @@ bool region_gather(const struct oche_qp *qp, const struct oche_sge *sge, uint32_
 bool region_scatter(const struct oche_nic *nic, uint32_t pd, const struct oche_sge *sge,
                     uint32_t count, uint32_t offset, const void *from, uint32_t bytes)
 {
+    const struct oche_nic_port *port = nic->port;
     const uint8_t *at = from;
 
     for (uint32_t i = seek_sge(sge, count, &offset); bytes > 0; i++, offset = 0) {
@@ -168,7 +169,8 @@ bool region_scatter(const struct oche_nic *nic, uint32_t pd, const struct oche_s
             region_check(nic, pd, sge[i].lkey, va, part, OCHE_ACCESS_LOCAL_WRITE);
         if (region == NULL)
             return false;
-        nic->port->write(nic->port_context, region, va - region->va, at, part);
+        (port->write_posted != NULL ? port->write_posted : port->write)(nic->port_context, region,
+                                                                        va - region->va, at, part);
         at += part;
         bytes -= part;
     }

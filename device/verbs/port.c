@@ -72,7 +72,7 @@ static void *run(void *argument)
             nap(port, call);
             continue;
         }
-        packets = oche_device_progress(port->device);
+        packets = oche_device_progress_aside(port->device);
         patience = packets > 0 ? EAGER : patience - (patience > 0);
         atomic_store(&port->eager, patience > 0);
         atomic_thread_fence(memory_order_seq_cst);

@@ -82,9 +82,12 @@ def ucx(what, test, options, tls):
                        client="-p {port} 127.0.0.1", tls=tls, files=True)
 
 
+MPIRUN = "mpirun --oversubscribe --mca pml"
+
+
 def mpi(what, options, says, tls):
-    return Application(what, f"mpirun --oversubscribe --mca pml ucx --mca osc ucx {options}", says,
-                       tls=tls + ",self", files=True)
+    return Application(what, f"{MPIRUN} ucx --mca osc ucx {options}", says, tls=tls + ",self",
+                       files=True)
 
 
 def raw(program, says):
@@ -114,6 +117,10 @@ WORK = [
         r"(?s)(data right at.*){3}", RC),
     mpi("messages, one-sided, UD; data checked", f"-np 2 {MPI_PYTHON} {{program}}",
         r"(?s)(data right at.*){2}", UD),
+    Application("messages over libfabric, UD", f"{MPIRUN} cm --mca mtl ofi --mca "
+                f"mtl_ofi_provider_include 'verbs;ofi_rxd' -np 2 {MPI_PYTHON} -m mpi4py.bench "
+                "ringtest -n 65536 -l 20",
+                r"time for 20 loops"),
     Application("its devices", "fi_info -p verbs",
                 r"(?s)domain: oche_lo-dgram.*protocol: FI_PROTO_RXD"),
     Application("SEND, UD; data checked", "fi_pingpong -p 'verbs;ofi_rxd' -e rdm -c -I 50 -S 10000",
