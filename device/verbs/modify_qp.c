@@ -213,12 +213,21 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask)
     OV_PASS_ON(qp->context->device, ibv_modify_qp, qp, attr, attr_mask);
 
     struct ov_qp *own = ov_qp_of(qp);
+    const bool may_reset = (attr_mask & IBV_QP_STATE) && attr->qp_state == IBV_QPS_RESET;
     int error;
 
     if (ov_foreign(own->port))
         return EPERM;
     pthread_mutex_lock(&own->state_lock);
+    if (may_reset) { /* which empties the queues: nobody posts meanwhile */
+        pthread_mutex_lock(&own->send_lock);
+        pthread_mutex_lock(&own->recv_lock);
+    }
     error = modify(own, attr, attr_mask);
+    if (may_reset) {
+        pthread_mutex_unlock(&own->recv_lock);
+        pthread_mutex_unlock(&own->send_lock);
+    }
     pthread_mutex_unlock(&own->state_lock);
     return error;
 }

@@ -128,6 +128,55 @@ static void test_bound_twice(void **state)
     close_bench(bench, false);
 }
 
+/* ---- states ---- */
+
+/* Posts while that can be; what completes has been posted, once, and in that order. */
+static void *post_often(void *argument)
+{
+    struct worker *worker = argument;
+    struct ibv_send_wr wr = {.wr_id = 1, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED};
+    struct ibv_recv_wr recv = {.wr_id = UINT64_MAX}, *bad_recv;
+    struct ibv_send_wr *bad;
+    uint64_t last = 0;
+    struct ibv_wc wc;
+
+    while (!worker->stop) {
+        const int error = ibv_post_send(worker->qp, &wr, &bad);
+
+        wr.wr_id += error == 0;
+        worker->rounds += error == 0;
+        ibv_post_recv(worker->qp, &recv, &bad_recv);
+        while (ibv_poll_cq(worker->cq, 1, &wc) > 0) {
+            if (wc.wr_id == UINT64_MAX)
+                continue;
+            worker->wrong += wc.wr_id <= last || wc.wr_id >= wr.wr_id;
+            last = wc.wr_id;
+        }
+    }
+    return NULL;
+}
+
+/* A queue pair that is reset while another thread posts begins empty, or with what comes now. */
+static void test_reset_meanwhile(void **state)
+{
+    struct bench *bench = open_bench(IBV_QPT_UC, IBV_MTU_1024, NULL);
+    struct worker worker = {.qp = bench->end[0].qp, .cq = bench->end[0].cq};
+    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
+
+    (void)state;
+    start(&worker, post_often);
+    for (unsigned round = 0; round < ROUNDS || worker.rounds < ROUNDS; round++) {
+        if (round % 2 == 0)
+            usleep(round % 100);
+        assert_int_equal(ibv_modify_qp(worker.qp, &attr, IBV_QP_STATE), 0);
+        assert_int_equal(to_init(worker.qp), 0);
+        assert_int_equal(to_rtr(bench, worker.qp, bench->end[1].qp->qp_num, IBV_MTU_1024), 0);
+        assert_int_equal(to_rts(worker.qp), 0);
+    }
+    join(&worker);
+    close_bench(bench, false);
+}
+
 /* ---- fork ---- */
 
 static void *open_and_close(void *argument)
@@ -187,6 +236,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reregistered_in_use),
         cmocka_unit_test(test_bound_twice),
+        cmocka_unit_test(test_reset_meanwhile),
         cmocka_unit_test(test_fork_meanwhile),
     };
 
