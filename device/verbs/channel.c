@@ -19,6 +19,10 @@ struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
 
     if (channel == NULL)
         return ov_null(ENOMEM);
+    if (ov_foreign(ov_port_of(context))) {
+        free(channel);
+        return ov_null(EPERM);
+    }
     channel->channel.fd = eventfd(0, EFD_SEMAPHORE | EFD_CLOEXEC);
     if (channel->channel.fd < 0) {
         free(channel);

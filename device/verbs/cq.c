@@ -174,6 +174,8 @@ int ibv_destroy_cq(struct ibv_cq *cq)
     struct ov_cq *own = ov_cq_of(cq);
     struct ov_context *context = own->context;
 
+    if (ov_foreign(own->port))
+        return EPERM;
     if (atomic_load(&own->users) > 0)
         return EBUSY;
     ov_channel_forget(own);
@@ -244,7 +246,9 @@ int ov_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr)
     (void)cq;
     if ((attr->attr_mask & ~(uint32_t)IBV_CQ_ATTR_MODERATE) != 0)
         return EINVAL;
-    return attr->moderate.cq_count <= 1 || attr->moderate.cq_period == 0 ? 0 : EOPNOTSUPP;
+    if (attr->attr_mask == 0 || attr->moderate.cq_count <= 1 || attr->moderate.cq_period == 0)
+        return 0;
+    return EOPNOTSUPP;
 }
 
 /* ---- polling ---- */

@@ -11,8 +11,8 @@
  *   private.c      what libmlx5 and libefa want to link with
  *   system.c       the system's libibverbs, for the kernel's devices
  *
- * Locks, in this order: a window's, a queue pair's state, an object's own (send, receive, poll), the
- * device's, a channel's or a context's queue of events.
+ * Locks, in this order: a window's, a queue pair's state, an object's own (send, receive, poll),
+ * the device's, a channel's or a context's queue of events.
  */
 #ifndef OCHE_DEVICE_VERBS_INTERNAL_H
 #define OCHE_DEVICE_VERBS_INTERNAL_H

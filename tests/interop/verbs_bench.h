@@ -33,6 +33,21 @@ struct bench {
     struct end end[2];
 };
 
+/* A call fails, in either of the two ways, and errno is this. */
+#define NULL_WITH(error, call)                                                                     \
+    do {                                                                                           \
+        errno = 0;                                                                                 \
+        assert_null(call);                                                                         \
+        assert_int_equal(errno, error);                                                            \
+    } while (0)
+
+#define MINUS_ONE_WITH(error, call)                                                                \
+    do {                                                                                           \
+        errno = 0;                                                                                 \
+        assert_int_equal(call, -1);                                                                \
+        assert_int_equal(errno, error);                                                            \
+    } while (0)
+
 /* The one device that OCHE_DEVICE names. */
 struct ibv_context *open_one(void);
 struct ibv_ah_attr address_of(const struct bench *bench);
