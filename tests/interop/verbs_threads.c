@@ -177,6 +177,58 @@ static void test_reset_meanwhile(void **state)
     close_bench(bench, false);
 }
 
+/* ---- everything at once ---- */
+
+/* A life of all objects, again and again, each time on the device that others use meanwhile. */
+static void *live(void *argument)
+{
+    struct worker *worker = argument;
+
+    for (; worker->rounds < 40; worker->rounds++) {
+        struct bench *bench =
+            open_bench(worker->rounds % 2 ? IBV_QPT_RC : IBV_QPT_UC, IBV_MTU_1024, NULL);
+        struct end *a = &bench->end[0], *b = &bench->end[1];
+        struct ibv_comp_channel *channel = ibv_create_comp_channel(bench->context);
+        struct ibv_cq *cq = ibv_create_cq(bench->context, 8, NULL, channel, 0), *got;
+        struct ibv_qp_init_attr init = init_attr(cq, IBV_QPT_RC);
+        struct end own = {.qp = ibv_create_qp(bench->pd, &init), .cq = cq};
+        struct ibv_ah_attr address = address_of(bench);
+        struct ibv_ah *ah = ibv_create_ah(bench->pd, &address);
+        struct ibv_sge sge = sge_of(a, 0, 5000);
+        struct ibv_send_wr wr = remote(IBV_WR_RDMA_WRITE, 1, &sge, b, 0);
+        void *unused;
+
+        fill(a->memory, 5000, worker->rounds);
+        post(a, &wr);
+        expect(a->cq, 1, IBV_WC_SUCCESS);
+        worker->wrong += to_init(own.qp) != 0 ||
+                         to_rtr(bench, own.qp, own.qp->qp_num, IBV_MTU_512) != 0 ||
+                         to_rts(own.qp) != 0 || ibv_req_notify_cq(cq, 0) != 0;
+        wr = remote(IBV_WR_RDMA_READ, 2, &sge, b, 0); /* after the WRITE, which is done */
+        post(&own, &wr);
+        worker->wrong += ibv_get_cq_event(channel, &got, &unused) != 0 || got != cq;
+        ibv_ack_cq_events(cq, 1);
+        expect(cq, 2, IBV_WC_SUCCESS);
+        worker->wrong += memcmp(a->memory, b->memory, 5000) != 0;
+        worker->wrong += ibv_destroy_ah(ah) != 0 || ibv_destroy_qp(own.qp) != 0 ||
+                         ibv_destroy_cq(cq) != 0 || ibv_destroy_comp_channel(channel) != 0;
+        close_bench(bench, false);
+    }
+    return NULL;
+}
+
+/* Threads that each have objects of their own, of one device that comes and goes with them. */
+static void test_everything_at_once(void **state)
+{
+    static struct worker workers[6];
+
+    (void)state;
+    for (int i = 0; i < 6; i++)
+        start(&workers[i], live);
+    for (int i = 0; i < 6; i++)
+        join(&workers[i]);
+}
+
 /* ---- fork ---- */
 
 static void *open_and_close(void *argument)
@@ -234,9 +286,8 @@ static void test_fork_meanwhile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reregistered_in_use),
-        cmocka_unit_test(test_bound_twice),
-        cmocka_unit_test(test_reset_meanwhile),
+        cmocka_unit_test(test_reregistered_in_use), cmocka_unit_test(test_bound_twice),
+        cmocka_unit_test(test_reset_meanwhile),     cmocka_unit_test(test_everything_at_once),
         cmocka_unit_test(test_fork_meanwhile),
     };
 
