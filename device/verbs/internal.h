@@ -366,6 +366,12 @@ void ov_cq_error(void *context, struct oche_cq *ring);
 void ov_qp_event(void *context, struct oche_qp *qp, enum oche_qp_event event);
 void ov_srq_limit(void *context, struct oche_srq *srq);
 
+/* ---- of the private interface (private.c) ---- */
+
+int ov_query_gid_type(struct ibv_context *context, uint8_t port_num, unsigned int index,
+                      unsigned int *type);
+const char *ov_wr_opcode_str(int opcode);
+
 /* ---- events ---- */
 
 void ov_async_push(struct ov_context *context, const struct ibv_async_event *event);

@@ -93,19 +93,18 @@ int ov_bind_of(const struct ov_qp *qp, struct ibv_mw *mw, uint32_t rkey,
                                IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_ZERO_BASED;
     const unsigned int flags = info->mw_access_flags & ~ignored;
 
-    if (mw == NULL || (flags & ~known) != 0 ||
-        (info->mr == NULL && info->length > 0))
+    if (mw == NULL || (flags & ~known) != 0 || (info->mr == NULL && info->length > 0))
         return EINVAL;
     if (mw->pd != qp->qp.pd || (info->mr != NULL && info->mr->pd != mw->pd))
         return EPERM;
-    *bind = (struct oche_bind){
-        .window = ((struct ov_mw *)(void *)mw)->core,
-        .rkey = rkey,
-        .lkey = info->mr != NULL ? info->mr->lkey : 0,
-        .va = info->addr,
-        .length = info->length,
-        .access = ov_access_of(flags) |
-                  (flags & IBV_ACCESS_ZERO_BASED ? OCHE_ACCESS_ZERO_BASED : 0u)};
+    *bind =
+        (struct oche_bind){.window = ((struct ov_mw *)(void *)mw)->core,
+                           .rkey = rkey,
+                           .lkey = info->mr != NULL ? info->mr->lkey : 0,
+                           .va = info->addr,
+                           .length = info->length,
+                           .access = ov_access_of(flags) |
+                                     (flags & IBV_ACCESS_ZERO_BASED ? OCHE_ACCESS_ZERO_BASED : 0u)};
     return 0;
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The private interface between libibverbs and its drivers, as rdma-core 34 to 56 name it. Programs
- * such as perftest are linked with two drivers, libmlx5 and libefa, which would not even load
- * without these names. They find no device of theirs among ours, so nobody calls what refuses here.
+ * The private interface between libibverbs and its drivers (private_names.h). Programs such as
+ * perftest are linked with two drivers, libmlx5 and libefa, which would not even load without these
+ * names. They find no device of theirs among ours, so nobody calls what refuses here.
  *
  * Once the system's library is loaded (system.c), its drivers are linked with these names, too, and
  * they get there: each name is a jump (private_jump.S) through a pointer that is here. A driver
- * says that it is there when it is loaded, which may be before that: it is told later.
- * ibv_query_gid_type is real, for ibv_devinfo: query.c.
+ * says that it is there when it is loaded, which may be before that: it is told later, if it is of
+ * the same version. ibv_query_gid_type is real, for ibv_devinfo: query.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "device/verbs/internal.h"
 #include "device/verbs/private_names.h"
 
-#define REGISTER "verbs_register_driver_34"
+#define REGISTER "verbs_register_driver_" /* and the version */
 #define SETTING  "verbs_allow_disassociate_destroy"
 
 /* ---- while there is nobody to pass it on to ---- */
@@ -50,6 +50,7 @@ typedef void function(void);
     extern function *ov_slot_##name;                                                               \
     function *ov_slot_##name = (function *)(otherwise);
 OV_PRIVATE_NAMES(SLOT)
+OV_PRIVATE_OWN(SLOT)
 #undef SLOT
 #pragma GCC visibility pop
 
@@ -57,6 +58,7 @@ OV_PRIVATE_NAMES(SLOT)
 
 struct driver {
     const void *table;
+    unsigned version;
     struct driver *next;
 };
 
@@ -64,24 +66,35 @@ typedef void register_driver(const void *table);
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
 static struct driver *first, **last = &first;
+static unsigned passed_on; /* this version; 0: none yet */
 static register_driver *pass_on;
 static const bool *setting;
 
-register_driver verbs_register_driver_34;
-void verbs_register_driver_34(const void *table)
+static void register_version(unsigned version, const void *table)
 {
     struct driver *driver;
 
     pthread_mutex_lock(&lock);
-    if (pass_on != NULL) {
-        pass_on(table);
+    if (passed_on != 0) {
+        if (passed_on == version)
+            pass_on(table);
     } else if ((driver = malloc(sizeof(*driver))) != NULL) {
-        *driver = (struct driver){.table = table};
+        *driver = (struct driver){.table = table, .version = version};
         *last = driver;
         last = &driver->next;
     }
     pthread_mutex_unlock(&lock);
 }
+
+#define REGISTERS(version, unused)                                                                 \
+    register_driver verbs_register_driver_##version;                                               \
+    void verbs_register_driver_##version(const void *table)                                        \
+    {                                                                                              \
+        register_version(version, table);                                                          \
+    }
+REGISTERS(34, )
+OV_PRIVATE_LATER(REGISTERS, )
+#undef REGISTERS
 
 /* Drivers older than libmlx5 and libefa: their interface is gone from rdma-core, too. */
 void ibv_register_driver(void);
@@ -89,15 +102,37 @@ void ibv_register_driver(void)
 {
 }
 
-/* Drivers read it; the library sets it. */
-extern bool verbs_allow_disassociate_destroy;
-bool verbs_allow_disassociate_destroy;
+extern bool ov_allow_disassociate_destroy
+    __attribute__((visibility("hidden"))); /* private_jump.S */
 
 /* ---- the system's library ---- */
 
+/* Its version; 0: none that ours has. */
+static unsigned version_of(void *library, register_driver **found)
+{
+#define VERSION(version, unused) version,
+    static const unsigned versions[] = {34, OV_PRIVATE_LATER(VERSION, )};
+#undef VERSION
+
+    for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
+        char name[sizeof(REGISTER) + 12];
+        void *symbol;
+
+        snprintf(name, sizeof(name), REGISTER "%u", versions[i]);
+        symbol = ov_system_symbol(library, name);
+        if (symbol == NULL)
+            continue;
+        memcpy(found, &symbol, sizeof(symbol));
+        return versions[i];
+    }
+    return 0;
+}
+
 bool ov_private_fits(void *library)
 {
-    return ov_system_symbol(library, REGISTER) != NULL;
+    register_driver *unused;
+
+    return version_of(library, &unused) != 0;
 }
 
 void ov_private_pass_on(void *library)
@@ -110,12 +145,12 @@ void ov_private_pass_on(void *library)
         memcpy(&ov_slot_##name, &symbol, sizeof(symbol));
     OV_PRIVATE_NAMES(SLOT)
 #undef SLOT
-    symbol = ov_system_symbol(library, REGISTER);
     pthread_mutex_lock(&lock);
-    memcpy(&pass_on, &symbol, sizeof(pass_on));
+    passed_on = version_of(library, &pass_on);
     setting = ov_system_symbol(library, SETTING);
     while ((driver = first) != NULL) {
-        pass_on(driver->table);
+        if (driver->version == passed_on)
+            pass_on(driver->table);
         first = driver->next;
         free(driver);
     }
@@ -127,7 +162,7 @@ void ov_private_pass_on(void *library)
 void ov_private_settings(void)
 {
     if (setting != NULL && *setting)
-        verbs_allow_disassociate_destroy = true;
+        ov_allow_disassociate_destroy = true;
 }
 
 /* ---- files of sysfs ---- */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The private interface's functions, as jumps through one pointer each (ov_slot_NAME, private.c).
- * They must leave every argument where it is, of whatever number and kind (some take "..."), which
- * no C function can promise.
+ * The private interface's functions, in all its versions, as jumps through one pointer each
+ * (ov_slot_NAME, private.c). They must leave every argument where it is, of whatever number and
+ * kind (some take "..."), which no C function can promise. Its one variable is here for its
+ * versions' sake.
  */
 #include "device/verbs/private_names.h"
 
@@ -16,14 +17,45 @@
 #error "a jump through a pointer that leaves the arguments alone, for this processor"
 #endif
 
+/* NAME__VERSION is what is called NAME in that version; 34 is the one for who names none. */
+#define FIRST(name)                                                                                \
+    .globl name##__34;                                                                             \
+    .symver name##__34, name@@IBVERBS_PRIVATE_34;                                                  \
+    name##__34:
+#define LATER(version, name)                                                                       \
+    .globl name##__##version;                                                                      \
+    .symver name##__##version, name@IBVERBS_PRIVATE_##version;                                     \
+    name##__##version:
+
+#define TYPE(version, name) .type name##__##version, %function;
+#define SIZE(version, name) .size name##__##version, .-name##__##version;
 #define FUNCTION(name, otherwise)                                                                  \
-    .globl name;                                                                                   \
-    .type name, %function;                                                                         \
     .balign 16;                                                                                    \
-    name: JUMP(ov_slot_##name);                                                                    \
-    .size name, .-name;
+    TYPE(34, name)                                                                                 \
+    OV_PRIVATE_LATER(TYPE, name)                                                                   \
+    FIRST(name)                                                                                    \
+    OV_PRIVATE_LATER(LATER, name)                                                                  \
+    JUMP(ov_slot_##name);                                                                          \
+    SIZE(34, name)                                                                                 \
+    OV_PRIVATE_LATER(SIZE, name)
 
     .text
 OV_PRIVATE_NAMES(FUNCTION)
+OV_PRIVATE_OWN(FUNCTION)
+
+    /* Drivers read it; the library sets it. A bool. */
+#define OBJECT(version, name)                                                                      \
+    .type name##__##version, %object;                                                              \
+    .size name##__##version, 1;
+
+    .bss
+    .globl ov_allow_disassociate_destroy
+    .hidden ov_allow_disassociate_destroy
+    OBJECT(34, verbs_allow_disassociate_destroy)
+    OV_PRIVATE_LATER(OBJECT, verbs_allow_disassociate_destroy)
+ov_allow_disassociate_destroy:
+FIRST(verbs_allow_disassociate_destroy)
+OV_PRIVATE_LATER(LATER, verbs_allow_disassociate_destroy)
+    .zero 1
 
     .section .note.GNU-stack, "", %progbits

@@ -179,8 +179,8 @@ ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *
 }
 
 /* Of the private interface, for ibv_devinfo. */
-int ibv_query_gid_type(struct ibv_context *context, uint8_t port_num, unsigned int index,
-                       unsigned int *type)
+int ov_query_gid_type(struct ibv_context *context, uint8_t port_num, unsigned int index,
+                      unsigned int *type)
 {
     OV_PASS_ON_OR(-1, context->device, ibv_query_gid_type, context, port_num, index, type);
     if (port_num != OV_PORT_NUM || index != 0) {

@@ -101,3 +101,26 @@ const char *ibv_port_state_str(enum ibv_port_state port_state)
 
     return name_in(names, COUNT(names), (int)port_state);
 }
+
+/* Of rdma-core after 44, and for our own use no name: its values, not those of this verbs.h. */
+const char *ov_wr_opcode_str(int opcode)
+{
+    static const char *const names[] = {
+        [0] = "rdma-write",
+        [1] = "rdma-write-with-imm",
+        [2] = "send",
+        [3] = "send-with-imm",
+        [4] = "rdma-read",
+        [5] = "atomic-cmp-and-swp",
+        [6] = "atomic-fetch-and-add",
+        [7] = "local-inv",
+        [8] = "bind-mw",
+        [9] = "send-with-inv",
+        [10] = "tso",
+        [11] = "driver1",
+        [14] = "flush",
+        [15] = "atomic-write",
+    };
+
+    return name_in(names, COUNT(names), opcode);
+}

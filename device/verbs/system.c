@@ -129,7 +129,7 @@ static void *load(const char *path, char *why, size_t bytes)
     } else if (take_functions(library, why, bytes)) {
         if (ov_private_fits(library))
             return library;
-        snprintf(why, bytes, "its drivers want another interface than rdma-core 34 to 56 have");
+        snprintf(why, bytes, "its drivers want another interface than those of rdma-core 34 to 65");
     }
     dlclose(library);
     return NULL;

@@ -5,9 +5,9 @@
 usage: verbs_symbols.py LIBRARY
 
 Every name that the stock library exports, in its default version, must be exported by ours in the
-same version; ours must export nothing else; what libmlx5 and libefa want must be there; and names
-of statuses, events and states, and the table of rates, must be the same. Status 77: there is no
-stock library.
+same version; ours must export nothing else, but for the private interface of other versions of
+rdma-core; what libmlx5 and libefa want must be there; and names of statuses, events and states, and
+the table of rates, must be the same. Status 77: there is no stock library.
 """
 import ctypes
 import json
@@ -18,6 +18,7 @@ import sys
 
 ROOTS = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"]
 OURS_ALONE = ("ibv_register_driver", "oche_verbs_library")
+PRIVATE = (34, 57, 59, 64, 65)
 ASK = {  # function: (arguments, result)
     "ibv_wc_status_str": (range(-1, 26), ctypes.c_char_p),
     "ibv_event_type_str": (range(-1, 22), ctypes.c_char_p),
@@ -41,10 +42,14 @@ def stock(name):
 
 
 def exported(library):
-    """Name → default version."""
+    """Name → its versions, the default one first."""
     out = subprocess.run(["nm", "-D", "--defined-only", "--with-symbol-versions", library],
                          check=True, capture_output=True, text=True).stdout
-    return dict(re.findall(r" [TBDRVW] (\w+)@@(\w[\w.]*)$", out, re.M))
+    names = {}
+    for name, default, version in re.findall(r" [TBDRVW] (\w+)@(@?)(\w[\w.]*)$", out, re.M):
+        versions = names.setdefault(name, [])
+        versions.insert(0 if default else len(versions), version)
+    return {name: versions[:1] + sorted(versions[1:]) for name, versions in names.items()}
 
 
 def wanted(library):
@@ -80,15 +85,23 @@ def main(arguments):
         return 77
     failures = []
     mine, reference = exported(ours), exported(theirs)
-    for name, version in sorted(reference.items()):
-        if mine.get(name) != version:
+    for name, (version, *_) in sorted(reference.items()):
+        if version not in mine.get(name, []):
             failures.append(f"{name}@@{version}: ours has {mine.get(name)}")
     failures += [f"{name}: only ours exports it" for name in sorted(mine)
-                 if name not in reference and name not in OURS_ALONE]
+                 if name not in reference and name not in OURS_ALONE
+                 and not all("_PRIVATE_" in version for version in mine[name])]
+    if mine.get("execute_ioctl") != [f"IBVERBS_PRIVATE_{version}" for version in PRIVATE]:
+        failures.append(f"execute_ioctl has the versions {mine.get('execute_ioctl')}")
+    for name, versions in mine.items():
+        if versions[0] == "IBVERBS_PRIVATE_34" and versions != mine["execute_ioctl"] and \
+                not name.startswith("verbs_register_driver_"):
+            failures.append(f"{name} has the versions {versions}")
+
     for driver in ("libmlx5.so.1", "libefa.so.1"):
         path = stock(driver)
         for name, version in wanted(path) if path else []:
-            if mine.get(name) != version:
+            if version not in mine.get(name, []):
                 failures.append(f"{driver} wants {name}@{version}")
     here, there = answers_of(os.path.abspath(ours)), answers_of(theirs)
     for name, (inputs, _) in ASK.items():

@@ -4,8 +4,7 @@
  * such a library: as rdma-core's it has that soname, loads its drivers (the file that
  * SYSTEM_VERBS_DRIVER names), and has a device for each that registers. Each verb notes its name in
  * `system_verbs_called` and returns what the test expects of it, SYSTEM_VERBS_INT or
- * system_verbs_object, so that the test sees which library a call has come to. With OTHER_INTERFACE
- * its drivers would have to be those of a newer rdma-core.
+ * system_verbs_object, so that the test sees which library a call has come to.
  */
 #include "tests/support/system_verbs.h"
 
@@ -52,12 +51,7 @@ static unsigned count;
 
 /* ---- devices ---- */
 
-#ifdef OTHER_INTERFACE
-#define verbs_register_driver_34 verbs_register_driver_57
-#endif
-
-void verbs_register_driver_34(const struct system_verbs_driver *driver);
-void verbs_register_driver_34(const struct system_verbs_driver *driver)
+void verbs_register_driver(const struct system_verbs_driver *driver)
 {
     if (count == MOST)
         abort();
@@ -153,6 +147,7 @@ void __verbs_log(struct verbs_context *context, uint32_t level, const char *form
 NUMBER(execute_ioctl, struct ibv_context *context, void *command)
 VERB(struct verbs_context *, NULL, verbs_open_device, struct ibv_device *device, void *private)
 
+extern bool verbs_allow_disassociate_destroy;
 bool verbs_allow_disassociate_destroy = true;
 
 /* ---- verbs ---- */

@@ -33,8 +33,16 @@ struct system_verbs_driver {
     struct ibv_context *(*open)(struct ibv_device *device, int cmd_fd);
 };
 
+/* Of the private interface: VERSION is that of rdma-core's which it is of. */
+#ifndef VERSION
+#define VERSION 34
+#endif
+#define SYSTEM_VERBS_JOIN(a, b)        a##b
+#define SYSTEM_VERBS_REGISTER(version) SYSTEM_VERBS_JOIN(verbs_register_driver_, version)
+#define verbs_register_driver          SYSTEM_VERBS_REGISTER(VERSION)
+
 /* The names of the private interface that are used in the tests. */
-void verbs_register_driver_34(const struct system_verbs_driver *driver);
+void verbs_register_driver(const struct system_verbs_driver *driver);
 void *_verbs_init_and_alloc_context(struct ibv_device *device, int cmd_fd, size_t bytes,
                                     struct verbs_context *offset, uint32_t driver_id);
 void __verbs_log(struct verbs_context *context, uint32_t level, const char *format, ...);
@@ -44,6 +52,5 @@ int ibv_query_gid_type(struct ibv_context *context, uint8_t port, unsigned int i
                        unsigned int *type);
 int ibv_dontfork_range(void *base, size_t bytes);
 int ibv_dofork_range(void *base, size_t bytes);
-extern bool verbs_allow_disassociate_destroy;
 
 #endif

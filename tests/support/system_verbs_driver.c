@@ -5,6 +5,13 @@
  */
 #include "tests/support/system_verbs.h"
 
+/* What it is linked with are that version's names. */
+#define TEXT(version) #version
+#define IN_VERSION(name, version)                                                                  \
+    __asm__(".symver " #name "," #name "@IBVERBS_PRIVATE_" TEXT(version))
+IN_VERSION(_verbs_init_and_alloc_context, VERSION);
+IN_VERSION(__verbs_log, VERSION);
+
 static struct ibv_context *open_device(struct ibv_device *device, int cmd_fd)
 {
     struct verbs_context *verbs =
@@ -20,5 +27,5 @@ static const struct system_verbs_driver driver = {.name = DRIVER, .open = open_d
 
 __attribute__((constructor)) static void say_that_it_is_here(void)
 {
-    verbs_register_driver_34(&driver);
+    verbs_register_driver(&driver);
 }
