@@ -19,18 +19,22 @@ void oche_panic(const char *file, int line, const char *what)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
-    static struct datagram_world world;
+    static struct datagram_world worlds[DATAGRAM_VARIANTS];
+    const unsigned variant = count > 0 ? bytes[0] % DATAGRAM_VARIANTS : 0;
+    struct datagram_world *world = &worlds[variant];
     const char *wrong;
 
-    if (world.device == NULL) {
+    if (world->device == NULL) {
         char own[32];
 
         snprintf(own, sizeof(own), "127.254.%u.%u", (unsigned)getpid() >> 8 & 0xff,
                  (unsigned)getpid() & 0xff);
-        if (!datagram_open(&world, own, "127.255.0.2", "127.255.0.3"))
+        if (variant == DATAGRAM_IPV6
+                ? !datagram_open(world, variant, "::1", "fd00::2", "fd00::3")
+                : !datagram_open(world, variant, own, "127.255.0.2", "127.255.0.3"))
             exit(2);
     }
-    wrong = datagram_check(&world, bytes, count);
+    wrong = datagram_check(world, bytes, count);
     if (wrong != NULL) {
         fprintf(stderr, "%s\n", wrong);
         abort();

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What must hold whatever datagrams arrive at a device, shared by the fuzz target and by a test
- * that feeds it random bytes. The input is a program: each step is a datagram from the peer or from
- * a stranger, as raw bytes or as a packet near to what the queue pairs expect, its ICRC right or
- * not; or work that is posted. Then:
+ * that feeds it random bytes. Queue pairs of all transports, RC with receives of its own and with
+ * shared ones, windows of both types; three devices, of which one takes what only selective repeat
+ * knows, one speaks Dart, one DCQCN over IPv6. The input is a program: each step is a datagram from
+ * the peer or from a stranger, as raw bytes or as a packet near to what the queue pairs expect, its
+ * ICRC right or not; or work that is posted. Then:
  *   - memory changes only where a key, or a window that is bound, allows it;
  *   - completions are of work that was posted, once each;
  *   - every packet is counted, as wrong, dropped by the NIC, or taken;
@@ -28,20 +30,27 @@
 #define DATAGRAM_QKEY   0x1234
 #define DATAGRAM_WINDOW 0x4d570000 /* its key, before it is bound */
 
+/* Of which device. */
+enum { DATAGRAM_PLACED, DATAGRAM_DART, DATAGRAM_IPV6, DATAGRAM_VARIANTS };
+
+/* Queue pairs; 0 … 2 as enum oche_transport has them. */
+enum { DATAGRAM_RC, DATAGRAM_UC, DATAGRAM_UD, DATAGRAM_RC_SHARED, DATAGRAM_QPS };
+
 struct datagram_world {
     struct oche_device *device;
+    unsigned variant;
     uint8_t *memory, *read_only, *windowed; /* the last: only through the window */
     uint32_t key, read_key, windowed_key;
     struct oche_cq *cq;
-    struct oche_qp *qps[3]; /* RC, UC, UD */
-    struct oche_srq *srq;   /* of the UD one */
-    struct oche_window *window;
+    struct oche_qp *qps[DATAGRAM_QPS];
+    struct oche_srq *srq;       /* of the UD one, and the second RC one */
+    struct oche_window *window; /* of type 2; with DATAGRAM_DART of type 1 */
     struct oche_address peer, stranger;
     uint64_t posted, completed; /* bit sets of work numbers, 0 … 63 */
     unsigned next_work;
     unsigned succeeded[DATAGRAM_DONE]; /* by what was done; since it was opened, as the next */
     unsigned datagrams;                /* received */
-    uint32_t next_psn[2];              /* that a queue pair expects, if all goes well */
+    uint32_t next_psn[DATAGRAM_QPS];   /* that a queue pair expects, if all goes well */
     uint8_t packet[512];
 };
 
@@ -59,8 +68,9 @@ static inline uint32_t datagram_number(struct datagram_input *input, unsigned by
     return number;
 }
 
-static inline struct oche_qp *datagram_make_qp(struct datagram_world *world, uint8_t transport)
+static inline struct oche_qp *datagram_make_qp(struct datagram_world *world, unsigned which)
 {
+    const uint8_t transport = (uint8_t)(which == DATAGRAM_RC_SHARED ? OCHE_TRANSPORT_RC : which);
     const struct oche_qp_config config = {
         .transport = transport,
         .mtu_bytes = DATAGRAM_MTU,
@@ -69,7 +79,7 @@ static inline struct oche_qp *datagram_make_qp(struct datagram_world *world, uin
         .responder_resources = 2,
         .initiator_depth = transport == OCHE_TRANSPORT_RC ? 2 : 0,
         .qkey = DATAGRAM_QKEY,
-        .srq = transport == OCHE_TRANSPORT_UD ? world->srq : NULL,
+        .srq = which >= DATAGRAM_UD ? world->srq : NULL,
         .windows = transport == OCHE_TRANSPORT_RC,
         .access = OCHE_ACCESS_REMOTE_WRITE | OCHE_ACCESS_REMOTE_READ | OCHE_ACCESS_REMOTE_ATOMIC,
         .send_cq = world->cq,
@@ -91,8 +101,8 @@ static inline struct oche_qp *datagram_make_qp(struct datagram_world *world, uin
 }
 
 /* Opens the device, on an address of its own. False: not possible here. */
-static inline bool datagram_open(struct datagram_world *world, const char *address,
-                                 const char *peer, const char *stranger)
+static inline bool datagram_open(struct datagram_world *world, unsigned variant,
+                                 const char *address, const char *peer, const char *stranger)
 {
     const uint32_t all = OCHE_ACCESS_LOCAL_WRITE | OCHE_ACCESS_REMOTE_WRITE |
                          OCHE_ACCESS_REMOTE_READ | OCHE_ACCESS_REMOTE_ATOMIC;
@@ -101,11 +111,14 @@ static inline bool datagram_open(struct datagram_world *world, const char *addre
         .seed = 1,
         .share = true,
         .drop_sent_ppm = 1000000,
-        .recovery = &oche_recovery_selective_repeat, /* takes more packets than any other */
+        .recovery = variant == DATAGRAM_PLACED ? &oche_recovery_selective_repeat : NULL,
+        .cc = variant == DATAGRAM_DART   ? oche_cc_find("dart")
+              : variant == DATAGRAM_IPV6 ? oche_cc_find("dcqcn")
+                                         : NULL,
     };
     char error[256];
 
-    *world = (struct datagram_world){0};
+    *world = (struct datagram_world){.variant = variant};
     world->device = oche_device_open(&config, error, sizeof(error));
     if (world->device == NULL)
         return false;
@@ -175,6 +188,8 @@ static inline uint8_t datagram_opcode(uint32_t which)
 {
     if (which >= 0xe0)
         return (uint8_t)(OCHE_SCHEME_OPCODES + which % 11);
+    if (which >= 0xd8) /* of Dart; and a CNP, as there is no WRITE_ONLY_GROUP less one */
+        return which == 0xd8 ? OCHE_CNP : which < 0xdc ? OCHE_SHARE : OCHE_RC_SEND_ONLY_GROUP;
     static const uint8_t legal[] = {
         OCHE_RC_SEND_ONLY,    OCHE_RC_SEND_ONLY_IMM, OCHE_RC_WRITE_ONLY,   OCHE_RC_WRITE_ONLY_IMM,
         OCHE_RC_READ_REQUEST, OCHE_RC_FETCH_ADD,     OCHE_RC_COMPARE_SWAP, OCHE_RC_ACK};
@@ -182,6 +197,16 @@ static inline uint8_t datagram_opcode(uint32_t which)
     if (which == 0x1e)
         return OCHE_RC_SEND_ONLY_INV; /* seldom, as it mostly ends the queue pair */
     return which < 0x60 ? legal[which % sizeof(legal)] : (uint8_t)(which - 0x60);
+}
+
+/* A list of senders, in order or not, the packet's own among them or not. */
+static inline void datagram_group(struct oche_packet *packet, uint32_t how)
+{
+    static const uint8_t members[] = {0, 1, 0, 2, 0, 9, 0, 3};
+    const struct oche_group group = {
+        .id = how & 3, .count = (uint16_t)(1 + (how >> 2 & 3)), .members = members};
+
+    oche_group_put(packet, &group, 0);
 }
 
 /* Headers of the extended opcodes; the bit that lets them in. */
@@ -195,10 +220,17 @@ static inline void datagram_extended(struct oche_packet *packet, struct datagram
                                    .bits = (uint64_t)datagram_number(input, 2) << 1};
 
     packet->bth_reserved = how & 0x80 ? 0 : OCHE_BTH_EXTENSIONS | (how & 0x1f);
-    if (packet->opcode == OCHE_RC_SACK)
+    if (packet->opcode == OCHE_RC_SACK) {
         oche_sack_put(packet, &sack);
-    else
+    } else if (packet->opcode == OCHE_RC_SEND_ONLY_GROUP) {
+        datagram_group(packet, how);
+    } else if (packet->opcode == OCHE_SHARE) {
+        const struct oche_share share = {.senders = (uint16_t)how, .sequence = (uint8_t)(how >> 3)};
+
+        oche_share_put(packet, &share);
+    } else {
         oche_place_put(packet, &place);
+    }
 }
 
 /* What a packet wants to reach: its key, and where. */
@@ -247,7 +279,7 @@ static inline void datagram_ud(struct datagram_world *world, struct datagram_inp
         .opcode = (uint8_t)(how & 1 ? OCHE_UD_SEND_ONLY_IMM : OCHE_UD_SEND_ONLY),
         .bth = (uint8_t)(how & 2 ? OCHE_BTH_SOLICITED : 0),
         .pkey = 0xffff,
-        .dest_qpn = oche_qp_number(world->qps[2]),
+        .dest_qpn = oche_qp_number(world->qps[DATAGRAM_UD]),
         .psn = datagram_number(input, 3),
         .qkey = DATAGRAM_QKEY + (datagram_number(input, 1) > 0xc0),
         .src_qpn = datagram_number(input, 3),
@@ -260,18 +292,27 @@ static inline void datagram_ud(struct datagram_world *world, struct datagram_inp
     datagram_send(world, &packet, how);
 }
 
+/* A connected queue pair, RC with receives of its own more often than the others. */
+static inline unsigned datagram_connected(uint32_t how)
+{
+    if ((how & 1) != 0)
+        return DATAGRAM_UC;
+    return (how & 0x50) == 0x50 ? DATAGRAM_RC_SHARED : DATAGRAM_RC;
+}
+
 /* A packet that one of the queue pairs might expect, or nearly. */
 static inline void datagram_crafted(struct datagram_world *world, struct datagram_input *input)
 {
     const uint32_t how = datagram_number(input, 1);
     const struct datagram_target target = datagram_target(world, how);
+    const unsigned to = datagram_connected(how);
     uint8_t payload[DATAGRAM_MTU + 64];
     struct oche_packet packet = {
         .opcode = datagram_opcode(datagram_number(input, 1)),
         .bth = (uint8_t)datagram_number(input, 1) & (OCHE_BTH_ACKREQ | OCHE_BTH_SOLICITED),
         .pkey = 0xffff,
-        .dest_qpn = oche_qp_number(world->qps[how & 1]),
-        .psn = datagram_psn(world, how & 1, datagram_number(input, 1)),
+        .dest_qpn = oche_qp_number(world->qps[to]),
+        .psn = datagram_psn(world, to, datagram_number(input, 1)),
         .aeth = datagram_number(input, 1) << 24 | (datagram_number(input, 1) & 0xff),
         .rkey = target.key,
         .va = (uint64_t)(uintptr_t)target.at + 8 * datagram_number(input, 1) +
@@ -286,7 +327,7 @@ static inline void datagram_crafted(struct datagram_world *world, struct datagra
 
     if (packet.opcode >= OCHE_SCHEME_OPCODES)
         datagram_extended(&packet, input);
-    if ((how & 1) != 0 && packet.opcode < OCHE_RC_READ_REQUEST)
+    if (to == DATAGRAM_UC && packet.opcode < OCHE_RC_READ_REQUEST)
         packet.opcode += OCHE_UC_OF_RC;
     if (oche_opcode_has(packet.opcode, OCHE_OP_PAYLOAD)) {
         const uint32_t length = datagram_number(input, 2);
@@ -316,7 +357,7 @@ static inline void datagram_post(struct datagram_world *world, struct datagram_i
                                         .flags = OCHE_WORK_SIGNALED,
                                         .sge_count = 1,
                                         .sge = {sge}};
-    struct oche_qp *qp = world->qps[how & 1];
+    struct oche_qp *qp = world->qps[datagram_connected(how)];
     int error;
 
     if (world->next_work >= 64)
@@ -385,7 +426,9 @@ static inline const char *datagram_check(struct datagram_world *world, const uin
                                          size_t count)
 {
     const struct oche_srq_config srq = {.depth = DATAGRAM_WORKS, .max_sge = 1};
-    const struct oche_window_config window = {.key = DATAGRAM_WINDOW, .type = OCHE_WINDOW_TYPE_2};
+    const struct oche_window_config window = {
+        .key = DATAGRAM_WINDOW,
+        .type = world->variant == DATAGRAM_DART ? OCHE_WINDOW_TYPE_1 : OCHE_WINDOW_TYPE_2};
     struct datagram_input input = {.at = bytes, .end = bytes + count};
     void *srq_memory = aligned_alloc(OCHE_CACHE_LINE, (oche_srq_bytes(&srq) + 63) / 64 * 64);
     void *window_memory = aligned_alloc(OCHE_CACHE_LINE, (oche_window_bytes() + 63) / 64 * 64);
@@ -401,9 +444,10 @@ static inline const char *datagram_check(struct datagram_world *world, const uin
     world->srq = oche_srq_create(world->device->nic, srq_memory, &srq);
     world->window = oche_window_create(world->device->nic, window_memory, &window);
     OCHE_MUST(world->srq != NULL && world->window != NULL);
-    for (uint8_t transport = 0; transport < 3; transport++)
-        world->qps[transport] = datagram_make_qp(world, transport);
-    world->next_psn[0] = world->next_psn[1] = DATAGRAM_PSN;
+    for (unsigned i = 0; i < DATAGRAM_QPS; i++) {
+        world->qps[i] = datagram_make_qp(world, i);
+        world->next_psn[i] = DATAGRAM_PSN;
+    }
     while (input.at < input.end && wrong == NULL) {
         const uint32_t what = datagram_number(&input, 1);
 
@@ -421,7 +465,7 @@ static inline const char *datagram_check(struct datagram_world *world, const uin
         device_transmit(world->device);
         wrong = datagram_wrong(world);
     }
-    for (unsigned i = 0; i < 3; i++)
+    for (unsigned i = 0; i < DATAGRAM_QPS; i++)
         oche_device_destroy_qp(world->device, world->qps[i]);
     OCHE_MUST(oche_window_destroy(world->window) && oche_srq_destroy(world->srq));
     free(window_memory);

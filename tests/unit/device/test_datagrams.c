@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random datagrams, posts and nearly right packets into a device with two queue pairs: the checks
- * of tests/fuzz/datagram_check.h, with a fixed seed. Also that the programs reach what they should.
+ * Random datagrams, posts and nearly right packets into devices with queue pairs of all kinds: the
+ * checks of tests/fuzz/datagram_check.h, with a fixed seed. Also that the programs reach what they
+ * should.
  */
 #include <string.h>
 
@@ -10,25 +11,24 @@
 
 #define PROGRAMS 12000
 
-static void random_programs(void **state)
+static struct datagram_world world;
+
+/* Completions of all programs. */
+static unsigned run(unsigned variant, unsigned programs)
 {
-    static const enum oche_reject reached[] = {
-        OCHE_REJECT_QP_STATE,  OCHE_REJECT_WRONG_PEER, OCHE_REJECT_OPCODE,
-        OCHE_REJECT_SEQUENCE,  OCHE_REJECT_PSN,        OCHE_REJECT_DUPLICATE_GONE,
-        OCHE_REJECT_NOT_READY, OCHE_REJECT_ACCESS,     OCHE_REJECT_INVALID_REQUEST,
-        OCHE_REJECT_PLACEMENT, OCHE_REJECT_QKEY,
-    };
-    struct oche_random random = oche_random_stream(1, "datagram programs", 0);
-    static struct datagram_world world;
-    struct oche_device_stats stats;
+    struct oche_random random = oche_random_stream(1, "datagram programs", variant);
     char own[32], peer[32], stranger[32];
     uint8_t program[400];
     unsigned completed = 0;
 
-    (void)state;
-    assert_true(datagram_open(&world, loopback_address(own, 1), loopback_address(peer, 2),
-                              loopback_address(stranger, 3)));
-    for (unsigned i = 0; i < PROGRAMS; i++) {
+    if (variant == DATAGRAM_IPV6) {
+        if (!datagram_open(&world, variant, "::1", "fd00::2", "fd00::3"))
+            skip(); /* no IPv6 here */
+    } else {
+        assert_true(datagram_open(&world, variant, loopback_address(own, 1),
+                                  loopback_address(peer, 2), loopback_address(stranger, 3)));
+    }
+    for (unsigned i = 0; i < programs; i++) {
         const size_t count = oche_random_below(&random, sizeof(program));
         const char *wrong;
 
@@ -39,9 +39,24 @@ static void random_programs(void **state)
                 program[k] = program[k] % 3 != 0 ? program[k] & 0x1f : program[k];
         wrong = datagram_check(&world, program, count);
         if (wrong != NULL)
-            fail_msg("program %u: %s", i, wrong);
+            fail_msg("variant %u, program %u: %s", variant, i, wrong);
         completed += (unsigned)__builtin_popcountll(world.completed);
     }
+    return completed;
+}
+
+static void placed(void **state)
+{
+    static const enum oche_reject reached[] = {
+        OCHE_REJECT_QP_STATE,  OCHE_REJECT_WRONG_PEER, OCHE_REJECT_OPCODE,
+        OCHE_REJECT_SEQUENCE,  OCHE_REJECT_PSN,        OCHE_REJECT_DUPLICATE_GONE,
+        OCHE_REJECT_NOT_READY, OCHE_REJECT_ACCESS,     OCHE_REJECT_INVALID_REQUEST,
+        OCHE_REJECT_PLACEMENT, OCHE_REJECT_QKEY,
+    };
+    const unsigned completed = run(DATAGRAM_PLACED, PROGRAMS);
+    struct oche_device_stats stats;
+
+    (void)state;
     oche_device_stats(world.device, &stats);
     assert_true(world.datagrams > 20);
     assert_true(world.succeeded[OCHE_DONE_BIND_MW] > 500);
@@ -59,9 +74,44 @@ static void random_programs(void **state)
     datagram_close(&world);
 }
 
+/* Shares and lists that nobody agreed on; a window of type 1. */
+static void dart(void **state)
+{
+    struct oche_cc_counts counts = {0};
+    struct oche_device_stats stats;
+
+    (void)state;
+    run(DATAGRAM_DART, PROGRAMS / 4);
+    oche_device_stats(world.device, &stats);
+    oche_nic_cc_counts(oche_device_nic(world.device), &counts);
+    assert_true(stats.nic.cc_packets_received > 20);
+    assert_true(stats.nic.cnps_received > 5);
+    assert_true(counts.stamped_acks > 20);
+    assert_int_equal(counts.groups, 0); /* a device believes no list (docs/wire.md) */
+    assert_true(world.succeeded[OCHE_DONE_BIND_MW] > 100);
+    datagram_close(&world);
+}
+
+/* All 32 bits of the ICRC are checked here. */
+static void ipv6(void **state)
+{
+    struct oche_device_stats stats;
+
+    (void)state;
+    run(DATAGRAM_IPV6, PROGRAMS / 4);
+    oche_device_stats(world.device, &stats);
+    assert_true(stats.nic.cnps_received > 5);
+    assert_true(stats.nic.cnps_sent > 5);
+    assert_true(stats.nic.delivered_messages > 50);
+    assert_true(stats.wrong[OCHE_WIRE_ICRC] > 100);
+    assert_int_equal(stats.unexpected_ip_ids, 0);
+    datagram_close(&world);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_programs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(placed), cmocka_unit_test(dart),
+                                       cmocka_unit_test(ipv6)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
