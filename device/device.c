@@ -265,6 +265,7 @@ struct oche_device *oche_device_open(const struct oche_device_config *config, ch
     device->drop_received = oche_random_stream(device->config.seed, "device drops received", 0);
     device->keys = oche_random_stream(device->config.seed, "device memory keys", 0);
     pthread_mutex_init(&device->lock, NULL);
+    device->hold.longest = OCHE_HOLD;
     oche_clock_start(&device->clock);
     oche_trace_init(&device->trace, 0, device->trace_ring,
                     sizeof(device->trace_ring) / sizeof(device->trace_ring[0]));
@@ -330,11 +331,11 @@ oche_time oche_device_now(const struct oche_device *device)
 /* ---- progress ---- */
 
 /* When there is something to do without anything arriving; under the lock. */
-static oche_time next_due(const struct oche_device *device)
+static oche_time next_due(struct oche_device *device)
 {
     if (transmit_full(device) != 0) /* packets wait for a socket, not for their time */
         return oche_nic_next_timer(device->nic);
-    return oche_nic_next(device->nic, ALL_CLASSES);
+    return transmit_due(device);
 }
 
 static unsigned progress(struct oche_device *device, bool aside)
@@ -350,8 +351,14 @@ static unsigned progress(struct oche_device *device, bool aside)
     if (pthread_mutex_trylock(&device->lock) != 0)
         return 0;
     device->aside = aside;
-    packets = device_receive(device);
+    packets = 0;
+    if (atomic_load_explicit(&device->posted, memory_order_relaxed)) {
+        atomic_store_explicit(&device->posted, false, memory_order_relaxed);
+        packets = device_transmit(device);
+    }
+    packets += device_receive(device);
     now = oche_clock_now(&device->clock);
+    atomic_store_explicit(&device->progressed, now, memory_order_relaxed);
     if (oche_nic_next_timer(device->nic) <= now)
         oche_nic_expire(device->nic, now);
     packets += device_transmit(device);
@@ -371,6 +378,11 @@ unsigned oche_device_progress(struct oche_device *device)
 unsigned oche_device_progress_aside(struct oche_device *device)
 {
     return progress(device, true);
+}
+
+oche_time oche_device_progressed(const struct oche_device *device)
+{
+    return atomic_load_explicit(&device->progressed, memory_order_relaxed);
 }
 
 /* ---- waiting ---- */
@@ -477,6 +489,8 @@ void oche_device_stats(struct oche_device *device, struct oche_device_stats *sta
     stats->source_ports = device->source_ports.count;
     stats->gso = device->socket.gso;
     stats->gro = device->socket.gro;
+    stats->held = device->hold.useful + device->hold.in_vain;
+    stats->held_in_vain = device->hold.in_vain;
     stats->pass_refused = device->share.refused;
     stats->pass_lost += device->share.lost;
     stats->nic = *oche_nic_stats(device->nic);

@@ -74,6 +74,7 @@ struct oche_device_stats {
     uint64_t pass_refused;          /* messages that were no process's of this user */
     uint64_t send_errors;           /* packets that the kernel did not take */
     uint64_t send_full;             /* times that a socket's buffer was full */
+    uint64_t held, held_in_vain;    /* times that ACKs waited for data, and when none came */
     uint64_t gso_refused;  /* peers to which packets go one by one, as the way there wants */
     uint32_t source_ports; /* that packets leave from */
     bool gso, gro;         /* in use */
@@ -109,6 +110,8 @@ unsigned oche_device_progress(struct oche_device *device);
 /* The same, beside the program that the memory belongs to, which may have unmapped what it posted.
  */
 unsigned oche_device_progress_aside(struct oche_device *device);
+/* When progress was last made, as oche_device_now. */
+oche_time oche_device_progressed(const struct oche_device *device);
 /*
  * Sleeps until there may be something to do: a packet, a timer, a packet due, work posted by
  * oche_device_post_send; or an event has happened since `since` was read: a completion in a queue
@@ -176,12 +179,20 @@ void oche_device_destroy_qp(struct oche_device *device, struct oche_qp *qp);
 bool oche_device_connect(struct oche_device *device, struct oche_qp *qp,
                          const struct oche_qp_connection *connection);
 
+/*
+ * Sends the ACKs that wait for data to go with: what a queue pair has acknowledged before it goes
+ * to RESET or ERROR. Under the lock. oche_device_destroy_qp does it, too.
+ */
+void oche_device_send_acks(struct oche_device *device);
+
 /* As oche_qp_post_send, and whoever waits sees it. */
 int oche_device_post_send(struct oche_device *device, struct oche_qp *qp,
                           const struct oche_send_work *work);
 
 /* After oche_qp_post_send or oche_qp_post_recv, any number of them: whoever waits looks. */
 void oche_device_posted(struct oche_device *device);
+/* The same, but nobody is woken: the caller polls soon. */
+void oche_device_posted_quietly(struct oche_device *device);
 
 /*
  * Packets of `mtu_bytes` that a peer like this one can take while it does not look: what

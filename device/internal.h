@@ -20,6 +20,7 @@
 #include "device/capture.h"
 #include "device/clock.h"
 #include "device/device.h"
+#include "device/hold.h"
 #include "device/peers.h"
 #include "device/share.h"
 #include "device/socket.h"
@@ -30,11 +31,13 @@
 
 /*
  * Traffic class c is sent as class selector c, DSCP 8c. So the control class, 6, is DSCP 48, which
- * is also where other vendors' CNPs go (REFERENCE A.3). But a packet's tag, if it is not 0, is the
+ * is also where other vendors' CNPs go (REFERENCE A.3); ACKs have the class of data, to share
+ * datagrams with it. But a packet's tag, if it is not 0, is the
  * ToS byte, whose DSCP it is sent with; what a connection has asked for is there. CNPs are sent in
  * the control class whatever their queue pair has.
  */
 #define CONTROL_CLASS 6
+#define CONTROL_MASK  (UINT8_C(1) << CONTROL_CLASS)
 #define DSCP_MASK     UINT32_C(0xfc) /* of the ToS byte; ECN is below it */
 #define CLASS_SHIFT   5              /* … of the class selector */
 
@@ -95,6 +98,9 @@ struct oche_device {
     struct oche_peers peers;
     oche_crc32 *crc32;
     struct transmitter transmitter;
+    struct oche_hold hold;
+    _Atomic oche_time progressed; /* when somebody last made progress */
+    _Atomic bool posted;          /* work, since somebody sent last */
     struct oche_datagram_in received[OCHE_SOCKET_IN];
     struct oche_random drop_sent, drop_received;
     struct oche_capture *capture;
@@ -125,6 +131,8 @@ bool transmit_create(struct oche_device *device);
 void transmit_destroy(struct oche_device *device);
 /* Returns the packets sent; stops when a socket is full. */
 unsigned device_transmit(struct oche_device *device);
+/* When there is something to send, or a timer, if nothing arrives. */
+oche_time transmit_due(struct oche_device *device);
 /* Whether packets wait for room in a socket's buffer: a bit for each source port. */
 uint64_t transmit_full(const struct oche_device *device);
 

@@ -267,6 +267,7 @@ struct oche_qp *oche_device_create_qp(struct oche_device *device,
 void oche_device_destroy_qp(struct oche_device *device, struct oche_qp *qp)
 {
     oche_device_lock(device);
+    oche_device_send_acks(device);
     oche_qp_destroy(qp);
     disown(qp);
     oche_device_unlock(device);
@@ -299,9 +300,15 @@ int oche_device_post_send(struct oche_device *device, struct oche_qp *qp,
     return status;
 }
 
+void oche_device_posted_quietly(struct oche_device *device)
+{
+    atomic_store_explicit(&device->posted, true, memory_order_relaxed);
+}
+
 void oche_device_posted(struct oche_device *device)
 {
     /* Either we see the waiter, or the waiter sees the work: it looks after it has said so. */
+    atomic_store_explicit(&device->posted, true, memory_order_relaxed);
     atomic_thread_fence(memory_order_seq_cst);
     if (atomic_load_explicit(&device->waiting, memory_order_relaxed) > 0)
         device_ring(device);

@@ -22,8 +22,9 @@
 
 /* In front of each payload, whole lines. */
 #define HEADROOM ((OCHE_MAX_HEADER_BYTES + OCHE_CACHE_LINE - 1) / OCHE_CACHE_LINE * OCHE_CACHE_LINE)
-#define TAILROOM 8 /* pad and ICRC need 7 */
-#define PULLS    2 /* in a row, before arrivals are looked at again */
+#define TAILROOM   8 /* pad and ICRC need 7 */
+#define PULLS      2 /* in a row, before arrivals are looked at again */
+#define LOOK_AGAIN (50 * OCHE_US) /* who sleeps looks that long after what is held was due */
 
 _Static_assert(OCHE_DEVICE_PULL <= OCHE_SOCKET_OUT, "a pull is one send at most");
 
@@ -56,10 +57,18 @@ uint64_t transmit_full(const struct oche_device *device)
     return device->transmitter.full;
 }
 
+static bool is_ack(const struct oche_packet *packet)
+{
+    return packet->traffic_class == CONTROL_CLASS && packet->opcode != OCHE_CNP &&
+           !oche_opcode_has(packet->opcode, OCHE_OP_PAYLOAD);
+}
+
 static uint8_t tos_of(const struct oche_packet *packet)
 {
     const uint32_t asked = packet->opcode == OCHE_CNP ? 0 : packet->tag & DSCP_MASK;
 
+    if (asked == 0 && is_ack(packet)) /* with the data: they share datagrams */
+        return packet->ecn;
     return (uint8_t)((asked != 0 ? asked : (uint32_t)packet->traffic_class << CLASS_SHIFT) |
                      packet->ecn);
 }
@@ -303,12 +312,54 @@ static unsigned send_lanes(struct oche_device *device)
     return packets;
 }
 
-/* Takes what is due from the NIC. False: nothing is. */
+/* ---- ACKs that wait for data (hold.h) ---- */
+
+static bool only_control_waits(struct oche_device *device)
+{
+    return oche_nic_next(device->nic, CONTROL_MASK) == 0 &&
+           oche_nic_next(device->nic, ALL_CLASSES & ~CONTROL_MASK) != 0;
+}
+
+oche_time transmit_due(struct oche_device *device)
+{
+    if (device->hold.until != 0 && only_control_waits(device))
+        return oche_time_min(device->hold.until + LOOK_AGAIN,
+                             oche_nic_next(device->nic, ALL_CLASSES & ~CONTROL_MASK));
+    return oche_nic_next(device->nic, ALL_CLASSES);
+}
+
+/*
+ * The NIC gives ACKs first. The last of them changes places with the data behind it, if that is for
+ * the same queue pair: then the two share a datagram, and arrive together.
+ */
+static void put_data_first(struct transmitter *t, const struct lane *lane)
+{
+    unsigned data = lane->first;
+    uint8_t ack;
+
+    while (data < lane->end && is_ack(&t->packets[t->order[data]]))
+        data++;
+    if (data == lane->first || data == lane->end)
+        return;
+    ack = t->order[data - 1];
+    if (t->packets[ack].dest_qpn != t->packets[t->order[data]].dest_qpn ||
+        t->packets[ack].dst != t->packets[t->order[data]].dst)
+        return;
+    t->order[data - 1] = t->order[data];
+    t->order[data] = ack;
+}
+
+/* ---- sending ---- */
+
+/* Takes what is due from the NIC. False: nothing is, or it waits a moment. */
 static bool pull(struct oche_device *device)
 {
     struct transmitter *t = &device->transmitter;
     const oche_time now = oche_clock_now(&device->clock);
+    bool data = false;
 
+    if (only_control_waits(device) && oche_hold_on(&device->hold, now))
+        return false;
     for (unsigned i = 0; i < OCHE_DEVICE_PULL; i++)
         t->packets[i].payload = t->outgoing[i].payload;
     t->packet_count = oche_nic_transmit(device->nic, now, oche_time_add(now, device->burst),
@@ -318,12 +369,17 @@ static bool pull(struct oche_device *device)
         write_packet(&t->packets[i], &t->outgoing[i]);
         t->outgoing[i].port =
             (uint8_t)oche_source_ports_choose(&device->source_ports, t->packets[i].udp_source_port);
+        data |= !is_ack(&t->packets[i]);
         t->outgoing[i].lost = by_chance(&device->drop_sent, device->config.drop_sent_ppm);
         device->stats.dropped_sent += t->outgoing[i].lost;
     }
+    if (data)
+        oche_hold_ends(&device->hold);
     make_lanes(device);
-    for (unsigned i = 0; i < t->lane_count; i++)
+    for (unsigned i = 0; i < t->lane_count; i++) {
+        put_data_first(t, &t->lanes[i]);
         make_datagrams(device, &t->lanes[i], t->lanes[i].first);
+    }
     return t->packet_count > 0;
 }
 
@@ -337,4 +393,13 @@ unsigned device_transmit(struct oche_device *device)
         packets += send_lanes(device);
     }
     return packets;
+}
+
+void oche_device_send_acks(struct oche_device *device)
+{
+    if (device->hold.until == 0)
+        return;
+    device->hold.until = 0;
+    device->hold.answers = false;
+    device_transmit(device);
 }

@@ -100,10 +100,12 @@ void ov_tell_stats(struct ov_port *port)
     oche_device_unlock(port->device);
     ov_say("%s: congestion control %s: ACKs sent %" PRIu64 " received %" PRIu64 " stamped %" PRIu64
            ", CNPs sent %" PRIu64 " received %" PRIu64 ", CE received %" PRIu64 " marked %" PRIu64
-           ", packets of its own sent %" PRIu64 " received %" PRIu64,
+           ", packets of its own sent %" PRIu64 " received %" PRIu64 "; ACKs held %" PRIu64
+           " times, in vain %" PRIu64,
            address, cc != NULL ? cc : "none", s.nic.acks_sent, s.nic.acks_received,
            counts.stamped_acks, s.nic.cnps_sent, s.nic.cnps_received, s.nic.ce_received,
-           s.nic.ce_marked, s.nic.cc_packets_sent, s.nic.cc_packets_received);
+           s.nic.ce_marked, s.nic.cc_packets_sent, s.nic.cc_packets_received, s.held,
+           s.held_in_vain);
 }
 
 /* A number, or what it was if there is none. False: it is not from `least` to `most`. */

@@ -116,8 +116,9 @@ static inline unsigned ov_port_progress(struct ov_port *port)
 /* After work was posted: whoever sleeps looks, unless it will soon do so anyway. */
 static inline void ov_port_posted(struct ov_port *port)
 {
-    atomic_thread_fence(memory_order_seq_cst);
-    if (!atomic_load_explicit(&port->eager, memory_order_relaxed))
+    if (atomic_load_explicit(&port->eager, memory_order_relaxed))
+        oche_device_posted_quietly(port->device);
+    else
         oche_device_posted(port->device);
 }
 

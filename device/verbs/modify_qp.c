@@ -140,9 +140,11 @@ static bool move(struct ov_qp *qp, enum ibv_qp_state from, enum ibv_qp_state to)
 
     switch (to) {
     case IBV_QPS_RESET:
+        oche_device_send_acks(qp->port->device);
         oche_qp_reset(qp->core);
         return true;
     case IBV_QPS_ERR:
+        oche_device_send_acks(qp->port->device);
         oche_qp_fail(qp->core, now);
         return true;
     case IBV_QPS_INIT:

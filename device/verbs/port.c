@@ -10,7 +10,7 @@
  *
  * Some applications poll now and then and look at their memory in between, for what a peer writes
  * there (ib_write_lat). The thread finds packets that nobody took, and becomes eager: it waits for
- * packets all the time, until too often the poller has been faster.
+ * packets all the time, until too often somebody was polling when they came.
  *
  * Processes of one user share an address (device/share.h). One that finds it taken, by another user
  * or by 64 others, gets the first free address of 127.0.0.2 … 127.0.255.254 instead, which other
@@ -26,7 +26,8 @@
 #include "device/verbs/internal.h"
 
 #define NAP_NS        1000000
-#define EAGER         64 /* times that the poller may be faster in a row */
+#define EAGER         64 /* times in a row that packets may come while somebody polls */
+#define POLLING       (3 * OCHE_US) /* who polled that long ago still does */
 #define HEADERS_BYTES 84 /* IPv6, UDP, BTH, RETH, immediate, ICRC */
 #define SUBSTITUTES   65534
 
@@ -56,14 +57,24 @@ static bool others_are_at_it(struct ov_port *port)
            atomic_load(&port->sleepers) > 0;
 }
 
+/* Whether progress was made just now, and not by us, whose last was at `own`. */
+static bool somebody_polls(const struct ov_port *port, oche_time own)
+{
+    const oche_time last = oche_device_progressed(port->device);
+
+    return last != own && oche_device_now(port->device) < last + POLLING;
+}
+
 static void *run(void *argument)
 {
     struct ov_port *port = argument;
     unsigned patience = 0; /* above 0: eager */
+    oche_time own = 0;
 
     while (!atomic_load(&port->stop)) {
         const uint32_t call = atomic_load(&port->call);
         const uint32_t since = oche_device_events(port->device);
+        bool polled;
         unsigned packets;
 
         if ((patience == 0 || atomic_load(&port->sleepers) > 0) && others_are_at_it(port)) {
@@ -72,8 +83,10 @@ static void *run(void *argument)
             nap(port, call);
             continue;
         }
+        polled = somebody_polls(port, own);
         packets = oche_device_progress_aside(port->device);
-        patience = packets > 0 ? EAGER : patience - (patience > 0);
+        own = oche_device_progressed(port->device);
+        patience = packets > 0 && !polled ? EAGER : patience - (patience > 0);
         atomic_store(&port->eager, patience > 0);
         atomic_thread_fence(memory_order_seq_cst);
         if (packets > 0 && atomic_load(&port->sleepers) > 0)

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ACKs that wait for data: when they do, for how long, and what they then share. */
+#include <string.h>
+
+#include "device/internal.h"
+#include "tests/unit/device/pair.h"
+
+#define ROUNDS 200 /* the last one is b's */
+
+/* ---- when ---- */
+
+static void first_an_answer(void **state)
+{
+    struct oche_hold hold = {.longest = OCHE_HOLD};
+
+    (void)state;
+    assert_false(oche_hold_on(&hold, 0)); /* nothing was ever answered */
+    assert_false(oche_hold_on(&hold, 1));
+    oche_hold_ends(&hold); /* data goes */
+    assert_true(oche_hold_on(&hold, 5));
+    assert_true(oche_hold_on(&hold, 5 + OCHE_HOLD - 1));
+    oche_hold_ends(&hold);
+    assert_true(hold.until == 0 && hold.useful == 1 && hold.in_vain == 0);
+    assert_true(oche_hold_on(&hold, 10)); /* useful once: at once again */
+}
+
+/* How many occasions are left out before the next is taken. */
+static unsigned left_out(struct oche_hold *hold, oche_time now)
+{
+    unsigned count = 0;
+
+    for (;; count++) {
+        oche_hold_ends(hold);
+        if (oche_hold_on(hold, now))
+            return count;
+        assert_true(count < 1000);
+    }
+}
+
+static void in_vain(void **state)
+{
+    struct oche_hold hold = {.longest = OCHE_HOLD};
+    oche_time now = 1;
+
+    (void)state;
+    assert_int_equal(left_out(&hold, now), 0);
+    for (unsigned misses = 1; misses < 12; misses++) {
+        const unsigned most = misses < OCHE_HOLD_MISSES ? misses : OCHE_HOLD_MISSES;
+
+        now += OCHE_HOLD;
+        assert_false(oche_hold_on(&hold, now)); /* over: they go */
+        assert_int_equal(hold.in_vain, misses);
+        assert_int_equal(left_out(&hold, now), 1u << most);
+    }
+    oche_hold_ends(&hold); /* useful after all */
+    assert_int_equal(left_out(&hold, now), 0);
+}
+
+/* ---- on the wire ---- */
+
+static void write_word(struct end *from, const struct end *to, uint64_t value)
+{
+    struct oche_send_work work = work_between(from, to, OCHE_WORK_WRITE, 0, sizeof(value));
+
+    memcpy(from->memory, &value, sizeof(value));
+    assert_int_equal(oche_device_post_send(from->device, from->qp, &work), 0);
+}
+
+/*
+ * Polls `end` alone until `value` has come, and for some µs more, as who waits for a completion
+ * does: an ACK that is not held is sent meanwhile.
+ */
+static void take_word(struct end *end, uint64_t value)
+{
+    const oche_time limit = oche_device_now(end->device) + OCHE_SEC;
+    uint64_t seen = 0;
+
+    while (seen != value) {
+        oche_device_progress(end->device);
+        memcpy(&seen, end->memory, sizeof(seen));
+        assert_true(oche_device_now(end->device) < limit);
+    }
+    oche_device_progress(end->device);
+}
+
+/* The machine may stop us for a while; that must not look like no answer. */
+static void open_patient(struct pair *pair)
+{
+    pair_open(pair, &(struct oche_device_config){0}, OCHE_TRANSPORT_RC);
+    pair->a.device->hold.longest = pair->b.device->hold.longest = OCHE_SEC;
+}
+
+static void ping_pong(void **state)
+{
+    struct oche_device_stats stats;
+    struct oche_completion done;
+    struct pair pair;
+
+    (void)state;
+    open_patient(&pair);
+    for (uint64_t round = 1; round <= ROUNDS; round++) {
+        struct end *from = round % 2 ? &pair.a : &pair.b, *to = round % 2 ? &pair.b : &pair.a;
+
+        write_word(from, to, round);
+        oche_device_progress(from->device);
+        take_word(to, round);
+        while (oche_cq_poll(to->cq, &done, 1) == 1) /* its own WRITE of the round before */
+            assert_int_equal(done.status, OCHE_STATUS_SUCCESS);
+    }
+    pair.a.device->hold.until = 1; /* the last one's ACK: no answer has come */
+    done = pump(&pair, &pair.b);
+    assert_int_equal(done.status, OCHE_STATUS_SUCCESS);
+    oche_device_stats(pair.a.device, &stats);
+    assert_int_equal(stats.sent_packets, ROUNDS); /* half of the WRITEs, ACKs of the others */
+    if (stats.gso)
+        assert_in_range(stats.sent_datagrams, ROUNDS / 2, ROUNDS / 2 + 2);
+    assert_in_range(stats.held, ROUNDS / 2 - 2, ROUNDS / 2);
+    pair_close(&pair);
+}
+
+/* A queue pair that ends while its ACK waits: the peer gets it all the same. */
+static void goes_before_the_end(void **state)
+{
+    struct pair pair;
+
+    (void)state;
+    open_patient(&pair);
+    write_word(&pair.b, &pair.a, 1);
+    pump(&pair, &pair.b);
+    write_word(&pair.a, &pair.b, 2);
+    oche_device_progress(pair.a.device);
+    take_word(&pair.b, 2);
+    assert_true(pair.b.device->hold.until != 0);
+    oche_device_destroy_qp(pair.b.device, pair.b.qp);
+    for (unsigned i = 0; i < 100; i++)
+        oche_device_progress(pair.a.device);
+    assert_int_equal(pump(&pair, &pair.a).status, OCHE_STATUS_SUCCESS);
+    pair_close(&pair);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(first_an_answer),
+        cmocka_unit_test(in_vain),
+        cmocka_unit_test(ping_pong),
+        cmocka_unit_test(goes_before_the_end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
