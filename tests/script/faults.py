@@ -90,8 +90,9 @@ def reshuffled(loopback):
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     killed_others = 0
     while steady.poll() is None and killed_others < 500:
-        other = subprocess.Popen(["nice", "-n", "19", *common, "--bytes", str(1 << 30), A, A], start_new_session=True,
-                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        other = subprocess.Popen(["nice", "-n", "19", *common, "--bytes", str(1 << 30), A, A],
+                                 start_new_session=True, stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.DEVNULL)
         time.sleep(0.04 + 0.01 * (killed_others % 7))
         os.killpg(other.pid, signal.SIGKILL)
         other.wait()
