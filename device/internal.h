@@ -80,6 +80,13 @@ struct owned {
     struct owned *next, **link;
 } __attribute__((aligned(OCHE_CACHE_LINE)));
 
+/* Of senders that are no peers: datagrams, as a rule. One of two that fall on a place is forgotten. */
+#define STRANGERS 64
+struct stranger {
+    struct oche_address address;
+    struct oche_ip_ids ids;
+};
+
 struct oche_device {
     struct oche_nic *nic;
     pthread_mutex_t lock;
@@ -96,6 +103,7 @@ struct oche_device {
     unsigned quiet_receives;    /* since others were last asked for packets of ours */
     _Atomic bool share_waiting; /* there are such */
     struct oche_peers peers;
+    struct stranger strangers[STRANGERS];
     oche_crc32 *crc32;
     struct transmitter transmitter;
     struct oche_hold hold;

@@ -67,14 +67,16 @@ static struct oche_ip_count *find_count(struct oche_ip_ids *ids, uint16_t id, oc
 }
 
 /* A surprise: a count begins there, in the place of the one that was used least recently. */
-static void begin_count(struct oche_ip_ids *ids, uint16_t id, oche_time now)
+static void begin_count(struct oche_ip_ids *ids, uint16_t id, bool doubted)
 {
     struct oche_ip_count *oldest = &ids->counts[0];
 
-    for (unsigned i = 1; i < OCHE_IP_COUNTS; i++)
-        if (ids->counts[i].used < oldest->used)
+    for (unsigned i = 1; i < OCHE_IP_COUNTS && oldest->known; i++)
+        if (!ids->counts[i].known ||
+            ids->packets - ids->counts[i].used > ids->packets - oldest->used)
             oldest = &ids->counts[i];
-    *oldest = (struct oche_ip_count){.used = now, .last = id, .known = true};
+    *oldest =
+        (struct oche_ip_count){.used = ids->packets, .last = id, .known = true, .doubted = doubted};
 }
 
 /* Whether the peer has been predictable for so long that a surprise is no identification. */
@@ -83,26 +85,37 @@ static bool proven(const struct oche_ip_ids *ids)
     return ids->run >= PROOF << ids->relapses;
 }
 
+/* It was thought to be predictable, and is not. */
+static void relapse(struct oche_ip_ids *ids)
+{
+    if (ids->relapses < RELAPSES)
+        ids->relapses++;
+    ids->run = 0;
+}
+
 enum oche_ip_id_verdict oche_ip_id_judge(struct oche_ip_ids *ids, uint16_t id, oche_time now)
 {
     struct oche_ip_count *count = find_count(ids, id, now);
     const bool expected = count != NULL || id < SEGMENTS;
     const bool doubtful = !expected && proven(ids) && !ids->surprised;
 
+    ids->packets++;
     if (count != NULL) {
-        count->used = now;
-        if ((int16_t)(id - count->last) > 0)
+        if (count->doubted && ids->surprised && id >= SEGMENTS)
+            relapse(ids); /* the last one was no damage, but a jump */
+        count->doubted = false;
+        count->used = ids->packets;
+        if ((uint16_t)(count->last - id) > REORDERED) /* not behind: ahead, however far */
             count->last = id;
     } else if (!expected) {
-        begin_count(ids, id, now);
+        begin_count(ids, id, doubtful);
     }
-    if (expected) {
+    if (expected)
         ids->run += ids->run < UINT32_MAX;
-    } else if (!doubtful) { /* two in a row: it is predictable no more */
-        if (proven(ids) && ids->relapses < RELAPSES)
-            ids->relapses++;
+    else if (!doubtful && proven(ids)) /* two in a row */
+        relapse(ids);
+    else if (!doubtful)
         ids->run = 0;
-    }
     ids->surprised = !expected;
     ids->last = id;
     ids->when = now;

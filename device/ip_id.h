@@ -12,11 +12,11 @@
  *     time (one a socket, or a queue pair).
  * What is not expected is believed of a peer that nothing is known of. Of one that has proven
  * predictable, by 64 expected ones in a row, a surprise is taken for what it most likely is:
- * damage. If it was none, the peer's count has jumped, and what follows goes on from there: so a
- * jump costs one packet, which recovery brings again. Two surprises in a row are believed, as the
- * peer is not predictable then; it takes twice as many to prove the contrary the next time. So
- * whatever numbers a sender uses, it loses few packets to this check, and none while it surprises
- * all the time.
+ * damage. If it was none, the peer's count has jumped, and what follows goes on from there and is
+ * taken: so a jump costs one packet, which recovery brings again. The peer is not predictable then,
+ * and it takes twice as many to prove the contrary the next time; the same if a second surprise
+ * follows, which is believed. So a sender whose count jumps often (there are more receivers at our
+ * address) loses a few packets, and one with any other numbers none.
  *
  * About 130 to 650 numbers are expected of a busy peer, so 22 to 25 of the 32 bits remain; of a
  * sender that counts and was silent for a minute, or of one with numbers by chance, 16. IPv6 has no
@@ -30,15 +30,17 @@
 #define OCHE_IP_COUNTS 4
 
 struct oche_ip_count {
-    oche_time used;
+    uint32_t used; /* by which packet of the peer's */
     uint16_t last;
     bool known;
+    bool doubted; /* it began with one that was not believed, and has not been used since */
 };
 
 /* What is known of one peer's identifications. Zeroed at first. */
 struct oche_ip_ids {
     struct oche_ip_count counts[OCHE_IP_COUNTS];
     oche_time when;   /* the last one arrived */
+    uint32_t packets; /* so far */
     uint32_t run;     /* expected ones in a row, but for single surprises */
     uint16_t last;    /* of all */
     uint8_t relapses; /* times that it was proven predictable and then was not */

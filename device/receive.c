@@ -15,6 +15,7 @@ struct arrival {
     struct oche_ip_header header;
     struct oche_pseudo pseudo;
     uint32_t peer; /* or OCHE_NO_PEER */
+    struct oche_ip_ids *ids;
     uint16_t port;
     uint8_t tos;
     oche_time now;
@@ -30,21 +31,26 @@ static void capture(struct oche_device *device, struct arrival *arrival, const u
     oche_capture_write(device->capture, &arrival->header, bytes, count, arrival->now);
 }
 
-/* The identification that we would bet on: one more than the last one, or 0. */
-static uint16_t guess(const struct oche_device *device, const struct arrival *arrival)
+/* What is known of a sender's identifications. */
+static struct oche_ip_ids *ids_of(struct oche_device *device, uint32_t peer,
+                                  const struct oche_address *from)
 {
-    if (arrival->peer == OCHE_NO_PEER)
-        return 0;
-    return (uint16_t)(device->peers.peers[arrival->peer].ids.last + 1);
+    struct stranger *stranger;
+    uint64_t words[2];
+
+    if (OCHE_LIKELY(peer != OCHE_NO_PEER))
+        return &device->peers.peers[peer].ids;
+    memcpy(words, from->ip, sizeof(words));
+    stranger = &device->strangers[oche_mix64(words[0] ^ oche_mix64(words[1])) % STRANGERS];
+    if (memcmp(&stranger->address, from, sizeof(*from)) != 0)
+        *stranger = (struct stranger){.address = *from};
+    return &stranger->ids;
 }
 
 /* Whether a packet that would be right with this identification may be believed. */
 static bool believe(struct oche_device *device, const struct arrival *arrival, uint16_t id)
 {
-    const uint32_t peer = arrival->peer;
-    const enum oche_ip_id_verdict verdict = oche_ip_id_judge(
-        peer != OCHE_NO_PEER ? &device->peers.peers[peer].ids : &(struct oche_ip_ids){0}, id,
-        arrival->now);
+    const enum oche_ip_id_verdict verdict = oche_ip_id_judge(arrival->ids, id, arrival->now);
 
     if (OCHE_LIKELY(verdict == OCHE_IP_ID_EXPECTED))
         return true;
@@ -59,7 +65,7 @@ static bool verify(struct oche_device *device, struct arrival *arrival, const ui
                    uint32_t count, uint32_t trailer, uint16_t *id)
 {
     const struct oche_span body = {.bytes = bytes, .count = count - OCHE_ICRC_BYTES - trailer};
-    const uint16_t guessed = guess(device, arrival);
+    const uint16_t guessed = (uint16_t)(arrival->ids->last + 1); /* what we would bet on */
     uint32_t difference, after;
     uint16_t change;
 
@@ -171,6 +177,7 @@ unsigned device_take(struct oche_device *device, const struct oche_datagram_in *
 
     if (device->share.fd >= 0 && oche_sharing_probe(&device->share, in))
         return 0;
+    arrival.ids = ids_of(device, arrival.peer, &in->from);
     device->stats.received_datagrams++;
     device->stats.strangers += arrival.peer == OCHE_NO_PEER;
     oche_ip_header_make(&arrival.header, &in->from, &device->address, in->from_port, device->port,
