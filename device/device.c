@@ -211,13 +211,14 @@ static bool create_parts(struct oche_device *device, char *error, size_t error_b
 static void settle(struct oche_device *device)
 {
     const oche_time end = oche_clock_now(&device->clock) + SETTLE;
+    oche_time now;
     struct pollfd fds[2] = {{.fd = device->socket.fd, .events = POLLIN},
                             {.fd = device->share.fd, .events = POLLIN}};
 
     while (!oche_sharing_settled(&device->share) && oche_clock_now(&device->clock) < end) {
         poll(fds, 2, 1);
         atomic_store_explicit(&device->share_waiting, true, memory_order_relaxed);
-        device_receive(device);
+        device_receive(device, &now);
     }
 }
 
@@ -354,14 +355,13 @@ static unsigned progress(struct oche_device *device, bool aside)
     packets = 0;
     if (atomic_load_explicit(&device->posted, memory_order_relaxed)) {
         atomic_store_explicit(&device->posted, false, memory_order_relaxed);
-        packets = device_transmit(device);
+        packets = device_transmit(device, oche_clock_now(&device->clock));
     }
-    packets += device_receive(device);
-    now = oche_clock_now(&device->clock);
+    packets += device_receive(device, &now);
     atomic_store_explicit(&device->progressed, now, memory_order_relaxed);
     if (oche_nic_next_timer(device->nic) <= now)
         oche_nic_expire(device->nic, now);
-    packets += device_transmit(device);
+    packets += device_transmit(device, now);
     /* Who sleeps does not know of timers that were set just now. */
     if (atomic_load_explicit(&device->waiting, memory_order_relaxed) > 0 &&
         next_due(device) < device->waiting_until)

@@ -130,7 +130,8 @@ struct oche_device {
 };
 
 /* All under the lock. */
-unsigned device_receive(struct oche_device *device);
+/* *now: when it was done, about. */
+unsigned device_receive(struct oche_device *device, oche_time *now);
 /* One datagram of those. Returns how many packets it held. */
 unsigned device_take(struct oche_device *device, const struct oche_datagram_in *in, oche_time now);
 /* What a datagram's receive begins with; struct oche_nic_port. */
@@ -138,7 +139,7 @@ void device_grh(void *context, const struct oche_packet *packet, uint8_t grh[OCH
 bool transmit_create(struct oche_device *device);
 void transmit_destroy(struct oche_device *device);
 /* Returns the packets sent; stops when a socket is full. */
-unsigned device_transmit(struct oche_device *device);
+unsigned device_transmit(struct oche_device *device, oche_time now);
 /* When there is something to send, or a timer, if nothing arrives. */
 oche_time transmit_due(struct oche_device *device);
 /* Whether packets wait for room in a socket's buffer: a bit for each source port. */

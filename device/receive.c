@@ -8,7 +8,8 @@
 #include "core/wire/extension.h"
 #include "device/internal.h"
 
-#define ASK_EVERY 16 /* receives, for what other processes pass on */
+#define FEW_PACKETS 4 /* that take no time worth a look at the clock */
+#define ASK_EVERY   16 /* receives, for what other processes pass on */
 
 /* What all packets of one datagram have in common. */
 struct arrival {
@@ -218,18 +219,20 @@ static unsigned receive_shared(struct oche_device *device, oche_time now)
     return packets;
 }
 
-unsigned device_receive(struct oche_device *device)
+unsigned device_receive(struct oche_device *device, oche_time *now)
 {
     const unsigned datagrams = oche_socket_receive(&device->socket, device->received);
-    const oche_time now = oche_clock_now(&device->clock);
     unsigned packets = 0;
 
+    *now = oche_clock_now(&device->clock);
     for (unsigned i = 0; i < datagrams; i++)
-        packets += device_take(device, &device->received[i], now);
+        packets += device_take(device, &device->received[i], *now);
     if (device->share.fd >= 0) {
-        packets += receive_shared(device, now);
+        packets += receive_shared(device, *now);
         if (OCHE_UNLIKELY(oche_sharing_holds(&device->share)))
             oche_sharing_retry(&device->share);
     }
+    if (packets > FEW_PACKETS)
+        *now = oche_clock_now(&device->clock);
     return packets;
 }

@@ -20,6 +20,7 @@ union control {
 };
 
 struct oche_socket_scratch {
+    unsigned ask; /* datagrams of the next receive, at most */
     struct mmsghdr in[OCHE_SOCKET_IN], out[OCHE_SOCKET_OUT];
     struct iovec in_pieces[OCHE_SOCKET_IN];
     struct sockaddr_storage in_from[OCHE_SOCKET_IN];
@@ -63,6 +64,7 @@ static uint32_t set_receive_buffer(int fd, uint32_t bytes)
 
 static void lay_out(struct oche_socket_scratch *scratch)
 {
+    scratch->ask = 1;
     for (unsigned i = 0; i < OCHE_SOCKET_IN; i++) {
         scratch->in_pieces[i] =
             (struct iovec){.iov_base = scratch->in_bytes[i], .iov_len = IN_BYTES};
@@ -188,14 +190,16 @@ unsigned oche_socket_receive(struct oche_socket *from, struct oche_datagram_in *
     unsigned count = 0;
     int got;
 
-    for (unsigned i = 0; i < OCHE_SOCKET_IN; i++) {
+    for (unsigned i = 0; i < scratch->ask; i++) {
         struct msghdr *message = &scratch->in[i].msg_hdr;
 
         message->msg_namelen = sizeof(scratch->in_from[i]);
         message->msg_control = &scratch->in_control[i];
         message->msg_controllen = sizeof(scratch->in_control[i]);
     }
-    got = recvmmsg(from->fd, scratch->in, OCHE_SOCKET_IN, MSG_DONTWAIT, NULL);
+    got = recvmmsg(from->fd, scratch->in, scratch->ask, MSG_DONTWAIT, NULL);
+    /* Behind one that nobody had to wait for there may be more; looking for it costs. */
+    scratch->ask = got > 0 ? OCHE_SOCKET_IN : 1;
     for (int i = 0; i < got; i++) {
         struct oche_datagram_in *one = &in[count];
 

@@ -352,10 +352,9 @@ static void put_data_first(struct transmitter *t, const struct lane *lane)
 /* ---- sending ---- */
 
 /* Takes what is due from the NIC. False: nothing is, or it waits a moment. */
-static bool pull(struct oche_device *device)
+static bool pull(struct oche_device *device, oche_time now)
 {
     struct transmitter *t = &device->transmitter;
-    const oche_time now = oche_clock_now(&device->clock);
     bool data = false;
 
     if (only_control_waits(device) && oche_hold_on(&device->hold, now))
@@ -383,14 +382,15 @@ static bool pull(struct oche_device *device)
     return t->packet_count > 0;
 }
 
-unsigned device_transmit(struct oche_device *device)
+unsigned device_transmit(struct oche_device *device, oche_time now)
 {
     unsigned packets = send_lanes(device);
 
     for (unsigned pulls = 0; pulls < PULLS; pulls++) {
-        if (transmit_full(device) != 0 || !pull(device))
+        if (transmit_full(device) != 0 || !pull(device, now))
             return packets;
         packets += send_lanes(device);
+        now = oche_clock_now(&device->clock);
     }
     return packets;
 }
@@ -401,5 +401,5 @@ void oche_device_send_acks(struct oche_device *device)
         return;
     device->hold.until = 0;
     device->hold.answers = false;
-    device_transmit(device);
+    device_transmit(device, oche_clock_now(&device->clock));
 }

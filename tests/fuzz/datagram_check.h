@@ -462,7 +462,7 @@ static inline const char *datagram_check(struct datagram_world *world, const uin
         else
             datagram_crafted(world, &input);
         oche_nic_expire(world->device->nic, oche_device_now(world->device));
-        device_transmit(world->device);
+        device_transmit(world->device, oche_device_now(world->device));
         wrong = datagram_wrong(world);
     }
     for (unsigned i = 0; i < DATAGRAM_QPS; i++)
