@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Prints docs/clients.md: runs everything that it tells of.
+
+usage: tables.py BUILD >docs/clients.md
+"""
+import os
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+HEAD = """# Clients
+
+Unmodified programs of Debian 12's ibverbs-utils and perftest (rdma-core 44, perftest 4.5) on this
+project's verbs library: `ibv_devices`, `ibv_devinfo`, and the pairs below, each side as
+`oche exec --device ADDRESS -- COMMAND`, the client with the server's name behind it. A pair works
+if both sides end with status 0 and what they print says so: something moved, and the data is what
+was sent where the program can tell (pingpong with `-c`).
+
+This file is made by `tests/interop/tables.py build`; `make check` runs the same.
+"""
+
+PAIRS = """
+## Each client
+
+On loopback, with a capture at each side: tshark finds no malformed packet and has no remark, and
+`oche wire` finds each packet's ICRC right and its fields, encoded again, the same bytes.
+"""
+
+SCHEMES = """
+## Each scheme
+
+Both sides with the same; `OCHE_STATS` is asked for and must tell of the scheme, and of Dart that
+ACKs carried shares.
+"""
+
+PATHS = """
+## Paths
+
+One host over IPv6; two hosts (network namespaces) with a veth pair between them, whose MTU makes a
+path MTU of 1024 or 4096.
+"""
+
+FAULTS = """
+## Bad networks
+
+Two hosts with a link between them that treats RoCEv2 packets badly, each by chance. A bit of a
+damaged packet is turned over and its UDP checksum taken away, so that the ICRC alone tells. The
+clients are `ibv_rc_pingpong` and `ibv_srq_pingpong` (with `-c`), `ib_send_lat`, `ib_atomic_bw`, and
+but for go_back_0 `ib_write_bw` and `ib_read_bw`; with go_back_0 a message of 16 packets may not come
+through with the seven retries that clients have. A pingpong that has everything ends at once: if its
+last ACK is lost, the other side ends with "retry exceeded" though all data was right, on any NIC.
+"""
+
+MARKS = """
+## Marks
+
+`ib_write_bw` over a link with 2 Gbit/s that marks CE what has to wait: DCQCN hears of it by CNPs
+and slows down. Without marks it does not, nor does who does not listen.
+"""
+
+KILLED = """
+## A peer that is killed
+
+SIGKILL in the middle of a transfer; names, ports and files are looked for afterwards.
+"""
+
+PYVERBS = """
+## rdma-core's own tests
+
+Those that Debian's python3-pyverbs installs, some 270, most for devices of one vendor, run with
+the library by `tests/interop/pyverbs.py`: which pass, and what those would need that do not.
+"""
+
+SIZES = """
+## Sizes
+
+`tests/interop/verbs_sizes.c`, by the same interface as the clients: path MTU 256 to 4096, sizes from
+0 to a mebibyte and around each power of two of packets, SEND, WRITE and READ over RC, SEND and WRITE
+over UC, SEND over UD, every byte compared; and `ibv_modify_qp_rate_limit` at 50 Mbit/s, 200 Mbit/s
+and 1 Gbit/s, within 3 % on a machine that is not busy.
+
+## With sanitizers
+
+`make check` runs some of the pairs and all of rdma-core's tests on a library with AddressSanitizer
+and UndefinedBehaviorSanitizer as well.
+"""
+
+
+def run(script, *arguments):
+    sys.stdout.flush()
+    done = subprocess.run([sys.executable, f"{HERE}/{script}.py", *arguments], text=True,
+                          stdout=subprocess.PIPE, check=False)
+    if done.returncode != 0:
+        sys.exit(f"tables.py: {script} ends with status {done.returncode}")
+    return "\n" + done.stdout.strip("\n") + "\n"
+
+
+def main(build):
+    oche, path = build + "/oche", build + "/tests/interop/path"
+    parts = [HEAD, PAIRS, run("clients", oche, "--table").replace(
+        "ibv_devices, ibv_devinfo, a pair without options: works\n\n", "")]
+    parts += [SCHEMES, run("schemes", oche, "--table")]
+    parts += [PATHS, run("paths", oche, path, "--table", "veth")]
+    parts += [FAULTS, run("paths", oche, path, "--table", "faults")]
+    parts += [MARKS, run("paths", oche, path, "--table", "marks")]
+    parts += [KILLED] + ["\n" + "".join(f"- {line}\n" for line in
+                                        run("killed", oche).strip().split("\n"))]
+    parts += [PYVERBS, run("pyverbs", build, "--table"), SIZES]
+    print("".join(parts), end="")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
