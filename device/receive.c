@@ -8,7 +8,7 @@
 #include "core/wire/extension.h"
 #include "device/internal.h"
 
-#define FEW_PACKETS 4 /* that take no time worth a look at the clock */
+#define FEW_PACKETS 4  /* that take no time worth a look at the clock */
 #define ASK_EVERY   16 /* receives, for what other processes pass on */
 
 /* What all packets of one datagram have in common. */

@@ -105,6 +105,15 @@ void pair_open(struct pair *pair, const struct oche_device_config *config,
     ends_connect(&pair->a, &pair->b, transport, 1024);
 }
 
+void pair_be_patient(struct pair *pair)
+{
+    const struct oche_qp_connection patient = {
+        .ack_timeout = OCHE_SEC, .retry_count = 7, .rnr_retry = 7, .min_rnr_timer = 1};
+
+    oche_qp_set_retries(pair->a.qp, &patient);
+    oche_qp_set_retries(pair->b.qp, &patient);
+}
+
 void pair_close(struct pair *pair)
 {
     end_close(&pair->a);

@@ -38,6 +38,8 @@ void ends_connect(struct end *a, struct end *b, enum oche_transport transport, u
 /* The usual: both ends with the same settings, RC, an MTU of 1024. */
 void pair_open(struct pair *pair, const struct oche_device_config *config,
                enum oche_transport transport);
+/* A busy machine may stop us for longer than the timeout, 5 ms: now it is a second. */
+void pair_be_patient(struct pair *pair);
 void pair_close(struct pair *pair);
 
 /* Fills memory with bytes that depend on `seed`, or zeros. */

@@ -474,6 +474,7 @@ static void gso_refused(void **state)
 
     (void)state;
     pair_open(&pair, &(struct oche_device_config){.strict_ip_id = true}, OCHE_TRANSPORT_RC);
+    pair_be_patient(&pair);
     for (unsigned i = 0; i < pair.a.device->source_ports.count; i++)
         assert_int_equal(setsockopt(pair.a.device->source_ports.fds[i], SOL_SOCKET, SO_NO_CHECK,
                                     &on, sizeof(on)),

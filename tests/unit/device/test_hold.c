@@ -87,6 +87,7 @@ static void take_word(struct end *end, uint64_t value)
 static void open_patient(struct pair *pair)
 {
     pair_open(pair, &(struct oche_device_config){0}, OCHE_TRANSPORT_RC);
+    pair_be_patient(pair);
     pair->a.device->hold.longest = pair->b.device->hold.longest = OCHE_SEC;
 }
 
