@@ -80,7 +80,7 @@ struct owned {
     struct owned *next, **link;
 } __attribute__((aligned(OCHE_CACHE_LINE)));
 
-/* Of senders that are no peers: datagrams, as a rule. One of two that fall on a place is forgotten. */
+/* Of senders that are no peers, of datagrams as a rule; of two that fall on one place, the last. */
 #define STRANGERS 64
 struct stranger {
     struct oche_address address;
