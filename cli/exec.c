@@ -24,7 +24,7 @@
 
 struct options {
     const char *cc, *recovery, *line_rate, *device, *capture, *poll, *source_ports;
-    bool files;
+    bool files, stats;
     char **command; /* NULL: none was given */
 };
 
@@ -36,7 +36,8 @@ enum {
     KEY_CAPTURE,
     KEY_POLL,
     KEY_SOURCE_PORTS,
-    KEY_FILES
+    KEY_FILES,
+    KEY_STATS
 };
 
 static const struct argp_option option_table[] = {
@@ -56,6 +57,7 @@ static const struct argp_option option_table[] = {
      "Let the program find the device's files in /dev/infiniband and /sys/class/infiniband, "
      "which UCX looks for",
      0},
+    {"stats", KEY_STATS, NULL, 0, "Say what the device has counted when it is closed", 0},
     {0},
 };
 
@@ -156,6 +158,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         return 0;
     case KEY_FILES:
         options->files = true;
+        return 0;
+    case KEY_STATS:
+        options->stats = true;
         return 0;
     case ARGP_KEY_ARG: /* the command begins: what follows is its own */
         options->command = &state->argv[state->next - 1];
@@ -265,7 +270,8 @@ int oche_cmd_exec(int argc, char **argv)
         !set_variable("OCHE_LINE_RATE", options.line_rate) ||
         !set_variable("OCHE_DEVICE", options.device) || !set_variable("OCHE_POLL", options.poll) ||
         !set_variable("OCHE_SOURCE_PORTS", options.source_ports) ||
-        !set_variable("OCHE_CAPTURE", options.capture)) {
+        !set_variable("OCHE_CAPTURE", options.capture) ||
+        !set_variable("OCHE_STATS", options.stats ? "1" : NULL)) {
         oche_print_error("oche exec: out of memory");
         return 2;
     }

@@ -52,7 +52,7 @@ def wrong_options(oche):
 def one(oche, options, client, scheme, **environment):
     """What is wrong, or None."""
     command, arguments = client.split(" ", 1)
-    sides = [pairs.Side(address, options, OCHE_STATS="1", **environment)
+    sides = [pairs.Side(address, list(options) + ["--stats"], **environment)
              for address in (pairs.SERVER, pairs.CLIENT)]
     done = pairs.run(oche, command, arguments, *sides)
     if done.error is not None:
