@@ -50,7 +50,7 @@ static const struct argp_option option_table[] = {
     {"poll", KEY_POLL, "HOW", 0,
      "While nothing arrives: busy (spin), adaptive (the default) or sleep", 0},
     {"source-ports", KEY_SOURCE_PORTS, "N", 0,
-     "Send from N UDP ports, chosen by queue pair, 8 without this option; 1: from 4791 alone", 0},
+     "Send from N UDP ports, chosen by queue pair, 4 without this option; 1: from 4791 alone", 0},
     {"capture", KEY_CAPTURE, "FILE", 0,
      "Write what is sent and received to a pcap file; %p in it becomes the process id", 0},
     {"files", KEY_FILES, NULL, 0,

@@ -19,7 +19,7 @@
 
 #define DEFAULT_OBJECTS        1024
 #define DEFAULT_RECEIVE_BUFFER (UINT32_C(8) << 20)
-#define DEFAULT_SOURCE_PORTS   8
+#define DEFAULT_SOURCE_PORTS   4
 #define FIRST_QPN              UINT32_C(0x11) /* 0 and 1 are the standard's */
 #define SHORTEST_MTU           64
 #define LONGEST_MTU            9000

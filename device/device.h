@@ -32,7 +32,7 @@ struct oche_device_config {
     uint16_t port;       /* UDP port of this device and of all its peers; 0: 4791 */
     /*
      * How many UDP ports packets leave from, by their queue pairs (source_ports.h): 1 … 64; 1: from
-     * `port` alone; 0: 8. Fewer if there are no more.
+     * `port` alone; 0: 4. Fewer if there are no more.
      */
     uint32_t source_ports;
     uint64_t line_rate_bps; /* what an unlimited queue pair may send; 0: 100 Gbit/s */

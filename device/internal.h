@@ -26,7 +26,7 @@
 #include "device/socket.h"
 #include "device/source_ports.h"
 
-#define OCHE_DEVICE_PULL 64 /* packets asked of the NIC at a time */
+#define OCHE_DEVICE_PULL 128 /* packets that are made and sent together, at most */
 #define ALL_CLASSES      UINT8_C(0xff)
 
 /*

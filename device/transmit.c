@@ -21,12 +21,15 @@
 #include "device/internal.h"
 
 /* In front of each payload, whole lines. */
-#define HEADROOM ((OCHE_MAX_HEADER_BYTES + OCHE_CACHE_LINE - 1) / OCHE_CACHE_LINE * OCHE_CACHE_LINE)
-#define TAILROOM   8 /* pad and ICRC need 7 */
-#define PULLS      2 /* in a row, before arrivals are looked at again */
+#define HEADROOM   ((OCHE_MAX_HEADER_BYTES + OCHE_CACHE_LINE - 1) / OCHE_CACHE_LINE * OCHE_CACHE_LINE)
+#define TAILROOM   8              /* pad and ICRC need 7 */
+#define PULLS      2              /* in a row, before arrivals are looked at again */
 #define LOOK_AGAIN (50 * OCHE_US) /* who sleeps looks that long after what is held was due */
-
-_Static_assert(OCHE_DEVICE_PULL <= OCHE_SOCKET_OUT, "a pull is one send at most");
+/* What is asked of the NIC at a time, and once more while what was pulled has no more bytes than
+ * this: large packets would be gone from the cache before they are sent, and small ones fill
+ * datagrams, also where there are several ports. */
+#define STEP       64
+#define STEP_BYTES (UINT32_C(128) << 10)
 
 bool transmit_create(struct oche_device *device)
 {
@@ -279,9 +282,10 @@ static unsigned send_lane(struct oche_device *device, struct lane *lane)
     unsigned packets = 0, sent;
 
     while (lane->unsent < lane->datagrams_end) {
+        const unsigned left = lane->datagrams_end - lane->unsent;
         const enum oche_send_result result = oche_socket_send_from(
             &device->socket, device->source_ports.fds[lane->port], &t->datagrams[lane->unsent],
-            lane->datagrams_end - lane->unsent, &sent);
+            left < OCHE_SOCKET_OUT ? left : OCHE_SOCKET_OUT, &sent);
 
         packets += note_sent(device, lane, sent);
         if (result == OCHE_SEND_FULL) {
@@ -351,6 +355,25 @@ static void put_data_first(struct transmitter *t, const struct lane *lane)
 
 /* ---- sending ---- */
 
+/* Fills `packets` with what is due. Returns how many that are. */
+static unsigned pull_packets(struct oche_device *device, oche_time now)
+{
+    struct transmitter *t = &device->transmitter;
+    const oche_time due_by = oche_time_add(now, device->burst);
+    unsigned count = 0, more;
+    uint32_t bytes = 0;
+
+    do {
+        for (unsigned i = count; i < count + STEP; i++)
+            t->packets[i].payload = t->outgoing[i].payload;
+        more = oche_nic_transmit(device->nic, now, due_by, ALL_CLASSES, t->pulled + count, STEP);
+        for (unsigned i = count; i < count + more; i++)
+            bytes += t->packets[i].payload_bytes;
+        count += more;
+    } while (more == STEP && count + STEP <= OCHE_DEVICE_PULL && bytes <= STEP_BYTES);
+    return count;
+}
+
 /* Takes what is due from the NIC. False: nothing is, or it waits a moment. */
 static bool pull(struct oche_device *device, oche_time now)
 {
@@ -359,10 +382,7 @@ static bool pull(struct oche_device *device, oche_time now)
 
     if (only_control_waits(device) && oche_hold_on(&device->hold, now))
         return false;
-    for (unsigned i = 0; i < OCHE_DEVICE_PULL; i++)
-        t->packets[i].payload = t->outgoing[i].payload;
-    t->packet_count = oche_nic_transmit(device->nic, now, oche_time_add(now, device->burst),
-                                        ALL_CLASSES, t->pulled, OCHE_DEVICE_PULL);
+    t->packet_count = pull_packets(device, now);
     for (unsigned i = 0; i < t->packet_count; i++) {
         OCHE_MUST(t->packets[i].dst < device->peers.count); /* oche_device_connect saw to it */
         write_packet(&t->packets[i], &t->outgoing[i]);

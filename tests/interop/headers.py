@@ -121,11 +121,11 @@ def main(oche):
     folder = tempfile.mkdtemp()
     try:
         for version in (4, 6):
-            check_ports(many, seen(oche, folder, many, version), 4, 8, standard)
+            check_ports(many, seen(oche, folder, many, version), 2, 4, standard)
             one = seen(oche, folder, many, version, ["--source-ports=1"])
             check_ports(many + " from 4791", one, 1, 1, [4791])
-        three = seen(oche, folder, many, 4, ["--source-ports=3"])
-        check_ports(many + " from 3", three, 2, 3, standard)
+        eight = seen(oche, folder, many, 4, ["--source-ports=8"])
+        check_ports(many + " from 8", eight, 4, 8, standard)
         check_class("no class", one, 0, 0)
         for version, words in [(4, "ib_read_bw -n 20"), (4, "ib_write_bw -n 20 -c UC"),
                                (4, "ib_send_bw -n 20 -c UD"), (6, "ib_write_bw -n 20"),
