@@ -9,6 +9,10 @@
 #include "device/verbs/internal.h"
 
 #define MIN_WINDOW 4 /* packets */
+/* Local writes and binding of windows are a region's to allow; programs name them here, too. */
+#define MEANT_ACCESS                                                                               \
+    (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |                   \
+     IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND | IBV_ACCESS_OPTIONAL_RANGE)
 
 /* ---- checking ---- */
 
@@ -23,10 +27,7 @@ static int check_values(const struct ov_qp *qp, const struct ibv_qp_attr *attr, 
         return EINVAL;
     if ((mask & IBV_QP_PKEY_INDEX) && attr->pkey_index != 0)
         return EINVAL;
-    if ((mask & IBV_QP_ACCESS_FLAGS) &&
-        (attr->qp_access_flags &
-         ~(unsigned int)(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-                         IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_OPTIONAL_RANGE)) != 0)
+    if ((mask & IBV_QP_ACCESS_FLAGS) && (attr->qp_access_flags & ~(unsigned int)MEANT_ACCESS) != 0)
         return EINVAL;
     if ((mask & IBV_QP_AV) && !ov_ah_attr_ok(&attr->ah_attr))
         return EINVAL;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs what is built on verbs, unmodified, on the verbs library: UCX, Open MPI, libfabric; and what
-wants more than there is, which must hear so and end by itself.
+"""Runs what is built on verbs, unmodified, on the verbs library: UCX, Open MPI, libfabric, uDAPL;
+and what wants more than there is, which must hear so and end by itself.
 
 usage: applications.py OCHE [--table] [NAME…]
 
@@ -49,6 +49,7 @@ print("data right at", rank, flush=True)
 """
 
 
+DAT_DEVICES = 'oche u2.0 nonthreadsafe default libdaploscm.so.2 dapl.2.0 "oche_lo 1" ""\n'
 
 
 class Failed(Exception):
@@ -59,17 +60,20 @@ class Application:
     """One row. server, client: what each side has behind the command, with {port}; no client: there
     is one process. says: what its output (the client's) must hold. refuses: it ends by itself with
     a status that is not 0. stays: it is ended once it has said that; server_stays: its server is.
+    port: where its server always listens; dat: it reads DAT's list of devices.
     """
 
     def __init__(self, what, command, says, server="", client=None, tls=None, files=False,
-                 refuses=False, stays=False, server_stays=False):
+                 refuses=False, stays=False, server_stays=False, port=None, dat=False):
         self.what, self.command, self.says = what, command, says
         self.server, self.client, self.tls, self.files = server, client, tls, files
         self.refuses, self.stays, self.server_stays = refuses, stays, server_stays
+        self.port, self.dat = port, dat
         self.program = command.split()[0]
 
     def shown(self):
         environment = f"UCX_TLS={self.tls} " if self.tls else ""
+        environment += "DAT_OVERRIDE=FILE " if self.dat else ""
         files = "--files " if self.files else ""
         command = self.command.replace(MPI_PYTHON, "python3").replace("{program}", "PROGRAM")
         return f"{environment}oche exec {files}-- {command}"
@@ -125,6 +129,8 @@ WORK = [
                 r"(?s)domain: oche_lo-dgram.*protocol: FI_PROTO_RXD"),
     Application("SEND, UD; data checked", "fi_pingpong -p 'verbs;ofi_rxd' -e rdm -c -I 50 -S 10000",
                 r"(?m)^\S+ +50 +=50 ", server="-B {port}", client="-P {port} 127.0.0.1"),
+    Application("SEND, WRITE, READ, RC", "dtest -P oche -b 65536 -B 20",
+                r"DAPL Test Complete. PASSED", client="-h 127.0.0.1", port=15828, dat=True),
     Application("asynchronous events", "ibv_asyncwatch", r"oche_lo: async event FD \d", stays=True),
 ]
 REFUSED = [
@@ -158,11 +164,13 @@ def listened(port):
 class Side:
     """A process in a group of its own, so that what it starts ends with it."""
 
-    def __init__(self, oche, row, words):
+    def __init__(self, oche, row, words, folder):
         environment = {name: value for name, value in os.environ.items()
                        if not name.startswith(("UCX_", "OMPI_", "FI_"))}
         if row.tls:
             environment["UCX_TLS"] = row.tls
+        if row.dat:
+            environment["DAT_OVERRIDE"] = os.path.join(folder, "dat.conf")
         if row.program == "mpirun" and os.getuid() == 0:  # it wants to be told twice
             environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
         files = ["--files"] if row.files else []
@@ -196,7 +204,8 @@ class Side:
         self.output.close()
 
 
-def words_of(row, more, port, program):
+def words_of(row, more, port, folder):
+    program = os.path.join(folder, "program.py")
     return shlex.split(f"{row.command} {more}".format(port=port, program=program))
 
 
@@ -213,14 +222,23 @@ def judge(row, side):
         raise Failed(f"it did not say what was expected: {said}")
 
 
-def run(oche, row, program):
-    port, sides = free_port(), []
+def wait_until_free(port):
+    end = time.monotonic() + LIMIT
+    while listened(port):
+        if time.monotonic() > end:
+            raise Failed(f"another process listens on TCP port {port}")
+        time.sleep(0.1)
+
+
+def run(oche, row, folder):
+    port, sides = row.port or free_port(), []
+    wait_until_free(port)
     try:
         if row.client is not None:
-            serving = Side(oche, row, words_of(row, row.server, port, program))
+            serving = Side(oche, row, words_of(row, row.server, port, folder), folder)
             sides.append(serving)
             serving.wait(lambda: listened(port) or serving.ended(), "no server")
-        side = Side(oche, row, words_of(row, row.client or "", port, program))
+        side = Side(oche, row, words_of(row, row.client or "", port, folder), folder)
         sides.append(side)
         side.wait(lambda: side.ended() or row.stays and re.search(row.says, side.said()),
                   "not done")
@@ -257,13 +275,14 @@ def main(arguments):
     failed = 0
     if table:
         print("| application | what | command | |\n|---|---|---|---|")
-    with tempfile.NamedTemporaryFile("w", suffix=".py", encoding="utf-8") as program:
-        program.write(MPI_PROGRAM)
-        program.flush()
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in (("program.py", MPI_PROGRAM), ("dat.conf", DAT_DEVICES)):
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                file.write(text)
         for row in rows:
             started, said = time.monotonic(), "refused" if row.refuses else "works"
             try:
-                run(oche, row, program.name)
+                run(oche, row, folder)
             except Failed as error:
                 failed += 1
                 said = "does not work"

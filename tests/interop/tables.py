@@ -73,6 +73,18 @@ Those that Debian's python3-pyverbs installs, some 270, most for devices of one 
 the library by `tests/interop/pyverbs.py`: which pass, and what those would need that do not.
 """
 
+APPLICATIONS = """
+## What is built on verbs
+
+UCX 1.13, Open MPI 4.1 over it (with mpi4py 3.1), libfabric 1.17 and uDAPL 2.1, unmodified from
+Debian's packages ucx-utils, openmpi-bin, python3-mpi4py, libfabric-bin and dapl2-utils; then what
+asks for more than there is, which must hear so and end by itself, with a status that is not 0.
+"What" is what goes over the wire. [verbs.md](verbs.md) says why `--files`. Two processes of
+ucx_perftest, io_demo, fi_pingpong, dtest and qperf, the client with the server's name behind it.
+PROGRAM is in `tests/interop/applications.py`: two- and one-sided operations of MPI, with all data
+looked at; FILE names the device `oche_lo`.
+"""
+
 SIZES = """
 ## Sizes
 
@@ -107,6 +119,7 @@ def main(build):
     parts += [MARKS, run("paths", oche, path, "--table", "marks")]
     parts += [KILLED] + ["\n" + "".join(f"- {line}\n" for line in
                                         run("killed", oche).strip().split("\n"))]
+    parts += [APPLICATIONS, run("applications", oche, "--table")]
     parts += [PYVERBS, run("pyverbs", build, "--table"), SIZES]
     print("".join(parts), end="")
 

@@ -30,8 +30,10 @@ struct ibv_ah_attr address_of(const struct bench *bench)
 
 int to_init(struct ibv_qp *qp)
 {
-    struct ibv_qp_attr attr = {
-        .qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = ACCESS, .qkey = QKEY};
+    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT,
+                               .port_num = 1,
+                               .qp_access_flags = ACCESS | IBV_ACCESS_MW_BIND,
+                               .qkey = QKEY};
 
     return ibv_modify_qp(qp, &attr,
                          IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
