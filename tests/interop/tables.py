@@ -48,9 +48,10 @@ FAULTS = """
 Two hosts with a link between them that treats RoCEv2 packets badly, each by chance. A bit of a
 damaged packet is turned over and its UDP checksum taken away, so that the ICRC alone tells. The
 clients are `ibv_rc_pingpong` and `ibv_srq_pingpong` (with `-c`), `ib_send_lat`, `ib_atomic_bw`, and
-but for go_back_0 `ib_write_bw` and `ib_read_bw`; with go_back_0 a message of 16 packets may not come
-through with the seven retries that clients have. A pingpong that has everything ends at once: if its
-last ACK is lost, the other side ends with "retry exceeded" though all data was right, on any NIC.
+but for go_back_0 `ib_write_bw` and `ib_read_bw`; with go_back_0 a message of 16 packets may not
+come through with the seven retries that clients have. A pingpong that has everything ends at once:
+if its last ACK is lost, the other side ends with "retry exceeded" though all data was right, on any
+NIC.
 """
 
 MARKS = """
@@ -88,15 +89,20 @@ looked at; FILE names the device `oche_lo`.
 SIZES = """
 ## Sizes
 
-`tests/interop/verbs_sizes.c`, by the same interface as the clients: path MTU 256 to 4096, sizes from
-0 to a mebibyte and around each power of two of packets, SEND, WRITE and READ over RC, SEND and WRITE
-over UC, SEND over UD, every byte compared; and `ibv_modify_qp_rate_limit` at 50 Mbit/s, 200 Mbit/s
-and 1 Gbit/s, within 3 % on a machine that is not busy.
+`tests/interop/verbs_sizes.c`, by the same interface as the clients: path MTU 256 to 4096, sizes
+from 0 to a mebibyte and around each power of two of packets, SEND, WRITE and READ over RC, SEND and
+WRITE over UC, SEND over UD, every byte compared; and `ibv_modify_qp_rate_limit` at 50 Mbit/s,
+200 Mbit/s and 1 Gbit/s, within 3 % on a machine that is not busy.
 
 ## With sanitizers
 
 `make check` runs some of the pairs and all of rdma-core's tests on a library with AddressSanitizer
 and UndefinedBehaviorSanitizer as well.
+
+## Dart's shares
+
+`tests/interop/verbs_dart.c`: two devices write to a third one, each with a link of its own. Alone,
+one has all of the link; together each has half of the receiver's, as the ACKs say.
 """
 
 
