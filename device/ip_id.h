@@ -45,6 +45,7 @@ struct oche_ip_ids {
     uint16_t last;    /* of all */
     uint8_t relapses; /* times that it was proven predictable and then was not */
     bool surprised;   /* by the last one */
+    bool from_zero;   /* the last datagram's numbers began at 0 */
 };
 
 /*
@@ -54,6 +55,12 @@ struct oche_ip_ids {
  * wrong. (A guess of 0 makes *change the identification.)
  */
 bool oche_ip_id_solve(uint32_t difference, uint32_t after, uint16_t *change);
+
+/* What the next packet's is, most likely: the first of a datagram, or one behind it. */
+static inline uint16_t oche_ip_id_guess(const struct oche_ip_ids *ids, bool first)
+{
+    return first && ids->from_zero ? 0 : (uint16_t)(ids->last + 1);
+}
 
 enum oche_ip_id_verdict {
     OCHE_IP_ID_EXPECTED,

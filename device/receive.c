@@ -19,6 +19,7 @@ struct arrival {
     struct oche_ip_ids *ids;
     uint16_t port;
     uint8_t tos;
+    bool first; /* none of it has been looked at */
     oche_time now;
 };
 
@@ -66,7 +67,7 @@ static bool verify(struct oche_device *device, struct arrival *arrival, const ui
                    uint32_t count, uint32_t trailer, uint16_t *id)
 {
     const struct oche_span body = {.bytes = bytes, .count = count - OCHE_ICRC_BYTES - trailer};
-    const uint16_t guessed = (uint16_t)(arrival->ids->last + 1); /* what we would bet on */
+    const uint16_t guessed = oche_ip_id_guess(arrival->ids, arrival->first);
     uint32_t difference, after;
     uint16_t change;
 
@@ -83,6 +84,8 @@ static bool verify(struct oche_device *device, struct arrival *arrival, const ui
             return false;
         *id = guessed ^ change;
     }
+    if (arrival->first)
+        arrival->ids->from_zero = *id == 0;
     return believe(device, arrival, *id);
 }
 
@@ -172,6 +175,7 @@ unsigned device_take(struct oche_device *device, const struct oche_datagram_in *
     struct arrival arrival = {.peer = oche_peers_find(&device->peers, &in->from),
                               .port = in->from_port,
                               .tos = in->tos,
+                              .first = true,
                               .now = now};
     unsigned packets = 0;
     uint32_t at = 0, count;
@@ -196,6 +200,7 @@ unsigned device_take(struct oche_device *device, const struct oche_datagram_in *
         device->stats.received_packets++;
         device->stats.taken_over += in->passed_on;
         receive_packet(device, &arrival, in->bytes + at, count);
+        arrival.first = false;
     }
     return packets;
 }

@@ -44,7 +44,7 @@ bool transmit_create(struct oche_device *device)
     memset(t->packets, 0, OCHE_DEVICE_PULL * sizeof(t->packets[0]));
     for (unsigned i = 0; i < OCHE_DEVICE_PULL; i++) {
         t->pulled[i] = &t->packets[i];
-        t->outgoing[i].payload = t->memory + i * stride + HEADROOM;
+        t->outgoing[i].payload = t->packets[i].payload = t->memory + i * stride + HEADROOM;
     }
     return true;
 }
@@ -363,9 +363,9 @@ static unsigned pull_packets(struct oche_device *device, oche_time now)
     unsigned count = 0, more;
     uint32_t bytes = 0;
 
+    for (unsigned i = 0; i < t->packet_count; i++) /* what the last pull used */
+        t->packets[i].payload = t->outgoing[i].payload;
     do {
-        for (unsigned i = count; i < count + STEP; i++)
-            t->packets[i].payload = t->outgoing[i].payload;
         more = oche_nic_transmit(device->nic, now, due_by, ALL_CLASSES, t->pulled + count, STEP);
         for (unsigned i = count; i < count + more; i++)
             bytes += t->packets[i].payload_bytes;
