@@ -360,36 +360,50 @@ static bool hold(struct oche_sharing *share, unsigned slot, const struct message
     *share->last_held = held;
     share->last_held = &held->next;
     share->held_bytes += size;
+    share->held_count++;
     share->neighbours[slot].held++;
     return true;
 }
 
+/* Takes one out that has gone, or that nobody is there to take. */
+static void release(struct oche_sharing *share, struct oche_held **link)
+{
+    struct oche_held *held = *link;
+
+    *link = held->next;
+    if (held->next == NULL)
+        share->last_held = link;
+    share->held_bytes -= sizeof(*held) + held->count;
+    share->held_count--;
+    share->neighbours[held->slot].held--;
+    free(held);
+}
+
 void oche_sharing_retry(struct oche_sharing *share)
 {
-    uint64_t full = 0; /* slots; what comes later waits for what came first */
+    struct oche_held **link = &share->held;
+    uint32_t left = share->held_count; /* for those who are not known to be full */
+    uint64_t full = 0;                 /* slots; what comes later waits for what came first */
 
-    for (struct oche_held **link = &share->held; *link != NULL;) {
+    while (left > 0) {
         struct oche_held *held = *link;
         struct oche_neighbour *neighbour = &share->neighbours[held->slot];
         const uint64_t bit = UINT64_C(1) << held->slot;
 
-        if (neighbour->trusted && (full & bit) == 0 &&
-            !say(neighbour, &held->message, held->bytes, held->count) && neighbour->trusted)
-            full |= bit;
-        if ((full & bit) != 0) {
-            link = &held->next;
-            continue;
+        if ((full & bit) == 0) {
+            if (neighbour->trusted && !say(neighbour, &held->message, held->bytes, held->count) &&
+                neighbour->trusted) {
+                full |= bit;
+                left -= neighbour->held;
+            } else {
+                share->lost += neighbour->trusted ? 0 : held->packets;
+                release(share, link);
+                left--;
+                continue;
+            }
         }
-        /* It has gone, or the process has, which saying so makes known: */
-        share->lost += neighbour->trusted ? 0 : held->packets;
-        *link = held->next;
-        share->held_bytes -= sizeof(*held) + held->count;
-        neighbour->held--;
-        free(held);
+        link = &held->next;
     }
-    share->last_held = &share->held;
-    while (*share->last_held != NULL)
-        share->last_held = &(*share->last_held)->next;
 }
 
 enum oche_sharing_result oche_sharing_forward(struct oche_sharing *share,

@@ -51,6 +51,7 @@ struct oche_sharing {
     uint64_t lost;    /* packets that were held for one that is gone */
     struct oche_held *held, **last_held;
     size_t held_bytes;
+    uint32_t held_count;
     uint8_t *memory; /* of the message that arrived last */
 };
 
