@@ -21,13 +21,17 @@
 #include "device/internal.h"
 
 /* In front of each payload, whole lines. */
-#define HEADROOM   ((OCHE_MAX_HEADER_BYTES + OCHE_CACHE_LINE - 1) / OCHE_CACHE_LINE * OCHE_CACHE_LINE)
-#define TAILROOM   8              /* pad and ICRC need 7 */
+#define HEADROOM ((OCHE_MAX_HEADER_BYTES + OCHE_CACHE_LINE - 1) / OCHE_CACHE_LINE * OCHE_CACHE_LINE)
+#define TAILROOM 8 /* pad and ICRC need 7 */
+
 #define PULLS      2              /* in a row, before arrivals are looked at again */
 #define LOOK_AGAIN (50 * OCHE_US) /* who sleeps looks that long after what is held was due */
-/* What is asked of the NIC at a time, and once more while what was pulled has no more bytes than
+
+/*
+ * What is asked of the NIC at a time, and once more while what was pulled has no more bytes than
  * this: large packets would be gone from the cache before they are sent, and small ones fill
- * datagrams, also where there are several ports. */
+ * datagrams, also where there are several ports.
+ */
 #define STEP       64
 #define STEP_BYTES (UINT32_C(128) << 10)
 
