@@ -339,9 +339,17 @@ static oche_time next_due(struct oche_device *device)
     return transmit_due(device);
 }
 
+/* Who sleeps does not know of timers that were set just now, nor of a socket that became full. */
+static bool sleepers_should_know(struct oche_device *device, uint64_t full)
+{
+    return atomic_load_explicit(&device->waiting, memory_order_relaxed) > 0 &&
+           (next_due(device) < device->waiting_until || (transmit_full(device) & ~full) != 0);
+}
+
 static unsigned progress(struct oche_device *device, bool aside)
 {
     unsigned packets;
+    uint64_t full;
     oche_time now;
 
     /* Threads that spin here would else keep the lock from one that asks for it. */
@@ -352,6 +360,7 @@ static unsigned progress(struct oche_device *device, bool aside)
     if (pthread_mutex_trylock(&device->lock) != 0)
         return 0;
     device->aside = aside;
+    full = transmit_full(device);
     packets = 0;
     if (atomic_load_explicit(&device->posted, memory_order_relaxed)) {
         atomic_store_explicit(&device->posted, false, memory_order_relaxed);
@@ -362,9 +371,7 @@ static unsigned progress(struct oche_device *device, bool aside)
     if (oche_nic_next_timer(device->nic) <= now)
         oche_nic_expire(device->nic, now);
     packets += device_transmit(device, now);
-    /* Who sleeps does not know of timers that were set just now. */
-    if (atomic_load_explicit(&device->waiting, memory_order_relaxed) > 0 &&
-        next_due(device) < device->waiting_until)
+    if (sleepers_should_know(device, full))
         device_ring(device);
     pthread_mutex_unlock(&device->lock);
     return packets;
@@ -421,12 +428,13 @@ static oche_time begin_wait(struct oche_device *device, uint32_t since, uint64_t
 
     oche_device_lock(device);
     if (atomic_fetch_add_explicit(&device->waiting, 1, memory_order_seq_cst) == 0)
-        device->waiting_until = OCHE_NEVER;
+        device->waiting_until = 0;
     atomic_thread_fence(memory_order_seq_cst);
     due = next_due(device);
     if (atomic_load_explicit(&device->events, memory_order_seq_cst) != since)
         due = 0;
-    device->waiting_until = oche_time_min(device->waiting_until, due);
+    if (due > device->waiting_until)
+        device->waiting_until = due;
     *full = transmit_full(device);
     now = oche_clock_now(&device->clock);
     if (oche_sharing_holds(&device->share))

@@ -118,7 +118,7 @@ struct oche_device {
     int wake_fd; /* readable: who sleeps shall look */
     _Atomic uint32_t events;
     _Atomic uint32_t waiting; /* threads in oche_device_wait */
-    oche_time waiting_until;  /* the first of them; under the lock */
+    oche_time waiting_until;  /* the last of them, as the others may leave; under the lock */
 
     struct owned *cqs, *qps;
     uint32_t next_qpn, first_qpn, last_qpn;

@@ -8,8 +8,10 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include "device/internal.h"
 #include "tests/unit/device/pair.h"
 
 #define POSTERS      2
@@ -234,6 +236,74 @@ static void a_timer_that_another_set(void **state)
     pair_close(&pair);
 }
 
+/*
+ * The same when another sleeper, who has left, had an earlier timer in mind, which is gone: its
+ * queue pair was reset.
+ */
+static void a_timer_after_one_that_is_gone(void **state)
+{
+    struct oche_device_config lossy = {.seed = 1, .drop_sent_ppm = 1000000};
+    struct sleeper first = {.timeout = 60 * OCHE_MS}, second = {.timeout = 5 * OCHE_SEC};
+    struct oche_send_work work;
+    pthread_t threads[2];
+    struct oche_qp *qp;
+    struct pair pair;
+
+    (void)state;
+    pair_open(&pair, &lossy, OCHE_TRANSPORT_RC);
+    pair_be_patient(&pair);
+    first.end = second.end = &pair.a;
+    work = work_between(&pair.a, &pair.b, OCHE_WORK_WRITE, 0, 100);
+    assert_int_equal(oche_qp_post_send(pair.a.qp, &work), 0);
+    oche_device_progress(pair.a.device); /* sets a timer of a second */
+    start_sleeper(&threads[0], &first);
+    qp = pair.a.qp;
+    ends_connect(&pair.a, &pair.b, OCHE_TRANSPORT_RC, 1024);
+    pair_be_patient(&pair);
+    oche_device_destroy_qp(pair.a.device, qp);
+    start_sleeper(&threads[1], &second); /* there is no timer */
+    assert_int_equal(pthread_join(threads[0], NULL), 0);
+    assert_false(atomic_load(&second.awake));
+    assert_int_equal(oche_qp_post_send(pair.a.qp, &work), 0);
+    oche_device_progress(pair.a.device); /* and now there is, a later one */
+    assert_int_equal(pthread_join(threads[1], NULL), 0);
+    assert_true(oche_device_now(pair.a.device) < 4 * OCHE_SEC);
+    pair_close(&pair);
+}
+
+/* One thread sleeps while another, which then goes away, finds no room in the socket. */
+static void no_room_for_another(void **state)
+{
+    struct sleeper sleeper = {.timeout = 5 * OCHE_SEC};
+    const struct oche_device_config config = {.seed = 1, .source_ports = 1};
+    struct oche_send_work work;
+    int ends[2], *fd, kept;
+    struct pair pair;
+    pthread_t thread;
+
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
+    while (send(ends[0], "x", 1, MSG_DONTWAIT) == 1)
+        continue;
+    pair_open(&pair, &config, OCHE_TRANSPORT_UC); /* which has no timers */
+    fd = &pair.a.device->source_ports.fds[0];
+    kept = *fd;
+    *fd = ends[0];
+    sleeper.end = &pair.a;
+    start_sleeper(&thread, &sleeper);
+    work = work_between(&pair.a, &pair.b, OCHE_WORK_WRITE, 0, 100);
+    assert_int_equal(oche_qp_post_send(pair.a.qp, &work), 0); /* wakes nobody */
+    oche_device_progress(pair.a.device);
+    assert_int_equal(transmit_full(pair.a.device), 1);
+    assert_int_equal(pthread_join(thread, NULL), 0); /* to wait for room, too, from now on */
+    assert_true(oche_device_now(pair.a.device) < 4 * OCHE_SEC);
+    *fd = kept;
+    pump_quiet(&pair);
+    pair_close(&pair);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 /* Three threads sleep, or are about to, when the progress of another makes a completion. */
 static void three_wake(struct pair *pair)
 {
@@ -276,6 +346,8 @@ int main(void)
         cmocka_unit_test(woken),
         cmocka_unit_test(a_timer_ends_it),
         cmocka_unit_test(a_timer_that_another_set),
+        cmocka_unit_test(a_timer_after_one_that_is_gone),
+        cmocka_unit_test(no_room_for_another),
         cmocka_unit_test(a_completion_that_another_makes),
     };
 
