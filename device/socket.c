@@ -184,6 +184,25 @@ static void read_control(struct msghdr *message, struct oche_datagram_in *in)
     }
 }
 
+/* How many, or -1. The calls for one cost less. */
+static int receive(int fd, struct mmsghdr *messages, unsigned most)
+{
+    ssize_t bytes;
+
+    if (most > 1)
+        return recvmmsg(fd, messages, most, MSG_DONTWAIT, NULL);
+    bytes = recvmsg(fd, &messages->msg_hdr, MSG_DONTWAIT);
+    messages->msg_len = (unsigned)bytes;
+    return bytes < 0 ? -1 : 1;
+}
+
+static int send_some(int fd, struct mmsghdr *messages, unsigned count)
+{
+    if (count > 1)
+        return sendmmsg(fd, messages, count, MSG_DONTWAIT);
+    return sendmsg(fd, &messages->msg_hdr, MSG_DONTWAIT) < 0 ? -1 : 1;
+}
+
 unsigned oche_socket_receive(struct oche_socket *from, struct oche_datagram_in *in)
 {
     struct oche_socket_scratch *scratch = from->scratch;
@@ -197,7 +216,7 @@ unsigned oche_socket_receive(struct oche_socket *from, struct oche_datagram_in *
         message->msg_control = &scratch->in_control[i];
         message->msg_controllen = sizeof(scratch->in_control[i]);
     }
-    got = recvmmsg(from->fd, scratch->in, scratch->ask, MSG_DONTWAIT, NULL);
+    got = receive(from->fd, scratch->in, scratch->ask);
     /* Behind one that nobody had to wait for there may be more; looking for it costs. */
     scratch->ask = got > 0 ? OCHE_SOCKET_IN : 1;
     for (int i = 0; i < got; i++) {
@@ -272,7 +291,7 @@ enum oche_send_result oche_socket_send_from(struct oche_socket *by, int fd,
         write_message(by, &out[i], &scratch->out[i].msg_hdr, &scratch->out_control[i]);
     *sent = 0;
     while (*sent < count) {
-        status = sendmmsg(fd, scratch->out + *sent, count - *sent, MSG_DONTWAIT);
+        status = send_some(fd, scratch->out + *sent, count - *sent);
         if (status > 0) {
             *sent += (unsigned)status;
             continue;
