@@ -9,6 +9,8 @@
  */
 #include "device/ip_id.h"
 
+#include "core/random.h"
+
 #define POLYNOMIAL UINT32_C(0xedb88320) /* without x^32 */
 #define ONE        (UINT32_C(1) << 31)
 /* x^-1: (P + 1) / x, where P + 1 has no constant term, and x^32 becomes x^31. */
@@ -122,4 +124,13 @@ enum oche_ip_id_verdict oche_ip_id_judge(struct oche_ip_ids *ids, uint16_t id, o
     if (expected)
         return OCHE_IP_ID_EXPECTED;
     return doubtful ? OCHE_IP_ID_DOUBTFUL : OCHE_IP_ID_SURPRISE;
+}
+
+bool oche_ip_id_again(struct oche_ip_ids *ids, uint64_t number)
+{
+    uint64_t *doubted = &ids->doubted[oche_mix64(number) % OCHE_IP_DOUBTED];
+    const bool again = *doubted == number + 1;
+
+    *doubted = again ? 0 : number + 1;
+    return again;
 }

@@ -16,7 +16,9 @@
  * taken: so a jump costs one packet, which recovery brings again. The peer is not predictable then,
  * and it takes twice as many to prove the contrary the next time; the same if a second surprise
  * follows, which is believed. So a sender whose count jumps often (there are more receivers at our
- * address) loses a few packets, and one with any other numbers none.
+ * address) loses a few packets, and one with any other numbers none. Where two senders have one
+ * address (NAT), a predictable one and one that is not, the latter may lose each packet once: what
+ * comes again, a packet of the same number, is believed.
  *
  * About 130 to 650 numbers are expected of a busy peer, so 22 to 25 of the 32 bits remain; of a
  * sender that counts and was silent for a minute, or of one with numbers by chance, 16. IPv6 has no
@@ -27,7 +29,8 @@
 
 #include "core/base.h"
 
-#define OCHE_IP_COUNTS 4
+#define OCHE_IP_COUNTS  4
+#define OCHE_IP_DOUBTED 8
 
 struct oche_ip_count {
     uint32_t used; /* by which packet of the peer's */
@@ -39,13 +42,14 @@ struct oche_ip_count {
 /* What is known of one peer's identifications. Zeroed at first. */
 struct oche_ip_ids {
     struct oche_ip_count counts[OCHE_IP_COUNTS];
-    oche_time when;   /* the last one arrived */
-    uint32_t packets; /* so far */
-    uint32_t run;     /* expected ones in a row, but for single surprises */
-    uint16_t last;    /* of all */
-    uint8_t relapses; /* times that it was proven predictable and then was not */
-    bool surprised;   /* by the last one */
-    bool from_zero;   /* the last datagram's numbers began at 0 */
+    oche_time when;                    /* the last one arrived */
+    uint32_t packets;                  /* so far */
+    uint32_t run;                      /* expected ones in a row, but for single surprises */
+    uint16_t last;                     /* of all */
+    uint8_t relapses;                  /* times that it was proven predictable and then was not */
+    bool surprised;                    /* by the last one */
+    bool from_zero;                    /* the last datagram's numbers began at 0 */
+    uint64_t doubted[OCHE_IP_DOUBTED]; /* packets (oche_ip_id_again); 0: none */
 };
 
 /*
@@ -70,5 +74,11 @@ enum oche_ip_id_verdict {
 
 /* A packet would be right if its identification were `id`: is it? Remembers it in any case. */
 enum oche_ip_id_verdict oche_ip_id_judge(struct oche_ip_ids *ids, uint16_t id, oche_time now);
+
+/*
+ * A packet was found doubtful: was it before, so that it is to be believed after all? `number`:
+ * what it has in common with itself sent again, as its queue pair and PSN, and no other has.
+ */
+bool oche_ip_id_again(struct oche_ip_ids *ids, uint64_t number);
 
 #endif

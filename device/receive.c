@@ -15,8 +15,9 @@
 struct arrival {
     struct oche_ip_header header;
     struct oche_pseudo pseudo;
-    uint32_t peer; /* or OCHE_NO_PEER */
-    struct oche_ip_ids *ids;
+    const struct oche_address *from;
+    uint32_t peer;           /* or OCHE_NO_PEER */
+    struct oche_ip_ids *ids; /* that its packet is one of */
     uint16_t port;
     uint8_t tos;
     bool first; /* none of it has been looked at */
@@ -33,15 +34,18 @@ static void capture(struct oche_device *device, struct arrival *arrival, const u
     oche_capture_write(device->capture, &arrival->header, bytes, count, arrival->now);
 }
 
-/* What is known of a sender's identifications. */
-static struct oche_ip_ids *ids_of(struct oche_device *device, uint32_t peer,
+/*
+ * What is known of a sender's identifications. A peer's are learnt from packets for queue pairs of
+ * its own alone: others that have its address could be anybody's, who would else confuse us.
+ */
+static struct oche_ip_ids *ids_of(struct oche_device *device, const struct oche_packet *packet,
                                   const struct oche_address *from)
 {
     struct stranger *stranger;
     uint64_t words[2];
 
-    if (OCHE_LIKELY(peer != OCHE_NO_PEER))
-        return &device->peers.peers[peer].ids;
+    if (OCHE_LIKELY(packet->src != OCHE_NO_PEER && oche_nic_knows(device->nic, packet)))
+        return &device->peers.peers[packet->src].ids;
     memcpy(words, from->ip, sizeof(words));
     stranger = &device->strangers[oche_mix64(words[0] ^ oche_mix64(words[1])) % STRANGERS];
     if (memcmp(&stranger->address, from, sizeof(*from)) != 0)
@@ -50,22 +54,28 @@ static struct oche_ip_ids *ids_of(struct oche_device *device, uint32_t peer,
 }
 
 /* Whether a packet that would be right with this identification may be believed. */
-static bool believe(struct oche_device *device, const struct arrival *arrival, uint16_t id)
+static bool believe(struct oche_device *device, const struct arrival *arrival,
+                    const struct oche_packet *packet, uint16_t id)
 {
-    const enum oche_ip_id_verdict verdict = oche_ip_id_judge(arrival->ids, id, arrival->now);
+    enum oche_ip_id_verdict verdict = oche_ip_id_judge(arrival->ids, id, arrival->now);
 
     if (OCHE_LIKELY(verdict == OCHE_IP_ID_EXPECTED))
         return true;
+    if (verdict == OCHE_IP_ID_DOUBTFUL &&
+        oche_ip_id_again(arrival->ids, (uint64_t)packet->dest_qpn << 24 | packet->psn))
+        verdict = OCHE_IP_ID_SURPRISE;
     device->stats.unexpected_ip_ids++;
     device->stats.doubtful_ip_ids += verdict == OCHE_IP_ID_DOUBTFUL;
     return verdict == OCHE_IP_ID_SURPRISE && !device->config.strict_ip_id;
 }
 
-/* Verifies the ICRC of BTH … ICRC, behind which `trailer` bytes are; *id is what the packet's
+/* Verifies the ICRC of a packet, BTH … ICRC and perhaps a trailer behind it; *id is what its
  * identification must have been. */
-static bool verify(struct oche_device *device, struct arrival *arrival, const uint8_t *bytes,
-                   uint32_t count, uint32_t trailer, uint16_t *id)
+static bool verify(struct oche_device *device, struct arrival *arrival,
+                   const struct oche_packet *packet, const uint8_t *bytes, uint32_t count,
+                   uint16_t *id)
 {
+    const uint32_t trailer = oche_trailer_bytes(packet->opcode, packet->bth_reserved);
     const struct oche_span body = {.bytes = bytes, .count = count - OCHE_ICRC_BYTES - trailer};
     const uint16_t guessed = oche_ip_id_guess(arrival->ids, arrival->first);
     uint32_t difference, after;
@@ -86,7 +96,7 @@ static bool verify(struct oche_device *device, struct arrival *arrival, const ui
     }
     if (arrival->first)
         arrival->ids->from_zero = *id == 0;
-    return believe(device, arrival, *id);
+    return believe(device, arrival, packet, *id);
 }
 
 static void receive_packet(struct oche_device *device, struct arrival *arrival,
@@ -101,16 +111,17 @@ static void receive_packet(struct oche_device *device, struct arrival *arrival,
         return;
     }
     error = oche_decode_transport(bytes, count, &packet, NULL);
-    if (error == OCHE_WIRE_OK &&
-        !verify(device, arrival, bytes, count,
-                oche_trailer_bytes(packet.opcode, packet.bth_reserved), &id))
-        error = OCHE_WIRE_ICRC;
+    packet.src = arrival->peer;
+    if (error == OCHE_WIRE_OK) {
+        arrival->ids = ids_of(device, &packet, arrival->from);
+        if (!verify(device, arrival, &packet, bytes, count, &id))
+            error = OCHE_WIRE_ICRC;
+    }
     capture(device, arrival, bytes, count, id);
     if (error != OCHE_WIRE_OK) {
         device->stats.wrong[error]++;
         return;
     }
-    packet.src = arrival->peer;
     packet.dst = 0;
     packet.udp_source_port = arrival->port;
     packet.traffic_class = arrival->tos >> CLASS_SHIFT;
@@ -172,7 +183,8 @@ static uint32_t pass_on(struct oche_device *device, const struct oche_datagram_i
 
 unsigned device_take(struct oche_device *device, const struct oche_datagram_in *in, oche_time now)
 {
-    struct arrival arrival = {.peer = oche_peers_find(&device->peers, &in->from),
+    struct arrival arrival = {.from = &in->from,
+                              .peer = oche_peers_find(&device->peers, &in->from),
                               .port = in->from_port,
                               .tos = in->tos,
                               .first = true,
@@ -182,7 +194,6 @@ unsigned device_take(struct oche_device *device, const struct oche_datagram_in *
 
     if (device->share.fd >= 0 && oche_sharing_probe(&device->share, in))
         return 0;
-    arrival.ids = ids_of(device, arrival.peer, &in->from);
     device->stats.received_datagrams++;
     device->stats.strangers += arrival.peer == OCHE_NO_PEER;
     oche_ip_header_make(&arrival.header, &in->from, &device->address, in->from_port, device->port,

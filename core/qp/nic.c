@@ -169,6 +169,13 @@ struct oche_qp *oche_nic_find_qp(struct oche_nic *nic, uint32_t qpn)
     return slot == NO_SLOT ? NULL : nic->qps[slot];
 }
 
+bool oche_nic_knows(struct oche_nic *nic, const struct oche_packet *packet)
+{
+    const struct oche_qp *qp = oche_nic_find_qp(nic, packet->dest_qpn);
+
+    return qp != NULL && (qp->transport == OCHE_TRANSPORT_UD || qp->remote_address == packet->src);
+}
+
 /* ---- counting ---- */
 
 static const char *const reject_names[OCHE_REJECT_CAUSES] = {

@@ -386,6 +386,8 @@ struct oche_qp *oche_qp_create(struct oche_nic *nic, void *memory,
 /* Forgets the queue pair at once, without completions. The memory is the caller's again. */
 void oche_qp_destroy(struct oche_qp *qp);
 struct oche_qp *oche_nic_find_qp(struct oche_nic *nic, uint32_t qpn);
+/* Whether the queue pair that a packet is for is there, and takes packets from its source. */
+bool oche_nic_knows(struct oche_nic *nic, const struct oche_packet *packet);
 
 /* State changes; false if the transition is not allowed (REFERENCE, IBTA state diagram). */
 bool oche_qp_init(struct oche_qp *qp, oche_time now);

@@ -9,6 +9,7 @@
 #include <pcap/pcap.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/cc/cc.h"
 #include "core/random.h"
@@ -416,6 +417,117 @@ static void congestion(void **state)
     congestion_as(OCHE_ECN_CE, 0, 0);
 }
 
+/* Sends a packet, of which the device has seen `*packets`. Whether it was believed. */
+static bool believed(struct fake *fake, struct end *end, const struct oche_packet *packet,
+                     uint16_t id, uint64_t *packets)
+{
+    struct oche_device_stats stats;
+    uint64_t before;
+    uint8_t bytes[64];
+
+    oche_device_stats(end->device, &stats);
+    before = stats.wrong[OCHE_WIRE_ICRC];
+    fake_send(fake, bytes, fake_encode(fake, packet, id, bytes));
+    return seen(end, ++*packets).wrong[OCHE_WIRE_ICRC] == before;
+}
+
+/*
+ * A peer counts its identifications. Somebody else sends in its name, but does not know our queue
+ * pair: what that one's are does not matter to the peer.
+ */
+static void forged_identifications(void **state)
+{
+    struct oche_packet packet = to_nobody;
+    uint64_t packets = 0;
+    struct fake fake;
+    struct end end;
+
+    (void)state;
+    end_open(&end, &(struct oche_device_config){.seed = 1}, NULL, 1);
+    fake_open(&fake, &end, 3);
+    end_connect_to_fake(&end, OCHE_TRANSPORT_RC);
+    packet.dest_qpn = oche_qp_number(end.qp);
+    for (uint16_t i = 0; i < 400; i++) {
+        assert_true(believed(&fake, &end, &packet, (uint16_t)(5000 + i), &packets));
+        for (uint16_t j = 0; j < 5 && i >= 100; j++) { /* all counts are others' */
+            believed(&fake, &end, &to_nobody, (uint16_t)(20000 + 1000 * j + 7 * i), &packets);
+            believed(&fake, &end, &to_nobody, 0, &packets);
+        }
+    }
+    oche_socket_close(&fake.socket);
+    end_close(&end);
+}
+
+/*
+ * Somebody whose numbers are by chance has the address of a predictable peer (NAT): what is not
+ * believed of him is when it comes again.
+ */
+static void two_with_one_address(void **state)
+{
+    struct oche_packet packet = to_nobody;
+    unsigned lost = 0, tries;
+    uint64_t packets = 0;
+    struct fake fake;
+    struct end end;
+
+    (void)state;
+    end_open(&end, &(struct oche_device_config){.seed = 1}, NULL, 1);
+    fake_open(&fake, &end, 3);
+    end_connect_to_fake(&end, OCHE_TRANSPORT_RC);
+    packet.dest_qpn = oche_qp_number(end.qp);
+    for (unsigned i = 0; i < 2000; i++) {
+        packet.psn = i;
+        assert_true(believed(&fake, &end, &packet, 0, &packets));
+        packet.psn = 2000 + i;
+        for (tries = 0; i % 100 == 99 && tries < 7; tries++) {
+            if (believed(&fake, &end, &packet, (uint16_t)(1000 + 3000 * tries + 7 * i), &packets))
+                break;
+            lost++;
+            packet.psn = i;
+            assert_true(believed(&fake, &end, &packet, 0, &packets));
+            packet.psn = 2000 + i;
+        }
+        assert_in_range(tries, 0, 1);
+    }
+    assert_in_range(lost, 10, 20);
+    oche_socket_close(&fake.socket);
+    end_close(&end);
+}
+
+/* A CNP is no answer of the application's: where only those are sent, no ACK waits for one. */
+static void cnps_are_no_answers(void **state)
+{
+    struct oche_packet write = {.opcode = OCHE_RC_WRITE_ONLY,
+                                .bth = OCHE_BTH_ACKREQ,
+                                .pkey = 0xffff,
+                                .payload_bytes = 8,
+                                .dma_length = 8,
+                                .ext = OCHE_EXT_RETH | OCHE_EXT_PAYLOAD};
+    uint8_t bytes[64], payload[8] = "marked!";
+    struct oche_device_stats stats = {0};
+    struct fake fake;
+    struct end end;
+
+    (void)state;
+    end_open(&end, &(struct oche_device_config){.cc = oche_cc_find("dcqcn")}, NULL, 1);
+    fake_open(&fake, &end, 3);
+    end_connect_to_fake(&end, OCHE_TRANSPORT_RC);
+    write.dest_qpn = oche_qp_number(end.qp);
+    write.va = (uint64_t)(uintptr_t)end.memory;
+    write.rkey = end.key;
+    write.payload = payload;
+    for (unsigned i = 0; i < 20; i++) {
+        write.psn = 200 + i;
+        fake_send_as(&fake, bytes, fake_encode(&fake, &write, 0, bytes), 0, OCHE_ECN_CE);
+        stats = seen(&end, i + 1);
+        usleep(100); /* more than between two CNPs */
+    }
+    assert_true(stats.nic.cnps_sent > 10);
+    assert_int_equal(stats.held, 0);
+    oche_socket_close(&fake.socket);
+    end_close(&end);
+}
+
 /* The source port is entropy: any will do, also another one for each packet of a connection. */
 static void source_ports(void **state)
 {
@@ -608,7 +720,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(several_in_one),
         cmocka_unit_test(identifications),
         cmocka_unit_test(proven_identifications),
+        cmocka_unit_test(forged_identifications),
+        cmocka_unit_test(two_with_one_address),
         cmocka_unit_test(congestion),
+        cmocka_unit_test(cnps_are_no_answers),
         cmocka_unit_test(gso_refused),
         cmocka_unit_test(no_way),
         cmocka_unit_test(captured),
