@@ -392,7 +392,7 @@ static bool pull(struct oche_device *device, oche_time now)
         write_packet(&t->packets[i], &t->outgoing[i]);
         t->outgoing[i].port =
             (uint8_t)oche_source_ports_choose(&device->source_ports, t->packets[i].udp_source_port);
-        data |= !is_ack(&t->packets[i]);
+        data |= !is_ack(&t->packets[i]) && t->packets[i].opcode != OCHE_CNP;
         t->outgoing[i].lost = by_chance(&device->drop_sent, device->config.drop_sent_ppm);
         device->stats.dropped_sent += t->outgoing[i].lost;
     }
