@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "cli/commands.h"
@@ -90,22 +91,28 @@ static void check_line_rate(const struct argp_state *state, const char *name, co
         oche_refuse(state, "%s: %s", name, error);
 }
 
-static void check_device(const struct argp_state *state, const char *text)
+static void check_device(const struct argp_state *state, const char *name, const char *text)
 {
     uint8_t address[16];
 
     if (inet_pton(AF_INET, text, address) != 1 && inet_pton(AF_INET6, text, address) != 1)
-        oche_refuse(state, "--device: %s: not an IP address; 192.0.2.1 or 2001:db8::1 is", text);
+        oche_refuse(state, "%s: %s: not an IP address; 192.0.2.1 or 2001:db8::1 is", name, text);
 }
 
-static void check_source_ports(const struct argp_state *state, const char *text)
+static void check_poll(const struct argp_state *state, const char *name, const char *text)
+{
+    if (strcmp(text, "busy") != 0 && strcmp(text, "adaptive") != 0 && strcmp(text, "sleep") != 0)
+        oche_refuse(state, "%s: %s: there are busy, adaptive, sleep", name, text);
+}
+
+static void check_source_ports(const struct argp_state *state, const char *name, const char *text)
 {
     char *end;
     const unsigned long count = strtoul(text, &end, 10);
 
     if (*end != '\0' || text[0] < '0' || text[0] > '9' || count < 1 ||
         count > OCHE_MAX_SOURCE_PORTS)
-        oche_refuse(state, "--source-ports: %s: a number from 1 to %d is meant", text,
+        oche_refuse(state, "%s: %s: a number from 1 to %d is meant", name, text,
                     OCHE_MAX_SOURCE_PORTS);
 }
 
@@ -117,7 +124,10 @@ static void check_environment(const struct argp_state *state, const struct optio
         void (*check)(const struct argp_state *state, const char *name, const char *text);
     } all[] = {{"OCHE_CC", options->cc, check_cc},
                {"OCHE_RECOVERY", options->recovery, check_recovery},
-               {"OCHE_LINE_RATE", options->line_rate, check_line_rate}};
+               {"OCHE_LINE_RATE", options->line_rate, check_line_rate},
+               {"OCHE_DEVICE", options->device, check_device},
+               {"OCHE_POLL", options->poll, check_poll},
+               {"OCHE_SOURCE_PORTS", options->source_ports, check_source_ports}};
 
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         const char *text = getenv(all[i].name);
@@ -142,18 +152,17 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         check_line_rate(state, "--line-rate", options->line_rate = argument);
         return 0;
     case KEY_DEVICE:
-        check_device(state, options->device = argument);
+        check_device(state, "--device", options->device = argument);
         return 0;
     case KEY_POLL:
-        if (strcmp(argument, "busy") != 0 && strcmp(argument, "adaptive") != 0 &&
-            strcmp(argument, "sleep") != 0)
-            oche_refuse(state, "--poll: %s: there are busy, adaptive, sleep", argument);
-        options->poll = argument;
+        check_poll(state, "--poll", options->poll = argument);
         return 0;
     case KEY_SOURCE_PORTS:
-        check_source_ports(state, options->source_ports = argument);
+        check_source_ports(state, "--source-ports", options->source_ports = argument);
         return 0;
     case KEY_CAPTURE:
+        if (argument[0] == '\0')
+            oche_refuse(state, "--capture: the name of a file is missing");
         options->capture = argument;
         return 0;
     case KEY_FILES:
@@ -200,17 +209,27 @@ static const struct argp arguments = {
 
 /* ---- the library ---- */
 
+/* The folder of this program; some containers have no /proc. */
+static bool find_own(char own[PATH_MAX])
+{
+    const ssize_t count = readlink("/proc/self/exe", own, PATH_MAX - 1);
+
+    if (count > 0)
+        own[count] = '\0';
+    else if (realpath((const char *)getauxval(AT_EXECFN), own) == NULL)
+        return false;
+    *strrchr(own, '/') = '\0';
+    return true;
+}
+
 /* The folder of the library, beside this program or as installed. False: there is none. */
 static bool find_library(char *folder, size_t bytes)
 {
     char own[PATH_MAX], path[3 * PATH_MAX];
-    const ssize_t count = readlink("/proc/self/exe", own, sizeof(own) - 1);
     const char *places[] = {"", "/" OCHE_LIBRARY_FROM_PROGRAM};
 
-    if (count <= 0)
+    if (!find_own(own))
         return false;
-    own[count] = '\0';
-    *strrchr(own, '/') = '\0';
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
         if (snprintf(folder, bytes, "%s%s", own, places[i]) >= (int)bytes ||
             snprintf(path, sizeof(path), "%s/%s", folder, LIBRARY) >= (int)sizeof(path))
@@ -261,6 +280,12 @@ int oche_cmd_exec(int argc, char **argv)
         oche_print_error("oche exec: " LIBRARY
                          " is neither beside this program nor in " OCHE_LIBRARY_FROM_PROGRAM
                          " from there: was it built and installed?");
+        return 2;
+    }
+    if (strpbrk(folder, ":;") != NULL) {
+        oche_print_error("oche exec: %s: LD_LIBRARY_PATH cannot have a folder with : or ; in its "
+                         "name, put the program into another one",
+                         folder);
         return 2;
     }
     if (options.files && !preload_files(folder))

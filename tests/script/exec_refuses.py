@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`oche exec`: what it refuses, in options and in the environment, with one line and status 2; and
+folders that it runs from: with a blank, with a colon, and without /proc."""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+OCHE = os.environ["OCHE"]
+WRONG = [("--cc", "OCHE_CC", "dqcn"),
+         ("--recovery", "OCHE_RECOVERY", "none"),
+         ("--line-rate", "OCHE_LINE_RATE", "10"),
+         ("--device", "OCHE_DEVICE", "eth0"),
+         ("--poll", "OCHE_POLL", "often"),
+         ("--source-ports", "OCHE_SOURCE_PORTS", "0"),
+         ("--source-ports", "OCHE_SOURCE_PORTS", "65"),
+         ("--source-ports", "OCHE_SOURCE_PORTS", "8x")]
+RIGHT = [("--cc", "OCHE_CC", "dcqcn"),
+         ("--recovery", "OCHE_RECOVERY", "selective_repeat"),
+         ("--line-rate", "OCHE_LINE_RATE", "10Gbps"),
+         ("--device", "OCHE_DEVICE", "127.0.0.1"),
+         ("--poll", "OCHE_POLL", "sleep"),
+         ("--source-ports", "OCHE_SOURCE_PORTS", "64")]
+
+
+def check(true, *what):
+    if not true:
+        print("FAILED:", *what)
+        sys.exit(1)
+
+
+def run(*words, program=OCHE, before=(), **environment):
+    return subprocess.run([*before, program, "exec", *words], text=True, capture_output=True,
+                          env=dict(os.environ, **environment), check=False)
+
+
+def refused(done, *names):
+    return done.returncode == 2 and not done.stdout and done.stderr.count("\n") == 1 and \
+        all(name in done.stderr for name in names)
+
+
+def main():
+    for option, variable, value in WRONG:
+        done = run(f"{option}={value}", "--", "echo", "ran")
+        check(refused(done, option, value), done)
+        done = run("--", "echo", "ran", **{variable: value})
+        check(refused(done, variable, value), done)
+    for option, variable, value in RIGHT:
+        wrong = next(wrong for name, _, wrong in WRONG if name == option)
+        done = run(f"{option}={value}", "--", "sh", "-c", f"echo ${variable}", **{variable: wrong})
+        check(done.returncode == 0 and done.stdout == value + "\n", "instead of", done)
+        done = run("--", "sh", "-c", f"echo ${variable}", **{variable: value})
+        check(done.returncode == 0 and done.stdout == value + "\n", "left alone", done)
+        check(run("--", "true", **{variable: ""}).returncode == 0, "empty: as if it were not there")
+    check(refused(run("--capture=", "--", "true"), "--capture"), "no name")
+    with tempfile.TemporaryDirectory() as top:
+        for name, right in (("a b", True), ("a:b", False), ("a;b", False)):
+            folder = os.path.join(top, name)
+            os.mkdir(folder)
+            for file in ("oche", "libibverbs.so.1"):
+                shutil.copy(os.path.join(os.path.dirname(OCHE), file), folder)
+            done = run("--", "sh", "-c", "echo $LD_LIBRARY_PATH", program=folder + "/oche",
+                       LD_LIBRARY_PATH="")
+            check(done.stdout == folder + "\n" if right else refused(done, folder), done)
+    apart = ("unshare", "-Urm", "sh", "-c", 'mount -t tmpfs none /proc && exec "$0" "$@"')
+    if subprocess.run([*apart, "true"], capture_output=True, check=False).returncode == 0:
+        done = run("--", "sh", "-c", "echo $LD_LIBRARY_PATH", before=apart, LD_LIBRARY_PATH="")
+        check(done.stdout == os.path.realpath(os.path.dirname(OCHE)) + "\n", "no /proc", done)
+    else:
+        print("no namespaces here: not tried without /proc")
+    print("ok")
+
+
+if __name__ == "__main__":
+    main()
