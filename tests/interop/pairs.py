@@ -202,7 +202,12 @@ class Captured:
     def run(self, oche, command, arguments):
         sides = [Side(address, ["--capture", name], **self.environment)
                  for address, name in zip((SERVER, CLIENT), self.files)]
-        done = run(oche, command, arguments, *sides)
+        for _ in range(5):
+            done = run(oche, command, arguments, *sides)
+            # Its own race with -e and -t, on any NIC: what completes between arming and polling is
+            # polled with what came before, and its event then finds nothing, which it takes badly.
+            if done.error is None or "poll CQ failed 2\n" not in done.served + done.called:
+                break
         for name in self.files:
             if done.error is None:
                 wrong = wrong_in(oche, name)
