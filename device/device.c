@@ -316,6 +316,12 @@ void oche_device_lock(struct oche_device *device)
 
 void oche_device_unlock(struct oche_device *device)
 {
+    if (OCHE_UNLIKELY(device->completed)) {
+        device->completed = false;
+        if (device->config.completion_events_over != NULL)
+            device->config.completion_events_over(device->config.context);
+        oche_device_wake(device);
+    }
     pthread_mutex_unlock(&device->lock);
 }
 
@@ -373,7 +379,7 @@ static unsigned progress(struct oche_device *device, bool aside)
     packets += device_transmit(device, now);
     if (sleepers_should_know(device, full))
         device_ring(device);
-    pthread_mutex_unlock(&device->lock);
+    oche_device_unlock(device);
     return packets;
 }
 

@@ -54,6 +54,11 @@ struct oche_device_config {
     bool strict_ip_id;   /* drop all that ip_id.h did not expect */
     const char *capture; /* a file, or one beside it (capture.h); NULL: none */
     void (*completion_event)(void *context, struct oche_cq *cq); /* as in nic.h; under the lock */
+    /*
+     * Under the lock, before it is released, after one or more completion events: who is told now
+     * finds all that came together. Then whoever waits is woken.
+     */
+    void (*completion_events_over)(void *context);
     void (*cq_error)(void *context, struct oche_cq *cq);
     void (*qp_error)(void *context, struct oche_qp *qp, enum oche_status status);
     void (*qp_event)(void *context, struct oche_qp *qp, enum oche_qp_event event);

@@ -113,6 +113,7 @@ struct oche_device {
     struct oche_random drop_sent, drop_received;
     struct oche_capture *capture;
     const struct oche_ip_header *arriving; /* of the packet that the NIC is looking at */
+    bool completed;                        /* to be told when the lock is released; under it */
     bool aside;                            /* progress is made beside the program; under the lock */
 
     int wake_fd; /* readable: who sleeps shall look */

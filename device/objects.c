@@ -63,7 +63,7 @@ static void pass_completion_event(void *context, struct oche_cq *cq)
 {
     struct oche_device *device = context;
 
-    oche_device_wake(device);
+    device->completed = true;
     if (device->config.completion_event != NULL)
         device->config.completion_event(device->config.context, cq);
 }

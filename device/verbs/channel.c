@@ -50,25 +50,54 @@ int ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
     return 0;
 }
 
+/*
+ * Kept until the NIC is done with what has arrived: who was woken by the first completion, and arms
+ * the CQ again while the next is on its way, would poll both, and hear of the second for nothing.
+ */
 void ov_completion_event(void *context, struct oche_cq *ring)
 {
+    struct ov_port *port = context;
     struct ov_cq *cq = ov_ring_owner(ring);
-    struct ov_channel *channel = (struct ov_channel *)(void *)cq->cq.channel;
-    const uint64_t one = 1;
 
-    (void)context;
-    if (channel == NULL)
+    if (cq->cq.channel == NULL || cq->new_events++ > 0)
         return;
+    cq->next_new = NULL;
+    if (port->new_events == NULL)
+        port->new_events = cq;
+    else
+        port->last_new->next_new = cq;
+    port->last_new = cq;
+}
+
+static void tell(struct ov_cq *cq)
+{
+    struct ov_channel *channel = (struct ov_channel *)(void *)cq->cq.channel;
+    const uint64_t count = cq->new_events;
+
     pthread_mutex_lock(&channel->lock);
-    if (cq->pending_events++ == 0) {
+    if (cq->pending_events == 0) {
         cq->next_event = NULL;
         *channel->last = cq;
         channel->last = &cq->next_event;
     }
+    cq->pending_events += cq->new_events;
+    cq->new_events = 0;
     /* Under the lock: who takes the event without waiting must find its count. */
-    if (write(channel->channel.fd, &one, sizeof(one)) < 0)
+    if (write(channel->channel.fd, &count, sizeof(count)) < 0)
         errno = 0; /* it is readable anyway: 2^64 - 2 events wait */
     pthread_mutex_unlock(&channel->lock);
+}
+
+void ov_completion_events_over(void *context)
+{
+    struct ov_port *port = context;
+
+    while (port->new_events != NULL) {
+        struct ov_cq *cq = port->new_events;
+
+        port->new_events = cq->next_new;
+        tell(cq);
+    }
 }
 
 /* Takes a CQ out of the queue, of which it need not be the first. Under the lock. */

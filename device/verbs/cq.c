@@ -279,7 +279,11 @@ unsigned ov_cq_take(struct ov_cq *cq, struct oche_completion *done, unsigned max
     const uint32_t since = oche_device_events(cq->port->device);
     unsigned count = oche_cq_poll(cq->ring, done, max);
 
-    if (count > 0 && ++cq->since_progress < POLLS_PER_PROGRESS)
+    /*
+     * Who has armed the queue and then polls should not bring in more with its own hands: it would
+     * poll that, too, and then hear of it for nothing.
+     */
+    if (count > 0 && (cq->cq.channel != NULL || ++cq->since_progress < POLLS_PER_PROGRESS))
         return count;
     cq->since_progress = 0;
     if (ov_port_progress(cq->port) > 0)

@@ -93,6 +93,8 @@ struct ov_port {
     _Atomic uint32_t sleepers; /* who waits, and makes progress meanwhile */
     _Atomic uint32_t call;     /* the futex that the thread naps on */
 
+    struct ov_cq *new_events, *last_new; /* of these CQs, in order; under the device's lock */
+
     pthread_mutex_t lock; /* of what follows */
     uint32_t next_pd;
 };
@@ -218,6 +220,9 @@ struct ov_cq {
     /* Under the channel's lock. */
     uint32_t pending_events, delivered_events;
     struct ov_cq *next_event;
+    /* Under the device's lock: events that the channel is yet to hear of. */
+    uint32_t new_events;
+    struct ov_cq *next_new;
     uint32_t async_delivered; /* under the context's event_lock */
 };
 
@@ -363,6 +368,7 @@ uint16_t ov_source_port(uint32_t flow_label, uint32_t own_qpn, uint32_t remote_q
 
 /* The device's hooks: under its lock. */
 void ov_completion_event(void *context, struct oche_cq *ring);
+void ov_completion_events_over(void *context);
 void ov_cq_error(void *context, struct oche_cq *ring);
 void ov_qp_event(void *context, struct oche_qp *qp, enum oche_qp_event event);
 void ov_srq_limit(void *context, struct oche_srq *srq);

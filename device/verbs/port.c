@@ -209,6 +209,7 @@ static struct ov_port *open_new(const struct ov_device *device)
                                         .max_regions = OV_MAX_REGIONS,
                                         .max_peers = OV_MAX_PEERS,
                                         .completion_event = ov_completion_event,
+                                        .completion_events_over = ov_completion_events_over,
                                         .cq_error = ov_cq_error,
                                         .qp_event = ov_qp_event,
                                         .srq_limit = ov_srq_limit,
