@@ -462,8 +462,9 @@ static void end_wait(struct oche_device *device)
     oche_device_unlock(device);
 }
 
-void oche_device_wait(struct oche_device *device, uint32_t since, oche_time timeout)
+bool oche_device_wait(struct oche_device *device, uint32_t since, oche_time timeout)
 {
+    bool interrupted = false;
     struct pollfd fds[3 + OCHE_MAX_SOURCE_PORTS];
     struct timespec limit;
     oche_time time;
@@ -479,11 +480,13 @@ void oche_device_wait(struct oche_device *device, uint32_t since, oche_time time
             fds[count++] = (struct pollfd){.fd = device->source_ports.fds[port], .events = POLLOUT};
     limit = (struct timespec){.tv_sec = (time_t)(time / OCHE_SEC),
                               .tv_nsec = (long)(time % OCHE_SEC / OCHE_NS)};
-    if (time > 0) /* a signal ends it early, which does no harm */
-        ppoll(fds, count, time == OCHE_NEVER ? NULL : &limit, NULL);
+    if (time > 0)
+        interrupted =
+            ppoll(fds, count, time == OCHE_NEVER ? NULL : &limit, NULL) < 0 && errno == EINTR;
     if (fds[2].revents != 0)
         atomic_store_explicit(&device->share_waiting, true, memory_order_relaxed);
     end_wait(device);
+    return !interrupted;
 }
 
 /* ---- questions ---- */

@@ -124,8 +124,9 @@ oche_time oche_device_progressed(const struct oche_device *device);
  * Progress is the caller's to make then. Returns at once if something is due within 50 µs. Any
  * number of threads may sleep. The order that misses nothing:
  *     arm; since = oche_device_events; oche_device_progress; oche_cq_poll; oche_device_wait
+ * False: a signal handler ran, which ended it.
  */
-void oche_device_wait(struct oche_device *device, uint32_t since, oche_time timeout);
+bool oche_device_wait(struct oche_device *device, uint32_t since, oche_time timeout);
 /* A number that changes with each event. */
 uint32_t oche_device_events(const struct oche_device *device);
 /* An event: ends all waits, and those that have not begun yet. */

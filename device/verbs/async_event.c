@@ -4,8 +4,10 @@
  * destroys an object waits until all its events have been acknowledged.
  */
 #include <fcntl.h>
-#include <poll.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "device/verbs/internal.h"
@@ -23,7 +25,9 @@ void ov_async_push(struct ov_context *context, const struct ibv_async_event *eve
     context->last_event = &node->next;
     if (write(context->verbs.context.async_fd, &one, sizeof(one)) < 0)
         errno = 0; /* it is readable anyway */
+    atomic_fetch_add(&context->events, 1);
     pthread_mutex_unlock(&context->event_lock);
+    syscall(SYS_futex, &context->events, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
 /* Where an object counts the events that were delivered of it; NULL: nobody acknowledges. */
@@ -72,29 +76,33 @@ static bool take(struct ov_context *context, struct ibv_async_event *event)
 }
 
 /*
- * Waits on the descriptor, not with progress: whoever waits here is a thread for errors, beside
- * others that poll.
+ * Waits without making progress: whoever waits here is a thread for errors, beside others that
+ * poll. Not on the descriptor: a poll ends with any signal, this only as a read would, without
+ * SA_RESTART.
  */
 int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
 {
     OV_PASS_ON(context->device, ibv_get_async_event, context, event);
 
     struct ov_context *own = ov_context_of(context);
-    struct pollfd wait = {.fd = context->async_fd, .events = POLLIN};
 
-    while (!take(own, event)) {
-        const int flags = fcntl(context->async_fd, F_GETFL);
+    for (;;) {
+        const uint32_t events = atomic_load(&own->events);
+        int flags;
 
+        if (take(own, event))
+            return 0;
+        flags = fcntl(context->async_fd, F_GETFL);
         if (flags < 0)
             return -1;
         if (flags & O_NONBLOCK) {
             errno = EAGAIN;
             return -1;
         }
-        if (poll(&wait, 1, -1) < 0) /* a signal: as a read would */
+        if (syscall(SYS_futex, &own->events, FUTEX_WAIT_PRIVATE, events, NULL, NULL, 0) != 0 &&
+            errno == EINTR)
             return -1;
     }
-    return 0;
 }
 
 /* The device of what an event is of; NULL: it is of a port or a device, and not to acknowledge. */

@@ -5,6 +5,7 @@
  * there; for who waits in poll or epoll the port's thread does, which ibv_req_notify_cq calls.
  */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -131,6 +132,29 @@ static struct ov_cq *take(struct ov_channel *channel)
     return cq;
 }
 
+/*
+ * Whether a signal handler that has run ends a call that sleeps, as it would a read(2) of a
+ * kernel's channel: not with SA_RESTART. Which signal it was cannot be told; nearly always all
+ * handlers of a program are of one kind, but for those of faults.
+ */
+static bool signals_end_calls(void)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS};
+    struct sigaction action;
+
+    for (int number = 1; number <= SIGRTMAX; number++) {
+        bool fault = false;
+
+        for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+            fault |= number == faults[i];
+        if (!fault && sigaction(number, NULL, &action) == 0 && action.sa_handler != SIG_DFL &&
+            action.sa_handler != SIG_IGN && (action.sa_flags & SA_RESTART) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* NULL: a signal ended it. */
 static struct ov_cq *wait_for_event(struct ov_channel *channel)
 {
     struct ov_port *port = channel->context->port;
@@ -145,8 +169,9 @@ static struct ov_cq *wait_for_event(struct ov_channel *channel)
         cq = take(channel);
         if (cq != NULL)
             break;
-        if (port->poll != OV_POLL_BUSY)
-            oche_device_wait(port->device, since, OCHE_NEVER);
+        if (port->poll != OV_POLL_BUSY && !oche_device_wait(port->device, since, OCHE_NEVER) &&
+            signals_end_calls())
+            break;
     }
     atomic_fetch_sub(&port->sleepers, 1);
     return cq;
@@ -158,7 +183,7 @@ int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void 
 
     struct ov_channel *own = (struct ov_channel *)(void *)channel;
     struct ov_cq *found;
-    int flags;
+    int flags, error = EAGAIN;
 
     if (ov_foreign(own->context->port)) {
         errno = EPERM;
@@ -174,10 +199,11 @@ int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void 
             found = take(own);
         } else {
             found = wait_for_event(own);
+            error = EINTR;
         }
     }
     if (found == NULL) {
-        errno = EAGAIN;
+        errno = error;
         return -1;
     }
     *cq = &found->cq;

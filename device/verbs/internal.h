@@ -138,6 +138,7 @@ struct ov_context {
     _Atomic uint32_t references; /* the application's, and one of each object */
     pthread_mutex_t event_lock;
     struct ov_event *first_event, **last_event;
+    _Atomic uint32_t events; /* so far; a futex */
 };
 
 static inline struct ov_context *ov_context_of(struct ibv_context *context)
