@@ -71,6 +71,16 @@ static const char *value_of(const char *name)
     return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
+/* Packets that are none, but for those that are damaged. */
+static uint64_t malformed(const struct oche_device_stats *stats)
+{
+    uint64_t sum = 0;
+
+    for (unsigned i = 0; i < OCHE_WIRE_ERROR_COUNT; i++)
+        sum += i != OCHE_WIRE_OK && i != OCHE_WIRE_ICRC ? stats->wrong[i] : 0;
+    return sum;
+}
+
 void ov_tell_stats(struct ov_port *port)
 {
     const char *cc = value_of("OCHE_CC"), *recovery = value_of("OCHE_RECOVERY");
@@ -84,9 +94,11 @@ void ov_tell_stats(struct ov_port *port)
     oche_address_print(&port->address, address);
     ov_say("%s: sent %" PRIu64 " packets in %" PRIu64 " datagrams, received %" PRIu64 " in %" PRIu64
            "; socket full %" PRIu64 " times, not sent %" PRIu64 ", strangers %" PRIu64
-           ", source ports %" PRIu32,
+           ", malformed %" PRIu64 ", wrong ICRC %" PRIu64 ", passed on to other processes %" PRIu64
+           ", from them %" PRIu64 ", lost on that way %" PRIu64 ", source ports %" PRIu32,
            address, s.sent_packets, s.sent_datagrams, s.received_packets, s.received_datagrams,
-           s.send_full, s.send_errors, s.strangers, s.source_ports);
+           s.send_full, s.send_errors, s.strangers, malformed(&s), s.wrong[OCHE_WIRE_ICRC],
+           s.passed_on, s.taken_over, s.pass_lost, s.source_ports);
     ov_say("%s: recovery %s: again %" PRIu64 ", timeouts %" PRIu64 ", NAKs sent %" PRIu64
            " received %" PRIu64 ", RNR NAKs sent %" PRIu64 " received %" PRIu64
            ", duplicates %" PRIu64 ", out of order %" PRIu64 ", of these kept %" PRIu64
