@@ -125,23 +125,30 @@ def faults(runs, program):
 
 def marks(runs, program):
     """The same client three times: DCQCN hears of marks and slows down; it does not where nothing
-    is marked; and nothing slows down who does not listen."""
-    client, rates = "ib_write_bw -n 300", []
+    is marked; and nothing slows down who does not listen. A busy machine slows down everybody: the
+    comparison has three tries."""
+    for _ in range(3):
+        rates, rows = [], []
+        for mark, cc in ((None, "dcqcn"), (0, "dcqcn"), (0, "none")):
+            options = ["--rate=2000", "--queue=4000"]
+            options += [f"--mark={mark}"] if mark is not None else []
+            path = runs.far.path(program, 9000, *options)
+            done = runs.run("ib_write_bw -n 300", options=["--cc", cc, "--line-rate", "10Gbps"])
+            did = path.close()
+            if done.error is not None:
+                return
+            cnps = counted(done.called, "CNPs sent [0-9]+ received")
+            rates.append(float(pairs.rows_of(done.called)[0][3]))
+            rows.append(("2 Gbit/s" + (", marks what waits" if mark is not None else ""), cc,
+                         str(counted(done.served, "CE received")), str(cnps), f"{rates[-1]:.0f}"))
+            heard = mark is not None and cc == "dcqcn"
+            runs.must((cnps > 0) == heard and (did["marked"] > 0) == heard, cc, mark, done.called,
+                      did)
+        if rates[1] < 0.7 * rates[0]:
+            break
     runs.head("link", "congestion control", "marked", "CNPs", "MB/s")
-    for mark, cc in ((None, "dcqcn"), (0, "dcqcn"), (0, "none")):
-        options = ["--rate=2000", "--queue=4000"] + ([f"--mark={mark}"] if mark is not None else [])
-        path = runs.far.path(program, 9000, *options)
-        done = runs.run(client, options=["--cc", cc, "--line-rate", "10Gbps"])
-        did = path.close()
-        if done.error is not None:
-            return
-        cnps = counted(done.called, "CNPs sent [0-9]+ received")
-        marked = counted(done.served, "CE received")
-        rates.append(float(pairs.rows_of(done.called)[0][3]))
-        runs.row("2 Gbit/s" + (", marks what waits" if mark is not None else ""), cc, str(marked),
-                 str(cnps), f"{rates[-1]:.0f}")
-        heard = mark is not None and cc == "dcqcn"
-        runs.must((cnps > 0) == heard and (did["marked"] > 0) == heard, cc, mark, done.called, did)
+    for row in rows:
+        runs.row(*row)
     runs.must(rates[1] < 0.7 * rates[0], "DCQCN was not slowed down by marks:", rates)
 
 
