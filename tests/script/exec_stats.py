@@ -13,7 +13,8 @@ import ctypes, socket, time
 verbs = ctypes.CDLL("libibverbs.so.1")
 verbs.ibv_get_device_list.restype = ctypes.POINTER(ctypes.c_void_p)
 verbs.ibv_open_device.restype = ctypes.c_void_p
-context = ctypes.c_void_p(verbs.ibv_open_device(ctypes.c_void_p(verbs.ibv_get_device_list(None)[0])))
+first = ctypes.c_void_p(verbs.ibv_get_device_list(None)[0])
+context = ctypes.c_void_p(verbs.ibv_open_device(first))
 with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
     for packet in b"x", b"", bytes((4, 0, 255, 255, 0, 0, 0, 99)) + bytes(16):
         sender.sendto(packet, ("{ADDRESS}", 4791))
