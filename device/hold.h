@@ -32,17 +32,22 @@ struct oche_hold {
     bool answers; /* data has gone since the last ACK that went alone */
 };
 
+static inline void oche_hold_was_in_vain(struct oche_hold *hold)
+{
+    hold->until = 0;
+    hold->misses += hold->misses < OCHE_HOLD_MISSES;
+    hold->leave_out = UINT32_C(1) << hold->misses;
+    hold->in_vain++;
+}
+
 /* Nothing but ACKs, or CNPs, could be sent: whether they shall wait. */
 static inline bool oche_hold_on(struct oche_hold *hold, oche_time now)
 {
     if (hold->until != 0) {
         if (now < hold->until)
             return true;
-        hold->until = 0;
-        hold->misses += hold->misses < OCHE_HOLD_MISSES;
-        hold->leave_out = UINT32_C(1) << hold->misses;
+        oche_hold_was_in_vain(hold);
         hold->answers = false;
-        hold->in_vain++;
         return false;
     }
     if (!hold->answers)
@@ -56,12 +61,16 @@ static inline bool oche_hold_on(struct oche_hold *hold, oche_time now)
     return true;
 }
 
-/* Data is being sent. */
-static inline void oche_hold_ends(struct oche_hold *hold)
+/* Data is being sent. If nobody has looked since the ACKs were due, it is too late. */
+static inline void oche_hold_ends(struct oche_hold *hold, oche_time now)
 {
     hold->answers = true;
     if (hold->until == 0)
         return;
+    if (now >= hold->until) {
+        oche_hold_was_in_vain(hold);
+        return;
+    }
     hold->until = 0;
     hold->misses = 0;
     hold->useful++;

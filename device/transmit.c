@@ -397,7 +397,7 @@ static bool pull(struct oche_device *device, oche_time now)
         device->stats.dropped_sent += t->outgoing[i].lost;
     }
     if (data)
-        oche_hold_ends(&device->hold);
+        oche_hold_ends(&device->hold, now);
     make_lanes(device);
     for (unsigned i = 0; i < t->lane_count; i++) {
         put_data_first(t, &t->lanes[i]);

@@ -16,10 +16,10 @@ static void first_an_answer(void **state)
     (void)state;
     assert_false(oche_hold_on(&hold, 0)); /* nothing was ever answered */
     assert_false(oche_hold_on(&hold, 1));
-    oche_hold_ends(&hold); /* data goes */
+    oche_hold_ends(&hold, 5); /* data goes */
     assert_true(oche_hold_on(&hold, 5));
     assert_true(oche_hold_on(&hold, 5 + OCHE_HOLD - 1));
-    oche_hold_ends(&hold);
+    oche_hold_ends(&hold, 5 + OCHE_HOLD - 1);
     assert_true(hold.until == 0 && hold.useful == 1 && hold.in_vain == 0);
     assert_true(oche_hold_on(&hold, 10)); /* useful once: at once again */
 }
@@ -30,7 +30,7 @@ static unsigned left_out(struct oche_hold *hold, oche_time now)
     unsigned count = 0;
 
     for (;; count++) {
-        oche_hold_ends(hold);
+        oche_hold_ends(hold, now);
         if (oche_hold_on(hold, now))
             return count;
         assert_true(count < 1000);
@@ -52,8 +52,25 @@ static void in_vain(void **state)
         assert_int_equal(hold.in_vain, misses);
         assert_int_equal(left_out(&hold, now), 1u << most);
     }
-    oche_hold_ends(&hold); /* useful after all */
+    oche_hold_ends(&hold, now); /* useful after all */
     assert_int_equal(left_out(&hold, now), 0);
+}
+
+/* Who computes before it answers, and does not look meanwhile: that is in vain, too. */
+static void late_answers(void **state)
+{
+    struct oche_hold hold = {.longest = OCHE_HOLD};
+    oche_time now = 1;
+    unsigned held = 0;
+
+    (void)state;
+    for (unsigned i = 0; i < 1000; i++, now += 5 * OCHE_MS) {
+        held += oche_hold_on(&hold, now); /* a request has come */
+        oche_hold_ends(&hold, now + 5 * OCHE_MS);
+    }
+    assert_in_range(held, 6, 30);
+    assert_int_equal(hold.useful, 0);
+    assert_int_equal(hold.in_vain, held);
 }
 
 /* ---- on the wire ---- */
@@ -142,9 +159,8 @@ static void goes_before_the_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(first_an_answer),
-        cmocka_unit_test(in_vain),
-        cmocka_unit_test(ping_pong),
+        cmocka_unit_test(first_an_answer),     cmocka_unit_test(in_vain),
+        cmocka_unit_test(late_answers),        cmocka_unit_test(ping_pong),
         cmocka_unit_test(goes_before_the_end),
     };
 
