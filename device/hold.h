@@ -20,7 +20,7 @@
 
 #include "core/base.h"
 
-#define OCHE_HOLD        (16 * OCHE_US)
+#define OCHE_HOLD        (64 * OCHE_US)
 #define OCHE_HOLD_MISSES 6 /* 2 to that power are left out at most */
 
 struct oche_hold {

@@ -26,7 +26,7 @@
 #include "device/verbs/internal.h"
 
 #define NAP_NS        1000000
-#define EAGER         64            /* times in a row that packets may come while somebody polls */
+#define EAGER         4             /* times in a row that packets may come while somebody polls */
 #define POLLING       (3 * OCHE_US) /* who polled that long ago still does */
 #define HEADERS_BYTES 84            /* IPv6, UDP, BTH, RETH, immediate, ICRC */
 #define SUBSTITUTES   65534

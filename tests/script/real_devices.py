@@ -103,7 +103,8 @@ def named(stand_in, other, driver):
     lines, said = listed(OCHE_REAL_VERBS=stand_in, SYSTEM_VERBS_DRIVER=driver)
     if lines != ours + ["a name of the system's"] or said:
         fail(lines, said)
-    lines, said = listed(OCHE_REAL_VERBS=stand_in, SYSTEM_VERBS_DRIVER=driver, OCHE_DEVICE="x")
+    lines, said = listed(OCHE_REAL_VERBS=stand_in, SYSTEM_VERBS_DRIVER=driver,
+                         OCHE_DEVICE="192.0.2.77")
     if lines or said.count("\n") != 1:
         fail("who wants a device that is not there gets another one:", lines, said)
     with tempfile.TemporaryDirectory() as folder:
