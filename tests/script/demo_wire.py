@@ -68,6 +68,7 @@ def works():
     done = demo("-n", "100", "-p", str(port))
     check(done.returncode == 0 and done.stderr == "", done.stdout, done.stderr)
     check(gone(port), "processes are left", left(port))
+    check("\noche: " not in done.stdout, "counters are shown", done.stdout)
     for program in ("ib_write_bw", "ib_send_lat"):
         for host in ("", " localhost"):
             check(re.search(rf"^\$ oche exec -- {program} -n 100 -p {port}{host} ", done.stdout,
