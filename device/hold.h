@@ -40,6 +40,12 @@ static inline void oche_hold_was_in_vain(struct oche_hold *hold)
     hold->in_vain++;
 }
 
+/* False: oche_hold_on would be, too, whatever could be sent. Cheap, for each packet's path. */
+static inline bool oche_hold_could(const struct oche_hold *hold)
+{
+    return hold->until != 0 || hold->answers;
+}
+
 /* Nothing but ACKs, or CNPs, could be sent: whether they shall wait. */
 static inline bool oche_hold_on(struct oche_hold *hold, oche_time now)
 {

@@ -384,7 +384,8 @@ static bool pull(struct oche_device *device, oche_time now)
     struct transmitter *t = &device->transmitter;
     bool data = false;
 
-    if (only_control_waits(device) && oche_hold_on(&device->hold, now))
+    if (oche_hold_could(&device->hold) && only_control_waits(device) &&
+        oche_hold_on(&device->hold, now))
         return false;
     t->packet_count = pull_packets(device, now);
     for (unsigned i = 0; i < t->packet_count; i++) {

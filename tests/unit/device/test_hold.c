@@ -14,10 +14,12 @@ static void first_an_answer(void **state)
     struct oche_hold hold = {.longest = OCHE_HOLD};
 
     (void)state;
-    assert_false(oche_hold_on(&hold, 0)); /* nothing was ever answered */
+    assert_false(oche_hold_could(&hold)); /* nothing was ever answered */
+    assert_false(oche_hold_on(&hold, 0));
     assert_false(oche_hold_on(&hold, 1));
     oche_hold_ends(&hold, 5); /* data goes */
-    assert_true(oche_hold_on(&hold, 5));
+    assert_true(oche_hold_could(&hold) && oche_hold_on(&hold, 5));
+    assert_true(oche_hold_could(&hold)); /* they wait: it is to be asked again */
     assert_true(oche_hold_on(&hold, 5 + OCHE_HOLD - 1));
     oche_hold_ends(&hold, 5 + OCHE_HOLD - 1);
     assert_true(hold.until == 0 && hold.useful == 1 && hold.in_vain == 0);
