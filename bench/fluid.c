@@ -9,7 +9,7 @@
 #include <time.h>
 
 #include "fabric/switch.h"
-#include "model/dcqcn_fluid.h"
+#include "fluid/dcqcn_fluid.h"
 
 #define FLOWS 64
 #define STEPS 1000000

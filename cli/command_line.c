@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "core/base.h"
-#include "lab/grid_text.h"
+#include "lab/sweep/grid_text.h"
 
 char *oche_command_line(int argc, char **argv)
 {

@@ -16,8 +16,8 @@
 
 #include "cli/commands.h"
 #include "cli/refuse.h"
-#include "text/scheme.h"
-#include "text/units.h"
+#include "params/scheme.h"
+#include "params/units.h"
 #include "device/device.h"
 
 #define LIBRARY "libibverbs.so.1"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * oche report DIR|FILE: one page of what is in a folder of results, or in one file of them, which
- * needs no network: the page of web/ with the data put into it. With --svg also a file for each
- * chart.
+ * needs no network: the page of report/page/ with the data put into it. With --svg also a file for
+ * each chart.
  */
 #include <argp.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "cli/command_line.h"
 #include "cli/commands.h"
 #include "cli/report_files.h"
-#include "results/report.h"
+#include "report/report.h"
 
 #define ERROR_BYTES 1024
 

@@ -44,7 +44,7 @@ static char *readable(char *path)
 
 char *oche_report_file(const char *name, char *error, size_t error_bytes)
 {
-    static const char *const beside[] = {"web", "../" OCHE_DATADIR_FROM_BIN};
+    static const char *const beside[] = {"report/page", "../" OCHE_DATADIR_FROM_BIN};
     char *folder = program_folder(), *path = NULL, *found = NULL;
 
     for (size_t i = 0; folder != NULL && found == NULL && i < 2; i++) {
@@ -57,13 +57,13 @@ char *oche_report_file(const char *name, char *error, size_t error_bytes)
     }
     free(folder);
     if (found == NULL)
-        snprintf(
-            error, error_bytes, "%s",
-            OCHE_WITH_REPORT
-                ? "oche report: its page is neither beside the program nor in " OCHE_DATADIR
-                  "; build or install again"
-                : "oche report: this program was built without it, for want of node or of "
-                  "the packages in web/node_modules; run tools/install-deps, then build again");
+        snprintf(error, error_bytes, "%s",
+                 OCHE_WITH_REPORT
+                     ? "oche report: its page is neither beside the program nor in " OCHE_DATADIR
+                       "; build or install again"
+                     : "oche report: this program was built without it, for want of node or of "
+                       "the packages in report/page/node_modules; run tools/install-deps, then "
+                       "build again");
     return found;
 }
 

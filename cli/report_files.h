@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What oche report needs beside the program: its page and the script that draws charts as SVG. They
- * are in web/ beside a program that is not installed, and else where `make install` puts them.
+ * are in report/page/ beside a program that is not installed, and else where `make install` puts
+ * them.
  */
 #ifndef OCHE_CLI_REPORT_FILES_H
 #define OCHE_CLI_REPORT_FILES_H

@@ -65,8 +65,8 @@ static inline void oche_sack_put(struct oche_packet *packet, const struct oche_s
 }
 
 /*
- * Dart (core/cc/dart.c): the sender's share of the line is its weight over `senders`, 1 or more:
- * the sum of the weights of the active ones, which with weights of 1 is their number.
+ * Dart (core/cc/dart/dart.c): the sender's share of the line is its weight over `senders`, 1 or
+ * more: the sum of the weights of the active ones, which with weights of 1 is their number.
  */
 struct oche_share {
     uint16_t senders;

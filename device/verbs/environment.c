@@ -26,8 +26,8 @@
 #include <unistd.h>
 
 #include "device/verbs/internal.h"
-#include "text/scheme.h"
-#include "text/units.h"
+#include "params/scheme.h"
+#include "params/units.h"
 
 void ov_say(const char *format, ...)
 {

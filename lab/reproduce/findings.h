@@ -5,7 +5,7 @@
 
 #include "lab/reproduce/claim.h"
 #include "lab/reproduce/plan.h"
-#include "results/sweep_store.h"
+#include "store/sweep_store.h"
 
 struct oche_findings {
     const struct oche_study *study;

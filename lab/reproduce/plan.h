@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The points of a study: one grid (lab/grid.h) that has all of its grids in it, and which points of
- * it are meant. Fixed overrides that differ between the study's grids become axes of that grid.
+ * The points of a study: one grid (lab/sweep/grid.h) that has all of its grids in it, and which
+ * points of it are meant. Fixed overrides that differ between the study's grids become axes of that
+ * grid.
  */
 #ifndef OCHE_LAB_REPRODUCE_PLAN_H
 #define OCHE_LAB_REPRODUCE_PLAN_H
 
-#include "lab/grid.h"
+#include "lab/sweep/grid.h"
 #include "lab/reproduce/pool.h"
 #include "lab/reproduce/study.h"
 

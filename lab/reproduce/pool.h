@@ -6,8 +6,8 @@
 #ifndef OCHE_LAB_REPRODUCE_POOL_H
 #define OCHE_LAB_REPRODUCE_POOL_H
 
-#include "lab/grid.h"
-#include "lab/point.h"
+#include "lab/sweep/grid.h"
+#include "lab/sweep/point.h"
 
 struct oche_pool;
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "text/units.h"
+#include "params/units.h"
 
 void *oche_read_alloc(const struct oche_reader *reader, size_t count, size_t bytes)
 {

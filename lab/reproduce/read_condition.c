@@ -6,7 +6,7 @@
 
 #include "lab/reproduce/flow_text.h"
 #include "lab/reproduce/read.h"
-#include "text/units.h"
+#include "params/units.h"
 
 struct oche_condition oche_no_condition(const struct oche_reader *reader,
                                         const struct oche_study *study)

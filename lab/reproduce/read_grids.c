@@ -10,7 +10,7 @@
 
 #include "lab/reproduce/flow_text.h"
 #include "lab/reproduce/read.h"
-#include "text/units.h"
+#include "params/units.h"
 
 #define MOST_REPEATS      100000
 #define MOST_COMBINATIONS 10000 /* of a grid */

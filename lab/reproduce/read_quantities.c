@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/metrics.h"
+#include "lab/measures/metrics.h"
 #include "lab/reproduce/read.h"
 
 /* ---- quantities ---- */

@@ -9,7 +9,7 @@
 #include "lab/reproduce/digest.h"
 #include "lab/reproduce/read.h"
 
-/* "papers/error-recovery/fig2.yaml": "fig2". */
+/* "papers/error-recovery/figures/fig2.yaml": "fig2". */
 static const char *name_of(struct oche_document *document)
 {
     const char *path = oche_document_name(document), *slash = strrchr(path, '/');
@@ -19,14 +19,18 @@ static const char *name_of(struct oche_document *document)
                                (int)(dot != NULL ? (size_t)(dot - base) : strlen(base)), base);
 }
 
-/* A file that is beside the figure's. */
-static const char *beside(struct oche_document *document, const char *name)
+/* The path of a scenario of the study's paper; without a paper, of a file beside the study's. */
+static const char *scenario_path(const struct oche_study *study, const char *name)
 {
-    const char *path = oche_document_name(document), *slash = strrchr(path, '/');
+    const char *path = oche_document_name(study->document), *slash = strrchr(path, '/');
 
-    if (name[0] == '/' || slash == NULL)
+    if (name[0] == '/')
         return name;
-    return oche_document_print(document, "%.*s/%s", (int)(slash - path), path, name);
+    if (study->paper != NULL)
+        return oche_document_print(study->document, "%s/scenarios/%s", study->paper->folder, name);
+    if (slash == NULL)
+        return name;
+    return oche_document_print(study->document, "%.*s/%s", (int)(slash - path), path, name);
 }
 
 static bool read_also(const struct oche_reader *reader, struct oche_study *study,
@@ -115,7 +119,7 @@ static bool read_study(const struct oche_reader *reader, struct oche_study *stud
         !oche_read_text(reader, root, "place", true, &study->place) ||
         !oche_read_text(reader, root, "scenario", true, &scenario))
         return false;
-    study->scenario = beside(study->document, scenario);
+    study->scenario = scenario_path(study, scenario);
     if (grids == NULL)
         return OCHE_READ_FAIL(reader, root, "grids", "is not there; add what is run");
     if (claims == NULL)
@@ -158,7 +162,7 @@ struct oche_study *oche_study_open(const struct oche_paper *paper, const char *n
     char *path = NULL;
     struct oche_document *document;
 
-    OCHE_MUST(asprintf(&path, "%s/%s.yaml", paper->folder, name) >= 0);
+    OCHE_MUST(asprintf(&path, "%s/figures/%s.yaml", paper->folder, name) >= 0);
     document = oche_document_open(path, error, error_bytes);
     free(path);
     return study_of(paper, document, quick, error, error_bytes);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A study: a figure (or table) of a paper, as a file: what is run, what is measured, and what the
- * paper says comes out. papers/PAPER/FIGURE.yaml; docs/reproduce.md describes it.
+ * paper says comes out. papers/PAPER/figures/FIGURE.yaml; docs/reproduce.md describes it.
  *
  *     title, place           what it is, where it stands in the paper
- *     scenario               beside the figure's file
+ *     scenario               in papers/PAPER/scenarios/
  *     grids                  each: set (fixed overrides), vary (axes), repeat; in quick mode less
  *     quantities             numbers made from a run's metrics
  *     at                     what claims mean where they do not say otherwise

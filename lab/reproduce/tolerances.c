@@ -64,10 +64,15 @@ static struct oche_document *document_at(const char *folder, const char *commit,
     return document;
 }
 
-/* Whether the claims were at this commit what they are now. */
-static bool is_same_at(const struct oche_study *study, const char *commit, const char *file)
+/* True if the claims were at this commit what they are now. Figures once lay beside paper.yaml. */
+static bool is_same_at(const struct oche_study *study, const char *commit, const char *file,
+                       const char *old_file)
 {
     struct oche_document *then = document_at(study->paper->folder, commit, file);
+
+    if (then == NULL)
+        then = document_at(study->paper->folder, commit, old_file);
+
     struct oche_document *paper = document_at(study->paper->folder, commit, "paper.yaml");
     bool same = then != NULL && paper != NULL && oche_claims_digest(then, paper) == study->digest;
 
@@ -80,14 +85,16 @@ static bool is_same_at(const struct oche_study *study, const char *commit, const
 static char *ask_git(const struct oche_study *study)
 {
     char *file = NULL, *log, *fixed = NULL, *rest, *commit, most[32];
+    const char *old_file;
 
-    OCHE_MUST(asprintf(&file, "%s.yaml", study->name) >= 0);
+    OCHE_MUST(asprintf(&file, "figures/%s.yaml", study->name) >= 0);
+    old_file = file + strlen("figures/");
     snprintf(most, sizeof(most), "-n%d", MOST_COMMITS);
     log = output_of((const char *[]){"git", "-C", study->paper->folder, "log", most, "--format=%H",
-                                     "--", file, "paper.yaml", NULL});
+                                     "--", file, old_file, "paper.yaml", NULL});
     rest = log;
     while (rest != NULL && (commit = strsep(&rest, "\n")) != NULL && commit[0] != '\0') {
-        if (!is_same_at(study, commit, file))
+        if (!is_same_at(study, commit, file, old_file))
             break;
         free(fixed);
         fixed = strdup(commit);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "results/figures.h"
+#include "params/figures.h"
 
 /* Three digits, fewer below one hundredth. */
 static void write_number(double value, char *text, size_t text_bytes)

@@ -9,7 +9,7 @@
 
 #include "sim/app/generate.h"
 #include "sim/app/types.h" /* made by Meson: OCHE_WORKLOAD_TYPES is X(incast) X(background) … */
-#include "text/units.h"
+#include "params/units.h"
 
 #define X(type) extern const struct oche_workload_type oche_workload_##type;
 OCHE_WORKLOAD_TYPES

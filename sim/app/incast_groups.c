@@ -15,7 +15,7 @@
 #include "sim/app/generate.h"
 #include "sim/app/sender_pool.h"
 #include "sim/engine/variate.h"
-#include "text/units.h"
+#include "params/units.h"
 
 #define MOST_SIZES 16
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "text/units.h"
+#include "params/units.h"
 
 /* What every function here needs. */
 struct binder {

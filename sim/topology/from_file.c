@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "text/units.h"
+#include "params/units.h"
 #include "sim/topology/builder.h"
 #include "sim/topology/statements.h"
 #include "sim/topology/types.h"

@@ -27,8 +27,8 @@
 #include "core/random.h"
 #include "device/device.h"
 #include "tests/interop/exchange.h"
-#include "text/scheme.h"
-#include "text/units.h"
+#include "params/scheme.h"
+#include "params/units.h"
 
 #define IN_FLIGHT  16  /* messages at most */
 #define RECEIVES   64  /* posted at a time */

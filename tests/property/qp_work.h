@@ -23,7 +23,7 @@
 #include <setjmp.h>
 
 #include "tests/support/pair.h"
-#include "text/scheme.h"
+#include "params/scheme.h"
 
 #define WORKS         60
 #define NONE          UINT32_MAX

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/cc/dart.h"
+#include "core/cc/dart/dart.h"
 #include "core/qp/qp_internal.h"
 #include "core/wire/opcode.h"
 #include "tests/property/ahead_oracle.h"

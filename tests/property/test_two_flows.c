@@ -26,8 +26,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/dcqcn_fluid.h"
-#include "model/fluid_summary.h"
+#include "fluid/dcqcn_fluid.h"
+#include "fluid/fluid_summary.h"
 #include "tests/support/small_world.h"
 #include "tests/support/test.h"
 

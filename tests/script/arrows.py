@@ -19,15 +19,16 @@ import tempfile
 ARROWS = {
     "core": ["core/"],
     "fabric": ["fabric/", "core/wire/", "core/base.h", "core/random.h", "core/param.h"],
-    "text": ["text/", "core/"],
-    "sim": ["sim/", "fabric/", "core/", "text/"],
-    "device": ["device/", "core/", "text/"],
-    "results": ["results/", "core/base.h", "core/param.h"],
+    "params": ["params/", "core/"],
+    "sim": ["sim/", "fabric/", "core/", "params/"],
+    "device": ["device/", "core/", "params/"],
+    "store": ["store/", "params/", "core/base.h", "core/param.h"],
+    "report": ["report/", "store/", "params/", "core/base.h", "core/param.h"],
     "rogue": ["rogue/", "core/base.h", "core/param.h", "core/random.h"],
-    "lab": ["lab/", "sim/", "model/", "results/", "core/", "text/"],
-    "model": ["model/", "core/"],
-    "cli": ["cli/", "lab/", "model/", "core/", "fabric/", "sim/", "device/", "results/", "rogue/",
-            "text/"],
+    "lab": ["lab/", "sim/", "fluid/", "store/", "core/", "params/"],
+    "fluid": ["fluid/", "core/"],
+    "cli": ["cli/", "lab/", "fluid/", "core/", "fabric/", "sim/", "device/", "store/", "report/",
+            "rogue/", "params/"],
 }
 
 PURE = ("core", "fabric")
@@ -56,7 +57,7 @@ STORAGE = re.compile(r"(?<!\w)(?:_Thread_local|__thread|asm|__asm__|__asm)(?!\w)
 
 LIBC = {"memcpy", "memmove", "memset", "memcmp", "strcmp", "strncmp", "strlen", "sqrt",
         "oche_panic", "_GLOBAL_OFFSET_TABLE_", "__stack_chk_fail", "__udivti3", "__umodti3",
-        "__divti3", "__modti3", "__popcountdi2"}
+        "__udivmodti4", "__divti3", "__modti3", "__popcountdi2"}
 WRITABLE = re.compile(r"^(\.data(?!\.rel\.ro)|\.bss|\.tdata|\.tbss|\*COM\*|\.common)")
 
 
@@ -160,18 +161,18 @@ def self_test():
         "sim/meets.c": ('#include "device/loop.h"\n', "must not include device/loop.h"),
         "device/meets.c": ('#include "sim/world.h"\n', "must not include sim/world.h"),
         "device/fabric.c": ('#include "fabric/switch.h"\n', "must not include fabric/switch.h"),
-        "results/sim.c": ('#include "sim/world.h"\n', "must not include sim/world.h"),
-        "results/lab.c": ('#include "lab/point.h"\n', "must not include lab/point.h"),
-        "sim/lab.c": ('#include "lab/point.h"\n', "must not include lab/point.h"),
-        "lab/good.c": ('#include "sim/world/world.h"\n#include "results/store.h"\n', None),
+        "store/sim.c": ('#include "sim/world.h"\n', "must not include sim/world.h"),
+        "store/lab.c": ('#include "lab/sweep/point.h"\n', "must not include lab/sweep/point.h"),
+        "sim/lab.c": ('#include "lab/sweep/point.h"\n', "must not include lab/sweep/point.h"),
+        "lab/good.c": ('#include "sim/world/world.h"\n#include "store/store.h"\n', None),
         "lab/device.c": ('#include "device/loop.h"\n', "must not include device/loop.h"),
-        "lab/model.c": ('#include "model/fluid.h"\n', None),
-        "model/lab.c": ('#include "lab/point.h"\n', "must not include lab/point.h"),
-        "lab/cli.c": ('#include "cli/summary.h"\n', "must not include cli/summary.h"),
-        "model/good.c": ('#include "core/cc/cc.h"\n#include <math.h>\n', None),
-        "model/sim.c": ('#include "sim/world/world.h"\n', "must not include sim/world/world.h"),
-        "sim/model.c": ('#include "model/fluid.h"\n', "must not include model/fluid.h"),
-        "cli/good.c": ('#include "lab/point.h"\n#include "device/loop.h"\n'
+        "lab/fluid.c": ('#include "fluid/fluid.h"\n', None),
+        "fluid/lab.c": ('#include "lab/sweep/point.h"\n', "must not include lab/sweep/point.h"),
+        "lab/cli.c": ('#include "cli/run/summary.h"\n', "must not include cli/run/summary.h"),
+        "fluid/good.c": ('#include "core/cc/cc.h"\n#include <math.h>\n', None),
+        "fluid/sim.c": ('#include "sim/world/world.h"\n', "must not include sim/world/world.h"),
+        "sim/fluid.c": ('#include "fluid/fluid.h"\n', "must not include fluid/fluid.h"),
+        "cli/good.c": ('#include "lab/sweep/point.h"\n#include "device/loop.h"\n'
                        '#include "sim/world.h"\n', None),
         "core/header.c": ("#include <time.h>\n", "must not include <time.h>"),
         "core/stdio.c": ("#include <stdio.h>\n", "must not include <stdio.h>"),

@@ -127,7 +127,7 @@ def test_install(work):
     run([only("/bin/oche"), "run", only("/scenarios/headroom.yaml"), "--quiet", "--out",
          os.path.join(work, "out")])
     # It finds the page of its reports, if it was built with one.
-    if os.path.exists(os.path.join(BUILD, "web", "report.html")):
+    if os.path.exists(os.path.join(BUILD, "report", "page", "report.html")):
         only("/oche/report-svg.mjs")
         run([only("/bin/oche"), "report", os.path.join(work, "out")])
         check(os.path.getsize(os.path.join(work, "out", "report.html"))

@@ -8,7 +8,8 @@ usage: house.py ROOT
 import os
 import sys
 
-FOLDERS = ("core", "fabric", "sim", "device", "results", "lab", "model", "rogue", "cli", "web",
+FOLDERS = ("core", "fabric", "sim", "device", "store", "report", "params", "lab", "fluid",
+           "rogue", "cli", "bench",
            "tests", "tools", ".ci")
 SOURCES = (".c", ".h", ".py", ".sh", ".js", ".mjs", ".css", "meson.build")
 
@@ -33,7 +34,7 @@ def main(root):
             folders[:] = [name for name in folders if name != "node_modules"]
             for name in names:
                 full = os.path.join(directory, name)
-                script = folder in ("tools", "web", ".ci") and os.access(full, os.X_OK)
+                script = folder in ("tools", "report", ".ci") and os.access(full, os.X_OK)
                 if name.endswith(SOURCES) or script:
                     with open(full, encoding="utf-8") as source:
                         found += check(os.path.relpath(full, root), source.read())

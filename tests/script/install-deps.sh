@@ -19,10 +19,10 @@ run() { # run: status in $status, both outputs in $out
     out=$(PATH="$fake:/usr/bin:/bin" "$fake/tree/tools/install-deps" 2>&1) || status=$?
 }
 
-mkdir -p "$fake/tree/tools" "$fake/tree/web/node_modules"
+mkdir -p "$fake/tree/tools" "$fake/tree/report/page/node_modules"
 cp tools/install-deps "$fake/tree/tools"
-cp web/fetch web/package-lock.json web/meson.build "$fake/tree/web"
-cp web/package-lock.json "$fake/tree/web/node_modules/.oche-lock"
+cp report/page/fetch report/page/package-lock.json report/page/meson.build "$fake/tree/report/page"
+cp report/page/package-lock.json "$fake/tree/report/page/node_modules/.oche-lock"
 put npm 'exit 1'
 put node ''
 put chromium ''
@@ -70,21 +70,23 @@ run
 
 # The page's packages: fetched when they are missing or of another time, once.
 put dpkg-query 'for p in "$@"; do case $p in -*) ;; *) printf "installed:%s " "$p";; esac; done'
-echo '{}' >"$fake/tree/web/node_modules/.oche-lock"
+echo '{}' >"$fake/tree/report/page/node_modules/.oche-lock"
 put npm "echo \"\$PWD \$*\" >>$fake/npm.log; mkdir -p node_modules"
-touch -d '2000-01-01' "$fake/tree/web/meson.build"
+touch -d '2000-01-01' "$fake/tree/report/page/meson.build"
 run
-[ "$status" = 0 ] && grep -q "/tree/web ci " "$fake/npm.log" || fail "npm: $status $out"
-[ "$(find "$fake/tree/web/meson.build" -newermt 2001-01-01)" ] || fail "npm: builds do not look"
+[ "$status" = 0 ] && grep -q "/tree/report/page ci " "$fake/npm.log" || fail "npm: $status $out"
+[ "$(find "$fake/tree/report/page/meson.build" -newermt 2001-01-01)" ] ||
+    fail "npm: builds do not look"
 run
 [ "$status" = 0 ] && [ -z "$out" ] && [ "$(wc -l <"$fake/npm.log")" = 1 ] || fail "npm: again: $out"
 
 # Without a network, and without npm: one line, and no failure.
-rm "$fake/tree/web/node_modules/.oche-lock"
+rm "$fake/tree/report/page/node_modules/.oche-lock"
 put npm 'echo npm error code ENOTFOUND; exit 1'
 run
 [ "$status" = 0 ] && [[ $out == *ENOTFOUND*without\ its\ page* ]] || fail "offline: $status $out"
-[ ! -e "$fake/tree/web/node_modules/.oche-lock" ] || fail "offline: believes that it has them"
+[ ! -e "$fake/tree/report/page/node_modules/.oche-lock" ] ||
+    fail "offline: believes that it has them"
 rm "$fake/npm"
 if ! PATH=/usr/bin:/bin command -v npm >/dev/null; then
     run

@@ -325,7 +325,7 @@ def test_built_without(work):
 
 
 def main():
-    built = os.path.exists(os.path.join(BUILD, "web", "report.html"))
+    built = os.path.exists(os.path.join(BUILD, "report", "page", "report.html"))
     tests = [test_pages, test_one_file, test_hostile_names, test_refusals, test_svg,
              test_where, test_where_sweep] if built \
         else [test_built_without]

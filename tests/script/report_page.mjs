@@ -14,9 +14,9 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
 const { OCHE, SOURCE, BUILD } = process.env;
-const { distribution } = await import(join(SOURCE, 'web/src/charts/distribution.js'));
-const { figureCharts } = await import(join(SOURCE, 'web/src/charts/figure.js'));
-const { LIGHT } = await import(join(SOURCE, 'web/src/theme.js'));
+const { distribution } = await import(join(SOURCE, 'report/page/src/charts/distribution.js'));
+const { figureCharts } = await import(join(SOURCE, 'report/page/src/charts/figure.js'));
+const { LIGHT } = await import(join(SOURCE, 'report/page/src/theme.js'));
 
 function skip(why) {
   console.log(`skipped: ${why}`);
@@ -25,13 +25,13 @@ function skip(why) {
 
 const browserPath = ['chromium', 'chromium-browser', 'google-chrome'].flatMap((name) =>
   process.env.PATH.split(delimiter).map((folder) => join(folder, name))).find(existsSync);
-if (!existsSync(join(BUILD, 'web', 'report.html')))
+if (!existsSync(join(BUILD, 'report', 'page', 'report.html')))
   skip('the program was built without the page of its reports');
 if (!browserPath)
   skip('there is no chromium; tools/install-deps installs it');
-if (!existsSync(join(SOURCE, 'web', 'node_modules', 'playwright-core')))
-  skip('web/node_modules has no playwright-core; web/fetch gets it');
-const { chromium } = createRequire(join(SOURCE, 'web', 'package.json'))('playwright-core');
+if (!existsSync(join(SOURCE, 'report/page/node_modules', 'playwright-core')))
+  skip('report/page/node_modules has no playwright-core; report/page/fetch gets it');
+const { chromium } = createRequire(join(SOURCE, 'report/page/package.json'))('playwright-core');
 
 const work = mkdtempSync(join(tmpdir(), 'oche-report-page-'));
 const said = []; // what a page must not say or ask for

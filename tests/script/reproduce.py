@@ -118,17 +118,18 @@ def check(truth, *what):
 
 
 def write(folder, name, text):
-    os.makedirs(folder, exist_ok=True)
-    with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+    path = os.path.join(folder, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
         file.write(text)
 
 
 def make_papers(work):
     folder = os.path.join(work, "papers", "p")
     write(folder, "paper.yaml", PAPER)
-    write(folder, "s.yaml", SCENARIO)
-    write(folder, "one.yaml", FIGURE)
-    write(folder, "two.yaml", FIGURE.replace("title: Losses", "title: The same again"))
+    write(folder, "scenarios/s.yaml", SCENARIO)
+    write(folder, "figures/one.yaml", FIGURE)
+    write(folder, "figures/two.yaml", FIGURE.replace("title: Losses", "title: The same again"))
     return os.path.dirname(folder)
 
 
@@ -210,12 +211,12 @@ def test_again(work):
     """Nothing is run again; words can be changed afterwards, and are."""
     one = "out/reproduce/p/one.sqlite"
     before = ask(work, one, POINTS)
-    write(os.path.join(work, "papers", "p"), "one.yaml",
+    write(os.path.join(work, "papers", "p"), "figures/one.yaml",
           FIGURE.replace("EXPLAINED", "because of this"))
     said = reproduce(work, "p/one").stdout
     check("    because of this\n" in said, said)
     # The same explanation of several claims is told once, below all that it is of.
-    write(os.path.join(work, "papers", "p"), "one.yaml",
+    write(os.path.join(work, "papers", "p"), "figures/one.yaml",
           FIGURE.replace("EXPLAINED", "because of this") + """\
   - name: wrong_too
     text: half as much again
@@ -232,7 +233,7 @@ def test_again(work):
     check("why:\n  more than all of it at 1 % (not reproduced)\n  half as much again (not "
           "reproduced)\n    because of this\n\n" in twice and twice.count("because of this") == 1,
           twice)
-    write(os.path.join(work, "papers", "p"), "one.yaml",
+    write(os.path.join(work, "papers", "p"), "figures/one.yaml",
           FIGURE.replace("EXPLAINED", "because of this"))
     reproduce(work, "p/one")
     check(before == ask(work, one, POINTS), "points are kept")
@@ -288,7 +289,7 @@ def start_and_catch(work, out):
 
 def test_dying(work):
     folder = os.path.join(work, "papers", "p")
-    write(folder, "s.yaml", SCENARIO.replace("2ms", "60ms"))
+    write(folder, "scenarios/s.yaml", SCENARIO.replace("2ms", "60ms"))
     running, victim = start_and_catch(work, "dead")
     os.kill(victim, signal.SIGKILL)
     said, complaints = running.communicate(timeout=100)
@@ -311,7 +312,7 @@ def test_dying(work):
     check(ask(work, "dead/one.sqlite", "SELECT id, trace_hash FROM points ORDER BY 1") ==
           ask(work, "stopped/one.sqlite", "SELECT id, trace_hash FROM points ORDER BY 1"),
           "the same in the end")
-    write(folder, "s.yaml", SCENARIO)
+    write(folder, "scenarios/s.yaml", SCENARIO)
 
 
 def test_lists(work):
@@ -338,26 +339,27 @@ BAD = [
     (["--papers", "nowhere"], "nowhere: no such folder; name the papers' folder with --papers, or "
                               "in OCHE_PAPERS"),
     (["--papers", "out"], "out: has no papers; a paper is a folder with paper.yaml in it"),
-    (["p/one", "--out", "papers/p/s.yaml"],
-     "papers/p/s.yaml: cannot be made: Not a directory; give a folder that can be written"),
+    (["p/one", "--out", "papers/p/scenarios/s.yaml"],
+     "papers/p/scenarios/s.yaml: cannot be made: Not a directory; give a folder that can be "
+     "written"),
 ]
 CHANGED = [
     ("published: 150%", "published: 150bps",
-     '{papers}/p/one.yaml:46: claims[2].published: "150bps" is not a number; '),
+     '{papers}/p/figures/one.yaml:46: claims[2].published: "150bps" is not a number; '),
     ("scenario: s.yaml", "scenario: t.yaml",
-     "{papers}/p/one.yaml:3: scenario: {papers}/p/t.yaml: cannot be read: "),
+     "{papers}/p/figures/one.yaml:3: scenario: {papers}/p/scenarios/t.yaml: cannot be read: "),
     ("{from: lossy}", "{from: lossy, set: {host.mtu: 5us}}",
-     '{papers}/p/one.yaml:4: grids[0]: does not say host.mtu, as another grid does; add it to its '
-     'set'),
+     '{papers}/p/figures/one.yaml:4: grids[0]: does not say host.mtu, as another grid does; '
+     'add it to its set'),
     ("[{from: lossless}, {from: lossy}]",
      "[{from: lossless, set: {host.mtu: 5us}}, {from: lossy, set: {host.mtu: 5us}}]",
-     '{papers}/p/one.yaml:4: grids[0].set.host.mtu: "5us": "us" is not a unit of size'),
+     '{papers}/p/figures/one.yaml:4: grids[0].set.host.mtu: "5us": "us" is not a unit of size'),
     ("[{from: lossless}, {from: lossy}]",
      "[{from: lossless, set: {switch.pfcc: true}}, {from: lossy, set: {switch.pfcc: true}}]",
-     '{papers}/p/one.yaml:4: grids[0].set.switch.pfcc: unknown key; did you mean "pfc"?\n'),
+     '{papers}/p/figures/one.yaml:4: grids[0].set.switch.pfcc: unknown key; did you mean "pfc"?\n'),
     ("{from: lossy}", "{from: lossy, quick: {vary: {loss.probability: [0.01]}}}",
-     "{papers}/p/one.yaml:4: grids[1].quick.vary.loss.probability[0]: 0.01 is written as 1% "
-     "elsewhere; write it in one way"),
+     "{papers}/p/figures/one.yaml:4: grids[1].quick.vary.loss.probability[0]: 0.01 is written "
+     "as 1% elsewhere; write it in one way"),
 ]
 
 
@@ -385,12 +387,12 @@ def test_bad_input(work):
     cases = [(arguments, None, said) for arguments, said in BAD]
     cases += [(["p/one"], FIGURE.replace(old, new), said) for old, new, said in CHANGED]
     for arguments, text, said in cases:
-        write(os.path.join(papers, "p"), "one.yaml", text if text is not None else FIGURE)
+        write(os.path.join(papers, "p"), "figures/one.yaml", text if text is not None else FIGURE)
         done = reproduce(work, *arguments, status=2)
         check(done.stderr.startswith(said.format(papers=papers)) and done.stderr.count("\n") == 1,
               arguments, "says", done.stderr, "not", said)
         check(sorted(os.listdir(work)) == before, arguments, "left something behind")
-    write(os.path.join(papers, "p"), "one.yaml", FIGURE)
+    write(os.path.join(papers, "p"), "figures/one.yaml", FIGURE)
 
 
 def test_what_is_outside(work):
@@ -399,7 +401,7 @@ def test_what_is_outside(work):
     papers = os.path.join(work, "papers", "p")
     outside = ("  - {name: cpu, text: a host takes no time, kind: outside, says: under 3 %,\n"
                "     place: sec 4, confidence: high, explanation: REASON}\n")
-    write(papers, "one.yaml", FIGURE + outside)
+    write(papers, "figures/one.yaml", FIGURE + outside)
     said = reproduce(work, "p/one", "--quick").stdout
     check(re.search(r"^a host takes no time +under 3 % +– +– +– +not judged$", said, re.M), said)
     check("  a host takes no time (not judged)\n    REASON\n" in said, said)
@@ -411,7 +413,7 @@ def test_what_is_outside(work):
     check(rows == [("", "", None, "under 3 %", None, None, "–", "not judged", "", "REASON")], rows)
     check(ask(work, path, "SELECT count(*) FROM readings JOIN claims ON claim = claims.id "
               "WHERE name = 'cpu'") == [(0,)], "readings")
-    write(papers, "one.yaml",
+    write(papers, "figures/one.yaml",
           FIGURE + outside.replace("outside,", "outside, quantity: throughput,"))
     check(": claims[4].quantity: unknown key" in reproduce(work, "p/one", status=2).stderr)
 
@@ -419,7 +421,7 @@ def test_what_is_outside(work):
 def test_papers_that_come_with_it():
     folder = os.path.join(SOURCE, "papers")
     for name in sorted(entry.name for entry in os.scandir(folder) if entry.is_dir()):
-        files = {file[:-5] for file in os.listdir(os.path.join(folder, name))
+        files = {file[:-5] for file in os.listdir(os.path.join(folder, name, "figures"))
                  if file.endswith(".yaml")}
         for mode in ("--quick", "--full"):
             done = subprocess.run([OCHE, "reproduce", name, mode, "--list", "--papers", folder],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results files for tests of the report, as results/store.h and results/sweep_store.h describe
+"""Results files for tests of the report, as store/store.h and store/sweep_store.h describe
 them: a run with as many flows as wanted, a sweep with points that failed, reproduced figures."""
 import math
 import os

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#include "core/cc/auss.h"
+#include "core/cc/dart/auss.h"
 #include "core/random.h"
 
 #define MEMBERS  24

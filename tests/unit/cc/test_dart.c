@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/cc/dart.h"
+#include "core/cc/dart/dart.h"
 #include "core/wire/extension.h"
 #include "core/wire/opcode.h"
 

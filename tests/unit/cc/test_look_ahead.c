@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/cc/look_ahead.h"
+#include "core/cc/dart/look_ahead.h"
 #include "core/random.h"
 #include "core/wire/bytes.h"
 

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "core/cc/dart.h"
+#include "core/cc/dart/dart.h"
 #include "core/qp/qp_internal.h"
 #include "core/recovery/selective_repeat.h"
 #include "core/wire/opcode.h"

@@ -9,7 +9,7 @@
 #include "tests/support/small_world.h"
 #include "tests/support/test.h"
 
-#include "core/cc/dart.h"
+#include "core/cc/dart/dart.h"
 #include "core/qp/qp_internal.h"
 #include "sim/endpoint/rnic.h"
 #include "sim/network/host_state.h"

@@ -48,20 +48,21 @@ static void test_a_figure_takes_grids_and_quantities_of_its_paper(void **state)
         fail_msg("%s", error);
     assert_string_equal(paper->name, "p");
     assert_string_equal(paper->folder, "papers/p");
-    struct oche_study *study =
-        oche_study_parse(paper, "papers/p/f.yaml", figure_text, false, error, sizeof(error));
+    struct oche_study *study = oche_study_parse(paper, "papers/p/figures/f.yaml", figure_text,
+                                                false, error, sizeof(error));
 
     if (study == NULL)
         fail_msg("%s", error);
     assert_string_equal(study->name, "f");
-    assert_string_equal(study->scenario, "papers/p/s.yaml");
+    assert_string_equal(study->scenario, "papers/p/scenarios/s.yaml");
     assert_int_equal(study->combination_count, 2); /* B alone */
     assert_int_equal(study->repeats, 5);
     assert_int_equal(study->quantity_count, 1); /* the other has no axis here */
     assert_int_equal(study->difference_count, 3);
     assert_string_equal(study->differences[2], "three");
     oche_study_close(study);
-    study = oche_study_parse(paper, "papers/p/f.yaml", figure_text, true, error, sizeof(error));
+    study =
+        oche_study_parse(paper, "papers/p/figures/f.yaml", figure_text, true, error, sizeof(error));
     assert_int_equal(study->repeats, 2);
     oche_study_close(study);
     oche_paper_close(paper);
@@ -202,25 +203,27 @@ static void test_the_commit_is_the_one_since_which_claims_are_as_they_are(void *
     (void)state;
     if (system("git --version >/dev/null 2>&1") != 0)
         skip();
-    shell("git init -q . && mkdir p");
+    shell("git init -q . && mkdir -p p/figures");
     write_file("p/paper.yaml", paper_text);
-    write_file("p/f.yaml", figure_text);
+    write_file("p/figures/f.yaml", figure_text);
     expect_commit(OCHE_NOT_COMMITTED);
-    shell("git add p && git commit -qm one");
+    /* Figures once lay beside paper.yaml: that they moved changes nothing. */
+    shell("mv p/figures/f.yaml p && git add p && git commit -qm one");
     head(first, sizeof(first));
+    shell("mkdir -p p/figures && git mv p/f.yaml p/figures && git commit -qm moved");
     expect_commit(first);
     /* An explanation, a reason, another figure change nothing … */
-    write_file("p/f.yaml", explained);
+    write_file("p/figures/f.yaml", explained);
     expect_commit(first);
     shell("git commit -qam explained && echo >p/other && git add p && git commit -qm other");
     expect_commit(first);
     /* … a tolerance does: not committed until it is. */
-    write_file("p/f.yaml", wider);
+    write_file("p/figures/f.yaml", wider);
     expect_commit(OCHE_NOT_COMMITTED);
     shell("git commit -qam wider");
     head(second, sizeof(second));
     expect_commit(second);
-    write_file("p/f.yaml", reworded);
+    write_file("p/figures/f.yaml", reworded);
     shell("git commit -qam reworded");
     expect_commit(second);
     /* A quantity in the paper's file that only another figure has claims of changes nothing … */
@@ -245,9 +248,9 @@ static void test_without_git_the_installed_list_knows(void **state)
     char line[256];
 
     (void)state;
-    shell("rm -rf .git p && mkdir p");
+    shell("rm -rf .git p && mkdir -p p/figures");
     write_file("p/paper.yaml", paper_text);
-    write_file("p/f.yaml", figure_text);
+    write_file("p/figures/f.yaml", figure_text);
     expect_commit(OCHE_NOT_COMMITTED);
     struct oche_paper *paper = oche_paper_open(folder, "p", error, sizeof(error));
     struct oche_study *study = oche_study_open(paper, "f", false, error, sizeof(error));

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `oche buffers`: how to divide a switch's memory, and whether a scenario's switches have it so. */
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/buffers/check.h"
+#include "cli/buffers/ports.h"
+#include "cli/buffers/presets.h"
+#include "cli/buffers/sizes.h"
+#include "cli/commands.h"
+#include "sim/scenario/scenario.h"
+#include "params/units.h"
+
+#define CABLE_M   100
+#define MOST_SIZE UINT64_C(0x7fffffff)
+
+enum key {
+    KEY_LIST_PRESETS = 256,
+    KEY_RESPONSE,
+    KEY_HEADROOM,
+    KEY_BETA,
+    KEY_KMIN,
+    KEY_ALL_PRIORITIES,
+};
+
+struct options {
+    struct oche_buffers_input input;
+    bool sized; /* an option was given that is for the arithmetic */
+    bool has_cable, has_delay;
+    struct oche_buffers_links all; /* what ports have that say nothing else */
+    const char *preset, *check;
+    bool has_buffer, has_ports, has_rate; /* given: they go before the preset's */
+    const char **sets;
+    size_t set_count;
+    bool all_priorities, list_presets;
+};
+
+/* ---- reading ---- */
+
+#define SIZE(low, high)                                                                            \
+    ((struct oche_param){                                                                          \
+        .name = "size", .unit = OCHE_UNIT_BYTES, .minimum.u = low, .maximum.u = high})
+#define COUNT(low, high)                                                                           \
+    ((struct oche_param){                                                                          \
+        .name = "number", .unit = OCHE_UNIT_COUNT, .minimum.u = low, .maximum.u = high})
+#define TIME(low, high)                                                                            \
+    ((struct oche_param){                                                                          \
+        .name = "time", .unit = OCHE_UNIT_TIME, .minimum.u = low, .maximum.u = high})
+
+static union oche_value read_value(struct oche_param param, const char *option, const char *text,
+                                   struct argp_state *state)
+{
+    union oche_value value;
+    char why[256];
+
+    if (!oche_value_parse(&param, text, &value, why, sizeof(why)))
+        argp_failure(state, 2, 0, "--%s %s: %s", option, text, why);
+    return value;
+}
+
+static void read_cable(struct options *options, const char *text, struct argp_state *state)
+{
+    char why[256];
+
+    if (!oche_buffers_length(text, &options->all.cable_m, why, sizeof(why)))
+        argp_failure(state, 2, 0, "--cable %s: %s", text, why);
+    options->all.delay = oche_buffers_delay(options->all.cable_m);
+    options->has_cable = true;
+}
+
+static void read_ports(struct options *options, const char *text, struct argp_state *state)
+{
+    char why[256];
+
+    if (!oche_buffers_ports(text, &options->input, why, sizeof(why)))
+        argp_failure(state, 2, 0, "--ports %s: %s", text, why);
+    options->has_ports = true;
+}
+
+static void add_set(struct options *options, const char *set)
+{
+    options->sets = realloc(options->sets, (options->set_count + 1) * sizeof(*options->sets));
+    OCHE_MUST(options->sets != NULL);
+    options->sets[options->set_count++] = set;
+}
+
+/* Whether it is an option of the arithmetic, and then read. */
+static bool parse_size(struct options *options, int key, const char *text, struct argp_state *state)
+{
+    struct oche_buffers_input *in = &options->input;
+
+    switch (key) {
+    case 'P':
+        options->preset = text;
+        break;
+    case 'b':
+        in->buffer_bytes = read_value(SIZE(1, MOST_SIZE), "buffer", text, state).u;
+        options->has_buffer = true;
+        break;
+    case 'n':
+        read_ports(options, text, state);
+        break;
+    case 'p':
+        in->priorities = (unsigned)read_value(COUNT(1, OCHE_CLASSES), "priorities", text, state).u;
+        break;
+    case 'r':
+        options->all.rate_bps = read_value((struct oche_param){.name = "rate",
+                                                               .unit = OCHE_UNIT_BPS,
+                                                               .minimum.u = OCHE_BUFFERS_LEAST_RATE,
+                                                               .maximum.u = OCHE_BUFFERS_MOST_RATE},
+                                           "rate", text, state)
+                                    .u;
+        options->has_rate = true;
+        break;
+    case 'l':
+        read_cable(options, text, state);
+        break;
+    case 'd':
+        options->all.delay = read_value(TIME(0, 10 * OCHE_MS), "delay", text, state).u;
+        options->all.cable_m = -1;
+        options->has_delay = true;
+        break;
+    case 'm':
+        in->mtu_bytes = read_value(SIZE(64, 65536), "mtu", text, state).u;
+        break;
+    case KEY_RESPONSE:
+        in->response = read_value(TIME(0, OCHE_MS), "response", text, state).u;
+        break;
+    case KEY_HEADROOM:
+        in->headroom_bytes = read_value(SIZE(1, MOST_SIZE), "headroom", text, state).u;
+        break;
+    case KEY_BETA:
+        in->beta = read_value((struct oche_param){.name = "beta",
+                                                  .unit = OCHE_UNIT_REAL,
+                                                  .minimum.real = 1.0 / 1024,
+                                                  .maximum.real = 1024},
+                              "beta", text, state)
+                       .real;
+        break;
+    case KEY_KMIN:
+        in->kmin_bytes = read_value(SIZE(1, MOST_SIZE), "kmin", text, state).u;
+        break;
+    default:
+        return false;
+    }
+    options->sized = true;
+    return true;
+}
+
+static const struct oche_buffers_preset *use_preset(struct options *options,
+                                                    struct argp_state *state)
+{
+    const char *nearest = NULL;
+    const struct oche_buffers_preset *preset = oche_buffers_preset_find(options->preset, &nearest);
+
+    if (preset == NULL)
+        argp_failure(state, 2, 0, "--preset %s: no such chip; %s%s%s", options->preset,
+                     nearest != NULL ? "did you mean " : "--list-presets lists them",
+                     nearest != NULL ? nearest : "", nearest != NULL ? "?" : "");
+    else {
+        options->input.chip = preset->chip;
+        if (!options->has_buffer)
+            options->input.buffer_bytes = preset->buffer_bytes;
+        if (!options->has_ports)
+            options->all.ports = preset->ports;
+        if (!options->has_rate)
+            options->all.rate_bps = preset->rate_bps;
+    }
+    return preset;
+}
+
+/* Fills in what --ports leaves to the other options; none of them may be without effect. */
+static void complete_ports(struct options *options, struct argp_state *state)
+{
+    struct oche_buffers_input *in = &options->input;
+    bool rate_used = false, delay_used = false;
+
+    if (!options->has_ports) {
+        in->kinds = 1;
+        in->ports = options->all.ports;
+        in->links[0] = options->all;
+        return;
+    }
+    for (unsigned kind = 0; kind < in->kinds; kind++) {
+        struct oche_buffers_links *links = &in->links[kind];
+
+        if (links->rate_bps == 0) {
+            links->rate_bps = options->all.rate_bps;
+            rate_used = true;
+        }
+        if (links->delay == OCHE_NEVER) {
+            links->delay = options->all.delay;
+            links->cable_m = options->all.cable_m;
+            delay_used = true;
+        }
+    }
+    if (options->has_rate && !rate_used)
+        argp_failure(state, 2, 0, "--rate is of ports that --ports gives no rate; leave it out");
+    if ((options->has_cable || options->has_delay) && !delay_used)
+        argp_failure(state, 2, 0, "--%s is of ports that --ports gives no length; leave it out",
+                     options->has_cable ? "cable" : "delay");
+}
+
+/* A chip cannot have more than all its lanes. */
+static void check_capacity(const struct oche_buffers_input *in,
+                           const struct oche_buffers_preset *preset, struct argp_state *state)
+{
+    uint64_t all_bps = 0, chip_bps = preset->ports * preset->rate_bps;
+
+    for (unsigned kind = 0; kind < in->kinds; kind++)
+        all_bps += in->links[kind].ports * in->links[kind].rate_bps;
+    if (all_bps > chip_bps)
+        argp_failure(state, 2, 0,
+                     "--preset %s: its ports have %s in all (%u x %s), and %s are asked for; write "
+                     "fewer or slower ones",
+                     preset->name, oche_figure_rate(chip_bps).text, preset->ports,
+                     oche_figure_rate(preset->rate_bps).text, oche_figure_rate(all_bps).text);
+}
+
+/* No option may be without effect. */
+static void check_together(struct options *options, struct argp_state *state)
+{
+    if (options->list_presets && (options->sized || options->check != NULL))
+        argp_failure(state, 2, 0, "--list-presets goes alone");
+    if (options->check != NULL && options->sized)
+        argp_failure(state, 2, 0, "--check takes sizes from the scenario; change them with --set");
+    if (options->check == NULL && (options->set_count > 0 || options->all_priorities))
+        argp_failure(state, 2, 0, "--set and --all-priorities are for --check; give a scenario");
+    if (options->has_cable && options->has_delay)
+        argp_failure(state, 2, 0, "--cable and --delay say the same; give one");
+    const struct oche_buffers_preset *preset =
+        options->preset != NULL ? use_preset(options, state) : NULL;
+    complete_ports(options, state);
+    if (preset != NULL)
+        check_capacity(&options->input, preset, state);
+}
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    struct options *options = state->input;
+
+    if (parse_size(options, key, argument, state))
+        return 0;
+    switch (key) {
+    case 'c':
+        if (options->check != NULL)
+            argp_failure(state, 2, 0, "--check %s: one scenario at a time", argument);
+        options->check = argument;
+        return 0;
+    case 's':
+        add_set(options, argument);
+        return 0;
+    case KEY_ALL_PRIORITIES:
+        options->all_priorities = true;
+        return 0;
+    case KEY_LIST_PRESETS:
+        options->list_presets = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        argp_failure(state, 2, 0, "%s: what is that? for a scenario, write --check %s", argument,
+                     argument);
+        return 0;
+    case ARGP_KEY_END:
+        check_together(options, state);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option known[] = {
+    {NULL, 0, NULL, 0, "What the switch is:", 1},
+    {"preset", 'P', "NAME", 0, "memory, ports and rate of a chip", 1},
+    {"list-presets", KEY_LIST_PRESETS, NULL, 0, "list the chips, with sources", 1},
+    {"buffer", 'b', "SIZE", 0, "B, packet memory shared by all ports; default 12MB", 1},
+    {"ports", 'n', "LIST", 0, "n; default 32; ports that differ: 16x400Gbps@300m,64x100Gbps@3m", 1},
+    {"priorities", 'p', "N", 0, "p, PFC priorities that headroom is kept for; default 8", 1},
+    {"rate", 'r', "RATE", 0, "C, of every link that --ports gives no other; default 40Gbps", 1},
+    {"cable", 'l', "LENGTH", 0,
+     "of every link that --ports gives no other, 5 ns a metre; default 100m", 1},
+    {"delay", 'd', "TIME", 0, "of every link, one way, instead of --cable", 1},
+    {"mtu", 'm', "SIZE", 0, "without Ethernet header and FCS; default 1500B", 1},
+    {"response", KEY_RESPONSE, "TIME", 0,
+     "from a PAUSE frame's arrival until it takes effect; default 500ns", 1},
+    {"headroom", KEY_HEADROOM, "SIZE", 0, "t_flight, instead of the formula", 1},
+    {"beta", KEY_BETA, "X", 0, "of the dynamic threshold, a switch's alpha times p; default 8", 1},
+    {"kmin", KEY_KMIN, "SIZE", 0, "an ECN threshold to judge", 1},
+    {NULL, 0, NULL, 0, "A scenario's switches:", 2},
+    {"check", 'c', "SCENARIO", 0,
+     "say for each kind of switch whether ECN is sure to act before PFC, and what to change", 2},
+    {"set", 's', "KEY=VALUE", 0, "override a value of the scenario", 2},
+    {"all-priorities", KEY_ALL_PRIORITIES, NULL, 0,
+     "as if data came in all PFC priorities, as in the paper; default: in one, as it does", 2},
+    {0},
+};
+
+static const struct argp argp = {
+    .options = known,
+    .parser = parse,
+    .doc = "Divides a switch's packet memory (DCQCN, SIGCOMM 2015, sec 4): headroom, static and "
+           "dynamic PFC thresholds, and the ECN threshold up to which marks are sure to come "
+           "before PAUSEs, line by line with the numbers."
+           "\vExit status: 0 yes (headroom fits, kmin is sure, the scenario's switches are sure), "
+           "or nothing was to be judged; 1 no; 2 bad arguments or a bad scenario.",
+};
+
+/* ---- doing ---- */
+
+static int check_scenario(const struct options *options)
+{
+    char message[OCHE_SCENARIO_ERROR_BYTES], error[OCHE_SCENARIO_ERROR_BYTES];
+    struct oche_scenario *scenario =
+        oche_scenario_open(options->check, options->sets, options->set_count, error, sizeof(error));
+
+    if (scenario == NULL) {
+        fprintf(stderr, "%s\n", error);
+        return 2;
+    }
+    struct oche_world *world = oche_world_create(&scenario->config, message, sizeof(message));
+    int status = 2;
+
+    if (world == NULL) {
+        oche_scenario_place(scenario, message, error, sizeof(error));
+        fprintf(stderr, "%s\n", error);
+    } else {
+        printf("%s: ", options->check);
+        status = oche_buffers_check(world, options->all_priorities, stdout) ? 0 : 1;
+    }
+    oche_world_free(world);
+    oche_scenario_close(scenario);
+    return status;
+}
+
+int oche_cmd_buffers(int argc, char **argv)
+{
+    struct options options = {
+        .all = {.ports = 32,
+                .rate_bps = 40 * OCHE_GBPS,
+                .delay = oche_buffers_delay(CABLE_M),
+                .cable_m = CABLE_M},
+        .input = {.buffer_bytes = 12000000,
+                  .priorities = 8,
+                  .response = 500 * OCHE_NS,
+                  .mtu_bytes = 1500,
+                  .headroom_bytes = OCHE_NEVER,
+                  .beta = 8,
+                  .kmin_bytes = OCHE_NEVER},
+    };
+    int status = 0;
+
+    argp_parse(&argp, argc, argv, 0, NULL, &options);
+    if (options.list_presets)
+        oche_buffers_presets_print(stdout);
+    else if (options.check != NULL)
+        status = check_scenario(&options);
+    else
+        status = oche_buffers_print_sizes(&options.input, stdout) ? 0 : 1;
+    free(options.sets);
+    return status;
+}

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Data comes in one class, and only data is marked. Control packets (ACKs, CNPs) are not counted:
+ * they are small, few and go first, so their queue is about empty.
+ */
+#include "cli/buffers/check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/buffers/sizes.h"
+#include "cli/run/pathologies.h"
+#include "fabric/shared_buffer.h"
+#include "params/figures.h"
+
+/* Of a switch, all that the answer depends on. */
+struct kind {
+    uint32_t node_kind, ports, chip_ports, fan_out, fan_in;
+    uint64_t least_headroom, most_headroom, headroom_total, shared, xoff, reserve;
+    uint64_t growth_bps; /* at most, of a queue that is fed by so many ports at line rate */
+    uint64_t needed; /* headroom of the port whose link needs most beyond what it has; 0: none */
+    unsigned priorities;
+};
+
+struct switches {
+    const struct oche_world *world;
+    const struct oche_switch_params *params;
+    uint32_t *fan_out, *fan_in; /* by port */
+    struct kind *kinds;         /* by switch */
+    unsigned classes;           /* that hold data */
+};
+
+static struct oche_figure number(uint64_t value)
+{
+    return oche_figure_count(value);
+}
+
+/* ---- what the switches are ---- */
+
+static int compare_rates(const void *a, const void *b)
+{
+    const uint64_t *first = a, *second = b;
+
+    return *first < *second ? 1 : *first > *second ? -1 : 0;
+}
+
+/* Of the queues that `fan_in` ports can feed, the one that grows fastest: from the fastest ports.
+ */
+static uint64_t growth(const struct oche_switch_config *config, const uint32_t *fan_in_of,
+                       uint32_t fan_in)
+{
+    uint64_t rates[OCHE_MAX_PORTS + 1] = {0}, sum = 0, most = 0;
+
+    fan_in = fan_in < config->port_count ? fan_in : config->port_count;
+    for (uint32_t port = 0; port < config->port_count; port++)
+        rates[port] = config->ports[port].rate_bps;
+    qsort(rates, config->port_count, sizeof(rates[0]), compare_rates);
+    for (uint32_t i = 0; i < fan_in; i++)
+        sum += rates[i];
+    for (uint32_t port = 0; fan_in > 0 && port < config->port_count; port++) {
+        uint64_t own = config->ports[port].rate_bps;
+        /* A port does not feed itself. */
+        uint64_t in = own >= rates[fan_in - 1] ? sum - own + rates[fan_in] : sum;
+
+        if (fan_in_of[port] == fan_in && in > own && in - own > most)
+            most = in - own;
+    }
+    return most;
+}
+
+static void describe(const struct switches *all, uint32_t sw, struct kind *kind)
+{
+    const struct oche_topology *topology = oche_world_topology(all->world);
+    const struct oche_topology_node *node = &topology->nodes[topology->host_count + sw];
+    struct oche_switch_port_config ports[OCHE_MAX_PORTS];
+    struct oche_switch_config config;
+
+    oche_world_switch_config(all->world, sw, &config, ports);
+    struct oche_buffer_plan plan = oche_buffer_plan(&config);
+
+    memset(kind, 0, sizeof(*kind)); /* compared as memory */
+    kind->node_kind = node->kind;
+    kind->ports = config.port_count;
+    kind->chip_ports = (uint32_t)plan.ports;
+    kind->headroom_total = plan.headroom_total;
+    kind->shared = plan.shared;
+    kind->xoff = plan.xoff;
+    kind->reserve = plan.reserve;
+    kind->priorities = plan.priorities;
+    kind->least_headroom = OCHE_NEVER;
+    for (uint32_t port = 0; port < config.port_count; port++) {
+        uint64_t headroom = oche_buffer_headroom(&config, port);
+        uint64_t needed = oche_buffer_headroom_needed(&config, port);
+        uint32_t out = all->fan_out[node->first_port + port];
+        uint32_t in = all->fan_in[node->first_port + port];
+
+        kind->least_headroom = headroom < kind->least_headroom ? headroom : kind->least_headroom;
+        kind->most_headroom = headroom > kind->most_headroom ? headroom : kind->most_headroom;
+        if (needed > headroom && needed > kind->needed)
+            kind->needed = needed;
+        kind->fan_out = out > kind->fan_out ? out : kind->fan_out;
+        kind->fan_in = in > kind->fan_in ? in : kind->fan_in;
+    }
+    kind->growth_bps = growth(&config, &all->fan_in[node->first_port], kind->fan_in);
+}
+
+static void init(struct switches *all, const struct oche_world *world, bool all_priorities)
+{
+    const struct oche_topology *topology = oche_world_topology(world);
+    uint32_t ports = 0;
+
+    *all = (struct switches){.world = world, .params = &oche_world_config(world)->switches};
+    for (uint32_t i = 0; i < oche_topology_nodes(topology); i++)
+        ports += topology->nodes[i].port_count;
+    all->fan_out = calloc(ports, sizeof(*all->fan_out));
+    all->fan_in = calloc(ports, sizeof(*all->fan_in));
+    all->kinds = calloc(topology->switch_count, sizeof(*all->kinds));
+    OCHE_MUST(all->fan_out != NULL && all->fan_in != NULL && all->kinds != NULL);
+    oche_topology_fan(oche_world_used_routes(world), all->fan_out, all->fan_in);
+    for (uint32_t sw = 0; sw < topology->switch_count; sw++)
+        describe(all, sw, &all->kinds[sw]);
+    all->classes = all_priorities ? all->kinds[0].priorities : 1;
+}
+
+static void done(struct switches *all)
+{
+    free(all->fan_out);
+    free(all->fan_in);
+    free(all->kinds);
+}
+
+/* ---- one kind ---- */
+
+static void print_name(const struct switches *all, uint32_t sw, FILE *out)
+{
+    static const char *const names[] = {[OCHE_NODE_TOR] = "ToR",
+                                        [OCHE_NODE_AGGREGATION] = "aggregation",
+                                        [OCHE_NODE_CORE] = "core"};
+    const struct oche_topology *topology = oche_world_topology(all->world);
+    const struct kind *kind = &all->kinds[sw];
+    uint32_t alike = 0;
+
+    for (uint32_t i = 0; i < topology->switch_count; i++)
+        alike += memcmp(&all->kinds[i], kind, sizeof(*kind)) == 0;
+    if (alike == 1)
+        fprintf(out, "%s: %u ports\n", topology->nodes[topology->host_count + sw].name,
+                kind->ports);
+    else
+        fprintf(out, "%u %s switches of %u ports, such as %s\n", alike, names[kind->node_kind],
+                kind->ports, topology->nodes[topology->host_count + sw].name);
+}
+
+static void print_division(const struct switches *all, const struct kind *kind, FILE *out)
+{
+    fprintf(out, "  headroom of a port and priority: %s B", number(kind->least_headroom).text);
+    if (kind->most_headroom != kind->least_headroom)
+        fprintf(out, " to %s B, by link", number(kind->most_headroom).text);
+    if (kind->needed > 0)
+        fprintf(out, ":\n  TOO LITTLE for a link that needs %s B; packets may be lost",
+                number(kind->needed).text);
+    if (kind->chip_ports != kind->ports)
+        fprintf(out, "\n  kept for the %u ports of the chip", kind->chip_ports);
+    fprintf(out, "\n  H = p x (sum over ports) = %s B; S = B - H = %s B - %s B = %s B\n",
+            number(kind->headroom_total).text, number(all->params->buffer_bytes).text,
+            number(kind->headroom_total).text, number(kind->shared).text);
+    fprintf(out, "  one port can feed m = %u other%s; up to %u can feed one\n", kind->fan_out,
+            kind->fan_out == 1 ? "" : "s", kind->fan_in);
+}
+
+static struct oche_buffer_worst worst_of(const struct switches *all, const struct kind *kind)
+{
+    return (struct oche_buffer_worst){.fan_out = kind->fan_out, .classes = all->classes};
+}
+
+static void print_formula(const struct switches *all, const struct kind *kind, double bound,
+                          double paper, FILE *out)
+{
+    unsigned c = all->classes;
+
+    if (all->params->threshold == OCHE_THRESHOLD_STATIC)
+        fprintf(out, "  t_ECN <= t_PFC / m = %s B / %u = %s B\n", number(kind->xoff).text,
+                kind->fan_out, oche_buffers_tenths(paper).text);
+    else
+        fprintf(out,
+                "  t_ECN <= beta S / (p m + beta c n)\n"
+                "         = %g x %s B / (%u x %u + %g x %u x %u) = %s B\n",
+                all->params->beta, number(kind->shared).text, kind->priorities, kind->fan_out,
+                all->params->beta, c, kind->ports, oche_buffers_tenths(paper).text);
+    if (bound < paper)
+        fprintf(out, "  and, for the reserve, t_ECN <= (S - %s B) / (c n) = %s B, which is less\n",
+                number(kind->reserve).text, oche_buffers_tenths(bound).text);
+}
+
+static void print_incast(const struct switches *all, const struct oche_switch_config *config,
+                         const struct kind *kind, FILE *out)
+{
+    double queue = oche_buffer_incast_queue(config, kind->fan_in);
+    const char *meaning = queue >= (double)all->params->kmax_bytes
+                              ? "above kmax: every packet is marked by then"
+                          : queue >= (double)all->params->kmin_bytes
+                              ? "between kmin and kmax: few packets are marked by then"
+                              : "below kmin: PFC acts alone";
+
+    fprintf(out, "  a mere incast of %u port%s pauses from a queue of %s on,\n    %s\n",
+            kind->fan_in, kind->fan_in == 1 ? "" : "s", oche_figure_bytes((uint64_t)queue).text,
+            meaning);
+    if (kind->growth_bps > 0 && queue > (double)all->params->kmin_bytes) {
+        uint64_t bytes = (uint64_t)queue - all->params->kmin_bytes;
+
+        fprintf(out, "    at line rate, %s after it was at kmin\n",
+                oche_figure_time(oche_time_of_bytes(bytes, kind->growth_bps)).text);
+    }
+}
+
+/* The paper's case, beside the scenario's. */
+static void print_all_priorities(const struct switches *all,
+                                 const struct oche_switch_config *config, const struct kind *kind,
+                                 FILE *out)
+{
+    const struct oche_buffer_worst worst = {kind->fan_out, kind->priorities};
+
+    if (all->classes < kind->priorities && all->params->threshold == OCHE_THRESHOLD_DYNAMIC)
+        fprintf(out, "  (with data in all %u priorities, as in the paper: t_ECN <= %s B)\n",
+                kind->priorities,
+                oche_buffers_tenths(oche_buffer_ecn_bound_of_paper(config, worst)).text);
+}
+
+/* ---- what would do ---- */
+
+/* Whether kmin is sure if the switch had these parameters. */
+static bool would_do(const struct switches *all, struct oche_switch_config config,
+                     const struct kind *kind, const struct oche_switch_params *params)
+{
+    char why[256];
+
+    config.params = params;
+    return oche_switch_check(&config, why, sizeof(why)) &&
+           (double)params->kmin_bytes <= oche_buffer_ecn_bound(&config, worst_of(all, kind));
+}
+
+/* The least of the values from `low` to `high` with which it would do; they are tried by halves. */
+static bool least_that_does(const struct switches *all, const struct oche_switch_config *config,
+                            const struct kind *kind, double low, double high, bool beta,
+                            double *found)
+{
+    struct oche_switch_params params = *all->params;
+
+    for (unsigned i = 0; i < 60; i++) {
+        double value = i == 0 ? high : (low + high) / 2;
+
+        if (beta)
+            params.beta = value;
+        else
+            params.buffer_bytes = (uint64_t)ceil(value);
+        if (would_do(all, *config, kind, &params))
+            high = value;
+        else if (i == 0)
+            return false;
+        else
+            low = value;
+    }
+    *found = high;
+    return true;
+}
+
+static void print_advice(const struct switches *all, const struct oche_switch_config *config,
+                         const struct kind *kind, double bound, FILE *out)
+{
+    const double most_buffer = 0x7fffffff, most_beta = 1024;
+    struct oche_switch_params params = *all->params;
+    double value;
+
+    fprintf(out, "  what would do, each alone:\n");
+    if (bound >= 1)
+        fprintf(out, "    switch.kmin=%lluB%s\n", (unsigned long long)bound,
+                bound < config->mtu_frame_bytes ? " (less than a frame)" : "");
+    params.threshold = OCHE_THRESHOLD_DYNAMIC;
+    if (all->params->threshold == OCHE_THRESHOLD_STATIC && would_do(all, *config, kind, &params))
+        fprintf(out, "    switch.threshold=dynamic (beta %g)\n", params.beta);
+    params = *all->params;
+    if (all->params->threshold == OCHE_THRESHOLD_DYNAMIC &&
+        least_that_does(all, config, kind, params.beta, most_beta, true, &value))
+        fprintf(out, "    switch.beta=%.3g\n", ceil(value * 100) / 100);
+    for (unsigned p = kind->priorities; p > 0; p--) {
+        params.pfc_priorities = p;
+        if (!would_do(all, *config, kind, &params))
+            continue;
+        fprintf(out, "    switch.pfc_priorities=%u\n", p);
+        break;
+    }
+    if (least_that_does(all, config, kind, (double)all->params->buffer_bytes, most_buffer, false,
+                        &value))
+        fprintf(out, "    switch.buffer=%.0fKB\n", ceil(value / 1000));
+}
+
+static bool check_kind(const struct switches *all, uint32_t sw, FILE *out)
+{
+    const struct kind *kind = &all->kinds[sw];
+    struct oche_switch_port_config ports[OCHE_MAX_PORTS];
+    struct oche_switch_config config;
+    double kmin = (double)all->params->kmin_bytes;
+
+    oche_world_switch_config(all->world, sw, &config, ports);
+    double bound = oche_buffer_ecn_bound(&config, worst_of(all, kind));
+    double paper = oche_buffer_ecn_bound_of_paper(&config, worst_of(all, kind));
+    bool sure = kmin <= bound;
+
+    fputc('\n', out);
+    print_name(all, sw, out);
+    print_division(all, kind, out);
+    print_formula(all, kind, bound, paper, out);
+    if (kmin == 0)
+        fprintf(out, "  kmin 0: sure, every queue is marked\n");
+    else
+        fprintf(out, "  kmin %s B: %s, the bound is %.3g times that\n",
+                number(all->params->kmin_bytes).text, sure ? "sure" : "not sure", bound / kmin);
+    print_all_priorities(all, &config, kind, out);
+    print_incast(all, &config, kind, out);
+    if (!sure)
+        print_advice(all, &config, kind, bound, out);
+    return sure;
+}
+
+/* ---- all of them ---- */
+
+static bool is_first_of_kind(const struct switches *all, uint32_t sw)
+{
+    for (uint32_t i = 0; i < sw; i++)
+        if (memcmp(&all->kinds[i], &all->kinds[sw], sizeof(*all->kinds)) == 0)
+            return false;
+    return true;
+}
+
+static void print_heading(const struct switches *all, FILE *out)
+{
+    const struct oche_switch_params *params = all->params;
+
+    fprintf(out, "B = %s B, kmin %s B, kmax %s B\np = %u PFC priorities, data in c = %u; ",
+            number(params->buffer_bytes).text, number(params->kmin_bytes).text,
+            number(params->kmax_bytes).text, all->kinds[0].priorities, all->classes);
+    if (params->threshold == OCHE_THRESHOLD_STATIC)
+        fprintf(out, "static threshold\n");
+    else
+        fprintf(out, "dynamic threshold, beta %g\n", params->beta);
+}
+
+static void print_route_faults(const struct oche_world *world, FILE *out)
+{
+    struct oche_route_faults faults;
+
+    if (!oche_world_find_route_faults(world, &faults))
+        return;
+    char *lost = oche_route_faults_lost_text(world, &faults);
+    char *circle = oche_route_faults_circle_text(world, &faults);
+    fputc('\n', out);
+    oche_print_route_faults(lost, circle, out);
+    free(lost);
+    free(circle);
+    oche_route_faults_free(&faults);
+}
+
+/* Whether packets ask for marks: if not, no threshold is of any use. */
+static bool print_scheme(const struct oche_world_config *config, FILE *out)
+{
+    uint32_t needs = config->endpoint != NULL ? config->endpoint->needs : config->cc->needs;
+
+    if ((needs & OCHE_CC_NEEDS_ECN) != 0)
+        return true;
+    fprintf(out,
+            "congestion_control is %s, whose packets ask for no marks: PFC acts alone. With a "
+            "scheme that\nanswers them, such as dcqcn:\n",
+            oche_world_scheme_name(config));
+    return false;
+}
+
+bool oche_buffers_check(const struct oche_world *world, bool all_priorities, FILE *out)
+{
+    const struct oche_switch_params *params = &oche_world_config(world)->switches;
+    const struct oche_world_config *config = oche_world_config(world);
+    const struct oche_topology *topology = oche_world_topology(world);
+    struct switches all;
+    bool sure = true, lossy = false, marked;
+
+    if (!params->pfc) {
+        fprintf(out, "switch.pfc is false: there is no PAUSE that ECN must come before\n");
+        return true;
+    }
+    if (config->endpoint != NULL && !oche_world_lossless(config)) {
+        fprintf(out,
+                "congestion_control is %s with lossless: false: switches drop its packets, and "
+                "there is no\nPAUSE that ECN must come before\n",
+                oche_world_scheme_name(config));
+        return true;
+    }
+    if (!params->ecn) {
+        fprintf(out, "switch.ecn is false: nothing is marked, PFC acts alone; set it to true\n");
+        return false;
+    }
+    init(&all, world, all_priorities);
+    print_heading(&all, out);
+    fprintf(out, "round trip where nothing waits: up to %s\n",
+            oche_figure_time(oche_world_empty_rtt(world)).text);
+    marked = print_scheme(config, out);
+    for (uint32_t sw = 0; sw < topology->switch_count; sw++)
+        if (is_first_of_kind(&all, sw)) {
+            sure &= check_kind(&all, sw, out);
+            lossy |= all.kinds[sw].needed > 0;
+        }
+    print_route_faults(world, out);
+    if (lossy)
+        fprintf(out, "\nheadroom is too little: packets may be lost; switch.headroom=auto and "
+                     "switch.headroom_scale=1\nare enough\n");
+    if (marked)
+        fprintf(out, "\n%s\n",
+                sure ? "ECN is sure to act before PFC"
+                     : "ECN is not sure to act before PFC: see what would do");
+    else
+        fprintf(out, "\nECN does not act before PFC: congestion_control is %s\n",
+                oche_world_scheme_name(config));
+    done(&all);
+    return sure && marked && !lossy;
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* DCQCN sec 4, with numbers. */
+#include "cli/buffers/sizes.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "fabric/shared_buffer.h"
+#include "params/figures.h"
+#include "params/table.h"
+
+#define FRAME_EXTRA 18 /* Ethernet header and FCS */
+
+struct model {
+    const struct oche_buffers_input *input;
+    struct oche_switch_params params;
+    struct oche_switch_config config;
+    struct oche_switch_port_config *ports;
+};
+
+static void make(struct model *model, const struct oche_buffers_input *input)
+{
+    *model = (struct model){.input = input};
+    oche_param_defaults(&oche_switch_params, &model->params);
+    model->params.buffer_bytes = input->buffer_bytes;
+    model->params.beta = input->beta;
+    model->params.headroom_bytes = input->headroom_bytes;
+    model->params.pfc_response = input->response;
+    model->params.pfc_priorities = input->priorities;
+    model->ports = calloc(input->ports, sizeof(*model->ports));
+    OCHE_MUST(model->ports != NULL);
+    for (unsigned kind = 0, port = 0; kind < input->kinds; kind++)
+        for (unsigned i = 0; i < input->links[kind].ports; i++)
+            model->ports[port++] = (struct oche_switch_port_config){
+                .rate_bps = input->links[kind].rate_bps, .delay = input->links[kind].delay};
+    model->config = (struct oche_switch_config){
+        .params = &model->params,
+        .port_count = input->ports,
+        .ports = model->ports,
+        .class_count = (uint8_t)input->priorities,
+        .lossless_classes = (uint8_t)((1u << input->priorities) - 1),
+        .mtu_frame_bytes = (uint32_t)input->mtu_bytes + FRAME_EXTRA,
+    };
+}
+
+static double bound(struct model *model, enum oche_buffer_threshold threshold)
+{
+    model->params.threshold = threshold;
+    return oche_buffer_ecn_bound_of_paper(
+        &model->config,
+        (struct oche_buffer_worst){.fan_out = model->input->ports,
+                                   .classes = (unsigned)model->params.pfc_priorities});
+}
+
+static struct oche_figure number(uint64_t value)
+{
+    return oche_figure_count(value);
+}
+
+struct oche_figure oche_buffers_tenths(double value)
+{
+    struct oche_figure whole = number((uint64_t)value), text;
+
+    snprintf(text.text, sizeof(text.text), "%.*s.%u", (int)sizeof(text.text) - 4, whole.text,
+             (unsigned)((value - floor(value)) * 10));
+    return text;
+}
+
+/* ---- line by line ---- */
+
+static void print_link(const struct oche_buffers_links *links, FILE *out)
+{
+    fprintf(out, "%s one way", oche_figure_time(links->delay).text);
+    if (links->cable_m >= 0)
+        fprintf(out, " (%g m of 5 ns)", links->cable_m);
+}
+
+static void print_switch(const struct model *model, FILE *out)
+{
+    const struct oche_buffers_input *in = model->input;
+
+    fprintf(out, "switch%s%s: B = %s B, n = %u ports, ", in->chip != NULL ? ": " : "",
+            in->chip != NULL ? in->chip : "", number(in->buffer_bytes).text, in->ports);
+    if (in->kinds == 1)
+        fprintf(out, "C = %s, ", oche_figure_rate(in->links[0].rate_bps).text);
+    fprintf(out, "p = %u PFC priorities\n", in->priorities);
+    for (unsigned kind = 0; kind < in->kinds; kind++) {
+        const struct oche_buffers_links *links = &in->links[kind];
+
+        fputs(kind == 0 ? "link: " : "      ", out);
+        if (in->kinds > 1)
+            fprintf(out, "%u x %s, ", links->ports, oche_figure_rate(links->rate_bps).text);
+        print_link(links, out);
+        fputs(in->kinds > 1 ? "\n" : ", ", out);
+    }
+    fprintf(out, "PAUSE acts after %s, frames of %s B (MTU %s B)\n\n",
+            oche_figure_time(in->response).text, number(model->config.mtu_frame_bytes).text,
+            number(in->mtu_bytes).text);
+}
+
+/* Of the ports of a kind, of which `port` is one. */
+static void print_flight(const struct model *model, const struct oche_buffers_links *links,
+                         unsigned port, FILE *out)
+{
+    const struct oche_buffers_input *in = model->input;
+    uint64_t headroom = oche_buffer_headroom(&model->config, port);
+    uint64_t frames = 2 * (uint64_t)model->config.mtu_frame_bytes;
+    uint64_t pause = OCHE_MIN_FRAME_BYTES + OCHE_GAP_BYTES;
+
+    fprintf(out, "           = %s x (2 x %s + %s) + 2 x %s B + %s B\n",
+            oche_figure_rate(links->rate_bps).text, oche_figure_time(links->delay).text,
+            oche_figure_time(in->response).text, number(model->config.mtu_frame_bytes).text,
+            number(pause).text);
+    fprintf(out, "           = %s B + %s B + %s B = %s B", number(headroom - frames - pause).text,
+            number(frames).text, number(pause).text, number(headroom).text);
+    if (in->kinds > 1)
+        fprintf(out, " for each of %u ports", links->ports);
+    fputc('\n', out);
+}
+
+/* The most that a link needs. */
+static uint64_t needed(const struct model *model)
+{
+    uint64_t most = 0;
+
+    for (unsigned port = 0; port < model->input->ports; port++) {
+        uint64_t bytes = oche_buffer_headroom_needed(&model->config, port);
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
+static void print_given(const struct model *model, FILE *out)
+{
+    uint64_t given = model->input->headroom_bytes, formula = needed(model);
+
+    fprintf(out, "  t_flight = %s B, given", number(given).text);
+    if (given < formula)
+        fprintf(out, ": TOO LITTLE for a link that needs %s B; packets may be lost",
+                number(formula).text);
+    fputs("\n\n", out);
+}
+
+static void print_headroom(const struct model *model, FILE *out)
+{
+    const struct oche_buffers_input *in = model->input;
+
+    fprintf(out, "headroom, of a port and priority\n");
+    if (in->headroom_bytes != OCHE_NEVER) {
+        print_given(model, out);
+        return;
+    }
+    fprintf(out, "  t_flight = C (2 delay + response) + 2 frames + a PAUSE frame\n");
+    for (unsigned kind = 0, port = 0; kind < in->kinds; port += in->links[kind++].ports)
+        print_flight(model, &in->links[kind], port, out);
+    fputc('\n', out);
+}
+
+static void print_headroom_total(const struct model *model, uint64_t total, FILE *out)
+{
+    const struct oche_buffers_input *in = model->input;
+
+    if (in->kinds == 1) {
+        fprintf(out, "  H = p n t_flight = %u x %u x %s B", in->priorities, in->ports,
+                number(oche_buffer_headroom(&model->config, 0)).text);
+    } else {
+        fprintf(out, "  H = p (sum of t_flight over ports) = %u x (", in->priorities);
+        for (unsigned kind = 0, port = 0; kind < in->kinds; port += in->links[kind++].ports)
+            fprintf(out, "%s%u x %s B", kind == 0 ? "" : " + ", in->links[kind].ports,
+                    number(oche_buffer_headroom(&model->config, port)).text);
+        fputc(')', out);
+    }
+    fprintf(out, " = %s B\n", number(total).text);
+}
+
+/* Whether there is anything left to share. */
+static bool print_shared(const struct model *model, FILE *out)
+{
+    const struct oche_buffers_input *in = model->input;
+    struct oche_buffer_plan plan = oche_buffer_plan(&model->config);
+
+    fprintf(out, "what is left to share\n");
+    print_headroom_total(model, plan.headroom_total, out);
+    if (plan.headroom_total < in->buffer_bytes) {
+        fprintf(out, "  S = B - H = %s B - %s B = %s B\n\n", number(in->buffer_bytes).text,
+                number(plan.headroom_total).text, number(plan.shared).text);
+        return true;
+    }
+    uint64_t fit = (in->buffer_bytes - 1) / (plan.headroom_total / in->priorities);
+
+    fprintf(out, "  H is not less than B = %s B: there is no memory for that.\n",
+            number(in->buffer_bytes).text);
+    if (fit > 0)
+        fprintf(out, "  It would do for %s priorit%s, or with shorter cables.\n", number(fit).text,
+                fit == 1 ? "y" : "ies");
+    else
+        fprintf(out, "  Not even one priority fits; shorter cables, or fewer ports, would do.\n");
+    return false;
+}
+
+static void print_thresholds(struct model *model, FILE *out)
+{
+    const struct oche_buffers_input *in = model->input;
+    struct oche_buffer_plan plan = oche_buffer_plan(&model->config);
+    unsigned p = in->priorities, n = in->ports;
+    double fixed = bound(model, OCHE_THRESHOLD_STATIC);
+
+    fprintf(out, "static PFC threshold, of an ingress port and priority\n");
+    fprintf(out, "  t_PFC <= S / (p n) = %s B / (%u x %u) = %s B\n", number(plan.shared).text, p, n,
+            number(plan.xoff).text);
+    fprintf(out, "  ECN first, if all queues' packets came from one port: n t_ECN < t_PFC\n");
+    fprintf(out, "  t_ECN < t_PFC / n = %s B / %u = %s B%s\n\n", number(plan.xoff).text, n,
+            oche_buffers_tenths(fixed).text,
+            fixed < model->config.mtu_frame_bytes ? ": less than a frame, cannot be" : "");
+    fprintf(out, "dynamic PFC threshold, s bytes being stored\n");
+    fprintf(out, "  t_PFC = beta (S - s) / p = %g x (%s B - s) / %u; %s B when all is free\n",
+            in->beta, number(plan.shared).text, p,
+            number((uint64_t)(in->beta * (double)plan.shared / p)).text);
+    fprintf(out,
+            "  ECN first, if all p n queues are as long: n t_ECN < beta (S - p n t_ECN) / p\n");
+    fprintf(out, "  t_ECN < beta S / (p n (beta + 1)) = %g x %s B / (%u x %u x %g) = %s B\n\n",
+            in->beta, number(plan.shared).text, p, n, in->beta + 1,
+            oche_buffers_tenths(bound(model, OCHE_THRESHOLD_DYNAMIC)).text);
+    fprintf(out, "RESUME\n  below t_PFC by 2 frames = %s B\n",
+            number(2 * (uint64_t)model->config.mtu_frame_bytes).text);
+}
+
+/* The same with fewer priorities. */
+static void print_priorities(struct model *model, FILE *out)
+{
+    struct oche_table *table = oche_table_create(6);
+    static const char *const heading[] = {"priorities",   "H",         "S",
+                                          "static t_PFC", "its t_ECN", "dynamic t_ECN"};
+
+    for (size_t i = 0; i < sizeof(heading) / sizeof(heading[0]); i++)
+        oche_table_cell(table, "%s", heading[i]);
+    oche_table_rule(table);
+    for (unsigned p = 1; p <= model->input->priorities; p++) {
+        model->params.pfc_priorities = p;
+        model->config.class_count = (uint8_t)p;
+        model->config.lossless_classes = (uint8_t)((1u << p) - 1);
+        struct oche_buffer_plan plan = oche_buffer_plan(&model->config);
+
+        oche_table_cell(table, "%u", p);
+        oche_table_cell(table, "%s", oche_figure_bytes(plan.headroom_total).text);
+        oche_table_cell(table, "%s", oche_figure_bytes(plan.shared).text);
+        oche_table_cell(table, "%s", oche_figure_bytes(plan.xoff).text);
+        oche_table_cell(table, "%s",
+                        oche_figure_bytes((uint64_t)bound(model, OCHE_THRESHOLD_STATIC)).text);
+        oche_table_cell(table, "%s",
+                        oche_figure_bytes((uint64_t)bound(model, OCHE_THRESHOLD_DYNAMIC)).text);
+    }
+    fputc('\n', out);
+    oche_table_print(table, out);
+    oche_table_free(table);
+}
+
+static bool print_verdict(struct model *model, FILE *out)
+{
+    double kmin = (double)model->input->kmin_bytes;
+    double dynamic = bound(model, OCHE_THRESHOLD_DYNAMIC);
+    double fixed = bound(model, OCHE_THRESHOLD_STATIC);
+
+    fprintf(out, "\nkmin %s B\n", number(model->input->kmin_bytes).text);
+    fprintf(out, "  dynamic threshold: %s; the bound is %.2f times kmin\n",
+            kmin <= dynamic ? "ECN is sure to act before PFC" : "ECN may come after PFC",
+            dynamic / kmin);
+    fprintf(out, "  static threshold: %s; the bound is %.3g times kmin\n",
+            kmin <= fixed ? "ECN is sure to act before PFC" : "ECN may come after PFC",
+            fixed / kmin);
+    return kmin <= dynamic;
+}
+
+bool oche_buffers_print_sizes(const struct oche_buffers_input *input, FILE *out)
+{
+    struct model model;
+    bool yes;
+
+    make(&model, input);
+    print_switch(&model, out);
+    print_headroom(&model, out);
+    yes = print_shared(&model, out);
+    if (yes) {
+        print_thresholds(&model, out);
+        if (input->priorities > 1)
+            print_priorities(&model, out);
+        if (input->kmin_bytes != OCHE_NEVER)
+            yes = print_verdict(&model, out);
+        yes &= input->headroom_bytes >= needed(&model);
+    }
+    free(model.ports);
+    return yes;
+}

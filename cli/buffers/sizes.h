@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The arithmetic of DCQCN sec 4 (REFERENCE A.8), line by line with its numbers: headroom, PFC
+ * thresholds, the longest queue at which ECN is sure to act first. The numbers are those of
+ * fabric's shared buffer, the same that the simulated switch works with.
+ */
+#ifndef OCHE_CLI_BUFFERS_SIZES_H
+#define OCHE_CLI_BUFFERS_SIZES_H
+
+#include <stdio.h>
+
+#include "core/base.h"
+#include "params/figures.h"
+
+#define OCHE_BUFFERS_MOST_PORTS 1024
+#define OCHE_BUFFERS_MOST_KINDS 8
+#define OCHE_BUFFERS_LEAST_RATE OCHE_MBPS
+#define OCHE_BUFFERS_MOST_RATE  (10000 * OCHE_GBPS)
+
+/* Ports with the same link. */
+struct oche_buffers_links {
+    unsigned ports;
+    uint64_t rate_bps;
+    oche_time delay;
+    double cable_m; /* that the delay is of, or negative */
+};
+
+struct oche_buffers_input {
+    const char *chip; /* or NULL */
+    uint64_t buffer_bytes;
+    struct oche_buffers_links links[OCHE_BUFFERS_MOST_KINDS];
+    unsigned kinds; /* of links, at least 1 */
+    unsigned ports; /* of all kinds, at most OCHE_BUFFERS_MOST_PORTS */
+    unsigned priorities;
+    oche_time response;
+    uint64_t mtu_bytes;
+    uint64_t headroom_bytes; /* OCHE_NEVER: from the link */
+    double beta;
+    uint64_t kmin_bytes; /* to be judged, or OCHE_NEVER */
+};
+
+/*
+ * Prints it. Whether the answer is yes: headroom fits, and kmin, if there is one, is sure to act
+ * before PFC with the dynamic threshold.
+ */
+bool oche_buffers_print_sizes(const struct oche_buffers_input *input, FILE *out);
+
+/* "21,755.5": rounded down. */
+struct oche_figure oche_buffers_tenths(double value);
+
+#endif

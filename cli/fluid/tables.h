@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tables over numbers of flows and delays: fixed points, and whether they are stable. */
+#ifndef OCHE_CLI_FLUID_TABLES_H
+#define OCHE_CLI_FLUID_TABLES_H
+
+#include "lab/fluid/model.h"
+
+struct oche_fluid_grid {
+    struct oche_fluid_model *model; /* checked; its delay is changed on the way */
+    const uint32_t *counts;
+    size_t count_count;
+    const double *delays_s; /* for stability */
+    size_t delay_count;
+    double duration_s, tolerance; /* of each run; the queue's second half counts */
+    const char *csv;              /* or NULL */
+};
+
+/* Prints it, and writes the CSV. False and one line in `error`. */
+bool oche_fluid_print_points(const struct oche_fluid_grid *grid, char *error, size_t error_bytes);
+bool oche_fluid_print_stability(const struct oche_fluid_grid *grid, char *error,
+                                size_t error_bytes);
+
+#endif

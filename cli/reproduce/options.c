@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading the command line of `oche reproduce`. */
+#include "cli/reproduce/options.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/refuse.h"
+
+#define MOST_JOBS 1024
+
+enum key { KEY_QUICK = 256, KEY_FULL, KEY_LIST, KEY_TOLERANCES, KEY_PAPERS, KEY_RESTART };
+
+struct reading {
+    struct oche_reproduce_options *options;
+    bool full;
+};
+
+static unsigned read_jobs(const char *text, struct argp_state *state)
+{
+    char *end;
+
+    errno = 0;
+    unsigned long number = strtoul(text, &end, 10);
+
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || number < 1 ||
+        number > MOST_JOBS)
+        oche_refuse(state, "--jobs %s: not a number from 1 to %d", text, MOST_JOBS);
+    return (unsigned)number;
+}
+
+static void set_mode(struct oche_reproduce_options *options, enum oche_reproduce_mode mode,
+                     struct argp_state *state)
+{
+    if (options->mode != OCHE_REPRODUCE_RUN && options->mode != mode)
+        oche_refuse(state, "--list and --tolerances do not go together; give one");
+    options->mode = mode;
+}
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    struct reading *reading = state->input;
+    struct oche_reproduce_options *options = reading->options;
+
+    switch (key) {
+    case KEY_QUICK:
+        options->quick = true;
+        return 0;
+    case KEY_FULL:
+        reading->full = true;
+        return 0;
+    case 'j':
+        options->jobs = read_jobs(argument, state);
+        return 0;
+    case 'o':
+        if (argument[0] == '\0')
+            oche_refuse(state, "--out: names no folder; write --out . for this one");
+        options->out = argument;
+        return 0;
+    case 'q':
+        options->quiet = true;
+        return 0;
+    case 'l':
+        set_mode(options, OCHE_REPRODUCE_LIST, state);
+        return 0;
+    case KEY_TOLERANCES:
+        set_mode(options, OCHE_REPRODUCE_TOLERANCES, state);
+        return 0;
+    case KEY_PAPERS:
+        options->papers = argument;
+        return 0;
+    case KEY_RESTART:
+        options->restart = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (options->which != NULL)
+            oche_refuse(state, "%s: one paper or figure at a time", argument);
+        if (argument[strspn(argument, "/")] == '\0')
+            oche_refuse(state, "\"%s\" names no paper; oche reproduce --list lists them", argument);
+        options->which = argument;
+        return 0;
+    case ARGP_KEY_END:
+        if (options->quick && reading->full)
+            oche_refuse(state, "--quick and --full do not go together; give one");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option known[] = {
+    {"quick", KEY_QUICK, NULL, 0, "with fewer runs: minutes, for a first look and for tests", 0},
+    {"full", KEY_FULL, NULL, 0, "with all runs that the figures ask for; this is the default", 0},
+    {"jobs", 'j', "N", 0, "run so many points at a time; default: one for each core", 0},
+    {"out", 'o', "DIR", 0,
+     "put results there, FIGURE.sqlite for each figure; default out/reproduce/PAPER, or "
+     "out/reproduce/PAPER-quick",
+     0},
+    {"list", 'l', NULL, 0, "list papers and figures", 0},
+    {"tolerances", KEY_TOLERANCES, NULL, 0,
+     "list for each figure the commit that fixed its claims and tolerances, and their digest", 0},
+    {"papers", KEY_PAPERS, "DIR", 0,
+     "the papers' folder; default: OCHE_PAPERS of the environment, or what came with the program",
+     0},
+    {"restart", KEY_RESTART, NULL, 0, "begin anew: forget the runs that are in --out", 0},
+    {"quiet", 'q', NULL, 0, "no progress and no tables: only results files and errors", 0},
+    {0},
+};
+
+static const struct argp argp = {
+    .options = known,
+    .parser = parse,
+    .args_doc = "[PAPER[/FIGURE]]",
+    .doc = "Runs what a paper's figures show, and judges claim by claim what the paper says of "
+           "them: what is published, what is measured with its 95 % interval, whether that is "
+           "within the tolerance that was fixed before. Without PAPER: all papers. The same "
+           "command goes on where it was interrupted."
+           "\vExit status: 0 all is measured, whatever the verdicts; 1 some runs are not done, and "
+           "why is told; 2 bad arguments, a bad file, or results that cannot be written; 130 "
+           "interrupted.",
+};
+
+bool oche_reproduce_options_read(struct oche_reproduce_options *options, int argc, char **argv)
+{
+    struct reading reading = {.options = options};
+
+    *options = (struct oche_reproduce_options){.mode = OCHE_REPRODUCE_RUN};
+    return argp_parse(&argp, argc, argv, 0, NULL, &reading) == 0;
+}

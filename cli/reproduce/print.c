@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tables of claims. */
+#include "cli/reproduce/print.h"
+
+#include <string.h>
+
+#include "lab/reproduce/paper.h"
+#include "lab/reproduce/tolerances.h"
+#include "lab/reproduce/words.h"
+#include "params/table.h"
+
+#define WIDTH 100
+
+static size_t columns_of(const char *text, size_t bytes)
+{
+    size_t columns = 0;
+
+    for (size_t i = 0; i < bytes; i++)
+        columns += ((unsigned char)text[i] & 0xc0) != 0x80;
+    return columns;
+}
+
+/* Lines of at most WIDTH columns, after so many spaces; `first` begins the first one. */
+static void print_wrapped(const char *first, const char *text, unsigned indent, FILE *out)
+{
+    size_t at = 0; /* columns of this line, without the indent */
+    bool begun = false;
+
+    while (*text != '\0') {
+        size_t bytes = strcspn(text, " \n"), columns = columns_of(text, bytes);
+
+        if (at > 0 && indent + at + 1 + columns > WIDTH) {
+            fputc('\n', out);
+            at = 0;
+        }
+        if (bytes > 0) {
+            fprintf(out, "%*s", at == 0 ? (int)indent : 1, begun ? "" : first);
+            at += columns + (at == 0 ? 0 : 1);
+            begun = true;
+            fwrite(text, 1, bytes, out);
+        }
+        text += bytes;
+        text += strspn(text, " \n");
+    }
+    fputc('\n', out);
+}
+
+void oche_print_item(const char *text, FILE *out)
+{
+    print_wrapped("- ", text, 4, out);
+}
+
+void oche_reproduce_print_counts(const size_t *counts, FILE *out)
+{
+    bool first = true;
+
+    for (unsigned f = 0; f < OCHE_FINDINGS; f++) {
+        if (counts[f] == 0 && f >= OCHE_FINDING_NO_DATA)
+            continue;
+        fprintf(out, "%s%zu %s", first ? "" : ", ", counts[f],
+                oche_finding_name((enum oche_finding)f));
+        first = false;
+    }
+    fputc('\n', out);
+}
+
+/* ---- the figure's own reading ---- */
+
+static void print_claims(const struct oche_findings *findings, FILE *out)
+{
+    const struct oche_study *study = findings->study;
+    struct oche_table *table = oche_table_create(6);
+    bool unsure = false, drawn = false;
+
+    oche_table_cell(table, "claim");
+    oche_table_cell(table, "published");
+    oche_table_cell(table, "measured");
+    oche_table_cell(table, "95 %% interval");
+    oche_table_cell(table, "tolerance");
+    oche_table_cell(table, "verdict");
+    oche_table_rule(table);
+    for (size_t c = 0; c < study->claim_count; c++) {
+        const struct oche_claim *claim = &study->claims[c];
+        const struct oche_judgement *judged = &findings->judged[c];
+
+        oche_table_cell(table, "%s", claim->text);
+        oche_table_cell(table, "%s", oche_published_words(study, claim).text);
+        oche_table_cell(table, "%s", oche_measured_words(study, claim, judged).text);
+        oche_table_cell(table, "%s", oche_interval_words(study, claim, judged).text);
+        oche_table_cell(table, "%s", oche_tolerance_words(study, claim).text);
+        oche_table_cell(table, "%s%s", oche_finding_name(judged->finding),
+                        judged->unsure ? "?" : "");
+        unsure |= judged->unsure;
+        drawn |= judged->interval == OCHE_INTERVAL_BOOTSTRAP;
+    }
+    oche_table_print(table, out);
+    oche_table_free(table);
+    fputs("\nintervals: of means over seeds, by Student's t", out);
+    if (drawn)
+        fputs("; * by bootstrap (2000 draws of the seeds)", out);
+    if (unsure)
+        fputs("; ?: it reaches into another verdict", out);
+    fputc('\n', out);
+}
+
+/* The explanation of a claim's verdict that needs one; else NULL. */
+static const char *explanation_of(const struct oche_findings *findings, size_t c)
+{
+    return findings->judged[c].finding == OCHE_FINDING_REPRODUCED
+               ? NULL
+               : findings->study->claims[c].explanation;
+}
+
+/* Claims that have the same are told together. */
+static void print_explanations(const struct oche_findings *findings, FILE *out)
+{
+    const struct oche_study *study = findings->study;
+    bool any = false;
+
+    for (size_t c = 0; c < study->claim_count; c++) {
+        const char *explanation = explanation_of(findings, c);
+        bool told = false;
+
+        for (size_t before = 0; explanation != NULL && before < c; before++) {
+            const char *other = explanation_of(findings, before);
+            told |= other != NULL && strcmp(other, explanation) == 0;
+        }
+        if (explanation == NULL || told)
+            continue;
+        fputs(any ? "" : "\nwhy:\n", out);
+        any = true;
+        for (size_t same = c; same < study->claim_count; same++) {
+            const char *other = explanation_of(findings, same);
+            if (other != NULL && strcmp(other, explanation) == 0)
+                fprintf(out, "  %s (%s)\n", study->claims[same].text,
+                        oche_finding_name(findings->judged[same].finding));
+        }
+        print_wrapped("", explanation, 4, out);
+    }
+}
+
+/* ---- others ---- */
+
+static void print_reading(const struct oche_findings *findings, size_t number, FILE *out)
+{
+    const struct oche_study *study = findings->study;
+    struct oche_table *table = oche_table_create(4);
+    size_t rows = 0;
+
+    oche_table_cell(table, "also measured: %s", study->also[number].label);
+    oche_table_cell(table, "measured");
+    oche_table_cell(table, "95 %% interval");
+    oche_table_cell(table, "would be");
+    oche_table_rule(table);
+    for (size_t c = 0; c < study->claim_count; c++) {
+        const struct oche_claim *claim = &study->claims[c];
+        const struct oche_judgement *judged = &findings->also[c * study->also_count + number];
+
+        if (judged->finding == OCHE_FINDING_NO_DATA || judged->finding == OCHE_FINDING_NOT_JUDGED)
+            continue;
+        oche_table_cell(table, "%s", claim->text);
+        oche_table_cell(table, "%s", oche_measured_words(study, claim, judged).text);
+        oche_table_cell(table, "%s", oche_interval_words(study, claim, judged).text);
+        oche_table_cell(table, "%s%s", oche_finding_name(judged->finding),
+                        judged->unsure ? "?" : "");
+        rows++;
+    }
+    if (rows > 0) {
+        fputc('\n', out);
+        oche_table_print(table, out);
+    }
+    oche_table_free(table);
+}
+
+/* Of this figure; the paper's are told once for all. */
+static void print_differences(const struct oche_study *study, FILE *out)
+{
+    if (study->difference_count > study->paper_difference_count)
+        fputs("\nwhere this figure's set-up differs from the paper's:\n", out);
+    for (size_t d = study->paper_difference_count; d < study->difference_count; d++) {
+        oche_print_item(study->differences[d], out);
+    }
+}
+
+void oche_reproduce_print(const struct oche_findings *findings, const char *tolerances_commit,
+                          FILE *out)
+{
+    const struct oche_study *study = findings->study;
+
+    fprintf(out, "%s%s%s: %s (%s)\n", study->paper != NULL ? study->paper->name : "",
+            study->paper != NULL ? "/" : "", study->name, study->title, study->place);
+    if (strcmp(tolerances_commit, OCHE_NOT_COMMITTED) == 0)
+        fprintf(out, "claims and tolerances: %s\n\n", tolerances_commit);
+    else
+        fprintf(out, "claims and tolerances: commit %.12s\n\n", tolerances_commit);
+    print_claims(findings, out);
+    for (size_t a = 0; a < study->also_count; a++)
+        print_reading(findings, a, out);
+    print_explanations(findings, out);
+    print_differences(study, out);
+    fputs("\n  ", out);
+    oche_reproduce_print_counts(findings->counts, out);
+}

@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `oche reproduce`: the figures of a paper, run and judged. Every file is read and every point
+ * opened before the first one runs; each figure has a results file, in which its points stay, so
+ * that the same command goes on after an interruption; figures share the runs that they have in
+ * common.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command_line.h"
+#include "cli/commands.h"
+#include "cli/sweep/points_bar.h"
+#include "cli/refuse.h"
+#include "cli/reproduce/options.h"
+#include "cli/reproduce/print.h"
+#include "lab/sweep/grid_text.h"
+#include "lab/sweep/jobs.h"
+#include "lab/sweep/record.h"
+#include "lab/reproduce/findings.h"
+#include "lab/reproduce/paper.h"
+#include "lab/reproduce/pool.h"
+#include "lab/reproduce/tolerances.h"
+#include "store/store.h"
+#include "params/table.h"
+
+#define ERROR_BYTES OCHE_SCENARIO_ERROR_BYTES
+#define PROGRAM     "oche " OCHE_VERSION
+
+enum status { DONE = 0, NOT_ALL = 1, REFUSED = 2, INTERRUPTED = 130 };
+
+/* A figure of the command's one or more. */
+struct work {
+    struct oche_study *study;
+    struct oche_plan plan;
+    struct oche_sweep_store *store;
+    char *folder;
+};
+
+struct session {
+    struct oche_reproduce_options options;
+    char *command; /* as typed */
+    char *folder;  /* of the papers */
+    struct oche_paper **papers;
+    size_t paper_count;
+    struct work *works;
+    size_t work_count;
+    struct oche_pool *pool;
+    struct work *now; /* that runs */
+    struct oche_points_bar bar;
+    size_t bad;
+    bool broken; /* results cannot be written: `error` says why */
+    char error[ERROR_BYTES];
+};
+
+/* ---- reading files ---- */
+
+static bool open_figure(struct session *session, const struct oche_paper *paper, const char *name)
+{
+    struct work *works =
+        realloc(session->works, (session->work_count + 1) * sizeof(*session->works));
+
+    OCHE_MUST(works != NULL);
+    session->works = works;
+    struct work *work = &session->works[session->work_count];
+
+    *work = (struct work){.store = NULL};
+    work->study = oche_study_open(paper, name, session->options.quick, session->error, ERROR_BYTES);
+    if (work->study == NULL)
+        return false;
+    session->work_count++;
+    return true;
+}
+
+/* One of the paper's figures, or all of them (`figure` NULL). */
+static bool open_figures(struct session *session, const struct oche_paper *paper,
+                         const char *figure)
+{
+    char *list = NULL;
+    size_t bytes, i = 0;
+
+    for (; i < paper->figure_count; i++) {
+        if (figure != NULL && strcmp(paper->figures[i], figure) != 0)
+            continue;
+        if (!open_figure(session, paper, paper->figures[i]))
+            return false;
+        if (figure != NULL)
+            return true;
+    }
+    if (figure == NULL)
+        return true;
+    FILE *out = open_memstream(&list, &bytes);
+
+    OCHE_MUST(out != NULL);
+    for (i = 0; i < paper->figure_count; i++)
+        fprintf(out, "%s%s", i > 0 ? ", " : "", paper->figures[i]);
+    OCHE_MUST(fclose(out) == 0);
+    snprintf(session->error, ERROR_BYTES, "%s/%s: no such figure; there are: %s", paper->name,
+             figure, list);
+    free(list);
+    return false;
+}
+
+static bool open_paper(struct session *session, const char *name, const char *figure)
+{
+    struct oche_paper *paper = oche_paper_open(session->folder, name, session->error, ERROR_BYTES);
+    struct oche_paper **papers =
+        realloc(session->papers, (session->paper_count + 1) * sizeof(*session->papers));
+
+    OCHE_MUST(papers != NULL);
+    session->papers = papers;
+    if (paper == NULL)
+        return false;
+    session->papers[session->paper_count++] = paper;
+    return open_figures(session, paper, figure);
+}
+
+/* "PAPER", "PAPER/FIGURE"; a slash at the end, as a shell completes folders, says nothing more. */
+static bool open_named(struct session *session, const char *which)
+{
+    size_t length = strlen(which);
+
+    while (length > 0 && which[length - 1] == '/')
+        length--;
+    char *paper = strndup(which, length);
+
+    OCHE_MUST(paper != NULL);
+    char *slash = strchr(paper, '/');
+
+    if (slash != NULL)
+        *slash = '\0';
+    bool ok = open_paper(session, paper, slash != NULL ? slash + 1 : NULL);
+
+    free(paper);
+    return ok;
+}
+
+/* What the command names: a paper, one of its figures, or all papers. */
+static bool open_papers(struct session *session)
+{
+    bool ok = true;
+
+    session->folder = oche_papers_folder(session->options.papers, session->error, ERROR_BYTES);
+    if (session->folder == NULL)
+        return false;
+    if (session->options.which != NULL)
+        return open_named(session, session->options.which);
+    size_t count;
+    char **names = oche_papers_list(session->folder, &count, session->error, ERROR_BYTES);
+
+    ok = names != NULL;
+    for (size_t i = 0; ok && i < count; i++)
+        ok = open_paper(session, names[i], NULL);
+    oche_papers_list_free(names, count);
+    return ok;
+}
+
+/* ---- lists ---- */
+
+static void print_list(const struct session *session)
+{
+    for (size_t p = 0; p < session->paper_count; p++) {
+        const struct oche_paper *paper = session->papers[p];
+        struct oche_table *table = oche_table_create(4);
+
+        printf("%s%s: %s\n%s (%s)\n\n", p > 0 ? "\n" : "", paper->name, paper->title,
+               paper->authors, paper->published);
+        oche_table_cell(table, "figure");
+        oche_table_cell(table, "runs");
+        oche_table_cell(table, "claims");
+        oche_table_cell(table, "in the paper");
+        oche_table_rule(table);
+        for (size_t i = 0; i < session->work_count; i++) {
+            const struct oche_study *study = session->works[i].study;
+            uint64_t runs = 0;
+
+            if (study->paper != paper)
+                continue;
+            for (size_t c = 0; c < study->combination_count; c++)
+                runs += study->combinations[c].repeats;
+            oche_table_cell(table, "%s: %s", study->name, study->title);
+            oche_table_cell(table, "%" PRIu64, runs);
+            oche_table_cell(table, "%zu", study->claim_count);
+            oche_table_cell(table, "%s", study->place);
+        }
+        oche_table_print(table, stdout);
+        oche_table_free(table);
+    }
+}
+
+/* Lines that lab/reproduce/tolerances.h reads where there is no git. */
+static void print_tolerances(const struct session *session)
+{
+    for (size_t i = 0; i < session->work_count; i++) {
+        const struct oche_study *study = session->works[i].study;
+        char *commit = oche_tolerances_commit(study);
+
+        printf("%s/%s %s %016" PRIx64 "\n", study->paper->name, study->name,
+               strcmp(commit, OCHE_NOT_COMMITTED) == 0 ? "-" : commit, study->digest);
+        free(commit);
+    }
+}
+
+/* ---- running ---- */
+
+static void complain(struct session *session, size_t point, const struct oche_point_result *result)
+{
+    const struct oche_grid *grid = &session->now->plan.grid;
+    char *label = oche_grid_label(grid, point), *command = oche_grid_command(grid, point);
+
+    oche_points_bar_clear(&session->bar);
+    fprintf(stderr, "%s: point %zu (%s) %s: %s\n  to repeat it: %s\n", session->now->study->name,
+            point, label, oche_point_status_name(result->status), result->error, command);
+    session->bad++;
+    free(label);
+    free(command);
+}
+
+static bool point_ended(void *context, size_t point, const struct oche_point_result *result)
+{
+    struct session *session = context;
+    struct work *work = session->now;
+
+    if (!oche_record_point(work->store, &work->plan.grid, point, result, session->error,
+                           ERROR_BYTES)) {
+        session->broken = true;
+        return false;
+    }
+    if (result->status == OCHE_POINT_DONE)
+        oche_pool_put(session->pool, &work->plan.grid, point, result);
+    else
+        complain(session, point, result);
+    oche_points_bar_count(&session->bar, result->status == OCHE_POINT_DONE);
+    return true;
+}
+
+static void draw(void *context, unsigned running)
+{
+    struct session *session = context;
+
+    oche_points_bar_draw(&session->bar, running);
+}
+
+/* Takes what another figure has run. False: it cannot be written. */
+static bool take_from_pool(struct session *session, struct work *work, size_t point)
+{
+    struct oche_point_result result;
+
+    OCHE_MUST(oche_pool_get(session->pool, &work->plan.grid, point, &result));
+    bool ok = oche_record_point(work->store, &work->plan.grid, point, &result, session->error,
+                                ERROR_BYTES);
+
+    oche_point_free(&result);
+    return ok;
+}
+
+/* The points that neither the figure's file has nor another figure has run. NULL: an error. */
+static size_t *points_to_run(struct session *session, struct work *work, size_t *count)
+{
+    const size_t total = oche_grid_points(&work->plan.grid);
+    bool *done = calloc(total, sizeof(*done));
+    size_t *points = calloc(work->plan.count + 1, sizeof(*points));
+    bool ok = true;
+
+    OCHE_MUST(done != NULL && points != NULL);
+    oche_sweep_store_done(work->store, done, total);
+    *count = 0;
+    for (size_t i = 0; ok && i < work->plan.count; i++) {
+        size_t point = work->plan.points[i];
+
+        if (done[point])
+            continue;
+        if (oche_pool_has(session->pool, &work->plan.grid, point))
+            ok = take_from_pool(session, work, point);
+        else
+            points[(*count)++] = point;
+    }
+    free(done);
+    if (ok)
+        return points;
+    free(points);
+    return NULL;
+}
+
+static enum status run_points(struct session *session, struct work *work)
+{
+    size_t count, bad = session->bad;
+    size_t *points = points_to_run(session, work, &count);
+
+    if (points == NULL)
+        return REFUSED;
+    session->now = work;
+    oche_points_bar_begin(&session->bar, work->plan.count, work->plan.count - count,
+                          session->options.quiet);
+    bool over = oche_jobs_run_watched(&work->plan.grid, points, count, session->options.jobs,
+                                      point_ended, draw, session);
+
+    oche_points_bar_clear(&session->bar);
+    free(points);
+    if (session->broken)
+        return REFUSED;
+    if (over)
+        return session->bad > bad ? NOT_ALL : DONE;
+    fprintf(stderr, "interrupted: %zu of %zu points of %s are done; the same command goes on\n",
+            session->bar.done, session->bar.total, work->study->name);
+    return INTERRUPTED;
+}
+
+/* ---- the results file ---- */
+
+static void name_folder(struct session *session, struct work *work)
+{
+    const char *paper = work->study->paper->name, *out = session->options.out;
+
+    if (out == NULL)
+        OCHE_MUST(asprintf(&work->folder, "out/reproduce/%s%s", paper,
+                           session->options.quick ? "-quick" : "") >= 0);
+    else if (session->paper_count == 1)
+        work->folder = strdup(out);
+    else
+        OCHE_MUST(asprintf(&work->folder, "%s/%s", out, paper) >= 0);
+    OCHE_MUST(work->folder != NULL);
+}
+
+static bool open_store(struct session *session, struct work *work)
+{
+    struct oche_record_options options = {.kind = "figure",
+                                          .program = PROGRAM,
+                                          .command = session->command,
+                                          .restart = session->options.restart};
+    char *path = NULL;
+
+    if (!oche_results_folder(work->folder, session->error, ERROR_BYTES))
+        return false;
+    OCHE_MUST(asprintf(&path, "%s/%s.sqlite", work->folder, work->study->name) >= 0);
+    options.path = path;
+    work->store = oche_record_open(&work->plan.grid, &options, session->error, ERROR_BYTES);
+    free(path);
+    return work->store != NULL;
+}
+
+/* ---- a figure ---- */
+
+static bool show(struct session *session, struct work *work, size_t *counts)
+{
+    struct oche_findings findings;
+    char *commit = oche_tolerances_commit(work->study);
+
+    oche_findings_make(&findings, &work->plan, work->store);
+    bool ok = oche_findings_store(&findings, commit, work->store, session->error, ERROR_BYTES);
+
+    for (unsigned f = 0; f < OCHE_FINDINGS; f++)
+        counts[f] += findings.counts[f];
+    if (ok && !session->options.quiet) {
+        oche_reproduce_print(&findings, commit, stdout);
+        printf("\nresults: %s/%s.sqlite\n\n", work->folder, work->study->name);
+        fflush(stdout);
+    }
+    oche_findings_free(&findings);
+    free(commit);
+    return ok;
+}
+
+static enum status run_figures(struct session *session)
+{
+    size_t counts[OCHE_FINDINGS] = {0};
+    enum status status = DONE;
+
+    for (size_t i = 0; i < session->work_count; i++) {
+        struct work *work = &session->works[i];
+
+        if (!open_store(session, work))
+            return REFUSED;
+        enum status one = run_points(session, work);
+
+        if (one == REFUSED || one == INTERRUPTED)
+            return one;
+        if (one == NOT_ALL)
+            status = NOT_ALL;
+        if (!show(session, work, counts))
+            return REFUSED;
+        oche_sweep_store_close(work->store);
+        work->store = NULL;
+    }
+    if (!session->options.quiet && session->work_count > 1) {
+        fputs("in all: ", stdout);
+        oche_reproduce_print_counts(counts, stdout);
+    }
+    return status;
+}
+
+/* How much there is to run, before it begins. */
+static void print_amount(const struct session *session, const struct oche_paper *paper)
+{
+    size_t figures = 0, points = 0, runs = 0;
+
+    for (size_t i = 0; i < session->work_count; i++) {
+        const struct oche_plan *plan = &session->works[i].plan;
+
+        if (session->works[i].study->paper != paper)
+            continue;
+        figures++;
+        points += plan->count;
+        for (size_t k = 0; k < plan->count; k++)
+            runs += oche_pool_expect(session->pool, &plan->grid, plan->points[k]);
+    }
+    printf("%zu figure%s, %zu run%s", figures, figures == 1 ? "" : "s", runs, runs == 1 ? "" : "s");
+    if (runs < points)
+        printf(" for %zu points, as figures share them", points);
+    fputs("\n\n", stdout);
+}
+
+/* What is run, how much of it, and where it is not as in the paper. */
+static void print_heads(const struct session *session)
+{
+    for (size_t p = 0; p < session->paper_count; p++) {
+        const struct work *work = session->works;
+
+        while (work->study->paper != session->papers[p])
+            work++;
+        printf("%s: %s\n", session->papers[p]->name, session->papers[p]->title);
+        print_amount(session, session->papers[p]);
+        if (work->study->paper_difference_count > 0)
+            printf("where the set-up differs from the paper's, or the paper leaves it open:\n");
+        for (size_t d = 0; d < work->study->paper_difference_count; d++) {
+            oche_print_item(work->study->differences[d], stdout);
+        }
+        putchar('\n');
+    }
+    fflush(stdout);
+}
+
+/* ---- the command ---- */
+
+static bool make_plans(struct session *session)
+{
+    struct oche_pool *opened = oche_pool_create();
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < session->work_count; i++) {
+        struct work *work = &session->works[i];
+
+        ok = oche_plan_make(&work->plan, work->study, opened, session->error, ERROR_BYTES);
+        if (ok)
+            name_folder(session, work);
+    }
+    oche_pool_free(opened);
+    return ok;
+}
+
+static enum status work_on(struct session *session)
+{
+    if (!open_papers(session))
+        return REFUSED;
+    if (session->options.mode == OCHE_REPRODUCE_LIST) {
+        print_list(session);
+        return DONE;
+    }
+    if (session->options.mode == OCHE_REPRODUCE_TOLERANCES) {
+        print_tolerances(session);
+        return DONE;
+    }
+    if (!make_plans(session))
+        return REFUSED;
+    session->pool = oche_pool_create();
+    if (!session->options.quiet)
+        print_heads(session);
+    return run_figures(session);
+}
+
+static void clean_up(struct session *session)
+{
+    for (size_t i = 0; i < session->work_count; i++) {
+        struct work *work = &session->works[i];
+
+        oche_sweep_store_close(work->store);
+        oche_plan_free(&work->plan);
+        oche_study_close(work->study);
+        free(work->folder);
+    }
+    for (size_t i = 0; i < session->paper_count; i++)
+        oche_paper_close(session->papers[i]);
+    oche_pool_free(session->pool);
+    free(session->works);
+    free(session->papers);
+    free(session->folder);
+    free(session->command);
+}
+
+int oche_cmd_reproduce(int argc, char **argv)
+{
+    struct session session = {.work_count = 0};
+    enum status status = REFUSED;
+
+    session.command = oche_command_line(argc, argv);
+    if (oche_reproduce_options_read(&session.options, argc, argv))
+        status = work_on(&session);
+    if (status != REFUSED && (fflush(stdout) != 0 || ferror(stdout))) {
+        snprintf(session.error, ERROR_BYTES, "standard output: cannot be written");
+        status = REFUSED;
+    }
+    if (status == REFUSED && session.error[0] != '\0')
+        oche_print_error("%s", session.error);
+    clean_up(&session);
+    return (int)status;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading the command line of `oche run`. */
+#include "cli/run/options.h"
+
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/refuse.h"
+#include "core/base.h"
+
+#define MOST_THREADS 64
+
+enum key { KEY_SEED = 256, KEY_CSV, KEY_PCAP, KEY_SHOW_DEFAULTS };
+
+static void add_set(struct oche_run_options *options, const char *key, const char *value,
+                    const char *option)
+{
+    struct oche_run_set *set;
+
+    options->sets = realloc(options->sets, (options->set_count + 1) * sizeof(*options->sets));
+    OCHE_MUST(options->sets != NULL);
+    set = &options->sets[options->set_count++];
+    OCHE_MUST(asprintf(&set->assignment, "%s%s", key, value) >= 0);
+    OCHE_MUST(asprintf(&set->typed, "%s %s", option, value) >= 0);
+}
+
+/* A plain number from 1 to MOST_THREADS. */
+static uint32_t read_threads(const char *text, struct argp_state *state)
+{
+    char *end;
+    unsigned long number = strtoul(text, &end, 10);
+
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || number < 1 || number > MOST_THREADS)
+        oche_refuse(state, "--threads %s: not a number of threads; write 1 to %d", text,
+                    MOST_THREADS);
+    return (uint32_t)number;
+}
+
+/* What would be ignored is refused. */
+static void check_show(const struct oche_run_options *options, struct argp_state *state)
+{
+    const char *ignored = options->compare != NULL ? "--compare"
+                          : options->pcap != NULL  ? "--pcap"
+                          : options->out != NULL   ? "--out"
+                          : options->csv           ? "--csv"
+                                                   : NULL;
+
+    if (ignored != NULL)
+        oche_refuse(state, "--show-defaults runs nothing; leave out %s", ignored);
+    if (options->scenario == NULL && options->set_count > 0)
+        oche_refuse(state,
+                    "%s: --show-defaults without a scenario shows what can be written, which "
+                    "nothing overrides; give a scenario too",
+                    options->sets[0].typed);
+}
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    struct oche_run_options *options = state->input;
+
+    switch (key) {
+    case 's':
+        add_set(options, "", argument, "--set");
+        return 0;
+    case KEY_SEED:
+        add_set(options, "seed=", argument, "--seed");
+        return 0;
+    case 'o':
+        if (argument[0] == '\0')
+            oche_refuse(state, "--out: names no folder; write --out . for this one");
+        options->out = argument;
+        return 0;
+    case 't':
+        options->threads = read_threads(argument, state);
+        return 0;
+    case 'c':
+        if (options->compare != NULL)
+            oche_refuse(state, "--compare %s: one comparison at a time", argument);
+        options->compare = argument;
+        return 0;
+    case KEY_CSV:
+        options->csv = true;
+        return 0;
+    case KEY_PCAP:
+        options->pcap = argument;
+        return 0;
+    case KEY_SHOW_DEFAULTS:
+        options->show_defaults = true;
+        return 0;
+    case 'q':
+        options->quiet = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (options->scenario != NULL)
+            oche_refuse(state, "%s: one scenario at a time", argument);
+        options->scenario = argument;
+        return 0;
+    case ARGP_KEY_END:
+        if (options->show_defaults)
+            check_show(options, state);
+        if (options->scenario == NULL && !options->show_defaults)
+            oche_refuse(state, "which scenario? give a YAML file, such as those in "
+                               "scenarios/");
+        if (options->pcap != NULL && options->compare != NULL)
+            oche_refuse(state, "--pcap captures one run; leave out --compare");
+        if (options->pcap != NULL && options->threads != 1)
+            oche_refuse(state, "--pcap needs one thread; leave out --threads");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option known[] = {
+    {"set", 's', "KEY=VALUE", 0,
+     "override a value of the scenario, such as switch.kmin=10KB or workload[0].load=70%", 0},
+    {"seed", KEY_SEED, "N", 0, "the same as --set seed=N", 0},
+    {"compare", 'c', "KEY=A,B", 0,
+     "run once for each value, with the same seed, and show all runs in one table", 0},
+    {"out", 'o', "DIR", 0,
+     "put results there: run.sqlite, or VALUE/run.sqlite for each run of a comparison; default "
+     "out/NAME, where NAME is the scenario's",
+     0},
+    {"csv", KEY_CSV, NULL, 0, "also write flows.csv, series.csv and counters.csv", 0},
+    {"pcap", KEY_PCAP, "FILE[:HOST,...]", 0,
+     "capture what passes the links of these hosts; needs one thread", 0},
+    {"threads", 't', "N", 0, "simulate with N threads; the results are the same", 0},
+    {"quiet", 'q', NULL, 0, "no progress line and no tables: only results files and errors", 0},
+    {"show-defaults", KEY_SHOW_DEFAULTS, NULL, 0,
+     "show every parameter with unit, default, range and source; with a scenario, the values "
+     "that it comes to",
+     0},
+    {0},
+};
+
+static const struct argp argp = {
+    .options = known,
+    .parser = parse,
+    .args_doc = "SCENARIO",
+    .doc = "Simulates a scenario (a YAML file; docs/scenario.md) and shows what happened: flows, "
+           "links, PAUSEs, queues. All of it goes into one SQLite file."
+           "\vA scenario's mistakes are told in one line, with file, line, key and what would be "
+           "right. Exit status: 0 the run is over and its results are written; 2 bad arguments, a "
+           "bad scenario, or results that cannot be written.",
+};
+
+bool oche_run_options_read(struct oche_run_options *options, int argc, char **argv)
+{
+    *options = (struct oche_run_options){.threads = 1};
+    if (argp_parse(&argp, argc, argv, 0, NULL, options) == 0)
+        return true;
+    oche_run_options_free(options);
+    return false;
+}
+
+void oche_run_options_free(struct oche_run_options *options)
+{
+    for (size_t i = 0; i < options->set_count; i++) {
+        free(options->sets[i].assignment);
+        free(options->sets[i].typed);
+    }
+    free(options->sets);
+    options->sets = NULL;
+    options->set_count = 0;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The progress line. */
+#include "cli/run/progress.h"
+
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "params/figures.h"
+
+#define DRAW_EVERY_S 0.2
+
+static double monotonic_s(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void oche_progress_begin(struct oche_progress_line *line, const char *label, bool may_end_early,
+                         bool quiet)
+{
+    *line = (struct oche_progress_line){.shown = !quiet && isatty(STDERR_FILENO) == 1,
+                                        .may_end_early = may_end_early,
+                                        .label = label,
+                                        .begun = monotonic_s()};
+    line->drawn_at = line->begun;
+}
+
+void oche_progress_draw(void *context, const struct oche_progress *progress)
+{
+    struct oche_progress_line *line = context;
+
+    if (!line->shown)
+        return;
+    double now = monotonic_s(), spent = now - line->begun;
+
+    if (now - line->drawn_at < DRAW_EVERY_S || progress->now == 0)
+        return;
+    double part = (double)progress->now / (double)progress->duration;
+
+    line->drawn_at = now;
+    line->drawn = true;
+    fprintf(stderr, "\r\033[K%s%s%s of %s, %u flows done, %.1f M packet-hops/s, %s%.0f s left",
+            line->label, line->label[0] != '\0' ? ": " : "", oche_figure_time(progress->now).text,
+            oche_figure_time(progress->duration).text, progress->flows_done,
+            (double)progress->hops / spent / 1e6, line->may_end_early ? "at most " : "",
+            part > 0 ? spent * (1 - part) / part : 0);
+    fflush(stderr);
+}
+
+double oche_progress_end(struct oche_progress_line *line)
+{
+    if (line->drawn)
+        fputs("\r\033[K", stderr);
+    line->drawn = false;
+    return monotonic_s() - line->begun;
+}

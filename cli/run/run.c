@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `oche run`: a scenario, or several variants of one, from YAML to tables and results files. All
+ * that can be wrong with any variant, and with the place of the results, is found before the first
+ * one runs.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command_line.h"
+#include "cli/commands.h"
+#include "cli/interrupted.h"
+#include "cli/run/progress.h"
+#include "cli/refuse.h"
+#include "cli/run/remarks.h"
+#include "cli/run/options.h"
+#include "cli/run/show_defaults.h"
+#include "cli/run/store_run.h"
+#include "cli/run/summary.h"
+#include "cli/run/taps.h"
+#include "cli/variants.h"
+#include "lab/measures/outcome.h"
+#include "sim/scenario/scenario.h"
+
+#define ERROR_BYTES OCHE_SCENARIO_ERROR_BYTES
+
+/* One run of the command's one or more. */
+struct run {
+    const char *label; /* the value that is compared, or "" */
+    struct oche_scenario *scenario;
+    char *folder; /* of its results */
+};
+
+struct session {
+    struct oche_run_options options;
+    struct oche_variants variants;
+    char *command; /* as typed, for the record */
+    struct run *runs;
+    struct oche_outcome *outcomes;
+    size_t count;
+    bool deadlock; /* one of them ended so */
+    char error[ERROR_BYTES];
+};
+
+enum status { DONE = 0, REFUSED = 2, DEADLOCK = 3 };
+
+/* ---- scenarios ---- */
+
+/* Says which option it was: a message about an override begins with "--set KEY=VALUE: ". */
+static void name_option(struct session *session, const char *assignment, const char *typed)
+{
+    char set[ERROR_BYTES], renamed[ERROR_BYTES];
+    size_t length = (size_t)snprintf(set, sizeof(set), "--set %s: ", assignment);
+
+    if (length >= sizeof(set) || strncmp(session->error, set, length) != 0)
+        return;
+    int written = snprintf(renamed, sizeof(renamed), "%s: %s", typed, session->error + length);
+
+    if (written > 0)
+        memcpy(session->error, renamed, sizeof(renamed));
+}
+
+/* Opens the scenario with the overrides of the command line and `last` (or NULL). */
+static struct oche_scenario *open_scenario(struct session *session, const char *last)
+{
+    const struct oche_run_options *options = &session->options;
+    const char **sets = calloc(options->set_count + 1, sizeof(*sets));
+    size_t count = 0;
+
+    OCHE_MUST(sets != NULL);
+    for (; count < options->set_count; count++)
+        sets[count] = options->sets[count].assignment;
+    if (last != NULL)
+        sets[count++] = last;
+    struct oche_scenario *scenario =
+        oche_scenario_open(options->scenario, sets, count, session->error, ERROR_BYTES);
+
+    free(sets);
+    if (scenario != NULL)
+        scenario->config.threads = options->threads;
+    return scenario;
+}
+
+/* An error of an override is told in the words of the option that made it. */
+static void name_options(struct session *session, const char *last)
+{
+    for (size_t i = 0; i < session->options.set_count; i++)
+        name_option(session, session->options.sets[i].assignment, session->options.sets[i].typed);
+    if (last != NULL) {
+        char *typed = NULL;
+
+        OCHE_MUST(asprintf(&typed, "--compare %s", last) >= 0);
+        name_option(session, last, typed);
+        free(typed);
+    }
+}
+
+/* The override that makes a run of a comparison what it is, or NULL. malloc'd. */
+static char *assignment_of(const struct session *session, size_t number)
+{
+    char *assignment = NULL;
+
+    if (session->variants.count > 0)
+        OCHE_MUST(asprintf(&assignment, "%s=%s", session->variants.key,
+                           session->variants.values[number]) >= 0);
+    return assignment;
+}
+
+/* Two values of a comparison that are one, written in two ways, are one run made twice. */
+static bool is_distinct(struct session *session, size_t number)
+{
+    for (size_t i = 0; i < number; i++) {
+        if (!oche_bindings_same(&session->runs[i].scenario->bindings,
+                                &session->runs[number].scenario->bindings))
+            continue;
+        snprintf(session->error, ERROR_BYTES,
+                 "--compare %s: %s and %s come to the same run; leave one out",
+                 session->options.compare, session->runs[i].label, session->runs[number].label);
+        return false;
+    }
+    return true;
+}
+
+static bool is_of_packets(struct session *session, const struct oche_scenario *scenario)
+{
+    if (scenario->model == OCHE_MODEL_PACKETS)
+        return true;
+    oche_scenario_place(scenario,
+                        "model: is not packets, which is all that oche run simulates; use oche "
+                        "fluid or oche sweep, or set it to packets",
+                        session->error, ERROR_BYTES);
+    return false;
+}
+
+static bool open_scenarios(struct session *session)
+{
+    for (size_t i = 0; i < session->count; i++) {
+        char *assignment = assignment_of(session, i);
+        struct run *run = &session->runs[i];
+
+        run->label = session->variants.count > 0 ? session->variants.values[i] : "";
+        run->scenario = open_scenario(session, assignment);
+        bool fine = run->scenario != NULL && is_of_packets(session, run->scenario);
+
+        if (!fine)
+            name_options(session, assignment);
+        free(assignment);
+        if (!fine || !is_distinct(session, i))
+            return false;
+    }
+    return true;
+}
+
+/* The run's world, or NULL and an error with its place in the scenario. */
+static struct oche_world *make_world(struct session *session, size_t number)
+{
+    const struct oche_scenario *scenario = session->runs[number].scenario;
+    char message[ERROR_BYTES];
+    struct oche_world *world = oche_world_create(&scenario->config, message, sizeof(message));
+
+    if (world == NULL) {
+        char *assignment = assignment_of(session, number);
+
+        oche_scenario_place(scenario, message, session->error, ERROR_BYTES);
+        name_options(session, assignment);
+        free(assignment);
+    }
+    return world;
+}
+
+/* ---- where results go ---- */
+
+static bool folder_is_taken(const struct session *session, size_t before, const char *folder)
+{
+    for (size_t i = 0; i < before; i++)
+        if (strcmp(session->runs[i].folder, folder) == 0)
+            return true;
+    return false;
+}
+
+/* DIR, or DIR/VALUE for each of several; values that make the same name get a number. */
+static void name_folders(struct session *session)
+{
+    char *name = oche_file_name_of(session->runs[0].scenario->name), *base = NULL;
+
+    if (session->options.out != NULL)
+        base = strdup(session->options.out);
+    else
+        OCHE_MUST(asprintf(&base, "out/%s", name) >= 0);
+    OCHE_MUST(base != NULL);
+    for (size_t i = 0; i < session->count; i++) {
+        struct run *run = &session->runs[i];
+        char *value = oche_file_name_of(run->label);
+
+        if (session->variants.count == 0)
+            run->folder = strdup(base);
+        else
+            OCHE_MUST(asprintf(&run->folder, "%s/%s", base, value) >= 0);
+        OCHE_MUST(run->folder != NULL);
+        for (unsigned again = 2; folder_is_taken(session, i, run->folder); again++) {
+            free(run->folder);
+            OCHE_MUST(asprintf(&run->folder, "%s/%s-%u", base, value, again) >= 0);
+        }
+        free(value);
+    }
+    free(base);
+    free(name);
+}
+
+static struct oche_results *begin_results(struct session *session, const struct run *run)
+{
+    struct oche_results *results;
+    char *path = NULL;
+
+    if (!oche_results_folder(run->folder, session->error, ERROR_BYTES))
+        return NULL;
+    OCHE_MUST(asprintf(&path, "%s/run.sqlite", run->folder) >= 0);
+    results = oche_results_create(path, session->error, ERROR_BYTES);
+    free(path);
+    return results;
+}
+
+/* For all runs: better now than after an hour. */
+static bool results_can_be_written(struct session *session)
+{
+    for (size_t i = 0; i < session->count; i++) {
+        struct oche_results *results = begin_results(session, &session->runs[i]);
+
+        if (results == NULL)
+            return false;
+        oche_results_abandon(results);
+    }
+    return true;
+}
+
+static bool write_run(struct session *session, size_t number, struct oche_world *world)
+{
+    const struct run *run = &session->runs[number];
+    struct oche_results *results = begin_results(session, run);
+
+    if (results == NULL)
+        return false;
+    oche_store_run(results, run->scenario, world, &session->outcomes[number], session->command);
+    if (session->variants.count > 0) {
+        char variant[32];
+
+        snprintf(variant, sizeof(variant), "%zu", number);
+        oche_results_info(results, "variant", variant);
+    }
+    if (session->options.csv &&
+        !oche_results_csv(results, run->folder, session->error, ERROR_BYTES)) {
+        oche_results_abandon(results);
+        return false;
+    }
+    return oche_results_finish(results, session->error, ERROR_BYTES);
+}
+
+static bool write_results(struct session *session, size_t number, struct oche_world *world)
+{
+    const struct run *run = &session->runs[number];
+    char *part = NULL;
+
+    OCHE_MUST(asprintf(&part, "%s/run.sqlite" OCHE_RESULTS_PART, run->folder) >= 0);
+    oche_remove_if_interrupted(OCHE_UNFINISHED_RESULTS, part);
+    bool ok = write_run(session, number, world);
+    oche_remove_if_interrupted(OCHE_UNFINISHED_RESULTS, NULL);
+    free(part);
+    return ok;
+}
+
+/* ---- running ---- */
+
+static bool run_one(struct session *session, size_t number, struct oche_taps *taps)
+{
+    const struct run *run = &session->runs[number];
+    struct oche_world *world = make_world(session, number);
+    struct oche_progress_line line;
+
+    if (world == NULL)
+        return false;
+    if (number == 0 && !results_can_be_written(session)) { /* now nothing else can be wrong */
+        oche_world_free(world);
+        return false;
+    }
+    if (taps->capture != NULL)
+        oche_capture_attach(taps->capture, oche_world_network(world));
+    oche_progress_begin(&line, run->label, run->scenario->config.run.stop_when_done,
+                        session->options.quiet);
+    oche_world_run(world, line.shown ? oche_progress_draw : NULL, &line);
+    oche_outcome_take(&session->outcomes[number], world, run->label, oche_progress_end(&line));
+    session->deadlock |= session->outcomes[number].pathologies.deadlock != NULL;
+    bool ok = write_results(session, number, world);
+
+    oche_world_free(world);
+    return ok;
+}
+
+/* The first variant is made next, to run. */
+static bool other_worlds_can_be_made(struct session *session)
+{
+    for (size_t i = 1; i < session->count; i++) {
+        struct oche_world *world = make_world(session, i);
+
+        if (world == NULL)
+            return false;
+        oche_world_free(world);
+    }
+    return true;
+}
+
+static bool run_all(struct session *session)
+{
+    struct oche_taps taps = {.capture = NULL};
+    bool ok = other_worlds_can_be_made(session);
+
+    if (ok && session->options.pcap != NULL) {
+        struct oche_scenario *scenario = session->runs[0].scenario;
+        char message[ERROR_BYTES];
+
+        ok = oche_taps_open(&taps, session->options.pcap, &scenario->config, message,
+                            sizeof(message));
+        if (!ok)
+            oche_scenario_place(scenario, message, session->error, ERROR_BYTES);
+    }
+    for (size_t i = 0; ok && i < session->count; i++)
+        ok = run_one(session, i, &taps);
+    if (ok && taps.capture != NULL)
+        ok = oche_taps_finish(&taps, session->error, ERROR_BYTES);
+    oche_taps_abandon(&taps);
+    return ok;
+}
+
+/* ---- showing ---- */
+
+static void print_results(const struct session *session)
+{
+    const struct oche_scenario *scenario = session->runs[0].scenario;
+
+    printf("%s", scenario->name);
+    if (scenario->description != NULL)
+        printf(": %s", scenario->description);
+    putchar('\n');
+    if (session->variants.count == 0) {
+        oche_summary_print(&session->outcomes[0], stdout);
+    } else {
+        oche_comparison_print(session->variants.key, session->outcomes, session->count, stdout);
+        putchar('\n');
+        oche_remarks_print(session->outcomes, session->count, stdout);
+    }
+    printf("\nresults:");
+    for (size_t i = 0; i < session->count; i++)
+        printf(" %s/run.sqlite", session->runs[i].folder);
+    putchar('\n');
+}
+
+static bool show_defaults(struct session *session)
+{
+    if (session->options.scenario == NULL) {
+        oche_show_schema(stdout);
+        return true;
+    }
+    struct oche_scenario *scenario = open_scenario(session, NULL);
+
+    if (scenario == NULL) {
+        name_options(session, NULL);
+        return false;
+    }
+    oche_show_effective(scenario, stdout);
+    oche_scenario_close(scenario);
+    return true;
+}
+
+/* ---- the command ---- */
+
+static bool work(struct session *session)
+{
+    const struct oche_run_options *options = &session->options;
+
+    if (options->show_defaults)
+        return show_defaults(session);
+    if (options->compare != NULL &&
+        !oche_variants_read(&session->variants, options->compare, session->error, ERROR_BYTES))
+        return false;
+    session->count = session->variants.count > 0 ? session->variants.count : 1;
+    session->runs = calloc(session->count, sizeof(*session->runs));
+    session->outcomes = calloc(session->count, sizeof(*session->outcomes));
+    OCHE_MUST(session->runs != NULL && session->outcomes != NULL);
+    if (!open_scenarios(session))
+        return false;
+    name_folders(session);
+    if (!run_all(session))
+        return false;
+    if (!options->quiet)
+        print_results(session);
+    return true;
+}
+
+/* On standard error, as errors are: a script may look at nothing else. */
+static void complain_of_deadlocks(const struct session *session)
+{
+    for (size_t i = 0; i < session->count; i++) {
+        char *line = oche_pathologies_deadlock_line(&session->outcomes[i].pathologies);
+
+        if (line != NULL)
+            fprintf(stderr, "%s%s%s\n", session->runs[i].label,
+                    session->runs[i].label[0] != '\0' ? ": " : "", line);
+        free(line);
+    }
+}
+
+static void clean_up(struct session *session)
+{
+    for (size_t i = 0; session->runs != NULL && i < session->count; i++) {
+        oche_scenario_close(session->runs[i].scenario);
+        oche_outcome_free(&session->outcomes[i]);
+        free(session->runs[i].folder);
+    }
+    free(session->runs);
+    free(session->outcomes);
+    free(session->command);
+    oche_variants_free(&session->variants);
+    oche_run_options_free(&session->options);
+}
+
+int oche_cmd_run(int argc, char **argv)
+{
+    struct session session = {.count = 0};
+
+    session.command = oche_command_line(argc, argv); /* argp puts arguments in another order */
+    if (!oche_run_options_read(&session.options, argc, argv)) {
+        free(session.command);
+        return REFUSED;
+    }
+    bool ok = work(&session);
+
+    if (ok && (fflush(stdout) != 0 || ferror(stdout))) {
+        snprintf(session.error, sizeof(session.error), "standard output: cannot be written");
+        ok = false;
+    }
+    if (!ok)
+        oche_print_error("%s", session.error);
+    else if (session.deadlock)
+        complain_of_deadlocks(&session);
+    enum status status = !ok ? REFUSED : session.deadlock ? DEADLOCK : DONE;
+
+    clean_up(&session);
+    return (int)status;
+}

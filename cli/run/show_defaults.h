@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `--show-defaults`: every parameter there is, or every value that a scenario comes to. */
+#ifndef OCHE_CLI_RUN_SHOW_DEFAULTS_H
+#define OCHE_CLI_RUN_SHOW_DEFAULTS_H
+
+#include <stdio.h>
+
+#include "sim/scenario/scenario.h"
+
+/* All sections, variants and keys, with units, defaults, ranges and sources. */
+void oche_show_schema(FILE *out);
+
+/* Key, value, and whether the scenario gives it, for everything that the scenario binds. */
+void oche_show_effective(const struct oche_scenario *scenario, FILE *out);
+
+#endif

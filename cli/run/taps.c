@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Captures of a run: from the command line's words to hosts and a file. */
+#include "cli/run/taps.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/interrupted.h"
+
+#define FEW_HOSTS 8 /* so many are captured without being named */
+
+/* "host3", or its number. Returns OCHE_MAX_NODES and an error if it is none. */
+static uint32_t find_host(const struct oche_topology *topology, const char *name, char *error,
+                          size_t error_bytes)
+{
+    uint32_t node = oche_topology_find(topology, name);
+    char *end;
+
+    if (name[0] >= '0' && name[0] <= '9') {
+        unsigned long number = strtoul(name, &end, 10);
+
+        if (*end == '\0' && number < topology->host_count)
+            return (uint32_t)number;
+    }
+    if (node < topology->host_count)
+        return node;
+    if (node != UINT32_MAX)
+        snprintf(error, error_bytes,
+                 "--pcap: %s is a switch; captures are taken at hosts: %s to %s, or their numbers",
+                 name, topology->nodes[0].name, topology->nodes[topology->host_count - 1].name);
+    else
+        snprintf(error, error_bytes,
+                 "--pcap: \"%s\" is no host of this topology; there are %s to %s, or 0 to %u", name,
+                 topology->nodes[0].name, topology->nodes[topology->host_count - 1].name,
+                 topology->host_count - 1);
+    return OCHE_MAX_NODES;
+}
+
+/* Fills taps->nodes with the hosts that `names` lists (changed by reading); NULL: all. */
+static bool find_hosts(struct oche_taps *taps, const struct oche_topology *topology, char *names,
+                       struct oche_world_config *config, char *error, size_t error_bytes)
+{
+    uint32_t count = 0;
+
+    taps->nodes = calloc(topology->host_count, sizeof(*taps->nodes));
+    OCHE_MUST(taps->nodes != NULL);
+    if (names == NULL && topology->host_count > FEW_HOSTS) {
+        snprintf(error, error_bytes,
+                 "--pcap: which of %u hosts? name them after the file, such as %s:%s,%s",
+                 topology->host_count, taps->path, topology->nodes[0].name,
+                 topology->nodes[1].name);
+        return false;
+    }
+    for (; names == NULL && count < topology->host_count; count++)
+        taps->nodes[count] = count;
+    for (char *name; (name = strsep(&names, ",")) != NULL;) {
+        uint32_t host = find_host(topology, name, error, error_bytes);
+        bool named_before = false;
+
+        if (host == OCHE_MAX_NODES)
+            return false;
+        for (uint32_t i = 0; i < count; i++)
+            named_before |= taps->nodes[i] == host;
+        if (!named_before)
+            taps->nodes[count++] = host;
+    }
+    config->tap_nodes = taps->nodes;
+    config->tap_node_count = count;
+    return true;
+}
+
+/* A topology of its own: the world, which has one too, needs the taps before it is made. */
+static bool name_hosts(struct oche_taps *taps, char *names, struct oche_world_config *config,
+                       char *error, size_t error_bytes)
+{
+    struct oche_topology topology;
+    char why[OCHE_TOPOLOGY_ERROR_BYTES];
+
+    if (config->topology->check != NULL &&
+        !config->topology->check(config->topology_params, why, sizeof(why))) {
+        snprintf(error, error_bytes, "topology.%s", why);
+        return false;
+    }
+    if (!config->topology->build(config->topology_params, &topology, error, error_bytes))
+        return false;
+    bool found = find_hosts(taps, &topology, names, config, error, error_bytes);
+
+    oche_topology_free(&topology);
+    return found;
+}
+
+/* Messages name the file that was asked for. */
+/* The capture is renamed over its target at the end: nothing but a file may stand there. */
+static bool replaceable(const char *path)
+{
+    struct stat there;
+
+    return lstat(path, &there) != 0 || S_ISREG(there.st_mode);
+}
+
+static void make_file(struct oche_taps *taps, char *error, size_t error_bytes)
+{
+    char message[512];
+    size_t part = strlen(taps->part);
+
+    oche_remove_if_interrupted(OCHE_UNFINISHED_CAPTURE, taps->part);
+    taps->capture = oche_capture_create(taps->part, message, sizeof(message));
+    if (taps->capture != NULL)
+        return;
+    bool named = strncmp(message, taps->part, part) == 0;
+
+    snprintf(error, error_bytes, "--pcap %s%s%s", taps->path, named ? "" : ": ",
+             named ? message + part : message);
+}
+
+bool oche_taps_open(struct oche_taps *taps, const char *argument, struct oche_world_config *config,
+                    char *error, size_t error_bytes)
+{
+    *taps = (struct oche_taps){.path = strdup(argument)};
+    OCHE_MUST(taps->path != NULL);
+    char *slash = strrchr(taps->path, '/');
+    char *colon = strchr(slash != NULL ? slash : taps->path, ':');
+
+    if (colon != NULL)
+        *colon = '\0';
+    OCHE_MUST(asprintf(&taps->part, "%s.part", taps->path) >= 0);
+    if (taps->path[0] == '\0' || (colon != NULL && colon[1] == '\0')) {
+        snprintf(error, error_bytes, "--pcap %s: write FILE, or FILE:HOST,HOST", argument);
+        oche_taps_abandon(taps);
+        return false;
+    }
+    if (!replaceable(taps->path))
+        snprintf(error, error_bytes, "--pcap %s: not a plain file; give the name of a new one",
+                 taps->path);
+    else if (name_hosts(taps, colon != NULL ? colon + 1 : NULL, config, error, error_bytes))
+        make_file(taps, error, error_bytes);
+    if (taps->capture == NULL) {
+        oche_taps_abandon(taps);
+        return false;
+    }
+    config->tap = oche_capture_tap;
+    config->tap_context = taps->capture;
+    return true;
+}
+
+bool oche_taps_finish(struct oche_taps *taps, char *error, size_t error_bytes)
+{
+    struct oche_capture *capture = taps->capture;
+
+    taps->capture = NULL;
+    if (!oche_capture_close(capture, error, error_bytes))
+        return false;
+    if (rename(taps->part, taps->path) != 0) {
+        snprintf(error, error_bytes, "%s: cannot be written: %s", taps->path, strerror(errno));
+        return false;
+    }
+    return true;
+}
+
+void oche_taps_abandon(struct oche_taps *taps)
+{
+    char error[256];
+
+    if (taps->capture != NULL)
+        oche_capture_close(taps->capture, error, sizeof(error));
+    if (taps->part != NULL)
+        unlink(taps->part);
+    oche_remove_if_interrupted(OCHE_UNFINISHED_CAPTURE, NULL);
+    free(taps->path);
+    free(taps->part);
+    free(taps->nodes);
+    *taps = (struct oche_taps){.capture = NULL};
+}

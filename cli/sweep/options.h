@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command line of `oche sweep`. */
+#ifndef OCHE_CLI_SWEEP_OPTIONS_H
+#define OCHE_CLI_SWEEP_OPTIONS_H
+
+#include "lab/sweep/grid.h"
+
+#define OCHE_SWEEP_MOST_METRICS 64
+
+enum oche_sweep_mode {
+    OCHE_SWEEP_RUN,
+    OCHE_SWEEP_SLURM,   /* print the script */
+    OCHE_SWEEP_POINTS,  /* run first, first + stride, … into files */
+    OCHE_SWEEP_MERGE,   /* read the files */
+    OCHE_SWEEP_METRICS, /* list the metrics */
+};
+
+struct oche_sweep_options {
+    enum oche_sweep_mode mode;
+    struct oche_grid grid; /* as typed; not opened */
+    const char *out;       /* or NULL */
+    const char *metrics[OCHE_SWEEP_MOST_METRICS];
+    size_t metric_count;
+    unsigned jobs;        /* 0: one a core */
+    size_t tasks;         /* of the Slurm array; 0: as many as points, at most the usual limit */
+    size_t first, stride; /* stride 0: this one only */
+    bool csv, quiet, restart;
+};
+
+/*
+ * Reads the arguments. False: the status is 2 and a line is in `error`, or has been printed, if it
+ * is empty.
+ */
+bool oche_sweep_options_read(struct oche_sweep_options *options, int argc, char **argv, char *error,
+                             size_t error_bytes);
+void oche_sweep_options_free(struct oche_sweep_options *options);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The script that runs a grid on a Slurm cluster: a job array, and a job that merges. */
+#ifndef OCHE_CLI_SWEEP_SLURM_SCRIPT_H
+#define OCHE_CLI_SWEEP_SLURM_SCRIPT_H
+
+#include <stdio.h>
+
+#include "lab/sweep/grid.h"
+
+#define OCHE_SLURM_MOST_TASKS 1000 /* Slurm's MaxArraySize is 1001 unless a site changes it */
+
+/*
+ * For a grid that has been checked: `tasks` tasks (0: one a point, up to the most) of `jobs` cores
+ * each (0: one), results in `folder`. False and one line in `error` if it cannot be told where we
+ * are.
+ */
+bool oche_slurm_script_print(const struct oche_grid *grid, const char *folder, size_t tasks,
+                             unsigned jobs, FILE *out, char *error, size_t error_bytes);
+
+#endif

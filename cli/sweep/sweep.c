@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `oche sweep`: a grid of variants of a scenario, each point in a process of its own. All that can
+ * be wrong with any combination is found before the first one runs. The results file is written by
+ * this process alone, a transaction a point; the same command goes on with what is not done.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command_line.h"
+#include "cli/commands.h"
+#include "cli/sweep/points_bar.h"
+#include "cli/refuse.h"
+#include "cli/sweep/slurm_script.h"
+#include "cli/sweep/options.h"
+#include "cli/sweep/table.h"
+#include "cli/variants.h"
+#include "lab/sweep/grid_text.h"
+#include "lab/sweep/jobs.h"
+#include "lab/measures/metrics.h"
+#include "lab/sweep/point_files.h"
+#include "lab/sweep/record.h"
+#include "store/store.h"
+#include "sim/scenario/document.h"
+
+#define ERROR_BYTES OCHE_SCENARIO_ERROR_BYTES
+#define PROGRAM     "oche " OCHE_VERSION
+
+enum status { DONE = 0, NOT_ALL = 1, REFUSED = 2, INTERRUPTED = 130 };
+
+struct sweep {
+    struct oche_sweep_options options;
+    struct oche_grid *grid; /* options.grid */
+    char *command;          /* as typed, for the record */
+    char *folder;
+    struct oche_sweep_store *store; /* NULL in a task of an array */
+    struct oche_point_files files;
+    struct oche_points_bar bar;
+    size_t *points; /* to run */
+    size_t count, bad;
+    bool broken; /* results cannot be written: `error` says why */
+    char error[ERROR_BYTES];
+};
+
+/* ---- points ---- */
+
+/* Tells of a point that is not done, and how to repeat it. */
+static void complain(struct sweep *sweep, size_t point, const struct oche_point_result *result)
+{
+    char *label = oche_grid_label(sweep->grid, point);
+    char *command = oche_grid_command(sweep->grid, point);
+
+    oche_points_bar_clear(&sweep->bar);
+    fprintf(stderr, "point %zu (%s) %s: %s\n  to repeat it: %s\n", point, label,
+            oche_point_status_name(result->status), result->error, command);
+    sweep->bad++;
+    free(label);
+    free(command);
+}
+
+static bool keep(struct sweep *sweep, size_t point, const struct oche_point_result *result)
+{
+    if (sweep->store != NULL)
+        return oche_record_point(sweep->store, sweep->grid, point, result, sweep->error,
+                                 ERROR_BYTES);
+    return oche_point_files_write(&sweep->files, point, result, sweep->error, ERROR_BYTES);
+}
+
+static bool point_ended(void *context, size_t point, const struct oche_point_result *result)
+{
+    struct sweep *sweep = context;
+
+    if (!keep(sweep, point, result)) {
+        sweep->broken = true;
+        return false;
+    }
+    if (result->status != OCHE_POINT_DONE)
+        complain(sweep, point, result);
+    oche_points_bar_count(&sweep->bar, result->status == OCHE_POINT_DONE);
+    return true;
+}
+
+static void draw(void *context, unsigned running)
+{
+    struct sweep *sweep = context;
+
+    oche_points_bar_draw(&sweep->bar, running);
+}
+
+/* Runs sweep->points; `done` others need not run. */
+static enum status run_points(struct sweep *sweep, size_t done)
+{
+    oche_points_bar_begin(&sweep->bar, done + sweep->count, done, sweep->options.quiet);
+    bool over = oche_jobs_run_watched(sweep->grid, sweep->points, sweep->count, sweep->options.jobs,
+                                      point_ended, draw, sweep);
+
+    oche_points_bar_clear(&sweep->bar);
+    if (sweep->broken)
+        return REFUSED;
+    if (!over) {
+        fprintf(stderr, "interrupted: %zu of %zu points are done; the same command goes on\n",
+                sweep->bar.done, sweep->bar.total);
+        return INTERRUPTED;
+    }
+    if (sweep->bad > 0)
+        fprintf(stderr, "%zu of %zu points are not done; the same command tries them again\n",
+                sweep->bad, sweep->bar.total);
+    return sweep->bad > 0 ? NOT_ALL : DONE;
+}
+
+/* ---- the results file ---- */
+
+static bool open_store(struct sweep *sweep)
+{
+    struct oche_record_options options = {.kind = "sweep",
+                                          .program = PROGRAM,
+                                          .command = sweep->command,
+                                          .restart = sweep->options.restart};
+    char *path = NULL;
+
+    if (!oche_results_folder(sweep->folder, sweep->error, ERROR_BYTES))
+        return false;
+    OCHE_MUST(asprintf(&path, "%s/sweep.sqlite", sweep->folder) >= 0);
+    options.path = path;
+    sweep->store = oche_record_open(sweep->grid, &options, sweep->error, ERROR_BYTES);
+    free(path);
+    return sweep->store != NULL;
+}
+
+/* Fills sweep->points with those that the results file does not have. Returns how many it has. */
+static size_t find_points(struct sweep *sweep)
+{
+    const size_t total = oche_grid_points(sweep->grid);
+    bool *done = calloc(total, sizeof(*done));
+
+    sweep->points = calloc(total, sizeof(*sweep->points));
+    OCHE_MUST(done != NULL && sweep->points != NULL);
+    size_t found = oche_sweep_store_done(sweep->store, done, total);
+
+    for (size_t i = 0; i < total; i++)
+        if (!done[i])
+            sweep->points[sweep->count++] = i;
+    free(done);
+    return found;
+}
+
+static const char *plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static void print_head(const struct sweep *sweep)
+{
+    const struct oche_grid *grid = sweep->grid;
+
+    printf("%s", grid->name);
+    if (grid->description != NULL)
+        printf(": %s", grid->description);
+    printf("\n%zu point%s: %zu combination%s, %" PRIu32 " seed%s\n\n", oche_grid_points(grid),
+           plural(oche_grid_points(grid)), oche_grid_combinations(grid),
+           plural(oche_grid_combinations(grid)), grid->repeats, plural(grid->repeats));
+}
+
+/* CSV files and the table. */
+static bool show(struct sweep *sweep)
+{
+    const struct oche_sweep_options *options = &sweep->options;
+
+    if (options->csv &&
+        !oche_sweep_store_csv(sweep->store, sweep->folder, sweep->error, ERROR_BYTES))
+        return false;
+    if (options->quiet)
+        return true;
+    print_head(sweep);
+    oche_sweep_table_print(sweep->grid, sweep->store, options->metrics, options->metric_count,
+                           stdout);
+    printf("\nresults: %s/sweep.sqlite\n", sweep->folder);
+    return true;
+}
+
+static enum status run_here(struct sweep *sweep)
+{
+    if (!open_store(sweep))
+        return REFUSED;
+    size_t before = find_points(sweep);
+
+    if (before > 0 && !sweep->options.quiet)
+        fprintf(stderr, "%zu of %zu points were done before\n", before,
+                oche_grid_points(sweep->grid));
+    enum status status = run_points(sweep, before);
+
+    if (status != REFUSED && status != INTERRUPTED && !show(sweep))
+        status = REFUSED;
+    return status;
+}
+
+/* ---- an array of tasks, and its merge ---- */
+
+/* One task: its points that have no file yet, each into a file. */
+static enum status run_task(struct sweep *sweep)
+{
+    const struct oche_sweep_options *options = &sweep->options;
+    const size_t total = oche_grid_points(sweep->grid);
+    const size_t stride = options->stride > 0 ? options->stride : total;
+    size_t before = 0;
+
+    if (options->first >= total && options->stride == 0) {
+        snprintf(sweep->error, ERROR_BYTES, "--point %zu: no such point; they are 0 to %zu",
+                 options->first, total - 1);
+        return REFUSED;
+    }
+    sweep->points = calloc(total, sizeof(*sweep->points));
+    OCHE_MUST(sweep->points != NULL);
+    for (size_t point = options->first; point < total; point += stride) {
+        struct oche_point_result result;
+        bool done = false;
+
+        if (!options->restart &&
+            !oche_point_files_free(&sweep->files, point, sweep->error, ERROR_BYTES))
+            return REFUSED;
+        if (!options->restart &&
+            oche_point_files_read(&sweep->files, point, &result) == OCHE_POINT_FILE_READ) {
+            done = result.status == OCHE_POINT_DONE;
+            oche_point_free(&result);
+        }
+        if (done)
+            before++;
+        else
+            sweep->points[sweep->count++] = point;
+    }
+    return run_points(sweep, before);
+}
+
+/* Reads one file into the results. False: they cannot be written. */
+static bool merge_point(struct sweep *sweep, size_t point)
+{
+    struct oche_point_result result;
+    enum oche_point_file state = oche_point_files_read(&sweep->files, point, &result);
+
+    if (state != OCHE_POINT_FILE_READ) {
+        char *label = oche_grid_label(sweep->grid, point);
+
+        fprintf(stderr, "point %zu (%s) %s: %s/%zu.point\n", point, label,
+                state == OCHE_POINT_FILE_NONE     ? "is missing"
+                : state == OCHE_POINT_FILE_BROKEN ? "is not whole, or another point"
+                                                  : "is of another sweep",
+                sweep->files.folder, point);
+        sweep->bad++;
+        free(label);
+        return true;
+    }
+    bool ok = keep(sweep, point, &result);
+
+    if (ok && result.status != OCHE_POINT_DONE)
+        complain(sweep, point, &result);
+    oche_point_free(&result);
+    return ok;
+}
+
+static enum status merge(struct sweep *sweep)
+{
+    if (!open_store(sweep))
+        return REFUSED;
+    find_points(sweep);
+    for (size_t i = 0; i < sweep->count; i++)
+        if (!merge_point(sweep, sweep->points[i]))
+            return REFUSED;
+    if (sweep->bad > 0)
+        fprintf(stderr,
+                "%zu of %zu points are not done; submit the array again, then merge again\n",
+                sweep->bad, oche_grid_points(sweep->grid));
+    if (!show(sweep))
+        return REFUSED;
+    return sweep->bad > 0 ? NOT_ALL : DONE;
+}
+
+/* Whether the folder is free, or has begun this sweep: not after hours that a merge refuses. */
+static bool folder_can_be_used(struct sweep *sweep)
+{
+    const size_t total = oche_grid_points(sweep->grid);
+    char *path = NULL;
+
+    OCHE_MUST(asprintf(&path, "%s/sweep.sqlite", sweep->folder) >= 0);
+    bool ok = access(path, F_OK) != 0 || open_store(sweep);
+
+    free(path);
+    for (size_t point = 0; ok && point < total; point++)
+        ok = oche_point_files_free(&sweep->files, point, sweep->error, ERROR_BYTES);
+    return ok;
+}
+
+static enum status print_script(struct sweep *sweep)
+{
+    if (!folder_can_be_used(sweep) ||
+        !oche_slurm_script_print(sweep->grid, sweep->folder, sweep->options.tasks,
+                                 sweep->options.jobs, stdout, sweep->error, ERROR_BYTES))
+        return REFUSED;
+    return DONE;
+}
+
+/* ---- the command ---- */
+
+static void name_folder(struct sweep *sweep)
+{
+    char *name = oche_file_name_of(sweep->grid->name);
+
+    if (sweep->options.out != NULL)
+        sweep->folder = strdup(sweep->options.out);
+    else
+        OCHE_MUST(asprintf(&sweep->folder, "out/%s-sweep", name) >= 0);
+    OCHE_MUST(sweep->folder != NULL);
+    free(name);
+}
+
+static enum status work(struct sweep *sweep)
+{
+    const enum oche_sweep_mode mode = sweep->options.mode;
+
+    if (mode == OCHE_SWEEP_METRICS) {
+        oche_metrics_print(stdout);
+        return DONE;
+    }
+    /* The tasks of an array do not check the whole grid again: who made the script has. */
+    bool ok = mode == OCHE_SWEEP_POINTS || mode == OCHE_SWEEP_MERGE
+                  ? oche_grid_open(sweep->grid, sweep->error, ERROR_BYTES)
+                  : oche_grid_check(sweep->grid, sweep->error, ERROR_BYTES);
+
+    if (!ok)
+        return REFUSED;
+    name_folder(sweep);
+    if (mode == OCHE_SWEEP_RUN)
+        return run_here(sweep);
+    if (!oche_point_files_open(&sweep->files, sweep->grid, PROGRAM, sweep->folder, sweep->error,
+                               ERROR_BYTES))
+        return REFUSED;
+    if (mode == OCHE_SWEEP_SLURM)
+        return print_script(sweep);
+    return mode == OCHE_SWEEP_POINTS ? run_task(sweep) : merge(sweep);
+}
+
+static void clean_up(struct sweep *sweep)
+{
+    oche_sweep_store_close(sweep->store);
+    oche_point_files_close(&sweep->files);
+    oche_sweep_options_free(&sweep->options);
+    free(sweep->points);
+    free(sweep->folder);
+    free(sweep->command);
+}
+
+int oche_cmd_sweep(int argc, char **argv)
+{
+    struct sweep sweep = {.grid = NULL};
+    enum status status = REFUSED;
+
+    sweep.grid = &sweep.options.grid;
+    sweep.command = oche_command_line(argc, argv);
+    if (oche_sweep_options_read(&sweep.options, argc, argv, sweep.error, ERROR_BYTES))
+        status = work(&sweep);
+    if (status != REFUSED && (fflush(stdout) != 0 || ferror(stdout))) {
+        snprintf(sweep.error, ERROR_BYTES, "standard output: cannot be written");
+        status = REFUSED;
+    }
+    if (status == REFUSED && sweep.error[0] != '\0')
+        oche_print_error("%s", sweep.error);
+    clean_up(&sweep);
+    return (int)status;
+}

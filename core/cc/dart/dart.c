@@ -1,0 +1,707 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Dart's congestion control (Xue et al., "Dart: Divide and Specialize for Fast Response to
+ * Congestion in RDMA-Based Datacenter Networks", ToN 2020, sec III): direct apportioning of
+ * sending rates (DASR) where the receiver is the bottleneck, DCQCN (dcqcn.c) where it is not. In
+ * the switches: marks as for DCQCN; in-order flow deflection is the fabric's.
+ *
+ * Receiver, a NIC: the senders that have an active message are its AUSS (auss.c), n of them. Each
+ * ACK says n. When that changes, a sender to which no ACK has gone for half a base round trip gets
+ * an update, a packet of its own, at most one in that time (REFERENCE D8). Whether it is the
+ * receiver that is congested (Fig 5) follows from two things: did packets come with CE, and does
+ * the link bring data at line rate. Both are judged over windows (D5, D6):
+ *
+ *   marks   line rate   state           n that is said    marks
+ *   no      any         no congestion   AUSS              –
+ *   yes     yes         receiver        AUSS              suppressed
+ *   yes     no          non-receiver    1                 CNPs, by DCQCN's notification point
+ *
+ * Sender, a queue pair: its rate is the least of DCQCN's and its part of line/n; the share of a
+ * sender is divided among its queue pairs that send to that receiver (D2). All begin at line rate.
+ * DCQCN's reaction point is never told of the rest: it recovers as ever (D27).
+ *
+ * Where the paper is silent or is not followed:
+ *   - n is also said while there are no marks (D3; `advertise: congestion` is Fig 5's letter, which
+ *     oscillates: n removes the marks that n depends on).
+ *   - The first mark after a time without begins a new window, unless the link has been at line
+ *     rate so far: how full the link was before says nothing about the congestion that begins.
+ *   - A window ends with the first packet after its time; if nothing came for a window's time, it
+ *     saw no marks.
+ *   - Not line/n but, with weights, w/W of the line, where W is the sum of the senders' weights and
+ *     what the header says. With weights of 1 that is n.
+ *   - READ (D12): who asks for data receives it. Its requests are not acknowledged by ACKs, so it
+ *     says n by updates.
+ *   - Look-ahead (sec III-D): look_ahead.c. A group's senders count in the AUSS, so they are told n
+ *     like others, by ACKs: who has sent nothing yet cannot be told.
+ *   - Tenants (sec III-E, D15): each has its AUSS and look-ahead, and says its own n, such that its
+ *     senders get share_t/S * line/n_t, where S is the sum of the shares of tenants that have
+ *     senders. Fig 5's state is the port's, and so is common. A queue pair's tenant is what its own
+ *     NIC was told, not what a packet says; a packet that says another one is void.
+ *   - With a peer that does not know the header (OCHE_BTH_EXTENSIONS) DCQCN remains, no more.
+ */
+#include "core/cc/dart/dart.h"
+
+#include <string.h>
+
+#include "core/cc/dart/dart_params.h"
+#include "core/cc/dart/dart_state.h"
+#include "core/wire/extension.h"
+#include "core/wire/opcode.h"
+
+#define MOST_SENDERS  UINT16_MAX
+#define VOID_IN_A_ROW 16 /* shares out of sequence: after so many the peer has begun anew */
+#define EVIDENCE      8  /* packets at line rate that say so */
+#define LOOKS         4  /* in a base round trip, at most, at who is to get an update */
+
+/* RATE_CHANGED's cause, besides DCQCN's. */
+enum cause { CAUSE_SHARE = 16 };
+
+static struct dart_flow *of(struct oche_cc_flow *flow)
+{
+    return flow->state;
+}
+
+/* ---- sender ---- */
+
+/* now OCHE_NEVER: not known, and not traced. */
+static void set_rate(struct dart_flow *s, oche_time now)
+{
+    struct oche_cc_flow *flow = s->flow;
+    uint64_t bps = s->cap_bps < s->dcqcn_bps ? s->cap_bps : s->dcqcn_bps;
+    struct dart_nic *d = flow->nic_state;
+
+    if (bps == flow->rate_bps)
+        return;
+    flow->rate_bps = bps;
+    oche_cc_want(d->nic, flow, OCHE_CC_WANTS_LOOK);
+    if (now != OCHE_NEVER)
+        oche_trace_emit(flow->trace, now, OCHE_TRACE_RATE_CHANGED, flow->qpn, CAUSE_SHARE, bps);
+}
+
+/* What one active queue pair may send. A share that our port does not exceed is no limit. */
+static uint64_t cap_of(const struct dart_peer *peer, const struct oche_cc_flow *flow)
+{
+    const struct dart_params *p = flow->params;
+    const struct dart_nic *d = flow->nic_state;
+    uint64_t own = flow->line_rate_bps, theirs = flow->peer_line_rate_bps;
+    uint64_t line = p->share_line == SHARE_RECEIVER || theirs < own ? theirs : own;
+    uint64_t share = line;
+
+    if (peer->senders > 1) {
+        uint64_t weight = (uint64_t)dart_weight_of(p, d->nic->address) * dart_fractions(p);
+        if (weight < peer->senders)
+            share = (uint64_t)(p->fill * (double)line * (double)weight / (double)peer->senders);
+    }
+    if (share >= own)
+        return own;
+    share /= peer->active_count;
+    return share > 0 ? share : 1;
+}
+
+/* The share, or who divides it, has changed. */
+static void spread(struct dart_peer *peer, oche_time now)
+{
+    if (peer->active == NULL)
+        return;
+    uint64_t cap = cap_of(peer, peer->active->flow);
+    for (struct dart_flow *s = peer->active; s != NULL; s = s->next) {
+        s->cap_bps = cap;
+        set_rate(s, now);
+    }
+}
+
+static void activate(struct dart_flow *s, oche_time now)
+{
+    struct dart_peer *peer = s->receiver;
+
+    if (peer->active_count == 0) {
+        peer->senders = 0;   /* what it last said is old: all begin at line rate */
+        peer->heard = false; /* and it may have forgotten us since, and its sequence */
+    }
+    s->active = true;
+    s->before = NULL;
+    s->next = peer->active;
+    if (s->next != NULL)
+        s->next->before = s;
+    peer->active = s;
+    peer->active_count++;
+    spread(peer, now);
+}
+
+static void deactivate(struct dart_flow *s, oche_time now)
+{
+    struct dart_peer *peer = s->receiver;
+
+    if (!s->active)
+        return;
+    s->active = false;
+    if (s->before != NULL)
+        s->before->next = s->next;
+    else
+        peer->active = s->next;
+    if (s->next != NULL)
+        s->next->before = s->before;
+    peer->active_count--;
+    s->cap_bps = s->flow->line_rate_bps;
+    set_rate(s, now);
+    spread(peer, now);
+}
+
+/* What the receiver says. What was overtaken, or is not for us, is void. */
+static void hear(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *packet)
+{
+    struct dart_peer *peer = of(flow)->receiver;
+    const struct oche_share share = oche_share_get(packet);
+
+    if (share.senders == 0 || share.tenant != flow->tenant)
+        return;
+    if (peer->heard && (int8_t)(share.sequence - peer->heard_sequence) <= 0 &&
+        ++peer->void_count < VOID_IN_A_ROW)
+        return;
+    peer->heard = true;
+    peer->void_count = 0;
+    peer->heard_sequence = share.sequence;
+    if (share.senders == peer->senders)
+        return;
+    peer->senders = share.senders;
+    spread(peer, now);
+}
+
+/* DCQCN's hooks see and set their own rate. */
+static void dcqcn_begins(struct oche_cc_flow *flow)
+{
+    flow->rate_bps = of(flow)->dcqcn_bps;
+}
+
+static void dcqcn_ends(struct oche_cc_flow *flow)
+{
+    struct dart_flow *s = of(flow);
+
+    s->limited = s->dcqcn.rp.limited;
+    s->dcqcn_bps = flow->rate_bps;
+    if (s->cap_bps < flow->rate_bps)
+        flow->rate_bps = s->cap_bps;
+}
+
+/* An ACK brings n: none may be far away (REFERENCE D8). */
+static inline void ask(const struct oche_cc_flow *flow, struct dart_flow *s, oche_time now,
+                       struct oche_packet *packet)
+{
+    const struct dart_params *p = flow->params;
+
+    if (OCHE_UNLIKELY(!(packet->bth & OCHE_BTH_ACKREQ))) {
+        const struct oche_opcode_row *row = oche_opcode(packet->opcode);
+        if (++s->unasked < p->ack_packets && now - s->asked < p->base_rtt)
+            return;
+        if (!(row->flags & OCHE_OP_REQUEST) || row->service == OCHE_SERVICE_UC)
+            return;
+        packet->bth |= OCHE_BTH_ACKREQ;
+    }
+    s->unasked = 0;
+    s->asked = now;
+}
+
+static void dart_sent(struct oche_cc_flow *flow, oche_time now, struct oche_packet *packet,
+                      uint64_t line_bytes)
+{
+    struct dart_flow *s = of(flow);
+
+    if (OCHE_UNLIKELY(!s->active) && packet->payload_bytes > 0)
+        activate(s, now);
+    ask(flow, s, now, packet);
+    if (OCHE_LIKELY(!s->limited))
+        return;
+    dcqcn_begins(flow);
+    oche_cc_dcqcn.sent(flow, now, packet, line_bytes);
+    dcqcn_ends(flow);
+}
+
+static void dart_acked(struct oche_cc_flow *flow, oche_time now, const struct oche_cc_ack *ack)
+{
+    if (ack->packet->opcode == OCHE_RC_ACK_SHARE && (ack->packet->ext & OCHE_EXT_SCHEME))
+        hear(flow, now, ack->packet);
+}
+
+static void dart_cnp(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *cnp)
+{
+    dcqcn_begins(flow);
+    oche_cc_dcqcn.cnp(flow, now, cnp);
+    dcqcn_ends(flow);
+}
+
+static void dart_idle(struct oche_cc_flow *flow, oche_time now)
+{
+    dcqcn_begins(flow);
+    oche_cc_dcqcn.idle(flow, now);
+    dcqcn_ends(flow);
+    deactivate(of(flow), now);
+}
+
+static void dart_busy(struct oche_cc_flow *flow, oche_time now)
+{
+    dcqcn_begins(flow);
+    oche_cc_dcqcn.busy(flow, now);
+    dcqcn_ends(flow);
+}
+
+/* ---- receiver: what is said, and to whom ---- */
+
+/* Sets the timer for what is due next, if nothing earlier has. */
+static void rearm(struct dart_nic *d)
+{
+    oche_time when = d->updates_due;
+
+    for (uint32_t i = 0; i < d->set_count; i++)
+        when = oche_time_min(when, oche_auss_next(&d->sets[i].auss));
+    if (when < d->nic->timer)
+        oche_cc_nic_timer(d->nic, when);
+}
+
+/* The shares of tenants that have senders, and of this one. */
+static uint64_t shares_with(const struct dart_nic *d, const struct dart_set *set)
+{
+    uint64_t shares = set->share;
+
+    for (uint32_t i = 0; i < d->set_count; i++)
+        if (&d->sets[i] != set && d->sets[i].auss.count > 0)
+            shares += d->sets[i].share;
+    return shares;
+}
+
+static uint32_t to_be_told(const struct dart_nic *d, const struct dart_set *set)
+{
+    const struct dart_params *p = d->nic->params;
+    uint32_t line = dart_fractions(p); /* says that it is all one sender's */
+    uint64_t weight = set->auss.weight > 0 ? set->auss.weight : 1, said;
+
+    if (d->state == OCHE_DART_NON_RECEIVER)
+        return line;
+    if (d->state == OCHE_DART_NONE && p->advertise == ADVERTISE_CONGESTION)
+        return line;
+    if (set->granted > 0)
+        return set->granted;
+    said = (weight * line * shares_with(d, set) + set->share - 1) / set->share;
+    return said < MOST_SENDERS ? (uint32_t)said : MOST_SENDERS;
+}
+
+static void want_updates(struct dart_nic *d, oche_time now)
+{
+    const struct dart_params *p = d->nic->params;
+    oche_time earliest = d->updates_done + p->base_rtt / LOOKS;
+    oche_time from = now == OCHE_NEVER ? 0 : now;
+
+    if (p->updates)
+        d->updates_due = earliest > from ? earliest : from;
+}
+
+/* Something has changed of which what is said depends. now: OCHE_NEVER if it is not known. */
+static void tell(struct dart_nic *d, struct dart_set *set, oche_time now)
+{
+    uint32_t told = to_be_told(d, set);
+
+    if (now != OCHE_NEVER)
+        oche_trace_emit(d->nic->trace, now, OCHE_TRACE_SENDERS, (uint32_t)(set - d->sets),
+                        set->auss.count, told | (uint64_t)d->state << 32);
+    if (told != set->said->told) {
+        set->said->told = told;
+        set->said->version++;
+        want_updates(d, now);
+    }
+    rearm(d);
+}
+
+static void tell_all(struct dart_nic *d, oche_time now)
+{
+    for (uint32_t i = 0; i < d->set_count; i++)
+        tell(d, &d->sets[i], now);
+}
+
+/* A tenant's AUSS has changed; with its first sender, or its last one, also the others' share. */
+static void set_changed(struct dart_nic *d, struct dart_set *set, oche_time now)
+{
+    set->granted = 0;
+    d->slack_windows = 0;
+    if (d->set_count > 1 && set->auss.count <= 1)
+        tell_all(d, now);
+    else
+        tell(d, set, now);
+}
+
+/* When `peer`, which sends to us, is to get an update; OCHE_NEVER: it knows. */
+static oche_time update_due(const struct dart_flow *s)
+{
+    const struct dart_params *p = s->flow->params;
+    const struct dart_peer *peer = s->sender;
+
+    if (peer->told_version == s->said->version)
+        return OCHE_NEVER;
+    return peer->told_version == 0 ? 0 : peer->told_at + p->base_rtt / 2;
+}
+
+static void update(struct dart_nic *d, struct oche_cc_flow *flow, oche_time now)
+{
+    struct dart_peer *peer = of(flow)->sender;
+
+    peer->told_at = now;
+    if (peer->told_version == 0) /* told_at would mean nothing */
+        peer->told_version = of(flow)->said->version - 1;
+    d->updates++;
+    oche_cc_want(d->nic, flow, OCHE_CC_WANTS_OWN);
+}
+
+/* A queue pair to the sender; NULL: it has been announced only, and cannot be told. */
+static struct dart_flow *flow_to(const struct oche_auss_sender *sender)
+{
+    struct oche_auss_member *member = sender->members;
+
+    while (member != NULL && member->ahead)
+        member = member->of_sender;
+    return member == NULL ? NULL : OCHE_CONTAINER(member, struct dart_flow, member);
+}
+
+/* Tells every active sender of a tenant that does not know it; when to look again. */
+static oche_time update_set(struct dart_nic *d, const struct dart_set *set, oche_time now)
+{
+    oche_time next = OCHE_NEVER;
+
+    for (uint32_t i = 0; i < set->auss.count; i++) {
+        const struct dart_flow *s = flow_to(&set->auss.senders[set->auss.active[i]]);
+        if (s == NULL || !s->flow->extended)
+            continue;
+        oche_time due = update_due(s);
+        if (due <= now)
+            update(d, s->flow, now);
+        else if (due < next)
+            next = due;
+    }
+    return next;
+}
+
+static void update_all(struct dart_nic *d, oche_time now)
+{
+    const struct dart_params *p = d->nic->params;
+    oche_time next = OCHE_NEVER, soonest = now + p->base_rtt / LOOKS;
+
+    for (uint32_t i = 0; i < d->set_count; i++)
+        next = oche_time_min(next, update_set(d, &d->sets[i], now));
+    d->updates_done = now;
+    d->updates_due = next > soonest ? next : soonest; /* OCHE_NEVER: all know */
+}
+
+static void dart_nic_timer(struct oche_cc_nic *nic, oche_time now)
+{
+    struct dart_nic *d = nic->state;
+
+    for (uint32_t i = 0; i < d->set_count; i++)
+        if (oche_auss_expire(&d->sets[i].auss, now))
+            set_changed(d, &d->sets[i], now);
+    if (d->updates_due <= now)
+        update_all(d, now);
+    rearm(d);
+}
+
+static void dart_stamp(struct oche_cc_flow *flow, oche_time now, struct oche_packet *packet)
+{
+    const struct dart_flow *s = of(flow);
+    struct dart_peer *peer = s->sender;
+
+    if (packet->opcode != OCHE_RC_ACK_SHARE && packet->opcode != OCHE_SHARE)
+        return;
+    oche_share_put(packet, &(struct oche_share){.senders = (uint16_t)s->said->told,
+                                                .tenant = flow->tenant,
+                                                .sequence = ++peer->told_sequence});
+    s->said->acks += packet->opcode == OCHE_RC_ACK_SHARE;
+    peer->told_version = s->said->version;
+    peer->told_at = now;
+}
+
+/* ---- receiver: where the congestion is ---- */
+
+static void enter(struct dart_nic *d, oche_time now, enum oche_dart_state state)
+{
+    if (state == d->state)
+        return;
+    d->state = state;
+    tell_all(d, now);
+}
+
+static void begin_window(struct dart_nic *d, oche_time now, bool marked)
+{
+    const struct dart_params *p = d->nic->params;
+
+    d->window_start = now;
+    d->window_end = now + (p->window > p->base_rtt ? p->window : p->base_rtt);
+    d->window_bytes = *d->nic->received_line_bytes;
+    d->marked = marked;
+}
+
+/* Bits per second on the line since the window began. */
+static uint64_t throughput(const struct dart_nic *d, oche_time now)
+{
+    return oche_rate_of(*d->nic->received_line_bytes - d->window_bytes, now - d->window_start);
+}
+
+/* What the tenant's senders are told, instead of n, when they use so much of the line. */
+static void grant(struct dart_nic *d, struct dart_set *set, oche_time now, double used)
+{
+    double line = dart_fractions(d->nic->params), senders = set->said->told * used;
+
+    if (set->said->told <= line)
+        return;
+    set->granted = (uint32_t)(senders < line ? line : senders + 0.5);
+    tell(d, set, now);
+}
+
+/* REFERENCE D4: what is not used is given to those who can use it. */
+static void give_slack(struct dart_nic *d, oche_time now, double used)
+{
+    const struct dart_params *p = d->nic->params;
+
+    if (!p->work_conserving || d->state != OCHE_DART_NONE || d->at_line) {
+        d->slack_windows = 0;
+        return;
+    }
+    if (++d->slack_windows < p->work_conserving_windows)
+        return;
+    d->slack_windows = 0;
+    for (uint32_t i = 0; i < d->set_count; i++)
+        grant(d, &d->sets[i], now, used);
+}
+
+/* There was no slack, or is none any more. */
+static void take_back_slack(struct dart_nic *d, oche_time now)
+{
+    for (uint32_t i = 0; i < d->set_count; i++) {
+        if (d->sets[i].granted == 0)
+            continue;
+        d->sets[i].granted = 0;
+        tell(d, &d->sets[i], now);
+    }
+}
+
+static void end_window(struct dart_nic *d, oche_time now)
+{
+    const struct dart_params *p = d->nic->params;
+    bool silent = now - d->window_start >= 2 * (d->window_end - d->window_start);
+    double used = (double)throughput(d, now) / (double)d->nic->line_rate_bps;
+    bool marked = d->marked && !silent;
+
+    d->at_line = !silent && used >= (d->at_line ? p->line_below : p->line_above);
+    begin_window(d, now, false);
+    if (!marked)
+        enter(d, now, OCHE_DART_NONE);
+    else
+        enter(d, now, d->at_line ? OCHE_DART_RECEIVER : OCHE_DART_NON_RECEIVER);
+    give_slack(d, now, used);
+}
+
+/* The first mark of a window. */
+static void first_mark(struct dart_nic *d, oche_time now, uint32_t frame_bytes)
+{
+    const struct dart_params *p = d->nic->params;
+    uint64_t bytes = *d->nic->received_line_bytes - d->window_bytes;
+    double line = p->line_above * (double)d->nic->line_rate_bps;
+
+    d->marked = true;
+    take_back_slack(d, now);
+    if (d->state != OCHE_DART_NONE)
+        return;
+    if (bytes >= EVIDENCE * (uint64_t)frame_bytes && (double)throughput(d, now) >= line) {
+        d->at_line = true;
+        enter(d, now, OCHE_DART_RECEIVER);
+    } else {
+        begin_window(d, now, true);
+    }
+}
+
+/* ---- receiver: hooks ---- */
+
+static void dart_arrived(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *packet,
+                         struct oche_cc_reply *reply)
+{
+    struct dart_flow *s = of(flow);
+    struct dart_nic *d = s->nic;
+
+    if (OCHE_UNLIKELY(oche_auss_seen(&s->member, now)) &&
+        oche_auss_revive(&s->set->auss, &s->member, flow->peer_address,
+                         dart_weight_of(flow->params, flow->peer_address), now))
+        set_changed(d, s->set, now);
+    if (OCHE_UNLIKELY(now >= d->window_end))
+        end_window(d, now);
+    if (OCHE_UNLIKELY(packet->ecn == OCHE_ECN_CE)) {
+        if (!d->marked)
+            first_mark(d, now, packet->frame_bytes);
+        if (d->state == OCHE_DART_NON_RECEIVER)
+            oche_cc_dcqcn.arrived(flow, now, packet, reply);
+    }
+    /* No ACK answers READ data: who has shown only now that it knows updates gets one. */
+    if (OCHE_UNLIKELY(oche_opcode_has(packet->opcode, OCHE_OP_RESPONSE)) && flow->extended &&
+        update_due(s) <= now)
+        update(d, flow, now);
+}
+
+static void dart_message_begins(struct oche_cc_flow *flow, oche_time now)
+{
+    struct dart_flow *s = of(flow);
+    uint32_t sender = flow->peer_address;
+
+    if (oche_auss_begin(&s->set->auss, &s->member, sender, dart_weight_of(flow->params, sender),
+                        now))
+        set_changed(s->nic, s->set, now);
+}
+
+static void dart_message_ends(struct oche_cc_flow *flow, oche_time now)
+{
+    struct dart_flow *s = of(flow);
+
+    if (oche_auss_end(&s->set->auss, &s->member))
+        set_changed(s->nic, s->set, now);
+}
+
+static void dart_group(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *packet,
+                       bool begins)
+{
+    const struct dart_params *p = flow->params;
+    struct dart_flow *s = of(flow);
+    const struct oche_group group = oche_group_get(packet);
+    const struct oche_look_facts facts = {.own = s->nic->nic->address,
+                                          .shared_addresses = s->nic->nic->shared_addresses,
+                                          .weight = dart_weight_of,
+                                          .params = p};
+
+    if (!p->look_ahead)
+        return;
+    if (oche_group_tenant(packet) != flow->tenant)
+        s->nic->void_groups += group.count > 0;
+    else if (oche_look_ahead_take(&s->set->look, &s->set->auss, &group, flow->peer_address, begins,
+                                  &facts, now))
+        set_changed(s->nic, s->set, now);
+    else
+        rearm(s->nic);
+}
+
+/* ---- both ---- */
+
+static void dart_timer(struct oche_cc_flow *flow, oche_time now, unsigned index,
+                       struct oche_cc_reply *reply)
+{
+    const struct dart_nic *d = flow->nic_state;
+
+    dcqcn_begins(flow);
+    oche_cc_dcqcn.timer(flow, now, index, reply);
+    dcqcn_ends(flow);
+    if (d->state != OCHE_DART_NON_RECEIVER)
+        reply->send_cnp = false; /* of a mark that came before the state changed */
+}
+
+static void dart_start(struct oche_cc_flow *flow, oche_time now)
+{
+    const struct dart_params *p = flow->params;
+    struct dart_flow *s = of(flow);
+
+    s->flow = flow;
+    s->nic = flow->nic_state;
+    uint32_t set = flow->tenant < s->nic->set_count ? flow->tenant : 0;
+    s->set = &s->nic->sets[set];
+    s->said = s->set->said;
+    s->receiver = s->sender = (struct dart_peer *)flow->peer_state + set;
+    flow->names_groups = p->look_ahead;
+    oche_auss_member_init(&s->member, p->soft_timeout);
+    oche_cc_dcqcn.start(flow, now);
+    s->limited = s->dcqcn.rp.limited;
+    s->dcqcn_bps = flow->rate_bps;
+    s->cap_bps = flow->line_rate_bps;
+}
+
+static void dart_stop(struct oche_cc_flow *flow)
+{
+    struct dart_nic *d = flow->nic_state;
+    struct dart_flow *s = of(flow);
+
+    bool others = s->active;
+    deactivate(s, OCHE_NEVER);
+    if (oche_auss_forget(&s->set->auss, &s->member))
+        set_changed(d, s->set, OCHE_NEVER);
+    if (others)
+        oche_cc_nic_timer(d->nic, 0); /* their rates have changed */
+}
+
+/* Senders that look-ahead may know, a tenant's. */
+static uint32_t places(const struct dart_params *p)
+{
+    return p->look_ahead ? (uint32_t)p->look_ahead_senders : 0;
+}
+
+static size_t dart_nic_tables_size(const void *params, uint32_t max_peers)
+{
+    const struct dart_params *p = params;
+    size_t tenant = oche_auss_bytes(max_peers + places(p)) + oche_look_ahead_bytes(places(p));
+
+    return oche_lines(p->tenants * sizeof(struct dart_said)) +
+           oche_lines(p->tenants * sizeof(struct dart_set)) + p->tenants * tenant;
+}
+
+static size_t dart_peer_state_size(const void *params)
+{
+    return ((const struct dart_params *)params)->tenants * sizeof(struct dart_peer);
+}
+
+static void dart_nic_start(struct oche_cc_nic *nic)
+{
+    const struct dart_params *p = nic->params;
+    struct dart_nic *d = nic->state;
+    struct dart_said *said = nic->tables;
+    uint8_t *at = (uint8_t *)nic->tables + oche_lines(p->tenants * sizeof(*said));
+
+    d->nic = nic;
+    d->updates_due = OCHE_NEVER;
+    d->set_count = (uint32_t)p->tenants;
+    d->sets = (void *)at;
+    at += oche_lines(d->set_count * sizeof(struct dart_set));
+    for (uint32_t i = 0; i < d->set_count; i++) {
+        struct dart_set *set = &d->sets[i];
+        *set =
+            (struct dart_set){.said = i == 0 ? &d->said : &said[i], .share = dart_share_of(p, i)};
+        *set->said = (struct dart_said){.told = dart_fractions(p), .version = 1};
+        oche_auss_init(&set->auss, at, nic->max_peers + places(p));
+        at += oche_auss_bytes(nic->max_peers + places(p));
+        oche_look_ahead_init(&set->look, at, places(p), p->look_ahead_timeout);
+        at += oche_look_ahead_bytes(places(p));
+    }
+}
+
+const struct oche_cc_scheme oche_cc_dart = {
+    .name = "dart",
+    .paper = "Dart, ToN 2020, sec III: DASR, and DCQCN where the receiver is not the bottleneck",
+    .table = {dart_param_rows, DART_PARAMS, sizeof(struct dart_params)},
+    .flow_state_bytes = sizeof(struct dart_flow),
+    .sender_line = OCHE_CACHE_LINE,
+    .receiver_line = 2 * OCHE_CACHE_LINE,
+    .peer_state_bytes = sizeof(struct dart_peer),
+    .peer_state_size = dart_peer_state_size,
+    .nic_state_bytes = sizeof(struct dart_nic),
+    .nic_tables_size = dart_nic_tables_size,
+    .nic_start = dart_nic_start,
+    .nic_timer = dart_nic_timer,
+    .count = oche_dart_count,
+    .ack_opcode = OCHE_RC_ACK_SHARE,
+    .own_opcode = OCHE_SHARE,
+    .needs = OCHE_CC_NEEDS_ECN,
+    .transports = OCHE_CC_RC | OCHE_CC_UC,
+    .runs_on_wire = true,
+    .start = dart_start,
+    .stop = dart_stop,
+    .sent = dart_sent,
+    .acked = dart_acked,
+    .cnp = dart_cnp,
+    .own = hear,
+    .timer = dart_timer,
+    .idle = dart_idle,
+    .busy = dart_busy,
+    .arrived = dart_arrived,
+    .stamp_ack = dart_stamp,
+    .message_begins = dart_message_begins,
+    .message_ends = dart_message_ends,
+    .group = dart_group,
+    .check = dart_check,
+};

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Dart's table of parameters, its weights and its tenants' shares (see dart.c). */
+#include "core/cc/dart/dart_params.h"
+
+#define MOST_WEIGHT 1000
+
+static const char *const advertise_names[] = {"always", "congestion", NULL};
+static const char *const share_line_names[] = {"least", "receiver", NULL};
+
+/* clang-format off */
+#define FIELD(member) .name = #member, .offset = offsetof(struct dart_params, member)
+
+const struct oche_param dart_param_rows[] = {
+    {FIELD(base_rtt), .unit = OCHE_UNIT_TIME, .preset.u = 12 * OCHE_US, .minimum.u = OCHE_NS,
+        .maximum.u = OCHE_SEC, .where = "Dart sec V-A; REFERENCE D8",
+        .help = "round trip of the longest way without queues: updates, windows and AckReq"},
+    {FIELD(window), .unit = OCHE_UNIT_TIME, .preset.u = 50 * OCHE_US, .minimum.u = OCHE_NS,
+        .maximum.u = OCHE_SEC, .where = "REFERENCE D5, D6",
+        .help = "over which marks and throughput are judged, or base_rtt if that is longer"},
+    {FIELD(line_above), .unit = OCHE_UNIT_REAL, .preset.real = 0.95, .minimum.real = 0.01,
+        .maximum.real = 1.0, .where = "REFERENCE D5",
+        .help = "fraction of the line, with headers and gaps, from which on it is at line rate"},
+    {FIELD(line_below), .unit = OCHE_UNIT_REAL, .preset.real = 0.90, .minimum.real = 0.01,
+        .maximum.real = 1.0, .where = "REFERENCE D5",
+        .help = "… below which it no longer is"},
+    {FIELD(soft_timeout), .unit = OCHE_UNIT_TIME, .preset.u = 2 * OCHE_SEC, .minimum.u = OCHE_US,
+        .maximum.u = OCHE_NEVER, .where = "Dart sec III-B; REFERENCE D13",
+        .help = "an active message without a packet for so long no longer counts"},
+    {FIELD(advertise), .unit = OCHE_UNIT_CHOICE, .choices = advertise_names,
+        .where = "Dart sec III-A, Fig 5; REFERENCE D3",
+        .help = "n is said always but in non-receiver congestion, or in receiver congestion only"},
+    {FIELD(share_line), .unit = OCHE_UNIT_CHOICE, .choices = share_line_names,
+        .where = "REFERENCE D1",
+        .help = "of which line the share is: the slower one of both ends, or the receiver's"},
+    {FIELD(fill), .unit = OCHE_UNIT_REAL, .preset.real = 1.0, .minimum.real = 0.01,
+        .maximum.real = 1.0, .where = "the paper: 1",
+        .help = "part of the line that the shares of several senders fill; 1: no queue drains"},
+    {FIELD(updates), .unit = OCHE_UNIT_BOOL, .preset.u = 1, .where = "REFERENCE D8",
+        .help = "tell a new n to senders that get no ACK now; the paper has ACKs only"},
+    {FIELD(ack_packets), .unit = OCHE_UNIT_COUNT, .preset.u = 16, .minimum.u = 1,
+        .maximum.u = 1 << 20, .where = "REFERENCE D8",
+        .help = "a sender asks for an ACK every so many packets, and every base_rtt, if not "
+                "before"},
+    {FIELD(work_conserving), .unit = OCHE_UNIT_BOOL, .preset.u = 0, .where = "REFERENCE D4",
+        .help = "without marks and below line rate, senders are told a smaller n"},
+    {FIELD(work_conserving_windows), .unit = OCHE_UNIT_COUNT, .preset.u = 2, .minimum.u = 1,
+        .maximum.u = 1000000, .where = "REFERENCE D4",
+        .help = "… after so many windows of that kind"},
+    {FIELD(weights), .unit = OCHE_UNIT_TEXT, .where = "Dart sec III",
+        .help = "shares of senders that are not 1: host:weight, …, as in 3:2, 7:4"},
+    {FIELD(look_ahead), .unit = OCHE_UNIT_BOOL, .preset.u = 1, .where = "Dart sec III-D",
+        .help = "an incast's first message to arrive makes all of its senders count; off: neither "
+                "said nor heard"},
+    {FIELD(look_ahead_timeout), .unit = OCHE_UNIT_TIME, .preset.u = 10 * OCHE_MS,
+        .minimum.u = OCHE_NS, .maximum.u = OCHE_NEVER, .where = "REFERENCE D13",
+        .help = "who was announced and has sent nothing for so long no longer counts"},
+    {FIELD(look_ahead_senders), .unit = OCHE_UNIT_COUNT, .preset.u = 256, .minimum.u = 2,
+        .maximum.u = UINT16_MAX, .where = "memory of the NIC",
+        .help = "of all groups that a tenant's receiver knows at a time; a list holds up to 200"},
+    {FIELD(tenants), .unit = OCHE_UNIT_COUNT, .preset.u = 1, .minimum.u = 1,
+        .maximum.u = DART_MOST_TENANTS, .where = "Dart sec III-E; REFERENCE D15",
+        .help = "tenants 0 to tenants - 1 have an AUSS and a part of the line each, any other one "
+                "is with tenant 0; the same at both ends; 1: no separation"},
+    {FIELD(tenant_shares), .unit = OCHE_UNIT_TEXT, .where = "Dart sec III-E; REFERENCE D15",
+        .help = "parts of the line that are not 1, among the tenants that have senders: "
+                "tenant:share, …, as in 0:3, 1:2"},
+#undef FIELD
+    /* The fall-back's. */
+#include "core/cc/dcqcn_rows.h"
+};
+/* clang-format on */
+
+/* ---- texts ---- */
+
+static const char *number(const char *text, uint32_t most, uint32_t *value)
+{
+    const char *first = text;
+    uint64_t n = 0;
+
+    for (; *text >= '0' && *text <= '9' && n <= most; text++)
+        n = n * 10 + (uint64_t)(*text - '0');
+    *value = (uint32_t)n;
+    return text != first && n <= most ? text : NULL;
+}
+
+/* Reads "host:weight" at `text`; the next one, or NULL: that is none. */
+static const char *weight_at(const char *text, uint32_t *host, uint32_t *weight)
+{
+    while (*text == ' ')
+        text++;
+    text = number(text, UINT32_MAX - 1, host);
+    if (text == NULL || *text != ':')
+        return NULL;
+    text = number(text + 1, MOST_WEIGHT, weight);
+    if (text == NULL || *weight == 0)
+        return NULL;
+    while (*text == ' ')
+        text++;
+    if (*text == ',')
+        return text + 1;
+    return *text == '\0' ? text : NULL;
+}
+
+/* What the text says of `key`, or 1. */
+static uint32_t said_of(const char *at, uint32_t key)
+{
+    uint32_t named, weight;
+
+    while (at != NULL && *at != '\0') {
+        at = weight_at(at, &named, &weight);
+        if (at != NULL && named == key)
+            return weight;
+    }
+    return 1;
+}
+
+uint32_t dart_weight_of(const void *params, uint32_t address)
+{
+    const struct dart_params *p = params;
+
+    return said_of(p->weights, address);
+}
+
+uint32_t dart_share_of(const struct dart_params *p, uint32_t tenant)
+{
+    return said_of(p->tenant_shares, tenant);
+}
+
+static bool text_ok(const char *at)
+{
+    uint32_t named, weight;
+
+    while (at != NULL && *at != '\0')
+        at = weight_at(at, &named, &weight);
+    return at != NULL;
+}
+
+/* The highest key that the (valid) text names. */
+static uint32_t highest(const char *at)
+{
+    uint32_t named, weight, most = 0;
+
+    while (at != NULL && *at != '\0') {
+        at = weight_at(at, &named, &weight);
+        most = named > most ? named : most;
+    }
+    return most;
+}
+
+const char *dart_check(const void *params)
+{
+    const struct dart_params *p = params;
+
+    if (p->weights != NULL && !text_ok(p->weights))
+        return "weights: should be host:weight, …, as in 3:2, 7:4, with weights of 1 to 1000";
+    if (p->tenant_shares != NULL && !text_ok(p->tenant_shares))
+        return "tenant_shares: should be tenant:share, …, as in 0:3, 1:2, with shares of 1 to 1000";
+    if (highest(p->tenant_shares) >= p->tenants)
+        return "tenant_shares: names a tenant that there is not; tenants are 0 to tenants - 1";
+    if (p->line_below > p->line_above)
+        return "line_below: must not be above line_above, as 0.90 is not above 0.95";
+    return oche_cc_dcqcn.check(params);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What Dart (dart.c) keeps of a queue pair, a peer, a tenant and a NIC. For its own files. */
+#ifndef OCHE_CORE_CC_DART_DART_STATE_H
+#define OCHE_CORE_CC_DART_DART_STATE_H
+
+#include "core/cc/dart/auss.h"
+#include "core/cc/dart/dart.h"
+#include "core/cc/dart/dart_params.h"
+#include "core/cc/dart/look_ahead.h"
+
+#define CACHE_ALIGNED __attribute__((aligned(OCHE_CACHE_LINE)))
+
+struct dart_peer;
+struct dart_set;
+struct dart_nic;
+
+/* A queue pair. By line: DCQCN's own; what each packet needs that is sent; and that arrives. */
+struct dart_flow {
+    struct dcqcn_state dcqcn; /* first */
+    /* Sender. */
+    oche_time asked;  /* for an ACK, when */
+    uint32_t unasked; /* packets since */
+    bool active;      /* has sent, and is not idle since */
+    bool limited;     /* dcqcn.rp.limited */
+    struct dart_peer *receiver;
+    /* Receiver. */
+    struct dart_nic *nic CACHE_ALIGNED;
+    struct dart_said *said;
+    struct dart_peer *sender;
+    struct oche_auss_member member;
+    struct dart_set *set;
+    /* Sender, with messages and shares. */
+    struct oche_cc_flow *flow;
+    uint64_t dcqcn_bps, cap_bps;     /* the rate is the least of them */
+    struct dart_flow *next, *before; /* in the peer's list, while active */
+};
+
+_Static_assert(offsetof(struct dart_flow, asked) >= OCHE_CACHE_LINE, "a line of DCQCN's before it");
+_Static_assert(offsetof(struct dart_flow, nic) == 2 * OCHE_CACHE_LINE, "two lines before it");
+
+/* A peer, as one tenant knows it. */
+struct dart_peer {
+    /* We send to it. */
+    struct dart_flow *active;
+    uint32_t active_count;
+    uint32_t senders; /* as it says; 0: it has not said anything */
+    bool heard;
+    uint8_t heard_sequence, void_count;
+    /* It sends to us. */
+    uint8_t told_sequence;
+    uint32_t told_version; /* of what it was told */
+    oche_time told_at;     /* it was, or an update was asked for; valid with told_version above 0 */
+};
+
+/* What a tenant's senders are told now, how often that has changed, and by how many ACKs. */
+struct dart_said {
+    uint32_t told, version;
+    uint64_t acks; /* NAKs too; here, as these look here anyway */
+};
+
+/* A tenant: who sends to us. */
+struct dart_set {
+    struct dart_said *said;
+    uint32_t granted; /* work_conserving: instead of n; 0: n */
+    uint32_t share;   /* of the line, beside the others' */
+    struct oche_auss auss;
+    struct oche_look_ahead look;
+};
+
+struct dart_nic {
+    /* What each packet needs. */
+    struct dcqcn_nic_state dcqcn; /* first */
+    oche_time window_end;
+    struct dart_said said; /* tenant 0's; the others' are in the tables */
+    struct dart_set *sets;
+    uint32_t set_count;
+    enum oche_dart_state state;
+    bool at_line, marked;
+    /* Windows, messages, updates. */
+    struct oche_cc_nic *nic;
+    oche_time window_start;
+    uint64_t window_bytes;  /* on the line, up to the window's start */
+    uint64_t slack_windows; /* without marks and below line rate, in a row */
+    uint64_t updates;
+    oche_time updates_due, updates_done; /* OCHE_NEVER, and 0: none */
+    uint64_t void_groups;                /* that named another tenant than their queue pair's */
+};
+
+_Static_assert(offsetof(struct dart_nic, nic) <= OCHE_CACHE_LINE, "a line for each packet");
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Dart's look-ahead at a receiving NIC (ToN 2020, sec III-D): the first message of an incast that
+ * arrives names all of its senders, and they count as active from then on, before they have sent
+ * anything. One of these is kept beside each AUSS (auss.h), of which each sender that is waited for
+ * is a member of its own.
+ *
+ *   - A sender's own message of that group, when it comes, takes its place (REFERENCE D14): it is
+ *     matched by group and sender, so nothing counts twice, in whatever order the messages come.
+ *   - Who sends nothing of the group for the timeout no longer counts (D13). The group is
+ * remembered until all have begun or its place is needed, so a late message brings nobody back.
+ *   - A sender that begins once more in a group begins a new incast of the same number.
+ *   - A message whose first packet is kept behind a gap begins later, but its list counts from now
+ *     on: the sender is waited for like the others.
+ *
+ * What arrives is the peer's to say, so all is bounded: by the places given, and no sender enters
+ * but with the list as a whole. Work: O(senders in the list) a list.
+ */
+#ifndef OCHE_CORE_CC_DART_LOOK_AHEAD_H
+#define OCHE_CORE_CC_DART_LOOK_AHEAD_H
+
+#include "core/cc/dart/auss.h"
+#include "core/wire/extension.h"
+
+/* What was made of a list. */
+enum oche_look {
+    OCHE_LOOK_INSERTED, /* a new group: its senders count */
+    OCHE_LOOK_BEGUN,    /* a known one: its sender is no longer waited for */
+    OCHE_LOOK_ALONE,    /* no other sender in it */
+    OCHE_LOOK_AWAITED,  /* a known one, whose sender is waited for and will begin: no change */
+    OCHE_LOOK_GONE,     /* no list, and the group does not wait for its sender any more */
+    /* Not used: */
+    OCHE_LOOK_WRONG,    /* not in rising order, without the packet's sender, or with ourselves */
+    OCHE_LOOK_UNKNOWN,  /* an address that is no address here */
+    OCHE_LOOK_STRANGER, /* the group is known, its sender is not in it */
+    OCHE_LOOK_FULL,     /* more than there are places */
+    OCHE_LOOKS
+};
+const char *oche_look_name(enum oche_look look);
+
+struct oche_look_entry {
+    struct oche_auss_member member;
+    uint32_t address;
+    uint32_t next; /* of its group, or free */
+    bool begun;    /* its own message has come */
+};
+
+struct oche_look_group {
+    uint32_t id, first;    /* entry */
+    uint32_t waiting;      /* entries that have not begun */
+    uint32_t older, newer; /* or free: newer */
+    oche_time since;
+};
+
+struct oche_look_ahead {
+    struct oche_look_entry *entries;
+    struct oche_look_group *groups;
+    struct map map; /* id to group */
+    uint32_t free_entry, free_entries, free_group;
+    uint32_t oldest, newest;
+    uint32_t capacity; /* entries */
+    oche_time timeout;
+    uint64_t seen[OCHE_LOOKS]; /* lists, by what was made of them */
+};
+
+/* How addresses are read. */
+struct oche_look_facts {
+    uint32_t own, shared_addresses; /* ours; from there on there is none */
+    uint32_t (*weight)(const void *params, uint32_t address); /* 1 or more */
+    const void *params;
+};
+
+/* Memory for `capacity` senders in all groups; it may be 0. */
+size_t oche_look_ahead_bytes(uint32_t capacity);
+void oche_look_ahead_init(struct oche_look_ahead *look, void *memory, uint32_t capacity,
+                          oche_time timeout);
+
+/*
+ * A message of `sender` names `group`. `begins`: it has begun, and counts by a member of its own;
+ * else that is yet to come and will be said without a list (count 0). Whether the AUSS has changed.
+ */
+bool oche_look_ahead_take(struct oche_look_ahead *look, struct oche_auss *auss,
+                          const struct oche_group *group, uint32_t sender, bool begins,
+                          const struct oche_look_facts *facts, oche_time now);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * TIMELY (Mittal et al., SIGCOMM 2015), Algorithm 1: the rate follows the RTT of segments, and
+ * between two thresholds its gradient (REFERENCE B.2). Segments, their pacing and their RTTs are
+ * timely_engine's.
+ *
+ * A completion with RTT below t_low raises the rate by delta, one above t_high lowers it by
+ * beta_high * (1 - t_high / RTT). Between them the sign of the gradient decides: up by delta,
+ * or down by beta * gradient of the rate. Hyperactive increase (HAI): once the gradient has been
+ * below 0 for hai_events completions in a row, wherever the RTT was, a step between the thresholds
+ * is hai_multiplier times as large.
+ *
+ * Z16 (Zhu et al., "ECN or Delay", CoNEXT 2016, sec 4) shows that this has no fixed point, and with
+ * zero_gradient=hold infinitely many; timely_patched mends that. NS3 has no HAI
+ * (hai_multiplier=1), holds at a gradient of 0, and never scales (update=completion).
+ */
+#include "core/cc/timely/timely_engine.h"
+
+static const char *const zero_gradient_names[] = {"increase", "hold", NULL};
+
+/* clang-format off */
+static const struct oche_param table[] = {
+    TIMELY_SIGNAL_PARAMS,
+    TIMELY_REAL(beta, 0.8, 0.0, 1.0, "TIMELY sec 4.3, REFERENCE B.2",
+        "factor of multiplicative decrease by the gradient"),
+    TIMELY_REAL(beta_high, 0.8, 0.0, 1.0, "TIMELY sec 4.3, REFERENCE B.2",
+        "the same, above t_high"),
+    TIMELY_COUNT(hai_events, 5, 1, 1000000, "TIMELY sec 4.3, REFERENCE B.2",
+        "completions in a row with a gradient below 0 after which hyperactive increase begins"),
+    TIMELY_COUNT(hai_multiplier, 5, 1, 1000, "TIMELY sec 4.3, REFERENCE B.2",
+        "N, steps of delta in hyperactive increase; 1: none"),
+    TIMELY_CHOICE(zero_gradient, TIMELY_ZERO_INCREASE, zero_gradient_names, "Z16 sec 4.2",
+        "what a gradient of exactly 0 does between the thresholds"),
+    TIMELY_ENGINE_PARAMS(64000, TIMELY_PACE_SEGMENTS, "TIMELY sec 5; packet: Z16 sec 4.2"),
+};
+/* clang-format on */
+
+static double at_least_zero(double factor)
+{
+    return factor > 0.0 ? factor : 0.0;
+}
+
+static void timely_acked(struct oche_cc_flow *flow, oche_time now, const struct oche_cc_ack *ack)
+{
+    const struct timely_params *p = flow->params;
+    double rate = timely_state_of(flow)->rate;
+    double delta = (double)p->delta;
+    enum timely_cause cause;
+    struct timely_completion c;
+
+    if (!timely_completed(flow, now, ack, &c))
+        return;
+    if (c.rtt < p->t_low) {
+        cause = TIMELY_CAUSE_LOW;
+        rate += c.may_raise ? c.scale * delta : 0.0;
+    } else if (c.rtt > p->t_high) {
+        double over = 1.0 - (double)p->t_high / (double)c.rtt;
+
+        cause = TIMELY_CAUSE_HIGH;
+        rate *= at_least_zero(1.0 - c.scale * p->beta_high * over);
+    } else if (c.gradient < 0.0 ||
+               (c.gradient == 0.0 && p->zero_gradient == TIMELY_ZERO_INCREASE)) {
+        bool hyper = c.negative >= p->hai_events;
+        double steps = hyper ? (double)p->hai_multiplier : 1.0;
+
+        cause = hyper ? TIMELY_CAUSE_HYPER : TIMELY_CAUSE_INCREASE;
+        rate += c.may_raise ? c.scale * steps * delta : 0.0;
+    } else {
+        cause = TIMELY_CAUSE_DECREASE;
+        rate *= at_least_zero(1.0 - c.scale * p->beta * c.gradient);
+    }
+    timely_set_rate(flow, now, rate, c.rtt, cause);
+}
+
+/* Thresholds are of whole round trips (REFERENCE B, traps 1 and 2). */
+static const char *timely_remark(const void *params, oche_time empty_rtt)
+{
+    const struct timely_params *p = params;
+    const char *high = timely_remark_high(p, empty_rtt);
+
+    if (high != NULL)
+        return high;
+    return p->t_low > empty_rtt ? NULL
+                                : "not less than t_low, so that rates go by the gradient alone";
+}
+
+const struct oche_cc_scheme oche_cc_timely = {
+    .name = "timely",
+    .paper = "TIMELY, SIGCOMM 2015, Algorithm 1",
+    .table = {table, sizeof(table) / sizeof(table[0]), sizeof(struct timely_params)},
+    .flow_state_bytes = sizeof(struct timely_state),
+    .nic_state_bytes = sizeof(struct timely_nic_state),
+    .needs = OCHE_CC_NEEDS_NOTHING,
+    .transports = OCHE_CC_RC,
+    .runs_on_wire = true,
+    .start = timely_start,
+    .stop = timely_stop,
+    .sent = timely_sent,
+    .acked = timely_acked,
+    .idle = timely_idle,
+    .check = timely_check,
+    .remark = timely_remark,
+};

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What TIMELY and its patched version share (Mittal et al., "TIMELY: RTT-based Congestion Control
+ * for the Datacenter", SIGCOMM 2015, sec 3 and 5; REFERENCE B.1): segments and their pacing, the
+ * RTT of a segment, its gradient, what limits the rate. How the rate follows from them is the
+ * schemes' own: timely.c, timely_patched.c.
+ *
+ * A segment is a fixed number of packets, counted by PSN from the queue pair's first one, so that
+ * sender and ACK agree on it whatever is lost. Its last packet asks for an ACK; the ACK that covers
+ * it is the segment's completion, and the measure is
+ *     RTT = completion - (when the first packet left) - (the segment's time at line rate).
+ * With pacing by packets a segment takes longer than that to leave; then it is taken of its last
+ * packet alone, as in the authors' simulator (NS3).
+ *
+ * Not measured, and so without any update: a segment of which something was sent twice (an ACK
+ * could be of either), and what is behind TIMELY_OUTSTANDING others. An ACK that completes several
+ * segments is one completion, of the newest. READ data is sent at the rate of the queue pair's
+ * start: nothing acknowledges it.
+ */
+#ifndef OCHE_CORE_CC_TIMELY_TIMELY_ENGINE_H
+#define OCHE_CORE_CC_TIMELY_TIMELY_ENGINE_H
+
+#include "core/cc/cc.h"
+
+/* Parameters of both; those of one scheme only are not in the other's table. */
+struct timely_params {
+    oche_time t_low, t_high, min_rtt;
+    double ewma;
+    double beta, beta_high;
+    uint64_t delta;
+    uint32_t zero_gradient;  /* timely; enum timely_zero_gradient */
+    uint64_t hai_events;     /* timely */
+    uint64_t hai_multiplier; /* timely */
+    oche_time rtt_ref;       /* timely_patched; 0: t_low */
+    double gradient_limit;   /* timely_patched */
+    uint64_t segment;        /* bytes of payload */
+    uint32_t pacing;         /* enum timely_pacing */
+    uint32_t update;         /* enum timely_update */
+    uint32_t start;          /* enum timely_start */
+    bool window;
+    double use_to_raise;
+    uint64_t min_rate;
+    double min_rate_fraction, max_rate_fraction;
+};
+
+enum timely_zero_gradient { TIMELY_ZERO_INCREASE, TIMELY_ZERO_HOLD };
+enum timely_pacing { TIMELY_PACE_SEGMENTS, TIMELY_PACE_PACKETS };
+enum timely_update { TIMELY_UPDATE_SCALED, TIMELY_UPDATE_COMPLETION, TIMELY_UPDATE_MIN_RTT };
+enum timely_start { TIMELY_START_SHARE, TIMELY_START_LINE };
+extern const char *const timely_pacing_names[], *const timely_update_names[],
+                                                    *const timely_start_names[];
+
+/* RATE_CHANGED's cause. */
+enum timely_cause {
+    TIMELY_CAUSE_START = 1,
+    TIMELY_CAUSE_LOW,      /* below t_low */
+    TIMELY_CAUSE_HIGH,     /* above t_high */
+    TIMELY_CAUSE_INCREASE, /* between: by the gradient; patched: all of it */
+    TIMELY_CAUSE_HYPER,
+    TIMELY_CAUSE_DECREASE
+};
+
+#define TIMELY_OUTSTANDING 512 /* segments; a power of two */
+
+struct timely_state {
+    double rate;     /* bits per second */
+    double asked;    /* the least rate since the segment's first packet left */
+    double rtt_diff; /* filtered difference of successive RTTs, in picoseconds */
+    oche_time prev_rtt;
+    oche_time updated;   /* update=min_rtt: when the last update was */
+    uint32_t negative;   /* completions in a row whose gradient was below 0 */
+    uint32_t packets;    /* of a segment */
+    bool begun;          /* a packet was sent */
+    bool active;         /* counted in the NIC's state */
+    bool measured;       /* there is a prev_rtt */
+    bool raises;         /* the sender uses enough of its rate */
+    bool once;           /* nothing of the segment that is being sent was sent before */
+    uint32_t next_psn;   /* of the next packet that is not a repetition */
+    uint64_t next;       /* its number, from 0 */
+    uint64_t once_from;  /* packets before this one may have been sent twice */
+    uint64_t done;       /* segments before this one are complete */
+    uint32_t position;   /* of packet `next` in its segment */
+    uint64_t line_bytes; /* of the segment so far */
+    oche_time first;     /* when its first packet left */
+    oche_time left[TIMELY_OUTSTANDING]; /* by segment: what its RTT counts from; 0: nothing */
+};
+
+/* One a NIC. */
+struct timely_nic_state {
+    uint64_t active; /* queue pairs with something to send or to be acknowledged */
+};
+
+/* A completion, as the schemes see it. */
+struct timely_completion {
+    oche_time rtt;
+    double gradient;
+    double scale;      /* of the change: 1, or less if completions are closer than min_rtt */
+    uint32_t negative; /* completions in a row, this one too, whose gradient was below 0 */
+    bool may_raise;    /* the sender uses enough of its rate */
+};
+
+void timely_start(struct oche_cc_flow *flow, oche_time now);
+void timely_stop(struct oche_cc_flow *flow);
+void timely_sent(struct oche_cc_flow *flow, oche_time now, struct oche_packet *packet,
+                 uint64_t line_bytes);
+void timely_idle(struct oche_cc_flow *flow, oche_time now);
+const char *timely_check(const void *params);
+/* What both schemes say of t_high; NULL if it is above `empty_rtt`. */
+const char *timely_remark_high(const struct timely_params *p, oche_time empty_rtt);
+
+/* Whether the ACK is a completion that asks for a new rate; then `completion` says which. */
+bool timely_completed(struct oche_cc_flow *flow, oche_time now, const struct oche_cc_ack *ack,
+                      struct timely_completion *completion);
+/* Takes over the rate that the scheme has computed, within its limits; also sets the window. */
+void timely_set_rate(struct oche_cc_flow *flow, oche_time now, double rate, oche_time rtt,
+                     enum timely_cause cause);
+
+static inline struct timely_state *timely_state_of(struct oche_cc_flow *flow)
+{
+    return flow->state;
+}
+
+/* ---- rows of both parameter tables ---- */
+
+/* clang-format off */
+#define TIMELY_FIELD(member) .name = #member, .offset = offsetof(struct timely_params, member)
+#define TIMELY_NUMBER(member, in, value, low, high, from, text) \
+    {TIMELY_FIELD(member), .unit = in, .preset.u = value, .minimum.u = low, .maximum.u = high, \
+     .where = from, .help = text}
+#define TIMELY_TIME(member, ...) TIMELY_NUMBER(member, OCHE_UNIT_TIME, __VA_ARGS__)
+#define TIMELY_BPS(member, ...) TIMELY_NUMBER(member, OCHE_UNIT_BPS, __VA_ARGS__)
+#define TIMELY_COUNT(member, ...) TIMELY_NUMBER(member, OCHE_UNIT_COUNT, __VA_ARGS__)
+#define TIMELY_REAL(member, value, low, high, from, text) \
+    {TIMELY_FIELD(member), .unit = OCHE_UNIT_REAL, .preset.real = value, .minimum.real = low, \
+     .maximum.real = high, .where = from, .help = text}
+#define TIMELY_CHOICE(member, value, names, from, text) \
+    {TIMELY_FIELD(member), .unit = OCHE_UNIT_CHOICE, .preset.u = value, .choices = names, \
+     .where = from, .help = text}
+
+#define TIMELY_SIGNAL_PARAMS \
+    TIMELY_TIME(t_low, 50 * OCHE_US, OCHE_NS, OCHE_SEC, "TIMELY sec 4.4, REFERENCE B.2", \
+        "RTT below which the rate rises whatever the gradient; includes propagation"), \
+    TIMELY_TIME(t_high, 500 * OCHE_US, OCHE_NS, OCHE_SEC, "TIMELY sec 4.4, REFERENCE B.2", \
+        "RTT above which the rate falls whatever the gradient"), \
+    TIMELY_TIME(min_rtt, 20 * OCHE_US, OCHE_NS, OCHE_SEC, "TIMELY sec 4.3, REFERENCE B.2", \
+        "D_minRTT, unit of the gradient; not measured"), \
+    TIMELY_REAL(ewma, 0.875, 1e-6, 1.0, "TIMELY sec 4.3; value: Z16", \
+        "alpha, weight of the newest RTT difference"), \
+    TIMELY_BPS(delta, 10 * OCHE_MBPS, 0, 1000 * OCHE_GBPS, "TIMELY sec 4.3, REFERENCE B.2", \
+        "step of additive increase; the paper's lines have 10Gbps (Dart's comparison: 1Mbps, as " \
+        "its alpha)")
+
+#define TIMELY_ENGINE_PARAMS(segment_bytes, paced, paced_from) \
+    TIMELY_NUMBER(segment, OCHE_UNIT_BYTES, segment_bytes, 1, 1 << 30, "TIMELY sec 5", \
+        "payload between two completions, in whole packets (16KB, 64KB; Dart's: 1460B)"), \
+    TIMELY_CHOICE(pacing, paced, timely_pacing_names, paced_from, \
+        "segment: all of it at line rate, then a gap; packet: a gap after each packet"), \
+    TIMELY_CHOICE(update, TIMELY_UPDATE_SCALED, timely_update_names, "TIMELY sec 5, Z16 sec 4.1", \
+        "segments that take less than min_rtt at the rate change it by that much less (scaled), " \
+        "as the others (completion), or not before min_rtt is over (min_rtt)"), \
+    TIMELY_CHOICE(start, TIMELY_START_SHARE, timely_start_names, "Z16 sec 4", \
+        "rate of a queue pair's first packet, unless the workload gives one: the line's over 1 + " \
+        "queue pairs that are active in the NIC, or the line's"), \
+    {TIMELY_FIELD(window), .unit = OCHE_UNIT_BOOL, .preset.u = 0, .where = "Dart sec VI", \
+        .help = "no more in flight than rate * RTT and a segment, from the first RTT on"}, \
+    TIMELY_REAL(use_to_raise, 0.8, 0.0, 1.0, "TIMELY sec 5, REFERENCE B.1", \
+        "the rate rises only if segments follow each other with this much of it"), \
+    TIMELY_BPS(min_rate, 0, 0, 1000 * OCHE_GBPS, "REFERENCE A4", \
+        "floor of the rate; 0: min_rate_fraction of the line rate"), \
+    TIMELY_REAL(min_rate_fraction, 0.001, 1e-9, 1.0, "REFERENCE A4", \
+        "floor of the rate as a fraction of the line rate, where min_rate is 0 (NS3 0.01)"), \
+    TIMELY_REAL(max_rate_fraction, 1.0, 1e-9, 1.0, "TIMELY sec 5", \
+        "cap of the rate as a fraction of the line rate (NS3 0.96)")
+/* clang-format on */
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Patched TIMELY (Zhu et al., "ECN or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY",
+ * CoNEXT 2016, sec 4.3; REFERENCE B.3): TIMELY with one fixed point, at which all flows are equal.
+ * Segments, their pacing and their RTTs are timely_engine's.
+ *
+ * Below t_low and above t_high as TIMELY. Between them rise and fall are weighted by the gradient
+ * g, and the fall follows the RTT's distance from rtt_ref instead of g:
+ *     w    = 0 at g = -gradient_limit, 1 at g = gradient_limit, straight between, else 0 or 1
+ *     rate = delta * (1 - w) + rate * (1 - beta * w * (RTT - rtt_ref) / rtt_ref)
+ * At the fixed point g = 0, w = 1/2, and RTT = rtt_ref * (1 + N * delta / (beta * C)) for N flows
+ * on a link of rate C. No HAI.
+ */
+#include "core/cc/timely/timely_engine.h"
+
+/* clang-format off */
+static const struct oche_param table[] = {
+    TIMELY_SIGNAL_PARAMS,
+    TIMELY_REAL(beta, 0.008, 0.0, 1.0, "Z16 sec 4.3, REFERENCE B.3",
+        "factor of multiplicative decrease by the RTT's distance from rtt_ref"),
+    TIMELY_REAL(beta_high, 0.008, 0.0, 1.0, "Z16m, REFERENCE B.3",
+        "the same, above t_high (0.8: as TIMELY)"),
+    TIMELY_TIME(rtt_ref, 0, 0, OCHE_SEC, "Z16 sec 4.3, REFERENCE B.3",
+        "RTT at which the rate does not fall; 0: t_low"),
+    TIMELY_REAL(gradient_limit, 0.25, 1e-6, 1e6, "Z16 sec 4.3, REFERENCE B.3",
+        "gradients beyond which the weight of the fall is 0 or 1"),
+    TIMELY_ENGINE_PARAMS(16000, TIMELY_PACE_PACKETS, "Z16 sec 4.2; segment: TIMELY sec 5"),
+};
+/* clang-format on */
+
+/* w: the weight of the fall. */
+static double weight(double gradient, double limit)
+{
+    if (gradient <= -limit)
+        return 0.0;
+    if (gradient >= limit)
+        return 1.0;
+    return gradient / (2.0 * limit) + 0.5;
+}
+
+static void patched_acked(struct oche_cc_flow *flow, oche_time now, const struct oche_cc_ack *ack)
+{
+    const struct timely_params *p = flow->params;
+    double rate = timely_state_of(flow)->rate;
+    double rtt_ref = (double)(p->rtt_ref > 0 ? p->rtt_ref : p->t_low);
+    double change; /* of a whole step */
+    enum timely_cause cause;
+    struct timely_completion c;
+
+    if (!timely_completed(flow, now, ack, &c))
+        return;
+    if (c.rtt < p->t_low) {
+        cause = TIMELY_CAUSE_LOW;
+        change = (double)p->delta;
+    } else if (c.rtt > p->t_high) {
+        cause = TIMELY_CAUSE_HIGH;
+        change = -rate * p->beta_high * (1.0 - (double)p->t_high / (double)c.rtt);
+    } else {
+        double w = weight(c.gradient, p->gradient_limit);
+        double error = ((double)c.rtt - rtt_ref) / rtt_ref;
+
+        change = (double)p->delta * (1.0 - w) - rate * p->beta * w * error;
+        cause = change < 0.0 ? TIMELY_CAUSE_DECREASE : TIMELY_CAUSE_INCREASE;
+    }
+    if (change > 0.0 && !c.may_raise)
+        change = 0.0;
+    timely_set_rate(flow, now, rate + c.scale * change, c.rtt, cause);
+}
+
+/* Thresholds are of whole round trips (REFERENCE B, trap 2). */
+static const char *patched_remark(const void *params, oche_time empty_rtt)
+{
+    const struct timely_params *p = params;
+    const char *high = timely_remark_high(p, empty_rtt);
+
+    if (high != NULL)
+        return high;
+    if (p->rtt_ref > 0)
+        return p->rtt_ref > empty_rtt
+                   ? NULL
+                   : "not less than rtt_ref, so that rates fall although nothing waits";
+    return p->t_low > empty_rtt ? NULL
+                                : "not less than t_low, so that rates fall although nothing waits";
+}
+
+const struct oche_cc_scheme oche_cc_timely_patched = {
+    .name = "timely_patched",
+    .paper = "Patched TIMELY (ECN or Delay, CoNEXT 2016, sec 4.3)",
+    .table = {table, sizeof(table) / sizeof(table[0]), sizeof(struct timely_params)},
+    .flow_state_bytes = sizeof(struct timely_state),
+    .nic_state_bytes = sizeof(struct timely_nic_state),
+    .needs = OCHE_CC_NEEDS_NOTHING,
+    .transports = OCHE_CC_RC,
+    .runs_on_wire = true,
+    .start = timely_start,
+    .stop = timely_stop,
+    .sent = timely_sent,
+    .acked = patched_acked,
+    .idle = timely_idle,
+    .check = timely_check,
+    .remark = patched_remark,
+};

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Ordinary and delay differential equations: y'(t) = f(t, y(t), y(t - d), …), by the method of
+ * steps. Explicit Runge-Kutta of order 4 (the 3/8 rule) with an embedded solution of order 3 that
+ * uses the slope at the step's end (Hairer, Nørsett, Wanner: Solving Ordinary Differential
+ * Equations I, sec II.4); its error estimate chooses the step. The past is kept as cubic Hermite
+ * pieces, whose error is of order 4 too.
+ *
+ * Where the slope jumps, a step ends:
+ *   - a component crosses a level that matters some delay later (RED's thresholds): the time of
+ *     the crossing is found on the cubic, and a step ends at that time plus the delay;
+ *   - a component reaches a bound (an empty queue, a full rate): the step is shortened to end
+ *     there. A component at a bound leaves it when its slope points inwards;
+ *   - the caller makes a component jump (a flow starts), and again when the delayed state jumps.
+ */
+#ifndef OCHE_FLUID_ODE_H
+#define OCHE_FLUID_ODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct oche_ode;
+
+/* When `component` crosses `level`, slopes jump or bend `delay` later. */
+struct oche_ode_level {
+    size_t component;
+    double level, delay;
+};
+
+/* What is pointed at must outlive the integrator. */
+struct oche_ode_system {
+    size_t size; /* components of the state */
+    void *context;
+    /* Required: the slope of every component. It may call oche_ode_past. */
+    void (*slope)(void *context, const struct oche_ode *ode, double time, const double *state,
+                  double *slope);
+    /*
+     * Optional: what follows are slopes for times in [time, time + step], in which nothing jumps.
+     * A slope that is made of branches chooses one here, by what holds in the middle.
+     */
+    void (*begin_step)(void *context, const struct oche_ode *ode, double time, double step);
+    /* Slopes ask for the past between these two ago; no step is longer than the shortest. Without
+     * delays: INFINITY and 0. */
+    double shortest_delay, longest_delay;
+    const double *delays; /* constant ones: a jump of the state matters again after each */
+    size_t delay_count;
+    const struct oche_ode_level *levels;
+    size_t level_count;
+    const double *scale;         /* by component: what a tolerance of 1 allows a step to be wrong */
+    const double *lower, *upper; /* bounds by component, ±INFINITY where there is none */
+};
+
+struct oche_ode_options {
+    double tolerance; /* of a step, in units of `scale`; ignored with fixed steps */
+    double step;      /* 0: chosen by the error; else steps of this length (shorter at jumps) */
+    double longest_step;
+};
+
+/* Counters. A step is forced when the error is too large, and the step the shortest there is. */
+struct oche_ode_counts {
+    uint64_t steps, rejected, forced, slopes;
+};
+
+/* Begins at `time` with `state`, which had always been so. Memory is malloc's. */
+struct oche_ode *oche_ode_create(const struct oche_ode_system *system,
+                                 const struct oche_ode_options *options, double time,
+                                 const double *state);
+void oche_ode_free(struct oche_ode *ode);
+
+/*
+ * One step, to `until` at most (above the present time); returns the time that is reached, which
+ * is `until` itself if that is near.
+ */
+double oche_ode_step(struct oche_ode *ode, double until);
+
+double oche_ode_time(const struct oche_ode *ode);
+const double *oche_ode_state(const struct oche_ode *ode);
+struct oche_ode_counts oche_ode_counts(const struct oche_ode *ode);
+
+/* Sets a component from now on; the past stays as it was. Within its bounds. */
+void oche_ode_jump(struct oche_ode *ode, size_t component, double value);
+
+/*
+ * For slopes: components [first, first + count) as they were `delay` before `time`, a time of the
+ * present step. Where the past jumps, it is the side on which the step lies.
+ */
+void oche_ode_past(const struct oche_ode *ode, double time, double delay, size_t first,
+                   size_t count, double *out);
+
+/* For observers: the same at a time between now and the longest delay ago (or the last step). */
+void oche_ode_at(const struct oche_ode *ode, double time, size_t first, size_t count, double *out);
+
+#endif

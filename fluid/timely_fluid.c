@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* TIMELY's fluid equations, how they run, and their fixed point: see the header. */
+#include "fluid/timely_fluid.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+#define LEAST_SHARE     1e-4  /* of the capacity: rates do not fall below */
+#define PAST            3     /* times the oldest feedback in use: what is remembered, */
+#define PAST_MORE       0.01  /* and so many seconds */
+#define AGE_ERROR       1e-12 /* seconds */
+#define AGE_ROUNDS      60
+#define SECANTS         8
+
+/* ---- parameters ---- */
+
+/* clang-format off */
+#define NUMBER(member, label, in, value, low, high, from, text) \
+    {.name = label, .unit = in, .offset = offsetof(struct oche_timely_params, member), \
+     .preset.u = value, .minimum.u = low, .maximum.u = high, .where = from, .help = text}
+#define TIME(member, value, low, from, text) \
+    NUMBER(member, #member, OCHE_UNIT_TIME, value, low, OCHE_SEC, from, text)
+#define REAL(member, value, low, high, from, text) \
+    {.name = #member, .unit = OCHE_UNIT_REAL, \
+     .offset = offsetof(struct oche_timely_params, member), .preset.real = value, \
+     .minimum.real = low, .maximum.real = high, .where = from, .help = text}
+#define TABLE(name, beta_value, beta_where, ...) \
+    static const struct oche_param name##_rows[] = { \
+        NUMBER(capacity_bps, "capacity", OCHE_UNIT_BPS, 10 * OCHE_GBPS, OCHE_MBPS, \
+               100000 * OCHE_GBPS, "REFERENCE B.3", "of the bottleneck"), \
+        NUMBER(packet_bytes, "packet", OCHE_UNIT_BYTES, 1000, 1, 1 << 20, "REFERENCE B.3", \
+               "size of every packet, on the line"), \
+        TIME(delay, 4 * OCHE_US, 100 * OCHE_NS, "REFERENCE B.3", \
+             "of an empty path, there and back"), \
+        TIME(t_low, 50 * OCHE_US, OCHE_NS, "REFERENCE B.2", "RTT below it: rates rise"), \
+        TIME(t_high, 500 * OCHE_US, OCHE_NS, "REFERENCE B.2", "RTT above it: rates fall"), \
+        TIME(min_rtt, 20 * OCHE_US, OCHE_NS, "REFERENCE B.2", \
+             "unit of the gradient, least time between two looks"), \
+        TIME(base_rtt, 0, 0, "REFERENCE B.3", \
+             "round trip of an empty path, as far as thresholds count it; 0: queueing alone"), \
+        NUMBER(segment_bytes, "segment", OCHE_UNIT_BYTES, 16000, 1, 1 << 30, "REFERENCE B.3", \
+               "a flow looks once a segment"), \
+        NUMBER(delta_bps, "delta", OCHE_UNIT_BPS, 10 * OCHE_MBPS, 1, 1000 * OCHE_GBPS, \
+               "REFERENCE B.2", "step of additive increase"), \
+        REAL(beta, beta_value, 1e-9, 1, beta_where, "factor of multiplicative decrease"), \
+        REAL(ewma, 0.875, 1e-6, 1, "REFERENCE B.2", "weight of the newest RTT difference"), \
+        __VA_ARGS__ \
+    }; \
+    const struct oche_param_table name = { \
+        .params = name##_rows, .count = COUNT_OF(name##_rows), \
+        .struct_bytes = sizeof(struct oche_timely_params)}
+
+TABLE(oche_timely_params, 0.8, "REFERENCE B.2");
+TABLE(oche_timely_patched_params, 0.008, "REFERENCE B.3",
+      REAL(gradient_limit, 0.25, 1e-3, 1e3, "REFERENCE B.3",
+           "gradients beyond which the weight of the fall is 0 or 1"));
+/* clang-format on */
+
+struct oche_timely_model oche_timely_model(const struct oche_timely_params *params, bool patched)
+{
+    const double second = (double)OCHE_SEC;
+
+    return (struct oche_timely_model){
+        .patched = patched,
+        .capacity = (double)params->capacity_bps,
+        .packet = (double)params->packet_bytes,
+        .delay = (double)params->delay / second,
+        .t_low = (double)params->t_low / second,
+        .t_high = (double)params->t_high / second,
+        .min_rtt = (double)params->min_rtt / second,
+        .base_rtt = (double)params->base_rtt / second,
+        .segment = (double)params->segment_bytes,
+        .delta = (double)params->delta_bps,
+        .beta = params->beta,
+        .ewma = params->ewma,
+        .gradient_limit = params->gradient_limit,
+    };
+}
+
+const char *oche_timely_params_check(const struct oche_timely_params *params)
+{
+    if (params->t_low >= params->t_high)
+        return "t_low: is not below t_high; make it less";
+    if (params->delta_bps > params->capacity_bps)
+        return "delta: is above capacity; make it a small part of that";
+    return NULL;
+}
+
+/* ---- the run ---- */
+
+enum component { RATE, GRADIENT, COMPONENTS };
+
+struct timely {
+    struct oche_fluid fluid;
+    struct oche_timely_model model;
+    double least_rate;
+    double late; /* the last answer of find_age */
+};
+
+/* How often a flow looks: tau_i. */
+static double look_interval(const struct oche_timely_model *m, double rate)
+{
+    return fmax(8 * m->segment / rate, m->min_rtt);
+}
+
+/* Age of what a flow hears, t', if the packet that it hears of had met such a queue. */
+static double age(const struct oche_timely_model *m, double queue)
+{
+    return 8 * (fmax(queue, 0) + m->packet) / m->capacity + m->delay;
+}
+
+/* How much older the packet is of which one hears after `late` than it can be: falls in `late`. */
+static double too_late(const struct timely *t, const struct oche_ode *ode, double time, double late)
+{
+    double queue;
+
+    oche_ode_past(ode, time, late, 0, 1, &queue);
+    return age(&t->model, queue) - late;
+}
+
+/* By false position (Illinois), from the least that it can be up: always finds it. */
+static double find_age_surely(const struct timely *t, const struct oche_ode *ode, double time)
+{
+    double low = age(&t->model, 0), above = too_late(t, ode, time, low);
+    double high = low, below = above;
+
+    while (below > 0) {
+        low = high;
+        above = below;
+        high += below + AGE_ERROR;
+        below = too_late(t, ode, time, high);
+    }
+    for (unsigned i = 0; i < AGE_ROUNDS && high - low > AGE_ERROR && above > below; i++) {
+        double middle = low + (high - low) * above / (above - below);
+        double value = too_late(t, ode, time, middle);
+
+        if (value > 0) {
+            low = middle;
+            above = value;
+            below /= 2;
+        } else {
+            high = middle;
+            below = value;
+            above /= 2;
+        }
+    }
+    return high;
+}
+
+/*
+ * Age of what flows hear at `time`, of which the packet's own queueing is a part: by secants from
+ * what it was a moment ago, which is near.
+ */
+static double find_age(struct timely *t, const struct oche_ode *ode, double time)
+{
+    double least = age(&t->model, 0), before = fmax(t->late, least);
+    double wrong_before = too_late(t, ode, time, before), now = before + wrong_before;
+
+    for (unsigned i = 0; i < SECANTS && now >= least; i++) {
+        double wrong = too_late(t, ode, time, now), slope = (wrong - wrong_before) / (now - before);
+
+        if (fabs(wrong) < AGE_ERROR)
+            return t->late = now;
+        if (!(slope < 0))
+            break;
+        before = now;
+        wrong_before = wrong;
+        now -= wrong / slope;
+    }
+    return t->late = find_age_surely(t, ode, time);
+}
+
+/* How much a look changes the rate; `rtt` in seconds. */
+static double change(const struct oche_timely_model *m, double rate, double gradient, double rtt)
+{
+    if (rtt < m->t_low)
+        return m->delta;
+    if (rtt > m->t_high)
+        return -m->beta * (1 - m->t_high / rtt) * rate;
+    if (!m->patched)
+        return gradient <= 0 ? m->delta : -m->beta * gradient * rate;
+    double weight = fmin(fmax((gradient / m->gradient_limit + 1) / 2, 0), 1);
+
+    return m->delta * (1 - weight) - rate * m->beta * weight * (rtt - m->t_low) / m->t_low;
+}
+
+static void slope(void *context, const struct oche_ode *ode, double time, const double *state,
+                  double *out)
+{
+    struct timely *t = context;
+    const struct oche_timely_model *m = &t->model;
+    size_t n = t->fluid.flow_count;
+    double seen, before, late = find_age(t, ode, time);
+
+    out[0] = oche_fluid_queue_slope(&t->fluid, state + 1);
+    oche_ode_past(ode, time, late, 0, 1, &seen);
+    for (size_t i = 0; i < n; i++) {
+        double rate = fmax(state[1 + i], t->least_rate), gradient = state[1 + n + i];
+        double interval = look_interval(m, rate);
+
+        if (!t->fluid.active[i]) {
+            out[1 + i] = out[1 + n + i] = 0;
+            continue;
+        }
+        oche_ode_past(ode, time, late + interval, 0, 1, &before);
+        out[1 + i] = change(m, rate, gradient, 8 * seen / m->capacity + m->base_rtt) / interval;
+        out[1 + n + i] =
+            m->ewma / interval * (8 * (seen - before) / (m->capacity * m->min_rtt) - gradient);
+    }
+}
+
+/* How old the past can be that the next steps want. */
+static void begin_step(void *context, const struct oche_ode *ode, double time, double step)
+{
+    struct timely *t = context;
+    const double *state = oche_ode_state(ode);
+    double slowest = t->model.capacity;
+
+    (void)time;
+    for (size_t i = 0; i < t->fluid.flow_count; i++)
+        if (t->fluid.active[i])
+            slowest = fmin(slowest, fmax(state[1 + i], t->least_rate));
+    t->fluid.system.longest_delay =
+        PAST * (t->late + look_interval(&t->model, slowest) + step) + PAST_MORE;
+}
+
+static void start(const struct oche_fluid *fluid, double rate_bps, double *components)
+{
+    (void)fluid;
+    components[RATE] = rate_bps;
+}
+
+static const struct oche_fluid_kind kinds[] = {
+    {.name = "timely", .per_flow = COMPONENTS, .start = start},
+    {.name = "timely_patched", .per_flow = COMPONENTS, .start = start},
+};
+
+struct oche_fluid *oche_timely_fluid_create(const struct oche_timely_model *model,
+                                            const struct oche_fluid_flow *flows, size_t count,
+                                            const struct oche_fluid_options *options)
+{
+    struct timely *t = calloc(1, sizeof(*t));
+
+    OCHE_MUST(t != NULL);
+    struct oche_fluid *fluid = &t->fluid;
+
+    t->model = *model;
+    t->least_rate = LEAST_SHARE * model->capacity;
+    fluid->kind = &kinds[model->patched];
+    fluid->capacity_bps = model->capacity;
+    oche_fluid_init(fluid, flows, count);
+    fluid->scale[0] = model->t_low * model->capacity / 8;
+    for (size_t i = 0; i < count; i++) {
+        fluid->upper[oche_fluid_component(fluid, i, RATE)] = model->capacity;
+        fluid->scale[oche_fluid_component(fluid, i, GRADIENT)] = 1;
+    }
+    fluid->system.slope = slope;
+    fluid->system.begin_step = begin_step;
+    fluid->system.shortest_delay = age(model, 0);
+    fluid->system.longest_delay = INFINITY;
+    oche_fluid_begin(fluid, options);
+    return fluid;
+}
+
+/* ---- the fixed point ---- */
+
+/*
+ * Around it, with r and g of all flows alike and the queue q, at rate R, interval tau, delay t',
+ * weight 1/2 whose slope is 1 / (2 limit), and (q* + base - q') / q' = delta / (beta R), base being
+ * what base_rtt is in bytes:
+ *
+ *     r' = (-delta g / limit - delta r / (2 R) - beta R q(t-t') / (2 q')) / tau
+ *     g' = (a / tau) ((q(t-t') - q(t-t'-tau)) 8 / (C min_rtt) - g),   q' = N r / 8
+ */
+struct linear {
+    const struct oche_timely_model *model;
+    double flows, rate, interval, late;
+};
+
+/* Slope of r, per unit of q, with the denominators of both equations multiplied out. */
+static double complex answer(const struct linear *l, double complex s)
+{
+    const struct oche_timely_model *m = l->model;
+    double complex early = cexp(-s * l->late), older = cexp(-s * (l->late + l->interval));
+    double pole = m->ewma / l->interval, aim = m->t_low * m->capacity / 8;
+
+    return m->delta / m->gradient_limit / l->interval * pole * 8 / (m->capacity * m->min_rtt) *
+               (early - older) +
+           (s + pole) * m->beta * l->rate / (2 * aim * l->interval) * early;
+}
+
+static double complex poles(const struct linear *l, double complex s)
+{
+    double decay = l->model->delta / (2 * l->rate * l->interval);
+
+    return s * (s + l->model->ewma / l->interval) * (s + decay);
+}
+
+static double complex open_loop(void *context, double complex s)
+{
+    const struct linear *l = context;
+
+    return l->flows / 8 * answer(l, s) / poles(l, s);
+}
+
+static double complex characteristic(void *context, double complex s)
+{
+    const struct linear *l = context;
+
+    return poles(l, s) + l->flows / 8 * answer(l, s);
+}
+
+struct oche_timely_point oche_timely_fixed_point(const struct oche_timely_model *model,
+                                                 double flows)
+{
+    const struct oche_band band = {1, 1e9};
+    double aim = model->t_low * model->capacity / 8;
+    struct oche_timely_point point = {
+        .rate_bps = model->capacity / flows,
+        .queue = aim * (1 + flows * model->delta / (model->beta * model->capacity)) -
+                 model->base_rtt * model->capacity / 8,
+    };
+
+    point.exists = model->patched && point.queue > 0 &&
+                   8 * point.queue < (model->t_high - model->base_rtt) * model->capacity;
+    if (!point.exists)
+        return point;
+    struct linear l = {.model = model,
+                       .flows = flows,
+                       .rate = point.rate_bps,
+                       .interval = look_interval(model, point.rate_bps),
+                       .late = age(model, point.queue)};
+
+    point.margin = oche_phase_margin(open_loop, &l, band);
+    point.unstable_roots = oche_unstable_roots(characteristic, &l, 3, band);
+    point.decay_s = 2 * l.rate * l.interval / model->delta;
+    return point;
+}

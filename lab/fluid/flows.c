@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading --flows. */
+#include "lab/fluid/flows.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base.h"
+#include "core/param.h"
+#include "params/units.h"
+
+static const struct oche_param rate_param = {
+    .name = "rate", .unit = OCHE_UNIT_BPS, .minimum.u = 1, .maximum.u = UINT64_MAX - 1};
+static const struct oche_param start_param = {
+    .name = "start", .unit = OCHE_UNIT_TIME, .maximum.u = 1000 * OCHE_SEC};
+static const struct oche_param count_param = {
+    .name = "count", .unit = OCHE_UNIT_COUNT, .minimum.u = 1, .maximum.u = OCHE_FLUID_MOST_FLOWS};
+
+bool oche_fluid_flows_add(struct oche_fluid_flow_list *list, double rate_bps, double start_s,
+                          uint32_t count)
+{
+    struct oche_fluid_flow *last = list->count > 0 ? &list->flows[list->count - 1] : NULL;
+
+    if (count > OCHE_FLUID_MOST_FLOWS - list->total)
+        return false;
+    list->total += count;
+    if (last != NULL && last->rate_bps == rate_bps && last->start_s == start_s) {
+        last->count += count;
+        return true;
+    }
+    list->flows = realloc(list->flows, (list->count + 1) * sizeof(*list->flows));
+    OCHE_MUST(list->flows != NULL);
+    list->flows[list->count++] = (struct oche_fluid_flow){rate_bps, start_s, count};
+    return true;
+}
+
+void oche_fluid_flows_free(struct oche_fluid_flow_list *list)
+{
+    free(list->flows);
+    *list = (struct oche_fluid_flow_list){.flows = NULL};
+}
+
+static bool is_number(const char *text)
+{
+    return text[0] != '\0' && text[strspn(text, "0123456789")] == '\0';
+}
+
+/* One entry, which is cut in pieces. NULL, or what is wrong. */
+static const char *read_entry(struct oche_fluid_flow_list *list, char *entry, double capacity_bps,
+                              char *why, size_t why_bytes)
+{
+    union oche_value count = {.u = 1}, rate = {.u = 0}, start = {.u = 0};
+    char *at = strchr(entry, '@'), *times, *text = entry;
+    double rate_bps = capacity_bps;
+
+    if (at != NULL)
+        *at = '\0';
+    times = strchr(entry, 'x');
+    if (times != NULL) {
+        *times = '\0';
+        text = times + 1;
+    }
+    if (times != NULL || is_number(text)) {
+        if (!oche_value_parse(&count_param, entry, &count, why, why_bytes))
+            return why;
+    }
+    if (times != NULL || !is_number(text)) {
+        if (!oche_value_parse(&rate_param, text, &rate, why, why_bytes))
+            return why;
+        rate_bps = (double)rate.u;
+    }
+    if (at != NULL && !oche_value_parse(&start_param, at + 1, &start, why, why_bytes))
+        return why;
+    if (rate_bps > capacity_bps)
+        return "is above the capacity; write at most that, or set capacity";
+    if (!oche_fluid_flows_add(list, rate_bps, (double)start.u / (double)OCHE_SEC,
+                              (uint32_t)count.u))
+        return "there are too many flows; write 100000 at most";
+    return NULL;
+}
+
+bool oche_fluid_flows_read(struct oche_fluid_flow_list *list, const char *text, double capacity_bps,
+                           char *error, size_t error_bytes)
+{
+    char *copy = strdup(text), *rest = copy;
+    bool fine = true;
+
+    OCHE_MUST(copy != NULL);
+    *list = (struct oche_fluid_flow_list){.flows = NULL};
+    for (char *entry; fine && (entry = strsep(&rest, ",")) != NULL;) {
+        char why[256], *typed = strdup(entry);
+
+        OCHE_MUST(typed != NULL);
+        const char *wrong = read_entry(list, entry, capacity_bps, why, sizeof(why));
+
+        if (wrong != NULL) {
+            snprintf(error, error_bytes,
+                     "--flows %s: %s; write 2, or 40Gbps,5Gbps@10ms, or 8x1Gbps", typed, wrong);
+            fine = false;
+        }
+        free(typed);
+    }
+    free(copy);
+    if (!fine)
+        oche_fluid_flows_free(list);
+    return fine;
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A scenario as a fluid model sees it. The bottleneck is the link to the receiver. Packets are as
+ * long as a full one in the middle of a message is on the line, since that is what the byte counter
+ * and rates count. The
+ * delay is a round trip of the empty path: from the mark at the last switch to the receiver, as a
+ * CNP to the sender, and as a slower flow back to that switch; of several senders, the furthest
+ * one's. Flows are greedy: they never end.
+ */
+#include "lab/fluid/scene.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/wire/opcode.h"
+#include "params/units.h"
+#include "sim/world/world.h"
+
+enum oche_fluid_name oche_fluid_scene_model(const struct oche_scenario *scenario)
+{
+    for (unsigned i = 0; i < OCHE_FLUID_NAMES; i++)
+        if (strcmp(oche_fluid_names[i], oche_world_scheme_name(&scenario->config)) == 0)
+            return i;
+    return OCHE_FLUID_NAMES;
+}
+
+/* Adds a word to a list "a, b"; what does not fit is left away. */
+static void add_word(char *list, size_t bytes, const char *word)
+{
+    size_t used = strlen(list);
+
+    snprintf(list + used, bytes - used, "%s%s", used > 0 ? ", " : "", word);
+}
+
+/* ---- parameters ---- */
+
+static bool is_given(const struct oche_bound *bound, const char *name)
+{
+    return bound->node != NULL && bound->node->kind == OCHE_YAML_MAP &&
+           oche_yaml_find(bound->node, name) != NULL;
+}
+
+/* Of a TIMELY, what the model has under the same name; false if it can not be that. */
+static bool take_timely(struct oche_fluid_model *model, const struct oche_bound *scheme,
+                        const struct oche_document *document, char *error, size_t error_bytes)
+{
+    for (size_t i = 0; i < model->row_count; i++) {
+        const struct oche_param *to = model->rows[i].param;
+        const struct oche_param *from = oche_param_find(scheme->table, to->name);
+        char range[256], message[512];
+
+        if (from == NULL)
+            continue;
+        union oche_value value = oche_param_get(from, scheme->values);
+
+        OCHE_MUST(from->unit == to->unit);
+        if (!oche_param_in_range(to, value)) {
+            oche_value_range(to, range, sizeof(range));
+            snprintf(message, sizeof(message), "%s: the fluid model takes %s", to->name, range);
+            return oche_bound_fail(document, scheme, message, error, error_bytes);
+        }
+        oche_param_set(to, model->rows[i].values, value);
+    }
+    return true;
+}
+
+static bool take_dcqcn(struct oche_fluid_model *model, const struct oche_scenario *scenario,
+                       const struct oche_bound *scheme, char *error, size_t error_bytes)
+{
+    if (!scenario->config.switches.ecn)
+        return oche_bound_fail(
+            scenario->document, oche_bindings_find(&scenario->bindings, "switch"),
+            "ecn: is false, and the model answers marks; set it to true", error, error_bytes);
+    model->switches = scenario->config.switches;
+    memcpy(model->scheme, scheme->values, scheme->table->struct_bytes);
+    return true;
+}
+
+static bool take_parameters(struct oche_fluid_scene *scene, struct oche_fluid_model *model,
+                            const struct oche_scenario *scenario, char *error, size_t error_bytes)
+{
+    const struct oche_bound *scheme = oche_bindings_find(&scenario->bindings, "congestion_control");
+
+    if (oche_fluid_scene_model(scenario) != model->name)
+        return true; /* the link and the flows are what is wanted of it */
+    if (!(model->name == OCHE_FLUID_DCQCN
+              ? take_dcqcn(model, scenario, scheme, error, error_bytes)
+              : take_timely(model, scheme, scenario->document, error, error_bytes)))
+        return false;
+    for (size_t i = 0; i < scheme->table->count; i++) {
+        const char *name = scheme->table->params[i].name;
+
+        if (is_given(scheme, name) && !oche_fluid_model_has(model, name))
+            add_word(scene->left_out, sizeof(scene->left_out), name);
+    }
+    return true;
+}
+
+/* ---- flows ---- */
+
+/* The host that is asked for, or the only receiver; UINT32_MAX and an error if there is none. */
+static uint32_t find_receiver(const struct oche_world *world, const char *name, const char *remedy,
+                              char *error, size_t error_bytes)
+{
+    const struct oche_topology *topology = oche_world_topology(world);
+    const struct oche_flows *flows = oche_world_flows(world);
+    uint32_t wanted = name == NULL ? UINT32_MAX : oche_topology_find(topology, name);
+    uint32_t found = UINT32_MAX;
+
+    if (name != NULL && wanted >= topology->host_count) {
+        snprintf(error, error_bytes, "--receiver %s: no host of this topology; there are %s to %s",
+                 name, topology->nodes[0].name, topology->nodes[topology->host_count - 1].name);
+        return UINT32_MAX;
+    }
+    for (uint32_t i = 0; i < flows->count; i++) {
+        uint32_t receiver = flows->plan[i].dst;
+
+        if (wanted != UINT32_MAX && receiver != wanted)
+            continue;
+        if (found != UINT32_MAX && receiver != found) {
+            snprintf(error, error_bytes,
+                     "workload[0]: flows go to %s and %s, and the model has one bottleneck; %s",
+                     topology->nodes[found].name, topology->nodes[receiver].name, remedy);
+            return UINT32_MAX;
+        }
+        found = receiver;
+    }
+    if (found == UINT32_MAX)
+        snprintf(error, error_bytes, "workload[0]: no flow goes to %s; the model needs one",
+                 name != NULL ? name : "any host");
+    return found;
+}
+
+/* From a mark at the receiver's switch to the rate that answers it, there. */
+static oche_time loop_delay(const struct oche_world *world, uint32_t src, uint32_t dst,
+                            uint32_t line_bytes)
+{
+    const struct oche_topology_routes *routes = oche_world_routes(world);
+    bool ipv6 = oche_world_config(world)->hosts.ipv6;
+    struct oche_path there, back;
+
+    oche_topology_path(routes, src, dst, &there);
+    oche_topology_path(routes, dst, src, &back);
+    return oche_path_round_trip(&there, &back, line_bytes,
+                                oche_frame_bytes(OCHE_CNP, 0, ipv6) + OCHE_GAP_BYTES);
+}
+
+static bool add_flow(struct oche_fluid_scene *scene, const struct oche_world *world,
+                     const struct oche_flow_plan *flow, uint64_t capacity_bps)
+{
+    const struct oche_topology *topology = oche_world_topology(world);
+    uint64_t rate = oche_topology_port_link(topology, flow->src, 0)->rate_bps;
+
+    if (flow->initial_rate_bps != 0 && flow->initial_rate_bps < rate)
+        rate = flow->initial_rate_bps;
+    if (rate > capacity_bps)
+        rate = capacity_bps;
+    return oche_fluid_flows_add(&scene->flows, (double)rate, (double)flow->start / (double)OCHE_SEC,
+                                1);
+}
+
+/* The flows that go to `receiver`; *delay is that of the furthest. */
+static bool take_flows(struct oche_fluid_scene *scene, const struct oche_world *world,
+                       uint32_t receiver, uint64_t capacity_bps, uint32_t line_bytes,
+                       oche_time *delay, char *error, size_t error_bytes)
+{
+    const struct oche_flows *flows = oche_world_flows(world);
+    uint64_t later = 0;
+    bool supplied = false;
+
+    *delay = 0;
+    for (uint32_t i = 0; i < flows->count; i++) {
+        const struct oche_flow_plan *flow = &flows->plan[i];
+
+        if (flow->dst != receiver)
+            continue;
+        if (flow->start == OCHE_NEVER) {
+            later++;
+            continue;
+        }
+        supplied |= flow->supply_bps > 0;
+        oche_time own = loop_delay(world, flow->src, receiver, line_bytes);
+
+        *delay = own > *delay ? own : *delay;
+        if (!add_flow(scene, world, flow, capacity_bps)) {
+            snprintf(error, error_bytes, "workload[0]: more than %d flows go there; write fewer",
+                     OCHE_FLUID_MOST_FLOWS);
+            return false;
+        }
+    }
+    add_word(scene->left_out, sizeof(scene->left_out), "sizes of flows");
+    if (supplied)
+        add_word(scene->left_out, sizeof(scene->left_out), "the rate at which flows are made");
+    if (later > 0) {
+        char note[64];
+
+        snprintf(note, sizeof(note), "%llu flows that begin after others",
+                 (unsigned long long)later);
+        add_word(scene->left_out, sizeof(scene->left_out), note);
+    }
+    if (scene->flows.count > 0)
+        return true;
+    snprintf(error, error_bytes,
+             "workload[0]: all flows begin after others; the model needs a start");
+    return false;
+}
+
+/*
+ * Thresholds of a NIC count the round trip, less what a packet takes to leave it; the model's own
+ * default, queueing alone, is kept where thresholds are not the scenario's.
+ */
+static void take_base_rtt(struct oche_fluid_model *model, const struct oche_world *world,
+                          uint32_t receiver, uint32_t line_bytes, oche_time delay)
+{
+    const struct oche_flows *flows = oche_world_flows(world);
+    const struct oche_topology *topology = oche_world_topology(world);
+    oche_time leaving = OCHE_NEVER;
+
+    if (model->name == OCHE_FLUID_DCQCN || strcmp(oche_world_scheme_name(oche_world_config(world)),
+                                                  oche_fluid_names[model->name]) != 0)
+        return;
+    for (uint32_t i = 0; i < flows->count; i++)
+        if (flows->plan[i].dst == receiver)
+            leaving = oche_time_min(
+                leaving, oche_time_of_bytes(
+                             line_bytes,
+                             oche_topology_port_link(topology, flows->plan[i].src, 0)->rate_bps));
+    model->timely_params.base_rtt = delay > leaving ? delay - leaving : 0;
+}
+
+/* What changes a run and is not in the equations. */
+static void note_differences(struct oche_fluid_scene *scene, const struct oche_fluid_model *model,
+                             const struct oche_world_config *config)
+{
+    if (config->hosts.feedback_jitter > 0)
+        add_word(scene->left_out, sizeof(scene->left_out), "feedback_jitter");
+    if (config->hosts.priority_bytes > 0)
+        add_word(scene->left_out, sizeof(scene->left_out), "priority_upto");
+    if (config->hosts.window_packets > 0)
+        add_word(scene->left_out, sizeof(scene->left_out), "window");
+    if (model->name == OCHE_FLUID_DCQCN && config->switches.ecn_at == OCHE_ECN_AT_ENQUEUE)
+        add_word(scene->left_out, sizeof(scene->left_out), "ecn_at");
+}
+
+static bool take_world(struct oche_fluid_scene *scene, struct oche_fluid_model *model,
+                       const struct oche_world *world, const char *receiver_name,
+                       const char *remedy, char *error, size_t error_bytes)
+{
+    const struct oche_topology *topology = oche_world_topology(world);
+    const struct oche_host_params *hosts = &oche_world_config(world)->hosts;
+    uint32_t receiver = find_receiver(world, receiver_name, remedy, error, error_bytes);
+    oche_time delay;
+
+    if (receiver == UINT32_MAX)
+        return false;
+    uint32_t line_bytes =
+        oche_frame_bytes(OCHE_RC_WRITE_MIDDLE, (uint32_t)hosts->mtu_bytes, hosts->ipv6) +
+        OCHE_GAP_BYTES;
+    uint64_t capacity = oche_topology_port_link(topology, receiver, 0)->rate_bps;
+
+    note_differences(scene, model, oche_world_config(world));
+    if (!take_flows(scene, world, receiver, capacity, line_bytes, &delay, error, error_bytes))
+        return false;
+    const struct oche_topology_port *port = oche_topology_port(topology, receiver, 0);
+
+    snprintf(scene->receiver, sizeof(scene->receiver), "%s", topology->nodes[receiver].name);
+    oche_topology_port_name(topology, port->peer, port->peer_port, scene->bottleneck,
+                            sizeof(scene->bottleneck));
+    model->link = (struct oche_dcqcn_link_params){capacity, line_bytes, delay};
+    model->timely_params.capacity_bps = capacity;
+    model->timely_params.packet_bytes = line_bytes;
+    model->timely_params.delay = delay;
+    take_base_rtt(model, world, receiver, line_bytes, delay);
+    scene->payload_share = (double)hosts->mtu_bytes / (double)line_bytes;
+    scene->all_flows = scene->flows.total == oche_world_flows(world)->count;
+    for (uint32_t i = 0; i < oche_world_watch_count(world); i++) {
+        const char *name;
+
+        oche_world_watch(world, i, &name);
+        scene->queue_watched |= strcmp(name, scene->bottleneck) == 0;
+    }
+    return true;
+}
+
+bool oche_fluid_scene_take(struct oche_fluid_scene *scene, struct oche_fluid_model *model,
+                           const struct oche_scenario *scenario, const char *receiver,
+                           const char *remedy, char *error, size_t error_bytes)
+{
+    char message[OCHE_SCENARIO_ERROR_BYTES];
+
+    const struct oche_world_config *config = &scenario->config;
+
+    *scene = (struct oche_fluid_scene){
+        .duration_s = (double)config->run.duration / (double)OCHE_SEC,
+        .warmup_s = (double)config->run.warmup / (double)OCHE_SEC,
+        .interval_s = (double)config->measure.interval / (double)OCHE_SEC,
+    };
+    if (!take_parameters(scene, model, scenario, error, error_bytes))
+        return false;
+    struct oche_world *world = oche_world_create(&scenario->config, message, sizeof(message));
+    bool fine = world != NULL &&
+                take_world(scene, model, world, receiver, remedy, message, sizeof(message));
+
+    oche_world_free(world);
+    if (!fine) {
+        oche_fluid_flows_free(&scene->flows);
+        oche_scenario_place(scenario, message, error, error_bytes);
+    }
+    return fine;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What failures of links did to flows, as described in the header. */
+#include "lab/measures/failures.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "params/figures.h"
+
+/* "leaf0:spine1, leaf2:spine1" */
+static void print_links(const struct oche_world *world, const struct oche_world_failure *failure,
+                        FILE *out)
+{
+    const struct oche_topology *topology = oche_world_topology(world);
+
+    for (uint32_t i = 0; i < failure->count && i < OCHE_MOST_FAILURES_NAMED; i++) {
+        const struct oche_topology_link *link = &topology->links[failure->links[i]];
+        bool a_host = topology->nodes[link->a].kind == OCHE_NODE_HOST;
+        char name[2 * OCHE_TOPOLOGY_NAME_BYTES];
+
+        oche_topology_port_name(topology, a_host ? link->b : link->a,
+                                a_host ? link->port_b : link->port_a, name, sizeof(name));
+        fprintf(out, "%s%s", i > 0 ? ", " : "", name);
+    }
+    if (failure->count > OCHE_MOST_FAILURES_NAMED)
+        fprintf(out, " and %u more", failure->count - OCHE_MOST_FAILURES_NAMED);
+}
+
+static void print_until(oche_time time, FILE *out)
+{
+    if (time == OCHE_NEVER)
+        fputs("the end", out);
+    else
+        fputs(oche_figure_time(time).text, out);
+}
+
+static void print_failure(const struct oche_world *world, uint32_t number, FILE *out)
+{
+    const struct oche_world_config *config = oche_world_config(world);
+    const struct oche_failure_params *params = &config->failures[number];
+    struct oche_world_failure failure = oche_world_failure(world, number);
+    oche_time reroute = config->routes.reroute, known = oche_time_add(failure.from, reroute);
+
+    fprintf(out, "down from %s to ", oche_figure_time(failure.from).text);
+    print_until(failure.until, out);
+    fputs(": ", out);
+    if (params->switches != NULL && *params->switches != '\0')
+        fprintf(out, "%s, with ", params->switches);
+    print_links(world, &failure, out);
+    if (known >= config->run.duration ||
+        (failure.until != OCHE_NEVER && failure.until - failure.from <= reroute)) {
+        fputs("; routes stayed\n", out);
+        return;
+    }
+    fprintf(out, "; out of the routes from %s to ", oche_figure_time(known).text);
+    print_until(oche_time_add(failure.until, reroute), out);
+    fputc('\n', out);
+}
+
+static bool is_hit(const struct oche_world *world, uint32_t flow)
+{
+    const struct oche_flows *flows = oche_world_flows(world);
+    struct oche_hit hit = oche_world_hit(world, flows->plan[flow].connection);
+
+    return hit.packets > 0 && flows->sent[flow].started != OCHE_NEVER &&
+           flows->sent[flow].started <= hit.last && flows->sent[flow].completed >= hit.first;
+}
+
+static void take_row(struct oche_failure_row *row, const struct oche_world *world,
+                     const struct oche_flow_record *records, bool hit)
+{
+    static const uint64_t all_sizes[] = {0};
+    const struct oche_flows *flows = oche_world_flows(world);
+    oche_time warmup = oche_world_config(world)->run.warmup;
+    struct oche_flow_record *some = malloc((flows->count + 1) * sizeof(*some));
+    struct oche_completion_row rows[2];
+    uint32_t count = 0;
+
+    OCHE_MUST(some != NULL);
+    for (uint32_t i = 0; i < flows->count; i++) {
+        if (records[i].start == OCHE_NEVER || records[i].start < warmup || is_hit(world, i) != hit)
+            continue;
+        some[count++] = records[i];
+        if (flows->sent[i].completed == OCHE_NEVER)
+            continue;
+        row->timeouts += flows->sent[i].timeouts;
+        row->retransmitted += flows->sent[i].retransmitted_packets;
+    }
+    oche_flow_completion(some, count, warmup, all_sizes, 1, rows);
+    row->times = rows[1];
+    free(some);
+}
+
+void oche_failures_take(struct oche_failures_outcome *failures, const struct oche_world *world,
+                        const struct oche_world_totals *totals,
+                        const struct oche_flow_record *records)
+{
+    size_t bytes;
+
+    *failures = (struct oche_failures_outcome){.count = oche_world_failure_count(world)};
+    if (failures->count == 0)
+        return;
+    FILE *out = open_memstream(&failures->text, &bytes);
+
+    OCHE_MUST(out != NULL);
+    for (uint32_t i = 0; i < failures->count; i++)
+        print_failure(world, i, out);
+    OCHE_MUST(fclose(out) == 0);
+    failures->lost = totals->drops[OCHE_DROP_LINK_DOWN] + totals->drops[OCHE_DROP_NO_ROUTE] +
+                     totals->cut_packets;
+    take_row(&failures->hit, world, records, true);
+    take_row(&failures->others, world, records, false);
+}
+
+void oche_failures_free(struct oche_failures_outcome *failures)
+{
+    free(failures->text);
+    *failures = (struct oche_failures_outcome){.count = 0};
+}

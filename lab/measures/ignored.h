@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a scenario says of queue pairs although its hosts have none: an endpoint that is not the
+ * RNIC keeps to nothing of it. It is no error, so that one scenario can compare both, but it is
+ * said.
+ */
+#ifndef OCHE_LAB_MEASURES_IGNORED_H
+#define OCHE_LAB_MEASURES_IGNORED_H
+
+#include "sim/world/world.h"
+
+/* Fills `text` with a line for the user, or with nothing. */
+void oche_ignored(const struct oche_world *world, char *text, size_t text_bytes);
+
+#endif

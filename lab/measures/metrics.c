@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names and values of metrics, made from their table (lab/measures/metric_table.c). */
+#include "lab/measures/metrics.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/measures/metric_table.h"
+#include "lab/measures/size_rows.h"
+#include "sim/measure/percentile.h"
+#include "params/units.h"
+
+#define MOST_NAMES 1024 /* that a misspelling is compared with */
+
+/* What stands in a name for it. */
+static const char *const placeholders[SUBJECTS] = {
+    [OF_RUN] = NULL,      [OF_SIZE] = "SIZE",   [OF_DELIVERED] = "SIZE",
+    [OF_PLACE] = "PLACE", [OF_WHERE] = "WHERE", [OF_TIER] = "TIER",
+    [OF_PORT] = "PORT",   [OF_FLOW] = "N",      [OF_PAIR] = "N",
+    [OF_WORKLOAD] = "N",  [OF_RATED] = "N",     [OF_MECHANISM] = "MECHANISM.COUNTER"};
+
+static const char *const place_names[OCHE_PLACES] = {[OCHE_PLACE_TO_HOST] = "tor_to_host",
+                                                     [OCHE_PLACE_TOR_UP] = "tor_to_up",
+                                                     [OCHE_PLACE_AGGREGATION] = "aggregation",
+                                                     [OCHE_PLACE_CORE] = "core",
+                                                     [OCHE_PLACE_HOST_NIC] = "host_nic"};
+
+static const char *const tier_names[OCHE_NODE_KINDS] = {[OCHE_NODE_HOST] = "host",
+                                                        [OCHE_NODE_TOR] = "tor",
+                                                        [OCHE_NODE_AGGREGATION] = "aggregation",
+                                                        [OCHE_NODE_CORE] = "core"};
+
+/* ---- values ---- */
+
+static unsigned how_many(enum subject of, const struct oche_outcome *outcome)
+{
+    switch (of) {
+    case OF_RUN:
+        return 1;
+    case OF_SIZE:
+    case OF_DELIVERED:
+        return OCHE_OUTCOME_ROWS;
+    case OF_PLACE:
+        return OCHE_PLACES;
+    case OF_WHERE:
+        return OCHE_WHERES;
+    case OF_TIER:
+        return OCHE_NODE_KINDS;
+    case OF_PORT:
+        return outcome->queue_count;
+    case OF_FLOW:
+        return outcome->listed_count;
+    case OF_PAIR:
+        return outcome->pair_count;
+    case OF_WORKLOAD:
+        return outcome->by_workload.count;
+    case OF_RATED:
+        return outcome->rates.flows < OCHE_OUTCOME_LISTED ? outcome->rates.flows
+                                                          : OCHE_OUTCOME_LISTED;
+    case OF_THRESHOLDS:
+        return outcome->has_thresholds;
+    case OF_MECHANISM:
+        return OCHE_MOST_MECHANISMS * OCHE_MOST_MECHANISM_COUNTERS;
+    case SUBJECTS:
+        break;
+    }
+    return 0;
+}
+
+/* The counter, or NULL: there is none of that number. */
+static const struct oche_switch_counter *counter_of(unsigned which,
+                                                    const struct oche_switch_mechanism **mechanism)
+{
+    unsigned m = which / OCHE_MOST_MECHANISM_COUNTERS, c = which % OCHE_MOST_MECHANISM_COUNTERS;
+
+    for (unsigned i = 0; i <= m; i++)
+        if (oche_switch_mechanisms[i] == NULL)
+            return NULL;
+    *mechanism = oche_switch_mechanisms[m];
+    return c < (*mechanism)->counter_count ? &(*mechanism)->counters[c] : NULL;
+}
+
+static bool is_there(enum subject of, const struct oche_outcome *outcome, unsigned which)
+{
+    const struct oche_switch_mechanism *mechanism;
+
+    switch (of) {
+    case OF_MECHANISM:
+        return counter_of(which, &mechanism) != NULL &&
+               outcome->totals.has_mechanism[which / OCHE_MOST_MECHANISM_COUNTERS];
+    case OF_SIZE:
+        return outcome->sizes[which].flows > 0 || which == OCHE_OUTCOME_SIZES;
+    case OF_DELIVERED:
+        return outcome->sizes[which].delivered > 0;
+    case OF_PLACE:
+        return outcome->utilisation[which].ports > 0;
+    case OF_WHERE:
+        return outcome->congestion[which].ports > 0;
+    default:
+        return true;
+    }
+}
+
+static double percentile(const double *values, size_t count, size_t thousandths)
+{
+    return count == 0 ? NAN : oche_percentile_real(values, count, (uint32_t)thousandths);
+}
+
+/* The array that `at` and `stride` of a metric are of. */
+static const char *base_of(enum subject of, const struct oche_outcome *outcome)
+{
+    if (of == OF_PORT)
+        return (const char *)outcome->queues;
+    if (of == OF_WORKLOAD)
+        return (const char *)outcome->by_workload.workloads;
+    return (const char *)outcome;
+}
+
+static double value_of(const struct metric *metric, const struct oche_outcome *outcome,
+                       unsigned which)
+{
+    const struct oche_outcome_samples *goodputs = &outcome->samples[OCHE_SAMPLES_GOODPUT];
+    const struct oche_workload_outcome *workload =
+        metric->of == OF_WORKLOAD ? &outcome->by_workload.workloads[which] : NULL;
+    const void *at = base_of(metric->of, outcome) + metric->at + which * metric->stride;
+
+    switch (metric->source) {
+    case COUNTER:
+        return (double)*(const uint64_t *)at;
+    case PICOSECONDS:
+        return (double)*(const oche_time *)at / (double)OCHE_SEC;
+    case REAL:
+        return *(const double *)at;
+    case PERCENTILE:
+        return percentile(goodputs->values, goodputs->count, metric->at);
+    case FLOW_PERCENTILE:
+        return percentile(workload->flow_goodput.values, workload->flow_goodput.count, metric->at);
+    case PAIR_PERCENTILE:
+        return percentile(workload->pair_goodput.values, workload->pair_goodput.count, metric->at);
+    case COMPUTED:
+        return metric->compute(outcome, which);
+    }
+    return NAN;
+}
+
+/* ---- names ---- */
+
+/* What stands for the subject in a name. */
+static const char *subject_name(enum subject of, const struct oche_outcome *outcome, unsigned which,
+                                char *text, size_t text_bytes)
+{
+    const struct oche_switch_mechanism *mechanism;
+    const struct oche_switch_counter *counter;
+
+    switch (of) {
+    case OF_MECHANISM:
+        counter = counter_of(which, &mechanism);
+        if (counter == NULL)
+            return "";
+        snprintf(text, text_bytes, "%s.%s", mechanism->name, counter->name);
+        return text;
+    case OF_SIZE:
+    case OF_DELIVERED:
+        return oche_size_row_name(outcome, which, text, text_bytes);
+    case OF_PLACE:
+        return place_names[which];
+    case OF_WHERE:
+        return oche_where_key(which);
+    case OF_TIER:
+        return tier_names[which];
+    case OF_PORT:
+        return outcome->queues[which].name;
+    case OF_FLOW:
+    case OF_PAIR:
+    case OF_WORKLOAD:
+    case OF_RATED:
+        snprintf(text, text_bytes, "%u", which);
+        return text;
+    case OF_RUN:
+    case OF_THRESHOLDS:
+    case SUBJECTS:
+        break;
+    }
+    return "";
+}
+
+/* The metric's name with `subject` in it. */
+static void fill_name(const struct metric *metric, const char *subject, char *name,
+                      size_t name_bytes)
+{
+    const char *hole = placeholders[metric->of];
+    const char *at = hole != NULL ? strstr(metric->name, hole) : NULL;
+
+    int length = at == NULL ? snprintf(name, name_bytes, "%s", metric->name)
+                            : snprintf(name, name_bytes, "%.*s%s%s", (int)(at - metric->name),
+                                       metric->name, subject, at + strlen(hole));
+
+    OCHE_MUST(length > 0 && (size_t)length < name_bytes);
+}
+
+void oche_metrics_each(const struct oche_outcome *outcome, oche_metric_visit *visit, void *context)
+{
+    char name[OCHE_METRIC_NAME_BYTES], subject[OCHE_METRIC_NAME_BYTES];
+
+    for (size_t i = 0; i < oche_metric_count; i++) {
+        if (outcome->by_fluid && !oche_metric_table[i].by_fluid)
+            continue;
+        for (unsigned which = 0; which < how_many(oche_metric_table[i].of, outcome); which++) {
+            if (!is_there(oche_metric_table[i].of, outcome, which))
+                continue;
+            double value = value_of(&oche_metric_table[i], outcome, which);
+
+            if (isnan(value))
+                continue;
+            fill_name(
+                &oche_metric_table[i],
+                subject_name(oche_metric_table[i].of, outcome, which, subject, sizeof(subject)),
+                name, sizeof(name));
+            visit(context, name, oche_metric_table[i].unit, value);
+        }
+    }
+}
+
+/* Whether `text` (of that length) can stand for the subject. */
+static bool can_be(enum subject of, const char *text, size_t length)
+{
+    const struct oche_outcome none = {.queue_count = 0};
+    char buffer[OCHE_METRIC_NAME_BYTES];
+
+    if (of == OF_PORT)
+        return length > 0;
+    if (of == OF_FLOW || of == OF_PAIR || of == OF_WORKLOAD || of == OF_RATED) {
+        size_t digits = strspn(text, "0123456789");
+
+        return length > 0 && length <= 2 && digits >= length && (text[0] != '0' || length == 1);
+    }
+    if ((of == OF_SIZE || of == OF_DELIVERED) && oche_size_row_may_be(text, length))
+        return true;
+    for (unsigned which = 0; which < how_many(of, &none); which++) {
+        const char *name = subject_name(of, &none, which, buffer, sizeof(buffer));
+
+        if (strlen(name) == length && memcmp(name, text, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool matches(const struct metric *metric, const char *name)
+{
+    const char *hole = placeholders[metric->of];
+    const char *at = hole != NULL ? strstr(metric->name, hole) : NULL;
+
+    if (at == NULL)
+        return strcmp(metric->name, name) == 0;
+    const size_t before = (size_t)(at - metric->name), length = strlen(name);
+    const char *after = at + strlen(hole);
+    const size_t rest = strlen(after);
+
+    return length > before + rest && strncmp(name, metric->name, before) == 0 &&
+           strcmp(name + length - rest, after) == 0 &&
+           can_be(metric->of, name + before, length - before - rest);
+}
+
+static const struct metric *find(const char *name)
+{
+    for (size_t i = 0; i < oche_metric_count; i++)
+        if (matches(&oche_metric_table[i], name))
+            return &oche_metric_table[i];
+    return NULL;
+}
+
+const char *oche_metric_help(const char *name)
+{
+    const struct metric *metric = find(name);
+
+    return metric != NULL ? metric->help : NULL;
+}
+
+const char *oche_metric_unit(const char *name)
+{
+    const struct metric *metric = find(name);
+
+    return metric != NULL ? metric->unit : NULL;
+}
+
+const char *oche_metric_unit_named(const char *unit)
+{
+    for (size_t i = 0; i < oche_metric_unit_count; i++)
+        if (strcmp(oche_metric_units[i], unit) == 0)
+            return oche_metric_units[i];
+    return NULL;
+}
+
+bool oche_metric_check(const char *name, char *error, size_t error_bytes)
+{
+    const struct oche_outcome none = {.has_thresholds = true};
+    char(*names)[OCHE_METRIC_NAME_BYTES] = NULL, subject[OCHE_METRIC_NAME_BYTES];
+    const char *words[MOST_NAMES];
+    size_t count = 0;
+
+    if (find(name) != NULL)
+        return true;
+    names = calloc(MOST_NAMES, sizeof(*names));
+    OCHE_MUST(names != NULL);
+    for (size_t i = 0; i < oche_metric_count; i++)
+        for (unsigned which = 0;
+             which < how_many(oche_metric_table[i].of, &none) && count < MOST_NAMES; which++) {
+            const char *of =
+                subject_name(oche_metric_table[i].of, &none, which, subject, sizeof(subject));
+
+            if ((oche_metric_table[i].of == OF_MECHANISM || oche_metric_table[i].of == OF_SIZE ||
+                 oche_metric_table[i].of == OF_DELIVERED) &&
+                *of == '\0')
+                continue;
+            fill_name(&oche_metric_table[i], of, names[count], sizeof(names[count]));
+            words[count] = names[count];
+            count++;
+        }
+    const char *near = oche_nearest_word(name, words, count);
+
+    snprintf(error, error_bytes, "%s: no such metric; %s%s%s", name, near != NULL ? "perhaps " : "",
+             near != NULL ? near : "",
+             near != NULL ? "? oche sweep --metrics lists them"
+                          : "oche sweep --metrics lists them");
+    free(names);
+    return false;
+}
+
+void oche_metrics_print(FILE *out)
+{
+    char text[OCHE_METRIC_NAME_BYTES];
+
+    for (size_t i = 0; i < oche_metric_count; i++)
+        fprintf(out, "%-24s %-6s %s\n", oche_metric_table[i].name, oche_metric_table[i].unit,
+                oche_metric_table[i].help);
+    fputs("\nSIZE:", out);
+    for (unsigned which = 0; which < OCHE_OUTCOME_EXACT; which++)
+        fprintf(out, " %s", oche_size_row_name(NULL, which, text, sizeof(text)));
+    fprintf(out, " of_8KB (and so on, where flows have 2 to %u different sizes)",
+            OCHE_OUTCOME_MOST_EXACT);
+    fputs("\nPLACE:", out);
+    for (unsigned p = 0; p < OCHE_PLACES; p++)
+        fprintf(out, " %s", place_names[oche_places_up[p]]);
+    fputs("\nWHERE:", out);
+    for (unsigned where = 0; where < OCHE_WHERES; where++)
+        fprintf(out, " %s", oche_where_key(where));
+    fputs("\nTIER:", out);
+    for (unsigned kind = 0; kind < OCHE_NODE_KINDS; kind++)
+        fprintf(out, " %s", tier_names[kind]);
+    for (unsigned m = 0; oche_switch_mechanisms[m] != NULL; m++)
+        for (unsigned c = 0; c < oche_switch_mechanisms[m]->counter_count; c++)
+            fprintf(out, "\n%s.%s: %s", oche_switch_mechanisms[m]->name,
+                    oche_switch_mechanisms[m]->counters[c].name,
+                    oche_switch_mechanisms[m]->counters[c].help);
+    fputs("\nPORT: a port in measure.queues, such as tor0:host0\n", out);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a run came to, as named numbers: one table has every name with its unit and what it means;
+ * points, claims, tables and the list that people read are all made from it. A new measure is one
+ * line there.
+ *
+ * Some names are patterns: "fct.SIZE.p99" stands for "fct.below_10KB.p99", …, "fct.all.p99". A
+ * number that a run does not have (no flow of that size, no such port) is left out, never 0.
+ */
+#ifndef OCHE_LAB_MEASURES_METRICS_H
+#define OCHE_LAB_MEASURES_METRICS_H
+
+#include <stdio.h>
+
+#include "lab/measures/outcome.h"
+
+#define OCHE_METRIC_NAME_BYTES 192
+
+/* Units are s, bps, bytes, count and ratio. `name` lives as long as the call. */
+typedef void oche_metric_visit(void *context, const char *name, const char *unit, double value);
+
+/* Calls `visit` for every number that the outcome has, in the order of the table. */
+void oche_metrics_each(const struct oche_outcome *outcome, oche_metric_visit *visit, void *context);
+
+/* What the name means, and its unit; NULL if it is no metric's. */
+const char *oche_metric_help(const char *name);
+const char *oche_metric_unit(const char *name);
+
+/* False and "…: no such metric; …" if it is no metric's. */
+bool oche_metric_check(const char *name, char *error, size_t error_bytes);
+
+/* The program's own copy of a unit's name, or NULL if it is none. */
+const char *oche_metric_unit_named(const char *unit);
+
+/* All names, patterns as they are, with unit and help. */
+void oche_metrics_print(FILE *out);
+
+#endif

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Taking the measures of a run. */
+#include "lab/measures/outcome.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/measures/ignored.h"
+#include "lab/measures/size_rows.h"
+#include "params/figures.h"
+#include "sim/measure/fairness.h"
+
+#define SHORT_BYTES 100000 /* below this a flow is short (pFabric's definition) */
+
+const enum oche_port_place oche_places_up[OCHE_PLACES] = {OCHE_PLACE_HOST_NIC, OCHE_PLACE_TO_HOST,
+                                                          OCHE_PLACE_TOR_UP, OCHE_PLACE_AGGREGATION,
+                                                          OCHE_PLACE_CORE};
+
+const char *oche_node_kind_name(enum oche_node_kind kind)
+{
+    static const char *const names[OCHE_NODE_KINDS] = {[OCHE_NODE_HOST] = "host",
+                                                       [OCHE_NODE_TOR] = "ToR",
+                                                       [OCHE_NODE_AGGREGATION] = "aggregation",
+                                                       [OCHE_NODE_CORE] = "core"};
+
+    OCHE_MUST(kind < OCHE_NODE_KINDS);
+    return names[kind];
+}
+
+const char *oche_outcome_size_name(const struct oche_completion_row *row, char *text,
+                                   size_t text_bytes)
+{
+    if (row->from_bytes == 0 && row->to_bytes == UINT64_MAX)
+        snprintf(text, text_bytes, "all sizes");
+    else if (row->from_bytes == 0)
+        snprintf(text, text_bytes, "below %s", oche_figure_bytes(row->to_bytes).text);
+    else if (row->to_bytes == UINT64_MAX)
+        snprintf(text, text_bytes, "%s and more", oche_figure_bytes(row->from_bytes).text);
+    else
+        snprintf(text, text_bytes, "%s to %s", oche_figure_bytes(row->from_bytes).text,
+                 oche_figure_bytes(row->to_bytes).text);
+    return text;
+}
+
+/* The flows' goodputs, and how even they are. */
+static void take_goodputs(struct oche_outcome *outcome, const struct oche_world *world)
+{
+    struct oche_outcome_samples *goodputs = &outcome->samples[OCHE_SAMPLES_GOODPUT];
+    uint32_t count = oche_world_flows(world)->count;
+
+    goodputs->values = malloc(((size_t)count + 1) * sizeof(*goodputs->values));
+    OCHE_MUST(goodputs->values != NULL);
+    for (uint32_t i = 0; i < count; i++) {
+        double goodput = oche_flow_goodput(world, i);
+
+        if (goodput >= 0)
+            goodputs->values[goodputs->count++] = goodput;
+    }
+    outcome->jain = oche_jain_index(goodputs->values, goodputs->count);
+    for (size_t i = 0; i < goodputs->count; i++)
+        goodputs->values[i] *= 8 * (double)OCHE_SEC;
+    oche_sort_real(goodputs->values, goodputs->count);
+}
+
+/* Completion times and slowdowns of the flows that the last row of sizes counts as delivered. */
+static void take_times(struct oche_outcome *outcome, const struct oche_flow_record *records,
+                       uint32_t count, oche_time warmup)
+{
+    struct oche_outcome_samples *times = &outcome->samples[OCHE_SAMPLES_FCT];
+    struct oche_outcome_samples *slowdowns = &outcome->samples[OCHE_SAMPLES_SLOWDOWN];
+
+    times->values = malloc(((size_t)count + 1) * sizeof(*times->values));
+    slowdowns->values = malloc(((size_t)count + 1) * sizeof(*slowdowns->values));
+    OCHE_MUST(times->values != NULL && slowdowns->values != NULL);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct oche_flow_record *flow = &records[i];
+
+        if (flow->start == OCHE_NEVER || flow->start < warmup || flow->end == OCHE_NEVER ||
+            flow->failed)
+            continue;
+        double time = (double)(flow->end - flow->start);
+
+        times->values[times->count++] = time / (double)OCHE_SEC;
+        slowdowns->values[slowdowns->count++] = time / (double)flow->ideal;
+    }
+    OCHE_MUST(times->count == outcome->delivered);
+    oche_sort_real(times->values, times->count);
+    oche_sort_real(slowdowns->values, slowdowns->count);
+}
+
+/* What hosts received, by host. */
+static void take_hosts(struct oche_outcome *outcome, const struct oche_world *world)
+{
+    const struct oche_flows *flows = oche_world_flows(world);
+    uint32_t hosts = oche_world_topology(world)->host_count;
+    double *received = calloc(hosts + 1, sizeof(*received));
+    size_t count = 0;
+
+    OCHE_MUST(received != NULL);
+    for (uint32_t i = 0; i < flows->count; i++)
+        if (flows->sent[i].started != OCHE_NEVER)
+            received[flows->plan[i].dst] = 1;
+    outcome->host_goodput_least = outcome->host_goodput_most = -1;
+    for (uint32_t host = 0; host < hosts; host++) {
+        struct oche_nic_stats nic;
+
+        if (received[host] == 0)
+            continue;
+        oche_world_host_stats(world, host, &nic);
+        double bps = (double)oche_rate_of(nic.delivered_bytes, outcome->totals.measured);
+
+        if (count == 0 || bps < outcome->host_goodput_least)
+            outcome->host_goodput_least = bps;
+        if (bps > outcome->host_goodput_most)
+            outcome->host_goodput_most = bps;
+        received[count++] = bps;
+    }
+    outcome->host_jain = oche_jain_index(received, count);
+    free(received);
+}
+
+static void list_flows(struct oche_outcome *outcome, struct oche_world *world)
+{
+    const struct oche_flows *flows = oche_world_flows(world);
+    const struct oche_topology *topology = oche_world_topology(world);
+
+    for (uint32_t i = 0; outcome->flows <= OCHE_OUTCOME_LISTED && i < flows->count; i++) {
+        struct oche_outcome_flow *flow = &outcome->listed[outcome->listed_count];
+        double goodput = oche_flow_goodput(world, i);
+        struct oche_flow_holds holds;
+
+        if (goodput < 0)
+            continue;
+        oche_world_flow_holds(world, i, &holds);
+        flow->lost_share = (double)holds.lost / (double)holds.life;
+        snprintf(flow->name, sizeof(flow->name), "%s to %s, %s",
+                 topology->nodes[flows->plan[i].src].name, topology->nodes[flows->plan[i].dst].name,
+                 oche_figure_bytes(flows->plan[i].bytes).text);
+        flow->goodput_bps = (uint64_t)(goodput * 8 * (double)OCHE_SEC);
+        flow->delivered = flows->received[i].delivered != OCHE_NEVER;
+        outcome->listed_count++;
+    }
+}
+
+static void take_flows(struct oche_outcome *outcome, struct oche_world *world)
+{
+    const struct oche_flows *flows = oche_world_flows(world);
+    oche_time warmup = oche_world_config(world)->run.warmup;
+    struct oche_flow_record *records = malloc((flows->count + 1) * sizeof(*records));
+
+    OCHE_MUST(records != NULL);
+    for (uint32_t i = 0; i < flows->count; i++)
+        records[i] = (struct oche_flow_record){
+            .bytes = flows->plan[i].bytes,
+            .start = flows->sent[i].started,
+            .end = flows->received[i].delivered,
+            .ideal = flows->sent[i].started == OCHE_NEVER ? 0 : oche_world_ideal_time(world, i),
+            .failed = flows->sent[i].failed != 0};
+    OCHE_MUST(oche_completion_size_count == OCHE_OUTCOME_SIZES);
+    outcome->warmup_flows =
+        oche_flow_completion(records, flows->count, warmup, oche_completion_sizes,
+                             oche_completion_size_count, outcome->sizes);
+    static const uint64_t short_or_not[] = {0, SHORT_BYTES};
+    struct oche_completion_row rows[3];
+
+    oche_flow_completion(records, flows->count, warmup, short_or_not, 2, rows);
+    outcome->sizes[OCHE_OUTCOME_SHORT] = rows[0];
+    oche_size_rows_exact(outcome, records, flows->count, warmup);
+    oche_size_rows_packets(outcome, world);
+    const struct oche_completion_row *all = &outcome->sizes[OCHE_OUTCOME_SIZES];
+
+    outcome->flows = all->flows;
+    outcome->delivered = all->delivered;
+    outcome->failed = all->failed;
+    outcome->unfinished = all->flows - all->delivered - all->failed;
+    take_goodputs(outcome, world);
+    take_times(outcome, records, flows->count, warmup);
+    list_flows(outcome, world);
+    oche_failures_take(&outcome->failures, world, &outcome->totals, records);
+    outcome->pair_count = oche_pairs_take(world, outcome->pairs);
+    free(records);
+}
+
+/* All that NICs put on their links: data, and what answers it. */
+static uint64_t packets_of_hosts(const struct oche_nic_stats *nic)
+{
+    return nic->data_packets_sent + nic->acks_sent + nic->naks_sent + nic->rnr_naks_sent +
+           nic->cnps_sent + nic->cc_packets_sent;
+}
+
+static void take_ports(struct oche_outcome *outcome, const struct oche_world *world)
+{
+    const struct oche_topology *topology = oche_world_topology(world);
+    uint32_t count = oche_world_network(world)->port_count;
+    uint64_t *line_bytes = malloc((count + 1) * sizeof(*line_bytes));
+    struct oche_switch_port_stats *stats = malloc((count + 1) * sizeof(*stats));
+
+    OCHE_MUST(line_bytes != NULL && stats != NULL);
+    for (uint32_t i = 0; i < count; i++)
+        line_bytes[i] = oche_world_line_bytes(world, i);
+    for (uint32_t n = 0; n < topology->host_count; n++)
+        outcome->host_line_bytes += line_bytes[topology->nodes[n].first_port];
+    oche_world_port_stats(world, stats);
+    oche_utilisation_by_place(topology, line_bytes, outcome->totals.measured, outcome->utilisation);
+    oche_marks_by_place(topology, stats, packets_of_hosts(&outcome->totals.nic),
+                        outcome->totals.nic.ce_marked, outcome->marks);
+    oche_congestion(topology, stats, outcome->congestion);
+    for (uint32_t where = 0; where < OCHE_WHERES; where++)
+        if (outcome->congestion[where].packets > 0)
+            oche_topology_port_name(topology, outcome->congestion[where].node,
+                                    outcome->congestion[where].port, outcome->worst[where],
+                                    sizeof(outcome->worst[where]));
+    oche_pause_by_kind(topology, stats, outcome->pauses);
+    for (uint32_t place = 0; place < OCHE_PLACES; place++)
+        if (outcome->utilisation[place].ports > 0)
+            oche_topology_port_name(topology, outcome->utilisation[place].node,
+                                    outcome->utilisation[place].port, outcome->busiest[place],
+                                    sizeof(outcome->busiest[place]));
+    for (uint32_t n = 0; n < oche_topology_nodes(topology); n++)
+        for (uint32_t p = 0; p < topology->nodes[n].port_count; p++)
+            outcome->lost[oche_topology_place(topology, n, p)] +=
+                oche_world_lost_packets(world, topology->nodes[n].first_port + p);
+    free(line_bytes);
+    free(stats);
+}
+
+static void take_queues(struct oche_outcome *outcome, const struct oche_world *world)
+{
+    outcome->queue_count = oche_world_watch_count(world);
+    outcome->queues = calloc(outcome->queue_count + 1, sizeof(*outcome->queues));
+    OCHE_MUST(outcome->queues != NULL);
+    for (uint32_t i = 0; i < outcome->queue_count; i++) {
+        const char *name;
+        const struct oche_queue_watch *watch = oche_world_watch(world, i, &name);
+
+        snprintf(outcome->queues[i].name, sizeof(outcome->queues[i].name), "%s", name);
+        outcome->queues[i].occupancy = oche_queue_occupancy(watch, oche_world_network(world)->now);
+    }
+}
+
+static void take_endpoint_remark(struct oche_outcome *outcome,
+                                 const struct oche_world_config *config)
+{
+    if (config->endpoint->remark == NULL)
+        return;
+    const char *remark = config->endpoint->remark(config->endpoint_params, &config->switches);
+    if (remark != NULL)
+        snprintf(outcome->remark, sizeof(outcome->remark), "%s", remark);
+}
+
+static void take_remark(struct oche_outcome *outcome, const struct oche_world *world)
+{
+    const struct oche_world_config *config = oche_world_config(world);
+
+    oche_ignored(world, outcome->ignored, sizeof(outcome->ignored));
+    if (config->endpoint != NULL) {
+        take_endpoint_remark(outcome, config);
+        return;
+    }
+    if (config->cc->remark == NULL)
+        return;
+    oche_time empty_rtt = oche_world_empty_rtt(world);
+    const char *remark = config->cc->remark(config->cc_params, empty_rtt);
+    if (remark != NULL)
+        snprintf(outcome->remark, sizeof(outcome->remark),
+                 "where nothing waits, a round trip takes up to %s: %s",
+                 oche_figure_time(empty_rtt).text, remark);
+}
+
+/* The series `name` of what is called "entity N", as one table, if `flows` are not above `most`. */
+static void take_rates(struct oche_rates *rates, const struct oche_world *world, const char *name,
+                       const char *entity, uint32_t flows, uint32_t most)
+{
+    const struct oche_world_config *config = oche_world_config(world);
+    uint32_t found = 0;
+
+    if (config->measure.interval == 0 || flows > most)
+        return;
+    for (uint32_t i = 0; i < oche_world_series_count(world) && found < flows; i++) {
+        struct oche_world_series series = oche_world_series(world, i);
+
+        if (strcmp(series.name, name) != 0 || strncmp(series.entity, entity, strlen(entity)) != 0)
+            continue;
+        if (found == 0) {
+            rates->windows = series.count;
+            rates->rates = calloc((size_t)flows * series.count + 1, sizeof(double));
+            OCHE_MUST(rates->rates != NULL);
+        }
+        if (series.count > 0)
+            memcpy(rates->rates + (size_t)found * series.count, series.values,
+                   series.count * sizeof(double));
+        found++;
+    }
+    rates->flows = rates->windows > 0 ? found : 0;
+    rates->from_s = (double)config->run.warmup / (double)OCHE_SEC;
+    rates->window_s = (double)config->measure.interval / (double)OCHE_SEC;
+}
+
+static void take_thresholds(struct oche_outcome *outcome, const struct oche_world *world)
+{
+    const struct oche_topology *topology = oche_world_topology(world);
+    struct oche_switch_port_config ports[OCHE_MAX_PORTS];
+    struct oche_switch_config config;
+    uint32_t largest = 0;
+
+    if (topology->switch_count == 0)
+        return;
+    for (uint32_t i = 1; i < topology->switch_count; i++)
+        if (topology->nodes[topology->host_count + i].port_count >
+            topology->nodes[topology->host_count + largest].port_count)
+            largest = i;
+    oche_world_switch_config(world, largest, &config, ports);
+    outcome->has_thresholds = oche_thresholds(&config, &outcome->thresholds);
+}
+
+static void take_headroom_remark(struct oche_outcome *outcome, const struct oche_world *world)
+{
+    struct oche_headroom_lack lack;
+    char name[OCHE_OUTCOME_NAME_BYTES];
+
+    if (!oche_world_headroom_lack(world, &lack))
+        return;
+    oche_topology_port_name(oche_world_topology(world), lack.node, lack.port, name, sizeof(name));
+    snprintf(
+        outcome->headroom_remark, sizeof(outcome->headroom_remark),
+        "packets may be lost in spite of PFC: %s has %s B of headroom, and its link needs %s B",
+        name, oche_figure_count(lack.has).text, oche_figure_count(lack.needs).text);
+}
+
+void oche_outcome_take(struct oche_outcome *outcome, struct oche_world *world, const char *label,
+                       double wall_s)
+{
+    const struct oche_world_config *config = oche_world_config(world);
+
+    *outcome = (struct oche_outcome){.pfc = config->switches.pfc,
+                                     .ipv6 = config->hosts.ipv6,
+                                     .seed = config->seed,
+                                     .threads = config->threads,
+                                     .simulated = oche_world_network(world)->now,
+                                     .wall_s = wall_s};
+    snprintf(outcome->label, sizeof(outcome->label), "%s", label);
+    snprintf(outcome->topology, sizeof(outcome->topology), "%s",
+             oche_world_topology(world)->summary);
+    snprintf(outcome->scheme, sizeof(outcome->scheme), "%s", oche_world_scheme_name(config));
+    snprintf(outcome->recovery, sizeof(outcome->recovery), "%s",
+             config->endpoint != NULL ? config->endpoint->recovery : config->recovery->name);
+    take_remark(outcome, world);
+    take_headroom_remark(outcome, world);
+    oche_world_totals(world, &outcome->totals);
+    oche_world_ways(world, &outcome->ways);
+    take_flows(outcome, world);
+    take_hosts(outcome, world);
+    take_ports(outcome, world);
+    take_queues(outcome, world);
+    oche_by_workload_take(&outcome->by_workload, world, outcome->totals.measured);
+    take_rates(&outcome->rates, world, "goodput", "flow ", oche_world_flows(world)->count,
+               OCHE_OUTCOME_RATED);
+    take_rates(&outcome->paced, world, "rate", "connection ",
+               oche_world_flows(world)->connection_count, OCHE_OUTCOME_PACED);
+    take_thresholds(outcome, world);
+    oche_pathologies_take(&outcome->pathologies, world);
+    oche_deflected_take(&outcome->deflected, world);
+}
+
+void oche_outcome_free(struct oche_outcome *outcome)
+{
+    for (unsigned i = 0; i < OCHE_OUTCOME_SAMPLES; i++) {
+        free(outcome->samples[i].values);
+        outcome->samples[i] = (struct oche_outcome_samples){.count = 0};
+    }
+    oche_pathologies_free(&outcome->pathologies);
+    oche_by_workload_free(&outcome->by_workload);
+    oche_failures_free(&outcome->failures);
+    free(outcome->queues);
+    free(outcome->rates.rates);
+    free(outcome->paced.rates);
+    free(outcome->model.rates);
+    outcome->rates = outcome->model = outcome->paced = (struct oche_rates){.flows = 0};
+    outcome->queues = NULL;
+    outcome->queue_count = 0;
+}

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Axes, their combinations, and the overrides that they make. */
+#include "lab/sweep/grid.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lab/fluid/outcome.h"
+#include "sim/scenario/scenario.h"
+#include "sim/world/world.h"
+
+#define EXAMPLE "write it as loss.probability=0.1%,1%"
+
+/* Length of the value at `text`: up to a comma that is not inside something, or to the end. */
+static size_t value_length(const char *text)
+{
+    size_t depth = 0, at = 0;
+    char quote = '\0';
+
+    for (; text[at] != '\0'; at++) {
+        char c = text[at];
+
+        if (quote != '\0') {
+            if (c == quote)
+                quote = '\0';
+        } else if (c == '"' || c == '\'') {
+            quote = c;
+        } else if (c == '{' || c == '[') {
+            depth++;
+        } else if ((c == '}' || c == ']') && depth > 0) {
+            depth--;
+        } else if (c == ',' && depth == 0) {
+            break;
+        }
+    }
+    return at;
+}
+
+static void free_axis(struct oche_axis *axis)
+{
+    for (size_t i = 0; i < axis->count; i++)
+        free(axis->values[i]);
+    free(axis->values);
+    free(axis->key);
+}
+
+/* NULL, or what is wrong with the values in `text`. */
+static const char *add_values(struct oche_axis *axis, const char *text)
+{
+    for (;;) {
+        size_t length = value_length(text);
+        char *value = strndup(text, length);
+
+        OCHE_MUST(value != NULL);
+        axis->values = realloc(axis->values, (axis->count + 1) * sizeof(*axis->values));
+        OCHE_MUST(axis->values != NULL);
+        axis->values[axis->count++] = value;
+        if (length == 0)
+            return "has an empty value; " EXAMPLE;
+        for (size_t i = 0; i + 1 < axis->count; i++)
+            if (strcmp(axis->values[i], value) == 0)
+                return "has the same value twice; leave one out";
+        if (text[length] == '\0')
+            return NULL;
+        text += length + 1;
+    }
+}
+
+static const char *wrong_with_key(const struct oche_grid *grid, const char *key)
+{
+    if (strcmp(key, "seed") == 0)
+        return "seeds are what --repeat is for; write --repeat 10, and --set seed=7 to begin "
+               "elsewhere";
+    for (size_t i = 0; i < grid->axis_count; i++)
+        if (strcmp(grid->axes[i].key, key) == 0)
+            return "varied twice; give all values in one --vary";
+    for (size_t i = 0; i < grid->set_count; i++)
+        if (strncmp(grid->sets[i], key, strlen(key)) == 0 && grid->sets[i][strlen(key)] == '=')
+            return "both set and varied; leave out --set";
+    return NULL;
+}
+
+bool oche_grid_add_axis(struct oche_grid *grid, const char *argument, char *error,
+                        size_t error_bytes)
+{
+    const char *equals = strchr(argument, '='), *wrong = "has no key or no values; " EXAMPLE;
+    struct oche_axis axis = {.count = 0};
+
+    if (grid->axis_count == OCHE_GRID_MAX_AXES)
+        wrong = "one too many; at most 16";
+    else if (equals != NULL && equals != argument) {
+        axis.key = strndup(argument, (size_t)(equals - argument));
+        OCHE_MUST(axis.key != NULL);
+        wrong = wrong_with_key(grid, axis.key);
+        if (wrong == NULL)
+            wrong = add_values(&axis, equals + 1);
+    }
+    if (wrong != NULL) {
+        snprintf(error, error_bytes, "--vary %s: %s", argument, wrong);
+        free_axis(&axis);
+        return false;
+    }
+    grid->axes = realloc(grid->axes, (grid->axis_count + 1) * sizeof(*grid->axes));
+    OCHE_MUST(grid->axes != NULL);
+    grid->axes[grid->axis_count++] = axis;
+    return true;
+}
+
+void oche_grid_free(struct oche_grid *grid)
+{
+    for (size_t i = 0; i < grid->axis_count; i++)
+        free_axis(&grid->axes[i]);
+    for (size_t i = 0; i < grid->set_count; i++)
+        free(grid->sets[i]);
+    free(grid->axes);
+    free(grid->sets);
+    free(grid->scenario);
+    free(grid->name);
+    free(grid->description);
+    *grid = (struct oche_grid){.repeats = 1};
+}
+
+/* ---- numbers ---- */
+
+size_t oche_grid_combinations(const struct oche_grid *grid)
+{
+    size_t count = 1;
+
+    for (size_t i = 0; i < grid->axis_count; i++) {
+        if (__builtin_mul_overflow(count, grid->axes[i].count, &count))
+            return SIZE_MAX;
+    }
+    return count;
+}
+
+size_t oche_grid_points(const struct oche_grid *grid)
+{
+    size_t count = oche_grid_combinations(grid);
+
+    return __builtin_mul_overflow(count, grid->repeats, &count) ? SIZE_MAX : count;
+}
+
+struct oche_grid_place oche_grid_place(const struct oche_grid *grid, size_t point)
+{
+    struct oche_grid_place place = {.repeat = (uint32_t)(point % grid->repeats)};
+
+    point /= grid->repeats;
+    for (size_t i = grid->axis_count; i-- > 0;) {
+        place.value[i] = point % grid->axes[i].count;
+        point /= grid->axes[i].count;
+    }
+    OCHE_MUST(point == 0);
+    return place;
+}
+
+size_t oche_grid_number(const struct oche_grid *grid, const struct oche_grid_place *place)
+{
+    size_t number = 0;
+
+    for (size_t i = 0; i < grid->axis_count; i++) {
+        OCHE_MUST(place->value[i] < grid->axes[i].count);
+        number = number * grid->axes[i].count + place->value[i];
+    }
+    OCHE_MUST(place->repeat < grid->repeats);
+    return number * grid->repeats + place->repeat;
+}
+
+uint64_t oche_grid_seed(const struct oche_grid *grid, size_t point)
+{
+    return grid->seed_base + point % grid->repeats;
+}
+
+/* ---- overrides ---- */
+
+char **oche_grid_sets(const struct oche_grid *grid, size_t point, size_t *count)
+{
+    struct oche_grid_place place = oche_grid_place(grid, point);
+    char **sets = calloc(grid->set_count + grid->axis_count + 1, sizeof(*sets));
+
+    OCHE_MUST(sets != NULL);
+    *count = 0;
+    for (size_t i = 0; i < grid->set_count; i++) {
+        sets[*count] = strdup(grid->sets[i]);
+        OCHE_MUST(sets[(*count)++] != NULL);
+    }
+    for (size_t i = 0; i < grid->axis_count; i++)
+        OCHE_MUST(asprintf(&sets[(*count)++], "%s=%s", grid->axes[i].key,
+                           grid->axes[i].values[place.value[i]]) >= 0);
+    OCHE_MUST(asprintf(&sets[(*count)++], "seed=%" PRIu64, oche_grid_seed(grid, point)) >= 0);
+    return sets;
+}
+
+void oche_grid_sets_free(char **sets, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(sets[i]);
+    free(sets);
+}
+
+/* ---- checking ---- */
+
+/* Opens the scenario as the combination of `point` has it, but for its seed. */
+static struct oche_scenario *open_combination(const struct oche_grid *grid, size_t point,
+                                              char *error, size_t error_bytes)
+{
+    size_t count;
+    char **sets = oche_grid_sets(grid, point, &count);
+    struct oche_scenario *scenario = oche_scenario_open(grid->scenario, (const char *const *)sets,
+                                                        count - 1, error, error_bytes);
+
+    oche_grid_sets_free(sets, count);
+    return scenario;
+}
+
+/* An override that came from an axis is told in the words of --vary. */
+static void name_option(const struct oche_grid *grid, char *error, size_t error_bytes)
+{
+    static const char set[] = "--set ";
+
+    if (strncmp(error, set, strlen(set)) != 0)
+        return;
+    for (size_t i = 0; i < grid->axis_count; i++) {
+        const char *key = grid->axes[i].key, *rest = error + strlen(set);
+
+        if (strncmp(rest, key, strlen(key)) == 0 && rest[strlen(key)] == '=') {
+            char *renamed = NULL;
+
+            OCHE_MUST(asprintf(&renamed, "--vary %s", rest) >= 0);
+            snprintf(error, error_bytes, "%s", renamed);
+            free(renamed);
+            return;
+        }
+    }
+}
+
+/* What a combination says, in a number: combinations that say the same have the same. */
+struct digest {
+    uint64_t hash;
+    size_t combination;
+};
+
+/* FNV-1a over a text and its end. */
+static void mix(uint64_t *hash, const char *text)
+{
+    do {
+        *hash = (*hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    } while (*text++ != '\0');
+}
+
+static void mix_parameter(void *context, const char *key, const char *value, const char *unit,
+                          bool given)
+{
+    (void)unit;
+    (void)given;
+    mix(context, key);
+    mix(context, value);
+}
+
+/* `hash` (or NULL) gets what the combination says. */
+static bool check_combination(const struct oche_grid *grid, size_t point, uint64_t *hash,
+                              char *error, size_t error_bytes)
+{
+    char message[OCHE_SCENARIO_ERROR_BYTES];
+    struct oche_scenario *scenario = open_combination(grid, point, error, error_bytes);
+
+    if (scenario == NULL)
+        return false;
+    struct oche_world *world = oche_world_create(&scenario->config, message, sizeof(message));
+
+    if (world == NULL)
+        oche_scenario_place(scenario, message, error, error_bytes);
+    bool fine = world != NULL && oche_fluid_outcome_check(scenario, error, error_bytes);
+
+    if (hash != NULL) {
+        *hash = UINT64_C(0xcbf29ce484222325);
+        oche_bindings_each(&scenario->bindings, mix_parameter, hash);
+    }
+    oche_world_free(world);
+    oche_scenario_close(scenario);
+    return fine;
+}
+
+static int compare_digests(const void *a, const void *b)
+{
+    const struct digest *x = a, *y = b;
+
+    if (x->hash != y->hash)
+        return x->hash < y->hash ? -1 : 1;
+    return x->combination < y->combination ? -1 : 1;
+}
+
+/* Whether two combinations are one run: two values of an axis are equal, or one has no effect. */
+static bool is_same_run(const struct oche_grid *grid, size_t a, size_t b, char *error,
+                        size_t error_bytes)
+{
+    struct oche_scenario *x = open_combination(grid, a * grid->repeats, error, error_bytes);
+    struct oche_scenario *y = open_combination(grid, b * grid->repeats, error, error_bytes);
+
+    OCHE_MUST(x != NULL && y != NULL); /* they have been opened before */
+    bool same = oche_bindings_same(&x->bindings, &y->bindings);
+
+    oche_scenario_close(x);
+    oche_scenario_close(y);
+    return same;
+}
+
+/* Says in which values the two combinations differ, though they do not. */
+static void tell_same_run(const struct oche_grid *grid, size_t a, size_t b, char *error,
+                          size_t error_bytes)
+{
+    struct oche_grid_place x = oche_grid_place(grid, a * grid->repeats);
+    struct oche_grid_place y = oche_grid_place(grid, b * grid->repeats);
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+    const char *between = "--vary ";
+
+    OCHE_MUST(out != NULL);
+    for (size_t i = 0; i < grid->axis_count; i++) {
+        const struct oche_axis *axis = &grid->axes[i];
+
+        if (x.value[i] == y.value[i])
+            continue;
+        fprintf(out, "%s%s=%s,%s", between, axis->key, axis->values[x.value[i]],
+                axis->values[y.value[i]]);
+        between = " --vary ";
+    }
+    OCHE_MUST(fclose(out) == 0);
+    snprintf(error, error_bytes,
+             "%s: both come to the same run; leave one out, or what overrides them", text);
+    free(text);
+}
+
+/* False: some combinations are the same. Sorts the digests. */
+static bool are_distinct(const struct oche_grid *grid, struct digest *digests, size_t count,
+                         char *error, size_t error_bytes)
+{
+    qsort(digests, count, sizeof(*digests), compare_digests);
+    for (size_t i = 1; i < count; i++) {
+        size_t a = digests[i - 1].combination, b = digests[i].combination;
+
+        if (digests[i - 1].hash != digests[i].hash || !is_same_run(grid, a, b, error, error_bytes))
+            continue;
+        tell_same_run(grid, a, b, error, error_bytes);
+        return false;
+    }
+    return true;
+}
+
+bool oche_grid_open(struct oche_grid *grid, char *error, size_t error_bytes)
+{
+    const size_t points = oche_grid_points(grid);
+
+    OCHE_MUST(grid->repeats > 0);
+    if (points > OCHE_GRID_MAX_POINTS) {
+        snprintf(error, error_bytes, "more than %d points; vary fewer values, or repeat less",
+                 OCHE_GRID_MAX_POINTS);
+        return false;
+    }
+    struct oche_scenario *scenario = open_combination(grid, 0, error, error_bytes);
+
+    if (scenario == NULL) {
+        name_option(grid, error, error_bytes);
+        return false;
+    }
+    free(grid->name);
+    free(grid->description);
+    grid->seed_base = scenario->config.seed;
+    grid->name = strdup(scenario->name);
+    grid->description = scenario->description != NULL ? strdup(scenario->description) : NULL;
+    OCHE_MUST(grid->name != NULL);
+    oche_scenario_close(scenario);
+    if (grid->seed_base > OCHE_MOST_SEED - (grid->repeats - 1)) {
+        snprintf(error, error_bytes,
+                 "seed: %" PRIu64 " leaves no room for %" PRIu32 " repeats; give a smaller seed",
+                 grid->seed_base, grid->repeats);
+        return false;
+    }
+    return true;
+}
+
+bool oche_grid_check_points(const struct oche_grid *grid, const size_t *points, size_t count,
+                            char *error, size_t error_bytes)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!check_combination(grid, points[i], NULL, error, error_bytes)) {
+            name_option(grid, error, error_bytes);
+            return false;
+        }
+    return true;
+}
+
+bool oche_grid_check(struct oche_grid *grid, char *error, size_t error_bytes)
+{
+    if (!oche_grid_open(grid, error, error_bytes))
+        return false;
+    const size_t count = oche_grid_combinations(grid);
+    struct digest *digests = calloc(count, sizeof(*digests));
+    bool ok = true;
+
+    OCHE_MUST(digests != NULL);
+    for (size_t i = 0; ok && i < count; i++) {
+        digests[i].combination = i;
+        ok = check_combination(grid, i * grid->repeats, &digests[i].hash, error, error_bytes);
+        if (!ok)
+            name_option(grid, error, error_bytes);
+    }
+    ok = ok && are_distinct(grid, digests, count, error, error_bytes);
+    free(digests);
+    return ok;
+}

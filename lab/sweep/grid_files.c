@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finding the files, and digesting them. */
+#include "lab/sweep/grid_files.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/scenario/scenario.h"
+
+struct files {
+    char **texts; /* "flows.csv 5dbf0a1e6b2c3d4f" */
+    size_t count;
+};
+
+/* FNV-1a over the content. False: it cannot be read. */
+static bool digest(const char *path, uint64_t *hash)
+{
+    FILE *in = fopen(path, "rb");
+    unsigned char bytes[4096];
+    size_t count;
+
+    if (in == NULL)
+        return false;
+    *hash = UINT64_C(0xcbf29ce484222325);
+    while ((count = fread(bytes, 1, sizeof(bytes), in)) > 0)
+        for (size_t i = 0; i < count; i++)
+            *hash = (*hash ^ bytes[i]) * UINT64_C(0x100000001b3);
+    bool ok = !ferror(in);
+
+    fclose(in);
+    return ok;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), tail = strlen(end);
+
+    return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
+/* Takes `text`. */
+static void add(struct files *files, char *text)
+{
+    for (size_t i = 0; i < files->count; i++)
+        if (strcmp(files->texts[i], text) == 0) {
+            free(text);
+            return;
+        }
+    files->texts = realloc(files->texts, (files->count + 1) * sizeof(*files->texts));
+    OCHE_MUST(files->texts != NULL);
+    files->texts[files->count++] = text;
+}
+
+/* The names by which sim/scenario/bind.c knows parameters that are files. */
+static void take_parameter(void *context, const char *key, const char *value, const char *unit,
+                           bool given)
+{
+    const char *slash = strrchr(value, '/');
+    char *text = NULL;
+    uint64_t hash;
+
+    (void)unit;
+    (void)given;
+    if ((!ends_with(key, ".file") && !ends_with(key, "_file")) || value[0] == '\0' ||
+        !digest(value, &hash))
+        return;
+    OCHE_MUST(asprintf(&text, "%s %016" PRIx64, slash != NULL ? slash + 1 : value, hash) >= 0);
+    add(context, text);
+}
+
+static void look_at(struct files *files, const struct oche_grid *grid,
+                    const struct oche_grid_place *place)
+{
+    char ignored[OCHE_SCENARIO_ERROR_BYTES];
+    size_t count;
+    char **sets = oche_grid_sets(grid, oche_grid_number(grid, place), &count);
+    struct oche_scenario *scenario = oche_scenario_open(grid->scenario, (const char *const *)sets,
+                                                        count, ignored, sizeof(ignored));
+
+    oche_grid_sets_free(sets, count);
+    if (scenario == NULL)
+        return;
+    oche_bindings_each(&scenario->bindings, take_parameter, files);
+    oche_scenario_close(scenario);
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+char *oche_grid_files(const struct oche_grid *grid)
+{
+    struct files files = {.count = 0};
+    char *line = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&line, &bytes);
+
+    OCHE_MUST(out != NULL);
+    look_at(&files, grid, &(struct oche_grid_place){.repeat = 0});
+    for (size_t a = 0; a < grid->axis_count; a++)
+        for (size_t v = 1; v < grid->axes[a].count; v++) {
+            struct oche_grid_place place = {.repeat = 0};
+
+            place.value[a] = v;
+            look_at(&files, grid, &place);
+        }
+    if (files.count > 0)
+        qsort(files.texts, files.count, sizeof(*files.texts), compare_texts);
+    for (size_t i = 0; i < files.count; i++) {
+        fprintf(out, "%s%s", i > 0 ? ", " : "", files.texts[i]);
+        free(files.texts[i]);
+    }
+    free(files.texts);
+    OCHE_MUST(fclose(out) == 0);
+    return line;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Texts of grids. */
+#include "lab/sweep/grid_text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+void oche_shell_word(const char *text, FILE *out)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+=/:,%@";
+
+    if (text[0] != '\0' && text[strspn(text, plain)] == '\0') {
+        fputs(text, out);
+        return;
+    }
+    fputc('\'', out);
+    for (; *text != '\0'; text++) {
+        if (*text == '\'')
+            fputs("'\\''", out);
+        else
+            fputc(*text, out);
+    }
+    fputc('\'', out);
+}
+
+char *oche_grid_text(const struct oche_grid *grid)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+
+    OCHE_MUST(out != NULL);
+    for (size_t i = 0; i < grid->set_count; i++) {
+        fputs("--set ", out);
+        oche_shell_word(grid->sets[i], out);
+        fputc(' ', out);
+    }
+    for (size_t i = 0; i < grid->axis_count; i++) {
+        const struct oche_axis *axis = &grid->axes[i];
+        char *argument = NULL;
+        size_t length;
+        FILE *word = open_memstream(&argument, &length);
+
+        OCHE_MUST(word != NULL);
+        fprintf(word, "%s=", axis->key);
+        for (size_t k = 0; k < axis->count; k++)
+            fprintf(word, "%s%s", k > 0 ? "," : "", axis->values[k]);
+        OCHE_MUST(fclose(word) == 0);
+        fputs("--vary ", out);
+        oche_shell_word(argument, out);
+        fputc(' ', out);
+        free(argument);
+    }
+    fprintf(out, "--repeat %" PRIu32, grid->repeats);
+    OCHE_MUST(fclose(out) == 0);
+    return text;
+}
+
+char *oche_grid_command(const struct oche_grid *grid, size_t point)
+{
+    char *text = NULL;
+    size_t bytes, count;
+    FILE *out = open_memstream(&text, &bytes);
+    char **sets = oche_grid_sets(grid, point, &count);
+
+    OCHE_MUST(out != NULL);
+    fputs("oche run ", out);
+    oche_shell_word(grid->scenario, out);
+    for (size_t i = 0; i < count; i++) {
+        fputs(" --set ", out);
+        oche_shell_word(sets[i], out);
+    }
+    OCHE_MUST(fclose(out) == 0);
+    oche_grid_sets_free(sets, count);
+    return text;
+}
+
+char *oche_grid_label(const struct oche_grid *grid, size_t point)
+{
+    struct oche_grid_place place = oche_grid_place(grid, point);
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+
+    OCHE_MUST(out != NULL);
+    for (size_t i = 0; i < grid->axis_count; i++)
+        fprintf(out, "%s=%s, ", grid->axes[i].key, grid->axes[i].values[place.value[i]]);
+    fprintf(out, "seed %" PRIu64, oche_grid_seed(grid, point));
+    OCHE_MUST(fclose(out) == 0);
+    return text;
+}

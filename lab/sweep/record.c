@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From grids and results to rows. */
+#include "lab/sweep/record.h"
+
+#include <stdlib.h>
+
+#include "lab/sweep/grid_files.h"
+#include "lab/sweep/grid_text.h"
+#include "lab/sweep/jobs.h"
+#include "lab/measures/metrics.h"
+#include "sim/scenario/scenario.h"
+
+static void store_parameter(void *context, const char *key, const char *value, const char *unit,
+                            bool given)
+{
+    oche_sweep_store_parameter(context, key, value, unit, given);
+}
+
+static bool store_parameters(struct oche_sweep_store *store, const struct oche_scenario *scenario,
+                             char *error, size_t error_bytes)
+{
+    oche_sweep_store_begin(store);
+    oche_bindings_each(&scenario->bindings, store_parameter, store);
+    return oche_sweep_store_commit(store, error, error_bytes);
+}
+
+static struct oche_sweep_store *open_store(const struct oche_grid *grid,
+                                           const struct oche_record_options *options,
+                                           const struct oche_scenario *scenario, char *error,
+                                           size_t error_bytes)
+{
+    struct oche_sweep_axis axes[OCHE_GRID_MAX_AXES];
+    char *text = oche_grid_text(grid), *files = oche_grid_files(grid);
+
+    for (size_t i = 0; i < grid->axis_count; i++)
+        axes[i] = (struct oche_sweep_axis){.key = grid->axes[i].key,
+                                           .values = (const char *const *)grid->axes[i].values,
+                                           .count = grid->axes[i].count};
+    const struct oche_sweep_description description = {.program = options->program,
+                                                       .command = options->command,
+                                                       .kind = options->kind,
+                                                       .scenario = grid->scenario,
+                                                       .scenario_text =
+                                                           oche_document_text(scenario->document),
+                                                       .grid = text,
+                                                       .files = files,
+                                                       .seed = grid->seed_base,
+                                                       .repeats = grid->repeats,
+                                                       .cores = oche_jobs_cores(),
+                                                       .axes = axes,
+                                                       .axis_count = grid->axis_count};
+    struct oche_sweep_store *store =
+        oche_sweep_store_open(options->path, &description, options->restart, error, error_bytes);
+
+    free(text);
+    free(files);
+    return store;
+}
+
+struct oche_sweep_store *oche_record_open(const struct oche_grid *grid,
+                                          const struct oche_record_options *options, char *error,
+                                          size_t error_bytes)
+{
+    size_t count;
+    char **sets = oche_grid_sets(grid, 0, &count);
+    struct oche_scenario *scenario =
+        oche_scenario_open(grid->scenario, (const char *const *)sets, count, error, error_bytes);
+    struct oche_sweep_store *store = NULL;
+
+    oche_grid_sets_free(sets, count);
+    if (scenario == NULL)
+        return NULL;
+    store = open_store(grid, options, scenario, error, error_bytes);
+    if (store != NULL && !store_parameters(store, scenario, error, error_bytes)) {
+        oche_sweep_store_close(store);
+        store = NULL;
+    }
+    oche_scenario_close(scenario);
+    return store;
+}
+
+bool oche_record_point(struct oche_sweep_store *store, const struct oche_grid *grid, size_t point,
+                       const struct oche_point_result *result, char *error, size_t error_bytes)
+{
+    struct oche_grid_place place = oche_grid_place(grid, point);
+
+    oche_sweep_store_begin(store);
+    oche_sweep_store_point(
+        store, &(struct oche_sweep_point){.id = point,
+                                          .repeat = place.repeat,
+                                          .seed = oche_grid_seed(grid, point),
+                                          .status = oche_point_status_name(result->status),
+                                          .error = result->error,
+                                          .wall_s = result->wall_s,
+                                          .trace_hash = result->hash,
+                                          .numbers = place.value});
+    for (size_t i = 0; i < result->metric_count; i++) {
+        const struct oche_metric *metric = &result->metrics[i];
+        const char *help = oche_metric_help(metric->name);
+
+        oche_sweep_store_metric(store, point, metric->name, metric->unit, help != NULL ? help : "",
+                                metric->value);
+    }
+    for (size_t i = 0; i < result->distribution_count; i++) {
+        const struct oche_distribution *distribution = &result->distributions[i];
+
+        oche_sweep_store_distribution(store, point, distribution->name, distribution->unit,
+                                      distribution->count, distribution->value,
+                                      OCHE_DISTRIBUTION_STEPS, OCHE_DISTRIBUTION_STEP);
+    }
+    return oche_sweep_store_commit(store, error, error_bytes);
+}

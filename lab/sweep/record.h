@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Grids and points in the file of store/sweep_store.h. */
+#ifndef OCHE_LAB_SWEEP_RECORD_H
+#define OCHE_LAB_SWEEP_RECORD_H
+
+#include "lab/sweep/grid.h"
+#include "lab/sweep/point.h"
+#include "store/sweep_store.h"
+
+/* How the file is begun. */
+struct oche_record_options {
+    const char *path;    /* of the file; its folder exists */
+    const char *kind;    /* "sweep" or "figure" */
+    const char *program; /* "oche 0.1.0" */
+    const char *command; /* as typed */
+    bool restart;        /* replace what is there */
+};
+
+/*
+ * Opens the file for the grid (which oche_grid_open has taken), to go on with it or to begin it,
+ * and notes the parameters of its first point. NULL and one line in `error`.
+ */
+struct oche_sweep_store *oche_record_open(const struct oche_grid *grid,
+                                          const struct oche_record_options *options, char *error,
+                                          size_t error_bytes);
+
+/* Writes a point, one transaction. False and an error if that fails. */
+bool oche_record_point(struct oche_sweep_store *store, const struct oche_grid *grid, size_t point,
+                       const struct oche_point_result *result, char *error, size_t error_bytes);
+
+#endif

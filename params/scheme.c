@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Schemes and their parameters from text. */
+#include "params/scheme.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "params/units.h"
+
+#define TEXT_BYTES    1024
+#define WORDS         64
+#define MESSAGE_BYTES 300
+
+/* A parameter that a table does not have: the one that was probably meant, or all. */
+static void no_parameter(const char *scheme, const struct oche_param_table *table, const char *name,
+                         char *error, size_t error_bytes)
+{
+    const char *words[WORDS], *near;
+    size_t count = table->count < WORDS ? table->count : WORDS;
+
+    for (size_t i = 0; i < count; i++)
+        words[i] = table->params[i].name;
+    near = oche_nearest_word(name, words, count);
+    if (table->count == 0)
+        snprintf(error, error_bytes, "%s has no parameters", scheme);
+    else if (near != NULL)
+        snprintf(error, error_bytes, "%s has no parameter %s; did you mean %s?", scheme, name,
+                 near);
+    else
+        snprintf(error, error_bytes, "%s has no parameter %s; docs/scenario.md has them", scheme,
+                 name);
+}
+
+static bool set_param(const char *scheme, const struct oche_param_table *table, void *params,
+                      char *text, char *error, size_t error_bytes)
+{
+    char *equals = strchr(text, '=');
+    char what[MESSAGE_BYTES];
+    union oche_value value;
+
+    if (equals != NULL)
+        *equals = '\0';
+    const struct oche_param *param = oche_param_find(table, text);
+    if (param == NULL) {
+        no_parameter(scheme, table, text, error, error_bytes);
+        return false;
+    }
+    if (equals == NULL || param->unit == OCHE_UNIT_TEXT) {
+        snprintf(error, error_bytes, "%s: no value; %s=VALUE is meant", text, text);
+        return false;
+    }
+    if (!oche_value_parse(param, equals + 1, &value, what, sizeof(what))) {
+        snprintf(error, error_bytes, "%s: %s", text, what);
+        return false;
+    }
+    oche_param_set(param, params, value);
+    return true;
+}
+
+/* The defaults, and what `rest` of the text says. */
+static bool read_params(const char *scheme, const struct oche_param_table *table,
+                        union oche_scheme_params *params, char *rest, char *error,
+                        size_t error_bytes)
+{
+    if (table->struct_bytes > sizeof(*params)) {
+        snprintf(error, error_bytes, "%s: too many parameters", scheme);
+        return false;
+    }
+    oche_param_defaults(table, params);
+    for (char *next; (next = strtok_r(NULL, ",", &rest)) != NULL;)
+        if (!set_param(scheme, table, params, next, error, error_bytes))
+            return false;
+    return true;
+}
+
+/* Cuts the name off a copy of `text`. NULL: too long. */
+static const char *cut_name(const char *text, char *copy, char **rest, char *error,
+                            size_t error_bytes)
+{
+    const char *name;
+
+    if (strlen(text) >= TEXT_BYTES) {
+        snprintf(error, error_bytes, "more than %d characters", TEXT_BYTES - 1);
+        return NULL;
+    }
+    strcpy(copy, text);
+    name = strtok_r(copy, ",", rest);
+    return name != NULL ? name : "";
+}
+
+bool oche_recovery_parse(struct oche_recovery_choice *choice, const char *text, char *error,
+                         size_t error_bytes)
+{
+    char copy[TEXT_BYTES], names[OCHE_SCHEME_NAMES_BYTES], *rest = NULL;
+    const char *name = cut_name(text, copy, &rest, error, error_bytes);
+
+    if (name == NULL)
+        return false;
+    choice->recovery = oche_recovery_find(name);
+    if (choice->recovery == NULL) {
+        snprintf(error, error_bytes, "%s: no such loss recovery; there are %s", name,
+                 oche_recovery_names(names, sizeof(names)));
+        return false;
+    }
+    return read_params(name, &choice->recovery->table, &choice->params, rest, error, error_bytes);
+}
+
+bool oche_cc_parse(struct oche_cc_choice *choice, const char *text, char *error, size_t error_bytes)
+{
+    char copy[TEXT_BYTES], names[OCHE_SCHEME_NAMES_BYTES], *rest = NULL;
+    const char *name = cut_name(text, copy, &rest, error, error_bytes), *wrong;
+
+    if (name == NULL)
+        return false;
+    choice->cc = oche_cc_find(name);
+    if (choice->cc == NULL || !choice->cc->runs_on_wire) {
+        snprintf(error, error_bytes, "%s%s; there are %s", name,
+                 choice->cc == NULL ? ": no such congestion control"
+                                    : " needs switches that no network has",
+                 oche_cc_names(names, sizeof(names)));
+        return false;
+    }
+    if (!read_params(name, &choice->cc->table, &choice->params, rest, error, error_bytes))
+        return false;
+    wrong = choice->cc->check != NULL ? choice->cc->check(&choice->params) : NULL;
+    if (wrong != NULL)
+        snprintf(error, error_bytes, "%s: %s", name, wrong);
+    return wrong == NULL;
+}
+
+/* ---- names ---- */
+
+const char *oche_cc_names(char *names, size_t bytes)
+{
+    size_t at = 0;
+
+    names[0] = '\0';
+    for (size_t i = 0; i < oche_cc_scheme_count && at < bytes; i++)
+        if (oche_cc_schemes[i]->runs_on_wire)
+            at += (size_t)snprintf(names + at, bytes - at, "%s%s", at > 0 ? ", " : "",
+                                   oche_cc_schemes[i]->name);
+    return names;
+}
+
+const char *oche_recovery_names(char *names, size_t bytes)
+{
+    size_t at = 0;
+
+    names[0] = '\0';
+    for (size_t i = 0; i < oche_recovery_scheme_count && at < bytes; i++)
+        at += (size_t)snprintf(names + at, bytes - at, "%s%s", at > 0 ? ", " : "",
+                               oche_recovery_schemes[i]->name);
+    return names;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A congestion-control or a loss-recovery scheme with parameters, for the wire, as people write it:
+ * dcqcn; improved_go_back_n,check_epsn=false; timely,t_low=5ms,t_high=50ms.
+ */
+#ifndef OCHE_PARAMS_SCHEME_H
+#define OCHE_PARAMS_SCHEME_H
+
+#include "core/cc/cc.h"
+#include "core/recovery/recovery.h"
+
+#define OCHE_SCHEME_NAMES_BYTES 500 /* enough for all names */
+
+/* Of any scheme. */
+union oche_scheme_params {
+    uint64_t align;
+    uint8_t bytes[512];
+};
+
+struct oche_cc_choice {
+    const struct oche_cc_scheme *cc;
+    union oche_scheme_params params;
+};
+
+struct oche_recovery_choice {
+    const struct oche_recovery_scheme *recovery;
+    union oche_scheme_params params;
+};
+
+/* What is not said has its default. False: `error` says what is wrong and what would be right. */
+bool oche_cc_parse(struct oche_cc_choice *choice, const char *text, char *error,
+                   size_t error_bytes);
+bool oche_recovery_parse(struct oche_recovery_choice *choice, const char *text, char *error,
+                         size_t error_bytes);
+
+/* The names that there are, "a, b, c"; for congestion control, of those that run on the wire. */
+const char *oche_cc_names(char *names, size_t bytes);
+const char *oche_recovery_names(char *names, size_t bytes);
+
+#endif

@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reading and printing values with units. Integers are exact: "1.5us" is 1500000 ps, "0.3ps" is
+ * an error, and so is what does not fit into 64 bits.
+ */
+#include "params/units.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+struct suffix {
+    const char *name;
+    uint64_t factor;
+};
+
+/* The first that divides a value is the one it is printed with. */
+static const struct suffix byte_suffixes[] = {
+    {"TB", UINT64_C(1000000000000)},
+    {"GB", 1000000000},
+    {"MB", 1000000},
+    {"KB", 1000},
+    {"TiB", UINT64_C(1) << 40},
+    {"GiB", UINT64_C(1) << 30},
+    {"MiB", UINT64_C(1) << 20},
+    {"KiB", UINT64_C(1) << 10},
+    {"B", 1},
+};
+static const struct suffix rate_suffixes[] = {
+    {"Tbps", 1000 * OCHE_GBPS}, {"Gbps", OCHE_GBPS}, {"Mbps", OCHE_MBPS},
+    {"Kbps", OCHE_KBPS},        {"bps", 1},
+};
+static const struct suffix time_suffixes[] = {
+    {"s", OCHE_SEC}, {"ms", OCHE_MS}, {"us", OCHE_US}, {"ns", OCHE_NS}, {"ps", OCHE_PS},
+};
+static const struct suffix no_suffixes[] = {{"", 1}};
+
+struct unit {
+    const char *name, *what, *example;
+    const struct suffix *suffixes;
+    size_t suffix_count;
+};
+
+static const struct unit units[] = {
+    [OCHE_UNIT_COUNT] = {"count", "a whole number", "write a whole number, such as 128",
+                         no_suffixes, COUNT_OF(no_suffixes)},
+    [OCHE_UNIT_BYTES] = {"bytes", "a size", "write a size with its unit, such as 225KB or 4KiB",
+                         byte_suffixes, COUNT_OF(byte_suffixes)},
+    [OCHE_UNIT_BPS] = {"rate", "a rate", "write a rate with its unit, such as 40Gbps or 10Mbps",
+                       rate_suffixes, COUNT_OF(rate_suffixes)},
+    [OCHE_UNIT_TIME] = {"time", "a time", "write a time with its unit, such as 55us or 1.5ms",
+                        time_suffixes, COUNT_OF(time_suffixes)},
+    [OCHE_UNIT_REAL] = {"real", "a number", "write a number such as 0.5, 1/256 or 1%", NULL, 0},
+    [OCHE_UNIT_BOOL] = {"bool", "true or false", "write true or false", NULL, 0},
+    [OCHE_UNIT_CHOICE] = {"choice", "one of the choices", "", NULL, 0},
+    [OCHE_UNIT_TEXT] = {"text", "a text", "", NULL, 0},
+};
+
+const char *oche_unit_name(enum oche_unit unit)
+{
+    return units[unit].name;
+}
+
+const char *oche_value_special(const struct oche_param *param)
+{
+    static const char *const words[] = {"auto", "unlimited"};
+
+    for (size_t i = 0; i < COUNT_OF(words) && param->help != NULL; i++) {
+        const char *at = strstr(param->help, words[i]);
+
+        if (at != NULL && at[strlen(words[i])] == ':')
+            return words[i];
+    }
+    return "never";
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Whether the unit's values are uint64_t. */
+static bool is_whole(enum oche_unit unit)
+{
+    return units[unit].suffixes != NULL;
+}
+
+enum decimal { DECIMAL_OK, DECIMAL_BAD, DECIMAL_TOO_LARGE };
+
+/* digits ["." digits] into mantissa / 10^places; `end` is what follows. */
+static enum decimal read_decimal(const char *text, uint64_t *mantissa, unsigned *places,
+                                 const char **end)
+{
+    const char *c = text;
+    bool point = false;
+
+    *mantissa = 0;
+    *places = 0;
+    for (; is_digit(*c) || (*c == '.' && !point && c != text); c++) {
+        if (*c == '.') {
+            point = true;
+            continue;
+        }
+        uint64_t digit = (uint64_t)(*c - '0');
+
+        if (*mantissa > (UINT64_MAX - digit) / 10 || *places == 18)
+            return DECIMAL_TOO_LARGE;
+        *mantissa = *mantissa * 10 + digit;
+        *places += point;
+    }
+    *end = c;
+    return c == text || c[-1] == '.' ? DECIMAL_BAD : DECIMAL_OK;
+}
+
+/* "KB, MB, …": all suffixes of a unit, smallest first. */
+static void list_suffixes(const struct unit *unit, char *text, size_t text_bytes)
+{
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (size_t i = unit->suffix_count; i-- > 0 && used < text_bytes;)
+        used += (size_t)snprintf(text + used, text_bytes - used, "%s%s", unit->suffixes[i].name,
+                                 i > 1    ? ", "
+                                 : i == 1 ? " or "
+                                          : "");
+}
+
+static const struct suffix *find_suffix(const struct unit *unit, const char *name)
+{
+    for (size_t i = 0; i < unit->suffix_count; i++) {
+        const char *known = unit->suffixes[i].name;
+
+        if (strcmp(known, name) == 0)
+            return &unit->suffixes[i];
+        /* kB and kbps are as good as KB and Kbps. */
+        if (known[0] == 'K' && known[1] != 'i' && name[0] == 'k' &&
+            strcmp(known + 1, name + 1) == 0)
+            return &unit->suffixes[i];
+    }
+    return NULL;
+}
+
+static bool parse_whole(const struct oche_param *param, const char *text, uint64_t *value,
+                        char *error, size_t error_bytes)
+{
+    const struct unit *unit = &units[param->unit];
+    uint64_t mantissa;
+    unsigned places;
+    const char *end;
+
+    if (text[0] == '-' && is_digit(text[1])) {
+        snprintf(error, error_bytes, "%s is negative; %s", text, unit->example);
+        return false;
+    }
+    switch (read_decimal(text, &mantissa, &places, &end)) {
+    case DECIMAL_BAD:
+        snprintf(error, error_bytes, "\"%s\" is not %s; %s", text, unit->what, unit->example);
+        return false;
+    case DECIMAL_TOO_LARGE:
+        snprintf(error, error_bytes, "%s has too many digits; at most 64 bits fit", text);
+        return false;
+    case DECIMAL_OK:
+        break;
+    }
+    while (*end == ' ')
+        end++;
+    if (*end == '\0' && mantissa == 0) { /* nothing is nothing in every unit */
+        *value = 0;
+        return true;
+    }
+    char known[80];
+    const struct suffix *suffix = find_suffix(unit, end);
+
+    if (suffix == NULL) {
+        list_suffixes(unit, known, sizeof(known));
+        if (param->unit == OCHE_UNIT_COUNT)
+            snprintf(error, error_bytes, "\"%s\" is not %s; %s", text, unit->what, unit->example);
+        else if (*end == '\0')
+            snprintf(error, error_bytes, "%s has no unit; add one of %s", text, known);
+        else
+            snprintf(error, error_bytes, "\"%s\": \"%s\" is not a unit of %s; use %s", text, end,
+                     param->unit == OCHE_UNIT_BYTES ? "size" : unit->what + 2, known);
+        return false;
+    }
+    unsigned __int128 scaled = (unsigned __int128)mantissa * suffix->factor;
+
+    for (; places > 0; places--) {
+        if (scaled % 10 != 0) {
+            snprintf(error, error_bytes, "%s is not a whole number%s%s; round it", text,
+                     suffix->name[0] == '\0' ? "" : " of ",
+                     suffix->name[0] == '\0' ? "" : unit->suffixes[unit->suffix_count - 1].name);
+            return false;
+        }
+        scaled /= 10;
+    }
+    if (scaled >= UINT64_MAX) { /* which itself is "never" */
+        union oche_value most = {.u = UINT64_MAX - 1};
+
+        if (param->maximum.u < most.u)
+            most = param->maximum;
+        oche_value_format(param, most, known, sizeof(known));
+        snprintf(error, error_bytes, "%s is too large; at most %s", text, known);
+        return false;
+    }
+    *value = (uint64_t)scaled;
+    return true;
+}
+
+/* A plain decimal number, without hexadecimal, infinity or NaN. */
+static bool read_real(const char *text, double *value, const char **end)
+{
+    char *stop;
+
+    if (!is_digit(text[text[0] == '-']) || strspn(text, "0123456789+-.eE") == 0 ||
+        (text[text[0] == '-'] == '0' && (text[1 + (text[0] == '-')] | 0x20) == 'x'))
+        return false;
+    *value = strtod(text, &stop);
+    *end = stop;
+    return isfinite(*value);
+}
+
+static bool parse_real(const char *text, double *value)
+{
+    const char *end;
+    double divisor;
+
+    if (!read_real(text, value, &end))
+        return false;
+    if (strcmp(end, "%") == 0) {
+        *value /= 100;
+        return true;
+    }
+    if (*end == '/') {
+        if (!read_real(end + 1, &divisor, &end) || divisor == 0)
+            return false;
+        *value /= divisor;
+    }
+    return *end == '\0' && isfinite(*value);
+}
+
+static bool parse_choice(const struct oche_param *param, const char *text, uint64_t *value,
+                         char *error, size_t error_bytes)
+{
+    size_t count = 0;
+
+    for (; param->choices[count] != NULL; count++) {
+        if (strcmp(param->choices[count], text) == 0) {
+            *value = count;
+            return true;
+        }
+    }
+    const char *nearest = oche_nearest_word(text, param->choices, count);
+    char known[256];
+
+    oche_value_range(param, known, sizeof(known));
+    if (nearest != NULL)
+        snprintf(error, error_bytes, "\"%s\" is not known; did you mean \"%s\"? (%s)", text,
+                 nearest, known);
+    else
+        snprintf(error, error_bytes, "\"%s\" is not known; write one of %s", text, known);
+    return false;
+}
+
+/* What would be right, for a value of the right form that is out of range. */
+static void explain_range(const struct oche_param *param, const char *text, char *error,
+                          size_t error_bytes)
+{
+    char low[OCHE_VALUE_BYTES], high[OCHE_VALUE_BYTES];
+
+    oche_value_format(param, param->minimum, low, sizeof(low));
+    oche_value_format(param, param->maximum, high, sizeof(high));
+    if (is_whole(param->unit) && param->maximum.u == UINT64_MAX)
+        snprintf(error, error_bytes, "%s is too small; at least %s", text, low);
+    else
+        snprintf(error, error_bytes, "%s is out of range; from %s to %s", text, low, high);
+}
+
+bool oche_value_parse(const struct oche_param *param, const char *text, union oche_value *value,
+                      char *error, size_t error_bytes)
+{
+    const struct unit *unit = &units[param->unit];
+
+    *value = (union oche_value){.u = 0};
+    if (text[0] == '\0' && param->unit != OCHE_UNIT_TEXT) {
+        snprintf(error, error_bytes, "has no value; %s",
+                 param->unit == OCHE_UNIT_CHOICE ? "write one of its choices" : unit->example);
+        return false;
+    }
+    if (is_whole(param->unit)) {
+        if (strcmp(text, "never") == 0 || strcmp(text, oche_value_special(param)) == 0) {
+            if (param->maximum.u != UINT64_MAX) {
+                char high[OCHE_VALUE_BYTES];
+
+                oche_value_format(param, param->maximum, high, sizeof(high));
+                snprintf(error, error_bytes, "\"%s\" is not possible; at most %s", text, high);
+                return false;
+            }
+            value->u = UINT64_MAX;
+            return true;
+        }
+        if (!parse_whole(param, text, &value->u, error, error_bytes))
+            return false;
+    } else if (param->unit == OCHE_UNIT_REAL) {
+        if (!parse_real(text, &value->real)) {
+            snprintf(error, error_bytes, "\"%s\" is not a number; %s", text, unit->example);
+            return false;
+        }
+    } else if (param->unit == OCHE_UNIT_BOOL) {
+        value->u = strcmp(text, "true") == 0;
+        if (value->u == 0 && strcmp(text, "false") != 0) {
+            snprintf(error, error_bytes, "\"%s\" is not true or false; %s", text, unit->example);
+            return false;
+        }
+    } else if (param->unit == OCHE_UNIT_CHOICE) {
+        return parse_choice(param, text, &value->u, error, error_bytes);
+    } else {
+        value->text = text;
+    }
+    if (!oche_param_in_range(param, *value)) {
+        explain_range(param, text, error, error_bytes);
+        return false;
+    }
+    return true;
+}
+
+/* The shortest decimal that reads back as the same double, or 1/n when that is shorter. */
+static void format_real(double value, char *text, size_t text_bytes)
+{
+    char fraction[OCHE_VALUE_BYTES];
+    double inverse = value > 0 && value < 1 ? 1 / value : 0;
+
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(text, text_bytes, "%.*g", digits, value);
+        if (strtod(text, NULL) == value &&
+            (strchr(text, 'e') == NULL || value >= 1e6 || value < 1e-4))
+            break;
+    }
+    if (inverse < 2 || inverse > 1e6)
+        return;
+    uint64_t n = (uint64_t)(inverse + 0.5);
+
+    snprintf(fraction, sizeof(fraction), "1/%llu", (unsigned long long)n);
+    if (1 / (double)n == value && strlen(fraction) < strlen(text))
+        snprintf(text, text_bytes, "%s", fraction);
+}
+
+void oche_value_format(const struct oche_param *param, union oche_value value, char *text,
+                       size_t text_bytes)
+{
+    const struct unit *unit = &units[param->unit];
+
+    if (is_whole(param->unit)) {
+        const struct suffix *suffix = &unit->suffixes[unit->suffix_count - 1];
+
+        if (value.u == UINT64_MAX) {
+            snprintf(text, text_bytes, "%s", oche_value_special(param));
+            return;
+        }
+        for (size_t i = unit->suffix_count; value.u != 0 && i-- > 0;) {
+            const struct suffix *other = &unit->suffixes[unit->suffix_count - 1 - i];
+
+            if (value.u % other->factor == 0) {
+                suffix = other;
+                break;
+            }
+        }
+        snprintf(text, text_bytes, "%llu%s", (unsigned long long)(value.u / suffix->factor),
+                 value.u == 0 ? "" : suffix->name);
+        return;
+    }
+    switch (param->unit) {
+    case OCHE_UNIT_REAL:
+        format_real(value.real, text, text_bytes);
+        return;
+    case OCHE_UNIT_BOOL:
+        snprintf(text, text_bytes, "%s", value.u != 0 ? "true" : "false");
+        return;
+    case OCHE_UNIT_CHOICE:
+        snprintf(text, text_bytes, "%s", param->choices[value.u]);
+        return;
+    default:
+        snprintf(text, text_bytes, "%s", value.text != NULL ? value.text : "");
+    }
+}
+
+void oche_value_range(const struct oche_param *param, char *text, size_t text_bytes)
+{
+    char low[OCHE_VALUE_BYTES], high[OCHE_VALUE_BYTES];
+    size_t used = 0;
+
+    text[0] = '\0';
+    if (param->unit == OCHE_UNIT_CHOICE) {
+        for (size_t i = 0; param->choices[i] != NULL && used < text_bytes; i++)
+            used += (size_t)snprintf(text + used, text_bytes - used, "%s%s", i == 0 ? "" : ", ",
+                                     param->choices[i]);
+        return;
+    }
+    if (!is_whole(param->unit) && param->unit != OCHE_UNIT_REAL)
+        return;
+    oche_value_format(param, param->minimum, low, sizeof(low));
+    oche_value_format(param, param->maximum, high, sizeof(high));
+    if (is_whole(param->unit) && param->maximum.u == UINT64_MAX) {
+        if (param->minimum.u > 0)
+            snprintf(text, text_bytes, "at least %s", low);
+        return;
+    }
+    snprintf(text, text_bytes, "%s to %s", low, high);
+}
+
+/* Edits (insert, delete, replace, swap neighbours) from `a` to `b`; beyond 31 characters: many. */
+static unsigned edit_distance(const char *a, const char *b)
+{
+    enum { MOST = 31 };
+    size_t rows = strlen(a), columns = strlen(b);
+    unsigned cost[MOST + 1][MOST + 1];
+
+    if (rows > MOST || columns > MOST)
+        return UINT32_MAX;
+    for (size_t i = 0; i <= rows; i++) {
+        for (size_t j = 0; j <= columns; j++) {
+            if (i == 0 || j == 0) {
+                cost[i][j] = (unsigned)(i + j);
+                continue;
+            }
+            unsigned best = cost[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+
+            if (cost[i - 1][j] + 1 < best)
+                best = cost[i - 1][j] + 1;
+            if (cost[i][j - 1] + 1 < best)
+                best = cost[i][j - 1] + 1;
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+                cost[i - 2][j - 2] + 1 < best)
+                best = cost[i - 2][j - 2] + 1;
+            cost[i][j] = best;
+        }
+    }
+    return cost[rows][columns];
+}
+
+const char *oche_nearest_word(const char *text, const char *const *words, size_t count)
+{
+    unsigned best = (unsigned)(strlen(text) + 2) / 3 + 1; /* as many edits are too many */
+    const char *nearest = NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        unsigned distance = edit_distance(text, words[i]);
+
+        if (distance < best) {
+            best = distance;
+            nearest = words[i];
+        }
+    }
+    return nearest;
+}
+
+/* ---- values that are no parameter of a table ---- */
+
+bool oche_time_parse(const char *text, oche_time *time, char *error, size_t error_bytes)
+{
+    static const struct oche_param param = {
+        .name = "time", .unit = OCHE_UNIT_TIME, .minimum.u = 0, .maximum.u = OCHE_NEVER};
+    union oche_value value;
+
+    if (!oche_value_parse(&param, text, &value, error, error_bytes))
+        return false;
+    *time = value.u;
+    return true;
+}
+
+bool oche_rate_parse(const char *text, uint64_t *rate_bps, char *error, size_t error_bytes)
+{
+    static const struct oche_param param = {.name = "rate",
+                                            .unit = OCHE_UNIT_BPS,
+                                            .minimum.u = OCHE_MBPS,
+                                            .maximum.u = 1000 * OCHE_GBPS};
+    union oche_value value;
+
+    if (!oche_value_parse(&param, text, &value, error, error_bytes))
+        return false;
+    *rate_bps = value.u;
+    return true;
+}

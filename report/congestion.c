@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where congestion sat in a run: by kind of link, in the order in which the file has them. */
+#include <math.h>
+
+#include "report/json.h"
+#include "report/parts.h"
+
+static struct json_object *place_json(sqlite3_stmt *row, double data_packets)
+{
+    struct json_object *place = json_object_new_object();
+    const double packets = oche_report_real(row, 2), queueing = oche_report_real(row, 4);
+    const double worst = oche_report_real(row, 5);
+
+    oche_json_add_text(place, "place", oche_report_text(row, 0));
+    oche_json_add_int(place, "ports", oche_report_u64(row, 1));
+    oche_json_add_int(place, "packets", oche_report_u64(row, 2));
+    oche_json_add_int(place, "marks", oche_report_u64(row, 3));
+    oche_json_add(place, "queueing",
+                  oche_json_exact(data_packets > 0 ? queueing / data_packets / 1e12 : NAN));
+    oche_json_add(place, "queueing_mean",
+                  oche_json_exact(packets > 0 ? queueing / packets / 1e12 : NAN));
+    oche_json_add(place, "queueing_worst",
+                  oche_json_exact(oche_report_is_null(row, 5) ? NAN : worst / 1e12));
+    oche_json_add(place, "worst_port",
+                  oche_report_is_null(row, 6) ? NULL : oche_json_text(oche_report_text(row, 6)));
+    oche_json_add(place, "queue_max",
+                  oche_report_is_null(row, 7)
+                      ? NULL
+                      : json_object_new_int64((int64_t)oche_report_u64(row, 7)));
+    oche_json_add(place, "pause_time", oche_json_exact(oche_report_real(row, 8) / 1e12));
+    return place;
+}
+
+struct json_object *oche_report_congestion(struct oche_report_source *source)
+{
+    struct json_object *list = json_object_new_array();
+    sqlite3_stmt *row;
+
+    if (!oche_report_has_column(source, "congestion", "place"))
+        return list; /* of an earlier version */
+    const double data_packets = (double)oche_report_number(
+        source,
+        "SELECT value FROM counters WHERE entity = 'all' AND name = 'nic_data_packets_sent'");
+
+    row = oche_report_query(source, "SELECT place, ports, packets, marks, queueing_ps, worst_ps, "
+                                    "worst_port, queue_max, paused_ps FROM congestion ORDER BY "
+                                    "place");
+    while (oche_report_row(source, row))
+        oche_json_push(list, place_json(row, data_packets));
+    return list;
+}

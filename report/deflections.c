@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The flows that were deflected most often, each with the way it took and the ordinary one. */
+#include <math.h>
+
+#include "report/json.h"
+#include "report/parts.h"
+
+#define FLOWS "20"
+
+/* The ports of one way, in turn, and where the last one leads: each with its node and its kind. */
+static struct json_object *way_json(struct oche_report_source *source, uint64_t flow,
+                                    const char *way)
+{
+    struct json_object *list = json_object_new_array();
+    sqlite3_stmt *row = oche_report_query(
+        source, "SELECT n.name, n.kind, p.port, p.deflected, p.lane, p.tokens, p.time_ps FROM "
+                "paths p JOIN nodes n ON n.id = p.node WHERE flow = ? AND way = ? ORDER BY hop");
+
+    if (row != NULL) {
+        sqlite3_bind_int64(row, 1, (sqlite3_int64)flow);
+        sqlite3_bind_text(row, 2, way, -1, SQLITE_STATIC);
+    }
+    while (oche_report_row(source, row)) {
+        struct json_object *hop = json_object_new_object();
+
+        oche_json_add_text(hop, "node", oche_report_text(row, 0));
+        oche_json_add_text(hop, "kind", oche_report_text(row, 1));
+        oche_json_add_text(hop, "port", oche_report_text(row, 2));
+        oche_json_add(hop, "deflected", json_object_new_boolean(oche_report_u64(row, 3) != 0));
+        if (!oche_report_is_null(row, 4))
+            oche_json_add_int(hop, "lane", oche_report_u64(row, 4));
+        if (!oche_report_is_null(row, 5))
+            oche_json_add_int(hop, "tokens", oche_report_u64(row, 5));
+        if (!oche_report_is_null(row, 6))
+            oche_json_add(hop, "time_s", oche_json_exact(oche_report_real(row, 6) / 1e12));
+        oche_json_push(list, hop);
+    }
+    return list;
+}
+
+static struct json_object *listed_json(struct oche_report_source *source)
+{
+    struct json_object *list = json_object_new_array();
+    sqlite3_stmt *row = oche_report_query(
+        source,
+        "SELECT d.flow, a.name, b.name, f.bytes, d.times, (f.delivered_ps - f.start_ps) / 1e12, "
+        "f.slowdown FROM (SELECT flow, sum(deflected) AS times, count(*) AS hops FROM paths WHERE "
+        "way = 'taken' GROUP BY flow ORDER BY times DESC, hops DESC, flow LIMIT " FLOWS ") d JOIN "
+        "flows f ON f.id = d.flow JOIN nodes a ON a.id = f.src JOIN nodes b ON b.id = f.dst ORDER "
+        "BY d.times DESC, d.hops DESC, d.flow");
+
+    while (oche_report_row(source, row)) {
+        struct json_object *flow = json_object_new_object();
+        uint64_t id = oche_report_u64(row, 0);
+
+        oche_json_add_int(flow, "flow", id);
+        oche_json_add_text(flow, "src", oche_report_text(row, 1));
+        oche_json_add_text(flow, "dst", oche_report_text(row, 2));
+        oche_json_add_int(flow, "bytes", oche_report_u64(row, 3));
+        oche_json_add_int(flow, "deflections", oche_report_u64(row, 4));
+        oche_json_add(
+            flow, "took_s",
+            oche_json_exact(oche_report_is_null(row, 5) ? NAN : oche_report_real(row, 5)));
+        oche_json_add(
+            flow, "slowdown",
+            oche_json_exact(oche_report_is_null(row, 6) ? NAN : oche_report_real(row, 6)));
+        oche_json_add(flow, "ordinary", way_json(source, id, "ordinary"));
+        oche_json_add(flow, "taken", way_json(source, id, "taken"));
+        oche_json_push(list, flow);
+    }
+    return list;
+}
+
+struct json_object *oche_report_deflections(struct oche_report_source *source)
+{
+    struct json_object *deflected = json_object_new_object();
+    bool known = oche_report_has_column(source, "paths", "hop"); /* else of an earlier version */
+
+    oche_json_add_int(deflected, "flows",
+                      known ? oche_report_number(source, "SELECT count(DISTINCT flow) FROM paths")
+                            : 0);
+    oche_json_add_int(deflected, "deflections",
+                      known ? oche_report_number(source, "SELECT count(*) FROM deflections") : 0);
+    oche_json_add(deflected, "listed", known ? listed_json(source) : json_object_new_array());
+    return deflected;
+}

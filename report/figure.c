@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A reproduced figure: its claims with their verdicts, its plots with their curves (measured and
+ * published), the differences from the paper's set-up, and the sweep that it comes from.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/json.h"
+#include "report/parts.h"
+
+/* The claim under other readings of the paper. */
+static struct json_object *readings_json(struct oche_report_source *source, uint64_t claim)
+{
+    struct json_object *readings = json_object_new_array();
+    sqlite3_stmt *row = oche_report_query(
+        source, "SELECT label, verdict, measured, low, high FROM readings WHERE claim = ? ORDER BY "
+                "rowid");
+
+    if (row != NULL)
+        sqlite3_bind_int64(row, 1, (sqlite3_int64)claim);
+    while (oche_report_row(source, row)) {
+        struct json_object *reading = json_object_new_object();
+
+        oche_json_add_text(reading, "label", oche_report_text(row, 0));
+        oche_json_add_text(reading, "verdict", oche_report_text(row, 1));
+        oche_json_add(reading, "measured", oche_json_exact(oche_report_real(row, 2)));
+        oche_json_add(reading, "low", oche_json_exact(oche_report_real(row, 3)));
+        oche_json_add(reading, "high", oche_json_exact(oche_report_real(row, 4)));
+        oche_json_push(readings, reading);
+    }
+    return readings;
+}
+
+#define CLAIMS(unsure)                                                                             \
+    "SELECT name, text, quantity, condition, published_text, unit, place, tolerance, "             \
+    "confidence, verdict, explanation, published, measured, low, high, spread, " unsure            \
+    ", id FROM claims ORDER BY id"
+
+static struct json_object *claims_json(struct oche_report_source *source)
+{
+    static const char *const texts[] = {"name",           "text",    "quantity",   "condition",
+                                        "published_text", "unit",    "place",      "tolerance",
+                                        "confidence",     "verdict", "explanation"};
+    static const char *const numbers[] = {"published", "measured", "low", "high", "spread"};
+    const int text_count = sizeof(texts) / sizeof(texts[0]);
+    const int number_count = sizeof(numbers) / sizeof(numbers[0]);
+    struct json_object *claims = json_object_new_array();
+    /* The first files of schema 1 do not say whether a verdict is sure. */
+    sqlite3_stmt *row = oche_report_query(source, oche_report_has_column(source, "claims", "unsure")
+                                                      ? CLAIMS("unsure")
+                                                      : CLAIMS("0"));
+
+    while (oche_report_row(source, row)) {
+        struct json_object *claim = json_object_new_object();
+
+        for (int i = 0; i < text_count; i++)
+            oche_json_add_text(claim, texts[i], oche_report_text(row, i));
+        for (int i = 0; i < number_count; i++)
+            oche_json_add(claim, numbers[i],
+                          oche_json_exact(oche_report_real(row, text_count + i)));
+        oche_json_add(
+            claim, "unsure",
+            json_object_new_boolean(oche_report_u64(row, text_count + number_count) != 0));
+        oche_json_add(claim, "readings",
+                      readings_json(source, oche_report_u64(row, text_count + number_count + 1)));
+        oche_json_push(claims, claim);
+    }
+    return claims;
+}
+
+/* [x, y, low, high] */
+static struct json_object *curve_points(struct oche_report_source *source, uint64_t curve)
+{
+    struct json_object *points = json_object_new_array();
+    sqlite3_stmt *row =
+        oche_report_query(source, "SELECT x, y, low, high FROM curve_points WHERE curve = ?");
+
+    if (row != NULL)
+        sqlite3_bind_int64(row, 1, (sqlite3_int64)curve);
+    while (oche_report_row(source, row)) {
+        struct json_object *point = json_object_new_array();
+
+        for (int i = 0; i < 4; i++)
+            oche_json_push_real(point, oche_report_real(row, i));
+        oche_json_push(points, point);
+    }
+    return points;
+}
+
+static struct json_object *curves_json(struct oche_report_source *source, sqlite3_stmt *row)
+{
+    static const char *const texts[] = {"label", "kind", "x_name", "y_name", "x_unit", "y_unit"};
+    struct json_object *curves = json_object_new_array();
+
+    while (oche_report_row(source, row)) {
+        struct json_object *curve = json_object_new_object();
+
+        for (int i = 0; i < 6; i++)
+            oche_json_add_text(curve, texts[i], oche_report_text(row, i));
+        oche_json_add(curve, "points", curve_points(source, oche_report_u64(row, 6)));
+        oche_json_push(curves, curve);
+    }
+    return curves;
+}
+
+#define CURVES(condition)                                                                          \
+    "SELECT label, kind, x_name, y_name, x_unit, y_unit, id FROM curves " condition " ORDER BY id"
+static const char *const plot_keys[] = {"title", "x_name", "x_scale", "y_name", "y_scale"};
+enum { PLOT_KEYS = sizeof(plot_keys) / sizeof(plot_keys[0]) };
+
+static struct json_object *plots_json(struct oche_report_source *source)
+{
+    struct json_object *plots = json_object_new_array();
+    sqlite3_stmt *row = oche_report_query(
+        source, "SELECT title, x_name, x_scale, y_name, y_scale, id FROM plots ORDER BY id");
+
+    while (oche_report_row(source, row)) {
+        struct json_object *plot = json_object_new_object();
+        sqlite3_stmt *curves = oche_report_query(source, CURVES("WHERE plot = ?"));
+
+        for (int i = 0; i < PLOT_KEYS; i++)
+            oche_json_add_text(plot, plot_keys[i], oche_report_text(row, i));
+        if (curves != NULL)
+            sqlite3_bind_int64(curves, 1, sqlite3_column_int64(row, PLOT_KEYS));
+        oche_json_add(plot, "curves", curves_json(source, curves));
+        oche_json_push(plots, plot);
+    }
+    return plots;
+}
+
+/* Schema 1 has one plot, whose axes are in info. */
+static struct json_object *only_plot_json(struct oche_report_source *source)
+{
+    struct json_object *plots = json_object_new_array(), *plot = json_object_new_object();
+
+    for (int i = 0; i < PLOT_KEYS; i++) {
+        char *value = i > 0 ? oche_report_info(source, plot_keys[i]) : NULL;
+
+        oche_json_add_text(plot, plot_keys[i], value != NULL ? value : "");
+        free(value);
+    }
+    oche_json_add(plot, "curves", curves_json(source, oche_report_query(source, CURVES(""))));
+    oche_json_push(plots, plot);
+    return plots;
+}
+
+static struct json_object *differences_json(struct oche_report_source *source)
+{
+    struct json_object *list = json_object_new_array();
+    sqlite3_stmt *row = oche_report_query(source, "SELECT text FROM differences ORDER BY id");
+
+    while (oche_report_row(source, row))
+        oche_json_push(list, oche_json_text(oche_report_text(row, 0)));
+    return list;
+}
+
+struct json_object *oche_report_figure(struct oche_report_source *source)
+{
+    struct json_object *figure = oche_report_sweep(source);
+
+    oche_json_add(figure, "claims", claims_json(source));
+    oche_json_add(figure, "plots",
+                  oche_report_has_column(source, "curves", "plot") ? plots_json(source)
+                                                                   : only_plot_json(source));
+    oche_json_add(figure, "differences", differences_json(source));
+    return figure;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Flows by size: ranges of a decade, as the terminal's tables have them, with whole curves, and
+ * finer ones (1, 2, 5) with percentiles. Only flows that began after the warm-up; times are of
+ * those that were delivered, the others are counted.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "report/json.h"
+#include "report/parts.h"
+#include "report/sample.h"
+
+#define ALL  UINT64_MAX
+#define FINE 40 /* 100 B … 5 * 10^14 B */
+
+struct flow {
+    uint64_t bytes;
+    double time_s, slowdown; /* NAN when not delivered; slowdown also when the ideal is not known */
+    bool failed;
+};
+
+struct flows {
+    struct flow *list;
+    size_t count, capacity;
+    uint64_t in_warmup;
+};
+
+static const uint64_t range_from[] = {0, 10000, 100000, 1000000, 10000000};
+#define RANGES (sizeof(range_from) / sizeof(range_from[0]))
+
+static void read_flows(struct oche_report_source *source, struct flows *flows)
+{
+    sqlite3_stmt *row = oche_report_query(
+        source, "SELECT bytes, CASE WHEN status = 'completed' THEN delivered_ps - start_ps END, "
+                "slowdown, status LIKE 'failed%', measured FROM flows");
+
+    while (oche_report_row(source, row)) {
+        if (oche_report_u64(row, 4) == 0) {
+            flows->in_warmup++;
+            continue;
+        }
+        if (flows->count == flows->capacity) {
+            flows->capacity = flows->capacity == 0 ? 1024 : flows->capacity * 2;
+            flows->list = realloc(flows->list, flows->capacity * sizeof(*flows->list));
+            OCHE_MUST(flows->list != NULL);
+        }
+        struct flow *flow = &flows->list[flows->count++];
+
+        *flow = (struct flow){.bytes = oche_report_u64(row, 0),
+                              .time_s = oche_report_real(row, 1) / 1e12,
+                              .slowdown = oche_report_real(row, 2),
+                              .failed = oche_report_u64(row, 3) != 0};
+    }
+}
+
+/* The flows of from <= size < to. */
+static struct json_object *range_json(const struct flows *flows, uint64_t from, uint64_t to,
+                                      bool curves)
+{
+    struct oche_sample times = {0}, slowdowns = {0}, goodputs = {0};
+    uint64_t started = 0, failed = 0, bytes = 0;
+    struct json_object *range = json_object_new_object();
+
+    for (size_t i = 0; i < flows->count; i++) {
+        const struct flow *flow = &flows->list[i];
+
+        if (flow->bytes < from || (flow->bytes >= to && to != ALL))
+            continue;
+        started++;
+        failed += flow->failed;
+        if (isnan(flow->time_s))
+            continue;
+        bytes += flow->bytes;
+        oche_sample_add(&times, flow->time_s);
+        if (flow->time_s > 0)
+            oche_sample_add(&goodputs, (double)flow->bytes * 8 / flow->time_s);
+        if (!isnan(flow->slowdown))
+            oche_sample_add(&slowdowns, flow->slowdown);
+    }
+    oche_json_add_int(range, "from", from);
+    oche_json_add(range, "to", to == ALL ? NULL : json_object_new_int64((int64_t)to));
+    oche_json_add_int(range, "started", started);
+    oche_json_add_int(range, "delivered", times.count);
+    oche_json_add_int(range, "failed", failed);
+    oche_json_add_int(range, "bytes", bytes);
+
+    const struct {
+        const char *name, *curve;
+        struct oche_sample *sample;
+    } samples[] = {{"fct", "fct_curve", &times},
+                   {"slowdown", "slowdown_curve", &slowdowns},
+                   {"goodput", "goodput_curve", &goodputs}};
+
+    for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
+        oche_sample_sort(samples[i].sample);
+        oche_json_add(range, samples[i].name, oche_sample_summary_json(samples[i].sample));
+        if (curves && samples[i].sample->count > 0)
+            oche_json_add(range, samples[i].curve, oche_sample_curve_json(samples[i].sample));
+        oche_sample_free(samples[i].sample);
+    }
+    return range;
+}
+
+/* 100, 200, 500, 1000, … bytes. */
+static uint64_t fine_from(unsigned number)
+{
+    static const uint64_t digit[] = {1, 2, 5};
+    uint64_t from = 100 * digit[number % 3];
+
+    for (unsigned i = 0; i < number / 3; i++)
+        from *= 10;
+    return from;
+}
+
+static uint64_t started_in(struct json_object *range)
+{
+    return json_object_get_uint64(json_object_object_get(range, "started"));
+}
+
+static void push_unless_empty(struct json_object *list, struct json_object *range)
+{
+    if (started_in(range) > 0)
+        oche_json_push(list, range);
+    else
+        json_object_put(range);
+}
+
+struct json_object *oche_report_flows(struct oche_report_source *source)
+{
+    struct flows flows = {0};
+    struct json_object *all = json_object_new_object(), *ranges = json_object_new_array(),
+                       *fine = json_object_new_array();
+
+    read_flows(source, &flows);
+    for (unsigned i = 0; i < RANGES; i++)
+        push_unless_empty(ranges, range_json(&flows, range_from[i],
+                                             i + 1 < RANGES ? range_from[i + 1] : ALL, true));
+    oche_json_push(ranges, range_json(&flows, 0, ALL, true));
+    for (unsigned i = 0; i < FINE; i++)
+        push_unless_empty(fine, range_json(&flows, i == 0 ? 0 : fine_from(i - 1),
+                                           i + 1 < FINE ? fine_from(i) : ALL, false));
+    oche_json_add_int(all, "in_warmup", flows.in_warmup);
+    oche_json_add(all, "ranges", ranges);
+    oche_json_add(all, "fine", fine);
+    free(flows.list);
+    return all;
+}

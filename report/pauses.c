@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What PAUSEs did: where they began and what was held because of it, the flows that lost most to
+ * congestion elsewhere, and the ports of a deadlock.
+ */
+#include "report/json.h"
+#include "report/parts.h"
+
+#define NODES "150" /* those held longest, and what is above them */
+#define FLOWS "20"
+
+/* Nodes that are shown, parents first. */
+static struct json_object *tree_json(struct oche_report_source *source)
+{
+    struct json_object *list = json_object_new_array();
+    sqlite3_stmt *row = oche_report_query(
+        source,
+        "WITH RECURSIVE shown(id) AS (SELECT id FROM (SELECT id FROM pause_tree ORDER BY held_ps "
+        "DESC, id LIMIT " NODES ") UNION SELECT parent FROM pause_tree JOIN shown USING (id) WHERE "
+        "parent IS NOT NULL) SELECT id, parent, port, class, pauses, held_ps, first_ps, last_ps, "
+        "senders, returns, (SELECT count(*) FROM pause_tree AS below WHERE below.parent = "
+        "pause_tree.id) FROM pause_tree WHERE id IN shown ORDER BY id");
+
+    while (oche_report_row(source, row)) {
+        struct json_object *node = json_object_new_object();
+
+        oche_json_add_int(node, "id", oche_report_u64(row, 0));
+        oche_json_add(node, "parent",
+                      oche_report_is_null(row, 1)
+                          ? NULL
+                          : json_object_new_int64((int64_t)oche_report_u64(row, 1)));
+        oche_json_add(node, "port",
+                      oche_report_is_null(row, 2) ? NULL
+                                                  : oche_json_text(oche_report_text(row, 2)));
+        oche_json_add_int(node, "class", oche_report_u64(row, 3));
+        oche_json_add_int(node, "pauses", oche_report_u64(row, 4));
+        oche_json_add(node, "held_s", oche_json_exact(oche_report_real(row, 5) / 1e12));
+        oche_json_add(node, "first_s", oche_json_exact(oche_report_real(row, 6) / 1e12));
+        oche_json_add(node, "last_s", oche_json_exact(oche_report_real(row, 7) / 1e12));
+        oche_json_add_int(node, "senders", oche_report_u64(row, 8));
+        oche_json_add(node, "returns", json_object_new_boolean(oche_report_u64(row, 9) != 0));
+        oche_json_add_int(node, "branches", oche_report_u64(row, 10));
+        oche_json_push(list, node);
+    }
+    return list;
+}
+
+static struct json_object *victims_json(struct oche_report_source *source)
+{
+    struct json_object *list = json_object_new_array();
+    sqlite3_stmt *row = oche_report_query(
+        source,
+        "SELECT f.id, a.name, b.name, bytes, coalesce(delivered_ps, completed_ps, (SELECT CAST("
+        "value AS INTEGER) FROM info WHERE key = 'simulated_ps')) - start_ps AS life, held_ps, "
+        "lost_ps, root, victim FROM flows f JOIN nodes a ON a.id = f.src JOIN nodes b ON b.id = "
+        "f.dst WHERE measured AND lost_ps > 0 ORDER BY victim DESC, CAST(lost_ps AS REAL) / life "
+        "DESC, f.id LIMIT " FLOWS);
+
+    while (oche_report_row(source, row)) {
+        struct json_object *flow = json_object_new_object();
+
+        oche_json_add_int(flow, "id", oche_report_u64(row, 0));
+        oche_json_add_text(flow, "src", oche_report_text(row, 1));
+        oche_json_add_text(flow, "dst", oche_report_text(row, 2));
+        oche_json_add_int(flow, "bytes", oche_report_u64(row, 3));
+        oche_json_add(flow, "life_s", oche_json_exact(oche_report_real(row, 4) / 1e12));
+        oche_json_add(flow, "held_s", oche_json_exact(oche_report_real(row, 5) / 1e12));
+        oche_json_add(flow, "lost_s", oche_json_exact(oche_report_real(row, 6) / 1e12));
+        oche_json_add_text(flow, "root", oche_report_text(row, 7));
+        oche_json_add(flow, "victim", json_object_new_boolean(oche_report_u64(row, 8) != 0));
+        oche_json_push(list, flow);
+    }
+    return list;
+}
+
+static struct json_object *deadlock_json(struct oche_report_source *source)
+{
+    struct json_object *list = json_object_new_array();
+    sqlite3_stmt *row = oche_report_query(source, "SELECT port FROM deadlock ORDER BY position");
+
+    while (oche_report_row(source, row))
+        oche_json_push(list, oche_json_text(oche_report_text(row, 0)));
+    return list;
+}
+
+struct json_object *oche_report_pauses(struct oche_report_source *source)
+{
+    struct json_object *pauses = json_object_new_object();
+
+    oche_json_add_int(
+        pauses, "hot_spots",
+        oche_report_number(source, "SELECT count(*) FROM pause_tree WHERE parent IS NULL"));
+    oche_json_add_int(pauses, "nodes",
+                      oche_report_number(source, "SELECT count(*) FROM pause_tree"));
+    oche_json_add(pauses, "tree", tree_json(source));
+    oche_json_add_int(
+        pauses, "victims",
+        oche_report_number(source, "SELECT count(*) FROM flows WHERE measured AND victim"));
+    oche_json_add(pauses, "flows", victims_json(source));
+    oche_json_add(pauses, "deadlock", deadlock_json(source));
+    return pauses;
+}

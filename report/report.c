@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finding results in a folder, and putting the parts of a report together. */
+#include "report/report.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "report/json.h"
+#include "report/parts.h"
+#include "report/sample.h"
+#include "store/sweep_store.h"
+
+#define ENDING ".sqlite"
+#define DEEP   2 /* out/NAME/VALUE/run.sqlite is found from out */
+
+struct files {
+    char **paths;
+    size_t count;
+};
+
+/* ---- which files ---- */
+
+static char *joined(const char *folder, const char *name)
+{
+    char *path = NULL;
+
+    OCHE_MUST(asprintf(&path, "%s/%s", folder, name) >= 0);
+    return path;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+static void add_file(struct files *files, char *path)
+{
+    files->paths = realloc(files->paths, (files->count + 1) * sizeof(*files->paths));
+    OCHE_MUST(files->paths != NULL);
+    files->paths[files->count++] = path;
+}
+
+/* Adds the results of `folder`, and of folders in it so `deep`. False when it cannot be read. */
+static bool find_files(const char *folder, unsigned deep, struct files *files)
+{
+    DIR *directory = opendir(folder);
+
+    if (directory == NULL)
+        return false;
+    for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+        size_t length = strlen(entry->d_name);
+        char *path;
+
+        if (entry->d_name[0] == '.')
+            continue;
+        path = joined(folder, entry->d_name);
+        if (is_folder(path)) {
+            if (deep > 0)
+                find_files(path, deep - 1, files); /* what may not be looked at is left out */
+            free(path);
+        } else if (length > strlen(ENDING) &&
+                   strcmp(entry->d_name + length - strlen(ENDING), ENDING) == 0) {
+            add_file(files, path);
+        } else {
+            free(path);
+        }
+    }
+    closedir(directory);
+    return true;
+}
+
+/* fig2 before fig10. */
+static int by_name(const void *a, const void *b)
+{
+    return strverscmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void free_files(struct files *files)
+{
+    for (size_t i = 0; i < files->count; i++)
+        free(files->paths[i]);
+    free(files->paths);
+}
+
+/* ---- what they hold ---- */
+
+enum kind { FOREIGN, RUN, SWEEP, FIGURE };
+
+static enum kind kind_of(struct oche_report_source *source)
+{
+    uint64_t tables = oche_report_number(source, "SELECT count(*) FROM sqlite_master WHERE type = "
+                                                 "'table' AND name IN ('info', 'flows')");
+    enum kind kind = FOREIGN;
+
+    if (oche_report_number(source, "PRAGMA application_id") == OCHE_SWEEP_APPLICATION) {
+        char *name = oche_report_info(source, "kind");
+
+        kind = name != NULL && strcmp(name, "figure") == 0 ? FIGURE : SWEEP;
+        free(name);
+    } else if (tables == 2) {
+        kind = RUN;
+    }
+    return source->failed ? FOREIGN : kind;
+}
+
+static const char *text_of(struct json_object *object, const char *key)
+{
+    struct json_object *value = json_object_object_get(object, key);
+
+    return value == NULL ? "" : json_object_get_string(value);
+}
+
+static struct json_object *document_of(const char *kind)
+{
+    struct json_object *document = json_object_new_object();
+
+    oche_json_add_text(document, "kind", kind);
+    return document;
+}
+
+/* The runs of one scenario are one document; this one's is made if it is the first. */
+static void add_run(struct json_object *documents, struct json_object *run)
+{
+    const char *scenario = text_of(json_object_object_get(run, "info"), "scenario");
+
+    for (size_t i = 0; i < json_object_array_length(documents); i++) {
+        struct json_object *document = json_object_array_get_idx(documents, i);
+
+        if (strcmp(text_of(document, "kind"), "runs") == 0 &&
+            strcmp(text_of(document, "scenario"), scenario) == 0) {
+            oche_json_push(json_object_object_get(document, "runs"), run);
+            return;
+        }
+    }
+    struct json_object *document = document_of("runs"), *runs = json_object_new_array();
+
+    oche_json_add_text(document, "scenario", scenario);
+    oche_json_push(runs, run);
+    oche_json_add(document, "runs", runs);
+    oche_json_push(documents, document);
+}
+
+/* "dcqcn" of DIR/dcqcn/run.sqlite, "fig6a" of DIR/fig6a.sqlite: what a reader can find again. */
+static void add_place(struct json_object *json, const char *folder, const char *path)
+{
+    oche_json_add_text(json, "file", path + strlen(folder) + 1);
+}
+
+static bool add_file_to(struct json_object *documents, const char *folder, const char *path,
+                        char *error, size_t error_bytes)
+{
+    struct oche_report_source source;
+    enum kind kind = FOREIGN;
+    struct json_object *json = NULL;
+
+    if (oche_report_source_open(&source, path, error, error_bytes))
+        kind = kind_of(&source);
+    if (kind == RUN)
+        json = oche_report_run(&source);
+    else if (kind != FOREIGN)
+        json = kind == FIGURE ? oche_report_figure(&source) : oche_report_sweep(&source);
+    oche_report_source_close(&source);
+    if (source.failed) {
+        json_object_put(json);
+        return false;
+    }
+    if (json == NULL)
+        return true; /* somebody else's */
+    add_place(json, folder, path);
+    if (kind == RUN) {
+        add_run(documents, json);
+    } else {
+        oche_json_add_text(json, "kind", kind == FIGURE ? "figure" : "sweep");
+        oche_json_push(documents, json);
+    }
+    return true;
+}
+
+static bool is_file(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+/* `place`: a folder to look through, or one file of results. *folder: which it is in, malloc'd. */
+static bool find_in(const char *place, struct files *files, char **folder, char *error,
+                    size_t error_bytes)
+{
+    const char *slash = strrchr(place, '/');
+
+    if (is_file(place)) {
+        *folder = strndup(slash != NULL ? place : ".", slash != NULL ? (size_t)(slash - place) : 1);
+        OCHE_MUST(*folder != NULL);
+        add_file(files, joined(*folder, slash != NULL ? slash + 1 : place));
+        return true;
+    }
+    *folder = strdup(place);
+    OCHE_MUST(*folder != NULL);
+    if (!find_files(place, DEEP, files)) {
+        snprintf(error, error_bytes, "%s: cannot be read: %s", place, strerror(errno));
+        return false;
+    }
+    if (files->count > 0)
+        qsort(files->paths, files->count, sizeof(*files->paths), by_name);
+    return true;
+}
+
+char *oche_report_data(const char *place, const char *program, const char *command, size_t *bytes,
+                       char *error, size_t error_bytes)
+{
+    struct files files = {0};
+    struct json_object *data, *documents = json_object_new_array();
+    char *text = NULL, *folder = NULL;
+    bool ok = find_in(place, &files, &folder, error, error_bytes);
+
+    for (size_t i = 0; ok && i < files.count; i++)
+        ok = add_file_to(documents, folder, files.paths[i], error, error_bytes);
+    free_files(&files);
+    free(folder);
+    if (ok && json_object_array_length(documents) == 0) {
+        snprintf(error, error_bytes,
+                 "%s: has no results; give a folder or a file that oche run, oche sweep or oche "
+                 "reproduce has written",
+                 place);
+        ok = false;
+    }
+    data = json_object_new_object();
+    oche_json_add_text(data, "program", program);
+    oche_json_add_text(data, "command", command);
+    oche_json_add(data, "grid", oche_sample_grid_json());
+    oche_json_add(data, "documents", documents);
+    if (ok)
+        text = oche_json_for_html(data, bytes);
+    json_object_put(data);
+    return text;
+}
+
+bool oche_report_write(const char *path, const char *page, const char *data, char *error,
+                       size_t error_bytes)
+{
+    const char *mark = strstr(page, OCHE_REPORT_MARK);
+    struct stat status;
+    char *part = NULL;
+
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+        snprintf(error, error_bytes, "%s: cannot be written: is not a file", path);
+        return false;
+    }
+    if (mark == NULL) {
+        snprintf(error, error_bytes, "%s: cannot be made: the page has no place for data", path);
+        return false;
+    }
+    OCHE_MUST(asprintf(&part, "%s.part", path) >= 0);
+    FILE *out = fopen(part, "w");
+    bool ok = out != NULL && fwrite(page, 1, (size_t)(mark - page), out) == (size_t)(mark - page) &&
+              fputs(data, out) >= 0 && fputs(mark + strlen(OCHE_REPORT_MARK), out) >= 0;
+
+    if (out != NULL && fclose(out) != 0)
+        ok = false;
+    ok = ok && rename(part, path) == 0;
+    if (!ok) {
+        snprintf(error, error_bytes, "%s: cannot be written: %s", path, strerror(errno));
+        unlink(part);
+    }
+    free(part);
+    return ok;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A report's data: everything that a page shows of the results in a folder, as JSON. Curves,
+ * percentiles and time series are made here, so that the page stays small however many flows a run
+ * has.
+ *
+ * The folder and two levels of folders in it are looked through for files that end in .sqlite and
+ * are ours: runs (those of one scenario are shown side by side), sweeps, reproduced figures. In
+ * place of a folder it may be one such file, whatever its name.
+ */
+#ifndef OCHE_REPORT_REPORT_H
+#define OCHE_REPORT_REPORT_H
+
+#include "core/base.h"
+
+#define OCHE_REPORT_MARK "@OCHE-REPORT-DATA@" /* in the page: where the data goes */
+
+/*
+ * The data, malloc'd, *bytes long, ended by a NUL, without a '<'; `program` and `command` are what
+ * made it. NULL and one line in `error` when there is nothing, or something cannot be read.
+ */
+char *oche_report_data(const char *place, const char *program, const char *command, size_t *bytes,
+                       char *error, size_t error_bytes);
+
+/* Writes `page`, its mark replaced by the data, to `path`, whole or not at all. */
+bool oche_report_write(const char *path, const char *page, const char *data, char *error,
+                       size_t error_bytes);
+
+#endif

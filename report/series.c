@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a run says over time. A series of many samples is cut into spans with their mean and, where
+ * it matters, their least and largest; a watched queue's histogram becomes a curve of percentiles.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/json.h"
+#include "report/parts.h"
+#include "report/sample.h"
+
+struct values {
+    double *list;
+    size_t count, capacity;
+};
+
+static void add_value(struct values *values, double value)
+{
+    if (values->count == values->capacity) {
+        values->capacity = values->capacity == 0 ? 1024 : values->capacity * 2;
+        values->list = realloc(values->list, values->capacity * sizeof(*values->list));
+        OCHE_MUST(values->list != NULL);
+    }
+    values->list[values->count++] = value;
+}
+
+/* ---- time series ---- */
+
+enum line { MEAN, LEAST, MOST };
+
+static struct json_object *line_json(const struct oche_span *spans, size_t count, enum line line)
+{
+    struct json_object *list = json_object_new_array_ext((int)count + 1);
+
+    for (size_t i = 0; i < count; i++)
+        oche_json_push_real(list, line == MEAN    ? spans[i].mean
+                                  : line == LEAST ? spans[i].least
+                                                  : spans[i].most);
+    return list;
+}
+
+/* The samples of one series, and the times of the first and the last in picoseconds. */
+static void read_samples(struct oche_report_source *source, uint64_t id, struct values *values,
+                         uint64_t *first, uint64_t *last)
+{
+    sqlite3_stmt *row = oche_report_query(
+        source, "SELECT time_ps, value FROM series WHERE series = ? ORDER BY time_ps");
+
+    *first = 0;
+    *last = 0;
+    if (row != NULL)
+        sqlite3_bind_int64(row, 1, (sqlite3_int64)id);
+    while (oche_report_row(source, row)) {
+        if (values->count == 0)
+            *first = oche_report_u64(row, 0);
+        *last = oche_report_u64(row, 0);
+        add_value(values, oche_report_real(row, 1));
+    }
+}
+
+static void add_samples(struct oche_report_source *source, uint64_t id, bool spread,
+                        struct json_object *series)
+{
+    struct values values = {0};
+    uint64_t first, last;
+
+    read_samples(source, id, &values, &first, &last);
+    size_t width = oche_span_width(values.count, OCHE_REPORT_SPANS);
+    struct oche_span *spans = calloc(values.count / width + 1, sizeof(*spans));
+
+    OCHE_MUST(spans != NULL);
+    size_t count = oche_spans(values.list, values.count, width, spans);
+    double step = values.count < 2 ? 0 : (double)(last - first) / (double)(values.count - 1);
+
+    oche_json_add_real(series, "first_s", (double)first / 1e12);
+    oche_json_add_real(series, "step_s", step / 1e12);
+    oche_json_add_int(series, "width", width); /* samples a span */
+    oche_json_add(series, "mean", line_json(spans, count, MEAN));
+    if (spread && width > 1) {
+        oche_json_add(series, "least", line_json(spans, count, LEAST));
+        oche_json_add(series, "most", line_json(spans, count, MOST));
+    }
+    free(spans);
+    free(values.list);
+}
+
+struct json_object *oche_report_series(struct oche_report_source *source)
+{
+    struct json_object *list = json_object_new_array();
+    sqlite3_stmt *row = oche_report_query(
+        source,
+        "SELECT id, name, entity, unit, (SELECT a.name || ' → ' || b.name FROM flows f JOIN nodes "
+        "a ON a.id = f.src JOIN nodes b ON b.id = f.dst WHERE entity LIKE 'flow %' AND f.id = "
+        "CAST(substr(entity, 6) AS INTEGER)) FROM series_names WHERE name != 'held' ORDER BY id");
+
+    while (oche_report_row(source, row)) {
+        struct json_object *series = json_object_new_object();
+        const char *name = oche_report_text(row, 1), *entity = oche_report_text(row, 2);
+        bool spread = strcmp(name, "queue") == 0 || strcmp(entity, "all") == 0;
+
+        oche_json_add_text(series, "name", name);
+        oche_json_add_text(series, "entity", entity);
+        oche_json_add_text(series, "unit", oche_report_text(row, 3));
+        if (!oche_report_is_null(row, 4))
+            oche_json_add_text(series, "about", oche_report_text(row, 4));
+        add_samples(source, oche_report_u64(row, 0), spread, series);
+        oche_json_push(list, series);
+    }
+    return list;
+}
+
+/* ---- ports held by PAUSE ---- */
+
+/* The node of a port: what is before its colon, a host's port being called as the host is. */
+#define NODE_OF_PORT                                                                               \
+    "CASE WHEN instr(entity, ':') > 0 THEN substr(entity, 1, instr(entity, ':') - 1) ELSE entity " \
+    "END"
+#define HELD_BY_PORT                                                                               \
+    "WITH held AS (SELECT entity, sum(value) AS ps, " NODE_OF_PORT                                 \
+    " AS node FROM counters WHERE name LIKE 'paused~_time~__' ESCAPE '~' GROUP BY entity) "
+
+static struct json_object *held_by_kind(struct oche_report_source *source)
+{
+    struct json_object *list = json_object_new_array();
+    sqlite3_stmt *row = oche_report_query(
+        source, HELD_BY_PORT "SELECT kind, count(*), sum(ps), max(ps) FROM held JOIN nodes ON "
+                             "nodes.name = node GROUP BY kind");
+
+    while (oche_report_row(source, row)) {
+        struct json_object *kind = json_object_new_object();
+
+        oche_json_add_text(kind, "kind", oche_report_text(row, 0));
+        oche_json_add_int(kind, "ports", oche_report_u64(row, 1));
+        oche_json_add(kind, "held_s", oche_json_exact(oche_report_real(row, 2) / 1e12));
+        oche_json_add(kind, "longest_s", oche_json_exact(oche_report_real(row, 3) / 1e12));
+        oche_json_push(list, kind);
+    }
+    return list;
+}
+
+/* When the intervals of the series begin and how long they are; false without series. */
+static bool intervals(struct oche_report_source *source, double *start_ps, double *step_ps,
+                      uint64_t *count)
+{
+    sqlite3_stmt *row = oche_report_query(
+        source, "SELECT min(time_ps), max(time_ps), count(*), (SELECT value FROM info WHERE key = "
+                "'simulated_ps') - (SELECT value FROM info WHERE key = 'measured_ps') FROM series "
+                "JOIN series_names ON id = series WHERE name = 'goodput' AND entity = 'all'");
+    *count = 0;
+    while (oche_report_row(source, row)) {
+        double first = oche_report_real(row, 0), last = oche_report_real(row, 1);
+
+        *count = oche_report_u64(row, 2);
+        *start_ps = oche_report_real(row, 3);
+        *step_ps = *count > 1 ? (last - first) / (double)(*count - 1) : first - *start_ps;
+    }
+    return *count > 0 && *step_ps > 0;
+}
+
+/* A port's held share by span: the numbers of the spans in which it was held, and the shares. */
+static struct json_object *held_port(struct oche_report_source *source, uint64_t series,
+                                     double start_ps, double step_ps, size_t count, size_t width)
+{
+    struct json_object *port = json_object_new_object(), *at = json_object_new_array(),
+                       *share = json_object_new_array();
+    size_t spans = (count + width - 1) / width;
+    double *sum = calloc(spans, sizeof(*sum));
+    sqlite3_stmt *row =
+        oche_report_query(source, "SELECT time_ps, value FROM series WHERE series = ?");
+
+    OCHE_MUST(sum != NULL);
+    if (row != NULL)
+        sqlite3_bind_int64(row, 1, (sqlite3_int64)series);
+    while (oche_report_row(source, row)) {
+        double number = (oche_report_real(row, 0) - start_ps) / step_ps - 0.5;
+        double value = oche_report_real(row, 1);
+
+        if (number > 0 && number < (double)count && value > 0)
+            sum[(size_t)number / width] += value / (double)width;
+    }
+    for (size_t i = 0; i < spans; i++) {
+        if (sum[i] <= 0)
+            continue;
+        oche_json_push(at, json_object_new_int64((int64_t)i));
+        oche_json_push(share, oche_json_real(round(sum[i] * 1000) / 1000));
+    }
+    oche_json_add(port, "at", at);
+    oche_json_add(port, "share", share);
+    free(sum);
+    return port;
+}
+
+static struct json_object *timeline(struct oche_report_source *source)
+{
+    struct json_object *line, *ports;
+    double start_ps = 0, step_ps = 0, rest_ps = 0;
+    uint64_t count, more = 0, shown = 0;
+
+    if (!intervals(source, &start_ps, &step_ps, &count))
+        return NULL;
+    size_t width = oche_span_width(count, OCHE_REPORT_SPANS / 2);
+    sqlite3_stmt *row = oche_report_query(
+        source, "WITH held AS (SELECT series, entity, sum(value) AS sum, " NODE_OF_PORT
+                " AS node FROM series JOIN series_names ON id = series WHERE name = 'held' GROUP "
+                "BY series) SELECT series, entity, sum, (SELECT kind FROM nodes WHERE nodes.name = "
+                "node) FROM held ORDER BY sum DESC, entity");
+
+    line = json_object_new_object();
+    ports = json_object_new_array();
+    while (oche_report_row(source, row)) {
+        double held_ps = oche_report_real(row, 2) * step_ps;
+
+        if (shown++ >= OCHE_REPORT_HELD_PORTS) {
+            more++;
+            rest_ps += held_ps;
+            continue;
+        }
+        struct json_object *port =
+            held_port(source, oche_report_u64(row, 0), start_ps, step_ps, (size_t)count, width);
+
+        oche_json_add_text(port, "port", oche_report_text(row, 1));
+        oche_json_add_text(port, "kind", oche_report_text(row, 3));
+        oche_json_add(port, "held_s", oche_json_exact(held_ps / 1e12));
+        oche_json_push(ports, port);
+    }
+    oche_json_add_real(line, "start_s", start_ps / 1e12);
+    oche_json_add_real(line, "step_s", step_ps * (double)width / 1e12);
+    oche_json_add_real(line, "end_s", (start_ps + step_ps * (double)count) / 1e12);
+    oche_json_add(line, "ports", ports);
+    oche_json_add_int(line, "more_ports", more);
+    oche_json_add(line, "more_s", oche_json_exact(rest_ps / 1e12));
+    return line;
+}
+
+struct json_object *oche_report_held(struct oche_report_source *source)
+{
+    struct json_object *held = json_object_new_object();
+
+    oche_json_add(held, "by_kind", held_by_kind(source));
+    oche_json_add(held, "timeline", timeline(source));
+    return held;
+}
+
+/* ---- watched queues ---- */
+
+struct bucket {
+    double low, weight;
+};
+
+/* The value below which p (100,000ths) of the weight lies, at least; `at` remembers the place. */
+static double weighted(const struct bucket *buckets, size_t count, double total, uint32_t p,
+                       size_t *at, double *below)
+{
+    while (*at + 1 < count && *below + buckets[*at].weight < total * p / 100000)
+        *below += buckets[(*at)++].weight;
+    return buckets[*at].low;
+}
+
+static void add_curve(struct json_object *queue, const struct bucket *buckets, size_t count)
+{
+    static const uint32_t shown[] = {50000, 90000, 99000, 99900, 100000};
+    struct json_object *curve = json_object_new_array(), *summary = json_object_new_array();
+    double total = 0, mean = 0, below = 0;
+    size_t at = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        total += buckets[i].weight;
+        mean += buckets[i].weight * buckets[i].low;
+    }
+    for (uint32_t i = 0; i < OCHE_SAMPLE_GRID; i++)
+        oche_json_push_real(curve,
+                            weighted(buckets, count, total, oche_sample_grid(i), &at, &below));
+    at = 0;
+    below = 0;
+    for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++)
+        oche_json_push(summary,
+                       oche_json_exact(weighted(buckets, count, total, shown[i], &at, &below)));
+    oche_json_push(summary, oche_json_exact(total > 0 ? mean / total : NAN));
+    oche_json_add(queue, "curve", curve);
+    oche_json_add(queue, "summary", summary);
+}
+
+struct json_object *oche_report_queues(struct oche_report_source *source)
+{
+    struct json_object *list = json_object_new_array();
+    sqlite3_stmt *row = oche_report_query(
+        source, "SELECT id, entity, unit, (SELECT value FROM counters WHERE counters.entity = "
+                "h.entity AND counters.name = 'max_queue_bytes') FROM histogram_names h WHERE name "
+                "= 'queue' ORDER BY id");
+
+    while (oche_report_row(source, row)) {
+        struct json_object *queue = json_object_new_object();
+        struct bucket *buckets = NULL;
+        size_t count = 0, capacity = 0;
+        sqlite3_stmt *inner = oche_report_query(
+            source, "SELECT low, weight FROM histograms WHERE histogram = ? ORDER BY low");
+
+        oche_json_add_text(queue, "entity", oche_report_text(row, 1));
+        oche_json_add_text(queue, "unit", oche_report_text(row, 2));
+        oche_json_add_real(queue, "most", oche_report_real(row, 3));
+        if (inner != NULL)
+            sqlite3_bind_int64(inner, 1, sqlite3_column_int64(row, 0));
+        while (oche_report_row(source, inner)) {
+            if (count == capacity) {
+                capacity = capacity == 0 ? 1024 : capacity * 2;
+                buckets = realloc(buckets, capacity * sizeof(*buckets));
+                OCHE_MUST(buckets != NULL);
+            }
+            buckets[count++] = (struct bucket){.low = (double)oche_report_u64(inner, 0),
+                                               .weight = (double)oche_report_u64(inner, 1)};
+        }
+        if (count > 0)
+            add_curve(queue, buckets, count);
+        free(buckets);
+        oche_json_push(list, queue);
+    }
+    return list;
+}

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A sweep (store/sweep_store.h): its axes, and of every combination of their values each metric's
+ * mean, standard deviation, least and largest over the repeats. Points that failed or crashed are
+ * listed; the others are not told apart.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/json.h"
+#include "report/parts.h"
+#include "store/sweep_store.h"
+
+#define MOST_AXES         16
+#define MOST_COMBINATIONS 1000000
+#define MOST_LISTED       500 /* failed and crashed points */
+#define MOST_CURVES       400 /* combinations, for distributions to be shown */
+#define NONE              SIZE_MAX
+
+struct axis {
+    uint64_t id;
+    size_t values;
+};
+
+struct point {
+    uint64_t id;
+    size_t place; /* its combination as a number, axis by axis; later that of those there are */
+    bool done;
+};
+
+/* What is known of one metric, by combination. */
+struct statistic {
+    uint64_t count;
+    double mean, squares; /* squares: sum of squared distances to the mean */
+    double least, most;
+};
+
+struct sweep {
+    struct oche_report_source *source;
+    struct axis axes[MOST_AXES];
+    size_t axis_count, places; /* places: combinations that there could be */
+    struct point *points;      /* by id */
+    size_t point_count;
+    size_t *places_used; /* by combination, its place */
+    size_t combinations; /* that have points */
+    struct statistic *statistics;
+};
+
+/* ---- axes and points ---- */
+
+static struct json_object *axis_values(struct oche_report_source *source, uint64_t axis)
+{
+    struct json_object *values = json_object_new_array();
+    sqlite3_stmt *row =
+        oche_report_query(source, "SELECT value FROM axis_values WHERE axis = ? ORDER BY number");
+
+    if (row != NULL)
+        sqlite3_bind_int64(row, 1, (sqlite3_int64)axis);
+    while (oche_report_row(source, row))
+        oche_json_push(values, oche_json_text(oche_report_text(row, 0)));
+    return values;
+}
+
+static struct json_object *read_axes(struct sweep *sweep)
+{
+    struct json_object *list = json_object_new_array();
+    sqlite3_stmt *row = oche_report_query(sweep->source, "SELECT id, key FROM axes ORDER BY id");
+
+    sweep->places = 1;
+    while (oche_report_row(sweep->source, row)) {
+        struct json_object *axis = json_object_new_object();
+        uint64_t id = oche_report_u64(row, 0);
+        struct json_object *values = axis_values(sweep->source, id);
+        size_t count = json_object_array_length(values);
+
+        oche_json_add_text(axis, "key", oche_report_text(row, 1));
+        oche_json_add(axis, "values", values);
+        oche_json_push(list, axis);
+        if (sweep->axis_count == MOST_AXES || count == 0 ||
+            sweep->places > MOST_COMBINATIONS / count) {
+            oche_report_source_fail(sweep->source, "damaged: its grid is too large or empty");
+            continue;
+        }
+        sweep->axes[sweep->axis_count++] = (struct axis){.id = id, .values = count};
+        sweep->places *= count;
+    }
+    return list;
+}
+
+static void read_points(struct sweep *sweep)
+{
+    size_t room = oche_report_number(sweep->source, "SELECT count(*) FROM points");
+    sqlite3_stmt *row =
+        oche_report_query(sweep->source, "SELECT id, status FROM points ORDER BY id");
+
+    sweep->points = calloc(room + 1, sizeof(*sweep->points));
+    OCHE_MUST(sweep->points != NULL);
+    while (oche_report_row(sweep->source, row))
+        if (sweep->point_count < room) /* a sweep may be adding some */
+            sweep->points[sweep->point_count++] =
+                (struct point){.id = oche_report_u64(row, 0),
+                               .done = strcmp(oche_report_text(row, 1), "done") == 0};
+}
+
+static int by_id(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = ((const struct point *)b)->id;
+
+    return (x > y) - (x < y);
+}
+
+static struct point *find_point(const struct sweep *sweep, uint64_t id)
+{
+    return sweep->point_count == 0
+               ? NULL
+               : bsearch(&id, sweep->points, sweep->point_count, sizeof(*sweep->points), by_id);
+}
+
+/* Each point's place among all combinations: the last axis runs fastest. */
+static void place_points(struct sweep *sweep)
+{
+    sqlite3_stmt *row =
+        oche_report_query(sweep->source, "SELECT point, axis, number FROM point_values");
+
+    while (oche_report_row(sweep->source, row)) {
+        struct point *point = find_point(sweep, oche_report_u64(row, 0));
+        uint64_t axis = oche_report_u64(row, 1), number = oche_report_u64(row, 2);
+        size_t unit = 1;
+
+        if (point == NULL)
+            continue;
+        for (size_t i = sweep->axis_count; i-- > 0;) {
+            if (sweep->axes[i].id == axis && number < sweep->axes[i].values)
+                point->place += number * unit;
+            unit *= sweep->axes[i].values;
+        }
+    }
+}
+
+/* Numbers the combinations that have points, in the order of the axes. */
+static void number_combinations(struct sweep *sweep)
+{
+    size_t *number = calloc(sweep->places, sizeof(*number));
+
+    OCHE_MUST(number != NULL);
+    for (size_t i = 0; i < sweep->point_count; i++) {
+        struct point *point = &sweep->points[i];
+
+        if (point->place >= sweep->places) /* the same axis twice: a damaged file */
+            point->place = 0;
+        number[point->place] = 1;
+    }
+    sweep->places_used = calloc(sweep->places, sizeof(size_t));
+    OCHE_MUST(sweep->places_used != NULL);
+    for (size_t i = 0; i < sweep->places; i++) {
+        if (number[i] == 0)
+            continue;
+        sweep->places_used[sweep->combinations] = i;
+        number[i] = sweep->combinations++;
+    }
+    for (size_t i = 0; i < sweep->point_count; i++)
+        sweep->points[i].place = number[sweep->points[i].place];
+    free(number);
+}
+
+/* By axis, the number of the value that each combination has there. */
+static struct json_object *combinations_json(const struct sweep *sweep)
+{
+    struct json_object *list = json_object_new_array();
+    size_t unit = sweep->places;
+
+    for (size_t i = 0; i < sweep->axis_count; i++) {
+        struct json_object *numbers = json_object_new_array();
+
+        unit /= sweep->axes[i].values;
+        for (size_t k = 0; k < sweep->combinations; k++) {
+            size_t number = sweep->places_used[k] / unit % sweep->axes[i].values;
+
+            oche_json_push(numbers, json_object_new_int64((int64_t)number));
+        }
+        oche_json_push(list, numbers);
+    }
+    return list;
+}
+
+/* Points by status: those done, by combination; the rest, one by one. */
+static void add_statuses(struct sweep *sweep, struct json_object *json)
+{
+    struct json_object *done = json_object_new_array(), *listed = json_object_new_array();
+    uint64_t *count = calloc(sweep->combinations + 1, sizeof(*count)), not_done = 0;
+    sqlite3_stmt *row = oche_report_query(
+        sweep->source, "SELECT id, repeat, seed, status, error FROM points WHERE status != 'done' "
+                       "ORDER BY id");
+
+    OCHE_MUST(count != NULL);
+    for (size_t i = 0; i < sweep->point_count; i++)
+        count[sweep->points[i].place] += sweep->points[i].done;
+    for (size_t i = 0; i < sweep->combinations; i++)
+        oche_json_push(done, json_object_new_int64((int64_t)count[i]));
+    free(count);
+    while (oche_report_row(sweep->source, row)) {
+        const struct point *point = find_point(sweep, oche_report_u64(row, 0));
+        struct json_object *one;
+
+        if (point == NULL || ++not_done > MOST_LISTED)
+            continue;
+        one = json_object_new_object();
+        oche_json_add_int(one, "point", point->id);
+        oche_json_add_int(one, "combination", point->place);
+        oche_json_add_int(one, "repeat", oche_report_u64(row, 1));
+        oche_json_add_text(one, "seed", oche_report_text(row, 2));
+        oche_json_add_text(one, "status", oche_report_text(row, 3));
+        oche_json_add_text(one, "error", oche_report_text(row, 4));
+        oche_json_push(listed, one);
+    }
+    oche_json_add_int(json, "points", sweep->point_count);
+    oche_json_add_int(json, "not_done", not_done);
+    oche_json_add(json, "done", done);
+    oche_json_add(json, "listed", listed);
+}
+
+/* ---- metrics ---- */
+
+static void take(struct statistic *statistic, double value)
+{
+    double before = value - statistic->mean;
+
+    if (!isfinite(value))
+        return;
+    statistic->count++;
+    statistic->mean += before / (double)statistic->count;
+    statistic->squares += before * (value - statistic->mean);
+    if (statistic->count == 1 || value < statistic->least)
+        statistic->least = value;
+    if (statistic->count == 1 || value > statistic->most)
+        statistic->most = value;
+}
+
+/* Whether the combinations' values differ anywhere from seed to seed. */
+static bool has_spread(const struct sweep *sweep)
+{
+    for (size_t i = 0; i < sweep->combinations; i++)
+        if (sweep->statistics[i].least != sweep->statistics[i].most)
+            return true;
+    return false;
+}
+
+/* Whether some point that is done has no such number. */
+static bool has_gaps(const struct sweep *sweep)
+{
+    uint64_t count = 0, done = 0;
+
+    for (size_t i = 0; i < sweep->combinations; i++)
+        count += sweep->statistics[i].count;
+    for (size_t i = 0; i < sweep->point_count; i++)
+        done += sweep->points[i].done;
+    return count != done;
+}
+
+/* By combination; what can be told from the rest (no spread, no gaps) is left out. */
+static struct json_object *statistics_json(const struct sweep *sweep, const char *name,
+                                           const char *unit, const char *help)
+{
+    static const char *const keys[] = {"count", "mean", "deviation", "least", "most"};
+    struct json_object *json = json_object_new_object();
+    bool spread = has_spread(sweep), gaps = has_gaps(sweep);
+
+    oche_json_add_text(json, "name", name);
+    oche_json_add_text(json, "unit", unit);
+    oche_json_add_text(json, "help", help);
+    for (size_t key = 0; key < 5; key++) {
+        struct json_object *list;
+
+        if ((key == 0 && !gaps) || (key > 1 && !spread))
+            continue;
+        list = json_object_new_array();
+        for (size_t i = 0; i < sweep->combinations; i++) {
+            const struct statistic *s = &sweep->statistics[i];
+            const double values[] = {(double)s->count, s->mean,
+                                     s->count > 1 ? sqrt(s->squares / (double)(s->count - 1)) : NAN,
+                                     s->least, s->most};
+
+            oche_json_push_real(list, key > 0 && s->count == 0 ? NAN : values[key]);
+        }
+        oche_json_add(json, keys[key], list);
+    }
+    return json;
+}
+
+static struct json_object *metrics_json(struct sweep *sweep)
+{
+    struct json_object *list = json_object_new_array();
+    size_t bytes = (sweep->combinations + 1) * sizeof(*sweep->statistics);
+    char *name = NULL, *unit = NULL, *help = NULL;
+    sqlite3_stmt *row = oche_report_query(
+        sweep->source, "SELECT n.name, n.unit, n.help, m.point, m.value FROM metric_names n JOIN "
+                       "metrics m ON m.name = n.name ORDER BY m.name, m.point");
+
+    sweep->statistics = calloc(1, bytes);
+    OCHE_MUST(sweep->statistics != NULL);
+    for (bool more = true; more;) {
+        more = oche_report_row(sweep->source, row);
+        if (name != NULL && (!more || strcmp(name, oche_report_text(row, 0)) != 0)) {
+            oche_json_push(list, statistics_json(sweep, name, unit, help));
+            memset(sweep->statistics, 0, bytes);
+            free(name);
+            free(unit);
+            free(help);
+            name = NULL;
+        }
+        if (!more)
+            break;
+        if (name == NULL) {
+            name = strdup(oche_report_text(row, 0));
+            unit = strdup(oche_report_text(row, 1));
+            help = strdup(oche_report_text(row, 2));
+            OCHE_MUST(name != NULL && unit != NULL && help != NULL);
+        }
+        const struct point *point = find_point(sweep, oche_report_u64(row, 3));
+
+        if (point != NULL && point->done)
+            take(&sweep->statistics[point->place], oche_report_real(row, 4));
+    }
+    return list;
+}
+
+/* ---- distributions ---- */
+
+/* The percentiles that are shown, in thousandths. */
+static bool is_shown(uint64_t thousandth)
+{
+    return thousandth % 25 == 0 || thousandth == 990 || thousandth == 995;
+}
+
+#define SHOWN 43
+
+static size_t shown_number(uint64_t thousandth)
+{
+    return thousandth < 990    ? thousandth / 25
+           : thousandth == 990 ? 40
+           : thousandth == 995 ? 41
+                               : 42;
+}
+
+/* Every combination's percentiles, each the mean over the repeats; null where there is none. */
+static struct json_object *curves_json(const struct sweep *sweep)
+{
+    struct json_object *curves = json_object_new_array();
+
+    for (size_t i = 0; i < sweep->combinations; i++) {
+        const struct statistic *statistics = &sweep->statistics[i * SHOWN];
+        struct json_object *curve = NULL;
+
+        if (statistics[SHOWN - 1].count > 0)
+            curve = json_object_new_array();
+        for (size_t k = 0; curve != NULL && k < SHOWN; k++)
+            oche_json_push_real(curve, statistics[k].count > 0 ? statistics[k].mean : NAN);
+        oche_json_push(curves, curve);
+    }
+    return curves;
+}
+
+static struct json_object *distribution_json(struct sweep *sweep, const char *name,
+                                             const char *unit)
+{
+    struct json_object *json = json_object_new_object(), *at = json_object_new_array();
+    size_t bytes = (sweep->combinations + 1) * SHOWN * sizeof(*sweep->statistics);
+    sqlite3_stmt *row = oche_report_query(
+        sweep->source, "SELECT point, thousandth, value FROM distributions WHERE name = ?");
+
+    free(sweep->statistics);
+    sweep->statistics = calloc(1, bytes);
+    OCHE_MUST(sweep->statistics != NULL);
+    if (row != NULL)
+        sqlite3_bind_text(row, 1, name, -1, SQLITE_TRANSIENT);
+    while (oche_report_row(sweep->source, row)) {
+        const struct point *point = find_point(sweep, oche_report_u64(row, 0));
+        uint64_t thousandth = oche_report_u64(row, 1);
+
+        if (point != NULL && point->done && thousandth <= 1000 && is_shown(thousandth))
+            take(&sweep->statistics[point->place * SHOWN + shown_number(thousandth)],
+                 oche_report_real(row, 2));
+    }
+    for (uint64_t i = 0; i <= 1000; i += 5)
+        if (is_shown(i))
+            oche_json_push_real(at, (double)i / 10);
+    oche_json_add_text(json, "name", name);
+    oche_json_add_text(json, "unit", unit);
+    oche_json_add(json, "at", at);
+    oche_json_add(json, "curves", curves_json(sweep));
+    return json;
+}
+
+static struct json_object *distributions_json(struct sweep *sweep)
+{
+    struct json_object *list = json_object_new_array();
+    sqlite3_stmt *row;
+
+    if (sweep->combinations > MOST_CURVES)
+        return list;
+    row = oche_report_query(
+        sweep->source, "SELECT name, min(unit) FROM distributions GROUP BY name ORDER BY name");
+    while (oche_report_row(sweep->source, row))
+        oche_json_push(
+            list, distribution_json(sweep, oche_report_text(row, 0), oche_report_text(row, 1)));
+    return list;
+}
+
+struct json_object *oche_report_sweep(struct oche_report_source *source)
+{
+    struct sweep sweep = {.source = source};
+    struct json_object *json = json_object_new_object();
+
+    if (!oche_report_is_of_schema(source, OCHE_SWEEP_OLDEST, OCHE_SWEEP_SCHEMA,
+                                  "oche sweep or oche reproduce"))
+        return json;
+    oche_json_add(json, "info", oche_report_info_json(source));
+    oche_json_add(json, "parameters", oche_report_parameters_json(source));
+    oche_json_add(json, "axes", read_axes(&sweep));
+    read_points(&sweep);
+    place_points(&sweep);
+    number_combinations(&sweep);
+    oche_json_add(json, "combinations", combinations_json(&sweep));
+    add_statuses(&sweep, json);
+    oche_json_add(json, "metrics", metrics_json(&sweep));
+    oche_json_add(json, "distributions", distributions_json(&sweep));
+    free(sweep.points);
+    free(sweep.places_used);
+    free(sweep.statistics);
+    return json;
+}

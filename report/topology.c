@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The network with the use of its links. What is too large to be drawn is drawn in groups: the
+ * hosts of a ToR as one, then the switches of a kind in a pod, then all of a kind; the use of the
+ * links between two groups is their mean and the largest.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/json.h"
+#include "report/parts.h"
+
+#define MOST_HOSTS  40  /* that are drawn one by one */
+#define MOST_GROUPS 160 /* on a picture */
+#define NO_POD      UINT64_MAX
+
+/* How much is put together. */
+enum level { NOTHING, HOSTS, PODS, KINDS, LEVELS };
+
+enum kind { HOST, TOR, AGGREGATION, CORE, KIND_COUNT };
+static const char *const kind_names[KIND_COUNT] = {"host", "tor", "aggregation", "core"};
+
+struct node {
+    char *name;
+    enum kind kind;
+    uint64_t pod;
+    size_t tor;   /* of a host: the node it is linked to */
+    size_t group; /* it belongs to */
+};
+
+struct link {
+    size_t a, b; /* nodes; after group_links groups, a before b */
+    double rate_bps;
+    double ab, ba; /* use of each direction, 0 … 1 */
+    char *port_ab, *port_ba;
+};
+
+struct network {
+    struct node *nodes;
+    size_t node_count, host_count;
+    struct link *links;
+    size_t link_count;
+};
+
+/* ---- reading ---- */
+
+static char *copy(const char *text)
+{
+    char *own = strdup(text);
+
+    OCHE_MUST(own != NULL);
+    return own;
+}
+
+static enum kind kind_of(const char *name)
+{
+    unsigned kind = 0;
+
+    while (kind + 1 < KIND_COUNT && strcmp(name, kind_names[kind]) != 0)
+        kind++;
+    return (enum kind)kind;
+}
+
+static void read_nodes(struct oche_report_source *source, struct network *network)
+{
+    size_t room = oche_report_number(source, "SELECT count(*) FROM nodes");
+    sqlite3_stmt *row =
+        oche_report_query(source, "SELECT id, name, kind, pod FROM nodes ORDER BY id");
+
+    network->nodes = calloc(room + 1, sizeof(*network->nodes));
+    OCHE_MUST(network->nodes != NULL);
+    while (oche_report_row(source, row)) {
+        if (oche_report_u64(row, 0) != network->node_count || network->node_count == room) {
+            oche_report_source_fail(source, "damaged: its nodes are not numbered one by one");
+            continue;
+        }
+        struct node *node = &network->nodes[network->node_count++];
+
+        *node =
+            (struct node){.name = copy(oche_report_text(row, 1)),
+                          .kind = kind_of(oche_report_text(row, 2)),
+                          .pod = oche_report_is_null(row, 3) ? NO_POD : oche_report_u64(row, 3)};
+        network->host_count += node->kind == HOST;
+    }
+}
+
+static double use(sqlite3_stmt *row, int column, double rate_bps, double measured_s)
+{
+    double bytes = oche_report_is_null(row, column) ? 0 : oche_report_real(row, column);
+
+    return rate_bps > 0 && measured_s > 0 ? bytes * 8 / (rate_bps * measured_s) : NAN;
+}
+
+static void read_links(struct oche_report_source *source, struct network *network)
+{
+    size_t room = oche_report_number(source, "SELECT count(*) FROM links");
+    double measured_s = (double)oche_report_number(source, "SELECT CAST(value AS INTEGER) FROM "
+                                                           "info WHERE key = 'measured_ps'") /
+                        1e12;
+    sqlite3_stmt *row = oche_report_query(
+        source, "SELECT a, b, rate_bps, port_a, port_b, ca.value, cb.value FROM links LEFT JOIN "
+                "counters ca ON ca.entity = port_a AND ca.name = 'line_bytes' LEFT JOIN counters "
+                "cb ON cb.entity = port_b AND cb.name = 'line_bytes' ORDER BY links.id");
+
+    network->links = calloc(room + 1, sizeof(*network->links));
+    OCHE_MUST(network->links != NULL);
+    while (oche_report_row(source, row)) {
+        uint64_t a = oche_report_u64(row, 0), b = oche_report_u64(row, 1);
+        double rate_bps = oche_report_real(row, 2);
+
+        if (a >= network->node_count || b >= network->node_count || network->link_count == room) {
+            oche_report_source_fail(source, "damaged: a link leads to a node that is not there");
+            continue;
+        }
+        network->links[network->link_count++] =
+            (struct link){.a = a,
+                          .b = b,
+                          .rate_bps = rate_bps,
+                          .ab = use(row, 5, rate_bps, measured_s),
+                          .ba = use(row, 6, rate_bps, measured_s),
+                          .port_ab = copy(oche_report_text(row, 3)),
+                          .port_ba = copy(oche_report_text(row, 4))};
+        if (network->nodes[a].kind == HOST)
+            network->nodes[a].tor = b;
+        if (network->nodes[b].kind == HOST)
+            network->nodes[b].tor = a;
+    }
+}
+
+static void free_network(struct network *network)
+{
+    for (size_t i = 0; i < network->node_count; i++)
+        free(network->nodes[i].name);
+    for (size_t i = 0; i < network->link_count; i++) {
+        free(network->links[i].port_ab);
+        free(network->links[i].port_ba);
+    }
+    free(network->nodes);
+    free(network->links);
+}
+
+/* ---- grouping ---- */
+
+/* Whether two nodes are one group at a level. */
+static bool are_one(const struct node *a, const struct node *b, enum level level)
+{
+    if (a->kind != b->kind || level == NOTHING)
+        return false;
+    if (level == KINDS)
+        return true;
+    if (level == PODS && a->pod != NO_POD)
+        return a->pod == b->pod;
+    return a->kind == HOST && a->tor == b->tor;
+}
+
+/* Nodes of one group follow each other, as every topology numbers them. Returns how many groups. */
+static size_t group_nodes(struct network *network, enum level level)
+{
+    size_t groups = 0;
+
+    for (size_t i = 0; i < network->node_count; i++) {
+        struct node *node = &network->nodes[i];
+
+        if (i == 0 || !are_one(node - 1, node, level))
+            groups++;
+        node->group = groups - 1;
+    }
+    return groups;
+}
+
+static size_t choose_groups(struct network *network)
+{
+    enum level level = network->host_count > MOST_HOSTS ? HOSTS : NOTHING;
+    size_t groups = group_nodes(network, level);
+
+    while (groups > MOST_GROUPS && level + 1 < LEVELS)
+        groups = group_nodes(network, (enum level)(++level));
+    return groups;
+}
+
+static int by_groups(const void *a, const void *b)
+{
+    const struct link *x = a, *y = b;
+
+    if (x->a != y->a)
+        return x->a < y->a ? -1 : 1;
+    if (x->b != y->b)
+        return x->b < y->b ? -1 : 1;
+    return strcmp(x->port_ab, y->port_ab);
+}
+
+/* Links between groups: ends in order, links of the same two side by side. */
+static void group_links(struct network *network)
+{
+    for (size_t i = 0; i < network->link_count; i++) {
+        struct link *link = &network->links[i], was = *link;
+        size_t a = network->nodes[was.a].group, b = network->nodes[was.b].group;
+
+        link->a = a < b ? a : b;
+        link->b = a < b ? b : a;
+        if (a > b) {
+            link->ab = was.ba;
+            link->ba = was.ab;
+            link->port_ab = was.port_ba;
+            link->port_ba = was.port_ab;
+        }
+    }
+    if (network->link_count > 0)
+        qsort(network->links, network->link_count, sizeof(*network->links), by_groups);
+}
+
+/* ---- writing ---- */
+
+static struct json_object *groups_json(const struct network *network)
+{
+    struct json_object *list = json_object_new_array();
+
+    for (size_t i = 0; i < network->node_count;) {
+        const struct node *node = &network->nodes[i];
+        struct json_object *group = json_object_new_object();
+        size_t end = i;
+
+        while (end < network->node_count && network->nodes[end].group == node->group)
+            end++;
+        oche_json_add_text(group, "kind", kind_names[node->kind]);
+        oche_json_add_text(group, "name", node->name);
+        if (end - i > 1)
+            oche_json_add_text(group, "last", network->nodes[end - 1].name);
+        oche_json_add_int(group, "nodes", end - i);
+        if (node->pod != NO_POD)
+            oche_json_add_int(group, "pod", node->pod);
+        if (node->kind == HOST)
+            oche_json_add_int(group, "tor", network->nodes[node->tor].group);
+        oche_json_push(list, group);
+        i = end;
+    }
+    return list;
+}
+
+struct use {
+    double sum, most;
+    const char *port; /* the one of the largest */
+};
+
+static void take(struct use *sum, double value, const char *port)
+{
+    sum->sum += value;
+    if (sum->port == NULL || value > sum->most) {
+        sum->most = value;
+        sum->port = port;
+    }
+}
+
+static struct json_object *use_json(const struct use *sum, size_t count)
+{
+    struct json_object *json = json_object_new_array();
+
+    oche_json_push_real(json, sum->sum / (double)count);
+    oche_json_push_real(json, sum->most);
+    oche_json_push(json, oche_json_text(sum->port));
+    return json;
+}
+
+static struct json_object *links_json(const struct network *network)
+{
+    struct json_object *list = json_object_new_array();
+
+    for (size_t i = 0; i < network->link_count;) {
+        const struct link *first = &network->links[i];
+        struct use ab = {0}, ba = {0};
+        size_t count = 0;
+
+        for (; i < network->link_count; i++, count++) {
+            const struct link *link = &network->links[i];
+
+            if (link->a != first->a || link->b != first->b)
+                break;
+            take(&ab, link->ab, link->port_ab);
+            take(&ba, link->ba, link->port_ba);
+        }
+        if (first->a == first->b)
+            continue; /* inside a group */
+        struct json_object *json = json_object_new_object();
+
+        oche_json_add_int(json, "a", first->a);
+        oche_json_add_int(json, "b", first->b);
+        oche_json_add_int(json, "links", count);
+        oche_json_add_real(json, "rate_bps", first->rate_bps);
+        oche_json_add(json, "ab", use_json(&ab, count));
+        oche_json_add(json, "ba", use_json(&ba, count));
+        oche_json_push(list, json);
+    }
+    return list;
+}
+
+struct json_object *oche_report_topology(struct oche_report_source *source)
+{
+    struct network network = {0};
+    struct json_object *json = json_object_new_object();
+
+    read_nodes(source, &network);
+    read_links(source, &network);
+    choose_groups(&network);
+    group_links(&network);
+    oche_json_add_int(json, "nodes", network.node_count);
+    oche_json_add_int(json, "hosts", network.host_count);
+    oche_json_add(json, "groups", groups_json(&network));
+    oche_json_add(json, "links", links_json(&network));
+    free_network(&network);
+    return json;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* CSV from SQLite. */
+#include "store/csv.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Quoted only when it must be. */
+static void write_field(FILE *out, const char *text)
+{
+    if (strpbrk(text, ",\"\r\n") == NULL) {
+        fputs(text, out);
+        return;
+    }
+    fputc('"', out);
+    for (; *text != '\0'; text++) {
+        if (*text == '"')
+            fputc('"', out);
+        fputc(*text, out);
+    }
+    fputc('"', out);
+}
+
+/* Whether all rows were read. */
+static bool write_rows(sqlite3_stmt *statement, FILE *out)
+{
+    int columns = sqlite3_column_count(statement), status;
+
+    for (int i = 0; i < columns; i++) {
+        fputs(i > 0 ? "," : "", out);
+        write_field(out, sqlite3_column_name(statement, i));
+    }
+    fputc('\n', out);
+    while ((status = sqlite3_step(statement)) == SQLITE_ROW) {
+        for (int i = 0; i < columns; i++) {
+            const char *text = (const char *)sqlite3_column_text(statement, i);
+
+            fputs(i > 0 ? "," : "", out);
+            write_field(out, text != NULL ? text : "");
+        }
+        fputc('\n', out);
+    }
+    return status == SQLITE_DONE;
+}
+
+bool oche_csv_write(sqlite3 *database, const char *query, const char *path, char *error,
+                    size_t error_bytes)
+{
+    sqlite3_stmt *statement = NULL;
+    char *part = NULL;
+    bool ok;
+
+    OCHE_MUST(asprintf(&part, "%s.part", path) >= 0);
+    FILE *out = fopen(part, "w");
+
+    if (out == NULL) {
+        snprintf(error, error_bytes, "%s: cannot be written: %s", path, strerror(errno));
+        free(part);
+        return false;
+    }
+    if (sqlite3_prepare_v2(database, query, -1, &statement, NULL) != SQLITE_OK ||
+        !write_rows(statement, out)) {
+        snprintf(error, error_bytes, "%s: %s", path, sqlite3_errmsg(database));
+        fclose(out);
+        ok = false;
+    } else {
+        bool failed = ferror(out) != 0;
+
+        ok = fclose(out) == 0 && !failed && rename(part, path) == 0;
+        if (!ok)
+            snprintf(error, error_bytes, "%s: cannot be written: %s", path, strerror(errno));
+    }
+    sqlite3_finalize(statement);
+    if (!ok)
+        unlink(part);
+    free(part);
+    return ok;
+}

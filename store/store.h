@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The results of one run: one SQLite file. It is written beside its place, in one transaction, and
+ * moved there when it is whole; a run that fails leaves nothing behind.
+ *
+ *     info(key, value)                              version, seed, scenario and its text, hash, …
+ *     parameters(key, value, unit, given)           the full effective list
+ *     flows(…)                                      one row a flow; of its time, held_ps was it
+ * held by PAUSEs, lost_ps lost to those that began at `root`, a port that is not on its way;
+ * victim: 1 series_names(id, name, entity, unit), series(series, time_ps, value) counters(entity,
+ * name, value) histogram_names(id, name, entity, unit, weight), histograms(histogram, low, high,
+ * weight) nodes(id, name, kind, pod)                    kind: host, tor, aggregation, core
+ *     links(id, a, b, port_a, port_b, rate_bps, delay_ps)  a, b: nodes; port_a: a's port, as an
+ *                                                   entity of counters
+ *     pause_tree(id, parent, port, class, depth, pauses, held_ps, first_ps, last_ps, ports,
+ *         senders, returns)                         where PAUSEs began (depth 0) and, below each,
+ * the ports that were held because of it; a branch comes after what it is of deadlock(position,
+ * port, class)               ports that wait for each other for ever, in turn
+ *
+ *     congestion(place, ports, packets, marks, queueing_ps, worst_ps, worst_port, queue_max,
+ *         paused_ps)                                where it sat: a row a kind of link
+ *                                                   (sim/measure/congestion.h); queueing_ps: over
+ *                                                   all packets that left; worst_ps: a packet's, at
+ *                                                   worst_port; queue_max: NULL for host_nic
+ *     ways(flow, packets, links, shortest, deflections)  where switches deflect: links that the
+ *                                                   flow's packets crossed, that they would have
+ *                                                   on shortest ways, most deflections of one
+ *     paths(flow, way, hop, node, port, deflected, lane, tokens, time_ps)  of deflected flows; way:
+ *                                                   ordinary (as the routes say) or taken; the
+ *                                                   ports that sent it, in turn, lane and tokens as
+ *                                                   it left, the time where it was deflected
+ *     deflections(id, time_ps, flow, node, in_port, port, lane, tokens)  likewise: a message went
+ *                                                   another way at a switch; its ports as entities
+ *
+ * Times are picoseconds, sizes bytes, rates bits per second; "never" is NULL. `PRAGMA
+ * user_version` is OCHE_RESULTS_SCHEMA.
+ */
+#ifndef OCHE_STORE_STORE_H
+#define OCHE_STORE_STORE_H
+
+#include "core/base.h"
+
+#define OCHE_RESULTS_SCHEMA      3
+#define OCHE_RESULTS_ERROR_BYTES 1024
+
+struct oche_results;
+
+struct oche_results_flow {
+    uint64_t id;
+    uint32_t workload, src, dst;
+    uint64_t bytes;
+    oche_time started;   /* or OCHE_NEVER */
+    oche_time delivered; /* the last byte, at the receiver; or OCHE_NEVER */
+    oche_time completed; /* acknowledged, at the sender; or OCHE_NEVER */
+    oche_time ideal;     /* from start to delivery if it were alone; 0: not known */
+    uint64_t retransmitted_packets, timeouts;
+    const char *status; /* "completed", "unfinished", "failed: …" */
+    bool measured;      /* false: it started during warm-up */
+    oche_time held;     /* by PAUSEs, at the port of its way that was held longest */
+    oche_time lost;     /* to PAUSEs that began elsewhere, mostly at */
+    const char *root;   /* this port; NULL: none */
+    bool victim;        /* `lost` is much of its time */
+};
+
+/* A node of the forest of PAUSEs: a hot spot, or a port that was held because of what is above. */
+struct oche_results_pause {
+    uint32_t id, parent; /* parent: an earlier one's id, or UINT32_MAX */
+    const char *port;    /* NULL: not known */
+    uint32_t cls, depth;
+    uint64_t pauses;
+    oche_time held, first, last; /* first, last: OCHE_NEVER if it was not held */
+    uint32_t ports, senders;     /* of a hot spot: ways below it, hosts that sent by it */
+    bool returns;                /* it waits for itself */
+};
+
+struct oche_results_link {
+    uint32_t a, b;               /* nodes */
+    const char *port_a, *port_b; /* the ports at its ends: "host3", "tor0:host3" */
+    uint64_t rate_bps;           /* in each direction */
+    oche_time delay;
+};
+
+/* Of a flow's packets that arrived. */
+struct oche_results_way {
+    uint64_t flow, packets, links, shortest, deflections;
+};
+
+/* A port on the way of a deflected flow. */
+struct oche_results_path {
+    uint32_t flow, hop, node;
+    bool ordinary; /* as the routes say; then it has no lane and no tokens here */
+    bool deflected;
+    const char *port;
+    uint32_t lane, tokens;
+    oche_time time; /* of the deflection, or OCHE_NEVER */
+};
+
+/* Of the ports of one kind of link. */
+struct oche_results_congestion {
+    const char *place;
+    uint64_t ports, packets, marks;
+    oche_time queueing, paused;
+    double worst;           /* ps */
+    const char *worst_port; /* NULL: nothing left from there */
+    uint64_t queue_most;    /* OCHE_NEVER: not known */
+};
+
+/* A message that a switch sent another way. */
+struct oche_results_deflection {
+    oche_time time;
+    uint32_t flow, node;        /* flow: UINT32_MAX: not known */
+    const char *in_port, *port; /* of the switch: the packet came by, it left by */
+    uint32_t lane, tokens;      /* in which it left, and with how many */
+};
+
+#define OCHE_RESULTS_PART ".part" /* after the name of a file that is not finished */
+
+/*
+ * Begins `path` (an existing file is replaced at the end). NULL and "path: what is wrong; …" if
+ * it cannot be written.
+ */
+struct oche_results *oche_results_create(const char *path, char *error, size_t error_bytes);
+
+/*
+ * Adding rows. The first thing that goes wrong (a full disk) is kept and reported by
+ * oche_results_finish; what follows it is ignored.
+ */
+void oche_results_info(struct oche_results *results, const char *key, const char *value);
+void oche_results_parameter(struct oche_results *results, const char *key, const char *value,
+                            const char *unit, bool given);
+void oche_results_flow(struct oche_results *results, const struct oche_results_flow *flow);
+void oche_results_pause(struct oche_results *results, const struct oche_results_pause *pause);
+void oche_results_way(struct oche_results *results, const struct oche_results_way *way);
+void oche_results_path(struct oche_results *results, const struct oche_results_path *path);
+void oche_results_congestion(struct oche_results *results,
+                             const struct oche_results_congestion *congestion);
+void oche_results_deflection(struct oche_results *results,
+                             const struct oche_results_deflection *deflection);
+/* The ports of a deadlock, in the order in which they wait. */
+void oche_results_deadlock(struct oche_results *results, uint32_t position, const char *port,
+                           uint32_t cls);
+void oche_results_counter(struct oche_results *results, const char *entity, const char *name,
+                          uint64_t value);
+/* Names a series; returns its number. */
+uint32_t oche_results_series(struct oche_results *results, const char *name, const char *entity,
+                             const char *unit);
+void oche_results_point(struct oche_results *results, uint32_t series, oche_time time,
+                        double value);
+/* Names a histogram; `unit` is that of low and high, `weight` that of the weights. */
+uint32_t oche_results_histogram(struct oche_results *results, const char *name, const char *entity,
+                                const char *unit, const char *weight);
+/* A bucket [low, high); high OCHE_NEVER: open. */
+void oche_results_bucket(struct oche_results *results, uint32_t histogram, uint64_t low,
+                         uint64_t high, uint64_t weight);
+
+/* `pod`: nodes that belong together have the same; UINT32_MAX: none. Nodes go before links. */
+void oche_results_node(struct oche_results *results, uint32_t id, const char *name,
+                       const char *kind, uint32_t pod);
+void oche_results_link(struct oche_results *results, const struct oche_results_link *link);
+
+/*
+ * Writes flows.csv, series.csv and counters.csv into `folder`, each whole or not at all. Before
+ * oche_results_finish. False and an error if that fails.
+ */
+bool oche_results_csv(struct oche_results *results, const char *folder, char *error,
+                      size_t error_bytes);
+
+/* Moves the file into place. False and an error if any of it failed; then nothing is there. */
+bool oche_results_finish(struct oche_results *results, char *error, size_t error_bytes);
+
+/* Forgets the run; nothing is left behind. */
+void oche_results_abandon(struct oche_results *results);
+
+/* Makes a folder and those above it. False and an error if that fails. */
+bool oche_results_folder(const char *path, char *error, size_t error_bytes);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two files: points with what was varied in columns of their own, and metrics row by row. */
+#include "store/sweep_csv.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/csv.h"
+
+/* ", (…) AS "KEY"" for each axis: the value that point p.id has. sqlite3_malloc'd. */
+static char *axis_columns(sqlite3 *database, size_t axis_count)
+{
+    char *columns = sqlite3_mprintf("");
+    sqlite3_stmt *keys = NULL;
+
+    if (sqlite3_prepare_v2(database, "SELECT key FROM axes WHERE id = ?", -1, &keys, NULL) !=
+        SQLITE_OK)
+        return columns;
+    for (size_t axis = 0; axis < axis_count; axis++) {
+        sqlite3_bind_int64(keys, 1, (int64_t)axis);
+        if (sqlite3_step(keys) == SQLITE_ROW)
+            columns = sqlite3_mprintf(
+                "%z, (SELECT v.value FROM point_values w JOIN axis_values v ON v.axis = w.axis AND"
+                " v.number = w.number WHERE w.point = p.id AND w.axis = %d) AS \"%w\"",
+                columns, (int)axis, sqlite3_column_text(keys, 0));
+        sqlite3_reset(keys);
+    }
+    sqlite3_finalize(keys);
+    return columns;
+}
+
+bool oche_sweep_csv_write(sqlite3 *database, size_t axis_count, const char *folder, char *error,
+                          size_t error_bytes)
+{
+    char *axes = axis_columns(database, axis_count);
+    const struct {
+        const char *name;
+        char *query;
+    } files[] = {
+        {"points.csv", sqlite3_mprintf("SELECT p.id AS point%s, p.repeat, p.seed, p.status,"
+                                       " p.error, p.wall_s, p.trace_hash FROM points p ORDER BY"
+                                       " p.id",
+                                       axes)},
+        {"metrics.csv",
+         sqlite3_mprintf("SELECT p.id AS point%s, p.repeat, p.seed, m.name, n.unit, m.value FROM"
+                         " points p JOIN metrics m ON m.point = p.id JOIN metric_names n ON"
+                         " n.name = m.name ORDER BY p.id, m.name",
+                         axes)},
+    };
+    bool ok = true;
+
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        char *path = NULL;
+
+        OCHE_MUST(files[i].query != NULL && asprintf(&path, "%s/%s", folder, files[i].name) >= 0);
+        ok = ok && oche_csv_write(database, files[i].query, path, error, error_bytes);
+        free(path);
+        sqlite3_free(files[i].query);
+    }
+    sqlite3_free(axes);
+    return ok;
+}

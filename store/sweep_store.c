@@ -1,0 +1,765 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writing sweeps to SQLite. While the file is open it has a write-ahead log, which costs no wait
+ * for the disk a point and lets others read; what is committed survives the death of the process,
+ * and a file that lost its last points to a loss of power is still whole. Closed, it is one file.
+ */
+#include "store/sweep_store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <sqlite3.h>
+
+#include "store/store.h"
+#include "store/sweep_csv.h"
+#include "store/sweep_schema.h"
+
+#define BUSY_MS     60000 /* that a reader may hold us up */
+#define SHOWN_BYTES 300   /* of another grid, in a message */
+
+enum statement {
+    ADD_INFO,
+    ADD_PARAMETER,
+    ADD_AXIS,
+    ADD_AXIS_VALUE,
+    FORGET_VALUES,
+    FORGET_METRICS,
+    FORGET_DISTRIBUTIONS,
+    ADD_POINT,
+    ADD_POINT_VALUE,
+    ADD_METRIC_NAME,
+    ADD_METRIC,
+    ADD_PERCENTILE,
+    LIST_DONE,
+    LIST_VALUES,
+    LIST_PERCENTILES,
+    ALWAYS, /* those before are of every file, those after of a figure's */
+    ADD_CLAIM = ALWAYS,
+    ADD_READING,
+    ADD_PLOT,
+    ADD_CURVE,
+    ADD_CURVE_POINT,
+    ADD_DIFFERENCE,
+    STATEMENTS
+};
+
+static const char *const statements[STATEMENTS] = {
+    [ADD_INFO] = "INSERT OR REPLACE INTO info VALUES (?, ?)",
+    [ADD_PARAMETER] = "INSERT OR REPLACE INTO parameters VALUES (?, ?, ?, ?)",
+    [ADD_AXIS] = "INSERT INTO axes VALUES (?, ?)",
+    [ADD_AXIS_VALUE] = "INSERT INTO axis_values VALUES (?, ?, ?)",
+    [FORGET_VALUES] = "DELETE FROM point_values WHERE point = ?",
+    [FORGET_METRICS] = "DELETE FROM metrics WHERE point = ?",
+    [FORGET_DISTRIBUTIONS] = "DELETE FROM distributions WHERE point = ?",
+    [ADD_POINT] = "INSERT OR REPLACE INTO points VALUES (?, ?, ?, ?, ?, ?, ?)",
+    [ADD_POINT_VALUE] = "INSERT INTO point_values VALUES (?, ?, ?)",
+    [ADD_METRIC_NAME] = "INSERT OR IGNORE INTO metric_names VALUES (?, ?, ?)",
+    [ADD_METRIC] = "INSERT INTO metrics VALUES (?, ?, ?)",
+    [ADD_PERCENTILE] = "INSERT INTO distributions VALUES (?, ?, ?, ?, ?, ?)",
+    [LIST_DONE] = "SELECT id FROM points WHERE status = 'done'",
+    [LIST_VALUES] = "SELECT point, value FROM metrics WHERE name = ?",
+    [LIST_PERCENTILES] = "SELECT thousandth, value, samples FROM distributions"
+                         " WHERE point = ? AND name = ?",
+    [ADD_CLAIM] = "INSERT INTO claims VALUES"
+                  " (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [ADD_READING] = "INSERT INTO readings VALUES (?, ?, ?, ?, ?, ?)",
+    [ADD_PLOT] = "INSERT INTO plots VALUES (NULL, ?, ?, ?, ?, ?)",
+    [ADD_CURVE] = "INSERT INTO curves VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)",
+    [ADD_CURVE_POINT] = "INSERT INTO curve_points VALUES (?, ?, ?, ?, ?)",
+    [ADD_DIFFERENCE] = "INSERT INTO differences VALUES (NULL, ?)",
+};
+
+struct oche_sweep_store {
+    sqlite3 *database;
+    sqlite3_stmt *use[STATEMENTS];
+    char *path;
+    int lock; /* the folder, locked; -1: the file system has no such locks */
+    size_t axis_count;
+    bool failed;
+    char error[OCHE_RESULTS_ERROR_BYTES]; /* the first */
+};
+
+static void fail(struct oche_sweep_store *store)
+{
+    if (store->failed)
+        return;
+    store->failed = true;
+    snprintf(store->error, sizeof(store->error), "%s: cannot be written: %s", store->path,
+             sqlite3_errmsg(store->database));
+}
+
+/* Refuses the file for what is in it. */
+static bool refuse(struct oche_sweep_store *store, const char *why)
+{
+    if (!store->failed)
+        snprintf(store->error, sizeof(store->error), "%s: %s", store->path, why);
+    store->failed = true;
+    return false;
+}
+
+static void run(struct oche_sweep_store *store, const char *sql)
+{
+    if (!store->failed && sqlite3_exec(store->database, sql, NULL, NULL, NULL) != SQLITE_OK)
+        fail(store);
+}
+
+/* ---- one process at a time ---- */
+
+static bool lock_folder(struct oche_sweep_store *store)
+{
+    char *folder = strdup(store->path);
+
+    OCHE_MUST(folder != NULL);
+    char *slash = strrchr(folder, '/');
+
+    if (slash != NULL)
+        slash[slash == folder] = '\0';
+    store->lock = open(slash != NULL ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    free(folder);
+    if (store->lock >= 0 && flock(store->lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        return refuse(store, "another oche is writing there; wait for it, or give another --out");
+    return true;
+}
+
+/* ---- opening ---- */
+
+static bool open_database(struct oche_sweep_store *store)
+{
+    if (sqlite3_open(store->path, &store->database) != SQLITE_OK) {
+        fail(store);
+        return false;
+    }
+    sqlite3_busy_timeout(store->database, BUSY_MS);
+    return true;
+}
+
+/* The first column of the first row as an integer; -1 if there is none. */
+static int64_t ask_number(struct oche_sweep_store *store, const char *query)
+{
+    sqlite3_stmt *statement = NULL;
+    int64_t number = -1;
+
+    if (sqlite3_prepare_v2(store->database, query, -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW)
+        number = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return number;
+}
+
+/* A value of info; malloc'd, "" if there is none. */
+static char *ask_info(struct oche_sweep_store *store, const char *key)
+{
+    sqlite3_stmt *statement = NULL;
+    char *value = NULL;
+
+    if (sqlite3_prepare_v2(store->database, "SELECT value FROM info WHERE key = ?", -1, &statement,
+                           NULL) == SQLITE_OK) {
+        sqlite3_bind_text(statement, 1, key, -1, SQLITE_STATIC);
+        if (sqlite3_step(statement) == SQLITE_ROW)
+            value = strdup((const char *)sqlite3_column_text(statement, 0));
+    }
+    sqlite3_finalize(statement);
+    if (value == NULL)
+        value = strdup("");
+    OCHE_MUST(value != NULL);
+    return value;
+}
+
+/* Whether there is nothing in the file; a file that is no sweep's is refused. */
+static bool is_empty(struct oche_sweep_store *store, bool *empty)
+{
+    int64_t tables = ask_number(store, "SELECT count(*) FROM sqlite_schema");
+
+    *empty = tables == 0;
+    if (tables < 0)
+        return refuse(store, "not a results file; remove it, or give another --out");
+    if (tables == 0)
+        return true;
+    if (ask_number(store, "PRAGMA application_id") != OCHE_SWEEP_APPLICATION)
+        return refuse(store, "not the results of a sweep; remove it, or give another --out");
+    return true;
+}
+
+static bool same(struct oche_sweep_store *store, const char *key, const char *wanted)
+{
+    char *has = ask_info(store, key);
+    bool equal = strcmp(has, wanted) == 0;
+
+    free(has);
+    return equal;
+}
+
+/* Refuses a file that another sweep has begun; says what differs. */
+static bool is_same_sweep(struct oche_sweep_store *store,
+                          const struct oche_sweep_description *description)
+{
+    const char *what = NULL, *shown = NULL;
+    char why[SHOWN_BYTES + 200];
+
+    const int64_t version = ask_number(store, "PRAGMA user_version");
+
+    if (version < OCHE_SWEEP_OLDEST || version > OCHE_SWEEP_SCHEMA ||
+        !same(store, "program", description->program)) {
+        what = "program";
+        shown = "program";
+    } else if (!same(store, "scenario_text", description->scenario_text)) {
+        what = "text of the scenario";
+        shown = "scenario";
+    } else if (!same(store, "grid", description->grid) || !same(store, "kind", description->kind)) {
+        what = "grid";
+        shown = "grid";
+    } else if (ask_number(store, "SELECT count(*) FROM info WHERE key = 'files'") > 0 &&
+               !same(store, "files", description->files != NULL ? description->files : "")) {
+        what = "content of the files that the scenario names";
+        shown = "files";
+    }
+    if (what == NULL)
+        return true;
+    char *has = ask_info(store, shown);
+
+    for (char *c = has; *c != '\0'; c++) /* one line, whatever was quoted */
+        if ((unsigned char)*c < ' ')
+            *c = ' ';
+    snprintf(why, sizeof(why),
+             "has results of another %s (%.*s%s); --out puts new ones elsewhere, --restart begins "
+             "anew here",
+             what, SHOWN_BYTES, has, strlen(has) > SHOWN_BYTES ? "…" : "");
+    free(has);
+    return refuse(store, why);
+}
+
+static bool bring_up_to_date(struct oche_sweep_store *store, bool figure)
+{
+    if (ask_number(store, "PRAGMA user_version") != OCHE_SWEEP_SCHEMA &&
+        !oche_sweep_upgrade(store->database, figure))
+        fail(store);
+    return !store->failed;
+}
+
+static void now_as_text(char *text, size_t text_bytes)
+{
+    time_t now = time(NULL);
+    struct tm utc;
+
+    gmtime_r(&now, &utc);
+    strftime(text, text_bytes, "%Y-%m-%dT%H:%M:%SZ", &utc);
+}
+
+static bool prepare(struct oche_sweep_store *store, bool figure)
+{
+    for (int i = 0; i < (figure ? STATEMENTS : ALWAYS) && !store->failed; i++)
+        if (sqlite3_prepare_v3(store->database, statements[i], -1, SQLITE_PREPARE_PERSISTENT,
+                               &store->use[i], NULL) != SQLITE_OK)
+            fail(store);
+    return !store->failed;
+}
+
+static void store_number(struct oche_sweep_store *store, const char *key, uint64_t number)
+{
+    char text[32];
+
+    snprintf(text, sizeof(text), "%" PRIu64, number);
+    oche_sweep_store_info(store, key, text);
+}
+
+static sqlite3_stmt *row(struct oche_sweep_store *store, enum statement which)
+{
+    return store->failed ? NULL : store->use[which];
+}
+
+static void end_row(struct oche_sweep_store *store, sqlite3_stmt *statement)
+{
+    if (sqlite3_step(statement) != SQLITE_DONE)
+        fail(store);
+    sqlite3_reset(statement);
+}
+
+static void bind_text(sqlite3_stmt *statement, int column, const char *text)
+{
+    sqlite3_bind_text(statement, column, text != NULL ? text : "", -1, SQLITE_TRANSIENT);
+}
+
+static void store_axes(struct oche_sweep_store *store,
+                       const struct oche_sweep_description *description)
+{
+    for (size_t axis = 0; axis < description->axis_count; axis++) {
+        sqlite3_stmt *add = row(store, ADD_AXIS);
+
+        if (add == NULL)
+            return;
+        sqlite3_bind_int64(add, 1, (int64_t)axis);
+        bind_text(add, 2, description->axes[axis].key);
+        end_row(store, add);
+        for (size_t number = 0; number < description->axes[axis].count; number++) {
+            add = row(store, ADD_AXIS_VALUE);
+            if (add == NULL)
+                return;
+            sqlite3_bind_int64(add, 1, (int64_t)axis);
+            sqlite3_bind_int64(add, 2, (int64_t)number);
+            bind_text(add, 3, description->axes[axis].values[number]);
+            end_row(store, add);
+        }
+    }
+}
+
+/* All of it or nothing: a file that was begun is one that can be gone on with. */
+static void make(struct oche_sweep_store *store, const struct oche_sweep_description *description,
+                 bool figure)
+{
+    char text[128];
+
+    run(store, "BEGIN");
+    snprintf(text, sizeof(text), "PRAGMA application_id = %d; PRAGMA user_version = %d",
+             OCHE_SWEEP_APPLICATION, OCHE_SWEEP_SCHEMA);
+    run(store, text);
+    run(store, oche_sweep_schema);
+    if (figure)
+        run(store, oche_sweep_figure_schema);
+    if (store->failed || !prepare(store, figure))
+        return;
+    oche_sweep_store_info(store, "program", description->program);
+    oche_sweep_store_info(store, "command", description->command);
+    oche_sweep_store_info(store, "kind", description->kind);
+    oche_sweep_store_info(store, "scenario", description->scenario);
+    oche_sweep_store_info(store, "scenario_text", description->scenario_text);
+    oche_sweep_store_info(store, "grid", description->grid);
+    oche_sweep_store_info(store, "files", description->files);
+    store_number(store, "seed", description->seed);
+    store_number(store, "repeats", description->repeats);
+    store_number(store, "cores", description->cores);
+    now_as_text(text, sizeof(text));
+    oche_sweep_store_info(store, "began", text);
+    store_axes(store, description);
+    run(store, "COMMIT");
+}
+
+/* Removes a file and what SQLite may have left beside it: a log would be taken for the new one's.
+ */
+static bool remove_file(const char *path)
+{
+    static const char *const beside[] = {"-wal", "-shm", "-journal"};
+    bool ok = unlink(path) == 0;
+
+    for (size_t i = 0; ok && i < sizeof(beside) / sizeof(beside[0]); i++) {
+        char *name = NULL;
+
+        OCHE_MUST(asprintf(&name, "%s%s", path, beside[i]) >= 0);
+        ok = unlink(name) == 0 || errno == ENOENT;
+        free(name);
+    }
+    return ok;
+}
+
+/* Removes the file that is open, and opens it anew, empty. */
+static bool replace(struct oche_sweep_store *store)
+{
+    sqlite3_close(store->database);
+    store->database = NULL;
+    if (!remove_file(store->path)) {
+        snprintf(store->error, sizeof(store->error), "%s: cannot be replaced: %s", store->path,
+                 strerror(errno));
+        store->failed = true;
+        return false;
+    }
+    return open_database(store);
+}
+
+static bool open_store(struct oche_sweep_store *store,
+                       const struct oche_sweep_description *description, bool restart)
+{
+    bool figure = strcmp(description->kind, "figure") == 0, empty;
+
+    if (!lock_folder(store) || !open_database(store) || !is_empty(store, &empty))
+        return false;
+    if (!empty && restart) {
+        if (!replace(store))
+            return false;
+        empty = true;
+    }
+    run(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL");
+    if (!empty && !is_same_sweep(store, description))
+        return false;
+    if (empty)
+        make(store, description, figure);
+    else if (bring_up_to_date(store, figure))
+        prepare(store, figure);
+    return !store->failed;
+}
+
+struct oche_sweep_store *oche_sweep_store_open(const char *path,
+                                               const struct oche_sweep_description *description,
+                                               bool restart, char *error, size_t error_bytes)
+{
+    struct oche_sweep_store *store = calloc(1, sizeof(*store));
+
+    OCHE_MUST(store != NULL);
+    store->lock = -1;
+    store->axis_count = description->axis_count;
+    store->path = strdup(path);
+    OCHE_MUST(store->path != NULL);
+    if (!open_store(store, description, restart)) {
+        snprintf(error, error_bytes, "%s", store->error);
+        oche_sweep_store_close(store);
+        return NULL;
+    }
+    return store;
+}
+
+void oche_sweep_store_close(struct oche_sweep_store *store)
+{
+    if (store == NULL)
+        return;
+    for (int i = 0; i < STATEMENTS; i++)
+        sqlite3_finalize(store->use[i]);
+    if (store->database != NULL) /* in vain while somebody reads; then the log stays beside it */
+        sqlite3_exec(store->database, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
+    sqlite3_close(store->database);
+    if (store->lock >= 0)
+        close(store->lock);
+    free(store->path);
+    free(store);
+}
+
+/* ---- transactions ---- */
+
+void oche_sweep_store_begin(struct oche_sweep_store *store)
+{
+    run(store, "BEGIN IMMEDIATE");
+}
+
+bool oche_sweep_store_commit(struct oche_sweep_store *store, char *error, size_t error_bytes)
+{
+    char text[64];
+
+    now_as_text(text, sizeof(text));
+    oche_sweep_store_info(store, "ended", text);
+    run(store, "COMMIT");
+    if (!store->failed)
+        return true;
+    snprintf(error, error_bytes, "%s", store->error);
+    return false;
+}
+
+/* ---- rows ---- */
+
+/* NAN is NULL. */
+static void bind_real(sqlite3_stmt *statement, int column, double value)
+{
+    if (isnan(value))
+        sqlite3_bind_null(statement, column);
+    else
+        sqlite3_bind_double(statement, column, value);
+}
+
+void oche_sweep_store_info(struct oche_sweep_store *store, const char *key, const char *value)
+{
+    sqlite3_stmt *add = row(store, ADD_INFO);
+
+    if (add == NULL)
+        return;
+    bind_text(add, 1, key);
+    bind_text(add, 2, value);
+    end_row(store, add);
+}
+
+void oche_sweep_store_parameter(struct oche_sweep_store *store, const char *key, const char *value,
+                                const char *unit, bool given)
+{
+    sqlite3_stmt *add = row(store, ADD_PARAMETER);
+
+    if (add == NULL)
+        return;
+    bind_text(add, 1, key);
+    bind_text(add, 2, value);
+    bind_text(add, 3, unit);
+    sqlite3_bind_int(add, 4, given);
+    end_row(store, add);
+}
+
+static void forget(struct oche_sweep_store *store, size_t point, enum statement which)
+{
+    sqlite3_stmt *remove = row(store, which);
+
+    if (remove == NULL)
+        return;
+    sqlite3_bind_int64(remove, 1, (int64_t)point);
+    end_row(store, remove);
+}
+
+void oche_sweep_store_point(struct oche_sweep_store *store, const struct oche_sweep_point *point)
+{
+    char seed[32], hash[32]; /* a seed above the largest of SQLite's integers is text */
+
+    forget(store, point->id, FORGET_VALUES);
+    forget(store, point->id, FORGET_METRICS);
+    forget(store, point->id, FORGET_DISTRIBUTIONS);
+    sqlite3_stmt *add = row(store, ADD_POINT);
+
+    if (add == NULL)
+        return;
+    snprintf(seed, sizeof(seed), "%" PRIu64, point->seed);
+    snprintf(hash, sizeof(hash), "%016" PRIx64, point->trace_hash);
+    sqlite3_bind_int64(add, 1, (int64_t)point->id);
+    sqlite3_bind_int64(add, 2, point->repeat);
+    if (point->seed <= INT64_MAX)
+        sqlite3_bind_int64(add, 3, (int64_t)point->seed);
+    else
+        bind_text(add, 3, seed);
+    bind_text(add, 4, point->status);
+    if (point->error == NULL)
+        sqlite3_bind_null(add, 5);
+    else
+        bind_text(add, 5, point->error);
+    if (strcmp(point->status, "done") == 0) {
+        bind_real(add, 6, point->wall_s);
+        bind_text(add, 7, hash);
+    } else { /* nobody measured them */
+        sqlite3_bind_null(add, 6);
+        sqlite3_bind_null(add, 7);
+    }
+    end_row(store, add);
+    for (size_t axis = 0; axis < store->axis_count; axis++) {
+        add = row(store, ADD_POINT_VALUE);
+        if (add == NULL)
+            return;
+        sqlite3_bind_int64(add, 1, (int64_t)point->id);
+        sqlite3_bind_int64(add, 2, (int64_t)axis);
+        sqlite3_bind_int64(add, 3, (int64_t)point->numbers[axis]);
+        end_row(store, add);
+    }
+}
+
+void oche_sweep_store_metric(struct oche_sweep_store *store, size_t point, const char *name,
+                             const char *unit, const char *help, double value)
+{
+    sqlite3_stmt *add = row(store, ADD_METRIC_NAME);
+
+    if (add == NULL)
+        return;
+    bind_text(add, 1, name);
+    bind_text(add, 2, unit);
+    bind_text(add, 3, help);
+    end_row(store, add);
+    add = row(store, ADD_METRIC);
+    if (add == NULL)
+        return;
+    sqlite3_bind_int64(add, 1, (int64_t)point);
+    bind_text(add, 2, name);
+    bind_real(add, 3, value);
+    end_row(store, add);
+}
+
+void oche_sweep_store_distribution(struct oche_sweep_store *store, size_t point, const char *name,
+                                   const char *unit, uint64_t samples, const double *values,
+                                   size_t count, uint32_t step)
+{
+    for (size_t i = 0; i < count; i++) {
+        sqlite3_stmt *add = row(store, ADD_PERCENTILE);
+
+        if (add == NULL)
+            return;
+        sqlite3_bind_int64(add, 1, (int64_t)point);
+        bind_text(add, 2, name);
+        bind_text(add, 3, unit);
+        sqlite3_bind_int64(add, 4, samples > INT64_MAX ? INT64_MAX : (int64_t)samples);
+        sqlite3_bind_int64(add, 5, (int64_t)(i * step));
+        bind_real(add, 6, values[i]);
+        end_row(store, add);
+    }
+}
+
+/* ---- a figure ---- */
+
+void oche_sweep_store_clear_figure(struct oche_sweep_store *store)
+{
+    run(store, "DELETE FROM claims; DELETE FROM readings; DELETE FROM plots; DELETE FROM curves;"
+               "DELETE FROM curve_points; DELETE FROM differences");
+}
+
+uint32_t oche_sweep_store_claim(struct oche_sweep_store *store,
+                                const struct oche_sweep_claim *claim)
+{
+    sqlite3_stmt *add = row(store, ADD_CLAIM);
+
+    if (add == NULL)
+        return 0;
+    bind_text(add, 1, claim->name);
+    bind_text(add, 2, claim->text);
+    bind_text(add, 3, claim->quantity);
+    bind_text(add, 4, claim->condition);
+    bind_real(add, 5, claim->published);
+    bind_text(add, 6, claim->published_text);
+    bind_text(add, 7, claim->unit);
+    bind_text(add, 8, claim->place);
+    bind_text(add, 9, claim->tolerance);
+    bind_text(add, 10, claim->confidence);
+    bind_real(add, 11, claim->measured);
+    bind_real(add, 12, claim->low);
+    bind_real(add, 13, claim->high);
+    bind_real(add, 14, claim->spread);
+    bind_text(add, 15, claim->verdict);
+    bind_text(add, 16, claim->explanation);
+    bind_text(add, 17, claim->interval);
+    sqlite3_bind_int(add, 18, claim->unsure);
+    end_row(store, add);
+    return (uint32_t)sqlite3_last_insert_rowid(store->database);
+}
+
+void oche_sweep_store_reading(struct oche_sweep_store *store, uint32_t claim,
+                              const struct oche_sweep_reading *reading)
+{
+    sqlite3_stmt *add = row(store, ADD_READING);
+
+    if (add == NULL)
+        return;
+    sqlite3_bind_int64(add, 1, claim);
+    bind_text(add, 2, reading->label);
+    bind_real(add, 3, reading->measured);
+    bind_real(add, 4, reading->low);
+    bind_real(add, 5, reading->high);
+    bind_text(add, 6, reading->verdict);
+    end_row(store, add);
+}
+
+uint32_t oche_sweep_store_plot(struct oche_sweep_store *store, const struct oche_sweep_plot *plot)
+{
+    sqlite3_stmt *add = row(store, ADD_PLOT);
+
+    if (add == NULL)
+        return 0;
+    bind_text(add, 1, plot->title);
+    bind_text(add, 2, plot->x_name);
+    bind_text(add, 3, plot->x_scale);
+    bind_text(add, 4, plot->y_name);
+    bind_text(add, 5, plot->y_scale);
+    end_row(store, add);
+    return (uint32_t)sqlite3_last_insert_rowid(store->database);
+}
+
+uint32_t oche_sweep_store_curve(struct oche_sweep_store *store,
+                                const struct oche_sweep_curve *curve)
+{
+    sqlite3_stmt *add = row(store, ADD_CURVE);
+
+    if (add == NULL)
+        return 0;
+    bind_text(add, 1, curve->label);
+    bind_text(add, 2, curve->kind);
+    bind_text(add, 3, curve->x_name);
+    bind_text(add, 4, curve->y_name);
+    bind_text(add, 5, curve->x_unit);
+    bind_text(add, 6, curve->y_unit);
+    sqlite3_bind_int64(add, 7, curve->plot);
+    end_row(store, add);
+    return (uint32_t)sqlite3_last_insert_rowid(store->database);
+}
+
+void oche_sweep_store_curve_point(struct oche_sweep_store *store, uint32_t curve, double x,
+                                  double y, double low, double high)
+{
+    sqlite3_stmt *add = row(store, ADD_CURVE_POINT);
+
+    if (add == NULL)
+        return;
+    sqlite3_bind_int64(add, 1, curve);
+    bind_real(add, 2, x);
+    bind_real(add, 3, y);
+    bind_real(add, 4, low);
+    bind_real(add, 5, high);
+    end_row(store, add);
+}
+
+void oche_sweep_store_difference(struct oche_sweep_store *store, const char *text)
+{
+    sqlite3_stmt *add = row(store, ADD_DIFFERENCE);
+
+    if (add == NULL)
+        return;
+    bind_text(add, 1, text);
+    end_row(store, add);
+}
+
+/* ---- looking at it ---- */
+
+size_t oche_sweep_store_done(struct oche_sweep_store *store, bool *done, size_t count)
+{
+    sqlite3_stmt *list = row(store, LIST_DONE);
+    size_t found = 0;
+
+    memset(done, 0, count * sizeof(*done));
+    while (list != NULL && sqlite3_step(list) == SQLITE_ROW) {
+        int64_t id = sqlite3_column_int64(list, 0);
+
+        if (id >= 0 && (size_t)id < count && !done[id]) {
+            done[id] = true;
+            found++;
+        }
+    }
+    if (list != NULL)
+        sqlite3_reset(list);
+    return found;
+}
+
+static double real_of(sqlite3_stmt *statement, int column)
+{
+    return sqlite3_column_type(statement, column) == SQLITE_NULL
+               ? NAN
+               : sqlite3_column_double(statement, column);
+}
+
+void oche_sweep_store_values(struct oche_sweep_store *store, const char *name, double *values,
+                             size_t count)
+{
+    sqlite3_stmt *list = row(store, LIST_VALUES);
+
+    for (size_t i = 0; i < count; i++)
+        values[i] = NAN;
+    if (list == NULL)
+        return;
+    bind_text(list, 1, name);
+    while (sqlite3_step(list) == SQLITE_ROW) {
+        int64_t point = sqlite3_column_int64(list, 0);
+
+        if (point >= 0 && (size_t)point < count)
+            values[point] = real_of(list, 1);
+    }
+    sqlite3_reset(list);
+}
+
+uint64_t oche_sweep_store_percentiles(struct oche_sweep_store *store, size_t point,
+                                      const char *name, double *values, size_t count, uint32_t step)
+{
+    sqlite3_stmt *list = row(store, LIST_PERCENTILES);
+    uint64_t samples = 0;
+
+    for (size_t i = 0; i < count; i++)
+        values[i] = NAN;
+    if (list == NULL)
+        return 0;
+    sqlite3_bind_int64(list, 1, (int64_t)point);
+    bind_text(list, 2, name);
+    while (sqlite3_step(list) == SQLITE_ROW) {
+        int64_t thousandth = sqlite3_column_int64(list, 0);
+
+        if (thousandth >= 0 && thousandth % step == 0 && (size_t)thousandth / step < count)
+            values[(size_t)thousandth / step] = real_of(list, 1);
+        samples = (uint64_t)sqlite3_column_int64(list, 2);
+    }
+    sqlite3_reset(list);
+    return samples;
+}
+
+bool oche_sweep_store_csv(struct oche_sweep_store *store, const char *folder, char *error,
+                          size_t error_bytes)
+{
+    return oche_sweep_csv_write(store->database, store->axis_count, folder, error, error_bytes);
+}

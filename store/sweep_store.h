@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The results of a sweep or of a reproduced figure: one SQLite file, written by one process, a
+ * transaction a point, so that whatever interrupts it, finished points stay and can be used.
+ *
+ *     info(key, value)                      program, command, kind ("sweep" or "figure"),
+ *                                           scenario, scenario_text, seed, repeats, grid (its
+ *                                           text; a sweep resumes only the same grid), files
+ *                                           (that the scenario names, with digests), began,
+ *                                           ended, cores (of the host)
+ *     parameters(key, value, unit, given)   effective, of the first point
+ *     axes(id, key)                         in the order of the command
+ *     axis_values(axis, number, value)      text, as typed
+ *     points(id, repeat, seed, status, error, wall_s, trace_hash)
+ *                                           status: done, failed, crashed
+ *     point_values(point, axis, number)     number: of axis_values
+ *     metric_names(name, unit, help)
+ *     metrics(point, name, value)
+ *     distributions(point, name, unit, samples, thousandth, value)   exact percentiles
+ *   of a figure also
+ *     claims(id, name, text, quantity, condition, published, published_text, unit, place,
+ *            tolerance, confidence, measured, low, high, spread, verdict, explanation,
+ *            interval, unsure)
+ *                                           verdict: reproduced, in shape, not reproduced, no data,
+ *                                           not judged;
+ *                                           low … high: 95 % interval of the mean over repeats, by
+ *                                           interval: t (Student's), bootstrap, or "" if there is
+ *                                           none; unsure: it reaches into another verdict
+ *     readings(claim, label, measured, low, high, verdict)
+ *                                           the claims under another reading of the paper
+ *     plots(id, title, x_name, x_scale, y_name, y_scale)
+ *                                           from the first to the last; title: "" if it is the
+ *                                           figure's; scales: linear, log
+ *     curves(id, label, kind, x_name, y_name, x_unit, y_unit, plot)  kind: measured, published
+ *     curve_points(curve, x, y, low, high)
+ *     differences(id, text)                 from the paper's set-up
+ *   and info: paper, figure, title, place, mode (quick, full), tolerances_commit (or "not
+ *   committed")
+ *
+ * Units are s, bps, bytes, count, ratio. `PRAGMA user_version` is OCHE_SWEEP_SCHEMA, and
+ * `PRAGMA application_id` OCHE_SWEEP_APPLICATION tells such a file from a run's. Schema 1 had no
+ * plots: a figure's one plot had x_scale, y_scale, x_name, y_name in info; and at first claims had
+ * neither interval nor unsure. Who goes on with such a file brings it up to date.
+ */
+#ifndef OCHE_STORE_SWEEP_STORE_H
+#define OCHE_STORE_SWEEP_STORE_H
+
+#include "core/base.h"
+
+#define OCHE_SWEEP_SCHEMA      2
+#define OCHE_SWEEP_OLDEST      1          /* that is read too */
+#define OCHE_SWEEP_APPLICATION 0x6f636865 /* "oche" */
+
+struct oche_sweep_store;
+
+struct oche_sweep_axis {
+    const char *key;
+    const char *const *values; /* as typed */
+    size_t count;
+};
+
+/* What is kept; a file that was begun with another program, scenario or grid is refused. */
+struct oche_sweep_description {
+    const char *program, *command;
+    const char *kind;          /* "sweep" or "figure" */
+    const char *scenario;      /* path */
+    const char *scenario_text; /* compared */
+    const char *grid;          /* one line; compared */
+    const char *files;         /* that the scenario names, with digests; one line; compared */
+    uint64_t seed;
+    uint32_t repeats;
+    unsigned cores; /* of the host */
+    const struct oche_sweep_axis *axes;
+    size_t axis_count;
+};
+
+/*
+ * Opens `path` to go on with it, or makes it; `restart` replaces one that is there. The folder must
+ * exist. One process at a time has files of a folder open. NULL and one line in `error` if the file
+ * is not a sweep's, is another sweep's, is being written, or cannot be written.
+ */
+struct oche_sweep_store *oche_sweep_store_open(const char *path,
+                                               const struct oche_sweep_description *description,
+                                               bool restart, char *error, size_t error_bytes);
+void oche_sweep_store_close(struct oche_sweep_store *store);
+
+/*
+ * A transaction: what is added between these two is there whole or not at all. The first thing that
+ * goes wrong (a full disk) is kept; commit then gives it back and returns false, now and for ever.
+ */
+void oche_sweep_store_begin(struct oche_sweep_store *store);
+bool oche_sweep_store_commit(struct oche_sweep_store *store, char *error, size_t error_bytes);
+
+/* Adding rows. NAN becomes NULL; a NULL text "". */
+void oche_sweep_store_info(struct oche_sweep_store *store, const char *key, const char *value);
+void oche_sweep_store_parameter(struct oche_sweep_store *store, const char *key, const char *value,
+                                const char *unit, bool given);
+
+struct oche_sweep_point {
+    size_t id;
+    uint32_t repeat;
+    uint64_t seed;
+    const char *status, *error; /* error: NULL if it is done */
+    double wall_s;
+    uint64_t trace_hash;
+    const size_t *numbers; /* of its axis values, one an axis */
+};
+/* Forgets what was there of that point (a failure), and begins it anew. */
+void oche_sweep_store_point(struct oche_sweep_store *store, const struct oche_sweep_point *point);
+void oche_sweep_store_metric(struct oche_sweep_store *store, size_t point, const char *name,
+                             const char *unit, const char *help, double value);
+/* `values` has `count` percentiles, every `step` thousandths from 0. */
+void oche_sweep_store_distribution(struct oche_sweep_store *store, size_t point, const char *name,
+                                   const char *unit, uint64_t samples, const double *values,
+                                   size_t count, uint32_t step);
+
+/* Of a figure only. */
+struct oche_sweep_claim {
+    const char *name, *text, *quantity, *condition;
+    double published;
+    const char *published_text, *unit, *place, *tolerance, *confidence;
+    double measured, low, high, spread;
+    const char *verdict, *explanation;
+    const char *interval; /* "t", "bootstrap" or "" */
+    bool unsure;
+};
+struct oche_sweep_reading {
+    const char *label;
+    double measured, low, high;
+    const char *verdict;
+};
+struct oche_sweep_plot {
+    const char *title, *x_name, *x_scale, *y_name, *y_scale;
+};
+struct oche_sweep_curve {
+    uint32_t plot; /* its number */
+    const char *label, *kind, *x_name, *y_name, *x_unit, *y_unit;
+};
+/* Forgets claims, plots, curves and differences, to write them anew. */
+void oche_sweep_store_clear_figure(struct oche_sweep_store *store);
+/* Returns its number, for its readings. */
+uint32_t oche_sweep_store_claim(struct oche_sweep_store *store,
+                                const struct oche_sweep_claim *claim);
+void oche_sweep_store_reading(struct oche_sweep_store *store, uint32_t claim,
+                              const struct oche_sweep_reading *reading);
+/* Returns its number, for its curves. */
+uint32_t oche_sweep_store_plot(struct oche_sweep_store *store, const struct oche_sweep_plot *plot);
+/* Returns its number, for its points. */
+uint32_t oche_sweep_store_curve(struct oche_sweep_store *store,
+                                const struct oche_sweep_curve *curve);
+void oche_sweep_store_curve_point(struct oche_sweep_store *store, uint32_t curve, double x,
+                                  double y, double low, double high);
+void oche_sweep_store_difference(struct oche_sweep_store *store, const char *text);
+
+/* ---- looking at it, outside a transaction or in it ---- */
+
+/* Which of the points 0 … count - 1 are done. Returns how many. */
+size_t oche_sweep_store_done(struct oche_sweep_store *store, bool *done, size_t count);
+
+/* The metric of the points 0 … count - 1; NAN where there is none. */
+void oche_sweep_store_values(struct oche_sweep_store *store, const char *name, double *values,
+                             size_t count);
+
+/*
+ * The distribution of a point as `count` percentiles, every `step` thousandths from 0; NAN where
+ * there is none. Returns of how many samples, 0: the point has none of that name.
+ */
+uint64_t oche_sweep_store_percentiles(struct oche_sweep_store *store, size_t point,
+                                      const char *name, double *values, size_t count,
+                                      uint32_t step);
+
+/*
+ * Writes points.csv (a row a point: its axis values, repeat, seed, status) and metrics.csv (a row a
+ * point and metric) into `folder`, each whole or not at all. False and an error if that fails.
+ */
+bool oche_sweep_store_csv(struct oche_sweep_store *store, const char *folder, char *error,
+                          size_t error_bytes);
+
+#endif

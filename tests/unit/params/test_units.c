@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Values with units: exact, printed so that they read back, and refused with what would be right.
+ */
+#include "tests/support/test.h"
+
+#include <string.h>
+
+#include "core/random.h"
+#include "params/units.h"
+
+static const char *const thresholds[] = {"dynamic", "static", NULL};
+
+#define WHOLE(unit_, low, high)                                                                    \
+    {                                                                                              \
+        .name = "k", .unit = unit_, .minimum.u = low, .maximum.u = high, .help = "h"               \
+    }
+
+static const struct oche_param count_param = WHOLE(OCHE_UNIT_COUNT, 1, 1024);
+static const struct oche_param any_count = WHOLE(OCHE_UNIT_COUNT, 0, UINT64_MAX);
+static const struct oche_param bytes_param = WHOLE(OCHE_UNIT_BYTES, 0, UINT64_MAX);
+static const struct oche_param rate_param = WHOLE(OCHE_UNIT_BPS, OCHE_MBPS, UINT64_MAX);
+static const struct oche_param time_param = WHOLE(OCHE_UNIT_TIME, 0, UINT64_MAX);
+static const struct oche_param short_time = WHOLE(OCHE_UNIT_TIME, OCHE_US, OCHE_SEC);
+static const struct oche_param real_param = {
+    .name = "k", .unit = OCHE_UNIT_REAL, .minimum.real = 0, .maximum.real = 1};
+static const struct oche_param bool_param = {.name = "k", .unit = OCHE_UNIT_BOOL};
+static const struct oche_param choice_param = {
+    .name = "k", .unit = OCHE_UNIT_CHOICE, .choices = thresholds};
+static const struct oche_param text_param = {.name = "k", .unit = OCHE_UNIT_TEXT};
+static const struct oche_param auto_bytes = {.name = "k",
+                                             .unit = OCHE_UNIT_BYTES,
+                                             .maximum.u = UINT64_MAX,
+                                             .help = "reserved; auto: from each link"};
+
+static void test_whole_numbers_are_read(void **state)
+{
+    static const struct {
+        const struct oche_param *param;
+        const char *text;
+        uint64_t value;
+    } rows[] = {
+        {&count_param, "1", 1},
+        {&count_param, "1024", 1024},
+        {&any_count, "18446744073709551614", UINT64_MAX - 1},
+        {&any_count, "0", 0},
+        {&bytes_param, "0", 0},
+        {&bytes_param, "225KB", 225000},
+        {&bytes_param, "225kB", 225000},
+        {&bytes_param, "225 KB", 225000},
+        {&bytes_param, "1.5MB", 1500000},
+        {&bytes_param, "4KiB", 4096},
+        {&bytes_param, "1.5KiB", 1536},
+        {&bytes_param, "12MiB", 12 << 20},
+        {&bytes_param, "1500B", 1500},
+        {&rate_param, "10Gbps", 10 * OCHE_GBPS},
+        {&rate_param, "2.5Gbps", 2500 * OCHE_MBPS},
+        {&rate_param, "0.4Tbps", 400 * OCHE_GBPS},
+        {&rate_param, "1000000bps", OCHE_MBPS},
+        {&time_param, "5us", 5 * OCHE_US},
+        {&time_param, "1.5us", 1500 * OCHE_NS},
+        {&time_param, "0.0001us", 100},
+        {&time_param, "50ms", 50 * OCHE_MS},
+        {&time_param, "1s", OCHE_SEC},
+        {&time_param, "20ps", 20},
+        {&time_param, "never", OCHE_NEVER},
+        {&auto_bytes, "auto", UINT64_MAX},
+        {&auto_bytes, "never", UINT64_MAX},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        union oche_value value;
+        char error[256] = "";
+
+        if (!oche_value_parse(rows[i].param, rows[i].text, &value, error, sizeof(error)))
+            fail_msg("%s: %s", rows[i].text, error);
+        if (value.u != rows[i].value)
+            fail_msg("%s: %llu", rows[i].text, (unsigned long long)value.u);
+    }
+}
+
+static void test_other_values_are_read(void **state)
+{
+    static const struct {
+        const char *text;
+        double value;
+    } reals[] = {
+        {"0", 0},     {"1", 1},    {"0.00390625", 1.0 / 256}, {"1/256", 1.0 / 256},
+        {"1%", 0.01}, {"100%", 1}, {"1e-3", 0.001},           {".5", -1},
+        {"0.5", 0.5},
+    };
+    union oche_value value;
+    char error[256];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(reals) / sizeof(reals[0]); i++) {
+        bool ok = oche_value_parse(&real_param, reals[i].text, &value, error, sizeof(error));
+
+        assert_int_equal(ok, reals[i].value >= 0);
+        if (ok)
+            assert_true(value.real == reals[i].value);
+    }
+    assert_true(oche_value_parse(&bool_param, "true", &value, error, sizeof(error)));
+    assert_int_equal(value.u, 1);
+    assert_true(oche_value_parse(&bool_param, "false", &value, error, sizeof(error)));
+    assert_int_equal(value.u, 0);
+    assert_true(oche_value_parse(&choice_param, "static", &value, error, sizeof(error)));
+    assert_int_equal(value.u, 1);
+    assert_true(oche_value_parse(&text_param, "", &value, error, sizeof(error)));
+    assert_string_equal(value.text, "");
+}
+
+static void test_errors_say_what_would_be_right(void **state)
+{
+    static const struct {
+        const struct oche_param *param;
+        const char *text, *error;
+    } rows[] = {
+        {&count_param, "ten", "\"ten\" is not a whole number; write a whole number, such as 128"},
+        {&count_param, "0", "0 is out of range; from 1 to 1024"},
+        {&count_param, "1025", "1025 is out of range; from 1 to 1024"},
+        {&count_param, "-3", "-3 is negative; write a whole number, such as 128"},
+        {&count_param, "1.5", "1.5 is not a whole number; round it"},
+        {&count_param, "8KB", "\"8KB\" is not a whole number; write a whole number, such as 128"},
+        {&count_param, "", "has no value; write a whole number, such as 128"},
+        {&count_param, "never", "\"never\" is not possible; at most 1024"},
+        {&any_count, "18446744073709551615",
+         "18446744073709551615 is too large; at most 18446744073709551614"},
+        {&count_param, "18446744073709551615", "18446744073709551615 is too large; at most 1024"},
+        {&any_count, "99999999999999999999",
+         "99999999999999999999 has too many digits; at most 64 bits fit"},
+        {&bytes_param, "225",
+         "225 has no unit; add one of B, KiB, MiB, GiB, TiB, KB, MB, GB or TB"},
+        {&bytes_param, "5us",
+         "\"5us\": \"us\" is not a unit of size; use B, KiB, MiB, GiB, TiB, "
+         "KB, MB, GB or TB"},
+        {&bytes_param, "0.5B", "0.5B is not a whole number of B; round it"},
+        {&bytes_param, "99999999TB", "99999999TB is too large; at most 18446744073709551614B"},
+        {&bytes_param, "many",
+         "\"many\" is not a size; write a size with its unit, such as 225KB "
+         "or 4KiB"},
+        {&bytes_param, "auto",
+         "\"auto\" is not a size; write a size with its unit, such as 225KB "
+         "or 4KiB"},
+        {&rate_param, "10", "10 has no unit; add one of bps, Kbps, Mbps, Gbps or Tbps"},
+        {&rate_param, "10GB",
+         "\"10GB\": \"GB\" is not a unit of rate; use bps, Kbps, Mbps, Gbps or Tbps"},
+        {&rate_param, "1Kbps", "1Kbps is too small; at least 1Mbps"},
+        {&time_param, "5", "5 has no unit; add one of ps, ns, us, ms or s"},
+        {&time_param, "5min", "\"5min\": \"min\" is not a unit of time; use ps, ns, us, ms or s"},
+        {&time_param, "0.3ps", "0.3ps is not a whole number of ps; round it"},
+        {&time_param, "5.",
+         "\"5.\" is not a time; write a time with its unit, such as 55us or "
+         "1.5ms"},
+        {&short_time, "2s", "2s is out of range; from 1us to 1s"},
+        {&short_time, "0", "0 is out of range; from 1us to 1s"},
+        {&real_param, "2", "2 is out of range; from 0 to 1"},
+        {&real_param, "101%", "101% is out of range; from 0 to 1"},
+        {&real_param, "-1%", "-1% is out of range; from 0 to 1"},
+        {&real_param, "1/0", "\"1/0\" is not a number; write a number such as 0.5, 1/256 or 1%"},
+        {&real_param, "nan", "\"nan\" is not a number; write a number such as 0.5, 1/256 or 1%"},
+        {&real_param, "inf", "\"inf\" is not a number; write a number such as 0.5, 1/256 or 1%"},
+        {&real_param, "0x1p-8",
+         "\"0x1p-8\" is not a number; write a number such as 0.5, 1/256 or 1%"},
+        {&real_param, "1e999",
+         "\"1e999\" is not a number; write a number such as 0.5, 1/256 or 1%"},
+        {&bool_param, "yes", "\"yes\" is not true or false; write true or false"},
+        {&choice_param, "statc",
+         "\"statc\" is not known; did you mean \"static\"? (dynamic, static)"},
+        {&choice_param, "fair", "\"fair\" is not known; write one of dynamic, static"},
+        {&choice_param, "", "has no value; write one of its choices"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        union oche_value value;
+        char error[256] = "accepted";
+
+        assert_false(oche_value_parse(rows[i].param, rows[i].text, &value, error, sizeof(error)));
+        assert_string_equal(error, rows[i].error);
+    }
+}
+
+static void test_values_are_printed_short(void **state)
+{
+    static const struct {
+        const struct oche_param *param;
+        union oche_value value;
+        const char *text;
+    } rows[] = {
+        {&count_param, {.u = 128}, "128"},
+        {&bytes_param, {.u = 0}, "0"},
+        {&bytes_param, {.u = 225000}, "225KB"},
+        {&bytes_param, {.u = 1500}, "1500B"},
+        {&bytes_param, {.u = 4096}, "4KiB"},
+        {&bytes_param, {.u = 12 << 20}, "12MiB"},
+        {&rate_param, {.u = 40 * OCHE_GBPS}, "40Gbps"},
+        {&rate_param, {.u = 400 * OCHE_GBPS}, "400Gbps"},
+        {&time_param, {.u = 1500 * OCHE_NS}, "1500ns"},
+        {&time_param, {.u = OCHE_NEVER}, "never"},
+        {&auto_bytes, {.u = UINT64_MAX}, "auto"},
+        {&real_param, {.real = 1.0 / 256}, "1/256"},
+        {&real_param, {.real = 0.01}, "0.01"},
+        {&real_param, {.real = 0.5}, "0.5"},
+        {&real_param, {.real = 1.0 / 3}, "1/3"},
+        {&real_param, {.real = 100}, "100"},
+        {&real_param, {.real = 250000}, "250000"},
+        {&real_param, {.real = 0.00025}, "1/4000"},
+        {&bool_param, {.u = 1}, "true"},
+        {&choice_param, {.u = 1}, "static"},
+        {&text_param, {.text = NULL}, ""},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char text[OCHE_VALUE_BYTES];
+
+        oche_value_format(rows[i].param, rows[i].value, text, sizeof(text));
+        assert_string_equal(text, rows[i].text);
+    }
+}
+
+/* Any value, printed, reads back as itself. */
+static void test_printing_and_reading_are_inverse(void **state)
+{
+    static const struct oche_param *const params[] = {&any_count, &bytes_param, &time_param};
+    struct oche_random random = oche_random_stream(1, "units", 0);
+
+    (void)state;
+    for (unsigned i = 0; i < 20000; i++) {
+        union oche_value value = {.u = oche_random_u64(&random) >> oche_random_below(&random, 64)};
+        union oche_value back;
+        char text[OCHE_VALUE_BYTES], error[256];
+        const struct oche_param *param = params[i % 3];
+
+        oche_value_format(param, value, text, sizeof(text));
+        assert_true(oche_value_parse(param, text, &back, error, sizeof(error)));
+        assert_int_equal(back.u, value.u);
+
+        value.real = oche_random_unit(&random);
+        if (i % 2 == 0)
+            value.real = 1 / (double)(1 + oche_random_below(&random, 100000));
+        oche_value_format(&real_param, value, text, sizeof(text));
+        assert_true(oche_value_parse(&real_param, text, &back, error, sizeof(error)));
+        assert_true(back.real == value.real);
+    }
+}
+
+static void test_ranges_are_told(void **state)
+{
+    char text[128];
+
+    (void)state;
+    oche_value_range(&count_param, text, sizeof(text));
+    assert_string_equal(text, "1 to 1024");
+    oche_value_range(&rate_param, text, sizeof(text));
+    assert_string_equal(text, "at least 1Mbps");
+    oche_value_range(&time_param, text, sizeof(text));
+    assert_string_equal(text, "");
+    oche_value_range(&choice_param, text, sizeof(text));
+    assert_string_equal(text, "dynamic, static");
+    oche_value_range(&real_param, text, sizeof(text));
+    assert_string_equal(text, "0 to 1");
+}
+
+static void test_nearest_word(void **state)
+{
+    static const char *const words[] = {"buffer", "beta", "pfc", "headroom", "ecn"};
+
+    (void)state;
+    assert_string_equal(oche_nearest_word("bufer", words, 5), "buffer");
+    assert_string_equal(oche_nearest_word("bfufer", words, 5), "buffer");
+    assert_string_equal(oche_nearest_word("head_room", words, 5), "headroom");
+    assert_string_equal(oche_nearest_word("pcf", words, 5), "pfc");
+    assert_null(oche_nearest_word("queue", words, 5));
+    assert_null(oche_nearest_word("a_very_long_word_that_is_longer_than_any", words, 5));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_whole_numbers_are_read),
+        cmocka_unit_test(test_other_values_are_read),
+        cmocka_unit_test(test_errors_say_what_would_be_right),
+        cmocka_unit_test(test_values_are_printed_short),
+        cmocka_unit_test(test_printing_and_reading_are_inverse),
+        cmocka_unit_test(test_ranges_are_told),
+        cmocka_unit_test(test_nearest_word),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
