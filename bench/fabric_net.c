@@ -133,7 +133,7 @@ int main(int argc, char **argv)
     static struct oche_network network;
     static struct oche_switch_port_config ports[OCHE_MAX_PORTS];
     struct oche_switch_params params;
-    char error[512];
+    struct oche_error error;
 
     const struct oche_topology_type *type = oche_topology_type_find("fat_tree");
     void *values = calloc(1, type->table->struct_bytes);
@@ -142,9 +142,9 @@ int main(int argc, char **argv)
     oche_param_set(oche_param_find(type->table, "link_rate"), values,
                    (union oche_value){.u = 100 * OCHE_GBPS});
     oche_param_set(oche_param_find(type->table, "delay"), values, (union oche_value){.u = OCHE_US});
-    if (!type->build(values, &topology, error, sizeof(error)) ||
-        !oche_topology_route(&topology, &routes, error, sizeof(error))) {
-        fprintf(stderr, "%s\n", error);
+    if (!type->build(values, &topology, &error) ||
+        !oche_topology_route(&topology, &routes, &error)) {
+        fprintf(stderr, "%s\n", error.text);
         return 2;
     }
     uint32_t nodes = oche_topology_nodes(&topology), hosts = topology.host_count;
@@ -179,8 +179,8 @@ int main(int argc, char **argv)
                                             .lossless_classes = 3,
                                             .mtu_frame_bytes = 1062,
                                             .routes = routes.of[i]};
-        if (!oche_switch_check(&config, error, sizeof(error))) {
-            fprintf(stderr, "%s\n", error);
+        if (!oche_switch_check(&config, &error)) {
+            fprintf(stderr, "%s\n", error.text);
             return 2;
         }
         if (arena == NULL)

@@ -20,7 +20,7 @@
 
 /* Each host to the next in a random cycle; as many messages as could ever fit. */
 static bool permutation(const void *params, const struct oche_workload_facts *facts,
-                        struct oche_flow_list *list, char *error, size_t error_bytes)
+                        struct oche_flow_list *list, struct oche_error *error)
 {
     struct oche_random random = oche_random_stream(facts->seed, "bench permutation", 0);
     uint32_t hosts = facts->host_count;
@@ -30,7 +30,6 @@ static bool permutation(const void *params, const struct oche_workload_facts *fa
 
     (void)params;
     (void)error;
-    (void)error_bytes;
     for (uint32_t i = 0; i < hosts; i++)
         cycle[i] = i;
     for (uint32_t i = hosts - 1; i > 0; i--) {

@@ -10,11 +10,10 @@
 #define MESSAGE_BYTES UINT64_C(50000000)
 
 static bool incast(const void *params, const struct oche_workload_facts *facts,
-                   struct oche_flow_list *list, char *error, size_t error_bytes)
+                   struct oche_flow_list *list, struct oche_error *error)
 {
     (void)params;
     (void)error;
-    (void)error_bytes;
     for (uint32_t i = 1; i <= SENDERS; i++)
         oche_flow_list_add(list, facts->number, i, 0, MESSAGE_BYTES, 0);
     return true;

@@ -112,11 +112,11 @@ void bench_run(const struct oche_world_config *config, const char *label)
     struct mark mark = {.warmup = config->run.warmup};
     struct oche_world_totals totals;
     double start = bench_seconds();
-    char error[512];
+    struct oche_error error;
 
-    struct oche_world *world = oche_world_create(config, error, sizeof(error));
+    struct oche_world *world = oche_world_create(config, &error);
     if (world == NULL) {
-        fprintf(stderr, "%s\n", error);
+        fprintf(stderr, "%s\n", error.text);
         exit(2);
     }
     double setup = bench_seconds() - start;

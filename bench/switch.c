@@ -45,7 +45,7 @@ static struct oche_switch *make_switch(struct world *world, unsigned classes)
                                         .class_count = (uint8_t)classes,
                                         .lossless_classes = (uint8_t)((1U << classes) - 1),
                                         .mtu_frame_bytes = MTU};
-    char why[256];
+    struct oche_error why;
 
     oche_param_defaults(&oche_switch_params, &world->params);
     for (unsigned i = 0; i < PORTS; i++) {
@@ -64,8 +64,8 @@ static struct oche_switch *make_switch(struct world *world, unsigned classes)
                                          .port_of_address = world->port_of_address,
                                          .own_group = 0,
                                          .addresses = ADDRESSES};
-    if (!oche_switch_check(&config, why, sizeof(why))) {
-        fprintf(stderr, "%s\n", why);
+    if (!oche_switch_check(&config, &why)) {
+        fprintf(stderr, "%s\n", why.text);
         exit(1);
     }
     size_t bytes = oche_switch_bytes(&config);

@@ -57,11 +57,12 @@ static void set_up(struct side *side, unsigned index, int out_of_band)
                                 .access = OCHE_ACCESS_REMOTE_WRITE};
     struct oche_qp_connection connection = {
         .ack_every_packets = 64, .ack_timeout = 100 * OCHE_MS, .retry_count = 7};
-    char error[256];
+    struct oche_error error;
+    char ready;
 
-    side->device = oche_device_open(&config, error, sizeof(error));
+    side->device = oche_device_open(&config, &error);
     if (side->device == NULL)
-        fail(error);
+        fail(error.text);
     side->memory = calloc(1, bytes);
     side->cq = qp.send_cq = qp.recv_cq = oche_device_create_cq(side->device, 64);
     side->qp = oche_device_create_qp(side->device, &qp);
@@ -77,7 +78,7 @@ static void set_up(struct side *side, unsigned index, int out_of_band)
     connection.window_packets = oche_device_window_packets(side->device, side->mtu);
     if (!oche_device_connect(side->device, side->qp, &connection))
         fail("no connection");
-    if (send(out_of_band, "", 1, 0) != 1 || recv(out_of_band, error, 1, MSG_WAITALL) != 1)
+    if (send(out_of_band, "", 1, 0) != 1 || recv(out_of_band, &ready, 1, MSG_WAITALL) != 1)
         fail("no exchange");
 }
 

@@ -54,11 +54,11 @@ static void open_end(struct end *end, const char *address, uint32_t ports, unsig
 {
     const struct oche_device_config config = {
         .address = address, .mtu_bytes = mtu, .source_ports = ports, .seed = seed};
-    char error[256];
+    struct oche_error error;
 
-    end->device = oche_device_open(&config, error, sizeof(error));
+    end->device = oche_device_open(&config, &error);
     if (end->device == NULL)
-        fail(error);
+        fail(error.text);
     end->memory = calloc(1, MESSAGE);
     end->key = oche_device_register(end->device, end->memory, MESSAGE,
                                     OCHE_ACCESS_LOCAL_WRITE | OCHE_ACCESS_REMOTE_WRITE);

@@ -67,28 +67,28 @@ static const struct argp_option option_table[] = {
 static void check_cc(const struct argp_state *state, const char *name, const char *text)
 {
     struct oche_cc_choice choice;
-    char error[1000];
+    struct oche_error error;
 
-    if (!oche_cc_parse(&choice, text, error, sizeof(error)))
-        oche_refuse(state, "%s: %s", name, error);
+    if (!oche_cc_parse(&choice, text, &error))
+        oche_refuse(state, "%s: %s", name, error.text);
 }
 
 static void check_recovery(const struct argp_state *state, const char *name, const char *text)
 {
     struct oche_recovery_choice choice;
-    char error[1000];
+    struct oche_error error;
 
-    if (!oche_recovery_parse(&choice, text, error, sizeof(error)))
-        oche_refuse(state, "%s: %s", name, error);
+    if (!oche_recovery_parse(&choice, text, &error))
+        oche_refuse(state, "%s: %s", name, error.text);
 }
 
 static void check_line_rate(const struct argp_state *state, const char *name, const char *text)
 {
     uint64_t rate_bps;
-    char error[300];
+    struct oche_error error;
 
-    if (!oche_rate_parse(text, &rate_bps, error, sizeof(error)))
-        oche_refuse(state, "%s: %s", name, error);
+    if (!oche_rate_parse(text, &rate_bps, &error))
+        oche_refuse(state, "%s: %s", name, error.text);
 }
 
 static void check_device(const struct argp_state *state, const char *name, const char *text)

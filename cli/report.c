@@ -15,8 +15,6 @@
 #include "cli/report_files.h"
 #include "report/report.h"
 
-#define ERROR_BYTES 1024
-
 struct options {
     const char *place, *out, *svg; /* out, svg: or NULL */
 };
@@ -89,7 +87,7 @@ static char *usual_page(const char *place)
     return path;
 }
 
-static bool work(const struct options *options, const char *command, char *error)
+static bool work(const struct options *options, const char *command, struct oche_error *error)
 {
     char *out = NULL, *page_path = NULL, *page = NULL, *script = NULL, *data = NULL;
     size_t bytes = 0;
@@ -99,21 +97,19 @@ static bool work(const struct options *options, const char *command, char *error
         OCHE_MUST((out = strdup(options->out)) != NULL);
     else
         out = usual_page(options->place);
-    ok = (page_path = oche_report_file(OCHE_REPORT_PAGE, error, ERROR_BYTES)) != NULL &&
-         (page = oche_report_read(page_path, error, ERROR_BYTES)) != NULL &&
-         (options->svg == NULL ||
-          (script = oche_report_file(OCHE_REPORT_SCRIPT, error, ERROR_BYTES)) != NULL) &&
-         (data = oche_report_data(options->place, "oche " OCHE_VERSION, command, &bytes, error,
-                                  ERROR_BYTES)) != NULL &&
-         oche_report_write(out, page, data, error, ERROR_BYTES);
+    ok = (page_path = oche_report_file(OCHE_REPORT_PAGE, error)) != NULL &&
+         (page = oche_report_read(page_path, error)) != NULL &&
+         (options->svg == NULL || (script = oche_report_file(OCHE_REPORT_SCRIPT, error)) != NULL) &&
+         (data = oche_report_data(options->place, "oche " OCHE_VERSION, command, &bytes, error)) !=
+             NULL &&
+         oche_report_write(out, page, data, error);
     if (ok)
         printf("report: %s\n", out);
     if (ok && fflush(stdout) != 0) { /* before what the script prints */
-        snprintf(error, ERROR_BYTES, "standard output: cannot be written");
-        ok = false;
+        ok = oche_fail(error, "standard output: cannot be written");
     }
     if (ok && options->svg != NULL)
-        ok = oche_report_draw(script, options->svg, data, bytes, error, ERROR_BYTES);
+        ok = oche_report_draw(script, options->svg, data, bytes, error);
     free(out);
     free(page_path);
     free(page);
@@ -125,13 +121,14 @@ static bool work(const struct options *options, const char *command, char *error
 int oche_cmd_report(int argc, char **argv)
 {
     struct options options = {0};
-    char error[ERROR_BYTES] = "", *command = oche_command_line(argc, argv);
+    struct oche_error error = {""};
+    char *command = oche_command_line(argc, argv);
     bool ok = argp_parse(&argp, argc, argv, 0, NULL, &options) == 0;
 
     if (ok) {
-        ok = work(&options, command, error);
-        if (!ok && error[0] != '\0')
-            fprintf(stderr, "%s\n", error);
+        ok = work(&options, command, &error);
+        if (!ok && error.text[0] != '\0')
+            fprintf(stderr, "%s\n", error.text);
     }
     free(command);
     return ok ? 0 : 2;

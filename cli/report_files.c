@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "core/base.h"
+#include "params/error.h"
 
 extern char **environ;
 
@@ -42,7 +43,7 @@ static char *readable(char *path)
     return NULL;
 }
 
-char *oche_report_file(const char *name, char *error, size_t error_bytes)
+char *oche_report_file(const char *name, struct oche_error *error)
 {
     static const char *const beside[] = {"report/page", "../" OCHE_DATADIR_FROM_BIN};
     char *folder = program_folder(), *path = NULL, *found = NULL;
@@ -57,17 +58,17 @@ char *oche_report_file(const char *name, char *error, size_t error_bytes)
     }
     free(folder);
     if (found == NULL)
-        snprintf(error, error_bytes, "%s",
-                 OCHE_WITH_REPORT
-                     ? "oche report: its page is neither beside the program nor in " OCHE_DATADIR
-                       "; build or install again"
-                     : "oche report: this program was built without it, for want of node or of "
-                       "the packages in report/page/node_modules; run tools/install-deps, then "
-                       "build again");
+        oche_fail(error, "%s",
+                  OCHE_WITH_REPORT
+                      ? "oche report: its page is neither beside the program nor in " OCHE_DATADIR
+                        "; build or install again"
+                      : "oche report: this program was built without it, for want of node or of "
+                        "the packages in report/page/node_modules; run tools/install-deps, then "
+                        "build again");
     return found;
 }
 
-char *oche_report_read(const char *path, char *error, size_t error_bytes)
+char *oche_report_read(const char *path, struct oche_error *error)
 {
     FILE *in = fopen(path, "r");
     size_t count = 0, capacity = 1 << 20;
@@ -84,7 +85,7 @@ char *oche_report_read(const char *path, char *error, size_t error_bytes)
     }
     text[count] = '\0';
     if (in == NULL || ferror(in)) {
-        snprintf(error, error_bytes, "%s: cannot be read: %s", path, strerror(errno));
+        oche_fail(error, "%s: cannot be read: %s", path, strerror(errno));
         free(text);
         text = NULL;
     }
@@ -122,25 +123,23 @@ static int spawn_node(const char *script, const char *folder, int input, pid_t *
 }
 
 bool oche_report_draw(const char *script, const char *folder, const char *data, size_t bytes,
-                      char *error, size_t error_bytes)
+                      struct oche_error *error)
 {
     int ends[2], status = 0;
     pid_t child;
 
-    if (pipe2(ends, O_CLOEXEC) != 0) {
-        snprintf(error, error_bytes, "--svg: no pipe: %s", strerror(errno));
-        return false;
-    }
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return oche_fail(error, "--svg: no pipe: %s", strerror(errno));
     int refused = spawn_node(script, folder, ends[0], &child);
 
     close(ends[0]);
     if (refused != 0) {
         close(ends[1]);
-        snprintf(error, error_bytes,
-                 refused == ENOENT ? "--svg needs node, which is not in PATH; install nodejs"
-                                   : "--svg: node cannot be started: %s",
-                 strerror(refused));
-        return false;
+        return oche_fail(error,
+                         refused == ENOENT
+                             ? "--svg needs node, which is not in PATH; install nodejs"
+                             : "--svg: node cannot be started: %s",
+                         strerror(refused));
     }
     void (*before)(int) = signal(SIGPIPE, SIG_IGN);
     bool ok = write_all(ends[1], data, bytes);
@@ -151,9 +150,9 @@ bool oche_report_draw(const char *script, const char *folder, const char *data, 
         ;
     if (ok && WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return true;
-    error[0] = '\0'; /* the script has said why */
+    error->text[0] = '\0'; /* the script has said why */
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 2)
-        snprintf(error, error_bytes, "--svg: node could not draw the charts (status %d)",
-                 WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status));
+        oche_fail(error, "--svg: node could not draw the charts (status %d)",
+                  WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status));
     return false;
 }

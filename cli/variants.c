@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/base.h"
+#include "params/error.h"
 
 /* Length of the value at `text`: up to a comma that is not inside something, or to the end. */
 static size_t value_length(const char *text)
@@ -63,8 +64,8 @@ static const char *add_values(struct oche_variants *variants, const char *text)
     }
 }
 
-bool oche_variants_read(struct oche_variants *variants, const char *argument, char *error,
-                        size_t error_bytes)
+bool oche_variants_read(struct oche_variants *variants, const char *argument,
+                        struct oche_error *error)
 {
     const char *equals = strchr(argument, '='), *wrong = "has no key or no values";
 
@@ -76,8 +77,8 @@ bool oche_variants_read(struct oche_variants *variants, const char *argument, ch
     }
     if (wrong == NULL)
         return true;
-    snprintf(error, error_bytes, "--compare %s: %s; write it as congestion_control=dcqcn,none",
-             argument, wrong);
+    oche_fail(error, "--compare %s: %s; write it as congestion_control=dcqcn,none", argument,
+              wrong);
     oche_variants_free(variants);
     return false;
 }

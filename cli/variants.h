@@ -3,6 +3,8 @@
 #ifndef OCHE_CLI_VARIANTS_H
 #define OCHE_CLI_VARIANTS_H
 
+#include "params/error.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -17,8 +19,8 @@ struct oche_variants {
  * "congestion_control=none,{name: dcqcn, g: 1/16}" is two. False and one line in `error` if it is
  * not a key and at least two different values.
  */
-bool oche_variants_read(struct oche_variants *variants, const char *argument, char *error,
-                        size_t error_bytes);
+bool oche_variants_read(struct oche_variants *variants, const char *argument,
+                        struct oche_error *error);
 void oche_variants_free(struct oche_variants *variants);
 
 /* A value as a file name: what might mean something to a shell or a path becomes "_". malloc'd. */

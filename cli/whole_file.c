@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/base.h"
+#include "params/error.h"
 
 static void forget(struct oche_whole_file *file)
 {
@@ -17,35 +18,31 @@ static void forget(struct oche_whole_file *file)
     *file = (struct oche_whole_file){.out = NULL};
 }
 
-bool oche_whole_file_begin(struct oche_whole_file *file, const char *path, char *error,
-                           size_t error_bytes)
+bool oche_whole_file_begin(struct oche_whole_file *file, const char *path, struct oche_error *error)
 {
     struct stat there;
 
     *file = (struct oche_whole_file){.out = NULL};
-    if (stat(path, &there) == 0 && !S_ISREG(there.st_mode)) {
-        snprintf(error, error_bytes, "%s: not a plain file; give the name of a new one", path);
-        return false;
-    }
+    if (stat(path, &there) == 0 && !S_ISREG(there.st_mode))
+        return oche_fail(error, "%s: not a plain file; give the name of a new one", path);
     file->path = strdup(path);
     OCHE_MUST(file->path != NULL && asprintf(&file->part, "%s.part", path) >= 0);
     file->out = fopen(file->part, "w");
     if (file->out != NULL)
         return true;
-    snprintf(error, error_bytes, "%s: cannot be written: %s; give a place that can be", path,
-             strerror(errno));
+    oche_fail(error, "%s: cannot be written: %s; give a place that can be", path, strerror(errno));
     forget(file);
     return false;
 }
 
-bool oche_whole_file_end(struct oche_whole_file *file, char *error, size_t error_bytes)
+bool oche_whole_file_end(struct oche_whole_file *file, struct oche_error *error)
 {
     bool failed = ferror(file->out) != 0;
     bool fine = fclose(file->out) == 0 && !failed && rename(file->part, file->path) == 0;
 
     if (!fine) {
-        snprintf(error, error_bytes, "%s: cannot be written: %s; give a place that can be",
-                 file->path, strerror(errno));
+        oche_fail(error, "%s: cannot be written: %s; give a place that can be", file->path,
+                  strerror(errno));
         unlink(file->part);
     }
     forget(file);

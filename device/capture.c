@@ -23,6 +23,7 @@
 
 #include "core/wire/bytes.h"
 #include "core/wire/codec.h"
+#include "params/error.h"
 
 #define SNAP_BYTES 65535
 #define NAMES      1000 /* that are tried */
@@ -93,8 +94,8 @@ static int open_file(const char *name)
 }
 
 /* Opens the first of the names that nobody writes. -1, and a line in `error`: there is none. */
-static int choose_file(const char *path, const char *who, struct written *file, char *error,
-                       size_t error_bytes)
+static int choose_file(const char *path, const char *who, struct written *file,
+                       struct oche_error *error)
 {
     int fd = -1;
 
@@ -109,7 +110,7 @@ static int choose_file(const char *path, const char *who, struct written *file, 
             break;
     }
     if (fd < 0) {
-        snprintf(error, error_bytes, "%s: %s", file->path, strerror(errno));
+        oche_fail(error, "%s: %s", file->path, strerror(errno));
     } else {
         file->next = written;
         written = file;
@@ -133,14 +134,13 @@ static void forget(struct written *file)
 /* ---- the capture ---- */
 
 /* Makes libpcap write to `fd`, which is its own then. False, and a line in `error`. */
-static bool open_pcap(struct oche_capture *capture, int fd, char *error, size_t error_bytes)
+static bool open_pcap(struct oche_capture *capture, int fd, struct oche_error *error)
 {
     FILE *to = fdopen(fd, "w");
 
     if (to == NULL) {
         close(fd);
-        snprintf(error, error_bytes, "%s: %s", capture->file->path, strerror(errno));
-        return false;
+        return oche_fail(error, "%s: %s", capture->file->path, strerror(errno));
     }
     capture->pcap =
         pcap_open_dead_with_tstamp_precision(DLT_RAW, SNAP_BYTES, PCAP_TSTAMP_PRECISION_NANO);
@@ -149,9 +149,8 @@ static bool open_pcap(struct oche_capture *capture, int fd, char *error, size_t 
     if (capture->dumper != NULL)
         return true;
     fclose(to);
-    snprintf(error, error_bytes, "%s: %s", capture->file->path,
-             capture->pcap != NULL ? pcap_geterr(capture->pcap) : "out of memory");
-    return false;
+    return oche_fail(error, "%s: %s", capture->file->path,
+                     capture->pcap != NULL ? pcap_geterr(capture->pcap) : "out of memory");
 }
 
 /* What has packets in it is not written again. */
@@ -167,7 +166,7 @@ static void release(struct oche_capture *capture)
 }
 
 struct oche_capture *oche_capture_open(const char *path, const struct oche_address *address,
-                                       oche_time now, char *error, size_t error_bytes)
+                                       oche_time now, struct oche_error *error)
 {
     struct oche_capture *capture = calloc(1, sizeof(*capture));
     struct written *file = calloc(1, sizeof(*file));
@@ -176,7 +175,7 @@ struct oche_capture *oche_capture_open(const char *path, const struct oche_addre
     int fd;
 
     if (capture == NULL || file == NULL) {
-        snprintf(error, error_bytes, "%s: out of memory", path);
+        oche_fail(error, "%s: out of memory", path);
         free(capture);
         free(file);
         return NULL;
@@ -184,14 +183,14 @@ struct oche_capture *oche_capture_open(const char *path, const struct oche_addre
     oche_address_print(address, who);
     for (char *at = who; *at != '\0'; at++)
         *at = *at == ':' ? '_' : *at;
-    fd = choose_file(path, who, file, error, error_bytes);
+    fd = choose_file(path, who, file, error);
     if (fd < 0) {
         free(capture);
         free(file);
         return NULL;
     }
     capture->file = file;
-    if (!open_pcap(capture, fd, error, error_bytes)) {
+    if (!open_pcap(capture, fd, error)) {
         release(capture);
         return NULL;
     }

@@ -8,6 +8,7 @@
 #define OCHE_DEVICE_CAPTURE_H
 
 #include "device/address.h"
+#include "params/error.h"
 
 struct oche_capture;
 
@@ -18,7 +19,7 @@ struct oche_capture;
  * `error`, when that is not possible.
  */
 struct oche_capture *oche_capture_open(const char *path, const struct oche_address *address,
-                                       oche_time now, char *error, size_t error_bytes);
+                                       oche_time now, struct oche_error *error);
 /* Its name, as it came to be. */
 const char *oche_capture_path(const struct oche_capture *capture);
 /* Adds a packet: `header` with its lengths set, and BTH to ICRC; at device time `now`. */

@@ -16,6 +16,7 @@
 #include "core/wire/frame.h"
 #include "device/crc.h"
 #include "device/internal.h"
+#include "params/error.h"
 
 #define DEFAULT_OBJECTS        1024
 #define DEFAULT_RECEIVE_BUFFER (UINT32_C(8) << 20)
@@ -62,17 +63,6 @@ static void fill_defaults(struct oche_device_config *config)
         config->seed = chance();
 }
 
-__attribute__((format(printf, 3, 4))) static bool explain(char *error, size_t error_bytes,
-                                                          const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(error, error_bytes, format, arguments);
-    va_end(arguments);
-    return false;
-}
-
 /* A scheme's parameters, the given ones or the defaults, in memory of our own. */
 static void *copy_params(const struct oche_param_table *table, const void *given)
 {
@@ -87,29 +77,28 @@ static void *copy_params(const struct oche_param_table *table, const void *given
     return copy;
 }
 
-static bool check(struct oche_device *device, char *error, size_t error_bytes)
+static bool check(struct oche_device *device, struct oche_error *error)
 {
     const struct oche_device_config *config = &device->config;
     const char *wrong;
 
     if (config->address == NULL || !oche_address_parse(config->address, &device->address))
-        return explain(error, error_bytes, "%s: not an IP address; 192.0.2.1 or 2001:db8::1 is",
-                       config->address != NULL ? config->address : "(none)");
+        return oche_fail(error, "%s: not an IP address; 192.0.2.1 or 2001:db8::1 is",
+                         config->address != NULL ? config->address : "(none)");
     if (!oche_address_is_unicast(&device->address))
-        return explain(error, error_bytes,
-                       "%s: one address of this host is needed, the ICRC covers it",
-                       config->address);
+        return oche_fail(error, "%s: one address of this host is needed, the ICRC covers it",
+                         config->address);
     if (config->mtu_bytes < SHORTEST_MTU || config->mtu_bytes > LONGEST_MTU)
-        return explain(error, error_bytes, "%s: MTU of %u bytes; %u to %u are possible",
-                       config->address, config->mtu_bytes, SHORTEST_MTU, LONGEST_MTU);
+        return oche_fail(error, "%s: MTU of %u bytes; %u to %u are possible", config->address,
+                         config->mtu_bytes, SHORTEST_MTU, LONGEST_MTU);
     if (config->source_ports > OCHE_MAX_SOURCE_PORTS)
-        return explain(error, error_bytes, "%s: %u source ports; 1 to %u are possible",
-                       config->address, config->source_ports, OCHE_MAX_SOURCE_PORTS);
+        return oche_fail(error, "%s: %u source ports; 1 to %u are possible", config->address,
+                         config->source_ports, OCHE_MAX_SOURCE_PORTS);
     if (!config->cc->runs_on_wire)
-        return explain(error, error_bytes, "%s: %s needs switches that no network has",
-                       config->address, config->cc->name);
+        return oche_fail(error, "%s: %s needs switches that no network has", config->address,
+                         config->cc->name);
     if (config->cc->check != NULL && (wrong = config->cc->check(device->cc_params)) != NULL)
-        return explain(error, error_bytes, "%s: %s: %s", config->address, config->cc->name, wrong);
+        return oche_fail(error, "%s: %s: %s", config->address, config->cc->name, wrong);
     return true;
 }
 
@@ -168,39 +157,38 @@ static void open_source_ports(struct oche_device *device)
                            device->config.source_ports, &random);
 }
 
-static bool create_parts(struct oche_device *device, char *error, size_t error_bytes)
+static bool create_parts(struct oche_device *device, struct oche_error *error)
 {
     const struct oche_device_config *config = &device->config;
     const struct oche_socket_options options = {.shared = config->share,
                                                 .no_gso = config->no_gso,
                                                 .no_gro = config->no_gro,
                                                 .buffer_bytes = config->receive_buffer_bytes};
-    char why[200];
+    struct oche_error why;
 
     /* The slot first: who has none must not have a socket that gets others' packets. */
-    if (config->share && !oche_sharing_open(&device->share, &device->address, config->port,
-                                            config->seed, why, sizeof(why)))
-        return explain(error, error_bytes, "%s: %s", config->address, why);
-    if (!oche_socket_open(&device->socket, &device->address, config->port, &options, why,
-                          sizeof(why)))
-        return explain(error, error_bytes, "%s: %s", config->address, why);
+    if (config->share &&
+        !oche_sharing_open(&device->share, &device->address, config->port, config->seed, &why))
+        return oche_fail(error, "%s: %s", config->address, why.text);
+    if (!oche_socket_open(&device->socket, &device->address, config->port, &options, &why))
+        return oche_fail(error, "%s: %s", config->address, why.text);
     if (config->share &&
         !oche_sharing_join(&device->share, device->socket.fd, oche_clock_now(&device->clock)))
-        return explain(error, error_bytes, "%s: the kernel cannot steer packets: %s",
-                       config->address, strerror(errno));
+        return oche_fail(error, "%s: the kernel cannot steer packets: %s", config->address,
+                         strerror(errno));
     open_source_ports(device);
     choose_qpns(device);
     device->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (device->wake_fd < 0)
-        return explain(error, error_bytes, "%s: no file descriptor left", config->address);
+        return oche_fail(error, "%s: no file descriptor left", config->address);
     if (!oche_peers_create(&device->peers, config->max_peers) || !transmit_create(device) ||
         !create_nic(device))
-        return explain(error, error_bytes, "%s: out of memory", config->address);
+        return oche_fail(error, "%s: out of memory", config->address);
     oche_peers_add(&device->peers, &device->address, config->port); /* index 0: ourselves */
     if (config->capture == NULL)
         return true;
-    device->capture = oche_capture_open(config->capture, &device->address,
-                                        oche_clock_now(&device->clock), error, error_bytes);
+    device->capture =
+        oche_capture_open(config->capture, &device->address, oche_clock_now(&device->clock), error);
     return device->capture != NULL;
 }
 
@@ -242,8 +230,8 @@ static bool destroy(struct oche_device *device)
     return whole;
 }
 
-struct oche_device *oche_device_open(const struct oche_device_config *config, char *error,
-                                     size_t error_bytes)
+struct oche_device *oche_device_open(const struct oche_device_config *config,
+                                     struct oche_error *error)
 {
     const size_t bytes =
         (sizeof(struct oche_device) + OCHE_CACHE_LINE - 1) / OCHE_CACHE_LINE * OCHE_CACHE_LINE;
@@ -252,7 +240,7 @@ struct oche_device *oche_device_open(const struct oche_device_config *config, ch
 
     errno = 0;
     if (device == NULL) {
-        explain(error, error_bytes, "out of memory");
+        oche_fail(error, "out of memory");
         return NULL;
     }
     memset(device, 0, bytes);
@@ -273,8 +261,8 @@ struct oche_device *oche_device_open(const struct oche_device_config *config, ch
     device->cc_params = copy_params(&device->config.cc->table, config->cc_params);
     device->recovery_params = copy_params(&device->config.recovery->table, config->recovery_params);
     if (device->cc_params == NULL || device->recovery_params == NULL)
-        explain(error, error_bytes, "out of memory");
-    else if (check(device, error, error_bytes) && create_parts(device, error, error_bytes)) {
+        oche_fail(error, "out of memory");
+    else if (check(device, error) && create_parts(device, error)) {
         if (config->share)
             settle(device);
         return device;

@@ -22,6 +22,7 @@
 
 #include "core/qp/nic.h"
 #include "core/wire/codec.h"
+#include "params/error.h"
 
 #define OCHE_MAX_SOURCE_PORTS 64
 
@@ -88,8 +89,8 @@ struct oche_device_stats {
 
 /* NULL, and a line in `error`, when it cannot be opened; errno EADDRINUSE: somebody else has the
  * address and port, or 64 share it. */
-struct oche_device *oche_device_open(const struct oche_device_config *config, char *error,
-                                     size_t error_bytes);
+struct oche_device *oche_device_open(const struct oche_device_config *config,
+                                     struct oche_error *error);
 /*
  * Frees everything, completion queues and queue pairs included. False: the capture is not whole.
  * No other thread may use the device any more.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Slots, neighbours, and packets passed on. */
 #include "device/share.h"
+#include "params/error.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -452,7 +453,7 @@ static bool take_slot(struct oche_sharing *share)
 }
 
 bool oche_sharing_open(struct oche_sharing *share, const struct oche_address *address,
-                       uint16_t port, uint64_t seed, char *error, size_t error_bytes)
+                       uint16_t port, uint64_t seed, struct oche_error *error)
 {
     const int yes = 1;
 
@@ -469,10 +470,9 @@ bool oche_sharing_open(struct oche_sharing *share, const struct oche_address *ad
         setsockopt(share->fd, SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) == 0 && take_slot(share))
         return true;
     if (errno == EADDRINUSE)
-        snprintf(error, error_bytes, "UDP port %u: %d processes share it already", port,
-                 OCHE_SLOTS);
+        oche_fail(error, "UDP port %u: %d processes share it already", port, OCHE_SLOTS);
     else
-        snprintf(error, error_bytes, "no Unix socket: %s", strerror(errno));
+        oche_fail(error, "no Unix socket: %s", strerror(errno));
     oche_sharing_close(share);
     return false;
 }

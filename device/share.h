@@ -23,6 +23,7 @@
 #include "core/random.h"
 #include "device/socket.h"
 #include "device/steer.h"
+#include "params/error.h"
 
 /* Another process on our address and port. */
 struct oche_neighbour {
@@ -63,7 +64,7 @@ enum oche_sharing_result {
 
 /* Takes a slot. False, and a line in `error`; errno EADDRINUSE: all are taken. */
 bool oche_sharing_open(struct oche_sharing *share, const struct oche_address *address,
-                       uint16_t port, uint64_t seed, char *error, size_t error_bytes);
+                       uint16_t port, uint64_t seed, struct oche_error *error);
 /* Our UDP socket is bound: meets the others. False: the kernel cannot steer (errno). */
 bool oche_sharing_join(struct oche_sharing *share, int udp, oche_time now);
 /* Whether we know our place, and all that we have greeted have answered. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The UDP sockets. */
 #include "device/socket.h"
+#include "params/error.h"
 
 #include <errno.h>
 #include <linux/filter.h>
@@ -112,32 +113,30 @@ int oche_socket_open_sender(const struct oche_address *address)
 }
 
 bool oche_socket_open(struct oche_socket *to_open, const struct oche_address *address,
-                      uint16_t port, const struct oche_socket_options *options, char *error,
-                      size_t error_bytes)
+                      uint16_t port, const struct oche_socket_options *options,
+                      struct oche_error *error)
 {
     const char *missing;
     int fd;
 
     *to_open = (struct oche_socket){.fd = -1, .ipv6 = !oche_address_is_ipv4(address)};
     fd = udp_socket(to_open->ipv6);
-    if (fd < 0) {
-        snprintf(error, error_bytes, "no UDP socket: %s", strerror(errno));
-        return false;
-    }
+    if (fd < 0)
+        return oche_fail(error, "no UDP socket: %s", strerror(errno));
     to_open->fd = fd;
     missing = set_required(fd, to_open->ipv6);
     if (missing != NULL) {
-        snprintf(error, error_bytes, "the socket cannot do %s: %s", missing, strerror(errno));
+        oche_fail(error, "the socket cannot do %s: %s", missing, strerror(errno));
         oche_socket_close(to_open);
         return false;
     }
     if (options->shared && !set(fd, SOL_SOCKET, SO_REUSEPORT, 1)) {
-        snprintf(error, error_bytes, "the socket cannot do SO_REUSEPORT: %s", strerror(errno));
+        oche_fail(error, "the socket cannot do SO_REUSEPORT: %s", strerror(errno));
         oche_socket_close(to_open);
         return false;
     }
     if (!oche_socket_bind(fd, address, port)) {
-        snprintf(error, error_bytes, "UDP port %u: %s", port, strerror(errno));
+        oche_fail(error, "UDP port %u: %s", port, strerror(errno));
         oche_socket_close(to_open);
         return false;
     }
@@ -146,7 +145,7 @@ bool oche_socket_open(struct oche_socket *to_open, const struct oche_address *ad
     to_open->receive_bytes = set_receive_buffer(fd, options->buffer_bytes);
     to_open->scratch = calloc(1, sizeof(*to_open->scratch));
     if (to_open->scratch == NULL) {
-        snprintf(error, error_bytes, "out of memory");
+        oche_fail(error, "out of memory");
         oche_socket_close(to_open);
         return false;
     }

@@ -17,6 +17,7 @@
 #include <sys/uio.h>
 
 #include "device/address.h"
+#include "params/error.h"
 
 #define OCHE_SOCKET_IN       16    /* datagrams a receive, at most */
 #define OCHE_SOCKET_OUT      64    /* datagrams a send, at most */
@@ -62,8 +63,8 @@ struct oche_datagram_out {
 
 /* False, and a line in `error`, if that is not possible. */
 bool oche_socket_open(struct oche_socket *to_open, const struct oche_address *address,
-                      uint16_t port, const struct oche_socket_options *options, char *error,
-                      size_t error_bytes);
+                      uint16_t port, const struct oche_socket_options *options,
+                      struct oche_error *error);
 void oche_socket_close(struct oche_socket *to_close);
 
 /* A socket for sending only, which takes no packet; to be bound. -1, and errno: there is none. */

@@ -107,8 +107,8 @@ static const char *check(const void *values)
     return NULL;
 }
 
-static bool fits(const struct oche_switch_config *config, const void *values, char *text,
-                 size_t size)
+static bool fits(const struct oche_switch_config *config, const void *values,
+                 struct oche_error *error)
 {
     const struct oche_ib_credits_params *p = values;
     uint64_t size_of_vl = p->buffer_bytes / OCHE_IB_BLOCK_BYTES * OCHE_IB_BLOCK_BYTES;
@@ -117,17 +117,17 @@ static bool fits(const struct oche_switch_config *config, const void *values, ch
 
     if (size_of_vl < 2 * frame)
         return oche_fabric_refuse(
-            text, size, "buffer: # bytes; would be right: at least two packets of # bytes, #",
+            error, "buffer: # bytes; would be right: at least two packets of # bytes, #",
             (uint64_t[]){p->buffer_bytes, frame, 2 * frame});
     if (p->update_bytes > size_of_vl - frame)
         return oche_fabric_refuse(
-            text, size,
+            error,
             "update: # bytes may never become free while a packet of # waits; would be right: at "
             "most #",
             (uint64_t[]){p->update_bytes, frame, size_of_vl - frame});
     if (all > config->params->buffer_bytes)
         return oche_fabric_refuse(
-            text, size,
+            error,
             "buffer: # bytes for each of # ports and # classes are more than switch.buffer, # "
             "bytes; "
             "would be right: at most #, or a larger switch.buffer",
@@ -136,7 +136,7 @@ static bool fits(const struct oche_switch_config *config, const void *values, ch
                          config->params->buffer_bytes / config->port_count / config->class_count});
     if (config->params->port_buffer_bytes != 0)
         return oche_fabric_refuse(
-            text, size,
+            error,
             "buffer: makes all # classes lossless, and switch.port_buffer, # bytes, limits lossy "
             "ones; would be right: switch.port_buffer: 0",
             (uint64_t[]){config->class_count, config->params->port_buffer_bytes});

@@ -107,20 +107,18 @@ static bool read_pattern(struct reader *reader, const char *pattern, bool *data_
     return *reader->at == '\0' || fail(reader, "a comma is missing");
 }
 
-bool oche_loss_check(const char *pattern, char *text, size_t size)
+bool oche_loss_check(const char *pattern, struct oche_error *error)
 {
     struct reader reader;
     uint32_t count;
     bool data_only;
-    size_t length;
 
     if (read_pattern(&reader, pattern, &data_only, NULL, &count))
         return true;
-    oche_fabric_refuse(text, size, reader.wrong, NULL);
-    length = size > 0 ? strlen(text) : 0;
-    return oche_fabric_refuse(text + length, size - length,
-                              " at character #; would be right: 3,7,10-19, or every 100, or psn 5",
-                              (uint64_t[]){(uint64_t)(reader.at - reader.start) + 1});
+    oche_fabric_refuse(error, reader.wrong, NULL);
+    return oche_fabric_refuse_more(
+        error, " at character #; would be right: 3,7,10-19, or every 100, or psn 5",
+        (uint64_t[]){(uint64_t)(reader.at - reader.start) + 1});
 }
 
 static size_t seen_bytes(const struct reader *reader)

@@ -16,6 +16,7 @@
 #define OCHE_FABRIC_LOSS_H
 
 #include "core/base.h"
+#include "core/error.h"
 #include "core/random.h"
 #include "core/wire/packet.h"
 
@@ -41,7 +42,7 @@ struct oche_loss {
 };
 
 /* Whether `pattern` (or NULL: none) is one. If not, `text` says in one line what is wrong. */
-bool oche_loss_check(const char *pattern, char *text, size_t size);
+bool oche_loss_check(const char *pattern, struct oche_error *error);
 /* Bytes of memory for oche_loss_create; `pattern` must have passed oche_loss_check. */
 size_t oche_loss_bytes(const char *pattern);
 /*

@@ -8,6 +8,7 @@
 #define OCHE_FABRIC_MECHANISM_H
 
 #include "core/base.h"
+#include "core/error.h"
 #include "core/param.h"
 #include "core/wire/packet.h"
 
@@ -40,8 +41,8 @@ struct oche_switch_mechanism {
 
     /* Whether such a switch can have it (optional). If not, `text` says "key: what is wrong; what
      * would be right", of the mechanism's section. */
-    bool (*fits)(const struct oche_switch_config *config, const void *params, char *text,
-                 size_t size);
+    bool (*fits)(const struct oche_switch_config *config, const void *params,
+                 struct oche_error *error);
 
     /*
      * Route (optional): `port` was chosen for the packet, by ECMP or by the mechanism before.

@@ -124,7 +124,7 @@ struct oche_switch *oche_switch_create(void *memory, const struct oche_switch_co
     const struct oche_switch_params *params = config->params;
 
     OCHE_MUST(((uintptr_t)memory & (OCHE_CACHE_LINE - 1)) == 0);
-    OCHE_MUST(oche_switch_check(config, NULL, 0));
+    OCHE_MUST(oche_switch_check(config, NULL));
     memset(memory, 0, at.bytes);
     sw->routes = config->routes;
     sw->salt = config->tier != 0 ? oche_ecmp_tier_salt(config->seed, config->tier)

@@ -17,6 +17,7 @@
 #define OCHE_FABRIC_SWITCH_H
 
 #include "core/base.h"
+#include "core/error.h"
 #include "core/param.h"
 #include "core/random.h"
 #include "core/wire/packet.h"
@@ -160,7 +161,7 @@ struct oche_switch;
  * Whether such a switch can be. If not, `text` (of `size` bytes) says in one line which parameter
  * stands against it, with the numbers: "headroom exceeds the buffer", and the like.
  */
-bool oche_switch_check(const struct oche_switch_config *config, char *text, size_t size);
+bool oche_switch_check(const struct oche_switch_config *config, struct oche_error *error);
 
 /* Bytes of memory that such a switch needs; `config` must have passed oche_switch_check. */
 size_t oche_switch_bytes(const struct oche_switch_config *config);

@@ -185,7 +185,7 @@ const struct oche_param_table oche_switch_params = {params, sizeof(params) / siz
 
 /* ---- the check ---- */
 
-static bool check_buffer(const struct oche_switch_config *config, char *text, size_t size)
+static bool check_buffer(const struct oche_switch_config *config, struct oche_error *error)
 {
     struct oche_buffer_plan plan = oche_buffer_plan(config);
     uint64_t buffer = config->params->buffer_bytes;
@@ -196,11 +196,11 @@ static bool check_buffer(const struct oche_switch_config *config, char *text, si
         most = headroom > most ? headroom : most;
     }
     if (most > INT32_MAX)
-        return oche_fabric_refuse(text, size, "headroom: # bytes a port and class; at most # bytes",
+        return oche_fabric_refuse(error, "headroom: # bytes a port and class; at most # bytes",
                                   (uint64_t[]){most, INT32_MAX});
     if (plan.headroom_total + plan.reserve > buffer)
         return oche_fabric_refuse(
-            text, size,
+            error,
             "buffer: # bytes is less than the PFC headroom of # bytes (# ports, # "
             "pfc_priorities, up to # bytes each) and # bytes for packets that cross a "
             "threshold; would be right: at least # bytes, or fewer pfc_priorities",
@@ -209,58 +209,58 @@ static bool check_buffer(const struct oche_switch_config *config, char *text, si
     return true;
 }
 
-bool oche_switch_check(const struct oche_switch_config *config, char *text, size_t size)
+bool oche_switch_check(const struct oche_switch_config *config, struct oche_error *error)
 {
     const struct oche_switch_params *p = config->params;
     unsigned lossless = (unsigned)__builtin_popcount(config->lossless_classes);
 
     if (config->class_count < 1 || config->class_count > OCHE_CLASSES)
-        return oche_fabric_refuse(text, size, "classes: #; would be right: 1 to #",
+        return oche_fabric_refuse(error, "classes: #; would be right: 1 to #",
                                   (uint64_t[]){config->class_count, OCHE_CLASSES});
     if (config->lossless_classes >> config->class_count != 0)
         return oche_fabric_refuse(
-            text, size, "lossless classes: mask # names a class that is not in use; # are",
+            error, "lossless classes: mask # names a class that is not in use; # are",
             (uint64_t[]){config->lossless_classes, config->class_count});
     if (config->lanes > config->class_count)
-        return oche_fabric_refuse(text, size, "lanes: #; would be right: at most the # classes",
+        return oche_fabric_refuse(error, "lanes: #; would be right: at most the # classes",
                                   (uint64_t[]){config->lanes, config->class_count});
     if (config->lanes > 1) {
         unsigned mask = (1U << config->lanes) - 1, under = config->lossless_classes & mask;
 
         if (under != 0 && under != mask)
             return oche_fabric_refuse(
-                text, size, "lossless classes: mask # has some of the # lanes; all or none",
+                error, "lossless classes: mask # has some of the # lanes; all or none",
                 (uint64_t[]){config->lossless_classes, config->lanes});
     }
     if (config->port_count < 1 || config->port_count > UINT16_MAX)
-        return oche_fabric_refuse(text, size, "ports: #; would be right: 1 to #",
+        return oche_fabric_refuse(error, "ports: #; would be right: 1 to #",
                                   (uint64_t[]){config->port_count, UINT16_MAX});
     for (unsigned port = 0; port < config->port_count; port++)
         if (config->ports[port].rate_bps == 0)
-            return oche_fabric_refuse(text, size, "rate: 0 at port #; would be right: above 0",
+            return oche_fabric_refuse(error, "rate: 0 at port #; would be right: above 0",
                                       (uint64_t[]){port});
     if (p->chip_ports != 0 && p->chip_ports < config->port_count)
         return oche_fabric_refuse(
-            text, size,
+            error,
             "chip_ports: # for a switch with # ports; would be right: # or "
             "more, or 0",
             (uint64_t[]){p->chip_ports, config->port_count, config->port_count});
     if (p->buffer_bytes > MAX_BUFFER)
-        return oche_fabric_refuse(text, size, "buffer: # bytes; would be right: at most # bytes",
+        return oche_fabric_refuse(error, "buffer: # bytes; would be right: at most # bytes",
                                   (uint64_t[]){p->buffer_bytes, MAX_BUFFER});
     if (p->ecn && p->kmin_bytes > p->kmax_bytes)
         return oche_fabric_refuse(
-            text, size, "kmin: # bytes is above kmax, # bytes; would be right: at most kmax",
+            error, "kmin: # bytes is above kmax, # bytes; would be right: at most kmax",
             (uint64_t[]){p->kmin_bytes, p->kmax_bytes});
     if (p->pfc && p->pfc_priorities != 0 && p->pfc_priorities < lossless)
         return oche_fabric_refuse(
-            text, size, "pfc_priorities: # for # lossless classes; would be right: # or more",
+            error, "pfc_priorities: # for # lossless classes; would be right: # or more",
             (uint64_t[]){p->pfc_priorities, lossless, lossless});
     if (p->port_buffer_bytes != 0 && p->pfc && lossless == config->class_count)
         return oche_fabric_refuse(
-            text, size,
+            error,
             "port_buffer: # bytes limits lossy classes, and PFC makes all # classes "
             "lossless; would be right: 0, or pfc: false",
             (uint64_t[]){p->port_buffer_bytes, config->class_count});
-    return check_buffer(config, text, size);
+    return check_buffer(config, error);
 }

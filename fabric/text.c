@@ -2,6 +2,8 @@
 /* Words and numbers, without stdio. */
 #include "fabric/text.h"
 
+#include <string.h>
+
 /* The decimal digits of `number`, zero-terminated, at the end of `digits`. */
 static const char *decimal(uint64_t number, char digits[21])
 {
@@ -15,21 +17,30 @@ static const char *decimal(uint64_t number, char digits[21])
     return first;
 }
 
-bool oche_fabric_refuse(char *text, size_t size, const char *format, const uint64_t *numbers)
+bool oche_fabric_refuse_more(struct oche_error *error, const char *format, const uint64_t *numbers)
 {
     char digits[21];
-    size_t length = 0;
+    size_t length;
 
-    if (size == 0)
+    if (error == NULL)
         return false;
-    for (; *format != '\0' && length + 1 < size; format++) {
+    length = strlen(error->text);
+    for (; *format != '\0' && length + 1 < sizeof(error->text); format++) {
         if (*format != '#') {
-            text[length++] = *format;
+            error->text[length++] = *format;
             continue;
         }
-        for (const char *d = decimal(*numbers++, digits); *d != '\0' && length + 1 < size; d++)
-            text[length++] = *d;
+        for (const char *d = decimal(*numbers++, digits);
+             *d != '\0' && length + 1 < sizeof(error->text); d++)
+            error->text[length++] = *d;
     }
-    text[length] = '\0';
+    error->text[length] = '\0';
     return false;
+}
+
+bool oche_fabric_refuse(struct oche_error *error, const char *format, const uint64_t *numbers)
+{
+    if (error != NULL)
+        error->text[0] = '\0';
+    return oche_fabric_refuse_more(error, format, numbers);
 }

@@ -4,11 +4,14 @@
 #define OCHE_FABRIC_TEXT_H
 
 #include "core/base.h"
+#include "core/error.h"
 
 /*
- * Writes `format` to `text` (of `size` bytes; 0: nowhere), cut to fit and zero-terminated, each
- * '#' replaced by the next of `numbers`. Always false, so that a check can return it.
+ * Writes `format` to `error` (NULL: nowhere), each '#' replaced by the next of `numbers`. Returns
+ * false, so that a check can return it.
  */
-bool oche_fabric_refuse(char *text, size_t size, const char *format, const uint64_t *numbers);
+bool oche_fabric_refuse(struct oche_error *error, const char *format, const uint64_t *numbers);
+/* The same, behind what is there. */
+bool oche_fabric_refuse_more(struct oche_error *error, const char *format, const uint64_t *numbers);
 
 #endif

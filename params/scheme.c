@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "params/error.h"
 #include "params/units.h"
 
 #define TEXT_BYTES    1024
@@ -13,7 +14,7 @@
 
 /* A parameter that a table does not have: the one that was probably meant, or all. */
 static void no_parameter(const char *scheme, const struct oche_param_table *table, const char *name,
-                         char *error, size_t error_bytes)
+                         struct oche_error *error)
 {
     const char *words[WORDS], *near;
     size_t count = table->count < WORDS ? table->count : WORDS;
@@ -22,65 +23,55 @@ static void no_parameter(const char *scheme, const struct oche_param_table *tabl
         words[i] = table->params[i].name;
     near = oche_nearest_word(name, words, count);
     if (table->count == 0)
-        snprintf(error, error_bytes, "%s has no parameters", scheme);
+        oche_fail(error, "%s has no parameters", scheme);
     else if (near != NULL)
-        snprintf(error, error_bytes, "%s has no parameter %s; did you mean %s?", scheme, name,
-                 near);
+        oche_fail(error, "%s has no parameter %s; did you mean %s?", scheme, name, near);
     else
-        snprintf(error, error_bytes, "%s has no parameter %s; docs/scenario.md has them", scheme,
-                 name);
+        oche_fail(error, "%s has no parameter %s; docs/scenario.md has them", scheme, name);
 }
 
 static bool set_param(const char *scheme, const struct oche_param_table *table, void *params,
-                      char *text, char *error, size_t error_bytes)
+                      char *text, struct oche_error *error)
 {
     char *equals = strchr(text, '=');
-    char what[MESSAGE_BYTES];
+    struct oche_error what;
     union oche_value value;
 
     if (equals != NULL)
         *equals = '\0';
     const struct oche_param *param = oche_param_find(table, text);
     if (param == NULL) {
-        no_parameter(scheme, table, text, error, error_bytes);
+        no_parameter(scheme, table, text, error);
         return false;
     }
-    if (equals == NULL || param->unit == OCHE_UNIT_TEXT) {
-        snprintf(error, error_bytes, "%s: no value; %s=VALUE is meant", text, text);
-        return false;
-    }
-    if (!oche_value_parse(param, equals + 1, &value, what, sizeof(what))) {
-        snprintf(error, error_bytes, "%s: %s", text, what);
-        return false;
-    }
+    if (equals == NULL || param->unit == OCHE_UNIT_TEXT)
+        return oche_fail(error, "%s: no value; %s=VALUE is meant", text, text);
+    if (!oche_value_parse(param, equals + 1, &value, &what))
+        return oche_fail(error, "%s: %s", text, what.text);
     oche_param_set(param, params, value);
     return true;
 }
 
 /* The defaults, and what `rest` of the text says. */
 static bool read_params(const char *scheme, const struct oche_param_table *table,
-                        union oche_scheme_params *params, char *rest, char *error,
-                        size_t error_bytes)
+                        union oche_scheme_params *params, char *rest, struct oche_error *error)
 {
-    if (table->struct_bytes > sizeof(*params)) {
-        snprintf(error, error_bytes, "%s: too many parameters", scheme);
-        return false;
-    }
+    if (table->struct_bytes > sizeof(*params))
+        return oche_fail(error, "%s: too many parameters", scheme);
     oche_param_defaults(table, params);
     for (char *next; (next = strtok_r(NULL, ",", &rest)) != NULL;)
-        if (!set_param(scheme, table, params, next, error, error_bytes))
+        if (!set_param(scheme, table, params, next, error))
             return false;
     return true;
 }
 
 /* Cuts the name off a copy of `text`. NULL: too long. */
-static const char *cut_name(const char *text, char *copy, char **rest, char *error,
-                            size_t error_bytes)
+static const char *cut_name(const char *text, char *copy, char **rest, struct oche_error *error)
 {
     const char *name;
 
     if (strlen(text) >= TEXT_BYTES) {
-        snprintf(error, error_bytes, "more than %d characters", TEXT_BYTES - 1);
+        oche_fail(error, "more than %d characters", TEXT_BYTES - 1);
         return NULL;
     }
     strcpy(copy, text);
@@ -88,43 +79,39 @@ static const char *cut_name(const char *text, char *copy, char **rest, char *err
     return name != NULL ? name : "";
 }
 
-bool oche_recovery_parse(struct oche_recovery_choice *choice, const char *text, char *error,
-                         size_t error_bytes)
+bool oche_recovery_parse(struct oche_recovery_choice *choice, const char *text,
+                         struct oche_error *error)
 {
     char copy[TEXT_BYTES], names[OCHE_SCHEME_NAMES_BYTES], *rest = NULL;
-    const char *name = cut_name(text, copy, &rest, error, error_bytes);
+    const char *name = cut_name(text, copy, &rest, error);
 
     if (name == NULL)
         return false;
     choice->recovery = oche_recovery_find(name);
-    if (choice->recovery == NULL) {
-        snprintf(error, error_bytes, "%s: no such loss recovery; there are %s", name,
-                 oche_recovery_names(names, sizeof(names)));
-        return false;
-    }
-    return read_params(name, &choice->recovery->table, &choice->params, rest, error, error_bytes);
+    if (choice->recovery == NULL)
+        return oche_fail(error, "%s: no such loss recovery; there are %s", name,
+                         oche_recovery_names(names, sizeof(names)));
+    return read_params(name, &choice->recovery->table, &choice->params, rest, error);
 }
 
-bool oche_cc_parse(struct oche_cc_choice *choice, const char *text, char *error, size_t error_bytes)
+bool oche_cc_parse(struct oche_cc_choice *choice, const char *text, struct oche_error *error)
 {
     char copy[TEXT_BYTES], names[OCHE_SCHEME_NAMES_BYTES], *rest = NULL;
-    const char *name = cut_name(text, copy, &rest, error, error_bytes), *wrong;
+    const char *name = cut_name(text, copy, &rest, error), *wrong;
 
     if (name == NULL)
         return false;
     choice->cc = oche_cc_find(name);
-    if (choice->cc == NULL || !choice->cc->runs_on_wire) {
-        snprintf(error, error_bytes, "%s%s; there are %s", name,
-                 choice->cc == NULL ? ": no such congestion control"
-                                    : " needs switches that no network has",
-                 oche_cc_names(names, sizeof(names)));
-        return false;
-    }
-    if (!read_params(name, &choice->cc->table, &choice->params, rest, error, error_bytes))
+    if (choice->cc == NULL || !choice->cc->runs_on_wire)
+        return oche_fail(error, "%s%s; there are %s", name,
+                         choice->cc == NULL ? ": no such congestion control"
+                                            : " needs switches that no network has",
+                         oche_cc_names(names, sizeof(names)));
+    if (!read_params(name, &choice->cc->table, &choice->params, rest, error))
         return false;
     wrong = choice->cc->check != NULL ? choice->cc->check(&choice->params) : NULL;
     if (wrong != NULL)
-        snprintf(error, error_bytes, "%s: %s", name, wrong);
+        oche_fail(error, "%s: %s", name, wrong);
     return wrong == NULL;
 }
 

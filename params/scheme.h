@@ -8,6 +8,7 @@
 
 #include "core/cc/cc.h"
 #include "core/recovery/recovery.h"
+#include "params/error.h"
 
 #define OCHE_SCHEME_NAMES_BYTES 500 /* enough for all names */
 
@@ -28,10 +29,9 @@ struct oche_recovery_choice {
 };
 
 /* What is not said has its default. False: `error` says what is wrong and what would be right. */
-bool oche_cc_parse(struct oche_cc_choice *choice, const char *text, char *error,
-                   size_t error_bytes);
-bool oche_recovery_parse(struct oche_recovery_choice *choice, const char *text, char *error,
-                         size_t error_bytes);
+bool oche_cc_parse(struct oche_cc_choice *choice, const char *text, struct oche_error *error);
+bool oche_recovery_parse(struct oche_recovery_choice *choice, const char *text,
+                         struct oche_error *error);
 
 /* The names that there are, "a, b, c"; for congestion control, of those that run on the wire. */
 const char *oche_cc_names(char *names, size_t bytes);

@@ -4,6 +4,7 @@
  * an error, and so is what does not fit into 64 bits.
  */
 #include "params/units.h"
+#include "params/error.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -144,24 +145,20 @@ static const struct suffix *find_suffix(const struct unit *unit, const char *nam
 }
 
 static bool parse_whole(const struct oche_param *param, const char *text, uint64_t *value,
-                        char *error, size_t error_bytes)
+                        struct oche_error *error)
 {
     const struct unit *unit = &units[param->unit];
     uint64_t mantissa;
     unsigned places;
     const char *end;
 
-    if (text[0] == '-' && is_digit(text[1])) {
-        snprintf(error, error_bytes, "%s is negative; %s", text, unit->example);
-        return false;
-    }
+    if (text[0] == '-' && is_digit(text[1]))
+        return oche_fail(error, "%s is negative; %s", text, unit->example);
     switch (read_decimal(text, &mantissa, &places, &end)) {
     case DECIMAL_BAD:
-        snprintf(error, error_bytes, "\"%s\" is not %s; %s", text, unit->what, unit->example);
-        return false;
+        return oche_fail(error, "\"%s\" is not %s; %s", text, unit->what, unit->example);
     case DECIMAL_TOO_LARGE:
-        snprintf(error, error_bytes, "%s has too many digits; at most 64 bits fit", text);
-        return false;
+        return oche_fail(error, "%s has too many digits; at most 64 bits fit", text);
     case DECIMAL_OK:
         break;
     }
@@ -177,23 +174,22 @@ static bool parse_whole(const struct oche_param *param, const char *text, uint64
     if (suffix == NULL) {
         list_suffixes(unit, known, sizeof(known));
         if (param->unit == OCHE_UNIT_COUNT)
-            snprintf(error, error_bytes, "\"%s\" is not %s; %s", text, unit->what, unit->example);
+            oche_fail(error, "\"%s\" is not %s; %s", text, unit->what, unit->example);
         else if (*end == '\0')
-            snprintf(error, error_bytes, "%s has no unit; add one of %s", text, known);
+            oche_fail(error, "%s has no unit; add one of %s", text, known);
         else
-            snprintf(error, error_bytes, "\"%s\": \"%s\" is not a unit of %s; use %s", text, end,
-                     param->unit == OCHE_UNIT_BYTES ? "size" : unit->what + 2, known);
+            oche_fail(error, "\"%s\": \"%s\" is not a unit of %s; use %s", text, end,
+                      param->unit == OCHE_UNIT_BYTES ? "size" : unit->what + 2, known);
         return false;
     }
     unsigned __int128 scaled = (unsigned __int128)mantissa * suffix->factor;
 
     for (; places > 0; places--) {
-        if (scaled % 10 != 0) {
-            snprintf(error, error_bytes, "%s is not a whole number%s%s; round it", text,
-                     suffix->name[0] == '\0' ? "" : " of ",
-                     suffix->name[0] == '\0' ? "" : unit->suffixes[unit->suffix_count - 1].name);
-            return false;
-        }
+        if (scaled % 10 != 0)
+            return oche_fail(error, "%s is not a whole number%s%s; round it", text,
+                             suffix->name[0] == '\0' ? "" : " of ",
+                             suffix->name[0] == '\0' ? ""
+                                                     : unit->suffixes[unit->suffix_count - 1].name);
         scaled /= 10;
     }
     if (scaled >= UINT64_MAX) { /* which itself is "never" */
@@ -202,8 +198,7 @@ static bool parse_whole(const struct oche_param *param, const char *text, uint64
         if (param->maximum.u < most.u)
             most = param->maximum;
         oche_value_format(param, most, known, sizeof(known));
-        snprintf(error, error_bytes, "%s is too large; at most %s", text, known);
-        return false;
+        return oche_fail(error, "%s is too large; at most %s", text, known);
     }
     *value = (uint64_t)scaled;
     return true;
@@ -242,7 +237,7 @@ static bool parse_real(const char *text, double *value)
 }
 
 static bool parse_choice(const struct oche_param *param, const char *text, uint64_t *value,
-                         char *error, size_t error_bytes)
+                         struct oche_error *error)
 {
     size_t count = 0;
 
@@ -257,70 +252,63 @@ static bool parse_choice(const struct oche_param *param, const char *text, uint6
 
     oche_value_range(param, known, sizeof(known));
     if (nearest != NULL)
-        snprintf(error, error_bytes, "\"%s\" is not known; did you mean \"%s\"? (%s)", text,
-                 nearest, known);
+        oche_fail(error, "\"%s\" is not known; did you mean \"%s\"? (%s)", text, nearest, known);
     else
-        snprintf(error, error_bytes, "\"%s\" is not known; write one of %s", text, known);
+        oche_fail(error, "\"%s\" is not known; write one of %s", text, known);
     return false;
 }
 
 /* What would be right, for a value of the right form that is out of range. */
-static void explain_range(const struct oche_param *param, const char *text, char *error,
-                          size_t error_bytes)
+static void explain_range(const struct oche_param *param, const char *text,
+                          struct oche_error *error)
 {
     char low[OCHE_VALUE_BYTES], high[OCHE_VALUE_BYTES];
 
     oche_value_format(param, param->minimum, low, sizeof(low));
     oche_value_format(param, param->maximum, high, sizeof(high));
     if (is_whole(param->unit) && param->maximum.u == UINT64_MAX)
-        snprintf(error, error_bytes, "%s is too small; at least %s", text, low);
+        oche_fail(error, "%s is too small; at least %s", text, low);
     else
-        snprintf(error, error_bytes, "%s is out of range; from %s to %s", text, low, high);
+        oche_fail(error, "%s is out of range; from %s to %s", text, low, high);
 }
 
 bool oche_value_parse(const struct oche_param *param, const char *text, union oche_value *value,
-                      char *error, size_t error_bytes)
+                      struct oche_error *error)
 {
     const struct unit *unit = &units[param->unit];
 
     *value = (union oche_value){.u = 0};
-    if (text[0] == '\0' && param->unit != OCHE_UNIT_TEXT) {
-        snprintf(error, error_bytes, "has no value; %s",
-                 param->unit == OCHE_UNIT_CHOICE ? "write one of its choices" : unit->example);
-        return false;
-    }
+    if (text[0] == '\0' && param->unit != OCHE_UNIT_TEXT)
+        return oche_fail(error, "has no value; %s",
+                         param->unit == OCHE_UNIT_CHOICE ? "write one of its choices"
+                                                         : unit->example);
     if (is_whole(param->unit)) {
         if (strcmp(text, "never") == 0 || strcmp(text, oche_value_special(param)) == 0) {
             if (param->maximum.u != UINT64_MAX) {
                 char high[OCHE_VALUE_BYTES];
 
                 oche_value_format(param, param->maximum, high, sizeof(high));
-                snprintf(error, error_bytes, "\"%s\" is not possible; at most %s", text, high);
-                return false;
+                return oche_fail(error, "\"%s\" is not possible; at most %s", text, high);
             }
             value->u = UINT64_MAX;
             return true;
         }
-        if (!parse_whole(param, text, &value->u, error, error_bytes))
+        if (!parse_whole(param, text, &value->u, error))
             return false;
     } else if (param->unit == OCHE_UNIT_REAL) {
-        if (!parse_real(text, &value->real)) {
-            snprintf(error, error_bytes, "\"%s\" is not a number; %s", text, unit->example);
-            return false;
-        }
+        if (!parse_real(text, &value->real))
+            return oche_fail(error, "\"%s\" is not a number; %s", text, unit->example);
     } else if (param->unit == OCHE_UNIT_BOOL) {
         value->u = strcmp(text, "true") == 0;
-        if (value->u == 0 && strcmp(text, "false") != 0) {
-            snprintf(error, error_bytes, "\"%s\" is not true or false; %s", text, unit->example);
-            return false;
-        }
+        if (value->u == 0 && strcmp(text, "false") != 0)
+            return oche_fail(error, "\"%s\" is not true or false; %s", text, unit->example);
     } else if (param->unit == OCHE_UNIT_CHOICE) {
-        return parse_choice(param, text, &value->u, error, error_bytes);
+        return parse_choice(param, text, &value->u, error);
     } else {
         value->text = text;
     }
     if (!oche_param_in_range(param, *value)) {
-        explain_range(param, text, error, error_bytes);
+        explain_range(param, text, error);
         return false;
     }
     return true;
@@ -458,19 +446,19 @@ const char *oche_nearest_word(const char *text, const char *const *words, size_t
 
 /* ---- values that are no parameter of a table ---- */
 
-bool oche_time_parse(const char *text, oche_time *time, char *error, size_t error_bytes)
+bool oche_time_parse(const char *text, oche_time *time, struct oche_error *error)
 {
     static const struct oche_param param = {
         .name = "time", .unit = OCHE_UNIT_TIME, .minimum.u = 0, .maximum.u = OCHE_NEVER};
     union oche_value value;
 
-    if (!oche_value_parse(&param, text, &value, error, error_bytes))
+    if (!oche_value_parse(&param, text, &value, error))
         return false;
     *time = value.u;
     return true;
 }
 
-bool oche_rate_parse(const char *text, uint64_t *rate_bps, char *error, size_t error_bytes)
+bool oche_rate_parse(const char *text, uint64_t *rate_bps, struct oche_error *error)
 {
     static const struct oche_param param = {.name = "rate",
                                             .unit = OCHE_UNIT_BPS,
@@ -478,7 +466,7 @@ bool oche_rate_parse(const char *text, uint64_t *rate_bps, char *error, size_t e
                                             .maximum.u = 1000 * OCHE_GBPS};
     union oche_value value;
 
-    if (!oche_value_parse(&param, text, &value, error, error_bytes))
+    if (!oche_value_parse(&param, text, &value, error))
         return false;
     *rate_bps = value.u;
     return true;

@@ -7,6 +7,7 @@
 #define OCHE_PARAMS_UNITS_H
 
 #include "core/param.h"
+#include "params/error.h"
 
 #define OCHE_VALUE_BYTES 64 /* enough for any formatted value but a text, with its end */
 
@@ -15,11 +16,11 @@
  * and writes "what is wrong; what would be right" to `error`. A TEXT value points into `text`.
  */
 bool oche_value_parse(const struct oche_param *param, const char *text, union oche_value *value,
-                      char *error, size_t error_bytes);
+                      struct oche_error *error);
 
 /* The same of a time in picoseconds (20ms, never), and of a rate above 0 (10Gbps). */
-bool oche_time_parse(const char *text, oche_time *time, char *error, size_t error_bytes);
-bool oche_rate_parse(const char *text, uint64_t *rate_bps, char *error, size_t error_bytes);
+bool oche_time_parse(const char *text, oche_time *time, struct oche_error *error);
+bool oche_rate_parse(const char *text, uint64_t *rate_bps, struct oche_error *error);
 
 /* Writes the value so that oche_value_parse reads it back; cuts what does not fit. */
 void oche_value_format(const struct oche_param *param, union oche_value value, char *text,

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "params/error.h"
 #include "report/json.h"
 #include "report/parts.h"
 #include "report/sample.h"
@@ -154,13 +155,13 @@ static void add_place(struct json_object *json, const char *folder, const char *
 }
 
 static bool add_file_to(struct json_object *documents, const char *folder, const char *path,
-                        char *error, size_t error_bytes)
+                        struct oche_error *error)
 {
     struct oche_report_source source;
     enum kind kind = FOREIGN;
     struct json_object *json = NULL;
 
-    if (oche_report_source_open(&source, path, error, error_bytes))
+    if (oche_report_source_open(&source, path, error))
         kind = kind_of(&source);
     if (kind == RUN)
         json = oche_report_run(&source);
@@ -191,8 +192,7 @@ static bool is_file(const char *path)
 }
 
 /* `place`: a folder to look through, or one file of results. *folder: which it is in, malloc'd. */
-static bool find_in(const char *place, struct files *files, char **folder, char *error,
-                    size_t error_bytes)
+static bool find_in(const char *place, struct files *files, char **folder, struct oche_error *error)
 {
     const char *slash = strrchr(place, '/');
 
@@ -204,32 +204,30 @@ static bool find_in(const char *place, struct files *files, char **folder, char 
     }
     *folder = strdup(place);
     OCHE_MUST(*folder != NULL);
-    if (!find_files(place, DEEP, files)) {
-        snprintf(error, error_bytes, "%s: cannot be read: %s", place, strerror(errno));
-        return false;
-    }
+    if (!find_files(place, DEEP, files))
+        return oche_fail(error, "%s: cannot be read: %s", place, strerror(errno));
     if (files->count > 0)
         qsort(files->paths, files->count, sizeof(*files->paths), by_name);
     return true;
 }
 
 char *oche_report_data(const char *place, const char *program, const char *command, size_t *bytes,
-                       char *error, size_t error_bytes)
+                       struct oche_error *error)
 {
     struct files files = {0};
     struct json_object *data, *documents = json_object_new_array();
     char *text = NULL, *folder = NULL;
-    bool ok = find_in(place, &files, &folder, error, error_bytes);
+    bool ok = find_in(place, &files, &folder, error);
 
     for (size_t i = 0; ok && i < files.count; i++)
-        ok = add_file_to(documents, folder, files.paths[i], error, error_bytes);
+        ok = add_file_to(documents, folder, files.paths[i], error);
     free_files(&files);
     free(folder);
     if (ok && json_object_array_length(documents) == 0) {
-        snprintf(error, error_bytes,
-                 "%s: has no results; give a folder or a file that oche run, oche sweep or oche "
-                 "reproduce has written",
-                 place);
+        oche_fail(error,
+                  "%s: has no results; give a folder or a file that oche run, oche sweep or oche "
+                  "reproduce has written",
+                  place);
         ok = false;
     }
     data = json_object_new_object();
@@ -243,21 +241,17 @@ char *oche_report_data(const char *place, const char *program, const char *comma
     return text;
 }
 
-bool oche_report_write(const char *path, const char *page, const char *data, char *error,
-                       size_t error_bytes)
+bool oche_report_write(const char *path, const char *page, const char *data,
+                       struct oche_error *error)
 {
     const char *mark = strstr(page, OCHE_REPORT_MARK);
     struct stat status;
     char *part = NULL;
 
-    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
-        snprintf(error, error_bytes, "%s: cannot be written: is not a file", path);
-        return false;
-    }
-    if (mark == NULL) {
-        snprintf(error, error_bytes, "%s: cannot be made: the page has no place for data", path);
-        return false;
-    }
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
+        return oche_fail(error, "%s: cannot be written: is not a file", path);
+    if (mark == NULL)
+        return oche_fail(error, "%s: cannot be made: the page has no place for data", path);
     OCHE_MUST(asprintf(&part, "%s.part", path) >= 0);
     FILE *out = fopen(part, "w");
     bool ok = out != NULL && fwrite(page, 1, (size_t)(mark - page), out) == (size_t)(mark - page) &&
@@ -267,7 +261,7 @@ bool oche_report_write(const char *path, const char *page, const char *data, cha
         ok = false;
     ok = ok && rename(part, path) == 0;
     if (!ok) {
-        snprintf(error, error_bytes, "%s: cannot be written: %s", path, strerror(errno));
+        oche_fail(error, "%s: cannot be written: %s", path, strerror(errno));
         unlink(part);
     }
     free(part);

@@ -12,6 +12,7 @@
 #define OCHE_REPORT_REPORT_H
 
 #include "core/base.h"
+#include "params/error.h"
 
 #define OCHE_REPORT_MARK "@OCHE-REPORT-DATA@" /* in the page: where the data goes */
 
@@ -20,10 +21,10 @@
  * made it. NULL and one line in `error` when there is nothing, or something cannot be read.
  */
 char *oche_report_data(const char *place, const char *program, const char *command, size_t *bytes,
-                       char *error, size_t error_bytes);
+                       struct oche_error *error);
 
 /* Writes `page`, its mark replaced by the data, to `path`, whole or not at all. */
-bool oche_report_write(const char *path, const char *page, const char *data, char *error,
-                       size_t error_bytes);
+bool oche_report_write(const char *path, const char *page, const char *data,
+                       struct oche_error *error);
 
 #endif

@@ -7,12 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "params/error.h"
 #include "report/json.h"
 
 bool oche_report_source_fail(struct oche_report_source *source, const char *what)
 {
     if (!source->failed)
-        snprintf(source->error, source->error_bytes, "%s: %s", source->path, what);
+        oche_fail(source->error, "%s: %s", source->path, what);
     source->failed = true;
     return false;
 }
@@ -31,10 +32,10 @@ static bool fail_of_sqlite(struct oche_report_source *source)
     return oche_report_source_fail(source, what);
 }
 
-bool oche_report_source_open(struct oche_report_source *source, const char *path, char *error,
-                             size_t error_bytes)
+bool oche_report_source_open(struct oche_report_source *source, const char *path,
+                             struct oche_error *error)
 {
-    *source = (struct oche_report_source){.path = path, .error = error, .error_bytes = error_bytes};
+    *source = (struct oche_report_source){.path = path, .error = error};
     if (sqlite3_open_v2(path, &source->database, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
         return fail_of_sqlite(source);
     sqlite3_busy_timeout(source->database, 2000); /* a sweep may be writing */

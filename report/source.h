@@ -10,18 +10,18 @@
 #include <sqlite3.h>
 
 #include "core/base.h"
+#include "params/error.h"
 
 struct oche_report_source {
     sqlite3 *database;
     const char *path; /* the caller's */
     bool failed;
-    char *error; /* the caller's; one line once `failed` */
-    size_t error_bytes;
+    struct oche_error *error; /* the caller's; one line once `failed` */
 };
 
 /* False and "path: …" in `error` when there is no database; to be closed in either case. */
-bool oche_report_source_open(struct oche_report_source *source, const char *path, char *error,
-                             size_t error_bytes);
+bool oche_report_source_open(struct oche_report_source *source, const char *path,
+                             struct oche_error *error);
 void oche_report_source_close(struct oche_report_source *source);
 
 /* Keeps the first error: "path: what is wrong". Returns false. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* CSV from SQLite. */
 #include "store/csv.h"
+#include "params/error.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -46,8 +47,8 @@ static bool write_rows(sqlite3_stmt *statement, FILE *out)
     return status == SQLITE_DONE;
 }
 
-bool oche_csv_write(sqlite3 *database, const char *query, const char *path, char *error,
-                    size_t error_bytes)
+bool oche_csv_write(sqlite3 *database, const char *query, const char *path,
+                    struct oche_error *error)
 {
     sqlite3_stmt *statement = NULL;
     char *part = NULL;
@@ -57,13 +58,13 @@ bool oche_csv_write(sqlite3 *database, const char *query, const char *path, char
     FILE *out = fopen(part, "w");
 
     if (out == NULL) {
-        snprintf(error, error_bytes, "%s: cannot be written: %s", path, strerror(errno));
+        oche_fail(error, "%s: cannot be written: %s", path, strerror(errno));
         free(part);
         return false;
     }
     if (sqlite3_prepare_v2(database, query, -1, &statement, NULL) != SQLITE_OK ||
         !write_rows(statement, out)) {
-        snprintf(error, error_bytes, "%s: %s", path, sqlite3_errmsg(database));
+        oche_fail(error, "%s: %s", path, sqlite3_errmsg(database));
         fclose(out);
         ok = false;
     } else {
@@ -71,7 +72,7 @@ bool oche_csv_write(sqlite3 *database, const char *query, const char *path, char
 
         ok = fclose(out) == 0 && !failed && rename(part, path) == 0;
         if (!ok)
-            snprintf(error, error_bytes, "%s: cannot be written: %s", path, strerror(errno));
+            oche_fail(error, "%s: cannot be written: %s", path, strerror(errno));
     }
     sqlite3_finalize(statement);
     if (!ok)

@@ -6,9 +6,10 @@
 #include <sqlite3.h>
 
 #include "core/base.h"
+#include "params/error.h"
 
 /* Writes `path` whole or not at all: a heading of column names, a line a row, NULL as nothing. */
-bool oche_csv_write(sqlite3 *database, const char *query, const char *path, char *error,
-                    size_t error_bytes);
+bool oche_csv_write(sqlite3 *database, const char *query, const char *path,
+                    struct oche_error *error);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include <sqlite3.h>
 
+#include "params/error.h"
 #include "store/csv.h"
 
 #define TEXT_OF(x)  #x
@@ -124,7 +125,7 @@ struct oche_results {
     char *path, *part; /* where it goes, where it is written */
     uint32_t series, histograms, links;
     bool failed;
-    char error[OCHE_RESULTS_ERROR_BYTES]; /* the first */
+    struct oche_error error; /* the first */
 };
 
 static void fail(struct oche_results *results)
@@ -132,8 +133,8 @@ static void fail(struct oche_results *results)
     if (results->failed)
         return;
     results->failed = true;
-    snprintf(results->error, sizeof(results->error), "%s: cannot be written: %s", results->path,
-             sqlite3_errmsg(results->database));
+    oche_fail(&results->error, "%s: cannot be written: %s", results->path,
+              sqlite3_errmsg(results->database));
 }
 
 static void run(struct oche_results *results, const char *sql)
@@ -142,7 +143,7 @@ static void run(struct oche_results *results, const char *sql)
         fail(results);
 }
 
-bool oche_results_folder(const char *path, char *error, size_t error_bytes)
+bool oche_results_folder(const char *path, struct oche_error *error)
 {
     char *folder = strdup(path);
     struct stat status;
@@ -166,8 +167,8 @@ bool oche_results_folder(const char *path, char *error, size_t error_bytes)
         ok = false;
     }
     if (!ok)
-        snprintf(error, error_bytes, "%s: cannot be made: %s; give a folder that can be written",
-                 path, strerror(errno));
+        oche_fail(error, "%s: cannot be made: %s; give a folder that can be written", path,
+                  strerror(errno));
     free(folder);
     return ok;
 }
@@ -191,7 +192,7 @@ void oche_results_abandon(struct oche_results *results)
     free(results);
 }
 
-struct oche_results *oche_results_create(const char *path, char *error, size_t error_bytes)
+struct oche_results *oche_results_create(const char *path, struct oche_error *error)
 {
     struct oche_results *results = calloc(1, sizeof(*results));
 
@@ -209,7 +210,7 @@ struct oche_results *oche_results_create(const char *path, char *error, size_t e
                                &results->add[i], NULL) != SQLITE_OK)
             fail(results);
     if (results->failed) {
-        snprintf(error, error_bytes, "%s", results->error);
+        *error = results->error;
         oche_results_abandon(results);
         return NULL;
     }
@@ -519,8 +520,7 @@ void oche_results_link(struct oche_results *results, const struct oche_results_l
 
 /* ---- the end ---- */
 
-bool oche_results_csv(struct oche_results *results, const char *folder, char *error,
-                      size_t error_bytes)
+bool oche_results_csv(struct oche_results *results, const char *folder, struct oche_error *error)
 {
     static const struct {
         const char *name, *query;
@@ -535,7 +535,7 @@ bool oche_results_csv(struct oche_results *results, const char *folder, char *er
         char *path = NULL;
 
         OCHE_MUST(asprintf(&path, "%s/%s", folder, files[i].name) >= 0);
-        bool ok = oche_csv_write(results->database, files[i].query, path, error, error_bytes);
+        bool ok = oche_csv_write(results->database, files[i].query, path, error);
 
         free(path);
         if (!ok)
@@ -544,24 +544,24 @@ bool oche_results_csv(struct oche_results *results, const char *folder, char *er
     return true;
 }
 
-bool oche_results_finish(struct oche_results *results, char *error, size_t error_bytes)
+bool oche_results_finish(struct oche_results *results, struct oche_error *error)
 {
     run(results, "COMMIT");
     bool ok = !results->failed;
 
     if (!ok)
-        snprintf(error, error_bytes, "%s", results->error);
+        *error = results->error;
     for (int i = 0; i < STATEMENTS; i++) {
         sqlite3_finalize(results->add[i]);
         results->add[i] = NULL;
     }
     if (sqlite3_close(results->database) != SQLITE_OK && ok) {
-        snprintf(error, error_bytes, "%s: cannot be closed", results->path);
+        oche_fail(error, "%s: cannot be closed", results->path);
         ok = false;
     }
     results->database = NULL;
     if (ok && rename(results->part, results->path) != 0) {
-        snprintf(error, error_bytes, "%s: cannot be written: %s", results->path, strerror(errno));
+        oche_fail(error, "%s: cannot be written: %s", results->path, strerror(errno));
         ok = false;
     }
     oche_results_abandon(results);

@@ -39,9 +39,9 @@
 #define OCHE_STORE_STORE_H
 
 #include "core/base.h"
+#include "params/error.h"
 
-#define OCHE_RESULTS_SCHEMA      3
-#define OCHE_RESULTS_ERROR_BYTES 1024
+#define OCHE_RESULTS_SCHEMA 3
 
 struct oche_results;
 
@@ -119,7 +119,7 @@ struct oche_results_deflection {
  * Begins `path` (an existing file is replaced at the end). NULL and "path: what is wrong; …" if
  * it cannot be written.
  */
-struct oche_results *oche_results_create(const char *path, char *error, size_t error_bytes);
+struct oche_results *oche_results_create(const char *path, struct oche_error *error);
 
 /*
  * Adding rows. The first thing that goes wrong (a full disk) is kept and reported by
@@ -162,16 +162,15 @@ void oche_results_link(struct oche_results *results, const struct oche_results_l
  * Writes flows.csv, series.csv and counters.csv into `folder`, each whole or not at all. Before
  * oche_results_finish. False and an error if that fails.
  */
-bool oche_results_csv(struct oche_results *results, const char *folder, char *error,
-                      size_t error_bytes);
+bool oche_results_csv(struct oche_results *results, const char *folder, struct oche_error *error);
 
 /* Moves the file into place. False and an error if any of it failed; then nothing is there. */
-bool oche_results_finish(struct oche_results *results, char *error, size_t error_bytes);
+bool oche_results_finish(struct oche_results *results, struct oche_error *error);
 
 /* Forgets the run; nothing is left behind. */
 void oche_results_abandon(struct oche_results *results);
 
 /* Makes a folder and those above it. False and an error if that fails. */
-bool oche_results_folder(const char *path, char *error, size_t error_bytes);
+bool oche_results_folder(const char *path, struct oche_error *error);
 
 #endif

@@ -30,8 +30,8 @@ static char *axis_columns(sqlite3 *database, size_t axis_count)
     return columns;
 }
 
-bool oche_sweep_csv_write(sqlite3 *database, size_t axis_count, const char *folder, char *error,
-                          size_t error_bytes)
+bool oche_sweep_csv_write(sqlite3 *database, size_t axis_count, const char *folder,
+                          struct oche_error *error)
 {
     char *axes = axis_columns(database, axis_count);
     const struct {
@@ -54,7 +54,7 @@ bool oche_sweep_csv_write(sqlite3 *database, size_t axis_count, const char *fold
         char *path = NULL;
 
         OCHE_MUST(files[i].query != NULL && asprintf(&path, "%s/%s", folder, files[i].name) >= 0);
-        ok = ok && oche_csv_write(database, files[i].query, path, error, error_bytes);
+        ok = ok && oche_csv_write(database, files[i].query, path, error);
         free(path);
         sqlite3_free(files[i].query);
     }

@@ -19,6 +19,7 @@
 
 #include <sqlite3.h>
 
+#include "params/error.h"
 #include "store/store.h"
 #include "store/sweep_csv.h"
 #include "store/sweep_schema.h"
@@ -85,7 +86,7 @@ struct oche_sweep_store {
     int lock; /* the folder, locked; -1: the file system has no such locks */
     size_t axis_count;
     bool failed;
-    char error[OCHE_RESULTS_ERROR_BYTES]; /* the first */
+    struct oche_error error; /* the first */
 };
 
 static void fail(struct oche_sweep_store *store)
@@ -93,15 +94,15 @@ static void fail(struct oche_sweep_store *store)
     if (store->failed)
         return;
     store->failed = true;
-    snprintf(store->error, sizeof(store->error), "%s: cannot be written: %s", store->path,
-             sqlite3_errmsg(store->database));
+    oche_fail(&store->error, "%s: cannot be written: %s", store->path,
+              sqlite3_errmsg(store->database));
 }
 
 /* Refuses the file for what is in it. */
 static bool refuse(struct oche_sweep_store *store, const char *why)
 {
     if (!store->failed)
-        snprintf(store->error, sizeof(store->error), "%s: %s", store->path, why);
+        oche_fail(&store->error, "%s: %s", store->path, why);
     store->failed = true;
     return false;
 }
@@ -365,8 +366,7 @@ static bool replace(struct oche_sweep_store *store)
     sqlite3_close(store->database);
     store->database = NULL;
     if (!remove_file(store->path)) {
-        snprintf(store->error, sizeof(store->error), "%s: cannot be replaced: %s", store->path,
-                 strerror(errno));
+        oche_fail(&store->error, "%s: cannot be replaced: %s", store->path, strerror(errno));
         store->failed = true;
         return false;
     }
@@ -397,7 +397,7 @@ static bool open_store(struct oche_sweep_store *store,
 
 struct oche_sweep_store *oche_sweep_store_open(const char *path,
                                                const struct oche_sweep_description *description,
-                                               bool restart, char *error, size_t error_bytes)
+                                               bool restart, struct oche_error *error)
 {
     struct oche_sweep_store *store = calloc(1, sizeof(*store));
 
@@ -407,7 +407,7 @@ struct oche_sweep_store *oche_sweep_store_open(const char *path,
     store->path = strdup(path);
     OCHE_MUST(store->path != NULL);
     if (!open_store(store, description, restart)) {
-        snprintf(error, error_bytes, "%s", store->error);
+        *error = store->error;
         oche_sweep_store_close(store);
         return NULL;
     }
@@ -436,7 +436,7 @@ void oche_sweep_store_begin(struct oche_sweep_store *store)
     run(store, "BEGIN IMMEDIATE");
 }
 
-bool oche_sweep_store_commit(struct oche_sweep_store *store, char *error, size_t error_bytes)
+bool oche_sweep_store_commit(struct oche_sweep_store *store, struct oche_error *error)
 {
     char text[64];
 
@@ -445,7 +445,7 @@ bool oche_sweep_store_commit(struct oche_sweep_store *store, char *error, size_t
     run(store, "COMMIT");
     if (!store->failed)
         return true;
-    snprintf(error, error_bytes, "%s", store->error);
+    *error = store->error;
     return false;
 }
 
@@ -758,8 +758,8 @@ uint64_t oche_sweep_store_percentiles(struct oche_sweep_store *store, size_t poi
     return samples;
 }
 
-bool oche_sweep_store_csv(struct oche_sweep_store *store, const char *folder, char *error,
-                          size_t error_bytes)
+bool oche_sweep_store_csv(struct oche_sweep_store *store, const char *folder,
+                          struct oche_error *error)
 {
-    return oche_sweep_csv_write(store->database, store->axis_count, folder, error, error_bytes);
+    return oche_sweep_csv_write(store->database, store->axis_count, folder, error);
 }

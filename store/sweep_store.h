@@ -46,6 +46,7 @@
 #define OCHE_STORE_SWEEP_STORE_H
 
 #include "core/base.h"
+#include "params/error.h"
 
 #define OCHE_SWEEP_SCHEMA      2
 #define OCHE_SWEEP_OLDEST      1          /* that is read too */
@@ -81,7 +82,7 @@ struct oche_sweep_description {
  */
 struct oche_sweep_store *oche_sweep_store_open(const char *path,
                                                const struct oche_sweep_description *description,
-                                               bool restart, char *error, size_t error_bytes);
+                                               bool restart, struct oche_error *error);
 void oche_sweep_store_close(struct oche_sweep_store *store);
 
 /*
@@ -89,7 +90,7 @@ void oche_sweep_store_close(struct oche_sweep_store *store);
  * goes wrong (a full disk) is kept; commit then gives it back and returns false, now and for ever.
  */
 void oche_sweep_store_begin(struct oche_sweep_store *store);
-bool oche_sweep_store_commit(struct oche_sweep_store *store, char *error, size_t error_bytes);
+bool oche_sweep_store_commit(struct oche_sweep_store *store, struct oche_error *error);
 
 /* Adding rows. NAN becomes NULL; a NULL text "". */
 void oche_sweep_store_info(struct oche_sweep_store *store, const char *key, const char *value);
@@ -173,7 +174,7 @@ uint64_t oche_sweep_store_percentiles(struct oche_sweep_store *store, size_t poi
  * Writes points.csv (a row a point: its axis values, repeat, seed, status) and metrics.csv (a row a
  * point and metric) into `folder`, each whole or not at all. False and an error if that fails.
  */
-bool oche_sweep_store_csv(struct oche_sweep_store *store, const char *folder, char *error,
-                          size_t error_bytes);
+bool oche_sweep_store_csv(struct oche_sweep_store *store, const char *folder,
+                          struct oche_error *error);
 
 #endif

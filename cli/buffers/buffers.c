@@ -53,29 +53,29 @@ static union oche_value read_value(struct oche_param param, const char *option, 
                                    struct argp_state *state)
 {
     union oche_value value;
-    char why[256];
+    struct oche_error why;
 
-    if (!oche_value_parse(&param, text, &value, why, sizeof(why)))
-        argp_failure(state, 2, 0, "--%s %s: %s", option, text, why);
+    if (!oche_value_parse(&param, text, &value, &why))
+        argp_failure(state, 2, 0, "--%s %s: %s", option, text, why.text);
     return value;
 }
 
 static void read_cable(struct options *options, const char *text, struct argp_state *state)
 {
-    char why[256];
+    struct oche_error why;
 
-    if (!oche_buffers_length(text, &options->all.cable_m, why, sizeof(why)))
-        argp_failure(state, 2, 0, "--cable %s: %s", text, why);
+    if (!oche_buffers_length(text, &options->all.cable_m, &why))
+        argp_failure(state, 2, 0, "--cable %s: %s", text, why.text);
     options->all.delay = oche_buffers_delay(options->all.cable_m);
     options->has_cable = true;
 }
 
 static void read_ports(struct options *options, const char *text, struct argp_state *state)
 {
-    char why[256];
+    struct oche_error why;
 
-    if (!oche_buffers_ports(text, &options->input, why, sizeof(why)))
-        argp_failure(state, 2, 0, "--ports %s: %s", text, why);
+    if (!oche_buffers_ports(text, &options->input, &why))
+        argp_failure(state, 2, 0, "--ports %s: %s", text, why.text);
     options->has_ports = true;
 }
 
@@ -310,20 +310,20 @@ static const struct argp argp = {
 
 static int check_scenario(const struct options *options)
 {
-    char message[OCHE_SCENARIO_ERROR_BYTES], error[OCHE_SCENARIO_ERROR_BYTES];
+    struct oche_error message, error;
     struct oche_scenario *scenario =
-        oche_scenario_open(options->check, options->sets, options->set_count, error, sizeof(error));
+        oche_scenario_open(options->check, options->sets, options->set_count, &error);
 
     if (scenario == NULL) {
-        fprintf(stderr, "%s\n", error);
+        fprintf(stderr, "%s\n", error.text);
         return 2;
     }
-    struct oche_world *world = oche_world_create(&scenario->config, message, sizeof(message));
+    struct oche_world *world = oche_world_create(&scenario->config, &message);
     int status = 2;
 
     if (world == NULL) {
-        oche_scenario_place(scenario, message, error, sizeof(error));
-        fprintf(stderr, "%s\n", error);
+        oche_scenario_place(scenario, message.text, &error);
+        fprintf(stderr, "%s\n", error.text);
     } else {
         printf("%s: ", options->check);
         status = oche_buffers_check(world, options->all_priorities, stdout) ? 0 : 1;

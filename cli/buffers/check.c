@@ -232,10 +232,10 @@ static void print_all_priorities(const struct switches *all,
 static bool would_do(const struct switches *all, struct oche_switch_config config,
                      const struct kind *kind, const struct oche_switch_params *params)
 {
-    char why[256];
+    struct oche_error why;
 
     config.params = params;
-    return oche_switch_check(&config, why, sizeof(why)) &&
+    return oche_switch_check(&config, &why) &&
            (double)params->kmin_bytes <= oche_buffer_ecn_bound(&config, worst_of(all, kind));
 }
 

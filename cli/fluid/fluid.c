@@ -12,8 +12,8 @@
 #include "cli/fluid/run.h"
 #include "lab/fluid/scene.h"
 #include "cli/fluid/tables.h"
+#include "params/error.h"
 
-#define ERROR_BYTES  OCHE_SCENARIO_ERROR_BYTES
 #define DURATION_S   0.1
 #define TOLERANCE    1e-6
 #define SAMPLES      1000    /* that a run writes, unless --interval says otherwise */
@@ -30,7 +30,7 @@ struct session {
     struct oche_fluid_scene scene;
     struct oche_fluid_flow_list flows;
     char *command;
-    char error[ERROR_BYTES];
+    struct oche_error error;
 };
 
 /* ---- what is given ---- */
@@ -79,8 +79,7 @@ static bool open_scenario(struct session *session)
     for (size_t i = 0; i < options->set_count; i++)
         if (is_for_scenario(session, options->sets[i]))
             sets[count++] = options->sets[i];
-    session->scenario =
-        oche_scenario_open(options->scenario, sets, count, session->error, ERROR_BYTES);
+    session->scenario = oche_scenario_open(options->scenario, sets, count, &session->error);
     free(sets);
     return session->scenario != NULL;
 }
@@ -95,10 +94,10 @@ static bool choose_model(struct session *session, enum oche_fluid_name *name)
         session->scenario != NULL ? oche_fluid_scene_model(session->scenario) : OCHE_FLUID_DCQCN;
     if (*name != OCHE_FLUID_NAMES)
         return true;
-    snprintf(session->error, ERROR_BYTES,
-             "%s: congestion_control: %s has no fluid model; dcqcn has, or choose with --model",
-             session->options.scenario, oche_world_scheme_name(&session->scenario->config));
-    return false;
+    return oche_fail(
+        &session->error,
+        "%s: congestion_control: %s has no fluid model; dcqcn has, or choose with --model",
+        session->options.scenario, oche_world_scheme_name(&session->scenario->config));
 }
 
 static bool take_scenario(struct session *session)
@@ -106,7 +105,7 @@ static bool take_scenario(struct session *session)
     return session->scenario == NULL ||
            oche_fluid_scene_take(&session->scene, &session->model, session->scenario,
                                  session->options.receiver, "choose with --receiver",
-                                 session->error, ERROR_BYTES);
+                                 &session->error);
 }
 
 static bool set_values(struct session *session)
@@ -115,10 +114,10 @@ static bool set_values(struct session *session)
         const char *set = session->options.sets[i];
 
         if (!is_for_scenario(session, set) &&
-            !oche_fluid_model_set(&session->model, set, session->error, ERROR_BYTES))
+            !oche_fluid_model_set(&session->model, set, &session->error))
             return false;
     }
-    return oche_fluid_model_check(&session->model, session->error, ERROR_BYTES);
+    return oche_fluid_model_check(&session->model, &session->error);
 }
 
 static bool prepare(struct session *session)
@@ -147,7 +146,7 @@ static bool choose_flows(struct session *session)
 
     if (session->options.flows != NULL)
         return oche_fluid_flows_read(&session->flows, session->options.flows, capacity,
-                                     session->error, ERROR_BYTES);
+                                     &session->error);
     if (session->scenario == NULL) {
         oche_fluid_flows_add(&session->flows, capacity, 0, 1);
         oche_fluid_flows_add(&session->flows, capacity / 8, 0, 1);
@@ -189,13 +188,12 @@ static bool run_model(struct session *session)
     };
     double samples = duration / run.interval_s;
 
-    if (samples > MOST_SAMPLES || samples * (double)session->flows.count > MOST_VALUES) {
-        snprintf(session->error, ERROR_BYTES,
-                 "--interval: gives more than a million rows, or twenty million numbers; make it "
-                 "longer, or --duration shorter");
-        return false;
-    }
-    return oche_fluid_run_show(&run, session->error, ERROR_BYTES);
+    if (samples > MOST_SAMPLES || samples * (double)session->flows.count > MOST_VALUES)
+        return oche_fail(
+            &session->error,
+            "--interval: gives more than a million rows, or twenty million numbers; make it "
+            "longer, or --duration shorter");
+    return oche_fluid_run_show(&run, &session->error);
 }
 
 static bool print_table(struct session *session)
@@ -215,19 +213,16 @@ static bool print_table(struct session *session)
         .csv = options->csv,
     };
 
-    if (session->model.name == OCHE_FLUID_TIMELY) {
-        snprintf(session->error, ERROR_BYTES,
-                 "--model timely: has no fixed point; timely_patched has one");
-        return false;
-    }
-    if (session->model.name == OCHE_FLUID_DCQCN && session->model.dcqcn.rai == 0) {
-        snprintf(session->error, ERROR_BYTES,
-                 "rai: is 0, and without additive increase there is no fixed point; make it more");
-        return false;
-    }
+    if (session->model.name == OCHE_FLUID_TIMELY)
+        return oche_fail(&session->error,
+                         "--model timely: has no fixed point; timely_patched has one");
+    if (session->model.name == OCHE_FLUID_DCQCN && session->model.dcqcn.rai == 0)
+        return oche_fail(
+            &session->error,
+            "rai: is 0, and without additive increase there is no fixed point; make it more");
     return options->mode == OCHE_FLUID_FIXED_POINT
-               ? oche_fluid_print_points(&grid, session->error, ERROR_BYTES)
-               : oche_fluid_print_stability(&grid, session->error, ERROR_BYTES);
+               ? oche_fluid_print_points(&grid, &session->error)
+               : oche_fluid_print_stability(&grid, &session->error);
 }
 
 static bool do_all(struct session *session)
@@ -250,7 +245,7 @@ int oche_cmd_fluid(int argc, char **argv)
     bool fine = do_all(&session);
 
     if (!fine)
-        fprintf(stderr, "%s\n", session.error);
+        fprintf(stderr, "%s\n", session.error.text);
     oche_fluid_flows_free(&session.flows);
     oche_fluid_flows_free(&session.scene.flows);
     oche_fluid_model_free(&session.model);

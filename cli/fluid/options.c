@@ -35,10 +35,10 @@ static union oche_value read_value(const struct oche_param *param, const char *o
                                    const char *text, struct argp_state *state)
 {
     union oche_value value;
-    char why[256];
+    struct oche_error why;
 
-    if (!oche_value_parse(param, text, &value, why, sizeof(why)))
-        argp_failure(state, 2, 0, "--%s %s: %s", option, text, why);
+    if (!oche_value_parse(param, text, &value, &why))
+        argp_failure(state, 2, 0, "--%s %s: %s", option, text, why.text);
     return value;
 }
 

@@ -13,6 +13,7 @@
 #include "cli/whole_file.h"
 #include "fluid/dcqcn_stability.h"
 #include "fluid/fluid_summary.h"
+#include "params/error.h"
 #include "params/figures.h"
 #include "store/store.h"
 #include "params/table.h"
@@ -126,12 +127,12 @@ static void observe(void *context, const struct oche_fluid *fluid, double begin,
 
 /* ---- files ---- */
 
-static bool begin_csv(struct watch *watch, char *error, size_t error_bytes)
+static bool begin_csv(struct watch *watch, struct oche_error *error)
 {
     const struct oche_fluid_run *run = watch->run;
     uint32_t flow = 1;
 
-    if (!oche_whole_file_begin(&watch->csv, run->csv, error, error_bytes))
+    if (!oche_whole_file_begin(&watch->csv, run->csv, error))
         return false;
     fputs("time_s,queue_bytes", watch->csv.out);
     for (size_t i = 0; i < run->flows->count; i++) {
@@ -186,16 +187,16 @@ static void store_parameters(const struct watch *watch)
     }
 }
 
-static bool begin_results(struct watch *watch, char *error, size_t error_bytes)
+static bool begin_results(struct watch *watch, struct oche_error *error)
 {
     const struct oche_fluid_run *run = watch->run;
     oche_time duration = (oche_time)llround(run->duration_s * (double)OCHE_SEC);
     char *path = NULL, text[256];
 
-    if (!oche_results_folder(run->out, error, error_bytes))
+    if (!oche_results_folder(run->out, error))
         return false;
     OCHE_MUST(asprintf(&path, "%s/run.sqlite", run->out) >= 0);
-    watch->results = oche_results_create(path, error, error_bytes);
+    watch->results = oche_results_create(path, error);
     free(path);
     if (watch->results == NULL)
         return false;
@@ -415,37 +416,34 @@ static void print_all(const struct watch *watch, const struct oche_fluid *fluid)
 
 /* ---- all of it ---- */
 
-static bool begin_files(struct watch *watch, char *error, size_t error_bytes)
+static bool begin_files(struct watch *watch, struct oche_error *error)
 {
-    return (watch->run->csv == NULL || begin_csv(watch, error, error_bytes)) &&
-           (watch->run->out == NULL || begin_results(watch, error, error_bytes));
+    return (watch->run->csv == NULL || begin_csv(watch, error)) &&
+           (watch->run->out == NULL || begin_results(watch, error));
 }
 
-static bool end_files(struct watch *watch, char *error, size_t error_bytes)
+static bool end_files(struct watch *watch, struct oche_error *error)
 {
     struct oche_results *results = watch->results;
 
-    if (watch->csv.out != NULL && !oche_whole_file_end(&watch->csv, error, error_bytes))
+    if (watch->csv.out != NULL && !oche_whole_file_end(&watch->csv, error))
         return false;
     watch->results = NULL;
-    return results == NULL || oche_results_finish(results, error, error_bytes);
+    return results == NULL || oche_results_finish(results, error);
 }
 
-static bool run_watched(struct watch *watch, struct oche_fluid *fluid, char *error,
-                        size_t error_bytes)
+static bool run_watched(struct watch *watch, struct oche_fluid *fluid, struct oche_error *error)
 {
-    if (!begin_files(watch, error, error_bytes))
+    if (!begin_files(watch, error))
         return false;
-    if (!oche_fluid_run(fluid, watch->run->duration_s, observe, watch)) {
-        snprintf(error, error_bytes,
-                 "the model's numbers grow beyond all bounds; its parameters fit no network");
-        return false;
-    }
+    if (!oche_fluid_run(fluid, watch->run->duration_s, observe, watch))
+        return oche_fail(
+            error, "the model's numbers grow beyond all bounds; its parameters fit no network");
     oche_fluid_summary_end(&watch->summary, fluid);
-    return end_files(watch, error, error_bytes);
+    return end_files(watch, error);
 }
 
-bool oche_fluid_run_show(const struct oche_fluid_run *run, char *error, size_t error_bytes)
+bool oche_fluid_run_show(const struct oche_fluid_run *run, struct oche_error *error)
 {
     const struct oche_fluid_options options = {.tolerance = run->tolerance};
     struct oche_fluid *fluid =
@@ -457,7 +455,7 @@ bool oche_fluid_run_show(const struct oche_fluid_run *run, char *error, size_t e
     oche_fluid_summary_begin(&watch.summary, fluid, run->duration_s / 2);
     oche_text_chart_init(&watch.queue, 1, run->duration_s);
     oche_text_chart_init(&watch.rates, draws_each(run) ? run->flows->count : 2, run->duration_s);
-    bool fine = run_watched(&watch, fluid, error, error_bytes);
+    bool fine = run_watched(&watch, fluid, error);
 
     oche_whole_file_abandon(&watch.csv);
     if (watch.results != NULL)

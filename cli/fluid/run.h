@@ -5,6 +5,7 @@
 
 #include "lab/fluid/flows.h"
 #include "lab/fluid/model.h"
+#include "params/error.h"
 
 struct oche_fluid_run {
     const struct oche_fluid_model *model; /* checked */
@@ -18,7 +19,7 @@ struct oche_fluid_run {
 };
 
 /* Runs and shows it. False and one line in `error`; then nothing is written. */
-bool oche_fluid_run_show(const struct oche_fluid_run *run, char *error, size_t error_bytes);
+bool oche_fluid_run_show(const struct oche_fluid_run *run, struct oche_error *error);
 
 /* "flow 3", or "flows 3 to 8", of an entry of the list. */
 void oche_fluid_entry_name(const struct oche_fluid_flow_list *flows, size_t entry, char *text,

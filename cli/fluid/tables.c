@@ -12,6 +12,7 @@
 #include "cli/whole_file.h"
 #include "fluid/dcqcn_stability.h"
 #include "fluid/fluid_summary.h"
+#include "params/error.h"
 #include "params/figures.h"
 #include "params/table.h"
 
@@ -32,20 +33,20 @@ static struct oche_figure rate(double value)
 
 /* Both are for all tables: the CSV, if one is wanted, and the heading. */
 static bool begin_csv(struct oche_whole_file *file, const struct oche_fluid_grid *grid,
-                      const char *heading, char *error, size_t error_bytes)
+                      const char *heading, struct oche_error *error)
 {
     *file = (struct oche_whole_file){.out = NULL};
     if (grid->csv == NULL)
         return true;
-    if (!oche_whole_file_begin(file, grid->csv, error, error_bytes))
+    if (!oche_whole_file_begin(file, grid->csv, error))
         return false;
     fprintf(file->out, "%s\n", heading);
     return true;
 }
 
-static bool end_csv(struct oche_whole_file *file, char *error, size_t error_bytes)
+static bool end_csv(struct oche_whole_file *file, struct oche_error *error)
 {
-    return file->out == NULL || oche_whole_file_end(file, error, error_bytes);
+    return file->out == NULL || oche_whole_file_end(file, error);
 }
 
 static void print_heading(const struct oche_fluid_grid *grid, bool with_delay)
@@ -130,7 +131,7 @@ static void timely_points(const struct oche_fluid_grid *grid, FILE *csv)
         printf("\nabove t_high: there is no fixed point.\n");
 }
 
-bool oche_fluid_print_points(const struct oche_fluid_grid *grid, char *error, size_t error_bytes)
+bool oche_fluid_print_points(const struct oche_fluid_grid *grid, struct oche_error *error)
 {
     bool dcqcn = grid->model->name == OCHE_FLUID_DCQCN;
     struct oche_whole_file csv;
@@ -138,14 +139,14 @@ bool oche_fluid_print_points(const struct oche_fluid_grid *grid, char *error, si
     if (!begin_csv(&csv, grid,
                    dcqcn ? "flows,mark_first_order,mark,queue_bytes,alpha,rate_bps,target_bps"
                          : "flows,queue_bytes,rate_bps,decay_s",
-                   error, error_bytes))
+                   error))
         return false;
     print_heading(grid, true);
     if (dcqcn)
         dcqcn_points(grid, csv.out);
     else
         timely_points(grid, csv.out);
-    return end_csv(&csv, error, error_bytes);
+    return end_csv(&csv, error);
 }
 
 /* ---- stability ---- */
@@ -201,8 +202,8 @@ static void judge_cell(const struct oche_fluid_grid *grid, uint32_t flows, struc
     cell->unstable_roots = point.unstable_roots;
 }
 
-static bool fill_cells(const struct oche_fluid_grid *grid, struct cell *cells, char *error,
-                       size_t error_bytes)
+static bool fill_cells(const struct oche_fluid_grid *grid, struct cell *cells,
+                       struct oche_error *error)
 {
     for (size_t i = 0; i < grid->count_count; i++)
         for (size_t k = 0; k < grid->delay_count; k++) {
@@ -212,11 +213,11 @@ static bool fill_cells(const struct oche_fluid_grid *grid, struct cell *cells, c
             judge_cell(grid, grid->counts[i], cell);
             if (run_cell(grid, grid->counts[i], cell))
                 continue;
-            snprintf(error, error_bytes,
-                     "with %u flows and a delay of %s the model's numbers grow beyond all bounds; "
-                     "its parameters fit no network",
-                     grid->counts[i], seconds(grid->delays_s[k]).text);
-            return false;
+            return oche_fail(
+                error,
+                "with %u flows and a delay of %s the model's numbers grow beyond all bounds; "
+                "its parameters fit no network",
+                grid->counts[i], seconds(grid->delays_s[k]).text);
         }
     return true;
 }
@@ -265,17 +266,17 @@ static void write_cells(const struct oche_fluid_grid *grid, const struct cell *c
         }
 }
 
-bool oche_fluid_print_stability(const struct oche_fluid_grid *grid, char *error, size_t error_bytes)
+bool oche_fluid_print_stability(const struct oche_fluid_grid *grid, struct oche_error *error)
 {
     struct cell *cells = calloc(grid->count_count * grid->delay_count, sizeof(*cells));
     struct oche_whole_file csv;
     bool fine = begin_csv(&csv, grid,
                           "flows,delay_s,phase_margin_deg,unstable_roots,queue_mean_bytes,"
                           "queue_sd_bytes,utilisation",
-                          error, error_bytes);
+                          error);
 
     OCHE_MUST(cells != NULL);
-    if (fine && !fill_cells(grid, cells, error, error_bytes)) {
+    if (fine && !fill_cells(grid, cells, error)) {
         oche_whole_file_abandon(&csv);
         fine = false;
     }
@@ -288,7 +289,7 @@ bool oche_fluid_print_stability(const struct oche_fluid_grid *grid, char *error,
         print_cells(grid, cells, false);
         if (csv.out != NULL)
             write_cells(grid, cells, csv.out);
-        fine = end_csv(&csv, error, error_bytes);
+        fine = end_csv(&csv, error);
     }
     free(cells);
     return fine;

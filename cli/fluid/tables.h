@@ -4,6 +4,7 @@
 #define OCHE_CLI_FLUID_TABLES_H
 
 #include "lab/fluid/model.h"
+#include "params/error.h"
 
 struct oche_fluid_grid {
     struct oche_fluid_model *model; /* checked; its delay is changed on the way */
@@ -16,8 +17,7 @@ struct oche_fluid_grid {
 };
 
 /* Prints it, and writes the CSV. False and one line in `error`. */
-bool oche_fluid_print_points(const struct oche_fluid_grid *grid, char *error, size_t error_bytes);
-bool oche_fluid_print_stability(const struct oche_fluid_grid *grid, char *error,
-                                size_t error_bytes);
+bool oche_fluid_print_points(const struct oche_fluid_grid *grid, struct oche_error *error);
+bool oche_fluid_print_stability(const struct oche_fluid_grid *grid, struct oche_error *error);
 
 #endif

@@ -23,11 +23,11 @@
 #include "lab/reproduce/paper.h"
 #include "lab/reproduce/pool.h"
 #include "lab/reproduce/tolerances.h"
+#include "params/error.h"
 #include "store/store.h"
 #include "params/table.h"
 
-#define ERROR_BYTES OCHE_SCENARIO_ERROR_BYTES
-#define PROGRAM     "oche " OCHE_VERSION
+#define PROGRAM "oche " OCHE_VERSION
 
 enum status { DONE = 0, NOT_ALL = 1, REFUSED = 2, INTERRUPTED = 130 };
 
@@ -52,7 +52,7 @@ struct session {
     struct oche_points_bar bar;
     size_t bad;
     bool broken; /* results cannot be written: `error` says why */
-    char error[ERROR_BYTES];
+    struct oche_error error;
 };
 
 /* ---- reading files ---- */
@@ -67,7 +67,7 @@ static bool open_figure(struct session *session, const struct oche_paper *paper,
     struct work *work = &session->works[session->work_count];
 
     *work = (struct work){.store = NULL};
-    work->study = oche_study_open(paper, name, session->options.quick, session->error, ERROR_BYTES);
+    work->study = oche_study_open(paper, name, session->options.quick, &session->error);
     if (work->study == NULL)
         return false;
     session->work_count++;
@@ -97,15 +97,14 @@ static bool open_figures(struct session *session, const struct oche_paper *paper
     for (i = 0; i < paper->figure_count; i++)
         fprintf(out, "%s%s", i > 0 ? ", " : "", paper->figures[i]);
     OCHE_MUST(fclose(out) == 0);
-    snprintf(session->error, ERROR_BYTES, "%s/%s: no such figure; there are: %s", paper->name,
-             figure, list);
+    oche_fail(&session->error, "%s/%s: no such figure; there are: %s", paper->name, figure, list);
     free(list);
     return false;
 }
 
 static bool open_paper(struct session *session, const char *name, const char *figure)
 {
-    struct oche_paper *paper = oche_paper_open(session->folder, name, session->error, ERROR_BYTES);
+    struct oche_paper *paper = oche_paper_open(session->folder, name, &session->error);
     struct oche_paper **papers =
         realloc(session->papers, (session->paper_count + 1) * sizeof(*session->papers));
 
@@ -142,13 +141,13 @@ static bool open_papers(struct session *session)
 {
     bool ok = true;
 
-    session->folder = oche_papers_folder(session->options.papers, session->error, ERROR_BYTES);
+    session->folder = oche_papers_folder(session->options.papers, &session->error);
     if (session->folder == NULL)
         return false;
     if (session->options.which != NULL)
         return open_named(session, session->options.which);
     size_t count;
-    char **names = oche_papers_list(session->folder, &count, session->error, ERROR_BYTES);
+    char **names = oche_papers_list(session->folder, &count, &session->error);
 
     ok = names != NULL;
     for (size_t i = 0; ok && i < count; i++)
@@ -223,8 +222,7 @@ static bool point_ended(void *context, size_t point, const struct oche_point_res
     struct session *session = context;
     struct work *work = session->now;
 
-    if (!oche_record_point(work->store, &work->plan.grid, point, result, session->error,
-                           ERROR_BYTES)) {
+    if (!oche_record_point(work->store, &work->plan.grid, point, result, &session->error)) {
         session->broken = true;
         return false;
     }
@@ -249,8 +247,7 @@ static bool take_from_pool(struct session *session, struct work *work, size_t po
     struct oche_point_result result;
 
     OCHE_MUST(oche_pool_get(session->pool, &work->plan.grid, point, &result));
-    bool ok = oche_record_point(work->store, &work->plan.grid, point, &result, session->error,
-                                ERROR_BYTES);
+    bool ok = oche_record_point(work->store, &work->plan.grid, point, &result, &session->error);
 
     oche_point_free(&result);
     return ok;
@@ -332,11 +329,11 @@ static bool open_store(struct session *session, struct work *work)
                                           .restart = session->options.restart};
     char *path = NULL;
 
-    if (!oche_results_folder(work->folder, session->error, ERROR_BYTES))
+    if (!oche_results_folder(work->folder, &session->error))
         return false;
     OCHE_MUST(asprintf(&path, "%s/%s.sqlite", work->folder, work->study->name) >= 0);
     options.path = path;
-    work->store = oche_record_open(&work->plan.grid, &options, session->error, ERROR_BYTES);
+    work->store = oche_record_open(&work->plan.grid, &options, &session->error);
     free(path);
     return work->store != NULL;
 }
@@ -349,7 +346,7 @@ static bool show(struct session *session, struct work *work, size_t *counts)
     char *commit = oche_tolerances_commit(work->study);
 
     oche_findings_make(&findings, &work->plan, work->store);
-    bool ok = oche_findings_store(&findings, commit, work->store, session->error, ERROR_BYTES);
+    bool ok = oche_findings_store(&findings, commit, work->store, &session->error);
 
     for (unsigned f = 0; f < OCHE_FINDINGS; f++)
         counts[f] += findings.counts[f];
@@ -442,7 +439,7 @@ static bool make_plans(struct session *session)
     for (size_t i = 0; ok && i < session->work_count; i++) {
         struct work *work = &session->works[i];
 
-        ok = oche_plan_make(&work->plan, work->study, opened, session->error, ERROR_BYTES);
+        ok = oche_plan_make(&work->plan, work->study, opened, &session->error);
         if (ok)
             name_folder(session, work);
     }
@@ -498,11 +495,11 @@ int oche_cmd_reproduce(int argc, char **argv)
     if (oche_reproduce_options_read(&session.options, argc, argv))
         status = work_on(&session);
     if (status != REFUSED && (fflush(stdout) != 0 || ferror(stdout))) {
-        snprintf(session.error, ERROR_BYTES, "standard output: cannot be written");
+        oche_fail(&session.error, "standard output: cannot be written");
         status = REFUSED;
     }
-    if (status == REFUSED && session.error[0] != '\0')
-        oche_print_error("%s", session.error);
+    if (status == REFUSED && session.error.text[0] != '\0')
+        oche_print_error("%s", session.error.text);
     clean_up(&session);
     return (int)status;
 }

@@ -21,9 +21,8 @@
 #include "cli/run/taps.h"
 #include "cli/variants.h"
 #include "lab/measures/outcome.h"
+#include "params/error.h"
 #include "sim/scenario/scenario.h"
-
-#define ERROR_BYTES OCHE_SCENARIO_ERROR_BYTES
 
 /* One run of the command's one or more. */
 struct run {
@@ -40,7 +39,7 @@ struct session {
     struct oche_outcome *outcomes;
     size_t count;
     bool deadlock; /* one of them ended so */
-    char error[ERROR_BYTES];
+    struct oche_error error;
 };
 
 enum status { DONE = 0, REFUSED = 2, DEADLOCK = 3 };
@@ -50,15 +49,12 @@ enum status { DONE = 0, REFUSED = 2, DEADLOCK = 3 };
 /* Says which option it was: a message about an override begins with "--set KEY=VALUE: ". */
 static void name_option(struct session *session, const char *assignment, const char *typed)
 {
-    char set[ERROR_BYTES], renamed[ERROR_BYTES];
+    char set[OCHE_ERROR_BYTES];
     size_t length = (size_t)snprintf(set, sizeof(set), "--set %s: ", assignment);
 
-    if (length >= sizeof(set) || strncmp(session->error, set, length) != 0)
+    if (length >= sizeof(set) || strncmp(session->error.text, set, length) != 0)
         return;
-    int written = snprintf(renamed, sizeof(renamed), "%s: %s", typed, session->error + length);
-
-    if (written > 0)
-        memcpy(session->error, renamed, sizeof(renamed));
+    oche_fail(&session->error, "%s: %s", typed, session->error.text + length);
 }
 
 /* Opens the scenario with the overrides of the command line and `last` (or NULL). */
@@ -74,7 +70,7 @@ static struct oche_scenario *open_scenario(struct session *session, const char *
     if (last != NULL)
         sets[count++] = last;
     struct oche_scenario *scenario =
-        oche_scenario_open(options->scenario, sets, count, session->error, ERROR_BYTES);
+        oche_scenario_open(options->scenario, sets, count, &session->error);
 
     free(sets);
     if (scenario != NULL)
@@ -114,10 +110,9 @@ static bool is_distinct(struct session *session, size_t number)
         if (!oche_bindings_same(&session->runs[i].scenario->bindings,
                                 &session->runs[number].scenario->bindings))
             continue;
-        snprintf(session->error, ERROR_BYTES,
-                 "--compare %s: %s and %s come to the same run; leave one out",
-                 session->options.compare, session->runs[i].label, session->runs[number].label);
-        return false;
+        return oche_fail(
+            &session->error, "--compare %s: %s and %s come to the same run; leave one out",
+            session->options.compare, session->runs[i].label, session->runs[number].label);
     }
     return true;
 }
@@ -129,7 +124,7 @@ static bool is_of_packets(struct session *session, const struct oche_scenario *s
     oche_scenario_place(scenario,
                         "model: is not packets, which is all that oche run simulates; use oche "
                         "fluid or oche sweep, or set it to packets",
-                        session->error, ERROR_BYTES);
+                        &session->error);
     return false;
 }
 
@@ -156,13 +151,13 @@ static bool open_scenarios(struct session *session)
 static struct oche_world *make_world(struct session *session, size_t number)
 {
     const struct oche_scenario *scenario = session->runs[number].scenario;
-    char message[ERROR_BYTES];
-    struct oche_world *world = oche_world_create(&scenario->config, message, sizeof(message));
+    struct oche_error message;
+    struct oche_world *world = oche_world_create(&scenario->config, &message);
 
     if (world == NULL) {
         char *assignment = assignment_of(session, number);
 
-        oche_scenario_place(scenario, message, session->error, ERROR_BYTES);
+        oche_scenario_place(scenario, message.text, &session->error);
         name_options(session, assignment);
         free(assignment);
     }
@@ -213,10 +208,10 @@ static struct oche_results *begin_results(struct session *session, const struct 
     struct oche_results *results;
     char *path = NULL;
 
-    if (!oche_results_folder(run->folder, session->error, ERROR_BYTES))
+    if (!oche_results_folder(run->folder, &session->error))
         return NULL;
     OCHE_MUST(asprintf(&path, "%s/run.sqlite", run->folder) >= 0);
-    results = oche_results_create(path, session->error, ERROR_BYTES);
+    results = oche_results_create(path, &session->error);
     free(path);
     return results;
 }
@@ -248,12 +243,11 @@ static bool write_run(struct session *session, size_t number, struct oche_world 
         snprintf(variant, sizeof(variant), "%zu", number);
         oche_results_info(results, "variant", variant);
     }
-    if (session->options.csv &&
-        !oche_results_csv(results, run->folder, session->error, ERROR_BYTES)) {
+    if (session->options.csv && !oche_results_csv(results, run->folder, &session->error)) {
         oche_results_abandon(results);
         return false;
     }
-    return oche_results_finish(results, session->error, ERROR_BYTES);
+    return oche_results_finish(results, &session->error);
 }
 
 static bool write_results(struct session *session, size_t number, struct oche_world *world)
@@ -316,17 +310,16 @@ static bool run_all(struct session *session)
 
     if (ok && session->options.pcap != NULL) {
         struct oche_scenario *scenario = session->runs[0].scenario;
-        char message[ERROR_BYTES];
+        struct oche_error message;
 
-        ok = oche_taps_open(&taps, session->options.pcap, &scenario->config, message,
-                            sizeof(message));
+        ok = oche_taps_open(&taps, session->options.pcap, &scenario->config, &message);
         if (!ok)
-            oche_scenario_place(scenario, message, session->error, ERROR_BYTES);
+            oche_scenario_place(scenario, message.text, &session->error);
     }
     for (size_t i = 0; ok && i < session->count; i++)
         ok = run_one(session, i, &taps);
     if (ok && taps.capture != NULL)
-        ok = oche_taps_finish(&taps, session->error, ERROR_BYTES);
+        ok = oche_taps_finish(&taps, &session->error);
     oche_taps_abandon(&taps);
     return ok;
 }
@@ -380,7 +373,7 @@ static bool work(struct session *session)
     if (options->show_defaults)
         return show_defaults(session);
     if (options->compare != NULL &&
-        !oche_variants_read(&session->variants, options->compare, session->error, ERROR_BYTES))
+        !oche_variants_read(&session->variants, options->compare, &session->error))
         return false;
     session->count = session->variants.count > 0 ? session->variants.count : 1;
     session->runs = calloc(session->count, sizeof(*session->runs));
@@ -435,11 +428,11 @@ int oche_cmd_run(int argc, char **argv)
     bool ok = work(&session);
 
     if (ok && (fflush(stdout) != 0 || ferror(stdout))) {
-        snprintf(session.error, sizeof(session.error), "standard output: cannot be written");
+        oche_fail(&session.error, "standard output: cannot be written");
         ok = false;
     }
     if (!ok)
-        oche_print_error("%s", session.error);
+        oche_print_error("%s", session.error.text);
     else if (session.deadlock)
         complain_of_deadlocks(&session);
     enum status status = !ok ? REFUSED : session.deadlock ? DEADLOCK : DONE;

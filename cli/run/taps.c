@@ -10,12 +10,13 @@
 #include <unistd.h>
 
 #include "cli/interrupted.h"
+#include "params/error.h"
 
 #define FEW_HOSTS 8 /* so many are captured without being named */
 
 /* "host3", or its number. Returns OCHE_MAX_NODES and an error if it is none. */
-static uint32_t find_host(const struct oche_topology *topology, const char *name, char *error,
-                          size_t error_bytes)
+static uint32_t find_host(const struct oche_topology *topology, const char *name,
+                          struct oche_error *error)
 {
     uint32_t node = oche_topology_find(topology, name);
     char *end;
@@ -29,36 +30,33 @@ static uint32_t find_host(const struct oche_topology *topology, const char *name
     if (node < topology->host_count)
         return node;
     if (node != UINT32_MAX)
-        snprintf(error, error_bytes,
-                 "--pcap: %s is a switch; captures are taken at hosts: %s to %s, or their numbers",
-                 name, topology->nodes[0].name, topology->nodes[topology->host_count - 1].name);
+        oche_fail(error,
+                  "--pcap: %s is a switch; captures are taken at hosts: %s to %s, or their numbers",
+                  name, topology->nodes[0].name, topology->nodes[topology->host_count - 1].name);
     else
-        snprintf(error, error_bytes,
-                 "--pcap: \"%s\" is no host of this topology; there are %s to %s, or 0 to %u", name,
-                 topology->nodes[0].name, topology->nodes[topology->host_count - 1].name,
-                 topology->host_count - 1);
+        oche_fail(error,
+                  "--pcap: \"%s\" is no host of this topology; there are %s to %s, or 0 to %u",
+                  name, topology->nodes[0].name, topology->nodes[topology->host_count - 1].name,
+                  topology->host_count - 1);
     return OCHE_MAX_NODES;
 }
 
 /* Fills taps->nodes with the hosts that `names` lists (changed by reading); NULL: all. */
 static bool find_hosts(struct oche_taps *taps, const struct oche_topology *topology, char *names,
-                       struct oche_world_config *config, char *error, size_t error_bytes)
+                       struct oche_world_config *config, struct oche_error *error)
 {
     uint32_t count = 0;
 
     taps->nodes = calloc(topology->host_count, sizeof(*taps->nodes));
     OCHE_MUST(taps->nodes != NULL);
-    if (names == NULL && topology->host_count > FEW_HOSTS) {
-        snprintf(error, error_bytes,
-                 "--pcap: which of %u hosts? name them after the file, such as %s:%s,%s",
-                 topology->host_count, taps->path, topology->nodes[0].name,
-                 topology->nodes[1].name);
-        return false;
-    }
+    if (names == NULL && topology->host_count > FEW_HOSTS)
+        return oche_fail(
+            error, "--pcap: which of %u hosts? name them after the file, such as %s:%s,%s",
+            topology->host_count, taps->path, topology->nodes[0].name, topology->nodes[1].name);
     for (; names == NULL && count < topology->host_count; count++)
         taps->nodes[count] = count;
     for (char *name; (name = strsep(&names, ",")) != NULL;) {
-        uint32_t host = find_host(topology, name, error, error_bytes);
+        uint32_t host = find_host(topology, name, error);
         bool named_before = false;
 
         if (host == OCHE_MAX_NODES)
@@ -75,19 +73,16 @@ static bool find_hosts(struct oche_taps *taps, const struct oche_topology *topol
 
 /* A topology of its own: the world, which has one too, needs the taps before it is made. */
 static bool name_hosts(struct oche_taps *taps, char *names, struct oche_world_config *config,
-                       char *error, size_t error_bytes)
+                       struct oche_error *error)
 {
     struct oche_topology topology;
-    char why[OCHE_TOPOLOGY_ERROR_BYTES];
+    struct oche_error why;
 
-    if (config->topology->check != NULL &&
-        !config->topology->check(config->topology_params, why, sizeof(why))) {
-        snprintf(error, error_bytes, "topology.%s", why);
+    if (config->topology->check != NULL && !config->topology->check(config->topology_params, &why))
+        return oche_fail(error, "topology.%s", why.text);
+    if (!config->topology->build(config->topology_params, &topology, error))
         return false;
-    }
-    if (!config->topology->build(config->topology_params, &topology, error, error_bytes))
-        return false;
-    bool found = find_hosts(taps, &topology, names, config, error, error_bytes);
+    bool found = find_hosts(taps, &topology, names, config, error);
 
     oche_topology_free(&topology);
     return found;
@@ -102,23 +97,23 @@ static bool replaceable(const char *path)
     return lstat(path, &there) != 0 || S_ISREG(there.st_mode);
 }
 
-static void make_file(struct oche_taps *taps, char *error, size_t error_bytes)
+static void make_file(struct oche_taps *taps, struct oche_error *error)
 {
-    char message[512];
+    struct oche_error message;
     size_t part = strlen(taps->part);
 
     oche_remove_if_interrupted(OCHE_UNFINISHED_CAPTURE, taps->part);
-    taps->capture = oche_capture_create(taps->part, message, sizeof(message));
+    taps->capture = oche_capture_create(taps->part, &message);
     if (taps->capture != NULL)
         return;
-    bool named = strncmp(message, taps->part, part) == 0;
+    bool named = strncmp(message.text, taps->part, part) == 0;
 
-    snprintf(error, error_bytes, "--pcap %s%s%s", taps->path, named ? "" : ": ",
-             named ? message + part : message);
+    oche_fail(error, "--pcap %s%s%s", taps->path, named ? "" : ": ",
+              named ? message.text + part : message.text);
 }
 
 bool oche_taps_open(struct oche_taps *taps, const char *argument, struct oche_world_config *config,
-                    char *error, size_t error_bytes)
+                    struct oche_error *error)
 {
     *taps = (struct oche_taps){.path = strdup(argument)};
     OCHE_MUST(taps->path != NULL);
@@ -129,15 +124,14 @@ bool oche_taps_open(struct oche_taps *taps, const char *argument, struct oche_wo
         *colon = '\0';
     OCHE_MUST(asprintf(&taps->part, "%s.part", taps->path) >= 0);
     if (taps->path[0] == '\0' || (colon != NULL && colon[1] == '\0')) {
-        snprintf(error, error_bytes, "--pcap %s: write FILE, or FILE:HOST,HOST", argument);
+        oche_fail(error, "--pcap %s: write FILE, or FILE:HOST,HOST", argument);
         oche_taps_abandon(taps);
         return false;
     }
     if (!replaceable(taps->path))
-        snprintf(error, error_bytes, "--pcap %s: not a plain file; give the name of a new one",
-                 taps->path);
-    else if (name_hosts(taps, colon != NULL ? colon + 1 : NULL, config, error, error_bytes))
-        make_file(taps, error, error_bytes);
+        oche_fail(error, "--pcap %s: not a plain file; give the name of a new one", taps->path);
+    else if (name_hosts(taps, colon != NULL ? colon + 1 : NULL, config, error))
+        make_file(taps, error);
     if (taps->capture == NULL) {
         oche_taps_abandon(taps);
         return false;
@@ -147,26 +141,24 @@ bool oche_taps_open(struct oche_taps *taps, const char *argument, struct oche_wo
     return true;
 }
 
-bool oche_taps_finish(struct oche_taps *taps, char *error, size_t error_bytes)
+bool oche_taps_finish(struct oche_taps *taps, struct oche_error *error)
 {
     struct oche_capture *capture = taps->capture;
 
     taps->capture = NULL;
-    if (!oche_capture_close(capture, error, error_bytes))
+    if (!oche_capture_close(capture, error))
         return false;
-    if (rename(taps->part, taps->path) != 0) {
-        snprintf(error, error_bytes, "%s: cannot be written: %s", taps->path, strerror(errno));
-        return false;
-    }
+    if (rename(taps->part, taps->path) != 0)
+        return oche_fail(error, "%s: cannot be written: %s", taps->path, strerror(errno));
     return true;
 }
 
 void oche_taps_abandon(struct oche_taps *taps)
 {
-    char error[256];
+    struct oche_error error;
 
     if (taps->capture != NULL)
-        oche_capture_close(taps->capture, error, sizeof(error));
+        oche_capture_close(taps->capture, &error);
     if (taps->part != NULL)
         unlink(taps->part);
     oche_remove_if_interrupted(OCHE_UNFINISHED_CAPTURE, NULL);

@@ -3,6 +3,7 @@
 #ifndef OCHE_CLI_RUN_TAPS_H
 #define OCHE_CLI_RUN_TAPS_H
 
+#include "params/error.h"
 #include "sim/capture/capture.h"
 #include "sim/world/config.h"
 
@@ -18,10 +19,10 @@ struct oche_taps {
  * `error` otherwise. `taps` must outlive the world.
  */
 bool oche_taps_open(struct oche_taps *taps, const char *argument, struct oche_world_config *config,
-                    char *error, size_t error_bytes);
+                    struct oche_error *error);
 
 /* Moves the file into place. False and an error if it is not whole; then nothing is there. */
-bool oche_taps_finish(struct oche_taps *taps, char *error, size_t error_bytes);
+bool oche_taps_finish(struct oche_taps *taps, struct oche_error *error);
 
 /* Forgets the capture; nothing is left behind. Also after a finish, or without an open. */
 void oche_taps_abandon(struct oche_taps *taps);

@@ -100,10 +100,10 @@ static void add_set(struct oche_grid *grid, const char *set)
 static void add_metric(struct oche_sweep_options *options, const char *name,
                        struct argp_state *state)
 {
-    char error[256];
+    struct oche_error error;
 
-    if (!oche_metric_check(name, error, sizeof(error)))
-        oche_refuse(state, "--metric %s", error);
+    if (!oche_metric_check(name, &error))
+        oche_refuse(state, "--metric %s", error.text);
     if (options->metric_count == OCHE_SWEEP_MOST_METRICS)
         oche_refuse(state, "--metric %s: one too many; the results file has all of them", name);
     options->metrics[options->metric_count++] = name;
@@ -240,18 +240,18 @@ static const struct argp argp = {
         "bad scenario, or results that cannot be written; 130 interrupted.",
 };
 
-bool oche_sweep_options_read(struct oche_sweep_options *options, int argc, char **argv, char *error,
-                             size_t error_bytes)
+bool oche_sweep_options_read(struct oche_sweep_options *options, int argc, char **argv,
+                             struct oche_error *error)
 {
     struct reading reading = {.options = options};
     bool ok = true;
 
     *options = (struct oche_sweep_options){.grid = {.repeats = 1}};
-    error[0] = '\0';
+    error->text[0] = '\0';
     if (argp_parse(&argp, argc, argv, 0, NULL, &reading) != 0)
         ok = false;
     for (size_t i = 0; ok && i < reading.varied_count; i++)
-        ok = oche_grid_add_axis(&options->grid, reading.varied[i], error, error_bytes);
+        ok = oche_grid_add_axis(&options->grid, reading.varied[i], error);
     if (!ok)
         oche_sweep_options_free(options);
     return ok;

@@ -4,6 +4,7 @@
 #define OCHE_CLI_SWEEP_OPTIONS_H
 
 #include "lab/sweep/grid.h"
+#include "params/error.h"
 
 #define OCHE_SWEEP_MOST_METRICS 64
 
@@ -31,8 +32,8 @@ struct oche_sweep_options {
  * Reads the arguments. False: the status is 2 and a line is in `error`, or has been printed, if it
  * is empty.
  */
-bool oche_sweep_options_read(struct oche_sweep_options *options, int argc, char **argv, char *error,
-                             size_t error_bytes);
+bool oche_sweep_options_read(struct oche_sweep_options *options, int argc, char **argv,
+                             struct oche_error *error);
 void oche_sweep_options_free(struct oche_sweep_options *options);
 
 #endif

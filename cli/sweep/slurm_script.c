@@ -14,6 +14,7 @@
 
 #include "cli/variants.h"
 #include "lab/sweep/grid_text.h"
+#include "params/error.h"
 
 #define PATH_BYTES 4096
 
@@ -59,17 +60,15 @@ static const char body[] =
     "echo \"array job ${array%%;*}, merge job ${merge%%;*}, results in $out\"\n";
 
 bool oche_slurm_script_print(const struct oche_grid *grid, const char *folder, size_t tasks,
-                             unsigned jobs, FILE *out, char *error, size_t error_bytes)
+                             unsigned jobs, FILE *out, struct oche_error *error)
 {
     const size_t points = oche_grid_points(grid);
     char program[PATH_BYTES], here[PATH_BYTES];
     const ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
 
-    if (length < 0 || getcwd(here, sizeof(here)) == NULL) {
-        snprintf(error, error_bytes, "--slurm: cannot tell where the program and we are: %s",
-                 strerror(errno));
-        return false;
-    }
+    if (length < 0 || getcwd(here, sizeof(here)) == NULL)
+        return oche_fail(error, "--slurm: cannot tell where the program and we are: %s",
+                         strerror(errno));
     program[length] = '\0';
     if (tasks == 0)
         tasks = points < OCHE_SLURM_MOST_TASKS ? points : OCHE_SLURM_MOST_TASKS;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "lab/sweep/grid.h"
+#include "params/error.h"
 
 #define OCHE_SLURM_MOST_TASKS 1000 /* Slurm's MaxArraySize is 1001 unless a site changes it */
 
@@ -15,6 +16,6 @@
  * are.
  */
 bool oche_slurm_script_print(const struct oche_grid *grid, const char *folder, size_t tasks,
-                             unsigned jobs, FILE *out, char *error, size_t error_bytes);
+                             unsigned jobs, FILE *out, struct oche_error *error);
 
 #endif

@@ -23,11 +23,11 @@
 #include "lab/measures/metrics.h"
 #include "lab/sweep/point_files.h"
 #include "lab/sweep/record.h"
+#include "params/error.h"
 #include "store/store.h"
 #include "sim/scenario/document.h"
 
-#define ERROR_BYTES OCHE_SCENARIO_ERROR_BYTES
-#define PROGRAM     "oche " OCHE_VERSION
+#define PROGRAM "oche " OCHE_VERSION
 
 enum status { DONE = 0, NOT_ALL = 1, REFUSED = 2, INTERRUPTED = 130 };
 
@@ -42,7 +42,7 @@ struct sweep {
     size_t *points; /* to run */
     size_t count, bad;
     bool broken; /* results cannot be written: `error` says why */
-    char error[ERROR_BYTES];
+    struct oche_error error;
 };
 
 /* ---- points ---- */
@@ -64,9 +64,8 @@ static void complain(struct sweep *sweep, size_t point, const struct oche_point_
 static bool keep(struct sweep *sweep, size_t point, const struct oche_point_result *result)
 {
     if (sweep->store != NULL)
-        return oche_record_point(sweep->store, sweep->grid, point, result, sweep->error,
-                                 ERROR_BYTES);
-    return oche_point_files_write(&sweep->files, point, result, sweep->error, ERROR_BYTES);
+        return oche_record_point(sweep->store, sweep->grid, point, result, &sweep->error);
+    return oche_point_files_write(&sweep->files, point, result, &sweep->error);
 }
 
 static bool point_ended(void *context, size_t point, const struct oche_point_result *result)
@@ -121,11 +120,11 @@ static bool open_store(struct sweep *sweep)
                                           .restart = sweep->options.restart};
     char *path = NULL;
 
-    if (!oche_results_folder(sweep->folder, sweep->error, ERROR_BYTES))
+    if (!oche_results_folder(sweep->folder, &sweep->error))
         return false;
     OCHE_MUST(asprintf(&path, "%s/sweep.sqlite", sweep->folder) >= 0);
     options.path = path;
-    sweep->store = oche_record_open(sweep->grid, &options, sweep->error, ERROR_BYTES);
+    sweep->store = oche_record_open(sweep->grid, &options, &sweep->error);
     free(path);
     return sweep->store != NULL;
 }
@@ -169,8 +168,7 @@ static bool show(struct sweep *sweep)
 {
     const struct oche_sweep_options *options = &sweep->options;
 
-    if (options->csv &&
-        !oche_sweep_store_csv(sweep->store, sweep->folder, sweep->error, ERROR_BYTES))
+    if (options->csv && !oche_sweep_store_csv(sweep->store, sweep->folder, &sweep->error))
         return false;
     if (options->quiet)
         return true;
@@ -208,8 +206,8 @@ static enum status run_task(struct sweep *sweep)
     size_t before = 0;
 
     if (options->first >= total && options->stride == 0) {
-        snprintf(sweep->error, ERROR_BYTES, "--point %zu: no such point; they are 0 to %zu",
-                 options->first, total - 1);
+        oche_fail(&sweep->error, "--point %zu: no such point; they are 0 to %zu", options->first,
+                  total - 1);
         return REFUSED;
     }
     sweep->points = calloc(total, sizeof(*sweep->points));
@@ -218,8 +216,7 @@ static enum status run_task(struct sweep *sweep)
         struct oche_point_result result;
         bool done = false;
 
-        if (!options->restart &&
-            !oche_point_files_free(&sweep->files, point, sweep->error, ERROR_BYTES))
+        if (!options->restart && !oche_point_files_free(&sweep->files, point, &sweep->error))
             return REFUSED;
         if (!options->restart &&
             oche_point_files_read(&sweep->files, point, &result) == OCHE_POINT_FILE_READ) {
@@ -288,7 +285,7 @@ static bool folder_can_be_used(struct sweep *sweep)
 
     free(path);
     for (size_t point = 0; ok && point < total; point++)
-        ok = oche_point_files_free(&sweep->files, point, sweep->error, ERROR_BYTES);
+        ok = oche_point_files_free(&sweep->files, point, &sweep->error);
     return ok;
 }
 
@@ -296,7 +293,7 @@ static enum status print_script(struct sweep *sweep)
 {
     if (!folder_can_be_used(sweep) ||
         !oche_slurm_script_print(sweep->grid, sweep->folder, sweep->options.tasks,
-                                 sweep->options.jobs, stdout, sweep->error, ERROR_BYTES))
+                                 sweep->options.jobs, stdout, &sweep->error))
         return REFUSED;
     return DONE;
 }
@@ -325,16 +322,15 @@ static enum status work(struct sweep *sweep)
     }
     /* The tasks of an array do not check the whole grid again: who made the script has. */
     bool ok = mode == OCHE_SWEEP_POINTS || mode == OCHE_SWEEP_MERGE
-                  ? oche_grid_open(sweep->grid, sweep->error, ERROR_BYTES)
-                  : oche_grid_check(sweep->grid, sweep->error, ERROR_BYTES);
+                  ? oche_grid_open(sweep->grid, &sweep->error)
+                  : oche_grid_check(sweep->grid, &sweep->error);
 
     if (!ok)
         return REFUSED;
     name_folder(sweep);
     if (mode == OCHE_SWEEP_RUN)
         return run_here(sweep);
-    if (!oche_point_files_open(&sweep->files, sweep->grid, PROGRAM, sweep->folder, sweep->error,
-                               ERROR_BYTES))
+    if (!oche_point_files_open(&sweep->files, sweep->grid, PROGRAM, sweep->folder, &sweep->error))
         return REFUSED;
     if (mode == OCHE_SWEEP_SLURM)
         return print_script(sweep);
@@ -358,14 +354,14 @@ int oche_cmd_sweep(int argc, char **argv)
 
     sweep.grid = &sweep.options.grid;
     sweep.command = oche_command_line(argc, argv);
-    if (oche_sweep_options_read(&sweep.options, argc, argv, sweep.error, ERROR_BYTES))
+    if (oche_sweep_options_read(&sweep.options, argc, argv, &sweep.error))
         status = work(&sweep);
     if (status != REFUSED && (fflush(stdout) != 0 || ferror(stdout))) {
-        snprintf(sweep.error, ERROR_BYTES, "standard output: cannot be written");
+        oche_fail(&sweep.error, "standard output: cannot be written");
         status = REFUSED;
     }
-    if (status == REFUSED && sweep.error[0] != '\0')
-        oche_print_error("%s", sweep.error);
+    if (status == REFUSED && sweep.error.text[0] != '\0')
+        oche_print_error("%s", sweep.error.text);
     clean_up(&sweep);
     return (int)status;
 }

@@ -163,11 +163,11 @@ static bool read_schemes(struct oche_device_config *config)
     static struct oche_cc_choice cc;
     static struct oche_recovery_choice recovery;
     const char *text = value_of("OCHE_CC");
-    char error[400];
+    struct oche_error error;
 
     if (text != NULL) {
-        if (!oche_cc_parse(&cc, text, error, sizeof(error))) {
-            ov_say("OCHE_CC: %s", error);
+        if (!oche_cc_parse(&cc, text, &error)) {
+            ov_say("OCHE_CC: %s", error.text);
             return false;
         }
         config->cc = cc.cc;
@@ -175,8 +175,8 @@ static bool read_schemes(struct oche_device_config *config)
     }
     text = value_of("OCHE_RECOVERY");
     if (text != NULL) {
-        if (!oche_recovery_parse(&recovery, text, error, sizeof(error))) {
-            ov_say("OCHE_RECOVERY: %s", error);
+        if (!oche_recovery_parse(&recovery, text, &error)) {
+            ov_say("OCHE_RECOVERY: %s", error.text);
             return false;
         }
         config->recovery = recovery.recovery;
@@ -188,11 +188,11 @@ static bool read_schemes(struct oche_device_config *config)
 static bool read_line_rate(struct oche_device_config *config)
 {
     const char *text = value_of("OCHE_LINE_RATE");
-    char error[300];
+    struct oche_error error;
 
-    if (text == NULL || oche_rate_parse(text, &config->line_rate_bps, error, sizeof(error)))
+    if (text == NULL || oche_rate_parse(text, &config->line_rate_bps, &error))
         return true;
-    ov_say("OCHE_LINE_RATE: %s", error);
+    ov_say("OCHE_LINE_RATE: %s", error.text);
     return false;
 }
 

@@ -109,13 +109,13 @@ static enum ibv_mtu mtu_of(uint32_t interface_mtu)
 }
 
 static bool try_open(struct ov_port *port, struct oche_device_config *config,
-                     const struct oche_address *address, char *error, size_t error_bytes)
+                     const struct oche_address *address, struct oche_error *error)
 {
     char text[OCHE_ADDRESS_TEXT];
 
     oche_address_print(address, text);
     config->address = text;
-    port->device = oche_device_open(config, error, error_bytes);
+    port->device = oche_device_open(config, error);
     port->address = *address;
     return port->device != NULL;
 }
@@ -143,9 +143,10 @@ static bool open_somewhere(struct ov_port *port, struct oche_device_config *conf
                            const struct ov_device *device)
 {
     struct oche_address other = {.ip = {[10] = 0xff, 0xff, 127, 0, 0, 0}};
-    char error[256], unused[256], wanted[OCHE_ADDRESS_TEXT], got[OCHE_ADDRESS_TEXT];
+    char wanted[OCHE_ADDRESS_TEXT], got[OCHE_ADDRESS_TEXT];
+    struct oche_error error, unused;
 
-    if (try_open(port, config, &device->address, error, sizeof(error)))
+    if (try_open(port, config, &device->address, &error))
         return true;
     if (errno == EADDRINUSE && port_is_gone()) {
         ov_say("UDP port %d is taken on all addresses, as the kernel's soft-RoCE takes it: this "
@@ -155,7 +156,7 @@ static bool open_somewhere(struct ov_port *port, struct oche_device_config *conf
         return false;
     }
     if (errno != EADDRINUSE || device->only || !oche_address_is_ipv4(&device->address)) {
-        ov_say("%s", error);
+        ov_say("%s", error.text);
         return false;
     }
     for (unsigned i = 1; i <= SUBSTITUTES; i++) {
@@ -163,7 +164,7 @@ static bool open_somewhere(struct ov_port *port, struct oche_device_config *conf
         other.ip[15] = (uint8_t)i;
         if (memcmp(&other, &device->address, sizeof(other)) == 0)
             continue;
-        if (try_open(port, config, &other, unused, sizeof(unused))) {
+        if (try_open(port, config, &other, &unused)) {
             oche_address_print(&device->address, wanted);
             oche_address_print(&other, got);
             if (!device->loopback)
@@ -174,7 +175,7 @@ static bool open_somewhere(struct ov_port *port, struct oche_device_config *conf
         if (errno != EADDRINUSE)
             break;
     }
-    ov_say("%s", error);
+    ov_say("%s", error.text);
     return false;
 }
 

@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "device/verbs/internal.h"
+#include "params/error.h"
 
 #define LIBRARY "libibverbs.so.1"
 #define MARKER  "oche_verbs_library" /* exported, so that a copy of ours is known */
@@ -96,22 +97,20 @@ void *ov_system_symbol(void *library, const char *name)
 }
 
 /* False, and why: it has not what every one has. */
-static bool take_functions(void *library, char *why, size_t bytes)
+static bool take_functions(void *library, struct oche_error *why)
 {
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         void *symbol = ov_system_symbol(library, names[i].name);
 
-        if (symbol == NULL && names[i].needed) {
-            snprintf(why, bytes, "it is no libibverbs, as it has no %s", names[i].name);
-            return false;
-        }
+        if (symbol == NULL && names[i].needed)
+            return oche_fail(why, "it is no libibverbs, as it has no %s", names[i].name);
         memcpy((uint8_t *)&functions + names[i].offset, &symbol, sizeof(symbol));
     }
     return true;
 }
 
 /* NULL, and why, if this is no library that serves. */
-static void *load(const char *path, char *why, size_t bytes)
+static void *load(const char *path, struct oche_error *why)
 {
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 
@@ -121,15 +120,15 @@ static void *load(const char *path, char *why, size_t bytes)
 
         if (strncmp(error, path, length) == 0 && strncmp(error + length, ": ", 2) == 0)
             error += length + 2;
-        snprintf(why, bytes, "%s", error);
+        oche_fail(why, "%s", error);
         return NULL;
     }
     if (ov_system_symbol(library, MARKER) != NULL) {
-        snprintf(why, bytes, OWN);
-    } else if (take_functions(library, why, bytes)) {
+        oche_fail(why, OWN);
+    } else if (take_functions(library, why)) {
         if (ov_private_fits(library))
             return library;
-        snprintf(why, bytes, "its drivers want another interface than those of rdma-core 34 to 65");
+        oche_fail(why, "its drivers want another interface than those of rdma-core 34 to 65");
     }
     dlclose(library);
     return NULL;
@@ -171,21 +170,22 @@ static bool is_ours(const char *path)
 }
 
 /* The first that serves. NULL: none; of the last that is there and does not, `why`; or "". */
-static void *search(char *why, size_t bytes)
+static void *search(struct oche_error *why)
 {
     Dl_serinfo *all = folders();
-    char path[PATH_MAX], reason[256];
+    char path[PATH_MAX];
+    struct oche_error reason;
     void *library = NULL;
 
-    why[0] = '\0';
+    why->text[0] = '\0';
     for (unsigned i = 0; all != NULL && i < all->dls_cnt && library == NULL; i++) {
         if (snprintf(path, sizeof(path), "%s/" LIBRARY, all->dls_serpath[i].dls_name) >=
                 (int)sizeof(path) ||
             access(path, R_OK) != 0 || is_ours(path))
             continue;
-        library = load(path, reason, sizeof(reason));
+        library = load(path, &reason);
         if (library == NULL)
-            snprintf(why, bytes, "%s: %s", path, reason);
+            oche_fail(why, "%s: %s", path, reason.text);
     }
     free(all);
     return library;
@@ -193,19 +193,20 @@ static void *search(char *why, size_t bytes)
 
 static void *load_named(const char *path)
 {
-    char full[PATH_MAX], why[512];
+    char full[PATH_MAX];
+    struct oche_error why;
     void *library = NULL;
 
     /* By its full path: a bare name would be found to be ours. */
     if (realpath(path, full) == NULL)
-        snprintf(why, sizeof(why), "%s", strerror(errno));
+        oche_fail(&why, "%s", strerror(errno));
     else if (is_ours(full))
-        snprintf(why, sizeof(why), OWN);
+        oche_fail(&why, OWN);
     else
-        library = load(full, why, sizeof(why));
+        library = load(full, &why);
     if (library == NULL)
         ov_say("OCHE_REAL_VERBS=%s: %s; the path of rdma-core's " LIBRARY " is meant, or nothing",
-               path, why);
+               path, why.text);
     return library;
 }
 
@@ -215,7 +216,7 @@ static void *load_named(const char *path)
 static void find(void)
 {
     const char *named = secure_getenv("OCHE_REAL_VERBS");
-    char why[PATH_MAX + 300];
+    struct oche_error why;
     void *library;
 
     if (named != NULL ? named[0] == '\0' : !kernel_has_devices())
@@ -225,9 +226,9 @@ static void find(void)
         library = load_named(named);
         refused = library == NULL;
     } else {
-        library = search(why, sizeof(why));
-        if (library == NULL && why[0] != '\0')
-            ov_say("the system's RDMA devices are not listed: %s", why);
+        library = search(&why);
+        if (library == NULL && why.text[0] != '\0')
+            ov_say("the system's RDMA devices are not listed: %s", why.text);
     }
     if (library == NULL)
         return;

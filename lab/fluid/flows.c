@@ -8,6 +8,7 @@
 
 #include "core/base.h"
 #include "core/param.h"
+#include "params/error.h"
 #include "params/units.h"
 
 static const struct oche_param rate_param = {
@@ -48,7 +49,7 @@ static bool is_number(const char *text)
 
 /* One entry, which is cut in pieces. NULL, or what is wrong. */
 static const char *read_entry(struct oche_fluid_flow_list *list, char *entry, double capacity_bps,
-                              char *why, size_t why_bytes)
+                              struct oche_error *why)
 {
     union oche_value count = {.u = 1}, rate = {.u = 0}, start = {.u = 0};
     char *at = strchr(entry, '@'), *times, *text = entry;
@@ -62,16 +63,16 @@ static const char *read_entry(struct oche_fluid_flow_list *list, char *entry, do
         text = times + 1;
     }
     if (times != NULL || is_number(text)) {
-        if (!oche_value_parse(&count_param, entry, &count, why, why_bytes))
-            return why;
+        if (!oche_value_parse(&count_param, entry, &count, why))
+            return why->text;
     }
     if (times != NULL || !is_number(text)) {
-        if (!oche_value_parse(&rate_param, text, &rate, why, why_bytes))
-            return why;
+        if (!oche_value_parse(&rate_param, text, &rate, why))
+            return why->text;
         rate_bps = (double)rate.u;
     }
-    if (at != NULL && !oche_value_parse(&start_param, at + 1, &start, why, why_bytes))
-        return why;
+    if (at != NULL && !oche_value_parse(&start_param, at + 1, &start, why))
+        return why->text;
     if (rate_bps > capacity_bps)
         return "is above the capacity; write at most that, or set capacity";
     if (!oche_fluid_flows_add(list, rate_bps, (double)start.u / (double)OCHE_SEC,
@@ -81,7 +82,7 @@ static const char *read_entry(struct oche_fluid_flow_list *list, char *entry, do
 }
 
 bool oche_fluid_flows_read(struct oche_fluid_flow_list *list, const char *text, double capacity_bps,
-                           char *error, size_t error_bytes)
+                           struct oche_error *error)
 {
     char *copy = strdup(text), *rest = copy;
     bool fine = true;
@@ -89,14 +90,15 @@ bool oche_fluid_flows_read(struct oche_fluid_flow_list *list, const char *text, 
     OCHE_MUST(copy != NULL);
     *list = (struct oche_fluid_flow_list){.flows = NULL};
     for (char *entry; fine && (entry = strsep(&rest, ",")) != NULL;) {
-        char why[256], *typed = strdup(entry);
+        struct oche_error why;
+        char *typed = strdup(entry);
 
         OCHE_MUST(typed != NULL);
-        const char *wrong = read_entry(list, entry, capacity_bps, why, sizeof(why));
+        const char *wrong = read_entry(list, entry, capacity_bps, &why);
 
         if (wrong != NULL) {
-            snprintf(error, error_bytes,
-                     "--flows %s: %s; write 2, or 40Gbps,5Gbps@10ms, or 8x1Gbps", typed, wrong);
+            oche_fail(error, "--flows %s: %s; write 2, or 40Gbps,5Gbps@10ms, or 8x1Gbps", typed,
+                      wrong);
             fine = false;
         }
         free(typed);

@@ -4,6 +4,7 @@
 #define OCHE_LAB_FLUID_FLOWS_H
 
 #include "fluid/fluid.h"
+#include "params/error.h"
 
 #define OCHE_FLUID_MOST_FLOWS 100000 /* in all; alike ones are computed once */
 
@@ -19,7 +20,7 @@ struct oche_fluid_flow_list {
  * [COUNTx]RATE[@START]. False and what is wrong in `error`, with what would be right.
  */
 bool oche_fluid_flows_read(struct oche_fluid_flow_list *list, const char *text, double capacity_bps,
-                           char *error, size_t error_bytes);
+                           struct oche_error *error);
 
 /* Adds a flow; to the last entry, if it is the same. False: there are too many. */
 bool oche_fluid_flows_add(struct oche_fluid_flow_list *list, double rate_bps, double start_s,

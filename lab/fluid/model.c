@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/cc/cc.h"
+#include "params/error.h"
 #include "params/units.h"
 
 #define LINE_COLUMNS 78
@@ -77,7 +78,7 @@ bool oche_fluid_model_has(const struct oche_fluid_model *model, const char *key)
 }
 
 static void unknown_key(const struct oche_fluid_model *model, const char *assignment,
-                        const char *key, char *error, size_t error_bytes)
+                        const char *key, struct oche_error *error)
 {
     const char *names[OCHE_FLUID_MOST_ROWS];
 
@@ -86,38 +87,34 @@ static void unknown_key(const struct oche_fluid_model *model, const char *assign
     const char *nearest = oche_nearest_word(key, names, model->row_count);
 
     if (nearest != NULL)
-        snprintf(error, error_bytes, "--set %s: the model %s has no %s; did you mean \"%s\"?",
-                 assignment, oche_fluid_names[model->name], key, nearest);
+        oche_fail(error, "--set %s: the model %s has no %s; did you mean \"%s\"?", assignment,
+                  oche_fluid_names[model->name], key, nearest);
     else
-        snprintf(error, error_bytes, "--set %s: the model %s has no %s; --show-defaults lists all",
-                 assignment, oche_fluid_names[model->name], key);
+        oche_fail(error, "--set %s: the model %s has no %s; --show-defaults lists all", assignment,
+                  oche_fluid_names[model->name], key);
 }
 
-bool oche_fluid_model_set(struct oche_fluid_model *model, const char *assignment, char *error,
-                          size_t error_bytes)
+bool oche_fluid_model_set(struct oche_fluid_model *model, const char *assignment,
+                          struct oche_error *error)
 {
     const char *equals = strchr(assignment, '=');
     union oche_value value;
-    char why[256];
+    struct oche_error why;
 
-    if (equals == NULL || equals == assignment) {
-        snprintf(error, error_bytes, "--set %s: not KEY=VALUE; write it as kmin=10KB", assignment);
-        return false;
-    }
+    if (equals == NULL || equals == assignment)
+        return oche_fail(error, "--set %s: not KEY=VALUE; write it as kmin=10KB", assignment);
     struct oche_fluid_row *row = find(model, assignment, (size_t)(equals - assignment));
 
     if (row == NULL) {
         char *key = strndup(assignment, (size_t)(equals - assignment));
 
         OCHE_MUST(key != NULL);
-        unknown_key(model, assignment, key, error, error_bytes);
+        unknown_key(model, assignment, key, error);
         free(key);
         return false;
     }
-    if (!oche_value_parse(row->param, equals + 1, &value, why, sizeof(why))) {
-        snprintf(error, error_bytes, "--set %s: %s", assignment, why);
-        return false;
-    }
+    if (!oche_value_parse(row->param, equals + 1, &value, &why))
+        return oche_fail(error, "--set %s: %s", assignment, why.text);
     oche_param_set(row->param, row->values, value);
     row->given = assignment;
     return true;
@@ -125,7 +122,7 @@ bool oche_fluid_model_set(struct oche_fluid_model *model, const char *assignment
 
 /* ---- the model itself ---- */
 
-bool oche_fluid_model_check(struct oche_fluid_model *model, char *error, size_t error_bytes)
+bool oche_fluid_model_check(struct oche_fluid_model *model, struct oche_error *error)
 {
     const char *wrong;
 
@@ -144,10 +141,9 @@ bool oche_fluid_model_check(struct oche_fluid_model *model, char *error, size_t 
         return true;
     const struct oche_fluid_row *row = find(model, wrong, strcspn(wrong, ":"));
 
-    snprintf(error, error_bytes, "%s%s%s%s", row != NULL && row->given != NULL ? "--set " : "",
-             row != NULL && row->given != NULL ? row->given : "",
-             row != NULL && row->given != NULL ? ": " : "", wrong);
-    return false;
+    return oche_fail(error, "%s%s%s%s", row != NULL && row->given != NULL ? "--set " : "",
+                     row != NULL && row->given != NULL ? row->given : "",
+                     row != NULL && row->given != NULL ? ": " : "", wrong);
 }
 
 double oche_fluid_model_capacity(const struct oche_fluid_model *model)

@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 
+#include "params/error.h"
 #include "sim/world/config.h"
 #include "fluid/dcqcn_fluid.h"
 #include "fluid/timely_fluid.h"
@@ -51,11 +52,11 @@ void oche_fluid_model_free(struct oche_fluid_model *model);
 bool oche_fluid_model_has(const struct oche_fluid_model *model, const char *key);
 
 /* Reads KEY=VALUE, which must stay. False and "--set KEY=VALUE: what is wrong; …" in `error`. */
-bool oche_fluid_model_set(struct oche_fluid_model *model, const char *assignment, char *error,
-                          size_t error_bytes);
+bool oche_fluid_model_set(struct oche_fluid_model *model, const char *assignment,
+                          struct oche_error *error);
 
 /* Checks values against each other, and makes the model of them. */
-bool oche_fluid_model_check(struct oche_fluid_model *model, char *error, size_t error_bytes);
+bool oche_fluid_model_check(struct oche_fluid_model *model, struct oche_error *error);
 
 /* For a checked model. */
 double oche_fluid_model_capacity(const struct oche_fluid_model *model);

@@ -13,6 +13,7 @@
 
 #include "lab/fluid/scene.h"
 #include "fluid/fluid_summary.h"
+#include "params/error.h"
 #include "sim/measure/fairness.h"
 
 #define SAMPLES 100000
@@ -38,35 +39,32 @@ static void forget(struct modelled *m)
     oche_fluid_model_free(&m->model);
 }
 
-static bool place(const struct oche_scenario *scenario, const char *message, char *error,
-                  size_t error_bytes)
+static bool place(const struct oche_scenario *scenario, const char *message,
+                  struct oche_error *error)
 {
-    oche_scenario_place(scenario, message, error, error_bytes);
+    oche_scenario_place(scenario, message, error);
     return false;
 }
 
-static bool make(struct modelled *m, const struct oche_scenario *scenario, char *error,
-                 size_t error_bytes)
+static bool make(struct modelled *m, const struct oche_scenario *scenario, struct oche_error *error)
 {
     enum oche_fluid_name name = oche_fluid_scene_model(scenario);
-    char message[OCHE_SCENARIO_ERROR_BYTES];
+    struct oche_error message;
 
     *m = (struct modelled){.scene.duration_s = 0};
     if (name == OCHE_FLUID_NAMES) {
-        snprintf(message, sizeof(message),
-                 "model: congestion_control %s has no fluid model; set it to packets",
-                 oche_world_scheme_name(&scenario->config));
-        return place(scenario, message, error, error_bytes);
+        oche_fail(&message, "model: congestion_control %s has no fluid model; set it to packets",
+                  oche_world_scheme_name(&scenario->config));
+        return place(scenario, message.text, error);
     }
     oche_fluid_model_init(&m->model, name);
     bool fine = oche_fluid_scene_take(&m->scene, &m->model, scenario, NULL,
-                                      "let all go to one host, or set model to packets", error,
-                                      error_bytes);
+                                      "let all go to one host, or set model to packets", error);
 
-    if (fine && !oche_fluid_model_check(&m->model, message, sizeof(message))) {
+    if (fine && !oche_fluid_model_check(&m->model, &message)) {
         oche_bound_fail(scenario->document,
-                        oche_bindings_find(&scenario->bindings, "congestion_control"), message,
-                        error, error_bytes);
+                        oche_bindings_find(&scenario->bindings, "congestion_control"), message.text,
+                        error);
         fine = false;
     }
     if (!fine)
@@ -74,13 +72,13 @@ static bool make(struct modelled *m, const struct oche_scenario *scenario, char 
     return fine;
 }
 
-bool oche_fluid_outcome_check(const struct oche_scenario *scenario, char *error, size_t error_bytes)
+bool oche_fluid_outcome_check(const struct oche_scenario *scenario, struct oche_error *error)
 {
     struct modelled m;
 
     if (scenario->model == OCHE_MODEL_PACKETS)
         return true;
-    if (!make(&m, scenario, error, error_bytes))
+    if (!make(&m, scenario, error))
         return false;
     bool rates = scenario->config.measure.interval > 0 && m.scene.all_flows &&
                  m.scene.flows.total <= OCHE_OUTCOME_RATED;
@@ -92,11 +90,11 @@ bool oche_fluid_outcome_check(const struct oche_scenario *scenario, char *error,
         return place(scenario,
                      "measure.interval: is 0, and model: both compares rates in windows of it; set "
                      "it to 1ms",
-                     error, error_bytes);
+                     error);
     return place(scenario,
                  "model: both compares flows one by one, at most 64 of them, each with a start of "
                  "its own; change the workload, or set it to packets",
-                 error, error_bytes);
+                 error);
 }
 
 /* ---- the run ---- */
@@ -256,11 +254,11 @@ static void fill(struct oche_outcome *outcome, struct watch *watch, const struct
 }
 
 bool oche_fluid_outcome_take(struct oche_outcome *outcome, const struct oche_scenario *scenario,
-                             char *error, size_t error_bytes)
+                             struct oche_error *error)
 {
     struct modelled m;
 
-    if (!make(&m, scenario, error, error_bytes))
+    if (!make(&m, scenario, error))
         return false;
     struct oche_fluid *fluid = oche_fluid_model_create(&m.model, m.scene.flows.flows,
                                                        m.scene.flows.count, &OCHE_FLUID_OPTIONS);
@@ -279,7 +277,7 @@ bool oche_fluid_outcome_take(struct oche_outcome *outcome, const struct oche_sce
         place(scenario,
               "model: the fluid model's numbers grow beyond all bounds; its parameters fit no "
               "network",
-              error, error_bytes);
+              error);
         oche_outcome_free(outcome);
     }
     oche_fluid_summary_free(&watch.all);
@@ -290,11 +288,11 @@ bool oche_fluid_outcome_take(struct oche_outcome *outcome, const struct oche_sce
 }
 
 bool oche_fluid_outcome_add(struct oche_outcome *outcome, const struct oche_scenario *scenario,
-                            char *error, size_t error_bytes)
+                            struct oche_error *error)
 {
     struct oche_outcome fluid;
 
-    if (!oche_fluid_outcome_take(&fluid, scenario, error, error_bytes))
+    if (!oche_fluid_outcome_take(&fluid, scenario, error))
         return false;
     bool alike = fluid.rates.flows > 0 && fluid.rates.flows == outcome->rates.flows &&
                  fluid.rates.windows == outcome->rates.windows;
@@ -307,5 +305,5 @@ bool oche_fluid_outcome_add(struct oche_outcome *outcome, const struct oche_scen
     return alike || place(scenario,
                           "model: both compares greedy flows over the whole duration, and these "
                           "came to their end; make them larger",
-                          error, error_bytes);
+                          error);
 }

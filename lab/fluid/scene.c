@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "core/wire/opcode.h"
+#include "params/error.h"
 #include "params/units.h"
 #include "sim/world/world.h"
 
@@ -42,7 +43,7 @@ static bool is_given(const struct oche_bound *bound, const char *name)
 
 /* Of a TIMELY, what the model has under the same name; false if it can not be that. */
 static bool take_timely(struct oche_fluid_model *model, const struct oche_bound *scheme,
-                        const struct oche_document *document, char *error, size_t error_bytes)
+                        const struct oche_document *document, struct oche_error *error)
 {
     for (size_t i = 0; i < model->row_count; i++) {
         const struct oche_param *to = model->rows[i].param;
@@ -57,7 +58,7 @@ static bool take_timely(struct oche_fluid_model *model, const struct oche_bound 
         if (!oche_param_in_range(to, value)) {
             oche_value_range(to, range, sizeof(range));
             snprintf(message, sizeof(message), "%s: the fluid model takes %s", to->name, range);
-            return oche_bound_fail(document, scheme, message, error, error_bytes);
+            return oche_bound_fail(document, scheme, message, error);
         }
         oche_param_set(to, model->rows[i].values, value);
     }
@@ -65,27 +66,26 @@ static bool take_timely(struct oche_fluid_model *model, const struct oche_bound 
 }
 
 static bool take_dcqcn(struct oche_fluid_model *model, const struct oche_scenario *scenario,
-                       const struct oche_bound *scheme, char *error, size_t error_bytes)
+                       const struct oche_bound *scheme, struct oche_error *error)
 {
     if (!scenario->config.switches.ecn)
-        return oche_bound_fail(
-            scenario->document, oche_bindings_find(&scenario->bindings, "switch"),
-            "ecn: is false, and the model answers marks; set it to true", error, error_bytes);
+        return oche_bound_fail(scenario->document,
+                               oche_bindings_find(&scenario->bindings, "switch"),
+                               "ecn: is false, and the model answers marks; set it to true", error);
     model->switches = scenario->config.switches;
     memcpy(model->scheme, scheme->values, scheme->table->struct_bytes);
     return true;
 }
 
 static bool take_parameters(struct oche_fluid_scene *scene, struct oche_fluid_model *model,
-                            const struct oche_scenario *scenario, char *error, size_t error_bytes)
+                            const struct oche_scenario *scenario, struct oche_error *error)
 {
     const struct oche_bound *scheme = oche_bindings_find(&scenario->bindings, "congestion_control");
 
     if (oche_fluid_scene_model(scenario) != model->name)
         return true; /* the link and the flows are what is wanted of it */
-    if (!(model->name == OCHE_FLUID_DCQCN
-              ? take_dcqcn(model, scenario, scheme, error, error_bytes)
-              : take_timely(model, scheme, scenario->document, error, error_bytes)))
+    if (!(model->name == OCHE_FLUID_DCQCN ? take_dcqcn(model, scenario, scheme, error)
+                                          : take_timely(model, scheme, scenario->document, error)))
         return false;
     for (size_t i = 0; i < scheme->table->count; i++) {
         const char *name = scheme->table->params[i].name;
@@ -100,7 +100,7 @@ static bool take_parameters(struct oche_fluid_scene *scene, struct oche_fluid_mo
 
 /* The host that is asked for, or the only receiver; UINT32_MAX and an error if there is none. */
 static uint32_t find_receiver(const struct oche_world *world, const char *name, const char *remedy,
-                              char *error, size_t error_bytes)
+                              struct oche_error *error)
 {
     const struct oche_topology *topology = oche_world_topology(world);
     const struct oche_flows *flows = oche_world_flows(world);
@@ -108,8 +108,8 @@ static uint32_t find_receiver(const struct oche_world *world, const char *name, 
     uint32_t found = UINT32_MAX;
 
     if (name != NULL && wanted >= topology->host_count) {
-        snprintf(error, error_bytes, "--receiver %s: no host of this topology; there are %s to %s",
-                 name, topology->nodes[0].name, topology->nodes[topology->host_count - 1].name);
+        oche_fail(error, "--receiver %s: no host of this topology; there are %s to %s", name,
+                  topology->nodes[0].name, topology->nodes[topology->host_count - 1].name);
         return UINT32_MAX;
     }
     for (uint32_t i = 0; i < flows->count; i++) {
@@ -118,16 +118,16 @@ static uint32_t find_receiver(const struct oche_world *world, const char *name, 
         if (wanted != UINT32_MAX && receiver != wanted)
             continue;
         if (found != UINT32_MAX && receiver != found) {
-            snprintf(error, error_bytes,
-                     "workload[0]: flows go to %s and %s, and the model has one bottleneck; %s",
-                     topology->nodes[found].name, topology->nodes[receiver].name, remedy);
+            oche_fail(error,
+                      "workload[0]: flows go to %s and %s, and the model has one bottleneck; %s",
+                      topology->nodes[found].name, topology->nodes[receiver].name, remedy);
             return UINT32_MAX;
         }
         found = receiver;
     }
     if (found == UINT32_MAX)
-        snprintf(error, error_bytes, "workload[0]: no flow goes to %s; the model needs one",
-                 name != NULL ? name : "any host");
+        oche_fail(error, "workload[0]: no flow goes to %s; the model needs one",
+                  name != NULL ? name : "any host");
     return found;
 }
 
@@ -162,7 +162,7 @@ static bool add_flow(struct oche_fluid_scene *scene, const struct oche_world *wo
 /* The flows that go to `receiver`; *delay is that of the furthest. */
 static bool take_flows(struct oche_fluid_scene *scene, const struct oche_world *world,
                        uint32_t receiver, uint64_t capacity_bps, uint32_t line_bytes,
-                       oche_time *delay, char *error, size_t error_bytes)
+                       oche_time *delay, struct oche_error *error)
 {
     const struct oche_flows *flows = oche_world_flows(world);
     uint64_t later = 0;
@@ -182,11 +182,9 @@ static bool take_flows(struct oche_fluid_scene *scene, const struct oche_world *
         oche_time own = loop_delay(world, flow->src, receiver, line_bytes);
 
         *delay = own > *delay ? own : *delay;
-        if (!add_flow(scene, world, flow, capacity_bps)) {
-            snprintf(error, error_bytes, "workload[0]: more than %d flows go there; write fewer",
-                     OCHE_FLUID_MOST_FLOWS);
-            return false;
-        }
+        if (!add_flow(scene, world, flow, capacity_bps))
+            return oche_fail(error, "workload[0]: more than %d flows go there; write fewer",
+                             OCHE_FLUID_MOST_FLOWS);
     }
     add_word(scene->left_out, sizeof(scene->left_out), "sizes of flows");
     if (supplied)
@@ -200,9 +198,7 @@ static bool take_flows(struct oche_fluid_scene *scene, const struct oche_world *
     }
     if (scene->flows.count > 0)
         return true;
-    snprintf(error, error_bytes,
-             "workload[0]: all flows begin after others; the model needs a start");
-    return false;
+    return oche_fail(error, "workload[0]: all flows begin after others; the model needs a start");
 }
 
 /*
@@ -244,11 +240,11 @@ static void note_differences(struct oche_fluid_scene *scene, const struct oche_f
 
 static bool take_world(struct oche_fluid_scene *scene, struct oche_fluid_model *model,
                        const struct oche_world *world, const char *receiver_name,
-                       const char *remedy, char *error, size_t error_bytes)
+                       const char *remedy, struct oche_error *error)
 {
     const struct oche_topology *topology = oche_world_topology(world);
     const struct oche_host_params *hosts = &oche_world_config(world)->hosts;
-    uint32_t receiver = find_receiver(world, receiver_name, remedy, error, error_bytes);
+    uint32_t receiver = find_receiver(world, receiver_name, remedy, error);
     oche_time delay;
 
     if (receiver == UINT32_MAX)
@@ -259,7 +255,7 @@ static bool take_world(struct oche_fluid_scene *scene, struct oche_fluid_model *
     uint64_t capacity = oche_topology_port_link(topology, receiver, 0)->rate_bps;
 
     note_differences(scene, model, oche_world_config(world));
-    if (!take_flows(scene, world, receiver, capacity, line_bytes, &delay, error, error_bytes))
+    if (!take_flows(scene, world, receiver, capacity, line_bytes, &delay, error))
         return false;
     const struct oche_topology_port *port = oche_topology_port(topology, receiver, 0);
 
@@ -284,9 +280,9 @@ static bool take_world(struct oche_fluid_scene *scene, struct oche_fluid_model *
 
 bool oche_fluid_scene_take(struct oche_fluid_scene *scene, struct oche_fluid_model *model,
                            const struct oche_scenario *scenario, const char *receiver,
-                           const char *remedy, char *error, size_t error_bytes)
+                           const char *remedy, struct oche_error *error)
 {
-    char message[OCHE_SCENARIO_ERROR_BYTES];
+    struct oche_error message;
 
     const struct oche_world_config *config = &scenario->config;
 
@@ -295,16 +291,15 @@ bool oche_fluid_scene_take(struct oche_fluid_scene *scene, struct oche_fluid_mod
         .warmup_s = (double)config->run.warmup / (double)OCHE_SEC,
         .interval_s = (double)config->measure.interval / (double)OCHE_SEC,
     };
-    if (!take_parameters(scene, model, scenario, error, error_bytes))
+    if (!take_parameters(scene, model, scenario, error))
         return false;
-    struct oche_world *world = oche_world_create(&scenario->config, message, sizeof(message));
-    bool fine = world != NULL &&
-                take_world(scene, model, world, receiver, remedy, message, sizeof(message));
+    struct oche_world *world = oche_world_create(&scenario->config, &message);
+    bool fine = world != NULL && take_world(scene, model, world, receiver, remedy, &message);
 
     oche_world_free(world);
     if (!fine) {
         oche_fluid_flows_free(&scene->flows);
-        oche_scenario_place(scenario, message, error, error_bytes);
+        oche_scenario_place(scenario, message.text, error);
     }
     return fine;
 }

@@ -8,6 +8,7 @@
 
 #include "lab/fluid/flows.h"
 #include "lab/fluid/model.h"
+#include "params/error.h"
 #include "sim/scenario/scenario.h"
 
 #define OCHE_FLUID_NOTE_BYTES 512
@@ -35,6 +36,6 @@ enum oche_fluid_name oche_fluid_scene_model(const struct oche_scenario *scenario
  */
 bool oche_fluid_scene_take(struct oche_fluid_scene *scene, struct oche_fluid_model *model,
                            const struct oche_scenario *scenario, const char *receiver,
-                           const char *remedy, char *error, size_t error_bytes);
+                           const char *remedy, struct oche_error *error);
 
 #endif

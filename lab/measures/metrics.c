@@ -8,6 +8,7 @@
 
 #include "lab/measures/metric_table.h"
 #include "lab/measures/size_rows.h"
+#include "params/error.h"
 #include "sim/measure/percentile.h"
 #include "params/units.h"
 
@@ -292,7 +293,7 @@ const char *oche_metric_unit_named(const char *unit)
     return NULL;
 }
 
-bool oche_metric_check(const char *name, char *error, size_t error_bytes)
+bool oche_metric_check(const char *name, struct oche_error *error)
 {
     const struct oche_outcome none = {.has_thresholds = true};
     char(*names)[OCHE_METRIC_NAME_BYTES] = NULL, subject[OCHE_METRIC_NAME_BYTES];
@@ -319,10 +320,10 @@ bool oche_metric_check(const char *name, char *error, size_t error_bytes)
         }
     const char *near = oche_nearest_word(name, words, count);
 
-    snprintf(error, error_bytes, "%s: no such metric; %s%s%s", name, near != NULL ? "perhaps " : "",
-             near != NULL ? near : "",
-             near != NULL ? "? oche sweep --metrics lists them"
-                          : "oche sweep --metrics lists them");
+    oche_fail(error, "%s: no such metric; %s%s%s", name, near != NULL ? "perhaps " : "",
+              near != NULL ? near : "",
+              near != NULL ? "? oche sweep --metrics lists them"
+                           : "oche sweep --metrics lists them");
     free(names);
     return false;
 }

@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "lab/measures/outcome.h"
+#include "params/error.h"
 
 #define OCHE_METRIC_NAME_BYTES 192
 
@@ -27,7 +28,7 @@ const char *oche_metric_help(const char *name);
 const char *oche_metric_unit(const char *name);
 
 /* False and "…: no such metric; …" if it is no metric's. */
-bool oche_metric_check(const char *name, char *error, size_t error_bytes);
+bool oche_metric_check(const char *name, struct oche_error *error);
 
 /* The program's own copy of a unit's name, or NULL if it is none. */
 const char *oche_metric_unit_named(const char *unit);

@@ -123,7 +123,8 @@ const char *oche_size_row_name(const struct oche_outcome *outcome, unsigned whic
 
 bool oche_size_row_may_be(const char *name, size_t length)
 {
-    char size[OCHE_VALUE_BYTES], again[OCHE_VALUE_BYTES], why[128];
+    char size[OCHE_VALUE_BYTES], again[OCHE_VALUE_BYTES];
+    struct oche_error why;
     union oche_value value;
 
     if (length <= strlen(OF) || length - strlen(OF) >= sizeof(size) ||
@@ -131,7 +132,7 @@ bool oche_size_row_may_be(const char *name, size_t length)
         return false;
     memcpy(size, name + strlen(OF), length - strlen(OF));
     size[length - strlen(OF)] = '\0';
-    if (!oche_value_parse(&one_size, size, &value, why, sizeof(why)))
+    if (!oche_value_parse(&one_size, size, &value, &why))
         return false;
     /* The name that a run would give it, and no other: of_8000B is of_8KB. */
     oche_value_format(&one_size, value, again, sizeof(again));

@@ -324,7 +324,7 @@ static void store_facts(const struct oche_study *study, const char *tolerances_c
 }
 
 bool oche_findings_store(const struct oche_findings *findings, const char *tolerances_commit,
-                         struct oche_sweep_store *store, char *error, size_t error_bytes)
+                         struct oche_sweep_store *store, struct oche_error *error)
 {
     const struct oche_study *study = findings->study;
 
@@ -337,5 +337,5 @@ bool oche_findings_store(const struct oche_findings *findings, const char *toler
         store_plot(findings, &study->plots[p], store);
     for (size_t d = 0; d < study->difference_count; d++)
         oche_sweep_store_difference(store, study->differences[d]);
-    return oche_sweep_store_commit(store, error, error_bytes);
+    return oche_sweep_store_commit(store, error);
 }

@@ -5,6 +5,7 @@
 
 #include "lab/reproduce/claim.h"
 #include "lab/reproduce/plan.h"
+#include "params/error.h"
 #include "store/sweep_store.h"
 
 struct oche_findings {
@@ -22,6 +23,6 @@ void oche_findings_free(struct oche_findings *findings);
 
 /* Writes claims, curves, differences and the figure's facts. False and an error if that fails. */
 bool oche_findings_store(const struct oche_findings *findings, const char *tolerances_commit,
-                         struct oche_sweep_store *store, char *error, size_t error_bytes);
+                         struct oche_sweep_store *store, struct oche_error *error);
 
 #endif

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "lab/reproduce/read.h"
+#include "params/error.h"
 
 /* ---- paper.yaml ---- */
 
@@ -56,10 +57,9 @@ static bool read_paper(const struct oche_reader *reader, struct oche_paper *pape
 }
 
 /* Takes the document. */
-static struct oche_paper *paper_of(struct oche_document *document, char *error, size_t error_bytes)
+static struct oche_paper *paper_of(struct oche_document *document, struct oche_error *error)
 {
-    struct oche_reader reader = {
-        .document = document, .memory = document, .error = error, .error_bytes = error_bytes};
+    struct oche_reader reader = {.document = document, .memory = document, .error = error};
     struct oche_paper *paper;
 
     if (document == NULL)
@@ -78,11 +78,9 @@ static struct oche_paper *paper_of(struct oche_document *document, char *error, 
     return NULL;
 }
 
-struct oche_paper *oche_paper_parse(const char *path, const char *text, char *error,
-                                    size_t error_bytes)
+struct oche_paper *oche_paper_parse(const char *path, const char *text, struct oche_error *error)
 {
-    return paper_of(oche_document_parse(path, text, strlen(text), error, error_bytes), error,
-                    error_bytes);
+    return paper_of(oche_document_parse(path, text, strlen(text), error), error);
 }
 
 void oche_paper_close(struct oche_paper *paper)
@@ -109,7 +107,7 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-char **oche_papers_list(const char *papers, size_t *count, char *error, size_t error_bytes)
+char **oche_papers_list(const char *papers, size_t *count, struct oche_error *error)
 {
     DIR *folder = opendir(papers);
     struct dirent *entry;
@@ -117,8 +115,8 @@ char **oche_papers_list(const char *papers, size_t *count, char *error, size_t e
 
     *count = 0;
     if (folder == NULL) {
-        snprintf(error, error_bytes, "%s: cannot be read: %s; give a folder of papers", papers,
-                 strerror(errno));
+        oche_fail(error, "%s: cannot be read: %s; give a folder of papers", papers,
+                  strerror(errno));
         return NULL;
     }
     while ((entry = readdir(folder)) != NULL) {
@@ -132,8 +130,7 @@ char **oche_papers_list(const char *papers, size_t *count, char *error, size_t e
     }
     closedir(folder);
     if (*count == 0) {
-        snprintf(error, error_bytes, "%s: has no papers; a paper is a folder with paper.yaml in it",
-                 papers);
+        oche_fail(error, "%s: has no papers; a paper is a folder with paper.yaml in it", papers);
         return NULL;
     }
     qsort(names, *count, sizeof(*names), compare_names);
@@ -147,15 +144,14 @@ void oche_papers_list_free(char **names, size_t count)
     free(names);
 }
 
-struct oche_paper *oche_paper_open(const char *papers, const char *name, char *error,
-                                   size_t error_bytes)
+struct oche_paper *oche_paper_open(const char *papers, const char *name, struct oche_error *error)
 {
     struct oche_paper *paper;
     char *path = NULL;
 
     if (!has_paper(papers, name)) {
         size_t count;
-        char **names = oche_papers_list(papers, &count, error, error_bytes), *list = NULL;
+        char **names = oche_papers_list(papers, &count, error), *list = NULL;
         size_t bytes;
         FILE *out = open_memstream(&list, &bytes);
 
@@ -164,14 +160,13 @@ struct oche_paper *oche_paper_open(const char *papers, const char *name, char *e
             fprintf(out, "%s%s", i > 0 ? ", " : "", names[i]);
         OCHE_MUST(fclose(out) == 0);
         if (names != NULL)
-            snprintf(error, error_bytes, "%s: no such paper in %s; there are: %s", name, papers,
-                     list);
+            oche_fail(error, "%s: no such paper in %s; there are: %s", name, papers, list);
         free(list);
         oche_papers_list_free(names, count);
         return NULL;
     }
     OCHE_MUST(asprintf(&path, "%s/%s/paper.yaml", papers, name) >= 0);
-    paper = paper_of(oche_document_open(path, error, error_bytes), error, error_bytes);
+    paper = paper_of(oche_document_open(path, error), error);
     free(path);
     return paper;
 }
@@ -216,7 +211,7 @@ static char *usual_folder(void)
     return strdup(OCHE_DATA_FOLDER "/oche/papers");
 }
 
-char *oche_papers_folder(const char *given, char *error, size_t error_bytes)
+char *oche_papers_folder(const char *given, struct oche_error *error)
 {
     const char *named = given != NULL ? given : getenv("OCHE_PAPERS");
     char *path = named != NULL && named[0] != '\0' ? strdup(named) : usual_folder();
@@ -226,8 +221,8 @@ char *oche_papers_folder(const char *given, char *error, size_t error_bytes)
         path[strlen(path) - 1] = '\0';
     if (is_folder(path))
         return path;
-    snprintf(error, error_bytes,
-             "%s: no such folder; name the papers' folder with --papers, or in OCHE_PAPERS", path);
+    oche_fail(error, "%s: no such folder; name the papers' folder with --papers, or in OCHE_PAPERS",
+              path);
     free(path);
     return NULL;
 }

@@ -10,6 +10,7 @@
 #ifndef OCHE_LAB_REPRODUCE_PAPER_H
 #define OCHE_LAB_REPRODUCE_PAPER_H
 
+#include "params/error.h"
 #include "sim/scenario/document.h"
 
 struct oche_paper {
@@ -23,15 +24,13 @@ struct oche_paper {
 };
 
 /* Reads FOLDER/NAME/paper.yaml. NULL and one line in `error` if it cannot. */
-struct oche_paper *oche_paper_open(const char *papers, const char *name, char *error,
-                                   size_t error_bytes);
+struct oche_paper *oche_paper_open(const char *papers, const char *name, struct oche_error *error);
 /* The same from a text; `path` stands for the file, the folder is the path's. */
-struct oche_paper *oche_paper_parse(const char *path, const char *text, char *error,
-                                    size_t error_bytes);
+struct oche_paper *oche_paper_parse(const char *path, const char *text, struct oche_error *error);
 void oche_paper_close(struct oche_paper *paper);
 
 /* Names of the papers in the folder, sorted; malloc'd, as are the strings. NULL and an error. */
-char **oche_papers_list(const char *papers, size_t *count, char *error, size_t error_bytes);
+char **oche_papers_list(const char *papers, size_t *count, struct oche_error *error);
 void oche_papers_list_free(char **names, size_t count);
 
 /*
@@ -39,6 +38,6 @@ void oche_papers_list_free(char **names, size_t count);
  * folder if the program runs where it was built, else what was installed. malloc'd; NULL and an
  * error if there is no such folder.
  */
-char *oche_papers_folder(const char *given, char *error, size_t error_bytes);
+char *oche_papers_folder(const char *given, struct oche_error *error);
 
 #endif

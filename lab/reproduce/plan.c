@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From a study's grids to one. */
 #include "lab/reproduce/plan.h"
+#include "params/error.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,8 +81,7 @@ size_t oche_plan_point(const struct oche_plan *plan, const struct oche_combinati
 }
 
 /* One point of each combination, then all of them. */
-static bool find_points(struct oche_plan *plan, struct oche_pool *opened, char *error,
-                        size_t error_bytes)
+static bool find_points(struct oche_plan *plan, struct oche_pool *opened, struct oche_error *error)
 {
     const struct oche_study *study = plan->study;
     size_t most = 0;
@@ -97,7 +97,7 @@ static bool find_points(struct oche_plan *plan, struct oche_pool *opened, char *
             (opened == NULL || oche_pool_expect(opened, &plan->grid, point)))
             plan->points[plan->count++] = point;
     }
-    if (!oche_grid_check_points(&plan->grid, plan->points, plan->count, error, error_bytes))
+    if (!oche_grid_check_points(&plan->grid, plan->points, plan->count, error))
         return false;
     plan->count = 0;
     for (size_t c = 0; c < study->combination_count; c++)
@@ -126,12 +126,12 @@ static const struct oche_study_source *source_of(const struct oche_study *study,
 }
 
 /* Gives a message its place in the figure's file, or in the paper's. */
-static void place(const struct oche_study *study, char *error, size_t error_bytes)
+static void place(const struct oche_study *study, struct oche_error *error)
 {
-    const struct oche_study_source *source = source_of(study, error);
+    const struct oche_study_source *source = source_of(study, error->text);
     const struct oche_yaml *root = oche_document_root(study->document);
     const size_t path = strlen(study->scenario);
-    char *whole = copy(error);
+    char *whole = copy(error->text);
 
     if (source != NULL) {
         const char *rest = strchr(whole, ' ') + 1 + strlen(source->assignment) + 2;
@@ -139,33 +139,31 @@ static void place(const struct oche_study *study, char *error, size_t error_byte
 
         if (strncmp(rest, source->assignment, key) == 0 && strncmp(rest + key, ": ", 2) == 0)
             rest += key + 2; /* the place says it */
-        oche_document_fail(source->document, source->node, NULL, error, error_bytes, "%s", rest);
+        oche_document_fail(source->document, source->node, NULL, error, "%s", rest);
     } else if (strncmp(whole, study->scenario, path) == 0 &&
                strncmp(whole + path, ": cannot be read", 16) == 0) {
-        oche_document_fail(study->document, oche_yaml_find(root, "scenario"), NULL, error,
-                           error_bytes, "%s", whole);
+        oche_document_fail(study->document, oche_yaml_find(root, "scenario"), NULL, error, "%s",
+                           whole);
     } else {
-        oche_document_fail(study->document, oche_yaml_find(root, "grids"), NULL, error, error_bytes,
-                           "%s", whole);
+        oche_document_fail(study->document, oche_yaml_find(root, "grids"), NULL, error, "%s",
+                           whole);
     }
     free(whole);
 }
 
 bool oche_plan_make(struct oche_plan *plan, const struct oche_study *study,
-                    struct oche_pool *opened, char *error, size_t error_bytes)
+                    struct oche_pool *opened, struct oche_error *error)
 {
     *plan = (struct oche_plan){.study = study};
     if (study->axis_count + study->override_count > OCHE_GRID_MAX_AXES) {
-        snprintf(error, error_bytes, "more than %d keys are varied or differ; vary fewer",
-                 OCHE_GRID_MAX_AXES);
-        place(study, error, error_bytes);
+        oche_fail(error, "more than %d keys are varied or differ; vary fewer", OCHE_GRID_MAX_AXES);
+        place(study, error);
         return false;
     }
     make_grid(plan);
-    if (oche_grid_open(&plan->grid, error, error_bytes) &&
-        find_points(plan, opened, error, error_bytes))
+    if (oche_grid_open(&plan->grid, error) && find_points(plan, opened, error))
         return true;
-    place(study, error, error_bytes);
+    place(study, error);
     oche_plan_free(plan);
     return false;
 }

@@ -10,6 +10,7 @@
 #include "lab/sweep/grid.h"
 #include "lab/reproduce/pool.h"
 #include "lab/reproduce/study.h"
+#include "params/error.h"
 
 struct oche_plan {
     const struct oche_study *study;
@@ -24,7 +25,7 @@ struct oche_plan {
  * which is not opened again: opening takes as long as a thousand hosts' flows take to make.
  */
 bool oche_plan_make(struct oche_plan *plan, const struct oche_study *study,
-                    struct oche_pool *opened, char *error, size_t error_bytes);
+                    struct oche_pool *opened, struct oche_error *error);
 void oche_plan_free(struct oche_plan *plan);
 
 /* The point of a combination's repeat. */

@@ -95,14 +95,14 @@ bool oche_read_count(const struct oche_reader *reader, const struct oche_yaml *m
     const struct oche_param param = {
         .unit = OCHE_UNIT_COUNT, .minimum.u = 1, .maximum.u = most, .help = ""};
     union oche_value value;
-    char reason[OCHE_SCENARIO_ERROR_BYTES];
+    struct oche_error reason;
 
     if (node == NULL)
         return true;
     if (node->kind != OCHE_YAML_SCALAR)
         return OCHE_READ_FAIL(reader, node, NULL, "is not a number; write a whole number");
-    if (!oche_value_parse(&param, node->text, &value, reason, sizeof(reason)))
-        return OCHE_READ_FAIL(reader, node, NULL, "%s", reason);
+    if (!oche_value_parse(&param, node->text, &value, &reason))
+        return OCHE_READ_FAIL(reader, node, NULL, "%s", reason.text);
     *count = (uint32_t)value.u;
     return true;
 }
@@ -141,7 +141,7 @@ bool oche_read_number(const struct oche_reader *reader, const struct oche_yaml *
     const struct unit *as = NULL;
     struct oche_param param = {.help = ""};
     union oche_value parsed;
-    char reason[OCHE_SCENARIO_ERROR_BYTES];
+    struct oche_error reason;
 
     for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
         if (strcmp(units[i].name, unit) == 0)
@@ -157,8 +157,8 @@ bool oche_read_number(const struct oche_reader *reader, const struct oche_yaml *
         param.maximum.real = 1e300;
     else
         param.maximum.u = UINT64_MAX - 1; /* "never" is no number */
-    if (!oche_value_parse(&param, text + negative, &parsed, reason, sizeof(reason)))
-        return OCHE_READ_FAIL(reader, node, NULL, "%s", reason);
+    if (!oche_value_parse(&param, text + negative, &parsed, &reason))
+        return OCHE_READ_FAIL(reader, node, NULL, "%s", reason.text);
     *value = as->unit == OCHE_UNIT_REAL ? parsed.real : (double)parsed.u * as->one;
     if (negative)
         *value = -*value;

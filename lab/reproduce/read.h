@@ -5,17 +5,16 @@
 
 #include "lab/reproduce/study.h"
 #include "lab/reproduce/paper.h"
+#include "params/error.h"
 
 struct oche_reader {
     const struct oche_document *document; /* of the nodes that are read */
     struct oche_document *memory;         /* what is read lives here */
-    char *error;
-    size_t error_bytes;
+    struct oche_error *error;
 };
 
 #define OCHE_READ_FAIL(reader, node, below, ...)                                                   \
-    oche_document_fail((reader)->document, node, below, (reader)->error, (reader)->error_bytes,    \
-                       __VA_ARGS__)
+    oche_document_fail((reader)->document, node, below, (reader)->error, __VA_ARGS__)
 
 void *oche_read_alloc(const struct oche_reader *reader, size_t count, size_t bytes);
 

@@ -55,7 +55,7 @@ static size_t find_value(const struct oche_reader *reader, const struct oche_stu
     const char *text = oche_flow_text(reader->memory, node);
     const struct oche_param param = {.unit = OCHE_UNIT_REAL, .maximum.real = 1e300, .help = ""};
     union oche_value number;
-    char ignored[OCHE_SCENARIO_ERROR_BYTES];
+    struct oche_error ignored;
 
     for (size_t v = 0; v < axis->count && node->kind == OCHE_YAML_SCALAR; v++)
         if (strcmp(axis->values[v].label, node->text) == 0)
@@ -64,7 +64,7 @@ static size_t find_value(const struct oche_reader *reader, const struct oche_stu
         if (strcmp(axis->values[v].text, text) == 0)
             return v;
     if (axis->unit == NULL || strcmp(axis->unit, "ratio") != 0 ||
-        !oche_value_parse(&param, node->text, &number, ignored, sizeof(ignored)))
+        !oche_value_parse(&param, node->text, &number, &ignored))
         return OCHE_ANY;
     for (size_t v = 0; v < axis->count; v++)
         if (axis->values[v].number == number.real)

@@ -53,13 +53,13 @@ static double number_in(const char *text, enum oche_unit unit, double one)
 {
     struct oche_param param = {.unit = unit, .help = ""};
     union oche_value value;
-    char ignored[OCHE_SCENARIO_ERROR_BYTES];
+    struct oche_error ignored;
 
     if (unit == OCHE_UNIT_REAL)
         param.maximum.real = 1e300;
     else
         param.maximum.u = UINT64_MAX - 1;
-    if (!oche_value_parse(&param, text, &value, ignored, sizeof(ignored)))
+    if (!oche_value_parse(&param, text, &value, &ignored))
         return NAN;
     return unit == OCHE_UNIT_REAL ? value.real : (double)value.u * one;
 }
@@ -298,9 +298,9 @@ static bool intern(const struct oche_reader *reader, const struct grid *grid,
                                   "%s: \"%s\" is %s, and \"%s\" is %s; one name for one value",
                                   axis->key, value->label, value->text, known->label, known->text);
         if (!same && is_same_value(known->text, value->text))
-            return oche_document_fail(
-                value->document, value->node, NULL, reader->error, reader->error_bytes,
-                "%s is written as %s elsewhere; write it in one way", value->text, known->text);
+            return oche_document_fail(value->document, value->node, NULL, reader->error,
+                                      "%s is written as %s elsewhere; write it in one way",
+                                      value->text, known->text);
         if (!same)
             continue;
         if (known->label == NULL)

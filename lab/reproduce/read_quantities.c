@@ -35,11 +35,11 @@ static bool read_statistic(const struct oche_reader *reader, const struct oche_y
 static bool check_metrics(const struct oche_reader *reader, const struct oche_yaml *map,
                           const char *key, const char **names, size_t count)
 {
-    char wrong[OCHE_SCENARIO_ERROR_BYTES];
+    struct oche_error wrong;
 
     for (size_t i = 0; i < count; i++)
-        if (!oche_metric_check(names[i], wrong, sizeof(wrong)))
-            return OCHE_READ_FAIL(reader, oche_yaml_find(map, key), NULL, "%s", wrong);
+        if (!oche_metric_check(names[i], &wrong))
+            return OCHE_READ_FAIL(reader, oche_yaml_find(map, key), NULL, "%s", wrong.text);
     return true;
 }
 

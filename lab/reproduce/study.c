@@ -136,11 +136,10 @@ static bool read_study(const struct oche_reader *reader, struct oche_study *stud
 
 /* Takes the document. */
 static struct oche_study *study_of(const struct oche_paper *paper, struct oche_document *document,
-                                   bool quick, char *error, size_t error_bytes)
+                                   bool quick, struct oche_error *error)
 {
     struct oche_study *study;
-    struct oche_reader reader = {
-        .document = document, .memory = document, .error = error, .error_bytes = error_bytes};
+    struct oche_reader reader = {.document = document, .memory = document, .error = error};
 
     if (document == NULL)
         return NULL;
@@ -157,22 +156,21 @@ static struct oche_study *study_of(const struct oche_paper *paper, struct oche_d
 }
 
 struct oche_study *oche_study_open(const struct oche_paper *paper, const char *name, bool quick,
-                                   char *error, size_t error_bytes)
+                                   struct oche_error *error)
 {
     char *path = NULL;
     struct oche_document *document;
 
     OCHE_MUST(asprintf(&path, "%s/figures/%s.yaml", paper->folder, name) >= 0);
-    document = oche_document_open(path, error, error_bytes);
+    document = oche_document_open(path, error);
     free(path);
-    return study_of(paper, document, quick, error, error_bytes);
+    return study_of(paper, document, quick, error);
 }
 
 struct oche_study *oche_study_parse(const struct oche_paper *paper, const char *path,
-                                    const char *text, bool quick, char *error, size_t error_bytes)
+                                    const char *text, bool quick, struct oche_error *error)
 {
-    return study_of(paper, oche_document_parse(path, text, strlen(text), error, error_bytes), quick,
-                    error, error_bytes);
+    return study_of(paper, oche_document_parse(path, text, strlen(text), error), quick, error);
 }
 
 void oche_study_close(struct oche_study *study)

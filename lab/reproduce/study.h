@@ -22,6 +22,7 @@
 #ifndef OCHE_LAB_REPRODUCE_STUDY_H
 #define OCHE_LAB_REPRODUCE_STUDY_H
 
+#include "params/error.h"
 #include "sim/scenario/document.h"
 
 #define OCHE_ANY SIZE_MAX /* of an axis: no value is named */
@@ -192,11 +193,11 @@ struct oche_study {
  * `error` ("FILE:LINE: key: what is wrong; what would be right").
  */
 struct oche_study *oche_study_open(const struct oche_paper *paper, const char *name, bool quick,
-                                   char *error, size_t error_bytes);
+                                   struct oche_error *error);
 
 /* The same from a text; `paper` may be NULL. `path` stands for the file. */
 struct oche_study *oche_study_parse(const struct oche_paper *paper, const char *path,
-                                    const char *text, bool quick, char *error, size_t error_bytes);
+                                    const char *text, bool quick, struct oche_error *error);
 void oche_study_close(struct oche_study *study);
 
 /* The combination with these values (by axis), or NULL: no grid has it. */

@@ -52,13 +52,14 @@ static char *output_of(const char *const *command)
 
 static struct oche_document *document_at(const char *folder, const char *commit, const char *file)
 {
-    char *object = NULL, *text, ignored[OCHE_SCENARIO_ERROR_BYTES];
+    char *object = NULL, *text;
+    struct oche_error ignored;
     struct oche_document *document = NULL;
 
     OCHE_MUST(asprintf(&object, "%s:./%s", commit, file) >= 0);
     text = output_of((const char *[]){"git", "-C", folder, "show", object, NULL});
     if (text != NULL)
-        document = oche_document_parse(file, text, strlen(text), ignored, sizeof(ignored));
+        document = oche_document_parse(file, text, strlen(text), &ignored);
     free(object);
     free(text);
     return document;

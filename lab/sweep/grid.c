@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lab/fluid/outcome.h"
+#include "params/error.h"
 #include "sim/scenario/scenario.h"
 #include "sim/world/world.h"
 
@@ -82,8 +83,7 @@ static const char *wrong_with_key(const struct oche_grid *grid, const char *key)
     return NULL;
 }
 
-bool oche_grid_add_axis(struct oche_grid *grid, const char *argument, char *error,
-                        size_t error_bytes)
+bool oche_grid_add_axis(struct oche_grid *grid, const char *argument, struct oche_error *error)
 {
     const char *equals = strchr(argument, '='), *wrong = "has no key or no values; " EXAMPLE;
     struct oche_axis axis = {.count = 0};
@@ -98,7 +98,7 @@ bool oche_grid_add_axis(struct oche_grid *grid, const char *argument, char *erro
             wrong = add_values(&axis, equals + 1);
     }
     if (wrong != NULL) {
-        snprintf(error, error_bytes, "--vary %s: %s", argument, wrong);
+        oche_fail(error, "--vary %s: %s", argument, wrong);
         free_axis(&axis);
         return false;
     }
@@ -203,32 +203,32 @@ void oche_grid_sets_free(char **sets, size_t count)
 
 /* Opens the scenario as the combination of `point` has it, but for its seed. */
 static struct oche_scenario *open_combination(const struct oche_grid *grid, size_t point,
-                                              char *error, size_t error_bytes)
+                                              struct oche_error *error)
 {
     size_t count;
     char **sets = oche_grid_sets(grid, point, &count);
-    struct oche_scenario *scenario = oche_scenario_open(grid->scenario, (const char *const *)sets,
-                                                        count - 1, error, error_bytes);
+    struct oche_scenario *scenario =
+        oche_scenario_open(grid->scenario, (const char *const *)sets, count - 1, error);
 
     oche_grid_sets_free(sets, count);
     return scenario;
 }
 
 /* An override that came from an axis is told in the words of --vary. */
-static void name_option(const struct oche_grid *grid, char *error, size_t error_bytes)
+static void name_option(const struct oche_grid *grid, struct oche_error *error)
 {
     static const char set[] = "--set ";
 
-    if (strncmp(error, set, strlen(set)) != 0)
+    if (strncmp(error->text, set, strlen(set)) != 0)
         return;
     for (size_t i = 0; i < grid->axis_count; i++) {
-        const char *key = grid->axes[i].key, *rest = error + strlen(set);
+        const char *key = grid->axes[i].key, *rest = error->text + strlen(set);
 
         if (strncmp(rest, key, strlen(key)) == 0 && rest[strlen(key)] == '=') {
             char *renamed = NULL;
 
             OCHE_MUST(asprintf(&renamed, "--vary %s", rest) >= 0);
-            snprintf(error, error_bytes, "%s", renamed);
+            oche_fail(error, "%s", renamed);
             free(renamed);
             return;
         }
@@ -260,18 +260,18 @@ static void mix_parameter(void *context, const char *key, const char *value, con
 
 /* `hash` (or NULL) gets what the combination says. */
 static bool check_combination(const struct oche_grid *grid, size_t point, uint64_t *hash,
-                              char *error, size_t error_bytes)
+                              struct oche_error *error)
 {
-    char message[OCHE_SCENARIO_ERROR_BYTES];
-    struct oche_scenario *scenario = open_combination(grid, point, error, error_bytes);
+    struct oche_error message;
+    struct oche_scenario *scenario = open_combination(grid, point, error);
 
     if (scenario == NULL)
         return false;
-    struct oche_world *world = oche_world_create(&scenario->config, message, sizeof(message));
+    struct oche_world *world = oche_world_create(&scenario->config, &message);
 
     if (world == NULL)
-        oche_scenario_place(scenario, message, error, error_bytes);
-    bool fine = world != NULL && oche_fluid_outcome_check(scenario, error, error_bytes);
+        oche_scenario_place(scenario, message.text, error);
+    bool fine = world != NULL && oche_fluid_outcome_check(scenario, error);
 
     if (hash != NULL) {
         *hash = UINT64_C(0xcbf29ce484222325);
@@ -292,11 +292,10 @@ static int compare_digests(const void *a, const void *b)
 }
 
 /* Whether two combinations are one run: two values of an axis are equal, or one has no effect. */
-static bool is_same_run(const struct oche_grid *grid, size_t a, size_t b, char *error,
-                        size_t error_bytes)
+static bool is_same_run(const struct oche_grid *grid, size_t a, size_t b, struct oche_error *error)
 {
-    struct oche_scenario *x = open_combination(grid, a * grid->repeats, error, error_bytes);
-    struct oche_scenario *y = open_combination(grid, b * grid->repeats, error, error_bytes);
+    struct oche_scenario *x = open_combination(grid, a * grid->repeats, error);
+    struct oche_scenario *y = open_combination(grid, b * grid->repeats, error);
 
     OCHE_MUST(x != NULL && y != NULL); /* they have been opened before */
     bool same = oche_bindings_same(&x->bindings, &y->bindings);
@@ -307,8 +306,8 @@ static bool is_same_run(const struct oche_grid *grid, size_t a, size_t b, char *
 }
 
 /* Says in which values the two combinations differ, though they do not. */
-static void tell_same_run(const struct oche_grid *grid, size_t a, size_t b, char *error,
-                          size_t error_bytes)
+static void tell_same_run(const struct oche_grid *grid, size_t a, size_t b,
+                          struct oche_error *error)
 {
     struct oche_grid_place x = oche_grid_place(grid, a * grid->repeats);
     struct oche_grid_place y = oche_grid_place(grid, b * grid->repeats);
@@ -328,41 +327,38 @@ static void tell_same_run(const struct oche_grid *grid, size_t a, size_t b, char
         between = " --vary ";
     }
     OCHE_MUST(fclose(out) == 0);
-    snprintf(error, error_bytes,
-             "%s: both come to the same run; leave one out, or what overrides them", text);
+    oche_fail(error, "%s: both come to the same run; leave one out, or what overrides them", text);
     free(text);
 }
 
 /* False: some combinations are the same. Sorts the digests. */
 static bool are_distinct(const struct oche_grid *grid, struct digest *digests, size_t count,
-                         char *error, size_t error_bytes)
+                         struct oche_error *error)
 {
     qsort(digests, count, sizeof(*digests), compare_digests);
     for (size_t i = 1; i < count; i++) {
         size_t a = digests[i - 1].combination, b = digests[i].combination;
 
-        if (digests[i - 1].hash != digests[i].hash || !is_same_run(grid, a, b, error, error_bytes))
+        if (digests[i - 1].hash != digests[i].hash || !is_same_run(grid, a, b, error))
             continue;
-        tell_same_run(grid, a, b, error, error_bytes);
+        tell_same_run(grid, a, b, error);
         return false;
     }
     return true;
 }
 
-bool oche_grid_open(struct oche_grid *grid, char *error, size_t error_bytes)
+bool oche_grid_open(struct oche_grid *grid, struct oche_error *error)
 {
     const size_t points = oche_grid_points(grid);
 
     OCHE_MUST(grid->repeats > 0);
-    if (points > OCHE_GRID_MAX_POINTS) {
-        snprintf(error, error_bytes, "more than %d points; vary fewer values, or repeat less",
-                 OCHE_GRID_MAX_POINTS);
-        return false;
-    }
-    struct oche_scenario *scenario = open_combination(grid, 0, error, error_bytes);
+    if (points > OCHE_GRID_MAX_POINTS)
+        return oche_fail(error, "more than %d points; vary fewer values, or repeat less",
+                         OCHE_GRID_MAX_POINTS);
+    struct oche_scenario *scenario = open_combination(grid, 0, error);
 
     if (scenario == NULL) {
-        name_option(grid, error, error_bytes);
+        name_option(grid, error);
         return false;
     }
     free(grid->name);
@@ -372,29 +368,27 @@ bool oche_grid_open(struct oche_grid *grid, char *error, size_t error_bytes)
     grid->description = scenario->description != NULL ? strdup(scenario->description) : NULL;
     OCHE_MUST(grid->name != NULL);
     oche_scenario_close(scenario);
-    if (grid->seed_base > OCHE_MOST_SEED - (grid->repeats - 1)) {
-        snprintf(error, error_bytes,
-                 "seed: %" PRIu64 " leaves no room for %" PRIu32 " repeats; give a smaller seed",
-                 grid->seed_base, grid->repeats);
-        return false;
-    }
+    if (grid->seed_base > OCHE_MOST_SEED - (grid->repeats - 1))
+        return oche_fail(
+            error, "seed: %" PRIu64 " leaves no room for %" PRIu32 " repeats; give a smaller seed",
+            grid->seed_base, grid->repeats);
     return true;
 }
 
 bool oche_grid_check_points(const struct oche_grid *grid, const size_t *points, size_t count,
-                            char *error, size_t error_bytes)
+                            struct oche_error *error)
 {
     for (size_t i = 0; i < count; i++)
-        if (!check_combination(grid, points[i], NULL, error, error_bytes)) {
-            name_option(grid, error, error_bytes);
+        if (!check_combination(grid, points[i], NULL, error)) {
+            name_option(grid, error);
             return false;
         }
     return true;
 }
 
-bool oche_grid_check(struct oche_grid *grid, char *error, size_t error_bytes)
+bool oche_grid_check(struct oche_grid *grid, struct oche_error *error)
 {
-    if (!oche_grid_open(grid, error, error_bytes))
+    if (!oche_grid_open(grid, error))
         return false;
     const size_t count = oche_grid_combinations(grid);
     struct digest *digests = calloc(count, sizeof(*digests));
@@ -403,11 +397,11 @@ bool oche_grid_check(struct oche_grid *grid, char *error, size_t error_bytes)
     OCHE_MUST(digests != NULL);
     for (size_t i = 0; ok && i < count; i++) {
         digests[i].combination = i;
-        ok = check_combination(grid, i * grid->repeats, &digests[i].hash, error, error_bytes);
+        ok = check_combination(grid, i * grid->repeats, &digests[i].hash, error);
         if (!ok)
-            name_option(grid, error, error_bytes);
+            name_option(grid, error);
     }
-    ok = ok && are_distinct(grid, digests, count, error, error_bytes);
+    ok = ok && are_distinct(grid, digests, count, error);
     free(digests);
     return ok;
 }

@@ -9,6 +9,7 @@
 #define OCHE_LAB_SWEEP_GRID_H
 
 #include "core/base.h"
+#include "params/error.h"
 
 #define OCHE_GRID_MAX_AXES   16
 #define OCHE_GRID_MAX_POINTS 1000000
@@ -37,8 +38,7 @@ struct oche_grid_place {
 };
 
 /* "key=a,b,c", as --vary takes it (commas in brackets, braces and quotes belong to a value). */
-bool oche_grid_add_axis(struct oche_grid *grid, const char *argument, char *error,
-                        size_t error_bytes);
+bool oche_grid_add_axis(struct oche_grid *grid, const char *argument, struct oche_error *error);
 void oche_grid_free(struct oche_grid *grid);
 
 /* SIZE_MAX: too many to count. Of a grid that oche_grid_open took: at most the maximum. */
@@ -58,16 +58,16 @@ void oche_grid_sets_free(char **sets, size_t count);
  * Opens the scenario as the first combination has it and notes its seed, name and description.
  * False and one line in `error` if that cannot be, or if there are too many points.
  */
-bool oche_grid_open(struct oche_grid *grid, char *error, size_t error_bytes);
+bool oche_grid_open(struct oche_grid *grid, struct oche_error *error);
 
 /*
  * The same, and then opens every combination and makes its world, so that a mistake is found
  * before anything runs. Combinations that come to the same run are refused (0.01 and 1%).
  */
-bool oche_grid_check(struct oche_grid *grid, char *error, size_t error_bytes);
+bool oche_grid_check(struct oche_grid *grid, struct oche_error *error);
 
 /* Opens the combinations of these points only; of a grid that oche_grid_open took. */
 bool oche_grid_check_points(const struct oche_grid *grid, const size_t *points, size_t count,
-                            char *error, size_t error_bytes);
+                            struct oche_error *error);
 
 #endif

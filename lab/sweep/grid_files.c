@@ -73,11 +73,11 @@ static void take_parameter(void *context, const char *key, const char *value, co
 static void look_at(struct files *files, const struct oche_grid *grid,
                     const struct oche_grid_place *place)
 {
-    char ignored[OCHE_SCENARIO_ERROR_BYTES];
+    struct oche_error ignored;
     size_t count;
     char **sets = oche_grid_sets(grid, oche_grid_number(grid, place), &count);
-    struct oche_scenario *scenario = oche_scenario_open(grid->scenario, (const char *const *)sets,
-                                                        count, ignored, sizeof(ignored));
+    struct oche_scenario *scenario =
+        oche_scenario_open(grid->scenario, (const char *const *)sets, count, &ignored);
 
     oche_grid_sets_free(sets, count);
     if (scenario == NULL)

@@ -76,7 +76,7 @@ static void take(struct oche_point_result *result, const struct oche_outcome *ou
 static void take_packets(struct oche_point_result *result, const struct oche_scenario *scenario,
                          struct oche_world *world, double wall_s)
 {
-    char error[OCHE_SCENARIO_ERROR_BYTES];
+    struct oche_error error;
     struct oche_outcome outcome;
 
     oche_outcome_take(&outcome, world, "", wall_s);
@@ -86,8 +86,8 @@ static void take_packets(struct oche_point_result *result, const struct oche_sce
     if (deadlock != NULL)
         fail(result, deadlock);
     else if (scenario->model == OCHE_MODEL_BOTH &&
-             !oche_fluid_outcome_add(&outcome, scenario, error, sizeof(error)))
-        fail(result, error);
+             !oche_fluid_outcome_add(&outcome, scenario, &error))
+        fail(result, error.text);
     else
         take(result, &outcome);
     free(deadlock);
@@ -96,12 +96,12 @@ static void take_packets(struct oche_point_result *result, const struct oche_sce
 
 static void run_packets(struct oche_point_result *result, const struct oche_scenario *scenario)
 {
-    char error[OCHE_SCENARIO_ERROR_BYTES], message[OCHE_SCENARIO_ERROR_BYTES];
-    struct oche_world *world = oche_world_create(&scenario->config, message, sizeof(message));
+    struct oche_error error, message;
+    struct oche_world *world = oche_world_create(&scenario->config, &message);
 
     if (world == NULL) {
-        oche_scenario_place(scenario, message, error, sizeof(error));
-        fail(result, error);
+        oche_scenario_place(scenario, message.text, &error);
+        fail(result, error.text);
         return;
     }
     double begun = monotonic_s();
@@ -114,12 +114,12 @@ static void run_packets(struct oche_point_result *result, const struct oche_scen
 
 static void run_fluid(struct oche_point_result *result, const struct oche_scenario *scenario)
 {
-    char error[OCHE_SCENARIO_ERROR_BYTES];
+    struct oche_error error;
     struct oche_outcome outcome;
     double begun = monotonic_s();
 
-    if (!oche_fluid_outcome_take(&outcome, scenario, error, sizeof(error))) {
-        fail(result, error);
+    if (!oche_fluid_outcome_take(&outcome, scenario, &error)) {
+        fail(result, error.text);
         return;
     }
     result->wall_s = monotonic_s() - begun;
@@ -130,19 +130,18 @@ static void run_fluid(struct oche_point_result *result, const struct oche_scenar
 void oche_point_run(const char *path, const char *const *sets, size_t set_count,
                     struct oche_point_result *result)
 {
-    char error[OCHE_SCENARIO_ERROR_BYTES];
+    struct oche_error error;
 
     *result = (struct oche_point_result){.status = OCHE_POINT_DONE};
-    struct oche_scenario *scenario =
-        oche_scenario_open(path, sets, set_count, error, sizeof(error));
+    struct oche_scenario *scenario = oche_scenario_open(path, sets, set_count, &error);
 
     if (scenario == NULL) {
-        fail(result, error);
+        fail(result, error.text);
         return;
     }
     result->seed = scenario->config.seed;
-    if (!oche_fluid_outcome_check(scenario, error, sizeof(error)))
-        fail(result, error);
+    if (!oche_fluid_outcome_check(scenario, &error))
+        fail(result, error.text);
     else if (scenario->model == OCHE_MODEL_FLUID)
         run_fluid(result, scenario);
     else

@@ -10,6 +10,7 @@
 
 #include "lab/sweep/grid_files.h"
 #include "lab/sweep/grid_text.h"
+#include "params/error.h"
 #include "store/store.h"
 #include "sim/scenario/scenario.h"
 
@@ -42,12 +43,12 @@ static uint64_t identity_of(const struct oche_grid *grid, const char *program,
 }
 
 bool oche_point_files_open(struct oche_point_files *files, const struct oche_grid *grid,
-                           const char *program, const char *folder, char *error, size_t error_bytes)
+                           const char *program, const char *folder, struct oche_error *error)
 {
     size_t count;
     char **sets = oche_grid_sets(grid, 0, &count);
     struct oche_scenario *scenario =
-        oche_scenario_open(grid->scenario, (const char *const *)sets, count, error, error_bytes);
+        oche_scenario_open(grid->scenario, (const char *const *)sets, count, error);
 
     oche_grid_sets_free(sets, count);
     *files = (struct oche_point_files){.grid = grid};
@@ -94,11 +95,11 @@ static bool write_part(const struct oche_point_files *files, size_t point,
 }
 
 bool oche_point_files_write(const struct oche_point_files *files, size_t point,
-                            const struct oche_point_result *result, char *error, size_t error_bytes)
+                            const struct oche_point_result *result, struct oche_error *error)
 {
     char *path = path_of(files, point), *part = NULL, host[64] = "";
 
-    if (!oche_results_folder(files->folder, error, error_bytes)) {
+    if (!oche_results_folder(files->folder, error)) {
         free(path);
         return false;
     }
@@ -107,7 +108,7 @@ bool oche_point_files_write(const struct oche_point_files *files, size_t point,
     bool ok = write_part(files, point, result, part) && rename(part, path) == 0;
 
     if (!ok) {
-        snprintf(error, error_bytes, "%s: cannot be written: %s", path, strerror(errno));
+        oche_fail(error, "%s: cannot be written: %s", path, strerror(errno));
         unlink(part);
     }
     free(part);
@@ -150,17 +151,17 @@ enum oche_point_file oche_point_files_read(const struct oche_point_files *files,
     return state;
 }
 
-bool oche_point_files_free(const struct oche_point_files *files, size_t point, char *error,
-                           size_t error_bytes)
+bool oche_point_files_free(const struct oche_point_files *files, size_t point,
+                           struct oche_error *error)
 {
     char *path = path_of(files, point);
     FILE *in = fopen(path, "r");
     bool ok = in == NULL || look_at_head(files, point, in) != OCHE_POINT_FILE_FOREIGN;
 
     if (!ok)
-        snprintf(error, error_bytes,
-                 "%s: is of another grid, scenario or program; give another --out, or remove it",
-                 path);
+        oche_fail(error,
+                  "%s: is of another grid, scenario or program; give another --out, or remove it",
+                  path);
     if (in != NULL)
         fclose(in);
     free(path);

@@ -9,6 +9,7 @@
 
 #include "lab/sweep/grid.h"
 #include "lab/sweep/point.h"
+#include "params/error.h"
 
 enum oche_point_file {
     OCHE_POINT_FILE_READ,   /* `result` is filled */
@@ -28,20 +29,18 @@ struct oche_point_files {
  * in `error` if the scenario cannot be read.
  */
 bool oche_point_files_open(struct oche_point_files *files, const struct oche_grid *grid,
-                           const char *program, const char *folder, char *error,
-                           size_t error_bytes);
+                           const char *program, const char *folder, struct oche_error *error);
 void oche_point_files_close(struct oche_point_files *files);
 
 /* Makes the folder if need be. False and an error if the file cannot be written. */
 bool oche_point_files_write(const struct oche_point_files *files, size_t point,
-                            const struct oche_point_result *result, char *error,
-                            size_t error_bytes);
+                            const struct oche_point_result *result, struct oche_error *error);
 /* What is there of a point; `result` is filled if it is READ. */
 enum oche_point_file oche_point_files_read(const struct oche_point_files *files, size_t point,
                                            struct oche_point_result *result);
 
 /* False and one line in `error` if the point's file is another grid's, which nobody overwrites. */
-bool oche_point_files_free(const struct oche_point_files *files, size_t point, char *error,
-                           size_t error_bytes);
+bool oche_point_files_free(const struct oche_point_files *files, size_t point,
+                           struct oche_error *error);
 
 #endif

@@ -17,17 +17,17 @@ static void store_parameter(void *context, const char *key, const char *value, c
 }
 
 static bool store_parameters(struct oche_sweep_store *store, const struct oche_scenario *scenario,
-                             char *error, size_t error_bytes)
+                             struct oche_error *error)
 {
     oche_sweep_store_begin(store);
     oche_bindings_each(&scenario->bindings, store_parameter, store);
-    return oche_sweep_store_commit(store, error, error_bytes);
+    return oche_sweep_store_commit(store, error);
 }
 
 static struct oche_sweep_store *open_store(const struct oche_grid *grid,
                                            const struct oche_record_options *options,
-                                           const struct oche_scenario *scenario, char *error,
-                                           size_t error_bytes)
+                                           const struct oche_scenario *scenario,
+                                           struct oche_error *error)
 {
     struct oche_sweep_axis axes[OCHE_GRID_MAX_AXES];
     char *text = oche_grid_text(grid), *files = oche_grid_files(grid);
@@ -50,7 +50,7 @@ static struct oche_sweep_store *open_store(const struct oche_grid *grid,
                                                        .axes = axes,
                                                        .axis_count = grid->axis_count};
     struct oche_sweep_store *store =
-        oche_sweep_store_open(options->path, &description, options->restart, error, error_bytes);
+        oche_sweep_store_open(options->path, &description, options->restart, error);
 
     free(text);
     free(files);
@@ -58,20 +58,20 @@ static struct oche_sweep_store *open_store(const struct oche_grid *grid,
 }
 
 struct oche_sweep_store *oche_record_open(const struct oche_grid *grid,
-                                          const struct oche_record_options *options, char *error,
-                                          size_t error_bytes)
+                                          const struct oche_record_options *options,
+                                          struct oche_error *error)
 {
     size_t count;
     char **sets = oche_grid_sets(grid, 0, &count);
     struct oche_scenario *scenario =
-        oche_scenario_open(grid->scenario, (const char *const *)sets, count, error, error_bytes);
+        oche_scenario_open(grid->scenario, (const char *const *)sets, count, error);
     struct oche_sweep_store *store = NULL;
 
     oche_grid_sets_free(sets, count);
     if (scenario == NULL)
         return NULL;
-    store = open_store(grid, options, scenario, error, error_bytes);
-    if (store != NULL && !store_parameters(store, scenario, error, error_bytes)) {
+    store = open_store(grid, options, scenario, error);
+    if (store != NULL && !store_parameters(store, scenario, error)) {
         oche_sweep_store_close(store);
         store = NULL;
     }
@@ -80,7 +80,7 @@ struct oche_sweep_store *oche_record_open(const struct oche_grid *grid,
 }
 
 bool oche_record_point(struct oche_sweep_store *store, const struct oche_grid *grid, size_t point,
-                       const struct oche_point_result *result, char *error, size_t error_bytes)
+                       const struct oche_point_result *result, struct oche_error *error)
 {
     struct oche_grid_place place = oche_grid_place(grid, point);
 
@@ -108,5 +108,5 @@ bool oche_record_point(struct oche_sweep_store *store, const struct oche_grid *g
                                       distribution->count, distribution->value,
                                       OCHE_DISTRIBUTION_STEPS, OCHE_DISTRIBUTION_STEP);
     }
-    return oche_sweep_store_commit(store, error, error_bytes);
+    return oche_sweep_store_commit(store, error);
 }

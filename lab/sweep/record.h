@@ -5,6 +5,7 @@
 
 #include "lab/sweep/grid.h"
 #include "lab/sweep/point.h"
+#include "params/error.h"
 #include "store/sweep_store.h"
 
 /* How the file is begun. */
@@ -21,11 +22,11 @@ struct oche_record_options {
  * and notes the parameters of its first point. NULL and one line in `error`.
  */
 struct oche_sweep_store *oche_record_open(const struct oche_grid *grid,
-                                          const struct oche_record_options *options, char *error,
-                                          size_t error_bytes);
+                                          const struct oche_record_options *options,
+                                          struct oche_error *error);
 
 /* Writes a point, one transaction. False and an error if that fails. */
 bool oche_record_point(struct oche_sweep_store *store, const struct oche_grid *grid, size_t point,
-                       const struct oche_point_result *result, char *error, size_t error_bytes);
+                       const struct oche_point_result *result, struct oche_error *error);
 
 #endif

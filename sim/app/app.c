@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "params/error.h"
 #include "sim/app/generate.h"
 #include "sim/app/types.h" /* made by Meson: OCHE_WORKLOAD_TYPES is X(incast) X(background) … */
 #include "params/units.h"
@@ -30,21 +31,10 @@ const struct oche_workload_type *oche_workload_type_find(const char *name)
     return NULL;
 }
 
-bool oche_workload_error(char *error, size_t error_bytes, const char *format, ...)
+bool oche_workload_no_memory(const struct oche_flow_list *list, struct oche_error *error)
 {
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(error, error_bytes, format, args);
-    va_end(args);
-    return false;
-}
-
-bool oche_workload_no_memory(const struct oche_flow_list *list, char *error, size_t error_bytes)
-{
-    return oche_workload_error(error, error_bytes,
-                               "no memory for more than %u flows; a shorter run, or fewer flows",
-                               list->count);
+    return oche_fail(error, "no memory for more than %u flows; a shorter run, or fewer flows",
+                     list->count);
 }
 
 static void print_time(oche_time time, char *text, size_t text_bytes)
@@ -54,8 +44,8 @@ static void print_time(oche_time time, char *text, size_t text_bytes)
     oche_value_format(&param, (union oche_value){.u = time}, text, text_bytes);
 }
 
-bool oche_workload_starts(oche_time start, const struct oche_workload_facts *facts, char *error,
-                          size_t error_bytes)
+bool oche_workload_starts(oche_time start, const struct oche_workload_facts *facts,
+                          struct oche_error *error)
 {
     char start_text[OCHE_VALUE_BYTES], end_text[OCHE_VALUE_BYTES];
 
@@ -63,29 +53,26 @@ bool oche_workload_starts(oche_time start, const struct oche_workload_facts *fac
         return true;
     print_time(start, start_text, sizeof(start_text));
     print_time(facts->duration, end_text, sizeof(end_text));
-    return oche_workload_error(error, error_bytes,
-                               "start: %s, but the run ends at %s; an earlier time", start_text,
-                               end_text);
+    return oche_fail(error, "start: %s, but the run ends at %s; an earlier time", start_text,
+                     end_text);
 }
 
-bool oche_workload_has_hosts(const struct oche_workload_facts *facts, char *error,
-                             size_t error_bytes)
+bool oche_workload_has_hosts(const struct oche_workload_facts *facts, struct oche_error *error)
 {
     if (facts->host_count >= 2)
         return true;
-    return oche_workload_error(error, error_bytes,
-                               "type: a workload needs two hosts, there is %u; a larger topology",
-                               facts->host_count);
+    return oche_fail(error, "type: a workload needs two hosts, there is %u; a larger topology",
+                     facts->host_count);
 }
 
 const char *const oche_load_of_names[] = {"host", "uplink", NULL};
 
 bool oche_workload_has_load(enum oche_load_of of, const struct oche_workload_facts *facts,
-                            char *error, size_t error_bytes)
+                            struct oche_error *error)
 {
     if (of == OCHE_LOAD_OF_HOST || facts->uplink_rate_bps > 0)
         return true;
-    return oche_workload_error(error, error_bytes, "load_of: this topology has no uplinks; host");
+    return oche_fail(error, "load_of: this topology has no uplinks; host");
 }
 
 double oche_workload_offered_bps(double load, enum oche_load_of of, bool headers,
@@ -116,16 +103,15 @@ uint32_t oche_workload_other_host(struct oche_random *random, uint32_t hosts, ui
     return other < host ? other : other + 1;
 }
 
-bool oche_workload_has_pairs(uint64_t pairs, const struct oche_workload_facts *facts, char *error,
-                             size_t error_bytes)
+bool oche_workload_has_pairs(uint64_t pairs, const struct oche_workload_facts *facts,
+                             struct oche_error *error)
 {
     uint64_t most = (uint64_t)facts->host_count * (facts->host_count - 1);
 
     if (pairs <= most)
         return true;
-    return oche_workload_error(
-        error, error_bytes, "pairs: %llu, but of %u hosts there are %llu; at most so many",
-        (unsigned long long)pairs, facts->host_count, (unsigned long long)most);
+    return oche_fail(error, "pairs: %llu, but of %u hosts there are %llu; at most so many",
+                     (unsigned long long)pairs, facts->host_count, (unsigned long long)most);
 }
 
 unsigned char *oche_workload_pairs(const struct oche_workload_facts *facts)

@@ -10,6 +10,7 @@
 #include "core/base.h"
 #include "core/param.h"
 #include "core/random.h"
+#include "params/error.h"
 #include "sim/network/flow.h"
 
 /* What a workload may know of the world. */
@@ -59,7 +60,7 @@ struct oche_workload_type {
      * what would be right", or FILE:LINE: … when a file is at fault), when it cannot be.
      */
     bool (*generate)(const void *params, const struct oche_workload_facts *facts,
-                     struct oche_flow_list *list, char *error, size_t error_bytes);
+                     struct oche_flow_list *list, struct oche_error *error);
 };
 
 extern const struct oche_workload_type *const oche_workload_types[];        /* NULL ends it */

@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "params/error.h"
 #include "sim/app/generate.h"
 
 enum placement { PLACEMENT_DISJOINT, PLACEMENT_RANDOM };
@@ -35,49 +36,48 @@ static const struct oche_param params[] = {
 static const struct oche_param_table table = {params, sizeof(params) / sizeof(params[0]),
                                               sizeof(struct background)};
 
-static bool check(const struct background *p, const struct oche_workload_facts *facts, char *error,
-                  size_t error_bytes)
+static bool check(const struct background *p, const struct oche_workload_facts *facts,
+                  struct oche_error *error)
 {
     oche_time last = p->start + (p->pairs - 1) * p->stagger;
     uint64_t chain = oche_workload_enough(facts, p->start, p->bytes);
 
-    if (!oche_workload_has_hosts(facts, error, error_bytes) ||
-        !oche_workload_starts(p->start, facts, error, error_bytes))
+    if (!oche_workload_has_hosts(facts, error) || !oche_workload_starts(p->start, facts, error))
         return false;
     if (p->placement == PLACEMENT_DISJOINT && p->pairs > facts->host_count / 2)
-        return oche_workload_error(error, error_bytes,
-                                   "pairs: %llu need %llu hosts, there are %u; at most %u, or "
-                                   "placement random",
-                                   (unsigned long long)p->pairs, (unsigned long long)p->pairs * 2,
-                                   facts->host_count, facts->host_count / 2);
+        return oche_fail(error,
+                         "pairs: %llu need %llu hosts, there are %u; at most %u, or "
+                         "placement random",
+                         (unsigned long long)p->pairs, (unsigned long long)p->pairs * 2,
+                         facts->host_count, facts->host_count / 2);
     if (last >= facts->duration)
-        return oche_workload_error(error, error_bytes,
-                                   "stagger: the last of %llu pairs would start after the end of "
-                                   "the run; less, or fewer pairs",
-                                   (unsigned long long)p->pairs);
+        return oche_fail(error,
+                         "stagger: the last of %llu pairs would start after the end of "
+                         "the run; less, or fewer pairs",
+                         (unsigned long long)p->pairs);
     if (chain > OCHE_WORKLOAD_MAX_FLOWS / (p->pairs * p->outstanding))
-        return oche_workload_error(error, error_bytes,
-                                   "bytes: messages of %llu bytes make more than %u flows until "
-                                   "the end of the run; larger ones",
-                                   (unsigned long long)p->bytes, OCHE_WORKLOAD_MAX_FLOWS);
+        return oche_fail(error,
+                         "bytes: messages of %llu bytes make more than %u flows until "
+                         "the end of the run; larger ones",
+                         (unsigned long long)p->bytes, OCHE_WORKLOAD_MAX_FLOWS);
     return true;
 }
 
 static bool generate(const void *values, const struct oche_workload_facts *facts,
-                     struct oche_flow_list *list, char *error, size_t error_bytes)
+                     struct oche_flow_list *list, struct oche_error *error)
 {
     const struct background *p = values;
     struct oche_random random = oche_workload_stream(facts, "background", 0);
     uint32_t *order;
     bool good = true;
 
-    if (!check(p, facts, error, error_bytes))
+    if (!check(p, facts, error))
         return false;
     list->initial_rate_bps = p->initial_rate;
     list->tenant = (uint8_t)p->tenant;
     order = malloc(facts->host_count * sizeof(*order));
     if (order == NULL)
-        return oche_workload_no_memory(list, error, error_bytes);
+        return oche_workload_no_memory(list, error);
     oche_workload_shuffle(&random, order, facts->host_count);
     for (uint64_t i = 0; i < p->pairs; i++) {
         oche_time start = p->start + i * p->stagger;
@@ -95,7 +95,7 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
             good = oche_workload_chain(list, facts, src, dst, p->bytes, start, messages);
     }
     free(order);
-    return good || oche_workload_no_memory(list, error, error_bytes);
+    return good || oche_workload_no_memory(list, error);
 }
 
 const struct oche_workload_type oche_workload_background = {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Distributions of flow sizes: read, checked, sampled. The files are described in REFERENCE H.1. */
 #include "sim/app/cdf.h"
+#include "params/error.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -23,8 +24,7 @@ struct reader {
     unsigned line, row_line; /* now, and of the last row */
     struct oche_cdf *cdf;
     uint32_t capacity;
-    char *error;
-    size_t error_bytes;
+    struct oche_error *error;
 };
 
 static bool fail(struct reader *reader, const char *format, ...)
@@ -32,15 +32,10 @@ static bool fail(struct reader *reader, const char *format, ...)
 
 static bool fail(struct reader *reader, const char *format, ...)
 {
-    int used =
-        reader->line > 0
-            ? snprintf(reader->error, reader->error_bytes, "%s:%u: ", reader->path, reader->line)
-            : snprintf(reader->error, reader->error_bytes, "%s: ", reader->path);
     va_list args;
 
     va_start(args, format);
-    if (used >= 0 && (size_t)used < reader->error_bytes)
-        vsnprintf(reader->error + used, reader->error_bytes - (size_t)used, format, args);
+    oche_fail_at(reader->error, reader->path, reader->line, format, args);
     va_end(args);
     return false;
 }
@@ -181,30 +176,28 @@ static bool read_stream(struct reader *reader, FILE *file)
     return good;
 }
 
-bool oche_cdf_read_file(struct oche_cdf *cdf, const char *path, char *error, size_t error_bytes)
+bool oche_cdf_read_file(struct oche_cdf *cdf, const char *path, struct oche_error *error)
 {
-    struct reader reader = {.path = path, .cdf = cdf, .error = error, .error_bytes = error_bytes};
+    struct reader reader = {.path = path, .cdf = cdf, .error = error};
 
     *cdf = (struct oche_cdf){0};
     return read_stream(&reader, fopen(path, "r"));
 }
 
-bool oche_cdf_read_builtin(struct oche_cdf *cdf, size_t index, char *error, size_t error_bytes)
+bool oche_cdf_read_builtin(struct oche_cdf *cdf, size_t index, struct oche_error *error)
 {
-    struct reader reader = {
-        .path = oche_cdf_names[index], .cdf = cdf, .error = error, .error_bytes = error_bytes};
+    struct reader reader = {.path = oche_cdf_names[index], .cdf = cdf, .error = error};
     const char *text = texts[index];
 
     *cdf = (struct oche_cdf){0};
     return read_stream(&reader, fmemopen((void *)(uintptr_t)text, strlen(text), "r"));
 }
 
-bool oche_cdf_read(struct oche_cdf *cdf, size_t index, const char *path, char *error,
-                   size_t error_bytes)
+bool oche_cdf_read(struct oche_cdf *cdf, size_t index, const char *path, struct oche_error *error)
 {
     if (path != NULL && *path != '\0')
-        return oche_cdf_read_file(cdf, path, error, error_bytes);
-    return oche_cdf_read_builtin(cdf, index, error, error_bytes);
+        return oche_cdf_read_file(cdf, path, error);
+    return oche_cdf_read_builtin(cdf, index, error);
 }
 
 void oche_cdf_free(struct oche_cdf *cdf)

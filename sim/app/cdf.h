@@ -10,6 +10,7 @@
 
 #include "core/base.h"
 #include "core/random.h"
+#include "params/error.h"
 
 #define OCHE_CDF_MAX_SIZE (UINT64_C(1) << 31) /* a flow is one message */
 
@@ -28,15 +29,14 @@ struct oche_cdf {
  * Reads a file. False, with nothing to free, and one line in `error` (FILE:LINE: what is wrong;
  * what would be right) when it cannot.
  */
-bool oche_cdf_read_file(struct oche_cdf *cdf, const char *path, char *error, size_t error_bytes);
+bool oche_cdf_read_file(struct oche_cdf *cdf, const char *path, struct oche_error *error);
 
 /* Distributions that come with the program (data/cdf): names, NULL ends them. */
 extern const char *const oche_cdf_names[];
 /* Takes the one called oche_cdf_names[index]. False without memory. */
-bool oche_cdf_read_builtin(struct oche_cdf *cdf, size_t index, char *error, size_t error_bytes);
+bool oche_cdf_read_builtin(struct oche_cdf *cdf, size_t index, struct oche_error *error);
 /* The file if there is a path (neither NULL nor empty), else the one with that index. */
-bool oche_cdf_read(struct oche_cdf *cdf, size_t index, const char *path, char *error,
-                   size_t error_bytes);
+bool oche_cdf_read(struct oche_cdf *cdf, size_t index, const char *path, struct oche_error *error);
 void oche_cdf_free(struct oche_cdf *cdf);
 
 /* The size, in whole bytes and at least 1, that a part `u` (0 … 1) of the flows does not exceed. */

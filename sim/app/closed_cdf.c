@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "params/error.h"
 #include "sim/app/cdf.h"
 #include "sim/app/cdf_data.h"
 #include "sim/app/generate.h"
@@ -97,25 +98,23 @@ static bool add_pairs(const struct closed *p, const struct oche_workload_facts *
     return good;
 }
 
-static bool check(const struct closed *p, const struct oche_workload_facts *facts, char *error,
-                  size_t error_bytes)
+static bool check(const struct closed *p, const struct oche_workload_facts *facts,
+                  struct oche_error *error)
 {
-    if (!oche_workload_has_hosts(facts, error, error_bytes) ||
-        !oche_workload_starts(p->start, facts, error, error_bytes))
+    if (!oche_workload_has_hosts(facts, error) || !oche_workload_starts(p->start, facts, error))
         return false;
-    return oche_workload_has_pairs(p->pairs, facts, error, error_bytes);
+    return oche_workload_has_pairs(p->pairs, facts, error);
 }
 
 static bool generate(const void *values, const struct oche_workload_facts *facts,
-                     struct oche_flow_list *list, char *error, size_t error_bytes)
+                     struct oche_flow_list *list, struct oche_error *error)
 {
     const struct closed *p = values;
     struct oche_cdf cdf;
     double messages;
     bool good = false;
 
-    if (!check(p, facts, error, error_bytes) ||
-        !oche_cdf_read(&cdf, p->cdf, p->cdf_file, error, error_bytes))
+    if (!check(p, facts, error) || !oche_cdf_read(&cdf, p->cdf, p->cdf_file, error))
         return false;
     messages = (double)oche_bytes_in_time(facts->duration - p->start, facts->host_rate_bps) /
                    (cdf.mean + facts->header_bytes) +
@@ -123,12 +122,12 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
     list->initial_rate_bps = p->initial_rate;
     list->tenant = (uint8_t)p->tenant;
     if (messages * (double)(p->pairs * p->outstanding) > OCHE_WORKLOAD_MAX_FLOWS)
-        oche_workload_error(error, error_bytes,
-                            "pairs: make more than %u flows until the end of the run; fewer pairs, "
-                            "larger messages, or a shorter run",
-                            OCHE_WORKLOAD_MAX_FLOWS);
+        oche_fail(error,
+                  "pairs: make more than %u flows until the end of the run; fewer pairs, "
+                  "larger messages, or a shorter run",
+                  OCHE_WORKLOAD_MAX_FLOWS);
     else
-        good = add_pairs(p, facts, list, &cdf) || oche_workload_no_memory(list, error, error_bytes);
+        good = add_pairs(p, facts, list, &cdf) || oche_workload_no_memory(list, error);
     oche_cdf_free(&cdf);
     return good;
 }

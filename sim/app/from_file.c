@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "params/error.h"
 #include "sim/app/generate.h"
 
 struct from_file {
@@ -53,8 +54,7 @@ struct reader {
     oche_time origin;
     const struct oche_workload_facts *facts;
     struct oche_flow_list *list;
-    char *error;
-    size_t error_bytes;
+    struct oche_error *error;
 };
 
 static bool fail(struct reader *reader, const char *format, ...)
@@ -62,17 +62,12 @@ static bool fail(struct reader *reader, const char *format, ...)
 
 static bool fail(struct reader *reader, const char *format, ...)
 {
-    char what[256];
     va_list args;
 
     va_start(args, format);
-    vsnprintf(what, sizeof(what), format, args);
+    oche_fail_at(reader->error, reader->path, reader->line, format, args);
     va_end(args);
-    if (reader->line == 0)
-        return oche_workload_error(reader->error, reader->error_bytes, "%s: %s", reader->path,
-                                   what);
-    return oche_workload_error(reader->error, reader->error_bytes, "%s:%u: %s", reader->path,
-                               reader->line, what);
+    return false;
 }
 
 static bool parse_count(const char *text, uint64_t *value)
@@ -152,7 +147,7 @@ static bool parse_flow(struct reader *reader, char *const words[])
         return true;
     if (oche_flow_list_add(reader->list, reader->facts->number, (uint32_t)src, (uint32_t)dst, bytes,
                            start) == OCHE_NO_FLOW)
-        return oche_workload_no_memory(reader->list, reader->error, reader->error_bytes);
+        return oche_workload_no_memory(reader->list, reader->error);
     return true;
 }
 
@@ -261,24 +256,19 @@ static bool read_file(struct reader *reader, FILE *file)
 }
 
 static bool generate(const void *values, const struct oche_workload_facts *facts,
-                     struct oche_flow_list *list, char *error, size_t error_bytes)
+                     struct oche_flow_list *list, struct oche_error *error)
 {
     const struct from_file *p = values;
-    struct reader reader = {.path = p->file,
-                            .origin = p->origin,
-                            .facts = facts,
-                            .list = list,
-                            .error = error,
-                            .error_bytes = error_bytes};
+    struct reader reader = {
+        .path = p->file, .origin = p->origin, .facts = facts, .list = list, .error = error};
     FILE *file;
     bool good;
 
-    if (!oche_workload_has_hosts(facts, error, error_bytes))
+    if (!oche_workload_has_hosts(facts, error))
         return false;
     if (p->file == NULL || *p->file == '\0')
-        return oche_workload_error(error, error_bytes,
-                                   "file: not given; the path of a list of "
-                                   "flows");
+        return oche_fail(error, "file: not given; the path of a list of "
+                                "flows");
     list->initial_rate_bps = p->initial_rate;
     list->tenant = (uint8_t)p->tenant;
     file = fopen(p->file, "r");

@@ -3,6 +3,7 @@
 #ifndef OCHE_SIM_APP_GENERATE_H
 #define OCHE_SIM_APP_GENERATE_H
 
+#include "params/error.h"
 #include "sim/app/app.h"
 
 #define OCHE_WORKLOAD_MAX_FLOWS UINT32_C(100000000) /* of one workload */
@@ -42,24 +43,19 @@
 enum oche_load_of { OCHE_LOAD_OF_HOST, OCHE_LOAD_OF_UPLINK };
 extern const char *const oche_load_of_names[];
 
-/* Writes one line to `error` and returns false. */
-bool oche_workload_error(char *error, size_t error_bytes, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
 /* "no memory for N flows"; returns false. */
-bool oche_workload_no_memory(const struct oche_flow_list *list, char *error, size_t error_bytes);
+bool oche_workload_no_memory(const struct oche_flow_list *list, struct oche_error *error);
 
 /* Whether `start` (the parameter of that name) is before the end of the run; else an error. */
-bool oche_workload_starts(oche_time start, const struct oche_workload_facts *facts, char *error,
-                          size_t error_bytes);
+bool oche_workload_starts(oche_time start, const struct oche_workload_facts *facts,
+                          struct oche_error *error);
 
 /* Whether there are at least two hosts; else an error. */
-bool oche_workload_has_hosts(const struct oche_workload_facts *facts, char *error,
-                             size_t error_bytes);
+bool oche_workload_has_hosts(const struct oche_workload_facts *facts, struct oche_error *error);
 
 /* Whether there are uplinks, where the load is of them; else an error about `load_of`. */
 bool oche_workload_has_load(enum oche_load_of of, const struct oche_workload_facts *facts,
-                            char *error, size_t error_bytes);
+                            struct oche_error *error);
 
 /*
  * Payload in bits per second that a host offers, in the mean, so that all together they load what
@@ -79,8 +75,8 @@ uint64_t oche_workload_jitter(struct oche_random *random, uint64_t most);
 uint32_t oche_workload_other_host(struct oche_random *random, uint32_t hosts, uint32_t host);
 
 /* Whether there are so many pairs of hosts (sender and receiver); else an error about `pairs`. */
-bool oche_workload_has_pairs(uint64_t pairs, const struct oche_workload_facts *facts, char *error,
-                             size_t error_bytes);
+bool oche_workload_has_pairs(uint64_t pairs, const struct oche_workload_facts *facts,
+                             struct oche_error *error);
 
 /* Room to note which pairs are taken, none yet; for free(). NULL without memory. */
 unsigned char *oche_workload_pairs(const struct oche_workload_facts *facts);

@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 
+#include "params/error.h"
 #include "sim/app/generate.h"
 #include "sim/app/sender_pool.h"
 
@@ -113,43 +114,40 @@ static bool add_rounds(const struct incast *p, const struct oche_workload_facts 
 }
 
 static bool generate(const void *values, const struct oche_workload_facts *facts,
-                     struct oche_flow_list *list, char *error, size_t error_bytes)
+                     struct oche_flow_list *list, struct oche_error *error)
 {
     const struct incast *p = values;
     uint64_t rounds = 1;
 
-    if (!oche_workload_has_hosts(facts, error, error_bytes) ||
-        !oche_workload_starts(p->start, facts, error, error_bytes))
+    if (!oche_workload_has_hosts(facts, error) || !oche_workload_starts(p->start, facts, error))
         return false;
     if (p->degree > facts->host_count - 1)
-        return oche_workload_error(error, error_bytes,
-                                   "degree: %llu senders, but only %u hosts beside the receiver; "
-                                   "at most %u",
-                                   (unsigned long long)p->degree, facts->host_count - 1,
-                                   facts->host_count - 1);
+        return oche_fail(error,
+                         "degree: %llu senders, but only %u hosts beside the receiver; "
+                         "at most %u",
+                         (unsigned long long)p->degree, facts->host_count - 1,
+                         facts->host_count - 1);
     if (p->receiver != RECEIVER_RANDOM && p->receiver_host >= facts->host_count)
-        return oche_workload_error(error, error_bytes,
-                                   "receiver_host: there is no host %llu; 0 to %u",
-                                   (unsigned long long)p->receiver_host, facts->host_count - 1);
+        return oche_fail(error, "receiver_host: there is no host %llu; 0 to %u",
+                         (unsigned long long)p->receiver_host, facts->host_count - 1);
     if (p->back_to_back && p->period != OCHE_NEVER)
-        return oche_workload_error(error, error_bytes,
-                                   "back_to_back: there is one round that does not end; without "
-                                   "period");
+        return oche_fail(error, "back_to_back: there is one round that does not end; without "
+                                "period");
     if (p->back_to_back &&
         oche_workload_enough(facts, p->start, p->bytes) > OCHE_WORKLOAD_MAX_FLOWS / p->degree)
-        return oche_workload_error(error, error_bytes,
-                                   "bytes: messages of %llu bytes make more than %u flows until "
-                                   "the end of the run; larger ones",
-                                   (unsigned long long)p->bytes, OCHE_WORKLOAD_MAX_FLOWS);
+        return oche_fail(error,
+                         "bytes: messages of %llu bytes make more than %u flows until "
+                         "the end of the run; larger ones",
+                         (unsigned long long)p->bytes, OCHE_WORKLOAD_MAX_FLOWS);
     if (p->period != OCHE_NEVER)
         rounds = (facts->duration - p->start - 1) / p->period + 1;
     if (rounds > OCHE_WORKLOAD_MAX_FLOWS / p->degree)
-        return oche_workload_error(
-            error, error_bytes, "period: gives %llu rounds of %llu flows; at most %u flows",
-            (unsigned long long)rounds, (unsigned long long)p->degree, OCHE_WORKLOAD_MAX_FLOWS);
+        return oche_fail(error, "period: gives %llu rounds of %llu flows; at most %u flows",
+                         (unsigned long long)rounds, (unsigned long long)p->degree,
+                         OCHE_WORKLOAD_MAX_FLOWS);
     list->initial_rate_bps = p->initial_rate;
     list->tenant = (uint8_t)p->tenant;
-    return add_rounds(p, facts, list, rounds) || oche_workload_no_memory(list, error, error_bytes);
+    return add_rounds(p, facts, list, rounds) || oche_workload_no_memory(list, error);
 }
 
 const struct oche_workload_type oche_workload_incast = {

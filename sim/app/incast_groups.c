@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "params/error.h"
 #include "sim/app/generate.h"
 #include "sim/app/sender_pool.h"
 #include "sim/engine/variate.h"
@@ -91,14 +92,15 @@ struct sizes {
     double mean;
 };
 
-static bool read_sizes(const char *text, struct sizes *sizes, char *error, size_t error_bytes)
+static bool read_sizes(const char *text, struct sizes *sizes, struct oche_error *error)
 {
     static const struct oche_param unit = {.name = "sizes",
                                            .unit = OCHE_UNIT_BYTES,
                                            .minimum.u = 1,
                                            .maximum.u = OCHE_MAX_FLOW_BYTES,
                                            .help = "bytes"};
-    char word[OCHE_VALUE_BYTES], why[128];
+    char word[OCHE_VALUE_BYTES];
+    struct oche_error why;
     union oche_value value;
 
     *sizes = (struct sizes){.count = 0};
@@ -109,18 +111,15 @@ static bool read_sizes(const char *text, struct sizes *sizes, char *error, size_
         while (end > 0 && (at[end - 1] == ' ' || at[end - 1] == '\t'))
             end--;
         if (end == 0)
-            return oche_workload_error(error, error_bytes,
-                                       "sizes: one is missing; a list, such as \"2KB, 4KB, 8KB\"");
+            return oche_fail(error, "sizes: one is missing; a list, such as \"2KB, 4KB, 8KB\"");
         if (sizes->count == MOST_SIZES)
-            return oche_workload_error(error, error_bytes, "sizes: more than %u; fewer",
-                                       MOST_SIZES);
+            return oche_fail(error, "sizes: more than %u; fewer", MOST_SIZES);
         if (end >= sizeof(word))
-            return oche_workload_error(error, error_bytes,
-                                       "sizes: \"%.20s…\" is no size; such as 8KB", at);
+            return oche_fail(error, "sizes: \"%.20s…\" is no size; such as 8KB", at);
         memcpy(word, at, end);
         word[end] = '\0';
-        if (!oche_value_parse(&unit, word, &value, why, sizeof(why)))
-            return oche_workload_error(error, error_bytes, "sizes: %s", why);
+        if (!oche_value_parse(&unit, word, &value, &why))
+            return oche_fail(error, "sizes: %s", why.text);
         sizes->bytes[sizes->count++] = value.u;
         sizes->mean += (double)value.u;
         at += length;
@@ -209,32 +208,29 @@ static bool add_groups(const struct incast_groups *p, const struct oche_workload
 }
 
 static bool check(const struct incast_groups *p, const struct oche_workload_facts *facts,
-                  char *error, size_t error_bytes)
+                  struct oche_error *error)
 {
-    if (!oche_workload_has_hosts(facts, error, error_bytes) ||
-        !oche_workload_starts(p->start, facts, error, error_bytes))
+    if (!oche_workload_has_hosts(facts, error) || !oche_workload_starts(p->start, facts, error))
         return false;
     if (p->stop <= p->start)
-        return oche_workload_error(error, error_bytes,
-                                   "stop: not after start; a later time, or never");
+        return oche_fail(error, "stop: not after start; a later time, or never");
     if (p->degree > facts->host_count - 1)
-        return oche_workload_error(error, error_bytes,
-                                   "degree: %llu senders, but only %u hosts beside the receiver; "
-                                   "at most %u",
-                                   (unsigned long long)p->degree, facts->host_count - 1,
-                                   facts->host_count - 1);
-    return oche_workload_has_load((enum oche_load_of)p->load_of, facts, error, error_bytes);
+        return oche_fail(error,
+                         "degree: %llu senders, but only %u hosts beside the receiver; "
+                         "at most %u",
+                         (unsigned long long)p->degree, facts->host_count - 1,
+                         facts->host_count - 1);
+    return oche_workload_has_load((enum oche_load_of)p->load_of, facts, error);
 }
 
 static bool generate(const void *values, const struct oche_workload_facts *facts,
-                     struct oche_flow_list *list, char *error, size_t error_bytes)
+                     struct oche_flow_list *list, struct oche_error *error)
 {
     const struct incast_groups *p = values;
     struct maker maker;
     double offered_bps, gap;
 
-    if (!check(p, facts, error, error_bytes) ||
-        !read_sizes(p->sizes, &maker.sizes, error, error_bytes))
+    if (!check(p, facts, error) || !read_sizes(p->sizes, &maker.sizes, error))
         return false;
     offered_bps = oche_workload_offered_bps(p->load * p->share, (enum oche_load_of)p->load_of,
                                             p->headers, facts) *
@@ -242,15 +238,14 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
     gap = (double)p->degree * maker.sizes.mean * 8.0 * (double)OCHE_SEC / offered_bps;
     if (gap < 1.0 ||
         (double)(facts->duration - p->start) / gap * (double)p->degree > OCHE_WORKLOAD_MAX_FLOWS)
-        return oche_workload_error(error, error_bytes,
-                                   "load: makes more than %u flows; less load, or a shorter run",
-                                   OCHE_WORKLOAD_MAX_FLOWS);
+        return oche_fail(error, "load: makes more than %u flows; less load, or a shorter run",
+                         OCHE_WORKLOAD_MAX_FLOWS);
     list->initial_rate_bps = p->initial_rate;
     list->tenant = (uint8_t)p->tenant;
     /* No group in 2^55 ps, which is 10 hours: the same as none. */
     gap = gap < 0x1p55 ? gap : 0x1p55;
     return add_groups(p, facts, list, &maker, (oche_time)(gap + 0.5)) ||
-           oche_workload_no_memory(list, error, error_bytes);
+           oche_workload_no_memory(list, error);
 }
 
 const struct oche_workload_type oche_workload_incast_groups = {

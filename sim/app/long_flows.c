@@ -12,6 +12,7 @@
  */
 #include <stdlib.h>
 
+#include "params/error.h"
 #include "sim/app/generate.h"
 
 enum flows_of { FLOWS_OF_ALL_HOSTS, FLOWS_BY_LOAD };
@@ -79,33 +80,30 @@ static const struct oche_param_table table = {params, sizeof(params) / sizeof(pa
                                               sizeof(struct long_flows)};
 
 static bool check(const struct long_flows *p, const struct oche_workload_facts *facts,
-                  double supply_bps, char *error, size_t error_bytes)
+                  double supply_bps, struct oche_error *error)
 {
-    if (!oche_workload_has_hosts(facts, error, error_bytes) ||
-        !oche_workload_starts(p->start, facts, error, error_bytes))
+    if (!oche_workload_has_hosts(facts, error) || !oche_workload_starts(p->start, facts, error))
         return false;
     if (oche_workload_enough(facts, p->start, p->bytes) >
         OCHE_WORKLOAD_MAX_FLOWS / facts->host_count)
-        return oche_workload_error(error, error_bytes,
-                                   "bytes: messages of %llu bytes make more than %u flows until "
-                                   "the end of the run; larger ones",
-                                   (unsigned long long)p->bytes, OCHE_WORKLOAD_MAX_FLOWS);
+        return oche_fail(error,
+                         "bytes: messages of %llu bytes make more than %u flows until "
+                         "the end of the run; larger ones",
+                         (unsigned long long)p->bytes, OCHE_WORKLOAD_MAX_FLOWS);
     if (p->hosts == FLOWS_BY_LOAD && !p->greedy)
-        return oche_workload_error(error, error_bytes,
-                                   "hosts: by_load is for greedy flows; greedy: true, or all");
+        return oche_fail(error, "hosts: by_load is for greedy flows; greedy: true, or all");
     if (p->greedy && p->hosts == FLOWS_OF_ALL_HOSTS)
         return true;
-    if (!oche_workload_has_load((enum oche_load_of)p->load_of, facts, error, error_bytes))
+    if (!oche_workload_has_load((enum oche_load_of)p->load_of, facts, error))
         return false;
     if (supply_bps < 1000)
-        return oche_workload_error(error, error_bytes,
-                                   "load: a host would offer less than 1000 bits per second; more");
+        return oche_fail(error, "load: a host would offer less than 1000 bits per second; more");
     return true;
 }
 
 /* How many hosts have a flow: all, or as many as make `offered_bps` a host at their links' rate. */
 static bool count_hosts(const struct long_flows *p, const struct oche_workload_facts *facts,
-                        double offered_bps, uint32_t *count, char *error, size_t error_bytes)
+                        double offered_bps, uint32_t *count, struct oche_error *error)
 {
     double part = offered_bps / (double)facts->host_rate_bps;
 
@@ -113,12 +111,10 @@ static bool count_hosts(const struct long_flows *p, const struct oche_workload_f
     if (p->hosts == FLOWS_OF_ALL_HOSTS)
         return true;
     if (part * facts->host_count < 0.5)
-        return oche_workload_error(error, error_bytes,
-                                   "load: with hosts: by_load no host would have a flow; more");
+        return oche_fail(error, "load: with hosts: by_load no host would have a flow; more");
     if (part > 1)
-        return oche_workload_error(error, error_bytes,
-                                   "load: with hosts: by_load more than all hosts would have a "
-                                   "flow; less");
+        return oche_fail(error, "load: with hosts: by_load more than all hosts would have a "
+                                "flow; less");
     *count = (uint32_t)(part * facts->host_count + 0.5);
     return true;
 }
@@ -158,7 +154,7 @@ static bool add_flow(const struct long_flows *p, const struct oche_workload_fact
 }
 
 static bool generate(const void *values, const struct oche_workload_facts *facts,
-                     struct oche_flow_list *list, char *error, size_t error_bytes)
+                     struct oche_flow_list *list, struct oche_error *error)
 {
     const struct long_flows *p = values;
     double supply_bps = oche_workload_offered_bps(p->load * p->share, (enum oche_load_of)p->load_of,
@@ -166,8 +162,7 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
     uint32_t count, *order;
     bool good = true;
 
-    if (!check(p, facts, supply_bps, error, error_bytes) ||
-        !count_hosts(p, facts, supply_bps, &count, error, error_bytes))
+    if (!check(p, facts, supply_bps, error) || !count_hosts(p, facts, supply_bps, &count, error))
         return false;
     order = order_hosts(p, facts);
     list->initial_rate_bps = p->initial_rate;
@@ -176,7 +171,7 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
         good = add_flow(p, facts, list, order[i], supply_bps);
     good = good && order != NULL;
     free(order);
-    return good || oche_workload_no_memory(list, error, error_bytes);
+    return good || oche_workload_no_memory(list, error);
 }
 
 const struct oche_workload_type oche_workload_long_flows = {

@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "params/error.h"
 #include "sim/app/generate.h"
 
 enum pattern { PATTERN_RANDOM, PATTERN_SHIFT };
@@ -53,7 +54,7 @@ static void draw_derangement(struct oche_random *random, uint32_t *to, uint32_t 
 }
 
 static bool generate(const void *values, const struct oche_workload_facts *facts,
-                     struct oche_flow_list *list, char *error, size_t error_bytes)
+                     struct oche_flow_list *list, struct oche_error *error)
 {
     const struct permutation *p = values;
     struct oche_random random = oche_workload_stream(facts, "permutation", 0);
@@ -62,25 +63,22 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
     uint32_t *to;
     bool good = true;
 
-    if (!oche_workload_has_hosts(facts, error, error_bytes) ||
-        !oche_workload_starts(p->start, facts, error, error_bytes))
+    if (!oche_workload_has_hosts(facts, error) || !oche_workload_starts(p->start, facts, error))
         return false;
     if (p->pattern == PATTERN_SHIFT && p->shift % hosts == 0)
-        return oche_workload_error(error, error_bytes,
-                                   "shift: %llu leads each of %u hosts to itself; 1 to %u",
-                                   (unsigned long long)p->shift, hosts, hosts - 1);
+        return oche_fail(error, "shift: %llu leads each of %u hosts to itself; 1 to %u",
+                         (unsigned long long)p->shift, hosts, hosts - 1);
     if (messages == 0)
         messages = oche_workload_enough(facts, p->start, p->bytes);
     if (messages > OCHE_WORKLOAD_MAX_FLOWS / hosts)
-        return oche_workload_error(
-            error, error_bytes, "%s: %llu messages of each host make more than %u flows; %s",
-            p->messages == 0 ? "bytes" : "messages", (unsigned long long)messages,
-            OCHE_WORKLOAD_MAX_FLOWS, p->messages == 0 ? "larger ones" : "fewer");
+        return oche_fail(error, "%s: %llu messages of each host make more than %u flows; %s",
+                         p->messages == 0 ? "bytes" : "messages", (unsigned long long)messages,
+                         OCHE_WORKLOAD_MAX_FLOWS, p->messages == 0 ? "larger ones" : "fewer");
     list->initial_rate_bps = p->initial_rate;
     list->tenant = (uint8_t)p->tenant;
     to = malloc(hosts * sizeof(*to));
     if (to == NULL)
-        return oche_workload_no_memory(list, error, error_bytes);
+        return oche_workload_no_memory(list, error);
     if (p->pattern == PATTERN_RANDOM)
         draw_derangement(&random, to, hosts);
     else
@@ -90,7 +88,7 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
         good = oche_workload_chain(list, facts, i, to[i], p->bytes,
                                    p->start + oche_workload_jitter(&random, p->jitter), messages);
     free(to);
-    return good || oche_workload_no_memory(list, error, error_bytes);
+    return good || oche_workload_no_memory(list, error);
 }
 
 const struct oche_workload_type oche_workload_permutation = {

@@ -7,6 +7,7 @@
  */
 #include <stdlib.h>
 
+#include "params/error.h"
 #include "sim/app/cdf.h"
 #include "sim/app/cdf_data.h"
 #include "sim/app/generate.h"
@@ -144,29 +145,25 @@ static bool add_pairs(const struct poisson *p, const struct oche_workload_facts 
     return good;
 }
 
-static bool check(const struct poisson *p, const struct oche_workload_facts *facts, char *error,
-                  size_t error_bytes)
+static bool check(const struct poisson *p, const struct oche_workload_facts *facts,
+                  struct oche_error *error)
 {
-    if (!oche_workload_has_hosts(facts, error, error_bytes) ||
-        !oche_workload_starts(p->start, facts, error, error_bytes))
+    if (!oche_workload_has_hosts(facts, error) || !oche_workload_starts(p->start, facts, error))
         return false;
     if (p->stop <= p->start)
-        return oche_workload_error(error, error_bytes,
-                                   "stop: not after start; a later time, or never");
+        return oche_fail(error, "stop: not after start; a later time, or never");
     if (p->senders >= facts->host_count)
-        return oche_workload_error(
-            error, error_bytes, "senders: %llu of %u hosts leave none to send to; at most %u",
-            (unsigned long long)p->senders, facts->host_count, facts->host_count - 1);
+        return oche_fail(error, "senders: %llu of %u hosts leave none to send to; at most %u",
+                         (unsigned long long)p->senders, facts->host_count, facts->host_count - 1);
     if (p->senders > 0 && p->pairs > 0)
-        return oche_workload_error(error, error_bytes,
-                                   "pairs: are drawn among all hosts; without senders");
-    if (!oche_workload_has_pairs(p->pairs, facts, error, error_bytes))
+        return oche_fail(error, "pairs: are drawn among all hosts; without senders");
+    if (!oche_workload_has_pairs(p->pairs, facts, error))
         return false;
-    return oche_workload_has_load((enum oche_load_of)p->load_of, facts, error, error_bytes);
+    return oche_workload_has_load((enum oche_load_of)p->load_of, facts, error);
 }
 
 static bool generate(const void *values, const struct oche_workload_facts *facts,
-                     struct oche_flow_list *list, char *error, size_t error_bytes)
+                     struct oche_flow_list *list, struct oche_error *error)
 {
     const struct poisson *p = values;
     oche_time end = oche_time_min(p->stop, facts->duration);
@@ -175,15 +172,13 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
     uint64_t sources = p->pairs > 0 ? p->pairs : p->senders > 0 ? p->senders : facts->host_count;
     bool good;
 
-    if (!check(p, facts, error, error_bytes) ||
-        !oche_cdf_read(&cdf, p->cdf, p->cdf_file, error, error_bytes))
+    if (!check(p, facts, error) || !oche_cdf_read(&cdf, p->cdf, p->cdf_file, error))
         return false;
     gap = mean_gap(p, facts, cdf.mean);
     if (gap < 1.0 || (double)(end - p->start) / gap * (double)sources > OCHE_WORKLOAD_MAX_FLOWS) {
         oche_cdf_free(&cdf);
-        return oche_workload_error(error, error_bytes,
-                                   "load: makes more than %u flows; less load, or a shorter run",
-                                   OCHE_WORKLOAD_MAX_FLOWS);
+        return oche_fail(error, "load: makes more than %u flows; less load, or a shorter run",
+                         OCHE_WORKLOAD_MAX_FLOWS);
     }
     list->initial_rate_bps = p->initial_rate;
     list->tenant = (uint8_t)p->tenant;
@@ -194,7 +189,7 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
     good = p->pairs > 0 ? add_pairs(p, facts, list, &cdf, &times)
                         : add_hosts(p, facts, list, &cdf, &times);
     oche_cdf_free(&cdf);
-    return good || oche_workload_no_memory(list, error, error_bytes);
+    return good || oche_workload_no_memory(list, error);
 }
 
 const struct oche_workload_type oche_workload_poisson_cdf = {

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "params/error.h"
 #include "sim/app/generate.h"
 
 struct transfers {
@@ -42,8 +43,7 @@ static const struct oche_param_table table = {params, sizeof(params) / sizeof(pa
 struct reader {
     const char *at;
     const struct oche_workload_facts *facts;
-    char *error;
-    size_t error_bytes;
+    struct oche_error *error;
 };
 
 struct pair {
@@ -62,15 +62,14 @@ static bool read_host(struct reader *reader, const char *begin, uint32_t *host)
     skip_blanks(reader);
     digits = strspn(reader->at, "0123456789");
     if (digits == 0)
-        return oche_workload_error(reader->error, reader->error_bytes,
-                                   "pairs: \"%.*s\" is no pair; two hosts' numbers, such as 0>15",
-                                   (int)strcspn(begin, ","), begin);
+        return oche_fail(reader->error,
+                         "pairs: \"%.*s\" is no pair; two hosts' numbers, such as 0>15",
+                         (int)strcspn(begin, ","), begin);
     unsigned long number = digits < 10 ? strtoul(reader->at, NULL, 10) : UINT32_MAX;
 
     if (number >= reader->facts->host_count)
-        return oche_workload_error(reader->error, reader->error_bytes,
-                                   "pairs: there is no host %.*s; 0 to %u", (int)digits, reader->at,
-                                   reader->facts->host_count - 1);
+        return oche_fail(reader->error, "pairs: there is no host %.*s; 0 to %u", (int)digits,
+                         reader->at, reader->facts->host_count - 1);
     *host = (uint32_t)number;
     reader->at += digits;
     skip_blanks(reader);
@@ -86,20 +85,18 @@ static bool read_pair(struct reader *reader, struct pair *pair)
     if (!read_host(reader, begin, &pair->src))
         return false;
     if (*reader->at != '>')
-        return oche_workload_error(reader->error, reader->error_bytes,
-                                   "pairs: \"%.*s\" is no pair; two hosts' numbers, such as 0>15",
-                                   (int)strcspn(begin, ","), begin);
+        return oche_fail(reader->error,
+                         "pairs: \"%.*s\" is no pair; two hosts' numbers, such as 0>15",
+                         (int)strcspn(begin, ","), begin);
     reader->at++;
     if (!read_host(reader, begin, &pair->dst))
         return false;
     if (*reader->at != ',' && *reader->at != '\0')
-        return oche_workload_error(reader->error, reader->error_bytes,
-                                   "pairs: \"%.*s\" is more than a pair; a comma after each",
-                                   (int)strcspn(begin, ","), begin);
+        return oche_fail(reader->error, "pairs: \"%.*s\" is more than a pair; a comma after each",
+                         (int)strcspn(begin, ","), begin);
     reader->at += *reader->at == ',';
     if (pair->src == pair->dst)
-        return oche_workload_error(reader->error, reader->error_bytes,
-                                   "pairs: host %u sends to itself; another host", pair->src);
+        return oche_fail(reader->error, "pairs: host %u sends to itself; another host", pair->src);
     return true;
 }
 
@@ -109,8 +106,7 @@ static struct pair *read_pairs(struct reader *reader, size_t *count)
     size_t most = 1;
 
     if (reader->at == NULL || reader->at[strspn(reader->at, " \t\r\n")] == '\0') {
-        oche_workload_error(reader->error, reader->error_bytes,
-                            "pairs: not given; sender and receiver, such as \"0>15, 5>15\"");
+        oche_fail(reader->error, "pairs: not given; sender and receiver, such as \"0>15, 5>15\"");
         return NULL;
     }
     for (const char *c = reader->at; *c != '\0'; c++)
@@ -118,8 +114,7 @@ static struct pair *read_pairs(struct reader *reader, size_t *count)
     struct pair *pairs = malloc(most * sizeof(*pairs));
 
     if (pairs == NULL) {
-        oche_workload_error(reader->error, reader->error_bytes,
-                            "pairs: no memory for %zu of them; fewer", most);
+        oche_fail(reader->error, "pairs: no memory for %zu of them; fewer", most);
         return NULL;
     }
     for (*count = 0; *count < most; (*count)++)
@@ -131,23 +126,22 @@ static struct pair *read_pairs(struct reader *reader, size_t *count)
 }
 
 static bool check(const struct transfers *p, const struct oche_workload_facts *facts, size_t pairs,
-                  char *error, size_t error_bytes)
+                  struct oche_error *error)
 {
     uint64_t messages =
         p->messages != 0 ? p->messages : oche_workload_enough(facts, p->start, p->bytes);
 
     if (p->stagger > 0 && pairs - 1 > (facts->duration - 1 - p->start) / p->stagger)
-        return oche_workload_error(error, error_bytes,
-                                   "stagger: the last of %zu pairs would start after the end of "
-                                   "the run; less, or fewer pairs",
-                                   pairs);
+        return oche_fail(error,
+                         "stagger: the last of %zu pairs would start after the end of "
+                         "the run; less, or fewer pairs",
+                         pairs);
     if (p->messages == 0)
         messages *= p->outstanding;
     if (messages > OCHE_WORKLOAD_MAX_FLOWS / pairs)
-        return oche_workload_error(
-            error, error_bytes, "%s: %llu messages of each pair make more than %u flows; %s",
-            p->messages == 0 ? "bytes" : "messages", (unsigned long long)messages,
-            OCHE_WORKLOAD_MAX_FLOWS, p->messages == 0 ? "larger ones" : "fewer");
+        return oche_fail(error, "%s: %llu messages of each pair make more than %u flows; %s",
+                         p->messages == 0 ? "bytes" : "messages", (unsigned long long)messages,
+                         OCHE_WORKLOAD_MAX_FLOWS, p->messages == 0 ? "larger ones" : "fewer");
     return true;
 }
 
@@ -168,20 +162,18 @@ static bool add_pair(const struct transfers *p, const struct oche_workload_facts
 }
 
 static bool generate(const void *values, const struct oche_workload_facts *facts,
-                     struct oche_flow_list *list, char *error, size_t error_bytes)
+                     struct oche_flow_list *list, struct oche_error *error)
 {
     const struct transfers *p = values;
-    struct reader reader = {
-        .at = p->pairs, .facts = facts, .error = error, .error_bytes = error_bytes};
+    struct reader reader = {.at = p->pairs, .facts = facts, .error = error};
     struct pair *pairs;
     size_t count;
     bool good = true;
 
-    if (!oche_workload_has_hosts(facts, error, error_bytes) ||
-        !oche_workload_starts(p->start, facts, error, error_bytes))
+    if (!oche_workload_has_hosts(facts, error) || !oche_workload_starts(p->start, facts, error))
         return false;
     pairs = read_pairs(&reader, &count);
-    if (pairs == NULL || !check(p, facts, count, error, error_bytes)) {
+    if (pairs == NULL || !check(p, facts, count, error)) {
         free(pairs);
         return false;
     }
@@ -190,7 +182,7 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
     for (size_t i = 0; i < count && good; i++)
         good = add_pair(p, facts, list, &pairs[i], p->start + i * p->stagger);
     free(pairs);
-    return good || oche_workload_no_memory(list, error, error_bytes);
+    return good || oche_workload_no_memory(list, error);
 }
 
 const struct oche_workload_type oche_workload_transfers = {

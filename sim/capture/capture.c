@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "params/error.h"
 #include "sim/capture/pcap_writer.h"
 #include "sim/endpoint/endpoint.h"
 #include "sim/network/address.h"
@@ -17,15 +18,15 @@ struct oche_capture {
     uint64_t frames, skipped;
 };
 
-struct oche_capture *oche_capture_create(const char *path, char *error, size_t error_bytes)
+struct oche_capture *oche_capture_create(const char *path, struct oche_error *error)
 {
     struct oche_capture *capture = calloc(1, sizeof(*capture));
 
     if (capture == NULL) {
-        snprintf(error, error_bytes, "%s: out of memory", path);
+        oche_fail(error, "%s: out of memory", path);
         return NULL;
     }
-    capture->writer = oche_pcap_create(path, OCHE_NEVER, error, error_bytes);
+    capture->writer = oche_pcap_create(path, OCHE_NEVER, error);
     if (capture->writer == NULL) {
         free(capture);
         return NULL;
@@ -88,9 +89,9 @@ uint64_t oche_capture_skipped(const struct oche_capture *capture)
     return capture->skipped;
 }
 
-bool oche_capture_close(struct oche_capture *capture, char *error, size_t error_bytes)
+bool oche_capture_close(struct oche_capture *capture, struct oche_error *error)
 {
-    const bool fine = oche_pcap_close(capture->writer, error, error_bytes);
+    const bool fine = oche_pcap_close(capture->writer, error);
 
     free(capture);
     return fine;

@@ -17,12 +17,13 @@
 #ifndef OCHE_SIM_CAPTURE_CAPTURE_H
 #define OCHE_SIM_CAPTURE_CAPTURE_H
 
+#include "params/error.h"
 #include "sim/network/network.h"
 
 struct oche_capture;
 
 /* Makes the file, or replaces it. NULL, and one line in `error`, when that is not possible. */
-struct oche_capture *oche_capture_create(const char *path, char *error, size_t error_bytes);
+struct oche_capture *oche_capture_create(const char *path, struct oche_error *error);
 /* Before the run; the network must outlive the capture. */
 void oche_capture_attach(struct oche_capture *capture, const struct oche_network *network);
 /* The network's tap; `context` is the capture. */
@@ -31,6 +32,6 @@ oche_tap oche_capture_tap;
 uint64_t oche_capture_frames(const struct oche_capture *capture);
 uint64_t oche_capture_skipped(const struct oche_capture *capture);
 /* Ends the file and frees the capture. False, and one line in `error`, if it is not whole. */
-bool oche_capture_close(struct oche_capture *capture, char *error, size_t error_bytes);
+bool oche_capture_close(struct oche_capture *capture, struct oche_error *error);
 
 #endif

@@ -12,6 +12,7 @@
 #include "core/wire/bytes.h"
 #include "core/wire/codec.h"
 #include "core/wire/pfc_frame.h"
+#include "params/error.h"
 
 #define SNAP_BYTES  65535
 #define LEAST_BYTES (OCHE_MIN_FRAME_BYTES - OCHE_FCS_BYTES)
@@ -119,13 +120,13 @@ static void release(struct oche_pcap_writer *writer)
     free(writer);
 }
 
-struct oche_pcap_writer *oche_pcap_create(const char *path, oche_time slack, char *error,
-                                          size_t error_bytes)
+struct oche_pcap_writer *oche_pcap_create(const char *path, oche_time slack,
+                                          struct oche_error *error)
 {
     struct oche_pcap_writer *writer = calloc(1, sizeof(*writer));
 
     if (writer == NULL) {
-        snprintf(error, error_bytes, "%s: out of memory", path);
+        oche_fail(error, "%s: out of memory", path);
         return NULL;
     }
     writer->slack = slack;
@@ -135,8 +136,7 @@ struct oche_pcap_writer *oche_pcap_create(const char *path, oche_time slack, cha
     if (writer->path != NULL && writer->pcap != NULL)
         writer->dumper = pcap_dump_open(writer->pcap, path);
     if (writer->dumper == NULL) {
-        snprintf(error, error_bytes, "%s",
-                 writer->pcap != NULL ? pcap_geterr(writer->pcap) : "out of memory");
+        oche_fail(error, "%s", writer->pcap != NULL ? pcap_geterr(writer->pcap) : "out of memory");
         release(writer);
         return NULL;
     }
@@ -209,7 +209,7 @@ bool oche_pcap_write(struct oche_pcap_writer *writer, const struct oche_packet *
     return true;
 }
 
-bool oche_pcap_close(struct oche_pcap_writer *writer, char *error, size_t error_bytes)
+bool oche_pcap_close(struct oche_pcap_writer *writer, struct oche_error *error)
 {
     bool fine;
 
@@ -217,10 +217,10 @@ bool oche_pcap_close(struct oche_pcap_writer *writer, char *error, size_t error_
     errno = 0;
     fine = pcap_dump_flush(writer->dumper) == 0 && ferror(pcap_dump_file(writer->dumper)) == 0;
     if (!fine)
-        snprintf(error, error_bytes, "%s: not written whole: %s", writer->path,
-                 errno != 0 ? strerror(errno) : "write error");
+        oche_fail(error, "%s: not written whole: %s", writer->path,
+                  errno != 0 ? strerror(errno) : "write error");
     else if (writer->memory_ran_out)
-        snprintf(error, error_bytes, "%s: not written whole: out of memory", writer->path);
+        oche_fail(error, "%s: not written whole: out of memory", writer->path);
     fine = fine && !writer->memory_ran_out;
     release(writer);
     return fine;

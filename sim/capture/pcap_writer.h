@@ -10,6 +10,7 @@
 #define OCHE_SIM_CAPTURE_PCAP_WRITER_H
 
 #include "core/wire/frame.h"
+#include "params/error.h"
 
 struct oche_pcap_writer;
 
@@ -17,8 +18,8 @@ struct oche_pcap_writer;
  * Makes the file, or replaces it. `slack`: no record is given that is older than the newest by
  * more than this. NULL, and a line in `error`, when that is not possible.
  */
-struct oche_pcap_writer *oche_pcap_create(const char *path, oche_time slack, char *error,
-                                          size_t error_bytes);
+struct oche_pcap_writer *oche_pcap_create(const char *path, oche_time slack,
+                                          struct oche_error *error);
 
 /* Another slack, from the next record on; OCHE_NEVER holds everything back until the end. */
 void oche_pcap_set_slack(struct oche_pcap_writer *writer, oche_time slack);
@@ -43,6 +44,6 @@ bool oche_pcap_write(struct oche_pcap_writer *writer, const struct oche_packet *
 
 /* Ends the file and frees the writer. False, and a line in `error`, if something was not written.
  */
-bool oche_pcap_close(struct oche_pcap_writer *writer, char *error, size_t error_bytes);
+bool oche_pcap_close(struct oche_pcap_writer *writer, struct oche_error *error);
 
 #endif

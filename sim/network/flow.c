@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/qp/work.h"
+#include "params/error.h"
 
 #define MOST_HOSTS (UINT32_C(1) << 27)
 #define MOST_FLOWS ((UINT32_C(1) << 24) - 64) /* a connection's number is its queue pairs' */
@@ -21,27 +22,23 @@ static void *make(size_t count, size_t bytes)
 }
 
 static bool check(const struct oche_flow_plan *plan, uint32_t count, uint32_t host_count,
-                  char *error, size_t error_bytes)
+                  struct oche_error *error)
 {
-    if (count > MOST_FLOWS) {
-        snprintf(error, error_bytes, "%u flows; at most %u can be run", count, MOST_FLOWS);
-        return false;
-    }
+    if (count > MOST_FLOWS)
+        return oche_fail(error, "%u flows; at most %u can be run", count, MOST_FLOWS);
     OCHE_MUST(host_count <= MOST_HOSTS);
     for (uint32_t i = 0; i < count; i++) {
         const struct oche_flow_plan *flow = &plan[i];
-        if (flow->src >= host_count || flow->dst >= host_count || flow->src == flow->dst) {
-            snprintf(error, error_bytes,
-                     "flow %u goes from host %u to host %u; there are hosts 0 to %u, and source "
-                     "and destination differ",
-                     i, flow->src, flow->dst, host_count - 1);
-            return false;
-        }
-        if (flow->bytes == 0 || flow->bytes > OCHE_MAX_MESSAGE_BYTES) {
-            snprintf(error, error_bytes, "flow %u has %llu bytes; 1 to %llu can be sent", i,
-                     (unsigned long long)flow->bytes, (unsigned long long)OCHE_MAX_MESSAGE_BYTES);
-            return false;
-        }
+        if (flow->src >= host_count || flow->dst >= host_count || flow->src == flow->dst)
+            return oche_fail(
+                error,
+                "flow %u goes from host %u to host %u; there are hosts 0 to %u, and source "
+                "and destination differ",
+                i, flow->src, flow->dst, host_count - 1);
+        if (flow->bytes == 0 || flow->bytes > OCHE_MAX_MESSAGE_BYTES)
+            return oche_fail(error, "flow %u has %llu bytes; 1 to %llu can be sent", i,
+                             (unsigned long long)flow->bytes,
+                             (unsigned long long)OCHE_MAX_MESSAGE_BYTES);
     }
     return true;
 }
@@ -164,11 +161,10 @@ static void connect(struct oche_flows *flows, enum oche_connections per, struct 
 }
 
 bool oche_flows_prepare(struct oche_flows *flows, struct oche_flow_plan *plan, uint32_t count,
-                        uint32_t host_count, enum oche_connections per, char *error,
-                        size_t error_bytes)
+                        uint32_t host_count, enum oche_connections per, struct oche_error *error)
 {
     memset(flows, 0, sizeof(*flows));
-    if (!check(plan, count, host_count, error, error_bytes)) {
+    if (!check(plan, count, host_count, error)) {
         free(plan);
         return false;
     }

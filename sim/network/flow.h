@@ -10,6 +10,7 @@
 
 #include "core/base.h"
 #include "core/wire/extension.h"
+#include "params/error.h"
 
 #define OCHE_NO_FLOW UINT32_MAX
 
@@ -117,8 +118,7 @@ static inline const uint32_t *oche_flow_group(const struct oche_flow_groups *gro
  * be run.
  */
 bool oche_flows_prepare(struct oche_flows *flows, struct oche_flow_plan *plan, uint32_t count,
-                        uint32_t host_count, enum oche_connections per, char *error,
-                        size_t error_bytes);
+                        uint32_t host_count, enum oche_connections per, struct oche_error *error);
 /* After oche_flows_prepare: takes over the groups (malloc'd). */
 void oche_flows_set_groups(struct oche_flows *flows, const struct oche_flow_groups *groups);
 

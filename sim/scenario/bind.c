@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "params/error.h"
 #include "params/units.h"
 
 /* What every function here needs. */
@@ -15,13 +16,11 @@ struct binder {
     size_t section_count;
     struct oche_bindings *bindings;
     size_t capacity;
-    char *error;
-    size_t error_bytes;
+    struct oche_error *error;
 };
 
 #define FAIL(binder, node, below, ...)                                                             \
-    oche_document_fail((binder)->document, node, below, (binder)->error, (binder)->error_bytes,    \
-                       __VA_ARGS__)
+    oche_document_fail((binder)->document, node, below, (binder)->error, __VA_ARGS__)
 
 /* ---- values ---- */
 
@@ -64,7 +63,7 @@ static bool bind_value(struct binder *binder, const struct oche_yaml *node,
                        const struct oche_param *param, void *values)
 {
     union oche_value value;
-    char reason[OCHE_SCENARIO_ERROR_BYTES];
+    struct oche_error reason;
 
     if (param->unit == OCHE_UNIT_TEXT && node->kind == OCHE_YAML_LIST) {
         value.text = join_list(binder, node);
@@ -76,8 +75,8 @@ static bool bind_value(struct binder *binder, const struct oche_yaml *node,
     if (node->kind != OCHE_YAML_SCALAR)
         return FAIL(binder, node, NULL, "is a %s; write one value (%s)",
                     node->kind == OCHE_YAML_MAP ? "map" : "list", oche_unit_name(param->unit));
-    if (!oche_value_parse(param, node->text, &value, reason, sizeof(reason)))
-        return FAIL(binder, node, NULL, "%s", reason);
+    if (!oche_value_parse(param, node->text, &value, &reason))
+        return FAIL(binder, node, NULL, "%s", reason.text);
     if (param->unit == OCHE_UNIT_TEXT &&
         (strcmp(param->name, "file") == 0 || ends_with(param->name, "_file")))
         value.text = resolve_file(binder->document, node);
@@ -332,15 +331,13 @@ static bool bind_section(struct binder *binder, const struct oche_section *secti
 }
 
 bool oche_bind(struct oche_document *document, const struct oche_section *sections,
-               size_t section_count, struct oche_bindings *bindings, char *error,
-               size_t error_bytes)
+               size_t section_count, struct oche_bindings *bindings, struct oche_error *error)
 {
     struct binder binder = {.document = document,
                             .sections = sections,
                             .section_count = section_count,
                             .bindings = bindings,
-                            .error = error,
-                            .error_bytes = error_bytes};
+                            .error = error};
 
     *bindings = (struct oche_bindings){.bound = NULL, .count = 0};
     if (!bind_root(&binder))
@@ -402,7 +399,7 @@ static const struct oche_bound *root_bound_of(const struct oche_bindings *bindin
 }
 
 bool oche_bindings_fail(const struct oche_document *document, const struct oche_bindings *bindings,
-                        const char *message, char *error, size_t error_bytes)
+                        const char *message, struct oche_error *error)
 {
     const struct oche_bound *best = NULL;
     size_t best_length = 0;
@@ -423,12 +420,11 @@ bool oche_bindings_fail(const struct oche_document *document, const struct oche_
     if (best == NULL) {
         best = root_bound_of(bindings, message);
         if (best != NULL)
-            return oche_bound_fail(document, best, message, error, error_bytes);
-        snprintf(error, error_bytes, "%s", message);
-        return false;
+            return oche_bound_fail(document, best, message, error);
+        return oche_fail(error, "%s", message);
     }
     message += best_length + 1;
-    return oche_bound_fail(document, best, message + strspn(message, " "), error, error_bytes);
+    return oche_bound_fail(document, best, message + strspn(message, " "), error);
 }
 
 /* Whether `message` begins with a key of the table ("kmin: …"); then that is copied. */
@@ -444,27 +440,25 @@ static bool begins_with_key(const struct oche_param_table *table, const char *me
 }
 
 bool oche_bound_fail(const struct oche_document *document, const struct oche_bound *bound,
-                     const char *message, char *error, size_t error_bytes)
+                     const char *message, struct oche_error *error)
 {
     char key[64];
     bool keyed = begins_with_key(bound->table, message, key, sizeof(key));
     const struct oche_yaml *given = keyed ? oche_yaml_find(bound->node, key) : NULL;
 
     /* Of what is by default no line can be named. */
-    if (bound->node == NULL || (bound->path[0] == '\0' && given == NULL)) {
-        snprintf(error, error_bytes, "%s: %s%s%s", oche_document_name(document), bound->path,
-                 bound->path[0] == '\0' ? ""
-                 : keyed                ? "."
-                                        : ": ",
-                 message);
-        return false;
-    }
+    if (bound->node == NULL || (bound->path[0] == '\0' && given == NULL))
+        return oche_fail(error, "%s: %s%s%s", oche_document_name(document), bound->path,
+                         bound->path[0] == '\0' ? ""
+                         : keyed                ? "."
+                                                : ": ",
+                         message);
     if (!keyed)
-        return oche_document_fail(document, bound->node, NULL, error, error_bytes, "%s", message);
+        return oche_document_fail(document, bound->node, NULL, error, "%s", message);
     message += strlen(key) + 1;
     message += strspn(message, " ");
     return oche_document_fail(document, given != NULL ? given : bound->node,
-                              given != NULL ? NULL : key, error, error_bytes, "%s", message);
+                              given != NULL ? NULL : key, error, "%s", message);
 }
 
 void oche_bindings_each(const struct oche_bindings *bindings,

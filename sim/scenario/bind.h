@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "core/param.h"
+#include "params/error.h"
 #include "sim/scenario/document.h"
 
 /* One entry of a registry: a topology, a scheme, a workload. */
@@ -56,8 +57,7 @@ struct oche_bindings {
  * by an override. A list where a TEXT is expected is joined with commas.
  */
 bool oche_bind(struct oche_document *document, const struct oche_section *sections,
-               size_t section_count, struct oche_bindings *bindings, char *error,
-               size_t error_bytes);
+               size_t section_count, struct oche_bindings *bindings, struct oche_error *error);
 
 /* Whether both say the same of everything, however it was written. */
 bool oche_bindings_same(const struct oche_bindings *a, const struct oche_bindings *b);
@@ -71,7 +71,7 @@ const struct oche_bound *oche_bindings_find(const struct oche_bindings *bindings
  * line: "FILE: path.key: message".
  */
 bool oche_bound_fail(const struct oche_document *document, const struct oche_bound *bound,
-                     const char *message, char *error, size_t error_bytes);
+                     const char *message, struct oche_error *error);
 
 /*
  * The same for a message that begins with a path: "switch.kmin: …", "workload[1]: load: …", or a
@@ -79,7 +79,7 @@ bool oche_bound_fail(const struct oche_document *document, const struct oche_bou
  * taken as it is.
  */
 bool oche_bindings_fail(const struct oche_document *document, const struct oche_bindings *bindings,
-                        const char *message, char *error, size_t error_bytes);
+                        const char *message, struct oche_error *error);
 
 /* Calls `each` for every parameter of every bound section, in order: the effective list. */
 void oche_bindings_each(const struct oche_bindings *bindings,

@@ -10,6 +10,7 @@
 
 #include <yaml.h>
 
+#include "params/error.h"
 #include "sim/scenario/printable.h"
 
 #define MAX_FILE_BYTES (16 << 20)
@@ -34,8 +35,7 @@ struct reader {
     struct oche_document *document;
     yaml_document_t *yaml;
     const char *set;
-    char *error;
-    size_t error_bytes;
+    struct oche_error *error;
 };
 
 void *oche_document_alloc(struct oche_document *document, size_t bytes)
@@ -66,9 +66,9 @@ char *oche_document_print(struct oche_document *document, const char *format, ..
 }
 
 bool oche_document_fail(const struct oche_document *document, const struct oche_yaml *node,
-                        const char *below, char *error, size_t error_bytes, const char *format, ...)
+                        const char *below, struct oche_error *error, const char *format, ...)
 {
-    char text[2 * OCHE_SCENARIO_ERROR_BYTES];
+    char text[2 * OCHE_ERROR_BYTES];
     size_t used;
     va_list arguments;
 
@@ -84,7 +84,7 @@ bool oche_document_fail(const struct oche_document *document, const struct oche_
     if (used < sizeof(text))
         vsnprintf(text + used, sizeof(text) - used, format, arguments);
     va_end(arguments);
-    oche_printable(text, error, error_bytes); /* one line, whatever was quoted */
+    oche_printable(text, error->text, sizeof(error->text)); /* one line, whatever was quoted */
     return false;
 }
 
@@ -140,7 +140,7 @@ static bool convert_scalar(struct reader *reader, yaml_node_t *from, struct oche
     size_t length = from->data.scalar.length;
 
     if (strlen(text) != length)
-        return oche_document_fail(reader->document, to, NULL, reader->error, reader->error_bytes,
+        return oche_document_fail(reader->document, to, NULL, reader->error,
                                   "has a zero byte in it; write plain text");
     if (from->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
         (strcmp(text, "~") == 0 || strcmp(text, "null") == 0))
@@ -178,7 +178,6 @@ static bool convert_map(struct reader *reader, yaml_node_t *from, struct oche_ya
         if (key->type != YAML_SCALAR_NODE) {
             to->line = line;
             return oche_document_fail(reader->document, to, NULL, reader->error,
-                                      reader->error_bytes,
                                       "a key is not a plain word; write it as key: value");
         }
         const char *name =
@@ -189,9 +188,9 @@ static bool convert_map(struct reader *reader, yaml_node_t *from, struct oche_ya
 
         child->key = name;
         if (first != NULL)
-            return oche_document_fail(
-                reader->document, child, NULL, reader->error, reader->error_bytes,
-                "given twice; it is on line %u already, keep one of them", first->line);
+            return oche_document_fail(reader->document, child, NULL, reader->error,
+                                      "given twice; it is on line %u already, keep one of them",
+                                      first->line);
         add_child(reader->document, to, child);
         if (!convert(reader, value, child, depth + 1))
             return false;
@@ -202,10 +201,10 @@ static bool convert_map(struct reader *reader, yaml_node_t *from, struct oche_ya
 static bool convert(struct reader *reader, yaml_node_t *from, struct oche_yaml *to, unsigned depth)
 {
     if (depth > MAX_DEPTH)
-        return oche_document_fail(reader->document, to, NULL, reader->error, reader->error_bytes,
+        return oche_document_fail(reader->document, to, NULL, reader->error,
                                   "is nested more than %d deep; write it flat", MAX_DEPTH);
     if (reader->document->nodes > MAX_NODES)
-        return oche_document_fail(reader->document, to, NULL, reader->error, reader->error_bytes,
+        return oche_document_fail(reader->document, to, NULL, reader->error,
                                   "makes more than %d values; use fewer aliases", MAX_NODES);
     switch (from->type) {
     case YAML_SCALAR_NODE:
@@ -218,7 +217,7 @@ static bool convert(struct reader *reader, yaml_node_t *from, struct oche_yaml *
         to->kind = OCHE_YAML_MAP;
         return convert_map(reader, from, to, depth);
     default:
-        return oche_document_fail(reader->document, to, NULL, reader->error, reader->error_bytes,
+        return oche_document_fail(reader->document, to, NULL, reader->error,
                                   "is not YAML; write a value, a list or a map");
     }
 }
@@ -241,11 +240,10 @@ static void explain_yaml(const struct reader *reader, const yaml_parser_t *parse
     else if (strstr(problem, "undefined alias") != NULL)
         advice = "define it before with &name";
     if (reader->set != NULL)
-        snprintf(reader->error, reader->error_bytes, "--set %s: not YAML: %s; quote the value",
-                 reader->set, problem);
+        oche_fail(reader->error, "--set %s: not YAML: %s; quote the value", reader->set, problem);
     else
-        snprintf(reader->error, reader->error_bytes, "%s:%zu: not YAML: %s; %s",
-                 reader->document->name, line, problem, advice);
+        oche_fail(reader->error, "%s:%zu: not YAML: %s; %s", reader->document->name, line, problem,
+                  advice);
 }
 
 /*
@@ -275,10 +273,9 @@ static bool is_shallow(struct reader *reader, const char *text, size_t bytes,
     yaml_parser_delete(&parser);
     if (depth <= MAX_DEPTH)
         return true;
-    return oche_document_fail(reader->document,
-                              &(struct oche_yaml){.set = to->set, .path = to->path, .line = line},
-                              NULL, reader->error, reader->error_bytes,
-                              "is nested more than %d deep; write it flat", MAX_DEPTH);
+    return oche_document_fail(
+        reader->document, &(struct oche_yaml){.set = to->set, .path = to->path, .line = line}, NULL,
+        reader->error, "is nested more than %d deep; write it flat", MAX_DEPTH);
 }
 
 /* Loads the one document in `text` into `to`, whose line, set and path are there already. */
@@ -288,10 +285,8 @@ static bool load(struct reader *reader, const char *text, size_t bytes, struct o
     yaml_document_t yaml, second;
     bool ok = false;
 
-    if (!yaml_parser_initialize(&parser)) {
-        snprintf(reader->error, reader->error_bytes, "out of memory");
-        return false;
-    }
+    if (!yaml_parser_initialize(&parser))
+        return oche_fail(reader->error, "out of memory");
     if (!is_shallow(reader, text, bytes, to)) {
         yaml_parser_delete(&parser);
         return false;
@@ -317,7 +312,6 @@ static bool load(struct reader *reader, const char *text, size_t bytes, struct o
             if (more != NULL) {
                 to->line = (uint32_t)more->start_mark.line + 1;
                 ok = oche_document_fail(reader->document, to, NULL, reader->error,
-                                        reader->error_bytes,
                                         "a second document begins here; a file holds one");
             }
             yaml_document_delete(&second);
@@ -329,7 +323,7 @@ static bool load(struct reader *reader, const char *text, size_t bytes, struct o
 }
 
 struct oche_document *oche_document_parse(const char *name, const char *text, size_t bytes,
-                                          char *error, size_t error_bytes)
+                                          struct oche_error *error)
 {
     struct oche_document *document = calloc(1, sizeof(*document));
 
@@ -338,17 +332,17 @@ struct oche_document *oche_document_parse(const char *name, const char *text, si
     document->text = oche_document_print(document, "%.*s", (int)bytes, text);
     document->root = new_node(document, OCHE_YAML_SCALAR, 1, NULL, "");
 
-    struct reader reader = {.document = document, .error = error, .error_bytes = error_bytes};
+    struct reader reader = {.document = document, .error = error};
 
     if (!load(&reader, text, bytes, document->root)) {
         oche_document_close(document);
         return NULL;
     }
     if (document->root->kind != OCHE_YAML_MAP) {
-        snprintf(error, error_bytes, "%s:1: %s; begin with sections such as \"topology:\"", name,
-                 document->root->kind == OCHE_YAML_SCALAR && document->root->text[0] == '\0'
-                     ? "is empty"
-                     : "is not a map of sections");
+        oche_fail(error, "%s:1: %s; begin with sections such as \"topology:\"", name,
+                  document->root->kind == OCHE_YAML_SCALAR && document->root->text[0] == '\0'
+                      ? "is empty"
+                      : "is not a map of sections");
         oche_document_close(document);
         return NULL;
     }
@@ -379,17 +373,17 @@ static char *read_file(const char *path, size_t *bytes)
     return text;
 }
 
-struct oche_document *oche_document_open(const char *path, char *error, size_t error_bytes)
+struct oche_document *oche_document_open(const char *path, struct oche_error *error)
 {
     size_t bytes;
     char *text = read_file(path, &bytes);
 
     if (text == NULL) {
-        snprintf(error, error_bytes, "%s: cannot be read: %s; give the path of a scenario file",
-                 path, strerror(errno));
+        oche_fail(error, "%s: cannot be read: %s; give the path of a scenario file", path,
+                  strerror(errno));
         return NULL;
     }
-    struct oche_document *document = oche_document_parse(path, text, bytes, error, error_bytes);
+    struct oche_document *document = oche_document_parse(path, text, bytes, error);
 
     free(text);
     return document;
@@ -455,11 +449,10 @@ static struct oche_yaml *list_entry(struct reader *reader, struct oche_yaml *lis
     unsigned long index = strtoul(part, &end, 10);
 
     if (part[0] < '0' || part[0] > '9' || *end != '\0' || index > list->count) {
-        oche_document_fail(reader->document,
-                           &(struct oche_yaml){.set = reader->set, .path = list->path}, NULL,
-                           reader->error, reader->error_bytes,
-                           "\"%s\" is not an entry of this list of %u; write %s[0] for the first",
-                           part, list->count, list->path);
+        oche_document_fail(
+            reader->document, &(struct oche_yaml){.set = reader->set, .path = list->path}, NULL,
+            reader->error, "\"%s\" is not an entry of this list of %u; write %s[0] for the first",
+            part, list->count, list->path);
         return NULL;
     }
     if (index == list->count)
@@ -534,29 +527,26 @@ static bool is_named(const struct oche_yaml *map, const char *text)
            strcmp(name->text, text) == 0;
 }
 
-bool oche_document_set(struct oche_document *document, const char *assignment, char *error,
-                       size_t error_bytes)
+bool oche_document_set(struct oche_document *document, const char *assignment,
+                       struct oche_error *error)
 {
     const char *equals = strchr(assignment, '=');
-    struct reader reader = {.document = document, .error = error, .error_bytes = error_bytes};
+    struct reader reader = {.document = document, .error = error};
     struct oche_yaml *node = document->root;
     const char *part;
 
     reader.set = oche_document_print(document, "%s", assignment);
-    if (equals == NULL || equals == assignment) {
-        snprintf(error, error_bytes, "--set %s: not KEY=VALUE; write it as switch.buffer=9MB",
-                 assignment);
-        return false;
-    }
+    if (equals == NULL || equals == assignment)
+        return oche_fail(error, "--set %s: not KEY=VALUE; write it as switch.buffer=9MB",
+                         assignment);
     char *rest = plain_path(document, assignment, (size_t)(equals - assignment));
 
-    if (rest == NULL) {
-        snprintf(error, error_bytes,
-                 "--set %s: not a key; write parts with dots between, such as switch.buffer or "
-                 "workload[0].load",
-                 assignment);
-        return false;
-    }
+    if (rest == NULL)
+        return oche_fail(
+            error,
+            "--set %s: not a key; write parts with dots between, such as switch.buffer or "
+            "workload[0].load",
+            assignment);
     /* The value first: it must be right before anything is changed. */
     struct oche_yaml *value =
         new_node(document, OCHE_YAML_SCALAR, 1, reader.set,

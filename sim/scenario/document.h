@@ -10,8 +10,7 @@
 #define OCHE_SIM_SCENARIO_DOCUMENT_H
 
 #include "core/base.h"
-
-#define OCHE_SCENARIO_ERROR_BYTES 1024
+#include "params/error.h"
 
 enum oche_yaml_kind { OCHE_YAML_SCALAR, OCHE_YAML_LIST, OCHE_YAML_MAP };
 
@@ -32,11 +31,11 @@ struct oche_yaml {
 struct oche_document;
 
 /* Reads `path`. NULL and an error if it cannot be read or is not YAML with a map at its root. */
-struct oche_document *oche_document_open(const char *path, char *error, size_t error_bytes);
+struct oche_document *oche_document_open(const char *path, struct oche_error *error);
 
 /* The same for a text in memory; `name` stands for the file in messages. */
 struct oche_document *oche_document_parse(const char *name, const char *text, size_t bytes,
-                                          char *error, size_t error_bytes);
+                                          struct oche_error *error);
 void oche_document_close(struct oche_document *document);
 
 /*
@@ -46,8 +45,8 @@ void oche_document_close(struct oche_document *document);
  * A section that stood as a bare name ("dcqcn")
  * keeps that name when keys are added below it; a section set to its own name keeps its keys.
  */
-bool oche_document_set(struct oche_document *document, const char *assignment, char *error,
-                       size_t error_bytes);
+bool oche_document_set(struct oche_document *document, const char *assignment,
+                       struct oche_error *error);
 
 const struct oche_yaml *oche_document_root(const struct oche_document *document);
 const char *oche_document_name(const struct oche_document *document);
@@ -68,7 +67,7 @@ char *oche_document_print(struct oche_document *document, const char *format, ..
  * is not NULL, a key below it; then the message.
  */
 bool oche_document_fail(const struct oche_document *document, const struct oche_yaml *node,
-                        const char *below, char *error, size_t error_bytes, const char *format, ...)
-    __attribute__((format(printf, 6, 7)));
+                        const char *below, struct oche_error *error, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
 
 #endif

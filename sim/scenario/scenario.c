@@ -255,11 +255,12 @@ static void fill_scheme(struct oche_scenario *scenario)
 }
 
 /* A mechanism that switch.mechanisms names. False and an error if it cannot be. */
-static bool add_mechanism(struct oche_scenario *scenario, const char *name, char *error,
-                          size_t error_bytes)
+static bool add_mechanism(struct oche_scenario *scenario, const char *name,
+                          struct oche_error *error)
 {
     struct oche_world_config *config = &scenario->config;
-    char list[OCHE_SCENARIO_ERROR_BYTES / 2] = "", message[OCHE_SCENARIO_ERROR_BYTES];
+    char list[OCHE_ERROR_BYTES / 2] = "";
+    struct oche_error message;
     size_t used = 0;
 
     for (size_t i = 0; oche_switch_mechanisms[i] != NULL; i++) {
@@ -270,34 +271,33 @@ static bool add_mechanism(struct oche_scenario *scenario, const char *name, char
         if (strcmp(mechanism->name, name) != 0)
             continue;
         if (oche_world_mechanism(config, mechanism) != NULL) {
-            snprintf(message, sizeof(message), "mechanisms: %s is there twice; name it once", name);
-            return oche_bound_fail(scenario->document, bound_of(scenario, SWITCH), message, error,
-                                   error_bytes);
+            oche_fail(&message, "mechanisms: %s is there twice; name it once", name);
+            return oche_bound_fail(scenario->document, bound_of(scenario, SWITCH), message.text,
+                                   error);
         }
         scenario->mechanisms[config->mechanism_count] = mechanism;
         scenario->mechanism_params[config->mechanism_count++] =
             bound_of_mechanism(scenario, i)->values;
         return true;
     }
-    snprintf(message, sizeof(message),
-             "mechanisms: \"%.64s\" is not known; write some of %s, or none", name, list);
-    return oche_bound_fail(scenario->document, bound_of(scenario, SWITCH), message, error,
-                           error_bytes);
+    oche_fail(&message, "mechanisms: \"%.64s\" is not known; write some of %s, or none", name,
+              list);
+    return oche_bound_fail(scenario->document, bound_of(scenario, SWITCH), message.text, error);
 }
 
 /* What the congestion control needs, whether switch.mechanisms names it or not. */
-static bool add_needed(struct oche_scenario *scenario, char *error, size_t error_bytes)
+static bool add_needed(struct oche_scenario *scenario, struct oche_error *error)
 {
     const struct oche_world_config *config = &scenario->config;
     const char *needed = oche_world_needed_mechanism(config);
 
     if (needed == NULL || oche_world_mechanism(config, oche_switch_mechanism_find(needed)) != NULL)
         return true;
-    return add_mechanism(scenario, needed, error, error_bytes);
+    return add_mechanism(scenario, needed, error);
 }
 
 /* "iofd,other", "none" or nothing. */
-static bool fill_mechanisms(struct oche_scenario *scenario, char *error, size_t error_bytes)
+static bool fill_mechanisms(struct oche_scenario *scenario, struct oche_error *error)
 {
     const char *names = scenario->config.switches.mechanisms;
     bool ok = true;
@@ -305,21 +305,21 @@ static bool fill_mechanisms(struct oche_scenario *scenario, char *error, size_t 
     scenario->config.mechanisms = scenario->mechanisms;
     scenario->config.mechanism_params = scenario->mechanism_params;
     if (names == NULL || strcmp(names, "none") == 0)
-        return add_needed(scenario, error, error_bytes);
+        return add_needed(scenario, error);
     char *copy = strdup(names), *rest = copy;
 
     OCHE_MUST(copy != NULL);
     for (char *name; ok && (name = strsep(&rest, ", ")) != NULL;)
-        ok = *name == '\0' || add_mechanism(scenario, name, error, error_bytes);
+        ok = *name == '\0' || add_mechanism(scenario, name, error);
     free(copy);
-    return ok && add_needed(scenario, error, error_bytes);
+    return ok && add_needed(scenario, error);
 }
 
 /* A section of a mechanism that nothing is said of: it was forgotten in switch.mechanisms. */
-static bool check_forgotten(const struct oche_scenario *scenario, char *error, size_t error_bytes)
+static bool check_forgotten(const struct oche_scenario *scenario, struct oche_error *error)
 {
     const struct oche_bound *of_switch = bound_of(scenario, SWITCH);
-    char message[256];
+    struct oche_error message;
 
     if (of_switch->node != NULL && oche_yaml_find(of_switch->node, "mechanisms") != NULL)
         return true;
@@ -330,16 +330,16 @@ static bool check_forgotten(const struct oche_scenario *scenario, char *error, s
             oche_world_mechanism(&scenario->config, oche_switch_mechanisms[i]) != NULL)
             continue;
         if (oche_switch_mechanisms[i]->only_for != NULL)
-            snprintf(message, sizeof(message),
-                     "no switch has it: it comes with congestion_control: %s; choose that, or "
-                     "leave this out",
-                     oche_switch_mechanisms[i]->only_for);
+            oche_fail(&message,
+                      "no switch has it: it comes with congestion_control: %s; choose that, or "
+                      "leave this out",
+                      oche_switch_mechanisms[i]->only_for);
         else
-            snprintf(message, sizeof(message),
-                     "no switch has it; add mechanisms: [%s] to the section switch, or leave this "
-                     "out",
-                     oche_switch_mechanisms[i]->name);
-        return oche_bound_fail(scenario->document, bound, message, error, error_bytes);
+            oche_fail(&message,
+                      "no switch has it; add mechanisms: [%s] to the section switch, or leave this "
+                      "out",
+                      oche_switch_mechanisms[i]->name);
+        return oche_bound_fail(scenario->document, bound, message.text, error);
     }
     return true;
 }
@@ -376,46 +376,45 @@ static void fill_config(struct oche_scenario *scenario)
 
 /* `key` of a section is not what the congestion control needs. */
 static bool disagrees(const struct oche_scenario *scenario, enum section which, const char *key,
-                      const char *needs, char *error, size_t error_bytes)
+                      const char *needs, struct oche_error *error)
 {
-    char message[256];
+    struct oche_error message;
 
-    snprintf(message, sizeof(message), "%s: congestion_control %s %s, or choose another scheme",
-             key, oche_world_scheme_name(&scenario->config), needs);
-    return oche_bound_fail(scenario->document, bound_of(scenario, which), message, error,
-                           error_bytes);
+    oche_fail(&message, "%s: congestion_control %s %s, or choose another scheme", key,
+              oche_world_scheme_name(&scenario->config), needs);
+    return oche_bound_fail(scenario->document, bound_of(scenario, which), message.text, error);
 }
 
 /* The scheme's own check, and what it needs of other sections. */
 /* Mechanisms of switches that have nothing to do. */
-static bool check_mechanisms(const struct oche_scenario *scenario, char *error, size_t error_bytes)
+static bool check_mechanisms(const struct oche_scenario *scenario, struct oche_error *error)
 {
     const struct oche_world_config *config = &scenario->config;
-    char message[256];
+    struct oche_error message;
 
     for (uint32_t i = 0; i < config->mechanism_count; i++) {
         const struct oche_switch_mechanism *mechanism = config->mechanisms[i];
         const char *scheme = oche_world_scheme_name(config);
 
         if (mechanism->only_for != NULL && strcmp(mechanism->only_for, scheme) != 0)
-            snprintf(message, sizeof(message),
-                     "mechanisms: %s is of use to congestion_control: %s alone, and this is %s; "
-                     "leave it out, or choose that",
-                     mechanism->name, mechanism->only_for, scheme);
+            oche_fail(&message,
+                      "mechanisms: %s is of use to congestion_control: %s alone, and this is %s; "
+                      "leave it out, or choose that",
+                      mechanism->name, mechanism->only_for, scheme);
         else if (config->endpoint != NULL && mechanism->rnic_only)
-            snprintf(message, sizeof(message),
-                     "mechanisms: %s is for messages of RNICs, and hosts that end in %s have none; "
-                     "leave it out, or choose another congestion_control",
-                     mechanism->name, config->endpoint->name);
+            oche_fail(
+                &message,
+                "mechanisms: %s is for messages of RNICs, and hosts that end in %s have none; "
+                "leave it out, or choose another congestion_control",
+                mechanism->name, config->endpoint->name);
         else
             continue;
-        return oche_bound_fail(scenario->document, bound_of(scenario, SWITCH), message, error,
-                               error_bytes);
+        return oche_bound_fail(scenario->document, bound_of(scenario, SWITCH), message.text, error);
     }
     return true;
 }
 
-static bool check_scheme(const struct oche_scenario *scenario, char *error, size_t error_bytes)
+static bool check_scheme(const struct oche_scenario *scenario, struct oche_error *error)
 {
     const struct oche_world_config *config = &scenario->config;
     const struct oche_bound *scheme = bound_of(scenario, SCHEME);
@@ -425,22 +424,22 @@ static bool check_scheme(const struct oche_scenario *scenario, char *error, size
     const char *message = own == NULL ? NULL : own(scheme->values);
 
     if (message != NULL)
-        return oche_bound_fail(scenario->document, scheme, message, error, error_bytes);
+        return oche_bound_fail(scenario->document, scheme, message, error);
     if (rnic && (config->cc->transports & OCHE_CC_RC) == 0)
         return oche_bound_fail(scenario->document, scheme,
-                               "does not work on RC; choose another scheme", error, error_bytes);
+                               "does not work on RC; choose another scheme", error);
     /* Of two sections that do not agree the one is named that is not as it is by default. */
     if ((needs & OCHE_CC_NEEDS_ECN) != 0 && !config->switches.ecn)
         return disagrees(scenario, SWITCH, "ecn", "needs switches that mark; set this to true",
-                         error, error_bytes);
+                         error);
     if ((needs & OCHE_CC_NEEDS_ACK_A_PACKET) != 0 && config->hosts.ack_every_packets != 1)
         return disagrees(scenario, HOST, "ack_every",
-                         "needs an ACK for every packet; set this to 1", error, error_bytes);
+                         "needs an ACK for every packet; set this to 1", error);
     return true;
 }
 
 /* What one section needs of another. The parts' own checks are made when the world is built. */
-static bool check(const struct oche_scenario *scenario, char *error, size_t error_bytes)
+static bool check(const struct oche_scenario *scenario, struct oche_error *error)
 {
     const struct oche_world_config *config = &scenario->config;
     const struct oche_document *document = scenario->document;
@@ -448,36 +447,35 @@ static bool check(const struct oche_scenario *scenario, char *error, size_t erro
     if (config->run.warmup >= config->run.duration)
         return oche_bound_fail(document, bound_of(scenario, RUN),
                                "warmup: leaves nothing to measure; make it less than duration",
-                               error, error_bytes);
+                               error);
     oche_time measured = config->run.duration - config->run.warmup;
 
     if (config->measure.interval > 0 && measured / config->measure.interval > MOST_SAMPLES)
         return oche_bound_fail(document, bound_of(scenario, MEASURE),
                                "interval: gives more than a million samples; make it longer, or "
                                "duration shorter",
-                               error, error_bytes);
-    return check_scheme(scenario, error, error_bytes) &&
-           check_mechanisms(scenario, error, error_bytes);
+                               error);
+    return check_scheme(scenario, error) && check_mechanisms(scenario, error);
 }
 
 struct oche_scenario *oche_scenario_open(const char *path, const char *const *sets,
-                                         size_t set_count, char *error, size_t error_bytes)
+                                         size_t set_count, struct oche_error *error)
 {
     struct oche_scenario *scenario = calloc(1, sizeof(*scenario));
 
     OCHE_MUST(scenario != NULL);
     oche_schema_make(&scenario->schema);
-    scenario->document = oche_document_open(path, error, error_bytes);
+    scenario->document = oche_document_open(path, error);
     bool ok = scenario->document != NULL;
 
     for (size_t i = 0; ok && i < set_count; i++)
-        ok = oche_document_set(scenario->document, sets[i], error, error_bytes);
+        ok = oche_document_set(scenario->document, sets[i], error);
     ok = ok && oche_bind(scenario->document, scenario->schema.sections,
-                         scenario->schema.section_count, &scenario->bindings, error, error_bytes);
+                         scenario->schema.section_count, &scenario->bindings, error);
     if (ok) {
         fill_config(scenario);
-        ok = fill_mechanisms(scenario, error, error_bytes) &&
-             check_forgotten(scenario, error, error_bytes) && check(scenario, error, error_bytes);
+        ok = fill_mechanisms(scenario, error) && check_forgotten(scenario, error) &&
+             check(scenario, error);
     }
     if (!ok) {
         oche_scenario_close(scenario);
@@ -494,8 +492,8 @@ void oche_scenario_close(struct oche_scenario *scenario)
     free(scenario);
 }
 
-void oche_scenario_place(const struct oche_scenario *scenario, const char *message, char *error,
-                         size_t error_bytes)
+void oche_scenario_place(const struct oche_scenario *scenario, const char *message,
+                         struct oche_error *error)
 {
-    oche_bindings_fail(scenario->document, &scenario->bindings, message, error, error_bytes);
+    oche_bindings_fail(scenario->document, &scenario->bindings, message, error);
 }

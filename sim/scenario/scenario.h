@@ -16,6 +16,7 @@
 #define OCHE_SIM_SCENARIO_SCENARIO_H
 
 #include "fabric/registry.h"
+#include "params/error.h"
 #include "sim/scenario/bind.h"
 #include "sim/world/config.h"
 
@@ -53,11 +54,11 @@ struct oche_scenario {
  * `error` ("FILE:LINE: key: what is wrong; what would be right") if anything is wrong.
  */
 struct oche_scenario *oche_scenario_open(const char *path, const char *const *sets,
-                                         size_t set_count, char *error, size_t error_bytes);
+                                         size_t set_count, struct oche_error *error);
 void oche_scenario_close(struct oche_scenario *scenario);
 
 /* Gives a message of oche_world_create ("switch.kmin: …") its place in the file. */
-void oche_scenario_place(const struct oche_scenario *scenario, const char *message, char *error,
-                         size_t error_bytes);
+void oche_scenario_place(const struct oche_scenario *scenario, const char *message,
+                         struct oche_error *error);
 
 #endif

@@ -6,11 +6,12 @@
 #ifndef OCHE_SIM_TOPOLOGY_BUILDER_H
 #define OCHE_SIM_TOPOLOGY_BUILDER_H
 
+#include "params/error.h"
 #include "sim/topology/topology.h"
 
 /* Allocates. False if there is no memory: error says so. `links` is how many will be added. */
 bool oche_topology_begin(struct oche_topology *topology, uint64_t hosts, uint64_t switches,
-                         uint64_t links, char *error, size_t error_bytes);
+                         uint64_t links, struct oche_error *error);
 /* Names a node `prefix` and `number`: "tor3". */
 void oche_topology_name(struct oche_topology *topology, uint32_t node, enum oche_node_kind kind,
                         uint32_t pod, const char *prefix, uint32_t number);
@@ -21,11 +22,7 @@ void oche_topology_link(struct oche_topology *topology, uint32_t a, uint32_t b, 
 void oche_topology_hosts(struct oche_topology *topology, uint32_t tor, uint32_t first,
                          uint32_t count, uint32_t pod, uint64_t rate_bps, oche_time delay);
 /* Makes the port lists. Every announced link must have been added. */
-bool oche_topology_finish(struct oche_topology *topology, char *error, size_t error_bytes);
-
-/* Writes an error line; returns false, for `return oche_topology_error(…)`. */
-bool oche_topology_error(char *error, size_t error_bytes, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+bool oche_topology_finish(struct oche_topology *topology, struct oche_error *error);
 
 /* A ratio a : b in its lowest terms, as "4:1" or "5:2". `text` has at least 48 bytes. */
 const char *oche_topology_ratio(uint64_t a, uint64_t b, char *text, size_t text_bytes);
@@ -38,7 +35,7 @@ const char *oche_topology_rate(uint64_t bps, char *text, size_t text_bytes);
 
 /* Whether so many hosts, switches, links, and ports at one node, are within the limits. */
 bool oche_topology_fits(uint64_t hosts, uint64_t switches, uint64_t links, uint64_t ports,
-                        const char *param, char *error, size_t error_bytes);
+                        const char *param, struct oche_error *error);
 
 #define OCHE_TOPOLOGY_COUNT(type, field, def, low, high, from, text)                               \
     {                                                                                              \

@@ -13,6 +13,7 @@
  */
 #include <stdio.h>
 
+#include "params/error.h"
 #include "sim/topology/builder.h"
 #include "sim/topology/types.h"
 
@@ -109,7 +110,7 @@ static const char *ratio_of(const struct clos *p, uint64_t uplinks, char *text, 
     return text;
 }
 
-static bool find_uplinks(const struct clos *p, uint32_t *uplinks, char *error, size_t error_bytes)
+static bool find_uplinks(const struct clos *p, uint32_t *uplinks, struct oche_error *error)
 {
     uint64_t step = p->aggs_per_pod > 0 ? p->aggs_per_pod : 1, low, high;
     double exact;
@@ -120,23 +121,21 @@ static bool find_uplinks(const struct clos *p, uint32_t *uplinks, char *error, s
         if (p->oversubscription <= 0 || is_ratio(p, p->uplinks_per_tor))
             return true;
         ratio_of(p, p->uplinks_per_tor, ratio_low, sizeof(ratio_low));
-        return oche_topology_error(
-            error, error_bytes,
+        return oche_fail(
+            error,
             "oversubscription: %g, but %llu uplinks_per_tor make it %s; write %s, or 0 to take it "
             "as it comes",
             p->oversubscription, (unsigned long long)p->uplinks_per_tor, ratio_low, ratio_low);
     }
     if (p->oversubscription <= 0)
-        return oche_topology_error(error, error_bytes,
-                                   "uplinks_per_tor: 0, and oversubscription is 0 too; one of them "
-                                   "decides the uplinks");
+        return oche_fail(error, "uplinks_per_tor: 0, and oversubscription is 0 too; one of them "
+                                "decides the uplinks");
     exact =
         (double)(p->hosts_per_tor * p->host_rate) / ((double)p->link_rate * p->oversubscription);
     if (exact > OCHE_TOPOLOGY_MAX_PORTS)
-        return oche_topology_error(
-            error, error_bytes,
-            "oversubscription: %g needs %.4g uplinks; a ToR has at most %u ports",
-            p->oversubscription, exact, OCHE_TOPOLOGY_MAX_PORTS);
+        return oche_fail(error,
+                         "oversubscription: %g needs %.4g uplinks; a ToR has at most %u ports",
+                         p->oversubscription, exact, OCHE_TOPOLOGY_MAX_PORTS);
     low = (uint64_t)(exact * (1 + 1e-9) / (double)step) * step;
     *uplinks = (uint32_t)low;
     if (low > 0 && is_ratio(p, low))
@@ -146,14 +145,13 @@ static bool find_uplinks(const struct clos *p, uint32_t *uplinks, char *error, s
     oche_topology_rate(p->link_rate, link, sizeof(link));
     ratio_of(p, high, ratio_high, sizeof(ratio_high));
     if (low == 0)
-        return oche_topology_error(error, error_bytes,
-                                   "oversubscription: %g needs %.4g uplinks of %s for %llu hosts "
-                                   "of %s; %s (%llu) would do",
-                                   p->oversubscription, exact, link,
-                                   (unsigned long long)p->hosts_per_tor, host, ratio_high,
-                                   (unsigned long long)high);
-    return oche_topology_error(
-        error, error_bytes,
+        return oche_fail(error,
+                         "oversubscription: %g needs %.4g uplinks of %s for %llu hosts "
+                         "of %s; %s (%llu) would do",
+                         p->oversubscription, exact, link, (unsigned long long)p->hosts_per_tor,
+                         host, ratio_high, (unsigned long long)high);
+    return oche_fail(
+        error,
         "oversubscription: %g needs %.4g uplinks of %s for %llu hosts of %s%s; %s (%llu uplinks) "
         "or %s (%llu) would do",
         p->oversubscription, exact, link, (unsigned long long)p->hosts_per_tor, host,
@@ -162,17 +160,15 @@ static bool find_uplinks(const struct clos *p, uint32_t *uplinks, char *error, s
         (unsigned long long)high);
 }
 
-static bool find_aggregation(const struct clos *p, struct shape *shape, char *error,
-                             size_t error_bytes)
+static bool find_aggregation(const struct clos *p, struct shape *shape, struct oche_error *error)
 {
     uint64_t down;
     char list[160];
 
     shape->aggs = p->aggs_per_pod > 0 ? (uint32_t)p->aggs_per_pod : shape->uplinks;
     if (shape->uplinks % shape->aggs != 0)
-        return oche_topology_error(
-            error, error_bytes,
-            "aggs_per_pod: %u uplinks of a ToR do not spread evenly over %u; %s would do",
+        return oche_fail(
+            error, "aggs_per_pod: %u uplinks of a ToR do not spread evenly over %u; %s would do",
             shape->uplinks, shape->aggs, divisors(shape->uplinks, list, sizeof(list)));
     shape->agg_uplinks = (uint32_t)p->uplinks_per_agg;
     if (shape->agg_uplinks > 0)
@@ -181,8 +177,8 @@ static bool find_aggregation(const struct clos *p, struct shape *shape, char *er
     if (down % p->core_rate != 0 || down / p->core_rate > OCHE_TOPOLOGY_MAX_PORTS) {
         char down_rate[32], core[32];
 
-        return oche_topology_error(
-            error, error_bytes,
+        return oche_fail(
+            error,
             "uplinks_per_agg: %s of downlinks are no multiple of core_rate %s, or too many; "
             "give a number of uplinks, or another core_rate",
             oche_topology_rate(down, down_rate, sizeof(down_rate)),
@@ -192,7 +188,7 @@ static bool find_aggregation(const struct clos *p, struct shape *shape, char *er
     return true;
 }
 
-static bool find_shape(const struct clos *p, struct shape *shape, char *error, size_t error_bytes)
+static bool find_shape(const struct clos *p, struct shape *shape, struct oche_error *error)
 {
     uint64_t pod_uplinks, cores, hosts, largest;
     char list[160];
@@ -200,19 +196,17 @@ static bool find_shape(const struct clos *p, struct shape *shape, char *error, s
     *shape = (struct shape){.pods = (uint32_t)p->pods,
                             .tors = (uint32_t)p->tors_per_pod,
                             .hosts = (uint32_t)p->hosts_per_tor};
-    if (!find_uplinks(p, &shape->uplinks, error, error_bytes) ||
-        !find_aggregation(p, shape, error, error_bytes))
+    if (!find_uplinks(p, &shape->uplinks, error) || !find_aggregation(p, shape, error))
         return false;
     pod_uplinks = (uint64_t)shape->aggs * shape->agg_uplinks;
     cores = p->cores > 0 ? p->cores : pod_uplinks;
     if (pod_uplinks > OCHE_TOPOLOGY_MAX_LINKS)
-        return oche_topology_fits(0, 0, pod_uplinks, 0, "pods", error, error_bytes);
+        return oche_topology_fits(0, 0, pod_uplinks, 0, "pods", error);
     if (pod_uplinks % cores != 0)
-        return oche_topology_error(
-            error, error_bytes,
-            "cores: %llu uplinks of a pod do not spread evenly over %llu; %s would do",
-            (unsigned long long)pod_uplinks, (unsigned long long)cores,
-            divisors(pod_uplinks, list, sizeof(list)));
+        return oche_fail(error,
+                         "cores: %llu uplinks of a pod do not spread evenly over %llu; %s would do",
+                         (unsigned long long)pod_uplinks, (unsigned long long)cores,
+                         divisors(pod_uplinks, list, sizeof(list)));
     hosts = p->pods * p->tors_per_pod * p->hosts_per_tor;
     largest = pod_uplinks / cores * p->pods;
     if (largest < (uint64_t)shape->hosts + shape->uplinks)
@@ -220,14 +214,14 @@ static bool find_shape(const struct clos *p, struct shape *shape, char *error, s
     shape->cores = (uint32_t)cores; /* the node limit keeps it whole */
     return oche_topology_fits(hosts, p->pods * (p->tors_per_pod + shape->aggs) + cores,
                               hosts + p->pods * (p->tors_per_pod * shape->uplinks + pod_uplinks),
-                              largest, "pods", error, error_bytes);
+                              largest, "pods", error);
 }
 
-static bool check(const void *values, char *error, size_t error_bytes)
+static bool check(const void *values, struct oche_error *error)
 {
     struct shape shape;
 
-    return find_shape(values, &shape, error, error_bytes);
+    return find_shape(values, &shape, error);
 }
 
 static void build_pod(const struct clos *p, const struct shape *s, struct oche_topology *topology,
@@ -254,20 +248,19 @@ static void build_pod(const struct clos *p, const struct shape *s, struct oche_t
                                p->core_rate, p->link_delay);
 }
 
-static bool build(const void *values, struct oche_topology *topology, char *error,
-                  size_t error_bytes)
+static bool build(const void *values, struct oche_topology *topology, struct oche_error *error)
 {
     const struct clos *p = values;
     struct shape s;
     uint64_t hosts, pod_links;
     char at_tor[64], at_agg[64];
 
-    if (!find_shape(p, &s, error, error_bytes))
+    if (!find_shape(p, &s, error))
         return false;
     hosts = (uint64_t)s.pods * s.tors * s.hosts;
     pod_links = (uint64_t)s.tors * (s.hosts + s.uplinks) + (uint64_t)s.aggs * s.agg_uplinks;
     if (!oche_topology_begin(topology, hosts, (uint64_t)s.pods * (s.tors + s.aggs) + s.cores,
-                             s.pods * pod_links, error, error_bytes))
+                             s.pods * pod_links, error))
         return false;
     for (uint32_t c = 0; c < s.cores; c++)
         oche_topology_name(topology, (uint32_t)hosts + s.pods * (s.tors + s.aggs) + c,
@@ -282,7 +275,7 @@ static bool build(const void *values, struct oche_topology *topology, char *erro
                                             at_tor, sizeof(at_tor)),
              oche_topology_oversubscription((uint64_t)s.tors * (s.uplinks / s.aggs) * p->link_rate,
                                             s.agg_uplinks * p->core_rate, at_agg, sizeof(at_agg)));
-    return oche_topology_finish(topology, error, error_bytes);
+    return oche_topology_finish(topology, error);
 }
 
 const struct oche_topology_type oche_topology_clos = {

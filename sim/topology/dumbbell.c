@@ -26,15 +26,14 @@ static const struct oche_param_table table = {.params = params,
                                               .count = sizeof(params) / sizeof(params[0]),
                                               .struct_bytes = sizeof(struct dumbbell)};
 
-static bool build(const void *values, struct oche_topology *topology, char *error,
-                  size_t error_bytes)
+static bool build(const void *values, struct oche_topology *topology, struct oche_error *error)
 {
     const struct dumbbell *p = values;
     uint32_t left = (uint32_t)p->left_hosts, right = (uint32_t)p->right_hosts;
     uint32_t tor = left + right; /* the left one; the right one follows */
     char rate[32], bottleneck[32], ratio[48];
 
-    if (!oche_topology_begin(topology, tor, 2, tor + 1, error, error_bytes))
+    if (!oche_topology_begin(topology, tor, 2, tor + 1, error))
         return false;
     oche_topology_name(topology, tor, OCHE_NODE_TOR, 0, "tor", 0);
     oche_topology_name(topology, tor + 1, OCHE_NODE_TOR, 1, "tor", 1);
@@ -46,7 +45,7 @@ static bool build(const void *values, struct oche_topology *topology, char *erro
              oche_topology_rate(p->host_rate, rate, sizeof(rate)),
              oche_topology_rate(p->bottleneck_rate, bottleneck, sizeof(bottleneck)),
              oche_topology_ratio(left * p->host_rate, p->bottleneck_rate, ratio, sizeof(ratio)));
-    return oche_topology_finish(topology, error, error_bytes);
+    return oche_topology_finish(topology, error);
 }
 
 const struct oche_topology_type oche_topology_dumbbell = {

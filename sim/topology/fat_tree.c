@@ -6,6 +6,7 @@
  */
 #include <stdio.h>
 
+#include "params/error.h"
 #include "sim/topology/builder.h"
 #include "sim/topology/types.h"
 
@@ -25,16 +26,15 @@ static const struct oche_param_table table = {.params = params,
                                               .count = sizeof(params) / sizeof(params[0]),
                                               .struct_bytes = sizeof(struct fat_tree)};
 
-static bool check(const void *values, char *error, size_t error_bytes)
+static bool check(const void *values, struct oche_error *error)
 {
     const struct fat_tree *p = values;
 
     if (p->k % 2 != 0)
-        return oche_topology_error(error, error_bytes, "k: %llu is odd; %llu or %llu would do",
-                                   (unsigned long long)p->k, (unsigned long long)p->k - 1,
-                                   (unsigned long long)p->k + 1);
+        return oche_fail(error, "k: %llu is odd; %llu or %llu would do", (unsigned long long)p->k,
+                         (unsigned long long)p->k - 1, (unsigned long long)p->k + 1);
     return oche_topology_fits(p->k * p->k * p->k / 4, p->k * p->k * 5 / 4,
-                              p->k * p->k * p->k * 3 / 4, p->k, "k", error, error_bytes);
+                              p->k * p->k * p->k * 3 / 4, p->k, "k", error);
 }
 
 static void build_pod(const struct fat_tree *p, struct oche_topology *topology, uint32_t pod)
@@ -58,15 +58,14 @@ static void build_pod(const struct fat_tree *p, struct oche_topology *topology, 
             oche_topology_link(topology, agg + a, core + a * half + c, p->link_rate, p->delay);
 }
 
-static bool build(const void *values, struct oche_topology *topology, char *error,
-                  size_t error_bytes)
+static bool build(const void *values, struct oche_topology *topology, struct oche_error *error)
 {
     const struct fat_tree *p = values;
     uint32_t k = (uint32_t)p->k, half = k / 2;
     uint32_t hosts = k * half * half, switches = 2 * k * half + half * half;
     char rate[32];
 
-    if (!oche_topology_begin(topology, hosts, switches, 3 * hosts, error, error_bytes))
+    if (!oche_topology_begin(topology, hosts, switches, 3 * hosts, error))
         return false;
     for (uint32_t c = 0; c < half * half; c++)
         oche_topology_name(topology, hosts + 2 * k * half + c, OCHE_NODE_CORE, OCHE_NO_POD, "core",
@@ -78,7 +77,7 @@ static bool build(const void *values, struct oche_topology *topology, char *erro
              "oversubscription 1:1",
              k, hosts, k * half, k * half, half * half,
              oche_topology_rate(p->link_rate, rate, sizeof(rate)));
-    return oche_topology_finish(topology, error, error_bytes);
+    return oche_topology_finish(topology, error);
 }
 
 const struct oche_topology_type oche_topology_fat_tree = {

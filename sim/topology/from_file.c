@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "params/error.h"
 #include "params/units.h"
 #include "sim/topology/builder.h"
 #include "sim/topology/statements.h"
@@ -53,11 +54,13 @@ static const struct oche_param delay_param =
 static bool read_value(struct oche_statements *file, const struct oche_param *param,
                        const char *text, uint64_t *value)
 {
-    char why[OCHE_TOPOLOGY_ERROR_BYTES];
+    struct oche_error why;
     union oche_value parsed;
 
-    if (!oche_value_parse(param, text, &parsed, why, sizeof(why)))
-        return oche_statements_fail(file, "link: %s: %s", param->name, why);
+    if (!oche_value_parse(param, text, &parsed, &why)) {
+        oche_statements_fail(file, "link: %s: %s", param->name, why.text);
+        return false;
+    }
     *value = parsed.u;
     return true;
 }
@@ -255,7 +258,7 @@ static bool read_all(struct oche_statements *file, struct oche_topology *topolog
     uint32_t hosts, switches, links;
 
     if (!count_lines(file, &hosts, &switches, &links) ||
-        !oche_topology_begin(topology, hosts, switches, links, file->error, file->error_bytes))
+        !oche_topology_begin(topology, hosts, switches, links, file->error))
         return false;
     oche_statements_rewind(file);
     if (!read_nodes(file, topology))
@@ -264,8 +267,7 @@ static bool read_all(struct oche_statements *file, struct oche_topology *topolog
     while (oche_statements_next(file))
         if (strcmp(file->words[0], "link") == 0 && !read_link(file, topology))
             return false;
-    if (!oche_topology_finish(topology, file->error, file->error_bytes) ||
-        !is_connected(file, topology))
+    if (!oche_topology_finish(topology, file->error) || !is_connected(file, topology))
         return false;
     settle(topology);
     snprintf(topology->summary, sizeof(topology->summary),
@@ -274,25 +276,23 @@ static bool read_all(struct oche_statements *file, struct oche_topology *topolog
     return true;
 }
 
-static bool check(const void *values, char *error, size_t error_bytes)
+static bool check(const void *values, struct oche_error *error)
 {
     const struct from_file *p = values;
 
     if (p->file == NULL || *p->file == '\0')
-        return oche_topology_error(error, error_bytes,
-                                   "file: not given; the path of a topology file");
+        return oche_fail(error, "file: not given; the path of a topology file");
     return true;
 }
 
-static bool build(const void *values, struct oche_topology *topology, char *error,
-                  size_t error_bytes)
+static bool build(const void *values, struct oche_topology *topology, struct oche_error *error)
 {
     const struct from_file *p = values;
     struct oche_statements file;
     bool good;
 
     *topology = (struct oche_topology){0};
-    if (!oche_statements_open(&file, "topology.file", p->file, error, error_bytes))
+    if (!oche_statements_open(&file, "topology.file", p->file, error))
         return false;
     good = read_all(&file, topology);
     if (!good)

@@ -25,17 +25,16 @@ static const struct oche_param_table table = {.params = params,
                                               .count = sizeof(params) / sizeof(params[0]),
                                               .struct_bytes = sizeof(struct leaf_spine)};
 
-static bool check(const void *values, char *error, size_t error_bytes)
+static bool check(const void *values, struct oche_error *error)
 {
     const struct leaf_spine *p = values;
     uint64_t hosts = p->leaves * p->hosts_per_leaf;
 
     return oche_topology_fits(hosts, p->leaves + p->spines, hosts + p->leaves * p->spines,
-                              p->hosts_per_leaf + p->spines, "hosts_per_leaf", error, error_bytes);
+                              p->hosts_per_leaf + p->spines, "hosts_per_leaf", error);
 }
 
-static bool build(const void *values, struct oche_topology *topology, char *error,
-                  size_t error_bytes)
+static bool build(const void *values, struct oche_topology *topology, struct oche_error *error)
 {
     const struct leaf_spine *p = values;
     uint32_t leaves = (uint32_t)p->leaves, spines = (uint32_t)p->spines;
@@ -44,7 +43,7 @@ static bool build(const void *values, struct oche_topology *topology, char *erro
     char ratio[64];
 
     if (!oche_topology_begin(topology, hosts, p->leaves + p->spines, hosts + p->leaves * p->spines,
-                             error, error_bytes))
+                             error))
         return false;
     for (uint32_t l = 0; l < leaves; l++) {
         oche_topology_name(topology, hosts + l, OCHE_NODE_TOR, l, "leaf", l);
@@ -60,7 +59,7 @@ static bool build(const void *values, struct oche_topology *topology, char *erro
              spines, spines == 1 ? "" : "s",
              oche_topology_oversubscription(per_leaf * p->host_rate, spines * p->link_rate, ratio,
                                             sizeof(ratio)));
-    return oche_topology_finish(topology, error, error_bytes);
+    return oche_topology_finish(topology, error);
 }
 
 const struct oche_topology_type oche_topology_leaf_spine = {

@@ -31,15 +31,14 @@ static const struct oche_param_table table = {.params = params,
                                               .count = sizeof(params) / sizeof(params[0]),
                                               .struct_bytes = sizeof(struct parking_lot)};
 
-static bool build(const void *values, struct oche_topology *topology, char *error,
-                  size_t error_bytes)
+static bool build(const void *values, struct oche_topology *topology, struct oche_error *error)
 {
     const struct parking_lot *p = values;
     uint32_t switches = (uint32_t)p->hops + 1, per_switch = (uint32_t)p->hosts_per_switch;
     uint32_t hosts = switches * per_switch;
     char rate[32], link[32];
 
-    if (!oche_topology_begin(topology, hosts, switches, hosts + p->hops, error, error_bytes))
+    if (!oche_topology_begin(topology, hosts, switches, hosts + p->hops, error))
         return false;
     for (uint32_t s = 0; s < switches; s++) {
         oche_topology_name(topology, hosts + s, OCHE_NODE_TOR, s, "tor", s);
@@ -52,7 +51,7 @@ static bool build(const void *values, struct oche_topology *topology, char *erro
              "parking_lot: %u switches in a chain of %s links, %u hosts at %s at each", switches,
              oche_topology_rate(p->link_rate, link, sizeof(link)), per_switch,
              oche_topology_rate(p->host_rate, rate, sizeof(rate)));
-    return oche_topology_finish(topology, error, error_bytes);
+    return oche_topology_finish(topology, error);
 }
 
 const struct oche_topology_type oche_topology_parking_lot = {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "params/error.h"
 #include "sim/topology/builder.h"
 #include "sim/topology/onward.h"
 #include "sim/topology/route_memory.h"
@@ -322,36 +323,34 @@ static bool make_tables(struct maker *maker)
     return routes->distance != NULL;
 }
 
-static bool make(struct maker *maker, char *error, size_t error_bytes)
+static bool make(struct maker *maker, struct oche_error *error)
 {
     struct oche_topology_routes *routes = maker->routes;
     uint32_t groups;
 
     if (!make_memory(maker))
-        return oche_topology_error(error, error_bytes, "no memory for routes");
+        return oche_fail(error, "no memory for routes");
     if (!find_groups(maker))
-        return oche_topology_error(error, error_bytes, "more than %u switches have hosts", NO_SET);
+        return oche_fail(error, "more than %u switches have hosts", NO_SET);
     find_edges(maker);
     groups = routes->group_count;
     if (!make_tables(maker))
-        return oche_topology_error(error, error_bytes,
-                                   "no memory for routes of %u switches to %u groups",
-                                   maker->topology->switch_count, groups);
+        return oche_fail(error, "no memory for routes of %u switches to %u groups",
+                         maker->topology->switch_count, groups);
     for (uint32_t group = 0; group < groups; group++) {
         if (!route_group(maker, group))
-            return oche_topology_error(error, error_bytes, "no memory for routes");
+            return oche_fail(error, "no memory for routes");
         for (uint32_t g = 0; g < groups; g++) {
             uint16_t distance = routes->distance[(size_t)group * groups + g];
 
             if (distance != UNREACHED && distance + 2 > OCHE_PATH_LINKS)
-                return oche_topology_error(
-                    error, error_bytes, "hosts of %s and %s are %u links apart; at most %u",
-                    maker->topology->nodes[routes->switch_of_group[group]].name,
-                    maker->topology->nodes[routes->switch_of_group[g]].name, distance + 2u,
-                    OCHE_PATH_LINKS);
+                return oche_fail(error, "hosts of %s and %s are %u links apart; at most %u",
+                                 maker->topology->nodes[routes->switch_of_group[group]].name,
+                                 maker->topology->nodes[routes->switch_of_group[g]].name,
+                                 distance + 2u, OCHE_PATH_LINKS);
         }
     }
-    return share_tables(maker) || oche_topology_error(error, error_bytes, "no memory for routes");
+    return share_tables(maker) || oche_fail(error, "no memory for routes");
 }
 
 /* Switches from the top down, as oche_topology_is_up sees it. */
@@ -373,22 +372,21 @@ static bool sort_from_top(struct maker *maker)
 }
 
 bool oche_topology_route(const struct oche_topology *topology, struct oche_topology_routes *routes,
-                         char *error, size_t error_bytes)
+                         struct oche_error *error)
 {
-    return oche_topology_route_around(topology, NULL, false, routes, error, error_bytes);
+    return oche_topology_route_around(topology, NULL, false, routes, error);
 }
 
 bool oche_topology_route_around(const struct oche_topology *topology, const bool *dead,
-                                bool up_down, struct oche_topology_routes *routes, char *error,
-                                size_t error_bytes)
+                                bool up_down, struct oche_topology_routes *routes,
+                                struct oche_error *error)
 {
     struct maker maker = {.topology = topology, .routes = routes, .dead = dead, .up_down = up_down};
     bool good;
 
     *routes = (struct oche_topology_routes){.topology = topology};
-    good = (!up_down || sort_from_top(&maker) ||
-            oche_topology_error(error, error_bytes, "no memory for routes")) &&
-           make(&maker, error, error_bytes);
+    good = (!up_down || sort_from_top(&maker) || oche_fail(error, "no memory for routes")) &&
+           make(&maker, error);
     free(maker.from_top);
     free(maker.down);
     free(maker.edges);

@@ -11,6 +11,7 @@
 #ifndef OCHE_SIM_TOPOLOGY_ROUTES_H
 #define OCHE_SIM_TOPOLOGY_ROUTES_H
 
+#include "params/error.h"
 #include "sim/topology/topology.h"
 
 #define OCHE_PATH_LINKS 64 /* of the longest shortest path between two hosts */
@@ -30,7 +31,7 @@ struct oche_topology_routes {
  * path is longer than OCHE_PATH_LINKS or memory is out; then nothing is left to free.
  */
 bool oche_topology_route(const struct oche_topology *topology, struct oche_topology_routes *routes,
-                         char *error, size_t error_bytes);
+                         struct oche_error *error);
 /*
  * The same without the links that are `dead`, by number. Groups keep their numbers; what cannot be
  * reached has an empty set. up_down: ways go up and then down only (sim/topology/onward.h says what
@@ -39,8 +40,8 @@ bool oche_topology_route(const struct oche_topology *topology, struct oche_topol
  * up_down, that is the shortest way.
  */
 bool oche_topology_route_around(const struct oche_topology *topology, const bool *dead,
-                                bool up_down, struct oche_topology_routes *routes, char *error,
-                                size_t error_bytes);
+                                bool up_down, struct oche_topology_routes *routes,
+                                struct oche_error *error);
 void oche_topology_routes_free(struct oche_topology_routes *routes);
 
 /* Links on a shortest path between two hosts: 2 within a ToR, 0 from a host to itself. */

@@ -20,20 +20,19 @@ static const struct oche_param_table table = {.params = params,
                                               .count = sizeof(params) / sizeof(params[0]),
                                               .struct_bytes = sizeof(struct star)};
 
-static bool build(const void *values, struct oche_topology *topology, char *error,
-                  size_t error_bytes)
+static bool build(const void *values, struct oche_topology *topology, struct oche_error *error)
 {
     const struct star *p = values;
     uint32_t hosts = (uint32_t)p->hosts;
     char rate[32];
 
-    if (!oche_topology_begin(topology, hosts, 1, hosts, error, error_bytes))
+    if (!oche_topology_begin(topology, hosts, 1, hosts, error))
         return false;
     oche_topology_name(topology, hosts, OCHE_NODE_TOR, 0, "tor", 0);
     oche_topology_hosts(topology, hosts, 0, hosts, 0, p->host_rate, p->delay);
     snprintf(topology->summary, sizeof(topology->summary), "star: %u hosts at %s, 1 switch", hosts,
              oche_topology_rate(p->host_rate, rate, sizeof(rate)));
-    return oche_topology_finish(topology, error, error_bytes);
+    return oche_topology_finish(topology, error);
 }
 
 const struct oche_topology_type oche_topology_star = {

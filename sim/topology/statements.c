@@ -7,21 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "params/error.h"
 #include "sim/topology/builder.h"
 
 bool oche_statements_fail(struct oche_statements *statements, const char *format, ...)
 {
-    char what[OCHE_TOPOLOGY_ERROR_BYTES];
     va_list args;
 
     va_start(args, format);
-    vsnprintf(what, sizeof(what), format, args);
+    oche_fail_at(statements->error, statements->path, statements->line, format, args);
     va_end(args);
-    if (statements->line > 0)
-        return oche_topology_error(statements->error, statements->error_bytes, "%s:%u: %s",
-                                   statements->path, statements->line, what);
-    return oche_topology_error(statements->error, statements->error_bytes, "%s: %s",
-                               statements->path, what);
+    return false;
 }
 
 /* The whole file as a string, or NULL and an error. */
@@ -38,9 +34,8 @@ static char *slurp(struct oche_statements *statements, const char *key)
         return text;
     }
     if (errno != 0)
-        oche_topology_error(statements->error, statements->error_bytes,
-                            "%s: %s: %s; a readable file would be right", key, statements->path,
-                            strerror(errno));
+        oche_fail(statements->error, "%s: %s: %s; a readable file would be right", key,
+                  statements->path, strerror(errno));
     else
         oche_statements_fail(statements, "empty");
     if (file != NULL)
@@ -50,10 +45,9 @@ static char *slurp(struct oche_statements *statements, const char *key)
 }
 
 bool oche_statements_open(struct oche_statements *statements, const char *key, const char *path,
-                          char *error, size_t error_bytes)
+                          struct oche_error *error)
 {
-    *statements =
-        (struct oche_statements){.path = path, .error = error, .error_bytes = error_bytes};
+    *statements = (struct oche_statements){.path = path, .error = error};
     statements->whole = slurp(statements, key);
     if (statements->whole == NULL)
         return false;

@@ -6,6 +6,8 @@
 #ifndef OCHE_SIM_TOPOLOGY_STATEMENTS_H
 #define OCHE_SIM_TOPOLOGY_STATEMENTS_H
 
+#include "params/error.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -14,8 +16,7 @@
 
 struct oche_statements {
     const char *path; /* the caller's, as is `error` */
-    char *error;
-    size_t error_bytes;
+    struct oche_error *error;
     char *whole; /* the file */
     FILE *file;  /* over `whole` */
     unsigned line;
@@ -30,7 +31,7 @@ struct oche_statements {
  * `error` if it cannot be read, "PATH: empty" if it is; then nothing is to close.
  */
 bool oche_statements_open(struct oche_statements *statements, const char *key, const char *path,
-                          char *error, size_t error_bytes);
+                          struct oche_error *error);
 void oche_statements_close(struct oche_statements *statements);
 
 /*

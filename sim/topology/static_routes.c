@@ -144,13 +144,14 @@ static bool read_destination(struct maker *maker, struct line *line)
 static bool read_port(struct maker *maker, struct line *line, const char *word)
 {
     const struct oche_topology *topology = maker->topology;
-    char name[2 * OCHE_TOPOLOGY_NAME_BYTES], why[OCHE_TOPOLOGY_ERROR_BYTES];
+    char name[2 * OCHE_TOPOLOGY_NAME_BYTES];
+    struct oche_error why;
     uint32_t node, port;
 
     snprintf(name, sizeof(name), "%s:%.*s", maker->file.words[0], OCHE_TOPOLOGY_NAME_BYTES - 1,
              word);
-    if (!oche_topology_find_port(topology, name, &node, &port, why, sizeof(why)))
-        return oche_statements_fail(&maker->file, "%s", why);
+    if (!oche_topology_find_port(topology, name, &node, &port, &why))
+        return oche_statements_fail(&maker->file, "%s", why.text);
     uint32_t peer = oche_topology_port(topology, node, port)->peer;
 
     if (peer < topology->host_count && !(line->scope == TO_HOST && line->to == peer))
@@ -351,12 +352,12 @@ static void make_tables(struct maker *maker, struct oche_static_routes *routes)
 }
 
 bool oche_static_routes_read(const struct oche_topology_routes *shortest, const char *path,
-                             struct oche_static_routes *routes, char *error, size_t error_bytes)
+                             struct oche_static_routes *routes, struct oche_error *error)
 {
     struct maker maker = {.shortest = shortest, .topology = shortest->topology};
 
     *routes = (struct oche_static_routes){.of = NULL};
-    if (!oche_statements_open(&maker.file, "routes.file", path, error, error_bytes))
+    if (!oche_statements_open(&maker.file, "routes.file", path, error))
         return false;
     sort_names(&maker);
     bool good = read_lines(&maker) && find_groups(&maker, routes);

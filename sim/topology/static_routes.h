@@ -14,6 +14,7 @@
 #ifndef OCHE_SIM_TOPOLOGY_STATIC_ROUTES_H
 #define OCHE_SIM_TOPOLOGY_STATIC_ROUTES_H
 
+#include "params/error.h"
 #include "sim/topology/routes.h"
 
 struct oche_static_routes {
@@ -29,7 +30,7 @@ struct oche_static_routes {
  * (PATH:LINE: …); then nothing is left to free.
  */
 bool oche_static_routes_read(const struct oche_topology_routes *shortest, const char *path,
-                             struct oche_static_routes *routes, char *error, size_t error_bytes);
+                             struct oche_static_routes *routes, struct oche_error *error);
 void oche_static_routes_free(struct oche_static_routes *routes);
 
 #endif

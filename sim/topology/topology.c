@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "params/error.h"
 #include "sim/topology/builder.h"
 #include "sim/topology/types.h"
 
@@ -25,18 +26,8 @@ const struct oche_topology_type *oche_topology_type_find(const char *name)
     return NULL;
 }
 
-bool oche_topology_error(char *error, size_t error_bytes, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(error, error_bytes, format, args);
-    va_end(args);
-    return false;
-}
-
 bool oche_topology_begin(struct oche_topology *topology, uint64_t hosts, uint64_t switches,
-                         uint64_t links, char *error, size_t error_bytes)
+                         uint64_t links, struct oche_error *error)
 {
     size_t nodes = (size_t)(hosts + switches);
 
@@ -49,8 +40,8 @@ bool oche_topology_begin(struct oche_topology *topology, uint64_t hosts, uint64_
     if (topology->nodes != NULL && topology->links != NULL && topology->ports != NULL)
         return true;
     oche_topology_free(topology);
-    return oche_topology_error(error, error_bytes, "no memory for %zu nodes and %llu links", nodes,
-                               (unsigned long long)links);
+    return oche_fail(error, "no memory for %zu nodes and %llu links", nodes,
+                     (unsigned long long)links);
 }
 
 void oche_topology_name(struct oche_topology *topology, uint32_t node, enum oche_node_kind kind,
@@ -87,7 +78,7 @@ void oche_topology_hosts(struct oche_topology *topology, uint32_t tor, uint32_t 
     }
 }
 
-bool oche_topology_finish(struct oche_topology *topology, char *error, size_t error_bytes)
+bool oche_topology_finish(struct oche_topology *topology, struct oche_error *error)
 {
     uint32_t next = 0;
 
@@ -95,8 +86,8 @@ bool oche_topology_finish(struct oche_topology *topology, char *error, size_t er
         struct oche_topology_node *node = &topology->nodes[n];
 
         if (node->port_count > OCHE_TOPOLOGY_MAX_PORTS) {
-            oche_topology_error(error, error_bytes, "%s has %u links; at most %u", node->name,
-                                node->port_count, OCHE_TOPOLOGY_MAX_PORTS);
+            oche_fail(error, "%s has %u links; at most %u", node->name, node->port_count,
+                      OCHE_TOPOLOGY_MAX_PORTS);
             oche_topology_free(topology);
             return false;
         }
@@ -123,19 +114,18 @@ void oche_topology_free(struct oche_topology *topology)
 }
 
 bool oche_topology_fits(uint64_t hosts, uint64_t switches, uint64_t links, uint64_t ports,
-                        const char *param, char *error, size_t error_bytes)
+                        const char *param, struct oche_error *error)
 {
     if (hosts + switches > OCHE_TOPOLOGY_MAX_NODES)
-        return oche_topology_error(
-            error, error_bytes, "%s: %llu hosts and %llu switches; at most %u nodes", param,
-            (unsigned long long)hosts, (unsigned long long)switches, OCHE_TOPOLOGY_MAX_NODES);
+        return oche_fail(error, "%s: %llu hosts and %llu switches; at most %u nodes", param,
+                         (unsigned long long)hosts, (unsigned long long)switches,
+                         OCHE_TOPOLOGY_MAX_NODES);
     if (links > OCHE_TOPOLOGY_MAX_LINKS)
-        return oche_topology_error(error, error_bytes, "%s: %llu links; at most %u", param,
-                                   (unsigned long long)links, OCHE_TOPOLOGY_MAX_LINKS);
+        return oche_fail(error, "%s: %llu links; at most %u", param, (unsigned long long)links,
+                         OCHE_TOPOLOGY_MAX_LINKS);
     if (ports > OCHE_TOPOLOGY_MAX_PORTS)
-        return oche_topology_error(error, error_bytes,
-                                   "%s: a switch would have %llu ports; at most %u", param,
-                                   (unsigned long long)ports, OCHE_TOPOLOGY_MAX_PORTS);
+        return oche_fail(error, "%s: a switch would have %llu ports; at most %u", param,
+                         (unsigned long long)ports, OCHE_TOPOLOGY_MAX_PORTS);
     return true;
 }
 
@@ -242,34 +232,32 @@ static uint32_t port_of_node(const struct oche_topology *topology, uint32_t node
 }
 
 bool oche_topology_find_port(const struct oche_topology *topology, const char *text, uint32_t *node,
-                             uint32_t *port, char *error, size_t error_bytes)
+                             uint32_t *port, struct oche_error *error)
 {
     const char *colon = strchr(text, ':');
     size_t length = colon == NULL ? strlen(text) : (size_t)(colon - text);
     char name[OCHE_TOPOLOGY_NAME_BYTES];
 
     if (length >= sizeof(name))
-        return oche_topology_error(error, error_bytes, "no node is called \"%.*s\"", 64, text);
+        return oche_fail(error, "no node is called \"%.*s\"", 64, text);
     memcpy(name, text, length);
     name[length] = '\0';
     *node = oche_topology_find(topology, name);
     if (*node == UINT32_MAX)
-        return oche_topology_error(
-            error, error_bytes, "no node is called \"%s\"; hosts are %s to %s, switches %s to %s",
-            name, topology->nodes[0].name, topology->nodes[topology->host_count - 1].name,
-            topology->nodes[topology->host_count].name,
-            topology->nodes[oche_topology_nodes(topology) - 1].name);
+        return oche_fail(error, "no node is called \"%s\"; hosts are %s to %s, switches %s to %s",
+                         name, topology->nodes[0].name,
+                         topology->nodes[topology->host_count - 1].name,
+                         topology->nodes[topology->host_count].name,
+                         topology->nodes[oche_topology_nodes(topology) - 1].name);
     if (colon == NULL && topology->nodes[*node].kind != OCHE_NODE_HOST)
-        return oche_topology_error(
-            error, error_bytes, "%s has %u ports; name one as %s:%s or %s:0", name,
-            topology->nodes[*node].port_count, name,
-            topology->nodes[oche_topology_port(topology, *node, 0)->peer].name, name);
+        return oche_fail(error, "%s has %u ports; name one as %s:%s or %s:0", name,
+                         topology->nodes[*node].port_count, name,
+                         topology->nodes[oche_topology_port(topology, *node, 0)->peer].name, name);
     *port = colon == NULL ? 0 : port_of_node(topology, *node, colon + 1);
     if (*port == UINT32_MAX)
-        return oche_topology_error(
-            error, error_bytes,
-            "%s has no port \"%.64s\"; its ports are 0 to %u, and the first leads to %s", name,
-            colon + 1, topology->nodes[*node].port_count - 1,
+        return oche_fail(
+            error, "%s has no port \"%.64s\"; its ports are 0 to %u, and the first leads to %s",
+            name, colon + 1, topology->nodes[*node].port_count - 1,
             topology->nodes[oche_topology_port(topology, *node, 0)->peer].name);
     return true;
 }

@@ -14,13 +14,13 @@
 #include "core/base.h"
 #include "core/param.h"
 #include "fabric/switch.h"
+#include "params/error.h"
 
-#define OCHE_TOPOLOGY_NAME_BYTES  32 /* of a node, with its end */
-#define OCHE_TOPOLOGY_ERROR_BYTES 512
-#define OCHE_TOPOLOGY_MAX_NODES   (UINT32_C(1) << 20)
-#define OCHE_TOPOLOGY_MAX_LINKS   (UINT32_C(1) << 24)
-#define OCHE_TOPOLOGY_MAX_PORTS   UINT32_C(1024) /* of one node: part of an event's identity */
-#define OCHE_NO_POD               UINT32_MAX
+#define OCHE_TOPOLOGY_NAME_BYTES 32 /* of a node, with its end */
+#define OCHE_TOPOLOGY_MAX_NODES  (UINT32_C(1) << 20)
+#define OCHE_TOPOLOGY_MAX_LINKS  (UINT32_C(1) << 24)
+#define OCHE_TOPOLOGY_MAX_PORTS  UINT32_C(1024) /* of one node: part of an event's identity */
+#define OCHE_NO_POD              UINT32_MAX
 
 enum oche_node_kind {
     OCHE_NODE_HOST,
@@ -71,10 +71,9 @@ struct oche_topology_type {
      * other in a circle (sim/topology/dependency.h). */
     bool up_down;
     /* Optional: whether the parameters go together. Each one's own range has been checked. */
-    bool (*check)(const void *params, char *error, size_t error_bytes);
+    bool (*check)(const void *params, struct oche_error *error);
     /* Required: builds what `check` accepted. On failure nothing is left to free. */
-    bool (*build)(const void *params, struct oche_topology *topology, char *error,
-                  size_t error_bytes);
+    bool (*build)(const void *params, struct oche_topology *topology, struct oche_error *error);
 };
 
 extern const struct oche_topology_type *const oche_topology_types[];        /* NULL ends it */
@@ -115,7 +114,7 @@ uint32_t oche_topology_find(const struct oche_topology *topology, const char *na
  * there is no such port.
  */
 bool oche_topology_find_port(const struct oche_topology *topology, const char *text, uint32_t *node,
-                             uint32_t *port, char *error, size_t error_bytes);
+                             uint32_t *port, struct oche_error *error);
 /* Writes "tor3:host12", or "tor3:5" for the second and further links between the same two. */
 void oche_topology_port_name(const struct oche_topology *topology, uint32_t node, uint32_t port,
                              char *text, size_t text_bytes);

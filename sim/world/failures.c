@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "params/error.h"
 #include "sim/network/link_failure.h"
 #include "sim/topology/onward.h"
 #include "sim/world/internal.h"
@@ -52,8 +53,7 @@ struct finder {
     uint32_t number; /* of the entry */
     uint32_t *links;
     uint32_t count;
-    char *error;
-    size_t error_bytes;
+    struct oche_error *error;
 };
 
 static void add_link(struct finder *finder, uint32_t link)
@@ -67,13 +67,11 @@ static void add_link(struct finder *finder, uint32_t link)
 static bool add_named_link(struct finder *finder, const char *name)
 {
     const struct oche_topology *topology = &finder->world->topology;
-    char why[OCHE_TOPOLOGY_ERROR_BYTES];
+    struct oche_error why;
     uint32_t node, port;
 
-    if (!oche_topology_find_port(topology, name, &node, &port, why, sizeof(why))) {
-        snprintf(finder->error, finder->error_bytes, "failures[%u].link: %s", finder->number, why);
-        return false;
-    }
+    if (!oche_topology_find_port(topology, name, &node, &port, &why))
+        return oche_fail(finder->error, "failures[%u].link: %s", finder->number, why.text);
     add_link(finder, oche_topology_port(topology, node, port)->link);
     return true;
 }
@@ -83,14 +81,12 @@ static bool add_switch(struct finder *finder, const char *name)
     const struct oche_topology *topology = &finder->world->topology;
     uint32_t node = oche_topology_find(topology, name);
 
-    if (node == UINT32_MAX || node < topology->host_count) {
-        snprintf(finder->error, finder->error_bytes,
-                 "failures[%u].switch: no switch is called \"%.64s\"; they are %s to %s%s",
-                 finder->number, name, topology->nodes[topology->host_count].name,
-                 topology->nodes[oche_topology_nodes(topology) - 1].name,
-                 node == UINT32_MAX ? "" : "; of a host write its link");
-        return false;
-    }
+    if (node == UINT32_MAX || node < topology->host_count)
+        return oche_fail(finder->error,
+                         "failures[%u].switch: no switch is called \"%.64s\"; they are %s to %s%s",
+                         finder->number, name, topology->nodes[topology->host_count].name,
+                         topology->nodes[oche_topology_nodes(topology) - 1].name,
+                         node == UINT32_MAX ? "" : "; of a host write its link");
     for (uint32_t port = 0; port < topology->nodes[node].port_count; port++)
         add_link(finder, oche_topology_port(topology, node, port)->link);
     return true;
@@ -144,8 +140,8 @@ static bool draw_links(struct finder *finder, const struct oche_failure_params *
     bool enough = params->random <= count;
 
     if (!enough)
-        snprintf(finder->error, finder->error_bytes,
-                 "failures[%u].random: there are only %u such links", finder->number, count);
+        oche_fail(finder->error, "failures[%u].random: there are only %u such links",
+                  finder->number, count);
     for (uint32_t i = 0; enough && i < params->random; i++) {
         uint32_t pick = i + (uint32_t)oche_random_below(&random, count - i), link = among[pick];
 
@@ -161,47 +157,39 @@ static bool is_given(const char *list)
     return list != NULL && list[strspn(list, ", ")] != '\0';
 }
 
-static bool check_entry(const struct oche_world_config *config, uint32_t number, char *error,
-                        size_t error_bytes)
+static bool check_entry(const struct oche_world_config *config, uint32_t number,
+                        struct oche_error *error)
 {
     const struct oche_failure_params *params = &config->failures[number];
     int ways = is_given(params->link) + is_given(params->switches) + (params->random > 0);
 
-    if (ways != 1) {
-        snprintf(error, error_bytes,
-                 "failures[%u]: names %s; give one of link: leaf0:spine1, switch: spine1 and "
-                 "random: 2",
-                 number, ways == 0 ? "no link" : "more than one of link, switch and random");
-        return false;
-    }
-    if (params->random == 0 && params->where != OCHE_FAILURE_SWITCH_LINKS) {
-        snprintf(
-            error, error_bytes,
+    if (ways != 1)
+        return oche_fail(
+            error,
+            "failures[%u]: names %s; give one of link: leaf0:spine1, switch: spine1 and "
+            "random: 2",
+            number, ways == 0 ? "no link" : "more than one of link, switch and random");
+    if (params->random == 0 && params->where != OCHE_FAILURE_SWITCH_LINKS)
+        return oche_fail(
+            error,
             "failures[%u].where: is for links that are drawn, and this entry names them; leave "
             "it out, or give random in their place",
             number);
-        return false;
-    }
-    if (params->at >= config->run.duration) {
-        snprintf(error, error_bytes,
-                 "failures[%u].at: is not before the end of the run; make it less than duration",
-                 number);
-        return false;
-    }
-    if (params->until <= params->at) {
-        snprintf(error, error_bytes, "failures[%u].until: is not after at; make it later, or never",
-                 number);
-        return false;
-    }
+    if (params->at >= config->run.duration)
+        return oche_fail(
+            error, "failures[%u].at: is not before the end of the run; make it less than duration",
+            number);
+    if (params->until <= params->at)
+        return oche_fail(error, "failures[%u].until: is not after at; make it later, or never",
+                         number);
     return true;
 }
 
-static bool find_links(struct oche_world *world, uint32_t number, char *error, size_t error_bytes)
+static bool find_links(struct oche_world *world, uint32_t number, struct oche_error *error)
 {
     const struct oche_failure_params *params = &world->config->failures[number];
     struct oche_world_failure *entry = &world->failures->entries[number];
-    struct finder finder = {
-        .world = world, .number = number, .error = error, .error_bytes = error_bytes};
+    struct finder finder = {.world = world, .number = number, .error = error};
     bool fine;
 
     finder.links = oche_world_make(world->topology.link_count, sizeof(*finder.links));
@@ -255,39 +243,35 @@ static void make_spans(struct oche_world_failures *failures)
 }
 
 /* What does not go together with failures. */
-static bool check_others(const struct oche_world_config *config, char *error, size_t error_bytes)
+static bool check_others(const struct oche_world_config *config, struct oche_error *error)
 {
-    if (oche_world_symmetric(config)) {
-        snprintf(error, error_bytes,
-                 "failures[0]: congestion_control %s needs both directions of a flow on one way, "
-                 "which failures change; leave them out, or choose another scheme",
-                 config->endpoint->name);
-        return false;
-    }
-    if (oche_world_has_static_routes(config) && config->routes.reroute != OCHE_NEVER) {
-        snprintf(error, error_bytes,
-                 "routes.reroute: file says the ways, and nothing says them without the links "
-                 "that fail; make this never");
-        return false;
-    }
+    if (oche_world_symmetric(config))
+        return oche_fail(
+            error,
+            "failures[0]: congestion_control %s needs both directions of a flow on one way, "
+            "which failures change; leave them out, or choose another scheme",
+            config->endpoint->name);
+    if (oche_world_has_static_routes(config) && config->routes.reroute != OCHE_NEVER)
+        return oche_fail(
+            error, "routes.reroute: file says the ways, and nothing says them without the links "
+                   "that fail; make this never");
     return true;
 }
 
-bool oche_world_failures_find(struct oche_world *world, char *error, size_t error_bytes)
+bool oche_world_failures_find(struct oche_world *world, struct oche_error *error)
 {
     const struct oche_world_config *config = world->config;
     uint32_t count = config->failure_count;
 
     if (count == 0)
         return true;
-    if (!check_others(config, error, error_bytes))
+    if (!check_others(config, error))
         return false;
     world->failures = oche_world_make(1, sizeof(*world->failures));
     world->failures->entries = oche_world_make(count, sizeof(*world->failures->entries));
     world->failures->entry_count = count;
     for (uint32_t i = 0; i < count; i++)
-        if (!check_entry(config, i, error, error_bytes) ||
-            !find_links(world, i, error, error_bytes))
+        if (!check_entry(config, i, error) || !find_links(world, i, error))
             return false;
     make_spans(world->failures);
     return true;
@@ -315,8 +299,7 @@ static int compare_times(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
-static bool make_epoch(struct oche_world *world, struct epoch *epoch, char *error,
-                       size_t error_bytes)
+static bool make_epoch(struct oche_world *world, struct epoch *epoch, struct oche_error *error)
 {
     const struct oche_world_failures *failures = world->failures;
     bool *dead = oche_world_make(world->topology.link_count, sizeof(*dead)), fine = true;
@@ -331,7 +314,7 @@ static bool make_epoch(struct oche_world *world, struct epoch *epoch, char *erro
         }
     if (!epoch->whole) {
         fine = oche_topology_route_around(&world->topology, dead, oche_world_is_up_down(world),
-                                          &epoch->routes, error, error_bytes);
+                                          &epoch->routes, error);
         if (fine && world->onward != NULL)
             epoch->onward = oche_world_onward(world, &epoch->routes);
     }
@@ -339,7 +322,7 @@ static bool make_epoch(struct oche_world *world, struct epoch *epoch, char *erro
     return fine;
 }
 
-static bool make_epochs(struct oche_world *world, char *error, size_t error_bytes)
+static bool make_epochs(struct oche_world *world, struct oche_error *error)
 {
     struct oche_world_failures *failures = world->failures;
     oche_time *times = oche_world_make(2 * failures->span_count, sizeof(*times));
@@ -364,7 +347,7 @@ static bool make_epochs(struct oche_world *world, char *error, size_t error_byte
         struct epoch *epoch = &failures->epochs[failures->epoch_count++];
 
         epoch->time = times[i];
-        fine = make_epoch(world, epoch, error, error_bytes);
+        fine = make_epoch(world, epoch, error);
     }
     free(times);
     return fine;
@@ -413,14 +396,14 @@ static void add_routes(struct oche_world *world, const struct epoch *epoch)
     }
 }
 
-bool oche_world_failures_build(struct oche_world *world, char *error, size_t error_bytes)
+bool oche_world_failures_build(struct oche_world *world, struct oche_error *error)
 {
     struct oche_world_failures *failures = world->failures;
     const struct oche_topology *topology = &world->topology;
 
     if (failures == NULL)
         return true;
-    if (!make_epochs(world, error, error_bytes))
+    if (!make_epochs(world, error))
         return false;
     failures->changes =
         oche_world_make(4 * failures->span_count + failures->epoch_count * topology->switch_count,

@@ -3,6 +3,7 @@
 #ifndef OCHE_SIM_WORLD_INTERNAL_H
 #define OCHE_SIM_WORLD_INTERNAL_H
 
+#include "params/error.h"
 #include "sim/topology/routes.h"
 #include "sim/topology/static_routes.h"
 #include "sim/world/world.h"
@@ -104,16 +105,16 @@ void oche_world_series_free(struct oche_world *world);
 
 /* failures.c */
 /* Which links fail when; false and an error if that cannot be. Before the switches are built. */
-bool oche_world_failures_find(struct oche_world *world, char *error, size_t error_bytes);
+bool oche_world_failures_find(struct oche_world *world, struct oche_error *error);
 /* Gives the network what changes, when all else is built. */
-bool oche_world_failures_build(struct oche_world *world, char *error, size_t error_bytes);
+bool oche_world_failures_build(struct oche_world *world, struct oche_error *error);
 void oche_world_failures_free(struct oche_world *world);
 /* Whether switches route by the world's routes, with all links in, all the time from `from` on to
  * `until`. */
 bool oche_world_routes_whole(const struct oche_world *world, oche_time from, oche_time until);
 
 /* symmetry.c: where it is needed, that every flow's packets take the same way there and back. */
-bool oche_world_check_symmetry(const struct oche_world *world, char *error, size_t error_bytes);
+bool oche_world_check_symmetry(const struct oche_world *world, struct oche_error *error);
 
 /* deflections.c */
 /* Of its endpoint; of RNICs the congestion-control scheme. */

@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 
+#include "params/error.h"
 #include "sim/world/internal.h"
 
 static bool walks_back(const struct oche_world *world, uint32_t number, struct oche_walk *there)
@@ -20,7 +21,7 @@ static bool walks_back(const struct oche_world *world, uint32_t number, struct o
     return oche_topology_walks_back(&world->topology, there, &back);
 }
 
-bool oche_world_check_symmetry(const struct oche_world *world, char *error, size_t error_bytes)
+bool oche_world_check_symmetry(const struct oche_world *world, struct oche_error *error)
 {
     const struct oche_topology *topology = &world->topology;
     struct oche_walk there;
@@ -32,14 +33,14 @@ bool oche_world_check_symmetry(const struct oche_world *world, char *error, size
 
         if (walks_back(world, i, &there))
             continue;
-        snprintf(error, error_bytes,
-                 "%s: %s needs credits and data to take the same way, and between %s and %s they "
-                 "do not here; would be right: one link between two switches, and as many ways up "
-                 "from every switch of a tier, as in fat_tree, leaf_spine, clos by default",
-                 oche_world_has_static_routes(world->config) ? "routes.file" : "topology",
-                 world->config->endpoint->name, topology->nodes[connection->src].name,
-                 topology->nodes[connection->dst].name);
-        return false;
+        return oche_fail(
+            error,
+            "%s: %s needs credits and data to take the same way, and between %s and %s they "
+            "do not here; would be right: one link between two switches, and as many ways up "
+            "from every switch of a tier, as in fat_tree, leaf_spine, clos by default",
+            oche_world_has_static_routes(world->config) ? "routes.file" : "topology",
+            world->config->endpoint->name, topology->nodes[connection->src].name,
+            topology->nodes[connection->dst].name);
     }
     return true;
 }

@@ -11,6 +11,7 @@
 #include "fabric/iofd.h"
 #include "fabric/loss.h"
 #include "fabric/registry.h"
+#include "params/error.h"
 #include "sim/network/link_failure.h"
 #include "sim/topology/onward.h"
 #include "sim/world/internal.h"
@@ -39,7 +40,7 @@ void *oche_world_make(size_t count, size_t bytes)
 
 /* ---- network ---- */
 
-static bool build_network(struct oche_world *world, char *error, size_t error_bytes)
+static bool build_network(struct oche_world *world, struct oche_error *error)
 {
     const struct oche_topology *topology = &world->topology;
     uint32_t nodes = oche_topology_nodes(topology);
@@ -54,9 +55,8 @@ static bool build_network(struct oche_world *world, char *error, size_t error_by
     free(degree);
     if (!made) {
         free(part);
-        snprintf(error, error_bytes, "topology: too large; at most %u nodes of %u ports",
-                 OCHE_MAX_NODES - 1, OCHE_MAX_PORTS);
-        return false;
+        return oche_fail(error, "topology: too large; at most %u nodes of %u ports",
+                         OCHE_MAX_NODES - 1, OCHE_MAX_PORTS);
     }
     for (uint32_t i = 0; i < nodes; i++)
         oche_network_assign(&world->network, i, part[i]);
@@ -127,33 +127,30 @@ static const uint64_t *onward_of(const struct oche_world *world, uint32_t number
 }
 
 /* What the congestion control needs in the switches is there. */
-static bool check_needed(const struct oche_world_config *config, char *error, size_t error_bytes)
+static bool check_needed(const struct oche_world_config *config, struct oche_error *error)
 {
     const char *needed = oche_world_needed_mechanism(config);
 
     if (needed == NULL || oche_world_mechanism(config, oche_switch_mechanism_find(needed)) != NULL)
         return true;
-    snprintf(error, error_bytes, "switch.mechanisms: congestion_control %s needs %s",
-             oche_world_scheme_name(config), needed);
-    return false;
+    return oche_fail(error, "switch.mechanisms: congestion_control %s needs %s",
+                     oche_world_scheme_name(config), needed);
 }
 
 /* The data class, as many lanes of it as the mechanisms want, and the class of what answers it. */
-static bool count_classes(struct oche_world *world, char *error, size_t error_bytes)
+static bool count_classes(struct oche_world *world, struct oche_error *error)
 {
     unsigned lanes = 1;
 
-    if (!check_needed(world->config, error, error_bytes))
+    if (!check_needed(world->config, error))
         return false;
     for (uint32_t i = 0; i < world->config->mechanism_count; i++) {
         const struct oche_switch_mechanism *mechanism = world->config->mechanisms[i];
         const void *params = world->config->mechanism_params[i];
         const char *why = mechanism->check != NULL ? mechanism->check(params) : NULL;
 
-        if (why != NULL) {
-            snprintf(error, error_bytes, "%s.%s", mechanism->name, why);
-            return false;
-        }
+        if (why != NULL)
+            return oche_fail(error, "%s.%s", mechanism->name, why);
         if (mechanism->lanes != NULL && mechanism->lanes(params) > lanes)
             lanes = mechanism->lanes(params);
     }
@@ -161,19 +158,15 @@ static bool count_classes(struct oche_world *world, char *error, size_t error_by
     world->class_count = (uint8_t)(lanes + 1 + (world->config->hosts.priority_bytes > 0));
     if (world->config->hosts.priority_bytes == 0)
         return true;
-    if (world->config->endpoint != NULL) {
-        snprintf(error, error_bytes,
-                 "host.priority_upto: is for queue pairs, not for %s; 0, or another "
-                 "congestion_control",
-                 world->config->endpoint->name);
-        return false;
-    }
-    if (lanes > 1) {
-        snprintf(error, error_bytes,
-                 "host.priority_upto: short messages have lanes already, and these no priority; "
-                 "0, or iofd.lanes: one");
-        return false;
-    }
+    if (world->config->endpoint != NULL)
+        return oche_fail(error,
+                         "host.priority_upto: is for queue pairs, not for %s; 0, or another "
+                         "congestion_control",
+                         world->config->endpoint->name);
+    if (lanes > 1)
+        return oche_fail(
+            error, "host.priority_upto: short messages have lanes already, and these no priority; "
+                   "0, or iofd.lanes: one");
     return true;
 }
 
@@ -232,28 +225,24 @@ void oche_world_switch_config(const struct oche_world *world, uint32_t number,
     }
 }
 
-static bool check_switch(const struct oche_switch_config *config, const char *name, char *error,
-                         size_t error_bytes)
+static bool check_switch(const struct oche_switch_config *config, const char *name,
+                         struct oche_error *error)
 {
-    char why[256];
+    struct oche_error why;
 
-    if (!oche_switch_check(config, why, sizeof(why))) {
-        snprintf(error, error_bytes, "switch: %s (at %s)", why, name);
-        return false;
-    }
+    if (!oche_switch_check(config, &why))
+        return oche_fail(error, "switch: %s (at %s)", why.text, name);
     for (uint32_t i = 0; i < config->mechanism_count; i++) {
         const struct oche_switch_mechanism *mechanism = config->mechanisms[i];
 
-        if (mechanism->fits == NULL ||
-            mechanism->fits(config, config->mechanism_params[i], why, sizeof(why)))
+        if (mechanism->fits == NULL || mechanism->fits(config, config->mechanism_params[i], &why))
             continue;
-        snprintf(error, error_bytes, "%s.%s (at %s)", mechanism->name, why, name);
-        return false;
+        return oche_fail(error, "%s.%s (at %s)", mechanism->name, why.text, name);
     }
     return true;
 }
 
-static bool build_switches(struct oche_world *world, char *error, size_t error_bytes)
+static bool build_switches(struct oche_world *world, struct oche_error *error)
 {
     const struct oche_topology *topology = &world->topology;
     struct oche_switch_port_config ports[OCHE_MAX_PORTS];
@@ -265,7 +254,7 @@ static bool build_switches(struct oche_world *world, char *error, size_t error_b
         struct oche_switch_config config;
 
         oche_world_switch_config(world, i, &config, ports);
-        if (!check_switch(&config, topology->nodes[node].name, error, error_bytes))
+        if (!check_switch(&config, topology->nodes[node].name, error))
             return false;
         struct oche_arena *arena = &oche_network_shard_of(&world->network, node)->arena;
         world->switches[i] =
@@ -314,19 +303,19 @@ static struct oche_workload_facts workload_facts(const struct oche_world *world)
     };
 }
 
-static bool build_flows(struct oche_world *world, char *error, size_t error_bytes)
+static bool build_flows(struct oche_world *world, struct oche_error *error)
 {
     struct oche_workload_facts facts = workload_facts(world);
     struct oche_flow_list list = {0};
-    char why[OCHE_TOPOLOGY_ERROR_BYTES];
+    struct oche_error why;
 
     for (uint32_t i = 0; i < world->config->workload_count; i++) {
         const struct oche_workload_config *workload = &world->config->workloads[i];
         facts.number = i;
         list.initial_rate_bps = 0;
         list.tenant = 0;
-        if (!workload->type->generate(workload->params, &facts, &list, why, sizeof(why))) {
-            snprintf(error, error_bytes, "workload[%u]: %s", i, why);
+        if (!workload->type->generate(workload->params, &facts, &list, &why)) {
+            oche_fail(error, "workload[%u]: %s", i, why.text);
             oche_flow_list_free(&list);
             return false;
         }
@@ -334,9 +323,8 @@ static bool build_flows(struct oche_world *world, char *error, size_t error_byte
     for (uint32_t i = 0; i < list.count; i++)
         list.plan[i].priority = list.plan[i].bytes <= world->config->hosts.priority_bytes;
     if (!oche_flows_prepare(&world->flows, list.plan, list.count, facts.host_count,
-                            (enum oche_connections)world->config->hosts.connections, why,
-                            sizeof(why))) {
-        snprintf(error, error_bytes, "workload: %s", why);
+                            (enum oche_connections)world->config->hosts.connections, &why)) {
+        oche_fail(error, "workload: %s", why.text);
         oche_flow_groups_free(&list.groups);
         return false;
     }
@@ -422,24 +410,19 @@ static bool loses(const struct oche_world *world, uint32_t number, uint32_t chos
     return false;
 }
 
-static bool build_loss(struct oche_world *world, char *error, size_t error_bytes)
+static bool build_loss(struct oche_world *world, struct oche_error *error)
 {
     const struct oche_loss_params *params = &world->config->loss;
     uint32_t chosen = UINT32_MAX, node, local;
-    char why[OCHE_TOPOLOGY_ERROR_BYTES];
+    struct oche_error why;
 
     if (params->port != NULL) {
-        if (!oche_topology_find_port(&world->topology, params->port, &node, &local, why,
-                                     sizeof(why))) {
-            snprintf(error, error_bytes, "loss.port: %s", why);
-            return false;
-        }
+        if (!oche_topology_find_port(&world->topology, params->port, &node, &local, &why))
+            return oche_fail(error, "loss.port: %s", why.text);
         chosen = world->network.nodes[node].first_port + local;
     }
-    if (!oche_loss_check(params->pattern, why, sizeof(why))) {
-        snprintf(error, error_bytes, "loss.pattern: %s", why);
-        return false;
-    }
+    if (!oche_loss_check(params->pattern, &why))
+        return oche_fail(error, "loss.pattern: %s", why.text);
     if (params->probability == 0 && params->pattern == NULL)
         return true;
     size_t stride = (oche_loss_bytes(params->pattern) + 7) & ~(size_t)7;
@@ -468,22 +451,18 @@ static void build_taps(struct oche_world *world)
     }
 }
 
-static bool add_watch(struct oche_world *world, const char *name, char *error, size_t error_bytes)
+static bool add_watch(struct oche_world *world, const char *name, struct oche_error *error)
 {
     const struct oche_measure_params *params = &world->config->measure;
     struct oche_world_watched *watched = &world->watched[world->watched_count];
-    char why[OCHE_TOPOLOGY_ERROR_BYTES];
+    struct oche_error why;
 
-    if (!oche_topology_find_port(&world->topology, name, &watched->node, &watched->local, why,
-                                 sizeof(why))) {
-        snprintf(error, error_bytes, "measure.queues: %s", why);
-        return false;
-    }
-    if (watched->node < world->topology.host_count) {
-        snprintf(error, error_bytes,
-                 "measure.queues: %s is a host; name a port of a switch, such as tor0:host3", name);
-        return false;
-    }
+    if (!oche_topology_find_port(&world->topology, name, &watched->node, &watched->local, &why))
+        return oche_fail(error, "measure.queues: %s", why.text);
+    if (watched->node < world->topology.host_count)
+        return oche_fail(
+            error, "measure.queues: %s is a host; name a port of a switch, such as tor0:host3",
+            name);
     oche_topology_port_name(&world->topology, watched->node, watched->local, watched->name,
                             sizeof(watched->name));
     uint64_t steps = world->config->switches.buffer_bytes / params->queue_step_bytes + 2;
@@ -494,7 +473,7 @@ static bool add_watch(struct oche_world *world, const char *name, char *error, s
     return true;
 }
 
-static bool build_watches(struct oche_world *world, char *error, size_t error_bytes)
+static bool build_watches(struct oche_world *world, struct oche_error *error)
 {
     const char *queues = world->config->measure.queues;
 
@@ -507,32 +486,28 @@ static bool build_watches(struct oche_world *world, char *error, size_t error_by
     char *copy = strdup(queues), *rest = copy;
     bool fine = copy != NULL;
     for (char *name; fine && (name = strsep(&rest, ", ")) != NULL;)
-        fine = *name == '\0' || add_watch(world, name, error, error_bytes);
+        fine = *name == '\0' || add_watch(world, name, error);
     free(copy);
     return fine;
 }
 
 /* ---- all of it ---- */
 
-static bool build_topology(struct oche_world *world, char *error, size_t error_bytes)
+static bool build_topology(struct oche_world *world, struct oche_error *error)
 {
     const struct oche_world_config *config = world->config;
-    char why[OCHE_TOPOLOGY_ERROR_BYTES];
+    struct oche_error why;
 
-    if (config->topology->check != NULL &&
-        !config->topology->check(config->topology_params, why, sizeof(why))) {
-        snprintf(error, error_bytes, "topology.%s", why);
+    if (config->topology->check != NULL && !config->topology->check(config->topology_params, &why))
+        return oche_fail(error, "topology.%s", why.text);
+    if (!config->topology->build(config->topology_params, &world->topology, error))
         return false;
-    }
-    if (!config->topology->build(config->topology_params, &world->topology, error, error_bytes))
-        return false;
-    if (!oche_topology_route(&world->topology, &world->routes, error, error_bytes))
+    if (!oche_topology_route(&world->topology, &world->routes, error))
         return false;
     world->used_routes = world->routes;
     if (!oche_world_has_static_routes(config))
         return true;
-    if (!oche_static_routes_read(&world->routes, config->routes.file, &world->static_routes, error,
-                                 error_bytes))
+    if (!oche_static_routes_read(&world->routes, config->routes.file, &world->static_routes, error))
         return false;
     world->used_routes = (struct oche_topology_routes){.topology = &world->topology,
                                                        .group_count = world->static_routes.groups,
@@ -541,39 +516,35 @@ static bool build_topology(struct oche_world *world, char *error, size_t error_b
 }
 
 /* What is asked of hosts' packets that those of their endpoint cannot do. */
-static bool check_endpoint(const struct oche_world_config *config, char *error, size_t error_bytes)
+static bool check_endpoint(const struct oche_world_config *config, struct oche_error *error)
 {
     if (config->endpoint == NULL)
         return true;
-    if (config->hosts.feedback_jitter > 0 && config->endpoint->is_feedback == NULL) {
-        snprintf(error, error_bytes,
-                 "host.feedback_jitter: is for ACKs and CNPs, and %s has none; 0, or another "
-                 "congestion_control",
-                 config->endpoint->name);
-        return false;
-    }
+    if (config->hosts.feedback_jitter > 0 && config->endpoint->is_feedback == NULL)
+        return oche_fail(
+            error,
+            "host.feedback_jitter: is for ACKs and CNPs, and %s has none; 0, or another "
+            "congestion_control",
+            config->endpoint->name);
     if (config->endpoint->encode != NULL || !config->run.bytes)
         return true;
-    snprintf(error, error_bytes,
-             "bytes: the packets of congestion_control %s have no form as bytes; make this false",
-             config->endpoint->name);
-    return false;
+    return oche_fail(
+        error, "bytes: the packets of congestion_control %s have no form as bytes; make this false",
+        config->endpoint->name);
 }
 
-struct oche_world *oche_world_create(const struct oche_world_config *config, char *error,
-                                     size_t error_bytes)
+struct oche_world *oche_world_create(const struct oche_world_config *config,
+                                     struct oche_error *error)
 {
     struct oche_world *world = oche_world_make(1, sizeof(*world));
 
     world->config = config;
-    if (!check_endpoint(config, error, error_bytes) || !count_classes(world, error, error_bytes) ||
-        !build_topology(world, error, error_bytes) || !build_network(world, error, error_bytes) ||
-        !oche_world_failures_find(world, error, error_bytes) ||
-        !build_switches(world, error, error_bytes) || !build_flows(world, error, error_bytes) ||
-        !oche_world_check_symmetry(world, error, error_bytes) ||
-        !build_loss(world, error, error_bytes) ||
-        !oche_world_failures_build(world, error, error_bytes) ||
-        !build_watches(world, error, error_bytes)) {
+    if (!check_endpoint(config, error) || !count_classes(world, error) ||
+        !build_topology(world, error) || !build_network(world, error) ||
+        !oche_world_failures_find(world, error) || !build_switches(world, error) ||
+        !build_flows(world, error) || !oche_world_check_symmetry(world, error) ||
+        !build_loss(world, error) || !oche_world_failures_build(world, error) ||
+        !build_watches(world, error)) {
         oche_world_free(world);
         return NULL;
     }

@@ -11,6 +11,7 @@
 #define OCHE_SIM_WORLD_WORLD_H
 
 #include "fabric/registry.h"
+#include "params/error.h"
 #include "sim/measure/timeout_causes.h"
 #include "sim/measure/victims.h"
 #include "sim/topology/dependency.h"
@@ -24,8 +25,8 @@ const void *oche_world_mechanism(const struct oche_world_config *config,
                                  const struct oche_switch_mechanism *mechanism);
 
 /* `config` and what it points to must outlive the world. */
-struct oche_world *oche_world_create(const struct oche_world_config *config, char *error,
-                                     size_t error_bytes);
+struct oche_world *oche_world_create(const struct oche_world_config *config,
+                                     struct oche_error *error);
 void oche_world_free(struct oche_world *world);
 
 /* What a progress report says. */

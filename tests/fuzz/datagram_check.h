@@ -20,6 +20,7 @@
 #include "core/recovery/selective_repeat.h"
 #include "core/wire/extension.h"
 #include "device/internal.h"
+#include "params/error.h"
 
 #define DATAGRAM_MEMORY 8192 /* the middle half of it is registered for all access */
 #define DATAGRAM_WORKS  16
@@ -116,10 +117,10 @@ static inline bool datagram_open(struct datagram_world *world, unsigned variant,
               : variant == DATAGRAM_IPV6 ? oche_cc_find("dcqcn")
                                          : NULL,
     };
-    char error[256];
+    struct oche_error error;
 
     *world = (struct datagram_world){.variant = variant};
-    world->device = oche_device_open(&config, error, sizeof(error));
+    world->device = oche_device_open(&config, &error);
     if (world->device == NULL)
         return false;
     world->memory = aligned_alloc(64, DATAGRAM_MEMORY);

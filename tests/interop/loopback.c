@@ -152,11 +152,11 @@ static void open_side(struct side *side, unsigned index)
         .initiator_depth = 16,
         .access = ALL_ACCESS,
     };
-    char error[256];
+    struct oche_error error;
 
-    side->device = oche_device_open(&config, error, sizeof(error));
+    side->device = oche_device_open(&config, &error);
     if (side->device == NULL)
-        fail(side, "%s", error);
+        fail(side, "%s", error.text);
     side->memory = calloc(1, options->bytes);
     if (side->memory == NULL)
         fail(side, "out of memory");
@@ -490,7 +490,7 @@ static void run(const struct options *options, unsigned index, int out_of_band)
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
     struct options *options = state->input;
-    char error[256];
+    struct oche_error error;
 
     switch (key) {
     case 'b':
@@ -518,17 +518,17 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         options->netns = argument;
         return 0;
     case 'R':
-        if (!oche_recovery_parse(&options->schemes[0], argument, error, sizeof(error)))
-            argp_error(state, "--recovery: %s", error);
+        if (!oche_recovery_parse(&options->schemes[0], argument, &error))
+            argp_error(state, "--recovery: %s", error.text);
         options->schemes[1] = options->schemes[0];
         return 0;
     case 'P':
-        if (!oche_recovery_parse(&options->schemes[1], argument, error, sizeof(error)))
-            argp_error(state, "--peer-recovery: %s", error);
+        if (!oche_recovery_parse(&options->schemes[1], argument, &error))
+            argp_error(state, "--peer-recovery: %s", error.text);
         return 0;
     case 'C':
-        if (!oche_cc_parse(&options->congestion, argument, error, sizeof(error)))
-            argp_error(state, "--congestion: %s", error);
+        if (!oche_cc_parse(&options->congestion, argument, &error))
+            argp_error(state, "--congestion: %s", error.text);
         return 0;
     case 'l':
         options->line_rate_bps = strtoull(argument, NULL, 0) * OCHE_GBPS;
@@ -537,8 +537,8 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         options->only_write = true;
         return 0;
     case 't':
-        if (!oche_time_parse(argument, &options->ack_timeout, error, sizeof(error)))
-            argp_error(state, "--ack-timeout: %s", error);
+        if (!oche_time_parse(argument, &options->ack_timeout, &error))
+            argp_error(state, "--ack-timeout: %s", error.text);
         return 0;
     case 'a':
         options->ack_every = (uint32_t)strtoul(argument, NULL, 0);

@@ -270,7 +270,7 @@ int main(int argc, char **argv)
     static const struct argp argp = {.options = known, .parser = parse, .args_doc = "OWN A B"};
     const struct oche_socket_options options = {.no_gro = true, .buffer_bytes = 8 << 20};
     static struct proxy proxy;
-    char error[256];
+    struct oche_error error;
 
     proxy.random = oche_random_stream(1, "proxy", 0);
     argp_parse(&argp, argc, argv, 0, NULL, &proxy);
@@ -278,8 +278,8 @@ int main(int argc, char **argv)
     oche_clock_start(&proxy.clock);
     for (unsigned i = 0; i < 2; i++)
         proxy.to_bytes[i] = oche_address_to_socket(&proxy.sides[i], PORT, &proxy.to[i]);
-    if (!oche_socket_open(&proxy.socket, &proxy.own, PORT, &options, error, sizeof(error))) {
-        fprintf(stderr, "proxy: %s\n", error);
+    if (!oche_socket_open(&proxy.socket, &proxy.own, PORT, &options, &error)) {
+        fprintf(stderr, "proxy: %s\n", error.text);
         return 2;
     }
     printf("ready\n");

@@ -102,7 +102,7 @@ static void make_topology(struct random_scenario *scenario, struct oche_random *
     static const char *const delays[] = {"delay", "link_delay", "bottleneck_delay"};
     const char *name = types[oche_random_below(random, sizeof(types) / sizeof(types[0]))];
     const struct oche_param_table *table;
-    char error[OCHE_TOPOLOGY_ERROR_BYTES];
+    struct oche_error error;
 
     scenario->topology_type = oche_topology_type_find(name);
     table = scenario->topology_type->table;
@@ -118,11 +118,10 @@ static void make_topology(struct random_scenario *scenario, struct oche_random *
         if (oche_param_find(table, delays[i]) != NULL)
             set(scenario, delays[i], any_delay(random));
     if ((scenario->topology_type->check != NULL &&
-         !scenario->topology_type->check(scenario->topology_params, error, sizeof(error))) ||
-        !scenario->topology_type->build(scenario->topology_params, &scenario->topology, error,
-                                        sizeof(error)))
+         !scenario->topology_type->check(scenario->topology_params, &error)) ||
+        !scenario->topology_type->build(scenario->topology_params, &scenario->topology, &error))
         fail_msg("scenario %llu, %s: %s", (unsigned long long)scenario->number, scenario->text,
-                 error);
+                 error.text);
 }
 
 /* ---- switches ---- */

@@ -12,13 +12,12 @@
 #define DURATION (500 * OCHE_MS)
 
 static bool generate(const void *params, const struct oche_workload_facts *facts,
-                     struct oche_flow_list *list, char *error, size_t error_bytes)
+                     struct oche_flow_list *list, struct oche_error *error)
 {
     const struct random_scenario *scenario = params;
 
     (void)facts;
     (void)error;
-    (void)error_bytes;
     for (uint32_t f = 0; f < scenario->flow_count; f++) {
         const struct oche_flow_plan *flow = &scenario->flows[f];
 
@@ -91,15 +90,15 @@ static void configure(struct random_world *random, uint32_t threads)
 void random_world_run(struct random_world *random, struct random_scenario *scenario,
                       uint32_t threads)
 {
-    char error[OCHE_TOPOLOGY_ERROR_BYTES] = "";
+    struct oche_error error = {""};
 
     memset(random, 0, sizeof(*random));
     random->scenario = scenario;
     configure(random, threads);
-    random->world = oche_world_create(&random->config, error, sizeof(error));
+    random->world = oche_world_create(&random->config, &error);
     if (random->world == NULL)
         fail_msg("scenario %llu, %s: %s", (unsigned long long)scenario->number, scenario->text,
-                 error);
+                 error.text);
     oche_world_run(random->world, NULL, NULL);
     oche_world_totals(random->world, &random->totals);
 }

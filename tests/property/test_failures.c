@@ -142,10 +142,10 @@ static void make_flows(struct world *world)
 static void name_link(struct world *world, char *name)
 {
     struct oche_topology topology;
-    char error[OCHE_TOPOLOGY_ERROR_BYTES];
+    struct oche_error error;
     const struct oche_world_config *config = &world->small.config;
 
-    assert_true(config->topology->build(config->topology_params, &topology, error, sizeof(error)));
+    assert_true(config->topology->build(config->topology_params, &topology, &error));
     ASSERT_IS(world, "books", topology.host_count, world->hosts);
     const struct oche_topology_link *link = &topology.links[below(world, topology.link_count)];
 
@@ -156,10 +156,10 @@ static void name_link(struct world *world, char *name)
 static void name_switch(struct world *world, char *name)
 {
     struct oche_topology topology;
-    char error[OCHE_TOPOLOGY_ERROR_BYTES];
+    struct oche_error error;
     const struct oche_world_config *config = &world->small.config;
 
-    assert_true(config->topology->build(config->topology_params, &topology, error, sizeof(error)));
+    assert_true(config->topology->build(config->topology_params, &topology, &error));
     snprintf(name, NAME_BYTES, "%s",
              topology.nodes[topology.host_count + below(world, topology.switch_count)].name);
     oche_topology_free(&topology);
@@ -412,14 +412,13 @@ static uint32_t assert_flows(const struct world *world, const char *what)
 {
     const struct oche_world *w = world->small.world;
     struct oche_topology_routes routes;
-    char error[OCHE_TOPOLOGY_ERROR_BYTES];
+    struct oche_error error;
     bool *dead = calloc(w->topology.link_count, sizeof(*dead));
     uint32_t cut_off = 0;
 
     assert_non_null(dead);
     find_dead(w, dead);
-    assert_true(
-        oche_topology_route_around(&w->topology, dead, true, &routes, error, sizeof(error)));
+    assert_true(oche_topology_route_around(&w->topology, dead, true, &routes, &error));
     for (uint32_t i = 0; i < w->flows.count; i++) {
         const struct oche_flow_plan *plan = &w->flows.plan[i];
 

@@ -38,11 +38,11 @@ static uint32_t hosts_of(const struct small_world *small)
 {
     const struct oche_world_config *config = &small->config;
     struct oche_topology topology;
-    char error[OCHE_TOPOLOGY_ERROR_BYTES];
+    struct oche_error error;
     uint32_t count;
 
-    if (!config->topology->build(config->topology_params, &topology, error, sizeof(error)))
-        fail_msg("%s", error);
+    if (!config->topology->build(config->topology_params, &topology, &error))
+        fail_msg("%s", error.text);
     count = topology.host_count;
     oche_topology_free(&topology);
     return count;

@@ -73,7 +73,8 @@ static _Noreturn void refuse(const char *setting, const char *why)
 
 static void parse(const char *setting, struct oche_recovery_choice of_side[2])
 {
-    char copy[300], again[300], error[300], *rest;
+    char copy[300], again[300], *rest;
+    struct oche_error error;
 
     if (strlen(setting) >= sizeof(copy))
         refuse(setting, "too long");
@@ -82,9 +83,9 @@ static void parse(const char *setting, struct oche_recovery_choice of_side[2])
     if (rest != NULL)
         *rest++ = '\0';
     strcpy(again, rest != NULL ? rest : copy);
-    if (!oche_recovery_parse(&of_side[0], copy, error, sizeof(error)) ||
-        !oche_recovery_parse(&of_side[1], again, error, sizeof(error)))
-        refuse(setting, error);
+    if (!oche_recovery_parse(&of_side[0], copy, &error) ||
+        !oche_recovery_parse(&of_side[1], again, &error))
+        refuse(setting, error.text);
 }
 
 static bool run(const char *setting, uint64_t first, uint64_t last, struct qp_work_tally *tally)

@@ -31,12 +31,12 @@ static void assert_possible(const struct random_scenario *scenario)
     for (uint32_t s = 0; s < scenario->topology.switch_count; s++) {
         struct oche_switch_port_config ports[64];
         struct oche_switch_config config;
-        char why[512];
+        struct oche_error why;
 
         random_scenario_switch(scenario, s, ports, &config);
-        if (!oche_switch_check(&config, why, sizeof(why)))
+        if (!oche_switch_check(&config, &why))
             fail_msg("scenario %llu, %s: %s", (unsigned long long)scenario->number, scenario->text,
-                     why);
+                     why.text);
     }
 }
 

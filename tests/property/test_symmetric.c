@@ -45,13 +45,12 @@ static uint32_t count_walks(const struct small_world *small, bool symmetric, uin
     struct oche_topology topology;
     struct oche_topology_routes routes;
     struct oche_random random = oche_random_stream(5, "walks", 0);
-    char error[OCHE_TOPOLOGY_ERROR_BYTES];
+    struct oche_error error;
     uint32_t same = 0;
     uint64_t seen = 0;
 
-    assert_true(
-        small->config.topology->build(small->topology_params, &topology, error, sizeof(error)));
-    assert_true(oche_topology_route(&topology, &routes, error, sizeof(error)));
+    assert_true(small->config.topology->build(small->topology_params, &topology, &error));
+    assert_true(oche_topology_route(&topology, &routes, &error));
     uint32_t hosts = topology.host_count;
     for (uint32_t i = 0; i < flows; i++) {
         /* Half of them between the first and the last host, for the ways. */
@@ -186,7 +185,7 @@ static void test_refused(void **state)
 {
     struct oche_flow_plan flows[32];
     struct small_world small;
-    char error[512] = "";
+    struct oche_error error = {""};
 
     (void)state;
     for (uint32_t i = 0; i < 32; i++)
@@ -196,9 +195,9 @@ static void test_refused(void **state)
     small_world_topology(&small, "aggs_per_pod", 2);
     small.flows = flows;
     small.flow_count = 32;
-    assert_false(small_world_can(&small, error, sizeof(error)));
-    assert_non_null(strstr(error, "topology: expresspass needs credits and data to take the "
-                                  "same way, and between host"));
+    assert_false(small_world_can(&small, &error));
+    assert_non_null(strstr(error.text, "topology: expresspass needs credits and data to take the "
+                                       "same way, and between host"));
     small_world_free(&small);
 }
 

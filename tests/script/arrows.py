@@ -18,7 +18,8 @@ import tempfile
 # What a quoted include may begin with, by the folder of the file that includes.
 ARROWS = {
     "core": ["core/"],
-    "fabric": ["fabric/", "core/wire/", "core/base.h", "core/random.h", "core/param.h"],
+    "fabric": ["fabric/", "core/wire/", "core/base.h", "core/error.h", "core/random.h",
+               "core/param.h"],
     "params": ["params/", "core/"],
     "sim": ["sim/", "fabric/", "core/", "params/"],
     "device": ["device/", "core/", "params/"],

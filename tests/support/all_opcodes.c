@@ -159,17 +159,16 @@ static void write_pfc(struct oche_pcap_writer *writer)
 
 int main(int argc, char **argv)
 {
-    char error[256];
-    struct oche_pcap_writer *writer =
-        argc == 2 ? oche_pcap_create(argv[1], 0, error, sizeof(error)) : NULL;
+    struct oche_error error;
+    struct oche_pcap_writer *writer = argc == 2 ? oche_pcap_create(argv[1], 0, &error) : NULL;
 
     if (writer == NULL)
         return 2;
     write_roce(writer, false);
     write_roce(writer, true);
     write_pfc(writer);
-    if (oche_pcap_close(writer, error, sizeof(error)))
+    if (oche_pcap_close(writer, &error))
         return 0;
-    fprintf(stderr, "%s\n", error);
+    fprintf(stderr, "%s\n", error.text);
     return 1;
 }

@@ -70,11 +70,11 @@ int main(int argc, char **argv)
     void *topology, *flows, *cc, *recovery;
     struct oche_capture *capture;
     struct oche_world *world;
-    char error[256] = "usage: simulated_capture FILE ipv4|ipv6";
+    struct oche_error error = {"usage: simulated_capture FILE ipv4|ipv6"};
 
-    capture = argc == 3 ? oche_capture_create(argv[1], error, sizeof(error)) : NULL;
+    capture = argc == 3 ? oche_capture_create(argv[1], &error) : NULL;
     if (capture == NULL) {
-        fprintf(stderr, "%s\n", error);
+        fprintf(stderr, "%s\n", error.text);
         return 2;
     }
     topology = defaults(star->table);
@@ -108,9 +108,9 @@ int main(int argc, char **argv)
     config.tap_nodes = taps;
     config.tap_node_count = HOSTS;
 
-    world = oche_world_create(&config, error, sizeof(error));
+    world = oche_world_create(&config, &error);
     if (world == NULL) {
-        fprintf(stderr, "%s\n", error);
+        fprintf(stderr, "%s\n", error.text);
         return 2;
     }
     oche_capture_attach(capture, oche_world_network(world));
@@ -121,8 +121,8 @@ int main(int argc, char **argv)
     free(flows);
     free(cc);
     free(recovery);
-    if (oche_capture_close(capture, error, sizeof(error)))
+    if (oche_capture_close(capture, &error))
         return 0;
-    fprintf(stderr, "%s\n", error);
+    fprintf(stderr, "%s\n", error.text);
     return 1;
 }

@@ -10,11 +10,10 @@
 static const struct small_world *generating;
 
 static bool by_hand(const void *params, const struct oche_workload_facts *facts,
-                    struct oche_flow_list *list, char *error, size_t error_bytes)
+                    struct oche_flow_list *list, struct oche_error *error)
 {
     (void)params;
     (void)error;
-    (void)error_bytes;
     for (uint32_t i = 0; i < generating->group_count; i++)
         oche_flow_list_add_group(list, generating->groups[i].members, generating->groups[i].count);
     for (uint32_t i = 0; i < generating->flow_count; i++) {
@@ -146,12 +145,12 @@ static void lose(struct small_world *small, unsigned which)
     const struct small_world_loss *loss = &small->losses[which];
     const struct oche_network *network = oche_world_network(small->world);
     uint32_t node, local;
-    char why[OCHE_TOPOLOGY_ERROR_BYTES];
+    struct oche_error why;
 
-    if (!oche_topology_find_port(oche_world_topology(small->world), loss->port, &node, &local, why,
-                                 sizeof(why)) ||
-        !oche_loss_check(loss->pattern, why, sizeof(why)))
-        fail_msg("%s", why);
+    if (!oche_topology_find_port(oche_world_topology(small->world), loss->port, &node, &local,
+                                 &why) ||
+        !oche_loss_check(loss->pattern, &why))
+        fail_msg("%s", why.text);
     uint32_t number = network->nodes[node].first_port + local;
     small->loss_memory[which] = calloc(1, oche_loss_bytes(loss->pattern));
     assert_non_null(small->loss_memory[which]);
@@ -162,14 +161,14 @@ static void lose(struct small_world *small, unsigned which)
 
 void small_world_run(struct small_world *small, const struct oche_flow_plan *flows, uint32_t count)
 {
-    char error[512] = "";
+    struct oche_error error = {""};
 
     small->flows = flows;
     small->flow_count = count;
     generating = small;
-    small->world = oche_world_create(&small->config, error, sizeof(error));
+    small->world = oche_world_create(&small->config, &error);
     if (small->world == NULL)
-        fail_msg("%s", error);
+        fail_msg("%s", error.text);
     if (small->sink != NULL)
         listen(small);
     for (unsigned i = 0; i < SMALL_WORLD_LOSSES; i++)
@@ -179,10 +178,10 @@ void small_world_run(struct small_world *small, const struct oche_flow_plan *flo
     oche_world_totals(small->world, &small->totals);
 }
 
-bool small_world_can(struct small_world *small, char *error, size_t error_bytes)
+bool small_world_can(struct small_world *small, struct oche_error *error)
 {
     generating = small;
-    struct oche_world *world = oche_world_create(&small->config, error, error_bytes);
+    struct oche_world *world = oche_world_create(&small->config, error);
 
     oche_world_free(world);
     return world != NULL;

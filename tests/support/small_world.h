@@ -6,6 +6,7 @@
 #ifndef OCHE_TESTS_SUPPORT_SMALL_WORLD_H
 #define OCHE_TESTS_SUPPORT_SMALL_WORLD_H
 
+#include "params/error.h"
 #include "sim/world/world.h"
 
 #define SMALL_WORLD_LOSSES 4
@@ -52,7 +53,7 @@ void small_world_cc_real(struct small_world *small, const char *name, double val
 /* Builds, runs to the end, reads the totals. Fails the test when the world cannot be built. */
 void small_world_run(struct small_world *small, const struct oche_flow_plan *flows, uint32_t count);
 /* Whether a world can be built for small->flows; why not, in `error`. */
-bool small_world_can(struct small_world *small, char *error, size_t error_bytes);
+bool small_world_can(struct small_world *small, struct oche_error *error);
 /* Frees the world; the rest stays, so that it can run again with other settings. */
 void small_world_end(struct small_world *small);
 void small_world_free(struct small_world *small);

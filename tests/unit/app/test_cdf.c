@@ -8,7 +8,7 @@
 #include "sim/app/cdf.h"
 #include "tests/unit/app/temporary.h"
 
-static char error[256];
+static struct oche_error error;
 
 static void read_builtin(struct oche_cdf *cdf, const char *name)
 {
@@ -17,14 +17,14 @@ static void read_builtin(struct oche_cdf *cdf, const char *name)
     while (oche_cdf_names[i] != NULL && strcmp(oche_cdf_names[i], name) != 0)
         i++;
     assert_non_null(oche_cdf_names[i]);
-    if (!oche_cdf_read_builtin(cdf, i, error, sizeof(error)))
-        fail_msg("%s", error);
+    if (!oche_cdf_read_builtin(cdf, i, &error))
+        fail_msg("%s", error.text);
 }
 
 static void read_text(struct oche_cdf *cdf, const char *text)
 {
-    if (!oche_cdf_read_file(cdf, temporary_file(text), error, sizeof(error)))
-        fail_msg("%s", error);
+    if (!oche_cdf_read_file(cdf, temporary_file(text), &error))
+        fail_msg("%s", error.text);
 }
 
 /* The means of REFERENCE H.2, to the digits given there. */
@@ -172,8 +172,8 @@ static void says_what_is_wrong(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        assert_false(oche_cdf_read_file(&cdf, temporary_file(cases[i].text), error, sizeof(error)));
-        temporary_expect_error(error, cases[i].error);
+        assert_false(oche_cdf_read_file(&cdf, temporary_file(cases[i].text), &error));
+        temporary_expect_error(error.text, cases[i].error);
         assert_null(cdf.rows);
     }
 }
@@ -183,11 +183,11 @@ static void says_that_a_file_cannot_be_read(void **state)
     struct oche_cdf cdf;
 
     (void)state;
-    assert_false(oche_cdf_read_file(&cdf, "/nowhere/x.txt", error, sizeof(error)));
-    assert_string_equal(error, "/nowhere/x.txt: No such file or directory; a readable file of "
-                               "lines \"size_bytes cdf\"");
-    assert_false(oche_cdf_read_file(&cdf, "/tmp", error, sizeof(error)));
-    assert_string_equal(error, "/tmp: Is a directory");
+    assert_false(oche_cdf_read_file(&cdf, "/nowhere/x.txt", &error));
+    assert_string_equal(error.text, "/nowhere/x.txt: No such file or directory; a readable file of "
+                                    "lines \"size_bytes cdf\"");
+    assert_false(oche_cdf_read_file(&cdf, "/tmp", &error));
+    assert_string_equal(error.text, "/tmp: Is a directory");
 }
 
 static int clean_up(void **state)

@@ -11,7 +11,7 @@
 #include "tests/support/test.h"
 #include "tests/unit/app/temporary.h"
 
-static char error[256];
+static struct oche_error error;
 static uint64_t params[16];
 static const struct oche_workload_type *type;
 static struct oche_workload_facts facts;
@@ -51,15 +51,15 @@ static void begin(const char *name)
 static void generate(void)
 {
     list.count = 0;
-    if (!type->generate(params, &facts, &list, error, sizeof(error)))
-        fail_msg("%s", error);
+    if (!type->generate(params, &facts, &list, &error))
+        fail_msg("%s", error.text);
 }
 
 static void refused(const char *expected)
 {
     list.count = 0;
-    assert_false(type->generate(params, &facts, &list, error, sizeof(error)));
-    assert_string_equal(error, expected);
+    assert_false(type->generate(params, &facts, &list, &error));
+    assert_string_equal(error.text, expected);
     assert_int_equal(list.count, 0);
 }
 
@@ -176,7 +176,7 @@ static void sizes_follow(void **state)
     set_number("outstanding", 2); /* 2000 messages of 41 KB a loop, 80,000 in all */
     generate();
     assert_in_range(list.count, 60000, 90000);
-    assert_true(oche_cdf_read_builtin(&cdf, index, error, sizeof(error)));
+    assert_true(oche_cdf_read_builtin(&cdf, index, &error));
     for (uint32_t row = 0; row < cdf.count; row++) {
         uint32_t at_most = 0;
 
@@ -205,8 +205,8 @@ static void refuses(void **state)
             "messages, or a shorter run");
     set("cdf_file", (union oche_value){.text = temporary_file("0 0\n1000 90\n")});
     list.count = 0;
-    assert_false(type->generate(params, &facts, &list, error, sizeof(error)));
-    temporary_expect_error(error,
+    assert_false(type->generate(params, &facts, &list, &error));
+    temporary_expect_error(error.text,
                            ":2: cdf: ends at 90; the last line's must be 100 (percent) or 1");
     temporary_remove();
     free(list.plan);

@@ -8,7 +8,7 @@
 #include "sim/app/app.h"
 #include "tests/unit/app/temporary.h"
 
-static char error[256];
+static struct oche_error error;
 static struct oche_flow_list list;
 
 static bool read_text(const char *text, oche_time origin)
@@ -27,7 +27,7 @@ static bool read_text(const char *text, oche_time origin)
     oche_param_set(oche_param_find(type->table, "file"), params, (union oche_value){.text = path});
     oche_param_set(oche_param_find(type->table, "origin"), params, (union oche_value){.u = origin});
     list.count = 0;
-    return type->generate(params, &facts, &list, error, sizeof(error));
+    return type->generate(params, &facts, &list, &error);
 }
 
 static void expect_flow(uint32_t i, uint32_t src, uint32_t dst, uint64_t bytes, oche_time start)
@@ -108,13 +108,13 @@ static void says_what_is_wrong(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         assert_false(read_text(cases[i].text, 0));
-        temporary_expect_error(error, cases[i].error);
+        temporary_expect_error(error.text, cases[i].error);
     }
     assert_false(read_text(CSV "5,6,1,1.5\n", 2 * OCHE_SEC));
-    temporary_expect_error(error, ":2: start: 1.5 is before origin; a smaller origin");
+    temporary_expect_error(error.text, ":2: start: 1.5 is before origin; a smaller origin");
     assert_false(read_text(NULL, 0));
-    assert_string_equal(error, "/no/such/file: No such file or directory; a readable file of "
-                               "flows");
+    assert_string_equal(error.text, "/no/such/file: No such file or directory; a readable file of "
+                                    "flows");
 }
 
 static int clean_up(void **state)

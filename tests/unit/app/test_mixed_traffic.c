@@ -11,7 +11,7 @@
 
 #include "sim/app/app.h"
 
-static char error[256];
+static struct oche_error error;
 static uint64_t params[32];
 static const struct oche_workload_type *type;
 static struct oche_workload_facts facts;
@@ -61,15 +61,15 @@ static void set_text(const char *name, const char *text)
 static void generate(void)
 {
     oche_flow_list_free(&list);
-    if (!type->generate(params, &facts, &list, error, sizeof(error)))
-        fail_msg("%s", error);
+    if (!type->generate(params, &facts, &list, &error))
+        fail_msg("%s", error.text);
 }
 
 static void refused(const char *expected)
 {
     oche_flow_list_free(&list);
-    assert_false(type->generate(params, &facts, &list, error, sizeof(error)));
-    assert_string_equal(error, expected);
+    assert_false(type->generate(params, &facts, &list, &error));
+    assert_string_equal(error.text, expected);
     assert_int_equal(list.count, 0);
 }
 
@@ -259,11 +259,11 @@ static void groups_refuse(void **state)
     }
     begin("incast_groups");
     set_text("sizes", "2KB, 0");
-    assert_false(type->generate(params, &facts, &list, error, sizeof(error)));
-    assert_memory_equal(error, "sizes: ", 7);
+    assert_false(type->generate(params, &facts, &list, &error));
+    assert_memory_equal(error.text, "sizes: ", 7);
     set_text("sizes", "2 cows");
-    assert_false(type->generate(params, &facts, &list, error, sizeof(error)));
-    assert_memory_equal(error, "sizes: ", 7);
+    assert_false(type->generate(params, &facts, &list, &error));
+    assert_memory_equal(error.text, "sizes: ", 7);
     begin("incast_groups");
     set_number("degree", 64);
     refused("degree: 64 senders, but only 63 hosts beside the receiver; at most 63");

@@ -11,7 +11,7 @@
 
 #define US OCHE_US
 
-static char error[256];
+static struct oche_error error;
 static uint64_t params[32];
 static const struct oche_workload_type *type;
 static struct oche_workload_facts facts;
@@ -32,7 +32,7 @@ static void begin(const char *name)
     assert_non_null(type);
     assert_true(type->table->struct_bytes <= sizeof(params));
     oche_param_defaults(type->table, params);
-    error[0] = '\0';
+    error.text[0] = '\0';
 }
 
 static void set(const char *name, union oche_value value)
@@ -63,8 +63,8 @@ static void choose(const char *name, const char *choice)
 
 static void generate(void)
 {
-    if (!type->generate(params, &facts, &list, error, sizeof(error)))
-        fail_msg("%s", error);
+    if (!type->generate(params, &facts, &list, &error))
+        fail_msg("%s", error.text);
     for (uint32_t i = 0; i < list.count; i++) {
         const struct oche_flow_plan *f = &list.plan[i];
 
@@ -78,8 +78,8 @@ static void generate(void)
 
 static void refused(const char *expected)
 {
-    assert_false(type->generate(params, &facts, &list, error, sizeof(error)));
-    assert_string_equal(error, expected);
+    assert_false(type->generate(params, &facts, &list, &error));
+    assert_string_equal(error.text, expected);
     assert_int_equal(list.count, 0);
 }
 
@@ -594,8 +594,8 @@ static void poisson_refuses(void **state)
     refused("./no-such-file: No such file or directory; a readable file of lines \"size_bytes "
             "cdf\"");
     set("cdf_file", (union oche_value){.text = temporary_file("5 0\n1000 10\n900 100\n")});
-    assert_false(type->generate(params, &facts, &list, error, sizeof(error)));
-    temporary_expect_error(error, ":3: size: 900 after 1000; sizes must not fall");
+    assert_false(type->generate(params, &facts, &list, &error));
+    temporary_expect_error(error.text, ":3: size: 900 after 1000; sizes must not fall");
     set("cdf_file", (union oche_value){.text = NULL});
     choose("cdf", "fbhdp");
     facts.duration = 1000000 * OCHE_SEC;

@@ -16,7 +16,7 @@
 #define SWITCH 2 /* nodes: hosts 0 and 1, then the switch */
 
 static const char *path;
-static char error[256];
+static struct oche_error error;
 
 struct seen {
     long ns;
@@ -37,10 +37,10 @@ static void build(struct oche_network *network)
 
 static struct oche_capture *begin(const struct oche_network *network)
 {
-    struct oche_capture *capture = oche_capture_create(path, error, sizeof(error));
+    struct oche_capture *capture = oche_capture_create(path, &error);
 
     if (capture == NULL)
-        fail_msg("%s", error);
+        fail_msg("%s", error.text);
     oche_capture_attach(capture, network);
     return capture;
 }
@@ -50,10 +50,11 @@ static unsigned read_all(struct seen *seen, unsigned most)
     struct pcap_pkthdr *header;
     const u_char *bytes;
     unsigned count = 0;
-    pcap_t *pcap = pcap_open_offline_with_tstamp_precision(path, PCAP_TSTAMP_PRECISION_NANO, error);
+    pcap_t *pcap =
+        pcap_open_offline_with_tstamp_precision(path, PCAP_TSTAMP_PRECISION_NANO, error.text);
 
     if (pcap == NULL)
-        fail_msg("%s", error);
+        fail_msg("%s", error.text);
     while (pcap_next_ex(pcap, &header, &bytes) == 1) {
         assert_true(count < most && header->caplen <= sizeof(seen->bytes));
         seen[count].ns = header->ts.tv_sec * 1000000000 + header->ts.tv_usec;
@@ -95,7 +96,7 @@ static void both_ends(void **state)
     packet.hops = 1;
     oche_capture_tap(capture, network.nodes[1].first_port, &packet, 8 * OCHE_US, false);
     assert_int_equal(oche_capture_frames(capture), 2);
-    assert_true(oche_capture_close(capture, error, sizeof(error)));
+    assert_true(oche_capture_close(capture, &error));
     assert_int_equal(read_all(seen, 3), 2);
     check_frame(&seen[0], 5000, 1, 3, 64); /* node n has MAC …:n+1 */
     check_frame(&seen[1], 8000, 3, 2, 63);
@@ -124,7 +125,7 @@ static void order_and_pauses(void **state)
     oche_capture_tap(capture, network.nodes[0].first_port, &other, 5600 * OCHE_NS, true);
     assert_int_equal(oche_capture_frames(capture), 2);
     assert_int_equal(oche_capture_skipped(capture), 1);
-    assert_true(oche_capture_close(capture, error, sizeof(error)));
+    assert_true(oche_capture_close(capture, &error));
     assert_int_equal(read_all(seen, 4), 2);
     assert_int_equal(seen[0].ns, 5500);
     assert_int_equal(seen[0].bytes[12], 0x86); /* IPv6 */
@@ -137,8 +138,8 @@ static void order_and_pauses(void **state)
 static void trouble(void **state)
 {
     (void)state;
-    assert_null(oche_capture_create("/nonexistent/x.pcap", error, sizeof(error)));
-    assert_non_null(strstr(error, "/nonexistent/x.pcap"));
+    assert_null(oche_capture_create("/nonexistent/x.pcap", &error));
+    assert_non_null(strstr(error.text, "/nonexistent/x.pcap"));
 }
 
 int main(int argc, char **argv)

@@ -17,20 +17,20 @@ static const char *path;
 
 static struct oche_pcap_writer *create(oche_time slack)
 {
-    char error[256];
-    struct oche_pcap_writer *writer = oche_pcap_create(path, slack, error, sizeof(error));
+    struct oche_error error;
+    struct oche_pcap_writer *writer = oche_pcap_create(path, slack, &error);
 
     if (writer == NULL)
-        fail_msg("%s", error);
+        fail_msg("%s", error.text);
     return writer;
 }
 
 static void finish(struct oche_pcap_writer *writer)
 {
-    char error[256];
+    struct oche_error error;
 
-    if (!oche_pcap_close(writer, error, sizeof(error)))
-        fail_msg("%s", error);
+    if (!oche_pcap_close(writer, &error))
+        fail_msg("%s", error.text);
 }
 
 static pcap_t *read_back(void)
@@ -225,18 +225,18 @@ static void troubles(void **state)
 {
     struct oche_packet packet = {.opcode = OCHE_RC_ACK};
     struct oche_pcap_writer *writer;
-    char error[256] = "";
+    struct oche_error error = {""};
 
     (void)state;
-    assert_null(oche_pcap_create("/nonexistent/x.pcap", 0, error, sizeof(error)));
-    assert_non_null(strstr(error, "/nonexistent/x.pcap"));
+    assert_null(oche_pcap_create("/nonexistent/x.pcap", 0, &error));
+    assert_non_null(strstr(error.text, "/nonexistent/x.pcap"));
     if (access("/dev/full", W_OK) != 0)
         return;
-    writer = oche_pcap_create("/dev/full", 0, error, sizeof(error));
+    writer = oche_pcap_create("/dev/full", 0, &error);
     assert_non_null(writer);
     assert_true(oche_pcap_write(writer, &packet, &plain, 0));
-    assert_false(oche_pcap_close(writer, error, sizeof(error)));
-    assert_non_null(strstr(error, "/dev/full: not written whole: No space left"));
+    assert_false(oche_pcap_close(writer, &error));
+    assert_non_null(strstr(error.text, "/dev/full: not written whole: No space left"));
 }
 
 int main(int argc, char **argv)

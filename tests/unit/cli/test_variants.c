@@ -7,7 +7,7 @@
 
 #include "tests/support/test.h"
 
-static char error[512];
+static struct oche_error error;
 
 static void test_values_are_split_at_commas_that_are_not_inside_something(void **state)
 {
@@ -15,7 +15,7 @@ static void test_values_are_split_at_commas_that_are_not_inside_something(void *
 
     (void)state;
     assert_true(oche_variants_read(&variants, "a.b[0].c=none,{name: dcqcn, g: 1/16},\"x,y\",[1, 2]",
-                                   error, sizeof(error)));
+                                   &error));
     assert_string_equal(variants.key, "a.b[0].c");
     assert_int_equal(variants.count, 4);
     assert_string_equal(variants.values[0], "none");
@@ -45,10 +45,10 @@ static void test_what_is_no_comparison_is_refused(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        assert_false(oche_variants_read(&variants, rows[i].argument, error, sizeof(error)));
+        assert_false(oche_variants_read(&variants, rows[i].argument, &error));
         snprintf(wanted, sizeof(wanted), "%swrite it as congestion_control=dcqcn,none",
                  rows[i].error);
-        assert_string_equal(error, wanted);
+        assert_string_equal(error.text, wanted);
     }
 }
 

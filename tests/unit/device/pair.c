@@ -25,7 +25,7 @@ void end_open(struct end *end, const struct oche_device_config *config, const ch
               unsigned last)
 {
     struct oche_device_config full = *config;
-    char error[256];
+    struct oche_error error;
 
     *end = (struct end){0};
     if (address != NULL)
@@ -33,9 +33,9 @@ void end_open(struct end *end, const struct oche_device_config *config, const ch
     else
         loopback_address(end->address, last);
     full.address = end->address;
-    end->device = oche_device_open(&full, error, sizeof(error));
+    end->device = oche_device_open(&full, &error);
     if (end->device == NULL)
-        fail_msg("%s", error);
+        fail_msg("%s", error.text);
     end->memory = aligned_alloc(64, PAIR_MEMORY);
     assert_non_null(end->memory);
     memset(end->memory, 0, PAIR_MEMORY);

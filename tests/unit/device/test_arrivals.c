@@ -47,12 +47,13 @@ static void fake_open_port(struct fake *fake, struct end *end, unsigned last, ui
     const struct oche_socket_options options = {.no_gro = true, .buffer_bytes = 1 << 20};
     const struct oche_address device = address_of(end->address);
     struct oche_address own;
-    char text[32], error[256];
+    char text[32];
+    struct oche_error error;
 
     *fake = (struct fake){0};
     own = address_of(loopback_address(text, last));
-    if (!oche_socket_open(&fake->socket, &own, port, &options, error, sizeof(error)))
-        fail_msg("%s", error);
+    if (!oche_socket_open(&fake->socket, &own, port, &options, &error))
+        fail_msg("%s", error.text);
     fake->device_bytes = oche_address_to_socket(&device, 4791, &fake->device);
     oche_ip_header_make(&fake->header, &own, &device, port, 4791, 0);
     if (last == 3)

@@ -16,13 +16,14 @@ static struct oche_address v4, v6;
 static struct oche_capture *open_at(const char *name, const struct oche_address *address,
                                     const char *becomes)
 {
-    char path[256], error[512];
+    char path[256];
+    struct oche_error error;
     struct oche_capture *capture;
 
     snprintf(path, sizeof(path), "%s/%s", folder, name);
-    capture = oche_capture_open(path, address, 0, error, sizeof(error));
+    capture = oche_capture_open(path, address, 0, &error);
     if (capture == NULL)
-        fail_msg("%s", error);
+        fail_msg("%s", error.text);
     snprintf(path, sizeof(path), "%s/%s", folder, becomes);
     assert_string_equal(oche_capture_path(capture), path);
     return capture;
@@ -161,17 +162,18 @@ static void other_processes(void **state)
 
 static void no_files(void **state)
 {
-    char path[300], error[512], *longest = calloc(1, 5000);
+    struct oche_error error;
+    char path[300], *longest = calloc(1, 5000);
 
     (void)state;
-    assert_null(oche_capture_open(folder, &v4, 0, error, sizeof(error)));
+    assert_null(oche_capture_open(folder, &v4, 0, &error));
     snprintf(path, sizeof(path), "%s: Is a directory", folder);
-    assert_string_equal(error, path);
+    assert_string_equal(error.text, path);
     memset(longest, 'x', 4999);
-    assert_null(oche_capture_open(longest, &v4, 0, error, sizeof(error)));
+    assert_null(oche_capture_open(longest, &v4, 0, &error));
     free(longest);
     for (unsigned i = 0; i < 2; i++) { /* no file, so there is nothing to protect */
-        struct oche_capture *capture = oche_capture_open("/dev/null", &v4, 0, error, sizeof(error));
+        struct oche_capture *capture = oche_capture_open("/dev/null", &v4, 0, &error);
         assert_non_null(capture);
         assert_string_equal(oche_capture_path(capture), "/dev/null");
         assert_true(oche_capture_close(capture));

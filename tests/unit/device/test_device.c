@@ -110,15 +110,15 @@ static void with_another_port(void **state)
 /* ::1 is the only IPv6 address of loopback: the device talks to itself. */
 static void over_ipv6(void **state)
 {
-    char error[256];
+    struct oche_error error;
     struct oche_device *device =
-        oche_device_open(&(struct oche_device_config){.address = "::1"}, error, sizeof(error));
+        oche_device_open(&(struct oche_device_config){.address = "::1"}, &error);
     struct end a, b;
     struct pair pair;
 
     (void)state;
     if (device == NULL) {
-        print_message("no IPv6 here: %s\n", error);
+        print_message("no IPv6 here: %s\n", error.text);
         skip();
     }
     assert_true(oche_device_close(device));
@@ -269,20 +269,21 @@ static void not_openable(void **state)
          "127.9.9.9: MTU of 63 bytes; 64 to 9000 are possible"},
         {{.address = "127.9.9.9", .port = 14799, .capture = "/nowhere/x"}, "/nowhere/x: "},
     };
-    char error[256], address[32];
+    char address[32];
+    struct oche_error error;
     struct oche_device *first;
     struct oche_device_config config = {.address = loopback_address(address, 9)};
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        assert_null(oche_device_open(&cases[i].config, error, sizeof(error)));
-        if (strncmp(error, cases[i].why, strlen(cases[i].why)) != 0)
-            fail_msg("\"%s\" is not \"%s\"", error, cases[i].why);
+        assert_null(oche_device_open(&cases[i].config, &error));
+        if (strncmp(error.text, cases[i].why, strlen(cases[i].why)) != 0)
+            fail_msg("\"%s\" is not \"%s\"", error.text, cases[i].why);
     }
-    first = oche_device_open(&config, error, sizeof(error));
+    first = oche_device_open(&config, &error);
     assert_non_null(first);
-    assert_null(oche_device_open(&config, error, sizeof(error)));
-    assert_non_null(strstr(error, "UDP port 4791: Address already in use"));
+    assert_null(oche_device_open(&config, &error));
+    assert_non_null(strstr(error.text, "UDP port 4791: Address already in use"));
     assert_true(oche_device_close(first));
 }
 

@@ -174,7 +174,8 @@ static void mixed_datagram(void **state)
     struct iovec piece = {.iov_base = bytes, .iov_len = sizeof(bytes)};
     struct oche_datagram_out out = {
         .to = &device, .pieces = &piece, .piece_count = 1, .segment_bytes = 24};
-    char text[32], error[256];
+    char text[32];
+    struct oche_error error;
     unsigned sent;
 
     (void)state;
@@ -182,7 +183,7 @@ static void mixed_datagram(void **state)
     enter(&b, first, 1);
     assert_true(oche_address_parse(loopback_address(text, 2), &from));
     assert_true(oche_address_parse(a.address, &to));
-    assert_true(oche_socket_open(&stranger, &from, 4791, &options, error, sizeof(error)));
+    assert_true(oche_socket_open(&stranger, &from, 4791, &options, &error));
     out.to_bytes = oche_address_to_socket(&to, 4791, &device);
     oche_ip_header_make(&header, &from, &to, 4791, 4791, 0);
     for (uint16_t i = 0; i < PACKETS; i++) {
@@ -396,7 +397,8 @@ static void limits(void **state)
     struct oche_device *devices[OCHE_SLOTS], *more;
     struct oche_qp_config qp = {
         .transport = OCHE_TRANSPORT_RC, .mtu_bytes = 1024, .send_depth = 1, .max_recv_sge = 1};
-    char text[32], error[256];
+    char text[32];
+    struct oche_error error;
     struct oche_device_config config = {.share = true,
                                         .address = loopback_address(text, 1),
                                         .receive_buffer_bytes = 1 << 16,
@@ -406,26 +408,26 @@ static void limits(void **state)
 
     (void)state;
     for (unsigned i = 0; i < OCHE_SLOTS; i++) {
-        devices[i] = oche_device_open(&config, error, sizeof(error));
+        devices[i] = oche_device_open(&config, &error);
         if (devices[i] == NULL)
-            fail_msg("%u: %s", i, error);
+            fail_msg("%u: %s", i, error.text);
         assert_int_equal(devices[i]->share.slot, i);
     }
-    more = oche_device_open(&config, error, sizeof(error));
+    more = oche_device_open(&config, &error);
     assert_null(more);
     assert_int_equal(errno, EADDRINUSE);
-    assert_non_null(strstr(error, "64 processes"));
+    assert_non_null(strstr(error.text, "64 processes"));
     config.share = false;
-    assert_null(oche_device_open(&config, error, sizeof(error)));
+    assert_null(oche_device_open(&config, &error));
     assert_int_equal(errno, EADDRINUSE);
     qp.qpn = (UINT32_C(1) << OCHE_SLOT_SHIFT) + 0x100; /* of slot 1 */
     assert_null(oche_device_create_qp(devices[0], &qp));
     for (unsigned i = 0; i < OCHE_SLOTS; i++)
         assert_true(oche_device_close(devices[i]));
-    more = oche_device_open(&config, error, sizeof(error));
+    more = oche_device_open(&config, &error);
     assert_non_null(more);
     config.share = true;
-    assert_null(oche_device_open(&config, error, sizeof(error)));
+    assert_null(oche_device_open(&config, &error));
     assert_int_equal(errno, EADDRINUSE);
     assert_true(oche_device_close(more));
 }

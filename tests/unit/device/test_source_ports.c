@@ -140,11 +140,11 @@ static void too_many(void **state)
 {
     const struct oche_device_config config = {.address = "127.0.0.1",
                                               .source_ports = OCHE_MAX_SOURCE_PORTS + 1};
-    char error[256];
+    struct oche_error error;
 
     (void)state;
-    assert_null(oche_device_open(&config, error, sizeof(error)));
-    assert_string_equal(error, "127.0.0.1: 65 source ports; 1 to 64 are possible");
+    assert_null(oche_device_open(&config, &error));
+    assert_string_equal(error.text, "127.0.0.1: 65 source ports; 1 to 64 are possible");
 }
 
 /* What is sent to one of them stays out of its buffer, and nobody is told. */
@@ -153,15 +153,15 @@ static void nothing_comes_in(void **state)
     struct oche_source_ports ports;
     struct oche_socket sender;
     struct sockaddr_storage to;
-    char address[32], error[256], byte;
+    char address[32], byte;
+    struct oche_error error;
     socklen_t bytes;
 
     (void)state;
     loopback_address(address, 1);
     open_ports(&ports, address, 2, 1);
     const struct oche_address own = address_of(address);
-    assert_true(oche_socket_open(&sender, &own, 4791, &(struct oche_socket_options){0}, error,
-                                 sizeof(error)));
+    assert_true(oche_socket_open(&sender, &own, 4791, &(struct oche_socket_options){0}, &error));
     bytes = oche_address_to_socket(&own, ports.ports[0], &to);
     for (unsigned i = 0; i < 3; i++)
         assert_int_equal(sendto(sender.fd, "x", 1, 0, (struct sockaddr *)&to, bytes), 1);

@@ -322,7 +322,7 @@ static void test_no_bytes(void **state)
     struct oche_endpoint without = *oche_endpoint_find("tcp");
     struct oche_flow_plan flow = small_flow(0, 1, 5000, 0);
     struct small_world small;
-    char error[256] = "";
+    struct oche_error error = {""};
 
     (void)state;
     without.encode = NULL;
@@ -333,9 +333,9 @@ static void test_no_bytes(void **state)
     assert_int_equal(small.totals.flows_completed, 1);
     small_world_end(&small);
     small.config.run.bytes = true;
-    assert_null(oche_world_create(&small.config, error, sizeof(error)));
-    assert_string_equal(error, "bytes: the packets of congestion_control tcp have no form as "
-                               "bytes; make this false");
+    assert_null(oche_world_create(&small.config, &error));
+    assert_string_equal(error.text, "bytes: the packets of congestion_control tcp have no form as "
+                                    "bytes; make this false");
     small_world_free(&small);
 }
 

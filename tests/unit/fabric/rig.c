@@ -33,10 +33,10 @@ void rig_init(struct rig *rig, unsigned ports)
 
 void rig_make(struct rig *rig)
 {
-    char why[400];
+    struct oche_error why;
 
-    if (!oche_switch_check(&rig->config, why, sizeof(why)))
-        fail_msg("%s", why);
+    if (!oche_switch_check(&rig->config, &why))
+        fail_msg("%s", why.text);
     size_t bytes = oche_switch_bytes(&rig->config);
     void *memory = aligned_alloc(OCHE_CACHE_LINE, bytes);
 

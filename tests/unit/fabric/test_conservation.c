@@ -55,7 +55,7 @@ static void random_switch(struct links *links, struct oche_random *random, doubl
     params->pmax = (double)pick(random, 0, 100) / 100;
     params->ecn_at = (uint32_t)pick(random, 0, 1);
     params->buffer_bytes = 1000;
-    while (!oche_switch_check(&rig->config, NULL, 0))
+    while (!oche_switch_check(&rig->config, NULL))
         params->buffer_bytes += 1000;
     params->buffer_bytes += pick(random, 0, 100000);
 }

@@ -245,11 +245,11 @@ static void test_interval(void **state)
 
 static void refused(struct credited *credited, const char *word)
 {
-    char why[256] = "";
+    struct oche_error why = {""};
 
-    assert_false(oche_ib_credits.fits(&credited->rig.config, &credited->params, why, sizeof(why)));
-    if (strstr(why, word) != why || strstr(why, "would be right") == NULL)
-        fail_msg("%s", why);
+    assert_false(oche_ib_credits.fits(&credited->rig.config, &credited->params, &why));
+    if (strstr(why.text, word) != why.text || strstr(why.text, "would be right") == NULL)
+        fail_msg("%s", why.text);
 }
 
 static void test_bad_input(void **state)
@@ -267,7 +267,7 @@ static void test_bad_input(void **state)
     credited.rig.params.buffer_bytes = 2 * 16 * 64 * PORTS * 2 - 1;
     refused(&credited, "buffer: 2048 bytes for each of 4 ports and 2 classes ");
     credited.rig.params.buffer_bytes++;
-    assert_true(oche_ib_credits.fits(&credited.rig.config, &credited.params, (char[256]){0}, 256));
+    assert_true(oche_ib_credits.fits(&credited.rig.config, &credited.params, NULL));
     credited.rig.params.port_buffer_bytes = 1;
     refused(&credited, "buffer: makes all 2 classes lossless");
     assert_null(oche_ib_credits.check(&credited.params));

@@ -180,17 +180,17 @@ static void one_queue(void **state)
 static void refused(void **state)
 {
     struct rig rig;
-    char why[400];
+    struct oche_error why;
 
     (void)state;
     open_rig(&rig);
     rig.config.lanes = 5;
-    assert_false(oche_switch_check(&rig.config, why, sizeof(why)));
-    assert_non_null(strstr(why, "lanes: 5"));
+    assert_false(oche_switch_check(&rig.config, &why));
+    assert_non_null(strstr(why.text, "lanes: 5"));
     rig.config.lanes = LANES;
     rig.config.lossless_classes = 0xb;
-    assert_false(oche_switch_check(&rig.config, why, sizeof(why)));
-    assert_non_null(strstr(why, "all or none"));
+    assert_false(oche_switch_check(&rig.config, &why));
+    assert_non_null(strstr(why.text, "all or none"));
 }
 
 int main(void)

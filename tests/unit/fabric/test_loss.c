@@ -6,14 +6,15 @@
 #include <string.h>
 
 #include "fabric/loss.h"
+#include "fabric/text.h"
 
 static struct oche_loss *loss_of(double probability, const char *pattern, uint64_t entity)
 {
-    char why[200] = "";
+    struct oche_error why = {""};
     void *memory;
 
-    if (!oche_loss_check(pattern, why, sizeof(why)))
-        fail_msg("%s", why);
+    if (!oche_loss_check(pattern, &why))
+        fail_msg("%s", why.text);
     memory = malloc(oche_loss_bytes(pattern));
     assert_non_null(memory);
     memset(memory, 0xa5, oche_loss_bytes(pattern));
@@ -99,17 +100,32 @@ static void not_a_pattern(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        char why[200] = "";
+        struct oche_error why = {""};
         char expected[200];
 
-        assert_false(oche_loss_check(cases[i].pattern, why, sizeof(why)));
+        assert_false(oche_loss_check(cases[i].pattern, &why));
         strcpy(expected, cases[i].wrong);
         strcat(expected, "; would be right: 3,7,10-19, or every 100, or psn 5");
-        assert_string_equal(why, expected);
-        assert_false(oche_loss_check(cases[i].pattern, NULL, 0));
-        assert_false(oche_loss_check(cases[i].pattern, why, 3));
-        assert_int_equal(strlen(why), 2);
+        assert_string_equal(why.text, expected);
+        assert_false(oche_loss_check(cases[i].pattern, NULL));
     }
+}
+
+/* However much is said, it stays within the text. */
+static void errors_are_cut(void **state)
+{
+    struct oche_error error = {""};
+    char whole[OCHE_ERROR_BYTES + 20] = "";
+
+    (void)state;
+    while (strlen(whole) < OCHE_ERROR_BYTES) {
+        assert_false(oche_fabric_refuse_more(&error, "port #, ", (uint64_t[]){1234567}));
+        strcat(whole, "port 1234567, ");
+        assert_memory_equal(error.text, whole, strlen(error.text));
+    }
+    assert_int_equal(strlen(error.text), OCHE_ERROR_BYTES - 1);
+    assert_false(oche_fabric_refuse(&error, "lanes: #", (uint64_t[]){3}));
+    assert_string_equal(error.text, "lanes: 3");
 }
 
 static unsigned bernoulli(double probability, uint64_t entity)
@@ -159,9 +175,9 @@ static void independent(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(patterns),      cmocka_unit_test(first_only),
-        cmocka_unit_test(not_a_pattern), cmocka_unit_test(probability),
-        cmocka_unit_test(independent),
+        cmocka_unit_test(errors_are_cut), cmocka_unit_test(patterns),
+        cmocka_unit_test(first_only),     cmocka_unit_test(not_a_pattern),
+        cmocka_unit_test(probability),    cmocka_unit_test(independent),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

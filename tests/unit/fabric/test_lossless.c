@@ -103,7 +103,7 @@ static void all_at_once(void **state)
         for (unsigned half = 0; half < 2; half++) {
             struct links *links = make(8);
             uint64_t headroom;
-            char why[300];
+            struct oche_error why;
 
             for (unsigned i = 0; i < 8; i++)
                 links->rig.ports[i].delay += i * 37 * OCHE_NS;
@@ -111,7 +111,7 @@ static void all_at_once(void **state)
             links->rig.params.headroom_scale = half ? 0.5 : 1;
             /* The least buffer that passes the check, and 20 KB to share. */
             links->rig.params.buffer_bytes = 1000;
-            while (!oche_switch_check(&links->rig.config, why, sizeof(why)))
+            while (!oche_switch_check(&links->rig.config, &why))
                 links->rig.params.buffer_bytes += 1000;
             links->rig.params.buffer_bytes += 20000;
             links_make(links);

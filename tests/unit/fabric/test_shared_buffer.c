@@ -372,16 +372,16 @@ static void mixed_classes(void **state)
 
 static void check_refuses(struct rig *rig, const char *expected)
 {
-    char why[400] = "";
+    struct oche_error why = {""};
 
-    assert_false(oche_switch_check(&rig->config, why, sizeof(why)));
-    assert_string_equal(why, expected);
+    assert_false(oche_switch_check(&rig->config, &why));
+    assert_string_equal(why.text, expected);
 }
 
 static void impossible(void **state)
 {
     struct rig rig;
-    char cut[8];
+    struct oche_error cut;
 
     (void)state;
     rig_init(&rig, 32);
@@ -393,10 +393,10 @@ static void impossible(void **state)
                         "packets that cross a threshold; would be right: at least 14325504 bytes, "
                         "or fewer pfc_priorities");
     rig.params.buffer_bytes = 14325504;
-    assert_true(oche_switch_check(&rig.config, NULL, 0));
+    assert_true(oche_switch_check(&rig.config, NULL));
     rig.params.buffer_bytes--;
-    assert_false(oche_switch_check(&rig.config, cut, sizeof(cut)));
-    assert_string_equal(cut, "buffer:");
+    assert_false(oche_switch_check(&rig.config, &cut));
+    assert_string_equal(cut.text, "buffer:");
 
     rig_init(&rig, 4);
     rig.params.pfc_priorities = 1;
@@ -406,7 +406,7 @@ static void impossible(void **state)
     check_refuses(&rig, "kmin: 300000 bytes is above kmax, 200000 bytes; would be right: at most "
                         "kmax");
     rig.params.ecn = false;
-    assert_true(oche_switch_check(&rig.config, NULL, 0));
+    assert_true(oche_switch_check(&rig.config, NULL));
     rig_init(&rig, 4);
     rig.params.port_buffer_bytes = 225000;
     check_refuses(&rig, "port_buffer: 225000 bytes limits lossy classes, and PFC makes all 2 "
@@ -415,7 +415,7 @@ static void impossible(void **state)
     rig.params.chip_ports = 3;
     check_refuses(&rig, "chip_ports: 3 for a switch with 4 ports; would be right: 4 or more, or 0");
     rig.params.chip_ports = 4;
-    assert_true(oche_switch_check(&rig.config, NULL, 0));
+    assert_true(oche_switch_check(&rig.config, NULL));
     rig_init(&rig, 4);
     rig.params.headroom_bytes = UINT64_C(1) << 40;
     check_refuses(&rig, "headroom: 1099511627776 bytes a port and class; at most 2147483647 bytes");

@@ -12,9 +12,9 @@
 static uint32_t port_index(const struct oche_topology *t, const char *name)
 {
     uint32_t node, port;
-    char error[OCHE_TOPOLOGY_ERROR_BYTES];
+    struct oche_error error;
 
-    assert_true(oche_topology_find_port(t, name, &node, &port, error, sizeof(error)));
+    assert_true(oche_topology_find_port(t, name, &node, &port, &error));
     return t->nodes[node].first_port + port;
 }
 
@@ -164,7 +164,7 @@ static void test_congestion(void **state)
         assert_int_equal(row->queue_most, 7 * i);
         assert_int_equal(row->paused, 3 + i);
         assert_true(row->queueing_worst == 10.0 * i);
-        assert_true(oche_topology_find_port(&t, ports[i].port, &node, &port, NULL, 0));
+        assert_true(oche_topology_find_port(&t, ports[i].port, &node, &port, NULL));
         assert_int_equal(row->node, node);
         assert_int_equal(row->port, port);
     }

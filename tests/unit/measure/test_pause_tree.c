@@ -40,11 +40,11 @@ static void end(struct net *net)
 
 static uint32_t port_of(const struct net *net, const char *name)
 {
-    char error[OCHE_TOPOLOGY_ERROR_BYTES];
+    struct oche_error error;
     uint32_t node, port;
 
-    if (!oche_topology_find_port(&net->topology, name, &node, &port, error, sizeof(error)))
-        fail_msg("%s", error);
+    if (!oche_topology_find_port(&net->topology, name, &node, &port, &error))
+        fail_msg("%s", error.text);
     return net->topology.nodes[node].first_port + port;
 }
 

@@ -16,16 +16,16 @@ static void test_right(void **state)
 {
     struct oche_cc_choice cc;
     struct oche_recovery_choice recovery;
-    char error[200];
+    struct oche_error error;
 
     (void)state;
-    assert_true(oche_cc_parse(&cc, "timely,t_low=5ms,t_high=50ms", error, sizeof(error)));
+    assert_true(oche_cc_parse(&cc, "timely,t_low=5ms,t_high=50ms", &error));
     assert_string_equal(cc.cc->name, "timely");
     assert_int_equal(number(&cc.cc->table, "t_low", &cc.params), 5 * OCHE_MS);
     assert_int_equal(number(&cc.cc->table, "t_high", &cc.params), 50 * OCHE_MS);
-    assert_true(oche_cc_parse(&cc, "dcqcn", error, sizeof(error)));
-    assert_true(oche_recovery_parse(&recovery, "selective_repeat,rto_low=5ms,rto_high=20ms", error,
-                                    sizeof(error)));
+    assert_true(oche_cc_parse(&cc, "dcqcn", &error));
+    assert_true(
+        oche_recovery_parse(&recovery, "selective_repeat,rto_low=5ms,rto_high=20ms", &error));
     assert_int_equal(number(&recovery.recovery->table, "rto_low", &recovery.params), 5 * OCHE_MS);
 }
 
@@ -34,21 +34,20 @@ static void test_all(void **state)
 {
     struct oche_cc_choice cc;
     struct oche_recovery_choice recovery;
-    char error[800], names[OCHE_SCHEME_NAMES_BYTES];
+    char names[OCHE_SCHEME_NAMES_BYTES];
+    struct oche_error error;
 
     (void)state;
     oche_cc_names(names, sizeof(names));
     for (size_t i = 0; i < oche_cc_scheme_count; i++) {
         const struct oche_cc_scheme *scheme = oche_cc_schemes[i];
 
-        assert_int_equal(oche_cc_parse(&cc, scheme->name, error, sizeof(error)),
-                         scheme->runs_on_wire);
+        assert_int_equal(oche_cc_parse(&cc, scheme->name, &error), scheme->runs_on_wire);
         assert_true(!scheme->runs_on_wire || strstr(names, scheme->name) != NULL);
     }
     oche_recovery_names(names, sizeof(names));
     for (size_t i = 0; i < oche_recovery_scheme_count; i++) {
-        assert_true(
-            oche_recovery_parse(&recovery, oche_recovery_schemes[i]->name, error, sizeof(error)));
+        assert_true(oche_recovery_parse(&recovery, oche_recovery_schemes[i]->name, &error));
         assert_non_null(strstr(names, oche_recovery_schemes[i]->name));
     }
 }
@@ -72,38 +71,38 @@ static void test_wrong(void **state)
     };
     struct oche_cc_choice cc;
     struct oche_recovery_choice recovery;
-    char error[400], longest[5000];
+    char longest[5000];
+    struct oche_error error;
 
     (void)state;
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        error[0] = '\0';
-        if (oche_cc_parse(&cc, wrong[i].text, error, sizeof(error)) ||
-            strstr(error, wrong[i].says) == NULL)
-            fail_msg("%s: %s", wrong[i].text, error);
-        assert_null(strchr(error, '\n'));
+        error.text[0] = '\0';
+        if (oche_cc_parse(&cc, wrong[i].text, &error) || strstr(error.text, wrong[i].says) == NULL)
+            fail_msg("%s: %s", wrong[i].text, error.text);
+        assert_null(strchr(error.text, '\n'));
     }
-    assert_false(oche_recovery_parse(&recovery, "go_back_q", error, sizeof(error)));
-    assert_non_null(strstr(error, "there are go_back_0, go_back_n"));
+    assert_false(oche_recovery_parse(&recovery, "go_back_q", &error));
+    assert_non_null(strstr(error.text, "there are go_back_0, go_back_n"));
     memset(longest, 'x', sizeof(longest));
     longest[sizeof(longest) - 1] = '\0';
-    assert_false(oche_cc_parse(&cc, longest, error, sizeof(error)));
-    assert_false(oche_recovery_parse(&recovery, longest, error, sizeof(error)));
+    assert_false(oche_cc_parse(&cc, longest, &error));
+    assert_false(oche_recovery_parse(&recovery, longest, &error));
 }
 
 static void test_values(void **state)
 {
-    char error[200];
+    struct oche_error error;
     oche_time time;
     uint64_t rate;
 
     (void)state;
-    assert_true(oche_time_parse("20ms", &time, error, sizeof(error)));
+    assert_true(oche_time_parse("20ms", &time, &error));
     assert_int_equal(time, 20 * OCHE_MS);
-    assert_false(oche_time_parse("20", &time, error, sizeof(error)));
-    assert_true(oche_rate_parse("10Gbps", &rate, error, sizeof(error)));
+    assert_false(oche_time_parse("20", &time, &error));
+    assert_true(oche_rate_parse("10Gbps", &rate, &error));
     assert_int_equal(rate, 10 * OCHE_GBPS);
-    assert_false(oche_rate_parse("0Gbps", &rate, error, sizeof(error)));
-    assert_false(oche_rate_parse("fast", &rate, error, sizeof(error)));
+    assert_false(oche_rate_parse("0Gbps", &rate, &error));
+    assert_false(oche_rate_parse("fast", &rate, &error));
 }
 
 int main(void)

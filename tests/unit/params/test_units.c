@@ -70,10 +70,10 @@ static void test_whole_numbers_are_read(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         union oche_value value;
-        char error[256] = "";
+        struct oche_error error = {""};
 
-        if (!oche_value_parse(rows[i].param, rows[i].text, &value, error, sizeof(error)))
-            fail_msg("%s: %s", rows[i].text, error);
+        if (!oche_value_parse(rows[i].param, rows[i].text, &value, &error))
+            fail_msg("%s: %s", rows[i].text, error.text);
         if (value.u != rows[i].value)
             fail_msg("%s: %llu", rows[i].text, (unsigned long long)value.u);
     }
@@ -90,23 +90,23 @@ static void test_other_values_are_read(void **state)
         {"0.5", 0.5},
     };
     union oche_value value;
-    char error[256];
+    struct oche_error error;
 
     (void)state;
     for (size_t i = 0; i < sizeof(reals) / sizeof(reals[0]); i++) {
-        bool ok = oche_value_parse(&real_param, reals[i].text, &value, error, sizeof(error));
+        bool ok = oche_value_parse(&real_param, reals[i].text, &value, &error);
 
         assert_int_equal(ok, reals[i].value >= 0);
         if (ok)
             assert_true(value.real == reals[i].value);
     }
-    assert_true(oche_value_parse(&bool_param, "true", &value, error, sizeof(error)));
+    assert_true(oche_value_parse(&bool_param, "true", &value, &error));
     assert_int_equal(value.u, 1);
-    assert_true(oche_value_parse(&bool_param, "false", &value, error, sizeof(error)));
+    assert_true(oche_value_parse(&bool_param, "false", &value, &error));
     assert_int_equal(value.u, 0);
-    assert_true(oche_value_parse(&choice_param, "static", &value, error, sizeof(error)));
+    assert_true(oche_value_parse(&choice_param, "static", &value, &error));
     assert_int_equal(value.u, 1);
-    assert_true(oche_value_parse(&text_param, "", &value, error, sizeof(error)));
+    assert_true(oche_value_parse(&text_param, "", &value, &error));
     assert_string_equal(value.text, "");
 }
 
@@ -174,10 +174,10 @@ static void test_errors_say_what_would_be_right(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         union oche_value value;
-        char error[256] = "accepted";
+        struct oche_error error = {"accepted"};
 
-        assert_false(oche_value_parse(rows[i].param, rows[i].text, &value, error, sizeof(error)));
-        assert_string_equal(error, rows[i].error);
+        assert_false(oche_value_parse(rows[i].param, rows[i].text, &value, &error));
+        assert_string_equal(error.text, rows[i].error);
     }
 }
 
@@ -230,18 +230,19 @@ static void test_printing_and_reading_are_inverse(void **state)
     for (unsigned i = 0; i < 20000; i++) {
         union oche_value value = {.u = oche_random_u64(&random) >> oche_random_below(&random, 64)};
         union oche_value back;
-        char text[OCHE_VALUE_BYTES], error[256];
+        char text[OCHE_VALUE_BYTES];
+        struct oche_error error;
         const struct oche_param *param = params[i % 3];
 
         oche_value_format(param, value, text, sizeof(text));
-        assert_true(oche_value_parse(param, text, &back, error, sizeof(error)));
+        assert_true(oche_value_parse(param, text, &back, &error));
         assert_int_equal(back.u, value.u);
 
         value.real = oche_random_unit(&random);
         if (i % 2 == 0)
             value.real = 1 / (double)(1 + oche_random_below(&random, 100000));
         oche_value_format(&real_param, value, text, sizeof(text));
-        assert_true(oche_value_parse(&real_param, text, &back, error, sizeof(error)));
+        assert_true(oche_value_parse(&real_param, text, &back, &error));
         assert_true(back.real == value.real);
     }
 }

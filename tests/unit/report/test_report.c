@@ -25,7 +25,8 @@
 #define WARMUP  (1 * OCHE_MS)
 #define STEP    (1 * OCHE_US)
 
-static char folder[64], error[1024];
+static char folder[64];
+static struct oche_error error;
 static struct json_object *data; /* of the last report */
 static uint64_t next_flow;
 
@@ -58,10 +59,10 @@ static const char *path_of(const char *name)
 static void report(void)
 {
     size_t bytes;
-    char *text = oche_report_data(folder, "oche test", "oche report", &bytes, error, sizeof(error));
+    char *text = oche_report_data(folder, "oche test", "oche report", &bytes, &error);
 
     if (text == NULL)
-        print_message("%s\n", error);
+        print_message("%s\n", error.text);
     assert_non_null(text);
     assert_int_equal(bytes, strlen(text));
     assert_null(strchr(text, '<'));
@@ -77,10 +78,10 @@ static void assert_refused(const char *name, const char *what)
     char expected[1024];
     size_t bytes;
 
-    assert_null(oche_report_data(folder, "oche", "oche", &bytes, error, sizeof(error)));
+    assert_null(oche_report_data(folder, "oche", "oche", &bytes, &error));
     snprintf(expected, sizeof(expected), "%s%s%s: %s", folder, name[0] == '\0' ? "" : "/", name,
              what);
-    assert_string_equal(error, expected);
+    assert_string_equal(error.text, expected);
 }
 
 /* What stands there, or NULL: nothing, or null. */
@@ -202,7 +203,7 @@ static void add_series(struct oche_results *results)
 
 static void write_run(const char *name, const char *scenario, const char *label)
 {
-    struct oche_results *results = oche_results_create(path_of(name), error, sizeof(error));
+    struct oche_results *results = oche_results_create(path_of(name), &error);
 
     assert_non_null(results);
     next_flow = 0;
@@ -219,7 +220,7 @@ static void write_run(const char *name, const char *scenario, const char *label)
     add_flow(results, 5000, 0, "failed: retries exceeded", true);
     add_flow(results, 5000, 1 * OCHE_US, "completed", false);
     add_series(results);
-    assert_true(oche_results_finish(results, error, sizeof(error)));
+    assert_true(oche_results_finish(results, &error));
 }
 
 static void test_a_run(void **state)
@@ -299,7 +300,7 @@ static void test_pauses_of_a_run(void **state)
     struct oche_results *results;
 
     (void)state;
-    results = oche_results_create(path_of("run.sqlite"), error, sizeof(error));
+    results = oche_results_create(path_of("run.sqlite"), &error);
     assert_non_null(results);
     add_network(results);
     for (uint32_t i = 0; i < 400; i++) /* 200 pairs of a hot spot and what it held */
@@ -331,7 +332,7 @@ static void test_pauses_of_a_run(void **state)
                                                                .victim = i >= 10});
     oche_results_deadlock(results, 0, "tor0:spine0", 0);
     oche_results_deadlock(results, 1, "spine0:tor1", 0);
-    assert_true(oche_results_finish(results, error, sizeof(error)));
+    assert_true(oche_results_finish(results, &error));
     report();
     assert_int_equal(number("0/runs/0/pauses/hot_spots"), 200);
     assert_int_equal(number("0/runs/0/pauses/nodes"), 400);
@@ -430,7 +431,7 @@ static struct oche_sweep_store *write_sweep(const char *name, const char *kind)
                                                        .axes = axes,
                                                        .axis_count = 2};
     struct oche_sweep_store *store =
-        oche_sweep_store_open(path_of(name), &description, false, error, sizeof(error));
+        oche_sweep_store_open(path_of(name), &description, false, &error);
 
     assert_non_null(store);
     for (size_t i = 0; i < 12; i++) {
@@ -452,7 +453,7 @@ static struct oche_sweep_store *write_sweep(const char *name, const char *kind)
             oche_sweep_store_metric(store, i, "goodput", "bps", "help", (double)(100 * i));
             oche_sweep_store_distribution(store, i, "fct", "s", 10, percentiles, 3, 500);
         }
-        assert_true(oche_sweep_store_commit(store, error, sizeof(error)));
+        assert_true(oche_sweep_store_commit(store, &error));
     }
     return store;
 }
@@ -526,7 +527,7 @@ static void test_a_figure(void **state)
                    .plot = plot, .label = "GBN", .kind = "published", .y_unit = "ratio"});
     oche_sweep_store_curve_point(store, curve, 1e-3, 0.5, 0.25, 0.75);
     oche_sweep_store_difference(store, "another <network>");
-    assert_true(oche_sweep_store_commit(store, error, sizeof(error)));
+    assert_true(oche_sweep_store_commit(store, &error));
     oche_sweep_store_close(store);
     oche_sweep_store_close(write_sweep("fig9.sqlite", "figure"));
     report();
@@ -577,7 +578,7 @@ static void test_an_older_figure(void **state)
     oche_sweep_store_curve_point(
         store, oche_sweep_store_curve(store, &(struct oche_sweep_curve){.plot = 7, .label = "a"}),
         1, 2, NAN, NAN);
-    assert_true(oche_sweep_store_commit(store, error, sizeof(error)));
+    assert_true(oche_sweep_store_commit(store, &error));
     oche_sweep_store_close(store);
     run_sql("fig1.sqlite", "DROP TABLE plots; ALTER TABLE curves DROP COLUMN plot;"
                            "ALTER TABLE claims DROP COLUMN unsure; PRAGMA user_version = 1");
@@ -655,17 +656,16 @@ static void test_page(void **state)
     char read[64] = "";
 
     (void)state;
-    assert_true(oche_report_write(path_of("page"), "<a>" OCHE_REPORT_MARK "<b>", "{}", error,
-                                  sizeof(error)));
+    assert_true(oche_report_write(path_of("page"), "<a>" OCHE_REPORT_MARK "<b>", "{}", &error));
     FILE *in = fopen(path_of("page"), "r");
 
     assert_non_null(in);
     assert_true(fread(read, 1, sizeof(read) - 1, in) > 0);
     fclose(in);
     assert_string_equal(read, "<a>{}<b>");
-    assert_false(oche_report_write(path_of("page"), "no mark", "{}", error, sizeof(error)));
-    assert_false(oche_report_write("/nowhere/page", OCHE_REPORT_MARK, "{}", error, sizeof(error)));
-    assert_string_equal(error, "/nowhere/page: cannot be written: No such file or directory");
+    assert_false(oche_report_write(path_of("page"), "no mark", "{}", &error));
+    assert_false(oche_report_write("/nowhere/page", OCHE_REPORT_MARK, "{}", &error));
+    assert_string_equal(error.text, "/nowhere/page: cannot be written: No such file or directory");
 }
 
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)

@@ -105,18 +105,17 @@ static const struct oche_section sections[] = {
      .optional = true},
 };
 
-static char error[OCHE_SCENARIO_ERROR_BYTES];
+static struct oche_error error;
 static struct oche_bindings bindings;
 
 static struct oche_document *bind_as(const char *name, const char *text, const char *set)
 {
-    struct oche_document *document =
-        oche_document_parse(name, text, strlen(text), error, sizeof(error));
+    struct oche_document *document = oche_document_parse(name, text, strlen(text), &error);
 
     if (document == NULL)
         return NULL;
-    if ((set != NULL && !oche_document_set(document, set, error, sizeof(error))) ||
-        !oche_bind(document, sections, COUNT_OF(sections), &bindings, error, sizeof(error))) {
+    if ((set != NULL && !oche_document_set(document, set, &error)) ||
+        !oche_bind(document, sections, COUNT_OF(sections), &bindings, &error)) {
         oche_document_close(document);
         return NULL;
     }
@@ -128,7 +127,7 @@ static struct oche_document *bind(const char *text, const char *set)
     struct oche_document *document = bind_as("dir/f.yaml", text, set);
 
     if (document == NULL)
-        fail_msg("%s", error);
+        fail_msg("%s", error.text);
     return document;
 }
 
@@ -271,7 +270,7 @@ static void test_wrong_scenarios_are_refused(void **state)
 
         if (document != NULL)
             fail_msg("accepted: %s", rows[i].text);
-        assert_string_equal(error, rows[i].error);
+        assert_string_equal(error.text, rows[i].error);
     }
 }
 
@@ -282,17 +281,16 @@ static void test_checks_of_a_table_are_placed(void **state)
     const struct oche_bound *cc = oche_bindings_find(&bindings, "cc");
 
     (void)state;
-    oche_bound_fail(document, topology, "hosts: 3 is odd; make it even", error, sizeof(error));
-    assert_string_equal(error, "dir/f.yaml:3: topology.hosts: 3 is odd; make it even");
-    oche_bound_fail(document, topology, "ports: are missing; name some", error, sizeof(error));
-    assert_string_equal(error, "dir/f.yaml:1: topology.ports: are missing; name some");
-    oche_bound_fail(document, topology, "bad: all of it", error, sizeof(error));
-    assert_string_equal(error, "dir/f.yaml:1: topology: bad: all of it");
-    oche_bound_fail(document, oche_bindings_find(&bindings, "switch"), "beta: too small", error,
-                    sizeof(error));
-    assert_string_equal(error, "--set switch.beta=2: switch.beta: too small");
-    oche_bound_fail(document, cc, "needs ECN; set switch.ecn to true", error, sizeof(error));
-    assert_string_equal(error, "dir/f.yaml: cc: needs ECN; set switch.ecn to true");
+    oche_bound_fail(document, topology, "hosts: 3 is odd; make it even", &error);
+    assert_string_equal(error.text, "dir/f.yaml:3: topology.hosts: 3 is odd; make it even");
+    oche_bound_fail(document, topology, "ports: are missing; name some", &error);
+    assert_string_equal(error.text, "dir/f.yaml:1: topology.ports: are missing; name some");
+    oche_bound_fail(document, topology, "bad: all of it", &error);
+    assert_string_equal(error.text, "dir/f.yaml:1: topology: bad: all of it");
+    oche_bound_fail(document, oche_bindings_find(&bindings, "switch"), "beta: too small", &error);
+    assert_string_equal(error.text, "--set switch.beta=2: switch.beta: too small");
+    oche_bound_fail(document, cc, "needs ECN; set switch.ecn to true", &error);
+    assert_string_equal(error.text, "dir/f.yaml: cc: needs ECN; set switch.ecn to true");
     oche_document_close(document);
 }
 
@@ -319,14 +317,13 @@ static void test_messages_with_a_path_are_placed(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        assert_false(
-            oche_bindings_fail(document, &bindings, rows[i].message, error, sizeof(error)));
-        assert_string_equal(error, rows[i].error);
+        assert_false(oche_bindings_fail(document, &bindings, rows[i].message, &error));
+        assert_string_equal(error.text, rows[i].error);
     }
     oche_document_close(document);
     document = bind("topology: star\nwork: {type: star,\n hosts: 7}\n", NULL);
-    oche_bindings_fail(document, &bindings, "work[0]: hosts: 7 is odd", error, sizeof(error));
-    assert_string_equal(error, "dir/f.yaml:3: work.hosts: 7 is odd");
+    oche_bindings_fail(document, &bindings, "work[0]: hosts: 7 is odd", &error);
+    assert_string_equal(error.text, "dir/f.yaml:3: work.hosts: 7 is odd");
     oche_document_close(document);
 }
 

@@ -11,12 +11,11 @@
 
 static struct oche_document *parse(const char *text)
 {
-    char error[OCHE_SCENARIO_ERROR_BYTES];
-    struct oche_document *document =
-        oche_document_parse("f.yaml", text, strlen(text), error, sizeof(error));
+    struct oche_error error;
+    struct oche_document *document = oche_document_parse("f.yaml", text, strlen(text), &error);
 
     if (document == NULL)
-        fail_msg("%s", error);
+        fail_msg("%s", error.text);
     return document;
 }
 
@@ -62,10 +61,10 @@ static void test_nodes_know_their_lines(void **state)
 static void test_aliases_are_copied(void **state)
 {
     struct oche_document *document = parse("a: &x {k: 1}\nb: *x\n");
-    char error[OCHE_SCENARIO_ERROR_BYTES];
+    struct oche_error error;
 
     (void)state;
-    assert_true(oche_document_set(document, "b.k=2", error, sizeof(error)));
+    assert_true(oche_document_set(document, "b.k=2", &error));
     assert_string_equal(oche_yaml_find(at(document, "a"), "k")->text, "1");
     assert_string_equal(oche_yaml_find(at(document, "b"), "k")->text, "2");
     oche_document_close(document);
@@ -105,14 +104,13 @@ static void test_bad_files_are_refused(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        char error[OCHE_SCENARIO_ERROR_BYTES] = "accepted";
+        struct oche_error error = {"accepted"};
 
-        assert_null(oche_document_parse("f.yaml", rows[i].text, strlen(rows[i].text), error,
-                                        sizeof(error)));
+        assert_null(oche_document_parse("f.yaml", rows[i].text, strlen(rows[i].text), &error));
         if (strncmp(rows[i].error, "f.yaml", 6) == 0)
-            assert_string_equal(error, rows[i].error);
+            assert_string_equal(error.text, rows[i].error);
         else
-            assert_non_null(strstr(error, rows[i].error));
+            assert_non_null(strstr(error.text, rows[i].error));
     }
 }
 
@@ -120,7 +118,7 @@ static void test_bad_files_are_refused(void **state)
 static void test_alias_bombs_are_refused(void **state)
 {
     char text[1024] = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n";
-    char error[OCHE_SCENARIO_ERROR_BYTES];
+    struct oche_error error;
     size_t used = strlen(text);
 
     (void)state;
@@ -131,46 +129,47 @@ static void test_alias_bombs_are_refused(void **state)
                                      i - 1);
         used += (size_t)snprintf(text + used, sizeof(text) - used, "]\n");
     }
-    assert_null(oche_document_parse("f.yaml", text, strlen(text), error, sizeof(error)));
-    assert_non_null(strstr(error, "makes more than 100000 values; use fewer aliases"));
+    assert_null(oche_document_parse("f.yaml", text, strlen(text), &error));
+    assert_non_null(strstr(error.text, "makes more than 100000 values; use fewer aliases"));
 }
 
 /* At once: if the time grew with the square of the depth, this would take minutes. */
 static void test_deep_nesting_is_refused(void **state)
 {
     static char text[1000000];
-    char error[OCHE_SCENARIO_ERROR_BYTES];
+    struct oche_error error;
 
     (void)state;
     memset(text, '[', sizeof(text));
     memcpy(text, "a: 1\nb: ", 8);
-    assert_null(oche_document_parse("f.yaml", text, sizeof(text), error, sizeof(error)));
-    assert_string_equal(error, "f.yaml:2: is nested more than 32 deep; write it flat");
+    assert_null(oche_document_parse("f.yaml", text, sizeof(text), &error));
+    assert_string_equal(error.text, "f.yaml:2: is nested more than 32 deep; write it flat");
 }
 
 static void test_files_are_read(void **state)
 {
     char path[] = "/tmp/oche-document-XXXXXX";
-    char error[OCHE_SCENARIO_ERROR_BYTES], expected[OCHE_SCENARIO_ERROR_BYTES];
+    char expected[OCHE_ERROR_BYTES];
+    struct oche_error error;
     int fd = mkstemp(path);
 
     (void)state;
     assert_int_equal(write(fd, "seed: 3\n", 8), 8);
     close(fd);
-    struct oche_document *document = oche_document_open(path, error, sizeof(error));
+    struct oche_document *document = oche_document_open(path, &error);
 
     assert_non_null(document);
     assert_string_equal(oche_document_name(document), path);
     assert_string_equal(at(document, "seed")->text, "3");
     oche_document_close(document);
     unlink(path);
-    assert_null(oche_document_open(path, error, sizeof(error)));
+    assert_null(oche_document_open(path, &error));
     snprintf(expected, sizeof(expected),
              "%s: cannot be read: No such file or directory; give the path of a scenario file",
              path);
-    assert_string_equal(error, expected);
-    assert_null(oche_document_open("/tmp", error, sizeof(error)));
-    assert_string_equal(error,
+    assert_string_equal(error.text, expected);
+    assert_null(oche_document_open("/tmp", &error));
+    assert_string_equal(error.text,
                         "/tmp: cannot be read: Is a directory; give the path of a scenario file");
 }
 
@@ -181,7 +180,7 @@ static void test_overrides(void **state)
                                            "topology: {type: star, hosts: 4}\n"
                                            "workload: [{type: incast, load: 50%}]\n"
                                            "list: [a, b]\n");
-    char error[OCHE_SCENARIO_ERROR_BYTES];
+    struct oche_error error;
     static const char *const sets[] = {
         "seed=2",
         "cc.g=1/256",
@@ -197,8 +196,8 @@ static void test_overrides(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
-        if (!oche_document_set(document, sets[i], error, sizeof(error)))
-            fail_msg("%s: %s", sets[i], error);
+        if (!oche_document_set(document, sets[i], &error))
+            fail_msg("%s: %s", sets[i], error.text);
     assert_string_equal(at(document, "seed")->text, "2");
     assert_string_equal(at(document, "seed")->set, "seed=2");
     assert_string_equal(at(document, "cc")->shorthand->text, "dcqcn");
@@ -223,14 +222,14 @@ static void test_an_index_into_an_only_entry(void **state)
 {
     struct oche_document *document = parse("workload: {type: incast, load: 50%}\n"
                                            "short: incast\n");
-    char error[OCHE_SCENARIO_ERROR_BYTES];
+    struct oche_error error;
     static const char *const sets[] = {"workload[0].load=30%", "short[0].load=10%",
                                        "short[1]=background"};
 
     (void)state;
     for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
-        if (!oche_document_set(document, sets[i], error, sizeof(error)))
-            fail_msg("%s: %s", sets[i], error);
+        if (!oche_document_set(document, sets[i], &error))
+            fail_msg("%s: %s", sets[i], error.text);
     const struct oche_yaml *workload = at(document, "workload"), *two = at(document, "short");
 
     assert_int_equal(workload->kind, OCHE_YAML_LIST);
@@ -240,9 +239,10 @@ static void test_an_index_into_an_only_entry(void **state)
     assert_int_equal(two->count, 2);
     assert_string_equal(two->child[0]->shorthand->text, "incast");
     assert_string_equal(two->child[1]->text, "background");
-    assert_false(oche_document_set(document, "workload[2].load=1", error, sizeof(error)));
-    assert_string_equal(error, "--set workload[2].load=1: workload: \"2\" is not an entry of this "
-                               "list of 1; write workload[0] for the first");
+    assert_false(oche_document_set(document, "workload[2].load=1", &error));
+    assert_string_equal(error.text,
+                        "--set workload[2].load=1: workload: \"2\" is not an entry of this "
+                        "list of 1; write workload[0] for the first");
     oche_document_close(document);
 }
 
@@ -250,17 +250,18 @@ static void test_an_index_into_an_only_entry(void **state)
 static void test_an_index_into_no_list(void **state)
 {
     struct oche_document *document = parse("name: x\nwork:\n");
-    char error[OCHE_SCENARIO_ERROR_BYTES];
+    struct oche_error error;
     static const char *const sets[] = {"failures[0].link=a:b", "failures[0].at=1ms",
                                        "failures[1].link=b:c", "work[0]=incast"};
 
     (void)state;
-    assert_false(oche_document_set(document, "other[1].at=1", error, sizeof(error)));
-    assert_string_equal(error, "--set other[1].at=1: other: \"1\" is not an entry of this list of "
-                               "0; write other[0] for the first");
+    assert_false(oche_document_set(document, "other[1].at=1", &error));
+    assert_string_equal(error.text,
+                        "--set other[1].at=1: other: \"1\" is not an entry of this list of "
+                        "0; write other[0] for the first");
     for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
-        if (!oche_document_set(document, sets[i], error, sizeof(error)))
-            fail_msg("%s: %s", sets[i], error);
+        if (!oche_document_set(document, sets[i], &error))
+            fail_msg("%s: %s", sets[i], error.text);
     const struct oche_yaml *failures = at(document, "failures"), *work = at(document, "work");
 
     assert_int_equal(failures->kind, OCHE_YAML_LIST);
@@ -277,16 +278,16 @@ static void test_an_index_into_no_list(void **state)
 static void test_a_section_set_to_its_own_name_keeps_its_keys(void **state)
 {
     struct oche_document *document = parse("cc: {name: dcqcn, g: 1/16}\n");
-    char error[OCHE_SCENARIO_ERROR_BYTES];
+    struct oche_error error;
 
     (void)state;
-    assert_true(oche_document_set(document, "cc=dcqcn", error, sizeof(error)));
+    assert_true(oche_document_set(document, "cc=dcqcn", &error));
     assert_string_equal(oche_yaml_find(at(document, "cc"), "g")->text, "1/16");
-    assert_true(oche_document_set(document, "cc=none", error, sizeof(error)));
+    assert_true(oche_document_set(document, "cc=none", &error));
     assert_int_equal(at(document, "cc")->kind, OCHE_YAML_SCALAR);
     assert_string_equal(at(document, "cc")->text, "none");
-    assert_true(oche_document_set(document, "cc.g=1/8", error, sizeof(error)));
-    assert_true(oche_document_set(document, "cc=none", error, sizeof(error)));
+    assert_true(oche_document_set(document, "cc.g=1/8", &error));
+    assert_true(oche_document_set(document, "cc=none", &error));
     assert_string_equal(oche_yaml_find(at(document, "cc"), "g")->text, "1/8");
     oche_document_close(document);
 }
@@ -319,10 +320,10 @@ static void test_bad_overrides_are_refused(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        char error[OCHE_SCENARIO_ERROR_BYTES] = "accepted";
+        struct oche_error error = {"accepted"};
 
-        assert_false(oche_document_set(document, rows[i].set, error, sizeof(error)));
-        assert_string_equal(error, rows[i].error);
+        assert_false(oche_document_set(document, rows[i].set, &error));
+        assert_string_equal(error.text, rows[i].error);
     }
     oche_document_close(document);
 }
@@ -330,12 +331,12 @@ static void test_bad_overrides_are_refused(void **state)
 static void test_errors_are_one_line(void **state)
 {
     struct oche_document *document = parse("a: \"x\\ny\"\n");
-    char error[OCHE_SCENARIO_ERROR_BYTES];
+    struct oche_error error;
 
     (void)state;
-    assert_false(oche_document_fail(document, at(document, "a"), "b", error, sizeof(error),
-                                    "%s is bad", at(document, "a")->text));
-    assert_string_equal(error, "f.yaml:1: a.b: x\\ny is bad");
+    assert_false(oche_document_fail(document, at(document, "a"), "b", &error, "%s is bad",
+                                    at(document, "a")->text));
+    assert_string_equal(error.text, "f.yaml:1: a.b: x\\ny is bad");
     oche_document_close(document);
 }
 

@@ -218,14 +218,14 @@ static void the_same_run(void **state)
 /* A world without RCP's switches is none for it. */
 static void needs_its_switches(void **state)
 {
-    char error[OCHE_TOPOLOGY_ERROR_BYTES] = "";
+    struct oche_error error = {""};
     struct small_world small;
 
     (void)state;
     open_star(&small, 3, OCHE_MS);
     small.config.mechanism_count = 0;
-    assert_null(oche_world_create(&small.config, error, sizeof(error)));
-    assert_string_equal(error, "switch.mechanisms: congestion_control rcp needs rcp_rate");
+    assert_null(oche_world_create(&small.config, &error));
+    assert_string_equal(error.text, "switch.mechanisms: congestion_control rcp needs rcp_rate");
     small_world_free(&small);
 }
 

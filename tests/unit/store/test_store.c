@@ -13,7 +13,8 @@
 
 #include "store/store.h"
 
-static char folder[64], path[96], error[OCHE_RESULTS_ERROR_BYTES];
+static char folder[64], path[96];
+static struct oche_error error;
 
 static int make_folder(void **state)
 {
@@ -98,7 +99,7 @@ static const struct oche_results_flow done = {.id = 0,
 
 static struct oche_results *fill(void)
 {
-    struct oche_results *results = oche_results_create(path, error, sizeof(error));
+    struct oche_results *results = oche_results_create(path, &error);
 
     assert_non_null(results);
     oche_results_info(results, "scenario", "a \"quoted\", text");
@@ -194,7 +195,7 @@ static struct oche_results *fill(void)
 static void test_what_is_written_is_there(void **state)
 {
     (void)state;
-    assert_true(oche_results_finish(fill(), error, sizeof(error)));
+    assert_true(oche_results_finish(fill(), &error));
     assert_int_equal(files(), 1);
     assert_string_equal(ask("PRAGMA user_version"), "3");
     assert_string_equal(ask("PRAGMA integrity_check"), "ok");
@@ -265,12 +266,12 @@ static void test_an_abandoned_run_leaves_nothing(void **state)
 static void test_an_older_file_stays_until_the_new_one_is_whole(void **state)
 {
     (void)state;
-    assert_true(oche_results_finish(fill(), error, sizeof(error)));
-    struct oche_results *results = oche_results_create(path, error, sizeof(error));
+    assert_true(oche_results_finish(fill(), &error));
+    struct oche_results *results = oche_results_create(path, &error);
 
     oche_results_info(results, "scenario", "the second");
     assert_string_equal(ask("SELECT value FROM info"), "a \"quoted\", text");
-    assert_true(oche_results_finish(results, error, sizeof(error)));
+    assert_true(oche_results_finish(results, &error));
     assert_string_equal(ask("SELECT value FROM info"), "the second");
     assert_int_equal(files(), 1);
 }
@@ -278,23 +279,23 @@ static void test_an_older_file_stays_until_the_new_one_is_whole(void **state)
 static void test_the_first_error_is_reported(void **state)
 {
     struct oche_results *results = fill();
-    char expected[OCHE_RESULTS_ERROR_BYTES];
+    char expected[OCHE_ERROR_BYTES];
 
     (void)state;
     oche_results_flow(results, &done); /* the same id again */
     oche_results_counter(results, "all", "marks", 1);
-    assert_false(oche_results_finish(results, error, sizeof(error)));
+    assert_false(oche_results_finish(results, &error));
     snprintf(expected, sizeof(expected),
              "%s: cannot be written: UNIQUE constraint failed: flows.id", path);
-    assert_string_equal(error, expected);
+    assert_string_equal(error.text, expected);
     assert_int_equal(files(), 0);
 }
 
 static void test_a_place_that_cannot_be_written(void **state)
 {
     (void)state;
-    assert_null(oche_results_create("/nowhere/run.sqlite", error, sizeof(error)));
-    assert_string_equal(error,
+    assert_null(oche_results_create("/nowhere/run.sqlite", &error));
+    assert_string_equal(error.text,
                         "/nowhere/run.sqlite: cannot be written: unable to open database file");
 }
 
@@ -303,8 +304,8 @@ static void test_csv(void **state)
     struct oche_results *results = fill();
 
     (void)state;
-    assert_true(oche_results_csv(results, folder, error, sizeof(error)));
-    assert_true(oche_results_finish(results, error, sizeof(error)));
+    assert_true(oche_results_csv(results, folder, &error));
+    assert_true(oche_results_finish(results, &error));
     assert_int_equal(files(), 4);
     assert_string_equal(
         content("flows.csv"),
@@ -328,8 +329,9 @@ static void test_csv_that_cannot_be_written(void **state)
     struct oche_results *results = fill();
 
     (void)state;
-    assert_false(oche_results_csv(results, "/nowhere", error, sizeof(error)));
-    assert_string_equal(error, "/nowhere/flows.csv: cannot be written: No such file or directory");
+    assert_false(oche_results_csv(results, "/nowhere", &error));
+    assert_string_equal(error.text,
+                        "/nowhere/flows.csv: cannot be written: No such file or directory");
     oche_results_abandon(results);
 }
 
@@ -340,18 +342,18 @@ static void test_folders_are_made(void **state)
 
     (void)state;
     snprintf(deep, sizeof(deep), "%s/a/b/c", folder);
-    assert_true(oche_results_folder(deep, error, sizeof(error)));
-    assert_true(oche_results_folder(deep, error, sizeof(error)));
+    assert_true(oche_results_folder(deep, &error));
+    assert_true(oche_results_folder(deep, &error));
     assert_int_equal(stat(deep, &status), 0);
     assert_true(S_ISDIR(status.st_mode));
-    assert_true(oche_results_folder(".", error, sizeof(error)));
-    assert_true(oche_results_folder("/tmp/", error, sizeof(error)));
+    assert_true(oche_results_folder(".", &error));
+    assert_true(oche_results_folder("/tmp/", &error));
 
-    assert_true(oche_results_finish(fill(), error, sizeof(error)));
-    assert_false(oche_results_folder(path, error, sizeof(error)));
+    assert_true(oche_results_finish(fill(), &error));
+    assert_false(oche_results_folder(path, &error));
     snprintf(expected, sizeof(expected),
              "%s: cannot be made: Not a directory; give a folder that can be written", path);
-    assert_string_equal(error, expected);
+    assert_string_equal(error.text, expected);
 }
 
 int main(void)

@@ -15,7 +15,8 @@
 
 #include "tests/support/test.h"
 
-static char folder[64], path[96], error[1024];
+static char folder[64], path[96];
+static struct oche_error error;
 
 static const char *const losses[] = {"0", "1%"}, *const pairs[] = {"4"};
 static const struct oche_sweep_axis axes[] = {{"loss.probability", losses, 2},
@@ -58,11 +59,10 @@ static int remove_folder(void **state)
 static struct oche_sweep_store *open_kind(const char *kind, bool restart)
 {
     const struct oche_sweep_description description = describe(kind);
-    struct oche_sweep_store *store =
-        oche_sweep_store_open(path, &description, restart, error, sizeof(error));
+    struct oche_sweep_store *store = oche_sweep_store_open(path, &description, restart, &error);
 
     if (store == NULL)
-        fail_msg("%s", error);
+        fail_msg("%s", error.text);
     return store;
 }
 
@@ -105,8 +105,8 @@ static void add_point(struct oche_sweep_store *store, size_t id, const char *sta
 
 static void commit(struct oche_sweep_store *store)
 {
-    if (!oche_sweep_store_commit(store, error, sizeof(error)))
-        fail_msg("%s", error);
+    if (!oche_sweep_store_commit(store, &error))
+        fail_msg("%s", error.text);
 }
 
 static void test_what_is_written_is_there(void **state)
@@ -204,9 +204,10 @@ static void test_only_the_same_sweep_goes_on(void **state)
         const char *other = "another\nline";
 
         memcpy((char *)&description + rows[i].offset, &other, sizeof(other));
-        assert_null(oche_sweep_store_open(path, &description, false, error, sizeof(error)));
-        if (strstr(error, rows[i].error) == NULL || strncmp(error, path, strlen(path)) != 0)
-            fail_msg("%s", error);
+        assert_null(oche_sweep_store_open(path, &description, false, &error));
+        if (strstr(error.text, rows[i].error) == NULL ||
+            strncmp(error.text, path, strlen(path)) != 0)
+            fail_msg("%s", error.text);
     }
     store = open_kind("sweep", false);
     assert_int_equal(oche_sweep_store_done(store, done, 4), 1);
@@ -233,21 +234,21 @@ static void test_other_files_are_left_alone(void **state)
     (void)state;
     write_file("some notes, long enough to be looked at: not a database of any kind\n");
     for (int restart = 0; restart < 2; restart++) {
-        assert_null(oche_sweep_store_open(path, &description, restart, error, sizeof(error)));
-        assert_non_null(strstr(error, "not a results file; "));
+        assert_null(oche_sweep_store_open(path, &description, restart, &error));
+        assert_non_null(strstr(error.text, "not a results file; "));
     }
     remove(path);
     assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
     assert_int_equal(sqlite3_exec(database, "CREATE TABLE mine (x)", NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close(database);
     for (int restart = 0; restart < 2; restart++) {
-        assert_null(oche_sweep_store_open(path, &description, restart, error, sizeof(error)));
-        assert_non_null(strstr(error, "not the results of a sweep; "));
+        assert_null(oche_sweep_store_open(path, &description, restart, &error));
+        assert_non_null(strstr(error.text, "not the results of a sweep; "));
     }
     assert_string_equal(ask("SELECT name FROM sqlite_schema"), "mine");
     snprintf(path, sizeof(path), "%s/none/sweep.sqlite", folder);
-    assert_null(oche_sweep_store_open(path, &description, false, error, sizeof(error)));
-    assert_non_null(strstr(error, "cannot be written"));
+    assert_null(oche_sweep_store_open(path, &description, false, &error));
+    assert_non_null(strstr(error.text, "cannot be written"));
 }
 
 static void test_one_process_at_a_time(void **state)
@@ -256,8 +257,8 @@ static void test_one_process_at_a_time(void **state)
     struct oche_sweep_store *store = open_kind("sweep", false);
 
     (void)state;
-    assert_null(oche_sweep_store_open(path, &description, false, error, sizeof(error)));
-    assert_non_null(strstr(error, "another oche is writing there"));
+    assert_null(oche_sweep_store_open(path, &description, false, &error));
+    assert_non_null(strstr(error.text, "another oche is writing there"));
     oche_sweep_store_close(store);
     oche_sweep_store_close(open_kind("sweep", false));
 }
@@ -282,8 +283,7 @@ static void test_kill_9_loses_nothing_that_was_finished(void **state)
             for (size_t id = 0; id < 1000; id++) {
                 oche_sweep_store_begin(store);
                 add_point(store, id, "done", (double)id);
-                if (!oche_sweep_store_commit(store, error, sizeof(error)) ||
-                    write(pipe_ends[1], "x", 1) != 1)
+                if (!oche_sweep_store_commit(store, &error) || write(pipe_ends[1], "x", 1) != 1)
                     _exit(1);
             }
             _exit(0);
@@ -425,8 +425,8 @@ static void test_an_older_figure_is_brought_up_to_date(void **state)
     run_sql("PRAGMA user_version = 3"); /* of a program to come */
     const struct oche_sweep_description description = describe("figure");
 
-    assert_null(oche_sweep_store_open(path, &description, false, error, sizeof(error)));
-    assert_non_null(strstr(error, "has results of another program"));
+    assert_null(oche_sweep_store_open(path, &description, false, &error));
+    assert_non_null(strstr(error.text, "has results of another program"));
 }
 
 static void read_file(const char *name, char *text, size_t bytes)
@@ -451,7 +451,7 @@ static void test_csv(void **state)
     add_point(store, 0, "done", 5);
     add_point(store, 3, "crashed", 0);
     commit(store);
-    assert_true(oche_sweep_store_csv(store, folder, error, sizeof(error)));
+    assert_true(oche_sweep_store_csv(store, folder, &error));
     oche_sweep_store_close(store);
     read_file("points.csv", text, sizeof(text));
     assert_string_equal(
@@ -478,10 +478,10 @@ static void test_a_row_that_cannot_be_written(void **state)
     sqlite3_close(reader);
     oche_sweep_store_begin(store);
     add_point(store, 0, "done", 5);
-    assert_false(oche_sweep_store_commit(store, error, sizeof(error)));
-    assert_non_null(strstr(error, "cannot be written"));
+    assert_false(oche_sweep_store_commit(store, &error));
+    assert_non_null(strstr(error.text, "cannot be written"));
     oche_sweep_store_begin(store);
-    assert_false(oche_sweep_store_commit(store, error, sizeof(error)));
+    assert_false(oche_sweep_store_commit(store, &error));
     oche_sweep_store_close(store);
     assert_string_equal(ask("SELECT count(*) FROM points"), "0");
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 bool try_build(const char *type_name, const struct setting *settings,
-               struct oche_topology *topology, char *error)
+               struct oche_topology *topology, struct oche_error *error)
 {
     const struct oche_topology_type *type = oche_topology_type_find(type_name);
     void *params;
@@ -29,8 +29,8 @@ bool try_build(const char *type_name, const struct setting *settings,
         assert_true(oche_param_in_range(param, value));
         oche_param_set(param, params, value);
     }
-    good = (type->check == NULL || type->check(params, error, OCHE_TOPOLOGY_ERROR_BYTES)) &&
-           type->build(params, topology, error, OCHE_TOPOLOGY_ERROR_BYTES);
+    good =
+        (type->check == NULL || type->check(params, error)) && type->build(params, topology, error);
     free(params);
     return good;
 }
@@ -38,28 +38,28 @@ bool try_build(const char *type_name, const struct setting *settings,
 struct oche_topology built(const char *type, const struct setting *settings)
 {
     struct oche_topology topology;
-    char error[OCHE_TOPOLOGY_ERROR_BYTES] = "";
+    struct oche_error error = {""};
 
-    if (!try_build(type, settings, &topology, error))
-        fail_msg("%s: %s", type, error);
+    if (!try_build(type, settings, &topology, &error))
+        fail_msg("%s: %s", type, error.text);
     return topology;
 }
 
 struct oche_topology_routes routed(const struct oche_topology *topology)
 {
     struct oche_topology_routes routes;
-    char error[OCHE_TOPOLOGY_ERROR_BYTES] = "";
+    struct oche_error error = {""};
 
-    if (!oche_topology_route(topology, &routes, error, sizeof(error)))
-        fail_msg("%s", error);
+    if (!oche_topology_route(topology, &routes, &error))
+        fail_msg("%s", error.text);
     return routes;
 }
 
 void assert_error(const char *type, const struct setting *settings, const char *expected)
 {
     struct oche_topology topology;
-    char error[OCHE_TOPOLOGY_ERROR_BYTES] = "";
+    struct oche_error error = {""};
 
-    assert_false(try_build(type, settings, &topology, error));
-    assert_string_equal(error, expected);
+    assert_false(try_build(type, settings, &topology, &error));
+    assert_string_equal(error.text, expected);
 }

@@ -16,7 +16,7 @@ struct setting {
 /* Builds, or fills `error` and returns false. Ranges are checked too, as the scenario reader does.
  */
 bool try_build(const char *type, const struct setting *settings, struct oche_topology *topology,
-               char *error);
+               struct oche_error *error);
 /* Builds what must be right. */
 struct oche_topology built(const char *type, const struct setting *settings);
 struct oche_topology_routes routed(const struct oche_topology *topology);

@@ -21,13 +21,13 @@ static void write_file(const char *text)
 static void assert_file_error(const char *text, const char *expected)
 {
     struct oche_topology topology;
-    char error[OCHE_TOPOLOGY_ERROR_BYTES] = "";
+    struct oche_error error = {""};
     size_t length = strlen(path);
 
     write_file(text);
-    assert_false(try_build("from_file", SET({.name = "file", .text = path}), &topology, error));
-    assert_memory_equal(error, path, length);
-    assert_string_equal(error + length, expected);
+    assert_false(try_build("from_file", SET({.name = "file", .text = path}), &topology, &error));
+    assert_memory_equal(error.text, path, length);
+    assert_string_equal(error.text + length, expected);
 }
 
 static void test_reads(void **state)
@@ -110,13 +110,14 @@ static void test_errors(void **state)
 static void assert_bad_value(const char *rate, const char *delay, const char *expected)
 {
     struct oche_topology topology;
-    char error[OCHE_TOPOLOGY_ERROR_BYTES] = "", text[128];
+    struct oche_error error = {""};
+    char text[128];
 
     snprintf(text, sizeof(text), TWO "link a s %s %s\n", rate, delay);
     write_file(text);
-    assert_false(try_build("from_file", SET({.name = "file", .text = path}), &topology, error));
-    assert_memory_equal(error + strlen(path), ":4: ", 4);
-    assert_memory_equal(error + strlen(path) + 4, expected, strlen(expected));
+    assert_false(try_build("from_file", SET({.name = "file", .text = path}), &topology, &error));
+    assert_memory_equal(error.text + strlen(path), ":4: ", 4);
+    assert_memory_equal(error.text + strlen(path) + 4, expected, strlen(expected));
 }
 
 static void test_values(void **state)
@@ -165,7 +166,7 @@ static void test_noise(void **state)
     (void)state;
     for (unsigned round = 0; round < 500; round++) {
         struct oche_topology topology;
-        char error[OCHE_TOPOLOGY_ERROR_BYTES] = "";
+        struct oche_error error = {""};
         size_t length = oche_random_below(&random, sizeof(text) - 1);
 
         strcpy(text, TWO "link a s 10Gbps 1us\nlink b s 10Gbps 1us\n");
@@ -173,10 +174,10 @@ static void test_noise(void **state)
             text[oche_random_below(&random, strlen(text))] =
                 alphabet[oche_random_below(&random, sizeof(alphabet) - 1)];
         write_file(text);
-        if (try_build("from_file", SET({.name = "file", .text = path}), &topology, error))
+        if (try_build("from_file", SET({.name = "file", .text = path}), &topology, &error))
             oche_topology_free(&topology);
         else
-            assert_memory_equal(error, path, strlen(path));
+            assert_memory_equal(error.text, path, strlen(path));
     }
 }
 

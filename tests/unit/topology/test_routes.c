@@ -81,9 +81,9 @@ static void test_up_down(void **state)
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
         struct oche_topology t = built(types[i], NO_SETTINGS);
         struct oche_topology_routes shortest = routed(&t), other;
-        char error[OCHE_TOPOLOGY_ERROR_BYTES];
+        struct oche_error error;
 
-        assert_true(oche_topology_route_around(&t, NULL, true, &other, error, sizeof(error)));
+        assert_true(oche_topology_route_around(&t, NULL, true, &other, &error));
         assert_same_sets(&shortest, &other);
         oche_topology_routes_free(&other);
         oche_topology_routes_free(&shortest);
@@ -93,10 +93,10 @@ static void test_up_down(void **state)
 
 static void kill(const struct oche_topology *t, bool *dead, const char *name)
 {
-    char error[OCHE_TOPOLOGY_ERROR_BYTES];
+    struct oche_error error;
     uint32_t node, port;
 
-    assert_true(oche_topology_find_port(t, name, &node, &port, error, sizeof(error)));
+    assert_true(oche_topology_find_port(t, name, &node, &port, &error));
     dead[oche_topology_port(t, node, port)->link] = true;
 }
 
@@ -107,13 +107,13 @@ static void test_around(void **state)
         built("leaf_spine", SET({.name = "leaves", .u = 3}, {.name = "spines", .u = 3},
                                 {.name = "hosts_per_leaf", .u = 1}));
     bool *dead = calloc(t.link_count, sizeof(*dead));
-    char error[OCHE_TOPOLOGY_ERROR_BYTES];
+    struct oche_error error;
     struct oche_topology_routes r;
 
     (void)state;
     assert_non_null(dead);
     kill(&t, dead, "leaf0:spine0");
-    assert_true(oche_topology_route_around(&t, dead, true, &r, error, sizeof(error)));
+    assert_true(oche_topology_route_around(&t, dead, true, &r, &error));
     assert_int_equal(candidates(&r, "leaf0", 1), 2);
     assert_int_equal(candidates(&r, "leaf1", 0), 2);
     assert_int_equal(candidates(&r, "leaf1", 2), 3);
@@ -121,12 +121,12 @@ static void test_around(void **state)
     oche_topology_routes_free(&r);
     kill(&t, dead, "leaf1:spine1");
     kill(&t, dead, "leaf1:spine2");
-    assert_true(oche_topology_route_around(&t, dead, true, &r, error, sizeof(error)));
+    assert_true(oche_topology_route_around(&t, dead, true, &r, &error));
     assert_int_equal(candidates(&r, "leaf0", 1), 0);
     assert_int_equal(candidates(&r, "leaf0", 2), 2);
     assert_int_equal(candidates(&r, "leaf1", 2), 1);
     oche_topology_routes_free(&r);
-    assert_true(oche_topology_route_around(&t, dead, false, &r, error, sizeof(error)));
+    assert_true(oche_topology_route_around(&t, dead, false, &r, &error));
     assert_int_equal(candidates(&r, "leaf0", 1), 2);
     assert_int_equal(candidates(&r, "spine0", 0), 1);
     oche_topology_routes_free(&r);
@@ -227,7 +227,8 @@ static void test_uneven_paths(void **state)
 
 static void test_too_long(void **state)
 {
-    char path[] = "/tmp/oche-routes-XXXXXX", error[OCHE_TOPOLOGY_ERROR_BYTES];
+    char path[] = "/tmp/oche-routes-XXXXXX";
+    struct oche_error error;
     int fd = mkstemp(path);
     FILE *file = fdopen(fd, "w");
     struct oche_topology t;
@@ -242,8 +243,8 @@ static void test_too_long(void **state)
     fclose(file);
     t = built("from_file", SET({.name = "file", .text = path}));
     unlink(path);
-    assert_false(oche_topology_route(&t, &r, error, sizeof(error)));
-    assert_string_equal(error, "hosts of s0 and s69 are 71 links apart; at most 64");
+    assert_false(oche_topology_route(&t, &r, &error));
+    assert_string_equal(error.text, "hosts of s0 and s69 are 71 links apart; at most 64");
     oche_topology_free(&t);
 }
 

@@ -44,12 +44,12 @@ static void end(struct net *net)
 
 static void read_routes(struct net *net, const char *text)
 {
-    char error[OCHE_TOPOLOGY_ERROR_BYTES] = "";
+    struct oche_error error = {""};
 
     begin(net);
     write_file(text);
-    if (!oche_static_routes_read(&net->shortest, path, &net->routes, error, sizeof(error)))
-        fail_msg("%s", error);
+    if (!oche_static_routes_read(&net->shortest, path, &net->routes, &error))
+        fail_msg("%s", error.text);
 }
 
 /* The neighbours that `sw` may send packets for `host` to, in the order of its routes. */
@@ -232,21 +232,20 @@ static void test_refused(void **state)
          ":3: line 1 has this destination at leaf0 already; one line with all its ports would be "
          "right"},
     };
-    char error[OCHE_TOPOLOGY_ERROR_BYTES], expected[OCHE_TOPOLOGY_ERROR_BYTES];
+    char expected[OCHE_ERROR_BYTES];
+    struct oche_error error;
     struct net net;
 
     (void)state;
     begin(&net);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         write_file(cases[i].text);
-        assert_false(
-            oche_static_routes_read(&net.shortest, path, &net.routes, error, sizeof(error)));
+        assert_false(oche_static_routes_read(&net.shortest, path, &net.routes, &error));
         snprintf(expected, sizeof(expected), "%s%s", path, cases[i].error);
-        assert_string_equal(error, expected);
+        assert_string_equal(error.text, expected);
     }
-    assert_false(oche_static_routes_read(&net.shortest, "/nowhere/at/all", &net.routes, error,
-                                         sizeof(error)));
-    assert_string_equal(error,
+    assert_false(oche_static_routes_read(&net.shortest, "/nowhere/at/all", &net.routes, &error));
+    assert_string_equal(error.text,
                         "routes.file: /nowhere/at/all: No such file or directory; a readable "
                         "file would be right");
     end(&net);
@@ -255,7 +254,8 @@ static void test_refused(void **state)
 /* A line of more words than any statement has, and one without an end. */
 static void test_long_lines(void **state)
 {
-    char error[OCHE_TOPOLOGY_ERROR_BYTES], text[4096] = "leaf0 leaf1";
+    char text[4096] = "leaf0 leaf1";
+    struct oche_error error;
     struct net net;
 
     (void)state;
@@ -263,13 +263,13 @@ static void test_long_lines(void **state)
     for (unsigned i = 0; i < 200; i++)
         strcat(text, " spine0");
     write_file(text);
-    assert_false(oche_static_routes_read(&net.shortest, path, &net.routes, error, sizeof(error)));
-    assert_non_null(strstr(error, ":1: too many words; "));
+    assert_false(oche_static_routes_read(&net.shortest, path, &net.routes, &error));
+    assert_non_null(strstr(error.text, ":1: too many words; "));
     memset(text, 'x', sizeof(text) - 1);
     text[sizeof(text) - 1] = '\0';
     write_file(text);
-    assert_false(oche_static_routes_read(&net.shortest, path, &net.routes, error, sizeof(error)));
-    assert_non_null(strstr(error, ":1: too few words; "));
+    assert_false(oche_static_routes_read(&net.shortest, path, &net.routes, &error));
+    assert_non_null(strstr(error.text, ":1: too few words; "));
     end(&net);
 }
 

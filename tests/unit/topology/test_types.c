@@ -141,32 +141,35 @@ static void test_fat_tree(void **state)
 static void test_ports_by_name(void **state)
 {
     struct oche_topology t = built("fat_tree", SET({"k", 4}));
-    char error[OCHE_TOPOLOGY_ERROR_BYTES], text[80];
+    char text[80];
+    struct oche_error error;
     uint32_t node, port, tor3 = oche_topology_find(&t, "tor3");
 
     (void)state;
-    assert_true(oche_topology_find_port(&t, "tor3:host7", &node, &port, error, sizeof(error)));
+    assert_true(oche_topology_find_port(&t, "tor3:host7", &node, &port, &error));
     assert_int_equal(node, tor3);
     assert_int_equal(port, 1);
-    assert_true(oche_topology_find_port(&t, "tor3:3", &node, &port, error, sizeof(error)));
+    assert_true(oche_topology_find_port(&t, "tor3:3", &node, &port, &error));
     assert_int_equal(port, 3);
     oche_topology_port_name(&t, node, port, text, sizeof(text));
     assert_string_equal(text, "tor3:agg3");
     assert_int_equal(oche_topology_place(&t, node, port), OCHE_PLACE_TOR_UP);
-    assert_true(oche_topology_find_port(&t, "host15", &node, &port, error, sizeof(error)));
+    assert_true(oche_topology_find_port(&t, "host15", &node, &port, &error));
     assert_int_equal(node, 15);
     assert_int_equal(port, 0);
 
-    assert_false(oche_topology_find_port(&t, "tor9:host7", &node, &port, error, sizeof(error)));
+    assert_false(oche_topology_find_port(&t, "tor9:host7", &node, &port, &error));
     assert_string_equal(
-        error, "no node is called \"tor9\"; hosts are host0 to host15, switches tor0 to core3");
-    assert_false(oche_topology_find_port(&t, "tor3", &node, &port, error, sizeof(error)));
-    assert_string_equal(error, "tor3 has 4 ports; name one as tor3:host6 or tor3:0");
-    assert_false(oche_topology_find_port(&t, "tor3:host0", &node, &port, error, sizeof(error)));
+        error.text,
+        "no node is called \"tor9\"; hosts are host0 to host15, switches tor0 to core3");
+    assert_false(oche_topology_find_port(&t, "tor3", &node, &port, &error));
+    assert_string_equal(error.text, "tor3 has 4 ports; name one as tor3:host6 or tor3:0");
+    assert_false(oche_topology_find_port(&t, "tor3:host0", &node, &port, &error));
     assert_string_equal(
-        error, "tor3 has no port \"host0\"; its ports are 0 to 3, and the first leads to host6");
-    assert_false(oche_topology_find_port(&t, "tor3:4", &node, &port, error, sizeof(error)));
-    assert_false(oche_topology_find_port(&t, "tor3:", &node, &port, error, sizeof(error)));
+        error.text,
+        "tor3 has no port \"host0\"; its ports are 0 to 3, and the first leads to host6");
+    assert_false(oche_topology_find_port(&t, "tor3:4", &node, &port, &error));
+    assert_false(oche_topology_find_port(&t, "tor3:", &node, &port, &error));
     oche_topology_free(&t);
 }
 
@@ -177,7 +180,7 @@ static void test_registry(void **state)
     for (size_t i = 0; oche_topology_types[i] != NULL; i++) {
         const struct oche_topology_type *type = oche_topology_types[i];
         struct oche_topology t;
-        char error[OCHE_TOPOLOGY_ERROR_BYTES];
+        struct oche_error error;
 
         assert_ptr_equal(oche_topology_type_find(type->name), type);
         for (size_t p = 0; p < type->table->count; p++)
@@ -186,7 +189,7 @@ static void test_registry(void **state)
         if (strcmp(type->name, "from_file") == 0)
             continue;
         /* Every type's presets make a network. */
-        assert_true(try_build(type->name, NO_SETTINGS, &t, error));
+        assert_true(try_build(type->name, NO_SETTINGS, &t, &error));
         assert_sound(&t);
         oche_topology_free(&t);
     }

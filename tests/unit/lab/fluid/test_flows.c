@@ -10,10 +10,10 @@
 static void expect(const char *text, size_t entries, const struct oche_fluid_flow *want)
 {
     struct oche_fluid_flow_list list;
-    char error[256] = "";
+    struct oche_error error = {""};
     uint32_t total = 0;
 
-    assert_true(oche_fluid_flows_read(&list, text, 40e9, error, sizeof(error)));
+    assert_true(oche_fluid_flows_read(&list, text, 40e9, &error));
     assert_int_equal(list.count, entries);
     for (size_t i = 0; i < entries; i++) {
         assert_true(list.flows[i].rate_bps == want[i].rate_bps);
@@ -40,13 +40,14 @@ static void test_read(void **state)
 static void refuse(const char *text, const char *entry, const char *what)
 {
     struct oche_fluid_flow_list list;
-    char error[256] = "", begin[64];
+    char begin[64];
+    struct oche_error error = {""};
 
-    assert_false(oche_fluid_flows_read(&list, text, 40e9, error, sizeof(error)));
+    assert_false(oche_fluid_flows_read(&list, text, 40e9, &error));
     snprintf(begin, sizeof(begin), "--flows %s: ", entry);
-    assert_memory_equal(error, begin, strlen(begin));
-    assert_non_null(strstr(error, what));
-    assert_non_null(strstr(error, "; write 2, or 40Gbps,5Gbps@10ms, or 8x1Gbps"));
+    assert_memory_equal(error.text, begin, strlen(begin));
+    assert_non_null(strstr(error.text, what));
+    assert_non_null(strstr(error.text, "; write 2, or 40Gbps,5Gbps@10ms, or 8x1Gbps"));
     assert_int_equal(list.count, 0);
 }
 

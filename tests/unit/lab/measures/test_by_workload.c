@@ -16,7 +16,7 @@
     "workload=[{type: transfers, pairs: 0>3, bytes: 1GB},"                                         \
     "{type: transfers, pairs: [1>4, 1>4, 5>2], bytes: 50KB}]"
 
-static char error[1024];
+static struct oche_error error;
 static struct oche_scenario *scenario;
 static struct oche_world *world;
 static struct oche_by_workload by;
@@ -30,12 +30,12 @@ static void take(const char *topology, const char *workload, const char *warmup)
     oche_by_workload_free(&by);
     oche_world_free(world);
     oche_scenario_close(scenario);
-    scenario = oche_scenario_open(SCENARIO, sets, 5, error, sizeof(error));
+    scenario = oche_scenario_open(SCENARIO, sets, 5, &error);
     if (scenario == NULL)
-        fail_msg("%s", error);
-    world = oche_world_create(&scenario->config, error, sizeof(error));
+        fail_msg("%s", error.text);
+    world = oche_world_create(&scenario->config, &error);
     if (world == NULL)
-        fail_msg("%s", error);
+        fail_msg("%s", error.text);
     oche_world_run(world, NULL, NULL);
     oche_world_totals(world, &totals);
     measured = totals.measured;

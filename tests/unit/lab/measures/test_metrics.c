@@ -14,7 +14,7 @@
 #define PAUSES     "tests/scenarios/pauses.yaml"
 #define DEFLECTION "scenarios/deflection.yaml"
 
-static char error[1024];
+static struct oche_error error;
 
 static void check_one(void *context, const char *name, const char *unit, double value)
 {
@@ -23,7 +23,7 @@ static void check_one(void *context, const char *name, const char *unit, double 
     (*count)++;
     assert_true(value == value); /* NAN is none */
     if (oche_metric_help(name) == NULL || strcmp(oche_metric_unit(name), unit) != 0 ||
-        !oche_metric_check(name, error, sizeof(error)))
+        !oche_metric_check(name, &error))
         fail_msg("%s is not known", name);
     assert_non_null(oche_metric_unit_named(unit));
 }
@@ -60,11 +60,10 @@ static void test_dart(void **state)
 
     (void)state;
     for (unsigned i = 0; i < 2; i++) {
-        struct oche_scenario *scenario =
-            oche_scenario_open(PAUSES, &schemes[i], 1, error, sizeof(error));
+        struct oche_scenario *scenario = oche_scenario_open(PAUSES, &schemes[i], 1, &error);
         struct oche_outcome o;
         assert_non_null(scenario);
-        struct oche_world *world = oche_world_create(&scenario->config, error, sizeof(error));
+        struct oche_world *world = oche_world_create(&scenario->config, &error);
         assert_non_null(world);
         oche_world_run(world, NULL, NULL);
         oche_outcome_take(&o, world, "", 1);
@@ -100,14 +99,14 @@ static void test_dart(void **state)
 static void test_values(void **state)
 {
     static const char *const sets[] = {"measure.queues=tor0:host0", "loss.probability=1%"};
-    struct oche_scenario *scenario = oche_scenario_open(PAUSES, sets, 2, error, sizeof(error));
+    struct oche_scenario *scenario = oche_scenario_open(PAUSES, sets, 2, &error);
     struct oche_outcome o;
     struct oche_point_result point;
     unsigned count = 0;
 
     (void)state;
     assert_non_null(scenario);
-    struct oche_world *world = oche_world_create(&scenario->config, error, sizeof(error));
+    struct oche_world *world = oche_world_create(&scenario->config, &error);
 
     assert_non_null(world);
     oche_world_run(world, NULL, NULL);
@@ -249,17 +248,19 @@ static void test_names(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
-        if (!oche_metric_check(good[i], error, sizeof(error)))
-            fail_msg("%s", error);
+        if (!oche_metric_check(good[i], &error))
+            fail_msg("%s", error.text);
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-        if (oche_metric_check(bad[i], error, sizeof(error)))
+        if (oche_metric_check(bad[i], &error))
             fail_msg("%s is taken for a metric", bad[i]);
-    assert_false(oche_metric_check("gootput", error, sizeof(error)));
-    assert_string_equal(error, "gootput: no such metric; perhaps goodput? oche sweep --metrics "
-                               "lists them");
-    assert_false(oche_metric_check("iofd.deflection", error, sizeof(error)));
-    assert_string_equal(error, "iofd.deflection: no such metric; perhaps iofd.deflections? oche "
-                               "sweep --metrics lists them");
+    assert_false(oche_metric_check("gootput", &error));
+    assert_string_equal(error.text,
+                        "gootput: no such metric; perhaps goodput? oche sweep --metrics "
+                        "lists them");
+    assert_false(oche_metric_check("iofd.deflection", &error));
+    assert_string_equal(error.text,
+                        "iofd.deflection: no such metric; perhaps iofd.deflections? oche "
+                        "sweep --metrics lists them");
     assert_null(oche_metric_unit_named("furlongs"));
 }
 
@@ -270,14 +271,14 @@ static void test_mechanisms(void **state)
     static const char *const off[] = {"switch.mechanisms=none", "duration=1ms", "warmup=200us"};
     static const char *const names[] = {"iofd.deflections", "iofd.path_dilation", "iofd.load_added",
                                         "iofd.links_added.mean", "iofd.flows_deflected"};
-    struct oche_scenario *scenario = oche_scenario_open(DEFLECTION, on, 3, error, sizeof(error));
+    struct oche_scenario *scenario = oche_scenario_open(DEFLECTION, on, 3, &error);
     struct oche_point_result with, without;
     struct oche_world_totals totals;
     struct oche_world_ways ways;
 
     (void)state;
     assert_non_null(scenario);
-    struct oche_world *world = oche_world_create(&scenario->config, error, sizeof(error));
+    struct oche_world *world = oche_world_create(&scenario->config, &error);
 
     assert_non_null(world);
     oche_world_run(world, NULL, NULL);

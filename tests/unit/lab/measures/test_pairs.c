@@ -9,7 +9,7 @@
 #include "sim/scenario/scenario.h"
 #include "tests/support/test.h"
 
-static char error[1024];
+static struct oche_error error;
 static struct oche_scenario *scenario;
 static struct oche_world *world;
 static struct oche_pair_row rows[OCHE_MOST_PAIRS];
@@ -23,12 +23,12 @@ static uint32_t take(const char *workload, const char *duration, const char *war
 
     oche_world_free(world);
     oche_scenario_close(scenario);
-    scenario = oche_scenario_open("tests/scenarios/pauses.yaml", sets, 6, error, sizeof(error));
+    scenario = oche_scenario_open("tests/scenarios/pauses.yaml", sets, 6, &error);
     if (scenario == NULL)
-        fail_msg("%s", error);
-    world = oche_world_create(&scenario->config, error, sizeof(error));
+        fail_msg("%s", error.text);
+    world = oche_world_create(&scenario->config, &error);
     if (world == NULL)
-        fail_msg("%s", error);
+        fail_msg("%s", error.text);
     oche_world_run(world, NULL, NULL);
     return oche_pairs_take(world, rows);
 }

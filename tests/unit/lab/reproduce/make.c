@@ -12,14 +12,14 @@
 
 struct oche_study *make_whole_study(const char *text, bool quick)
 {
-    char *whole = NULL, error[OCHE_SCENARIO_ERROR_BYTES] = "";
+    char *whole = NULL;
+    struct oche_error error = {""};
 
     assert_true(asprintf(&whole, BEGINNING "%s", text) > 0);
-    struct oche_study *study =
-        oche_study_parse(NULL, "papers/p/fig.yaml", whole, quick, error, sizeof(error));
+    struct oche_study *study = oche_study_parse(NULL, "papers/p/fig.yaml", whole, quick, &error);
 
     if (study == NULL)
-        fail_msg("%s", error);
+        fail_msg("%s", error.text);
     free(whole);
     return study;
 }

@@ -13,7 +13,7 @@
 #include "lab/reproduce/tolerances.h"
 #include "tests/support/test.h"
 
-static char error[OCHE_SCENARIO_ERROR_BYTES];
+static struct oche_error error;
 static char folder[] = "/tmp/oche-papers-XXXXXX";
 
 static const char paper_text[] = "title: T\nauthors: A\npublished: P\nfigures: [f]\n"
@@ -40,19 +40,18 @@ static const char figure_text[] =
 
 static void test_a_figure_takes_grids_and_quantities_of_its_paper(void **state)
 {
-    struct oche_paper *paper =
-        oche_paper_parse("papers/p/paper.yaml", paper_text, error, sizeof(error));
+    struct oche_paper *paper = oche_paper_parse("papers/p/paper.yaml", paper_text, &error);
 
     (void)state;
     if (paper == NULL)
-        fail_msg("%s", error);
+        fail_msg("%s", error.text);
     assert_string_equal(paper->name, "p");
     assert_string_equal(paper->folder, "papers/p");
-    struct oche_study *study = oche_study_parse(paper, "papers/p/figures/f.yaml", figure_text,
-                                                false, error, sizeof(error));
+    struct oche_study *study =
+        oche_study_parse(paper, "papers/p/figures/f.yaml", figure_text, false, &error);
 
     if (study == NULL)
-        fail_msg("%s", error);
+        fail_msg("%s", error.text);
     assert_string_equal(study->name, "f");
     assert_string_equal(study->scenario, "papers/p/scenarios/s.yaml");
     assert_int_equal(study->combination_count, 2); /* B alone */
@@ -61,8 +60,7 @@ static void test_a_figure_takes_grids_and_quantities_of_its_paper(void **state)
     assert_int_equal(study->difference_count, 3);
     assert_string_equal(study->differences[2], "three");
     oche_study_close(study);
-    study =
-        oche_study_parse(paper, "papers/p/figures/f.yaml", figure_text, true, error, sizeof(error));
+    study = oche_study_parse(paper, "papers/p/figures/f.yaml", figure_text, true, &error);
     assert_int_equal(study->repeats, 2);
     oche_study_close(study);
     oche_paper_close(paper);
@@ -86,8 +84,8 @@ static void test_bad_papers_are_refused_with_their_line(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        assert_null(oche_paper_parse("p/paper.yaml", rows[i].text, error, sizeof(error)));
-        assert_string_equal(error, rows[i].error);
+        assert_null(oche_paper_parse("p/paper.yaml", rows[i].text, &error));
+        assert_string_equal(error.text, rows[i].error);
     }
 }
 
@@ -95,18 +93,19 @@ static void test_bad_papers_are_refused_with_their_line(void **state)
 static void test_mistakes_in_the_paper_are_told_there(void **state)
 {
     char *text = strdup(figure_text), *at = strstr(text, "speed");
-    struct oche_paper *paper = oche_paper_parse("p/paper.yaml", paper_text, error, sizeof(error));
+    struct oche_paper *paper = oche_paper_parse("p/paper.yaml", paper_text, &error);
 
     (void)state;
     memcpy(at, "other", 5);
-    assert_null(oche_study_parse(paper, "p/f.yaml", text, false, error, sizeof(error)));
-    assert_string_equal(error,
+    assert_null(oche_study_parse(paper, "p/f.yaml", text, false, &error));
+    assert_string_equal(error.text,
                         "p/paper.yaml:13: quantities.other.relative_to.host.mtu: \"host.mtu\" is "
                         "not varied in this figure; one of recovery, loss.probability");
     memcpy(at, "sped!", 5);
-    assert_null(oche_study_parse(paper, "p/f.yaml", text, false, error, sizeof(error)));
-    assert_string_equal(error, "p/f.yaml:7: claims[0].quantity: \"sped!\" is not a quantity; did "
-                               "you mean \"speed\"? (speed, other)");
+    assert_null(oche_study_parse(paper, "p/f.yaml", text, false, &error));
+    assert_string_equal(error.text,
+                        "p/f.yaml:7: claims[0].quantity: \"sped!\" is not a quantity; did "
+                        "you mean \"speed\"? (speed, other)");
     oche_paper_close(paper);
     free(text);
 }
@@ -154,14 +153,14 @@ static void head(char *name, size_t bytes)
 
 static char *commit_now(void)
 {
-    struct oche_paper *paper = oche_paper_open(folder, "p", error, sizeof(error));
+    struct oche_paper *paper = oche_paper_open(folder, "p", &error);
 
     if (paper == NULL)
-        fail_msg("%s", error);
-    struct oche_study *study = oche_study_open(paper, "f", false, error, sizeof(error));
+        fail_msg("%s", error.text);
+    struct oche_study *study = oche_study_open(paper, "f", false, &error);
 
     if (study == NULL)
-        fail_msg("%s", error);
+        fail_msg("%s", error.text);
     char *commit = oche_tolerances_commit(study);
 
     oche_study_close(study);
@@ -252,8 +251,8 @@ static void test_without_git_the_installed_list_knows(void **state)
     write_file("p/paper.yaml", paper_text);
     write_file("p/figures/f.yaml", figure_text);
     expect_commit(OCHE_NOT_COMMITTED);
-    struct oche_paper *paper = oche_paper_open(folder, "p", error, sizeof(error));
-    struct oche_study *study = oche_study_open(paper, "f", false, error, sizeof(error));
+    struct oche_paper *paper = oche_paper_open(folder, "p", &error);
+    struct oche_study *study = oche_study_open(paper, "f", false, &error);
 
     snprintf(line, sizeof(line), "p/g 1111 0\np/f 2222 %016llx\n",
              (unsigned long long)study->digest);
@@ -280,21 +279,21 @@ static void test_papers_are_found_where_they_are_said_to_be(void **state)
 
     (void)state;
     unsetenv("OCHE_PAPERS");
-    names = oche_papers_list(folder, &count, error, sizeof(error));
+    names = oche_papers_list(folder, &count, &error);
     assert_non_null(names);
     assert_int_equal(count, 1);
     assert_string_equal(names[0], "p");
     oche_papers_list_free(names, count);
     setenv("OCHE_PAPERS", folder, 1);
-    found = oche_papers_folder(NULL, error, sizeof(error));
+    found = oche_papers_folder(NULL, &error);
     assert_string_equal(found, folder);
     free(found);
-    assert_null(oche_papers_folder("/nowhere/at/all", error, sizeof(error)));
-    assert_string_equal(error, "/nowhere/at/all: no such folder; name the papers' folder with "
-                               "--papers, or in OCHE_PAPERS");
-    assert_null(oche_paper_open(folder, "q", error, sizeof(error)));
-    assert_non_null(strstr(error, "q: no such paper in "));
-    assert_non_null(strstr(error, "; there are: p"));
+    assert_null(oche_papers_folder("/nowhere/at/all", &error));
+    assert_string_equal(error.text, "/nowhere/at/all: no such folder; name the papers' folder with "
+                                    "--papers, or in OCHE_PAPERS");
+    assert_null(oche_paper_open(folder, "q", &error));
+    assert_non_null(strstr(error.text, "q: no such paper in "));
+    assert_non_null(strstr(error.text, "; there are: p"));
     unsetenv("OCHE_PAPERS");
 }
 

@@ -11,7 +11,7 @@
 #include "tests/support/test.h"
 #include "tests/unit/lab/reproduce/make.h"
 
-static char error[OCHE_SCENARIO_ERROR_BYTES];
+static struct oche_error error;
 
 /* ---- bad files ---- */
 
@@ -254,35 +254,32 @@ static void test_bad_files_are_refused_with_their_line(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
-        char *text = changed(changes[i].from, changes[i].to), said[sizeof(error) + 1];
-        struct oche_study *study =
-            oche_study_parse(NULL, "fig.yaml", text, false, error, sizeof(error));
+        char *text = changed(changes[i].from, changes[i].to), said[sizeof(error.text) + 1];
+        struct oche_study *study = oche_study_parse(NULL, "fig.yaml", text, false, &error);
 
         if (study != NULL)
             fail_msg("%s: taken", changes[i].to);
-        snprintf(said, sizeof(said), "%s\n", error);
+        snprintf(said, sizeof(said), "%s\n", error.text);
         if (strncmp(said, changes[i].error, strlen(changes[i].error)) != 0)
-            fail_msg("row %zu says\n%s\nnot\n%s", i, error, changes[i].error);
+            fail_msg("row %zu says\n%s\nnot\n%s", i, error.text, changes[i].error);
         free(text);
     }
 }
 
 static void test_the_base_of_the_bad_files_is_good(void **state)
 {
-    struct oche_study *study =
-        oche_study_parse(NULL, "fig.yaml", base, false, error, sizeof(error));
+    struct oche_study *study = oche_study_parse(NULL, "fig.yaml", base, false, &error);
 
     (void)state;
     if (study == NULL)
-        fail_msg("%s", error);
+        fail_msg("%s", error.text);
     oche_study_close(study);
 }
 
 /* One plot or several; what is drawn does not change what is claimed. */
 static void test_plots(void **state)
 {
-    struct oche_study *study =
-        oche_study_parse(NULL, "fig.yaml", base, false, error, sizeof(error));
+    struct oche_study *study = oche_study_parse(NULL, "fig.yaml", base, false, &error);
     char *text = changed(
         PLOT, "plot:\n  - " ONE_PLOT(
                   "first") "  - {title: second, quantity: [speed, speed], by: recovery,\n"
@@ -293,10 +290,10 @@ static void test_plots(void **state)
     assert_int_equal(study->plot_count, 1);
     assert_null(study->plots[0].title);
     assert_int_equal(study->plots[0].published_count, 1);
-    struct oche_study *two = oche_study_parse(NULL, "fig.yaml", text, false, error, sizeof(error));
+    struct oche_study *two = oche_study_parse(NULL, "fig.yaml", text, false, &error);
 
     if (two == NULL)
-        fail_msg("%s", error);
+        fail_msg("%s", error.text);
     assert_int_equal(two->plot_count, 2);
     assert_string_equal(two->plots[0].title, "first");
     assert_int_equal(two->plots[0].by, OCHE_ANY);
@@ -311,7 +308,7 @@ static void test_plots(void **state)
     free(text);
     text = changed(PLOT, "");
     oche_study_close(two);
-    two = oche_study_parse(NULL, "fig.yaml", text, false, error, sizeof(error));
+    two = oche_study_parse(NULL, "fig.yaml", text, false, &error);
     assert_int_equal(two->plot_count, 0);
     assert_true(two->digest == study->digest);
     oche_study_close(two);
@@ -339,13 +336,14 @@ static void test_points_that_no_grid_runs_are_found(void **state)
     snprintf(one, sizeof(one), text, "A", "1e-3");
     oche_study_close(make_whole_study(strstr(one, "grids:"), false));
     snprintf(one, sizeof(one), text, "B", "0");
-    assert_null(oche_study_parse(NULL, "fig.yaml", one, false, error, sizeof(error)));
-    assert_string_equal(error, "fig.yaml:11: claims[0].at: no grid runs recovery B, "
-                               "loss.probability 0; add it to a grid");
+    assert_null(oche_study_parse(NULL, "fig.yaml", one, false, &error));
+    assert_string_equal(error.text, "fig.yaml:11: claims[0].at: no grid runs recovery B, "
+                                    "loss.probability 0; add it to a grid");
     snprintf(one, sizeof(one), text, "B", "1e-3");
-    assert_null(oche_study_parse(NULL, "fig.yaml", one, false, error, sizeof(error)));
-    assert_string_equal(error, "fig.yaml:11: claims[0].at: its quantity is relative, but no grid "
-                               "runs recovery B, loss.probability 0; add it to a grid");
+    assert_null(oche_study_parse(NULL, "fig.yaml", one, false, &error));
+    assert_string_equal(error.text,
+                        "fig.yaml:11: claims[0].at: its quantity is relative, but no grid "
+                        "runs recovery B, loss.probability 0; add it to a grid");
 }
 
 /* ---- grids ---- */
@@ -505,8 +503,8 @@ static void test_a_plan_has_each_point_once_with_its_grids_overrides(void **stat
 
     (void)state;
     study->scenario = "scenarios/lossy.yaml";
-    if (!oche_plan_make(&plan, study, NULL, error, sizeof(error)))
-        fail_msg("%s", error);
+    if (!oche_plan_make(&plan, study, NULL, &error))
+        fail_msg("%s", error.text);
     assert_int_equal(plan.count, 4 * 3 + 1);
     for (size_t i = 0; i < plan.count; i++)
         for (size_t j = 0; j < i; j++)
@@ -537,9 +535,9 @@ static void test_a_point_that_cannot_run_is_found_before(void **state)
     memcpy(at, "warmup: 10ms, loss", strlen("warmup: 10ms, loss"));
     study = make_whole_study(text, false);
     study->scenario = "scenarios/lossy.yaml";
-    assert_false(oche_plan_make(&plan, study, NULL, error, sizeof(error)));
-    assert_string_equal(error, "papers/p/fig.yaml:11: grids[1].set.warmup: leaves nothing to "
-                               "measure; make it less than duration");
+    assert_false(oche_plan_make(&plan, study, NULL, &error));
+    assert_string_equal(error.text, "papers/p/fig.yaml:11: grids[1].set.warmup: leaves nothing to "
+                                    "measure; make it less than duration");
     oche_study_close(study);
     free(text);
 }
@@ -550,15 +548,13 @@ static void test_flow_text_reads_back_as_the_same(void **state)
 {
     static const char text[] = "a: {b: [1, \"x, y\", ~, 'null', \"a\\tb\\\"\"], \"c: d\": -1}\n"
                                "e: [[], {}]\n";
-    struct oche_document *first =
-        oche_document_parse("f", text, strlen(text), error, sizeof(error));
+    struct oche_document *first = oche_document_parse("f", text, strlen(text), &error);
     const char *flow = oche_flow_text(first, oche_document_root(first));
-    struct oche_document *second =
-        oche_document_parse("f", flow, strlen(flow), error, sizeof(error));
+    struct oche_document *second = oche_document_parse("f", flow, strlen(flow), &error);
 
     (void)state;
     if (second == NULL)
-        fail_msg("%s: %s", flow, error);
+        fail_msg("%s: %s", flow, error.text);
     assert_string_equal(oche_flow_text(second, oche_document_root(second)), flow);
     assert_string_equal(
         flow, "{a: {b: [1, \"x, y\", \"\", \"null\", \"a\\x09b\\\"\"], \"c: d\": \"-1\"}, "

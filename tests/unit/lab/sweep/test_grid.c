@@ -11,12 +11,12 @@
 
 #define SCENARIO "tests/scenarios/pairs.yaml"
 
-static char error[1024];
+static struct oche_error error;
 
 static void add(struct oche_grid *grid, const char *argument)
 {
-    if (!oche_grid_add_axis(grid, argument, error, sizeof(error)))
-        fail_msg("%s", error);
+    if (!oche_grid_add_axis(grid, argument, &error))
+        fail_msg("%s", error.text);
 }
 
 static void add_set(struct oche_grid *grid, const char *set)
@@ -63,9 +63,9 @@ static void test_what_is_no_axis_is_refused(void **state)
     add_set(&grid, "fixed.more=1");
     add(&grid, "known=1,2");
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        assert_false(oche_grid_add_axis(&grid, rows[i].argument, error, sizeof(error)));
-        if (strncmp(error, rows[i].error, strlen(rows[i].error)) != 0)
-            fail_msg("%s", error);
+        assert_false(oche_grid_add_axis(&grid, rows[i].argument, &error));
+        if (strncmp(error.text, rows[i].error, strlen(rows[i].error)) != 0)
+            fail_msg("%s", error.text);
         assert_int_equal(grid.axis_count, 1);
     }
     for (unsigned i = 1; i < OCHE_GRID_MAX_AXES; i++) {
@@ -74,8 +74,8 @@ static void test_what_is_no_axis_is_refused(void **state)
         snprintf(argument, sizeof(argument), "key%u=1,2", i);
         add(&grid, argument);
     }
-    assert_false(oche_grid_add_axis(&grid, "more=1", error, sizeof(error)));
-    assert_string_equal(error, "--vary more=1: one too many; at most 16");
+    assert_false(oche_grid_add_axis(&grid, "more=1", &error));
+    assert_string_equal(error.text, "--vary more=1: one too many; at most 16");
     oche_grid_free(&grid);
 }
 
@@ -143,10 +143,10 @@ static void test_mistakes_are_found_before_anything_runs(void **state)
         struct oche_grid grid = {.scenario = strdup(SCENARIO), .repeats = 1};
 
         add(&grid, rows[i].axis);
-        assert_false(oche_grid_check(&grid, error, sizeof(error)));
-        if (strncmp(error, rows[i].error, strlen(rows[i].error)) != 0)
-            fail_msg("%s", error);
-        assert_null(strchr(error, '\n'));
+        assert_false(oche_grid_check(&grid, &error));
+        if (strncmp(error.text, rows[i].error, strlen(rows[i].error)) != 0)
+            fail_msg("%s", error.text);
+        assert_null(strchr(error.text, '\n'));
         oche_grid_free(&grid);
     }
 }
@@ -157,15 +157,15 @@ static void test_seeds_begin_where_the_scenario_says(void **state)
 
     (void)state;
     add_set(&grid, "seed=18446744073709551613");
-    assert_true(oche_grid_check(&grid, error, sizeof(error)));
+    assert_true(oche_grid_check(&grid, &error));
     assert_true(oche_grid_seed(&grid, 1) == UINT64_MAX - 1);
     grid.repeats = 3;
-    assert_false(oche_grid_check(&grid, error, sizeof(error)));
-    assert_non_null(strstr(error, "leaves no room for 3 repeats"));
+    assert_false(oche_grid_check(&grid, &error));
+    assert_non_null(strstr(error.text, "leaves no room for 3 repeats"));
     grid.repeats = OCHE_GRID_MAX_POINTS;
     add(&grid, "loss.probability=0,1%");
-    assert_false(oche_grid_check(&grid, error, sizeof(error)));
-    assert_non_null(strstr(error, "more than 1000000 points"));
+    assert_false(oche_grid_check(&grid, &error));
+    assert_non_null(strstr(error.text, "more than 1000000 points"));
     oche_grid_free(&grid);
 }
 
@@ -196,11 +196,11 @@ static void test_combinations_that_are_the_same_run_are_refused(void **state)
 
         for (size_t a = 0; a < 2 && rows[i].axes[a] != NULL; a++)
             add(&grid, rows[i].axes[a]);
-        bool ok = oche_grid_check(&grid, error, sizeof(error));
+        bool ok = oche_grid_check(&grid, &error);
 
         if (ok != (rows[i].told == NULL) ||
-            (!ok && strncmp(error, rows[i].told, strlen(rows[i].told)) != 0))
-            fail_msg("%s: %s", rows[i].axes[0], ok ? "taken" : error);
+            (!ok && strncmp(error.text, rows[i].told, strlen(rows[i].told)) != 0))
+            fail_msg("%s: %s", rows[i].axes[0], ok ? "taken" : error.text);
         oche_grid_free(&grid);
     }
 }
@@ -224,8 +224,8 @@ static void test_grids_without_end_are_refused(void **state)
         free(argument);
     }
     assert_true(oche_grid_points(&grid) == SIZE_MAX);
-    assert_false(oche_grid_check(&grid, error, sizeof(error)));
-    assert_non_null(strstr(error, "more than 1000000 points"));
+    assert_false(oche_grid_check(&grid, &error));
+    assert_non_null(strstr(error.text, "more than 1000000 points"));
     oche_grid_free(&grid);
 }
 

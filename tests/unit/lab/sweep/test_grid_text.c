@@ -11,12 +11,12 @@
 static struct oche_grid make_grid(void)
 {
     struct oche_grid grid = {.scenario = strdup("it's mine.yaml"), .repeats = 2, .seed_base = 7};
-    char error[256];
+    struct oche_error error;
 
     grid.sets = calloc(1, sizeof(*grid.sets));
     grid.sets[grid.set_count++] = strdup("congestion_control={name: none}");
-    assert_true(oche_grid_add_axis(&grid, "loss.probability=0,1%", error, sizeof(error)));
-    assert_true(oche_grid_add_axis(&grid, "workload=[{a: b},{c: d}],$HOME", error, sizeof(error)));
+    assert_true(oche_grid_add_axis(&grid, "loss.probability=0,1%", &error));
+    assert_true(oche_grid_add_axis(&grid, "workload=[{a: b},{c: d}],$HOME", &error));
     return grid;
 }
 

@@ -28,14 +28,14 @@ struct seen {
 static struct oche_grid make_grid(const char *set)
 {
     struct oche_grid grid = {.scenario = strdup("tests/scenarios/pairs.yaml"), .repeats = 3};
-    char error[512];
+    struct oche_error error;
 
     grid.sets = calloc(1, sizeof(*grid.sets));
     grid.sets[grid.set_count++] = strdup(set);
-    assert_true(oche_grid_add_axis(&grid, "loss.probability=0,0.1%", error, sizeof(error)));
-    assert_true(oche_grid_add_axis(&grid, "workload[0].pairs=1,4", error, sizeof(error)));
-    if (!oche_grid_check(&grid, error, sizeof(error)))
-        fail_msg("%s", error);
+    assert_true(oche_grid_add_axis(&grid, "loss.probability=0,0.1%", &error));
+    assert_true(oche_grid_add_axis(&grid, "workload[0].pairs=1,4", &error));
+    if (!oche_grid_check(&grid, &error))
+        fail_msg("%s", error.text);
     assert_int_equal(oche_grid_points(&grid), POINTS);
     return grid;
 }
