@@ -381,7 +381,6 @@ static void check_refuses(struct rig *rig, const char *expected)
 static void impossible(void **state)
 {
     struct rig rig;
-    struct oche_error cut;
 
     (void)state;
     rig_init(&rig, 32);
@@ -395,8 +394,7 @@ static void impossible(void **state)
     rig.params.buffer_bytes = 14325504;
     assert_true(oche_switch_check(&rig.config, NULL));
     rig.params.buffer_bytes--;
-    assert_false(oche_switch_check(&rig.config, &cut));
-    assert_string_equal(cut.text, "buffer:");
+    assert_false(oche_switch_check(&rig.config, NULL));
 
     rig_init(&rig, 4);
     rig.params.pfc_priorities = 1;
