@@ -80,12 +80,12 @@ bool oche_ib_take(struct oche_ib_link *link, const struct oche_packet *frame)
     for (unsigned number = 0; number < link->vl_count; number++) {
         struct oche_ib_vl *vl = &link->vl[number];
 
-        if (!(frame->rkey >> number & 1))
+        if (!oche_fcp_has(frame, number))
             continue;
-        uint16_t lost = (uint16_t)(oche_fcp_fctbs(frame, number) - vl->abr) & OCHE_IB_COUNTER;
+        uint16_t lost = (uint16_t)(frame->fcp.lane[number].fctbs - vl->abr) & OCHE_IB_COUNTER;
 
-        vl->limit = oche_fcp_fccl(frame, number) & OCHE_IB_COUNTER;
-        vl->abr = oche_fcp_fctbs(frame, number) & OCHE_IB_COUNTER;
+        vl->limit = frame->fcp.lane[number].fccl & OCHE_IB_COUNTER;
+        vl->abr = frame->fcp.lane[number].fctbs & OCHE_IB_COUNTER;
         if (lost != 0 && lost <= OCHE_IB_MOST_BLOCKS)
             due |= oche_ib_owe(link, number, lost);
     }

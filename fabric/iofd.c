@@ -396,11 +396,12 @@ static int route(void *state, struct oche_switch *sw, unsigned in_port, struct o
 {
     const uint32_t message = OCHE_OP_REQUEST | OCHE_OP_PAYLOAD;
     struct iofd *iofd = state;
-    uint32_t flags = oche_opcode(packet->opcode)->flags;
+    uint32_t flags;
     int other;
 
     if (packet->kind != OCHE_PACKET_ROCE || packet->traffic_class >= iofd->lanes)
         return port;
+    flags = oche_opcode(packet->opcode)->flags;
     if (!(iofd->port[in_port] & PORT_NETWORK))
         admit(iofd, packet);
     if (OCHE_UNLIKELY(port == (int)in_port) && (iofd->port[port] & PORT_NETWORK))

@@ -100,9 +100,9 @@ void oche_pause_receive(struct oche_pause *pause, const struct oche_packet *fram
 
     oche_pause_update(pause, now);
     for (unsigned cls = 0; cls < OCHE_CLASSES; cls++) {
-        uint16_t quanta = oche_pfc_quanta(frame, cls);
+        uint16_t quanta = frame->pfc.quanta[cls];
 
-        if (!(frame->rkey >> cls & 1))
+        if (!oche_pfc_has(frame, cls))
             continue;
         if (quanta == 0) {
             resume(pause, cls, effect);

@@ -201,7 +201,7 @@ static void enqueue(void *state, struct oche_switch *sw, unsigned number,
     port->arrived_bytes += bytes;
     port->queued_bytes += bytes;
     if (packet->ext & OCHE_EXT_TRAILER) {
-        uint32_t rtt_ns = oche_rate_trailer_get(packet).rtt_ns;
+        uint32_t rtt_ns = packet->trailer.rtt_ns;
 
         port->rtts += rtt_ns;
         port->rtt_count += rtt_ns > 0;
@@ -218,13 +218,11 @@ static void dequeue(void *state, struct oche_switch *sw, unsigned number,
     port->queued_bytes -= packet->frame_bytes + OCHE_GAP_BYTES;
     if (!(packet->ext & OCHE_EXT_TRAILER))
         return;
-    struct oche_rate_trailer trailer = oche_rate_trailer_get(packet);
     uint64_t rate = port->rate_bps / OCHE_RATE_UNIT_BPS;
-    if (trailer.rate_10kbps <= rate)
+    if (packet->trailer.rate_10kbps <= rate)
         return;
     rcp->counted[LOWERED]++;
-    trailer.rate_10kbps = (uint32_t)rate;
-    oche_rate_trailer_put(packet, &trailer);
+    packet->trailer.rate_10kbps = (uint32_t)rate;
 }
 
 static void discard(void *state, struct oche_switch *sw, unsigned number,

@@ -132,6 +132,8 @@ struct oche_switch *oche_switch_create(void *memory, const struct oche_switch_co
     sw->port_count = (uint16_t)config->port_count;
     sw->class_count = config->class_count;
     sw->lanes = (uint8_t)(config->lanes > 1 ? (1U << config->lanes) - 1 : 0);
+    if (sw->lanes != 0)
+        sw->hooks |= OCHE_HOOK_ADMIT; /* where packets note the class that they came in by */
     sw->lossless = params->pfc ? config->lossless_classes : 0;
     if (oche_switch_has_flow_control(config))
         sw->lossless = (uint8_t)((1U << config->class_count) - 1);
@@ -297,9 +299,9 @@ int oche_switch_receive(struct oche_switch *sw, unsigned in_port, struct oche_pa
     OCHE_MUST(in_port < sw->port_count);
     if (OCHE_UNLIKELY(++packet->hops > OCHE_HOP_LIMIT))
         return drop(sw, in_port, OCHE_DROP_TTL, in_port, class_of(sw, packet), packet);
-    port = packet->route_hint != 0 ? packet->route_hint - 1
+    port = packet->port_ahead != 0 ? packet->port_ahead - 1
                                    : oche_ecmp_route(&sw->routes, sw->salt, packet);
-    packet->route_hint = 0;
+    packet->port_ahead = 0;
     in_cls = cls = class_of(sw, packet);
     if (OCHE_UNLIKELY(sw->hooks & (OCHE_HOOK_ROUTE | OCHE_HOOK_ADMIT | OCHE_HOOK_LINKS))) {
         if (sw->hooks & OCHE_HOOK_LINKS) /* what was found ahead may not be true any more */
@@ -314,7 +316,8 @@ int oche_switch_receive(struct oche_switch *sw, unsigned in_port, struct oche_pa
         }
         cls = class_of(sw, packet);
         OCHE_MUST(cls == in_cls || (oche_switch_is_lane(sw, cls) && sw->lanes >> in_cls & 1));
-        packet->route_hint = (uint16_t)(in_cls ^ cls);
+        if (sw->lanes != 0)
+            packet->in_class = (uint16_t)in_cls;
         packet->ingress_port = (uint16_t)in_port;
         if (port >= 0 && !hook_admit(sw, (unsigned)port, packet))
             return drop(sw, (unsigned)port, OCHE_DROP_MECHANISM, in_port, in_cls, packet);
@@ -361,7 +364,7 @@ static OCHE_ALWAYS_INLINE struct oche_packet *transmit(struct oche_switch *sw, u
     if (OCHE_UNLIKELY(sw->hooks & (OCHE_HOOK_DEQUEUE | OCHE_HOOK_HOLDS)))
         hook_dequeue(sw, port, cls, packet, now);
     if (lanes)
-        packet->route_hint = 0;
+        packet->port_ahead = 0;
     if (OCHE_UNLIKELY(egress->flags & OCHE_EGRESS_WATCHED))
         oche_switch_watch_change(sw, port, now);
     return packet;
@@ -381,7 +384,7 @@ int oche_switch_look_ahead(const struct oche_switch *sw, unsigned in_port,
     if (oche_packet_is_of_link(packet->kind))
         return -1;
     port = oche_ecmp_route(&sw->routes, sw->salt, packet);
-    packet->route_hint = (uint16_t)(port + 1);
+    packet->port_ahead = (uint16_t)(port + 1);
     __builtin_prefetch(oche_switch_ingress(sw, in_port, 0), 1);
     if (port >= 0)
         __builtin_prefetch(oche_switch_egress(sw, (unsigned)port), 1);

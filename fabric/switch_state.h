@@ -102,13 +102,13 @@ static inline uint32_t oche_switch_class_bytes(const struct oche_switch *sw,
 }
 
 /*
- * The class by which a packet in the queue of `cls` came in: it was changed only where there are
- * lanes, and then the packet remembers.
+ * The class by which a packet in the queue of `cls` came in. Only a switch with lanes changes a
+ * packet's class, and there the packet remembers.
  */
 static inline unsigned oche_switch_in_class(const struct oche_switch *sw,
                                             const struct oche_packet *packet, unsigned cls)
 {
-    return OCHE_UNLIKELY(sw->lanes != 0) ? cls ^ packet->route_hint : cls;
+    return OCHE_UNLIKELY(sw->lanes != 0) ? packet->in_class : cls;
 }
 
 /* A packet that came in by `in_cls` has left its queue: its memory is free again. */

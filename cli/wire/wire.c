@@ -183,7 +183,7 @@ static void print_rate_echo(const struct oche_packet *packet)
 /* Behind the ICRC. */
 static void print_trailer(const struct oche_packet *packet)
 {
-    const struct oche_rate_trailer trailer = oche_rate_trailer_get(packet);
+    const struct oche_rate_trailer trailer = packet->trailer;
 
     print_rate(trailer.rate_10kbps);
     printf(" rtt %" PRIu32 " ns stamp %" PRIu32 " ns", trailer.rtt_ns, trailer.stamp_ns);
@@ -204,13 +204,14 @@ static void print_headers(const struct oche_packet *packet)
     const struct oche_opcode_row *row = oche_opcode(packet->opcode);
 
     if ((row->flags & (OCHE_OP_HAS(RETH) | OCHE_OP_HAS(ATOMIC))) != 0)
-        printf(", va 0x%" PRIx64 " rkey 0x%" PRIx32, packet->va, packet->rkey);
+        printf(", va 0x%" PRIx64 " rkey 0x%" PRIx32, packet->reth.va, packet->reth.rkey);
     if ((row->flags & OCHE_OP_HAS(RETH)) != 0)
-        printf(" length %" PRIu32, packet->dma_length);
+        printf(" length %" PRIu32, packet->reth.dma_length);
     if (row->operation == OCHE_OPERATION_COMPARE_SWAP)
-        printf(" compare 0x%" PRIx64 " swap 0x%" PRIx64, packet->compare, packet->swap_add);
+        printf(" compare 0x%" PRIx64 " swap 0x%" PRIx64, packet->atomic.compare,
+               packet->atomic.swap_add);
     if (row->operation == OCHE_OPERATION_FETCH_ADD)
-        printf(" add 0x%" PRIx64, packet->swap_add);
+        printf(" add 0x%" PRIx64, packet->atomic.swap_add);
     if ((row->flags & OCHE_OP_HAS(AETH)) != 0)
         print_aeth(packet);
     if ((row->flags & OCHE_OP_HAS(PLACE)) != 0)
@@ -224,13 +225,14 @@ static void print_headers(const struct oche_packet *packet)
     if ((row->flags & OCHE_OP_HAS(GROUP)) != 0)
         print_group(packet);
     if ((row->flags & OCHE_OP_HAS(ATOMIC_ACK)) != 0)
-        printf(" was 0x%" PRIx64, packet->swap_add);
+        printf(" was 0x%" PRIx64, packet->original);
     if ((row->flags & OCHE_OP_HAS(IMM)) != 0)
         printf(", imm 0x%08" PRIx32, packet->imm);
     if ((row->flags & OCHE_OP_HAS(IETH)) != 0)
         printf(", invalidate 0x%" PRIx32, packet->imm);
     if ((row->flags & OCHE_OP_HAS(DETH)) != 0)
-        printf(", from qp 0x%06" PRIx32 " qkey 0x%" PRIx32, packet->src_qpn, packet->qkey);
+        printf(", from qp 0x%06" PRIx32 " qkey 0x%" PRIx32, packet->deth.src_qpn,
+               packet->deth.qkey);
     if ((packet->ext & OCHE_EXT_TRAILER) != 0)
         print_trailer(packet);
 }
@@ -277,8 +279,8 @@ static void print_pfc(const struct report *report, const struct one *one)
     print_start(report, one);
     printf("PFC pause");
     for (unsigned cls = 0; cls < OCHE_CLASSES; cls++)
-        if ((one->packet.rkey >> cls & 1) != 0)
-            printf(" class %u: %u", cls, oche_pfc_quanta(&one->packet, cls));
+        if (oche_pfc_has(&one->packet, cls))
+            printf(" class %u: %u", cls, one->packet.pfc.quanta[cls]);
     putchar('\n');
 }
 

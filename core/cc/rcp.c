@@ -174,7 +174,7 @@ static void rcp_arrived(struct oche_cc_flow *flow, oche_time now, const struct o
     (void)reply;
     if (!(packet->ext & OCHE_EXT_TRAILER))
         return;
-    s->last = oche_rate_trailer_get(packet);
+    s->last = packet->trailer;
     if (!(row->flags & OCHE_OP_RESPONSE) && row->service != OCHE_SERVICE_UC)
         return;
     if (s->told != 0 && now - s->told < half_rtt(s->last.rtt_ns))

@@ -484,7 +484,7 @@ static void read_response(struct oche_qp *qp, const struct oche_packet *packet, 
 static void atomic_response(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
 {
     const struct send_entry *head = send_at(qp, qp->send_head);
-    uint64_t original = packet->swap_add;
+    uint64_t original = packet->original;
 
     if (qp->send_head == qp->send_started || head->opcode < OCHE_WORK_COMPARE_SWAP) {
         nic_reject(qp->nic, qp, OCHE_REJECT_PSN, packet, now);

@@ -35,8 +35,8 @@ void datagram_address(const struct oche_qp *qp, struct oche_packet *packet)
     packet->dest_qpn = to->qpn;
     packet->tag = to->tag;
     packet->udp_source_port = to->udp_source_port;
-    packet->qkey = to->qkey & OCHE_QKEY_PRIVILEGED ? qp->datagrams->qkey : to->qkey;
-    packet->src_qpn = qp->qpn;
+    packet->deth.qkey = to->qkey & OCHE_QKEY_PRIVILEGED ? qp->datagrams->qkey : to->qkey;
+    packet->deth.src_qpn = qp->qpn;
     packet->ext |= OCHE_EXT_DETH;
 }
 
@@ -58,7 +58,7 @@ static enum oche_reject judge(struct oche_qp *qp, const struct oche_packet *pack
 {
     if (!(packet->ext & OCHE_EXT_DETH) || packet->payload_bytes > qp->mtu)
         return OCHE_REJECT_LENGTH;
-    if (packet->qkey != qp->datagrams->qkey)
+    if (packet->deth.qkey != qp->datagrams->qkey)
         return OCHE_REJECT_QKEY;
     qp->recv_tail = atomic_load_explicit(&qp->posted_recvs, memory_order_acquire);
     if (qp->recv_head == qp->recv_tail && (qp->srq == NULL || !srq_take(qp)))
@@ -109,7 +109,7 @@ static void complete(struct oche_qp *qp, const struct oche_packet *packet,
         .opcode = OCHE_DONE_RECV,
         .has_imm = imm,
         .solicited = packet->bth & OCHE_BTH_SOLICITED,
-        .src_qpn = packet->src_qpn & OCHE_PSN_MASK,
+        .src_qpn = packet->deth.src_qpn & OCHE_PSN_MASK,
         .traffic_class = packet->traffic_class,
     };
 

@@ -218,18 +218,18 @@ static bool length_ok(const struct oche_qp *qp, const struct oche_packet *packet
         return false;
     if (!is_write(row))
         return first == (oche_place_get(packet).offset == 0);
-    if (packet->dma_length > OCHE_MAX_MESSAGE_BYTES ||
-        packet->dma_length > (uint64_t)qp->mtu * MAX_PSN_WINDOW)
+    if (packet->reth.dma_length > OCHE_MAX_MESSAGE_BYTES ||
+        packet->reth.dma_length > (uint64_t)qp->mtu * MAX_PSN_WINDOW)
         return false;
-    return last ? packet->dma_length == bytes : packet->dma_length > bytes;
+    return last ? packet->reth.dma_length == bytes : packet->reth.dma_length > bytes;
 }
 
 static enum placement write_ok(const struct oche_qp *qp, const struct oche_packet *packet)
 {
     bool may = qp->access & OCHE_ACCESS_REMOTE_WRITE;
 
-    if (may && packet->dma_length > 0)
-        may = region_check_remote(qp, packet->rkey, packet->va, packet->dma_length,
+    if (may && packet->reth.dma_length > 0)
+        may = region_check_remote(qp, packet->reth.rkey, packet->reth.va, packet->reth.dma_length,
                                   OCHE_ACCESS_REMOTE_WRITE) != NULL;
     return may ? PLACEMENT_KEPT : PLACEMENT_WRONG;
 }
@@ -279,9 +279,9 @@ static struct placed_packet *note(struct oche_qp *qp, const struct oche_packet *
         .ext = packet->ext & (OCHE_EXT_RETH | OCHE_EXT_IMM | OCHE_EXT_SCHEME | OCHE_EXT_LIST),
     };
     if (packet->ext & OCHE_EXT_RETH) {
-        placed->va = packet->va;
-        placed->rkey = packet->rkey;
-        placed->dma_length = packet->dma_length;
+        placed->va = packet->reth.va;
+        placed->rkey = packet->reth.rkey;
+        placed->dma_length = packet->reth.dma_length;
     }
     if (packet->ext & OCHE_EXT_IMM)
         placed->imm = packet->imm;
@@ -318,9 +318,9 @@ void placement_recall(const struct oche_qp *qp, uint32_t psn, struct oche_packet
         .opcode = placed->opcode,
         .bth = placed->bth,
         .ext = placed->ext,
-        .va = placed->va,
-        .rkey = placed->rkey,
-        .dma_length = placed->dma_length,
+        .reth.va = placed->va,
+        .reth.rkey = placed->rkey,
+        .reth.dma_length = placed->dma_length,
         .imm = placed->imm,
     };
     memcpy(packet->scheme_header, placed->place, sizeof(placed->place));

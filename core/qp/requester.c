@@ -449,9 +449,9 @@ static void fill_headers(const struct oche_qp *qp, struct oche_packet *packet, b
     uint32_t flags = oche_opcode(packet->opcode)->flags;
 
     if (flags & OCHE_OP_HAS(RETH)) {
-        packet->va = entry->remote_va + qp->cursor_offset;
-        packet->rkey = entry->rkey;
-        packet->dma_length = entry->length - qp->cursor_offset;
+        packet->reth.va = entry->remote_va + qp->cursor_offset;
+        packet->reth.rkey = entry->rkey;
+        packet->reth.dma_length = entry->length - qp->cursor_offset;
         packet->ext |= OCHE_EXT_RETH;
     }
     if (flags & OCHE_OP_HAS(PLACE)) {
@@ -524,16 +524,16 @@ static void transmit_read_or_atomic(struct oche_qp *qp, struct oche_packet *pack
     packet_begin(qp, packet, request_opcodes[entry->opcode][0][0], qp->tx.next, 0);
     packet->traffic_class = qp->traffic_class;
     packet->bth |= OCHE_BTH_ACKREQ;
-    packet->rkey = entry->rkey;
+    packet->reth.rkey = entry->rkey;
     packet->ext = OCHE_EXT_RETH;
     if (entry->opcode == OCHE_WORK_READ) {
-        packet->va = entry->remote_va + qp->cursor_offset;
-        packet->dma_length = entry->length - qp->cursor_offset;
+        packet->reth.va = entry->remote_va + qp->cursor_offset;
+        packet->reth.dma_length = entry->length - qp->cursor_offset;
     } else {
         const struct atomic_operands *operands = send_extra_at(qp, qp->send_next);
-        packet->va = entry->remote_va;
-        packet->swap_add = operands->swap_add;
-        packet->compare = operands->compare;
+        packet->reth.va = entry->remote_va;
+        packet->atomic.swap_add = operands->swap_add;
+        packet->atomic.compare = operands->compare;
         packet->ext |= OCHE_EXT_ATOMIC;
     }
     qp->since_ack_request = 0;

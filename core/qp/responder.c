@@ -180,8 +180,8 @@ static bool place_ok(const struct arrival *a)
     }
     if (a->row->operation != OCHE_OPERATION_WRITE || (a->row->flags & OCHE_OP_FIRST))
         return true;
-    return packet->va == qp->write_va + there && packet->rkey == qp->write_rkey &&
-           packet->dma_length == qp->write_length - there;
+    return packet->reth.va == qp->write_va + there && packet->reth.rkey == qp->write_rkey &&
+           packet->reth.dma_length == qp->write_length - there;
 }
 
 static enum verdict check_length_extended(struct arrival *a)
@@ -194,11 +194,11 @@ static enum verdict check_length_extended(struct arrival *a)
         return BAD_REQUEST;
     if (reth && !(packet->ext & OCHE_EXT_RETH))
         return BAD_REQUEST;
-    if (operands && (!(packet->ext & OCHE_EXT_ATOMIC) || packet->va % 8 != 0))
+    if (operands && (!(packet->ext & OCHE_EXT_ATOMIC) || packet->reth.va % 8 != 0))
         return BAD_REQUEST;
     if (reth && !operands &&
-        (packet->dma_length > OCHE_MAX_MESSAGE_BYTES ||
-         packet->dma_length > (uint64_t)a->qp->mtu * MAX_PSN_WINDOW))
+        (packet->reth.dma_length > OCHE_MAX_MESSAGE_BYTES ||
+         packet->reth.dma_length > (uint64_t)a->qp->mtu * MAX_PSN_WINDOW))
         return BAD_REQUEST;
     return place_ok(a) ? GO : BAD_REQUEST;
 }
@@ -223,7 +223,7 @@ static inline enum verdict check_length(struct arrival *a)
     if (a->row->operation != OCHE_OPERATION_WRITE)
         return GO;
     bool first = flags & OCHE_OP_FIRST;
-    uint64_t announced = first ? a->packet->dma_length : qp->write_length;
+    uint64_t announced = first ? a->packet->reth.dma_length : qp->write_length;
     uint64_t there = bytes + (first ? 0 : (uint64_t)qp->message_bytes);
     bool right = flags & OCHE_OP_LAST ? there == announced : there < announced;
     return right ? GO : BAD_REQUEST;
@@ -291,16 +291,16 @@ static inline enum verdict check_access(struct arrival *a)
         return window_may_invalidate(a->qp, packet->imm) ? GO : BAD_ACCESS;
     uint32_t access = needs_access[a->row->operation];
     bool atomic = a->row->flags & OCHE_OP_HAS(ATOMIC);
-    uint64_t bytes = atomic ? 8 : packet->dma_length;
+    uint64_t bytes = atomic ? 8 : packet->reth.dma_length;
     if ((a->qp->access & access) != access)
         return BAD_REQUEST;
     if (bytes == 0)
         return GO;
     const struct oche_region *region =
-        region_check_remote(a->qp, packet->rkey, packet->va, bytes, access);
+        region_check_remote(a->qp, packet->reth.rkey, packet->reth.va, bytes, access);
     if (region == NULL)
         return BAD_ACCESS;
-    return atomic && !is_aligned(region, packet->va) ? BAD_REQUEST : GO;
+    return atomic && !is_aligned(region, packet->reth.va) ? BAD_REQUEST : GO;
 }
 
 /* A SEND must fit the receive that it takes. */
@@ -381,9 +381,9 @@ static void begin_message(struct arrival *a)
     qp->operation = a->row->operation;
     qp->message_bytes = 0;
     if (a->row->operation == OCHE_OPERATION_WRITE) {
-        qp->write_va = a->packet->va;
-        qp->write_rkey = a->packet->rkey;
-        qp->write_length = a->packet->dma_length;
+        qp->write_va = a->packet->reth.va;
+        qp->write_rkey = a->packet->reth.rkey;
+        qp->write_length = a->packet->reth.dma_length;
     }
 }
 
@@ -474,15 +474,15 @@ static void execute_read_or_atomic(struct arrival *a)
     uint32_t index = qp->response_next++;
     struct response *response = &qp->responses[index & (qp->response_count - 1)];
     bool read = a->row->operation == OCHE_OPERATION_READ;
-    uint32_t length = read ? packet->dma_length : 0;
+    uint32_t length = read ? packet->reth.dma_length : 0;
     uint32_t packets = length <= qp->mtu ? 1 : (length - 1) / qp->mtu + 1;
 
     if (response->active) /* repeated, but the peer has it: it would not ask for more, else */
         response_finish(qp, response);
     qp->msn = oche_psn_add(qp->msn, 1);
     *response = (struct response){
-        .va = packet->va,
-        .rkey = packet->rkey,
+        .va = packet->reth.va,
+        .rkey = packet->reth.rkey,
         .length = length,
         .first_psn = packet->psn,
         .last_psn = oche_psn_add(packet->psn, packets - 1),
@@ -494,11 +494,12 @@ static void execute_read_or_atomic(struct arrival *a)
     };
     qp->rx.epsn = qp->rx.message_start = response->end_psn;
     if (!read && a->nic->port->atomic != NULL) {
-        const struct oche_region *region =
-            region_check_remote(qp, packet->rkey, packet->va, 8, OCHE_ACCESS_REMOTE_ATOMIC);
-        response->original = a->nic->port->atomic(
-            a->nic->port_context, region, packet->va - region->va,
-            a->row->operation == OCHE_OPERATION_COMPARE_SWAP, packet->compare, packet->swap_add);
+        const struct oche_region *region = region_check_remote(
+            qp, packet->reth.rkey, packet->reth.va, 8, OCHE_ACCESS_REMOTE_ATOMIC);
+        response->original =
+            a->nic->port->atomic(a->nic->port_context, region, packet->reth.va - region->va,
+                                 a->row->operation == OCHE_OPERATION_COMPARE_SWAP,
+                                 packet->atomic.compare, packet->atomic.swap_add);
     }
     response_activate(qp, index, a->now);
 }
@@ -523,10 +524,10 @@ static bool repeat_read(struct arrival *a, struct response *response)
 {
     const struct oche_packet *packet = a->packet;
     uint64_t offset = (uint64_t)((packet->psn - response->first_psn) & OCHE_PSN_MASK) * a->qp->mtu;
-    uint32_t length = packet->dma_length;
+    uint32_t length = packet->reth.dma_length;
 
-    if (!(packet->ext & OCHE_EXT_RETH) || packet->rkey != response->rkey ||
-        packet->va != response->va + offset || length > response->length - offset)
+    if (!(packet->ext & OCHE_EXT_RETH) || packet->reth.rkey != response->rkey ||
+        packet->reth.va != response->va + offset || length > response->length - offset)
         return false;
     uint32_t packets = length <= a->qp->mtu ? 1 : (length - 1) / a->qp->mtu + 1;
     response->next_psn = packet->psn;
@@ -550,7 +551,7 @@ static void answer_duplicate(struct arrival *a)
     if (response == NULL || response->operation != a->row->operation ||
         (response->operation == OCHE_OPERATION_READ
              ? !repeat_read(a, response)
-             : a->packet->psn != response->first_psn || a->packet->va != response->va)) {
+             : a->packet->psn != response->first_psn || a->packet->reth.va != response->va)) {
         nic_reject(a->nic, qp, OCHE_REJECT_DUPLICATE_GONE, a->packet, a->now);
         return;
     }

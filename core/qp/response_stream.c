@@ -296,7 +296,7 @@ static void send_atomic(struct oche_qp *qp, struct oche_packet *packet, struct r
 {
     packet_begin(qp, packet, OCHE_RC_ATOMIC_ACK, head->first_psn, 0);
     packet->aeth = oche_aeth(response_credit_syndrome(qp), head->msn);
-    packet->swap_add = head->original;
+    packet->original = head->original;
     packet->ext = OCHE_EXT_ATOMIC;
     packet->ecn = OCHE_ECN_NOT_ECT;
     if (oche_psn_diff(head->first_psn, qp->last_ack_psn) > 0)

@@ -57,6 +57,26 @@ static size_t take_scheme(struct oche_packet *packet, size_t bytes, const uint8_
     return bytes;
 }
 
+_Static_assert(OCHE_CNP_RESERVED_BYTES == OCHE_CNP_BYTES, "a CNP's reserved bytes are all kept");
+
+static size_t put_cnp(const struct oche_packet *packet, uint8_t *out)
+{
+    if ((packet->ext & OCHE_EXT_CNP) != 0)
+        memcpy(out, packet->cnp_reserved, OCHE_CNP_BYTES);
+    else
+        memset(out, 0, OCHE_CNP_BYTES);
+    return OCHE_CNP_BYTES;
+}
+
+/* Nobody looks at a CNP's reserved bytes, so they are kept only if one of them is not 0. */
+static size_t take_cnp(struct oche_packet *packet, const uint8_t *in)
+{
+    memcpy(packet->cnp_reserved, in, OCHE_CNP_BYTES);
+    if ((oche_get64(in) | oche_get64(in + 8)) != 0)
+        packet->ext |= OCHE_EXT_CNP;
+    return OCHE_CNP_BYTES;
+}
+
 /* A group and its list; without a list it has no senders. */
 static size_t put_group(const struct oche_packet *packet, uint8_t *out)
 {
@@ -81,35 +101,33 @@ static size_t put_header(enum oche_header header, const struct oche_opcode_row *
 
     switch (header) {
     case OCHE_HEADER_RETH:
-        oche_put64(out, reth ? packet->va : 0);
-        oche_put32(out + 8, reth ? packet->rkey : 0);
-        oche_put32(out + 12, reth ? packet->dma_length : 0);
+        oche_put64(out, reth ? packet->reth.va : 0);
+        oche_put32(out + 8, reth ? packet->reth.rkey : 0);
+        oche_put32(out + 12, reth ? packet->reth.dma_length : 0);
         return OCHE_RETH_BYTES;
     case OCHE_HEADER_ATOMIC:
-        oche_put64(out, reth ? packet->va : 0);
-        oche_put32(out + 8, reth ? packet->rkey : 0);
-        oche_put64(out + 12, atomic ? packet->swap_add : 0);
-        oche_put64(out + 20, atomic ? packet->compare : 0);
+        oche_put64(out, reth ? packet->reth.va : 0);
+        oche_put32(out + 8, reth ? packet->reth.rkey : 0);
+        oche_put64(out + 12, atomic ? packet->atomic.swap_add : 0);
+        oche_put64(out + 20, atomic ? packet->atomic.compare : 0);
         return OCHE_ATOMIC_BYTES;
     case OCHE_HEADER_AETH:
         oche_put32(out, packet->aeth);
         return OCHE_AETH_BYTES;
     case OCHE_HEADER_ATOMIC_ACK:
-        oche_put64(out, atomic ? packet->swap_add : 0);
+        oche_put64(out, atomic ? packet->original : 0);
         return OCHE_ATOMIC_ACK_BYTES;
     case OCHE_HEADER_IMM:
     case OCHE_HEADER_IETH:
         oche_put32(out, (packet->ext & OCHE_EXT_IMM) != 0 ? packet->imm : 0);
         return OCHE_IMM_BYTES;
     case OCHE_HEADER_DETH:
-        oche_put32(out, deth ? packet->qkey : 0);
+        oche_put32(out, deth ? packet->deth.qkey : 0);
         out[4] = 0;
-        oche_put24(out + 5, deth ? packet->src_qpn & OCHE_PSN_MASK : 0);
+        oche_put24(out + 5, deth ? packet->deth.src_qpn & OCHE_PSN_MASK : 0);
         return OCHE_DETH_BYTES;
     case OCHE_HEADER_CNP: /* reserved; what a peer put there is kept (see take_header) */
-        oche_put64(out, atomic ? packet->va : 0);
-        oche_put64(out + 8, atomic ? packet->swap_add : 0);
-        return OCHE_CNP_BYTES;
+        return put_cnp(packet, out);
     case OCHE_HEADER_SCHEME:
         return put_scheme(packet, row->scheme_bytes, out);
     case OCHE_HEADER_PLACE:
@@ -135,23 +153,23 @@ static size_t take_header(enum oche_header header, const struct oche_opcode_row 
 {
     switch (header) {
     case OCHE_HEADER_RETH:
-        packet->va = oche_get64(in);
-        packet->rkey = oche_get32(in + 8);
-        packet->dma_length = oche_get32(in + 12);
+        packet->reth.va = oche_get64(in);
+        packet->reth.rkey = oche_get32(in + 8);
+        packet->reth.dma_length = oche_get32(in + 12);
         packet->ext |= OCHE_EXT_RETH;
         return OCHE_RETH_BYTES;
     case OCHE_HEADER_ATOMIC:
-        packet->va = oche_get64(in);
-        packet->rkey = oche_get32(in + 8);
-        packet->swap_add = oche_get64(in + 12);
-        packet->compare = oche_get64(in + 20);
+        packet->reth.va = oche_get64(in);
+        packet->reth.rkey = oche_get32(in + 8);
+        packet->atomic.swap_add = oche_get64(in + 12);
+        packet->atomic.compare = oche_get64(in + 20);
         packet->ext |= OCHE_EXT_RETH | OCHE_EXT_ATOMIC;
         return OCHE_ATOMIC_BYTES;
     case OCHE_HEADER_AETH:
         packet->aeth = oche_get32(in);
         return OCHE_AETH_BYTES;
     case OCHE_HEADER_ATOMIC_ACK:
-        packet->swap_add = oche_get64(in);
+        packet->original = oche_get64(in);
         packet->ext |= OCHE_EXT_ATOMIC;
         return OCHE_ATOMIC_ACK_BYTES;
     case OCHE_HEADER_IMM:
@@ -160,16 +178,12 @@ static size_t take_header(enum oche_header header, const struct oche_opcode_row 
         packet->ext |= OCHE_EXT_IMM;
         return OCHE_IMM_BYTES;
     case OCHE_HEADER_DETH:
-        packet->qkey = oche_get32(in);
-        packet->src_qpn = oche_get24(in + 5);
+        packet->deth.qkey = oche_get32(in);
+        packet->deth.src_qpn = oche_get24(in + 5);
         packet->ext |= OCHE_EXT_DETH;
         return OCHE_DETH_BYTES;
-    case OCHE_HEADER_CNP: /* ignored by everyone, so kept only if there is something */
-        packet->va = oche_get64(in);
-        packet->swap_add = oche_get64(in + 8);
-        if ((packet->va | packet->swap_add) != 0)
-            packet->ext |= OCHE_EXT_ATOMIC;
-        return OCHE_CNP_BYTES;
+    case OCHE_HEADER_CNP:
+        return take_cnp(packet, in);
     case OCHE_HEADER_SCHEME:
         return take_scheme(packet, row->scheme_bytes, in);
     case OCHE_HEADER_PLACE:
@@ -290,21 +304,23 @@ static uint32_t trailer_of(const struct oche_packet *packet)
     return oche_trailer_bytes(packet->opcode, packet->bth_reserved);
 }
 
-/* What follows the ICRC, if anything does: twelve bytes, first all of swap_add. */
+/* Writes what follows the ICRC, if anything does; zeros if nobody filled it in. */
 static void put_trailer(const struct oche_packet *packet, uint8_t *out)
 {
     const bool have = (packet->ext & OCHE_EXT_TRAILER) != 0;
 
     if (trailer_of(packet) == 0)
         return;
-    oche_put64(out, have ? packet->swap_add : 0);
-    oche_put32(out + 8, have ? (uint32_t)(packet->compare >> 32) : 0);
+    oche_put32(out, have ? packet->trailer.rate_10kbps : 0);
+    oche_put32(out + 4, have ? packet->trailer.rtt_ns : 0);
+    oche_put32(out + 8, have ? packet->trailer.stamp_ns : 0);
 }
 
 static void take_trailer(struct oche_packet *packet, const uint8_t *in)
 {
-    packet->swap_add = oche_get64(in);
-    packet->compare = (uint64_t)oche_get32(in + 8) << 32;
+    packet->trailer = (struct oche_rate_trailer){.rate_10kbps = oche_get32(in),
+                                                 .rtt_ns = oche_get32(in + 4),
+                                                 .stamp_ns = oche_get32(in + 8)};
     packet->ext |= OCHE_EXT_TRAILER;
 }
 

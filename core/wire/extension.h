@@ -89,30 +89,13 @@ static inline void oche_share_put(struct oche_packet *packet, const struct oche_
     packet->ext |= OCHE_EXT_SCHEME;
 }
 
-/*
- * RCP (core/cc/rcp.c), in data packets, behind the ICRC, which does not cover it: each switch
- * lowers the rate to its own, and takes the mean of the round trips (fabric/rcp_rate.c).
- */
-#define OCHE_RATE_UNIT_BPS 10000
+#define OCHE_RATE_UNIT_BPS 10000 /* of RCP's trailer and of its echo */
 
-struct oche_rate_trailer {
-    uint32_t rate_10kbps; /* of line bytes, in units of 10 kbit/s */
-    uint32_t rtt_ns;      /* as the sender knows it; 0: it does not */
-    uint32_t stamp_ns;    /* the sender's clock, to be echoed */
-};
-
-static inline struct oche_rate_trailer oche_rate_trailer_get(const struct oche_packet *packet)
-{
-    return (struct oche_rate_trailer){.rate_10kbps = (uint32_t)(packet->swap_add >> 32),
-                                      .rtt_ns = (uint32_t)packet->swap_add,
-                                      .stamp_ns = (uint32_t)(packet->compare >> 32)};
-}
-
+/* Writes RCP's trailer into a data packet. */
 static inline void oche_rate_trailer_put(struct oche_packet *packet,
                                          const struct oche_rate_trailer *trailer)
 {
-    packet->swap_add = (uint64_t)trailer->rate_10kbps << 32 | trailer->rtt_ns;
-    packet->compare = (uint64_t)trailer->stamp_ns << 32;
+    packet->trailer = *trailer;
     packet->ext |= OCHE_EXT_TRAILER;
 }
 

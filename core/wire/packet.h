@@ -3,7 +3,26 @@
  * A packet as a struct: 64 hot bytes, and one 64-byte extension line that is touched only when
  * `ext` says so. The simulator moves these; the device and the capture writer convert them to and
  * from bytes (core/wire/codec.h). Frame facts that the transport never looks at (MAC addresses,
- * IP identification, TTL) live beside the packet, in struct oche_frame (codec.h).
+ * IP identification, TTL) live beside the packet, in struct oche_frame (frame.h).
+ *
+ * Both lines hold a union. `kind` says which member is valid in the hot line; `kind`, `opcode` and
+ * `ext` together say which members are valid in the extension line:
+ *
+ *   kind    hot line                          extension line, if `ext` has the flag
+ *   ROCE    psn aeth pkey opcode bth          RETH     reth (also the address and key of AtomicETH)
+ *                                             ATOMIC   atomic, or original in an atomic ACK
+ *                                             TRAILER  trailer (never together with ATOMIC)
+ *                                             CNP      cnp_reserved, in a CNP
+ *                                             DETH     deth
+ *                                             LIST     members (never together with DETH)
+ *                                             IMM      imm
+ *                                             SCHEME   scheme_header (read with extension.h)
+ *   PFC     -                                 LINK     pfc
+ *   FCP     -                                 LINK     fcp
+ *   TCP     tcp                               SCHEME   tcp_options, in a SYN
+ *   XPASS   xpass                             SCHEME   xpass_offset
+ *
+ * With PAYLOAD, `payload` points at the payload's bytes, whatever the kind.
  */
 #ifndef OCHE_CORE_WIRE_PACKET_H
 #define OCHE_CORE_WIRE_PACKET_H
@@ -15,11 +34,12 @@
 enum oche_packet_kind {
     OCHE_PACKET_ROCE = 0,  /* RoCEv2: BTH and what follows */
     OCHE_PACKET_PFC = 1,   /* IEEE 802.1Qbb PAUSE frame: never leaves its link */
-    OCHE_PACKET_OTHER = 2, /* an endpoint that is not an RNIC; opaque to switches */
+    OCHE_PACKET_TCP = 2,   /* a TCP segment; opaque to switches */
     OCHE_PACKET_FCP = 3,   /* InfiniBand's flow control packets: never leave their link */
+    OCHE_PACKET_XPASS = 4, /* a packet of ExpressPass, credit or other; opaque to switches */
 };
 
-/* Of oche_packet.kind: of the link, for the node at its other end, and never in a queue. */
+/* True if packets of this kind are for the node at the other end of the link, and never queued. */
 static inline bool oche_packet_is_of_link(uint8_t kind)
 {
     return kind & 1;
@@ -51,122 +71,176 @@ static inline bool oche_packet_is_of_link(uint8_t kind)
 /* IP ECN field (RFC 3168). */
 enum oche_ecn { OCHE_ECN_NOT_ECT = 0, OCHE_ECN_ECT1 = 1, OCHE_ECN_ECT0 = 2, OCHE_ECN_CE = 3 };
 
-/* Bits of oche_packet.ext: which members of the extension line hold something. */
-#define OCHE_EXT_PAYLOAD UINT8_C(0x01) /* payload points at payload_bytes bytes */
-#define OCHE_EXT_RETH    UINT8_C(0x02) /* also AtomicETH's address and key */
-#define OCHE_EXT_ATOMIC  UINT8_C(0x04) /* AtomicETH operands, or AtomicAckETH's original value */
-#define OCHE_EXT_IMM     UINT8_C(0x08) /* immediate data, or IETH's key */
+/* Bits of oche_packet.ext: which members of the extension line are valid (table above). */
+#define OCHE_EXT_PAYLOAD UINT8_C(0x01)
+#define OCHE_EXT_RETH    UINT8_C(0x02)
+#define OCHE_EXT_ATOMIC  UINT8_C(0x04)
+#define OCHE_EXT_CNP     UINT8_C(0x04) /* of a CNP, which has no operands */
+#define OCHE_EXT_IMM     UINT8_C(0x08)
 #define OCHE_EXT_DETH    UINT8_C(0x10)
-#define OCHE_EXT_PFC     UINT8_C(0x20) /* of a PFC frame, of flow control packets */
-#define OCHE_EXT_LIST    UINT8_C(0x20) /* of RoCEv2: members, as many as scheme_header says */
-#define OCHE_EXT_SCHEME  UINT8_C(0x40) /* a header that is not standard, scheme_header */
-#define OCHE_EXT_TRAILER UINT8_C(0x80) /* behind the ICRC: in swap_add and compare */
+#define OCHE_EXT_LIST    UINT8_C(0x20)
+#define OCHE_EXT_LINK    UINT8_C(0x20) /* of PFC frames and flow control packets */
+#define OCHE_EXT_SCHEME  UINT8_C(0x40)
+#define OCHE_EXT_TRAILER UINT8_C(0x80)
+
+#define OCHE_CNP_RESERVED_BYTES 16
+#define OCHE_TCP_OPTION_BYTES   8
+
+/* Fields of a TCP header (RFC 9293 sec 3.1). */
+struct oche_tcp_fields {
+    uint32_t sequence;
+    uint32_t acknowledgement;
+    uint16_t window; /* as in the header: not yet shifted */
+    uint8_t flags;   /* byte 13 of the header */
+};
+
+/* Fields of ExpressPass's header (sim/endpoint/expresspass/wire.c). */
+struct oche_xpass_fields {
+    uint32_t credit;  /* number of the credit, or of the STOP */
+    uint32_t sent_ns; /* when the credit left its receiver, modulo 2^32 ns */
+    uint8_t type;     /* enum oche_xpass_kind */
+};
+
+/* RDMA extended transport header. */
+struct oche_reth {
+    uint64_t va;
+    uint32_t rkey;
+    uint32_t dma_length; /* not in AtomicETH */
+};
+
+/* Operands of AtomicETH. */
+struct oche_atomic {
+    uint64_t swap_add;
+    uint64_t compare;
+};
+
+/* Datagram extended transport header. */
+struct oche_deth {
+    uint32_t qkey;
+    uint32_t src_qpn; /* 24 bits */
+};
+
+/*
+ * RCP (core/cc/rcp.c), in data packets, behind the ICRC, which does not cover it: each switch
+ * lowers the rate to its own, and takes the mean of the round trips (fabric/rcp_rate.c).
+ */
+struct oche_rate_trailer {
+    uint32_t rate_10kbps; /* of line bytes, in units of 10 kbit/s */
+    uint32_t rtt_ns;      /* as the sender knows it; 0: it does not */
+    uint32_t stamp_ns;    /* the sender's clock, to be echoed */
+};
+
+/* What a PFC frame says: bit c of `classes` is set if class c is told something. */
+struct oche_pfc_fields {
+    uint16_t quanta[OCHE_CLASSES]; /* pause time in units of 512 bit times; 0: resume */
+    uint8_t classes;
+};
+
+/* What flow control packets say: bit v of `lanes` is set if virtual lane v is told something. */
+struct oche_fcp_fields {
+    struct {
+        uint16_t fctbs; /* blocks sent in total, modulo 4096 */
+        uint16_t fccl;  /* credit limit in blocks, modulo 4096 */
+    } lane[OCHE_CLASSES];
+    uint8_t lanes;
+};
 
 struct oche_packet {
     struct oche_packet *next; /* the list that holds the packet now */
     oche_time when;           /* on a link: arrival; in a queue: time of enqueue */
     uint32_t src, dst;        /* address indices; the driver maps them to IP addresses */
     uint32_t flow_hash;       /* hash of the five-tuple, made by the sender, for ECMP */
-    uint32_t dest_qpn;        /* 24 bits */
-    uint32_t psn;             /* 24 bits */
-    uint32_t aeth;            /* syndrome << 24 | MSN, for opcodes that carry an AETH */
+    uint32_t dest_qpn;        /* 24 bits; TCP and ExpressPass: connection + OCHE_FIRST_QPN */
+    /* By kind; the first word numbers a packet of any kind, in traces and losses. */
+    union {
+        struct {
+            uint32_t psn;  /* 24 bits */
+            uint32_t aeth; /* syndrome << 24 | MSN, for opcodes that carry an AETH */
+            uint16_t pkey;
+            uint8_t opcode;
+            uint8_t bth; /* OCHE_BTH_... */
+        };
+        struct oche_tcp_fields tcp;
+        struct oche_xpass_fields xpass;
+    };
     uint32_t tag;             /* the driver's: not on the wire, never read by core or fabric */
     uint16_t frame_bytes;     /* Ethernet header to FCS, for queues and links */
     uint16_t payload_bytes;   /* after the headers, without pad and ICRC */
     uint16_t ingress_port;    /* the switch that holds the packet: where it came in */
-    uint16_t udp_source_port;
-    uint16_t pkey;
-    uint8_t kind; /* enum oche_packet_kind */
-    uint8_t opcode;
-    uint8_t bth;           /* OCHE_BTH_… */
-    uint8_t bth_reserved;  /* BTH byte 4 bits 5-0: capability, trailer, IOFD tokens */
-    uint8_t traffic_class; /* 0 … OCHE_CLASSES-1; the driver maps it to DSCP */
+    uint16_t udp_source_port; /* RoCEv2 */
+    /* The fabric's: on a link, and in a queue of a switch with lanes; elsewhere 0. */
+    union {
+        uint16_t port_ahead; /* egress port + 1 if it was looked up ahead, else 0 */
+        uint16_t in_class;   /* the class by which the packet came in */
+    };
+    uint8_t kind;          /* enum oche_packet_kind */
+    uint8_t bth_reserved;  /* RoCEv2: BTH byte 4 bits 5-0: capability, trailer, IOFD tokens */
+    uint8_t traffic_class; /* 0 to OCHE_CLASSES-1; the driver maps it to DSCP */
     uint8_t ecn;           /* enum oche_ecn */
-    uint8_t ext;           /* OCHE_EXT_… */
+    uint8_t ext;           /* OCHE_EXT_... */
     uint8_t hops;          /* links crossed so far */
-    /* The fabric's. On a link: egress port + 1 if it was looked up ahead, else 0. In a queue of a
-     * switch with lanes: by which class it came in, xor the class of the queue. */
-    uint16_t route_hint;
 
     /* ---- second line: look only at what `ext` names ---- */
-    uint8_t *payload;    /* not owned; a buffer of the driver's, or NULL: no bytes wanted */
-    uint64_t va;         /* RETH and AtomicETH */
-    uint32_t rkey;       /* RETH and AtomicETH */
-    uint32_t dma_length; /* RETH */
-    uint64_t swap_add;   /* AtomicETH; AtomicAckETH's original value */
-    uint64_t compare;    /* AtomicETH */
+    uint8_t *payload; /* not owned; a buffer of the driver's, or NULL: no bytes wanted */
+    /* By kind. RoCEv2 is first and without padding, so that {0} clears the whole line. */
     union {
         struct {
-            uint32_t qkey;    /* DETH */
-            uint32_t src_qpn; /* DETH */
+            struct oche_reth reth;
+            union {
+                struct oche_atomic atomic;
+                uint64_t original; /* AtomicAckETH: the value before the operation */
+                struct oche_rate_trailer trailer;
+                uint8_t cnp_reserved[OCHE_CNP_RESERVED_BYTES];
+            };
+            union {
+                struct oche_deth deth;
+                const uint8_t *members; /* of a group (extension.h): 2 bytes each, in network order;
+                                           not owned, and as long-lived as the work request's */
+            };
+            uint32_t imm; /* ImmDt, or the IETH's rkey, in host order */
+            uint8_t scheme_header[12];
         };
-        const uint8_t *members; /* of a group (extension.h): 2 bytes each, in network order; not
-                                   owned, and as long-lived as the work request's */
+        struct oche_pfc_fields pfc;
+        struct oche_fcp_fields fcp;
+        uint8_t tcp_options[OCHE_TCP_OPTION_BYTES]; /* of a SYN, as in the header */
+        uint64_t xpass_offset;                      /* in bytes, in the connection's stream */
     };
-    uint32_t imm; /* ImmDt, or the IETH's rkey, in host order */
-    uint8_t scheme_header[12];
 } __attribute__((aligned(OCHE_CACHE_LINE)));
 
 _Static_assert(offsetof(struct oche_packet, payload) == OCHE_CACHE_LINE, "hot line is 64 bytes");
 _Static_assert(sizeof(struct oche_packet) == 2 * OCHE_CACHE_LINE, "extension line is 64 bytes");
+_Static_assert(offsetof(struct oche_packet, scheme_header) + 12 == sizeof(struct oche_packet),
+               "RoCEv2's members fill the extension line");
+_Static_assert(offsetof(struct oche_packet, psn) == offsetof(struct oche_packet, tcp.sequence) &&
+                   offsetof(struct oche_packet, psn) == offsetof(struct oche_packet, xpass.credit),
+               "one word numbers a packet of any kind");
 
-/*
- * A PFC frame keeps its facts in the extension line: the class-enable vector in `rkey` (low 8
- * bits) and the eight pause times, in quanta of 512 bit times, in va (classes 0-3, 16 bits each,
- * class 0 lowest) and swap_add (classes 4-7).
- */
-static inline uint16_t oche_pfc_quanta(const struct oche_packet *frame, unsigned cls)
+/* True if a PFC frame tells the class something. */
+static inline bool oche_pfc_has(const struct oche_packet *frame, unsigned cls)
 {
-    uint64_t word = cls < 4 ? frame->va : frame->swap_add;
-    return (uint16_t)(word >> (16 * (cls & 3)));
+    return frame->pfc.classes >> cls & 1;
 }
 
 static inline void oche_pfc_set(struct oche_packet *frame, unsigned cls, uint16_t quanta)
 {
-    uint64_t *word = cls < 4 ? &frame->va : &frame->swap_add;
-    unsigned shift = 16 * (cls & 3);
-
-    *word = (*word & ~(UINT64_C(0xffff) << shift)) | (uint64_t)quanta << shift;
-    frame->rkey |= UINT32_C(1) << cls;
-    frame->ext |= OCHE_EXT_PFC;
+    frame->pfc.quanta[cls] = quanta;
+    frame->pfc.classes |= (uint8_t)(1U << cls);
+    frame->ext |= OCHE_EXT_LINK;
 }
 
-/*
- * Flow control packets, one for each class in `rkey`: FCTBS and FCCL, 16 bits each, FCTBS lowest;
- * classes 0 and 1 are in va (class 0 lowest), then two each in swap_add, in compare, and in qkey
- * and src_qpn.
- */
-static inline uint32_t oche_fcp_word(const struct oche_packet *frame, unsigned cls)
+/* True if flow control packets tell the virtual lane something. */
+static inline bool oche_fcp_has(const struct oche_packet *frame, unsigned lane)
 {
-    const uint64_t words[] = {frame->va, frame->swap_add, frame->compare,
-                              frame->qkey | (uint64_t)frame->src_qpn << 32};
-
-    return (uint32_t)(words[cls / 2] >> (32 * (cls & 1)));
+    return frame->fcp.lanes >> lane & 1;
 }
 
-static inline uint16_t oche_fcp_fctbs(const struct oche_packet *frame, unsigned cls)
-{
-    return (uint16_t)oche_fcp_word(frame, cls);
-}
-
-static inline uint16_t oche_fcp_fccl(const struct oche_packet *frame, unsigned cls)
-{
-    return (uint16_t)(oche_fcp_word(frame, cls) >> 16);
-}
-
-/* Adds a class to a frame that does not have it yet. */
-static inline void oche_fcp_set(struct oche_packet *frame, unsigned cls, uint16_t fctbs,
+static inline void oche_fcp_set(struct oche_packet *frame, unsigned lane, uint16_t fctbs,
                                 uint16_t fccl)
 {
-    uint64_t word = (uint64_t)((uint32_t)fccl << 16 | fctbs) << (32 * (cls & 1));
-
-    frame->va |= cls / 2 == 0 ? word : 0;
-    frame->swap_add |= cls / 2 == 1 ? word : 0;
-    frame->compare |= cls / 2 == 2 ? word : 0;
-    frame->qkey |= cls == 6 ? (uint32_t)word : 0;
-    frame->src_qpn |= cls == 7 ? (uint32_t)(word >> 32) : 0;
-    frame->rkey |= UINT32_C(1) << cls;
-    frame->ext |= OCHE_EXT_PFC;
+    frame->fcp.lane[lane].fctbs = fctbs;
+    frame->fcp.lane[lane].fccl = fccl;
+    frame->fcp.lanes |= (uint8_t)(1U << lane);
+    frame->ext |= OCHE_EXT_LINK;
 }
 
 /* Frame sizes. A RoCEv2/IPv4 frame is 62 + headers after BTH + payload + pad, with its FCS. */

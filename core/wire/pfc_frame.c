@@ -27,9 +27,9 @@ void oche_pfc_encode(const struct oche_packet *pfc, const uint8_t src_mac[6], ui
     memcpy(out + 6, src_mac, 6);
     oche_put16(out + 12, ETHERTYPE_MAC_CONTROL);
     oche_put16(out + OPCODE_AT, OPCODE_PFC);
-    oche_put16(out + VECTOR_AT, (uint16_t)(pfc->rkey & 0xff)); /* upper byte: reserved */
+    oche_put16(out + VECTOR_AT, pfc->pfc.classes); /* upper byte: reserved */
     for (unsigned cls = 0; cls < OCHE_CLASSES; cls++)
-        oche_put16(out + QUANTA_AT + 2 * (size_t)cls, oche_pfc_quanta(pfc, cls));
+        oche_put16(out + QUANTA_AT + 2 * (size_t)cls, pfc->pfc.quanta[cls]);
 }
 
 bool oche_pfc_decode(const uint8_t *bytes, size_t count, struct oche_packet *pfc, uint8_t *src_mac)
@@ -41,7 +41,7 @@ bool oche_pfc_decode(const uint8_t *bytes, size_t count, struct oche_packet *pfc
     *pfc = (struct oche_packet){.kind = OCHE_PACKET_PFC, .frame_bytes = OCHE_MIN_FRAME_BYTES};
     for (unsigned cls = 0; cls < OCHE_CLASSES; cls++)
         oche_pfc_set(pfc, cls, oche_get16(bytes + QUANTA_AT + 2 * (size_t)cls));
-    pfc->rkey = bytes[VECTOR_AT + 1]; /* oche_pfc_set enabled all classes */
+    pfc->pfc.classes = bytes[VECTOR_AT + 1]; /* oche_pfc_set enabled all classes */
     if (src_mac != NULL)
         memcpy(src_mac, bytes + 6, 6);
     return true;

@@ -169,7 +169,7 @@ static size_t encode(struct oche_pcap_writer *writer, const struct oche_packet *
         return 0; /* no frame of Ethernet */
     facts.ethernet = true;
     facts.udp_checksum = 0;
-    if (packet->kind == OCHE_PACKET_OTHER)
+    if (packet->kind != OCHE_PACKET_ROCE)
         count = writer->encoder == NULL ? 0 : writer->encoder(packet, &facts, out, SNAP_BYTES);
     else
         count = oche_encode_frame(packet, &facts, crc, out, SNAP_BYTES);

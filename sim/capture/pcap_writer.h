@@ -25,8 +25,9 @@ struct oche_pcap_writer *oche_pcap_create(const char *path, oche_time slack,
 void oche_pcap_set_slack(struct oche_pcap_writer *writer, oche_time slack);
 
 /*
- * How a packet of kind OCHE_PACKET_OTHER becomes the bytes of a frame without FCS (returns how
- * many, at most `size`; 0: it has none). Without, such packets are not written.
+ * Turns a packet of an endpoint that is not an RNIC (TCP, ExpressPass) into the bytes of a frame
+ * without FCS. Returns their number, at most `size`, or 0 if the packet has no bytes. Without an
+ * encoder such packets are not written.
  */
 typedef size_t oche_pcap_encoder(const struct oche_packet *packet, const struct oche_frame *frame,
                                  uint8_t *bytes, size_t size);
@@ -36,8 +37,8 @@ void oche_pcap_set_encoder(struct oche_pcap_writer *writer, oche_pcap_encoder *e
  * Adds a packet, at simulated time `when` (picoseconds, cut to nanoseconds). `frame` has its
  * addresses and other frame facts, MACs included; its udp_checksum is not used. A packet without
  * payload bytes gets zeros. Of a PFC frame only frame->src_mac counts. Records of the same time
- * keep their order. False, and nothing is written, for a packet that has no bytes (kind
- * OCHE_PACKET_OTHER without an encoder, an opcode that is not in the table).
+ * keep their order. False, and nothing is written, for a packet that has no bytes (TCP or
+ * ExpressPass without an encoder, an opcode that is not in the table).
  */
 bool oche_pcap_write(struct oche_pcap_writer *writer, const struct oche_packet *packet,
                      const struct oche_frame *frame, oche_time when);

@@ -89,7 +89,7 @@ struct oche_endpoint {
     bool (*losses)(void *state, uint32_t connection, struct oche_qp_losses *losses);
 
     /*
-     * Optional, both or none: a packet (kind OCHE_PACKET_OTHER) as the bytes of a frame without
+     * Optional, both or none: a packet of this endpoint's own kind as the bytes of a frame without
      * FCS, for captures and bytes mode. encode returns how many, at most `size`. decode leaves
      * what is not on the wire as it is; false: that is no frame of this endpoint.
      */

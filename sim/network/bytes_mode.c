@@ -24,14 +24,11 @@ static void cross_as_pfc(uint8_t *bytes, struct oche_packet *packet)
     struct oche_packet out = *packet;
 
     oche_pfc_encode(packet, mac, bytes);
-    out.va = out.swap_add = 0;
-    out.rkey = 0;
+    memset(&out.pfc, 0, sizeof(out.pfc));
     out.ext = 0;
     bool decoded = oche_pfc_decode(bytes, OCHE_PFC_BYTES, &out, NULL);
     OCHE_MUST(decoded);
-    packet->va = out.va;
-    packet->swap_add = out.swap_add;
-    packet->rkey = out.rkey;
+    packet->pfc = out.pfc;
     packet->ext = out.ext;
 }
 
@@ -44,13 +41,12 @@ static void cross_as_fcp(uint8_t *bytes, struct oche_packet *packet)
     size_t count = 0;
 
     for (unsigned cls = 0; cls < OCHE_CLASSES; cls++) {
-        if (!(packet->rkey >> cls & 1))
+        if (!oche_fcp_has(packet, cls))
             continue;
-        oche_put32(bytes + 4 * count++, (uint32_t)oche_fcp_fctbs(packet, cls) << 16 | cls << 12 |
-                                            oche_fcp_fccl(packet, cls));
+        oche_put32(bytes + 4 * count++, (uint32_t)packet->fcp.lane[cls].fctbs << 16 | cls << 12 |
+                                            packet->fcp.lane[cls].fccl);
     }
-    packet->va = packet->swap_add = packet->compare = 0;
-    packet->qkey = packet->src_qpn = packet->rkey = 0;
+    memset(&packet->fcp, 0, sizeof(packet->fcp));
     packet->ext = 0;
     for (size_t i = 0; i < count; i++) {
         uint32_t word = oche_get32(bytes + 4 * i);
@@ -71,9 +67,13 @@ static void cross_as_other(uint8_t *bytes, const struct oche_endpoint *endpoint,
     oche_address_frame(packet, ipv6, &frame);
     size_t count = endpoint->encode(packet, &frame, bytes, OCHE_BYTES_MODE_FRAME);
     OCHE_MUST(count > 0);
-    out.psn = out.aeth = out.dest_qpn = 0;
-    out.payload_bytes = out.frame_bytes = out.pkey = 0;
-    out.bth = out.ecn = out.ext = 0;
+    if (packet->kind == OCHE_PACKET_TCP)
+        out.tcp = (struct oche_tcp_fields){0};
+    else
+        out.xpass = (struct oche_xpass_fields){0};
+    out.dest_qpn = 0;
+    out.payload_bytes = out.frame_bytes = 0;
+    out.ecn = out.ext = 0;
     bool decoded = endpoint->decode(bytes, count, &out, &frame);
     OCHE_MUST(decoded);
     oche_address_packet(&frame, &out);
@@ -95,7 +95,7 @@ void oche_bytes_mode(uint8_t *scratch, const struct oche_endpoint *endpoint, boo
         cross_as_fcp(scratch, packet);
         return;
     }
-    if (packet->kind == OCHE_PACKET_OTHER) {
+    if (packet->kind != OCHE_PACKET_ROCE) {
         cross_as_other(scratch, endpoint, ipv6, packet);
         return;
     }

@@ -310,9 +310,9 @@ static OCHE_NOINLINE void receive_pause(struct oche_host *host, const struct och
         return;
     }
     for (unsigned cls = 0; cls < OCHE_CLASSES; cls++)
-        if (packet->rkey >> cls & 1)
+        if (oche_pfc_has(packet, cls))
             oche_trace_emit(oche_host_trace(host), now, OCHE_TRACE_PAUSE_ARRIVED, 0, 0,
-                            (uint64_t)cls << 16 | oche_pfc_quanta(packet, cls));
+                            (uint64_t)cls << 16 | packet->pfc.quanta[cls]);
     oche_pause_receive(&host->pause, packet, now);
     host->classes = (uint8_t)~oche_pause_update(&host->pause, now);
 }

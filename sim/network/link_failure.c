@@ -77,19 +77,13 @@ void oche_network_change(struct oche_shard *shard, struct oche_port *first, oche
     want_change(shard, node);
 }
 
-/* Of flow control: it never leaves its link. */
-static bool is_of_link(const struct oche_packet *packet)
-{
-    return packet->kind == OCHE_PACKET_PFC || packet->kind == OCHE_PACKET_FCP;
-}
-
 void oche_network_note_hit(struct oche_shard *shard, const struct oche_packet *packet,
                            oche_time now)
 {
     uint32_t connection = packet->dest_qpn - OCHE_FIRST_QPN;
 
-    if (shard->hits == NULL || is_of_link(packet) || packet->dest_qpn < OCHE_FIRST_QPN ||
-        connection >= shard->network->connections)
+    if (shard->hits == NULL || oche_packet_is_of_link(packet->kind) ||
+        packet->dest_qpn < OCHE_FIRST_QPN || connection >= shard->network->connections)
         return;
     struct oche_hit *hit = &shard->hits[connection];
 
@@ -117,13 +111,13 @@ bool oche_network_lost_on_wire(struct oche_shard *shard, struct oche_port *port,
     if (!extra->down &&
         (extra->last_down == OCHE_NEVER || extra->last_down < begun(network, port, packet)))
         return false;
-    if (!is_of_link(packet)) {
+    if (!oche_packet_is_of_link(packet->kind)) {
         extra->cut_packets++;
         extra->cut_bytes += packet->frame_bytes;
     }
     oche_trace_emit(&network->nodes[port->node].trace, now, OCHE_TRACE_DROPPED, packet->dest_qpn,
                     UINT64_C(1) << 33, packet->psn);
-    if (network->keep_mishaps && !is_of_link(packet))
+    if (network->keep_mishaps && !oche_packet_is_of_link(packet->kind))
         oche_mishaps_lost(&shard->mishaps, packet, now);
     oche_network_note_hit(shard, packet, now);
     oche_packet_return(&shard->pool, packet);

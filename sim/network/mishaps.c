@@ -24,10 +24,11 @@ static void *room(void *list, uint32_t count, uint32_t *capacity, size_t bytes)
 /* False: it is of no interest. */
 static bool kind_of(const struct oche_packet *packet, uint32_t *kind)
 {
-    const struct oche_opcode_row *row = oche_opcode(packet->opcode);
+    const struct oche_opcode_row *row;
 
     if (packet->kind != OCHE_PACKET_ROCE)
         return false;
+    row = oche_opcode(packet->opcode);
     if (row->flags & OCHE_OP_REQUEST) {
         *kind = OCHE_LOST_DATA;
         return true;

@@ -142,8 +142,8 @@ static void prefetch_arrival(struct oche_network *network, struct oche_port *por
         egress = oche_switch_look_ahead(port->device, port->local, packet);
         if (egress >= 0)
             __builtin_prefetch(port - port->local + egress, 1);
-    } else if (stage == 3 && packet->route_hint != 0) {
-        __builtin_prefetch(&network->ports[port[packet->route_hint - 1 - port->local].peer], 1);
+    } else if (stage == 3 && packet->port_ahead != 0) {
+        __builtin_prefetch(&network->ports[port[packet->port_ahead - 1 - port->local].peer], 1);
     }
 }
 

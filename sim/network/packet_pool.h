@@ -32,14 +32,14 @@ static inline int64_t oche_packet_pool_idle(const struct oche_packet_pool *pool)
     return pool->made - pool->taken;
 }
 
-/* A packet with undefined contents (but payload and route_hint). */
+/* A packet with undefined contents (but payload and port_ahead). */
 static inline struct oche_packet *oche_packet_take(struct oche_packet_pool *pool)
 {
     if (OCHE_UNLIKELY(pool->free == NULL))
         oche_packet_pool_refill(pool);
     struct oche_packet *packet = pool->free;
     pool->free = packet->next;
-    packet->route_hint = 0;
+    packet->port_ahead = 0;
     pool->taken++;
     return packet;
 }

@@ -63,9 +63,9 @@ static void send_pause(struct oche_shard *shard, struct oche_port *port, oche_ti
     }
     note_pauses(shard, port, before, now);
     for (unsigned cls = 0; cls < OCHE_CLASSES; cls++)
-        if (frame->rkey >> cls & 1)
+        if (oche_pfc_has(frame, cls))
             oche_trace_emit(&shard->network->nodes[port->node].trace, now, OCHE_TRACE_PAUSE_SENT, 0,
-                            port->local, (uint64_t)cls << 16 | oche_pfc_quanta(frame, cls));
+                            port->local, (uint64_t)cls << 16 | frame->pfc.quanta[cls]);
     oche_network_send(shard, (uint32_t)(port - shard->network->ports), frame, now);
 }
 
@@ -116,9 +116,9 @@ static void receive_pause(struct oche_shard *shard, struct oche_port *port,
         return;
     }
     for (unsigned cls = 0; cls < OCHE_CLASSES; cls++)
-        if (frame->rkey >> cls & 1)
+        if (oche_pfc_has(frame, cls))
             oche_trace_emit(&shard->network->nodes[port->node].trace, now, OCHE_TRACE_PAUSE_ARRIVED,
-                            0, port->local, (uint64_t)cls << 16 | oche_pfc_quanta(frame, cls));
+                            0, port->local, (uint64_t)cls << 16 | frame->pfc.quanta[cls]);
     pause_notes(shard, port, now); /* so that holds are kept from now on */
     oche_switch_receive_pause(port->device, port->local, frame, now);
     oche_packet_return(&shard->pool, frame);

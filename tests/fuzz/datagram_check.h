@@ -282,8 +282,8 @@ static inline void datagram_ud(struct datagram_world *world, struct datagram_inp
         .pkey = 0xffff,
         .dest_qpn = oche_qp_number(world->qps[DATAGRAM_UD]),
         .psn = datagram_number(input, 3),
-        .qkey = DATAGRAM_QKEY + (datagram_number(input, 1) > 0xc0),
-        .src_qpn = datagram_number(input, 3),
+        .deth.qkey = DATAGRAM_QKEY + (datagram_number(input, 1) > 0xc0),
+        .deth.src_qpn = datagram_number(input, 3),
         .payload_bytes = (uint16_t)(length % (length & 0x8000 ? sizeof(payload) : DATAGRAM_MTU)),
         .payload = memset(payload, (int)how, sizeof(payload)),
         .imm = 1,
@@ -315,13 +315,13 @@ static inline void datagram_crafted(struct datagram_world *world, struct datagra
         .dest_qpn = oche_qp_number(world->qps[to]),
         .psn = datagram_psn(world, to, datagram_number(input, 1)),
         .aeth = datagram_number(input, 1) << 24 | (datagram_number(input, 1) & 0xff),
-        .rkey = target.key,
-        .va = (uint64_t)(uintptr_t)target.at + 8 * datagram_number(input, 1) +
-              (datagram_number(input, 1) & 0x80 ? 4000 : 0),
-        .dma_length = datagram_number(input, 2),
+        .reth.rkey = target.key,
+        .reth.va = (uint64_t)(uintptr_t)target.at + 8 * datagram_number(input, 1) +
+                   (datagram_number(input, 1) & 0x80 ? 4000 : 0),
+        .reth.dma_length = datagram_number(input, 2),
         .imm = (how & 0x30) != 0 ? oche_window_key(world->window) : world->key,
-        .swap_add = how,
-        .compare = how,
+        .atomic.swap_add = how,
+        .atomic.compare = how,
         .bth_reserved = how & 8 ? OCHE_BTH_EXTENSIONS : 0,
         .ext = OCHE_EXT_RETH | OCHE_EXT_ATOMIC | OCHE_EXT_IMM | OCHE_EXT_DETH,
     };
@@ -341,8 +341,8 @@ static inline void datagram_crafted(struct datagram_world *world, struct datagra
         packet.payload = memset(payload, (int)how, sizeof(payload));
         packet.ext |= OCHE_EXT_PAYLOAD;
     }
-    if ((packet.dma_length & 0x8000) == 0) /* mostly what a single packet must say */
-        packet.dma_length = packet.payload_bytes;
+    if ((packet.reth.dma_length & 0x8000) == 0) /* mostly what a single packet must say */
+        packet.reth.dma_length = packet.payload_bytes;
     datagram_send(world, &packet, how);
 }
 

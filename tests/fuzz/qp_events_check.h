@@ -296,12 +296,12 @@ static inline void qpe_hostile(struct qpe *q, bool forged)
     packet.aeth = qpe_byte(q) << 24 | qpe_word(q);
     packet.ext = (uint8_t)qpe_byte(q);
     packet.payload = payload;
-    packet.va = PAIR_VA + QPE_TARGET + qpe_word(q);
-    packet.rkey = PAIR_KEY + (qpe_byte(q) == 0);
-    packet.dma_length = qpe_byte(q) & 1 ? packet.payload_bytes : qpe_word(q);
-    packet.swap_add = packet.compare = qpe_byte(q);
+    packet.reth.va = PAIR_VA + QPE_TARGET + qpe_word(q);
+    packet.reth.rkey = PAIR_KEY + (qpe_byte(q) == 0);
+    packet.reth.dma_length = qpe_byte(q) & 1 ? packet.payload_bytes : qpe_word(q);
+    packet.atomic.swap_add = packet.atomic.compare = qpe_byte(q);
     packet.imm = qpe_window_key(q, 1 - from, qpe_byte(q));
-    packet.qkey = PAIR_QKEY;
+    packet.deth.qkey = PAIR_QKEY;
     if (opcode >= OCHE_SCHEME_OPCODES)
         qpe_extended(q, 1 - from, &packet);
     if (!forged) {

@@ -37,14 +37,14 @@ static void print_extension(const struct oche_packet *packet)
 
     printf("\t");
     if (atomic || (flags & OCHE_OP_HAS(RETH)) != 0)
-        printf("0x%016" PRIx64 "\t0x%08" PRIx32 "\t", packet->va, packet->rkey);
+        printf("0x%016" PRIx64 "\t0x%08" PRIx32 "\t", packet->reth.va, packet->reth.rkey);
     else
         printf("\t\t");
     if ((flags & OCHE_OP_HAS(RETH)) != 0)
-        printf("%" PRIu32, packet->dma_length);
+        printf("%" PRIu32, packet->reth.dma_length);
     printf("\t");
     if (atomic)
-        printf("%" PRIu64 "\t%" PRIu64 "\t", packet->swap_add, packet->compare);
+        printf("%" PRIu64 "\t%" PRIu64 "\t", packet->atomic.swap_add, packet->atomic.compare);
     else
         printf("\t\t");
     if ((flags & OCHE_OP_HAS(AETH)) != 0)
@@ -52,7 +52,7 @@ static void print_extension(const struct oche_packet *packet)
     else
         printf("\t\t");
     if ((flags & OCHE_OP_HAS(ATOMIC_ACK)) != 0)
-        printf("%" PRIu64, packet->swap_add);
+        printf("%" PRIu64, packet->original);
     printf("\t");
     if ((flags & OCHE_OP_HAS(IMM)) != 0)
         printf("%08" PRIx32, packet->imm);
@@ -61,7 +61,7 @@ static void print_extension(const struct oche_packet *packet)
         printf("%08" PRIx32, packet->imm);
     printf("\t");
     if ((flags & OCHE_OP_HAS(DETH)) != 0)
-        printf("0x%016" PRIx32 "\t0x%08" PRIx32, packet->qkey, packet->src_qpn);
+        printf("0x%016" PRIx32 "\t0x%08" PRIx32, packet->deth.qkey, packet->deth.src_qpn);
     else
         printf("\t");
 }
@@ -82,14 +82,14 @@ static struct oche_packet make(uint8_t opcode, struct oche_random *random, uint8
         .ext = OCHE_EXT_RETH | OCHE_EXT_ATOMIC | OCHE_EXT_IMM | OCHE_EXT_DETH | OCHE_EXT_SCHEME,
         .scheme_header = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11},
         .bth_reserved = opcode >= OCHE_SCHEME_OPCODES ? OCHE_BTH_EXTENSIONS : 0,
-        .va = oche_random_u64(random),
-        .rkey = (uint32_t)oche_random_u64(random),
-        .dma_length = (uint32_t)oche_random_u64(random),
-        .swap_add = oche_random_u64(random),
-        .compare = oche_random_u64(random),
+        .reth.va = oche_random_u64(random),
+        .reth.rkey = (uint32_t)oche_random_u64(random),
+        .reth.dma_length = (uint32_t)oche_random_u64(random),
+        .atomic.swap_add = oche_random_u64(random),
+        .atomic.compare = oche_random_u64(random),
         .imm = (uint32_t)oche_random_u64(random),
-        .qkey = 0x11111111,
-        .src_qpn = 0x123456,
+        .deth.qkey = 0x11111111,
+        .deth.src_qpn = 0x123456,
     };
 
     if ((flags & OCHE_OP_PAYLOAD) != 0) {
@@ -152,8 +152,7 @@ static void write_pfc(struct oche_pcap_writer *writer)
         OCHE_MUST(oche_pcap_write(writer, &pfc, &frame, now += OCHE_US));
         for (unsigned tabs = 0; tabs < 20; tabs++)
             putchar('\t');
-        printf("0x%04x\t%u\t%u\n", 1u << cls | 0x80, oche_pfc_quanta(&pfc, 3),
-               oche_pfc_quanta(&pfc, 7));
+        printf("0x%04x\t%u\t%u\n", 1u << cls | 0x80, pfc.pfc.quanta[3], pfc.pfc.quanta[7]);
     }
 }
 

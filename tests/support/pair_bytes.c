@@ -106,7 +106,7 @@ bool pair_bytes_same(const struct oche_packet *sent, const struct oche_packet *a
            sent->aeth == arrived->aeth && ((sent->bth ^ arrived->bth) & (uint8_t)~open) == 0 &&
            sent->payload_bytes == arrived->payload_bytes &&
            ((sent->ext & OCHE_EXT_RETH) == 0 ||
-            (sent->va == arrived->va && sent->rkey == arrived->rkey)) &&
+            (sent->reth.va == arrived->reth.va && sent->reth.rkey == arrived->reth.rkey)) &&
            ((sent->ext & OCHE_EXT_IMM) == 0 || sent->imm == arrived->imm) &&
            (!payload || memcmp(sent->payload, arrived->payload, sent->payload_bytes) == 0);
 }

@@ -55,25 +55,25 @@ static inline struct oche_packet sample_packet(struct oche_random *random, uint8
         packet.aeth = sample_bits(random, 32);
     if ((flags & (OCHE_OP_HAS(RETH) | OCHE_OP_HAS(ATOMIC))) != 0) {
         packet.ext |= OCHE_EXT_RETH;
-        packet.va = oche_random_u64(random);
-        packet.rkey = sample_bits(random, 32);
+        packet.reth.va = oche_random_u64(random);
+        packet.reth.rkey = sample_bits(random, 32);
     }
     if ((flags & OCHE_OP_HAS(RETH)) != 0)
-        packet.dma_length = sample_bits(random, 32);
+        packet.reth.dma_length = sample_bits(random, 32);
     if ((flags & (OCHE_OP_HAS(ATOMIC) | OCHE_OP_HAS(ATOMIC_ACK))) != 0) {
         packet.ext |= OCHE_EXT_ATOMIC;
-        packet.swap_add = oche_random_u64(random);
+        packet.atomic.swap_add = oche_random_u64(random);
     }
     if ((flags & OCHE_OP_HAS(ATOMIC)) != 0)
-        packet.compare = oche_random_u64(random);
+        packet.atomic.compare = oche_random_u64(random);
     if ((flags & (OCHE_OP_HAS(IMM) | OCHE_OP_HAS(IETH))) != 0) {
         packet.ext |= OCHE_EXT_IMM;
         packet.imm = sample_bits(random, 32);
     }
     if ((flags & OCHE_OP_HAS(DETH)) != 0) {
         packet.ext |= OCHE_EXT_DETH;
-        packet.qkey = sample_bits(random, 32);
-        packet.src_qpn = sample_bits(random, 24);
+        packet.deth.qkey = sample_bits(random, 32);
+        packet.deth.src_qpn = sample_bits(random, 24);
     }
     if ((flags & OCHE_OP_HAS(PLACE)) != 0) {
         packet.ext |= OCHE_EXT_SCHEME;
@@ -104,8 +104,9 @@ static inline struct oche_packet sample_packet(struct oche_random *random, uint8
     }
     if (oche_trailer_bytes(opcode, packet.bth_reserved) > 0) {
         packet.ext |= OCHE_EXT_TRAILER;
-        packet.swap_add = oche_random_u64(random);
-        packet.compare = (uint64_t)sample_bits(random, 32) << 32;
+        packet.trailer.rate_10kbps = sample_bits(random, 32);
+        packet.trailer.rtt_ns = sample_bits(random, 32);
+        packet.trailer.stamp_ns = sample_bits(random, 32);
     }
     if (packet.payload_bytes > 0) {
         packet.ext |= OCHE_EXT_PAYLOAD;

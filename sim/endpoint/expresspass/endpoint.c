@@ -26,25 +26,25 @@ static void reject(struct oche_xpass *xpass, const struct oche_packet *packet, b
     xpass->stats.rejected_packets++;
     xpass->late += late;
     oche_trace_emit(oche_host_trace(xpass->host), now, OCHE_TRACE_REJECTED, packet->dest_qpn,
-                    OCHE_REJECT_NO_QP, packet->va);
+                    OCHE_REJECT_NO_QP, packet->xpass_offset);
 }
 
 /* For a sender that is done: credits that were on their way when it stopped them. */
 static void too_late(struct oche_xpass *xpass, const struct oche_packet *packet, oche_time now)
 {
-    if (packet->bth != OCHE_XPASS_CREDIT) {
+    if (packet->xpass.type != OCHE_XPASS_CREDIT) {
         reject(xpass, packet, true, now);
         return;
     }
     xpass->stats.credits_wasted++;
     oche_trace_emit(oche_host_trace(xpass->host), now, OCHE_TRACE_CREDIT_ARRIVED, packet->dest_qpn,
-                    packet->psn, 0);
+                    packet->xpass.credit, 0);
 }
 
 static void receive_as_sender(struct oche_xpass *xpass, struct oche_xpass_end *end,
                               const struct oche_packet *packet, oche_time now)
 {
-    switch ((enum oche_xpass_kind)packet->bth) {
+    switch ((enum oche_xpass_kind)packet->xpass.type) {
     case OCHE_XPASS_CREDIT:
         oche_xpass_credit(xpass, end, packet, now);
         return;
@@ -66,7 +66,7 @@ static void receive_as_sender(struct oche_xpass *xpass, struct oche_xpass_end *e
 static void receive_as_receiver(struct oche_xpass *xpass, struct oche_xpass_end *end,
                                 const struct oche_packet *packet, oche_time now)
 {
-    switch ((enum oche_xpass_kind)packet->bth) {
+    switch ((enum oche_xpass_kind)packet->xpass.type) {
     case OCHE_XPASS_REQUEST:
         oche_xpass_request(xpass, end, now);
         return;
@@ -94,14 +94,14 @@ static void receive(void *state, const struct oche_packet *packet, oche_time now
 {
     struct oche_xpass *xpass = state;
     struct oche_xpass_end *end = NULL;
-    bool for_receiver = is_for_receiver(packet->bth);
+    bool for_receiver = is_for_receiver(packet->xpass.type);
 
-    xpass->stats.cc_packets_received += packet->bth == OCHE_XPASS_CREDIT;
-    if (packet->kind == OCHE_PACKET_OTHER && packet->dest_qpn >= OCHE_FIRST_QPN)
+    xpass->stats.cc_packets_received += packet->xpass.type == OCHE_XPASS_CREDIT;
+    if (packet->kind == OCHE_PACKET_XPASS && packet->dest_qpn >= OCHE_FIRST_QPN)
         end = oche_xpass_find(xpass, packet->dest_qpn - OCHE_FIRST_QPN);
-    if (end == NULL && packet->kind == OCHE_PACKET_OTHER && for_receiver)
+    if (end == NULL && packet->kind == OCHE_PACKET_XPASS && for_receiver)
         end = oche_xpass_accept(xpass, packet);
-    if (end == NULL && packet->kind == OCHE_PACKET_OTHER && !for_receiver)
+    if (end == NULL && packet->kind == OCHE_PACKET_XPASS && !for_receiver)
         too_late(xpass, packet, now);
     else if (end == NULL || end->peer != packet->src || end->sends == for_receiver)
         reject(xpass, packet, false, now);
@@ -116,17 +116,17 @@ static void receive(void *state, const struct oche_packet *packet, oche_time now
 static void fill(const struct oche_xpass *xpass, const struct oche_xpass_item *item,
                  struct oche_packet *packet)
 {
-    packet->kind = OCHE_PACKET_OTHER;
+    packet->kind = OCHE_PACKET_XPASS;
     packet->src = xpass->host->address;
     packet->dst = item->peer;
     packet->flow_hash = item->flow_hash;
     packet->dest_qpn = OCHE_FIRST_QPN + item->connection;
-    packet->psn = item->credit;
-    packet->aeth = item->time;
-    packet->va = item->place;
-    packet->bth = item->kind;
-    packet->udp_source_port = packet->pkey = 0;
-    packet->bth_reserved = packet->opcode = packet->hops = 0;
+    packet->xpass.credit = item->credit;
+    packet->xpass.sent_ns = item->time;
+    packet->xpass_offset = item->place;
+    packet->xpass.type = item->kind;
+    packet->udp_source_port = 0;
+    packet->bth_reserved = packet->hops = 0;
     packet->ext = OCHE_EXT_SCHEME;
     packet->ecn = OCHE_ECN_NOT_ECT;
     packet->traffic_class =
@@ -145,7 +145,7 @@ static void send_credit(struct oche_xpass *xpass, oche_time now, struct oche_pac
     oche_credit_bucket_take(&xpass->bucket, packet->frame_bytes + OCHE_GAP_BYTES, now);
     xpass->stats.cc_packets_sent++;
     oche_trace_emit(oche_host_trace(xpass->host), now, OCHE_TRACE_CREDIT_SENT, packet->dest_qpn,
-                    packet->psn, packet->va);
+                    packet->xpass.credit, packet->xpass_offset);
 }
 
 static void send_other(struct oche_xpass *xpass, oche_time now, struct oche_packet *packet)

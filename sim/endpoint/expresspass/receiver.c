@@ -136,7 +136,7 @@ void oche_xpass_stop(struct oche_xpass *xpass, struct oche_xpass_end *end,
     oche_xpass_put(xpass, &xpass->others, end,
                    (struct oche_xpass_item){.kind = OCHE_XPASS_DONE,
                                             .place = end->receiver.next,
-                                            .credit = packet->psn});
+                                            .credit = packet->xpass.credit});
     rest(xpass, end);
 }
 
@@ -146,13 +146,13 @@ void oche_xpass_stop(struct oche_xpass *xpass, struct oche_xpass_end *end,
 static void count_credits(struct oche_xpass_receiver *receiver, const struct oche_packet *packet,
                           oche_time now)
 {
-    uint32_t lost = packet->psn - receiver->credit_expected;
+    uint32_t lost = packet->xpass.credit - receiver->credit_expected;
     uint32_t sent = receiver->credit - receiver->credit_expected;
-    uint32_t rtt = nanoseconds(now) - packet->aeth;
+    uint32_t rtt = nanoseconds(now) - packet->xpass.sent_ns;
 
     if (lost >= sent)
         return; /* of a credit that was counted, or was never sent */
-    receiver->credit_expected = packet->psn + 1;
+    receiver->credit_expected = packet->xpass.credit + 1;
     oche_xpass_feedback_data(&receiver->feedback, lost, (oche_time)rtt * OCHE_NS);
 }
 
@@ -202,7 +202,7 @@ void oche_xpass_data(struct oche_xpass *xpass, struct oche_xpass_end *end,
 {
     struct oche_xpass_receiver *receiver = &end->receiver;
     struct oche_trace *trace = oche_host_trace(xpass->host);
-    uint64_t from = packet->va, to = from + packet->payload_bytes;
+    uint64_t from = packet->xpass_offset, to = from + packet->payload_bytes;
 
     xpass->stats.data_packets_received++;
     xpass->stats.data_bytes_received += packet->payload_bytes;

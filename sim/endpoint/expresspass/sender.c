@@ -129,8 +129,8 @@ static uint16_t send_for(struct oche_xpass *xpass, struct oche_xpass_end *end,
                                             .since = now,
                                             .place = sender->next,
                                             .payload = (uint16_t)bytes,
-                                            .credit = credit->psn,
-                                            .time = credit->aeth,
+                                            .credit = credit->xpass.credit,
+                                            .time = credit->xpass.sent_ns,
                                             .again = sender->next < sender->high});
     sender->retransmitted += sender->next < sender->high;
     sender->next += bytes;
@@ -145,7 +145,7 @@ void oche_xpass_credit(struct oche_xpass *xpass, struct oche_xpass_end *end,
 {
     struct oche_xpass_sender *sender = &end->sender;
 
-    if (!acknowledge(xpass, end, packet->va, now))
+    if (!acknowledge(xpass, end, packet->xpass_offset, now))
         return;
     oche_xpass_supply(xpass, sender, now);
     if (sends_nothing(sender) && sender->next < sender->available)
@@ -154,7 +154,7 @@ void oche_xpass_credit(struct oche_xpass *xpass, struct oche_xpass_end *end,
 
     xpass->stats.credits_wasted += bytes == 0;
     oche_trace_emit(oche_host_trace(xpass->host), now, OCHE_TRACE_CREDIT_ARRIVED, packet->dest_qpn,
-                    packet->psn, bytes);
+                    packet->xpass.credit, bytes);
     if (sends_nothing(sender))
         return;
     sender->heard = now;
@@ -183,9 +183,9 @@ void oche_xpass_done(struct oche_xpass *xpass, struct oche_xpass_end *end,
 {
     struct oche_xpass_sender *sender = &end->sender;
 
-    if (!acknowledge(xpass, end, packet->va, now))
+    if (!acknowledge(xpass, end, packet->xpass_offset, now))
         return;
-    if (sender->state != OCHE_XPASS_STOPPING || packet->psn != sender->stop)
+    if (sender->state != OCHE_XPASS_STOPPING || packet->xpass.credit != sender->stop)
         return; /* of an earlier one; something has begun since */
     if (sender->acked < sender->high) {
         go_back(xpass, end, sender->acked, now);
@@ -201,9 +201,9 @@ void oche_xpass_nack(struct oche_xpass *xpass, struct oche_xpass_end *end,
                      const struct oche_packet *packet, oche_time now)
 {
     xpass->stats.naks_received++;
-    if (acknowledge(xpass, end, packet->va, now) && packet->va == end->sender.acked &&
-        packet->va < end->sender.next)
-        go_back(xpass, end, packet->va, now);
+    if (acknowledge(xpass, end, packet->xpass_offset, now) &&
+        packet->xpass_offset == end->sender.acked && packet->xpass_offset < end->sender.next)
+        go_back(xpass, end, packet->xpass_offset, now);
 }
 
 /* There is data for which to ask, or there has been none for too long; false: neither. */

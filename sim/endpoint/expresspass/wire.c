@@ -29,11 +29,11 @@ size_t oche_xpass_encode(const struct oche_packet *packet, const struct oche_fra
     memcpy(bytes + 6, frame->src_mac, 6);
     oche_put16(bytes + 12, frame->ipv6 ? OCHE_ETHERTYPE_IPV6 : OCHE_ETHERTYPE_IPV4);
     oche_ip_put(packet, frame, IP_EXPERIMENT, HEADER + (size_t)packet->payload_bytes, ip);
-    oche_put32(header, (uint32_t)packet->bth << 24 | (packet->dest_qpn & 0xffffff));
-    oche_put32(header + 4, packet->psn);
-    oche_put32(header + 8, (uint32_t)(packet->va >> 32));
-    oche_put32(header + 12, (uint32_t)packet->va);
-    oche_put32(header + 16, packet->aeth);
+    oche_put32(header, (uint32_t)packet->xpass.type << 24 | (packet->dest_qpn & 0xffffff));
+    oche_put32(header + 4, packet->xpass.credit);
+    oche_put32(header + 8, (uint32_t)(packet->xpass_offset >> 32));
+    oche_put32(header + 12, (uint32_t)packet->xpass_offset);
+    oche_put32(header + 16, packet->xpass.sent_ns);
     if ((packet->ext & OCHE_EXT_PAYLOAD) && packet->payload != NULL)
         memcpy(header + HEADER, packet->payload, packet->payload_bytes);
     else
@@ -46,14 +46,14 @@ static bool take_header(const uint8_t *header, size_t bytes, struct oche_packet 
 {
     if (bytes < HEADER || header[0] == 0 || header[0] >= OCHE_XPASS_KINDS)
         return false;
-    packet->bth = header[0];
+    packet->xpass.type = header[0];
     packet->dest_qpn = oche_get32(header) & 0xffffff;
-    packet->psn = oche_get32(header + 4);
-    packet->va = (uint64_t)oche_get32(header + 8) << 32 | oche_get32(header + 12);
-    packet->aeth = oche_get32(header + 16);
+    packet->xpass.credit = oche_get32(header + 4);
+    packet->xpass_offset = (uint64_t)oche_get32(header + 8) << 32 | oche_get32(header + 12);
+    packet->xpass.sent_ns = oche_get32(header + 16);
     packet->payload_bytes = (uint16_t)(bytes - HEADER);
     packet->ext = OCHE_EXT_SCHEME;
-    return (packet->payload_bytes > 0) == (packet->bth == OCHE_XPASS_DATA);
+    return (packet->payload_bytes > 0) == (packet->xpass.type == OCHE_XPASS_DATA);
 }
 
 bool oche_xpass_decode(const uint8_t *bytes, size_t count, struct oche_packet *packet,
@@ -76,7 +76,7 @@ bool oche_xpass_decode(const uint8_t *bytes, size_t count, struct oche_packet *p
     if (!oche_ip_take(ip, count - OCHE_ETH_BYTES, IP_EXPERIMENT, packet, frame, &behind) ||
         !take_header(header, behind, packet))
         return false;
-    packet->kind = OCHE_PACKET_OTHER;
+    packet->kind = OCHE_PACKET_XPASS;
     packet->frame_bytes = (uint16_t)(count + OCHE_FCS_BYTES);
     if (packet->payload_bytes > 0 && packet->payload != NULL) {
         memcpy(packet->payload, header + HEADER, packet->payload_bytes);

@@ -14,9 +14,8 @@
  * At the port: credits first, when the bucket lets one go, then everything else in one FIFO. So a
  * sender keeps no queue but for data that credits have called for.
  *
- * On the wire (wire.c): IP protocol 253 and 20 bytes; in struct oche_packet the kind is in `bth`,
- * the number of a credit, or of a STOP, in `psn`, the time at which a credit left, in nanoseconds,
- * in `aeth`, the place in the stream in `va`.
+ * On the wire (wire.c): IP protocol 253 and 20 bytes; in struct oche_packet the members `xpass` and
+ * `xpass_offset`.
  */
 #ifndef OCHE_SIM_ENDPOINT_EXPRESSPASS_XPASS_H
 #define OCHE_SIM_ENDPOINT_EXPRESSPASS_XPASS_H

@@ -26,7 +26,7 @@ static void reject(struct oche_tcp *tcp, const struct oche_packet *packet, bool 
     tcp->stats.rejected_packets++;
     tcp->late += late;
     oche_trace_emit(oche_host_trace(tcp->host), now, OCHE_TRACE_REJECTED, packet->dest_qpn,
-                    OCHE_REJECT_NO_QP, packet->psn);
+                    OCHE_REJECT_NO_QP, packet->tcp.sequence);
 }
 
 static void receive(void *state, const struct oche_packet *packet, oche_time now)
@@ -34,9 +34,9 @@ static void receive(void *state, const struct oche_packet *packet, oche_time now
     struct oche_tcp *tcp = state;
     struct oche_tcp_end *end = NULL;
     bool data = packet->payload_bytes > 0;
-    bool syn = (packet->bth & (OCHE_TCP_SYN | OCHE_TCP_ACK)) == OCHE_TCP_SYN;
+    bool syn = (packet->tcp.flags & (OCHE_TCP_SYN | OCHE_TCP_ACK)) == OCHE_TCP_SYN;
 
-    if (packet->kind != OCHE_PACKET_OTHER) {
+    if (packet->kind != OCHE_PACKET_TCP) {
         reject(tcp, packet, false, now);
         return;
     }
@@ -64,10 +64,10 @@ static void put_options(const struct oche_tcp *tcp, struct oche_packet *packet)
 {
     uint16_t mss = (uint16_t)tcp->params->mss_bytes;
     uint8_t shift = (uint8_t)oche_tcp_window_shift(tcp->params->receive_window);
-    const uint8_t options[8] = {2, 4, (uint8_t)(mss >> 8), (uint8_t)mss, 3, 3, shift, 1};
+    const uint8_t options[OCHE_TCP_OPTION_BYTES] = {
+        2, 4, (uint8_t)(mss >> 8), (uint8_t)mss, 3, 3, shift, 1};
 
-    memset(packet->scheme_header, 0, sizeof(packet->scheme_header));
-    memcpy(packet->scheme_header, options, sizeof(options));
+    memcpy(packet->tcp_options, options, sizeof(options));
     packet->ext = OCHE_EXT_SCHEME;
 }
 
@@ -79,19 +79,19 @@ static void send_control(struct oche_tcp *tcp, oche_time now, struct oche_packet
 
     tcp->control_head = (tcp->control_head + 1) & (tcp->control_capacity - 1);
     tcp->control_count--;
-    packet->kind = OCHE_PACKET_OTHER;
+    packet->kind = OCHE_PACKET_TCP;
     packet->src = tcp->host->address;
     packet->dst = control->peer;
     packet->flow_hash = control->flow_hash;
     packet->dest_qpn = OCHE_FIRST_QPN + control->connection;
     packet->udp_source_port = 0;
-    packet->psn = syn ? OCHE_TCP_FIRST - 1 : OCHE_TCP_FIRST;
-    packet->aeth = control->flags & OCHE_TCP_ACK ? oche_tcp_wire(control->ack) : 0;
-    packet->pkey = (uint16_t)(syn && window > UINT16_MAX
-                                  ? UINT16_MAX
-                                  : window >> (syn ? 0 : oche_tcp_window_shift(window)));
-    packet->bth = control->flags;
-    packet->bth_reserved = packet->opcode = packet->hops = packet->ext = 0;
+    packet->tcp.sequence = syn ? OCHE_TCP_FIRST - 1 : OCHE_TCP_FIRST;
+    packet->tcp.acknowledgement = control->flags & OCHE_TCP_ACK ? oche_tcp_wire(control->ack) : 0;
+    packet->tcp.window = (uint16_t)(syn && window > UINT16_MAX
+                                        ? UINT16_MAX
+                                        : window >> (syn ? 0 : oche_tcp_window_shift(window)));
+    packet->tcp.flags = control->flags;
+    packet->bth_reserved = packet->hops = packet->ext = 0;
     packet->payload_bytes = 0;
     packet->frame_bytes = (uint16_t)oche_tcp_frame_bytes(0, syn, tcp->host->shared->params->ipv6);
     packet->traffic_class = control_class(tcp);
@@ -102,7 +102,7 @@ static void send_control(struct oche_tcp *tcp, oche_time now, struct oche_packet
     }
     tcp->stats.acks_sent++;
     oche_trace_emit(oche_host_trace(tcp->host), now, OCHE_TRACE_ACK_SENT, packet->dest_qpn,
-                    packet->aeth, packet->bth);
+                    packet->tcp.acknowledgement, packet->tcp.flags);
 }
 
 static bool transmit(void *state, oche_time now, uint8_t classes, struct oche_packet *packet)
@@ -152,7 +152,7 @@ static void expire(void *state, oche_time now)
 
 static bool is_feedback(const struct oche_packet *packet)
 {
-    return packet->payload_bytes == 0 && !(packet->bth & OCHE_TCP_SYN);
+    return packet->payload_bytes == 0 && !(packet->tcp.flags & OCHE_TCP_SYN);
 }
 
 /* ---- making and reading ---- */

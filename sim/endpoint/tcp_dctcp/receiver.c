@@ -139,14 +139,14 @@ void oche_tcp_data(struct oche_tcp *tcp, struct oche_tcp_end *end, const struct 
 {
     struct oche_tcp_receiver *receiver = &end->receiver;
     struct oche_trace *trace = oche_host_trace(tcp->host);
-    uint64_t from = oche_tcp_byte(packet->psn, receiver->next);
+    uint64_t from = oche_tcp_byte(packet->tcp.sequence, receiver->next);
     uint64_t to = from + packet->payload_bytes;
     bool ce = packet->ecn == OCHE_ECN_CE, ece;
 
     tcp->stats.data_packets_received++;
     tcp->stats.data_bytes_received += packet->payload_bytes;
     tcp->stats.ce_received += ce;
-    oche_trace_emit(trace, now, OCHE_TRACE_DATA_ARRIVED, packet->dest_qpn, packet->psn,
+    oche_trace_emit(trace, now, OCHE_TRACE_DATA_ARRIVED, packet->dest_qpn, packet->tcp.sequence,
                     packet->payload_bytes | (uint64_t)packet->ecn << 40);
     check_payload(tcp, end, packet, from);
     if (tcp->dctcp && oche_tcp_echo_arrived(&receiver->echo, ce, receiver->waiting, &ece))
@@ -155,12 +155,13 @@ void oche_tcp_data(struct oche_tcp *tcp, struct oche_tcp_end *end, const struct 
         in_order(tcp, end, to, now);
     } else if (to <= receiver->next) {
         tcp->stats.duplicate_packets++;
-        oche_trace_emit(trace, now, OCHE_TRACE_DUPLICATE, packet->dest_qpn, packet->psn, 0);
+        oche_trace_emit(trace, now, OCHE_TRACE_DUPLICATE, packet->dest_qpn, packet->tcp.sequence,
+                        0);
         acknowledge(tcp, end, receiver->echo.ce);
     } else {
         tcp->stats.out_of_order_packets++;
         tcp->stats.placed_packets += keep(tcp, receiver, from, to);
-        oche_trace_emit(trace, now, OCHE_TRACE_OUT_OF_ORDER, packet->dest_qpn, packet->psn,
+        oche_trace_emit(trace, now, OCHE_TRACE_OUT_OF_ORDER, packet->dest_qpn, packet->tcp.sequence,
                         oche_tcp_wire(receiver->next));
         acknowledge(tcp, end, receiver->echo.ce);
     }

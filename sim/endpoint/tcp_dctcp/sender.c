@@ -264,16 +264,16 @@ static void fail(struct oche_tcp *tcp, struct oche_tcp_end *end, oche_time now)
 static void fill_headers(const struct oche_tcp *tcp, const struct oche_tcp_end *end,
                          struct oche_packet *packet)
 {
-    packet->kind = OCHE_PACKET_OTHER;
+    packet->kind = OCHE_PACKET_TCP;
     packet->src = tcp->host->address;
     packet->dst = end->peer;
     packet->flow_hash = end->flow_hash;
     packet->dest_qpn = OCHE_FIRST_QPN + end->number;
     packet->udp_source_port = 0;
-    packet->aeth = OCHE_TCP_FIRST;
-    packet->pkey = UINT16_MAX; /* the window of a host that receives nothing here */
-    packet->bth = OCHE_TCP_ACK;
-    packet->bth_reserved = packet->opcode = packet->hops = 0;
+    packet->tcp.acknowledgement = OCHE_TCP_FIRST;
+    packet->tcp.window = UINT16_MAX; /* the window of a host that receives nothing here */
+    packet->tcp.flags = OCHE_TCP_ACK;
+    packet->bth_reserved = packet->hops = 0;
     packet->traffic_class = OCHE_DATA_CLASS;
 }
 
@@ -285,7 +285,7 @@ static void mark(struct oche_tcp *tcp, struct oche_packet *packet, oche_time now
     packet->ecn = OCHE_ECN_CE;
     tcp->stats.ce_marked++;
     oche_trace_emit(oche_host_trace(tcp->host), now, OCHE_TRACE_MARKED, packet->dest_qpn,
-                    packet->psn, tcp->backlog);
+                    packet->tcp.sequence, tcp->backlog);
 }
 
 static void count_sent(struct oche_tcp *tcp, struct oche_tcp_sender *sender, bool again,
@@ -301,7 +301,7 @@ static void count_sent(struct oche_tcp *tcp, struct oche_tcp_sender *sender, boo
         sender->retransmitted++;
     }
     oche_trace_emit(oche_host_trace(tcp->host), now, OCHE_TRACE_DATA_SENT, packet->dest_qpn,
-                    packet->psn, packet->payload_bytes | (uint64_t)again << 40);
+                    packet->tcp.sequence, packet->payload_bytes | (uint64_t)again << 40);
 }
 
 void oche_tcp_segment(struct oche_tcp *tcp, struct oche_tcp_sender *sender, oche_time now,
@@ -313,14 +313,14 @@ void oche_tcp_segment(struct oche_tcp *tcp, struct oche_tcp_sender *sender, oche
     bool again = from < sender->high;
 
     fill_headers(tcp, end, packet);
-    packet->psn = oche_tcp_wire(from);
+    packet->tcp.sequence = oche_tcp_wire(from);
     packet->payload_bytes = (uint16_t)bytes;
     packet->frame_bytes =
         (uint16_t)oche_tcp_frame_bytes(bytes, false, tcp->host->shared->params->ipv6);
     packet->ecn = tcp->dctcp ? OCHE_ECN_ECT0 : OCHE_ECN_NOT_ECT;
     packet->ext = 0;
     if (from + bytes == sender->available)
-        packet->bth |= OCHE_TCP_PSH;
+        packet->tcp.flags |= OCHE_TCP_PSH;
     if (tcp->payload) {
         packet->ext = OCHE_EXT_PAYLOAD;
         oche_payload_fill((uint64_t)end->number << 40 | from, packet->payload, bytes);
@@ -334,7 +334,7 @@ void oche_tcp_segment(struct oche_tcp *tcp, struct oche_tcp_sender *sender, oche
     if (!again) {
         sender->high = sender->next;
         if (sender->say_cwr)
-            packet->bth |= OCHE_TCP_CWR;
+            packet->tcp.flags |= OCHE_TCP_CWR;
         sender->say_cwr = false;
         if (sender->timed_end == 0) {
             sender->timed_end = sender->high;
@@ -447,14 +447,14 @@ static void acceptable_ack(struct oche_tcp *tcp, struct oche_tcp_end *end,
                            const struct oche_packet *packet, oche_time now)
 {
     struct oche_tcp_sender *sender = &end->sender;
-    uint64_t ack = oche_tcp_byte(packet->aeth, sender->una);
+    uint64_t ack = oche_tcp_byte(packet->tcp.acknowledgement, sender->una);
 
     if (ack < sender->una)
         return; /* one that was overtaken */
-    sender->peer_window = (uint64_t)packet->pkey
+    sender->peer_window = (uint64_t)packet->tcp.window
                           << oche_tcp_window_shift(tcp->params->receive_window);
     if (ack > sender->una)
-        new_ack(tcp, end, ack, (packet->bth & OCHE_TCP_ECE) != 0, now);
+        new_ack(tcp, end, ack, (packet->tcp.flags & OCHE_TCP_ECE) != 0, now);
     else if (sender->high > sender->una)
         duplicate_ack(tcp, end, now);
 }
@@ -469,16 +469,16 @@ void oche_tcp_ack(struct oche_tcp *tcp, struct oche_tcp_end *end, const struct o
                   oche_time now)
 {
     struct oche_tcp_sender *sender = &end->sender;
-    uint64_t ack = oche_tcp_byte(packet->aeth, sender->una);
+    uint64_t ack = oche_tcp_byte(packet->tcp.acknowledgement, sender->una);
 
-    tcp->stats.acks_received += (packet->bth & OCHE_TCP_SYN) == 0;
+    tcp->stats.acks_received += (packet->tcp.flags & OCHE_TCP_SYN) == 0;
     oche_trace_emit(oche_host_trace(tcp->host), now, OCHE_TRACE_ACK_ARRIVED, packet->dest_qpn,
-                    packet->aeth, packet->bth);
-    if (sender->state == OCHE_TCP_SYN_SENT && (packet->bth & OCHE_TCP_SYN))
+                    packet->tcp.acknowledgement, packet->tcp.flags);
+    if (sender->state == OCHE_TCP_SYN_SENT && (packet->tcp.flags & OCHE_TCP_SYN))
         opened(sender, now);
     else if (sender->state != OCHE_TCP_OPEN || ack > sender->high)
         reject(tcp, sender); /* for what was never sent, or is no longer */
-    else if (!(packet->bth & OCHE_TCP_SYN))
+    else if (!(packet->tcp.flags & OCHE_TCP_SYN))
         acceptable_ack(tcp, end, packet, now);
     rest(tcp, end, now);
 }

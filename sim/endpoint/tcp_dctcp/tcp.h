@@ -21,7 +21,7 @@
 
 #define OCHE_TCP_FIRST 1 /* sequence number of the stream's first byte; the SYN is before it */
 
-/* Flags of a segment, in oche_packet.bth: byte 13 of the header. */
+/* Flags of a segment, in oche_packet.tcp: byte 13 of the header. */
 #define OCHE_TCP_FIN UINT8_C(0x01)
 #define OCHE_TCP_SYN UINT8_C(0x02)
 #define OCHE_TCP_RST UINT8_C(0x04)

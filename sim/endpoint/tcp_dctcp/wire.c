@@ -3,7 +3,7 @@
  * Segments as bytes: Ethernet, IPv4 or IPv6, TCP with its checksum (RFC 9293 sec 3.1), for captures
  * and bytes mode. Ports name the connection: of connection n the sender's is 2^15 + n mod 2^15, the
  * receiver's 5001 + n / 2^15, so that it can be told from the bytes. A SYN's options (MSS, window
- * scale) are in the packet's scheme_header as they are.
+ * scale) are in the packet's tcp_options as they are.
  */
 #include <string.h>
 
@@ -20,7 +20,7 @@
 static bool from_sender(const struct oche_packet *packet)
 {
     return packet->payload_bytes > 0 ||
-           (packet->bth & (OCHE_TCP_SYN | OCHE_TCP_ACK)) == OCHE_TCP_SYN;
+           (packet->tcp.flags & (OCHE_TCP_SYN | OCHE_TCP_ACK)) == OCHE_TCP_SYN;
 }
 
 /* Of an IP header without options and the TCP segment behind it; right when it gives 0. */
@@ -37,25 +37,25 @@ static void put_tcp(const struct oche_packet *packet, uint8_t *tcp)
     uint32_t number = packet->dest_qpn - OCHE_FIRST_QPN;
     uint16_t sender = (uint16_t)(SENDER_PORT | (number & (SENDER_PORT - 1)));
     uint16_t receiver = (uint16_t)(RECEIVER_PORT + number / SENDER_PORT);
-    bool syn = (packet->bth & OCHE_TCP_SYN) != 0;
+    bool syn = (packet->tcp.flags & OCHE_TCP_SYN) != 0;
 
     oche_put16(tcp, from_sender(packet) ? sender : receiver);
     oche_put16(tcp + 2, from_sender(packet) ? receiver : sender);
-    oche_put32(tcp + 4, packet->psn);
-    oche_put32(tcp + 8, packet->aeth);
+    oche_put32(tcp + 4, packet->tcp.sequence);
+    oche_put32(tcp + 8, packet->tcp.acknowledgement);
     tcp[12] = (uint8_t)((HEADER + (syn ? OPTIONS : 0)) / 4 << 4);
-    tcp[13] = packet->bth;
-    oche_put16(tcp + 14, packet->pkey);
+    tcp[13] = packet->tcp.flags;
+    oche_put16(tcp + 14, packet->tcp.window);
     oche_put32(tcp + 16, 0); /* checksum, urgent pointer */
     if (syn)
-        memcpy(tcp + HEADER, packet->scheme_header, OPTIONS);
+        memcpy(tcp + HEADER, packet->tcp_options, OPTIONS);
 }
 
 size_t oche_tcp_encode(const struct oche_packet *packet, const struct oche_frame *frame,
                        uint8_t *bytes, size_t size)
 {
     size_t ip_bytes = frame->ipv6 ? OCHE_IPV6_BYTES : OCHE_IPV4_BYTES;
-    size_t header = HEADER + (packet->bth & OCHE_TCP_SYN ? OPTIONS : 0);
+    size_t header = HEADER + (packet->tcp.flags & OCHE_TCP_SYN ? OPTIONS : 0);
     size_t segment = header + packet->payload_bytes;
     uint8_t *ip = bytes + OCHE_ETH_BYTES, *tcp = ip + ip_bytes;
 
@@ -84,15 +84,14 @@ static bool take_tcp(const uint8_t *tcp, size_t segment, struct oche_packet *pac
     bool syn = (tcp[13] & OCHE_TCP_SYN) != 0;
     if (header != HEADER + (syn ? OPTIONS : 0U) || segment < header)
         return false;
-    packet->psn = oche_get32(tcp + 4);
-    packet->aeth = oche_get32(tcp + 8);
-    packet->bth = tcp[13];
-    packet->pkey = oche_get16(tcp + 14);
+    packet->tcp.sequence = oche_get32(tcp + 4);
+    packet->tcp.acknowledgement = oche_get32(tcp + 8);
+    packet->tcp.flags = tcp[13];
+    packet->tcp.window = oche_get16(tcp + 14);
     packet->payload_bytes = (uint16_t)(segment - header);
     packet->ext = 0;
     if (syn) {
-        memset(packet->scheme_header, 0, sizeof(packet->scheme_header));
-        memcpy(packet->scheme_header, tcp + HEADER, OPTIONS);
+        memcpy(packet->tcp_options, tcp + HEADER, OPTIONS);
         packet->ext = OCHE_EXT_SCHEME;
     }
     from = oche_get16(tcp + (from_sender(packet) ? 0 : 2));
@@ -124,9 +123,9 @@ bool oche_tcp_decode(const uint8_t *bytes, size_t count, struct oche_packet *pac
     if (!oche_ip_take(ip, count - OCHE_ETH_BYTES, IP_TCP, packet, frame, &segment) ||
         tcp_checksum(ip, frame->ipv6, segment) != 0 || !take_tcp(tcp, segment, packet))
         return false;
-    packet->kind = OCHE_PACKET_OTHER;
+    packet->kind = OCHE_PACKET_TCP;
     packet->frame_bytes = (uint16_t)oche_tcp_frame_bytes(
-        packet->payload_bytes, (packet->bth & OCHE_TCP_SYN) != 0, frame->ipv6);
+        packet->payload_bytes, (packet->tcp.flags & OCHE_TCP_SYN) != 0, frame->ipv6);
     if (packet->payload_bytes > 0 && packet->payload != NULL) {
         memcpy(packet->payload, tcp + segment - packet->payload_bytes, packet->payload_bytes);
         packet->ext |= OCHE_EXT_PAYLOAD;

@@ -106,7 +106,7 @@ static void both_ends(void **state)
 static void order_and_pauses(void **state)
 {
     struct oche_packet packet = {.opcode = OCHE_RC_SEND_ONLY, .src = 0, .dst = 1};
-    struct oche_packet pause = {.kind = OCHE_PACKET_PFC}, other = {.kind = OCHE_PACKET_OTHER};
+    struct oche_packet pause = {.kind = OCHE_PACKET_PFC}, other = {.kind = OCHE_PACKET_TCP};
     const uint8_t switch_mac[6] = {2, 0, 10, 0, 0, 3};
     struct oche_network network = {0};
     struct oche_capture *capture;

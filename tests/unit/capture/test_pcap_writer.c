@@ -197,15 +197,15 @@ static void pfc(void **state)
     assert_int_equal(header->caplen, 60);
     assert_true(oche_pfc_decode(bytes, header->caplen, &back, mac));
     assert_memory_equal(mac, frame.src_mac, 6);
-    assert_int_equal(oche_pfc_quanta(&back, 3), 1234);
-    assert_int_equal(back.rkey, 8);
+    assert_int_equal(back.pfc.quanta[3], 1234);
+    assert_int_equal(back.pfc.classes, 8);
     pcap_close(pcap);
 }
 
 static void no_bytes(void **state)
 {
     struct oche_pcap_writer *writer = create(0);
-    struct oche_packet packet = {.kind = OCHE_PACKET_OTHER};
+    struct oche_packet packet = {.kind = OCHE_PACKET_TCP};
     struct pcap_pkthdr *header;
     const u_char *bytes;
     pcap_t *pcap;

@@ -366,7 +366,7 @@ static void congestion_as(uint8_t tag, unsigned data_dscp, unsigned ack_dscp)
                                 .pkey = 0xffff,
                                 .psn = 200,
                                 .payload_bytes = 8,
-                                .dma_length = 8,
+                                .reth.dma_length = 8,
                                 .ext = OCHE_EXT_RETH | OCHE_EXT_PAYLOAD};
     struct oche_packet packet;
     struct oche_send_work work;
@@ -387,8 +387,8 @@ static void congestion_as(uint8_t tag, unsigned data_dscp, unsigned ack_dscp)
     assert_int_equal(tos, data_dscp << 2 | OCHE_ECN_ECT0);
 
     write.dest_qpn = oche_qp_number(end.qp);
-    write.va = (uint64_t)(uintptr_t)end.memory + 16;
-    write.rkey = end.key;
+    write.reth.va = (uint64_t)(uintptr_t)end.memory + 16;
+    write.reth.rkey = end.key;
     write.payload = payload;
     fake_send_as(&fake, bytes, fake_encode(&fake, &write, 0, bytes), 0, OCHE_ECN_CE);
     for (unsigned i = 0; i < 2; i++) {
@@ -502,7 +502,7 @@ static void cnps_are_no_answers(void **state)
                                 .bth = OCHE_BTH_ACKREQ,
                                 .pkey = 0xffff,
                                 .payload_bytes = 8,
-                                .dma_length = 8,
+                                .reth.dma_length = 8,
                                 .ext = OCHE_EXT_RETH | OCHE_EXT_PAYLOAD};
     uint8_t bytes[64], payload[8] = "marked!";
     struct oche_device_stats stats = {0};
@@ -514,8 +514,8 @@ static void cnps_are_no_answers(void **state)
     fake_open(&fake, &end, 3);
     end_connect_to_fake(&end, OCHE_TRANSPORT_RC);
     write.dest_qpn = oche_qp_number(end.qp);
-    write.va = (uint64_t)(uintptr_t)end.memory;
-    write.rkey = end.key;
+    write.reth.va = (uint64_t)(uintptr_t)end.memory;
+    write.reth.rkey = end.key;
     write.payload = payload;
     for (unsigned i = 0; i < 20; i++) {
         write.psn = 200 + i;
@@ -538,7 +538,7 @@ static void source_ports(void **state)
                                 .pkey = 0xffff,
                                 .psn = 200,
                                 .payload_bytes = 8,
-                                .dma_length = 8,
+                                .reth.dma_length = 8,
                                 .ext = OCHE_EXT_RETH | OCHE_EXT_PAYLOAD};
     struct oche_packet ack;
     struct oche_device_stats stats;
@@ -552,8 +552,8 @@ static void source_ports(void **state)
     fake_open(&standard, &end, 3);
     end_connect_to_fake(&end, OCHE_TRANSPORT_RC);
     write.dest_qpn = oche_qp_number(end.qp);
-    write.va = (uint64_t)(uintptr_t)end.memory;
-    write.rkey = end.key;
+    write.reth.va = (uint64_t)(uintptr_t)end.memory;
+    write.reth.rkey = end.key;
     write.payload = payload;
     for (unsigned i = 0; i < 3; i++, write.psn++, payload[5]++) {
         fake_open_port(&fake, &end, 3, ports[i]);

@@ -42,7 +42,7 @@ static bool sends(struct script *s)
 #define SENDS(s, number)                                                                           \
     do {                                                                                           \
         assert_true(sends(s));                                                                     \
-        assert_int_equal((s)->out.psn, oche_tcp_wire((uint64_t)(number)*MSS));                     \
+        assert_int_equal((s)->out.tcp.sequence, oche_tcp_wire((uint64_t)(number)*MSS));            \
         assert_int_equal((s)->out.payload_bytes, MSS);                                             \
     } while (0)
 
@@ -51,20 +51,20 @@ static bool sends(struct script *s)
     do {                                                                                           \
         assert_true(sends(s));                                                                     \
         assert_int_equal((s)->out.payload_bytes, 0);                                               \
-        assert_int_equal((s)->out.aeth, oche_tcp_wire((uint64_t)(number)*MSS));                    \
-        assert_int_equal((s)->out.bth, OCHE_TCP_ACK | ((ece) ? OCHE_TCP_ECE : 0));                 \
+        assert_int_equal((s)->out.tcp.acknowledgement, oche_tcp_wire((uint64_t)(number)*MSS));     \
+        assert_int_equal((s)->out.tcp.flags, OCHE_TCP_ACK | ((ece) ? OCHE_TCP_ECE : 0));           \
     } while (0)
 
 /* An ACK for all before segment `number` arrives from host 1, for connection 0. */
 static void ack(struct script *s, uint32_t number, uint16_t window)
 {
-    struct oche_packet packet = {.kind = OCHE_PACKET_OTHER,
+    struct oche_packet packet = {.kind = OCHE_PACKET_TCP,
                                  .src = 1,
                                  .dest_qpn = OCHE_FIRST_QPN,
-                                 .psn = OCHE_TCP_FIRST,
-                                 .aeth = oche_tcp_wire((uint64_t)number * MSS),
-                                 .bth = OCHE_TCP_ACK,
-                                 .pkey = window};
+                                 .tcp.sequence = OCHE_TCP_FIRST,
+                                 .tcp.acknowledgement = oche_tcp_wire((uint64_t)number * MSS),
+                                 .tcp.flags = OCHE_TCP_ACK,
+                                 .tcp.window = window};
 
     s->endpoint->receive(s->tcp, &packet, s->now);
 }
@@ -72,11 +72,11 @@ static void ack(struct script *s, uint32_t number, uint16_t window)
 /* Segment `number` of connection 0 arrives from host 0. */
 static void data(struct script *s, uint32_t number, bool ce)
 {
-    struct oche_packet packet = {.kind = OCHE_PACKET_OTHER,
+    struct oche_packet packet = {.kind = OCHE_PACKET_TCP,
                                  .src = 0,
                                  .dest_qpn = OCHE_FIRST_QPN,
-                                 .psn = oche_tcp_wire((uint64_t)number * MSS),
-                                 .bth = OCHE_TCP_ACK,
+                                 .tcp.sequence = oche_tcp_wire((uint64_t)number * MSS),
+                                 .tcp.flags = OCHE_TCP_ACK,
                                  .ecn = ce ? OCHE_ECN_CE : OCHE_ECN_ECT0,
                                  .payload_bytes = MSS};
 
@@ -422,11 +422,11 @@ static void test_beyond_window(void **state)
 /* From the wrong host, for no connection, in the wrong direction, not TCP: counted and dropped. */
 static void test_rejected(void **state)
 {
-    struct oche_packet packet = {.kind = OCHE_PACKET_OTHER,
+    struct oche_packet packet = {.kind = OCHE_PACKET_TCP,
                                  .src = 2,
                                  .dest_qpn = OCHE_FIRST_QPN,
-                                 .psn = OCHE_TCP_FIRST,
-                                 .bth = OCHE_TCP_ACK,
+                                 .tcp.sequence = OCHE_TCP_FIRST,
+                                 .tcp.flags = OCHE_TCP_ACK,
                                  .payload_bytes = MSS};
     struct script s;
 
@@ -443,7 +443,7 @@ static void test_rejected(void **state)
     s.endpoint->receive(s.tcp, &packet, s.now);
     assert_int_equal(s.tcp->stats.rejected_packets, 4);
     data(&s, 0, false);
-    packet.kind = OCHE_PACKET_OTHER;
+    packet.kind = OCHE_PACKET_TCP;
     packet.src = 2; /* something is open now */
     s.endpoint->receive(s.tcp, &packet, s.now);
     packet.src = 0;

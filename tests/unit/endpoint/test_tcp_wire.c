@@ -11,14 +11,14 @@ static uint8_t payload[1460];
 
 static struct oche_packet data(uint32_t connection)
 {
-    return (struct oche_packet){.kind = OCHE_PACKET_OTHER,
+    return (struct oche_packet){.kind = OCHE_PACKET_TCP,
                                 .src = 3,
                                 .dst = 4,
                                 .dest_qpn = OCHE_FIRST_QPN + connection,
-                                .psn = 0xfffffffe,
-                                .aeth = 1,
-                                .pkey = 65535,
-                                .bth = OCHE_TCP_ACK | OCHE_TCP_PSH,
+                                .tcp.sequence = 0xfffffffe,
+                                .tcp.acknowledgement = 1,
+                                .tcp.window = 65535,
+                                .tcp.flags = OCHE_TCP_ACK | OCHE_TCP_PSH,
                                 .ecn = OCHE_ECN_CE,
                                 .payload_bytes = sizeof(payload),
                                 .frame_bytes = 1518,
@@ -30,12 +30,12 @@ static struct oche_packet syn(uint32_t connection)
 {
     struct oche_packet packet = data(connection);
 
-    packet.bth = OCHE_TCP_SYN | OCHE_TCP_ECE | OCHE_TCP_CWR;
+    packet.tcp.flags = OCHE_TCP_SYN | OCHE_TCP_ECE | OCHE_TCP_CWR;
     packet.payload_bytes = 0;
     packet.frame_bytes = 66;
     packet.ecn = OCHE_ECN_NOT_ECT;
     packet.ext = OCHE_EXT_SCHEME;
-    memcpy(packet.scheme_header, "\2\4\5\264\3\3\6\1", 8);
+    memcpy(packet.tcp_options, "\2\4\5\264\3\3\6\1", 8);
     return packet;
 }
 
@@ -45,7 +45,7 @@ static struct oche_packet bare_ack(uint32_t connection)
 
     packet.src = 4;
     packet.dst = 3;
-    packet.bth = OCHE_TCP_ACK | OCHE_TCP_ECE;
+    packet.tcp.flags = OCHE_TCP_ACK | OCHE_TCP_ECE;
     packet.payload_bytes = 0;
     packet.frame_bytes = 64;
     packet.traffic_class = OCHE_CONTROL_CLASS;
@@ -64,14 +64,14 @@ static void round_trip(const struct oche_packet *packet, bool ipv6)
     assert_true(count > 0);
     assert_true(oche_tcp_decode(bytes, count, &back, &frame));
     oche_address_packet(&frame, &back);
-    assert_int_equal(back.kind, OCHE_PACKET_OTHER);
+    assert_int_equal(back.kind, OCHE_PACKET_TCP);
     assert_int_equal(back.src, packet->src);
     assert_int_equal(back.dst, packet->dst);
     assert_int_equal(back.dest_qpn, packet->dest_qpn);
-    assert_int_equal(back.psn, packet->psn);
-    assert_int_equal(back.aeth, packet->aeth);
-    assert_int_equal(back.pkey, packet->pkey);
-    assert_int_equal(back.bth, packet->bth);
+    assert_int_equal(back.tcp.sequence, packet->tcp.sequence);
+    assert_int_equal(back.tcp.acknowledgement, packet->tcp.acknowledgement);
+    assert_int_equal(back.tcp.window, packet->tcp.window);
+    assert_int_equal(back.tcp.flags, packet->tcp.flags);
     assert_int_equal(back.ecn, packet->ecn);
     assert_int_equal(back.traffic_class, packet->traffic_class);
     assert_int_equal(back.payload_bytes, packet->payload_bytes);
@@ -80,7 +80,7 @@ static void round_trip(const struct oche_packet *packet, bool ipv6)
         assert_int_equal(back.frame_bytes, packet->frame_bytes + (ipv6 ? 20 : 0));
     assert_memory_equal(into, payload, packet->payload_bytes);
     if (packet->ext & OCHE_EXT_SCHEME)
-        assert_memory_equal(back.scheme_header, packet->scheme_header, 12);
+        assert_memory_equal(back.tcp_options, packet->tcp_options, OCHE_TCP_OPTION_BYTES);
 }
 
 static void test_round_trip(void **state)

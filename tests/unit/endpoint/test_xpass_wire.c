@@ -11,14 +11,14 @@ static uint8_t payload[1460];
 
 static struct oche_packet make(enum oche_xpass_kind kind, uint16_t bytes, bool ipv6)
 {
-    struct oche_packet packet = {.kind = OCHE_PACKET_OTHER,
+    struct oche_packet packet = {.kind = OCHE_PACKET_XPASS,
                                  .src = 3,
                                  .dst = 4,
                                  .dest_qpn = OCHE_FIRST_QPN + 70000,
-                                 .psn = 0xfedcba98,
-                                 .aeth = 0x01020304,
-                                 .va = UINT64_C(0x1122334455667788),
-                                 .bth = (uint8_t)kind,
+                                 .xpass.credit = 0xfedcba98,
+                                 .xpass.sent_ns = 0x01020304,
+                                 .xpass_offset = UINT64_C(0x1122334455667788),
+                                 .xpass.type = (uint8_t)kind,
                                  .ecn = OCHE_ECN_CE,
                                  .payload_bytes = bytes,
                                  .traffic_class = kind == OCHE_XPASS_CREDIT,
@@ -42,14 +42,14 @@ static void round_trip(const struct oche_packet *packet, bool ipv6)
     assert_int_equal(count, packet->frame_bytes - OCHE_FCS_BYTES);
     assert_true(oche_xpass_decode(bytes, count, &back, &frame));
     oche_address_packet(&frame, &back);
-    assert_int_equal(back.kind, OCHE_PACKET_OTHER);
+    assert_int_equal(back.kind, OCHE_PACKET_XPASS);
     assert_int_equal(back.src, packet->src);
     assert_int_equal(back.dst, packet->dst);
     assert_int_equal(back.dest_qpn, packet->dest_qpn);
-    assert_int_equal(back.psn, packet->psn);
-    assert_int_equal(back.aeth, packet->aeth);
-    assert_true(back.va == packet->va);
-    assert_int_equal(back.bth, packet->bth);
+    assert_int_equal(back.xpass.credit, packet->xpass.credit);
+    assert_int_equal(back.xpass.sent_ns, packet->xpass.sent_ns);
+    assert_true(back.xpass_offset == packet->xpass_offset);
+    assert_int_equal(back.xpass.type, packet->xpass.type);
     assert_int_equal(back.ecn, packet->ecn);
     assert_int_equal(back.traffic_class, packet->traffic_class);
     assert_int_equal(back.payload_bytes, packet->payload_bytes);

@@ -110,8 +110,8 @@ int rig_pause_frame(struct rig *rig, unsigned port, unsigned cls, oche_time now)
     assert_int_equal(frame.kind, OCHE_PACKET_PFC);
     assert_int_equal(frame.frame_bytes, OCHE_MIN_FRAME_BYTES);
     assert_int_equal(frame.tag, 77);
-    assert_true(frame.ext & OCHE_EXT_PFC);
-    return frame.rkey >> cls & 1 ? oche_pfc_quanta(&frame, cls) : -1;
+    assert_true(frame.ext & OCHE_EXT_LINK);
+    return oche_pfc_has(&frame, cls) ? frame.pfc.quanta[cls] : -1;
 }
 
 void rig_pause(struct rig *rig, unsigned port, unsigned cls, uint16_t quanta, oche_time now)

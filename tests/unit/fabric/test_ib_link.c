@@ -138,10 +138,10 @@ static void test_frame(void **state)
     (void)state;
     for (unsigned cls = 0; cls < OCHE_CLASSES; cls++)
         oche_fcp_set(&frame, cls, (uint16_t)(0xf00 + cls), (uint16_t)(0x0a0 + 16 * cls));
-    assert_int_equal(frame.rkey, 0xff);
+    assert_int_equal(frame.fcp.lanes, 0xff);
     for (unsigned cls = 0; cls < OCHE_CLASSES; cls++) {
-        assert_int_equal(oche_fcp_fctbs(&frame, cls), 0xf00 + cls);
-        assert_int_equal(oche_fcp_fccl(&frame, cls), 0x0a0 + 16 * cls);
+        assert_int_equal(frame.fcp.lane[cls].fctbs, 0xf00 + cls);
+        assert_int_equal(frame.fcp.lane[cls].fccl, 0x0a0 + 16 * cls);
     }
 }
 

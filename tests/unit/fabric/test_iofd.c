@@ -105,7 +105,7 @@ static void fill(struct tor *tor, unsigned port, unsigned packets)
         struct oche_packet *packet = rig_packet(2, 0, 1000);
 
         packet->opcode = OCHE_RC_WRITE_MIDDLE;
-        packet->route_hint = (uint16_t)(port + 1);
+        packet->port_ahead = (uint16_t)(port + 1);
         assert_int_equal(oche_switch_receive(tor->rig.sw, 1, packet, ++tor->now), port);
     }
 }
@@ -395,8 +395,7 @@ static void nonsense(void **state)
             unsigned in = (unsigned)oche_random_below(&random, PORTS);
             int port;
 
-            packet->kind =
-                oche_random_below(&random, 8) == 0 ? OCHE_PACKET_OTHER : OCHE_PACKET_ROCE;
+            packet->kind = oche_random_below(&random, 8) == 0 ? OCHE_PACKET_TCP : OCHE_PACKET_ROCE;
             packet->opcode = (uint8_t)(oche_random_below(&random, 2)
                                            ? OCHE_RC_WRITE_FIRST + oche_random_below(&random, 5)
                                            : oche_random_below(&random, 256));

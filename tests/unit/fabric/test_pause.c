@@ -168,7 +168,7 @@ static void classes(void **state)
     assert_int_equal(oche_pause_update(&pause, 500 * QUANTUM), 0x80);
     assert_int_equal(oche_pause_update(&pause, 2000 * QUANTUM), 0);
     /* Quanta without the class's bit in the vector say nothing. */
-    frame.rkey = 0;
+    frame.pfc.classes = 0;
     oche_pause_receive(&pause, &frame, OCHE_SEC);
     assert_int_equal(pause.mask, 0);
 }
@@ -210,9 +210,9 @@ static bool by_definition(const struct history *history, unsigned cls, oche_time
     for (unsigned i = history->count; i-- > 0;) {
         const struct oche_packet *frame = &history->entries[i].frame;
         oche_time effect = history->entries[i].effect;
-        uint16_t quanta = oche_pfc_quanta(frame, cls);
+        uint16_t quanta = frame->pfc.quanta[cls];
 
-        if (effect > now || !(frame->rkey >> cls & 1))
+        if (effect > now || !oche_pfc_has(frame, cls))
             continue;
         return quanta > 0 && now < effect + oche_pause_duration(quanta, RATE);
     }

@@ -151,16 +151,16 @@ static void two_classes(void **state)
     assert_int_equal(oche_switch_pause_port(rig.sw), -1);
     frame = (struct oche_packet){.tag = 1};
     assert_true(oche_switch_take_pause(rig.sw, 0, &frame, 10));
-    assert_int_equal(frame.rkey, 3);
-    assert_int_equal(oche_pfc_quanta(&frame, 0), 0xffff);
-    assert_int_equal(oche_pfc_quanta(&frame, 1), 0xffff);
+    assert_int_equal(frame.pfc.classes, 3);
+    assert_int_equal(frame.pfc.quanta[0], 0xffff);
+    assert_int_equal(frame.pfc.quanta[1], 0xffff);
     for (unsigned i = 0; i < 4; i++)
         rig_out(&rig, 2, 20);
     frame = (struct oche_packet){.tag = 1};
     assert_true(oche_switch_take_pause(rig.sw, 0, &frame, 30));
-    assert_int_equal(frame.rkey, 3); /* class 1 resumes, class 0 is refreshed with it */
-    assert_int_equal(oche_pfc_quanta(&frame, 0), 0xffff);
-    assert_int_equal(oche_pfc_quanta(&frame, 1), 0);
+    assert_int_equal(frame.pfc.classes, 3); /* class 1 resumes, class 0 is refreshed with it */
+    assert_int_equal(frame.pfc.quanta[0], 0xffff);
+    assert_int_equal(frame.pfc.quanta[1], 0);
     assert_int_equal(rig_stats(&rig, 0, 50).pause_sent_time[0], 40);
     assert_int_equal(rig_stats(&rig, 0, 50).pause_sent_time[1], 20);
     assert_int_equal(rig_stats(&rig, 0, 50).refreshes_sent[0], 1);

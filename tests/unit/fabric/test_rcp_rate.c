@@ -160,7 +160,7 @@ static unsigned leave(struct scene *scene, oche_time now)
     struct oche_rate_trailer trailer;
 
     assert_non_null(packet);
-    trailer = oche_rate_trailer_get(packet);
+    trailer = packet->trailer;
     assert_int_equal(trailer.stamp_ns, 77);
     rig_discard(packet);
     return (unsigned)(trailer.rate_10kbps * (uint64_t)OCHE_RATE_UNIT_BPS / OCHE_MBPS);
@@ -238,12 +238,12 @@ static void packets(void **state)
     oche_rate_trailer_put(packet, &(struct oche_rate_trailer){499999, 0, 77});
     oche_switch_receive(scene.rig.sw, 0, packet, 10);
     packet = rig_packet(2, 0, 500);
-    packet->swap_add = packet->compare = UINT64_MAX;
+    packet->atomic.swap_add = packet->atomic.compare = UINT64_MAX;
     oche_switch_receive(scene.rig.sw, 0, packet, 10);
     arrive(&scene, 500, 0, 10);
     assert_int_equal(leave(&scene, 20), 4999);
     assert_ptr_equal(oche_switch_transmit(scene.rig.sw, 2, 20), packet);
-    assert_true(packet->swap_add == UINT64_MAX && packet->compare == UINT64_MAX);
+    assert_true(packet->atomic.swap_add == UINT64_MAX && packet->atomic.compare == UINT64_MAX);
     rig_discard(packet);
     assert_int_equal(leave(&scene, 20), 5000);
     oche_switch_mechanism_counters(scene.rig.sw, 0, counted);

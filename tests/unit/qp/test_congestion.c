@@ -445,9 +445,9 @@ static void test_read(void **state)
 
     (void)state;
     request.ext = OCHE_EXT_RETH;
-    request.va = PAIR_VA;
-    request.rkey = PAIR_KEY;
-    request.dma_length = 4 * 1024;
+    request.reth.va = PAIR_VA;
+    request.reth.rkey = PAIR_KEY;
+    request.reth.dma_length = 4 * 1024;
     oche_nic_receive(pair->side[0].nic, &request, pair->now);
     pair_run_quiet(pair);
     assert_int_equal(log.sent, 4);

@@ -312,8 +312,8 @@ static void test_hostile(void **state)
 
     (void)state;
     good.ext = OCHE_EXT_DETH;
-    good.qkey = PAIR_QKEY;
-    good.src_qpn = 0xff123456;
+    good.deth.qkey = PAIR_QKEY;
+    good.deth.src_qpn = 0xff123456;
     good.src = UINT32_MAX; /* nobody's address */
     pair_post_recv(pair, 1, 7, 0, 2000);
     for (unsigned opcode = 0; opcode < 256; opcode++) {
@@ -332,7 +332,7 @@ static void test_hostile(void **state)
     packet.pkey = 0x1234;
     pair_inject(pair, 0, &packet);
     packet = good;
-    packet.qkey |= OCHE_QKEY_PRIVILEGED;
+    packet.deth.qkey |= OCHE_QKEY_PRIVILEGED;
     pair_inject(pair, 0, &packet);
     pair_expect_none(pair, 1);
     assert_int_equal(oche_qp_state(pair->side[1].qp[0]), OCHE_QP_RTS);
@@ -354,7 +354,7 @@ static void test_to_connected(void **state)
         struct oche_packet packet = pair_packet(pair, 0, OCHE_UD_SEND_ONLY, 0, 0);
 
         packet.ext = OCHE_EXT_DETH;
-        packet.qkey = PAIR_QKEY;
+        packet.deth.qkey = PAIR_QKEY;
         pair_post_recv(pair, 1, 7, 0, 2000);
         pair_inject(pair, 0, &packet);
         pair_expect_none(pair, 1);

@@ -121,9 +121,9 @@ static struct oche_packet atomic_packet(const struct pair *pair, uint32_t psn)
     struct oche_packet packet = pair_packet(pair, 0, OCHE_RC_FETCH_ADD, psn, 0);
 
     packet.ext = OCHE_EXT_RETH | OCHE_EXT_ATOMIC;
-    packet.va = PAIR_VA + 64;
-    packet.rkey = PAIR_KEY;
-    packet.swap_add = 1;
+    packet.reth.va = PAIR_VA + 64;
+    packet.reth.rkey = PAIR_KEY;
+    packet.atomic.swap_add = 1;
     return packet;
 }
 
@@ -140,7 +140,7 @@ static void note_results(struct pair *pair, int from, const struct oche_packet *
     if (from != 1 || packet->opcode != OCHE_RC_ATOMIC_ACK)
         return;
     results->psn[results->count] = packet->psn;
-    results->original[results->count++] = packet->swap_add;
+    results->original[results->count++] = packet->original;
 }
 
 static void test_atomic_replayed(void **state)
@@ -175,7 +175,7 @@ static void test_atomic_replayed(void **state)
     assert_int_equal(counter, 3); /* executed once each */
     assert_int_equal(oche_nic_rejected(pair->side[1].nic, OCHE_REJECT_DUPLICATE_GONE), 1);
     packet = atomic_packet(pair, 2);
-    packet.va += 8; /* not what was asked then */
+    packet.reth.va += 8; /* not what was asked then */
     pair_inject(pair, 0, &packet);
     packet = atomic_packet(pair, 2);
     packet.opcode = OCHE_RC_COMPARE_SWAP;
@@ -191,9 +191,9 @@ static struct oche_packet read_packet(const struct pair *pair, uint32_t psn, uin
     struct oche_packet packet = pair_packet(pair, 0, OCHE_RC_READ_REQUEST, psn, 0);
 
     packet.ext = OCHE_EXT_RETH;
-    packet.va = PAIR_VA + offset;
-    packet.rkey = PAIR_KEY;
-    packet.dma_length = length;
+    packet.reth.va = PAIR_VA + offset;
+    packet.reth.rkey = PAIR_KEY;
+    packet.reth.dma_length = length;
     return packet;
 }
 
@@ -241,7 +241,7 @@ static void test_read_repeated(void **state)
     packet = read_packet(pair, 1, 6024, 1977);
     pair_inject(pair, 0, &packet);
     packet = read_packet(pair, 1, 6024, 1976);
-    packet.rkey++;
+    packet.reth.rkey++;
     pair_inject(pair, 0, &packet);
     expect_seen(&seen, NULL, NULL, 0);
     assert_int_equal(oche_nic_rejected(pair->side[1].nic, OCHE_REJECT_DUPLICATE_GONE), 3);

@@ -569,27 +569,27 @@ static void reth(struct pair *pair, struct oche_packet *packet)
 {
     (void)pair;
     packet->ext |= OCHE_EXT_RETH;
-    packet->va = PAIR_VA;
-    packet->rkey = PAIR_KEY;
-    packet->dma_length = 2048;
+    packet->reth.va = PAIR_VA;
+    packet->reth.rkey = PAIR_KEY;
+    packet->reth.dma_length = 2048;
 }
 
 static void reth_short(struct pair *pair, struct oche_packet *packet)
 {
     reth(pair, packet);
-    packet->dma_length = 9;
+    packet->reth.dma_length = 9;
 }
 
 static void reth_huge(struct pair *pair, struct oche_packet *packet)
 {
     reth(pair, packet);
-    packet->dma_length = OCHE_MAX_MESSAGE_BYTES + 1;
+    packet->reth.dma_length = OCHE_MAX_MESSAGE_BYTES + 1;
 }
 
 static void reth_only_mtu(struct pair *pair, struct oche_packet *packet)
 {
     reth(pair, packet);
-    packet->dma_length = 1024; /* FIRST carries it all, and says that there is more */
+    packet->reth.dma_length = 1024; /* FIRST carries it all, and says that there is more */
 }
 
 static void test_invalid_packets(void **state)

@@ -42,9 +42,9 @@ static void arrive(struct pair *pair, uint32_t index, uint8_t opcode, uint32_t p
         pair_packet(pair, 1, opcode, psn, opcode == OCHE_RC_READ_REQUEST ? 0 : (uint16_t)length);
 
     request.dest_qpn += 2 * index;
-    request.va = PAIR_VA;
-    request.rkey = PAIR_KEY;
-    request.dma_length = length;
+    request.reth.va = PAIR_VA;
+    request.reth.rkey = PAIR_KEY;
+    request.reth.dma_length = length;
     request.ext = OCHE_EXT_RETH;
     request.ecn = OCHE_ECN_CE;
     oche_nic_receive(pair->side[0].nic, &request, pair->now);

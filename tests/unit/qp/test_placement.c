@@ -57,9 +57,9 @@ static struct oche_packet write_packet(const struct pair *pair, uint8_t opcode, 
     uint32_t left = length - offset, bytes = left < MTU ? left : MTU;
     struct oche_packet packet = packet_of(pair, opcode, psn, bytes, FROM + offset);
 
-    packet.va = PAIR_VA + TARGET + to + offset;
-    packet.rkey = PAIR_KEY;
-    packet.dma_length = left;
+    packet.reth.va = PAIR_VA + TARGET + to + offset;
+    packet.reth.rkey = PAIR_KEY;
+    packet.reth.dma_length = left;
     packet.ext |= OCHE_EXT_RETH;
     return packet;
 }
@@ -303,8 +303,8 @@ static void run_aliases(const unsigned *order)
     uint8_t want[1000] = {0};
 
     assert_true(oche_nic_add_region(pair->side[1].nic, &alias));
-    packets[1].va = alias.va + 20;
-    packets[1].rkey = alias.key;
+    packets[1].reth.va = alias.va + 20;
+    packets[1].reth.rkey = alias.key;
     for (uint32_t i = 0; i < 4; i++)
         packets[i].payload += i * 5000;
     assert_int_equal(oche_qp_post_recv(pair->side[1].qp[0], &work), 0);
@@ -381,17 +381,17 @@ static void test_wrong_writes(void **state)
     bad = from;                                                                                    \
     change;                                                                                        \
     expect_not_kept(pair, &bad, true)
-    WRONG(good, bad.rkey++);
-    WRONG(good, bad.va = PAIR_VA + PAIR_MEMORY - MTU); /* what follows would not fit */
-    WRONG(good, bad.va = PAIR_VA - 1);
-    WRONG(good, bad.va = UINT64_MAX - 10);
-    WRONG(good, bad.dma_length = MTU); /* then it were the last one */
-    WRONG(good, bad.dma_length = OCHE_MAX_MESSAGE_BYTES + 1);
+    WRONG(good, bad.reth.rkey++);
+    WRONG(good, bad.reth.va = PAIR_VA + PAIR_MEMORY - MTU); /* what follows would not fit */
+    WRONG(good, bad.reth.va = PAIR_VA - 1);
+    WRONG(good, bad.reth.va = UINT64_MAX - 10);
+    WRONG(good, bad.reth.dma_length = MTU); /* then it were the last one */
+    WRONG(good, bad.reth.dma_length = OCHE_MAX_MESSAGE_BYTES + 1);
     WRONG(good, bad.payload_bytes = MTU - 1);
     WRONG(good, bad.payload_bytes = MTU + 1);
     WRONG(good, bad.ext &= (uint8_t)~OCHE_EXT_RETH);
-    WRONG(last, bad.dma_length++);
-    WRONG(last, bad.dma_length--);
+    WRONG(last, bad.reth.dma_length++);
+    WRONG(last, bad.reth.dma_length--);
     WRONG(last, bad.payload_bytes = MTU + 1);
 #undef WRONG
     /* A plain MIDDLE does not say where it goes; these are never kept. */
@@ -500,11 +500,11 @@ static void test_conflicts(void **state)
     packets[1] = write_packet(pair, OCHE_RC_WRITE_MIDDLE_AT, 1, 0, 700, MTU);                      \
     packets[2] = write_packet(pair, OCHE_RC_WRITE_LAST_AT, 2, 0, 700, 2 * MTU)
     pair_close(pair);
-    WRITES(), packets[1].va++;
+    WRITES(), packets[1].reth.va++;
     expect_refused(pair, packets, 3, OCHE_STATUS_REMOTE_INVALID_REQUEST);
-    WRITES(), packets[1].dma_length++;
+    WRITES(), packets[1].reth.dma_length++;
     expect_refused(pair, packets, 3, OCHE_STATUS_REMOTE_INVALID_REQUEST);
-    WRITES(), packets[2].va -= MTU; /* the last one where the one before it goes */
+    WRITES(), packets[2].reth.va -= MTU; /* the last one where the one before it goes */
     expect_refused(pair, packets, 3, OCHE_STATUS_REMOTE_INVALID_REQUEST);
     WRITES(), packets[1] = write_packet(pair, OCHE_RC_WRITE_ONLY, 1, 0, 9, 0);
     expect_refused(pair, packets, 3, OCHE_STATUS_REMOTE_INVALID_REQUEST);
@@ -522,7 +522,7 @@ static void test_conflicts(void **state)
     assert_true(oche_nic_add_region(pair->side[1].nic, &other));
     packets[0] = write_packet(pair, OCHE_RC_WRITE_FIRST, 0, 0, 300, 0);
     packets[1] = write_packet(pair, OCHE_RC_WRITE_LAST_AT, 1, 0, 300, MTU);
-    packets[1].rkey = other.key;
+    packets[1].reth.rkey = other.key;
     expect_refused(pair, packets, 2, OCHE_STATUS_REMOTE_INVALID_REQUEST);
     /* A SEND that names the receive after its own; one that leaves a gap in it. */
     pair = open_pair();

@@ -45,7 +45,7 @@ static void tap(struct pair *pair, int from, const struct oche_packet *packet)
         seen->echo[from] = oche_rate_echo_get(packet);
     if (!data)
         return;
-    struct oche_rate_trailer trailer = seen->last[from] = oche_rate_trailer_get(packet);
+    struct oche_rate_trailer trailer = seen->last[from] = packet->trailer;
     assert_int_equal(trailer.rate_10kbps, UNITS);
     assert_int_equal(trailer.stamp_ns, pair->now / OCHE_NS);
     trailer.rate_10kbps = (uint32_t)(seen->allowed_bps / OCHE_RATE_UNIT_BPS);

@@ -454,9 +454,9 @@ static void test_read_data_is_paced(void **state)
 
     (void)state;
     request.ext = OCHE_EXT_RETH;
-    request.va = PAIR_VA;
-    request.rkey = PAIR_KEY;
-    request.dma_length = 10240;
+    request.reth.va = PAIR_VA;
+    request.reth.rkey = PAIR_KEY;
+    request.reth.dma_length = 10240;
     oche_qp_set_rate_limit(pair->side[0].qp[0], LINE / 10, now);
     oche_nic_receive(nic, &request, now);
     post_on(pair, 0, 10240);

@@ -29,11 +29,11 @@ static void layout(void **state)
     assert_memory_equal(from, mac, 6);
     assert_int_equal(back.kind, OCHE_PACKET_PFC);
     assert_int_equal(back.frame_bytes, 64);
-    assert_int_equal(back.rkey, 0x89);
-    assert_int_equal(back.ext, OCHE_EXT_PFC);
-    assert_int_equal(oche_pfc_quanta(&back, 0), 0xffff);
-    assert_int_equal(oche_pfc_quanta(&back, 3), 0x1234);
-    assert_int_equal(oche_pfc_quanta(&back, 7), 0);
+    assert_int_equal(back.pfc.classes, 0x89);
+    assert_int_equal(back.ext, OCHE_EXT_LINK);
+    assert_int_equal(back.pfc.quanta[0], 0xffff);
+    assert_int_equal(back.pfc.quanta[3], 0x1234);
+    assert_int_equal(back.pfc.quanta[7], 0);
 }
 
 static void round_trips(void **state)
@@ -50,9 +50,8 @@ static void round_trips(void **state)
                 oche_pfc_set(&pfc, cls, (uint16_t)oche_random_u64(&random));
         oche_pfc_encode(&pfc, mac, bytes);
         assert_true(oche_pfc_decode(bytes, sizeof bytes, &back, NULL));
-        assert_int_equal(back.rkey, pfc.rkey);
-        assert_int_equal(back.va, pfc.va);
-        assert_int_equal(back.swap_add, pfc.swap_add);
+        assert_int_equal(back.pfc.classes, pfc.pfc.classes);
+        assert_memory_equal(back.pfc.quanta, pfc.pfc.quanta, sizeof back.pfc.quanta);
     }
 }
 
