@@ -94,14 +94,18 @@ static void receive(void *state, const struct oche_packet *packet, oche_time now
 {
     struct oche_xpass *xpass = state;
     struct oche_xpass_end *end = NULL;
-    bool for_receiver = is_for_receiver(packet->xpass.type);
 
+    if (packet->kind != OCHE_PACKET_XPASS) {
+        reject(xpass, packet, false, now);
+        return;
+    }
+    bool for_receiver = is_for_receiver(packet->xpass.type);
     xpass->stats.cc_packets_received += packet->xpass.type == OCHE_XPASS_CREDIT;
-    if (packet->kind == OCHE_PACKET_XPASS && packet->dest_qpn >= OCHE_FIRST_QPN)
+    if (packet->dest_qpn >= OCHE_FIRST_QPN)
         end = oche_xpass_find(xpass, packet->dest_qpn - OCHE_FIRST_QPN);
-    if (end == NULL && packet->kind == OCHE_PACKET_XPASS && for_receiver)
+    if (end == NULL && for_receiver)
         end = oche_xpass_accept(xpass, packet);
-    if (end == NULL && packet->kind == OCHE_PACKET_XPASS && !for_receiver)
+    if (end == NULL && !for_receiver)
         too_late(xpass, packet, now);
     else if (end == NULL || end->peer != packet->src || end->sends == for_receiver)
         reject(xpass, packet, false, now);

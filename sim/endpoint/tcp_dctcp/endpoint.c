@@ -34,12 +34,12 @@ static void receive(void *state, const struct oche_packet *packet, oche_time now
     struct oche_tcp *tcp = state;
     struct oche_tcp_end *end = NULL;
     bool data = packet->payload_bytes > 0;
-    bool syn = (packet->tcp.flags & (OCHE_TCP_SYN | OCHE_TCP_ACK)) == OCHE_TCP_SYN;
 
     if (packet->kind != OCHE_PACKET_TCP) {
         reject(tcp, packet, false, now);
         return;
     }
+    bool syn = (packet->tcp.flags & (OCHE_TCP_SYN | OCHE_TCP_ACK)) == OCHE_TCP_SYN;
     if (packet->dest_qpn >= OCHE_FIRST_QPN)
         end = oche_tcp_find(tcp, packet->dest_qpn - OCHE_FIRST_QPN);
     if (end == NULL && (data || syn))
