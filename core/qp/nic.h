@@ -31,21 +31,22 @@ struct oche_qp;
 struct oche_cq;
 struct oche_srq;
 
-/* What happens to a queue pair that a driver may want to hear of. */
+/* Events of a queue pair that a driver may want to know. */
 enum oche_qp_event {
-    /* In error, with a shared receive queue: it will not take another receive from there. */
+    /* In ERR, with a shared receive queue: the queue pair takes no further receive from it. */
     OCHE_QP_EVENT_LAST_RECEIVE,
-    /* In error, because of a request of the peer's: an invalid one; one that may not do that. */
+    /* In ERR, because the peer sent an invalid request, or one without the right to do what it
+       asks. */
     OCHE_QP_EVENT_BAD_REQUEST,
     OCHE_QP_EVENT_BAD_ACCESS,
     /*
-     * In error: data that the peer's READ was promised cannot be read any more; or a completion was
-     * lost, as its queue was full.
+     * In ERR, because the data of an accepted READ can no longer be read, or because a completion
+     * queue was full and lost a completion.
      */
     OCHE_QP_EVENT_FATAL,
-    /* RC and UC, in RTR: the peer's first packet is here. */
+    /* RC and UC, in RTR: the peer's first packet has arrived. */
     OCHE_QP_EVENT_ESTABLISHED,
-    /* SQD: all that had begun has completed (oche_qp_drained). */
+    /* In SQD: every work request that had begun has completed (oche_qp_drained). */
     OCHE_QP_EVENT_DRAINED,
 };
 
@@ -58,8 +59,9 @@ struct oche_nic_port {
     /*
      * Data movement; the NIC has checked key, bounds and access. Without these hooks no byte is
      * moved (a simulation without payload). read: region → packet buffer; write: packet → region.
-     * `offset` is from region->va. write_posted, without which it is write: into what the program
-     * posted for it (a receive, or a READ's place), not where the peer says.
+     * `offset` is counted from region->va. write_posted writes to memory that the program itself
+     * posted (a receive, or the destination of a READ), write to an address that the peer has
+     * given; without write_posted, write does both.
      */
     void (*read)(void *context, const struct oche_region *region, uint64_t offset, void *to,
                  uint32_t bytes);
@@ -71,45 +73,46 @@ struct oche_nic_port {
     uint64_t (*atomic)(void *context, const struct oche_region *region, uint64_t offset,
                        bool compare_swap, uint64_t compare, uint64_t swap_add);
     /*
-     * `bytes` more bytes of a message are delivered in order; last: the message is complete. For
-     * SEND and WRITE at the responder, for READ at the requester. Where recovery may restart a
-     * message (whole_messages), once a message, with all of its bytes.
+     * Called when `bytes` more bytes of a message have been delivered in order; `last` is true if
+     * the message is complete. SEND and WRITE are delivered at the responder, READ at the
+     * requester. Where recovery may restart a message (whole_messages), this is called once a
+     * message, with all of its bytes.
      */
     void (*delivered)(void *context, struct oche_qp *qp, uint32_t bytes, bool last, oche_time now);
-    /* A request for a queue pair that is not there. May create it (RTR or RTS) and return it. */
+    /* A request for an unknown queue pair has arrived. May create it (RTR or RTS) and return it. */
     struct oche_qp *(*unknown_qp)(void *context, const struct oche_packet *packet, oche_time now);
     /*
-     * A datagram is taken: fills in the global route header that its receive begins with (IPv4: the
-     * IP header in the last 20 bytes). Without this hook these bytes of the receive stay as they
-     * were. Called within oche_nic_receive, for the packet given there.
+     * Fills in the global route header at the beginning of a datagram's receive (IPv4: the IP
+     * header is in its last 20 bytes). Without this hook these bytes stay as they were. Called
+     * within oche_nic_receive, for the packet given there.
      */
     void (*grh)(void *context, const struct oche_packet *packet, uint8_t grh[OCHE_GRH_BYTES]);
     /* A completion was put into `cq`, whose event was armed (oche_cq_arm). */
     void (*completion_event)(void *context, struct oche_cq *cq);
-    /* A completion found `cq` full: it has lost that one and loses all that follow. Once a queue.
-     */
+    /* `cq` was full and has lost a completion; it loses all later ones too. Called once a queue. */
     void (*cq_error)(void *context, struct oche_cq *cq);
-    /* The ACK timer ran out; recovery acts after this. oche_qp_losses says what is known. */
+    /* The ACK timer has expired; recovery acts after this. oche_qp_losses says what is known. */
     void (*timed_out)(void *context, struct oche_qp *qp, oche_time now);
-    /* The queue pair went to the error state (what a UC or UD sender finds: SQE) by itself. */
+    /* The queue pair has entered ERR (or SQE, after a UC or UD sender's error) by itself. */
     void (*qp_error)(void *context, struct oche_qp *qp, enum oche_status status);
     void (*qp_event)(void *context, struct oche_qp *qp, enum oche_qp_event event);
-    /* Fewer receives are posted than oche_srq_set_limit said; which is spent with that. */
+    /* Fewer receives are posted than the limit of oche_srq_set_limit, which is now unset. */
     void (*srq_limit)(void *context, struct oche_srq *srq);
 };
 
 /*
- * Switches may send the packets of a short message another way (Dart sec IV): those of a SEND or
- * WRITE on a reliable queue pair carry tokens for it, in their BTH. As PSNs run across messages,
- * what is sent after such a message, or before it, must not meet it in the network (REFERENCE D18).
+ * Deflection of short messages by switches (Dart sec IV). Packets of a short SEND or WRITE on a
+ * reliable queue pair carry tokens in their BTH that allow switches to send them another way. As
+ * PSNs run across messages, the packets before and after such a message must not be in the network
+ * at the same time as its own (REFERENCE D18).
  */
 struct oche_deflection {
-    uint8_t tokens;       /* 0 … OCHE_BTH_TOKENS; 0: none of this */
-    uint32_t short_bytes; /* a message of at most so much is short */
+    uint8_t tokens;       /* 0 to OCHE_BTH_TOKENS; 0: no deflection */
+    uint32_t short_bytes; /* a message of at most this many bytes is short */
     /*
-     * OCHE_NEVER: while a short message is outstanding its queue pair starts nothing else, and a
-     * short one starts only when nothing is outstanding. Else the one waits for the other for so
-     * long after its last packet: enough unless the network holds that packet for longer.
+     * How long a short message and others wait for each other, counted from the last packet of the
+     * earlier one: long enough unless the network holds that packet for longer. OCHE_NEVER: until
+     * it is acknowledged, so a short message is never outstanding together with another one.
      */
     oche_time hold;
 };
@@ -117,15 +120,15 @@ struct oche_deflection {
 struct oche_nic_config {
     uint32_t address; /* own address index */
     /*
-     * Address indices below this one mean the same to every NIC, so that a list of them can be
-     * understood (Dart's look-ahead). 0: they are our own affair.
+     * Address indices below this one mean the same host to every NIC, so a list of them can be sent
+     * (Dart's look-ahead). 0: indices have no meaning outside of this NIC.
      */
     uint32_t shared_addresses;
     uint64_t line_rate_bps; /* of the port */
     uint32_t gap_bytes;     /* on the line between frames: OCHE_GAP_BYTES, or 0 */
     bool ipv6;
     uint8_t
-        control_class; /* traffic class of CNPs, and of ACKs and NAKs that follow no READ data */
+        control_class; /* traffic class of CNPs, and of ACKs and NAKs without READ data before */
     uint32_t max_qps;
     uint32_t max_regions;
     uint64_t ecn_threshold_bytes; /* own backlog above which CE is set; OCHE_NEVER: never */
@@ -139,9 +142,9 @@ struct oche_nic_config {
     void *port_context;
     struct oche_trace *trace; /* required */
     /*
-     * Memory, aligned to OCHE_CACHE_LINE, of oche_nic_table_bytes() for what few packets look at.
-     * NULL: it is part of the NIC's own. Apart it is for who has many NICs, so that what their
-     * packets touch lies close together.
+     * Memory of oche_nic_table_bytes() bytes, aligned to OCHE_CACHE_LINE, for tables that few
+     * packets need, or NULL to keep them in the NIC's own memory. A driver with many NICs sets it,
+     * so that what every packet needs lies close together.
      */
     void *tables;
 };
@@ -156,16 +159,16 @@ struct oche_nic_stats {
     uint64_t delivered_messages;
     uint64_t retransmitted_packets, retransmitted_bytes;
     uint64_t duplicate_packets, out_of_order_packets;
-    uint64_t placed_packets; /* of those out of order: kept, so that they need not come again */
+    uint64_t placed_packets; /* out of order, but kept: they need not be sent again */
     uint64_t naks_sent, naks_received, rnr_naks_sent, rnr_naks_received;
     uint64_t cnps_sent, cnps_received;
     uint64_t cc_packets_sent, cc_packets_received; /* others of congestion control's own */
     uint64_t credits_dropped;                      /* by the host's own port, of ExpressPass */
-    uint64_t credits_wasted;   /* came when there was nothing to send for them */
-    uint64_t ce_received;      /* data packets that arrived with CE */
-    uint64_t ce_marked;        /* data packets that this NIC marked itself */
-    uint64_t timeouts;         /* ACK timer ran out */
-    uint64_t rejected_packets; /* by cause: oche_nic_rejected */
+    uint64_t credits_wasted;                       /* arrived when there was nothing to send */
+    uint64_t ce_received;                          /* data packets that arrived with CE */
+    uint64_t ce_marked;                            /* data packets that this NIC marked itself */
+    uint64_t timeouts;                             /* ACK timer ran out */
+    uint64_t rejected_packets;                     /* by cause: oche_nic_rejected */
 };
 
 /* Why an arriving packet was dropped. A packet from the network is hostile. */
@@ -173,19 +176,19 @@ enum oche_reject {
     OCHE_REJECT_NO_QP,
     OCHE_REJECT_QP_STATE,
     OCHE_REJECT_WRONG_PEER, /* source address is not the queue pair's peer */
-    OCHE_REJECT_OPCODE,     /* not for this transport, or none at all */
+    OCHE_REJECT_OPCODE,     /* not an opcode, or not one of this transport */
     OCHE_REJECT_PKEY,
-    OCHE_REJECT_LENGTH,         /* payload against MTU and opcode */
-    OCHE_REJECT_SEQUENCE,       /* UC: middle of a message without its start */
-    OCHE_REJECT_PSN,            /* a response to nothing outstanding */
+    OCHE_REJECT_LENGTH,         /* payload length does not fit the MTU and the opcode */
+    OCHE_REJECT_SEQUENCE,       /* UC: middle of a message whose start is missing */
+    OCHE_REJECT_PSN,            /* a response to a PSN that is not outstanding */
     OCHE_REJECT_DUPLICATE_GONE, /* a duplicate READ or atomic that is no longer remembered */
     /* These also get a NAK, on a reliable queue pair: */
     OCHE_REJECT_NOT_READY,       /* no receive is posted */
     OCHE_REJECT_INVALID_REQUEST, /* order, length, alignment, READs beyond what was agreed */
     OCHE_REJECT_ACCESS,          /* key, bounds or permission */
     OCHE_REJECT_OPERATION,       /* our own receive cannot be used */
-    /* This one has come too early to be answered: */
-    OCHE_REJECT_PLACEMENT, /* behind a gap, and one of the above: not kept */
+    /* These get no NAK: */
+    OCHE_REJECT_PLACEMENT, /* behind a gap and wrong in one of these ways: not kept */
     OCHE_REJECT_QKEY,      /* UD: not the queue pair's */
     OCHE_REJECT_CAUSES
 };
@@ -201,12 +204,12 @@ struct oche_qp_config {
     uint32_t mtu_bytes;   /* payload a packet: any value 64 … 9000 (verbs: 256 … 4096) */
     uint32_t send_depth;  /* work requests, a power of two */
     uint32_t recv_depth;  /* work requests, a power of two, or 0 */
-    struct oche_srq *srq; /* of this NIC: receives come from there, recv_depth says nothing */
+    struct oche_srq *srq; /* or NULL; takes receives from here, and recv_depth is not used */
     uint32_t responder_resources;        /* READs and atomics that the peer may have outstanding */
-    uint32_t initiator_depth;            /* … that we may have outstanding */
+    uint32_t initiator_depth;            /* READs and atomics that we may have outstanding */
     uint32_t access;                     /* enum oche_access: what the peer may do */
     uint32_t max_send_sge, max_recv_sge; /* 1 … OCHE_MAX_SGE; 0 means 1 */
-    bool groups;                         /* work requests may name one */
+    bool groups;                         /* work requests may name a group of senders */
     bool windows;                        /* work requests may be BIND_MW */
     uint32_t max_inline_bytes;           /* 0 … OCHE_MAX_INLINE_BYTES */
     bool end_to_end_credits; /* tell the peer how many receives are posted (REFERENCE I.4) */
@@ -215,8 +218,8 @@ struct oche_qp_config {
 };
 
 /*
- * What becomes known when the connection is made (RTR and RTS). A UD queue pair has none: of this
- * it takes send_psn and initial_rate_bps.
+ * Facts that are known once the connection is made (RTR and RTS). A UD queue pair has no connection
+ * and uses only send_psn and initial_rate_bps.
  */
 struct oche_qp_connection {
     uint32_t remote_address, remote_qpn;
@@ -224,27 +227,28 @@ struct oche_qp_connection {
     uint16_t udp_source_port;
     uint32_t flow_hash;         /* copied into every packet, for ECMP */
     uint8_t tag;                /* the driver's: copied into every packet's tag */
-    uint32_t ack_every_packets; /* AckReq in every n-th packet of a message (1: all); LAST has it */
+    uint32_t ack_every_packets; /* AckReq in every n-th packet (1: all) and the last of a message */
     uint32_t window_packets;    /* PSNs outstanding at most; 0: 2^23 */
     oche_time ack_timeout;      /* OCHE_NEVER: none */
     /*
-     * Timeouts without progress in between; one more is an error; UINT32_MAX: for ever. A NAK
-     * spends none, as it may have left before the repair arrived; but without an ACK timeout those
-     * that bring no progress do, and where recovery restarts messages each restart does.
+     * Timeouts in a row, without progress, that are allowed; one more is an error. UINT32_MAX: no
+     * limit. A NAK does not count, as it may have left before the repair arrived, except that
+     * without an ACK timeout a NAK without progress counts, and that each restart of a message
+     * counts where recovery restarts messages.
      */
     uint32_t retry_count;
-    uint32_t rnr_retry;    /* the same for RNR NAKs; UINT32_MAX: for ever */
+    uint32_t rnr_retry;    /* the same for RNR NAKs */
     uint8_t min_rnr_timer; /* code sent in our RNR NAKs (REFERENCE I.4) */
     /*
-     * The peer knows the extended opcodes (core/wire/extension.h), if our recovery or congestion
-     * control uses any. False: that shows in its packets, and until then they are not used.
+     * True if the peer is known to understand the extended opcodes (core/wire/extension.h). If
+     * false, they are used from the first packet of the peer on that shows that it does.
      */
     bool extensions;
     uint64_t peer_line_rate_bps; /* of the peer's port, for congestion control; 0: as our own */
     uint8_t tenant;              /* whose queue pair it is, for congestion control */
-    /* Where congestion control starts: local policy (DCQCN sec 3.1); 0, or more: line rate. */
+    /* First rate of congestion control (DCQCN sec 3.1); 0, or above line rate: line rate. */
     uint64_t initial_rate_bps;
-    /* Payload a packet, of the path; 0: the configuration's, which is the most that is possible. */
+    /* The path's MTU, at most the configuration's mtu_bytes; 0: that one. */
     uint32_t mtu_bytes;
 };
 
@@ -293,65 +297,72 @@ uint64_t oche_nic_rejected(const struct oche_nic *nic, enum oche_reject cause);
 /* Memory regions. Returns false when the key is taken, 0, a window's, or no room is left. */
 bool oche_nic_add_region(struct oche_nic *nic, const struct oche_region *region);
 /*
- * The region with this key becomes this one; no packet finds neither. False, and nothing has
- * changed: no region has this key, or a window is bound to it.
+ * Replaces the region that has region->key by this one, in one step: every packet sees either the
+ * old or the new region. Returns false, and changes nothing, if no region has this key or a window
+ * is bound to it.
  */
 bool oche_nic_change_region(struct oche_nic *nic, const struct oche_region *region);
-/* False: no region has this key, or a window is bound to it. */
+/* Removes a region. Returns false if no region has this key or a window is bound to it. */
 bool oche_nic_remove_region(struct oche_nic *nic, uint32_t key);
 
 /*
- * Memory windows. Each takes the place of a region. Type 1 is open to all queue pairs of its
- * protection domain and may be bound again at any time; type 2 to the one that has bound it, and
- * must be invalidated (LOCAL_INV, the peer's SEND_INV; the end of that queue pair) before it is
- * bound again. Binding is work of a queue pair with `windows` in its configuration. That and
- * invalidating fail with OCHE_STATUS_WINDOW, or at the peer with a NAK (remote access).
+ * Memory windows. Each counts as one of max_regions. A window of type 1 is open to all queue pairs
+ * of its protection domain and may be bound again at any time. One of type 2 is open to the queue
+ * pair that has bound it, and must be invalidated (by LOCAL_INV, by the peer's SEND_INV, or by the
+ * end of that queue pair) before it is bound again. Windows are bound by work requests of a queue
+ * pair with `windows` in its configuration. A bind or LOCAL_INV that is not allowed fails with
+ * OCHE_STATUS_WINDOW, a SEND_INV at the peer with a NAK (remote access error).
  */
 enum oche_window_type { OCHE_WINDOW_TYPE_1, OCHE_WINDOW_TYPE_2 };
 
 struct oche_window_config {
-    uint32_t key; /* to begin with; the upper 24 bits stay, and no other key can have them */
+    uint32_t key; /* first key; its upper 24 bits never change, and no other key may have them */
     uint32_t pd;
     uint8_t type; /* enum oche_window_type */
     void *user;   /* the driver's; oche_window_user returns it */
 };
 size_t oche_window_bytes(void);
-/* Not bound. NULL: as oche_nic_add_region, or the upper 24 bits are another key's, or 0. */
+/*
+ * Makes a window that is not bound. Returns NULL where oche_nic_add_region would return false, and
+ * if the upper 24 bits of the key are 0 or those of another key.
+ */
 struct oche_window *oche_window_create(struct oche_nic *nic, void *memory,
                                        const struct oche_window_config *config);
-/* False: a bind of it has not completed. Else the memory is the caller's again. */
+/* Returns false if a bind of it has not completed; else the memory is the caller's again. */
 bool oche_window_destroy(struct oche_window *window);
-uint32_t oche_window_key(const struct oche_window *window); /* as of the last bind that is done */
+uint32_t oche_window_key(const struct oche_window *window); /* since the last completed bind */
 void *oche_window_user(const struct oche_window *window);
 
 /*
- * Completion queues: a ring of `entries` (a power of two). One that overflows takes nothing any
- * more, and queue pairs whose completions it loses fail, at their next expiry, which is at once.
+ * Completion queues: rings of `entries` (a power of two). A queue that has overflowed takes no
+ * further completions. Queue pairs whose completions it loses fail when the NIC's timers next run,
+ * which is due at once.
  */
 size_t oche_cq_bytes(uint32_t entries);
 struct oche_cq *oche_cq_create(void *memory, uint32_t entries);
 /*
- * From now on the ring is in `memory`, of oche_cq_entries_bytes(entries), and its old memory is not
- * used. False: more completions than that are in it. Nobody polls it and no call is made on the NIC
- * meanwhile.
+ * Moves the ring to `memory`, of oche_cq_entries_bytes(entries) bytes; its old memory is then no
+ * longer used. Returns false if the queue holds more completions than that. Nobody may poll the
+ * queue or call the NIC meanwhile.
  */
 size_t oche_cq_entries_bytes(uint32_t entries);
 bool oche_cq_resize(struct oche_cq *cq, void *memory, uint32_t entries);
 unsigned oche_cq_poll(struct oche_cq *cq, struct oche_completion *out, unsigned max);
 /*
- * Takes away what has completed on a queue pair; the rest keeps its order. Nobody polls meanwhile,
- * and the NIC is not called.
+ * Removes the completions of one queue pair; the others keep their order. Nobody may poll the queue
+ * or call the NIC meanwhile.
  */
 void oche_cq_forget(struct oche_cq *cq, uint32_t qpn);
-/* The next completion (solicited_only: the next solicited or failed one) calls completion_event. */
+/* Makes the next completion, or the next solicited or failed one, call completion_event. */
 void oche_cq_arm(struct oche_cq *cq, bool solicited_only);
 bool oche_cq_overflowed(const struct oche_cq *cq);
 
 /*
- * Shared receive queues: RC, UC and UD queue pairs take their receives from there, whose
- * completions come to each one's own completion queue. Errors of a queue pair leave what is posted
- * where it is; OCHE_QP_EVENT_LAST_RECEIVE tells when it has completed the one that it had taken.
- * Receives are of the SRQ's protection domain. An empty one is as if no receive were posted.
+ * Shared receive queues: queue pairs of any transport take their receives from one. The completion
+ * of a receive goes to the completion queue of the queue pair that took it. An error of a queue
+ * pair leaves the receives in the SRQ untouched; OCHE_QP_EVENT_LAST_RECEIVE tells that the receive
+ * it had taken has completed. Receives belong to the SRQ's protection domain. A queue pair whose
+ * SRQ is empty behaves as if it had no receive posted.
  */
 struct oche_srq_config {
     uint32_t depth;   /* receives, a power of two */
@@ -360,33 +371,33 @@ struct oche_srq_config {
     void *user; /* the driver's; oche_srq_user returns it */
 };
 size_t oche_srq_bytes(const struct oche_srq_config *config);
-/* NULL: what verbs would refuse. */
+/* Returns NULL for a configuration that verbs would refuse. */
 struct oche_srq *oche_srq_create(struct oche_nic *nic, void *memory,
                                  const struct oche_srq_config *config);
-/* False: a queue pair uses it. Else the memory is the caller's again. */
+/* Returns false if a queue pair uses it; else the memory is the caller's again. */
 bool oche_srq_destroy(struct oche_srq *srq);
 /*
- * From now on the ring is in `memory`, of oche_srq_entries_bytes, as oche_cq_resize has it: nobody
- * posts meanwhile. False: more receives than that are posted, or `depth` is not a possible one.
+ * Moves the ring to `memory`, of oche_srq_entries_bytes() bytes. Nobody may post meanwhile. Returns
+ * false if more receives than `depth` are posted, or if `depth` is not allowed.
  */
 size_t oche_srq_entries_bytes(uint32_t depth, uint32_t max_sge);
 bool oche_srq_resize(struct oche_srq *srq, void *memory, uint32_t depth);
-/* As oche_qp_post_recv: one thread at a time, beside the NIC's own calls. */
+/* The same as oche_qp_post_recv: one thread at a time, which needs no lock. */
 int oche_srq_post_recv(struct oche_srq *srq, const struct oche_recv_work *work);
-/* srq_limit is called when fewer than this are posted, at once if they are; 0: it is not. */
+/* Asks for one call of srq_limit once fewer receives than `limit` are posted; 0: no call. */
 void oche_srq_set_limit(struct oche_srq *srq, uint32_t limit);
 uint32_t oche_srq_limit(const struct oche_srq *srq);  /* 0 also when it has been reached */
 uint32_t oche_srq_posted(const struct oche_srq *srq); /* receives that nobody has taken */
 void *oche_srq_user(const struct oche_srq *srq);
 
-/* Queue pairs. Made in RESET. Errors: NULL or false for what verbs would refuse. */
+/* Queue pairs, created in RESET. NULL or false is returned for what verbs would refuse. */
 size_t oche_qp_bytes(const struct oche_nic *nic, const struct oche_qp_config *config);
 struct oche_qp *oche_qp_create(struct oche_nic *nic, void *memory,
                                const struct oche_qp_config *config);
 /* Forgets the queue pair at once, without completions. The memory is the caller's again. */
 void oche_qp_destroy(struct oche_qp *qp);
 struct oche_qp *oche_nic_find_qp(struct oche_nic *nic, uint32_t qpn);
-/* Whether the queue pair that a packet is for is there, and takes packets from its source. */
+/* True if the packet's queue pair exists and takes packets from the packet's source. */
 bool oche_nic_knows(struct oche_nic *nic, const struct oche_packet *packet);
 
 /* State changes; false if the transition is not allowed (REFERENCE, IBTA state diagram). */
@@ -395,9 +406,9 @@ bool oche_qp_ready_to_receive(struct oche_qp *qp, const struct oche_qp_connectio
                               oche_time now);
 bool oche_qp_ready_to_send(struct oche_qp *qp, oche_time now);
 /*
- * The same where what concerns sending becomes known only now, as in verbs: send_psn, timeout,
- * retries, window_packets, ack_every_packets, from `connection`, the other fields of which are
- * those of ready_to_receive.
+ * Moves to RTS where the facts of sending are known only now, as in verbs. Takes send_psn, timeout,
+ * retries, window_packets and ack_every_packets from `connection`; its other fields must be those
+ * that were given to ready_to_receive.
  */
 bool oche_qp_ready_to_send_as(struct oche_qp *qp, const struct oche_qp_connection *connection,
                               oche_time now);
@@ -406,18 +417,18 @@ bool oche_qp_resume(struct oche_qp *qp, oche_time now); /* SQD or SQE → RTS */
 void oche_qp_fail(struct oche_qp *qp, oche_time now);   /* → ERR: flushes both queues */
 void oche_qp_reset(struct oche_qp *qp);                 /* → RESET: forgets all work */
 
-/* In any state, from now on: what the peer may do (enum oche_access). */
+/* Sets, in any state, what the peer may do from now on (enum oche_access). */
 void oche_qp_set_access(struct oche_qp *qp, uint32_t access);
-/* UD, likewise: what datagrams must have. */
+/* UD: sets, in any state, the Q_Key that datagrams must have from now on. */
 void oche_qp_set_qkey(struct oche_qp *qp, uint32_t qkey);
 /*
- * READs and atomics that the peer may have outstanding. False: more than the configuration says, or
- * there have been some since RESET.
+ * Sets how many READs and atomics the peer may have outstanding. Returns false if that is more than
+ * the configuration's, or if one has arrived since RESET.
  */
 bool oche_qp_set_responder_resources(struct oche_qp *qp, uint32_t resources);
-/* READs and atomics that we may have outstanding: at most the configuration's. */
+/* Sets how many READs and atomics we may have outstanding: at most the configuration's. */
 void oche_qp_set_initiator_depth(struct oche_qp *qp, uint32_t depth);
-/* Of a connected one, from the next timeout or NAK on: timeout, both retries, min_rnr_timer. */
+/* Sets timeout, retry counts and min_rnr_timer of a connection, from the next timeout or NAK on. */
 void oche_qp_set_retries(struct oche_qp *qp, const struct oche_qp_connection *connection);
 
 /*
@@ -429,17 +440,17 @@ void oche_qp_set_retries(struct oche_qp *qp, const struct oche_qp_connection *co
  * so is one that finds no receive. Congestion control that is not for UD leaves it alone.
  */
 int oche_qp_post_send(struct oche_qp *qp, const struct oche_send_work *work);
-/* Posts `count` of them, or none: the error is that of the first one that cannot be. */
+/* Posts `count` work requests, or none: then it returns the error of the first bad one. */
 int oche_qp_post_sends(struct oche_qp *qp, const struct oche_send_work *work, uint32_t count);
 int oche_qp_post_recv(struct oche_qp *qp, const struct oche_recv_work *work);
 
-/* Caps the queue pair's rate besides congestion control; 0, or line rate or more: no cap. */
+/* Caps the queue pair's rate, beside congestion control. 0, or line rate or more: no cap. */
 void oche_qp_set_rate_limit(struct oche_qp *qp, uint64_t bps, oche_time now);
 
 /*
- * What the queue pair sends is made at this rate (payload) from `now` on, whatever has been posted:
- * no byte leaves for the first time before it is made. Unlike with a limit, what has been held up
- * may leave as fast as congestion control lets it. 0: all that is posted is there.
+ * Says that the program makes the payload at this rate from `now` on, however much has been posted:
+ * no byte leaves for the first time before it has been made. Unlike under a rate limit, bytes that
+ * were made and held up may leave as fast as congestion control allows. 0: all posted bytes exist.
  */
 void oche_qp_set_supply(struct oche_qp *qp, uint64_t bps, oche_time now);
 
@@ -448,31 +459,31 @@ enum oche_qp_state oche_qp_state(const struct oche_qp *qp);
 void *oche_qp_user(const struct oche_qp *qp);
 uint64_t oche_qp_rate_bps(const struct oche_qp *qp); /* what the pacer uses now */
 bool oche_qp_idle(const struct oche_qp *qp);         /* nothing posted, in flight or pending */
-/* Why no request leaves now: "nothing", "window", "credits", … For whoever looks for a culprit. */
+/* Returns why no request leaves now ("nothing", "window", "credits", ...), for diagnosis. */
 const char *oche_qp_waits_for(const struct oche_qp *qp);
 bool oche_qp_drained(const struct oche_qp *qp); /* nothing in flight; in SQD: work may wait */
 uint64_t oche_qp_retransmitted_packets(const struct oche_qp *qp);
 /*
- * Bytes that have arrived, in order, of the message that is arriving; 0 between messages, and
- * where recovery may restart it.
+ * Returns how many bytes of the arriving message have arrived in order; 0 between messages, and
+ * where recovery may restart messages.
  */
 uint32_t oche_qp_arrived_bytes(const struct oche_qp *qp);
 uint64_t oche_qp_timeouts(const struct oche_qp *qp);
 
-/* Something that happened to one PSN: since when, and when the last time. 0 and 0: never. */
+/* First and last time at which something happened to a PSN. Both are 0 if it never has. */
 struct oche_psn_note {
     uint32_t psn;
     oche_time first, last;
 };
 
-/* What a reliable queue pair knows of losses: for whoever looks for what a timeout came from. */
+/* What a reliable queue pair knows about losses, for finding the cause of a timeout. */
 struct oche_qp_losses {
-    bool selective;                 /* a NAK makes it send what is missing, not all from there on */
+    bool selective;                 /* after a NAK it sends only the missing packets */
     uint32_t una, next, high;       /* as in struct oche_recovery_tx */
     uint32_t epsn;                  /* expected from the peer */
     struct oche_psn_note nak_taken; /* the last NAK (sequence error) that was acted upon */
-    struct oche_psn_note missing;   /* the last expected PSN that another one came instead of */
-    struct oche_psn_note restarted; /* the last gap because of which a message began again */
+    struct oche_psn_note missing;   /* the last expected PSN in whose place another one arrived */
+    struct oche_psn_note restarted; /* the last gap that made a message begin again */
     struct oche_psn_note nak_sent;  /* the last NAK that left */
 };
 void oche_qp_losses(const struct oche_qp *qp, struct oche_qp_losses *losses);

@@ -47,7 +47,10 @@
 
 /* ---- rings ---- */
 
-/* A posted send work request: one line. More than one SGE, operands and inline data lie apart. */
+/*
+ * A posted send work request, in one cache line. Further SGEs, an atomic's operands and inline data
+ * are in send_extra.
+ */
 struct send_entry {
     uint64_t wr_id;
     uint64_t remote_va;
@@ -57,13 +60,13 @@ struct send_entry {
     uint32_t first_psn, last_psn; /* set when it starts */
     uint32_t ssn;                 /* set when it starts: number of the message, from 1 */
     uint8_t opcode, flags, sge_count, spare;
-    uint32_t receive; /* set when it starts: messages before it that took a receive */
+    uint32_t receive; /* set when it starts: number of earlier messages that took a receive */
     struct oche_sge sge;
 } CACHE_ALIGNED;
 
 _Static_assert(sizeof(struct send_entry) == OCHE_CACHE_LINE, "a work request is one line");
 
-/* What an atomic keeps in its extra space. */
+/* Operands of an atomic, in send_extra. */
 struct atomic_operands {
     uint64_t swap_add, compare;
 };
@@ -88,30 +91,33 @@ static inline void recv_entry_fill(struct recv_entry *entry, const struct oche_r
     entry->length = length > UINT32_MAX ? UINT32_MAX : (uint32_t)length;
 }
 
-/* A READ or an atomic that was accepted: kept for duplicates, and until its response has left. */
+/*
+ * A READ or an atomic that the responder has accepted. It is kept until its response has left, and
+ * after that to answer duplicates.
+ */
 struct response {
-    uint64_t va;       /* READ: that the first PSN stands for */
+    uint64_t va;       /* READ: address of the first PSN's bytes */
     uint64_t original; /* atomic: the result */
     uint32_t rkey, length;
     uint32_t first_psn, last_psn;
     uint32_t next_psn, end_psn; /* READ: to send next, one past the last to send */
     uint32_t high_psn;          /* READ: one past the highest that was ever sent */
     uint32_t msn;               /* with this request counted */
-    uint8_t operation;          /* enum oche_operation; NONE: never used */
-    bool active;                /* something of it has to be sent */
+    uint8_t operation;          /* enum oche_operation; NONE: the place was never used */
+    bool active;                /* part of the response has still to be sent */
     bool begun;                 /* READ: the first packet of this execution has left */
-    bool repeated;              /* asked for again */
+    bool repeated;              /* the request has arrived again */
 };
 
 /* ---- queue pair ---- */
 
-/* What a UD queue pair has besides. */
+/* What only a UD queue pair has. */
 struct datagrams {
     struct oche_destination *destinations; /* one a send_entry */
     uint32_t qkey;
 };
 
-/* When a packet that asks for an ACK left. */
+/* The time at which a packet that asks for an ACK left. */
 struct rtt_sample {
     oche_time sent;
     uint32_t psn;
@@ -123,30 +129,30 @@ enum control_bits {
     CONTROL_CNP = 1 << 0,
     CONTROL_ACK = 1 << 1,
     CONTROL_NAK = 1 << 2,       /* nak_syndrome, nak_psn */
-    CONTROL_ACK_AGAIN = 1 << 3, /* besides CONTROL_ACK: another one after it */
+    CONTROL_ACK_AGAIN = 1 << 3, /* with CONTROL_ACK: send a second ACK after the first */
     CONTROL_OWN = 1 << 4,       /* congestion control's own packet */
 };
 
 enum qp_flags {
     QP_LISTED = 1 << 0,          /* in the NIC's control list */
-    QP_RESPONSE_TURN = 1 << 1,   /* the response stream sends next, if it can */
+    QP_RESPONSE_TURN = 1 << 1,   /* it is the response stream's turn to send */
     QP_IDLE_TOLD = 1 << 2,       /* congestion control knows that there is no work */
-    QP_LOCAL_ERROR = 1 << 3,     /* the next work request may not start; fails when it is oldest */
+    QP_LOCAL_ERROR = 1 << 3,     /* the next work request is bad: fails once it is the oldest */
     QP_GAP_TOLD = 1 << 4,        /* responses are missing from gap_psn; recovery knows */
-    QP_CREDIT_LIMITED = 1 << 5,  /* the peer counts receives for us */
-    QP_WAS_RNR = 1 << 6,         /* responder: said RNR, and the expected PSN has not come since */
-    QP_RETRIED = 1 << 7,         /* a retry was spent since the last progress */
+    QP_CREDIT_LIMITED = 1 << 5,  /* the peer tells us how many receives it has posted */
+    QP_WAS_RNR = 1 << 6,         /* responder: has sent an RNR NAK and waits for the same PSN */
+    QP_RETRIED = 1 << 7,         /* a retry was used since an ACK last made progress */
     QP_TAKES_RTT = 1 << 8,       /* congestion control wants round-trip times */
-    QP_TELLS_CREDITS = 1 << 9,   /* the peer is told how many receives are posted */
+    QP_TELLS_CREDITS = 1 << 9,   /* our ACKs say how many receives are posted */
     QP_WHOLE_MESSAGES = 1 << 10, /* recovery's whole_messages */
     QP_HOLDS = 1 << 11,          /* responder: packets that came behind a gap are kept */
-    QP_EXTENDED = 1 << 12,       /* recovery uses the extended opcodes: flow.extended, too */
+    QP_EXTENDED = 1 << 12,       /* the extended opcodes are in use; flow.extended is set as well */
     QP_IN_BURST = 1 << 13,       /* the next packet need not wait; see pacer.c */
-    QP_CC_STARTED = 1 << 14,     /* congestion control's start was called, and not its stop */
+    QP_CC_STARTED = 1 << 14,     /* congestion control was started and not yet stopped */
     QP_BEHIND_DATA = 1 << 15,    /* responder: ACKs follow READ data, in its class */
 };
 
-/* From creation on. */
+/* Flags that are set at creation and never change. */
 #define QP_FIXED_FLAGS (QP_TAKES_RTT | QP_TELLS_CREDITS | QP_WHOLE_MESSAGES)
 
 struct oche_qp {
@@ -157,11 +163,11 @@ struct oche_qp {
     uint16_t udp_source_port, pkey;
     uint16_t mtu;
     _Atomic uint8_t state; /* enum oche_qp_state; posting threads look at it */
-    uint8_t tag;           /* the driver's: goes into every packet's */
+    uint8_t tag;           /* the driver's; copied into every packet */
     uint8_t transport : 2; /* enum oche_transport */
     uint8_t traffic_class : 3;
     uint8_t extends : 1;    /* our packets have OCHE_BTH_EXTENSIONS */
-    uint8_t may_extend : 1; /* … and the peer's have not had it yet: flow.extended is not set */
+    uint8_t may_extend : 1; /* the same, but the peer has not shown it yet */
     uint8_t responding : 1; /* active_responses is not 0 */
     uint8_t control;        /* enum control_bits */
     uint16_t flags;         /* enum qp_flags */
@@ -172,21 +178,21 @@ struct oche_qp {
     /* Line 1: what a packet that leaves needs. */
     struct oche_recovery_tx tx CACHE_ALIGNED;
     uint32_t send_next;     /* ring index of the work request that holds tx.next */
-    uint32_t send_started;  /* … of the first that has no PSNs yet */
-    uint32_t send_tail;     /* … one past the last posted, as far as noticed */
-    uint32_t cursor_offset; /* bytes of it that precede tx.next */
+    uint32_t send_started;  /* ring index of the first work request without PSNs */
+    uint32_t send_tail;     /* ring index after the last posted work request the NIC has seen */
+    uint32_t cursor_offset; /* bytes of the message at send_next that precede tx.next */
     uint32_t cursor_length;
     uint32_t since_ack_request; /* packets */
     uint8_t cursor_opcode : 4;  /* enum oche_work_opcode */
     uint8_t cursor_tokens : 4;  /* of OCHE_BTH_TOKENS, for its packets */
     uint8_t data_ecn;           /* enum oche_ecn of what we send */
-    uint16_t ready_bytes;       /* a frame's: counted in the NIC's backlog */
+    uint16_t ready_bytes;       /* bytes of the frame that is counted in the NIC's backlog */
     uint32_t asked : 24;        /* PSN after the last packet of this pass that asks for an ACK */
     uint32_t head_opcode : 8;   /* enum oche_work_opcode of the oldest work request */
 
     /* Line 2: pacing, and what an arriving ACK needs. */
     oche_time pace_base CACHE_ALIGNED; /* when the last packet left, by its pacing */
-    oche_time pace_due;                /* when the next may leave; valid while queued */
+    oche_time pace_due;                /* when the next packet may leave; valid while queued */
     oche_time ack_deadline, ack_timeout;
     uint64_t flight_bytes; /* payload in [tx.una, tx.next) */
     uint32_t head_first_psn, head_last_psn;
@@ -194,7 +200,7 @@ struct oche_qp {
     uint32_t send_head;        /* ring index of the oldest work request not completed */
     uint16_t pace_bytes;       /* of the last packet, on the line */
     uint8_t queued : 7;        /* enum queued */
-    uint8_t supplied : 1;      /* its data comes at supply_bps */
+    uint8_t supplied : 1;      /* the program makes its data at supply_bps */
     uint32_t last_ack_request; /* PSN: an ACK is due from there */
 
     /* Line 3: the responder. */
@@ -202,9 +208,9 @@ struct oche_qp {
     uint64_t write_va; /* of the message that is arriving */
     uint32_t write_rkey;
     uint32_t write_length;  /* DMA length; SEND: room in the receive */
-    uint32_t message_bytes; /* of it that arrived */
+    uint32_t message_bytes; /* bytes of the message that have arrived */
     uint32_t msn;
-    uint32_t last_ack_psn; /* that we have told the peer about */
+    uint32_t last_ack_psn; /* PSN of the last ACK that we sent */
     uint8_t operation;     /* enum oche_operation in progress; NONE: between messages */
     uint8_t nak_syndrome;
     uint16_t active_responses;
@@ -212,7 +218,7 @@ struct oche_qp {
     /* Congestion control. */
     struct oche_cc_flow flow CACHE_ALIGNED;
 
-    /* What sending needs besides, and does not change with every packet. */
+    /* What sending needs and what does not change with every packet. */
     struct send_entry *send_ring CACHE_ALIGNED;
     oche_time rnr_deadline; /* the peer is not ready until then; OCHE_NEVER: it is */
     uint64_t pace_rate_bps;
@@ -223,61 +229,62 @@ struct oche_qp {
     uint32_t reads_started;   /* READs and atomics that have not completed */
     uint32_t retries_left;
 
-    /* What posting threads write; the NIC reads it when the doorbell rang. */
+    /* Written by posting threads; read by the NIC after the doorbell has rung. */
     _Atomic uint32_t posted_sends CACHE_ALIGNED;
     _Atomic uint32_t posted_recvs;
-    _Atomic uint32_t rung; /* 1: in the doorbell list already */
+    _Atomic uint32_t rung; /* 1: the queue pair is in the doorbell list */
     struct oche_qp *rung_next;
 
-    /* What the NIC writes for them. */
+    /* Written by the NIC; read by posting threads. */
     _Atomic uint32_t retired_sends CACHE_ALIGNED;
     _Atomic uint32_t retired_recvs;
 
-    /* Rarely touched, or with messages only. */
+    /* Touched rarely, or once a message. */
     uint32_t retry_count, rnr_retry, rnr_retries_left;
-    uint8_t *send_extra;                   /* send_extra_bytes an entry */
-    const struct oche_group **send_groups; /* one an entry, NULL: of none; or NULL: never any */
-    uint8_t *recv_ring;                    /* recv_entry_bytes an entry */
+    uint8_t *send_extra; /* send_extra_bytes for each entry of send_ring */
+    const struct oche_group *
+        *send_groups;   /* an entry's group, or NULL; NULL: groups are not used */
+    uint8_t *recv_ring; /* recv_entry_bytes for each entry */
     struct response *responses;
     struct oche_cq *send_cq, *recv_cq;
     void *user;
     struct oche_random random;
     uint64_t rate_limit_bps;
-    uint64_t supply_bps;  /* see pacer.c; 0: all that is posted is there */
-    oche_time supply_due; /* when the byte after the last one sent is there */
+    uint64_t supply_bps;  /* rate at which data is made (pacer.c); 0: all posted data exists */
+    oche_time supply_due; /* when the byte after the last one sent will exist */
     uint64_t retransmitted_packets, timeouts;
     uint32_t initiator_depth;
-    uint32_t next_ssn, credit_limit; /* 24 bits: SSN up to which the peer has receives */
+    uint32_t next_ssn, credit_limit; /* 24 bits; the peer has receives up to this SSN */
     uint32_t gap_psn;
     uint32_t rtt_head, rtt_tail;
     uint32_t recv_mask, send_extra_bytes, recv_entry_bytes;
     uint32_t max_send_sge, max_recv_sge, max_inline_bytes;
-    uint32_t recv_head, recv_tail; /* of the receive ring; recv_tail: as far as noticed */
-    uint32_t response_count;       /* of them in use, a power of two */
-    uint32_t response_next;        /* index of the next request */
-    uint32_t response_first;       /* none before it is active */
+    uint32_t recv_head, recv_tail; /* oldest receive; one past the last that the NIC has seen */
+    uint32_t response_count;       /* places of `responses` in use, a power of two */
+    uint32_t response_next;        /* index that the next READ or atomic takes */
+    uint32_t response_first;       /* no response before this index is active */
     uint32_t nak_psn;
     uint32_t pd, access;
     uint32_t peer_slot;
-    uint32_t next_receive;        /* messages started so far that take a receive */
+    uint32_t next_receive;        /* number of messages started so far that take a receive */
     struct placed_packet *placed; /* placed_mask + 1 of them, or NULL */
     uint32_t placed_mask;
     uint32_t placed_end;  /* with QP_HOLDS: one past the highest PSN kept */
-    oche_time ack_waited; /* for the ACK, when the timer was armed; of recovery's rto only */
+    oche_time ack_waited; /* the timeout that the ACK timer was last armed with, from rto */
     struct oche_psn_note nak_taken, missing, restarted, nak_sent;
-    oche_time order_deadline; /* struct oche_deflection's hold after the last message ends then */
-    oche_time rnr_silence;    /* QP_WAS_RNR: the peer still waits, until then */
+    oche_time order_deadline; /* end of struct oche_deflection's hold after the last message */
+    oche_time rnr_silence;    /* with QP_WAS_RNR: end of the peer's wait */
     uint16_t max_mtu;         /* the configuration's */
     uint16_t max_responses;   /* places in `responses` */
     uint8_t min_rnr_timer;
-    bool order_short;            /* with order_deadline: that message was a short one */
+    bool order_short;            /* with order_deadline: the last message was a short one */
     bool recv_taken;             /* the receive at recv_head belongs to the message in progress */
     bool established : 1;        /* RTR: the driver was told */
-    bool windows : 1;            /* work requests may bind some */
-    bool overrun : 1;            /* a completion was lost: fails at the next expiry, at once */
+    bool windows : 1;            /* work requests may bind memory windows */
+    bool overrun : 1;            /* a completion was lost: the next expiry, due now, fails it */
     struct datagrams *datagrams; /* UD; else NULL */
     struct oche_srq *srq;        /* or NULL */
-    uint32_t recv_pd;            /* of receives: the SRQ's, or pd */
+    uint32_t recv_pd;            /* protection domain of receives: the SRQ's, or pd */
 };
 
 /* ---- completion queue ---- */
@@ -301,10 +308,10 @@ struct peer {
     uint32_t address, users;
 };
 
-/* What windows have to do with a region's slot. */
+/* How memory windows use a region's slot. */
 struct region_part {
-    struct oche_window *window; /* it is this one's, or NULL */
-    uint32_t windows;           /* bound to it */
+    struct oche_window *window; /* the window that the slot belongs to, or NULL */
+    uint32_t windows;           /* number of windows bound to the region */
 };
 
 struct oche_nic {
@@ -319,17 +326,17 @@ struct oche_nic {
 
     /* Line 1. */
     uint64_t ecn_threshold_bytes CACHE_ALIGNED;
-    oche_time pace_credit; /* waiting for the port that pacing makes up for */
+    oche_time pace_credit; /* longest wait for the port that pacing makes up for */
     uint64_t backlog_bytes;
     struct oche_qp *control_head, *control_tail;
     uint32_t address;
-    uint32_t serve_count; /* data packets given out: "last served" among equals */
+    uint32_t serve_count; /* data packets sent so far; orders queue pairs by last service */
     uint16_t gap_bytes;
     bool ipv6;
-    uint8_t trailer_bytes; /* of data packets */
+    uint8_t trailer_bytes; /* bytes of trailer in each data packet */
     uint8_t control_class;
-    uint8_t ready_classes; /* whose list is not empty */
-    bool cc_touched;       /* cc_nic */
+    uint8_t ready_classes; /* mask of the classes whose ready list is not empty */
+    bool cc_touched;       /* a hook may have changed cc_nic */
     uint64_t received_line_bytes;
 
     /* Lines 2 to 4; few classes are in use. */
@@ -338,8 +345,8 @@ struct oche_nic {
     struct ready_list ready[OCHE_CLASSES];
 
     /* Posting threads write here. */
-    _Atomic(struct oche_qp *) doorbell CACHE_ALIGNED; /* last rung first */
-    struct oche_qp *rung_head, *rung_tail;            /* taken off it, not yet looked at */
+    _Atomic(struct oche_qp *) doorbell CACHE_ALIGNED; /* list, latest first */
+    struct oche_qp *rung_head, *rung_tail;            /* taken from doorbell, not yet answered */
 
     struct oche_nic_stats stats CACHE_ALIGNED; /* the first line with every packet */
     uint64_t rejected[OCHE_REJECT_CAUSES];
@@ -349,7 +356,7 @@ struct oche_nic {
     uint32_t free_slot_count;
     struct map region_map;
     struct oche_region *regions;
-    struct region_part *region_parts; /* one a region */
+    struct region_part *region_parts; /* one for each region */
     struct oche_window *windows;
     uint32_t *free_regions;
     uint32_t free_region_count;
@@ -389,13 +396,13 @@ static inline bool is_read_or_atomic(uint8_t work_opcode)
     return work_opcode >= OCHE_WORK_READ;
 }
 
-/* Without packets. */
+/* True for work requests that send no packet. */
 static inline bool is_local(uint8_t work_opcode)
 {
     return work_opcode == OCHE_WORK_LOCAL_INV || work_opcode == OCHE_WORK_BIND_MW;
 }
 
-/* How long to wait for an ACK, from now; the timer is armed with it. */
+/* Returns how long to wait for an ACK from now on, and notes it for when the timer expires. */
 static inline oche_time ack_wait(struct oche_qp *qp)
 {
     const struct oche_recovery_scheme *recovery = qp->nic->recovery;
@@ -443,7 +450,7 @@ static inline void packet_begin(const struct oche_qp *qp, struct oche_packet *pa
     packet->hops = 0;
 }
 
-/* A data packet, if the scheme has trailers; `sent` fills it in. */
+/* Makes room for a trailer in a data packet if the scheme has one; its hook `sent` fills it in. */
 static inline void packet_trailer(const struct oche_qp *qp, struct oche_packet *packet)
 {
     const struct oche_nic *nic = qp->nic;
@@ -464,57 +471,58 @@ void nic_reject(struct oche_nic *nic, struct oche_qp *qp, enum oche_reject cause
 
 /* Queues the queue pair for its next data packet, if it has one and is not queued. */
 void scheduler_kick(struct oche_qp *qp, oche_time now);
-/* Its pacing has changed: moves it to where it belongs now. */
+/* Moves a queue pair whose pacing has changed to its new place. */
 void scheduler_repace(struct oche_qp *qp, oche_time now);
-/* Takes it off every list and heap. */
+/* Removes the queue pair from all lists and heaps. */
 void scheduler_forget(struct oche_qp *qp);
-/* Puts it into the control list if it has an ACK, a NAK, a CNP or an atomic's result to send. */
+/* Puts the queue pair into the control list if it has an ACK, a NAK, a CNP or an atomic's result to
+ * send. */
 void scheduler_control(struct oche_qp *qp);
 void scheduler_ring(struct oche_qp *qp);
 void scheduler_unring(struct oche_qp *qp);
-/* Looks at what was posted since the last time. */
+/* Looks at all work that was posted since the last call. */
 void scheduler_answer_doorbell(struct oche_nic *nic, oche_time now);
 
 /* ---- pacer.c ---- */
 
 oche_time pacer_spacing(const struct oche_qp *qp, uint32_t line_bytes);
-/* A data packet leaves: from it the next one's time follows; with `burst` that is at once. */
+/* Computes from a data packet that leaves when the next may; with `burst`, that is at once. */
 void pacer_sent(struct oche_qp *qp, oche_time now, uint32_t line_bytes, bool burst);
-/* Of data that is made at a rate of its own, so much has left for the first time. */
+/* Notes that `bytes` of data made at supply_bps have left for the first time. */
 void pacer_supply(struct oche_qp *qp, uint32_t bytes);
-/* Takes over the rate that congestion control and the limit say now. */
+/* Applies the current rate of congestion control and the rate limit. */
 void pacer_update_rate(struct oche_qp *qp, oche_time now);
-/* When a queue pair that was not queued may send. */
+/* Returns when a queue pair that was not queued may send. */
 oche_time pacer_due(const struct oche_qp *qp, oche_time now);
 
 /* ---- congestion.c ---- */
 
 void congestion_start(struct oche_qp *qp, oche_time now);
-/* Nothing more is sent: tells the scheme, if it was started. */
+/* Tells the scheme, if it was started, that nothing more will be sent. */
 void congestion_stop(struct oche_qp *qp);
-/* Acts on what the scheme has decided in a hook. */
+/* Carries out what the scheme has decided in a hook. */
 void congestion_apply(struct oche_qp *qp, oche_time now);
 void congestion_arrived(struct oche_qp *qp, const struct oche_packet *packet, oche_time now);
 void congestion_acked(struct oche_qp *qp, const struct oche_packet *packet, uint64_t acked_bytes,
                       oche_time rtt, oche_time now);
 void congestion_loss(struct oche_qp *qp, enum oche_cc_loss kind, oche_time now);
 void congestion_timers(struct oche_qp *qp, oche_time now);
-/* The NIC's own timer is due. */
+/* Runs the scheme's timer of the NIC. */
 void congestion_nic_timer(struct oche_nic *nic, oche_time now);
-/* A message begins to arrive, or has: told where the scheme wants it, and once. */
+/* Tell the scheme, once and if it asks for it, that a message begins or has finished arriving. */
 void congestion_message_begins(struct oche_qp *qp, const struct oche_packet *packet, oche_time now);
-/* What a first packet says of others (cc.h, group). */
+/* Tells the scheme about the group of senders that a first packet names (cc.h, group). */
 void congestion_group(struct oche_qp *qp, const struct oche_packet *packet, bool begins,
                       oche_time now);
 void congestion_message_ends(struct oche_qp *qp, oche_time now);
 void congestion_read_begins(struct oche_qp *qp, oche_time now);
 void congestion_read_ends(struct oche_qp *qp, oche_time now);
-/* A packet of the scheme's own. */
+/* Gives the scheme a packet of its own opcode. */
 void congestion_own(struct oche_qp *qp, const struct oche_packet *packet, oche_time now);
-/* Tells the scheme when the queue pair runs out of work, or gets some again. */
+/* Tell the scheme that the queue pair has run out of work, or has work again. */
 void congestion_note_idle(struct oche_qp *qp, oche_time now);
 void congestion_note_busy(struct oche_qp *qp, oche_time now);
-/* Round-trip times of acknowledged packets, for schemes that ask. */
+/* Measure the round-trip times of acknowledged packets, for schemes that ask for them. */
 void congestion_rtt_sent(struct oche_qp *qp, uint32_t psn, oche_time now);
 oche_time congestion_rtt_acked(struct oche_qp *qp, oche_time now);
 bool congestion_peer_take(struct oche_qp *qp);
@@ -539,28 +547,28 @@ enum requester_wait {
     REQUESTER_WAITS
 };
 enum requester_wait requester_wait(const struct oche_qp *qp);
-/* Fills the next packet; false: nothing to send, after all. */
+/* Fills in the next packet. Returns false if there is nothing to send after all. */
 bool requester_transmit(struct oche_qp *qp, struct oche_packet *packet, oche_time now);
-/* The packet `psn` asks for an ACK, as congestion control wants it. */
+/* Notes that packet `psn` asks for an ACK because congestion control wants one. */
 void requester_asked(struct oche_qp *qp, uint32_t psn, oche_time now);
-/* Frame bytes of the packet that would leave next, for the backlog. */
+/* Returns the frame bytes of the packet that would leave next, for the backlog. */
 uint32_t requester_next_frame_bytes(const struct oche_qp *qp);
-/* Points the cursor at tx.next, wherever recovery has put it. */
+/* Points the cursor at tx.next after recovery has moved it. */
 void requester_seek(struct oche_qp *qp, uint32_t before, oche_time now);
-/* The oldest work request has changed, or has just started. */
+/* Reloads the head_ members after the oldest work request has changed or started. */
 void requester_load_head(struct oche_qp *qp);
-/* What the work request at `index`, a BIND_MW, is to do. */
+/* Returns the bind of the work request at `index`, which is a BIND_MW. */
 const struct oche_bind *requester_bind(const struct oche_qp *qp, uint32_t index);
-/* Ring index of the started work request that holds `psn`, or send_started. */
+/* Returns the ring index of the started work request that holds `psn`, or send_started. */
 uint32_t requester_find(const struct oche_qp *qp, uint32_t psn);
 
 /* ---- completer.c ---- */
 
-/* Whether a SACK speaks of nothing but what is outstanding. */
+/* True if a SACK names only packets that are outstanding. */
 bool completer_sack_ok(const struct oche_qp *qp, const struct oche_packet *packet);
 void completer_receive(struct oche_qp *qp, const struct oche_packet *packet,
                        const struct oche_opcode_row *row, oche_time now);
-/* Completes the oldest work request; `done`: the time that its completion carries. */
+/* Completes the oldest work request with a completion that carries the time `done`. */
 void completer_retire(struct oche_qp *qp, enum oche_status status, oche_time now, oche_time done);
 void completer_ack_timeout(struct oche_qp *qp, oche_time now);
 void completer_rnr_over(struct oche_qp *qp, oche_time now);
@@ -572,7 +580,7 @@ void responder_receive(struct oche_qp *qp, const struct oche_packet *packet,
 void responder_timer(struct oche_qp *qp, oche_time now);
 /* Completes the receive at recv_head. */
 void responder_retire_recv(struct oche_qp *qp, const struct oche_completion *completion);
-/* The same without success. */
+/* Completes the receive at recv_head with an error. */
 void responder_fail_recv(struct oche_qp *qp, enum oche_status status, oche_time now);
 
 /* ---- shared_receive.c ---- */
@@ -580,31 +588,34 @@ void responder_fail_recv(struct oche_qp *qp, enum oche_status status, oche_time 
 void srq_attach(struct oche_qp *qp, struct oche_srq *srq);
 void srq_detach(struct oche_qp *qp);
 uint32_t srq_max_sge(const struct oche_srq *srq);
-/* Moves the oldest shared receive to recv_head, where there is none. False: none is posted. */
+/* Moves the oldest shared receive to the empty recv_head. Returns false if none is posted. */
 bool srq_take(struct oche_qp *qp);
 
 /* ---- window.c ---- */
 
-/* Whether the slot is a window's that is open to the queue pair. */
+/* True if the slot belongs to a window that the queue pair may use. */
 bool window_open(const struct oche_qp *qp, uint32_t slot);
-/* A bind was posted, and has completed or never will. */
+/* Count the binds of a window that are posted and have not ended. */
 void window_bind_posted(struct oche_window *window);
 void window_bind_over(struct oche_window *window);
-/* These change something, or return false. */
+/* Bind and invalidate windows. Return false, and change nothing, if that is not allowed. */
 bool window_bind(struct oche_qp *qp, const struct oche_bind *bind);
 bool window_invalidate(struct oche_qp *qp, uint32_t key);
 bool window_may_invalidate(const struct oche_qp *qp, uint32_t key);
-/* The queue pair and its work go away. */
+/* Releases the windows that the queue pair or its posted work has bound. */
 void windows_forget(struct oche_qp *qp);
 
 /* ---- datagram.c ---- */
 
-/* Whether a UD queue pair can send this, but for its length. */
+/* True if a UD queue pair can send this work request; its length is not checked. */
 bool datagram_work_ok(const struct oche_send_work *work);
 void datagram_note(struct oche_qp *qp, uint32_t index, const struct oche_destination *to);
 /* Addresses the packet of the work request at send_next. */
 void datagram_address(const struct oche_qp *qp, struct oche_packet *packet);
-/* Makes the class of the next work request, if there is one, the queue pair's. It is not queued. */
+/*
+ * Gives the queue pair, which must not be queued, the traffic class of its next work request if
+ * there is one.
+ */
 void datagram_take_class(struct oche_qp *qp);
 void datagram_receive(struct oche_qp *qp, const struct oche_packet *packet,
                       const struct oche_opcode_row *row, oche_time now);
@@ -612,48 +623,48 @@ void datagram_receive(struct oche_qp *qp, const struct oche_packet *packet,
 /* ---- response_stream.c ---- */
 
 void response_ask_ack(struct oche_qp *qp);
-/* The same for a duplicate: where an ACK is about to leave, two do, as either may be lost. */
+/* Asks for an ACK of a duplicate: if one is about to leave, a second follows in case it is lost. */
 void response_ask_ack_again(struct oche_qp *qp);
 void response_ask_nak(struct oche_qp *qp, uint8_t syndrome, uint32_t psn);
-/* Something of response `index` is to be sent. */
+/* Notes that part of response `index` is to be sent. */
 void response_activate(struct oche_qp *qp, uint32_t index, oche_time now);
-/* Nothing of this response is to be sent any more. */
+/* Notes that nothing of the response is left to send. */
 void response_finish(struct oche_qp *qp, struct response *response);
-/* The response that must leave first, or NULL. */
+/* Returns the response that must leave first, or NULL. */
 struct response *response_head(const struct oche_qp *qp);
 bool response_data_waits(const struct oche_qp *qp);
 uint32_t response_next_frame_bytes(const struct oche_qp *qp);
 bool response_transmit(struct oche_qp *qp, struct oche_packet *packet, oche_time now);
 bool response_control_waits(const struct oche_qp *qp);
-/* The class in which the next packet of control leaves. */
+/* Returns the traffic class in which the next control packet leaves. */
 uint8_t response_control_class(const struct oche_qp *qp);
 bool response_transmit_control(struct oche_qp *qp, struct oche_packet *packet, oche_time now);
-/* Receives that the peer is told about. */
+/* Returns the ACK syndrome that tells the peer how many receives are posted. */
 uint8_t response_credit_syndrome(const struct oche_qp *qp);
 
 /* ---- timers.c ---- */
 
-/* Makes sure that the queue pair is looked at at `when`, if not before. */
+/* Makes sure that timers_run is called for the queue pair at `when` or earlier. */
 void timers_want(struct oche_qp *qp, oche_time when);
 void timers_run(struct oche_qp *qp, oche_time now);
 
 /* ---- qp_state.c ---- */
 
-/* Tells the driver. */
+/* Tells the driver that `event` has happened to the queue pair. */
 void qp_tell(struct oche_qp *qp, enum oche_qp_event event);
 void qp_set_state(struct oche_qp *qp, enum oche_qp_state state, oche_time now);
-/* The peer has shown that it knows the extended opcodes, for the first time. */
+/* Called when the peer first shows that it knows the extended opcodes. */
 void qp_extend(struct oche_qp *qp);
-/*
- * An error that the requester found: work request `index` completes with `status`, what is before
- * and after it is flushed. RC goes to ERR, UC and UD to SQE.
- */
-/* A completion of it was lost: fails, and says so. */
+/* A completion of the queue pair was lost: moves it to ERR and tells the driver. */
 void qp_overrun(struct oche_qp *qp, oche_time now);
+/*
+ * Handles an error that the requester found: work request `index` completes with `status`, and
+ * those before and after it are flushed. RC goes to ERR, UC and UD to SQE.
+ */
 void qp_requester_error(struct oche_qp *qp, uint32_t index, enum oche_status status, oche_time now);
-/* An error that the responder found; a receive in progress completes with `status`. */
+/* Handles an error that the responder found: a receive in progress completes with `status`. */
 void qp_responder_error(struct oche_qp *qp, enum oche_status status, oche_time now);
-/* Work was posted: traces it; flushes it in a state that wants that. */
+/* Traces work that was posted since the last call, and flushes it if the state demands that. */
 void qp_notice_posts(struct oche_qp *qp, oche_time now);
 
 /* ---- completion_queue.c ---- */
@@ -662,21 +673,27 @@ void cq_push(struct oche_qp *qp, struct oche_cq *cq, const struct oche_completio
 
 /* ---- region.c ---- */
 
-/* A region's slot, or NO_SLOT: its key is taken, 0, or no room is left. */
+/* Returns the new region's slot, or NO_SLOT if its key is 0 or taken, or no slot is left. */
 uint32_t region_add(struct oche_nic *nic, const struct oche_region *region, bool of_window);
 void region_remove(struct oche_nic *nic, uint32_t key);
-/* For the peer: the region, or what a window leaves of it; as below. */
+/* The same as region_check for an access by the peer, whose key may be a memory window's. */
 const struct oche_region *region_check_remote(const struct oche_qp *qp, uint32_t key, uint64_t va,
                                               uint64_t length, uint32_t access);
-/* The region, if key, protection domain, bounds and access allow; else NULL. `length` above 0. */
+/*
+ * Returns the region if key, protection domain, bounds and access rights allow it, else NULL.
+ * `length` must be above 0.
+ */
 const struct oche_region *region_check(const struct oche_nic *nic, uint32_t pd, uint32_t key,
                                        uint64_t va, uint64_t length, uint32_t access);
-/* Moves `bytes` between a packet and a list of SGEs, from `offset`. False: a region is gone. */
+/*
+ * Copy `bytes` between a packet and a list of SGEs, from `offset` of the list on. Return false if a
+ * region no longer exists.
+ */
 bool region_gather(const struct oche_qp *qp, const struct oche_sge *sge, uint32_t count,
                    uint32_t offset, void *to, uint32_t bytes);
 bool region_scatter(const struct oche_nic *nic, uint32_t pd, const struct oche_sge *sge,
                     uint32_t count, uint32_t offset, const void *from, uint32_t bytes);
-/* Whether all SGEs may be used for that. */
+/* True if `access` to the memory of all SGEs is allowed. */
 bool region_check_sges(const struct oche_nic *nic, uint32_t pd, const struct oche_sge *sge,
                        uint32_t count, uint32_t access);
 

@@ -12,7 +12,7 @@
 #define OCHE_MAX_SGE           8
 #define OCHE_MAX_INLINE_BYTES  256
 #define OCHE_MAX_MESSAGE_BYTES (UINT32_C(1) << 31)
-#define OCHE_GRH_BYTES         40 /* what a UD receive holds ahead of the payload */
+#define OCHE_GRH_BYTES         40 /* at the beginning of a UD receive, before the payload */
 
 enum oche_transport { OCHE_TRANSPORT_RC, OCHE_TRANSPORT_UC, OCHE_TRANSPORT_UD };
 
@@ -21,9 +21,9 @@ enum oche_work_opcode {
     OCHE_WORK_SEND_IMM,
     OCHE_WORK_WRITE,
     OCHE_WORK_WRITE_IMM,
-    OCHE_WORK_SEND_INV,  /* RC: and invalidates a key of the peer's */
-    OCHE_WORK_LOCAL_INV, /* RC, UC: invalidates a key of ours; when all before it is done */
-    OCHE_WORK_BIND_MW,   /* RC, UC: binds a window; before what comes after it begins */
+    OCHE_WORK_SEND_INV,  /* RC: a SEND that also invalidates a key of the peer's */
+    OCHE_WORK_LOCAL_INV, /* RC, UC: invalidates a key of ours, after all earlier work is done */
+    OCHE_WORK_BIND_MW,   /* RC, UC: binds a memory window before any later work begins */
     OCHE_WORK_READ,
     OCHE_WORK_COMPARE_SWAP,
     OCHE_WORK_FETCH_ADD,
@@ -43,28 +43,28 @@ struct oche_sge {
     uint32_t lkey;
 };
 
-/* Where a datagram goes. */
+/* The destination of a datagram. */
 struct oche_destination {
     uint32_t address; /* index */
     uint32_t qpn;     /* 24 bits */
-    uint32_t qkey;    /* OCHE_QKEY_PRIVILEGED set in it: the queue pair's own is sent instead */
+    uint32_t qkey;    /* with OCHE_QKEY_PRIVILEGED set, the queue pair's own is sent instead */
     uint32_t flow_hash;
-    uint32_t tag; /* the driver's: goes into the packet's (hop limit, flow label, …) */
+    uint32_t tag; /* the driver's; copied into the packet's tag (hop limit, flow label, ...) */
     uint16_t udp_source_port;
-    uint8_t traffic_class; /* in which it leaves, whatever the queue pair's is */
+    uint8_t traffic_class; /* of the datagram, whatever the queue pair's is */
 };
 
 #define OCHE_QKEY_PRIVILEGED UINT32_C(0x80000000)
 
 struct oche_window;
 
-/* What BIND_MW does: makes a window one onto a part of a region. */
+/* What a BIND_MW binds: a window to a part of a region. */
 struct oche_bind {
-    struct oche_window *window; /* not to be destroyed before this has completed */
-    uint32_t rkey;              /* its key from then on: the old one, but for the low 8 bits */
-    uint32_t lkey;              /* of the region, with OCHE_ACCESS_MW_BIND */
+    struct oche_window *window; /* must not be destroyed before the bind has completed */
+    uint32_t rkey;              /* the window's new key; only the low 8 bits may differ */
+    uint32_t lkey;              /* of the region, which must have OCHE_ACCESS_MW_BIND */
     uint64_t va, length;        /* of the part; type 1: length 0 closes the window */
-    uint32_t access;            /* what of OCHE_ACCESS_REMOTE_… is allowed; ZERO_BASED */
+    uint32_t access;            /* OCHE_ACCESS_REMOTE_... and OCHE_ACCESS_ZERO_BASED */
 };
 
 struct oche_send_work {
@@ -77,9 +77,9 @@ struct oche_send_work {
     uint32_t rkey;
     uint64_t swap_add, compare;
     /*
-     * SEND and WRITE on a queue pair with `groups`: who takes part in the incast that the message
-     * is part of, for congestion control that looks ahead; or NULL. It and its list are the
-     * caller's, and stay until the work request has completed and its packets are gone.
+     * SEND and WRITE on a queue pair with `groups`: the senders of the incast that the message
+     * belongs to, for congestion control that looks ahead; or NULL. The group and its list belong
+     * to the caller, and must last until the work request has completed and its packets are gone.
      */
     const struct oche_group *group;
     const struct oche_destination *to; /* UD, required there; copied at post */
@@ -145,7 +145,7 @@ enum oche_access {
     OCHE_ACCESS_ZERO_BASED = 1 << 5, /* of a window, type 2: its addresses begin at 0 */
 };
 
-/* A registered region. `base` is what the memory port makes of it: a host address, or nothing. */
+/* A registered region. Only the memory port uses `base`: a host address, or NULL. */
 struct oche_region {
     uint64_t va, length; /* addresses that work requests use */
     uint32_t key;        /* lkey and rkey; 0 is never a key */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the schemes share that go back: a sender that resumes where a NAK or a timeout says, and a
+ * What all schemes that go back share: a sender that resumes where a NAK or a timeout says, and a
  * receiver that takes only the expected PSN and sends at most one NAK in a NAK interval
  * (REFERENCE E.1, L3).
  */
@@ -31,16 +31,16 @@ static inline void go_back_timeout(struct oche_recovery_tx *tx, oche_time now)
 
 /* ---- receiver ---- */
 
-#define NAK_OF_NOTHING UINT32_MAX /* no PSN: a NAK for any is another one */
+#define NAK_OF_NOTHING UINT32_MAX /* not a PSN: differs from the PSN of every NAK */
 
 /* The last NAK; zeroed at start. */
 struct nak_interval {
     oche_time last;
-    uint32_t psn; /* that it named, or NAK_OF_NOTHING */
-    bool any;
+    uint32_t psn; /* the PSN that it named, or NAK_OF_NOTHING */
+    bool any;     /* a NAK has been sent */
 };
 
-/* Whether a NAK for `psn` may leave now; then it counts as the last one. */
+/* Returns true, and notes the NAK as the last one, if a NAK for `psn` may leave now. */
 static inline bool nak_interval_allows(struct nak_interval *nak, oche_time interval, bool exception,
                                        uint32_t psn, oche_time now)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parameters of Go-Back-0, for whoever fills them without a scenario. */
+/* The parameters of Go-Back-0, for callers that set them without a scenario file. */
 #ifndef OCHE_CORE_RECOVERY_GO_BACK_0_H
 #define OCHE_CORE_RECOVERY_GO_BACK_0_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parameters of Improved Go-Back-N, for whoever fills them without a scenario. */
+/* The parameters of Improved Go-Back-N, for callers that set them without a scenario file. */
 #ifndef OCHE_CORE_RECOVERY_IMPROVED_GO_BACK_N_H
 #define OCHE_CORE_RECOVERY_IMPROVED_GO_BACK_N_H
 

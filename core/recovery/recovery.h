@@ -26,25 +26,25 @@ struct oche_recovery_tx {
 /* The receiver half of one queue pair. */
 struct oche_recovery_rx {
     uint32_t epsn;          /* expected PSN */
-    uint32_t message_start; /* PSN at which the message that is arriving began; between two: epsn */
-    oche_time timer; /* when rx_timer is to be called, OCHE_NEVER: not; any hook may set it */
+    uint32_t message_start; /* first PSN of the arriving message; between messages, epsn */
+    oche_time timer;        /* when to call rx_timer, or OCHE_NEVER; any hook may set it */
     const void *params;
     void *state; /* scheme->rx_state_bytes, zeroed at start */
 };
 
 enum oche_verdict {
-    OCHE_VERDICT_DELIVER,   /* it is the expected one */
+    OCHE_VERDICT_DELIVER,   /* the expected packet */
     OCHE_VERDICT_DUPLICATE, /* seen before: answer as the opcode's duplicate rule says */
-    OCHE_VERDICT_DROP,      /* a gap: not taken */
-    OCHE_VERDICT_PLACE,     /* a gap, but it may be kept: `placed` follows if that was possible */
-    OCHE_VERDICT_PLACED,    /* kept already */
+    OCHE_VERDICT_DROP,      /* behind a gap, and dropped */
+    OCHE_VERDICT_PLACE,     /* behind a gap, but may be kept: if it could be, `placed` is called */
+    OCHE_VERDICT_PLACED,    /* behind a gap, and kept already */
 };
 
-/* What the receiver half wants sent; zeroed before the call. */
+/* What the receiver half wants the queue pair to send or do; zeroed before the call. */
 struct oche_recovery_reply {
-    bool send_nak; /* PSN sequence error, for PSN nak_psn */
-    bool send_ack; /* up to the expected PSN */
-    bool restart;  /* forget what has arrived of the message: epsn goes back to message_start */
+    bool send_nak; /* send a NAK (PSN sequence error) for PSN nak_psn */
+    bool send_ack; /* acknowledge everything before the expected PSN */
+    bool restart;  /* forget the part of the message that has arrived: epsn = message_start */
     uint32_t nak_psn;
 };
 
@@ -54,33 +54,35 @@ struct oche_recovery_scheme {
     struct oche_param_table table;
     size_t tx_state_bytes, rx_state_bytes;
     /*
-     * A receiver of this scheme may restart a message, so what is acknowledged of a message is not
-     * safe before all of it is. Then: a NAK, a timeout or a gap in the responses of a READ takes
-     * tx.una back to tx.message_start before the hook is called; an ACK within a message shows that
-     * the peer lives, but gives no retry back and never goes past tx.next; taking una back spends a
-     * retry; bytes count as delivered when their message is complete.
+     * True if a receiver of this scheme may restart a message, so that an acknowledged part of a
+     * message may be needed again until the whole message is acknowledged. Then a NAK, a timeout or
+     * a gap in the responses of a READ takes tx.una back to tx.message_start before the hook is
+     * called, which uses up a retry; an ACK within a message shows that the peer is alive, but
+     * restores no retries and never goes past tx.next; and bytes count as delivered when their
+     * message is complete.
      */
     bool whole_messages;
 
-    /* Sender half. Each may move tx->next, never outside [tx->una, tx->high]. */
-    /* Required, these three. */
-    /* Everything below `psn` is acknowledged; tx->una has been moved there. */
+    /* Sender half. Each hook may move tx->next, but not out of [tx->una, tx->high]. */
+    /* These three are required. */
+    /* Everything before tx->una, which has just moved, is acknowledged. */
     void (*acked)(struct oche_recovery_tx *tx, oche_time now);
-    /* NAK(psn): everything below it is acknowledged (una has been moved), psn is missing. */
+    /* A NAK for `psn` has arrived: psn is missing, all before it is acknowledged; una has moved. */
     void (*nak)(struct oche_recovery_tx *tx, uint32_t psn, oche_time now);
     /* The ACK timer ran out, or an RNR wait ended. */
     void (*timeout)(struct oche_recovery_tx *tx, oche_time now);
     /*
-     * Optional: a request packet for `psn` has left, tx->next stands behind it. `last`: it ends a
-     * SEND or WRITE message.
+     * Optional: a request packet for `psn` has left, and tx->next is the PSN after it. `last` is
+     * true if the packet ends a SEND or WRITE message.
      */
     void (*sent)(struct oche_recovery_tx *tx, uint32_t psn, bool last, oche_time now);
     /*
-     * Optional: how long to wait for an ACK, asked whenever the timer is armed, in place of the
-     * connection's ACK timeout; where that is OCHE_NEVER there is no timer, and this is not asked.
+     * Optional: returns how long to wait for an ACK, in place of the connection's ACK timeout.
+     * Called whenever the timer is armed, unless that timeout is OCHE_NEVER: then there is no
+     * timer.
      */
     oche_time (*rto)(const struct oche_recovery_tx *tx);
-    /* Optional: PSNs outstanding at most (1 or more), if the connection does not say less. */
+    /* Optional: returns the most PSNs outstanding, 1 or more; a connection may allow fewer. */
     uint32_t (*window_packets)(const void *params);
 
     /* Receiver half. Required: judges a request packet of a valid queue pair. */
@@ -89,25 +91,28 @@ struct oche_recovery_scheme {
     /* Optional: rx->epsn has moved on, as `packet` was accepted (after arrived said DELIVER). */
     void (*accepted)(struct oche_recovery_rx *rx, const struct oche_packet *packet, oche_time now);
     /*
-     * Extensions: for schemes whose receiver keeps packets that come after a gap, and tells the
-     * sender which; all of them or none, and with them window_packets, which also says how many are
-     * kept at most. They begin when the peer has shown that it knows them
-     * (OCHE_BTH_EXTENSIONS); until then, and with a peer that never does, the scheme must do with
-     * plain RoCEv2: no verdict PLACE, no sack. What is kept is written to memory at once, and
-     * executed when the gap is closed (core/qp/placement.h).
+     * Extensions: for schemes whose receiver keeps packets that arrive behind a gap and tells the
+     * sender which. A scheme has all of these hooks or none; with them it must have window_packets,
+     * which also limits the number of packets kept. They are used once the peer has shown that it
+     * knows them (OCHE_BTH_EXTENSIONS). Before that the scheme must do with plain RoCEv2: no
+     * verdict PLACE, no sack. The payload of a kept packet is written to memory at once; the packet
+     * is executed when the gap is closed (core/qp/placement.h).
      */
-    /* The peer has shown it; may come at any time, once a connection. */
+    /* The peer has shown that it knows the extensions: at any time, at most once a connection. */
     void (*extend)(struct oche_recovery_tx *tx, struct oche_recovery_rx *rx);
     /*
-     * Sender: NAK(psn) says what has arrived behind psn. Everything in `sack` is outstanding; una
-     * is at psn, unless responses before it are missing. Returns whether that is a new loss.
+     * Sender: a NAK for `psn` also says what has arrived behind it. Everything in `sack` is
+     * outstanding; una is at psn unless responses before it are missing. Returns true if this is a
+     * new loss.
      */
     bool (*sacked)(struct oche_recovery_tx *tx, uint32_t psn, const struct oche_sack *sack,
                    oche_time now);
-    /* Receiver: psn was kept; whether it is, and was not executed yet. */
+    /* Receiver: packet `psn` has been kept. */
     void (*placed)(struct oche_recovery_rx *rx, uint32_t psn);
+    /* Receiver: returns true if packet `psn` is kept and has not been executed. */
     bool (*holds)(const struct oche_recovery_rx *rx, uint32_t psn);
-    /* Receiver: a NAK leaves; fills in what has arrived. Whether another one must say the rest. */
+    /* Receiver: fills in what has arrived, for a NAK. Returns true if the rest needs another NAK.
+     */
     bool (*sack)(struct oche_recovery_rx *rx, struct oche_sack *sack);
 
     /* Optional: rx->timer is due; it has been set to OCHE_NEVER. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parameters of selective repeat, for whoever fills them without a scenario. */
+/* The parameters of selective repeat, for callers that set them without a scenario file. */
 #ifndef OCHE_CORE_RECOVERY_SELECTIVE_REPEAT_H
 #define OCHE_CORE_RECOVERY_SELECTIVE_REPEAT_H
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The trace: every protocol event, as one table. A small ring a node is always on (what just
- * happened, when something breaks), a running hash covers every event of the node (two runs are
- * the same if the hashes are), and a sink may be plugged in to see them all.
- * Hops inside the network are not traced: protocol events are.
+ * The trace: every protocol event of a node, in one table of kinds. A small ring always keeps the
+ * latest events, to be shown when something breaks. A running hash covers all events, so two runs
+ * are the same if their hashes are. A sink may be set to see every event. Hops inside the network
+ * are not traced.
  */
 #ifndef OCHE_CORE_TRACE_TRACE_H
 #define OCHE_CORE_TRACE_TRACE_H
 
 #include "core/base.h"
 
-/* X(name, what a says, what b says). Append only: the number is part of the hash. */
+/* X(name, meaning of a, meaning of b). Append only: an event's number is part of the hash. */
 #define OCHE_TRACE_EVENTS(X)                                                                       \
     X(NONE, "", "")                                                                                \
     X(DATA_SENT, "psn", "bytes | opcode << 32 | retransmitted << 40")                              \
@@ -100,7 +100,7 @@ static inline void oche_trace_emit(struct oche_trace *trace, oche_time time,
         trace->sink(trace->sink_context, trace->node, record);
 }
 
-/* The event's name ("DATA_SENT"). What its a and b say stands in the table above. */
+/* Returns the event's name ("DATA_SENT"). The table above says what its a and b mean. */
 const char *oche_trace_name(enum oche_trace_kind kind);
 
 #endif

@@ -41,7 +41,7 @@ static bool payload_possible(const struct oche_opcode_row *row, uint32_t payload
     return payload_bytes > 0 || (row->flags & OCHE_OP_LAST) != 0;
 }
 
-/* Headers that are not standard: bytes as they are. */
+/* Writes a header that is not standard: its bytes are kept as they are on the wire. */
 static size_t put_scheme(const struct oche_packet *packet, size_t bytes, uint8_t *out)
 {
     memset(out, 0, bytes);
@@ -77,7 +77,7 @@ static size_t take_cnp(struct oche_packet *packet, const uint8_t *in)
     return OCHE_CNP_BYTES;
 }
 
-/* A group and its list; without a list it has no senders. */
+/* Writes the header of a group and its list of senders, if the packet has one. */
 static size_t put_group(const struct oche_packet *packet, uint8_t *out)
 {
     size_t at = put_scheme(packet, OCHE_GROUP_BYTES, out), bytes = oche_list_bytes(packet);
@@ -223,15 +223,15 @@ size_t oche_decode_extension(const struct oche_opcode_row *row, const uint8_t *b
     return at;
 }
 
-/* Whether a list of `count` senders may be, as far as its header says. */
+/* True if a list may have `count` senders. */
 static bool list_possible(uint32_t count)
 {
     return count <= OCHE_GROUP_MOST;
 }
 
 /*
- * The list that follows the headers, of which `count` bytes are there at most; its length goes to
- * `bytes`. False: it is not all there, too long, or its pad is not 0.
+ * Reads the list of senders that follows the headers, at most `count` bytes, and sets `bytes` to
+ * its length. Returns false if it is cut off or too long, or if its pad is not 0.
  */
 static bool take_list(const struct oche_opcode_row *row, const uint8_t *in, size_t count,
                       struct oche_packet *packet, uint32_t *bytes)
@@ -324,7 +324,7 @@ static void take_trailer(struct oche_packet *packet, const uint8_t *in)
     packet->ext |= OCHE_EXT_TRAILER;
 }
 
-/* All of the UDP payload; 0 for a packet that has no bytes. */
+/* Returns the bytes of the whole UDP payload, or 0 for a packet that cannot be encoded. */
 static uint32_t encodable_bytes(const struct oche_packet *packet)
 {
     const struct oche_opcode_row *row = oche_opcode(packet->opcode);

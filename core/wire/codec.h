@@ -15,7 +15,7 @@
 #include "core/wire/icrc.h"
 #include "core/wire/opcode.h"
 
-/* X(name, text): why bytes are not a RoCEv2 packet. The first four: something else's packet. */
+/* X(name, text): why bytes are not a RoCEv2 packet. NOT_...: they belong to another protocol. */
 #define OCHE_WIRE_ERRORS(X)                                                                        \
     X(OK, "ok")                                                                                    \
     X(NOT_IP, "not IPv4 or IPv6")                                                                  \
@@ -47,7 +47,7 @@ enum oche_wire_error {
 /* "unknown opcode", … */
 const char *oche_wire_error_text(enum oche_wire_error error);
 
-/* Whether the bytes are simply another protocol's, not a wrong RoCEv2 packet. */
+/* True if the bytes belong to another protocol and are no malformed RoCEv2 packet. */
 static inline bool oche_wire_is_foreign(enum oche_wire_error error)
 {
     return error >= OCHE_WIRE_NOT_IP && error <= OCHE_WIRE_NOT_ROCE;
@@ -60,9 +60,9 @@ static inline bool oche_wire_is_foreign(enum oche_wire_error error)
  * frame_bytes is what oche_frame_bytes says. Bytes behind the IP packet (Ethernet padding) are
  * left out of frame->frame_bytes.
  *
- * `crc32` NULL: the ICRC is not verified. An ICRC error is found last, and both structs are then
- * filled. After an error from ALIGNMENT on (the transport's) the frame's IP and UDP facts are
- * filled; after any other nothing is to be relied on.
+ * If `crc32` is NULL, the ICRC is not verified. A wrong ICRC is found last, when both structs are
+ * filled. After ALIGNMENT and the errors that follow it in the list (the transport's), the frame's
+ * IP and UDP facts are filled; after any other error the structs mean nothing.
  */
 enum oche_wire_error oche_decode_ethernet(const uint8_t *bytes, size_t count, oche_crc32 *crc32,
                                           struct oche_packet *packet, struct oche_frame *frame);
@@ -87,7 +87,7 @@ enum oche_wire_error oche_decode_transport(const uint8_t *bytes, size_t count,
 size_t oche_encode_frame(const struct oche_packet *packet, const struct oche_frame *frame,
                          oche_crc32 *crc32, uint8_t *out, size_t capacity);
 
-/* The same for BTH to ICRC, contiguous; `pseudo` stands for IP and UDP, its lengths are set. */
+/* Encodes BTH to ICRC, contiguous. `pseudo` stands for IP and UDP headers; its lengths are set. */
 size_t oche_encode_transport(const struct oche_packet *packet, struct oche_pseudo *pseudo,
                              oche_crc32 *crc32, uint8_t *out, size_t capacity);
 
@@ -99,15 +99,15 @@ size_t oche_encode_headers(const struct oche_packet *packet, const struct oche_f
                            uint8_t *out);
 
 /*
- * One row's extension headers: what the functions above use. Return the row's header_bytes;
- * encoding writes a list, too, decoding does not look at it.
+ * Encode and decode the extension headers of one row. Encoding also writes a list of senders;
+ * decoding does not read it. Both return the number of bytes.
  */
 size_t oche_encode_extension(const struct oche_opcode_row *row, const struct oche_packet *packet,
                              uint8_t *out);
 size_t oche_decode_extension(const struct oche_opcode_row *row, const uint8_t *bytes,
                              struct oche_packet *packet);
 
-/* The ICRC's view of a frame with these facts; lengths are those of `transport_bytes`. */
+/* Makes the ICRC's view of a frame whose UDP payload has `transport_bytes` bytes. */
 void oche_pseudo_from_frame(struct oche_pseudo *pseudo, const struct oche_frame *frame,
                             uint16_t udp_source_port, uint32_t transport_bytes);
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the extended RC opcodes add (core/wire/opcode.h), so that a packet that overtakes others
- * can be put where it belongs, and its sender told so. IRN ("Revisiting network support for RDMA",
- * SIGCOMM 2018, REFERENCE G) says what is needed and leaves the bytes open; these are ours. And the
- * headers by which a Dart receiver tells a sender its share (REFERENCE D7), and a sender tells the
- * receiver who else takes part in an incast (sec III-D); and those of RCP (REFERENCE F.2): one that
- * switches rewrite, and the one that brings it back.
+ * Headers that are not standard RoCEv2, read from and written to oche_packet.scheme_header:
+ *
+ * - of the extended RC opcodes (core/wire/opcode.h), by which a packet that has overtaken others is
+ *   put where it belongs and its sender is told so. IRN ("Revisiting network support for RDMA",
+ *   SIGCOMM 2018, REFERENCE G) says what is needed and leaves the format open; the format is ours;
+ * - of Dart: a receiver tells a sender its share (REFERENCE D7), and a sender tells the receiver
+ * who else takes part in an incast (sec III-D);
+ * - of RCP (REFERENCE F.2): a trailer that switches rewrite, and its echo to the sender.
  *
  *   WRITE   each packet has a RETH; va is where its own payload goes, the DMA length what is left
  *           of the message from there on. So FIRST and ONLY stay what they are.
@@ -21,8 +23,8 @@
 
 /* Where the payload of a SEND packet goes. */
 struct oche_place {
-    uint32_t receive; /* messages before it that took a receive, since the connection was made */
-    uint32_t offset;  /* bytes of the message before this packet */
+    uint32_t receive; /* number of earlier messages of the connection that took a receive */
+    uint32_t offset;  /* bytes of the message that precede this packet's */
 };
 
 static inline struct oche_place oche_place_get(const struct oche_packet *packet)
@@ -39,14 +41,14 @@ static inline void oche_place_put(struct oche_packet *packet, const struct oche_
 }
 
 /*
- * What the receiver has and has not of [first, first + count): bit i says that first + i has
- * arrived and is kept. The window ends with a packet that did arrive, so where a bit is 0 the
- * packet was lost, or came and could not be kept: it must be sent again either way.
+ * Which packets of [first, first + count) the receiver has: bit i is set if first + i has arrived
+ * and is kept. The window ends with a packet that has arrived, so a packet whose bit is 0 was lost,
+ * or arrived and could not be kept; either way it must be sent again.
  */
 struct oche_sack {
     uint32_t first; /* 24 bits */
     uint8_t count;  /* 0 … 64 */
-    uint64_t bits;  /* from `count` on 0 */
+    uint64_t bits;  /* bits at and above `count` are 0 */
 };
 
 static inline struct oche_sack oche_sack_get(const struct oche_packet *packet)
@@ -70,8 +72,8 @@ static inline void oche_sack_put(struct oche_packet *packet, const struct oche_s
  */
 struct oche_share {
     uint16_t senders;
-    uint8_t tenant;   /* among whose senders */
-    uint8_t sequence; /* of what was said to this peer: one that was overtaken is void */
+    uint8_t tenant;   /* whose senders are counted */
+    uint8_t sequence; /* of the shares told to this peer; an older one than the last is ignored */
 };
 
 static inline struct oche_share oche_share_get(const struct oche_packet *packet)
@@ -99,9 +101,9 @@ static inline void oche_rate_trailer_put(struct oche_packet *packet,
     packet->ext |= OCHE_EXT_TRAILER;
 }
 
-/* RCP: what the trailer of a data packet said when it arrived. */
+/* RCP: the trailer of a data packet as it arrived, sent back to its sender. */
 struct oche_rate_echo {
-    uint32_t rate_10kbps; /* 0: none has arrived */
+    uint32_t rate_10kbps; /* 0: no trailer has arrived */
     uint32_t stamp_ns;
 };
 
@@ -119,12 +121,12 @@ static inline void oche_rate_echo_put(struct oche_packet *packet, const struct o
 }
 
 /*
- * Dart's look-ahead: the message is one of an incast's, and these are its senders, with our own.
- * What a sender knows of it, and what a packet says.
+ * Dart's look-ahead: the senders of an incast that a message belongs to, its own sender included.
+ * Senders get this from the program; packets carry it to the receiver.
  */
 struct oche_group {
-    uint32_t id;            /* 24 bits: tells the receiver one incast of a tenant from another */
-    uint16_t count;         /* senders: 1 … OCHE_GROUP_MOST */
+    uint32_t id;            /* 24 bits: distinguishes the incasts of one tenant */
+    uint16_t count;         /* number of senders: 1 to OCHE_GROUP_MOST */
     const uint8_t *members; /* their addresses, 2 bytes each, in network order; not owned */
 };
 
@@ -158,14 +160,14 @@ static inline void oche_group_put(struct oche_packet *packet, const struct oche_
     packet->ext |= OCHE_EXT_SCHEME | OCHE_EXT_LIST;
 }
 
-/* It still names the group, but nobody: the list was not kept. */
+/* Removes the list of senders from a packet, which still names the group. */
 static inline void oche_group_clear(struct oche_packet *packet)
 {
     oche_put16(packet->scheme_header + 4, 0);
     packet->members = NULL;
 }
 
-/* What a packet has on the wire beyond what its opcode says, in bytes. */
+/* Returns the bytes of a packet's list of senders on the wire, pad included; 0 without a list. */
 static inline uint32_t oche_list_bytes(const struct oche_packet *packet)
 {
     if (OCHE_LIKELY(!(packet->ext & OCHE_EXT_LIST)))
@@ -173,7 +175,7 @@ static inline uint32_t oche_list_bytes(const struct oche_packet *packet)
     return oche_list_bytes_of(oche_get16(packet->scheme_header + 4));
 }
 
-/* The frame of a packet with all that it has: oche_frame_bytes_with. */
+/* Returns the bytes of a packet's frame, with its trailer and its list of senders. */
 static inline uint16_t oche_packet_frame_bytes(const struct oche_packet *packet, bool ipv6)
 {
     uint32_t trailer = oche_trailer_bytes(packet->opcode, packet->bth_reserved);

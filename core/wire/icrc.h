@@ -24,8 +24,8 @@ struct oche_span {
 };
 
 /*
- * IP and UDP headers as the ICRC sees them, already masked. A driver keeps one a peer and patches
- * what changes from packet to packet.
+ * IP and UDP headers as the ICRC sees them, already masked. A driver keeps one for each peer and
+ * changes what differs from packet to packet.
  */
 struct oche_pseudo {
     uint8_t bytes[OCHE_IPV6_BYTES + OCHE_UDP_BYTES];
@@ -33,8 +33,8 @@ struct oche_pseudo {
 };
 
 /*
- * Makes it from the bytes of an IP header and the UDP header behind it: 28 or 48 bytes, no
- * options, version 4 or 6 (the caller has checked).
+ * Makes an oche_pseudo from the bytes of an IP header and the UDP header behind it: 28 or 48 bytes
+ * without options, version 4 or 6. The caller has checked them.
  */
 void oche_pseudo_from_bytes(struct oche_pseudo *pseudo, const uint8_t *ip);
 
@@ -64,8 +64,8 @@ static inline uint32_t oche_icrc_get(const uint8_t *at)
 }
 
 /*
- * Whether the last four of `count` contiguous bytes (BTH to ICRC) are the ICRC of the others.
- * False also for fewer than 16 bytes.
+ * True if the last four of `count` contiguous bytes (BTH to ICRC) are the ICRC of the others. False
+ * for fewer than 16 bytes.
  */
 bool oche_icrc_check(oche_crc32 *crc32, const struct oche_pseudo *pseudo, const uint8_t *bytes,
                      size_t count);

@@ -157,7 +157,7 @@ enum oche_header {
 
 enum oche_opcode_flags {
     OCHE_OP_FIRST = 1 << 0,  /* begins a message: FIRST and ONLY */
-    OCHE_OP_MIDDLE = 1 << 1, /* neither begins nor ends one */
+    OCHE_OP_MIDDLE = 1 << 1, /* neither begins nor ends a message */
     OCHE_OP_LAST = 1 << 2,   /* ends a message: LAST and ONLY */
     OCHE_OP_ONLY = OCHE_OP_FIRST | OCHE_OP_LAST,
     OCHE_OP_REQUEST = 1 << 3,
@@ -174,7 +174,7 @@ enum oche_opcode_flags {
 
 #define OCHE_MAX_HEADERS 3 /* extension headers in a row */
 
-/* One row. Everything is 0 (name NULL) for an opcode that does not exist. */
+/* One row of the table. A row of zeros (name NULL) means that the opcode does not exist. */
 struct oche_opcode_row {
     const char *name;                  /* "RC SEND FIRST" */
     uint32_t flags;                    /* enum oche_opcode_flags, OCHE_OP_HAS */
@@ -187,7 +187,7 @@ struct oche_opcode_row {
 
 extern const struct oche_opcode_row oche_opcodes[OCHE_OPCODES];
 
-/* The row of an opcode. */
+/* Returns the row of an opcode. */
 static inline const struct oche_opcode_row *oche_opcode(uint8_t opcode)
 {
     return &oche_opcodes[opcode];
@@ -203,13 +203,13 @@ static inline bool oche_opcode_has(uint8_t opcode, uint32_t flags)
     return (oche_opcodes[opcode].flags & flags) == flags;
 }
 
-/* Pad bytes that bring a payload to a multiple of four. */
+/* Returns the pad bytes that bring a payload to a multiple of four. */
 static inline uint32_t oche_pad_bytes(uint32_t payload_bytes)
 {
     return -payload_bytes & 3;
 }
 
-/* Of what follows the ICRC: the packet's opcode, and its reserved bits of the BTH, say so. */
+/* Returns the bytes of trailer behind the ICRC: 0 unless opcode and reserved BTH bits say so. */
 static inline uint32_t oche_trailer_bytes(uint8_t opcode, uint8_t bth_reserved)
 {
     const uint8_t says = OCHE_BTH_EXTENSIONS | OCHE_BTH_TRAILER;
@@ -220,8 +220,8 @@ static inline uint32_t oche_trailer_bytes(uint8_t opcode, uint8_t bth_reserved)
 }
 
 /*
- * From BTH to ICRC, both included: the UDP payload, without trailer and list
- * (oche_list_bytes).
+ * Returns the bytes from BTH to ICRC, both included: the UDP payload without a trailer and without
+ * a list of senders (oche_list_bytes).
  */
 static inline uint32_t oche_transport_bytes(uint8_t opcode, uint32_t payload_bytes)
 {
@@ -229,15 +229,15 @@ static inline uint32_t oche_transport_bytes(uint8_t opcode, uint32_t payload_byt
            OCHE_ICRC_BYTES;
 }
 
-/* A list of `count` senders behind OCHE_HEADER_GROUP, with its pad. */
+/* Returns the bytes of a list of `count` senders behind OCHE_HEADER_GROUP, pad included. */
 static inline uint32_t oche_list_bytes_of(uint32_t count)
 {
     return (2 * count + 3) & ~3u;
 }
 
 /*
- * The untagged Ethernet frame, from MAC addresses to FCS, at least 64 bytes: what queues and
- * links count. A list (oche_list_bytes) comes on top.
+ * Returns the bytes of the untagged Ethernet frame, from MAC addresses to FCS, at least 64. Queues
+ * and links count these. A list of senders (oche_list_bytes) is not included.
  */
 static inline uint32_t oche_frame_bytes_with(uint8_t opcode, uint32_t payload_bytes,
                                              uint32_t trailer_bytes, bool ipv6)
@@ -249,7 +249,7 @@ static inline uint32_t oche_frame_bytes_with(uint8_t opcode, uint32_t payload_by
     return bytes < OCHE_MIN_FRAME_BYTES ? OCHE_MIN_FRAME_BYTES : bytes;
 }
 
-/* The same without a trailer, which is how packets are but those of RCP. */
+/* The same for a frame without a trailer. Only RCP's data packets have one. */
 static inline uint32_t oche_frame_bytes(uint8_t opcode, uint32_t payload_bytes, bool ipv6)
 {
     return oche_frame_bytes_with(opcode, payload_bytes, 0, ipv6);

@@ -55,16 +55,16 @@ static inline bool oche_packet_is_of_link(uint8_t kind)
 #define OCHE_BTH_ACKREQ    UINT8_C(0x02)
 
 /*
- * Of oche_packet.bth_reserved, which plain RoCEv2 sends as 0 and ignores: "I understand the
- * extended opcodes" (opcode.h). Whoever has seen it in a packet of its peer may use them towards
- * it; the answers to the first packet that has it show it back.
+ * Bits of oche_packet.bth_reserved, which plain RoCEv2 sends as 0 and ignores.
+ * OCHE_BTH_EXTENSIONS says that the sender understands the extended opcodes (opcode.h). A peer that
+ * has seen it may use them, and sets it in its own packets from then on.
  */
 #define OCHE_BTH_EXTENSIONS UINT8_C(0x20)
-/* Of the same: how often switches may still send the packet another way (Dart sec IV-A). */
+/* How often switches may still send the packet another way (Dart sec IV-A). */
 #define OCHE_BTH_TOKENS UINT8_C(0x07)
 /*
- * Of the same, with OCHE_BTH_EXTENSIONS: behind the ICRC follow bytes that switches rewrite
- * (core/wire/extension.h). On packets that may carry payload; on others it means nothing.
+ * With OCHE_BTH_EXTENSIONS, on packets that may carry payload: bytes that switches rewrite follow
+ * the ICRC (struct oche_rate_trailer).
  */
 #define OCHE_BTH_TRAILER UINT8_C(0x10)
 
@@ -121,13 +121,13 @@ struct oche_deth {
 };
 
 /*
- * RCP (core/cc/rcp.c), in data packets, behind the ICRC, which does not cover it: each switch
- * lowers the rate to its own, and takes the mean of the round trips (fabric/rcp_rate.c).
+ * Trailer of RCP's data packets (core/cc/rcp.c), behind the ICRC, which does not cover it. Each
+ * switch lowers the rate to its own and averages the round-trip times (fabric/rcp_rate.c).
  */
 struct oche_rate_trailer {
     uint32_t rate_10kbps; /* of line bytes, in units of 10 kbit/s */
-    uint32_t rtt_ns;      /* as the sender knows it; 0: it does not */
-    uint32_t stamp_ns;    /* the sender's clock, to be echoed */
+    uint32_t rtt_ns;      /* the sender's round-trip time; 0: not known yet */
+    uint32_t stamp_ns;    /* the sender's clock; the receiver sends it back */
 };
 
 /* What a PFC frame says: bit c of `classes` is set if class c is told something. */
