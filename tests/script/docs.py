@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pages say what the program does: docs/scenario.md has the reference that the parameter
 tables make, and its example runs; the manual pages have the options of --help, no more and no
-fewer, and are well-formed; what `make install` installs can be used.
+fewer, and are well-formed; files and links that the pages name are there; what `make install`
+installs can be used.
 
 Environment: OCHE, SOURCE, BUILD, CC.
 """
+import glob
 import os
 import re
 import shutil
@@ -82,6 +84,61 @@ def test_manual():
             check(said == "", page, said)
 
 
+def pages():
+    """The pages that say what the tree is. CHANGELOG and notes/ say what it was."""
+    found = glob.glob(os.path.join(SOURCE, "*.md"))
+    found += glob.glob(os.path.join(SOURCE, "docs", "**", "*.md"), recursive=True)
+    return sorted(os.path.relpath(path, SOURCE) for path in found
+                  if os.path.basename(path) != "CHANGELOG.md")
+
+
+def prose(page):
+    """A page without its blocks of code."""
+    return re.sub(r"^```.*?^```$", "", read(page), flags=re.M | re.S)
+
+
+def headings(page):
+    """A page's headings as GitHub names them in links."""
+    found = set()
+    for heading in re.findall(r"^#+ (.*)$", prose(page), re.M):
+        plain = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).lower()
+        found.add(re.sub(r"[^\w -]", "", plain).replace(" ", "-"))
+    return found | set(re.findall(r'<a (?:id|name)="([^"]+)"', read(page)))
+
+
+def is_there(path):
+    """Whether it is a file, a folder, a pattern that fits one, or a source file without its end."""
+    return any(glob.glob(os.path.join(SOURCE, path) + end) for end in ("", ".c", ".h", ".py"))
+
+
+def test_named_files():
+    """Each path that a page names exists, but for files that a page shows how to make: their code
+    block says so, or they have a word in capitals, as in papers/NAME/paper.yaml."""
+    tracked = [name for name in os.listdir(SOURCE) if re.fullmatch(r"[a-z]+", name)
+               and os.path.isdir(os.path.join(SOURCE, name)) and name not in ("build", "out")]
+    named = re.compile(r"(?<![\w/.*-])(?:%s)/[\w./*-]*[\w*]" % "|".join(sorted(tracked)))
+    count = 0
+    for page in pages():
+        text = re.sub(r"\w+://\S+", "", read(page))
+        for path in set(named.findall(text)) - set(re.findall(r"^```\w+ (\S+)$", text, re.M)):
+            count += 1
+            check(is_there(path) or re.search(r"[A-Z]{2,}", path), page, "names", path,
+                  "which is not there")
+    check(count > 100, "only", count, "paths in the pages")
+
+
+def test_links():
+    for page in pages():
+        for link in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
+            path, _, heading = link.partition("#")
+            target = os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page
+            if re.match(r"\w+:", link):
+                continue
+            check(os.path.exists(os.path.join(SOURCE, target)), page, "links to", link)
+            if heading and target.endswith(".md") and os.path.exists(os.path.join(SOURCE, target)):
+                check(heading in headings(target), page, "links to no heading:", link)
+
+
 PROGRAM = """
 #include "core/qp/nic.h"
 #include "core/wire/codec.h"
@@ -151,6 +208,8 @@ def main():
         test_scenario_page(work)
         test_sweep_page(work)
     test_manual()
+    test_named_files()
+    test_links()
     with tempfile.TemporaryDirectory() as work:
         test_install(work)
     for failure in failures:
