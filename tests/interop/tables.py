@@ -15,8 +15,8 @@ HEAD = """# Clients
 Unmodified programs of Debian 12's ibverbs-utils and perftest (rdma-core 44, perftest 4.5) on this
 project's verbs library: `ibv_devices`, `ibv_devinfo`, and the pairs below, each side as
 `oche exec --device ADDRESS -- COMMAND`, the client with the server's name behind it. A pair works
-if both sides end with status 0 and what they print says so: something moved, and the data is what
-was sent where the program can tell (pingpong with `-c`).
+if both sides end with status 0 and their output shows that data moved, and, where the program can
+tell (pingpong with `-c`), that it is the data that was sent.
 
 This file is made by `tests/interop/tables.py build`; `make check` runs the same.
 """
@@ -25,13 +25,14 @@ PAIRS = """
 ## Each client
 
 On loopback, with a capture at each side: tshark finds no malformed packet and has no remark, and
-`oche wire` finds each packet's ICRC right and its fields, encoded again, the same bytes.
+`oche wire` finds that each packet's ICRC is right and that its fields, encoded again, are the same
+bytes.
 """
 
 SCHEMES = """
 ## Each scheme
 
-Both sides with the same; `OCHE_STATS` is asked for and must tell of the scheme, and of Dart that
+Both sides have the same scheme; the counters of `OCHE_STATS` must show it at work, and for Dart that
 ACKs carried shares.
 """
 
@@ -45,8 +46,8 @@ path MTU of 1024 or 4096.
 FAULTS = """
 ## Bad networks
 
-Two hosts with a link between them that treats RoCEv2 packets badly, each by chance. A bit of a
-damaged packet is turned over and its UDP checksum taken away, so that the ICRC alone tells. The
+Two hosts with a link between them that loses, duplicates, reorders or damages RoCEv2 packets at random.
+Of a damaged packet one bit is flipped and the UDP checksum is removed, so that only the ICRC shows it. The
 clients are `ibv_rc_pingpong` and `ibv_srq_pingpong` (with `-c`), `ib_send_lat`, `ib_atomic_bw`, and
 but for go_back_0 `ib_write_bw` and `ib_read_bw`; with go_back_0 a message of 16 packets may not
 come through with the seven retries that clients have. A pingpong that has everything ends at once:
@@ -57,33 +58,33 @@ NIC.
 MARKS = """
 ## Marks
 
-`ib_write_bw` over a link with 2 Gbit/s that marks CE what has to wait: DCQCN hears of it by CNPs
-and slows down. Without marks it does not, nor does who does not listen.
+`ib_write_bw` over a link with 2 Gbit/s that marks packets CE when they have to wait: DCQCN gets CNPs
+and slows down. Without marks it does not slow down, nor do other schemes.
 """
 
 KILLED = """
 ## A peer that is killed
 
-SIGKILL in the middle of a transfer; names, ports and files are looked for afterwards.
+SIGKILL in the middle of a transfer; afterwards no names, ports or files may be left.
 """
 
 PYVERBS = """
 ## rdma-core's own tests
 
-Those that Debian's python3-pyverbs installs, some 270, most for devices of one vendor, run with
-the library by `tests/interop/pyverbs.py`: which pass, and what those would need that do not.
+Those that Debian's python3-pyverbs installs, some 270, most of them for devices of one vendor, run with
+the library by `tests/interop/pyverbs.py`: which ones pass, and what the others would need.
 """
 
 APPLICATIONS = """
 ## What is built on verbs
 
 UCX 1.13, Open MPI 4.1 over it (with mpi4py 3.1), libfabric 1.17 and uDAPL 2.1, unmodified from
-Debian's packages ucx-utils, openmpi-bin, python3-mpi4py, libfabric-bin and dapl2-utils; then what
-asks for more than there is, which must hear so and end by itself, with a status that is not 0.
-"What" is what goes over the wire. [verbs.md](verbs.md) says why `--files`. Two processes of
+Debian's packages ucx-utils, openmpi-bin, python3-mpi4py, libfabric-bin and dapl2-utils; then programs
+that ask for something that is not there: they must get an error and end by themselves, with a status
+other than 0. "What" is what goes over the wire. [verbs.md](verbs.md) says why `--files` is needed. Two processes of
 ucx_perftest, io_demo, fi_pingpong, dtest and qperf, the client with the server's name behind it.
 PROGRAM is in `tests/interop/applications.py`: two- and one-sided operations of MPI, with all data
-looked at; FILE names the device `oche_lo`.
+checked; FILE names the device `oche_lo`.
 """
 
 SIZES = """
