@@ -32,8 +32,8 @@ bytes.
 SCHEMES = """
 ## Each scheme
 
-Both sides have the same scheme; the counters of `OCHE_STATS` must show it at work, and for Dart that
-ACKs carried shares.
+Both sides have the same scheme; the counters of `OCHE_STATS` must show it at work, and for Dart
+that ACKs carried shares.
 """
 
 PATHS = """
@@ -46,20 +46,20 @@ path MTU of 1024 or 4096.
 FAULTS = """
 ## Bad networks
 
-Two hosts with a link between them that loses, duplicates, reorders or damages RoCEv2 packets at random.
-Of a damaged packet one bit is flipped and the UDP checksum is removed, so that only the ICRC shows it. The
-clients are `ibv_rc_pingpong` and `ibv_srq_pingpong` (with `-c`), `ib_send_lat`, `ib_atomic_bw`, and
-but for go_back_0 `ib_write_bw` and `ib_read_bw`; with go_back_0 a message of 16 packets may not
-come through with the seven retries that clients have. A pingpong that has everything ends at once:
-if its last ACK is lost, the other side ends with "retry exceeded" though all data was right, on any
-NIC.
+Two hosts with a link between them that loses, duplicates, reorders or damages RoCEv2 packets at
+random. Of a damaged packet one bit is flipped and the UDP checksum is removed, so that only the
+ICRC shows it. The clients are `ibv_rc_pingpong` and `ibv_srq_pingpong` (with `-c`), `ib_send_lat`,
+`ib_atomic_bw`, and but for go_back_0 `ib_write_bw` and `ib_read_bw`; with go_back_0 a message of 16
+packets may not come through with the seven retries that clients have. A pingpong that has
+everything ends at once: if its last ACK is lost, the other side ends with "retry exceeded" though
+all data was right, on any NIC.
 """
 
 MARKS = """
 ## Marks
 
-`ib_write_bw` over a link with 2 Gbit/s that marks packets CE when they have to wait: DCQCN gets CNPs
-and slows down. Without marks it does not slow down, nor do other schemes.
+`ib_write_bw` over a link with 2 Gbit/s that marks packets CE when they have to wait: DCQCN gets
+CNPs and slows down. Without marks it does not slow down, nor do other schemes.
 """
 
 KILLED = """
@@ -71,20 +71,20 @@ SIGKILL in the middle of a transfer; afterwards no names, ports or files may be 
 PYVERBS = """
 ## rdma-core's own tests
 
-Those that Debian's python3-pyverbs installs, some 270, most of them for devices of one vendor, run with
-the library by `tests/interop/pyverbs.py`: which ones pass, and what the others would need.
+Those that Debian's python3-pyverbs installs, some 270, most of them for devices of one vendor, run
+with the library by `tests/interop/pyverbs.py`: which ones pass, and what the others would need.
 """
 
 APPLICATIONS = """
 ## What is built on verbs
 
 UCX 1.13, Open MPI 4.1 over it (with mpi4py 3.1), libfabric 1.17 and uDAPL 2.1, unmodified from
-Debian's packages ucx-utils, openmpi-bin, python3-mpi4py, libfabric-bin and dapl2-utils; then programs
-that ask for something that is not there: they must get an error and end by themselves, with a status
-other than 0. "What" is what goes over the wire. [verbs.md](verbs.md) says why `--files` is needed. Two processes of
-ucx_perftest, io_demo, fi_pingpong, dtest and qperf, the client with the server's name behind it.
-PROGRAM is in `tests/interop/applications.py`: two- and one-sided operations of MPI, with all data
-checked; FILE names the device `oche_lo`.
+Debian's packages ucx-utils, openmpi-bin, python3-mpi4py, libfabric-bin and dapl2-utils; then
+programs that ask for something that is not there: they must get an error and end by themselves,
+with a status other than 0. "What" is what goes over the wire. [verbs.md](verbs.md) says why
+`--files` is needed. Two processes of ucx_perftest, io_demo, fi_pingpong, dtest and qperf, the
+client with the server's name behind it. PROGRAM is in `tests/interop/applications.py`: two- and
+one-sided operations of MPI, with all data checked; FILE names the device `oche_lo`.
 """
 
 SIZES = """
