@@ -128,6 +128,21 @@ def test_named_files():
     check(count > 100, "only", count, "paths in the pages")
 
 
+def test_named_functions():
+    """The functions that docs/architecture.md follows a packet through exist. Those of verbs are
+    in rdma-core's header."""
+    sources = ""
+    for folder in ("core", "fabric", "sim", "device", "lab", "cli"):
+        for path in glob.glob(os.path.join(SOURCE, folder, "**", "*.[ch]"), recursive=True):
+            with open(path, encoding="utf-8") as file:
+                sources += file.read()
+    named = set(re.findall(r"`([a-z]+_[a-z0-9_]+)`", read("docs", "architecture.md")))
+    check(len(named) > 40, "only", len(named), "functions in docs/architecture.md")
+    for name in named:
+        check(name.startswith("ibv_") or re.search(rf"\b{name}\b", sources),
+              "docs/architecture.md names", name)
+
+
 def test_links():
     for page in pages():
         for link in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
@@ -210,6 +225,7 @@ def main():
         test_sweep_page(work)
     test_manual()
     test_named_files()
+    test_named_functions()
     test_links()
     with tempfile.TemporaryDirectory() as work:
         test_install(work)
