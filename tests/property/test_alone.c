@@ -5,13 +5,14 @@
  * error, and 1 means that nothing was in the way.
  */
 #include "tests/property/random_world.h"
+#include "tests/support/seeds.h"
 #include "tests/support/test.h"
 
 /* One flow, no limit but the line. */
 static void test_alone(void **state)
 {
     (void)state;
-    for (uint64_t number = 2000; number < 2200; number++) {
+    for (uint64_t number = 2000; number < 2000 + seeds_of(200); number++) {
         struct random_scenario scenario;
         struct random_world random;
         const struct oche_flows *flows;

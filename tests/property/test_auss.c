@@ -10,8 +10,9 @@
  * come, come late, come twice or never, groups overlap, first packets are lost and doubled, and
  * tenants are kept apart (ahead_oracle.h).
  *
- * SEEDS=n runs n seeds; SEED=s this one alone. An argument: only tests that match it.
+ * SEED=s runs this one alone. An argument: only tests that match it.
  */
+#include "tests/support/seeds.h"
 #include "tests/support/test.h"
 
 #include <stdio.h>
@@ -34,6 +35,7 @@
 #define MOST_DELAY  (12 * OCHE_US)
 #define AHEAD       (60 * OCHE_US) /* look-ahead's timeout */
 #define TENANTS     2
+#define RUNS        1000
 #define NAMED       128 /* first packets that are remembered, by PSN */
 
 /* What the trace has told of one end of a connection. */
@@ -696,7 +698,7 @@ static uint64_t number(const char *name, uint64_t preset)
 static void seeds(bool faults, bool ahead)
 {
     struct run *run = malloc(sizeof(*run));
-    uint64_t one = number("SEED", 0), count = number("SEEDS", 1000);
+    uint64_t one = number("SEED", 0), count = seeds_of(RUNS);
     uint64_t checks = 0, messages = 0, timeouts = 0, most = 0;
     uint64_t announcements = 0, kept = 0, not_come = 0;
 

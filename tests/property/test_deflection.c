@@ -22,6 +22,7 @@
 #include "sim/topology/onward.h"
 #include "sim/topology/walk.h"
 #include "sim/world/internal.h"
+#include "tests/support/seeds.h"
 #include "tests/support/small_world.h"
 #include "tests/support/test.h"
 
@@ -312,10 +313,11 @@ static void test_order(void **state)
     unsigned deflected = 0;
 
     (void)state;
-    for (uint64_t number = 0; number < ORDER_WORLDS; number++)
+    for (uint64_t number = 0; number < seeds_of(ORDER_WORLDS); number++)
         run_order(number, &deflected);
-    print_message("%u of %u worlds deflect a hundred packets or more\n", deflected, ORDER_WORLDS);
-    assert_true(deflected >= LEAST_DEFLECTED);
+    print_message("%u of %u worlds deflect a hundred packets or more\n", deflected,
+                  (unsigned)seeds_of(ORDER_WORLDS));
+    assert_true(deflected >= seeds_least(LEAST_DEFLECTED));
 }
 
 /* The same, whatever the number of threads. */
@@ -324,7 +326,7 @@ static void test_threads(void **state)
     static struct world world;
 
     (void)state;
-    for (uint64_t number = 0; number < THREAD_WORLDS; number++) {
+    for (uint64_t number = 0; number < seeds_of(THREAD_WORLDS); number++) {
         uint64_t hash = 0, deflections = 0;
 
         make_order_world(&world, number);
@@ -351,7 +353,7 @@ static void test_losses(void **state)
     uint64_t aged = 0, deflections = 0;
 
     (void)state;
-    for (uint64_t number = 0; number < LOSS_WORLDS; number++) {
+    for (uint64_t number = 0; number < seeds_of(LOSS_WORLDS); number++) {
         make_order_world(&world, number);
         world.small.sink = NULL;
         world.iofd.ageing = 200 * OCHE_US;
@@ -453,12 +455,12 @@ static void test_cycle(void **state)
     struct deadlocks sum = {0};
 
     (void)state;
-    for (uint64_t number = 0; number < CYCLE_WORLDS; number++)
+    for (uint64_t number = 0; number < seeds_of(CYCLE_WORLDS); number++)
         run_cycle(number, &sum);
     print_message("of %u worlds %u deadlock with one lane, %u with an escape lane, none with a "
                   "lane for each turn\n",
-                  CYCLE_WORLDS, sum.one, sum.escape);
-    assert_true(sum.one >= LEAST_DEADLOCKED);
+                  (unsigned)seeds_of(CYCLE_WORLDS), sum.one, sum.escape);
+    assert_true(sum.one >= seeds_least(LEAST_DEADLOCKED));
 }
 
 int main(int argc, char **argv)

@@ -21,6 +21,7 @@
 #include "fabric/ib_credits.h"
 #include "fabric/iofd.h"
 #include "sim/world/internal.h"
+#include "tests/support/seeds.h"
 #include "tests/support/small_world.h"
 #include "tests/support/test.h"
 
@@ -493,7 +494,7 @@ static void test_books(void **state)
     struct sums sums = {0};
 
     (void)state;
-    for (uint64_t number = 0; number < BOOK_WORLDS; number++)
+    for (uint64_t number = 0; number < seeds_of(BOOK_WORLDS); number++)
         run_books(number, &sums);
     print_message("of %u worlds %u lose something, %u cut a flow off for good, %u pause, %u "
                   "deflect, %u have credits; dropped: %llu by ports that are down, %llu without a "
@@ -502,7 +503,7 @@ static void test_books(void **state)
                   sums.worlds, sums.hit, sums.cut_off, sums.paused, sums.deflecting, sums.credits,
                   (unsigned long long)sums.link_down, (unsigned long long)sums.no_route,
                   (unsigned long long)sums.buffer, (unsigned long long)sums.wire);
-    assert_true(sums.hit >= LEAST_HIT && sums.cut_off > 0 && sums.paused > 0);
+    assert_true(sums.hit >= seeds_least(LEAST_HIT) && sums.cut_off > 0 && sums.paused > 0);
     assert_true(sums.deflecting > 0 && sums.no_route > 0);
 }
 
@@ -513,7 +514,7 @@ static void test_retries(void **state)
     uint64_t failed = 0;
 
     (void)state;
-    for (uint64_t number = 0; number < 30; number++) {
+    for (uint64_t number = 0; number < seeds_of(30); number++) {
         if (number % 7 == 6)
             continue; /* TCP does not give up */
         make_book_world(&world, number);
@@ -567,11 +568,12 @@ static void test_order(void **state)
     struct sums sums = {0};
 
     (void)state;
-    for (uint64_t number = 0; number < ORDER_WORLDS; number++)
+    for (uint64_t number = 0; number < seeds_of(ORDER_WORLDS); number++)
         run_order(number, &sums);
     print_message("of %u worlds %u lose something, %u deflect\n", sums.worlds, sums.hit,
                   sums.deflecting);
-    assert_true(sums.hit > ORDER_WORLDS / 2 && sums.deflecting > ORDER_WORLDS / 2);
+    assert_true(sums.hit > seeds_least(ORDER_WORLDS / 2) &&
+                sums.deflecting > seeds_least(ORDER_WORLDS / 2));
 }
 
 /* ---- threads ---- */
@@ -581,7 +583,7 @@ static void test_threads(void **state)
     static struct world world;
 
     (void)state;
-    for (uint64_t number = 0; number < THREAD_WORLDS; number++) {
+    for (uint64_t number = 0; number < seeds_of(THREAD_WORLDS); number++) {
         uint64_t hash = 0, hits = 0;
 
         make_book_world(&world, number);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "tests/property/random_world.h"
+#include "tests/support/seeds.h"
 #include "tests/support/test.h"
 
 #define SCENARIOS        200
@@ -61,11 +62,11 @@ static void test_no_drop(void **state)
     struct count count = {0};
 
     (void)state;
-    for (uint64_t number = 0; number < SCENARIOS; number++)
+    for (uint64_t number = 0; number < seeds_of(SCENARIOS); number++)
         run(number, 1, &count);
     report(1, &count);
     assert_int_equal(count.drops, 0);
-    assert_true(count.paused >= LEAST_THAT_PAUSE);
+    assert_true(count.paused >= seeds_least(LEAST_THAT_PAUSE));
 }
 
 static void test_half_drops(void **state)
@@ -73,10 +74,10 @@ static void test_half_drops(void **state)
     struct count count = {0};
 
     (void)state;
-    for (uint64_t number = 0; number < SCENARIOS; number++)
+    for (uint64_t number = 0; number < seeds_of(SCENARIOS); number++)
         run(number, 0.5, &count);
     report(0.5, &count);
-    assert_true(count.dropped >= LEAST_THAT_DROP);
+    assert_true(count.dropped >= seeds_least(LEAST_THAT_DROP));
 }
 
 int main(int argc, char **argv)

@@ -3,6 +3,7 @@
  * The fuzz target's sequences of events, from random bytes: the part of it that every check runs.
  * A failure names its seed: test_qp_events SEED runs that one.
  */
+#include "tests/support/seeds.h"
 #include "tests/support/test.h"
 
 #include <stdio.h>
@@ -39,7 +40,7 @@ static void test_random_events(void **state)
         run(*only);
         return;
     }
-    for (uint64_t seed = 1; seed <= RUNS; seed++)
+    for (uint64_t seed = 1; seed <= seeds_of(RUNS); seed++)
         run(seed);
 }
 

@@ -7,22 +7,13 @@
  *     test_qp_random SETTING[/PEER] FIRST LAST
  */
 #include "tests/property/qp_work.h"
+#include "tests/support/seeds.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ENOUGH 60 /* runs in which everything happens */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define RUNS 20
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define RUNS 20
-#endif
-#endif
-#ifndef RUNS
-#define RUNS ENOUGH
-#endif
+#define RUNS 60 /* of each setting; everything happens in them */
 
 /* "A" on both sides, or "A/B": A on side 0, B on side 1. */
 static const struct setting {
@@ -153,7 +144,7 @@ static bool run_all(uint64_t runs)
         struct qp_work_tally tally = {0};
         bool passed = run(settings[i].text, 1, runs, &tally);
         tell(settings[i].text, &tally);
-        good = good && passed && (runs < ENOUGH || worth_it(&settings[i], &tally));
+        good = good && passed && (runs < RUNS || worth_it(&settings[i], &tally));
     }
     return good;
 }
@@ -163,7 +154,7 @@ int main(int argc, char **argv)
     struct qp_work_tally tally = {0};
 
     if (argc <= 2)
-        return !run_all(argc == 2 ? strtoull(argv[1], NULL, 0) : RUNS);
+        return !run_all(argc == 2 ? strtoull(argv[1], NULL, 0) : seeds_of(RUNS));
     const uint64_t first = strtoull(argv[2], NULL, 0);
     const bool good = run(argv[1], first, argc > 3 ? strtoull(argv[3], NULL, 0) : first, &tally);
     tell(argv[1], &tally);

@@ -13,6 +13,7 @@
 #include "core/random.h"
 #include "sim/endpoint/tcp_dctcp/tcp.h"
 #include "sim/network/payload.h"
+#include "tests/support/seeds.h"
 #include "tests/support/small_world.h"
 #include "tests/support/test.h"
 
@@ -22,7 +23,7 @@
 #define FLIGHT      (20 * OCHE_US)
 #define LONGEST     (1000 * OCHE_SEC)
 
-static uint64_t first_seed = 1, seed_count = 2000;
+static uint64_t first_seed = 1, seed_count;
 
 struct flying {
     oche_time when;
@@ -220,6 +221,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_channel)};
 
+    seed_count = seeds_of(2000);
     if (argc > 1)
         first_seed = strtoull(argv[1], NULL, 0);
     if (argc > 2)

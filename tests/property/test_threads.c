@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Random worlds give the same trace hash, counters and flow times on any number of threads. */
 #include "tests/property/random_world.h"
+#include "tests/support/seeds.h"
 #include "tests/support/test.h"
 
 #define SCENARIOS 24
@@ -28,7 +29,7 @@ static void assert_same(const struct random_world *one, const struct random_worl
 static void test_any_number_of_threads(void **state)
 {
     (void)state;
-    for (uint64_t number = 1000; number < 1000 + SCENARIOS; number++) {
+    for (uint64_t number = 1000; number < 1000 + seeds_of(SCENARIOS); number++) {
         struct random_scenario scenario;
         struct random_world one;
 

@@ -4,6 +4,7 @@
  * number of threads; and where the timeout is far longer than a packet can be on its way, none is
  * without explanation, and only a receiver without the exception holds a NAK back for another PSN.
  */
+#include "tests/support/seeds.h"
 #include "tests/support/small_world.h"
 #include "tests/support/test.h"
 
@@ -103,7 +104,7 @@ static void test_every_timeout_is_explained(void **state)
     (void)state;
     for (size_t scheme = 0; scheme < oche_recovery_scheme_count; scheme++) {
         uint64_t seen[OCHE_TIMEOUT_CAUSES] = {0};
-        for (uint64_t number = 0; number < WORLDS; number++) {
+        for (uint64_t number = 0; number < seeds_of(WORLDS); number++) {
             struct oche_world_totals one;
             for (uint32_t threads = 1; threads <= 2; threads++) {
                 struct lossy lossy = {.number = number, .recovery = oche_recovery_schemes[scheme]};

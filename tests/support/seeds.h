@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How many of its random cases a property test runs: OCHE_SEEDS per cent of them. Without that
+ * variable all of them, or a fifth in a build with a sanitizer, where each takes far longer.
+ */
+#ifndef OCHE_TESTS_SUPPORT_SEEDS_H
+#define OCHE_TESTS_SUPPORT_SEEDS_H
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#define SEEDS_PERCENT           100
+#define SEEDS_PERCENT_SANITIZED 20
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SEEDS_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SEEDS_SANITIZED 1
+#endif
+#endif
+
+static inline uint64_t seeds_percent(void)
+{
+    const char *text = getenv("OCHE_SEEDS");
+    uint64_t percent = text == NULL ? 0 : strtoull(text, NULL, 10);
+
+#ifdef SEEDS_SANITIZED
+    return percent > 0 ? percent : SEEDS_PERCENT_SANITIZED;
+#else
+    return percent > 0 ? percent : SEEDS_PERCENT;
+#endif
+}
+
+/* Returns how many of `all` cases to run, at least one. */
+static inline uint64_t seeds_of(uint64_t all)
+{
+    return (all * seeds_percent() + 99) / 100;
+}
+
+/* Returns how many cases must show something when `least` of all of them must. */
+static inline uint64_t seeds_least(uint64_t least)
+{
+    return least * seeds_percent() / 100;
+}
+
+#endif
