@@ -2,7 +2,7 @@
 # The front door. Meson does the work, in build/; missing Debian packages are installed first.
 PREFIX ?= /usr/local
 
-.PHONY: all demo demo-wire check bench bench-wire format install clean
+.PHONY: all demo demo-wire check check-full bench bench-wire format install clean
 
 all: build/build.ninja
 	@ninja -C build
@@ -21,9 +21,15 @@ demo-wire:
 	@$(MAKE) --no-print-directory all
 	@tools/demo-wire
 
+# Everything that continuous integration runs.
 check:
 	@tools/install-deps
 	@tools/check
+
+# The long form: every random case and every test in every build.
+check-full:
+	@tools/install-deps
+	@tools/check --full
 
 bench: all
 	@tools/bench

@@ -1,13 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """One scenario, one trace hash, whoever compiled the program and however it runs: {gcc, clang} x
-{-O0, -O2} x {packets as structs, as bytes, as bytes with payload} x {1, 2 threads}, over the
-scenarios of tests/scenarios. The hash covers every protocol event of every node.
+{not optimised, optimised} x {packets as structs, as bytes, as bytes with payload} x {1, 2 threads},
+over the scenarios of tests/scenarios. The hash covers every protocol event of every node.
 
-Builds the program four times below BUILD/hash-matrix (kept, so that the next time is quick); the
-program that `make` has built, optimised across files, must agree too.
-Environment: SOURCE, BUILD, OCHE. Status 77: a compiler is missing.
+The program of this build, optimised across files, is run in all six ways; of the others each form
+and each number of threads is tried, in four of the six. A program is taken from a build folder
+beside this one when there is one that was made so, and otherwise built below BUILD/hash-matrix
+(kept, so that the next time is quick).
+Environment: SOURCE, BUILD, OCHE; OCHE_HASH_MATRIX=full: all ways, and gcc -O2 on its own even where
+this build is gcc's. Status 77: a compiler is missing.
 """
+import glob
+import json
 import os
 import shutil
 import sqlite3
@@ -21,6 +26,8 @@ OPTIMISATIONS = ("0", "2")
 FORMS = {"struct": [], "bytes": ["--set", "bytes=true"],
          "payload": ["--set", "bytes=true", "--set", "payload=true"]}
 THREADS = ("1", "2")
+FEWER = (("struct", "1"), ("struct", "2"), ("bytes", "2"), ("payload", "1"))
+FULL = os.environ.get("OCHE_HASH_MATRIX") == "full"
 # What must have happened in a scenario, or its hash proves nothing.
 SCENARIOS = {
     "pauses": ("pauses_sent", "pauses_received_by_hosts", "nic_cnps_sent", "marks_tor_to_host",
@@ -39,9 +46,28 @@ SCENARIOS = {
 }
 
 
+def made_so(tree, compiler, optimisations):
+    """Whether the build folder holds the program as that compiler makes it, without sanitizers."""
+    try:
+        with open(os.path.join(tree, "meson-info", "intro-compilers.json"),
+                  encoding="utf-8") as file:
+            found = json.load(file)["host"]["c"]["id"]
+        with open(os.path.join(tree, "meson-info", "intro-buildoptions.json"),
+                  encoding="utf-8") as file:
+            options = {option["name"]: option["value"] for option in json.load(file)}
+    except (OSError, KeyError):
+        return False
+    return (found == compiler and options["optimization"] in optimisations
+            and options["b_sanitize"] == "none" and not options["c_args"])
+
+
 def build(compiler, optimisation):
     """The program, built that way."""
     tree = os.path.join(BUILD, "hash-matrix", f"{compiler}-O{optimisation}")
+    for beside in [] if FULL else [BUILD] + sorted(glob.glob(os.path.join(SOURCE, "build*"))):
+        if made_so(beside, compiler, "23" if optimisation == "2" else optimisation):
+            tree = beside
+            break
     commands = [["ninja", "-C", tree, "oche"]]
     if not os.path.exists(os.path.join(tree, "build.ninja")):
         shutil.rmtree(tree, ignore_errors=True)
@@ -69,26 +95,33 @@ def run(program, scenario, options, out):
             "SELECT name, value FROM counters WHERE entity = 'all'").fetchall())
 
 
+def ways(program):
+    """(form, threads) of each run of a program."""
+    if FULL or program == os.environ["OCHE"]:
+        return [(form, threads) for form in FORMS for threads in THREADS]
+    return FEWER
+
+
 def main():
     for compiler in COMPILERS:
         if shutil.which(compiler) is None:
             print(f"{compiler} is missing")
             return 77
     programs = {f"{c} -O{o}": build(c, o) for c in COMPILERS for o in OPTIMISATIONS}
-    programs["this build"] = os.environ["OCHE"]
+    if os.environ["OCHE"] not in programs.values():
+        programs["this build"] = os.environ["OCHE"]
     failed = False
     with tempfile.TemporaryDirectory() as folder:
         for scenario, must in SCENARIOS.items():
             hashes = {}
             for name, program in programs.items():
-                for form, options in FORMS.items():
-                    for threads in THREADS:
-                        found, counters = run(program, scenario,
-                                              options + ["--threads", threads], folder)
-                        hashes.setdefault(found, []).append(f"{name}, {form}, {threads} threads")
-                        if counters["corrupt_bytes"] != 0:
-                            failed = True
-                            print(f"FAILED: {scenario}: {hashes[found][-1]}: corrupt payload")
+                for form, threads in ways(program):
+                    found, counters = run(program, scenario,
+                                          FORMS[form] + ["--threads", threads], folder)
+                    hashes.setdefault(found, []).append(f"{name}, {form}, {threads} threads")
+                    if counters["corrupt_bytes"] != 0:
+                        failed = True
+                        print(f"FAILED: {scenario}: {hashes[found][-1]}: corrupt payload")
             for counter in must:
                 if counters[counter] == 0:
                     failed = True
