@@ -583,6 +583,28 @@ static void min_rate(void **state)
     }
 }
 
+/* A CNP tells of congestion also when the rate cannot be lower: from 1/2 alpha halves its distance
+ * to 1 with each, whether the cut stops at the floor (35 Gbps) or begins there. */
+static void alpha_rises_at_the_floor(void **state)
+{
+    static const char *const modes[] = {"paper", "ns3"};
+    static const double alphas[] = {0.75, 0.875, 0.9375, 0.96875};
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        begin(modes[i]);
+        bench_set(&bench, "min_rate", 35000000000);
+        bench_set_real(&bench, "g", 0.5);
+        bench_set_real(&bench, "initial_alpha", 0.5);
+        bench_start(&bench, false);
+        for (unsigned k = 0; k < 4; k++) {
+            bench_cnp(&bench, k * US);
+            expect_rate(35e9);
+            assert_true(bench_alpha(&bench) == alphas[k]);
+        }
+    }
+}
+
 /* R_C reaches the line (within half a bit per second) at event 36: 20e9 / 2^36 = 0.29. */
 static void release_at_line(void **state)
 {
@@ -728,6 +750,7 @@ int main(void)
         cmocka_unit_test(target_guard_at_byte_events),
         cmocka_unit_test(clamp_target_rate),
         cmocka_unit_test(min_rate),
+        cmocka_unit_test(alpha_rises_at_the_floor),
         cmocka_unit_test(release_at_line),
         cmocka_unit_test(idle_timeout),
         cmocka_unit_test(initial_rate),
