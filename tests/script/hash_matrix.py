@@ -22,7 +22,7 @@ import tempfile
 
 SOURCE, BUILD = os.environ["SOURCE"], os.environ["BUILD"]
 COMPILERS = ("gcc", "clang")
-OPTIMISATIONS = ("0", "2")
+OPTIMISATIONS = {"0": "not optimised", "2": "optimised"}
 FORMS = {"struct": [], "bytes": ["--set", "bytes=true"],
          "payload": ["--set", "bytes=true", "--set", "payload=true"]}
 THREADS = ("1", "2")
@@ -49,14 +49,16 @@ SCENARIOS = {
 def made_so(tree, compiler, optimisations):
     """Whether the build folder holds the program as that compiler makes it, without sanitizers."""
     try:
-        with open(os.path.join(tree, "meson-info", "intro-compilers.json"),
-                  encoding="utf-8") as file:
-            found = json.load(file)["host"]["c"]["id"]
+        with open(os.path.join(tree, "compile_commands.json"), encoding="utf-8") as file:
+            words = [w for w in json.load(file)[0]["command"].split() if "ccache" not in w]
         with open(os.path.join(tree, "meson-info", "intro-buildoptions.json"),
                   encoding="utf-8") as file:
             options = {option["name"]: option["value"] for option in json.load(file)}
-    except (OSError, KeyError):
+        said = subprocess.run([words[0], "--version"], text=True, stdout=subprocess.PIPE,
+                              check=False).stdout
+    except OSError:
         return False
+    found = "clang" if "clang" in said else "gcc"
     return (found == compiler and options["optimization"] in optimisations
             and options["b_sanitize"] == "none" and not options["c_args"])
 
@@ -69,12 +71,13 @@ def build(compiler, optimisation):
             tree = beside
             break
     commands = [["ninja", "-C", tree, "oche"]]
+    cached = f"ccache {compiler}" if shutil.which("ccache") else compiler
     if not os.path.exists(os.path.join(tree, "build.ninja")):
         shutil.rmtree(tree, ignore_errors=True)
         commands.insert(0, ["meson", "setup", tree, SOURCE, f"-Doptimization={optimisation}",
                             "-Ddebug=false"])
     for command in commands:
-        done = subprocess.run(command, env={**os.environ, "CC": compiler}, check=False, text=True,
+        done = subprocess.run(command, env={**os.environ, "CC": cached}, check=False, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if done.returncode != 0:
             sys.exit(f"{' '.join(command)}: status {done.returncode}\n{done.stdout[-4000:]}")
@@ -95,7 +98,7 @@ def run(program, scenario, options, out):
             "SELECT name, value FROM counters WHERE entity = 'all'").fetchall())
 
 
-def ways(program):
+def runs_of(program):
     """(form, threads) of each run of a program."""
     if FULL or program == os.environ["OCHE"]:
         return [(form, threads) for form in FORMS for threads in THREADS]
@@ -107,7 +110,8 @@ def main():
         if shutil.which(compiler) is None:
             print(f"{compiler} is missing")
             return 77
-    programs = {f"{c} -O{o}": build(c, o) for c in COMPILERS for o in OPTIMISATIONS}
+    programs = {f"{compiler}, {OPTIMISATIONS[level]}": build(compiler, level)
+                for compiler in COMPILERS for level in OPTIMISATIONS}
     if os.environ["OCHE"] not in programs.values():
         programs["this build"] = os.environ["OCHE"]
     failed = False
@@ -115,7 +119,7 @@ def main():
         for scenario, must in SCENARIOS.items():
             hashes = {}
             for name, program in programs.items():
-                for form, threads in ways(program):
+                for form, threads in runs_of(program):
                     found, counters = run(program, scenario,
                                           FORMS[form] + ["--threads", threads], folder)
                     hashes.setdefault(found, []).append(f"{name}, {form}, {threads} threads")
@@ -126,7 +130,7 @@ def main():
                 if counters[counter] == 0:
                     failed = True
                     print(f"FAILED: {scenario}: nothing happened: {counter} is 0")
-            other, _ = run(programs["gcc -O2"], scenario, ["--seed", "2"], folder)
+            other, _ = run(programs["gcc, optimised"], scenario, ["--seed", "2"], folder)
             if other in hashes:
                 failed = True
                 print(f"FAILED: {scenario}: another seed gives the same hash {other}")
