@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/run/dart_rows.h"
 #include "cli/run/failure_rows.h"
+#include "cli/run/scheme_rows.h"
 #include "fabric/iofd.h"
 #include "params/figures.h"
 #include "sim/measure/percentile.h"
@@ -323,23 +323,6 @@ static void cc_packets(struct oche_table *table, const struct oche_outcome *o, u
 
 static const struct row cc_packets_row = {"other packets of congestion control", 0, cc_packets};
 
-static void credits_dropped(struct oche_table *table, const struct oche_outcome *o, unsigned which)
-{
-    (void)which;
-    count_cell(table, o->totals.nic.credits_dropped + o->totals.drops[OCHE_DROP_MECHANISM]);
-}
-
-static void credits_wasted(struct oche_table *table, const struct oche_outcome *o, unsigned which)
-{
-    (void)which;
-    count_cell(table, o->totals.nic.credits_wasted);
-}
-
-static const struct row credit_rows[] = {
-    {"  credits dropped, by hosts and switches", 0, credits_dropped},
-    {"  credits with nothing to send for them", 0, credits_wasted},
-};
-
 static const struct row traffic_rows[] = {
     {"goodput, all hosts", 0, goodput},
     {"Jain's index of flow goodputs", 0, jain},
@@ -374,22 +357,12 @@ static void cause_rows(struct oche_table *table, const struct oche_outcome *outc
     }
 }
 
-/* Few schemes have such; those of Dart have their own rows. */
+/* Few schemes have such, and some of them have rows of their own for them. */
 static bool any_cc_packets(const struct oche_outcome *outcomes, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (outcomes[i].totals.nic.cc_packets_sent > 0 && !outcomes[i].totals.scheme_counts)
-            return true;
-    return false;
-}
-
-/* Of ExpressPass alone. */
-static bool any_credits(const struct oche_outcome *outcomes, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (outcomes[i].totals.nic.credits_dropped + outcomes[i].totals.nic.credits_wasted +
-                outcomes[i].totals.drops[OCHE_DROP_MECHANISM] >
-            0)
+        if (outcomes[i].totals.nic.cc_packets_sent > 0 &&
+            !oche_scheme_tells_own_packets(&outcomes[i]))
             return true;
     return false;
 }
@@ -404,10 +377,7 @@ static void traffic(struct oche_table *table, const struct oche_outcome *outcome
         if (traffic_rows[i].cell == cnps && any_cc_packets(outcomes, count))
             add_row(table, &cc_packets_row, outcomes, count);
         if (traffic_rows[i].cell == cnps)
-            oche_dart_rows(table, outcomes, count);
-        for (size_t k = 0; traffic_rows[i].cell == cnps && k < COUNT_OF(credit_rows); k++)
-            if (any_credits(outcomes, count))
-                add_row(table, &credit_rows[k], outcomes, count);
+            oche_scheme_rows(table, outcomes, count);
     }
     oche_failure_rows(table, outcomes, count);
 }

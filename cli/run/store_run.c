@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/qp/nic.h"
 
@@ -64,8 +65,6 @@ static const struct counter nic_counters[] = {
     NIC(cnps_received),
     NIC(cc_packets_sent),
     NIC(cc_packets_received),
-    NIC(credits_dropped),
-    NIC(credits_wasted),
     NIC(ce_received),
     NIC(ce_marked),
     {"queueing_time_ps", offsetof(struct oche_nic_stats, queueing_time)},
@@ -104,14 +103,6 @@ static const struct counter total_counters[] = {
     TOTAL(corrupt_bytes),
     TOTAL(live_packets),
     TOTAL(queued_bytes),
-};
-
-/* Of congestion control that counts itself. */
-static const struct counter scheme_counters[] = {
-    {"dart_share_acks", offsetof(struct oche_world_totals, counts.stamped_acks)},
-    {"dart_groups", offsetof(struct oche_world_totals, counts.groups)},
-    {"dart_groups_not_come", offsetof(struct oche_world_totals, counts.not_come)},
-    {"dart_groups_void", offsetof(struct oche_world_totals, counts.void_groups)},
 };
 
 /* ---- what it is ---- */
@@ -477,6 +468,22 @@ static void store_mechanisms(struct oche_results *results, const struct oche_wor
 
 /* ---- counters ---- */
 
+/* What a scheme or an endpoint counts itself: of "all" each, of a host what is not 0. */
+static void store_scheme(struct oche_results *results, const char *entity, const char *prefix,
+                         const struct oche_counters *counters, const uint64_t *values)
+{
+    bool all = strcmp(entity, "all") == 0;
+    char name[64];
+
+    for (unsigned i = 0; counters != NULL && i < counters->count; i++) {
+        snprintf(name, sizeof(name), "%s%s_%s", prefix, counters->prefix, counters->rows[i].name);
+        for (char *at = name; *at != '\0'; at++)
+            *at = *at == '.' ? '_' : *at;
+        if (all || values[i] > 0)
+            oche_results_counter(results, entity, name, values[i]);
+    }
+}
+
 static void store_totals(struct oche_results *results, const struct oche_outcome *outcome)
 {
     const struct oche_world_totals *totals = &outcome->totals;
@@ -493,10 +500,6 @@ static void store_totals(struct oche_results *results, const struct oche_outcome
         snprintf(name, sizeof(name), "timeouts_%s", oche_timeout_cause_name(cause));
         oche_results_counter(results, "all", name, totals->timeout_causes[cause]);
     }
-    if (totals->scheme_counts)
-        for (size_t i = 0; i < COUNT_OF(scheme_counters); i++)
-            oche_results_counter(results, "all", scheme_counters[i].name,
-                                 counter_in(totals, &scheme_counters[i]));
     for (unsigned place = 0; place < OCHE_PLACES; place++) {
         static const char *const places[OCHE_PLACES] = {
             [OCHE_PLACE_TO_HOST] = "tor_to_host",     [OCHE_PLACE_TOR_UP] = "tor_to_up",
@@ -558,11 +561,14 @@ static void store_counters(struct oche_results *results, const struct oche_world
     oche_world_port_stats(world, stats);
     for (uint32_t node = 0; node < oche_topology_nodes(topology); node++) {
         if (node < topology->host_count) {
+            uint64_t counted[OCHE_MOST_COUNTERS];
             struct oche_nic_stats nic;
 
             oche_world_host_stats(world, node, &nic);
             store_some(results, topology->nodes[node].name, nic_counters, COUNT_OF(nic_counters),
                        &nic);
+            store_scheme(results, topology->nodes[node].name, "",
+                         oche_world_host_counters(world, node, counted), counted);
         }
         for (uint32_t port = 0; port < topology->nodes[node].port_count; port++)
             store_port(results, world, node, port, &stats[topology->nodes[node].first_port + port]);
@@ -645,6 +651,9 @@ void oche_store_run(struct oche_results *results, const struct oche_scenario *sc
     store_congestion(results, world, outcome);
     store_ways(results, world);
     store_totals(results, outcome);
+    /* An endpoint is a host's NIC, a scheme a part of one. */
+    store_scheme(results, "all", scenario->config.endpoint != NULL ? "nic_" : "",
+                 outcome->totals.counters, outcome->totals.counted);
     store_mechanisms(results, &outcome->totals);
     store_counters(results, world);
     store_series(results, world);

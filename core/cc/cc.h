@@ -15,6 +15,7 @@
 #define OCHE_CORE_CC_CC_H
 
 #include "core/base.h"
+#include "core/counter.h"
 #include "core/param.h"
 #include "core/random.h"
 #include "core/trace/trace.h"
@@ -137,15 +138,6 @@ enum oche_cc_needs {
 
 enum oche_cc_transports { OCHE_CC_RC = 1 << 0, OCHE_CC_UC = 1 << 1, OCHE_CC_UD = 1 << 2 };
 
-/* What schemes count themselves; what the NIC counts is in struct oche_nic_stats. */
-struct oche_cc_counts {
-    uint64_t stamped_acks; /* ACKs and NAKs that carried what the scheme adds */
-    /* Look-ahead: */
-    uint64_t groups;      /* whose senders were made to count */
-    uint64_t not_come;    /* of these, senders that then did not begin in time */
-    uint64_t void_groups; /* lists that were void */
-};
-
 struct oche_cc_scheme {
     const char *name;
     const char *paper; /* what it implements, with section */
@@ -182,8 +174,11 @@ struct oche_cc_scheme {
     void (*nic_start)(struct oche_cc_nic *nic);
     /* Optional: oche_cc_nic.timer is due; it has been set to OCHE_NEVER. */
     void (*nic_timer)(struct oche_cc_nic *nic, oche_time now);
-    /* Optional: adds to `sum` what the NIC has counted so far. */
-    void (*count)(const void *nic_state, struct oche_cc_counts *sum);
+    /*
+     * Optional: what the scheme counts itself, in its NIC's state. What every NIC counts is in
+     * struct oche_nic_stats.
+     */
+    const struct oche_counters *counters;
 
     /*
      * Required: sets the first decisions. Called when the queue pair becomes ready to receive

@@ -206,10 +206,10 @@ const struct oche_nic_stats *oche_nic_stats(const struct oche_nic *nic)
     return &nic->stats;
 }
 
-void oche_nic_cc_counts(const struct oche_nic *nic, struct oche_cc_counts *sum)
+const struct oche_counters *oche_nic_counters(const struct oche_nic *nic, const void **state)
 {
-    if (nic->cc->count != NULL)
-        nic->cc->count(nic->cc_nic.state, sum);
+    *state = nic->cc_nic.state;
+    return nic->cc->counters;
 }
 
 uint64_t oche_nic_rejected(const struct oche_nic *nic, enum oche_reject cause)

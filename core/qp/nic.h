@@ -163,8 +163,6 @@ struct oche_nic_stats {
     uint64_t naks_sent, naks_received, rnr_naks_sent, rnr_naks_received;
     uint64_t cnps_sent, cnps_received;
     uint64_t cc_packets_sent, cc_packets_received; /* others of congestion control's own */
-    uint64_t credits_dropped;                      /* by the host's own port, of ExpressPass */
-    uint64_t credits_wasted;                       /* arrived when there was nothing to send */
     uint64_t ce_received;                          /* data packets that arrived with CE */
     uint64_t ce_marked;                            /* data packets that this NIC marked itself */
     uint64_t timeouts;                             /* ACK timer ran out */
@@ -290,8 +288,11 @@ uint64_t oche_nic_backlog_bytes(const struct oche_nic *nic);
 void oche_nic_fetch(const struct oche_nic *nic, const struct oche_packet *packet, unsigned step);
 
 const struct oche_nic_stats *oche_nic_stats(const struct oche_nic *nic);
-/* Adds to `sum` what the congestion-control scheme has counted so far, if it counts. */
-void oche_nic_cc_counts(const struct oche_nic *nic, struct oche_cc_counts *sum);
+/*
+ * What the congestion-control scheme counts itself, and the state that it counts in, for
+ * oche_counters_add. NULL: it counts nothing.
+ */
+const struct oche_counters *oche_nic_counters(const struct oche_nic *nic, const void **state);
 uint64_t oche_nic_rejected(const struct oche_nic *nic, enum oche_reject cause);
 
 /* Memory regions. Returns false when the key is taken, 0, a window's, or no room is left. */

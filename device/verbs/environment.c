@@ -25,6 +25,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/wire/opcode.h"
 #include "device/verbs/internal.h"
 #include "params/scheme.h"
 #include "params/units.h"
@@ -81,12 +82,39 @@ static uint64_t malformed(const struct oche_device_stats *stats)
     return sum;
 }
 
+/* ACKs and NAKs to which the scheme says that it has added something. */
+static uint64_t stamped_acks(const struct oche_counters *counters, const uint64_t *counted)
+{
+    uint64_t sum = 0;
+
+    for (unsigned i = 0; counters != NULL && i < counters->count; i++)
+        if (counters->rows[i].opcode != 0 &&
+            (oche_opcode(counters->rows[i].opcode)->flags & OCHE_OP_HAS(AETH)))
+            sum += counted[i];
+    return sum;
+}
+
+/* What the scheme counts itself, one line; nothing if it does not. */
+static void tell_counters(const char *address, const struct oche_counters *counters,
+                          const uint64_t *counted)
+{
+    char text[400] = "";
+    size_t at = 0;
+
+    for (unsigned i = 0; counters != NULL && i < counters->count && at < sizeof(text); i++)
+        at += (size_t)snprintf(text + at, sizeof(text) - at, "%s %s %" PRIu64, i > 0 ? "," : "",
+                               counters->rows[i].name, counted[i]);
+    if (at > 0)
+        ov_say("%s: counters of %s:%s", address, counters->prefix, text);
+}
+
 void ov_tell_stats(struct ov_port *port)
 {
     const char *cc = value_of("OCHE_CC"), *recovery = value_of("OCHE_RECOVERY");
-    struct oche_cc_counts counts = {0};
+    uint64_t counted[OCHE_MOST_COUNTERS] = {0};
     struct oche_device_stats s;
     char address[OCHE_ADDRESS_TEXT];
+    const void *state;
 
     if (value_of("OCHE_STATS") == NULL)
         return;
@@ -108,16 +136,19 @@ void ov_tell_stats(struct ov_port *port)
            s.nic.rnr_naks_received, s.nic.duplicate_packets, s.nic.out_of_order_packets,
            s.nic.placed_packets, s.nic.rejected_packets);
     oche_device_lock(port->device);
-    oche_nic_cc_counts(oche_device_nic(port->device), &counts);
+    const struct oche_counters *counters = oche_nic_counters(oche_device_nic(port->device), &state);
+    if (counters != NULL)
+        oche_counters_add(counters, state, counted);
     oche_device_unlock(port->device);
     ov_say("%s: congestion control %s: ACKs sent %" PRIu64 " received %" PRIu64 " stamped %" PRIu64
            ", CNPs sent %" PRIu64 " received %" PRIu64 ", CE received %" PRIu64 " marked %" PRIu64
            ", packets of its own sent %" PRIu64 " received %" PRIu64 "; ACKs held %" PRIu64
            " times, in vain %" PRIu64,
            address, cc != NULL ? cc : "none", s.nic.acks_sent, s.nic.acks_received,
-           counts.stamped_acks, s.nic.cnps_sent, s.nic.cnps_received, s.nic.ce_received,
+           stamped_acks(counters, counted), s.nic.cnps_sent, s.nic.cnps_received, s.nic.ce_received,
            s.nic.ce_marked, s.nic.cc_packets_sent, s.nic.cc_packets_received, s.held,
            s.held_in_vain);
+    tell_counters(address, counters, counted);
 }
 
 /* A number, or what it was if there is none. False: it is not from `least` to `most`. */

@@ -4,8 +4,8 @@
 
 #include <math.h>
 
-#include "lab/measures/dart_metrics.h"
 #include "lab/measures/rate_metrics.h"
+#include "lab/measures/scheme_counters.h"
 #include "lab/measures/size_rows.h"
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define BOTH            true
@@ -455,28 +455,13 @@ const struct metric oche_metric_table[] = {
     {"cnps", number, OF_RUN, COUNTER, NIC(cnps_sent), "congestion notification packets sent"},
     {"cc_packets", number, OF_RUN, COUNTER, NIC(cc_packets_sent),
      "packets of congestion control's own but CNPs: dart's updates, expresspass's credits"},
-    {"dart.updates", number, OF_RUN, COMPUTED, FUNCTION(oche_dart_updates),
-     "packets that told a sender its share between ACKs (updates)"},
-    {"dart.updates.packets_share", ratio, OF_RUN, COMPUTED, FUNCTION(oche_dart_updates_of_packets),
-     "of all packets that hosts sent"},
-    {"dart.updates.bytes_share", ratio, OF_RUN, COMPUTED, FUNCTION(oche_dart_updates_of_bytes),
-     "of all bytes that hosts put on their links, with gaps"},
-    {"dart.share_acks", number, OF_RUN, COMPUTED, FUNCTION(oche_dart_acks),
-     "ACKs and NAKs that carried a share"},
-    {"dart.share_acks.packets_share", ratio, OF_RUN, COMPUTED, FUNCTION(oche_dart_acks_of_packets),
-     "of all packets that hosts sent"},
-    {"dart.share_acks.bytes_share", ratio, OF_RUN, COMPUTED, FUNCTION(oche_dart_acks_of_bytes),
+    {"SCHEME.COUNTER", number, OF_SCHEME, COMPUTED, FUNCTION(oche_scheme_count),
+     "what a congestion-control scheme counts itself"},
+    {"SCHEME.COUNTER.packets_share", ratio, OF_SCHEME_PACKETS, COMPUTED,
+     FUNCTION(oche_scheme_packets_share), "of all packets that hosts sent"},
+    {"SCHEME.COUNTER.bytes_share", ratio, OF_SCHEME_PACKETS, COMPUTED,
+     FUNCTION(oche_scheme_bytes_share),
      "whole frames, of all bytes that hosts put on their links, with gaps"},
-    {"dart.groups", number, OF_RUN, COMPUTED, FUNCTION(oche_dart_groups),
-     "look-ahead: groups whose senders a receiver made to count"},
-    {"dart.groups.not_come", number, OF_RUN, COMPUTED, FUNCTION(oche_dart_not_come),
-     "senders that were announced and did not begin in time"},
-    {"dart.groups.void", number, OF_RUN, COMPUTED, FUNCTION(oche_dart_void_groups),
-     "lists of senders that were void: wrong, unknown, another tenant's, or without place"},
-    {"credits.dropped", number, OF_RUN, COUNTER, NIC(credits_dropped),
-     "credits that found their own host's port full; at switches: credit_shaper.dropped"},
-    {"credits.wasted", number, OF_RUN, COUNTER, NIC(credits_wasted),
-     "credits that reached a sender with nothing to send for them"},
     {"rejected_packets", number, OF_RUN, COUNTER, TOTAL(rejected_packets),
      "packets that NICs threw away because something is wrong with them"},
 

@@ -11,18 +11,20 @@
 /* What a metric is of: how many there are of it in a run, and which of them it has. */
 enum subject {
     OF_RUN,
-    OF_SIZE,       /* ranges of flow sizes in which flows started; all of them: always */
-    OF_DELIVERED,  /* those in which flows were delivered */
-    OF_PLACE,      /* places that have ports */
-    OF_WHERE,      /* sim/measure/congestion.h */
-    OF_TIER,       /* kinds of nodes */
-    OF_PORT,       /* watched queues, by name */
-    OF_FLOW,       /* flows, where they are listed one by one */
-    OF_PAIR,       /* pairs of hosts, where there are few */
-    OF_WORKLOAD,   /* entries of the scenario's list of workloads */
-    OF_RATED,      /* flows, where there are few and measure.interval is set */
-    OF_THRESHOLDS, /* of the largest switch: 1 or none */
-    OF_MECHANISM,  /* counters of mechanisms that switches have */
+    OF_SIZE,           /* ranges of flow sizes in which flows started; all of them: always */
+    OF_DELIVERED,      /* those in which flows were delivered */
+    OF_PLACE,          /* places that have ports */
+    OF_WHERE,          /* sim/measure/congestion.h */
+    OF_TIER,           /* kinds of nodes */
+    OF_PORT,           /* watched queues, by name */
+    OF_FLOW,           /* flows, where they are listed one by one */
+    OF_PAIR,           /* pairs of hosts, where there are few */
+    OF_WORKLOAD,       /* entries of the scenario's list of workloads */
+    OF_RATED,          /* flows, where there are few and measure.interval is set */
+    OF_THRESHOLDS,     /* of the largest switch: 1 or none */
+    OF_MECHANISM,      /* counters of mechanisms that switches have */
+    OF_SCHEME,         /* counters of congestion control's own */
+    OF_SCHEME_PACKETS, /* those of them that count packets */
     SUBJECTS
 };
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lab/measures/metric_table.h"
+#include "lab/measures/scheme_counters.h"
 #include "lab/measures/size_rows.h"
 #include "params/error.h"
 #include "sim/measure/percentile.h"
@@ -15,11 +16,20 @@
 #define MOST_NAMES 1024 /* that a misspelling is compared with */
 
 /* What stands in a name for it. */
-static const char *const placeholders[SUBJECTS] = {
-    [OF_RUN] = NULL,      [OF_SIZE] = "SIZE",   [OF_DELIVERED] = "SIZE",
-    [OF_PLACE] = "PLACE", [OF_WHERE] = "WHERE", [OF_TIER] = "TIER",
-    [OF_PORT] = "PORT",   [OF_FLOW] = "N",      [OF_PAIR] = "N",
-    [OF_WORKLOAD] = "N",  [OF_RATED] = "N",     [OF_MECHANISM] = "MECHANISM.COUNTER"};
+static const char *const placeholders[SUBJECTS] = {[OF_RUN] = NULL,
+                                                   [OF_SIZE] = "SIZE",
+                                                   [OF_DELIVERED] = "SIZE",
+                                                   [OF_PLACE] = "PLACE",
+                                                   [OF_WHERE] = "WHERE",
+                                                   [OF_TIER] = "TIER",
+                                                   [OF_PORT] = "PORT",
+                                                   [OF_FLOW] = "N",
+                                                   [OF_PAIR] = "N",
+                                                   [OF_WORKLOAD] = "N",
+                                                   [OF_RATED] = "N",
+                                                   [OF_MECHANISM] = "MECHANISM.COUNTER",
+                                                   [OF_SCHEME] = "SCHEME.COUNTER",
+                                                   [OF_SCHEME_PACKETS] = "SCHEME.COUNTER"};
 
 static const char *const place_names[OCHE_PLACES] = {[OCHE_PLACE_TO_HOST] = "tor_to_host",
                                                      [OCHE_PLACE_TOR_UP] = "tor_to_up",
@@ -63,6 +73,9 @@ static unsigned how_many(enum subject of, const struct oche_outcome *outcome)
         return outcome->has_thresholds;
     case OF_MECHANISM:
         return OCHE_MOST_MECHANISMS * OCHE_MOST_MECHANISM_COUNTERS;
+    case OF_SCHEME:
+    case OF_SCHEME_PACKETS:
+        return oche_scheme_counter_most();
     case SUBJECTS:
         break;
     }
@@ -82,14 +95,30 @@ static const struct oche_switch_counter *counter_of(unsigned which,
     return c < (*mechanism)->counter_count ? &(*mechanism)->counters[c] : NULL;
 }
 
+/* "dart.groups"; "": there is none of that number, or it does not count packets. */
+static const char *scheme_name(enum subject of, unsigned which, char *text, size_t text_bytes)
+{
+    const struct oche_counters *table;
+    const struct oche_counter *counter = oche_scheme_counter(which, &table);
+
+    if (counter == NULL || (of == OF_SCHEME_PACKETS && counter->opcode == 0))
+        return "";
+    return oche_scheme_counter_name(which, text, text_bytes);
+}
+
 static bool is_there(enum subject of, const struct oche_outcome *outcome, unsigned which)
 {
     const struct oche_switch_mechanism *mechanism;
+    char text[OCHE_METRIC_NAME_BYTES];
 
     switch (of) {
     case OF_MECHANISM:
         return counter_of(which, &mechanism) != NULL &&
                outcome->totals.has_mechanism[which / OCHE_MOST_MECHANISM_COUNTERS];
+    case OF_SCHEME:
+    case OF_SCHEME_PACKETS:
+        return scheme_name(of, which, text, sizeof(text))[0] != '\0' &&
+               oche_scheme_counted(outcome, which);
     case OF_SIZE:
         return outcome->sizes[which].flows > 0 || which == OCHE_OUTCOME_SIZES;
     case OF_DELIVERED:
@@ -161,6 +190,9 @@ static const char *subject_name(enum subject of, const struct oche_outcome *outc
             return "";
         snprintf(text, text_bytes, "%s.%s", mechanism->name, counter->name);
         return text;
+    case OF_SCHEME:
+    case OF_SCHEME_PACKETS:
+        return scheme_name(of, which, text, text_bytes);
     case OF_SIZE:
     case OF_DELIVERED:
         return oche_size_row_name(outcome, which, text, text_bytes);
@@ -275,7 +307,9 @@ const char *oche_metric_help(const char *name)
 {
     const struct metric *metric = find(name);
 
-    return metric != NULL ? metric->help : NULL;
+    if (metric == NULL)
+        return NULL;
+    return metric->of == OF_SCHEME ? oche_scheme_counter_named(name)->help : metric->help;
 }
 
 const char *oche_metric_unit(const char *name)
@@ -310,9 +344,7 @@ bool oche_metric_check(const char *name, struct oche_error *error)
             const char *of =
                 subject_name(oche_metric_table[i].of, &none, which, subject, sizeof(subject));
 
-            if ((oche_metric_table[i].of == OF_MECHANISM || oche_metric_table[i].of == OF_SIZE ||
-                 oche_metric_table[i].of == OF_DELIVERED) &&
-                *of == '\0')
+            if (placeholders[oche_metric_table[i].of] != NULL && *of == '\0')
                 continue;
             fill_name(&oche_metric_table[i], of, names[count], sizeof(names[count]));
             words[count] = names[count];
@@ -328,13 +360,33 @@ bool oche_metric_check(const char *name, struct oche_error *error)
     return false;
 }
 
+/* The metric for each counter of each scheme that it is of. */
+static void print_schemes(FILE *out, const struct metric *metric)
+{
+    char text[OCHE_METRIC_NAME_BYTES], name[OCHE_METRIC_NAME_BYTES];
+
+    for (unsigned which = 0; which < oche_scheme_counter_most(); which++) {
+        const char *subject = scheme_name(metric->of, which, text, sizeof(text));
+
+        if (*subject == '\0')
+            continue;
+        fill_name(metric, subject, name, sizeof(name));
+        fprintf(out, "%-24s %-6s %s\n", name, metric->unit, oche_metric_help(name));
+    }
+}
+
 void oche_metrics_print(FILE *out)
 {
     char text[OCHE_METRIC_NAME_BYTES];
 
-    for (size_t i = 0; i < oche_metric_count; i++)
-        fprintf(out, "%-24s %-6s %s\n", oche_metric_table[i].name, oche_metric_table[i].unit,
-                oche_metric_table[i].help);
+    for (size_t i = 0; i < oche_metric_count; i++) {
+        const struct metric *metric = &oche_metric_table[i];
+
+        if (metric->of == OF_SCHEME || metric->of == OF_SCHEME_PACKETS)
+            print_schemes(out, metric);
+        else
+            fprintf(out, "%-24s %-6s %s\n", metric->name, metric->unit, metric->help);
+    }
     fputs("\nSIZE:", out);
     for (unsigned which = 0; which < OCHE_OUTCOME_EXACT; which++)
         fprintf(out, " %s", oche_size_row_name(NULL, which, text, sizeof(text)));

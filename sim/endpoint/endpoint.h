@@ -78,8 +78,10 @@ struct oche_endpoint {
 
     /* Counters. What does not exist at this endpoint stays 0. */
     const struct oche_nic_stats *(*stats)(const void *state);
-    /* Optional: adds to `sum` what its congestion-control scheme has counted itself. */
-    void (*cc_counts)(const void *state, struct oche_cc_counts *sum);
+    /* Optional: what it counts itself, in `state`. */
+    const struct oche_counters *counters;
+    /* Optional, in its place: counters of the scheme that it runs, and the state they are in. */
+    const struct oche_counters *(*scheme_counters)(const void *state, const void **scheme_state);
     uint64_t (*late_packets)(const void *state); /* of rejected_packets: came after the end */
     uint64_t (*corrupt_bytes)(const void *state);
     uint64_t (*rate_bps)(void *state, uint32_t connection); /* where it is set */

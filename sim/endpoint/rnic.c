@@ -441,9 +441,9 @@ static bool losses(void *state, uint32_t connection, struct oche_qp_losses *out)
     return qp != NULL;
 }
 
-static void cc_counts(const void *state, struct oche_cc_counts *sum)
+static const struct oche_counters *scheme_counters(const void *state, const void **scheme_state)
 {
-    oche_nic_cc_counts(((const struct oche_rnic *)state)->nic, sum);
+    return oche_nic_counters(((const struct oche_rnic *)state)->nic, scheme_state);
 }
 
 const struct oche_endpoint oche_endpoint_rnic = {
@@ -461,7 +461,7 @@ const struct oche_endpoint oche_endpoint_rnic = {
     .flush = oche_rnic_flush,
     .is_feedback = oche_rnic_is_feedback,
     .stats = stats,
-    .cc_counts = cc_counts,
+    .scheme_counters = scheme_counters,
     .late_packets = late_packets,
     .corrupt_bytes = corrupt_bytes,
     .rate_bps = rate_bps,

@@ -452,10 +452,16 @@ const struct oche_nic_stats *oche_host_stats(const struct oche_host *host)
     return host->endpoint->stats(oche_host_endpoint_state(host));
 }
 
-void oche_host_cc_counts(const struct oche_host *host, struct oche_cc_counts *sum)
+const struct oche_counters *oche_host_counters(const struct oche_host *host, uint64_t *sums)
 {
-    if (host->endpoint->cc_counts != NULL)
-        host->endpoint->cc_counts(oche_host_endpoint_state(host), sum);
+    const struct oche_counters *counters = host->endpoint->counters;
+    const void *state = oche_host_endpoint_state(host);
+
+    if (host->endpoint->scheme_counters != NULL)
+        counters = host->endpoint->scheme_counters(state, &state);
+    if (counters != NULL)
+        oche_counters_add(counters, state, sums);
+    return counters;
 }
 
 uint64_t oche_host_late_packets(const struct oche_host *host)

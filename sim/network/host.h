@@ -79,8 +79,11 @@ uint32_t oche_host_flow_hash(uint64_t seed, uint32_t connection);
 
 /* Counters since the beginning; those of what the endpoint does not have are 0. */
 const struct oche_nic_stats *oche_host_stats(const struct oche_host *host);
-/* Adds to `sum` what the endpoint's congestion-control scheme has counted since the beginning. */
-void oche_host_cc_counts(const struct oche_host *host, struct oche_cc_counts *sum);
+/*
+ * Adds to `sums` what the endpoint, or the scheme that it runs, has counted itself since the
+ * beginning, by row of the table. NULL: it counts nothing.
+ */
+const struct oche_counters *oche_host_counters(const struct oche_host *host, uint64_t *sums);
 /* Of its rejected packets those that came when nothing was left for them here. */
 uint64_t oche_host_late_packets(const struct oche_host *host);
 /* What the switch made the host's port wait for. */

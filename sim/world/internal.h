@@ -54,7 +54,7 @@ struct oche_world {
     /* At the end of warm-up. */
     oche_time measured_from;
     struct oche_nic_stats *nic_before;
-    struct oche_cc_counts counts_before; /* of all hosts */
+    uint64_t *counted_before; /* OCHE_MOST_COUNTERS a host: what its scheme counts itself */
     uint64_t *line_before, *lost_before, *cut_before, *late_before;
     uint64_t *flow_before; /* bytes of flows that were under way; NULL: there was no warm-up */
     struct oche_flow_way *ways_before; /* NULL: there are none */

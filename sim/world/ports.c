@@ -27,6 +27,18 @@ void oche_world_host_stats(const struct oche_world *world, uint32_t host,
     memcpy(stats, now, sizeof(now));
 }
 
+const struct oche_counters *oche_world_host_counters(const struct oche_world *world, uint32_t host,
+                                                     uint64_t values[OCHE_MOST_COUNTERS])
+{
+    const uint64_t *before = &world->counted_before[host * OCHE_MOST_COUNTERS];
+
+    memset(values, 0, OCHE_MOST_COUNTERS * sizeof(*values));
+    const struct oche_counters *counters = oche_host_counters(world->hosts[host], values);
+    for (unsigned i = 0; i < OCHE_MOST_COUNTERS; i++)
+        values[i] -= before[i];
+    return counters;
+}
+
 static void host_port(const struct oche_world *world, uint32_t host,
                       struct oche_switch_port_stats *port)
 {

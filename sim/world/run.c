@@ -65,7 +65,7 @@ static void end_warmup(struct oche_world *world)
     memset(world->timeout_causes, 0, sizeof(world->timeout_causes));
     for (uint32_t i = 0; i < world->topology.host_count; i++) {
         world->nic_before[i] = *oche_host_stats(world->hosts[i]);
-        oche_host_cc_counts(world->hosts[i], &world->counts_before);
+        oche_host_counters(world->hosts[i], &world->counted_before[i * OCHE_MOST_COUNTERS]);
         world->late_before[i] = oche_host_late_packets(world->hosts[i]);
         oche_pause_reset(oche_host_pause(world->hosts[i]), now);
     }

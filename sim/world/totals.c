@@ -11,19 +11,16 @@
 #define NIC_COUNTERS (sizeof(struct oche_nic_stats) / sizeof(uint64_t))
 _Static_assert(sizeof(struct oche_nic_stats) % sizeof(uint64_t) == 0, "an array of counters");
 
-/* What congestion control counts itself, after warm-up. */
-static void add_counts(const struct oche_world *world, struct oche_world_totals *totals)
+/* What schemes count themselves. Every host has the same scheme. */
+static void add_counters(const struct oche_world *world, struct oche_world_totals *totals)
 {
-    const struct oche_cc_counts *before = &world->counts_before;
-    struct oche_cc_counts *counts = &totals->counts;
+    uint64_t values[OCHE_MOST_COUNTERS];
 
-    totals->scheme_counts = world->config->endpoint == NULL && world->config->cc->count != NULL;
-    for (uint32_t i = 0; i < world->topology.host_count; i++)
-        oche_host_cc_counts(world->hosts[i], counts);
-    counts->stamped_acks -= before->stamped_acks;
-    counts->groups -= before->groups;
-    counts->not_come -= before->not_come;
-    counts->void_groups -= before->void_groups;
+    for (uint32_t i = 0; i < world->topology.host_count; i++) {
+        totals->counters = oche_world_host_counters(world, i, values);
+        for (unsigned k = 0; k < OCHE_MOST_COUNTERS; k++)
+            totals->counted[k] += values[k];
+    }
 }
 
 static void add_hosts(const struct oche_world *world, struct oche_world_totals *totals)
@@ -44,7 +41,7 @@ static void add_hosts(const struct oche_world *world, struct oche_world_totals *
         totals->corrupt_bytes += oche_host_corrupt_bytes(world->hosts[i]);
     }
     memcpy(&totals->nic, sum, sizeof(sum));
-    add_counts(world, totals);
+    add_counters(world, totals);
     totals->rejected_packets = totals->nic.rejected_packets - totals->late_packets;
     totals->marks[OCHE_PLACE_HOST_NIC] = totals->nic.ce_marked;
     totals->departures[OCHE_PLACE_HOST_NIC] = totals->nic.data_packets_sent;

@@ -384,6 +384,8 @@ static void build_hosts(struct oche_world *world)
     for (uint32_t i = 0; i < count; i++)
         world->hosts[i] = oche_host_create(&world->network, i, &world->shared);
     world->nic_before = oche_world_make(count, sizeof(*world->nic_before));
+    world->counted_before =
+        oche_world_make((size_t)count * OCHE_MOST_COUNTERS, sizeof(*world->counted_before));
     world->late_before = oche_world_make(count, sizeof(*world->late_before));
 }
 
@@ -581,6 +583,7 @@ void oche_world_free(struct oche_world *world)
     free(world->losses);
     free(world->watched);
     free(world->nic_before);
+    free(world->counted_before);
     free(world->line_before);
     free(world->lost_before);
     free(world->cut_before);

@@ -51,10 +51,10 @@ struct oche_world_totals {
     uint64_t hash;                                 /* of the trace, whole run */
     uint64_t flows, flows_completed, flows_failed; /* whole run */
     struct oche_nic_stats nic;                     /* sums */
-    struct oche_cc_counts counts;                  /* sums */
-    bool scheme_counts;                            /* else these are 0 */
-    uint64_t marks[OCHE_PLACES];                   /* CE set, by place */
-    uint64_t departures[OCHE_PLACES];              /* packets that left, by place */
+    const struct oche_counters *counters; /* what the scheme counts itself; NULL: nothing */
+    uint64_t counted[OCHE_MOST_COUNTERS]; /* by row of that table: sums */
+    uint64_t marks[OCHE_PLACES];          /* CE set, by place */
+    uint64_t departures[OCHE_PLACES];     /* packets that left, by place */
     uint64_t drops[OCHE_DROP_CAUSES];
     uint64_t timeout_causes[OCHE_TIMEOUT_CAUSES]; /* of nic.timeouts, */
     bool timeout_causes_known; /* where the endpoint tells what it knows of losses */
@@ -183,6 +183,10 @@ void oche_world_port_stats(const struct oche_world *world, struct oche_switch_po
 /* Counters of one host's NIC since the end of warm-up. */
 void oche_world_host_stats(const struct oche_world *world, uint32_t host,
                            struct oche_nic_stats *stats);
+/* What its scheme has counted itself since the end of warm-up, by row of the table; NULL: nothing.
+ */
+const struct oche_counters *oche_world_host_counters(const struct oche_world *world, uint32_t host,
+                                                     uint64_t values[OCHE_MOST_COUNTERS]);
 /* Payload of a flow that its receiver has, in order; all of it once it is delivered. */
 uint64_t oche_world_flow_bytes(const struct oche_world *world, uint32_t flow);
 /* Of these, what it got since the end of warm-up. */

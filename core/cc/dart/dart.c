@@ -3,7 +3,18 @@
  * Dart's congestion control (Xue et al., "Dart: Divide and Specialize for Fast Response to
  * Congestion in RDMA-Based Datacenter Networks", ToN 2020, sec III): direct apportioning of
  * sending rates (DASR) where the receiver is the bottleneck, DCQCN (dcqcn.c) where it is not. In
- * the switches: marks as for DCQCN; in-order flow deflection is the fabric's.
+ * the switches: marks as for DCQCN; in-order flow deflection is the fabric's (fabric/iofd.c).
+ *
+ * The files of this folder:
+ *   dart.c          the scheme: sender, receiver, and the table of its hooks
+ *   dart_state.h    what is kept of a queue pair, a peer, a tenant and a NIC
+ *   dart_params.*   the parameters, the weights and the tenants' shares
+ *   dart_counters.c what is counted, for `oche run`, metrics and `oche exec --stats`
+ *   auss.*          the Active Unique Sender Set
+ *   look_ahead.*    groups of senders that are announced (sec III-D)
+ *   dart.h, dart_view.c  what a NIC thinks now: for tests, and for who looks for a culprit
+ * Elsewhere: the shares in packets are core/wire/extension.h's; a sender names groups, and keeps
+ * messages apart that deflection could reorder, in core/qp/group.c and core/qp/deflection.h.
  *
  * Receiver, a NIC: the senders that have an active message are its AUSS (auss.c), n of them. Each
  * ACK says n. When that changes, a sender to which no ACK has gone for half a base round trip gets
@@ -410,7 +421,10 @@ static void dart_stamp(struct oche_cc_flow *flow, oche_time now, struct oche_pac
     oche_share_put(packet, &(struct oche_share){.senders = (uint16_t)s->said->told,
                                                 .tenant = flow->tenant,
                                                 .sequence = ++peer->told_sequence});
-    s->said->acks += packet->opcode == OCHE_RC_ACK_SHARE;
+    if (packet->opcode == OCHE_RC_ACK_SHARE)
+        s->nic->share_acks++;
+    else
+        s->nic->updates_sent++;
     peer->told_version = s->said->version;
     peer->told_at = now;
 }
@@ -683,7 +697,7 @@ const struct oche_cc_scheme oche_cc_dart = {
     .nic_tables_size = dart_nic_tables_size,
     .nic_start = dart_nic_start,
     .nic_timer = dart_nic_timer,
-    .count = oche_dart_count,
+    .counters = &dart_counters,
     .ack_opcode = OCHE_RC_ACK_SHARE,
     .own_opcode = OCHE_SHARE,
     .needs = OCHE_CC_NEEDS_ECN,

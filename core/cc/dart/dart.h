@@ -23,9 +23,6 @@ struct oche_dart_view {
 /* Of a tenant. `nic_state` is that of a NIC whose scheme is dart (oche_cc_nic.state). */
 struct oche_dart_view oche_dart_look_at(const void *nic_state, uint32_t tenant);
 
-/* oche_cc_scheme.count: of all tenants. */
-void oche_dart_count(const void *nic_state, struct oche_cc_counts *sum);
-
 /* Of tenant 0: of all, where they are not kept apart. */
 static inline struct oche_dart_view oche_dart_look(const void *nic_state)
 {

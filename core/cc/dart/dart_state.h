@@ -52,10 +52,9 @@ struct dart_peer {
     oche_time told_at;     /* it was, or an update was asked for; valid with told_version above 0 */
 };
 
-/* What a tenant's senders are told now, how often that has changed, and by how many ACKs. */
+/* What a tenant's senders are told now, and how often that has changed. */
 struct dart_said {
     uint32_t told, version;
-    uint64_t acks; /* NAKs too; here, as these look here anyway */
 };
 
 /* A tenant: who sends to us. */
@@ -72,6 +71,7 @@ struct dart_nic {
     struct dcqcn_nic_state dcqcn; /* first */
     oche_time window_end;
     struct dart_said said; /* tenant 0's; the others' are in the tables */
+    uint64_t share_acks;   /* ACKs and NAKs that carried a share, of all tenants */
     struct dart_set *sets;
     uint32_t set_count;
     enum oche_dart_state state;
@@ -79,13 +79,26 @@ struct dart_nic {
     /* Windows, messages, updates. */
     struct oche_cc_nic *nic;
     oche_time window_start;
-    uint64_t window_bytes;  /* on the line, up to the window's start */
-    uint64_t slack_windows; /* without marks and below line rate, in a row */
-    uint64_t updates;
+    uint64_t window_bytes;               /* on the line, up to the window's start */
+    uint64_t slack_windows;              /* without marks and below line rate, in a row */
+    uint64_t updates, updates_sent;      /* asked for, and of these sent */
     oche_time updates_due, updates_done; /* OCHE_NEVER, and 0: none */
     uint64_t void_groups;                /* that named another tenant than their queue pair's */
 };
 
 _Static_assert(offsetof(struct dart_nic, nic) <= OCHE_CACHE_LINE, "a line for each packet");
+
+/* Lists of senders, so far, that were wrong, unknown, or had no place. */
+static inline uint64_t dart_void_lists(const struct dart_set *set)
+{
+    uint64_t sum = 0;
+
+    for (unsigned look = OCHE_LOOK_WRONG; look < OCHE_LOOKS; look++)
+        sum += set->look.seen[look];
+    return sum;
+}
+
+/* dart_counters.c */
+extern const struct oche_counters dart_counters;
 
 #endif

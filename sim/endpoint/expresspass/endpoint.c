@@ -36,7 +36,7 @@ static void too_late(struct oche_xpass *xpass, const struct oche_packet *packet,
         reject(xpass, packet, true, now);
         return;
     }
-    xpass->stats.credits_wasted++;
+    xpass->credits_wasted++;
     oche_trace_emit(oche_host_trace(xpass->host), now, OCHE_TRACE_CREDIT_ARRIVED, packet->dest_qpn,
                     packet->xpass.credit, 0);
 }
@@ -329,6 +329,23 @@ static uint32_t arrived_bytes(void *state, uint32_t connection)
     return (uint32_t)(end->receiver.next - end->receiver.delivered);
 }
 
+/* clang-format off */
+#define COUNTS(member) .offset = offsetof(struct oche_xpass, member)
+
+static const struct oche_counter counter_rows[] = {
+    {.name = "dropped", COUNTS(credits_dropped), .with_drops = true,
+     .label = "  credits dropped, by hosts and switches",
+     .help = "credits that found their own host's port full; at switches: credit_shaper.dropped"},
+    {.name = "wasted", COUNTS(credits_wasted),
+     .label = "  credits with nothing to send for them",
+     .help = "credits that reached a sender with nothing to send for them"},
+#undef COUNTS
+};
+/* clang-format on */
+
+static const struct oche_counters counters = {"credits", counter_rows,
+                                              sizeof(counter_rows) / sizeof(counter_rows[0])};
+
 const struct oche_endpoint oche_endpoint_expresspass = {
     .name = "expresspass",
     .paper = "ExpressPass (SIGCOMM 2017), as its authors' simulator; Dart sec VI-D",
@@ -349,6 +366,7 @@ const struct oche_endpoint oche_endpoint_expresspass = {
     .next_timer = next_timer,
     .expire = expire,
     .stats = stats,
+    .counters = &counters,
     .late_packets = late_packets,
     .corrupt_bytes = corrupt_bytes,
     .rate_bps = rate_bps,

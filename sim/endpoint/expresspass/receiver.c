@@ -69,7 +69,7 @@ static void send_credit(struct oche_xpass *xpass, struct oche_xpass_end *end, oc
     if (xpass->credits.count < xpass->shaper->queue)
         oche_xpass_put(xpass, &xpass->credits, end, item);
     else
-        xpass->stats.credits_dropped++;
+        xpass->credits_dropped++;
 }
 
 /* Until the next credit. */

@@ -152,7 +152,7 @@ void oche_xpass_credit(struct oche_xpass *xpass, struct oche_xpass_end *end,
         ask(xpass, end, now); /* it is there just now */
     uint16_t bytes = send_for(xpass, end, packet, now);
 
-    xpass->stats.credits_wasted += bytes == 0;
+    xpass->credits_wasted += bytes == 0;
     oche_trace_emit(oche_host_trace(xpass->host), now, OCHE_TRACE_CREDIT_ARRIVED, packet->dest_qpn,
                     packet->xpass.credit, bytes);
     if (sends_nothing(sender))

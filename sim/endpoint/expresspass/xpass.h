@@ -122,6 +122,8 @@ struct oche_xpass {
     uint32_t *free_slots, free_count;
     struct oche_xpass_end *unused;
     uint64_t late, corrupt;
+    uint64_t credits_dropped; /* found the host's own port full */
+    uint64_t credits_wasted;  /* came when there was nothing to send for them */
     struct oche_nic_stats stats;
 };
 

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "tests/support/counted.h"
 #include "tests/unit/cc/cc_bench.h"
 
 static void finds_schemes_by_name(void **state)
@@ -44,6 +45,8 @@ static void schemes_describe_themselves(void **state)
         oche_param_defaults(&scheme->table, defaults);
         for (size_t j = 0; j < scheme->table.count; j++)
             check_param(&scheme->table, &scheme->table.params[j], defaults);
+        if (scheme->counters != NULL)
+            check_counters(scheme->counters, scheme->nic_state_bytes);
         if (scheme->check != NULL)
             assert_null(scheme->check(defaults));
     }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tests/fuzz/datagram_check.h"
+#include "tests/support/counted.h"
 #include "tests/unit/device/pair.h"
 
 #define PROGRAMS 12000
@@ -77,17 +78,20 @@ static void placed(void **state)
 /* Shares and lists that nobody agreed on; a window of type 1. */
 static void dart(void **state)
 {
-    struct oche_cc_counts counts = {0};
+    uint64_t values[OCHE_MOST_COUNTERS] = {0};
     struct oche_device_stats stats;
+    const void *in;
 
     (void)state;
     run(DATAGRAM_DART, PROGRAMS / 4);
     oche_device_stats(world.device, &stats);
-    oche_nic_cc_counts(oche_device_nic(world.device), &counts);
+    const struct oche_counters *counters = oche_nic_counters(oche_device_nic(world.device), &in);
+    oche_counters_add(counters, in, values);
     assert_true(stats.nic.cc_packets_received > 20);
     assert_true(stats.nic.cnps_received > 5);
-    assert_true(counts.stamped_acks > 20);
-    assert_int_equal(counts.groups, 0); /* a device believes no list (docs/wire.md) */
+    assert_true(counted(counters, values, "share_acks") > 20);
+    assert_int_equal(counted(counters, values, "groups"),
+                     0); /* a device believes no list (docs/wire.md) */
     assert_true(world.succeeded[OCHE_DONE_BIND_MW] > 100);
     datagram_close(&world);
 }

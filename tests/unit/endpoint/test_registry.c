@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every endpoint describes itself completely, and its name is no scheme's of the RNIC. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/cc/cc.h"
 #include "sim/endpoint/endpoint.h"
 #include "sim/network/host.h"
+#include "sim/endpoint/counters.h"
+#include "tests/support/counted.h"
 #include "tests/support/test.h"
 
 static void test_find(void **state)
@@ -83,11 +86,41 @@ static void test_complete(void **state)
     }
 }
 
+/* Each table once; no two counters are called the same, also as the results files spell them. */
+static void test_counters(void **state)
+{
+    char names[100][64];
+    unsigned count = 0;
+    size_t endpoints = 0;
+
+    (void)state;
+    for (unsigned n = 0; oche_counters_at(n) != NULL; n++) {
+        const struct oche_counters *counters = oche_counters_at(n);
+
+        for (unsigned i = 0; i < counters->count; i++, count++) {
+            assert_in_range(count, 0, 99);
+            snprintf(names[count], sizeof(names[count]), "%s_%s", counters->prefix,
+                     counters->rows[i].name);
+            for (char *at = names[count]; *at != '\0'; at++)
+                *at = *at == '.' ? '_' : *at;
+            for (unsigned k = 0; k < count; k++)
+                assert_string_not_equal(names[count], names[k]);
+        }
+        for (size_t i = 0; oche_endpoints[i] != NULL; i++)
+            if (oche_endpoints[i]->counters == counters) {
+                check_counters(counters, oche_endpoints[i]->state_bytes);
+                endpoints++;
+            }
+    }
+    assert_true(count > 0 && endpoints > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_find),
         cmocka_unit_test(test_complete),
+        cmocka_unit_test(test_counters),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -217,7 +217,10 @@ static void test_names(void **state)
                                        "queue.tor0:host0.p99",
                                        "queue.a.b.p50",
                                        "drops.core",
-                                       "drops.ttl"};
+                                       "drops.ttl",
+                                       "dart.groups.void",
+                                       "dart.updates.packets_share",
+                                       "credits.wasted"};
     static const char *const bad[] = {"",
                                       "good",
                                       "goodputs",
@@ -242,6 +245,12 @@ static void test_names(void **state)
                                       "iofd.",
                                       "iofd.entries",
                                       "MECHANISM.COUNTER",
+                                      "SCHEME.COUNTER",
+                                      "dart",
+                                      "dart.",
+                                      "dart.groups.packets_share",
+                                      "dart.packets_share",
+                                      "credits.groups",
                                       "iofd.path_dilation.mean",
                                       "pauses.ToR",
                                       "xfct.all.p99"};
@@ -261,6 +270,13 @@ static void test_names(void **state)
     assert_string_equal(error.text,
                         "iofd.deflection: no such metric; perhaps iofd.deflections? oche "
                         "sweep --metrics lists them");
+    assert_false(oche_metric_check("dart.update", &error));
+    assert_string_equal(error.text, "dart.update: no such metric; perhaps dart.updates? oche sweep "
+                                    "--metrics lists them");
+    assert_string_equal(oche_metric_help("dart.share_acks"), "ACKs and NAKs that carried a share");
+    assert_string_equal(oche_metric_help("dart.share_acks.packets_share"),
+                        "of all packets that hosts sent");
+    assert_string_equal(oche_metric_unit("dart.share_acks"), "count");
     assert_null(oche_metric_unit_named("furlongs"));
 }
 
