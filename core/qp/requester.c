@@ -8,6 +8,8 @@
  */
 #include <string.h>
 
+#include "core/qp/deflection.h"
+#include "core/qp/group.h"
 #include "core/qp/qp_internal.h"
 
 /*
@@ -67,40 +69,6 @@ static bool takes_receive(uint8_t work_opcode)
 
 /* ---- may it send? ---- */
 
-/* Whether switches may send the packets of the work request another way. */
-static bool is_deflectable(const struct oche_qp *qp, const struct send_entry *entry)
-{
-    const struct oche_deflection *deflection = &qp->nic->config.deflection;
-
-    return deflection->tokens > 0 && qp->transport == OCHE_TRANSPORT_RC &&
-           !is_read_or_atomic(entry->opcode) && entry->length <= deflection->short_bytes;
-}
-
-/* Whether the work request must not meet in the network what left before it. */
-static bool must_keep_apart(const struct oche_qp *qp, const struct send_entry *entry)
-{
-    const struct oche_deflection *deflection = &qp->nic->config.deflection;
-
-    if (OCHE_LIKELY(deflection->tokens == 0) || qp->transport != OCHE_TRANSPORT_RC)
-        return false;
-    if (deflection->hold != OCHE_NEVER)
-        return qp->order_deadline != OCHE_NEVER && (qp->order_short || is_deflectable(qp, entry));
-    return qp->send_head != qp->send_started &&
-           (is_deflectable(qp, entry) || is_deflectable(qp, send_at(qp, qp->send_head)));
-}
-
-/* A message's last packet has left: what must not meet it waits. */
-static void keep_apart(struct oche_qp *qp, const struct send_entry *entry, oche_time now)
-{
-    const struct oche_deflection *deflection = &qp->nic->config.deflection;
-
-    if (OCHE_LIKELY(deflection->tokens == 0) || deflection->hold == OCHE_NEVER)
-        return;
-    qp->order_short = is_deflectable(qp, entry);
-    qp->order_deadline = oche_time_add(now, deflection->hold);
-    timers_want(qp, qp->order_deadline);
-}
-
 /* What a work request must wait for before it starts. */
 static enum requester_wait wait_to_start(const struct oche_qp *qp)
 {
@@ -123,7 +91,7 @@ static enum requester_wait wait_to_start(const struct oche_qp *qp)
         return REQUESTER_FENCE;
     if (OCHE_UNLIKELY(entry->opcode == OCHE_WORK_LOCAL_INV) && qp->send_head != qp->send_started)
         return REQUESTER_FENCE;
-    if (must_keep_apart(qp, entry))
+    if (deflection_holds(qp, entry))
         return REQUESTER_ORDER;
     if ((qp->flags & QP_CREDIT_LIMITED) && takes_receive(entry->opcode) &&
         oche_psn_diff(qp->next_ssn, oche_psn_add(qp->credit_limit, 1)) > 0)
@@ -205,8 +173,7 @@ static void load_cursor(struct oche_qp *qp)
     qp->cursor_offset = 0;
     qp->cursor_length = entry->length;
     qp->cursor_opcode = entry->opcode & 15u;
-    qp->cursor_tokens =
-        is_deflectable(qp, entry) ? qp->nic->config.deflection.tokens & OCHE_BTH_TOKENS : 0;
+    qp->cursor_tokens = deflection_tokens(qp, entry) & OCHE_BTH_TOKENS;
 }
 
 void requester_load_head(struct oche_qp *qp)
@@ -401,47 +368,6 @@ static bool fill_payload(struct oche_qp *qp, struct oche_packet *packet, oche_ti
     return true;
 }
 
-/* By an opcode that begins a message: that which also names a group, or 0. */
-static uint8_t naming_opcode(uint8_t opcode)
-{
-    switch (opcode) {
-    case OCHE_RC_SEND_FIRST:
-        return OCHE_RC_SEND_FIRST_GROUP;
-    case OCHE_RC_SEND_ONLY:
-        return OCHE_RC_SEND_ONLY_GROUP;
-    case OCHE_RC_SEND_ONLY_IMM:
-        return OCHE_RC_SEND_ONLY_IMM_GROUP;
-    case OCHE_RC_WRITE_FIRST:
-        return OCHE_RC_WRITE_FIRST_GROUP;
-    case OCHE_RC_WRITE_ONLY:
-        return OCHE_RC_WRITE_ONLY_GROUP;
-    case OCHE_RC_WRITE_ONLY_IMM:
-        return OCHE_RC_WRITE_ONLY_IMM_GROUP;
-    default: /* an extended one that says the payload's place: no room beside that */
-        return 0;
-    }
-}
-
-/* The group that the first packet of the work request names, or NULL. */
-static const struct oche_group *group_of(const struct oche_qp *qp, uint8_t opcode)
-{
-    if (OCHE_LIKELY(qp->send_groups == NULL) || !qp->flow.extended || !qp->flow.names_groups ||
-        naming_opcode(opcode) == 0)
-        return NULL;
-    return qp->send_groups[qp->send_next & qp->send_mask];
-}
-
-static void name_group(const struct oche_qp *qp, struct oche_packet *packet)
-{
-    const struct oche_group *group = group_of(qp, packet->opcode);
-
-    if (group == NULL)
-        return;
-    packet->opcode = naming_opcode(packet->opcode);
-    oche_group_put(packet, group, qp->flow.tenant);
-    packet->frame_bytes = oche_packet_frame_bytes(packet, qp->nic->ipv6);
-}
-
 /* What only the first or the last packet of a message has, or with extensions each. */
 static void fill_headers(const struct oche_qp *qp, struct oche_packet *packet, bool last)
 {
@@ -494,7 +420,7 @@ static bool transmit_data(struct oche_qp *qp, struct oche_packet *packet, oche_t
     if (OCHE_UNLIKELY(first || last || opcode >= OCHE_SCHEME_OPCODES)) {
         fill_headers(qp, packet, last);
         if (first && rc)
-            name_group(qp, packet);
+            group_name(qp, packet);
     }
     if (qp->nic->port->read != NULL && !fill_payload(qp, packet, now))
         return false;
@@ -670,7 +596,7 @@ bool requester_transmit(struct oche_qp *qp, struct oche_packet *packet, oche_tim
         qp->tx.high = qp->tx.next;
     bool whole = qp->cursor_offset >= qp->cursor_length;
     if (OCHE_UNLIKELY(whole)) {
-        keep_apart(qp, send_at(qp, qp->send_next), now);
+        deflection_message_left(qp, send_at(qp, qp->send_next), now);
         next_work(qp);
     }
     if (OCHE_UNLIKELY(qp->transport != OCHE_TRANSPORT_RC))

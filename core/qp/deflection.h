@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which messages the sender keeps apart, so that switches may send the short ones another way
+ * (Dart sec IV; struct oche_deflection in core/qp/nic.h says what and why). The requester asks
+ * before each work request; without deflection that is one test.
+ */
+#ifndef OCHE_CORE_QP_DEFLECTION_H
+#define OCHE_CORE_QP_DEFLECTION_H
+
+#include "core/qp/qp_internal.h"
+
+/* Whether switches may send the packets of the work request another way. */
+static inline bool deflection_takes(const struct oche_qp *qp, const struct send_entry *entry)
+{
+    const struct oche_deflection *deflection = &qp->nic->config.deflection;
+
+    return deflection->tokens > 0 && qp->transport == OCHE_TRANSPORT_RC &&
+           !is_read_or_atomic(entry->opcode) && entry->length <= deflection->short_bytes;
+}
+
+/* The tokens that its packets carry, or 0. */
+static inline uint8_t deflection_tokens(const struct oche_qp *qp, const struct send_entry *entry)
+{
+    return deflection_takes(qp, entry) ? qp->nic->config.deflection.tokens : 0;
+}
+
+/* Whether the work request must wait, so as not to meet in the network what left before it. */
+static inline bool deflection_holds(const struct oche_qp *qp, const struct send_entry *entry)
+{
+    const struct oche_deflection *deflection = &qp->nic->config.deflection;
+
+    if (OCHE_LIKELY(deflection->tokens == 0) || qp->transport != OCHE_TRANSPORT_RC)
+        return false;
+    if (deflection->hold != OCHE_NEVER)
+        return qp->order_deadline != OCHE_NEVER && (qp->order_short || deflection_takes(qp, entry));
+    return qp->send_head != qp->send_started &&
+           (deflection_takes(qp, entry) || deflection_takes(qp, send_at(qp, qp->send_head)));
+}
+
+/* The last packet of a message has left: from now on what must not meet it waits. */
+static inline void deflection_message_left(struct oche_qp *qp, const struct send_entry *entry,
+                                           oche_time now)
+{
+    const struct oche_deflection *deflection = &qp->nic->config.deflection;
+
+    if (OCHE_LIKELY(deflection->tokens == 0) || deflection->hold == OCHE_NEVER)
+        return;
+    qp->order_short = deflection_takes(qp, entry);
+    qp->order_deadline = oche_time_add(now, deflection->hold);
+    timers_want(qp, qp->order_deadline);
+}
+
+#endif
