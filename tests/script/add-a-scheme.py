@@ -80,6 +80,22 @@ def flow_times(out):
                 db.execute("SELECT start_ps, delivered_ps FROM flows")]
 
 
+def ignored_cnps(tree, command):
+    """The scheme's counter, which must be the CNPs that came, in the table and in the results; and
+    without those of the warm-up, of which there are some."""
+    counts = []
+    for warmup in "", " --set warmup=200us":
+        shown = re.search(r"^fixed_rate\.ignored_cnps +([\d,]+)$", run(command + warmup, tree), re.M)
+        assert shown, "no row fixed_rate.ignored_cnps"
+        with sqlite3.connect(os.path.join(tree, "out", "incast", "run.sqlite")) as db:
+            stored = dict(db.execute("SELECT name, value FROM counters WHERE entity = 'all'"))
+        counts.append(int(shown.group(1).replace(",", "")))
+        assert counts[-1] == stored["fixed_rate_ignored_cnps"] == stored["nic_cnps_received"] > 0, \
+            (counts, stored)
+    assert counts[1] < counts[0], counts
+    return counts[0]
+
+
 def main():
     oche = os.environ["OCHE"]
     if not os.path.exists(oche) or " run " not in subprocess.run(
@@ -99,9 +115,13 @@ def main():
         run([c for c in commands if c.endswith(f"run {scenario}")][0], tree)
         times = flow_times(os.path.join(tree, "out"))
         assert len(times) == 2 and all(10780 < t < 10820 for t in times), times
-        refused = run([c for c in commands if "--set" in c][0], tree, status=2)
+        counted = ignored_cnps(tree, [c for c in commands if "--out out/incast" in c][0])
+        named = run([c for c in commands if "--metrics" in c][0], tree)
+        assert re.match(r"fixed_rate\.ignored_cnps +count +CNPs that came", named), named
+        refused = run([c for c in commands if c.endswith("=8GB")][0], tree, status=2)
         assert "rate" in refused and refused.count("\n") == 1, refused
-    print(f"flows took {', '.join(f'{t:.1f}' for t in times)} us; refused: {refused.strip()}")
+    print(f"flows took {', '.join(f'{t:.1f}' for t in times)} us; {counted} CNPs ignored; "
+          f"refused: {refused.strip()}")
     return 0
 
 
