@@ -85,7 +85,8 @@ def ignored_cnps(tree, command):
     without those of the warm-up, of which there are some."""
     counts = []
     for warmup in "", " --set warmup=200us":
-        shown = re.search(r"^fixed_rate\.ignored_cnps +([\d,]+)$", run(command + warmup, tree), re.M)
+        text = run(command + warmup, tree)
+        shown = re.search(r"^fixed_rate\.ignored_cnps +([\d,]+)$", text, re.M)
         assert shown, "no row fixed_rate.ignored_cnps"
         with sqlite3.connect(os.path.join(tree, "out", "incast", "run.sqlite")) as db:
             stored = dict(db.execute("SELECT name, value FROM counters WHERE entity = 'all'"))
