@@ -54,6 +54,9 @@ _Noreturn void oche_panic(const char *file, int line, const char *what);
             oche_panic(__FILE__, __LINE__, #condition);                                            \
     } while (0)
 
+/* How many elements an array has; not for a pointer to its first one. */
+#define OCHE_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
 #define OCHE_CONTAINER(pointer, type, member)                                                      \
     ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
 

@@ -43,6 +43,56 @@ struct oche_param_table {
     size_t struct_bytes; /* sizeof the parameter struct that the offsets refer to */
 };
 
+/*
+ * How a table is written: a row says which field it is, what kind of value, where it comes from
+ * and what it means.
+ *
+ *     struct bucket_params {
+ *         oche_time refill;
+ *         uint64_t depth_bytes;
+ *         uint32_t when_full;
+ *     };
+ *     static const char *const when_full_names[] = {"wait", "drop", NULL};
+ *     static const struct oche_param rows[] = {
+ *         {OCHE_PARAM(struct bucket_params, refill), OCHE_IS_TIME(5 * OCHE_US, 0, OCHE_SEC),
+ *          .where = "Paper sec 2",
+ *          .help = "between two refills; 0: always full"},
+ *         {OCHE_PARAM_AS("depth", struct bucket_params, depth_bytes),
+ *          OCHE_IS_BYTES(15000, 1, 1 << 20),
+ *          .where = "our choice",
+ *          .help = "most that may leave at once"},
+ *         {OCHE_PARAM(struct bucket_params, when_full), OCHE_IS_CHOICE(0, when_full_names),
+ *          .where = "Paper Fig 3",
+ *          .help = "what a packet does that finds no room"},
+ *     };
+ *     const struct oche_param_table bucket_table = OCHE_PARAM_TABLE(rows, struct bucket_params);
+ *
+ * The field: a member of the struct, under its own name or another one.
+ */
+#define OCHE_PARAM_AS(key, type, member) .name = key, .offset = offsetof(type, member)
+#define OCHE_PARAM(type, member)         OCHE_PARAM_AS(#member, type, member)
+
+/* The value: its unit, its default, and where there is a range the least and the most. */
+#define OCHE_IS_COUNT(preset, least, most) OCHE_IS_WHOLE(OCHE_UNIT_COUNT, preset, least, most)
+#define OCHE_IS_BYTES(preset, least, most) OCHE_IS_WHOLE(OCHE_UNIT_BYTES, preset, least, most)
+#define OCHE_IS_BPS(preset, least, most)   OCHE_IS_WHOLE(OCHE_UNIT_BPS, preset, least, most)
+#define OCHE_IS_TIME(preset, least, most)  OCHE_IS_WHOLE(OCHE_UNIT_TIME, preset, least, most)
+#define OCHE_IS_REAL(value, least, most)                                                           \
+    .unit = OCHE_UNIT_REAL, .preset.real = (value), .minimum.real = (least), .maximum.real = (most)
+#define OCHE_IS_BOOL(value) .unit = OCHE_UNIT_BOOL, .preset.u = (value)
+#define OCHE_IS_CHOICE(value, names)                                                               \
+    .unit = OCHE_UNIT_CHOICE, .preset.u = (value), .choices = (names)
+#define OCHE_IS_TEXT .unit = OCHE_UNIT_TEXT
+
+/* Of a unit whose values are whole numbers; for the four above. */
+#define OCHE_IS_WHOLE(in, value, least, most)                                                      \
+    .unit = (in), .preset.u = (value), .minimum.u = (least), .maximum.u = (most)
+
+#define OCHE_PARAM_TABLE(rows, type)                                                               \
+    {                                                                                              \
+        .params = (rows), .count = OCHE_COUNT_OF(rows), .struct_bytes = sizeof(type)               \
+    }
+
 /* Writes every default of `table` into `values` (table->struct_bytes bytes). */
 void oche_param_defaults(const struct oche_param_table *table, void *values);
 

@@ -5,33 +5,18 @@
 #include "fabric/credit_bucket.h"
 #include "fabric/switch_state.h"
 
-#define FIELD(name) .offset = offsetof(struct oche_credit_shaper_params, name)
-
 static const struct oche_param params[] = {
-    {.name = "queue",
-     .unit = OCHE_UNIT_COUNT,
-     FIELD(queue),
-     .preset.u = 10,
-     .minimum.u = 1,
-     .maximum.u = 1000,
+    {OCHE_PARAM(struct oche_credit_shaper_params, queue), OCHE_IS_COUNT(10, 1, 1000),
      .where = "REFERENCE F.3",
      .help = "credits that may wait at a port; the authors' scripts say 8, their default is 10"},
-    {.name = "burst",
-     .unit = OCHE_UNIT_COUNT,
-     FIELD(burst),
-     .preset.u = 2,
-     .minimum.u = 1,
-     .maximum.u = 1000,
+    {OCHE_PARAM(struct oche_credit_shaper_params, burst), OCHE_IS_COUNT(2, 1, 1000),
      .where = "ExpressPass sec 3.1, the authors' scripts",
      .help = "credits that may leave at once after a pause; 1 loses rate wherever a credit must "
              "wait for a packet that is being sent"},
 };
 
-static const struct oche_param_table table = {
-    .params = params,
-    .count = sizeof(params) / sizeof(params[0]),
-    .struct_bytes = sizeof(struct oche_credit_shaper_params),
-};
+static const struct oche_param_table table =
+    OCHE_PARAM_TABLE(params, struct oche_credit_shaper_params);
 
 static const struct oche_switch_counter counters[OCHE_CREDIT_SHAPER_COUNTERS] = {
     [OCHE_CREDIT_SHAPER_CREDITS] = {"credits", "credits that switches passed on, each by each",

@@ -5,8 +5,7 @@
 #include "core/random.h"
 #include "fabric/switch_state.h"
 
-#define FIELD(member) .offset = offsetof(struct oche_fecn_params, member)
-#define WEIGHTS       16
+#define WEIGHTS 16
 
 static const char *const victim_masks[] = {
     [OCHE_FECN_VICTIMS_HOSTS] = "hosts",
@@ -16,50 +15,26 @@ static const char *const victim_masks[] = {
 };
 
 static const struct oche_param params[] = {
-    {.name = "threshold",
-     .unit = OCHE_UNIT_COUNT,
-     FIELD(threshold),
-     .preset.u = WEIGHTS - 1,
-     .maximum.u = WEIGHTS - 1,
+    {OCHE_PARAM(struct oche_fecn_params, threshold), OCHE_IS_COUNT(WEIGHTS - 1, 0, WEIGHTS - 1),
      .where = "REFERENCE F.4",
      .help = "Threshold, a weight: 0 never marks, 15 marks most eagerly; marks above "
              "(16 - threshold)/16 of buffer"},
-    {.name = "marking_rate",
-     .unit = OCHE_UNIT_COUNT,
-     FIELD(marking_rate),
-     .preset.u = 0,
-     .maximum.u = UINT16_MAX,
+    {OCHE_PARAM(struct oche_fecn_params, marking_rate), OCHE_IS_COUNT(0, 0, UINT16_MAX),
      .where = "REFERENCE F.4",
      .help = "Marking_Rate: packets that could be marked between two that are, in the mean"},
-    {.name = "packet_size",
-     .unit = OCHE_UNIT_BYTES,
-     FIELD(packet_size),
-     .preset.u = 512,
-     .maximum.u = 255 * 64,
+    {OCHE_PARAM(struct oche_fecn_params, packet_size), OCHE_IS_BYTES(512, 0, 255 * 64),
      .where = "REFERENCE F.4",
      .help = "Packet_Size: smaller packets are not marked; in the field, units of 64 bytes"},
-    {.name = "buffer",
-     .unit = OCHE_UNIT_BYTES,
-     FIELD(buffer_bytes),
-     .preset.u = 65536,
-     .minimum.u = 1024,
-     .maximum.u = 0x7fffffff,
-     .where = "our choice",
+    {OCHE_PARAM_AS("buffer", struct oche_fecn_params, buffer_bytes),
+     OCHE_IS_BYTES(65536, 1024, 0x7fffffff), .where = "our choice",
      .help = "the queue that thresholds are parts of; as much as ib_credits.buffer"},
-    {.name = "victim_mask",
-     .unit = OCHE_UNIT_CHOICE,
-     FIELD(victim_mask),
-     .choices = victim_masks,
+    {OCHE_PARAM(struct oche_fecn_params, victim_mask), OCHE_IS_CHOICE(0, victim_masks),
      .where = "REFERENCE F.4",
      .help = "Victim_Mask: ports that mark also while they wait for leave to send: those to hosts, "
              "none or all"},
 };
 
-static const struct oche_param_table table = {
-    .params = params,
-    .count = sizeof(params) / sizeof(params[0]),
-    .struct_bytes = sizeof(struct oche_fecn_params),
-};
+static const struct oche_param_table table = OCHE_PARAM_TABLE(params, struct oche_fecn_params);
 
 static const struct oche_switch_counter counters[OCHE_FECN_COUNTERS] = {
     [OCHE_FECN_MARKED] = {"marked", "packets that switches marked", false},

@@ -5,39 +5,22 @@
 #include "fabric/switch_state.h"
 #include "fabric/text.h"
 
-#define FIELD(member) .offset = offsetof(struct oche_ib_credits_params, member)
-
 static const struct oche_param params[] = {
-    {.name = "buffer",
-     .unit = OCHE_UNIT_BYTES,
-     FIELD(buffer_bytes),
-     .preset.u = 65536,
-     .minimum.u = 2 * OCHE_IB_BLOCK_BYTES,
-     .maximum.u = OCHE_IB_MOST_BLOCKS * OCHE_IB_BLOCK_BYTES,
+    {OCHE_PARAM_AS("buffer", struct oche_ib_credits_params, buffer_bytes),
+     OCHE_IS_BYTES(65536, 2 * OCHE_IB_BLOCK_BYTES, OCHE_IB_MOST_BLOCKS *OCHE_IB_BLOCK_BYTES),
      .where = "our choice; REFERENCE F.4",
      .help = "of a class (a VL) at the receiving end of every link; whole blocks of 64 bytes"},
-    {.name = "update",
-     .unit = OCHE_UNIT_BYTES,
-     FIELD(update_bytes),
-     .preset.u = 0,
-     .maximum.u = OCHE_IB_MOST_BLOCKS * OCHE_IB_BLOCK_BYTES,
-     .where = "our choice",
+    {OCHE_PARAM_AS("update", struct oche_ib_credits_params, update_bytes),
+     OCHE_IS_BYTES(0, 0, OCHE_IB_MOST_BLOCKS *OCHE_IB_BLOCK_BYTES), .where = "our choice",
      .help = "of it that become free are worth a flow control packet; 0: a quarter of it"},
-    {.name = "interval",
-     .unit = OCHE_UNIT_TIME,
-     FIELD(interval),
-     .preset.u = 0,
-     .maximum.u = OCHE_SEC,
+    {OCHE_PARAM(struct oche_ib_credits_params, interval), OCHE_IS_TIME(0, 0, OCHE_SEC),
      .where = "IBTA volume 1, sec 7.9",
      .help = "a flow control packet leaves at least so often; 0: every 65,536 symbol times of a "
              "link of four lanes"},
 };
 
-static const struct oche_param_table table = {
-    .params = params,
-    .count = sizeof(params) / sizeof(params[0]),
-    .struct_bytes = sizeof(struct oche_ib_credits_params),
-};
+static const struct oche_param_table table =
+    OCHE_PARAM_TABLE(params, struct oche_ib_credits_params);
 
 static const struct oche_switch_counter counters[OCHE_IB_CREDITS_COUNTERS] = {
     [OCHE_IB_CREDITS_FCPS] = {"fcps", "frames of flow control packets that switches sent", false},

@@ -8,73 +8,36 @@
 #include "fabric/ecmp.h"
 #include "fabric/switch_state.h"
 
-#define FIELD(name) .offset = offsetof(struct oche_iofd_params, name)
-#define MOST_LANES  (OCHE_CLASSES - 1) /* one class is for control */
+#define MOST_LANES (OCHE_CLASSES - 1) /* one class is for control */
 
 static const char *const lane_choices[] = {
     [OCHE_IOFD_TURNS] = "turns", [OCHE_IOFD_ESCAPE] = "escape", [OCHE_IOFD_ONE] = "one", NULL};
 
 static const struct oche_param params[] = {
-    {.name = "entries",
-     .unit = OCHE_UNIT_COUNT,
-     FIELD(entries),
-     .preset.u = 8,
-     .minimum.u = 1,
-     .maximum.u = 1024,
-     .where = "Dart sec IV-A",
-     .help = "of a switch's table of deflected flows"},
-    {.name = "threshold",
-     .unit = OCHE_UNIT_BYTES,
-     FIELD(threshold_bytes),
-     .preset.u = 15000,
-     .maximum.u = INT32_MAX,
-     .where = "Dart sec IV-B, REFERENCE D16",
+    {OCHE_PARAM(struct oche_iofd_params, entries), OCHE_IS_COUNT(8, 1, 1024),
+     .where = "Dart sec IV-A", .help = "of a switch's table of deflected flows"},
+    {OCHE_PARAM_AS("threshold", struct oche_iofd_params, threshold_bytes),
+     OCHE_IS_BYTES(15000, 0, INT32_MAX), .where = "Dart sec IV-B, REFERENCE D16",
      .help = "a message is deflected if more than this waits in the queue it would join"},
-    {.name = "lanes",
-     .unit = OCHE_UNIT_CHOICE,
-     FIELD(lanes),
-     .preset.u = OCHE_IOFD_TURNS,
-     .choices = lane_choices,
+    {OCHE_PARAM(struct oche_iofd_params, lanes), OCHE_IS_CHOICE(OCHE_IOFD_TURNS, lane_choices),
      .where = "REFERENCE D21, Dart sec IV-B",
      .help = "against deadlock: one for each turn from down to up; the paper's two; or one, none"},
-    {.name = "ageing",
-     .unit = OCHE_UNIT_TIME,
-     FIELD(ageing),
-     .preset.u = 100 * OCHE_MS,
-     .minimum.u = OCHE_US,
-     .maximum.u = OCHE_NEVER,
+    {OCHE_PARAM(struct oche_iofd_params, ageing), OCHE_IS_TIME(100 * OCHE_MS, OCHE_US, OCHE_NEVER),
      .where = "REFERENCE D19",
      .help = "an entry that no packet uses for so long is given up; never: it is not"},
-    {.name = "tokens",
-     .unit = OCHE_UNIT_COUNT,
-     FIELD(tokens),
-     .preset.u = 4,
-     .maximum.u = OCHE_BTH_TOKENS,
-     .where = "Dart sec IV-A",
-     .help = "how often a packet of a short message may be deflected"},
-    {.name = "short_message",
-     .unit = OCHE_UNIT_BYTES,
-     FIELD(short_bytes),
-     .preset.u = 8192,
-     .maximum.u = UINT32_MAX,
-     .where = "Dart sec IV-A",
+    {OCHE_PARAM(struct oche_iofd_params, tokens), OCHE_IS_COUNT(4, 0, OCHE_BTH_TOKENS),
+     .where = "Dart sec IV-A", .help = "how often a packet of a short message may be deflected"},
+    {OCHE_PARAM_AS("short_message", struct oche_iofd_params, short_bytes),
+     OCHE_IS_BYTES(8192, 0, UINT32_MAX), .where = "Dart sec IV-A",
      .help = "messages of at most this get tokens"},
-    {.name = "hold",
-     .unit = OCHE_UNIT_TIME,
-     FIELD(hold),
-     .preset.u = OCHE_NEVER,
-     .maximum.u = OCHE_NEVER,
+    {OCHE_PARAM(struct oche_iofd_params, hold), OCHE_IS_TIME(OCHE_NEVER, 0, OCHE_NEVER),
      .where = "REFERENCE D18",
      .help =
          "never: while a short message is not acknowledged its queue pair sends nothing else; a "
          "time (60us): for that long after its last packet, which is no guarantee of order"},
 };
 
-const struct oche_param_table oche_iofd_params = {
-    .params = params,
-    .count = sizeof(params) / sizeof(params[0]),
-    .struct_bytes = sizeof(struct oche_iofd_params),
-};
+const struct oche_param_table oche_iofd_params = OCHE_PARAM_TABLE(params, struct oche_iofd_params);
 
 static const struct oche_switch_counter counters[OCHE_IOFD_COUNTERS] = {
     [OCHE_IOFD_DEFLECTIONS] = {"deflections", "messages that a switch sent another way", false},

@@ -6,7 +6,6 @@
 #include "core/wire/opcode.h"
 #include "fabric/switch.h"
 
-#define FIELD(name)   .offset = offsetof(struct oche_rcp_rate_params, name)
 #define UNIT          65536.0 /* alpha and beta: 1 */
 #define UNIT_BITS     16
 #define FRACTION_BITS 32 /* of what is divided by C */
@@ -20,58 +19,26 @@
 #define MOST_CAPACITY (UINT64_C(1) << 43)
 
 static const struct oche_param params[] = {
-    {.name = "alpha",
-     .unit = OCHE_UNIT_REAL,
-     FIELD(alpha),
-     .preset.real = 0.4,
-     .maximum.real = 16,
+    {OCHE_PARAM(struct oche_rcp_rate_params, alpha), OCHE_IS_REAL(0.4, 0, 16),
      .where = "Dart sec VI-D",
      .help = "weight of the line's unused part; RCP's first paper has 0.1, the thesis 0.4"},
-    {.name = "beta",
-     .unit = OCHE_UNIT_REAL,
-     FIELD(beta),
-     .preset.real = 0.4,
-     .maximum.real = 16,
+    {OCHE_PARAM(struct oche_rcp_rate_params, beta), OCHE_IS_REAL(0.4, 0, 16),
      .where = "Dart sec VI-D",
      .help = "weight of the queue; RCP's first paper has 1, the thesis 0.226"},
-    {.name = "period",
-     .unit = OCHE_UNIT_TIME,
-     FIELD(period),
-     .preset.u = 0,
-     .maximum.u = OCHE_SEC,
+    {OCHE_PARAM(struct oche_rcp_rate_params, period), OCHE_IS_TIME(0, 0, OCHE_SEC),
      .where = "REFERENCE F.2",
      .help = "T, from one rate to the next: at most the mean round trip, and 0: just that"},
-    {.name = "initial_rate",
-     .unit = OCHE_UNIT_REAL,
-     FIELD(initial_rate),
-     .preset.real = 0.05,
-     .minimum.real = 0.000001,
-     .maximum.real = 1,
-     .where = "REFERENCE F.2",
-     .help = "R at the beginning, as a fraction of the line"},
-    {.name = "minimum_rate",
-     .unit = OCHE_UNIT_BPS,
-     FIELD(minimum_bps),
-     .preset.u = 10000000,
-     .minimum.u = OCHE_RATE_UNIT_BPS,
-     .maximum.u = 8000 * OCHE_GBPS,
-     .where = "REFERENCE F.2; the value: our choice",
-     .help = "R is never below this"},
-    {.name = "rtt",
-     .unit = OCHE_UNIT_TIME,
-     FIELD(rtt),
-     .preset.u = 20 * OCHE_US,
-     .minimum.u = SHORTEST,
-     .maximum.u = LONGEST,
-     .where = "our choice",
-     .help = "d0, the mean round trip, until some packet has told one"},
+    {OCHE_PARAM(struct oche_rcp_rate_params, initial_rate), OCHE_IS_REAL(0.05, 0.000001, 1),
+     .where = "REFERENCE F.2", .help = "R at the beginning, as a fraction of the line"},
+    {OCHE_PARAM_AS("minimum_rate", struct oche_rcp_rate_params, minimum_bps),
+     OCHE_IS_BPS(10000000, OCHE_RATE_UNIT_BPS, 8000 * OCHE_GBPS),
+     .where = "REFERENCE F.2; the value: our choice", .help = "R is never below this"},
+    {OCHE_PARAM(struct oche_rcp_rate_params, rtt), OCHE_IS_TIME(20 * OCHE_US, SHORTEST, LONGEST),
+     .where = "our choice", .help = "d0, the mean round trip, until some packet has told one"},
 };
 
-const struct oche_param_table oche_rcp_rate_params = {
-    .params = params,
-    .count = sizeof(params) / sizeof(params[0]),
-    .struct_bytes = sizeof(struct oche_rcp_rate_params),
-};
+const struct oche_param_table oche_rcp_rate_params =
+    OCHE_PARAM_TABLE(params, struct oche_rcp_rate_params);
 
 enum { UPDATES, AT_MINIMUM, LOWERED, COUNTERS };
 

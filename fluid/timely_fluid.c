@@ -5,57 +5,61 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-#define LEAST_SHARE     1e-4  /* of the capacity: rates do not fall below */
-#define PAST            3     /* times the oldest feedback in use: what is remembered, */
-#define PAST_MORE       0.01  /* and so many seconds */
-#define AGE_ERROR       1e-12 /* seconds */
-#define AGE_ROUNDS      60
-#define SECANTS         8
+#define LEAST_SHARE 1e-4  /* of the capacity: rates do not fall below */
+#define PAST        3     /* times the oldest feedback in use: what is remembered, */
+#define PAST_MORE   0.01  /* and so many seconds */
+#define AGE_ERROR   1e-12 /* seconds */
+#define AGE_ROUNDS  60
+#define SECANTS     8
 
 /* ---- parameters ---- */
 
+/* What both have. */
 /* clang-format off */
-#define NUMBER(member, label, in, value, low, high, from, text) \
-    {.name = label, .unit = in, .offset = offsetof(struct oche_timely_params, member), \
-     .preset.u = value, .minimum.u = low, .maximum.u = high, .where = from, .help = text}
-#define TIME(member, value, low, from, text) \
-    NUMBER(member, #member, OCHE_UNIT_TIME, value, low, OCHE_SEC, from, text)
-#define REAL(member, value, low, high, from, text) \
-    {.name = #member, .unit = OCHE_UNIT_REAL, \
-     .offset = offsetof(struct oche_timely_params, member), .preset.real = value, \
-     .minimum.real = low, .maximum.real = high, .where = from, .help = text}
-#define TABLE(name, beta_value, beta_where, ...) \
-    static const struct oche_param name##_rows[] = { \
-        NUMBER(capacity_bps, "capacity", OCHE_UNIT_BPS, 10 * OCHE_GBPS, OCHE_MBPS, \
-               100000 * OCHE_GBPS, "REFERENCE B.3", "of the bottleneck"), \
-        NUMBER(packet_bytes, "packet", OCHE_UNIT_BYTES, 1000, 1, 1 << 20, "REFERENCE B.3", \
-               "size of every packet, on the line"), \
-        TIME(delay, 4 * OCHE_US, 100 * OCHE_NS, "REFERENCE B.3", \
-             "of an empty path, there and back"), \
-        TIME(t_low, 50 * OCHE_US, OCHE_NS, "REFERENCE B.2", "RTT below it: rates rise"), \
-        TIME(t_high, 500 * OCHE_US, OCHE_NS, "REFERENCE B.2", "RTT above it: rates fall"), \
-        TIME(min_rtt, 20 * OCHE_US, OCHE_NS, "REFERENCE B.2", \
-             "unit of the gradient, least time between two looks"), \
-        TIME(base_rtt, 0, 0, "REFERENCE B.3", \
-             "round trip of an empty path, as far as thresholds count it; 0: queueing alone"), \
-        NUMBER(segment_bytes, "segment", OCHE_UNIT_BYTES, 16000, 1, 1 << 30, "REFERENCE B.3", \
-               "a flow looks once a segment"), \
-        NUMBER(delta_bps, "delta", OCHE_UNIT_BPS, 10 * OCHE_MBPS, 1, 1000 * OCHE_GBPS, \
-               "REFERENCE B.2", "step of additive increase"), \
-        REAL(beta, beta_value, 1e-9, 1, beta_where, "factor of multiplicative decrease"), \
-        REAL(ewma, 0.875, 1e-6, 1, "REFERENCE B.2", "weight of the newest RTT difference"), \
-        __VA_ARGS__ \
-    }; \
-    const struct oche_param_table name = { \
-        .params = name##_rows, .count = COUNT_OF(name##_rows), \
-        .struct_bytes = sizeof(struct oche_timely_params)}
-
-TABLE(oche_timely_params, 0.8, "REFERENCE B.2");
-TABLE(oche_timely_patched_params, 0.008, "REFERENCE B.3",
-      REAL(gradient_limit, 0.25, 1e-3, 1e3, "REFERENCE B.3",
-           "gradients beyond which the weight of the fall is 0 or 1"));
+#define TIMELY_ROWS(beta_value, beta_where) \
+    {OCHE_PARAM_AS("capacity", struct oche_timely_params, capacity_bps), \
+     OCHE_IS_BPS(10 * OCHE_GBPS, OCHE_MBPS, 100000 * OCHE_GBPS), .where = "REFERENCE B.3", \
+     .help = "of the bottleneck"}, \
+    {OCHE_PARAM_AS("packet", struct oche_timely_params, packet_bytes), \
+     OCHE_IS_BYTES(1000, 1, 1 << 20), .where = "REFERENCE B.3", \
+     .help = "size of every packet, on the line"}, \
+    {OCHE_PARAM(struct oche_timely_params, delay), \
+     OCHE_IS_TIME(4 * OCHE_US, 100 * OCHE_NS, OCHE_SEC), .where = "REFERENCE B.3", \
+     .help = "of an empty path, there and back"}, \
+    {OCHE_PARAM(struct oche_timely_params, t_low), OCHE_IS_TIME(50 * OCHE_US, OCHE_NS, OCHE_SEC), \
+     .where = "REFERENCE B.2", .help = "RTT below it: rates rise"}, \
+    {OCHE_PARAM(struct oche_timely_params, t_high), \
+     OCHE_IS_TIME(500 * OCHE_US, OCHE_NS, OCHE_SEC), .where = "REFERENCE B.2", \
+     .help = "RTT above it: rates fall"}, \
+    {OCHE_PARAM(struct oche_timely_params, min_rtt), \
+     OCHE_IS_TIME(20 * OCHE_US, OCHE_NS, OCHE_SEC), .where = "REFERENCE B.2", \
+     .help = "unit of the gradient, least time between two looks"}, \
+    {OCHE_PARAM(struct oche_timely_params, base_rtt), OCHE_IS_TIME(0, 0, OCHE_SEC), \
+     .where = "REFERENCE B.3", \
+     .help = "round trip of an empty path, as far as thresholds count it; 0: queueing alone"}, \
+    {OCHE_PARAM_AS("segment", struct oche_timely_params, segment_bytes), \
+     OCHE_IS_BYTES(16000, 1, 1 << 30), .where = "REFERENCE B.3", \
+     .help = "a flow looks once a segment"}, \
+    {OCHE_PARAM_AS("delta", struct oche_timely_params, delta_bps), \
+     OCHE_IS_BPS(10 * OCHE_MBPS, 1, 1000 * OCHE_GBPS), .where = "REFERENCE B.2", \
+     .help = "step of additive increase"}, \
+    {OCHE_PARAM(struct oche_timely_params, beta), OCHE_IS_REAL(beta_value, 1e-9, 1), \
+     .where = beta_where, .help = "factor of multiplicative decrease"}, \
+    {OCHE_PARAM(struct oche_timely_params, ewma), OCHE_IS_REAL(0.875, 1e-6, 1), \
+     .where = "REFERENCE B.2", .help = "weight of the newest RTT difference"}
 /* clang-format on */
+
+static const struct oche_param timely_rows[] = {TIMELY_ROWS(0.8, "REFERENCE B.2")};
+const struct oche_param_table oche_timely_params =
+    OCHE_PARAM_TABLE(timely_rows, struct oche_timely_params);
+
+static const struct oche_param patched_rows[] = {
+    TIMELY_ROWS(0.008, "REFERENCE B.3"),
+    {OCHE_PARAM(struct oche_timely_params, gradient_limit), OCHE_IS_REAL(0.25, 1e-3, 1e3),
+     .where = "REFERENCE B.3", .help = "gradients beyond which the weight of the fall is 0 or 1"},
+};
+const struct oche_param_table oche_timely_patched_params =
+    OCHE_PARAM_TABLE(patched_rows, struct oche_timely_params);
 
 struct oche_timely_model oche_timely_model(const struct oche_timely_params *params, bool patched)
 {

@@ -448,8 +448,7 @@ const char *oche_nearest_word(const char *text, const char *const *words, size_t
 
 bool oche_time_parse(const char *text, oche_time *time, struct oche_error *error)
 {
-    static const struct oche_param param = {
-        .name = "time", .unit = OCHE_UNIT_TIME, .minimum.u = 0, .maximum.u = OCHE_NEVER};
+    static const struct oche_param param = {.name = "time", OCHE_IS_TIME(0, 0, OCHE_NEVER)};
     union oche_value value;
 
     if (!oche_value_parse(&param, text, &value, error))
@@ -461,9 +460,7 @@ bool oche_time_parse(const char *text, oche_time *time, struct oche_error *error
 bool oche_rate_parse(const char *text, uint64_t *rate_bps, struct oche_error *error)
 {
     static const struct oche_param param = {.name = "rate",
-                                            .unit = OCHE_UNIT_BPS,
-                                            .minimum.u = OCHE_MBPS,
-                                            .maximum.u = 1000 * OCHE_GBPS};
+                                            OCHE_IS_BPS(0, OCHE_MBPS, 1000 * OCHE_GBPS)};
     union oche_value value;
 
     if (!oche_value_parse(&param, text, &value, error))

@@ -39,15 +39,11 @@ struct options {
 
 /* ---- reading ---- */
 
-#define SIZE(low, high)                                                                            \
-    ((struct oche_param){                                                                          \
-        .name = "size", .unit = OCHE_UNIT_BYTES, .minimum.u = low, .maximum.u = high})
-#define COUNT(low, high)                                                                           \
-    ((struct oche_param){                                                                          \
-        .name = "number", .unit = OCHE_UNIT_COUNT, .minimum.u = low, .maximum.u = high})
-#define TIME(low, high)                                                                            \
-    ((struct oche_param){                                                                          \
-        .name = "time", .unit = OCHE_UNIT_TIME, .minimum.u = low, .maximum.u = high})
+#define SIZE(low, high)  ((struct oche_param){.name = "size", OCHE_IS_BYTES(0, low, high)})
+#define COUNT(low, high) ((struct oche_param){.name = "number", OCHE_IS_COUNT(0, low, high)})
+#define TIME(low, high)  ((struct oche_param){.name = "time", OCHE_IS_TIME(0, low, high)})
+#define RATE(low, high)  ((struct oche_param){.name = "rate", OCHE_IS_BPS(0, low, high)})
+#define REAL(low, high)  ((struct oche_param){.name = "number", OCHE_IS_REAL(0, low, high)})
 
 static union oche_value read_value(struct oche_param param, const char *option, const char *text,
                                    struct argp_state *state)
@@ -106,12 +102,9 @@ static bool parse_size(struct options *options, int key, const char *text, struc
         in->priorities = (unsigned)read_value(COUNT(1, OCHE_CLASSES), "priorities", text, state).u;
         break;
     case 'r':
-        options->all.rate_bps = read_value((struct oche_param){.name = "rate",
-                                                               .unit = OCHE_UNIT_BPS,
-                                                               .minimum.u = OCHE_BUFFERS_LEAST_RATE,
-                                                               .maximum.u = OCHE_BUFFERS_MOST_RATE},
-                                           "rate", text, state)
-                                    .u;
+        options->all.rate_bps =
+            read_value(RATE(OCHE_BUFFERS_LEAST_RATE, OCHE_BUFFERS_MOST_RATE), "rate", text, state)
+                .u;
         options->has_rate = true;
         break;
     case 'l':
@@ -132,12 +125,7 @@ static bool parse_size(struct options *options, int key, const char *text, struc
         in->headroom_bytes = read_value(SIZE(1, MOST_SIZE), "headroom", text, state).u;
         break;
     case KEY_BETA:
-        in->beta = read_value((struct oche_param){.name = "beta",
-                                                  .unit = OCHE_UNIT_REAL,
-                                                  .minimum.real = 1.0 / 1024,
-                                                  .maximum.real = 1024},
-                              "beta", text, state)
-                       .real;
+        in->beta = read_value(REAL(1.0 / 1024, 1024), "beta", text, state).real;
         break;
     case KEY_KMIN:
         in->kmin_bytes = read_value(SIZE(1, MOST_SIZE), "kmin", text, state).u;

@@ -35,13 +35,9 @@ oche_time oche_buffers_delay(double metres)
 static bool read_kind(char *word, struct oche_buffers_links *links, struct oche_error *why)
 {
     const struct oche_param count = {.name = "number",
-                                     .unit = OCHE_UNIT_COUNT,
-                                     .minimum.u = 1,
-                                     .maximum.u = OCHE_BUFFERS_MOST_PORTS};
-    const struct oche_param rate = {.name = "rate",
-                                    .unit = OCHE_UNIT_BPS,
-                                    .minimum.u = OCHE_BUFFERS_LEAST_RATE,
-                                    .maximum.u = OCHE_BUFFERS_MOST_RATE};
+                                     OCHE_IS_COUNT(0, 1, OCHE_BUFFERS_MOST_PORTS)};
+    const struct oche_param rate = {
+        .name = "rate", OCHE_IS_BPS(0, OCHE_BUFFERS_LEAST_RATE, OCHE_BUFFERS_MOST_RATE)};
     char *length_word = strchr(word, '@'), *rate_word;
     union oche_value value;
 

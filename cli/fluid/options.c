@@ -21,15 +21,15 @@ enum key {
     KEY_SHOW_DEFAULTS,
 };
 
-static const struct oche_param time_param = {
-    .name = "time", .unit = OCHE_UNIT_TIME, .minimum.u = OCHE_NS, .maximum.u = 1000 * OCHE_SEC};
+static const struct oche_param time_param = {.name = "time",
+                                             OCHE_IS_TIME(0, OCHE_NS, 1000 * OCHE_SEC)};
 /* As the models' own key of that name. */
-static const struct oche_param delay_param = {
-    .name = "delay", .unit = OCHE_UNIT_TIME, .minimum.u = 100 * OCHE_NS, .maximum.u = OCHE_SEC};
-static const struct oche_param count_param = {
-    .name = "count", .unit = OCHE_UNIT_COUNT, .minimum.u = 1, .maximum.u = OCHE_FLUID_MOST_FLOWS};
-static const struct oche_param tolerance_param = {
-    .name = "tolerance", .unit = OCHE_UNIT_REAL, .minimum.real = 1e-12, .maximum.real = 0.01};
+static const struct oche_param delay_param = {.name = "delay",
+                                              OCHE_IS_TIME(0, 100 * OCHE_NS, OCHE_SEC)};
+static const struct oche_param count_param = {.name = "count",
+                                              OCHE_IS_COUNT(0, 1, OCHE_FLUID_MOST_FLOWS)};
+static const struct oche_param tolerance_param = {.name = "tolerance",
+                                                  OCHE_IS_REAL(0, 1e-12, 0.01)};
 
 static union oche_value read_value(const struct oche_param *param, const char *option,
                                    const char *text, struct argp_state *state)

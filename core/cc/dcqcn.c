@@ -574,7 +574,7 @@ static const char *dcqcn_check(const void *params)
 const struct oche_cc_scheme oche_cc_dcqcn = {
     .name = "dcqcn",
     .paper = "DCQCN, SIGCOMM 2015, sec 3",
-    .table = {table, sizeof(table) / sizeof(table[0]), sizeof(struct dcqcn_params)},
+    .table = OCHE_PARAM_TABLE(table, struct dcqcn_params),
     .flow_state_bytes = sizeof(struct dcqcn_state),
     .nic_state_bytes = sizeof(struct dcqcn_nic_state),
     .needs = OCHE_CC_NEEDS_ECN,

@@ -4,16 +4,6 @@
  * whose parameters begin with struct dcqcn_params (dcqcn.h).
  */
 /* clang-format off */
-#define FIELD(member) .name = #member, .offset = offsetof(struct dcqcn_params, member)
-#define CHOICE(member, names, ...) \
-    {FIELD(member), .unit = OCHE_UNIT_CHOICE, .choices = names, __VA_ARGS__}
-#define REAL(member, value, low, high, ...) \
-    {FIELD(member), .unit = OCHE_UNIT_REAL, .preset.real = value, .minimum.real = low, \
-     .maximum.real = high, __VA_ARGS__}
-#define NUMBER(member, in, value, low, high, ...) \
-    {FIELD(member), .unit = in, .preset.u = value, .minimum.u = low, .maximum.u = high, __VA_ARGS__}
-#define TIME(member, ...) NUMBER(member, OCHE_UNIT_TIME, __VA_ARGS__)
-#define BPS(member, ...) NUMBER(member, OCHE_UNIT_BPS, __VA_ARGS__)
 #define NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define mode_names NAMES("paper", "ns3", "nic")
 #define alpha_update_names NAMES("auto", "cut_first", "alpha_first", "timer")
@@ -29,86 +19,101 @@
 #define release_names NAMES("auto", "at_line", "never")
 #define np_names NAMES("auto", "window", "poll", "arrival")
 
-    CHOICE(mode, mode_names, .where = "REFERENCE A.4",
-        .help = "what `auto` means below: the paper, the authors' ns-3 code, or NICs as in HPCC's"),
+    {OCHE_PARAM(struct dcqcn_params, mode), OCHE_IS_CHOICE(0, mode_names), .where = "REFERENCE A.4",
+     .help = "what `auto` means below: the paper, the authors' ns-3 code, or NICs as in HPCC's"},
 
-    REAL(g, 1.0 / 256, 1e-6, 1.0, .where = "DCQCN eq 1; value: Z16",
-        .help = "gain of alpha (strawman and QCN 1/16)"),
-    REAL(initial_alpha, 1.0, 0.0, 1.0, .where = "DCQCN sec 3.1",
-        .help = "alpha at a limiter's first CNP (ns-3 attribute 0.5)"),
-    TIME(alpha_interval, 55 * OCHE_US, OCHE_NS, OCHE_SEC, .where = "DCQCN eq 2",
-        .help = "alpha decays once per interval (NICs 1us)"),
-    CHOICE(alpha_update, alpha_update_names, .where = "DCQCN eq 1; REFERENCE A1",
-        .help = "cut_first: cut with the old alpha, then raise it; alpha_first: the reverse; "
-                "timer: raised or lowered at each interval's end, by whether a CNP came"),
-    CHOICE(alpha_timer, alpha_timer_names, .where = "DCQCN Fig 7; REFERENCE A.4 item 2",
-        .help = "whether a cut restarts alpha's interval"),
+    {OCHE_PARAM(struct dcqcn_params, g), OCHE_IS_REAL(1.0 / 256, 1e-6, 1.0),
+     .where = "DCQCN eq 1; value: Z16", .help = "gain of alpha (strawman and QCN 1/16)"},
+    {OCHE_PARAM(struct dcqcn_params, initial_alpha), OCHE_IS_REAL(1.0, 0.0, 1.0),
+     .where = "DCQCN sec 3.1", .help = "alpha at a limiter's first CNP (ns-3 attribute 0.5)"},
+    {OCHE_PARAM(struct dcqcn_params, alpha_interval), OCHE_IS_TIME(55 * OCHE_US, OCHE_NS, OCHE_SEC),
+     .where = "DCQCN eq 2", .help = "alpha decays once per interval (NICs 1us)"},
+    {OCHE_PARAM(struct dcqcn_params, alpha_update), OCHE_IS_CHOICE(0, alpha_update_names),
+     .where = "DCQCN eq 1; REFERENCE A1",
+     .help = "cut_first: cut with the old alpha, then raise it; alpha_first: the reverse; "
+             "timer: raised or lowered at each interval's end, by whether a CNP came"},
+    {OCHE_PARAM(struct dcqcn_params, alpha_timer), OCHE_IS_CHOICE(0, alpha_timer_names),
+     .where = "DCQCN Fig 7; REFERENCE A.4 item 2",
+     .help = "whether a cut restarts alpha's interval"},
 
-    CHOICE(cut, cut_names, .where = "DCQCN eq 1; REFERENCE A.4 item 1",
-        .help = "every_cnp: each CNP cuts; periodic: at most one cut per reduce_monitor_period"),
-    TIME(reduce_monitor_period, 4 * OCHE_US, OCHE_NS, OCHE_SEC, .where = "REFERENCE A.3",
-        .help = "cut=periodic: how often it looks for a CNP, counted from the first one"),
-    CHOICE(first_cnp, first_cnp_names, .where = "REFERENCE A.4 item 3",
-        .help = "a limiter's first CNP: an ordinary one, or R_C and R_T set to rate_on_first_cnp"),
-    REAL(rate_on_first_cnp, 1.0, 1e-6, 1.0, .where = "REFERENCE A.3",
-        .help = "first_cnp=set_rate: fraction of the line rate"),
-    CHOICE(target_at_cut, target_names, .where = "DCQCN eq 1; REFERENCE A5",
-        .help = "R_T <- R_C at each cut, or only if the timer or the byte counter (after_bytes: "
-                "the byte counter) raised the rate since the last cut"),
+    {OCHE_PARAM(struct dcqcn_params, cut), OCHE_IS_CHOICE(0, cut_names),
+     .where = "DCQCN eq 1; REFERENCE A.4 item 1",
+     .help = "every_cnp: each CNP cuts; periodic: at most one cut per reduce_monitor_period"},
+    {OCHE_PARAM(struct dcqcn_params, reduce_monitor_period),
+     OCHE_IS_TIME(4 * OCHE_US, OCHE_NS, OCHE_SEC), .where = "REFERENCE A.3",
+     .help = "cut=periodic: how often it looks for a CNP, counted from the first one"},
+    {OCHE_PARAM(struct dcqcn_params, first_cnp), OCHE_IS_CHOICE(0, first_cnp_names),
+     .where = "REFERENCE A.4 item 3",
+     .help = "a limiter's first CNP: an ordinary one, or R_C and R_T set to rate_on_first_cnp"},
+    {OCHE_PARAM(struct dcqcn_params, rate_on_first_cnp), OCHE_IS_REAL(1.0, 1e-6, 1.0),
+     .where = "REFERENCE A.3", .help = "first_cnp=set_rate: fraction of the line rate"},
+    {OCHE_PARAM(struct dcqcn_params, target_at_cut), OCHE_IS_CHOICE(0, target_names),
+     .where = "DCQCN eq 1; REFERENCE A5",
+     .help = "R_T <- R_C at each cut, or only if the timer or the byte counter (after_bytes: "
+             "the byte counter) raised the rate since the last cut"},
 
-    CHOICE(increase_on, increase_names, .where = "DCQCN sec 3.1",
-        .help = "what raises the rate: the timer and the byte counter, or one of them"),
-    TIME(timer, 55 * OCHE_US, OCHE_NS, OCHE_SEC, .where = "DCQCN sec 3.1; value: Z16",
-        .help = "period of the increase timer (strawman 1.5ms, ConnectX 300us)"),
-    NUMBER(byte_counter, OCHE_UNIT_BYTES, 10000000, 1, UINT64_MAX / 2,
-        .where = "DCQCN sec 3.1; value: Z16",
-        .help = "bytes on the line between increase events (strawman 150KB)"),
-    NUMBER(fast_recovery_steps, OCHE_UNIT_COUNT, 5, 1, 1000, .where = "DCQCN sec 3.1",
-        .help = "F, threshold of fast recovery and of hyper increase (NICs 1)"),
-    CHOICE(stage_count, stage_count_names, .where = "DCQCN Fig 7; REFERENCE A.4 item 4",
-        .help = "an event is counted before or after the stage is chosen (after: F-1 steps of "
-                "fast recovery, before: F)"),
-    BPS(rai, 40 * OCHE_MBPS, 0, 1000 * OCHE_GBPS, .where = "DCQCN eq 4, Table 2",
-        .help = "R_AI, step of additive increase"),
-    BPS(rhai, 200 * OCHE_MBPS, 0, 1000 * OCHE_GBPS, .where = "REFERENCE A3",
-        .help = "R_HAI, unit of hyper increase"),
-    CHOICE(hyper, hyper_names, .where = "DCQCN Fig 7; REFERENCE A2",
-        .help = "hyper increase when min(T,BC) > F, min(T,BC) >= F, max(T,BC) > F, or never"),
-    CHOICE(hai_multiplier, hai_names, .where = "REFERENCE A3",
-        .help = "steps of R_HAI: m-F, m-F+1 or 1, where m is what `hyper` compares with F"),
-    CHOICE(hyper_halves, no_yes_names, .where = "REFERENCE A.2",
-        .help = "events in hyper increase halve the next timer period or byte count"),
-    CHOICE(target_guard, no_yes_names, .where = "REFERENCE A.2",
-        .help = "while T or BC is 1 and R_T > 10 R_C, R_T is divided by 8 instead of raised"),
-    CHOICE(clamp_target_rate, no_yes_names, .where = "REFERENCE A.2",
-        .help = "R_T stays at or below the line rate"),
+    {OCHE_PARAM(struct dcqcn_params, increase_on), OCHE_IS_CHOICE(0, increase_names),
+     .where = "DCQCN sec 3.1",
+     .help = "what raises the rate: the timer and the byte counter, or one of them"},
+    {OCHE_PARAM(struct dcqcn_params, timer), OCHE_IS_TIME(55 * OCHE_US, OCHE_NS, OCHE_SEC),
+     .where = "DCQCN sec 3.1; value: Z16",
+     .help = "period of the increase timer (strawman 1.5ms, ConnectX 300us)"},
+    {OCHE_PARAM(struct dcqcn_params, byte_counter), OCHE_IS_BYTES(10000000, 1, UINT64_MAX / 2),
+     .where = "DCQCN sec 3.1; value: Z16",
+     .help = "bytes on the line between increase events (strawman 150KB)"},
+    {OCHE_PARAM(struct dcqcn_params, fast_recovery_steps), OCHE_IS_COUNT(5, 1, 1000),
+     .where = "DCQCN sec 3.1",
+     .help = "F, threshold of fast recovery and of hyper increase (NICs 1)"},
+    {OCHE_PARAM(struct dcqcn_params, stage_count), OCHE_IS_CHOICE(0, stage_count_names),
+     .where = "DCQCN Fig 7; REFERENCE A.4 item 4",
+     .help = "an event is counted before or after the stage is chosen (after: F-1 steps of "
+             "fast recovery, before: F)"},
+    {OCHE_PARAM(struct dcqcn_params, rai), OCHE_IS_BPS(40 * OCHE_MBPS, 0, 1000 * OCHE_GBPS),
+     .where = "DCQCN eq 4, Table 2", .help = "R_AI, step of additive increase"},
+    {OCHE_PARAM(struct dcqcn_params, rhai), OCHE_IS_BPS(200 * OCHE_MBPS, 0, 1000 * OCHE_GBPS),
+     .where = "REFERENCE A3", .help = "R_HAI, unit of hyper increase"},
+    {OCHE_PARAM(struct dcqcn_params, hyper), OCHE_IS_CHOICE(0, hyper_names),
+     .where = "DCQCN Fig 7; REFERENCE A2",
+     .help = "hyper increase when min(T,BC) > F, min(T,BC) >= F, max(T,BC) > F, or never"},
+    {OCHE_PARAM(struct dcqcn_params, hai_multiplier), OCHE_IS_CHOICE(0, hai_names),
+     .where = "REFERENCE A3",
+     .help = "steps of R_HAI: m-F, m-F+1 or 1, where m is what `hyper` compares with F"},
+    {OCHE_PARAM(struct dcqcn_params, hyper_halves), OCHE_IS_CHOICE(0, no_yes_names),
+     .where = "REFERENCE A.2",
+     .help = "events in hyper increase halve the next timer period or byte count"},
+    {OCHE_PARAM(struct dcqcn_params, target_guard), OCHE_IS_CHOICE(0, no_yes_names),
+     .where = "REFERENCE A.2",
+     .help = "while T or BC is 1 and R_T > 10 R_C, R_T is divided by 8 instead of raised"},
+    {OCHE_PARAM(struct dcqcn_params, clamp_target_rate), OCHE_IS_CHOICE(0, no_yes_names),
+     .where = "REFERENCE A.2", .help = "R_T stays at or below the line rate"},
 
-    BPS(min_rate, 0, 0, 1000 * OCHE_GBPS, .where = "REFERENCE A4",
-        .help = "floor of R_C; 0: min_rate_fraction of the line rate, in mode nic 1 Mbps"),
-    REAL(min_rate_fraction, 0.001, 1e-9, 1.0, .where = "REFERENCE A4",
-        .help = "floor of R_C as a fraction of the line rate, where min_rate is 0"),
-    CHOICE(release, release_names, .where = "DCQCN sec 3.3; REFERENCE A9",
-        .help = "at_line: the limiter and its alpha are forgotten when R_C reaches line rate"),
-    TIME(idle_timeout, 10 * OCHE_MS, OCHE_NS, OCHE_NEVER, .where = "REFERENCE A9",
-        .help = "an idle queue pair's limiter is forgotten after this; never: kept"),
+    {OCHE_PARAM(struct dcqcn_params, min_rate), OCHE_IS_BPS(0, 0, 1000 * OCHE_GBPS),
+     .where = "REFERENCE A4",
+     .help = "floor of R_C; 0: min_rate_fraction of the line rate, in mode nic 1 Mbps"},
+    {OCHE_PARAM(struct dcqcn_params, min_rate_fraction), OCHE_IS_REAL(0.001, 1e-9, 1.0),
+     .where = "REFERENCE A4",
+     .help = "floor of R_C as a fraction of the line rate, where min_rate is 0"},
+    {OCHE_PARAM(struct dcqcn_params, release), OCHE_IS_CHOICE(0, release_names),
+     .where = "DCQCN sec 3.3; REFERENCE A9",
+     .help = "at_line: the limiter and its alpha are forgotten when R_C reaches line rate"},
+    {OCHE_PARAM(struct dcqcn_params, idle_timeout), OCHE_IS_TIME(10 * OCHE_MS, OCHE_NS, OCHE_NEVER),
+     .where = "REFERENCE A9",
+     .help = "an idle queue pair's limiter is forgotten after this; never: kept"},
 
-    CHOICE(np, np_names, .where = "DCQCN Fig 6; REFERENCE A.4 item 6",
-        .help = "window: a CNP at once, then at each window's end if it had a mark; poll: only at "
-                "fixed times from the first packet on; arrival: with a marked packet, if the last "
-                "CNP is cnp_interval ago"),
-    TIME(cnp_interval, 50 * OCHE_US, OCHE_NS, OCHE_SEC, .where = "DCQCN sec 3.1",
-        .help = "N, least time between two CNPs of a queue pair (ConnectX 4us)"),
-    TIME(min_cnp_gap, 0, 0, OCHE_SEC, .where = "DCQCN sec 3.3; REFERENCE A11",
-        .help = "least time between two CNPs of a NIC, later ones wait (ConnectX-3 1us to 5us); "
-                "0: no limit"),
+    {OCHE_PARAM(struct dcqcn_params, np), OCHE_IS_CHOICE(0, np_names),
+     .where = "DCQCN Fig 6; REFERENCE A.4 item 6",
+     .help = "window: a CNP at once, then at each window's end if it had a mark; poll: only at "
+             "fixed times from the first packet on; arrival: with a marked packet, if the last "
+             "CNP is cnp_interval ago"},
+    {OCHE_PARAM(struct dcqcn_params, cnp_interval), OCHE_IS_TIME(50 * OCHE_US, OCHE_NS, OCHE_SEC),
+     .where = "DCQCN sec 3.1",
+     .help = "N, least time between two CNPs of a queue pair (ConnectX 4us)"},
+    {OCHE_PARAM(struct dcqcn_params, min_cnp_gap), OCHE_IS_TIME(0, 0, OCHE_SEC),
+     .where = "DCQCN sec 3.3; REFERENCE A11",
+     .help = "least time between two CNPs of a NIC, later ones wait (ConnectX-3 1us to 5us); "
+             "0: no limit"},
 
-#undef FIELD
 #undef NAMES
-#undef CHOICE
-#undef REAL
-#undef NUMBER
-#undef TIME
-#undef BPS
 #undef mode_names
 #undef alpha_update_names
 #undef alpha_timer_names

@@ -40,34 +40,26 @@ struct ib_cc_params {
 static const char *const cct_names[] = {"delay", "rate", NULL};
 static const char *const becn_names[] = {"ack", "cnp", NULL};
 
-/* clang-format off */
-#define FIELD(member) .name = #member, .offset = offsetof(struct ib_cc_params, member)
-
 static const struct oche_param table[] = {
-    {FIELD(ccti_increase), .unit = OCHE_UNIT_COUNT, .preset.u = 1, .minimum.u = 1,
-        .maximum.u = 255, .where = "REFERENCE F.4",
-        .help = "CCTI_Increase: by so much a BECN raises the index"},
-    {FIELD(ccti_limit), .unit = OCHE_UNIT_COUNT, .preset.u = OCHE_IB_CCTI_MOST, .minimum.u = 1,
-        .maximum.u = OCHE_IB_CCTI_MOST, .where = "REFERENCE F.4",
-        .help = "CCTI_Limit: the last index of the table"},
-    {FIELD(ccti_min), .unit = OCHE_UNIT_COUNT, .preset.u = 0, .minimum.u = 0,
-        .maximum.u = OCHE_IB_CCTI_MOST, .where = "REFERENCE F.4",
-        .help = "CCTI_Min: the index without congestion"},
-    {FIELD(ccti_timer), .unit = OCHE_UNIT_TIME, .preset.u = 153600 * OCHE_NS,
-        .minimum.u = 1024 * OCHE_NS, .maximum.u = UINT64_C(65535) * 1024 * OCHE_NS,
-        .where = "REFERENCE F.4",
-        .help = "CCTI_Timer: every so often the index falls by one; the field counts 1.024us"},
-    {FIELD(cct), .unit = OCHE_UNIT_CHOICE, .choices = cct_names, .where = "REFERENCE F.4",
-        .help = "the table. delay: entry i is i * cct_step packet times; rate: the rate falls by "
-                "equal steps, to line/(ccti_limit + 1)"},
-    {FIELD(cct_step), .unit = OCHE_UNIT_REAL, .preset.real = 1, .minimum.real = 0.125,
-        .maximum.real = 128, .where = "REFERENCE F.4",
-        .help = "of cct: delay, in packet times; eighths can be told apart"},
-    {FIELD(becn), .unit = OCHE_UNIT_CHOICE, .choices = becn_names, .where = "REFERENCE F.4",
-        .help = "how a BECN travels. ack: in the next ACK, where there is one; cnp: by itself"},
-#undef FIELD
+    {OCHE_PARAM(struct ib_cc_params, ccti_increase), OCHE_IS_COUNT(1, 1, 255),
+     .where = "REFERENCE F.4", .help = "CCTI_Increase: by so much a BECN raises the index"},
+    {OCHE_PARAM(struct ib_cc_params, ccti_limit),
+     OCHE_IS_COUNT(OCHE_IB_CCTI_MOST, 1, OCHE_IB_CCTI_MOST), .where = "REFERENCE F.4",
+     .help = "CCTI_Limit: the last index of the table"},
+    {OCHE_PARAM(struct ib_cc_params, ccti_min), OCHE_IS_COUNT(0, 0, OCHE_IB_CCTI_MOST),
+     .where = "REFERENCE F.4", .help = "CCTI_Min: the index without congestion"},
+    {OCHE_PARAM(struct ib_cc_params, ccti_timer),
+     OCHE_IS_TIME(153600 * OCHE_NS, 1024 * OCHE_NS, UINT64_C(65535) * 1024 * OCHE_NS),
+     .where = "REFERENCE F.4",
+     .help = "CCTI_Timer: every so often the index falls by one; the field counts 1.024us"},
+    {OCHE_PARAM(struct ib_cc_params, cct), OCHE_IS_CHOICE(0, cct_names), .where = "REFERENCE F.4",
+     .help = "the table. delay: entry i is i * cct_step packet times; rate: the rate falls by "
+             "equal steps, to line/(ccti_limit + 1)"},
+    {OCHE_PARAM(struct ib_cc_params, cct_step), OCHE_IS_REAL(1, 0.125, 128),
+     .where = "REFERENCE F.4", .help = "of cct: delay, in packet times; eighths can be told apart"},
+    {OCHE_PARAM(struct ib_cc_params, becn), OCHE_IS_CHOICE(0, becn_names), .where = "REFERENCE F.4",
+     .help = "how a BECN travels. ack: in the next ACK, where there is one; cnp: by itself"},
 };
-/* clang-format on */
 
 /* RATE_CHANGED's cause. */
 enum cause { CAUSE_BECN, CAUSE_TIMER, CAUSE_INITIAL };
@@ -223,7 +215,7 @@ static const char *ib_cc_check(const void *params)
 const struct oche_cc_scheme oche_cc_ib_cc = {
     .name = "ib_cc",
     .paper = "InfiniBand Architecture Specification, volume 1, annex A10 (Dart sec V-B)",
-    .table = {table, sizeof(table) / sizeof(table[0]), sizeof(struct ib_cc_params)},
+    .table = OCHE_PARAM_TABLE(table, struct ib_cc_params),
     .flow_state_bytes = sizeof(struct ib_cc_flow),
     .needs = OCHE_CC_NEEDS_ECN,
     .transports = OCHE_CC_RC | OCHE_CC_UC,

@@ -36,20 +36,15 @@ struct rcp_params {
 
 static const char *const start_names[] = {"ask", "send", NULL};
 
-/* clang-format off */
-#define FIELD(member) .name = #member, .offset = offsetof(struct rcp_params, member)
-
 static const struct oche_param table[] = {
-    {FIELD(initial_rate), .unit = OCHE_UNIT_REAL, .preset.real = 0.05, .minimum.real = 0.000001,
-        .maximum.real = 1.0, .where = "REFERENCE F.2",
-        .help = "until the switches' rate is known: fraction of the line, as theirs at first"},
-    {FIELD(start), .unit = OCHE_UNIT_CHOICE, .choices = start_names,
-        .where = "RCP's handshake; our choice",
-        .help = "ask: the first packet of a flow leaves alone, to learn the rate; send: all leave, "
-                "at initial_rate; READ data and UC always do"},
-#undef FIELD
+    {OCHE_PARAM(struct rcp_params, initial_rate), OCHE_IS_REAL(0.05, 0.000001, 1.0),
+     .where = "REFERENCE F.2",
+     .help = "until the switches' rate is known: fraction of the line, as theirs at first"},
+    {OCHE_PARAM(struct rcp_params, start), OCHE_IS_CHOICE(0, start_names),
+     .where = "RCP's handshake; our choice",
+     .help = "ask: the first packet of a flow leaves alone, to learn the rate; send: all leave, "
+             "at initial_rate; READ data and UC always do"},
 };
-/* clang-format on */
 
 /* RATE_CHANGED's cause. */
 enum cause { CAUSE_NEW_FLOW, CAUSE_ECHO };
@@ -211,7 +206,7 @@ static void rcp_nic_start(struct oche_cc_nic *nic)
 const struct oche_cc_scheme oche_cc_rcp = {
     .name = "rcp",
     .paper = "RCP, N. Dukkipati, Stanford 2008, with Dart's parameters (ToN 2020, sec VI-D)",
-    .table = {table, sizeof(table) / sizeof(table[0]), sizeof(struct rcp_params)},
+    .table = OCHE_PARAM_TABLE(table, struct rcp_params),
     .flow_state_bytes = sizeof(struct rcp_flow),
     .nic_state_bytes = sizeof(struct rcp_nic),
     .needs = OCHE_CC_NEEDS_NOTHING,

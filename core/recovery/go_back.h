@@ -54,18 +54,12 @@ static inline bool nak_interval_allows(struct nak_interval *nak, oche_time inter
 
 /* The two parameters of a NAK interval, for a scheme whose struct has members of these names. */
 #define NAK_INTERVAL_PARAMS(type, least, means)                                                    \
-    {.name = "nak_interval",                                                                       \
-     .unit = OCHE_UNIT_TIME,                                                                       \
-     .offset = offsetof(type, nak_interval),                                                       \
-     .preset.u = 500 * OCHE_US,                                                                    \
-     .minimum.u = (least),                                                                         \
-     .maximum.u = OCHE_NEVER,                                                                      \
-     .where = "REFERENCE E.1",                                                                     \
-     .help = (means)},                                                                             \
+    {OCHE_PARAM(type, nak_interval), OCHE_IS_TIME(500 * OCHE_US, least, OCHE_NEVER),               \
+     .where = "REFERENCE E.1", .help = (means)},                                                   \
     {                                                                                              \
-        .name = "nak_exception", .unit = OCHE_UNIT_BOOL, .offset = offsetof(type, nak_exception),  \
-        .preset.u = 1, .where = "REFERENCE L3",                                                    \
-        .help = "a NAK for another PSN than the last one need not wait"                            \
+        OCHE_PARAM(type, nak_exception), OCHE_IS_BOOL(true),                                       \
+            .where = "REFERENCE L3",                                                               \
+            .help = "a NAK for another PSN than the last one need not wait"                        \
     }
 
 #endif

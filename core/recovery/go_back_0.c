@@ -63,9 +63,7 @@ static void go_back_0_accepted(struct oche_recovery_rx *rx, const struct oche_pa
 const struct oche_recovery_scheme oche_recovery_go_back_0 = {
     .name = "go_back_0",
     .paper = "Go-Back-0 (Error recovery of RDMA packets, sec II)",
-    .table = {.params = go_back_0_params,
-              .count = sizeof(go_back_0_params) / sizeof(go_back_0_params[0]),
-              .struct_bytes = sizeof(struct oche_go_back_0_params)},
+    .table = OCHE_PARAM_TABLE(go_back_0_params, struct oche_go_back_0_params),
     .rx_state_bytes = sizeof(struct nak_interval),
     .whole_messages = true,
     .acked = go_back_acked,

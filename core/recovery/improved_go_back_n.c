@@ -42,27 +42,16 @@ struct improved_rx {
     uint32_t lpsn;      /* while it watches */
 };
 
-#define FIELD(member) offsetof(struct oche_improved_go_back_n_params, member)
-
 static const struct oche_param improved_params[] = {
     NAK_INTERVAL_PARAMS(struct oche_improved_go_back_n_params, OCHE_US,
                         "at most one NAK in this time, and what check_epsn waits for"),
-    {.name = "send_twice",
-     .unit = OCHE_UNIT_BOOL,
-     .offset = FIELD(send_twice),
-     .preset.u = 1,
+    {OCHE_PARAM(struct oche_improved_go_back_n_params, send_twice), OCHE_IS_BOOL(true),
      .where = "Error recovery of RDMA packets, sec III.C",
      .help = "the last packet of a message leaves twice"},
-    {.name = "check_epsn",
-     .unit = OCHE_UNIT_BOOL,
-     .offset = FIELD(check_epsn),
-     .preset.u = 1,
+    {OCHE_PARAM(struct oche_improved_go_back_n_params, check_epsn), OCHE_IS_BOOL(true),
      .where = "Error recovery of RDMA packets, sec III.C",
      .help = "a timer repeats the NAK when a last packet came after a gap"},
-    {.name = "check_last",
-     .unit = OCHE_UNIT_BOOL,
-     .offset = FIELD(check_last),
-     .preset.u = 0,
+    {OCHE_PARAM(struct oche_improved_go_back_n_params, check_last), OCHE_IS_BOOL(false),
      .where = "REFERENCE L4",
      .help = "check_epsn also while only the last packet itself is missing"},
 };
@@ -168,9 +157,7 @@ static void improved_rx_timer(struct oche_recovery_rx *rx, oche_time now,
 const struct oche_recovery_scheme oche_recovery_improved_go_back_n = {
     .name = "improved_go_back_n",
     .paper = "Improved Go-Back-N (Error recovery of RDMA packets, sec III)",
-    .table = {.params = improved_params,
-              .count = sizeof(improved_params) / sizeof(improved_params[0]),
-              .struct_bytes = sizeof(struct oche_improved_go_back_n_params)},
+    .table = OCHE_PARAM_TABLE(improved_params, struct oche_improved_go_back_n_params),
     .tx_state_bytes = sizeof(struct improved_tx),
     .rx_state_bytes = sizeof(struct improved_rx),
     .acked = improved_acked,

@@ -11,12 +11,10 @@
 #include "params/error.h"
 #include "params/units.h"
 
-static const struct oche_param rate_param = {
-    .name = "rate", .unit = OCHE_UNIT_BPS, .minimum.u = 1, .maximum.u = UINT64_MAX - 1};
-static const struct oche_param start_param = {
-    .name = "start", .unit = OCHE_UNIT_TIME, .maximum.u = 1000 * OCHE_SEC};
-static const struct oche_param count_param = {
-    .name = "count", .unit = OCHE_UNIT_COUNT, .minimum.u = 1, .maximum.u = OCHE_FLUID_MOST_FLOWS};
+static const struct oche_param rate_param = {.name = "rate", OCHE_IS_BPS(0, 1, UINT64_MAX - 1)};
+static const struct oche_param start_param = {.name = "start", OCHE_IS_TIME(0, 0, 1000 * OCHE_SEC)};
+static const struct oche_param count_param = {.name = "count",
+                                              OCHE_IS_COUNT(0, 1, OCHE_FLUID_MOST_FLOWS)};
 
 bool oche_fluid_flows_add(struct oche_fluid_flow_list *list, double rate_bps, double start_s,
                           uint32_t count)

@@ -85,11 +85,8 @@ double oche_size_marked_share(const struct oche_outcome *outcome, unsigned which
     return packets->packets == 0 ? NAN : (double)packets->marked / (double)packets->packets;
 }
 
-static const struct oche_param one_size = {.name = "size",
-                                           .unit = OCHE_UNIT_BYTES,
-                                           .minimum.u = 1,
-                                           .maximum.u = UINT64_MAX - 1,
-                                           .help = ""};
+static const struct oche_param one_size = {
+    .name = "size", OCHE_IS_BYTES(0, 1, UINT64_MAX - 1), .help = ""};
 
 const char *oche_size_row_name(const struct oche_outcome *outcome, unsigned which, char *text,
                                size_t text_bytes)

@@ -92,8 +92,7 @@ bool oche_read_count(const struct oche_reader *reader, const struct oche_yaml *m
                      uint32_t most, uint32_t *count)
 {
     const struct oche_yaml *node = oche_yaml_find(map, key);
-    const struct oche_param param = {
-        .unit = OCHE_UNIT_COUNT, .minimum.u = 1, .maximum.u = most, .help = ""};
+    const struct oche_param param = {OCHE_IS_COUNT(0, 1, most), .help = ""};
     union oche_value value;
     struct oche_error reason;
 

@@ -53,7 +53,7 @@ static size_t find_value(const struct oche_reader *reader, const struct oche_stu
                          const struct oche_yaml *node)
 {
     const char *text = oche_flow_text(reader->memory, node);
-    const struct oche_param param = {.unit = OCHE_UNIT_REAL, .maximum.real = 1e300, .help = ""};
+    const struct oche_param param = {OCHE_IS_REAL(0, 0, 1e300), .help = ""};
     union oche_value number;
     struct oche_error ignored;
 

@@ -39,7 +39,7 @@ bool oche_workload_no_memory(const struct oche_flow_list *list, struct oche_erro
 
 static void print_time(oche_time time, char *text, size_t text_bytes)
 {
-    const struct oche_param param = {.name = "", .unit = OCHE_UNIT_TIME, .help = ""};
+    const struct oche_param param = {.name = "", OCHE_IS_TIME(0, 0, OCHE_NEVER), .help = ""};
 
     oche_value_format(&param, (union oche_value){.u = time}, text, text_bytes);
 }

@@ -21,20 +21,21 @@ struct background {
 static const char *const placement_names[] = {"disjoint", "random", NULL};
 
 static const struct oche_param params[] = {
-    OCHE_PARAM_U64(background, pairs, OCHE_UNIT_COUNT, 1, 1, 1000000, "sender and receiver"),
-    OCHE_PARAM_U64(background, bytes, OCHE_UNIT_BYTES, 10000000, 1, OCHE_MAX_FLOW_BYTES,
-                   "size of a message"),
-    OCHE_PARAM_U64(background, outstanding, OCHE_UNIT_COUNT, 1, 1, 1000,
-                   "messages that a pair has under way at the same time"),
-    OCHE_PARAM_U64(background, start, OCHE_UNIT_TIME, 0, 0, 1000 * OCHE_SEC, "of the first pair"),
-    OCHE_PARAM_U64(background, stagger, OCHE_UNIT_TIME, 0, 0, OCHE_SEC,
-                   "each further pair starts this much later"),
-    OCHE_PARAM_CHOICE(background, placement, placement_names, PLACEMENT_DISJOINT,
-                      "disjoint: no host is in two pairs; random: any two hosts, for each pair"),
+    {OCHE_PARAM(struct background, pairs), OCHE_IS_COUNT(1, 1, 1000000),
+     .help = "sender and receiver"},
+    {OCHE_PARAM(struct background, bytes), OCHE_IS_BYTES(10000000, 1, OCHE_MAX_FLOW_BYTES),
+     .help = "size of a message"},
+    {OCHE_PARAM(struct background, outstanding), OCHE_IS_COUNT(1, 1, 1000),
+     .help = "messages that a pair has under way at the same time"},
+    {OCHE_PARAM(struct background, start), OCHE_IS_TIME(0, 0, 1000 * OCHE_SEC),
+     .help = "of the first pair"},
+    {OCHE_PARAM(struct background, stagger), OCHE_IS_TIME(0, 0, OCHE_SEC),
+     .help = "each further pair starts this much later"},
+    {OCHE_PARAM(struct background, placement), OCHE_IS_CHOICE(PLACEMENT_DISJOINT, placement_names),
+     .help = "disjoint: no host is in two pairs; random: any two hosts, for each pair"},
     OCHE_PARAM_INITIAL_RATE(background),
 };
-static const struct oche_param_table table = {params, sizeof(params) / sizeof(params[0]),
-                                              sizeof(struct background)};
+static const struct oche_param_table table = OCHE_PARAM_TABLE(params, struct background);
 
 static bool check(const struct background *p, const struct oche_workload_facts *facts,
                   struct oche_error *error)

@@ -27,27 +27,18 @@ struct closed {
 };
 
 static const struct oche_param params[] = {
-    OCHE_PARAM_U64(closed, pairs, OCHE_UNIT_COUNT, 1, 1, 100000,
-                   "sender and receiver, drawn at random, no two pairs the same"),
-    {.name = "cdf",
-     .unit = OCHE_UNIT_CHOICE,
-     .offset = offsetof(struct closed, cdf),
-     .preset.u = CDF_websearch,
-     .choices = oche_cdf_names,
-     .where = "REFERENCE H.2",
-     .help = "published distribution of message sizes"},
-    {.name = "cdf_file",
-     .unit = OCHE_UNIT_TEXT,
-     .offset = offsetof(struct closed, cdf_file),
-     .where = "REFERENCE H.1",
+    {OCHE_PARAM(struct closed, pairs), OCHE_IS_COUNT(1, 1, 100000),
+     .help = "sender and receiver, drawn at random, no two pairs the same"},
+    {OCHE_PARAM(struct closed, cdf), OCHE_IS_CHOICE(CDF_websearch, oche_cdf_names),
+     .where = "REFERENCE H.2", .help = "published distribution of message sizes"},
+    {OCHE_PARAM(struct closed, cdf_file), OCHE_IS_TEXT, .where = "REFERENCE H.1",
      .help = "instead of cdf: a file of lines \"size_bytes cdf\", in percent or fractions"},
-    OCHE_PARAM_U64(closed, outstanding, OCHE_UNIT_COUNT, 1, 1, 1000,
-                   "messages that a pair has under way at the same time"),
-    OCHE_PARAM_U64(closed, start, OCHE_UNIT_TIME, 0, 0, 1000 * OCHE_SEC, "of all pairs"),
+    {OCHE_PARAM(struct closed, outstanding), OCHE_IS_COUNT(1, 1, 1000),
+     .help = "messages that a pair has under way at the same time"},
+    {OCHE_PARAM(struct closed, start), OCHE_IS_TIME(0, 0, 1000 * OCHE_SEC), .help = "of all pairs"},
     OCHE_PARAM_INITIAL_RATE(closed),
 };
-static const struct oche_param_table table = {params, sizeof(params) / sizeof(params[0]),
-                                              sizeof(struct closed)};
+static const struct oche_param_table table = OCHE_PARAM_TABLE(params, struct closed);
 
 /*
  * Messages one after the other: so many that they take longer than the run even if nothing else

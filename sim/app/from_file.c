@@ -25,18 +25,14 @@ struct from_file {
 };
 
 static const struct oche_param params[] = {
-    {.name = "file",
-     .unit = OCHE_UNIT_TEXT,
-     .offset = offsetof(struct from_file, file),
-     .where = "REFERENCE H.1",
+    {OCHE_PARAM(struct from_file, file), OCHE_IS_TEXT, .where = "REFERENCE H.1",
      .help = "path; a count, then lines \"src dst pg dport size start\", or CSV with the columns "
              "src,dst,bytes,start"},
-    OCHE_PARAM_U64(from_file, origin, OCHE_UNIT_TIME, 0, 0, 1000000 * OCHE_SEC,
-                   "time in the file at which the run begins (HPCC's generator: 2s)"),
+    {OCHE_PARAM(struct from_file, origin), OCHE_IS_TIME(0, 0, 1000000 * OCHE_SEC),
+     .help = "time in the file at which the run begins (HPCC's generator: 2s)"},
     OCHE_PARAM_INITIAL_RATE(from_file),
 };
-static const struct oche_param_table table = {params, sizeof(params) / sizeof(params[0]),
-                                              sizeof(struct from_file)};
+static const struct oche_param_table table = OCHE_PARAM_TABLE(params, struct from_file);
 
 enum column { SRC, DST, BYTES, START, UNUSED, COLUMNS_KNOWN = UNUSED };
 static const char *const column_names[] = {"src", "dst", "bytes", "start"};

@@ -9,34 +9,17 @@
 #define OCHE_WORKLOAD_MAX_FLOWS UINT32_C(100000000) /* of one workload */
 #define OCHE_MAX_FLOW_BYTES     (UINT64_C(1) << 31)
 
-/* A parameter called `member` of `struct type`, of a unit whose value is a uint64_t. */
-#define OCHE_PARAM_U64(type, member, in, value, low, high, text)                                   \
-    {                                                                                              \
-        .name = #member, .unit = in, .offset = offsetof(struct type, member), .preset.u = value,   \
-        .minimum.u = low, .maximum.u = high, .help = text                                          \
-    }
-#define OCHE_PARAM_CHOICE(type, member, names, value, text)                                        \
-    {                                                                                              \
-        .name = #member, .unit = OCHE_UNIT_CHOICE, .offset = offsetof(struct type, member),        \
-        .preset.u = value, .choices = names, .help = text                                          \
-    }
-
 /* What every workload has. Where DCQCN's sec 3.1 leaves the starting rate to local policy, this is
  * the policy. */
 #define OCHE_PARAM_INITIAL_RATE(type)                                                              \
-    {.name = "initial_rate",                                                                       \
-     .unit = OCHE_UNIT_BPS,                                                                        \
-     .offset = offsetof(struct type, initial_rate),                                                \
-     .preset.u = 0,                                                                                \
-     .minimum.u = 0,                                                                               \
-     .maximum.u = 1000 * OCHE_GBPS,                                                                \
+    {OCHE_PARAM(struct type, initial_rate), OCHE_IS_BPS(0, 0, 1000 * OCHE_GBPS),                   \
      .where = "DCQCN sec 3.1",                                                                     \
      .help = "of each queue pair's sender, on the line; 0, or more than the line: line rate, "     \
              "or what congestion control begins with"},                                            \
     {                                                                                              \
-        .name = "tenant", .unit = OCHE_UNIT_COUNT, .offset = offsetof(struct type, tenant),        \
-        .preset.u = 0, .minimum.u = 0, .maximum.u = UINT8_MAX, .where = "Dart sec III-E",          \
-        .help = "whose flows they are, for congestion control that knows tenants (dart)"           \
+        OCHE_PARAM(struct type, tenant), OCHE_IS_COUNT(0, 0, UINT8_MAX),                           \
+            .where = "Dart sec III-E",                                                             \
+            .help = "whose flows they are, for congestion control that knows tenants (dart)"       \
     }
 
 /* What `load` is a part of. */

@@ -27,32 +27,30 @@ static const char *const receiver_names[] = {"fixed", "random", "round_robin", N
 static const char *const sender_names[] = {"random", "next", NULL};
 
 static const struct oche_param params[] = {
-    OCHE_PARAM_U64(incast, degree, OCHE_UNIT_COUNT, 16, 1, 1000000, "senders of a round"),
-    OCHE_PARAM_U64(incast, bytes, OCHE_UNIT_BYTES, 1000000, 1, OCHE_MAX_FLOW_BYTES,
-                   "size of each sender's flow"),
-    OCHE_PARAM_U64(incast, start, OCHE_UNIT_TIME, 0, 0, 1000 * OCHE_SEC, "of the first round"),
-    OCHE_PARAM_U64(incast, period, OCHE_UNIT_TIME, OCHE_NEVER, OCHE_NS, OCHE_NEVER,
-                   "from one round's start to the next; never: one round"),
-    OCHE_PARAM_U64(incast, jitter, OCHE_UNIT_TIME, 0, 0, OCHE_SEC,
-                   "each flow starts up to this much later, all times equally likely"),
-    OCHE_PARAM_CHOICE(incast, receiver, receiver_names, RECEIVER_FIXED,
-                      "fixed: receiver_host; random: any host, drawn for each round; round_robin: "
-                      "from receiver_host on, the next host each round"),
-    OCHE_PARAM_U64(incast, receiver_host, OCHE_UNIT_COUNT, 0, 0, UINT32_MAX - 1,
-                   "receiver=fixed: the receiver; round_robin: the first one"),
-    OCHE_PARAM_CHOICE(incast, senders, sender_names, SENDERS_RANDOM,
-                      "random: different ones drawn for each round; next: the hosts after the "
-                      "receiver, in order"),
-    {.name = "back_to_back",
-     .unit = OCHE_UNIT_BOOL,
-     .offset = offsetof(struct incast, back_to_back),
-     .where = "DCQCN sec 6.2",
+    {OCHE_PARAM(struct incast, degree), OCHE_IS_COUNT(16, 1, 1000000),
+     .help = "senders of a round"},
+    {OCHE_PARAM(struct incast, bytes), OCHE_IS_BYTES(1000000, 1, OCHE_MAX_FLOW_BYTES),
+     .help = "size of each sender's flow"},
+    {OCHE_PARAM(struct incast, start), OCHE_IS_TIME(0, 0, 1000 * OCHE_SEC),
+     .help = "of the first round"},
+    {OCHE_PARAM(struct incast, period), OCHE_IS_TIME(OCHE_NEVER, OCHE_NS, OCHE_NEVER),
+     .help = "from one round's start to the next; never: one round"},
+    {OCHE_PARAM(struct incast, jitter), OCHE_IS_TIME(0, 0, OCHE_SEC),
+     .help = "each flow starts up to this much later, all times equally likely"},
+    {OCHE_PARAM(struct incast, receiver), OCHE_IS_CHOICE(RECEIVER_FIXED, receiver_names),
+     .help = "fixed: receiver_host; random: any host, drawn for each round; round_robin: "
+             "from receiver_host on, the next host each round"},
+    {OCHE_PARAM(struct incast, receiver_host), OCHE_IS_COUNT(0, 0, UINT32_MAX - 1),
+     .help = "receiver=fixed: the receiver; round_robin: the first one"},
+    {OCHE_PARAM(struct incast, senders), OCHE_IS_CHOICE(SENDERS_RANDOM, sender_names),
+     .help = "random: different ones drawn for each round; next: the hosts after the "
+             "receiver, in order"},
+    {OCHE_PARAM(struct incast, back_to_back), OCHE_IS_BOOL(false), .where = "DCQCN sec 6.2",
      .help = "one round, but each sender's flow is followed by the next one, and so on to the end "
              "of the run"},
     OCHE_PARAM_INITIAL_RATE(incast),
 };
-static const struct oche_param_table table = {params, sizeof(params) / sizeof(params[0]),
-                                              sizeof(struct incast)};
+static const struct oche_param_table table = OCHE_PARAM_TABLE(params, struct incast);
 
 static uint32_t choose_receiver(const struct incast *p, uint32_t hosts, uint64_t round,
                                 struct oche_random *random)

@@ -36,55 +36,33 @@ struct incast_groups {
 static const char *const size_of_names[] = {"flow", "group", NULL};
 
 static const struct oche_param params[] = {
-    OCHE_PARAM_U64(incast_groups, degree, OCHE_UNIT_COUNT, 16, 1, 1000000, "senders of a group"),
-    OCHE_PARAM_U64(incast_groups, groups, OCHE_UNIT_COUNT, 0, 0, 1000000,
-                   "0: senders and receiver are drawn for each group anew; else so many sets of "
-                   "them are drawn once, and each group is one of these"),
-    {.name = "sizes",
-     .unit = OCHE_UNIT_TEXT,
-     .offset = offsetof(struct incast_groups, sizes),
-     .preset.text = "2KB, 4KB, 8KB",
-     .where = "Dart sec VI-A",
-     .help = "of flows: a list, all of them equally likely"},
-    OCHE_PARAM_CHOICE(incast_groups, size_of, size_of_names, SIZE_OF_FLOW,
-                      "a size is drawn for each flow, or for a group as a whole"),
-    {.name = "load",
-     .unit = OCHE_UNIT_REAL,
-     .offset = offsetof(struct incast_groups, load),
-     .preset.real = 0.4,
-     .minimum.real = 0.0001,
-     .maximum.real = 10.0,
-     .where = "Dart sec VI, REFERENCE D23",
-     .help = "of all traffic, as part of what load_of says"},
-    {.name = "share",
-     .unit = OCHE_UNIT_REAL,
-     .offset = offsetof(struct incast_groups, share),
-     .preset.real = 0.4,
-     .minimum.real = 0.0001,
-     .maximum.real = 1.0,
-     .where = "Dart sec VI, REFERENCE D24",
-     .help = "part of that load which groups make"},
-    {.name = "load_of",
-     .unit = OCHE_UNIT_CHOICE,
-     .offset = offsetof(struct incast_groups, load_of),
-     .preset.u = OCHE_LOAD_OF_UPLINK,
-     .choices = oche_load_of_names,
-     .where = "REFERENCE D23",
+    {OCHE_PARAM(struct incast_groups, degree), OCHE_IS_COUNT(16, 1, 1000000),
+     .help = "senders of a group"},
+    {OCHE_PARAM(struct incast_groups, groups), OCHE_IS_COUNT(0, 0, 1000000),
+     .help = "0: senders and receiver are drawn for each group anew; else so many sets of "
+             "them are drawn once, and each group is one of these"},
+    {OCHE_PARAM(struct incast_groups, sizes), OCHE_IS_TEXT, .preset.text = "2KB, 4KB, 8KB",
+     .where = "Dart sec VI-A", .help = "of flows: a list, all of them equally likely"},
+    {OCHE_PARAM(struct incast_groups, size_of), OCHE_IS_CHOICE(SIZE_OF_FLOW, size_of_names),
+     .help = "a size is drawn for each flow, or for a group as a whole"},
+    {OCHE_PARAM(struct incast_groups, load), OCHE_IS_REAL(0.4, 0.0001, 10.0),
+     .where = "Dart sec VI, REFERENCE D23", .help = "of all traffic, as part of what load_of says"},
+    {OCHE_PARAM(struct incast_groups, share), OCHE_IS_REAL(0.4, 0.0001, 1.0),
+     .where = "Dart sec VI, REFERENCE D24", .help = "part of that load which groups make"},
+    {OCHE_PARAM(struct incast_groups, load_of),
+     OCHE_IS_CHOICE(OCHE_LOAD_OF_UPLINK, oche_load_of_names), .where = "REFERENCE D23",
      .help = "which link: a host's, or a host's share of its ToR's uplinks"},
-    {.name = "headers",
-     .unit = OCHE_UNIT_BOOL,
-     .offset = offsetof(struct incast_groups, headers),
+    {OCHE_PARAM(struct incast_groups, headers), OCHE_IS_BOOL(false),
      .help = "false: load counts payload; true: also headers and gaps, as of full packets"},
-    OCHE_PARAM_U64(incast_groups, start, OCHE_UNIT_TIME, 0, 0, 1000 * OCHE_SEC,
-                   "no group starts earlier"),
-    OCHE_PARAM_U64(incast_groups, stop, OCHE_UNIT_TIME, OCHE_NEVER, 0, OCHE_NEVER,
-                   "no group starts then or later; never: to the end of the run"),
-    OCHE_PARAM_U64(incast_groups, jitter, OCHE_UNIT_TIME, 0, 0, OCHE_SEC,
-                   "each flow starts up to this much after its group, all times equally likely"),
+    {OCHE_PARAM(struct incast_groups, start), OCHE_IS_TIME(0, 0, 1000 * OCHE_SEC),
+     .help = "no group starts earlier"},
+    {OCHE_PARAM(struct incast_groups, stop), OCHE_IS_TIME(OCHE_NEVER, 0, OCHE_NEVER),
+     .help = "no group starts then or later; never: to the end of the run"},
+    {OCHE_PARAM(struct incast_groups, jitter), OCHE_IS_TIME(0, 0, OCHE_SEC),
+     .help = "each flow starts up to this much after its group, all times equally likely"},
     OCHE_PARAM_INITIAL_RATE(incast_groups),
 };
-static const struct oche_param_table table = {params, sizeof(params) / sizeof(params[0]),
-                                              sizeof(struct incast_groups)};
+static const struct oche_param_table table = OCHE_PARAM_TABLE(params, struct incast_groups);
 
 struct sizes {
     uint64_t bytes[MOST_SIZES];
@@ -94,11 +72,8 @@ struct sizes {
 
 static bool read_sizes(const char *text, struct sizes *sizes, struct oche_error *error)
 {
-    static const struct oche_param unit = {.name = "sizes",
-                                           .unit = OCHE_UNIT_BYTES,
-                                           .minimum.u = 1,
-                                           .maximum.u = OCHE_MAX_FLOW_BYTES,
-                                           .help = "bytes"};
+    static const struct oche_param unit = {
+        .name = "sizes", OCHE_IS_BYTES(0, 1, OCHE_MAX_FLOW_BYTES), .help = "bytes"};
     char word[OCHE_VALUE_BYTES];
     struct oche_error why;
     union oche_value value;

@@ -21,21 +21,22 @@ struct permutation {
 static const char *const pattern_names[] = {"random", "shift", NULL};
 
 static const struct oche_param params[] = {
-    OCHE_PARAM_CHOICE(permutation, pattern, pattern_names, PATTERN_RANDOM,
-                      "random: no host to itself, all such permutations equally likely; shift: "
-                      "host i to host i+shift"),
-    OCHE_PARAM_U64(permutation, shift, OCHE_UNIT_COUNT, 1, 1, 1000000, "pattern=shift: how far"),
-    OCHE_PARAM_U64(permutation, bytes, OCHE_UNIT_BYTES, 2000000, 1, OCHE_MAX_FLOW_BYTES,
-                   "size of a message"),
-    OCHE_PARAM_U64(permutation, messages, OCHE_UNIT_COUNT, 1, 0, 1000000,
-                   "of each host, one after the other; 0: on and on to the end of the run"),
-    OCHE_PARAM_U64(permutation, start, OCHE_UNIT_TIME, 0, 0, 1000 * OCHE_SEC, "of all hosts"),
-    OCHE_PARAM_U64(permutation, jitter, OCHE_UNIT_TIME, 0, 0, OCHE_SEC,
-                   "each host starts up to this much later, all times equally likely"),
+    {OCHE_PARAM(struct permutation, pattern), OCHE_IS_CHOICE(PATTERN_RANDOM, pattern_names),
+     .help = "random: no host to itself, all such permutations equally likely; shift: "
+             "host i to host i+shift"},
+    {OCHE_PARAM(struct permutation, shift), OCHE_IS_COUNT(1, 1, 1000000),
+     .help = "pattern=shift: how far"},
+    {OCHE_PARAM(struct permutation, bytes), OCHE_IS_BYTES(2000000, 1, OCHE_MAX_FLOW_BYTES),
+     .help = "size of a message"},
+    {OCHE_PARAM(struct permutation, messages), OCHE_IS_COUNT(1, 0, 1000000),
+     .help = "of each host, one after the other; 0: on and on to the end of the run"},
+    {OCHE_PARAM(struct permutation, start), OCHE_IS_TIME(0, 0, 1000 * OCHE_SEC),
+     .help = "of all hosts"},
+    {OCHE_PARAM(struct permutation, jitter), OCHE_IS_TIME(0, 0, OCHE_SEC),
+     .help = "each host starts up to this much later, all times equally likely"},
     OCHE_PARAM_INITIAL_RATE(permutation),
 };
-static const struct oche_param_table table = {params, sizeof(params) / sizeof(params[0]),
-                                              sizeof(struct permutation)};
+static const struct oche_param_table table = OCHE_PARAM_TABLE(params, struct permutation);
 
 static bool has_fixed_point(const uint32_t *to, uint32_t count)
 {

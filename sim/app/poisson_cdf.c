@@ -29,45 +29,29 @@ struct poisson {
 };
 
 static const struct oche_param params[] = {
-    {.name = "cdf",
-     .unit = OCHE_UNIT_CHOICE,
-     .offset = offsetof(struct poisson, cdf),
-     .preset.u = CDF_websearch,
-     .choices = oche_cdf_names,
-     .where = "REFERENCE H.2",
-     .help = "published distribution of flow sizes"},
-    {.name = "cdf_file",
-     .unit = OCHE_UNIT_TEXT,
-     .offset = offsetof(struct poisson, cdf_file),
-     .where = "REFERENCE H.1",
+    {OCHE_PARAM(struct poisson, cdf), OCHE_IS_CHOICE(CDF_websearch, oche_cdf_names),
+     .where = "REFERENCE H.2", .help = "published distribution of flow sizes"},
+    {OCHE_PARAM(struct poisson, cdf_file), OCHE_IS_TEXT, .where = "REFERENCE H.1",
      .help = "instead of cdf: a file of lines \"size_bytes cdf\", in percent or fractions"},
-    {.name = "load",
-     .unit = OCHE_UNIT_REAL,
-     .offset = offsetof(struct poisson, load),
-     .preset.real = 0.5,
-     .minimum.real = 0.0001,
-     .maximum.real = 10.0,
-     .where = "REFERENCE H.1",
+    {OCHE_PARAM(struct poisson, load), OCHE_IS_REAL(0.5, 0.0001, 10.0), .where = "REFERENCE H.1",
      .help = "part of the link that the flows would fill in the mean"},
-    OCHE_PARAM_CHOICE(poisson, load_of, oche_load_of_names, OCHE_LOAD_OF_HOST,
-                      "which link: a host's, or a host's share of its ToR's uplinks"),
-    {.name = "headers",
-     .unit = OCHE_UNIT_BOOL,
-     .offset = offsetof(struct poisson, headers),
+    {OCHE_PARAM(struct poisson, load_of), OCHE_IS_CHOICE(OCHE_LOAD_OF_HOST, oche_load_of_names),
+     .help = "which link: a host's, or a host's share of its ToR's uplinks"},
+    {OCHE_PARAM(struct poisson, headers), OCHE_IS_BOOL(false),
      .help = "false: load counts payload, as published generators do; true: also headers and gaps"},
-    OCHE_PARAM_U64(poisson, senders, OCHE_UNIT_COUNT, 0, 0, 1000000,
-                   "only the first so many hosts send, and only to the others, as across a "
-                   "dumbbell; 0: each host to each other one"),
-    OCHE_PARAM_U64(poisson, pairs, OCHE_UNIT_COUNT, 0, 0, 100000,
-                   "instead of every host, so many pairs of a sender and a receiver, drawn at "
-                   "random, no two the same, each with this load; 0: each host to each other one"),
-    OCHE_PARAM_U64(poisson, start, OCHE_UNIT_TIME, 0, 0, 1000 * OCHE_SEC, "no flow starts earlier"),
-    OCHE_PARAM_U64(poisson, stop, OCHE_UNIT_TIME, OCHE_NEVER, 0, OCHE_NEVER,
-                   "no flow starts then or later; never: to the end of the run"),
+    {OCHE_PARAM(struct poisson, senders), OCHE_IS_COUNT(0, 0, 1000000),
+     .help = "only the first so many hosts send, and only to the others, as across a "
+             "dumbbell; 0: each host to each other one"},
+    {OCHE_PARAM(struct poisson, pairs), OCHE_IS_COUNT(0, 0, 100000),
+     .help = "instead of every host, so many pairs of a sender and a receiver, drawn at "
+             "random, no two the same, each with this load; 0: each host to each other one"},
+    {OCHE_PARAM(struct poisson, start), OCHE_IS_TIME(0, 0, 1000 * OCHE_SEC),
+     .help = "no flow starts earlier"},
+    {OCHE_PARAM(struct poisson, stop), OCHE_IS_TIME(OCHE_NEVER, 0, OCHE_NEVER),
+     .help = "no flow starts then or later; never: to the end of the run"},
     OCHE_PARAM_INITIAL_RATE(poisson),
 };
-static const struct oche_param_table table = {params, sizeof(params) / sizeof(params[0]),
-                                              sizeof(struct poisson)};
+static const struct oche_param_table table = OCHE_PARAM_TABLE(params, struct poisson);
 
 /* Mean time between two flows of a host, in picoseconds. */
 static double mean_gap(const struct poisson *p, const struct oche_workload_facts *facts,

@@ -20,24 +20,22 @@ struct transfers {
 };
 
 static const struct oche_param params[] = {
-    {.name = "pairs",
-     .unit = OCHE_UNIT_TEXT,
-     .offset = offsetof(struct transfers, pairs),
+    {OCHE_PARAM(struct transfers, pairs), OCHE_IS_TEXT,
      .help = "sender and receiver by number, such as \"0>15, 5>15\"; one that is named twice sends "
              "twice as much at a time"},
-    OCHE_PARAM_U64(transfers, bytes, OCHE_UNIT_BYTES, 4000000, 1, OCHE_MAX_FLOW_BYTES,
-                   "size of a message"),
-    OCHE_PARAM_U64(transfers, messages, OCHE_UNIT_COUNT, 0, 0, 1000000,
-                   "of each pair, one after the other; 0: on and on to the end of the run"),
-    OCHE_PARAM_U64(transfers, outstanding, OCHE_UNIT_COUNT, 1, 1, 1000,
-                   "messages that a pair has under way at the same time"),
-    OCHE_PARAM_U64(transfers, start, OCHE_UNIT_TIME, 0, 0, 1000 * OCHE_SEC, "of the first pair"),
-    OCHE_PARAM_U64(transfers, stagger, OCHE_UNIT_TIME, 0, 0, OCHE_SEC,
-                   "each further pair starts this much later"),
+    {OCHE_PARAM(struct transfers, bytes), OCHE_IS_BYTES(4000000, 1, OCHE_MAX_FLOW_BYTES),
+     .help = "size of a message"},
+    {OCHE_PARAM(struct transfers, messages), OCHE_IS_COUNT(0, 0, 1000000),
+     .help = "of each pair, one after the other; 0: on and on to the end of the run"},
+    {OCHE_PARAM(struct transfers, outstanding), OCHE_IS_COUNT(1, 1, 1000),
+     .help = "messages that a pair has under way at the same time"},
+    {OCHE_PARAM(struct transfers, start), OCHE_IS_TIME(0, 0, 1000 * OCHE_SEC),
+     .help = "of the first pair"},
+    {OCHE_PARAM(struct transfers, stagger), OCHE_IS_TIME(0, 0, OCHE_SEC),
+     .help = "each further pair starts this much later"},
     OCHE_PARAM_INITIAL_RATE(transfers),
 };
-static const struct oche_param_table table = {params, sizeof(params) / sizeof(params[0]),
-                                              sizeof(struct transfers)};
+static const struct oche_param_table table = OCHE_PARAM_TABLE(params, struct transfers);
 
 /* The pairs' text, as far as it is read. */
 struct reader {

@@ -20,31 +20,17 @@ struct head {
 static const char *const models[] = {"packets", "fluid", "both", NULL};
 
 static const struct oche_param head_params[] = {
-    {.name = "name",
-     .unit = OCHE_UNIT_TEXT,
-     .offset = offsetof(struct head, name),
+    {OCHE_PARAM(struct head, name), OCHE_IS_TEXT,
      .help = "for tables and results; without it, the file's name"},
-    {.name = "description",
-     .unit = OCHE_UNIT_TEXT,
-     .offset = offsetof(struct head, description),
-     .help = "what the scenario shows"},
-    {.name = "seed",
-     .unit = OCHE_UNIT_COUNT,
-     .offset = offsetof(struct head, seed),
-     .preset.u = 1,
-     .maximum.u = OCHE_MOST_SEED,
+    {OCHE_PARAM(struct head, description), OCHE_IS_TEXT, .help = "what the scenario shows"},
+    {OCHE_PARAM(struct head, seed), OCHE_IS_COUNT(1, 0, OCHE_MOST_SEED),
      .help = "names every random stream of the run"},
-    {.name = "model",
-     .unit = OCHE_UNIT_CHOICE,
-     .offset = offsetof(struct head, model),
-     .choices = models,
-     .where = "DCQCN sec 5.1",
+    {OCHE_PARAM(struct head, model), OCHE_IS_CHOICE(0, models), .where = "DCQCN sec 5.1",
      .help =
          "what a sweep computes a point by: packets, the fluid model of the congestion control, "
          "or packets and how far the model is from them"},
 };
-static const struct oche_param_table head_table = {
-    .params = head_params, .count = COUNT_OF(head_params), .struct_bytes = sizeof(struct head)};
+static const struct oche_param_table head_table = OCHE_PARAM_TABLE(head_params, struct head);
 
 /* In the order in which they are bound and printed; the bindings of a scenario follow it. */
 #define MOST_SAMPLES 1000000 /* of a time series */

@@ -37,27 +37,9 @@ const char *oche_topology_rate(uint64_t bps, char *text, size_t text_bytes);
 bool oche_topology_fits(uint64_t hosts, uint64_t switches, uint64_t links, uint64_t ports,
                         const char *param, struct oche_error *error);
 
-#define OCHE_TOPOLOGY_COUNT(type, field, def, low, high, from, text)                               \
-    {                                                                                              \
-        .name = #field, .unit = OCHE_UNIT_COUNT, .offset = offsetof(struct type, field),           \
-        .preset.u = (def), .minimum.u = (low), .maximum.u = (high), .where = (from),               \
-        .help = (text)                                                                             \
-    }
-
-/* Rates from 1 Mbit/s to 8 Tbit/s, where a byte lasts one picosecond. */
-#define OCHE_TOPOLOGY_RATE(type, field, def, from, text)                                           \
-    {                                                                                              \
-        .name = #field, .unit = OCHE_UNIT_BPS, .offset = offsetof(struct type, field),             \
-        .preset.u = (def), .minimum.u = OCHE_MBPS, .maximum.u = 8000 * OCHE_GBPS, .where = (from), \
-        .help = (text)                                                                             \
-    }
-
-/* Never 0: the engine's parallel windows are as wide as the smallest link delay. */
-#define OCHE_TOPOLOGY_DELAY(type, field, def, from, text)                                          \
-    {                                                                                              \
-        .name = #field, .unit = OCHE_UNIT_TIME, .offset = offsetof(struct type, field),            \
-        .preset.u = (def), .minimum.u = OCHE_NS, .maximum.u = OCHE_SEC, .where = (from),           \
-        .help = (text)                                                                             \
-    }
+/* A link's rate: from 1 Mbit/s to 8 Tbit/s, where a byte lasts one picosecond. */
+#define OCHE_IS_LINK_RATE(preset) OCHE_IS_BPS(preset, OCHE_MBPS, 8000 * OCHE_GBPS)
+/* Its delay, never 0: the engine's parallel windows are as wide as the smallest link delay. */
+#define OCHE_IS_LINK_DELAY(preset) OCHE_IS_TIME(preset, OCHE_NS, OCHE_SEC)
 
 #endif

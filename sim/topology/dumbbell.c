@@ -12,19 +12,20 @@ struct dumbbell {
 };
 
 static const struct oche_param params[] = {
-    OCHE_TOPOLOGY_COUNT(dumbbell, left_hosts, 2, 1, 1023, NULL, "hosts 0 … at the left switch"),
-    OCHE_TOPOLOGY_COUNT(dumbbell, right_hosts, 2, 1, 1023, NULL,
-                        "hosts at the right switch, numbered after those at the left"),
-    OCHE_TOPOLOGY_RATE(dumbbell, host_rate, 40 * OCHE_GBPS, NULL, "of each host's link"),
-    OCHE_TOPOLOGY_RATE(dumbbell, bottleneck_rate, 40 * OCHE_GBPS, NULL,
-                       "of the link between the switches"),
-    OCHE_TOPOLOGY_DELAY(dumbbell, delay, OCHE_US, NULL, "one way, of each host's link"),
-    OCHE_TOPOLOGY_DELAY(dumbbell, bottleneck_delay, OCHE_US, NULL,
-                        "one way, of the link between the switches"),
+    {OCHE_PARAM(struct dumbbell, left_hosts), OCHE_IS_COUNT(2, 1, 1023),
+     .help = "hosts 0 … at the left switch"},
+    {OCHE_PARAM(struct dumbbell, right_hosts), OCHE_IS_COUNT(2, 1, 1023),
+     .help = "hosts at the right switch, numbered after those at the left"},
+    {OCHE_PARAM(struct dumbbell, host_rate), OCHE_IS_LINK_RATE(40 * OCHE_GBPS),
+     .help = "of each host's link"},
+    {OCHE_PARAM(struct dumbbell, bottleneck_rate), OCHE_IS_LINK_RATE(40 * OCHE_GBPS),
+     .help = "of the link between the switches"},
+    {OCHE_PARAM(struct dumbbell, delay), OCHE_IS_LINK_DELAY(OCHE_US),
+     .help = "one way, of each host's link"},
+    {OCHE_PARAM(struct dumbbell, bottleneck_delay), OCHE_IS_LINK_DELAY(OCHE_US),
+     .help = "one way, of the link between the switches"},
 };
-static const struct oche_param_table table = {.params = params,
-                                              .count = sizeof(params) / sizeof(params[0]),
-                                              .struct_bytes = sizeof(struct dumbbell)};
+static const struct oche_param_table table = OCHE_PARAM_TABLE(params, struct dumbbell);
 
 static bool build(const void *values, struct oche_topology *topology, struct oche_error *error)
 {

@@ -17,14 +17,14 @@ struct fat_tree {
 };
 
 static const struct oche_param params[] = {
-    OCHE_TOPOLOGY_COUNT(fat_tree, k, 8, 2, 64, NULL,
-                        "ports of a switch, even: 8 is 128 hosts, 16 is 1024, 32 is 8192"),
-    OCHE_TOPOLOGY_RATE(fat_tree, link_rate, 100 * OCHE_GBPS, NULL, "of each link"),
-    OCHE_TOPOLOGY_DELAY(fat_tree, delay, OCHE_US, NULL, "one way, of each link"),
+    {OCHE_PARAM(struct fat_tree, k), OCHE_IS_COUNT(8, 2, 64),
+     .help = "ports of a switch, even: 8 is 128 hosts, 16 is 1024, 32 is 8192"},
+    {OCHE_PARAM(struct fat_tree, link_rate), OCHE_IS_LINK_RATE(100 * OCHE_GBPS),
+     .help = "of each link"},
+    {OCHE_PARAM(struct fat_tree, delay), OCHE_IS_LINK_DELAY(OCHE_US),
+     .help = "one way, of each link"},
 };
-static const struct oche_param_table table = {.params = params,
-                                              .count = sizeof(params) / sizeof(params[0]),
-                                              .struct_bytes = sizeof(struct fat_tree)};
+static const struct oche_param_table table = OCHE_PARAM_TABLE(params, struct fat_tree);
 
 static bool check(const void *values, struct oche_error *error)
 {

@@ -27,17 +27,10 @@ struct from_file {
 };
 
 static const struct oche_param params[] = {
-    {
-        .name = "file",
-        .unit = OCHE_UNIT_TEXT,
-        .offset = offsetof(struct from_file, file),
-        .preset.text = NULL,
-        .help = "lines of \"host NAME\", \"switch NAME [tier]\", \"link NAME NAME 10Gbps 1us\"",
-    },
+    {OCHE_PARAM(struct from_file, file), OCHE_IS_TEXT,
+     .help = "lines of \"host NAME\", \"switch NAME [tier]\", \"link NAME NAME 10Gbps 1us\""},
 };
-static const struct oche_param_table table = {.params = params,
-                                              .count = sizeof(params) / sizeof(params[0]),
-                                              .struct_bytes = sizeof(struct from_file)};
+static const struct oche_param_table table = OCHE_PARAM_TABLE(params, struct from_file);
 
 #define TIER_BY_LINKS OCHE_NODE_KINDS
 
@@ -46,10 +39,10 @@ struct link_values {
     uint64_t rate;
     oche_time delay;
 };
-static const struct oche_param rate_param =
-    OCHE_TOPOLOGY_RATE(link_values, rate, 0, NULL, "of the link");
-static const struct oche_param delay_param =
-    OCHE_TOPOLOGY_DELAY(link_values, delay, 0, NULL, "one way");
+static const struct oche_param rate_param = {OCHE_PARAM(struct link_values, rate),
+                                             OCHE_IS_LINK_RATE(0), .help = "of the link"};
+static const struct oche_param delay_param = {OCHE_PARAM(struct link_values, delay),
+                                              OCHE_IS_LINK_DELAY(0), .help = "one way"};
 
 static bool read_value(struct oche_statements *file, const struct oche_param *param,
                        const char *text, uint64_t *value)

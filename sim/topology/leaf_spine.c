@@ -12,18 +12,22 @@ struct leaf_spine {
 };
 
 static const struct oche_param params[] = {
-    OCHE_TOPOLOGY_COUNT(leaf_spine, leaves, 8, 2, 1024, NULL, "switches with hosts"),
-    OCHE_TOPOLOGY_COUNT(leaf_spine, spines, 4, 1, 256, NULL, "switches above the leaves"),
-    OCHE_TOPOLOGY_COUNT(leaf_spine, hosts_per_leaf, 16, 1, 1023, NULL,
-                        "hosts at each leaf: leaf l has hosts l*n … l*n+n-1"),
-    OCHE_TOPOLOGY_RATE(leaf_spine, host_rate, 100 * OCHE_GBPS, NULL, "of each host's link"),
-    OCHE_TOPOLOGY_RATE(leaf_spine, link_rate, 100 * OCHE_GBPS, NULL, "of each leaf-spine link"),
-    OCHE_TOPOLOGY_DELAY(leaf_spine, delay, OCHE_US, NULL, "one way, of each host's link"),
-    OCHE_TOPOLOGY_DELAY(leaf_spine, link_delay, OCHE_US, NULL, "one way, of each leaf-spine link"),
+    {OCHE_PARAM(struct leaf_spine, leaves), OCHE_IS_COUNT(8, 2, 1024),
+     .help = "switches with hosts"},
+    {OCHE_PARAM(struct leaf_spine, spines), OCHE_IS_COUNT(4, 1, 256),
+     .help = "switches above the leaves"},
+    {OCHE_PARAM(struct leaf_spine, hosts_per_leaf), OCHE_IS_COUNT(16, 1, 1023),
+     .help = "hosts at each leaf: leaf l has hosts l*n … l*n+n-1"},
+    {OCHE_PARAM(struct leaf_spine, host_rate), OCHE_IS_LINK_RATE(100 * OCHE_GBPS),
+     .help = "of each host's link"},
+    {OCHE_PARAM(struct leaf_spine, link_rate), OCHE_IS_LINK_RATE(100 * OCHE_GBPS),
+     .help = "of each leaf-spine link"},
+    {OCHE_PARAM(struct leaf_spine, delay), OCHE_IS_LINK_DELAY(OCHE_US),
+     .help = "one way, of each host's link"},
+    {OCHE_PARAM(struct leaf_spine, link_delay), OCHE_IS_LINK_DELAY(OCHE_US),
+     .help = "one way, of each leaf-spine link"},
 };
-static const struct oche_param_table table = {.params = params,
-                                              .count = sizeof(params) / sizeof(params[0]),
-                                              .struct_bytes = sizeof(struct leaf_spine)};
+static const struct oche_param_table table = OCHE_PARAM_TABLE(params, struct leaf_spine);
 
 static bool check(const void *values, struct oche_error *error)
 {

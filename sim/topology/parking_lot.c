@@ -18,18 +18,20 @@ struct parking_lot {
 
 /* hops + 2 links at most on a path: within OCHE_PATH_LINKS of routes.h. */
 static const struct oche_param params[] = {
-    OCHE_TOPOLOGY_COUNT(parking_lot, hops, 3, 1, 48, NULL,
-                        "links of the chain; there is one switch more"),
-    OCHE_TOPOLOGY_COUNT(parking_lot, hosts_per_switch, 2, 1, 1022, NULL,
-                        "hosts at each switch: switch s has hosts s*n … s*n+n-1"),
-    OCHE_TOPOLOGY_RATE(parking_lot, host_rate, 40 * OCHE_GBPS, NULL, "of each host's link"),
-    OCHE_TOPOLOGY_RATE(parking_lot, link_rate, 40 * OCHE_GBPS, NULL, "of the chain's links"),
-    OCHE_TOPOLOGY_DELAY(parking_lot, delay, OCHE_US, NULL, "one way, of each host's link"),
-    OCHE_TOPOLOGY_DELAY(parking_lot, link_delay, OCHE_US, NULL, "one way, of the chain's links"),
+    {OCHE_PARAM(struct parking_lot, hops), OCHE_IS_COUNT(3, 1, 48),
+     .help = "links of the chain; there is one switch more"},
+    {OCHE_PARAM(struct parking_lot, hosts_per_switch), OCHE_IS_COUNT(2, 1, 1022),
+     .help = "hosts at each switch: switch s has hosts s*n … s*n+n-1"},
+    {OCHE_PARAM(struct parking_lot, host_rate), OCHE_IS_LINK_RATE(40 * OCHE_GBPS),
+     .help = "of each host's link"},
+    {OCHE_PARAM(struct parking_lot, link_rate), OCHE_IS_LINK_RATE(40 * OCHE_GBPS),
+     .help = "of the chain's links"},
+    {OCHE_PARAM(struct parking_lot, delay), OCHE_IS_LINK_DELAY(OCHE_US),
+     .help = "one way, of each host's link"},
+    {OCHE_PARAM(struct parking_lot, link_delay), OCHE_IS_LINK_DELAY(OCHE_US),
+     .help = "one way, of the chain's links"},
 };
-static const struct oche_param_table table = {.params = params,
-                                              .count = sizeof(params) / sizeof(params[0]),
-                                              .struct_bytes = sizeof(struct parking_lot)};
+static const struct oche_param_table table = OCHE_PARAM_TABLE(params, struct parking_lot);
 
 static bool build(const void *values, struct oche_topology *topology, struct oche_error *error)
 {

@@ -12,13 +12,12 @@ struct star {
 };
 
 static const struct oche_param params[] = {
-    OCHE_TOPOLOGY_COUNT(star, hosts, 17, 2, 1024, NULL, "hosts around the switch"),
-    OCHE_TOPOLOGY_RATE(star, host_rate, 40 * OCHE_GBPS, "DCQCN sec 6", "of each host's link"),
-    OCHE_TOPOLOGY_DELAY(star, delay, OCHE_US, NULL, "one way, of each link"),
+    {OCHE_PARAM(struct star, hosts), OCHE_IS_COUNT(17, 2, 1024), .help = "hosts around the switch"},
+    {OCHE_PARAM(struct star, host_rate), OCHE_IS_LINK_RATE(40 * OCHE_GBPS), .where = "DCQCN sec 6",
+     .help = "of each host's link"},
+    {OCHE_PARAM(struct star, delay), OCHE_IS_LINK_DELAY(OCHE_US), .help = "one way, of each link"},
 };
-static const struct oche_param_table table = {.params = params,
-                                              .count = sizeof(params) / sizeof(params[0]),
-                                              .struct_bytes = sizeof(struct star)};
+static const struct oche_param_table table = OCHE_PARAM_TABLE(params, struct star);
 
 static bool build(const void *values, struct oche_topology *topology, struct oche_error *error)
 {

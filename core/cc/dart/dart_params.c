@@ -7,68 +7,61 @@
 static const char *const advertise_names[] = {"always", "congestion", NULL};
 static const char *const share_line_names[] = {"least", "receiver", NULL};
 
-/* clang-format off */
-#define FIELD(member) .name = #member, .offset = offsetof(struct dart_params, member)
-
 const struct oche_param dart_param_rows[] = {
-    {FIELD(base_rtt), .unit = OCHE_UNIT_TIME, .preset.u = 12 * OCHE_US, .minimum.u = OCHE_NS,
-        .maximum.u = OCHE_SEC, .where = "Dart sec V-A; REFERENCE D8",
-        .help = "round trip of the longest way without queues: updates, windows and AckReq"},
-    {FIELD(window), .unit = OCHE_UNIT_TIME, .preset.u = 50 * OCHE_US, .minimum.u = OCHE_NS,
-        .maximum.u = OCHE_SEC, .where = "REFERENCE D5, D6",
-        .help = "over which marks and throughput are judged, or base_rtt if that is longer"},
-    {FIELD(line_above), .unit = OCHE_UNIT_REAL, .preset.real = 0.95, .minimum.real = 0.01,
-        .maximum.real = 1.0, .where = "REFERENCE D5",
-        .help = "fraction of the line, with headers and gaps, from which on it is at line rate"},
-    {FIELD(line_below), .unit = OCHE_UNIT_REAL, .preset.real = 0.90, .minimum.real = 0.01,
-        .maximum.real = 1.0, .where = "REFERENCE D5",
-        .help = "… below which it no longer is"},
-    {FIELD(soft_timeout), .unit = OCHE_UNIT_TIME, .preset.u = 2 * OCHE_SEC, .minimum.u = OCHE_US,
-        .maximum.u = OCHE_NEVER, .where = "Dart sec III-B; REFERENCE D13",
-        .help = "an active message without a packet for so long no longer counts"},
-    {FIELD(advertise), .unit = OCHE_UNIT_CHOICE, .choices = advertise_names,
-        .where = "Dart sec III-A, Fig 5; REFERENCE D3",
-        .help = "n is said always but in non-receiver congestion, or in receiver congestion only"},
-    {FIELD(share_line), .unit = OCHE_UNIT_CHOICE, .choices = share_line_names,
-        .where = "REFERENCE D1",
-        .help = "of which line the share is: the slower one of both ends, or the receiver's"},
-    {FIELD(fill), .unit = OCHE_UNIT_REAL, .preset.real = 1.0, .minimum.real = 0.01,
-        .maximum.real = 1.0, .where = "the paper: 1",
-        .help = "part of the line that the shares of several senders fill; 1: no queue drains"},
-    {FIELD(updates), .unit = OCHE_UNIT_BOOL, .preset.u = 1, .where = "REFERENCE D8",
-        .help = "tell a new n to senders that get no ACK now; the paper has ACKs only"},
-    {FIELD(ack_packets), .unit = OCHE_UNIT_COUNT, .preset.u = 16, .minimum.u = 1,
-        .maximum.u = 1 << 20, .where = "REFERENCE D8",
-        .help = "a sender asks for an ACK every so many packets, and every base_rtt, if not "
-                "before"},
-    {FIELD(work_conserving), .unit = OCHE_UNIT_BOOL, .preset.u = 0, .where = "REFERENCE D4",
-        .help = "without marks and below line rate, senders are told a smaller n"},
-    {FIELD(work_conserving_windows), .unit = OCHE_UNIT_COUNT, .preset.u = 2, .minimum.u = 1,
-        .maximum.u = 1000000, .where = "REFERENCE D4",
-        .help = "… after so many windows of that kind"},
-    {FIELD(weights), .unit = OCHE_UNIT_TEXT, .where = "Dart sec III",
-        .help = "shares of senders that are not 1: host:weight, …, as in 3:2, 7:4"},
-    {FIELD(look_ahead), .unit = OCHE_UNIT_BOOL, .preset.u = 1, .where = "Dart sec III-D",
-        .help = "an incast's first message to arrive makes all of its senders count; off: neither "
-                "said nor heard"},
-    {FIELD(look_ahead_timeout), .unit = OCHE_UNIT_TIME, .preset.u = 10 * OCHE_MS,
-        .minimum.u = OCHE_NS, .maximum.u = OCHE_NEVER, .where = "REFERENCE D13",
-        .help = "who was announced and has sent nothing for so long no longer counts"},
-    {FIELD(look_ahead_senders), .unit = OCHE_UNIT_COUNT, .preset.u = 256, .minimum.u = 2,
-        .maximum.u = UINT16_MAX, .where = "memory of the NIC",
-        .help = "of all groups that a tenant's receiver knows at a time; a list holds up to 200"},
-    {FIELD(tenants), .unit = OCHE_UNIT_COUNT, .preset.u = 1, .minimum.u = 1,
-        .maximum.u = DART_MOST_TENANTS, .where = "Dart sec III-E; REFERENCE D15",
-        .help = "tenants 0 to tenants - 1 have an AUSS and a part of the line each, any other one "
-                "is with tenant 0; the same at both ends; 1: no separation"},
-    {FIELD(tenant_shares), .unit = OCHE_UNIT_TEXT, .where = "Dart sec III-E; REFERENCE D15",
-        .help = "parts of the line that are not 1, among the tenants that have senders: "
-                "tenant:share, …, as in 0:3, 1:2"},
-#undef FIELD
-    /* The fall-back's. */
+    {OCHE_PARAM(struct dart_params, base_rtt), OCHE_IS_TIME(12 * OCHE_US, OCHE_NS, OCHE_SEC),
+     .where = "Dart sec V-A; REFERENCE D8",
+     .help = "round trip of the longest way without queues: updates, windows and AckReq"},
+    {OCHE_PARAM(struct dart_params, window), OCHE_IS_TIME(50 * OCHE_US, OCHE_NS, OCHE_SEC),
+     .where = "REFERENCE D5, D6",
+     .help = "over which marks and throughput are judged, or base_rtt if that is longer"},
+    {OCHE_PARAM(struct dart_params, line_above), OCHE_IS_REAL(0.95, 0.01, 1.0),
+     .where = "REFERENCE D5",
+     .help = "fraction of the line, with headers and gaps, from which on it is at line rate"},
+    {OCHE_PARAM(struct dart_params, line_below), OCHE_IS_REAL(0.90, 0.01, 1.0),
+     .where = "REFERENCE D5", .help = "… below which it no longer is"},
+    {OCHE_PARAM(struct dart_params, soft_timeout), OCHE_IS_TIME(2 * OCHE_SEC, OCHE_US, OCHE_NEVER),
+     .where = "Dart sec III-B; REFERENCE D13",
+     .help = "an active message without a packet for so long no longer counts"},
+    {OCHE_PARAM(struct dart_params, advertise), OCHE_IS_CHOICE(0, advertise_names),
+     .where = "Dart sec III-A, Fig 5; REFERENCE D3",
+     .help = "n is said always but in non-receiver congestion, or in receiver congestion only"},
+    {OCHE_PARAM(struct dart_params, share_line), OCHE_IS_CHOICE(0, share_line_names),
+     .where = "REFERENCE D1",
+     .help = "of which line the share is: the slower one of both ends, or the receiver's"},
+    {OCHE_PARAM(struct dart_params, fill), OCHE_IS_REAL(1.0, 0.01, 1.0), .where = "the paper: 1",
+     .help = "part of the line that the shares of several senders fill; 1: no queue drains"},
+    {OCHE_PARAM(struct dart_params, updates), OCHE_IS_BOOL(true), .where = "REFERENCE D8",
+     .help = "tell a new n to senders that get no ACK now; the paper has ACKs only"},
+    {OCHE_PARAM(struct dart_params, ack_packets), OCHE_IS_COUNT(16, 1, 1 << 20),
+     .where = "REFERENCE D8",
+     .help = "a sender asks for an ACK every so many packets, and every base_rtt, if not "
+             "before"},
+    {OCHE_PARAM(struct dart_params, work_conserving), OCHE_IS_BOOL(false), .where = "REFERENCE D4",
+     .help = "without marks and below line rate, senders are told a smaller n"},
+    {OCHE_PARAM(struct dart_params, work_conserving_windows), OCHE_IS_COUNT(2, 1, 1000000),
+     .where = "REFERENCE D4", .help = "… after so many windows of that kind"},
+    {OCHE_PARAM(struct dart_params, weights), OCHE_IS_TEXT, .where = "Dart sec III",
+     .help = "shares of senders that are not 1: host:weight, …, as in 3:2, 7:4"},
+    {OCHE_PARAM(struct dart_params, look_ahead), OCHE_IS_BOOL(true), .where = "Dart sec III-D",
+     .help = "an incast's first message to arrive makes all of its senders count; off: neither "
+             "said nor heard"},
+    {OCHE_PARAM(struct dart_params, look_ahead_timeout),
+     OCHE_IS_TIME(10 * OCHE_MS, OCHE_NS, OCHE_NEVER), .where = "REFERENCE D13",
+     .help = "who was announced and has sent nothing for so long no longer counts"},
+    {OCHE_PARAM(struct dart_params, look_ahead_senders), OCHE_IS_COUNT(256, 2, UINT16_MAX),
+     .where = "memory of the NIC",
+     .help = "of all groups that a tenant's receiver knows at a time; a list holds up to 200"},
+    {OCHE_PARAM(struct dart_params, tenants), OCHE_IS_COUNT(1, 1, DART_MOST_TENANTS),
+     .where = "Dart sec III-E; REFERENCE D15",
+     .help = "tenants 0 to tenants - 1 have an AUSS and a part of the line each, any other one "
+             "is with tenant 0; the same at both ends; 1: no separation"},
+    {OCHE_PARAM(struct dart_params, tenant_shares), OCHE_IS_TEXT,
+     .where = "Dart sec III-E; REFERENCE D15",
+     .help = "parts of the line that are not 1, among the tenants that have senders: "
+             "tenant:share, …, as in 0:3, 1:2"},
+/* The fall-back's. */
 #include "core/cc/dcqcn_rows.h"
 };
-/* clang-format on */
 
 /* ---- texts ---- */
 

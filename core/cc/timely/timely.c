@@ -18,22 +18,25 @@
 
 static const char *const zero_gradient_names[] = {"increase", "hold", NULL};
 
-/* clang-format off */
 static const struct oche_param table[] = {
     TIMELY_SIGNAL_PARAMS,
-    TIMELY_REAL(beta, 0.8, 0.0, 1.0, "TIMELY sec 4.3, REFERENCE B.2",
-        "factor of multiplicative decrease by the gradient"),
-    TIMELY_REAL(beta_high, 0.8, 0.0, 1.0, "TIMELY sec 4.3, REFERENCE B.2",
-        "the same, above t_high"),
-    TIMELY_COUNT(hai_events, 5, 1, 1000000, "TIMELY sec 4.3, REFERENCE B.2",
-        "completions in a row with a gradient below 0 after which hyperactive increase begins"),
-    TIMELY_COUNT(hai_multiplier, 5, 1, 1000, "TIMELY sec 4.3, REFERENCE B.2",
-        "N, steps of delta in hyperactive increase; 1: none"),
-    TIMELY_CHOICE(zero_gradient, TIMELY_ZERO_INCREASE, zero_gradient_names, "Z16 sec 4.2",
-        "what a gradient of exactly 0 does between the thresholds"),
+    {OCHE_PARAM(struct timely_params, beta), OCHE_IS_REAL(0.8, 0.0, 1.0),
+     .where = "TIMELY sec 4.3, REFERENCE B.2",
+     .help = "factor of multiplicative decrease by the gradient"},
+    {OCHE_PARAM(struct timely_params, beta_high), OCHE_IS_REAL(0.8, 0.0, 1.0),
+     .where = "TIMELY sec 4.3, REFERENCE B.2", .help = "the same, above t_high"},
+    {OCHE_PARAM(struct timely_params, hai_events), OCHE_IS_COUNT(5, 1, 1000000),
+     .where = "TIMELY sec 4.3, REFERENCE B.2",
+     .help =
+         "completions in a row with a gradient below 0 after which hyperactive increase begins"},
+    {OCHE_PARAM(struct timely_params, hai_multiplier), OCHE_IS_COUNT(5, 1, 1000),
+     .where = "TIMELY sec 4.3, REFERENCE B.2",
+     .help = "N, steps of delta in hyperactive increase; 1: none"},
+    {OCHE_PARAM(struct timely_params, zero_gradient),
+     OCHE_IS_CHOICE(TIMELY_ZERO_INCREASE, zero_gradient_names), .where = "Z16 sec 4.2",
+     .help = "what a gradient of exactly 0 does between the thresholds"},
     TIMELY_ENGINE_PARAMS(64000, TIMELY_PACE_SEGMENTS, "TIMELY sec 5; packet: Z16 sec 4.2"),
 };
-/* clang-format on */
 
 static double at_least_zero(double factor)
 {
@@ -87,7 +90,7 @@ static const char *timely_remark(const void *params, oche_time empty_rtt)
 const struct oche_cc_scheme oche_cc_timely = {
     .name = "timely",
     .paper = "TIMELY, SIGCOMM 2015, Algorithm 1",
-    .table = {table, sizeof(table) / sizeof(table[0]), sizeof(struct timely_params)},
+    .table = OCHE_PARAM_TABLE(table, struct timely_params),
     .flow_state_bytes = sizeof(struct timely_state),
     .nic_state_bytes = sizeof(struct timely_nic_state),
     .needs = OCHE_CC_NEEDS_NOTHING,

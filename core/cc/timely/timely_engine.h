@@ -123,54 +123,54 @@ static inline struct timely_state *timely_state_of(struct oche_cc_flow *flow)
 /* ---- rows of both parameter tables ---- */
 
 /* clang-format off */
-#define TIMELY_FIELD(member) .name = #member, .offset = offsetof(struct timely_params, member)
-#define TIMELY_NUMBER(member, in, value, low, high, from, text) \
-    {TIMELY_FIELD(member), .unit = in, .preset.u = value, .minimum.u = low, .maximum.u = high, \
-     .where = from, .help = text}
-#define TIMELY_TIME(member, ...) TIMELY_NUMBER(member, OCHE_UNIT_TIME, __VA_ARGS__)
-#define TIMELY_BPS(member, ...) TIMELY_NUMBER(member, OCHE_UNIT_BPS, __VA_ARGS__)
-#define TIMELY_COUNT(member, ...) TIMELY_NUMBER(member, OCHE_UNIT_COUNT, __VA_ARGS__)
-#define TIMELY_REAL(member, value, low, high, from, text) \
-    {TIMELY_FIELD(member), .unit = OCHE_UNIT_REAL, .preset.real = value, .minimum.real = low, \
-     .maximum.real = high, .where = from, .help = text}
-#define TIMELY_CHOICE(member, value, names, from, text) \
-    {TIMELY_FIELD(member), .unit = OCHE_UNIT_CHOICE, .preset.u = value, .choices = names, \
-     .where = from, .help = text}
-
 #define TIMELY_SIGNAL_PARAMS \
-    TIMELY_TIME(t_low, 50 * OCHE_US, OCHE_NS, OCHE_SEC, "TIMELY sec 4.4, REFERENCE B.2", \
-        "RTT below which the rate rises whatever the gradient; includes propagation"), \
-    TIMELY_TIME(t_high, 500 * OCHE_US, OCHE_NS, OCHE_SEC, "TIMELY sec 4.4, REFERENCE B.2", \
-        "RTT above which the rate falls whatever the gradient"), \
-    TIMELY_TIME(min_rtt, 20 * OCHE_US, OCHE_NS, OCHE_SEC, "TIMELY sec 4.3, REFERENCE B.2", \
-        "D_minRTT, unit of the gradient; not measured"), \
-    TIMELY_REAL(ewma, 0.875, 1e-6, 1.0, "TIMELY sec 4.3; value: Z16", \
-        "alpha, weight of the newest RTT difference"), \
-    TIMELY_BPS(delta, 10 * OCHE_MBPS, 0, 1000 * OCHE_GBPS, "TIMELY sec 4.3, REFERENCE B.2", \
-        "step of additive increase; the paper's lines have 10Gbps (Dart's comparison: 1Mbps, as " \
-        "its alpha)")
+    {OCHE_PARAM(struct timely_params, t_low), OCHE_IS_TIME(50 * OCHE_US, OCHE_NS, OCHE_SEC), \
+     .where = "TIMELY sec 4.4, REFERENCE B.2", \
+     .help = "RTT below which the rate rises whatever the gradient; includes propagation"}, \
+    {OCHE_PARAM(struct timely_params, t_high), OCHE_IS_TIME(500 * OCHE_US, OCHE_NS, OCHE_SEC), \
+     .where = "TIMELY sec 4.4, REFERENCE B.2", \
+     .help = "RTT above which the rate falls whatever the gradient"}, \
+    {OCHE_PARAM(struct timely_params, min_rtt), OCHE_IS_TIME(20 * OCHE_US, OCHE_NS, OCHE_SEC), \
+     .where = "TIMELY sec 4.3, REFERENCE B.2", \
+     .help = "D_minRTT, unit of the gradient; not measured"}, \
+    {OCHE_PARAM(struct timely_params, ewma), OCHE_IS_REAL(0.875, 1e-6, 1.0), \
+     .where = "TIMELY sec 4.3; value: Z16", .help = "alpha, weight of the newest RTT difference"}, \
+    {OCHE_PARAM(struct timely_params, delta), OCHE_IS_BPS(10 * OCHE_MBPS, 0, 1000 * OCHE_GBPS), \
+     .where = "TIMELY sec 4.3, REFERENCE B.2", \
+     .help = \
+         "step of additive increase; the paper's lines have 10Gbps (Dart's comparison: 1Mbps, as " \
+         "its alpha)"}
 
 #define TIMELY_ENGINE_PARAMS(segment_bytes, paced, paced_from) \
-    TIMELY_NUMBER(segment, OCHE_UNIT_BYTES, segment_bytes, 1, 1 << 30, "TIMELY sec 5", \
-        "payload between two completions, in whole packets (16KB, 64KB; Dart's: 1460B)"), \
-    TIMELY_CHOICE(pacing, paced, timely_pacing_names, paced_from, \
-        "segment: all of it at line rate, then a gap; packet: a gap after each packet"), \
-    TIMELY_CHOICE(update, TIMELY_UPDATE_SCALED, timely_update_names, "TIMELY sec 5, Z16 sec 4.1", \
-        "segments that take less than min_rtt at the rate change it by that much less (scaled), " \
-        "as the others (completion), or not before min_rtt is over (min_rtt)"), \
-    TIMELY_CHOICE(start, TIMELY_START_SHARE, timely_start_names, "Z16 sec 4", \
-        "rate of a queue pair's first packet, unless the workload gives one: the line's over 1 + " \
-        "queue pairs that are active in the NIC, or the line's"), \
-    {TIMELY_FIELD(window), .unit = OCHE_UNIT_BOOL, .preset.u = 0, .where = "Dart sec VI", \
-        .help = "no more in flight than rate * RTT and a segment, from the first RTT on"}, \
-    TIMELY_REAL(use_to_raise, 0.8, 0.0, 1.0, "TIMELY sec 5, REFERENCE B.1", \
-        "the rate rises only if segments follow each other with this much of it"), \
-    TIMELY_BPS(min_rate, 0, 0, 1000 * OCHE_GBPS, "REFERENCE A4", \
-        "floor of the rate; 0: min_rate_fraction of the line rate"), \
-    TIMELY_REAL(min_rate_fraction, 0.001, 1e-9, 1.0, "REFERENCE A4", \
-        "floor of the rate as a fraction of the line rate, where min_rate is 0 (NS3 0.01)"), \
-    TIMELY_REAL(max_rate_fraction, 1.0, 1e-9, 1.0, "TIMELY sec 5", \
-        "cap of the rate as a fraction of the line rate (NS3 0.96)")
+    {OCHE_PARAM(struct timely_params, segment), OCHE_IS_BYTES(segment_bytes, 1, 1 << 30), \
+     .where = "TIMELY sec 5", \
+     .help = "payload between two completions, in whole packets (16KB, 64KB; Dart's: 1460B)"}, \
+    {OCHE_PARAM(struct timely_params, pacing), OCHE_IS_CHOICE(paced, timely_pacing_names), \
+     .where = paced_from, \
+     .help = "segment: all of it at line rate, then a gap; packet: a gap after each packet"}, \
+    {OCHE_PARAM(struct timely_params, update), \
+     OCHE_IS_CHOICE(TIMELY_UPDATE_SCALED, timely_update_names), \
+     .where = "TIMELY sec 5, Z16 sec 4.1", \
+     .help = \
+         "segments that take less than min_rtt at the rate change it by that much less (scaled), " \
+         "as the others (completion), or not before min_rtt is over (min_rtt)"}, \
+    {OCHE_PARAM(struct timely_params, start), \
+     OCHE_IS_CHOICE(TIMELY_START_SHARE, timely_start_names), .where = "Z16 sec 4", \
+     .help = "rate of a queue pair's first packet, unless the workload gives one: the line's " \
+             "over 1 + queue pairs that are active in the NIC, or the line's"}, \
+    {OCHE_PARAM(struct timely_params, window), OCHE_IS_BOOL(false), .where = "Dart sec VI", \
+     .help = "no more in flight than rate * RTT and a segment, from the first RTT on"}, \
+    {OCHE_PARAM(struct timely_params, use_to_raise), OCHE_IS_REAL(0.8, 0.0, 1.0), \
+     .where = "TIMELY sec 5, REFERENCE B.1", \
+     .help = "the rate rises only if segments follow each other with this much of it"}, \
+    {OCHE_PARAM(struct timely_params, min_rate), OCHE_IS_BPS(0, 0, 1000 * OCHE_GBPS), \
+     .where = "REFERENCE A4", .help = "floor of the rate; 0: min_rate_fraction of the line rate"}, \
+    {OCHE_PARAM(struct timely_params, min_rate_fraction), OCHE_IS_REAL(0.001, 1e-9, 1.0), \
+     .where = "REFERENCE A4", \
+     .help = "floor of the rate as a fraction of the line rate, where min_rate is 0 (NS3 0.01)"}, \
+    {OCHE_PARAM(struct timely_params, max_rate_fraction), OCHE_IS_REAL(1.0, 1e-9, 1.0), \
+     .where = "TIMELY sec 5", \
+     .help = "cap of the rate as a fraction of the line rate (NS3 0.96)"}
 /* clang-format on */
 
 #endif

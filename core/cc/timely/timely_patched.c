@@ -13,20 +13,21 @@
  */
 #include "core/cc/timely/timely_engine.h"
 
-/* clang-format off */
 static const struct oche_param table[] = {
     TIMELY_SIGNAL_PARAMS,
-    TIMELY_REAL(beta, 0.008, 0.0, 1.0, "Z16 sec 4.3, REFERENCE B.3",
-        "factor of multiplicative decrease by the RTT's distance from rtt_ref"),
-    TIMELY_REAL(beta_high, 0.008, 0.0, 1.0, "Z16m, REFERENCE B.3",
-        "the same, above t_high (0.8: as TIMELY)"),
-    TIMELY_TIME(rtt_ref, 0, 0, OCHE_SEC, "Z16 sec 4.3, REFERENCE B.3",
-        "RTT at which the rate does not fall; 0: t_low"),
-    TIMELY_REAL(gradient_limit, 0.25, 1e-6, 1e6, "Z16 sec 4.3, REFERENCE B.3",
-        "gradients beyond which the weight of the fall is 0 or 1"),
+    {OCHE_PARAM(struct timely_params, beta), OCHE_IS_REAL(0.008, 0.0, 1.0),
+     .where = "Z16 sec 4.3, REFERENCE B.3",
+     .help = "factor of multiplicative decrease by the RTT's distance from rtt_ref"},
+    {OCHE_PARAM(struct timely_params, beta_high), OCHE_IS_REAL(0.008, 0.0, 1.0),
+     .where = "Z16m, REFERENCE B.3", .help = "the same, above t_high (0.8: as TIMELY)"},
+    {OCHE_PARAM(struct timely_params, rtt_ref), OCHE_IS_TIME(0, 0, OCHE_SEC),
+     .where = "Z16 sec 4.3, REFERENCE B.3",
+     .help = "RTT at which the rate does not fall; 0: t_low"},
+    {OCHE_PARAM(struct timely_params, gradient_limit), OCHE_IS_REAL(0.25, 1e-6, 1e6),
+     .where = "Z16 sec 4.3, REFERENCE B.3",
+     .help = "gradients beyond which the weight of the fall is 0 or 1"},
     TIMELY_ENGINE_PARAMS(16000, TIMELY_PACE_PACKETS, "Z16 sec 4.2; segment: TIMELY sec 5"),
 };
-/* clang-format on */
 
 /* w: the weight of the fall. */
 static double weight(double gradient, double limit)
@@ -86,7 +87,7 @@ static const char *patched_remark(const void *params, oche_time empty_rtt)
 const struct oche_cc_scheme oche_cc_timely_patched = {
     .name = "timely_patched",
     .paper = "Patched TIMELY (ECN or Delay, CoNEXT 2016, sec 4.3)",
-    .table = {table, sizeof(table) / sizeof(table[0]), sizeof(struct timely_params)},
+    .table = OCHE_PARAM_TABLE(table, struct timely_params),
     .flow_state_bytes = sizeof(struct timely_state),
     .nic_state_bytes = sizeof(struct timely_nic_state),
     .needs = OCHE_CC_NEEDS_NOTHING,

@@ -18,27 +18,16 @@ struct made_up {
 static const char *const colours[] = {"red", "green", NULL};
 
 static const struct oche_param params[] = {
-    {"count", OCHE_UNIT_COUNT, offsetof(struct made_up, count), {.u = 3}, {.u = 1}, {.u = 9}},
-    {"bytes", OCHE_UNIT_BYTES, offsetof(struct made_up, bytes), {.u = 1000}, {.u = 0}, {.u = 2000}},
-    {"bps", OCHE_UNIT_BPS, offsetof(struct made_up, bps), {.u = 5}, {.u = 1}, {.u = UINT64_MAX}},
-    {"time",
-     OCHE_UNIT_TIME,
-     offsetof(struct made_up, time),
-     {.u = OCHE_NEVER},
-     {.u = 0},
-     {.u = OCHE_NEVER}},
-    {"real",
-     OCHE_UNIT_REAL,
-     offsetof(struct made_up, real),
-     {.real = 0.25},
-     {.real = 0.0},
-     {.real = 1.0}},
-    {"flag", OCHE_UNIT_BOOL, offsetof(struct made_up, flag), {.u = 1}},
-    {"choice", OCHE_UNIT_CHOICE, offsetof(struct made_up, choice), {.u = 1}, .choices = colours},
-    {"text", OCHE_UNIT_TEXT, offsetof(struct made_up, text), {.text = "hello"}},
+    {OCHE_PARAM(struct made_up, count), OCHE_IS_COUNT(3, 1, 9)},
+    {OCHE_PARAM(struct made_up, bytes), OCHE_IS_BYTES(1000, 0, 2000)},
+    {OCHE_PARAM(struct made_up, bps), OCHE_IS_BPS(5, 1, UINT64_MAX)},
+    {OCHE_PARAM(struct made_up, time), OCHE_IS_TIME(OCHE_NEVER, 0, OCHE_NEVER)},
+    {OCHE_PARAM(struct made_up, real), OCHE_IS_REAL(0.25, 0.0, 1.0)},
+    {OCHE_PARAM(struct made_up, flag), OCHE_IS_BOOL(true)},
+    {OCHE_PARAM(struct made_up, choice), OCHE_IS_CHOICE(1, colours)},
+    {OCHE_PARAM(struct made_up, text), OCHE_IS_TEXT, .preset.text = "hello"},
 };
-static const struct oche_param_table table = {params, sizeof(params) / sizeof(params[0]),
-                                              sizeof(struct made_up)};
+static const struct oche_param_table table = OCHE_PARAM_TABLE(params, struct made_up);
 
 static void test_defaults(void **state)
 {

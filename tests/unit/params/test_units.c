@@ -21,16 +21,12 @@ static const struct oche_param bytes_param = WHOLE(OCHE_UNIT_BYTES, 0, UINT64_MA
 static const struct oche_param rate_param = WHOLE(OCHE_UNIT_BPS, OCHE_MBPS, UINT64_MAX);
 static const struct oche_param time_param = WHOLE(OCHE_UNIT_TIME, 0, UINT64_MAX);
 static const struct oche_param short_time = WHOLE(OCHE_UNIT_TIME, OCHE_US, OCHE_SEC);
-static const struct oche_param real_param = {
-    .name = "k", .unit = OCHE_UNIT_REAL, .minimum.real = 0, .maximum.real = 1};
-static const struct oche_param bool_param = {.name = "k", .unit = OCHE_UNIT_BOOL};
-static const struct oche_param choice_param = {
-    .name = "k", .unit = OCHE_UNIT_CHOICE, .choices = thresholds};
-static const struct oche_param text_param = {.name = "k", .unit = OCHE_UNIT_TEXT};
-static const struct oche_param auto_bytes = {.name = "k",
-                                             .unit = OCHE_UNIT_BYTES,
-                                             .maximum.u = UINT64_MAX,
-                                             .help = "reserved; auto: from each link"};
+static const struct oche_param real_param = {.name = "k", OCHE_IS_REAL(0, 0, 1)};
+static const struct oche_param bool_param = {.name = "k", OCHE_IS_BOOL(false)};
+static const struct oche_param choice_param = {.name = "k", OCHE_IS_CHOICE(0, thresholds)};
+static const struct oche_param text_param = {.name = "k", OCHE_IS_TEXT};
+static const struct oche_param auto_bytes = {
+    .name = "k", OCHE_IS_BYTES(0, 0, UINT64_MAX), .help = "reserved; auto: from each link"};
 
 static void test_whole_numbers_are_read(void **state)
 {

@@ -16,20 +16,11 @@ struct root {
     const char *name;
 };
 static const struct oche_param root_params[] = {
-    {.name = "seed",
-     .unit = OCHE_UNIT_COUNT,
-     .offset = offsetof(struct root, seed),
-     .preset.u = 1,
-     .maximum.u = UINT64_MAX,
+    {OCHE_PARAM(struct root, seed), OCHE_IS_COUNT(1, 0, UINT64_MAX),
      .help = "names the random streams"},
-    {.name = "duration",
-     .unit = OCHE_UNIT_TIME,
-     .offset = offsetof(struct root, duration),
-     .preset.u = 10 * OCHE_MS,
-     .minimum.u = 1,
-     .maximum.u = OCHE_NEVER,
+    {OCHE_PARAM(struct root, duration), OCHE_IS_TIME(10 * OCHE_MS, 1, OCHE_NEVER),
      .help = "simulated"},
-    {.name = "name", .unit = OCHE_UNIT_TEXT, .offset = offsetof(struct root, name)},
+    {OCHE_PARAM(struct root, name), OCHE_IS_TEXT},
 };
 static const struct oche_param_table root_table = {root_params, COUNT_OF(root_params) - 1,
                                                    sizeof(struct root)};
@@ -41,40 +32,23 @@ struct buffer {
     double beta;
 };
 static const struct oche_param buffer_params[] = {
-    {.name = "buffer",
-     .unit = OCHE_UNIT_BYTES,
-     .offset = offsetof(struct buffer, bytes),
-     .preset.u = 9000000,
-     .minimum.u = 1000,
-     .maximum.u = UINT64_MAX,
+    {OCHE_PARAM_AS("buffer", struct buffer, bytes), OCHE_IS_BYTES(9000000, 1000, UINT64_MAX),
      .where = "here"},
-    {.name = "pfc", .unit = OCHE_UNIT_BOOL, .offset = offsetof(struct buffer, pfc), .preset.u = 1},
-    {.name = "beta",
-     .unit = OCHE_UNIT_REAL,
-     .offset = offsetof(struct buffer, beta),
-     .preset.real = 8,
-     .maximum.real = 100},
+    {OCHE_PARAM(struct buffer, pfc), OCHE_IS_BOOL(true)},
+    {OCHE_PARAM(struct buffer, beta), OCHE_IS_REAL(8, 0, 100)},
 };
-static const struct oche_param_table buffer_table = {buffer_params, COUNT_OF(buffer_params),
-                                                     sizeof(struct buffer)};
+static const struct oche_param_table buffer_table = OCHE_PARAM_TABLE(buffer_params, struct buffer);
 
 struct star {
     uint64_t hosts;
     const char *file, *ports;
 };
 static const struct oche_param star_params[] = {
-    {.name = "hosts",
-     .unit = OCHE_UNIT_COUNT,
-     .offset = offsetof(struct star, hosts),
-     .preset.u = 4,
-     .minimum.u = 1,
-     .maximum.u = 1024,
-     .help = "leaves"},
-    {.name = "file", .unit = OCHE_UNIT_TEXT, .offset = offsetof(struct star, file)},
-    {.name = "ports", .unit = OCHE_UNIT_TEXT, .offset = offsetof(struct star, ports)},
+    {OCHE_PARAM(struct star, hosts), OCHE_IS_COUNT(4, 1, 1024), .help = "leaves"},
+    {OCHE_PARAM(struct star, file), OCHE_IS_TEXT},
+    {OCHE_PARAM(struct star, ports), OCHE_IS_TEXT},
 };
-static const struct oche_param_table star_table = {star_params, COUNT_OF(star_params),
-                                                   sizeof(struct star)};
+static const struct oche_param_table star_table = OCHE_PARAM_TABLE(star_params, struct star);
 static const struct oche_param_table no_table = {.struct_bytes = 1};
 
 static const struct oche_variant topologies[] = {
