@@ -130,7 +130,7 @@ static void spy_enqueue(void *state, struct oche_switch *sw, unsigned port,
                         struct oche_packet *packet, oche_time now)
 {
     struct spy *spy = state;
-    bool back = packet->bth == OCHE_XPASS_CREDIT || packet->bth == OCHE_XPASS_DONE;
+    bool back = packet->xpass.type == OCHE_XPASS_CREDIT || packet->xpass.type == OCHE_XPASS_DONE;
     struct ends *ends = spy->of[packet->dest_qpn - OCHE_FIRST_QPN];
     struct ends here = {.in = (uint16_t)(packet->ingress_port + 1), .out = (uint16_t)(port + 1)};
 
