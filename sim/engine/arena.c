@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects side by side on huge pages. */
+/* An arena: objects side by side on huge pages. */
 #include "sim/engine/arena.h"
 
 #include <stdlib.h>

@@ -9,13 +9,13 @@
 #include <stddef.h>
 
 struct oche_arena {
-    void *chunks; /* chained by their first word */
+    void *chunks; /* a linked list: a chunk's first word points to the chunk before it */
     char *next, *end;
-    size_t chunk_bytes; /* of the next chunk: they grow */
+    size_t chunk_bytes; /* size of the next chunk; chunks grow */
 };
 
 void oche_arena_init(struct oche_arena *arena);
-/* Zeroed, aligned to a cache line; never NULL. */
+/* Returns zeroed memory, aligned to a cache line; never NULL. */
 void *oche_arena_take(struct oche_arena *arena, size_t bytes);
 void oche_arena_free(struct oche_arena *arena);
 

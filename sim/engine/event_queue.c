@@ -13,9 +13,9 @@
 #define FIRST_SHIFT     10 /* 1 ns: fitted to the load within the first few thousand buckets */
 #define SMALLEST_SHIFT  2
 #define LARGEST_SHIFT   22
-#define LOOK_PART       4  /* a look at the width each time this part of the ring was opened */
-#define FEWEST_EVENTS   4  /* mean a bucket below which buckets get wider */
-#define MOST_EVENTS     12 /* … above which they get narrower */
+#define LOOK_PART       4  /* the width is reviewed after 1/LOOK_PART of the ring's buckets */
+#define FEWEST_EVENTS   4  /* buckets get wider when their mean number of events is below this */
+#define MOST_EVENTS     12 /* buckets get narrower when the mean is above this */
 #define MOST_BUCKETS    (UINT64_C(1) << 17) /* 32 MiB */
 #define INSERTION_LIMIT 24
 
@@ -86,7 +86,7 @@ static void reserve_open(struct oche_event_queue *queue, uint32_t count)
     queue->open = grow(queue->open, queue->open_capacity * sizeof(*queue->open));
 }
 
-/* Into the opened bucket, at its place among what is still pending there. */
+/* Inserts an event into the open bucket, in order among those still pending there. */
 void oche_events_push_open(struct oche_event_queue *queue, struct oche_event event)
 {
     reserve_open(queue, queue->open_count + 1);
@@ -197,7 +197,10 @@ static void change_width(struct oche_event_queue *queue, unsigned shift)
     make_ring(queue, count);
     queue->shift = shift;
     queue->open_next = queue->open_count = 0;
-    /* The open bucket is empty; it ends where it ended, now as the end of a narrower one. */
+    /*
+     * The open bucket is empty. It still ends where it did, which is now the end of a bucket of the
+     * new width.
+     */
     queue->cursor = ((start + (UINT64_C(1) << shift) - 1) >> shift) - 1;
     queue->open_end = (queue->cursor + 1) << shift;
     queue->ring_events = 0;
@@ -270,8 +273,8 @@ static void fetch_far(struct oche_event_queue *queue)
 }
 
 /*
- * Opens buckets until one holds an event, never one that starts at or after `before`. False when
- * there is no event before that time.
+ * Opens buckets until one holds an event, but none that starts at or after `before`. Returns false
+ * if there is no event before that time.
  */
 bool oche_events_open_next(struct oche_event_queue *queue, oche_time before)
 {
@@ -284,7 +287,7 @@ bool oche_events_open_next(struct oche_event_queue *queue, oche_time before)
                 continue;
         }
         if (queue->ring_events == 0) {
-            /* Nothing near: jump to the first far event, or to the end of the window. */
+            /* Nothing is near: jump to the first far event, or to the end of the window. */
             oche_time next = queue->heap_count > 0 ? queue->heap[0].time : OCHE_NEVER;
             oche_time to = next < before ? next : before - 1;
             queue->cursor = to >> queue->shift;

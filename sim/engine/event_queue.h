@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The event queue: a ring of narrow time buckets, each sorted when it is opened, and a heap for
- * what lies beyond the ring. Events are ordered by (time, key) and never by when they were
- * inserted; the key is the event's identity (node, kind, port), so the order is total.
+ * events beyond the ring. Events are ordered by (time, key) and never by when they were inserted;
+ * the key is the event's identity (node, kind, port), so the order is total.
  *
- * The width of a bucket follows the load: about eight events share one. It changes the cost, never
- * the order.
+ * The width of a bucket follows the load: about eight events share one. The width affects the cost,
+ * never the order.
  */
 #ifndef OCHE_SIM_ENGINE_EVENT_QUEUE_H
 #define OCHE_SIM_ENGINE_EVENT_QUEUE_H
@@ -14,13 +14,13 @@
 
 struct oche_event {
     oche_time time;
-    uint32_t key;    /* identity: second in the order */
-    uint32_t target; /* the caller's: what the event is for; a function of the key */
+    uint32_t key;    /* the event's identity: breaks ties between equal times */
+    uint32_t target; /* whom the event is for; the caller's, and a function of the key */
 };
 
 #define OCHE_BUCKET_EVENTS 16
 
-/* Simulated time ends here (53 days): no event may lie beyond, so that bucket ends cannot wrap. */
+/* Simulated time ends here (53 days). No event may lie beyond, so that bucket ends cannot wrap. */
 #define OCHE_TIME_LIMIT (UINT64_C(1) << 62)
 
 /* Four cache lines. */
@@ -28,15 +28,15 @@ struct oche_bucket {
     struct oche_event event[OCHE_BUCKET_EVENTS];
 } __attribute__((aligned(OCHE_CACHE_LINE)));
 
-/* Events of a bucket beyond those. */
+/* Events of a bucket beyond OCHE_BUCKET_EVENTS. */
 struct oche_bucket_spill {
     struct oche_event *event;
     uint32_t capacity;
 };
 
 /*
- * Events that are soon to be handled, shown to their owner ahead of time so that it can fetch
- * what they will touch into the cache: first with stage 0, a bucket later with stage 1, and so
+ * A callback that is shown events shortly before they are handled, so that their owner can fetch
+ * what they will touch into the cache: first with stage 0, one bucket later with stage 1, and so
  * on. An event may be shown late, or not at all.
  */
 #define OCHE_PREFETCH_STAGES 5
@@ -48,24 +48,27 @@ struct oche_event_queue {
     oche_time open_end; /* events before this time go to the open bucket */
 
     struct oche_bucket *buckets;
-    uint32_t *counts; /* events of each bucket; dense, so that adding one misses no cache */
+    uint32_t
+        *counts; /* events in each bucket; a dense array, so that adding an event misses no cache */
     struct oche_bucket_spill *spills;
     uint64_t bucket_mask;
     unsigned shift;       /* a bucket is 2^shift picoseconds wide */
     uint64_t cursor;      /* number of the opened bucket: its start time >> shift */
-    oche_time horizon;    /* the ring never gets shorter */
-    uint64_t ring_events; /* pending in the ring, the open bucket not counted */
+    oche_time horizon;    /* how far ahead the ring reaches at least */
+    uint64_t ring_events; /* pending in the ring, without the open bucket */
 
-    struct oche_event *heap; /* events beyond the ring, a binary heap */
+    struct oche_event *heap; /* events beyond the ring, as a binary heap */
     uint32_t heap_count, heap_capacity;
 
-    uint64_t opened_events, opened_buckets; /* since the width was last looked at */
+    uint64_t opened_events, opened_buckets; /* since the width was last reviewed */
 
     oche_event_prefetch *prefetch; /* or NULL */
     void *prefetch_context;
 };
 
-/* Starts empty, at time 0. `horizon`: how far ahead most events lie (a link's delay). */
+/*
+ * The queue starts empty, at time 0. `horizon` is how far ahead most events lie (a link's delay).
+ */
 void oche_events_init(struct oche_event_queue *queue, oche_time horizon,
                       oche_event_prefetch *prefetch, void *prefetch_context);
 void oche_events_free(struct oche_event_queue *queue);
@@ -104,7 +107,10 @@ static inline void oche_event_push(struct oche_event_queue *queue, oche_time tim
     queue->buckets[slot].event[count] = event;
 }
 
-/* The next event before `before` (below OCHE_TIME_LIMIT), removed; false when there is none. */
+/*
+ * Removes the next event before `before` (which is below OCHE_TIME_LIMIT). Returns false if there
+ * is none.
+ */
 static inline bool oche_event_pop(struct oche_event_queue *queue, oche_time before,
                                   struct oche_event *out)
 {
@@ -117,13 +123,13 @@ static inline bool oche_event_pop(struct oche_event_queue *queue, oche_time befo
     return true;
 }
 
-/* Events pending in all. */
+/* Returns the number of pending events. */
 static inline uint64_t oche_events_pending(const struct oche_event_queue *queue)
 {
     return queue->ring_events + queue->heap_count + (queue->open_count - queue->open_next);
 }
 
-/* The time of the earliest pending event, or OCHE_NEVER. Not for the hot path. */
+/* Returns the time of the earliest pending event, or OCHE_NEVER. Not for the hot path. */
 oche_time oche_events_next_time(const struct oche_event_queue *queue);
 
 #endif

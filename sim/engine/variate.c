@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define LN2_UPPER 0x1.62e42fefa3800p-1 /* the last 11 bits are 0: exact times any exponent */
+#define LN2_UPPER 0x1.62e42fefa3800p-1 /* 11 trailing zero bits: exact times any exponent */
 #define LN2_LOWER 0x1.ef35793c76730p-45
 #define SQRT_HALF 0x1.6a09e667f3bcdp-1
 
@@ -32,7 +32,7 @@ double oche_ln(double x)
     z = s * s;
     for (int n = 23; n >= 3; n -= 2)
         odd = (odd + 1.0 / (double)n) * z;
-    /* 2 s = f - s f, and f is exact: so the large part has no rounding error of its own. */
+    /* 2 s = f - s f, and f is exact, so the large part has no rounding error of its own. */
     return (double)exponent * LN2_UPPER +
            (f - (s * (f - 2.0 * odd) - (double)exponent * LN2_LOWER));
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random variates that come out the same on every machine: only IEEE additions, multiplications
- * and divisions of doubles, in a fixed order (the build forbids contraction), never libm.
+ * Random variates that come out the same on every machine: they use only IEEE additions,
+ * multiplications and divisions of doubles, in a fixed order (the build forbids contraction), and
+ * never libm.
  */
 #ifndef OCHE_SIM_ENGINE_VARIATE_H
 #define OCHE_SIM_ENGINE_VARIATE_H
@@ -10,15 +11,18 @@
 #include "core/random.h"
 
 /*
- * Natural logarithm of a positive, finite, normal double. Within 2 units in the last place of the
- * true value (relative error below 4.5e-16), zero at 1.
+ * Returns the natural logarithm of a positive, finite, normal double: within 2 units in the last
+ * place of the true value (relative error below 4.5e-16), and exactly zero at 1.
  */
 double oche_ln(double x);
 
-/* Exponential with mean 1: at least 0, at most 53 ln 2 = 36.7. One draw. */
+/* Draws an exponential variate with mean 1: at least 0, at most 53 ln 2 = 36.7. One draw. */
 double oche_random_exponential(struct oche_random *random);
 
-/* Exponential with mean `mean` (below 2^56 ps), rounded to whole picoseconds. One draw. */
+/*
+ * Draws an exponential time with mean `mean` (below 2^56 ps), rounded to whole picoseconds. One
+ * draw.
+ */
 oche_time oche_random_exponential_time(struct oche_random *random, oche_time mean);
 
 #endif
