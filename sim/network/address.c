@@ -5,7 +5,10 @@
 #include <string.h>
 
 #define TTL 64
-/* Class c travels as DSCP 24 + 8 c, modulo 64: 24 (AF31's class) data; 32 control, or a lane. */
+/*
+ * Class c travels as DSCP 24 + 8 c, modulo 64: 24 (AF31's class) data; 32 control, or a lane of
+ * short messages.
+ */
 #define CLASS_DSCP 24
 #define DSCP_MASK  63
 

@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who is who on a simulated wire: host number to IP and MAC address and back, traffic class to
- * DSCP. Host h is 10.a.b.c (h + 1 in 24 bits), or fd00::10.a.b.c, and has MAC 02:00:0a:aa:bb:cc.
+ * Addresses on a simulated wire: host number to IP and MAC address and back, traffic class to DSCP
+ * and back. Host h is 10.a.b.c (h + 1 in 24 bits), or fd00::10.a.b.c, and its MAC address is
+ * 02:00:0a:aa:bb:cc.
  */
 #ifndef OCHE_SIM_NETWORK_ADDRESS_H
 #define OCHE_SIM_NETWORK_ADDRESS_H
 
 #include "core/wire/frame.h"
 
-/* Writes the frame facts of a packet between hosts (kind OCHE_PACKET_ROCE). */
+/*
+ * Writes the frame fields (addresses, DSCP, ECN, TTL …) of a packet between hosts (kind
+ * OCHE_PACKET_ROCE).
+ */
 void oche_address_frame(const struct oche_packet *packet, bool ipv6, struct oche_frame *frame);
-/* The way back: src, dst and traffic_class of `packet`, from the frame's facts. */
+/* The reverse: sets src, dst and traffic_class of `packet` from the frame's fields. */
 void oche_address_packet(const struct oche_frame *frame, struct oche_packet *packet);
-/* The MAC address of a node. */
+/* Writes the MAC address of a node. */
 void oche_address_mac(uint32_t node, uint8_t mac[6]);
 
 #endif

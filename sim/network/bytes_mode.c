@@ -34,7 +34,7 @@ static void cross_as_pfc(uint8_t *bytes, struct oche_packet *packet)
 
 /*
  * InfiniBand's flow control packets, one for each class: op (0: normal), FCTBS, VL, FCCL, of 4, 12,
- * 4 and 12 bits. Their CRC is left out: no link here damages what it carries.
+ * 4 and 12 bits. Their CRC is left out, since no link here corrupts packets.
  */
 static void cross_as_fcp(uint8_t *bytes, struct oche_packet *packet)
 {
@@ -56,7 +56,7 @@ static void cross_as_fcp(uint8_t *bytes, struct oche_packet *packet)
     }
 }
 
-/* What is not on the wire the endpoint's decoder leaves as it is. */
+/* Fields that are not on the wire are left unchanged by the endpoint's decoder. */
 static void cross_as_other(uint8_t *bytes, const struct oche_endpoint *endpoint, bool ipv6,
                            struct oche_packet *packet)
 {
@@ -104,7 +104,7 @@ void oche_bytes_mode(uint8_t *scratch, const struct oche_endpoint *endpoint, boo
     OCHE_MUST(count > 0);
     enum oche_wire_error error = oche_decode_ethernet(scratch, count, crc, &out, &out_frame);
     OCHE_MUST(error == OCHE_WIRE_OK);
-    /* What is not on the wire stays; all else is what the bytes said. */
+    /* Fields that are not on the wire are copied; all others are what the bytes said. */
     out.next = packet->next;
     out.when = packet->when;
     out.flow_hash = packet->flow_hash;
@@ -120,7 +120,7 @@ void oche_bytes_mode(uint8_t *scratch, const struct oche_endpoint *endpoint, boo
     if (packet->ext & OCHE_EXT_LIST) {
         OCHE_MUST(memcmp(out.members, packet->members, 2 * (size_t)oche_group_get(packet).count) ==
                   0);
-        out.members = packet->members; /* the scratch bytes are gone with the next packet */
+        out.members = packet->members; /* the scratch bytes are overwritten by the next packet */
     }
     *packet = out;
 }

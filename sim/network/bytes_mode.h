@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bytes mode: a packet crosses a link as the bytes of its frame. What comes out of the codec must
- * be what went in; so a run with it has the trace of a run without.
+ * Bytes mode: a packet crosses each link as the bytes of its frame. The codec must give back
+ * exactly what went in, so a run in bytes mode has the same trace as one without.
  */
 #ifndef OCHE_SIM_NETWORK_BYTES_MODE_H
 #define OCHE_SIM_NETWORK_BYTES_MODE_H
@@ -10,9 +10,9 @@
 
 struct oche_endpoint;
 
-#define OCHE_BYTES_MODE_FRAME 16384 /* of scratch memory, twice */
+#define OCHE_BYTES_MODE_FRAME 16384 /* size of a scratch buffer; there are two */
 
-/* Encodes and decodes `packet` in place. `scratch`: two times OCHE_BYTES_MODE_FRAME bytes. */
+/* Encodes and decodes `packet` in place. `scratch` has 2 * OCHE_BYTES_MODE_FRAME bytes. */
 void oche_bytes_mode(uint8_t *scratch, const struct oche_endpoint *endpoint, bool ipv6,
                      struct oche_packet *packet);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Noting deflections. */
+/* The list of deflections that a switch keeps. */
 #include "sim/network/deflection_notes.h"
 
 #include <stdlib.h>

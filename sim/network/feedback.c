@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A binary heap of held packets, by time and then by order of arrival: see the header. */
+/* A binary heap of held packets, by time and then by order of arrival; see the header. */
 #include "sim/network/feedback.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ static bool before(const struct oche_held *a, const struct oche_held *b)
     return a->until != b->until ? a->until < b->until : a->order < b->order;
 }
 
-/* What was there stays in the arena, unused: as much again, at most. */
+/* The old array stays in the arena, unused: together they waste at most the size of the new one. */
 static void grow(struct oche_feedback *feedback, struct oche_arena *arena)
 {
     uint32_t capacity = feedback->capacity == 0 ? FIRST_CAPACITY : 2 * feedback->capacity;

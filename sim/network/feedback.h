@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Feedback (ACK, NAK, CNP) that reaches a host late by a random time, as interrupts, firmware or
- * traffic on the way back would have it: it is held at the host that it is for. Each packet waits
- * for itself, all times from 0 to the jitter equally likely, so packets may overtake each other.
+ * Feedback (ACK, NAK, CNP) that is delayed by a random time, as interrupts, firmware or traffic on
+ * the return path would delay it. It is held at the host it is addressed to. Each packet gets its
+ * own delay, uniform between 0 and the jitter, so packets may overtake each other.
  */
 #ifndef OCHE_SIM_NETWORK_FEEDBACK_H
 #define OCHE_SIM_NETWORK_FEEDBACK_H
@@ -13,27 +13,27 @@
 
 struct oche_held {
     oche_time until;
-    uint64_t order; /* of arrival: breaks ties */
+    uint64_t order; /* of arrival; breaks ties */
     struct oche_packet *packet;
 };
 
 struct oche_feedback {
-    oche_time jitter; /* 0: nothing is held */
+    oche_time jitter; /* the longest delay; 0: nothing is held */
     struct oche_random random;
     uint64_t order;
     struct oche_held *heap;
     uint32_t count, capacity;
 };
 
-/* `entity` names the stream of random numbers: the host's address. */
+/* `entity` names the random stream: the host's address. */
 struct oche_feedback oche_feedback_make(oche_time jitter, uint64_t seed, uint64_t entity);
-/* Holds the packet, which arrived now. Memory comes from `arena`. */
+/* Holds a packet that arrived at `now`. Memory comes from `arena`. */
 void oche_feedback_hold(struct oche_feedback *feedback, struct oche_arena *arena,
                         struct oche_packet *packet, oche_time now);
-/* The next packet whose time has come, or NULL. */
+/* Returns the next packet whose time has come, or NULL. */
 struct oche_packet *oche_feedback_take(struct oche_feedback *feedback, oche_time now);
 
-/* When the next one is due. */
+/* Returns when the next packet is due, or OCHE_NEVER. */
 static inline oche_time oche_feedback_next(const struct oche_feedback *feedback)
 {
     return feedback->count == 0 ? OCHE_NEVER : feedback->heap[0].until;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Preparing flows: connections and start order. */
+/* Prepares flows: connections and start order. */
 #include "sim/network/flow.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "params/error.h"
 
 #define MOST_HOSTS (UINT32_C(1) << 27)
-#define MOST_FLOWS ((UINT32_C(1) << 24) - 64) /* a connection's number is its queue pairs' */
+#define MOST_FLOWS ((UINT32_C(1) << 24) - 64) /* a connection's number names its queue pairs */
 
 static void *make(size_t count, size_t bytes)
 {
@@ -44,8 +44,8 @@ static bool check(const struct oche_flow_plan *plan, uint32_t count, uint32_t ho
 }
 
 /*
- * What workloads must keep to: a flow that follows another begins at the host where that one ends,
- * has no start time of its own, and follows one only.
+ * Checks what workloads must guarantee: a flow that follows another starts at the host where the
+ * other ends, has no start time of its own, and follows only one flow.
  */
 static void check_chains(const struct oche_flow_plan *plan, uint32_t count)
 {
@@ -102,7 +102,7 @@ static void order_starts(struct oche_flows *flows, uint32_t host_count, struct k
         flows->by_start[i] = keys[i].flow;
 }
 
-/* Whether a flow is followed by another one of its chain. */
+/* True if another flow of its chain follows this one. */
 static bool goes_on(const struct oche_flow_plan *plan, uint32_t flow)
 {
     uint32_t next = plan[flow].then_same_source;
@@ -129,7 +129,7 @@ static void key_connections(const struct oche_flows *flows, enum oche_connection
         return;
     for (uint32_t i = 0; i < flows->count; i++)
         if (goes_on(plan, i))
-            keys[plan[i].then_same_source].minor = 1; /* no chain begins with it */
+            keys[plan[i].then_same_source].minor = 1; /* no chain begins with this flow */
     for (uint32_t i = 0; i < flows->count; i++)
         for (uint32_t at = i; keys[i].minor == 0 && goes_on(plan, at);)
             keys[at = plan[at].then_same_source].major = i;
@@ -213,7 +213,7 @@ static int compare_hosts(const void *left, const void *right)
     return (int)oche_get16(a) - (int)oche_get16(b);
 }
 
-/* Leaves it without senders when packets cannot name them. */
+/* Names the senders of a group for packets; leaves the list empty if packets cannot name them. */
 static void name_incast(struct oche_group *incast, uint8_t *list, const uint32_t *members,
                         uint32_t count)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Flows: what applications want moved, fixed before the run, and what became of it. A flow starts
- * at a time, or when another one ended: at its sender (completed: acknowledged) or at its receiver
- * (delivered: the last byte is there). Both are events of the node that then starts the next flow,
- * so no node looks into another.
+ * Flows: what applications want to send, fixed before the run, and what became of it. A flow starts
+ * at a given time, or when another one ends: at its sender (completed: acknowledged) or at its
+ * receiver (delivered: the last byte has arrived). Both are events of the node that then starts the
+ * next flow, so no node reads another's state.
  */
 #ifndef OCHE_SIM_NETWORK_FLOW_H
 #define OCHE_SIM_NETWORK_FLOW_H
@@ -14,7 +14,10 @@
 
 #define OCHE_NO_FLOW UINT32_MAX
 
-/* Which flows share a queue pair. A chain: flows of a pair that follow each other at the sender. */
+/*
+ * Which flows share a queue pair. A chain is a sequence of flows between the same two hosts, each
+ * of which starts when its sender has completed the one before.
+ */
 enum oche_connections {
     OCHE_CONNECTION_PER_FLOW,
     OCHE_CONNECTION_PER_PAIR,
@@ -25,64 +28,73 @@ struct oche_flow_plan {
     uint32_t src, dst;         /* host numbers */
     uint64_t bytes;            /* 1 … 2^31 */
     oche_time start;           /* OCHE_NEVER: only after another flow */
-    uint32_t then_same_source; /* starts here when this one is acknowledged, or OCHE_NO_FLOW */
-    uint32_t then_at_receiver; /* starts at dst when this one is delivered, or OCHE_NO_FLOW */
+    uint32_t then_same_source; /* the flow that starts at src when this one is acknowledged, or
+                                  OCHE_NO_FLOW */
+    uint32_t then_at_receiver; /* the flow that starts at dst when this one is delivered, or
+                                  OCHE_NO_FLOW */
     uint32_t connection;       /* set by oche_flows_prepare */
-    uint32_t workload;         /* which entry of the scenario's list it came from */
-    /* The queue pair's, if this flow is its first (DCQCN sec 3.1, note 2); 0: line rate. */
+    uint32_t workload;         /* index of the workload in the scenario's list that made it */
+    /*
+     * Initial rate of the queue pair, if this flow is its first (DCQCN sec 3.1, note 2); 0: line
+     * rate.
+     */
     uint64_t initial_rate_bps;
     /*
-     * The application makes the flow's bytes at this rate from its start on, and what has to wait
-     * stays; such a flow has its connection to itself. 0: all are there at the start.
+     * The application produces the flow's bytes at this rate from its start on, and the sender's
+     * backlog is not lost. Such a flow has its connection to itself. 0: all bytes are there at the
+     * start.
      */
     uint64_t supply_bps;
-    uint32_t group;    /* that it is a part of, from 1 on (struct oche_flow_groups); 0: of none */
-    uint16_t priority; /* 1: over flows that have 0; set by the world */
-    uint16_t tenant;   /* whose it is: of its queue pairs; below 256 */
+    uint32_t group;    /* the group it belongs to, from 1 on (struct oche_flow_groups); 0: none */
+    uint16_t priority; /* 1: has priority over flows with 0; set by the world */
+    uint16_t tenant;   /* the tenant that owns it and its queue pair; below 256 */
 };
 
-/* Flows that an application starts together, for one receiver: who sends them. */
+/* Groups: flows that an application starts together to one receiver, as lists of their senders. */
 struct oche_flow_groups {
-    uint32_t *members; /* hosts */
-    uint32_t *first;   /* group g has members[first[g - 1] … first[g]) */
+    uint32_t *members; /* host numbers */
+    uint32_t *first;   /* group g's are members[first[g - 1] … first[g]) */
     uint32_t count, member_count;
 };
 
-/* Written by the source's node. */
+/* What the sender's node writes. */
 struct oche_flow_sent {
     oche_time started, completed; /* OCHE_NEVER: not (yet) */
-    /* Of its connection, since the flow before it there completed. */
+    /* Of the flow's connection, since the connection's previous flow completed. */
     uint64_t retransmitted_packets;
     uint32_t timeouts;
     uint32_t failed; /* enum oche_status of the completion, 0: success */
 };
 
-/* Written by the destination's node. */
+/* What the destination's node writes. */
 struct oche_flow_received {
-    oche_time delivered; /* its last byte; OCHE_NEVER: not (yet) */
+    oche_time delivered; /* when its last byte arrived; OCHE_NEVER: not (yet) */
 };
 
-/* The way that a flow's packets took, by those that arrived. Written by the destination's node. */
+/*
+ * The path that a flow's packets took, counted over those that arrived. The destination's node
+ * writes it.
+ */
 struct oche_flow_way {
-    uint64_t links;      /* crossed, summed over packets */
-    uint32_t packets;    /* with data, retransmissions too */
-    uint32_t marked;     /* of these, with CE */
+    uint64_t links;      /* links crossed, summed over packets */
+    uint32_t packets;    /* packets with data, including retransmissions */
+    uint32_t marked;     /* of these, those with CE */
     uint8_t deflections; /* of the packet that was deflected most often */
 };
 
-/* A connection: one queue pair at each end, with the same number. */
+/* A connection: one queue pair at each end, both with the same number. */
 struct oche_connection {
     uint32_t src, dst;
-    bool priority;  /* all of its flows are alike in that */
-    uint8_t tenant; /* and in that */
+    bool priority;  /* the same for all of its flows */
+    uint8_t tenant; /* likewise */
     uint32_t first; /* its flows are order[first … first + count) */
     uint32_t count;
-    uint32_t queued;        /* written by the source: order[first … first + queued) is valid */
-    uint32_t posted;        /* by the source: of these, given to the queue pair */
-    uint32_t timeouts;      /* by the source: of the flows that completed */
-    uint64_t retransmitted; /* the same, packets */
-    uint32_t delivered;     /* written by the destination */
-    uint64_t packets_delivered; /* by the destination: of the flows that were delivered */
+    uint32_t queued;   /* order[first … first + queued) is valid; written by the source */
+    uint32_t posted;   /* how many of these were given to the queue pair; written by the source */
+    uint32_t timeouts; /* over the flows that completed; written by the source */
+    uint64_t retransmitted;     /* packets, over the same flows; written by the source */
+    uint32_t delivered;         /* flows delivered; written by the destination */
+    uint64_t packets_delivered; /* of the delivered flows; written by the destination */
 };
 
 struct oche_flows {
@@ -90,20 +102,20 @@ struct oche_flows {
     struct oche_flow_plan *owned_plan;
     struct oche_flow_sent *sent;
     struct oche_flow_received *received;
-    struct oche_flow_way *ways; /* by flow; NULL: nobody wants them */
+    struct oche_flow_way *ways; /* by flow; NULL: not recorded */
     uint32_t count;
     struct oche_connection *connections;
     uint32_t connection_count;
     uint32_t *order;      /* flows of each connection, in the order they were posted */
     uint32_t *by_start;   /* flows with a start time, by (source, time, number) */
-    uint32_t *host_first; /* by host: its part of by_start begins here; host_count + 1 entries */
+    uint32_t *host_first; /* by host: where its part of by_start begins; host_count + 1 entries */
     uint32_t *host_connections;     /* by host: connections that begin or end there */
     struct oche_flow_groups groups; /* set by oche_flows_set_groups */
-    struct oche_group *incasts;     /* of groups, group g at g - 1: for packets */
+    struct oche_group *incasts;     /* the groups as packets name them, group g at g - 1 */
     uint8_t *incast_members;
 };
 
-/* The senders of a group, from 1 on; how many there are goes to `count`. */
+/* Returns the senders of a group (numbered from 1), and their number in `count`. */
 static inline const uint32_t *oche_flow_group(const struct oche_flow_groups *groups, uint32_t group,
                                               uint32_t *count)
 {
@@ -113,19 +125,19 @@ static inline const uint32_t *oche_flow_group(const struct oche_flow_groups *gro
 }
 
 /*
- * Takes over `plan` (malloc'd, `count` flows) and prepares it: connections (one a flow, one an
- * ordered pair of hosts, or one a chain), start order. False, and a line in `error`, when it cannot
- * be run.
+ * Takes over `plan` (malloc'd, `count` flows) and prepares it: assigns connections (one per flow,
+ * per ordered pair of hosts, or per chain) and the start order. Returns false, with one line in
+ * `error`, if the plan cannot be run.
  */
 bool oche_flows_prepare(struct oche_flows *flows, struct oche_flow_plan *plan, uint32_t count,
                         uint32_t host_count, enum oche_connections per, struct oche_error *error);
-/* After oche_flows_prepare: takes over the groups (malloc'd). */
+/* Takes over the groups (malloc'd). To be called after oche_flows_prepare. */
 void oche_flows_set_groups(struct oche_flows *flows, const struct oche_flow_groups *groups);
 
 /*
- * The group of a flow as packets name it, its senders in rising order. NULL: it has none, is the
- * only one of it, or packets cannot name it: more than OCHE_GROUP_MOST senders, or hosts above
- * 65535.
+ * Returns the group of a flow as packets name it, its senders in rising order. NULL if the flow has
+ * no group, is the only one in it, or packets cannot name the group because it has more than
+ * OCHE_GROUP_MOST senders or a host number above 65535.
  */
 static inline const struct oche_group *oche_flow_incast(const struct oche_flows *flows,
                                                         uint32_t flow)
@@ -140,7 +152,7 @@ static inline const struct oche_group *oche_flow_incast(const struct oche_flows 
 void oche_flows_free(struct oche_flows *flows);
 void oche_flow_groups_free(struct oche_flow_groups *groups);
 
-/* Bytes of a flow that its application has made `age` after its start. */
+/* Returns the bytes of a flow that its application has produced `age` after its start. */
 uint64_t oche_flow_supplied(const struct oche_flow_plan *plan, oche_time age);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A host. Three events reach it: a packet arrived, its port is free, its timer is due. Each ends
- * by sending what may be sent now and by asking for the next wake-up. What sends and receives is
- * the host's endpoint.
+ * A host. Three events reach it: a packet arrived, its port is free, its timer is due. Each handler
+ * ends by sending what may be sent now and asking for the next wake-up. Sending and receiving is
+ * the job of the host's endpoint.
  */
 #include "sim/network/host.h"
 
@@ -113,8 +113,8 @@ void oche_host_start(struct oche_host *host, uint32_t number, oche_time now)
 /* ---- events ---- */
 
 /*
- * Every event is written once, for any endpoint, and made twice: with the RNIC's table before the
- * compiler's eyes, so that what nearly every host does needs no call through a table.
+ * Each event handler is written once for any endpoint and compiled twice: once with the RNIC's
+ * table visible to the compiler, so that nearly all hosts need no indirect call.
  */
 static const struct oche_endpoint rnic = {
     .receive = oche_rnic_receive,
@@ -166,7 +166,7 @@ static OCHE_ALWAYS_INLINE void transmit(struct oche_host *host,
     oche_network_send(shard, (uint32_t)(port - shard->network->ports), packet, now);
 }
 
-/* Sends if the port is free, and asks for the next wake-up. The end of every event. */
+/* Ends every event: sends if the port is free, and asks for the next wake-up. */
 static OCHE_ALWAYS_INLINE void settle(struct oche_host *host, const struct oche_endpoint *endpoint,
                                       struct oche_port *port, oche_time now)
 {
@@ -199,7 +199,10 @@ static OCHE_ALWAYS_INLINE void settle(struct oche_host *host, const struct oche_
         oche_network_wake(shard, host->address, wake);
 }
 
-/* The way of a packet that has arrived: of the flow that is arriving on its connection. */
+/*
+ * Records the path of a packet that has arrived, for the flow that is being received on its
+ * connection.
+ */
 static OCHE_NOINLINE void note_way(struct oche_host *host, const struct oche_packet *packet)
 {
     const struct oche_flows *flows = host->flows;
@@ -218,7 +221,7 @@ static OCHE_NOINLINE void note_way(struct oche_host *host, const struct oche_pac
 
     flows->ways[flow].packets++;
     flows->ways[flow].marked += packet->ecn == OCHE_ECN_CE;
-    flows->ways[flow].links += packet->hops + 1U; /* the last one has not been counted */
+    flows->ways[flow].links += packet->hops + 1U; /* the last link has not been counted yet */
     if (flows->plan[flow].bytes <= deflection->short_bytes && left < deflection->tokens &&
         deflection->tokens - left > flows->ways[flow].deflections)
         flows->ways[flow].deflections = (uint8_t)(deflection->tokens - left);
@@ -234,7 +237,7 @@ static OCHE_NOINLINE void release_feedback(struct oche_host *host, oche_time now
     }
 }
 
-/* A packet has arrived: whoever keeps account of that. */
+/* A packet has arrived: calls those who keep records of it. */
 static OCHE_NOINLINE void note(struct oche_host *host, const struct oche_packet *packet)
 {
     if (host->notes & OCHE_HOST_NOTES_CREDITS)
@@ -243,7 +246,7 @@ static OCHE_NOINLINE void note(struct oche_host *host, const struct oche_packet 
         note_way(host, packet);
 }
 
-/* A frame of the link's. */
+/* A flow-control frame of the link has arrived. */
 static OCHE_NOINLINE void receive_pause(struct oche_host *host, const struct oche_packet *packet,
                                         oche_time now)
 {
@@ -326,8 +329,8 @@ void oche_host_timer(struct oche_shard *shard, struct oche_port *port, oche_time
 }
 
 /*
- * While it is down a NIC sends on, and what it sends is lost (the other end of the link sees to
- * that): so its timers run and its retries are counted. PFC is forgotten, as at the switch.
+ * While its link is down a NIC keeps sending, and what it sends is lost (the other end of the link
+ * drops it). So its timers run and its retries count. The PFC state is cleared, as at the switch.
  */
 void oche_host_link_changed(struct oche_shard *shard, struct oche_port *port, oche_time now)
 {

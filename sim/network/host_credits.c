@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A host's end of a link with credits, as described in the header. */
+/* A host's end of a link with credits; see the header. */
 #include "sim/network/host_credits.h"
 
 #include "fabric/ib_credits.h"
@@ -8,7 +8,7 @@
 struct oche_host_credits {
     struct oche_ib_link link;
     oche_time interval, next;
-    uint16_t blocks; /* of the largest packet */
+    uint16_t blocks; /* size of the largest packet */
 };
 
 static unsigned class_of(const struct oche_host *host, const struct oche_packet *packet)
@@ -16,7 +16,7 @@ static unsigned class_of(const struct oche_host *host, const struct oche_packet 
     return packet->traffic_class < host->credits->link.vl_count ? packet->traffic_class : 0;
 }
 
-/* Its link is: then what it sends is lost, and needs no room. */
+/* True if the host's link is down: then what it sends is lost and needs no credit. */
 static bool is_down(const struct oche_host *host)
 {
     const struct oche_network *network = host->shard->network;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Changes of links and routes, as described in the header. */
+/* Changes of links and routes; see the header. */
 #include "sim/network/link_failure.h"
 
 #include "sim/engine/big_memory.h"
@@ -92,7 +92,7 @@ void oche_network_note_hit(struct oche_shard *shard, const struct oche_packet *p
     hit->last = now;
 }
 
-/* When its first bit was put on the link. */
+/* Returns when the packet's first bit was put on the link. */
 static oche_time begun(const struct oche_network *network, const struct oche_port *port,
                        const struct oche_packet *packet)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Noting what goes wrong. */
+/* The lists of lost packets and timeouts. */
 #include "sim/network/mishaps.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #define FIRST_CAPACITY 64
 
-/* Room for one more entry at the end of a list. */
+/* Makes room for one more entry at the end of a list. */
 static void *room(void *list, uint32_t count, uint32_t *capacity, size_t bytes)
 {
     if (count < *capacity)
@@ -21,7 +21,7 @@ static void *room(void *list, uint32_t count, uint32_t *capacity, size_t bytes)
     return list;
 }
 
-/* False: it is of no interest. */
+/* Sets the kind of a lost packet. Returns false if the packet is of no interest. */
 static bool kind_of(const struct oche_packet *packet, uint32_t *kind)
 {
     const struct oche_opcode_row *row;

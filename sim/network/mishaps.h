@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What goes wrong in a window: packets that links lose or switches drop, and ACK timeouts. The
- * shard in which it happens notes it; whoever runs the network takes the notes between windows,
- * when no shard runs. Only with network->keep_mishaps, as they would pile up otherwise. Each list
- * of a shard is in order of time.
+ * What goes wrong in a window: packets that links lose or switches drop, and ACK timeouts. They are
+ * noted by the shard in which they happen. Whoever runs the network reads the notes between
+ * windows, when no shard runs. They are kept only with network->keep_mishaps, since otherwise
+ * nobody would clear them. Each list of a shard is in order of time.
  */
 #ifndef OCHE_SIM_NETWORK_MISHAPS_H
 #define OCHE_SIM_NETWORK_MISHAPS_H
@@ -14,7 +14,7 @@ enum oche_lost_kind { OCHE_LOST_DATA, OCHE_LOST_ACK, OCHE_LOST_NAK };
 
 struct oche_lost_packet {
     oche_time time;
-    uint32_t qpn; /* that it was sent to */
+    uint32_t qpn; /* destination queue pair */
     uint32_t psn;
     uint32_t kind; /* enum oche_lost_kind */
 };
@@ -22,19 +22,19 @@ struct oche_lost_packet {
 struct oche_timed_out {
     oche_time time;
     uint32_t qpn;
-    struct oche_qp_losses sender; /* just before recovery acted */
+    struct oche_qp_losses sender; /* the sender's state just before recovery acted */
 };
 
-/* Lists that grow; all zero: empty. */
+/* Lists that grow. All zero is empty. */
 struct oche_mishaps {
     struct oche_lost_packet *lost;
     struct oche_timed_out *timed_out;
     uint32_t lost_count, lost_capacity;
     uint32_t timed_out_count, timed_out_capacity;
-    uint32_t lost_taken, timed_out_taken; /* the taker's: how many it has dealt with */
+    uint32_t lost_taken, timed_out_taken; /* how many the reader has handled */
 };
 
-/* Other packets than request data, ACKs and sequence NAKs are not noted. */
+/* Notes a lost packet if it is request data, an ACK or a sequence NAK; ignores all others. */
 void oche_mishaps_lost(struct oche_mishaps *mishaps, const struct oche_packet *packet,
                        oche_time now);
 void oche_mishaps_timed_out(struct oche_mishaps *mishaps, const struct oche_qp *qp, oche_time now);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Building the network, and the hop: a packet on a link. */
+/* Builds the network and moves packets over links. */
 #include "sim/network/network.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "sim/network/bytes_mode.h"
 #include "sim/network/host.h"
 
-#define TRACE_RING 64 /* records a node: the last of what happened there */
+#define TRACE_RING 64 /* records per node: the latest events there */
 
 static void *make(size_t count, size_t bytes)
 {
@@ -124,7 +124,7 @@ void oche_network_assign(struct oche_network *network, uint32_t node, uint32_t s
     network->nodes[node].shard = (uint8_t)shard;
 }
 
-/* A packet is about to arrive at `port`. */
+/* Prefetches for a packet that is about to arrive at `port`. */
 static void prefetch_arrival(struct oche_network *network, struct oche_port *port, unsigned stage)
 {
     struct oche_packet *packet = port->in_head;
@@ -147,7 +147,7 @@ static void prefetch_arrival(struct oche_network *network, struct oche_port *por
     }
 }
 
-/* `port` is about to be free and to send. */
+/* Prefetches for `port`, which is about to be free and to send. */
 static void prefetch_send(struct oche_network *network, struct oche_port *port, unsigned stage)
 {
     if (stage == 1)
@@ -161,7 +161,7 @@ static void prefetch_send(struct oche_network *network, struct oche_port *port, 
     }
 }
 
-/* What an event will touch, in the cache in time. */
+/* Fetches what an event will touch into the cache ahead of time. */
 static void prefetch(void *context, const struct oche_event *event, unsigned stage)
 {
     struct oche_network *network = context;
@@ -221,7 +221,7 @@ static void stage(struct oche_shard *shard, struct oche_port *peer, uint32_t num
     box->ports[box->count++] = number;
 }
 
-/* Loss, taps, bytes mode. False when the packet is lost on the link. */
+/* Handles loss, taps and bytes mode. Returns false if the packet is lost on the link. */
 static bool special(struct oche_shard *shard, uint32_t number, struct oche_packet *packet,
                     oche_time now)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The network: nodes (hosts and switches), their ports, the links between them, and the loop that
- * runs it all in virtual time.
+ * runs them in virtual time.
  *
- * A node's handler touches only that node and reaches others by sending over a link, whose delay
- * is above zero. So nodes can be spread over shards, one thread each, which run windows of the
+ * A node's handler touches only that node and reaches others by sending over a link, whose delay is
+ * above zero. So nodes can be spread over shards, one thread each, which run windows of the
  * smallest link delay side by side; the result is the same for any number of shards.
  *
- * A link is a FIFO at the receiving port: only its head has an event pending. A transmit-done
- * event exists only if something waits for the port.
+ * A link is a FIFO at the receiving port: only its head has an event pending. A transmit-done event
+ * exists only if something waits for the port.
  */
 #ifndef OCHE_SIM_NETWORK_NETWORK_H
 #define OCHE_SIM_NETWORK_NETWORK_H
@@ -25,7 +25,7 @@
 #include "sim/network/packet_pool.h"
 #include "sim/network/pause_notes.h"
 
-/* At one time and node, events run in this order; it is part of an event's identity. */
+/* Events of one node at the same time run in this order, which is part of an event's identity. */
 enum oche_event_kind {
     OCHE_EVENT_TRANSMIT_DONE,
     OCHE_EVENT_ARRIVAL,
@@ -34,7 +34,7 @@ enum oche_event_kind {
 };
 
 #define OCHE_MAX_NODES (UINT32_C(1) << 20)
-#define OCHE_MAX_PORTS 1024 /* of one node */
+#define OCHE_MAX_PORTS 1024 /* per node */
 
 enum oche_port_flags {
     OCHE_PORT_HOST = 1 << 0,         /* belongs to a host */
@@ -42,20 +42,20 @@ enum oche_port_flags {
     OCHE_PORT_REMOTE = 1 << 2,       /* the far end is in another shard */
     OCHE_PORT_SPECIAL = 1 << 3,      /* loss, tap or bytes mode: see struct oche_port_extra */
     OCHE_PORT_DEFLECTS = 1 << 4,     /* of a switch that may send packets another way */
-    OCHE_PORT_FAILS = 1 << 5,        /* its link goes down some time */
+    OCHE_PORT_FAILS = 1 << 5,        /* its link goes down at some time */
 };
 
 /* One cache line: all that a hop touches besides the node and the packet. */
 struct oche_port {
-    struct oche_packet *in_head, *in_tail; /* on the way to this port; the event queue relies on
-                                              in_head being first */
-    oche_time busy_until;                  /* of the transmitter */
+    struct oche_packet *in_head, *in_tail; /* packets on the way to this port; the event queue
+                                              relies on in_head being first */
+    oche_time busy_until;                  /* when the transmitter becomes free */
     void *device;                          /* struct oche_switch or struct oche_host */
-    oche_time delay;                       /* of the link */
-    uint64_t line_bytes;                   /* frames and gaps, the one that is being sent too */
-    uint32_t peer;                         /* global number of the far port */
+    oche_time delay;                       /* the link's */
+    uint64_t line_bytes; /* bytes sent, frames and gaps, including the frame being sent */
+    uint32_t peer;       /* global number of the far port */
     uint32_t node;
-    uint32_t ps_per_byte; /* 0: not a whole number, use the rate */
+    uint32_t ps_per_byte; /* 0: not a whole number; the rate is used */
     uint16_t local;       /* number within the node */
     uint8_t flags;
     uint8_t shard;
@@ -63,23 +63,23 @@ struct oche_port {
 
 _Static_assert(sizeof(struct oche_port) == OCHE_CACHE_LINE, "a port is one line");
 
-/* What few ports have, and what is looked at rarely. */
+/* What only few ports have, or what is rarely needed. */
 struct oche_port_extra {
     uint64_t rate_bps;
-    struct oche_loss *loss; /* of packets sent by this port, or NULL */
-    bool tap;               /* give its packets to network->tap */
+    struct oche_loss *loss; /* drops packets sent by this port; or NULL */
+    bool tap;               /* show the port's packets to network->tap */
     /* Packets from another shard, until the end of the window. */
     struct oche_packet *staged_head, *staged_tail;
     uint64_t lost_packets, lost_bytes;
-    /* With OCHE_PORT_FAILS: of this end of the link, by its own node. */
+    /* With OCHE_PORT_FAILS: the state of this end of the link, written by its own node. */
     bool down;
-    oche_time last_down;             /* OCHE_NEVER: has never been */
-    uint64_t cut_packets, cut_bytes; /* that were on the way to this port when it went down */
+    oche_time last_down;             /* OCHE_NEVER: has never been down */
+    uint64_t cut_packets, cut_bytes; /* packets on the way to this port when the link went down */
 };
 
-/* What failures of links took from a connection, PFC frames not counted. */
+/* What link failures took from a connection, PFC frames not counted. */
 struct oche_hit {
-    oche_time first, last; /* meaningful if there are packets */
+    oche_time first, last; /* valid if packets > 0 */
     uint64_t packets;
 };
 
@@ -89,9 +89,9 @@ struct oche_node {
     uint32_t first_port; /* global number of its port 0 */
     oche_time timer_at;  /* earliest pending timer event; OCHE_NEVER: none */
     struct oche_trace trace;
-    struct oche_pause_notes *pauses; /* of a switch, from its first PFC frame on; or NULL */
-    struct oche_deflection_notes deflections; /* of a switch, with OCHE_PORT_DEFLECTS */
-    const struct oche_change *changes;        /* the next, and how many are left */
+    struct oche_pause_notes *pauses; /* of a switch, from its first PFC frame on; else NULL */
+    struct oche_deflection_notes deflections; /* of a switch with OCHE_PORT_DEFLECTS */
+    const struct oche_change *changes;        /* the next change, and how many remain */
     size_t change_count;
 };
 
@@ -99,7 +99,7 @@ struct oche_network;
 struct oche_endpoint;
 struct oche_change;
 
-/* Ports that got packets from one shard for another during a window. */
+/* Ports of another shard that were sent packets by this one during a window. */
 struct oche_mailbox {
     uint32_t *ports;
     uint32_t count, capacity;
@@ -109,39 +109,44 @@ struct oche_mailbox {
 struct oche_shard {
     struct oche_event_queue events;
     struct oche_packet_pool pool;
-    struct oche_arena arena;  /* of the nodes of this shard: hosts, queue pairs, switches */
-    struct oche_arena tables; /* … and what few packets look at, so that it is not in between */
+    struct oche_arena arena;  /* for the nodes of this shard: hosts, queue pairs, switches */
+    struct oche_arena tables; /* for tables that few packets use, kept apart so that they do not lie
+                                 between the nodes */
     struct oche_network *network;
-    uint64_t hops; /* packets put on a link, control included */
+    uint64_t hops; /* packets put on a link, including control packets */
     uint64_t handled_events;
-    uint64_t flows_completed;    /* by senders here, failed ones included */
-    struct oche_mishaps mishaps; /* with network->keep_mishaps; taken between windows */
+    uint64_t flows_completed;    /* by senders in this shard, including failed ones */
+    struct oche_mishaps mishaps; /* with network->keep_mishaps; read between windows */
     uint32_t index;
     struct oche_mailbox *outbox; /* by destination shard */
     uint8_t *scratch;            /* two frames, for bytes mode */
-    struct oche_hit *hits;       /* by connection; NULL: no link fails */
+    struct oche_hit *hits;       /* by connection; NULL: no link can fail */
 } __attribute__((aligned(OCHE_CACHE_LINE)));
 
-/* What an observer of one link sees: the packet as it is put on the link, the time it starts. */
+/*
+ * An observer of a link: gets each packet as it is put on the link, and the time at which its
+ * transmission starts.
+ */
 typedef void oche_tap(void *context, uint32_t port, const struct oche_packet *packet,
                       oche_time start, bool sent);
 
 struct oche_network {
-    struct oche_port *ports; /* global, node by node */
+    struct oche_port *ports; /* all nodes' ports, node by node */
     struct oche_port_extra *extras;
     struct oche_node *nodes; /* hosts first, in address order, then switches */
     uint32_t node_count, host_count, port_count;
     struct oche_shard *shards;
     uint32_t shard_count;
     uint32_t gap_bytes;
-    oche_time window;                     /* the smallest link delay */
-    oche_time now;                        /* everything before has happened */
-    bool ipv6;                            /* for bytes mode */
-    const struct oche_endpoint *endpoint; /* whose packets of kind OTHER are; NULL: nobody's */
-    bool bytes_mode;                      /* encode and decode every packet at every link */
+    oche_time window; /* the smallest link delay */
+    oche_time now;    /* everything before this time has happened */
+    bool ipv6;        /* for bytes mode */
+    const struct oche_endpoint
+        *endpoint;   /* the endpoint that owns packets of kind OTHER; NULL: none */
+    bool bytes_mode; /* encode and decode every packet at every link */
     bool keep_mishaps;
-    uint32_t connections; /* where links fail */
-    oche_tap *tap;        /* with taps: one shard only */
+    uint32_t connections; /* set if links can fail */
+    oche_tap *tap;        /* with a tap there is only one shard */
     void *tap_context;
 };
 
@@ -151,47 +156,53 @@ static inline uint32_t oche_event_key(uint32_t node, enum oche_event_kind kind, 
 }
 
 /*
- * Builds nodes and ports; devices are attached later. `degree` has the ports of each node.
- * Returns false when it is too large.
+ * Creates nodes and ports; devices are attached later. `degree` has the number of ports of each
+ * node. Returns false if the network is too large.
  */
 bool oche_network_init(struct oche_network *network, uint32_t host_count, uint32_t switch_count,
                        const uint32_t *degree, uint32_t shard_count);
 void oche_network_free(struct oche_network *network);
 
-/* Joins two ports (node, local number) both ways. The delay must be above zero. */
+/*
+ * Joins two ports (given by node and local number) in both directions. The delay must be above
+ * zero.
+ */
 void oche_network_link(struct oche_network *network, uint32_t node_a, uint32_t local_a,
                        uint32_t node_b, uint32_t local_b, uint64_t rate_bps, oche_time delay);
 
-/* Puts a node into a shard; before anything runs. */
+/* Puts a node into a shard. To be called before anything runs. */
 void oche_network_assign(struct oche_network *network, uint32_t node, uint32_t shard);
 
-/* Call when all links are made and all devices attached. */
+/* To be called when all links are made and all devices are attached. */
 void oche_network_ready(struct oche_network *network);
 
 /*
- * Runs until `until` (exclusive of events at that time). In between, at the end of each window,
- * `stop` may say that it is enough (may be NULL).
+ * Runs all events before `until`. At the end of each window `stop`, unless NULL, is asked whether
+ * to stop.
  */
 void oche_network_run(struct oche_network *network, oche_time until,
                       bool (*stop)(void *context, oche_time now), void *context);
 
-/* Sends `packet` by `port` (global number), which must be free. For nodes. */
+/* Sends `packet` from `port` (global number), which must be free. For nodes. */
 void oche_network_send(struct oche_shard *shard, uint32_t port, struct oche_packet *packet,
                        oche_time now);
 
-/* Wants the node's timer event at `when`, unless an earlier one is pending. For nodes. */
+/* Asks for the node's timer event at `when`, unless an earlier one is pending. For nodes. */
 void oche_network_wake(struct oche_shard *shard, uint32_t node, oche_time when);
 
-/* Sums over shards. */
-/* Of line_bytes what has not left by `now`: of the one packet that is being sent. Rounded up. */
+/*
+ * Returns the part of the port's line_bytes that has not left by `now`: bytes of the one packet
+ * being sent, rounded up.
+ */
 uint64_t oche_network_unsent_bytes(const struct oche_network *network, uint32_t port,
                                    oche_time now);
 
+/* Return the number of packets put on links, and of events handled, by all shards. */
 uint64_t oche_network_hops(const struct oche_network *network);
 uint64_t oche_network_events(const struct oche_network *network);
-/* Packets taken from the pools and not returned: in queues, on links. */
+/* Returns the number of packets in use: in queues and on links. */
 int64_t oche_network_live_packets(const struct oche_network *network);
-/* All nodes' hashes, combined in node order. */
+/* Returns all nodes' trace hashes, combined in node order. */
 uint64_t oche_network_hash(const struct oche_network *network);
 
 static inline struct oche_shard *oche_network_shard_of(struct oche_network *network, uint32_t node)
@@ -199,7 +210,7 @@ static inline struct oche_shard *oche_network_shard_of(struct oche_network *netw
     return &network->shards[network->nodes[node].shard];
 }
 
-/* Asks for a transmit-done event at the time the port gets free, unless one is pending. */
+/* Asks for a transmit-done event when the port becomes free, unless one is pending. */
 static inline void oche_network_want_done(struct oche_shard *shard, struct oche_port *port)
 {
     if (port->flags & OCHE_PORT_DONE_PENDING)

@@ -6,7 +6,7 @@
 
 #include "sim/engine/big_memory.h"
 
-/* Slabs fill huge pages, but the first is small: most worlds are. */
+/* Slabs fill huge pages; only the first one is small, because most worlds are. */
 #define FIRST_PACKETS 1023
 #define SLAB_PACKETS  16383
 

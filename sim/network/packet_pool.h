@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Packets of one shard: a last-in first-out free list over slabs, so that a packet just freed,
- * still in the cache, is the next one used. Slabs come when the list is empty and stay.
+ * still in the cache, is the next one used. A slab is added when the list is empty, and none is
+ * freed before the end.
  */
 #ifndef OCHE_SIM_NETWORK_PACKET_POOL_H
 #define OCHE_SIM_NETWORK_PACKET_POOL_H
@@ -13,26 +14,28 @@ struct oche_packet_slab;
 struct oche_packet_pool {
     struct oche_packet *free;
     struct oche_packet_slab *slabs;
-    int64_t made;  /* here, and given by others minus given away */
-    int64_t taken; /* taken minus returned; packets move between shards, so only sums mean much */
+    int64_t
+        made; /* packets made here, plus those received from other pools, minus those given away */
+    int64_t taken; /* taken minus returned; packets move between shards, so only the sum over all
+                      shards is meaningful */
 };
 
 void oche_packet_pool_init(struct oche_packet_pool *pool);
 void oche_packet_pool_free(struct oche_packet_pool *pool);
 void oche_packet_pool_refill(struct oche_packet_pool *pool);
-/* Moves `count` packets; `from` has more than that. The memory stays with whoever made it. */
+/* Moves `count` packets; `from` must have more. Their memory stays with the pool that made it. */
 void oche_packet_pool_give(struct oche_packet_pool *from, struct oche_packet_pool *to,
                            int64_t count);
 
-#define OCHE_PACKET_POOL_SHARE 16384 /* what is moved at a time */
+#define OCHE_PACKET_POOL_SHARE 16384 /* how many are moved at a time */
 
-/* Packets that wait to be taken. */
+/* Returns the number of packets that are ready to be taken. */
 static inline int64_t oche_packet_pool_idle(const struct oche_packet_pool *pool)
 {
     return pool->made - pool->taken;
 }
 
-/* A packet with undefined contents (but payload and port_ahead). */
+/* Returns a packet with undefined contents, except that port_ahead is reset and payload is kept. */
 static inline struct oche_packet *oche_packet_take(struct oche_packet_pool *pool)
 {
     if (OCHE_UNLIKELY(pool->free == NULL))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Noting PAUSEs. */
+/* The list of PAUSEs that a switch keeps. */
 #include "sim/network/pause_notes.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Generated payload: every byte is a function of its address, so the receiver can check what
- * arrived without the sender's memory. Used by tests; ordinary runs move no bytes.
+ * Generated payload: each byte is a function of its address, so the receiver can check what arrived
+ * without access to the sender's memory. Tests use it; ordinary runs move no bytes.
  */
 #ifndef OCHE_SIM_NETWORK_PAYLOAD_H
 #define OCHE_SIM_NETWORK_PAYLOAD_H
@@ -10,11 +10,14 @@
 
 #define OCHE_PAYLOAD_MOST 9216
 
-/* Gives `packet` a buffer of OCHE_PAYLOAD_MOST bytes, unless it has one. Kept with the packet. */
+/*
+ * Gives `packet` a buffer of OCHE_PAYLOAD_MOST bytes unless it has one. The buffer stays with the
+ * packet.
+ */
 void oche_payload_buffer(struct oche_packet *packet);
 /* Writes the bytes that belong at `address`. */
 void oche_payload_fill(uint64_t address, void *to, uint32_t bytes);
-/* How many of the bytes at `from` are not those of `address`. */
+/* Returns how many of the bytes at `from` differ from those that belong at `address`. */
 uint32_t oche_payload_differs(uint64_t address, const void *from, uint32_t bytes);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The loop: windows of the smallest link delay, one thread a shard. Within a window no shard can
- * affect another, as every packet needs at least the delay of a link; between windows the packets
- * that crossed are moved. One thread runs the same windows, so that stop conditions are tested at
- * the same times.
+ * The main loop: windows as long as the smallest link delay, one thread per shard. Within a window
+ * no shard can affect another, since every packet needs at least one link's delay; between windows,
+ * packets that crossed shards are moved. A single thread runs the same windows, so stop conditions
+ * are tested at the same times.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "sim/network/network.h"
 #include "sim/network/switch_node.h"
 
-/* By a link that fails some time: false, the packet was lost on it. */
+/* Handles a packet on a link that can fail. Returns false if the packet was lost on it. */
 static OCHE_NOINLINE bool outlives(struct oche_shard *shard, struct oche_port *port,
                                    struct oche_packet *packet, oche_time now)
 {
@@ -89,7 +89,7 @@ static void run_window(struct oche_shard *shard, oche_time end)
     shard->handled_events += handled;
 }
 
-/* Takes in what the other shards sent here during the window. */
+/* Takes in what the other shards sent to this one during the window. */
 static void collect(struct oche_shard *shard)
 {
     struct oche_network *network = shard->network;
@@ -117,9 +117,9 @@ static void collect(struct oche_shard *shard)
 }
 
 /*
- * Packets end in the pool of the shard that they went to. Where more go one way than the other, one
- * shard would make packets for ever and the other keep them all; so a shard that has many gives
- * some to one that has few. Between windows, when no other thread runs.
+ * A packet ends up in the pool of the shard that received it. If more packets go one way than the
+ * other, one shard would make new ones for ever and the other keep them all; so a shard that has
+ * many gives some to one that has few. To be called between windows, when no other thread runs.
  */
 static void balance_pools(struct oche_network *network)
 {
@@ -138,8 +138,9 @@ static void balance_pools(struct oche_network *network)
 }
 
 /*
- * The end of the next window, when nothing can happen before `soonest`. A window never crosses a
- * multiple of the window's length, so that where it ends does not depend on how it was run.
+ * Returns the end of the next window, given that nothing can happen before `soonest`. A window
+ * never crosses a multiple of the window's length, so that its end does not depend on how the run
+ * is divided.
  */
 static oche_time next_window_end(const struct oche_network *network, oche_time soonest,
                                  oche_time until)
@@ -158,7 +159,7 @@ static oche_time soonest_event(const struct oche_network *network)
     return soonest;
 }
 
-/* What the threads share: set by the first between two barriers. */
+/* What the threads share; the first one sets it between two barriers. */
 struct team {
     struct oche_network *network;
     pthread_barrier_t barrier;

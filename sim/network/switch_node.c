@@ -5,7 +5,10 @@
 #include "core/wire/opcode.h"
 #include "sim/network/link_failure.h"
 
-/* From its first PFC frame on, a switch keeps account of who holds what, and notes its PAUSEs. */
+/*
+ * Returns the switch's notes of PAUSEs. From its first PFC frame on, a switch records them, and
+ * also which queue is held by what.
+ */
 static struct oche_pause_notes *pause_notes(struct oche_shard *shard, struct oche_port *port,
                                             oche_time now)
 {
@@ -20,7 +23,10 @@ static struct oche_pause_notes *pause_notes(struct oche_shard *shard, struct och
     return node->pauses;
 }
 
-/* Notes what the frame just made tells the upstream that it had not been told `before`. */
+/*
+ * Notes the classes for which the frame just made pauses or resumes the upstream, compared with
+ * `before`.
+ */
 static void note_pauses(struct oche_shard *shard, struct oche_port *port, uint8_t before,
                         oche_time now)
 {
@@ -69,7 +75,7 @@ static void send_pause(struct oche_shard *shard, struct oche_port *port, oche_ti
     oche_network_send(shard, (uint32_t)(port - shard->network->ports), frame, now);
 }
 
-/* The port is free: sends what is due, and asks to be told when it is free again. */
+/* The port is free: sends what is due, and asks for an event when it is free again. */
 static void transmit(struct oche_shard *shard, struct oche_port *port, oche_time now)
 {
     struct oche_switch *sw = port->device;
@@ -94,7 +100,7 @@ static void kick(struct oche_shard *shard, struct oche_port *port, oche_time now
         transmit(shard, port, now);
 }
 
-/* PFC frames that the last call gave rise to, and the switch's own timers. */
+/* Sends PFC frames that the last call has caused, and schedules the switch's own timers. */
 static inline void settle(struct oche_shard *shard, struct oche_port *first, oche_time now)
 {
     struct oche_switch *sw = first->device;
@@ -119,12 +125,15 @@ static void receive_pause(struct oche_shard *shard, struct oche_port *port,
         if (oche_pfc_has(frame, cls))
             oche_trace_emit(&shard->network->nodes[port->node].trace, now, OCHE_TRACE_PAUSE_ARRIVED,
                             0, port->local, (uint64_t)cls << 16 | frame->pfc.quanta[cls]);
-    pause_notes(shard, port, now); /* so that holds are kept from now on */
+    pause_notes(shard, port, now); /* so that holds are recorded from now on */
     oche_switch_receive_pause(port->device, port->local, frame, now);
     oche_packet_return(&shard->pool, frame);
 }
 
-/* At a switch that may deflect: what it did with the packet is traced, and its start noted. */
+/*
+ * For a switch that may deflect: traces what it did with the packet, and notes the start of a
+ * deflection.
+ */
 static OCHE_NOINLINE int receive_noting(struct oche_shard *shard, struct oche_port *port,
                                         struct oche_packet *packet, oche_time now)
 {
@@ -150,7 +159,7 @@ static OCHE_NOINLINE int receive_noting(struct oche_shard *shard, struct oche_po
     return egress;
 }
 
-/* Whether the last drop is a failure's: the port is down, or no way is left. */
+/* True if the last drop is due to a failure: the port is down, or no route is left. */
 static bool is_of_failure(const struct oche_switch *sw)
 {
     enum oche_drop cause = oche_switch_last_drop(sw);
