@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For the files that make a topology: begin with the numbers of nodes, name each node, add links
- * (the order decides port numbers), finish. And the parameters that most types have.
+ * The builder, for the files that make a topology: begin with the number of nodes, name each node,
+ * add links (their order decides port numbers), finish. Also the parameters that most types have.
  */
 #ifndef OCHE_SIM_TOPOLOGY_BUILDER_H
 #define OCHE_SIM_TOPOLOGY_BUILDER_H
@@ -9,31 +9,42 @@
 #include "params/error.h"
 #include "sim/topology/topology.h"
 
-/* Allocates. False if there is no memory: error says so. `links` is how many will be added. */
+/*
+ * Allocates a topology. `links` is how many will be added. Returns false, with an error, if there
+ * is no memory.
+ */
 bool oche_topology_begin(struct oche_topology *topology, uint64_t hosts, uint64_t switches,
                          uint64_t links, struct oche_error *error);
 /* Names a node `prefix` and `number`: "tor3". */
 void oche_topology_name(struct oche_topology *topology, uint32_t node, enum oche_node_kind kind,
                         uint32_t pod, const char *prefix, uint32_t number);
-/* The next free ports of both ends become one link. */
+/* Links the next free ports of both nodes. */
 void oche_topology_link(struct oche_topology *topology, uint32_t a, uint32_t b, uint64_t rate_bps,
                         oche_time delay);
-/* Hosts first … first+count-1, named and linked to `tor` in that order. */
+/* Names hosts first … first+count-1 and links them to `tor`, in that order. */
 void oche_topology_hosts(struct oche_topology *topology, uint32_t tor, uint32_t first,
                          uint32_t count, uint32_t pod, uint64_t rate_bps, oche_time delay);
-/* Makes the port lists. Every announced link must have been added. */
+/* Makes the port lists. All announced links must have been added. */
 bool oche_topology_finish(struct oche_topology *topology, struct oche_error *error);
 
-/* A ratio a : b in its lowest terms, as "4:1" or "5:2". `text` has at least 48 bytes. */
+/*
+ * Returns a ratio a : b in its lowest terms, such as "4:1" or "5:2". `text` has at least 48 bytes.
+ */
 const char *oche_topology_ratio(uint64_t a, uint64_t b, char *text, size_t text_bytes);
-/* The same of what comes from below to what goes up; "none (2:5)" if that is more. 64 bytes. */
+/*
+ * Likewise, the ratio of the rate from below to the rate upwards; "none (2:5)" if there is more
+ * upwards. `text` has at least 64 bytes.
+ */
 const char *oche_topology_oversubscription(uint64_t down, uint64_t up, char *text,
                                            size_t text_bytes);
 
-/* A rate as a scenario writes it: "40Gbps". `text` has at least 32 bytes. */
+/* Returns a rate as a scenario writes it: "40Gbps". `text` has at least 32 bytes. */
 const char *oche_topology_rate(uint64_t bps, char *text, size_t text_bytes);
 
-/* Whether so many hosts, switches, links, and ports at one node, are within the limits. */
+/*
+ * True if the number of hosts, switches, links, and ports at one node are within the limits; else
+ * there is an error about `param`.
+ */
 bool oche_topology_fits(uint64_t hosts, uint64_t switches, uint64_t links, uint64_t ports,
                         const char *param, struct oche_error *error);
 

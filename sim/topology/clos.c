@@ -2,14 +2,15 @@
 /*
  * Clos of three tiers: pods of ToR and aggregation switches, cores above. The presets are the
  * network of Dart (REFERENCE C, "topology that fits"): 1024 hosts, 16 pods of 4 ToR with 16 hosts
- * and 4 uplinks each (4:1), 4 aggregation switches a pod, 16 cores. The testbed of DCQCN (its
- * Fig 2: 4 ToR, 4 leaves, 2 spines) is pods 2, tors_per_pod 2, uplinks_per_tor 2,
- * oversubscription 0, cores 2, all rates 40Gbps.
+ * and 4 uplinks each (4:1), 4 aggregation switches a pod, 16 cores. The testbed of DCQCN (its Fig
+ * 2: 4 ToR, 4 leaves, 2 spines) is pods 2, tors_per_pod 2, uplinks_per_tor 2, oversubscription 0,
+ * cores 2, all rates 40Gbps.
  *
- * What is 0 follows from the rest: uplinks of a ToR from the oversubscription, as many aggregation
- * switches a pod as a ToR has uplinks, no oversubscription above them, one link from each pod to a
- * core. Uplink u of a ToR leads to aggregation switch u mod aggs_per_pod of its pod; uplink u of
- * aggregation switch a to core (a * uplinks_per_agg + u) mod cores.
+ * A parameter that is 0 is derived from the others: a ToR's uplinks from the oversubscription; a
+ * pod has as many aggregation switches as a ToR has uplinks; there is no oversubscription above
+ * them; each pod has one link to each core. Uplink u of a ToR leads to aggregation switch u mod
+ * aggs_per_pod of its pod; uplink u of aggregation switch a to core (a * uplinks_per_agg + u) mod
+ * cores.
  */
 #include <stdio.h>
 
@@ -55,12 +56,12 @@ static const struct oche_param params[] = {
 };
 static const struct oche_param_table table = OCHE_PARAM_TABLE(params, struct clos);
 
-/* The parameters with nothing left to derive. */
+/* The parameters once nothing is left to derive. */
 struct shape {
     uint32_t pods, tors, hosts, uplinks, aggs, agg_uplinks, cores;
 };
 
-/* "1, 2, 4, 8 or 16": what divides `n`. */
+/* Returns the divisors of `n`: "1, 2, 4, 8 or 16". */
 static const char *divisors(uint64_t n, char *text, size_t text_bytes)
 {
     size_t used = 0;
@@ -80,7 +81,7 @@ static const char *divisors(uint64_t n, char *text, size_t text_bytes)
     return text;
 }
 
-/* Whether `uplinks` give exactly the ratio asked for. */
+/* True if `uplinks` give exactly the ratio asked for. */
 static bool is_ratio(const struct clos *p, uint64_t uplinks)
 {
     double down = (double)(p->hosts_per_tor * p->host_rate);
@@ -89,7 +90,7 @@ static bool is_ratio(const struct clos *p, uint64_t uplinks)
     return up - down <= 1e-9 * down && down - up <= 1e-9 * down;
 }
 
-/* "16/3" or "4": the ratio that `uplinks` would make, as a scenario writes it. */
+/* Returns the ratio that `uplinks` would give, as a scenario writes it: "16/3" or "4". */
 static const char *ratio_of(const struct clos *p, uint64_t uplinks, char *text, size_t text_bytes)
 {
     char *colon;
@@ -205,7 +206,7 @@ static bool find_shape(const struct clos *p, struct shape *shape, struct oche_er
     largest = pod_uplinks / cores * p->pods;
     if (largest < (uint64_t)shape->hosts + shape->uplinks)
         largest = (uint64_t)shape->hosts + shape->uplinks;
-    shape->cores = (uint32_t)cores; /* the node limit keeps it whole */
+    shape->cores = (uint32_t)cores; /* the limit on nodes keeps it within 32 bits */
     return oche_topology_fits(hosts, p->pods * (p->tors_per_pod + shape->aggs) + cores,
                               hosts + p->pods * (p->tors_per_pod * shape->uplinks + pod_uplinks),
                               largest, "pods", error);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cyclic buffer dependency: what waits for what as bits, and a search for a circle in depth. */
+/*
+ * Cyclic buffer dependency: the ports that each port waits for, as bits, and a depth-first search
+ * for a cycle.
+ */
 #include "sim/topology/dependency.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#define SHOWN_ENDS 6 /* ports at either end of a long circle's text */
+#define SHOWN_ENDS 6 /* ports shown at either end of a long cycle */
 
 static void *must(void *memory)
 {
@@ -14,7 +17,7 @@ static void *must(void *memory)
     return memory;
 }
 
-/* ---- circles ---- */
+/* ---- cycles ---- */
 
 void oche_circle_free(struct oche_circle *circle)
 {
@@ -54,12 +57,12 @@ char *oche_circle_text(const struct oche_topology *topology, const struct oche_c
     return text;
 }
 
-/* ---- what waits for what ---- */
+/* ---- which port waits for which ---- */
 
 struct oche_dependencies {
     const struct oche_topology *topology;
     uint32_t port_count;
-    size_t *first; /* by switch: where its bits begin, [ingress * ports + egress] */
+    size_t *first; /* by switch: where its bits begin; bit [ingress * ports + egress] */
     uint64_t *bits;
 };
 
@@ -104,7 +107,8 @@ void oche_dependencies_add(struct oche_dependencies *dependencies, const struct 
 {
     const struct oche_topology *topology = dependencies->topology;
 
-    for (uint32_t i = 2; i < walk->count; i++) { /* a host's port waits, but for it nobody does */
+    for (uint32_t i = 2; i < walk->count;
+         i++) { /* a host's port waits for others, but none waits for it */
         const struct oche_topology_port *end = &topology->ports[walk->ports[i - 1]];
         uint32_t out = walk->ports[i] - topology->nodes[end->peer].first_port;
         size_t bit = bit_of(dependencies, end->peer, end->peer_port, out);
@@ -118,8 +122,8 @@ void oche_dependencies_add(struct oche_dependencies *dependencies, const struct 
 enum colour { NEW, ON_WAY, DONE };
 
 struct step {
-    uint32_t port; /* of the way that is being looked at */
-    uint32_t next; /* port of the switch behind it, to be looked at next */
+    uint32_t port; /* a port on the current path */
+    uint32_t next; /* the next port of the switch behind it to visit */
 };
 
 struct search {
@@ -135,7 +139,7 @@ static void enter(struct search *search, uint32_t port)
     search->way[search->depth++] = (struct step){.port = port};
 }
 
-/* The next port that the last one of the way waits for, or UINT32_MAX: no further one. */
+/* Returns the next port that the path's last port waits for, or UINT32_MAX if there is no other. */
 static uint32_t next_of(struct search *search)
 {
     const struct oche_topology *topology = search->dependencies->topology;
@@ -154,7 +158,9 @@ static uint32_t next_of(struct search *search)
     return UINT32_MAX;
 }
 
-/* The end of the way from `port` on, which the last one waits for. */
+/*
+ * Returns the cycle that the end of the path forms from `port` on; the last port waits for `port`.
+ */
 static struct oche_circle circle_of(const struct search *search, uint32_t port)
 {
     uint32_t from = search->depth, count = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which ports of a switch can feed which: the pairs (in, out) that some packet can take. For each
- * destination, packets are followed from all hosts along every route; a switch is visited once for
- * each port they come in by.
+ * destination, packets are followed from all hosts along all routes; a switch is visited once for
+ * each port by which they come in.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,14 +11,14 @@
 
 #define WORD_BITS 64
 
-/* A bit for every pair of ports of every switch, a row for each way in. */
+/* One bit for each pair of ports of each switch; a row for each port in. */
 struct pairs {
     const struct oche_topology_routes *routes;
     uint64_t *bits;
     size_t *first;   /* by switch: its first word */
-    uint32_t *words; /* by switch: of a row */
+    uint32_t *words; /* by switch: words of a row */
     uint32_t *mark;  /* by port: the last group for which packets came in there, plus 1 */
-    uint32_t *stack; /* ports to go on from */
+    uint32_t *stack; /* ports still to be followed */
     size_t count;
 };
 
@@ -52,7 +52,10 @@ static void init(struct pairs *pairs, const struct oche_topology_routes *routes)
     pairs->stack = make(ports, sizeof(*pairs->stack));
 }
 
-/* Packets for `group` come in at a port of a switch: to be looked at, unless they were. */
+/*
+ * Packets for `group` come in at a port of a switch. Puts the port on the stack unless it was there
+ * before.
+ */
 static void enter(struct pairs *pairs, uint32_t group, uint32_t port)
 {
     if (pairs->mark[port] == group + 1)
@@ -68,7 +71,9 @@ static void add_pair(struct pairs *pairs, uint32_t sw, uint32_t in, uint32_t out
             UINT64_C(1) << out % WORD_BITS;
 }
 
-/* Packets for `group` that came in by `in` of switch `sw` go on. */
+/*
+ * Follows packets for `group` that came in at port `in` of switch `sw` to the switches behind it.
+ */
 static void go_on(struct pairs *pairs, uint32_t group, uint32_t sw, uint32_t in)
 {
     const struct oche_topology_routes *routes = pairs->routes;
@@ -94,7 +99,7 @@ static void go_on(struct pairs *pairs, uint32_t group, uint32_t sw, uint32_t in)
     }
 }
 
-/* The switch (its number) that a port belongs to. */
+/* Returns, for each port, the switch (its number) that it belongs to. */
 static uint32_t *owners(const struct oche_topology *topology)
 {
     uint32_t nodes = oche_topology_nodes(topology), ports = 0;

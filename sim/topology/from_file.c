@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A topology from a text file, a statement a line, # begins a comment:
+ * A topology from a text file, with one statement per line; # begins a comment:
  *
  *     host NAME
  *     switch NAME [tor|aggregation|core]
@@ -9,8 +9,8 @@
  * Hosts take addresses 0, 1, … in the order of their lines. A host has one link, to a switch. A
  * switch that does not say its tier is a ToR if it has hosts, else an aggregation switch if it is
  * linked to one that has, else a core. Ports are numbered in the order of the link lines. Every
- * host must reach every other. The lines are gone through three times: to count, to name the nodes,
- * to link them.
+ * host must reach every other. The file is read three times: to count, to name the nodes, and to
+ * link them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static const struct oche_param_table table = OCHE_PARAM_TABLE(params, struct fro
 
 #define TIER_BY_LINKS OCHE_NODE_KINDS
 
-/* The values of a link line, read as the scenario's values are. */
+/* The values of a link line, parsed as a scenario's values are. */
 struct link_values {
     uint64_t rate;
     oche_time delay;
@@ -186,7 +186,7 @@ static bool read_link(struct oche_statements *file, struct oche_topology *topolo
     return true;
 }
 
-/* Gives a tier to switches that did not say theirs, and a pod to each ToR with its hosts. */
+/* Gives a tier to each switch that does not state one, and a pod to each ToR with its hosts. */
 static void settle(struct oche_topology *topology)
 {
     uint32_t first = topology->host_count, nodes = oche_topology_nodes(topology);
@@ -214,7 +214,7 @@ static void settle(struct oche_topology *topology)
     }
 }
 
-/* Whether every node has a link and one can walk from the first host to all others. */
+/* True if every node has a link and all nodes can be reached from the first host. */
 static bool is_connected(struct oche_statements *file, const struct oche_topology *topology)
 {
     uint32_t nodes = oche_topology_nodes(topology), count = 1;

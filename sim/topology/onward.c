@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Up, and onward: see the header. */
+/* Upward ports and onward paths; see the header. */
 #include "sim/topology/onward.h"
 
 bool oche_topology_is_up(const struct oche_topology *topology, uint32_t node, uint32_t port)
@@ -19,7 +19,7 @@ size_t oche_topology_onward_words(const struct oche_topology_routes *routes, uin
     return ((size_t)ports * routes->group_count + 63) / 64;
 }
 
-/* Whether a switch can pass packets for `group` on by another port than `back`. */
+/* True if a switch can forward packets for `group` by a port other than `back`. */
 static bool passes_on(const struct oche_routes *routes, uint32_t group, uint32_t back)
 {
     if (group == routes->own_group)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a switch that misroutes must know of its surroundings (fabric/iofd.h): which way is up, and
- * from where there is a way on.
+ * What a switch that misroutes must know about its surroundings (fabric/iofd.h): which ports lead
+ * up, and which neighbours can forward a packet.
  */
 #ifndef OCHE_SIM_TOPOLOGY_ONWARD_H
 #define OCHE_SIM_TOPOLOGY_ONWARD_H
@@ -9,17 +9,17 @@
 #include "sim/topology/routes.h"
 
 /*
- * Whether the far end of a port is above its node: of a higher tier, or of the same with a higher
- * number. So each link has one upper end, and nobody is above himself.
+ * True if the far end of a port is above its node: it has a higher tier, or the same tier and a
+ * higher number. So each link has one upper end, and no switch can be above itself.
  */
 bool oche_topology_is_up(const struct oche_topology *topology, uint32_t node, uint32_t port);
 
-/* 64-bit words of the bits below, for switch number 0 …. */
+/* Returns the number of 64-bit words that hold the bits below for a switch (numbered from 0). */
 size_t oche_topology_onward_words(const struct oche_topology_routes *routes, uint32_t number);
 /*
- * Sets, in zeroed `bits`, number port * group_count + group if the far end of the port is a switch
- * that has hosts of the group or a way to it by another link than this one. Of `routes`, topology,
- * group_count and of are enough.
+ * Sets bit port * group_count + group, in zeroed `bits`, if the far end of the port is a switch
+ * that has hosts of the group or a route to it by a link other than this one. Uses only topology,
+ * group_count and of from `routes`.
  */
 void oche_topology_onward(const struct oche_topology_routes *routes, uint32_t number,
                           uint64_t *bits);

@@ -16,7 +16,7 @@ struct parking_lot {
     oche_time delay, link_delay;
 };
 
-/* hops + 2 links at most on a path: within OCHE_PATH_LINKS of routes.h. */
+/* A path has at most hops + 2 links, which is within OCHE_PATH_LINKS of routes.h. */
 static const struct oche_param params[] = {
     {OCHE_PARAM(struct parking_lot, hops), OCHE_IS_COUNT(3, 1, 48),
      .help = "links of the chain; there is one switch more"},

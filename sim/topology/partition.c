@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which thread runs which node: see routes.h for the rule. */
+/* Assigns nodes to threads; routes.h has the rule. */
 #include <stdlib.h>
 
 #include "sim/topology/routes.h"
 
-#define FREE    UINT32_MAX /* belongs to no block: placed after the blocks */
+#define FREE    UINT32_MAX /* in no block; placed after the blocks */
 #define NOWHERE UINT16_MAX
 
 static uint64_t work_of(const struct oche_topology *topology, uint32_t node)
@@ -14,13 +14,13 @@ static uint64_t work_of(const struct oche_topology *topology, uint32_t node)
     return n->kind == OCHE_NODE_HOST ? 2 * (uint64_t)n->port_count : n->port_count;
 }
 
-/* The switch of a host; a switch itself. */
+/* Returns the switch of a host; for a switch, the switch itself. */
 static uint32_t tor_of(const struct oche_topology *topology, uint32_t node)
 {
     return node < topology->host_count ? oche_topology_port(topology, node, 0)->peer : node;
 }
 
-/* By pod: blocks are numbered as their pods first appear. Returns how many there are. */
+/* Makes a block of each pod, numbered as the pods first appear. Returns the number of blocks. */
 static uint32_t blocks_by_pod(const struct oche_topology *topology, uint32_t *block_of,
                               uint32_t *scratch)
 {
@@ -53,7 +53,7 @@ static uint32_t blocks_by_tor(const struct oche_topology *topology, uint32_t *bl
     return count;
 }
 
-/* Every node a block: each switch, then its hosts. */
+/* Makes every node a block: each switch, then its hosts. Returns the number of blocks. */
 static uint32_t blocks_by_node(const struct oche_topology *topology, uint32_t *block_of)
 {
     uint32_t count = 0;
@@ -71,8 +71,8 @@ static uint32_t blocks_by_node(const struct oche_topology *topology, uint32_t *b
 }
 
 /*
- * Gives each part blocks in order, until it has its share of what is left: a block is taken while
- * its middle is within the share, and never so many that a later part would have none.
+ * Deals blocks to parts in order, until each part has its share of what is left: a block is taken
+ * if its middle lies within the share, but never so many that a later part would get none.
  */
 static void deal_blocks(const uint64_t *block_work, uint32_t blocks, uint32_t parts,
                         uint16_t *part_of_block, uint64_t *load)
@@ -96,7 +96,10 @@ static void deal_blocks(const uint64_t *block_work, uint32_t blocks, uint32_t pa
     }
 }
 
-/* The part for a switch without a block: most links, within `limit`; else the least loaded. */
+/*
+ * Returns the part for a switch without a block: the one with most links to it among those within
+ * `limit`, else the least loaded.
+ */
 static uint16_t place(const struct oche_topology *topology, uint32_t node,
                       const uint16_t *part_of_node, uint32_t parts, const uint64_t *load,
                       uint64_t limit, uint32_t *links)
@@ -149,7 +152,7 @@ static void deal(const struct oche_topology *topology, uint32_t parts, uint16_t 
     for (uint32_t n = 0; n < nodes; n++)
         part_of_node[n] =
             scratch->block_of[n] == FREE ? NOWHERE : scratch->part_of_block[scratch->block_of[n]];
-    limit = total / parts + total / parts / 32; /* 3 % beyond the mean is balance enough */
+    limit = total / parts + total / parts / 32; /* 3 % above the mean is balanced enough */
     for (uint32_t n = 0; n < nodes; n++) {
         if (part_of_node[n] != NOWHERE)
             continue;
@@ -178,7 +181,7 @@ uint32_t oche_topology_partition(const struct oche_topology *topology, uint32_t 
                                .part_of_block = calloc(nodes, sizeof(uint16_t))};
     if (scratch.block_of == NULL || scratch.pods == NULL || scratch.links == NULL ||
         scratch.block_work == NULL || scratch.load == NULL || scratch.part_of_block == NULL) {
-        /* One part needs no memory, and is always right. */
+        /* A single part needs no memory and is always right. */
         for (uint32_t n = 0; n < nodes; n++)
             part_of_node[n] = 0;
         parts = 1;

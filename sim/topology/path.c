@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hops, paths and the time a message would take alone. The formulas are in routes.h. */
+/* Hops, paths and the time a message takes when it is alone. The formulas are in routes.h. */
 #include <string.h>
 
 #include "sim/topology/route_memory.h"
@@ -23,7 +23,10 @@ static void add_link(struct oche_path *path, const struct oche_topology_link *li
     path->delay[path->links++] = link->delay;
 }
 
-/* The step from all switches of a layer to the next: its best link into path, its switches out. */
+/*
+ * Goes from all switches of a layer to the next layer: adds the best link to `path`, makes the next
+ * layer current. Returns the number of its switches.
+ */
 static uint32_t step(const struct oche_topology_routes *routes, uint32_t group, uint32_t count,
                      struct oche_path *path)
 {
@@ -76,7 +79,7 @@ void oche_topology_path(const struct oche_topology_routes *routes, uint32_t src,
     add_link(path, oche_topology_port_link(topology, dst, 0));
 }
 
-/* Sum of serialisations on links 0 … l-1, for every l. */
+/* Sums the serialisation times on links 0 … l-1, for each l. */
 static void sums(const struct oche_path *path, uint32_t bytes, oche_time *sum)
 {
     sum[0] = 0;
@@ -84,7 +87,10 @@ static void sums(const struct oche_path *path, uint32_t bytes, oche_time *sum)
         sum[l + 1] = sum[l] + oche_time_of_bytes(bytes, path->rate_bps[l]);
 }
 
-/* The longest way through the grid when the frames between first and last are `middles`. */
+/*
+ * Returns the longest path through the grid when there are `middles` frames between the first and
+ * the last.
+ */
 static oche_time longest(const struct oche_path *path, const struct oche_frames *frames,
                          uint64_t middles)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Routes: a breadth-first search from each group, port sets made once a switch, tables shared. */
+/* Routes: a breadth-first search from each group, port sets made once per switch, tables shared. */
 #include "sim/topology/routes.h"
 
 #include <stdlib.h>
@@ -13,27 +13,27 @@
 #define UNREACHED UINT16_MAX
 #define NO_SET    UINT16_MAX
 
-/* A link between switches as one of them sees it. Switches count from 0 here. */
+/* A link between switches, as seen from one of them. Here switches are numbered from 0. */
 struct edge {
     uint32_t peer;
     uint16_t port;
     bool up;
 };
 
-/* What the making needs and the routes do not. */
+/* What is needed only while routes are made. */
 struct maker {
     const struct oche_topology *topology;
     struct oche_topology_routes *routes;
     struct oche_route_memory *memory;
-    const bool *dead; /* by link; NULL: none */
+    const bool *dead; /* by link; NULL: no link is dead */
     bool up_down;
-    uint32_t *from_top; /* up_down: switches, each before what is below it */
-    uint16_t *down;     /* up_down: by switch, links of the shortest way down, from the present
-                           group */
+    uint32_t *from_top; /* up_down: switches, each before those below it */
+    uint16_t *
+        down; /* up_down: by switch, links of the shortest path down from it to the current group */
     struct edge *edges;
-    uint32_t *first_edge; /* by switch, and one more */
+    uint32_t *first_edge; /* by switch, and one entry more */
     uint32_t *group_at;   /* by switch, or UINT32_MAX */
-    uint16_t *distance;   /* by switch, from the present group */
+    uint16_t *distance;   /* by switch, to the current group */
     uint32_t *queue;      /* switches */
     uint16_t *candidates; /* ports */
 };
@@ -81,7 +81,10 @@ static void find_edges(struct maker *maker)
     maker->first_edge[topology->switch_count] = count;
 }
 
-/* Distances of all switches from `start`; `up`: of those only that have a way down to it. */
+/*
+ * Computes the distances of all switches from `start`. With `up`, only of those that have a path
+ * down to it.
+ */
 static void search(struct maker *maker, uint32_t start, uint16_t *distance, bool up)
 {
     uint32_t count = 0;
@@ -104,7 +107,9 @@ static void search(struct maker *maker, uint32_t start, uint16_t *distance, bool
     }
 }
 
-/* Distances by ways that go up and then down: down wherever that leads there. */
+/*
+ * Computes distances along paths that go up and then down: down wherever that leads to the target.
+ */
 static void search_up_down(struct maker *maker, uint32_t target)
 {
     search(maker, target, maker->down, true);
@@ -123,7 +128,7 @@ static void search_up_down(struct maker *maker, uint32_t target)
     }
 }
 
-/* Whether a switch's edge lies on its way to the present group. */
+/* True if a switch's edge lies on its route to the current group. */
 static bool is_way(const struct maker *maker, uint32_t s, const struct edge *edge)
 {
     if (maker->distance[s] == UNREACHED)
@@ -135,7 +140,7 @@ static bool is_way(const struct maker *maker, uint32_t s, const struct edge *edg
     return edge->up && maker->distance[edge->peer] + 1 == maker->distance[s];
 }
 
-/* Room for one more; false without memory. */
+/* Makes room for one more; false without memory. */
 static bool grow(void **array, uint32_t *room, uint32_t needed, size_t item_bytes)
 {
     uint32_t wanted = *room == 0 ? 8 : *room;
@@ -153,7 +158,9 @@ static bool grow(void **array, uint32_t *room, uint32_t needed, size_t item_byte
     return true;
 }
 
-/* The set that holds exactly these ports, made if it is new. NO_SET without memory. */
+/*
+ * Returns the set that holds exactly these ports, and adds it if it is new; NO_SET without memory.
+ */
 static uint16_t find_set(struct oche_route_table *table, const uint16_t *ports, uint32_t count)
 {
     uint16_t set = count == 1 ? table->set_of_port[ports[0]] : NO_SET;
@@ -179,7 +186,7 @@ static uint16_t find_set(struct oche_route_table *table, const uint16_t *ports, 
     return set;
 }
 
-/* Gives every switch its ports towards `group`. */
+/* Gives every switch its set of ports towards `group`. */
 static bool route_group(struct maker *maker, uint32_t group)
 {
     struct oche_topology_routes *routes = maker->routes;
@@ -236,7 +243,7 @@ static void free_table(struct oche_route_table *table)
     *table = (struct oche_route_table){0};
 }
 
-/* Keeps one of equal tables, at the front of memory->tables, and writes the result. */
+/* Keeps one of each set of equal tables, at the front of memory->tables, and writes the result. */
 static bool share_tables(struct maker *maker)
 {
     struct oche_topology_routes *routes = maker->routes;
@@ -247,7 +254,7 @@ static bool share_tables(struct maker *maker)
         struct oche_route_table table = memory->tables[s];
         uint32_t kept = 0;
 
-        /* A switch alone has no sets; one that is empty keeps every index valid. */
+        /* A topology of one switch has no sets; an empty set keeps every index valid. */
         if (table.set_count == 0 && find_set(&table, NULL, 0) == NO_SET)
             return false;
         memory->tables[s] = (struct oche_route_table){0};
@@ -353,7 +360,7 @@ static bool make(struct maker *maker, struct oche_error *error)
     return share_tables(maker) || oche_fail(error, "no memory for routes");
 }
 
-/* Switches from the top down, as oche_topology_is_up sees it. */
+/* Sorts switches from the top down, in the order of oche_topology_is_up. */
 static bool sort_from_top(struct maker *maker)
 {
     const struct oche_topology *topology = maker->topology;

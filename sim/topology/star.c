@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Star: hosts around one switch. For incast and for two flows on one bottleneck. */
+/* Star: hosts around one switch. Suits incast, and two flows on one bottleneck. */
 #include <stdio.h>
 
 #include "sim/topology/builder.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines of words. */
+/* Reads a text file of statements, line by line. */
 #include "sim/topology/statements.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ bool oche_statements_fail(struct oche_statements *statements, const char *format
     return false;
 }
 
-/* The whole file as a string, or NULL and an error. */
+/* Returns the whole file as a string, or NULL with an error. */
 static char *slurp(struct oche_statements *statements, const char *key)
 {
     FILE *file;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A text file of statements, one a line, words between blanks, # begins a comment. The file is
- * taken into memory, so that its lines can be gone through more than once even if it is a pipe.
+ * A text file of statements: one per line, words separated by blanks, # begins a comment. The file
+ * is read into memory, so that its lines can be read more than once even if it is a pipe.
  */
 #ifndef OCHE_SIM_TOPOLOGY_STATEMENTS_H
 #define OCHE_SIM_TOPOLOGY_STATEMENTS_H
@@ -12,34 +12,35 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#define OCHE_STATEMENT_WORDS 128 /* of one line, at most */
+#define OCHE_STATEMENT_WORDS 128 /* in one line, at most */
 
 struct oche_statements {
     const char *path; /* the caller's, as is `error` */
     struct oche_error *error;
-    char *whole; /* the file */
-    FILE *file;  /* over `whole` */
+    char *whole; /* the whole file's text */
+    FILE *file;  /* reads from `whole` */
     unsigned line;
-    char *text; /* the line, cut into words; getline's */
+    char *text; /* the line, cut into words; allocated by getline */
     size_t text_bytes;
-    char *words[OCHE_STATEMENT_WORDS + 1]; /* one more than any statement may have */
+    char *words[OCHE_STATEMENT_WORDS + 1]; /* one more than a statement may have */
     unsigned word_count;
 };
 
 /*
- * `key`: of the scenario, that names the file ("topology.file"). False and "KEY: PATH: why" in
- * `error` if it cannot be read, "PATH: empty" if it is; then nothing is to close.
+ * Opens a file. `key` is the scenario's key that names it ("topology.file"). Returns false, with
+ * "KEY: PATH: why" in `error` if the file cannot be read, or "PATH: empty" if it is empty; then
+ * there is nothing to close.
  */
 bool oche_statements_open(struct oche_statements *statements, const char *key, const char *path,
                           struct oche_error *error);
 void oche_statements_close(struct oche_statements *statements);
 
 /*
- * The next line that holds a word. False at the end. Of a line with more than OCHE_STATEMENT_WORDS
- * words, one more than these are there.
+ * Reads the next line that holds a word. Returns false at the end. Of a line with more than
+ * OCHE_STATEMENT_WORDS words, only the first OCHE_STATEMENT_WORDS + 1 are kept.
  */
 bool oche_statements_next(struct oche_statements *statements);
-/* To the file's begin: the next line is the first one. */
+/* Goes back to the beginning: the next line is the first one. */
 void oche_statements_rewind(struct oche_statements *statements);
 
 /* Writes "PATH:LINE: …" ("PATH: …" before the first line) to the error; returns false. */

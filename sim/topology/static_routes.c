@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Static routes: the lines of the file, then a table for each switch. A host that a line names
- * becomes a group of its own, so that the switch, which routes by group, needs nothing new.
+ * Static routes: reads the lines of the file, then makes a table for each switch. A host that a
+ * line names becomes a group of its own, so that the switch, which routes by group, needs nothing
+ * new.
  */
 #include "sim/topology/static_routes.h"
 
@@ -12,13 +13,13 @@
 #include "sim/topology/statements.h"
 
 #define NO_GROUP UINT32_MAX
-#define MOST     UINT16_MAX /* groups, and sets of a switch */
+#define MOST     UINT16_MAX /* most groups, and most sets of a switch */
 
-/* What a line is about; the order is the one in which lines are applied. */
+/* What a line applies to, in the order in which lines are applied. */
 enum scope { TO_ALL, TO_SWITCH, TO_HOST };
 
 struct line {
-    uint32_t sw;   /* from 0 */
+    uint32_t sw;   /* counted from 0 */
     uint32_t to;   /* TO_SWITCH: its group; TO_HOST: the host */
     uint32_t from; /* its ports are ports[from … from + count) */
     uint16_t count, scope;
@@ -36,12 +37,12 @@ struct maker {
     const struct oche_topology_routes *shortest;
     const struct oche_topology *topology;
     struct oche_statements file;
-    const char **names; /* of nodes, sorted; each is the first member of its node */
-    struct line *lines; /* in order of scope, switch, destination */
+    const char **names; /* names of nodes, sorted; each points to the first member of its node */
+    struct line *lines; /* sorted by scope, switch, destination */
     uint32_t line_count, line_room;
     uint16_t *ports;
     uint32_t port_count, port_room;
-    uint32_t *group_of_host; /* hosts that have one of their own, or NO_GROUP */
+    uint32_t *group_of_host; /* the host's own group, or NO_GROUP */
     uint32_t groups;
 };
 
@@ -78,7 +79,7 @@ static void sort_names(struct maker *maker)
     qsort(maker->names, nodes, sizeof(*maker->names), compare_names);
 }
 
-/* The node of that name, or UINT32_MAX. */
+/* Returns the node of that name, or UINT32_MAX. */
 static uint32_t find(const struct maker *maker, const char *name)
 {
     const char *const *found = bsearch(&name, maker->names, oche_topology_nodes(maker->topology),
@@ -244,7 +245,9 @@ static bool find_groups(struct maker *maker, struct oche_static_routes *routes)
             routes->group_of[line->to] = maker->group_of_host[line->to] = maker->groups++;
     }
     maker->file.line = 0;
-    /* A switch has at most a set a group, and one more for each of its lines and named hosts. */
+    /*
+     * A switch has at most one set per group, and one more for each of its lines and named hosts.
+     */
     if (maker->groups + maker->shortest->group_count + 1 < MOST)
         return true;
     return oche_statements_fail(
@@ -262,8 +265,8 @@ static uint16_t add_set(struct oche_static_table *table, const uint16_t *ports, 
 }
 
 /*
- * A table like the shortest one, with room for `sets` more of `ports` ports in all, and entries
- * for the hosts that are groups of their own.
+ * Begins a table as a copy of the shortest one, with room for `sets` more sets of `ports` ports in
+ * all, and entries for the hosts that are groups of their own.
  */
 static void begin_table(const struct maker *maker, uint32_t sw, uint32_t sets, uint32_t ports,
                         struct oche_static_table *table)

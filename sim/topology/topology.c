@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Topologies in general: the registry, the builder, look-ups by name. */
+/* Topologies in general: the registry, the builder, lookups by name. */
 #include "sim/topology/topology.h"
 
 #include <stdarg.h>
@@ -215,7 +215,7 @@ uint32_t oche_topology_find(const struct oche_topology *topology, const char *na
     return UINT32_MAX;
 }
 
-/* The port of `node` that `text` names by number or by neighbour, or UINT32_MAX. */
+/* Returns the port of `node` that `text` names by number or by neighbour, or UINT32_MAX. */
 static uint32_t port_of_node(const struct oche_topology *topology, uint32_t node, const char *text)
 {
     const struct oche_topology_node *n = &topology->nodes[node];

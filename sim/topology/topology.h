@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a topology is: nodes, links, ports. Hosts are nodes 0 … H-1 (a host's node number is its
- * address), switches H … H+S-1. A host has one link, and that leads to a switch. A port's number
- * is the position of its link among the node's links, so at a ToR that a type of this folder
- * makes, hosts come first and uplinks follow.
+ * A topology: nodes, links, ports. Hosts are nodes 0 … H-1 (a host's node number is its address),
+ * switches H … H+S-1. A host has one link, which leads to a switch. A port's number is the position
+ * of its link among the node's links, so at a ToR that a type in this folder makes, hosts come
+ * first and uplinks follow.
  *
- * A type (star, clos, …) is one file with its parameter table and one line in the registry.
- * Memory is malloc's: built once, before the run, freed by oche_topology_free.
+ * A type (star, clos, …) is one file with its parameter table and one line in the registry. Memory
+ * is malloc's: built once, before the run, freed by oche_topology_free.
  */
 #ifndef OCHE_SIM_TOPOLOGY_TOPOLOGY_H
 #define OCHE_SIM_TOPOLOGY_TOPOLOGY_H
@@ -16,32 +16,32 @@
 #include "fabric/switch.h"
 #include "params/error.h"
 
-#define OCHE_TOPOLOGY_NAME_BYTES 32 /* of a node, with its end */
+#define OCHE_TOPOLOGY_NAME_BYTES 32 /* of a node's name, with the terminating 0 */
 #define OCHE_TOPOLOGY_MAX_NODES  (UINT32_C(1) << 20)
 #define OCHE_TOPOLOGY_MAX_LINKS  (UINT32_C(1) << 24)
-#define OCHE_TOPOLOGY_MAX_PORTS  UINT32_C(1024) /* of one node: part of an event's identity */
+#define OCHE_TOPOLOGY_MAX_PORTS  UINT32_C(1024) /* per node; part of an event's identity */
 #define OCHE_NO_POD              UINT32_MAX
 
 enum oche_node_kind {
     OCHE_NODE_HOST,
     OCHE_NODE_TOR, /* has hosts */
     OCHE_NODE_AGGREGATION,
-    OCHE_NODE_CORE, /* the top: core of a Clos, spine of a leaf-spine */
+    OCHE_NODE_CORE, /* the top: cores of a Clos, spines of a leaf-spine */
     OCHE_NODE_KINDS
 };
 
 struct oche_topology_node {
     char name[OCHE_TOPOLOGY_NAME_BYTES]; /* "host12", "tor3", "agg2", "spine0", "core1" */
     uint32_t kind;                       /* enum oche_node_kind */
-    uint32_t pod;                        /* nodes that belong together, or OCHE_NO_POD */
-    uint32_t first_port;                 /* index into ports */
+    uint32_t pod;        /* number of the group of nodes it belongs to, or OCHE_NO_POD */
+    uint32_t first_port; /* index into ports */
     uint32_t port_count;
 };
 
 struct oche_topology_link {
     uint32_t a, b; /* nodes */
     uint32_t port_a, port_b;
-    uint64_t rate_bps; /* in each direction */
+    uint64_t rate_bps; /* in each direction; bits per second */
     oche_time delay;   /* one way; never 0 */
 };
 
@@ -55,28 +55,30 @@ struct oche_topology {
     struct oche_topology_node *nodes; /* hosts, then switches */
     struct oche_topology_link *links;
     struct oche_topology_port *ports; /* by nodes[n].first_port + port */
-    char summary[256];                /* one line: counts, and the oversubscription that results */
+    char summary[256];                /* one line: counts, and the resulting oversubscription */
 };
 
 /*
- * A kind of topology. `params` is a struct described by `table`. Errors are one line without its
- * end: from check, "name: what is wrong; what would be right", where name is the parameter's; from
- * build, a complete line (FILE:LINE: …) if a file was read.
+ * A type of topology. `params` is a struct described by `table`. Errors are one line without a
+ * newline: from check, "name: what is wrong; what would be right", where name is the parameter's;
+ * from build, a complete line (FILE:LINE: …) if a file was read.
  */
 struct oche_topology_type {
     const char *name;
     const char *help;
     const struct oche_param_table *table;
-    /* Shortest paths go up and then down, or there is only one: they never let ports wait for each
-     * other in a circle (sim/topology/dependency.h). */
+    /*
+     * Shortest paths go up and then down, or there is only one path, so they never make ports wait
+     * for each other in a cycle (sim/topology/dependency.h).
+     */
     bool up_down;
-    /* Optional: whether the parameters go together. Each one's own range has been checked. */
+    /* Optional: returns true if the parameters fit together. The range of each has been checked. */
     bool (*check)(const void *params, struct oche_error *error);
-    /* Required: builds what `check` accepted. On failure nothing is left to free. */
+    /* Required: builds what `check` accepted. On failure nothing needs to be freed. */
     bool (*build)(const void *params, struct oche_topology *topology, struct oche_error *error);
 };
 
-extern const struct oche_topology_type *const oche_topology_types[];        /* NULL ends it */
+extern const struct oche_topology_type *const oche_topology_types[];        /* ends with NULL */
 const struct oche_topology_type *oche_topology_type_find(const char *name); /* or NULL */
 
 void oche_topology_free(struct oche_topology *topology);
@@ -92,34 +94,40 @@ oche_topology_port(const struct oche_topology *topology, uint32_t node, uint32_t
     return &topology->ports[topology->nodes[node].first_port + port];
 }
 
-/* The link behind a port. */
+/* Returns the link of a port. */
 static inline const struct oche_topology_link *
 oche_topology_port_link(const struct oche_topology *topology, uint32_t node, uint32_t port)
 {
     return &topology->links[oche_topology_port(topology, node, port)->link];
 }
 
-/* Where a port leads, for struct oche_switch_port_config and for marks by place. */
+/*
+ * Returns what kind of node a port leads to, for struct oche_switch_port_config and for marks by
+ * place.
+ */
 enum oche_port_place oche_topology_place(const struct oche_topology *topology, uint32_t node,
                                          uint32_t port);
-/* "host NIC", "ToR to host", …: for tables and results. */
+/* Returns "host NIC", "ToR to host", …, for tables and results. */
 const char *oche_port_place_name(enum oche_port_place place);
 
-/* The node called `name`, or UINT32_MAX. */
+/* Returns the node called `name`, or UINT32_MAX. */
 uint32_t oche_topology_find(const struct oche_topology *topology, const char *name);
 
 /*
- * The port that `text` names: "tor3:host12" (the first port of tor3 that leads to host12),
- * "tor3:5" (its port 5), or "host3" (a host has only one). False and an error of one line if
- * there is no such port.
+ * Finds the port that `text` names: "tor3:host12" (the first port of tor3 that leads to host12),
+ * "tor3:5" (its port 5), or "host3" (a host has only one). Returns false, with an error of one
+ * line, if there is no such port.
  */
 bool oche_topology_find_port(const struct oche_topology *topology, const char *text, uint32_t *node,
                              uint32_t *port, struct oche_error *error);
-/* Writes "tor3:host12", or "tor3:5" for the second and further links between the same two. */
+/* Writes "tor3:host12", or "tor3:5" for the second and further links between the same two nodes. */
 void oche_topology_port_name(const struct oche_topology *topology, uint32_t node, uint32_t port,
                              char *text, size_t text_bytes);
 
-/* The smallest link delay: the width of a parallel window. OCHE_NEVER without links. */
+/*
+ * Returns the smallest link delay, which is the width of a parallel window; OCHE_NEVER without
+ * links.
+ */
 oche_time oche_topology_smallest_delay(const struct oche_topology *topology);
 
 #endif

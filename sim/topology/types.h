@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The types of topology, one a file; topology.c lists them. */
+/* The types of topology, one file each; topology.c lists them. */
 #ifndef OCHE_SIM_TOPOLOGY_TYPES_H
 #define OCHE_SIM_TOPOLOGY_TYPES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The way of one flow, and ports by one number for the whole network. */
+/* The path of one flow, and ports numbered for the whole network. */
 #include "sim/topology/walk.h"
 
 #include <stdio.h>
@@ -32,7 +32,10 @@ void oche_topology_global_name(const struct oche_topology *topology, uint32_t po
                                 text_bytes);
 }
 
-/* Where the loop begins that the walk is in, or count: it is in none, just long. */
+/*
+ * Returns the index at which the walk's loop begins, or `count` if the walk is not a loop but only
+ * too long.
+ */
 static uint32_t find_loop(const struct oche_walk *walk)
 {
     uint32_t last = walk->ports[walk->count - 1];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The way of one flow: the ports that send its packets, as the switches' own routing picks them
- * (fabric/ecmp.h). Nothing but the routes, the destination and the flow's hash decides it, so a
- * flow that comes to a switch twice goes round for ever.
+ * The path of one flow: the ports that send its packets, as the switches' own routing picks them
+ * (fabric/ecmp.h). The path depends only on the routes, the destination and the flow's hash, so a
+ * flow that comes to a switch twice loops for ever.
  */
 #ifndef OCHE_SIM_TOPOLOGY_WALK_H
 #define OCHE_SIM_TOPOLOGY_WALK_H
@@ -20,37 +20,38 @@ struct oche_walk {
     enum oche_walk_end end;
     uint32_t count;
     uint32_t loop;
-    uint32_t ports[OCHE_HOP_LIMIT + 1]; /* topology->nodes[node].first_port + port; the source's
-                                           first */
+    uint32_t ports[OCHE_HOP_LIMIT +
+                   1]; /* topology->nodes[node].first_port + port; the source's comes first */
 };
 
 /*
- * `of` has the routes by switch (node - host_count), `seed` is the run's, `symmetric` whether
- * switches choose by oche_topology_tier. src and dst differ.
+ * Follows the path of a flow from src to dst, which must differ. `of` has the routes by switch
+ * (node - host_count), `seed` is the run's, and `symmetric` tells whether switches choose by
+ * oche_topology_tier.
  */
 void oche_topology_walk(const struct oche_topology *topology, const struct oche_routes *of,
                         uint64_t seed, bool symmetric, uint32_t src, uint32_t dst,
                         uint32_t flow_hash, struct oche_walk *walk);
 
 /*
- * Symmetric routing: the number for struct oche_switch_config that makes a flow's packets take the
- * same way there and back. What is chosen at a ToR, and at the top on the way down, is one of the
- * aggregation switches (or spines, then nothing is chosen on the way down); at an aggregation
- * switch, one of the cores. So ToRs and the top choose with one number, aggregation with another:
- * a flow's two directions meet at the same switches, if equal choices stand in the same order
- * everywhere and no two switches have several links to each other. Where they do not, walks of the
- * two directions differ (oche_topology_walks_back).
+ * Returns a switch's tier for struct oche_switch_config: with symmetric routing it makes a flow's
+ * packets take the same path there and back. A ToR, and the top on the way down, choose one of the
+ * aggregation switches (with spines there is no choice on the way down); an aggregation switch
+ * chooses one of the cores. So ToRs and the top use one number, aggregation switches another, and a
+ * flow's two directions pass the same switches, provided that equal choices are in the same order
+ * everywhere and no two switches have several links to each other. Otherwise the walks of the two
+ * directions differ (oche_topology_walks_back).
  */
 uint32_t oche_topology_tier(const struct oche_topology *topology, uint32_t node);
-/* Whether both walks arrive, and each takes the other's links in reverse order. */
+/* True if both walks arrive and each uses the other's links in reverse order. */
 bool oche_topology_walks_back(const struct oche_topology *topology, const struct oche_walk *there,
                               const struct oche_walk *back);
 
-/* The node that a port (numbered as in ports above) belongs to. */
+/* Returns the node that a port (numbered as in struct oche_walk) belongs to. */
 uint32_t oche_topology_node_of_port(const struct oche_topology *topology, uint32_t port);
-/* The port at the other end of its link, likewise. */
+/* Returns the port at the other end of its link, likewise. */
 uint32_t oche_topology_far_port(const struct oche_topology *topology, uint32_t port);
-/* Writes its name, as oche_topology_port_name does; a host's is the host's own. */
+/* Writes the port's name as oche_topology_port_name does; a host's port has the host's name. */
 void oche_topology_global_name(const struct oche_topology *topology, uint32_t port, char *text,
                                size_t text_bytes);
 
