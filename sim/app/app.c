@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Workloads in general: the registry, the growing list of flows, what the types share. */
+/* Workloads in general: the registry, the growing list of flows, and what the types share. */
 #include "sim/app/app.h"
 
 #include <stdarg.h>

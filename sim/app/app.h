@@ -13,38 +13,39 @@
 #include "params/error.h"
 #include "sim/network/flow.h"
 
-/* What a workload may know of the world. */
+/* What a workload can know about the world. */
 struct oche_workload_facts {
     uint32_t host_count;
-    uint64_t host_rate_bps;   /* of host 0's link; workloads measure load against it */
-    uint64_t uplink_rate_bps; /* of a ToR's uplinks together, divided by its hosts; 0: no uplinks */
-    uint32_t mtu_bytes;       /* payload of a full packet */
-    uint32_t header_bytes;    /* on the line a full packet has, beside its payload */
-    oche_time duration;       /* of the run */
+    uint64_t host_rate_bps; /* of host 0's link; load is relative to it */
+    uint64_t
+        uplink_rate_bps; /* rate of a ToR's uplinks together, divided by its hosts; 0: no uplinks */
+    uint32_t mtu_bytes;  /* payload of a full packet */
+    uint32_t header_bytes; /* bytes on the line of a full packet that are not payload */
+    oche_time duration;    /* of the run */
     uint64_t seed;
-    uint32_t number; /* of the workload in the scenario's list: part of stream names */
+    uint32_t number; /* index of the workload in the scenario's list: part of stream names */
 };
 
-/* Flows as they are generated; grows. `plan` is malloc'd. */
+/* A growing list of flows. `plan` is malloc'd. */
 struct oche_flow_list {
     struct oche_flow_plan *plan;
     uint32_t count, capacity;
-    uint64_t initial_rate_bps; /* of flows that are added from now on; 0: line rate */
-    uint8_t tenant;            /* the same */
+    uint64_t initial_rate_bps; /* for flows added from now on; 0: line rate */
+    uint8_t tenant;            /* for flows added from now on */
     struct oche_flow_groups groups;
-    uint32_t first_capacity, member_capacity; /* of groups */
+    uint32_t first_capacity, member_capacity; /* allocated entries of `groups` */
 };
 
 /*
- * Adds a flow that starts at `start` and is followed by none; returns its number, or OCHE_NO_FLOW
- * without memory. A workload's first flow finds `initial_rate_bps` at 0.
+ * Adds a flow that starts at `start` and is followed by none. Returns its number, or OCHE_NO_FLOW
+ * without memory. `initial_rate_bps` is 0 when a workload begins.
  */
 uint32_t oche_flow_list_add(struct oche_flow_list *list, uint32_t workload, uint32_t src,
                             uint32_t dst, uint64_t bytes, oche_time start);
 
 /*
- * Adds a group (struct oche_flow_plan.group) of these senders, who are in no other order than that
- * they have here. Returns its number, or 0 without memory.
+ * Adds a group (struct oche_flow_plan.group) of these senders, in this order. Returns its number,
+ * or 0 without memory.
  */
 uint32_t oche_flow_list_add_group(struct oche_flow_list *list, const uint32_t *members,
                                   uint32_t count);
@@ -56,14 +57,14 @@ struct oche_workload_type {
     const char *help;
     const struct oche_param_table *table;
     /*
-     * Adds this workload's flows to `list`. False, and one line in `error` ("name: what is wrong;
-     * what would be right", or FILE:LINE: … when a file is at fault), when it cannot be.
+     * Adds this workload's flows to `list`. Returns false, with one line in `error` ("name: what is
+     * wrong; what would be right", or FILE:LINE: … when a file is at fault), if it cannot.
      */
     bool (*generate)(const void *params, const struct oche_workload_facts *facts,
                      struct oche_flow_list *list, struct oche_error *error);
 };
 
-extern const struct oche_workload_type *const oche_workload_types[];        /* NULL ends it */
+extern const struct oche_workload_type *const oche_workload_types[];        /* ends with NULL */
 const struct oche_workload_type *oche_workload_type_find(const char *name); /* or NULL */
 
 #endif

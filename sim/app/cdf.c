@@ -20,8 +20,8 @@ static const char *const texts[] = {OCHE_CDF_DATA NULL};
 #undef X
 
 struct reader {
-    const char *path;        /* as errors name it */
-    unsigned line, row_line; /* now, and of the last row */
+    const char *path;        /* as error messages name it */
+    unsigned line, row_line; /* number of the current line, and of the last row's line */
     struct oche_cdf *cdf;
     uint32_t capacity;
     struct oche_error *error;
@@ -77,7 +77,7 @@ static bool append(struct reader *reader, uint64_t size, double at_most)
     return true;
 }
 
-/* One line without comment and end: `size cdf`, or nothing. */
+/* Parses one line without its comment and newline: `size cdf`, or nothing. */
 static bool read_row(struct reader *reader, char *line)
 {
     const char *const space = " \t\r\v\f";
@@ -208,7 +208,7 @@ void oche_cdf_free(struct oche_cdf *cdf)
 
 uint64_t oche_cdf_size(const struct oche_cdf *cdf, double u)
 {
-    uint32_t low = 0, high = cdf->count - 1; /* the row after `u` is in (low, high] */
+    uint32_t low = 0, high = cdf->count - 1; /* the row above `u` is in (low, high] */
     const struct oche_cdf_row *before, *after;
     double size;
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Distributions of flow sizes, as files and as sampled: lines `size_bytes cdf`, # begins a
- * comment, linear interpolation between lines. The cdf is in percent if the last one is 100, a
- * fraction if it is 1. A size may be repeated with a higher cdf (the size then has a probability
- * of its own), and a cdf with a larger size (no flow lies between).
+ * Distributions of flow sizes, as files and for sampling. A file has lines `size_bytes cdf`; #
+ * begins a comment; between lines the cdf is interpolated linearly. The cdf is in percent if the
+ * last one is 100, a fraction if it is 1. A size may be repeated with a higher cdf (that size then
+ * has a probability of its own), and a cdf may be repeated with a larger size (no flow has a size
+ * in between).
  */
 #ifndef OCHE_SIM_APP_CDF_H
 #define OCHE_SIM_APP_CDF_H
@@ -12,11 +13,11 @@
 #include "core/random.h"
 #include "params/error.h"
 
-#define OCHE_CDF_MAX_SIZE (UINT64_C(1) << 31) /* a flow is one message */
+#define OCHE_CDF_MAX_SIZE (UINT64_C(1) << 31) /* because a flow is one message */
 
 struct oche_cdf_row {
     uint64_t size;  /* bytes */
-    double at_most; /* part of all flows that are not larger: 0 … 1 */
+    double at_most; /* the fraction of all flows that are not larger: 0 … 1 */
 };
 
 struct oche_cdf {
@@ -26,22 +27,28 @@ struct oche_cdf {
 };
 
 /*
- * Reads a file. False, with nothing to free, and one line in `error` (FILE:LINE: what is wrong;
- * what would be right) when it cannot.
+ * Reads a file. If it cannot, returns false, with nothing to free and one line in `error`
+ * (FILE:LINE: what is wrong; what would be right).
  */
 bool oche_cdf_read_file(struct oche_cdf *cdf, const char *path, struct oche_error *error);
 
-/* Distributions that come with the program (data/cdf): names, NULL ends them. */
+/* Names of the distributions that come with the program (data/cdf); ends with NULL. */
 extern const char *const oche_cdf_names[];
-/* Takes the one called oche_cdf_names[index]. False without memory. */
+/* Reads the one called oche_cdf_names[index]. Returns false without memory. */
 bool oche_cdf_read_builtin(struct oche_cdf *cdf, size_t index, struct oche_error *error);
-/* The file if there is a path (neither NULL nor empty), else the one with that index. */
+/*
+ * Reads the file if there is a path (neither NULL nor empty), else the built-in one with that
+ * index.
+ */
 bool oche_cdf_read(struct oche_cdf *cdf, size_t index, const char *path, struct oche_error *error);
 void oche_cdf_free(struct oche_cdf *cdf);
 
-/* The size, in whole bytes and at least 1, that a part `u` (0 … 1) of the flows does not exceed. */
+/*
+ * Returns the size, in whole bytes and at least 1, that a fraction `u` (0 … 1) of the flows does
+ * not exceed.
+ */
 uint64_t oche_cdf_size(const struct oche_cdf *cdf, double u);
-/* A random size. One draw; the same on every machine. */
+/* Returns a random size. One draw; the same on every machine. */
 uint64_t oche_cdf_sample(const struct oche_cdf *cdf, struct oche_random *random);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Closed loops with sizes from a distribution: random pairs of hosts, each of which keeps
- * `outstanding` messages under way; when one is acknowledged the next one follows, up to the end of
- * the run. It is the user traffic of DCQCN's benchmark (sec 6.2): a pair is slow where the network
- * is, and does not offer more for it. Each pair has random streams of its own, so with more pairs,
- * or more messages under way, the others are what they were.
+ * `outstanding` messages in flight; when one is acknowledged the next one follows, until the end of
+ * the run. It is the user traffic of DCQCN's benchmark (sec 6.2): a pair slows down with the
+ * network and does not build up load. Each pair has random streams of its own, so adding pairs, or
+ * messages in flight, does not change the others.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -41,8 +41,8 @@ static const struct oche_param params[] = {
 static const struct oche_param_table table = OCHE_PARAM_TABLE(params, struct closed);
 
 /*
- * Messages one after the other: so many that they take longer than the run even if nothing else
- * uses the sender's link, and one more.
+ * Adds a chain of messages: enough to last longer than the run even if nothing else uses the
+ * sender's link, and one more.
  */
 static bool add_loop(const struct oche_workload_facts *facts, struct oche_flow_list *list,
                      const struct oche_cdf *cdf, struct oche_random *random, uint32_t src,

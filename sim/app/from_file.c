@@ -4,10 +4,10 @@
  *
  * The HPCC generator's (REFERENCE H.1): the number of flows alone on the first line, then lines
  * `src dst pg dport size start`, size in bytes, start in seconds. Its files begin at 2 s: set
- * `origin` to that. Priority group and port are the simulator's own affair here, and not used.
+ * `origin` to that. Priority group and port are not used here.
  *
- * CSV: a line of column names, src, dst, bytes and start in any order, then a flow a line; start
- * in seconds, or with a unit (ps, ns, us, ms, s).
+ * CSV: a line of column names, src, dst, bytes and start in any order, then one flow per line;
+ * start in seconds, or with a unit (ps, ns, us, ms, s).
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -43,7 +43,7 @@ struct reader {
     const char *path;
     unsigned line;
     const char *separators;
-    unsigned columns; /* a line has */
+    unsigned columns; /* columns of a line */
     enum column column[MAX_COLUMNS];
     bool has_count;
     uint64_t announced, flows;
@@ -74,7 +74,7 @@ static bool parse_count(const char *text, uint64_t *value)
     return true;
 }
 
-/* "2.00001", in seconds, or "10.5us": picoseconds, rounded. At most 24 digits. */
+/* Parses "2.00001", in seconds, or "10.5us" into picoseconds, rounded. At most 24 digits. */
 static bool parse_time(const char *text, oche_time *time)
 {
     static const struct {
@@ -147,7 +147,7 @@ static bool parse_flow(struct reader *reader, char *const words[])
     return true;
 }
 
-/* The first line tells the format: a count alone, or column names. */
+/* Parses the first line, which tells the format: a count alone, or column names. */
 static bool parse_first(struct reader *reader, char *line)
 {
     static const enum column hpcc[] = {SRC, DST, UNUSED, UNUSED, BYTES, START};
@@ -182,7 +182,7 @@ static bool parse_first(struct reader *reader, char *line)
     return fail(reader, "%u columns; src,dst,bytes,start are needed", reader->columns);
 }
 
-/* Cuts a line into words; false if their number is not that of the columns. */
+/* Splits a line into words; false if there are not as many as columns. */
 static bool split(struct reader *reader, char *line, char *words[MAX_COLUMNS])
 {
     bool csv = *reader->separators == ',';

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the types of workload share: errors, parameters that many have, random orders of hosts. */
+/* What the types of workload share: errors, common parameters, random orders of hosts. */
 #ifndef OCHE_SIM_APP_GENERATE_H
 #define OCHE_SIM_APP_GENERATE_H
 
 #include "params/error.h"
 #include "sim/app/app.h"
 
-#define OCHE_WORKLOAD_MAX_FLOWS UINT32_C(100000000) /* of one workload */
+#define OCHE_WORKLOAD_MAX_FLOWS UINT32_C(100000000) /* in one workload */
 #define OCHE_MAX_FLOW_BYTES     (UINT64_C(1) << 31)
 
-/* What every workload has. Where DCQCN's sec 3.1 leaves the starting rate to local policy, this is
- * the policy. */
+/*
+ * The parameters that every workload has. DCQCN's sec 3.1 leaves the starting rate to local policy;
+ * here it is set.
+ */
 #define OCHE_PARAM_INITIAL_RATE(type)                                                              \
     {OCHE_PARAM(struct type, initial_rate), OCHE_IS_BPS(0, 0, 1000 * OCHE_GBPS),                   \
      .where = "DCQCN sec 3.1",                                                                     \
@@ -22,51 +24,67 @@
             .help = "whose flows they are, for congestion control that knows tenants (dart)"       \
     }
 
-/* What `load` is a part of. */
+/* What `load` is a fraction of. */
 enum oche_load_of { OCHE_LOAD_OF_HOST, OCHE_LOAD_OF_UPLINK };
 extern const char *const oche_load_of_names[];
 
-/* "no memory for N flows"; returns false. */
+/* Writes "no memory for N flows"; returns false. */
 bool oche_workload_no_memory(const struct oche_flow_list *list, struct oche_error *error);
 
-/* Whether `start` (the parameter of that name) is before the end of the run; else an error. */
+/*
+ * True if `start` (the parameter of that name) is before the end of the run; else writes an error.
+ */
 bool oche_workload_starts(oche_time start, const struct oche_workload_facts *facts,
                           struct oche_error *error);
 
-/* Whether there are at least two hosts; else an error. */
+/* True if there are at least two hosts; else writes an error. */
 bool oche_workload_has_hosts(const struct oche_workload_facts *facts, struct oche_error *error);
 
-/* Whether there are uplinks, where the load is of them; else an error about `load_of`. */
+/*
+ * True if there are uplinks, or the load does not refer to them; else writes an error about
+ * `load_of`.
+ */
 bool oche_workload_has_load(enum oche_load_of of, const struct oche_workload_facts *facts,
                             struct oche_error *error);
 
 /*
- * Payload in bits per second that a host offers, in the mean, so that all together they load what
- * `of` says by `load`; with `headers` that counts headers and gaps, as of full packets.
+ * Returns the mean payload rate, in bits per second, that each host must offer so that all hosts
+ * together load what `of` names to the fraction `load`. With `headers`, headers and gaps of full
+ * packets count as load.
  */
 double oche_workload_offered_bps(double load, enum oche_load_of of, bool headers,
                                  const struct oche_workload_facts *facts);
 
-/* The stream of one entity (a host, a round: below 2^32) of this workload. */
+/* Returns the random stream of one entity (a host, a round; below 2^32) of this workload. */
 struct oche_random oche_workload_stream(const struct oche_workload_facts *facts,
                                         const char *purpose, uint64_t entity);
 
-/* Uniform in [0, most], `most` below UINT64_MAX. One draw, also when `most` is 0. */
+/*
+ * Returns a uniform value in [0, most], with `most` below UINT64_MAX. One draw, even if `most` is
+ * 0.
+ */
 uint64_t oche_workload_jitter(struct oche_random *random, uint64_t most);
 
-/* A host other than `host`, all equally likely. One draw. */
+/* Returns a host other than `host`, all equally likely. One draw. */
 uint32_t oche_workload_other_host(struct oche_random *random, uint32_t hosts, uint32_t host);
 
-/* Whether there are so many pairs of hosts (sender and receiver); else an error about `pairs`. */
+/*
+ * True if there are that many different pairs of hosts (sender and receiver); else writes an error
+ * about `pairs`.
+ */
 bool oche_workload_has_pairs(uint64_t pairs, const struct oche_workload_facts *facts,
                              struct oche_error *error);
 
-/* Room to note which pairs are taken, none yet; for free(). NULL without memory. */
+/*
+ * Returns memory to note which pairs are taken, none yet; to be released with free(). NULL without
+ * memory.
+ */
 unsigned char *oche_workload_pairs(const struct oche_workload_facts *facts);
 
 /*
- * Draws pair number `pair` from the stream of (purpose, pair), again until it is none that is
- * taken, and takes it. With fewer than all pairs drawn before, in order, it depends on these alone.
+ * Draws pair number `pair` from the stream of (purpose, pair), repeats that until the pair is not
+ * taken, and takes it. If pairs are drawn in order and fewer than all, the result depends only on
+ * these arguments.
  */
 void oche_workload_draw_pair(const struct oche_workload_facts *facts, const char *purpose,
                              uint64_t pair, unsigned char *taken, uint32_t *src, uint32_t *dst);
@@ -75,15 +93,15 @@ void oche_workload_draw_pair(const struct oche_workload_facts *facts, const char
 void oche_workload_shuffle(struct oche_random *random, uint32_t *order, uint32_t count);
 
 /*
- * How many messages of `bytes`, one after the other, a host can send from `start` to the end of
- * the run if nothing else uses its link, and one more: enough that a closed loop never runs dry.
+ * Returns how many messages of `bytes`, one after the other, a host can send from `start` to the
+ * end of the run if nothing else uses its link, plus one: enough that a closed loop never runs dry.
  */
 uint64_t oche_workload_enough(const struct oche_workload_facts *facts, oche_time start,
                               uint64_t bytes);
 
 /*
- * Adds `messages` flows from src to dst, the first at `start`, each further one when the one
- * before is acknowledged. False without memory.
+ * Adds `messages` flows from src to dst, the first at `start` and each other one when the one
+ * before is acknowledged. Returns false without memory.
  */
 bool oche_workload_chain(struct oche_flow_list *list, const struct oche_workload_facts *facts,
                          uint32_t src, uint32_t dst, uint64_t bytes, oche_time start,

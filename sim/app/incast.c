@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Incast: `degree` senders send `bytes` each to one receiver at the same time, once or every
- * `period`, and for each round the receiver and the senders may be drawn anew (REFERENCE H.3). Or
- * each sender sends one such message after the other, up to the end of the run: a disk that is
- * being rebuilt (DCQCN sec 6.2).
+ * `period`, and the receiver and the senders may be drawn anew for each round (REFERENCE H.3). Or
+ * each sender sends one such message after the other until the end of the run, as when a disk is
+ * rebuilt (DCQCN sec 6.2).
  */
 #include <stdlib.h>
 
@@ -76,7 +76,7 @@ static bool add_round(const struct incast *p, const struct oche_workload_facts *
         oche_sender_pool_draw(pool, degree, &random);
     for (uint32_t i = 0; i < degree; i++)
         members[i] = oche_sender_pool_host(pool, receiver, i);
-    if (!p->back_to_back) { /* else they are at it for the whole run */
+    if (!p->back_to_back) { /* back to back, they send for the whole run */
         group = oche_flow_list_add_group(list, members, degree);
         good = group != 0;
     }

@@ -2,12 +2,13 @@
 /*
  * Incasts of small groups, the foreground traffic of Dart's sec VI-A: groups of `degree` random
  * hosts each send one short message to a random receiver, at the same time. Groups arrive by one
- * Poisson process, so that all together they offer `load` times `share`. Sizes are drawn for each
- * flow ("short flows of size uniformly chosen"), or once for a group. Sets of hosts that send again
- * and again are what sec III-D calls static groups: queue pairs then have a past.
+ * Poisson process, so that together they offer `load` times `share`. Sizes are drawn for each flow
+ * ("short flows of size uniformly chosen"), or once for a group. Sets of hosts that send repeatedly
+ * are what sec III-D calls static groups: their queue pairs keep state from one message to the
+ * next.
  *
- * The plan says which flows are a group and who else is in it (struct oche_flow_groups), for what
- * looks ahead (Dart sec III-D).
+ * The plan tells which flows form a group (struct oche_flow_groups), for look-ahead (Dart sec
+ * III-D).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -110,14 +111,17 @@ static uint64_t draw_size(const struct sizes *sizes, struct oche_random *random)
     return sizes->bytes[oche_random_below(random, sizes->count)];
 }
 
-/* What groups are made of and from, beside parameters and facts. */
+/* What groups are made from, besides parameters and facts. */
 struct maker {
     struct sizes sizes;
     struct oche_sender_pool pool;
     uint32_t *members;
 };
 
-/* The stream that a group's receiver and senders are drawn from: its own, or that of its set. */
+/*
+ * Returns the stream from which a group's receiver and senders are drawn: the group's own, or that
+ * of its set.
+ */
 static struct oche_random hosts_stream(const struct incast_groups *p,
                                        const struct oche_workload_facts *facts, uint64_t number)
 {
@@ -217,7 +221,7 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
                          OCHE_WORKLOAD_MAX_FLOWS);
     list->initial_rate_bps = p->initial_rate;
     list->tenant = (uint8_t)p->tenant;
-    /* No group in 2^55 ps, which is 10 hours: the same as none. */
+    /* A mean gap of 2^55 ps, which is 10 hours, means no group at all. */
     gap = gap < 0x1p55 ? gap : 0x1p55;
     return add_groups(p, facts, list, &maker, (oche_time)(gap + 0.5)) ||
            oche_workload_no_memory(list, error);

@@ -2,13 +2,13 @@
 /*
  * Long flows, the background traffic of Dart's sec VI-A: each host has one for the whole run, a
  * message of 1 GB to a receiver drawn at random. The paper does not say what "load" means for flows
- * that outlast the run; here (REFERENCE D28) the application makes its bytes at a rate of its own,
- * so that all flows together offer `load` times `share`. What the network does not take at once
- * waits at the sender and leaves later. Or flows are greedy: always all there; then all hosts' fill
- * an oversubscribed network at any load, and with `hosts: by_load` only as many hosts have one as
- * make the load if each sends at its link's rate.
+ * that outlast the run; here (REFERENCE D28) the application produces bytes at a fixed rate, so
+ * that all flows together offer `load` times `share`. What the network does not take at once waits
+ * at the sender and leaves later. Or flows are greedy: all their bytes are there from the start.
+ * Then, if all hosts have one, they fill an oversubscribed network at any load; with `hosts:
+ * by_load` only as many hosts have one as make the load if each sends at its link's rate.
  *
- * A message that is acknowledged whole is followed by another one.
+ * When a message is completely acknowledged another one follows.
  */
 #include <stdlib.h>
 
@@ -76,7 +76,10 @@ static bool check(const struct long_flows *p, const struct oche_workload_facts *
     return true;
 }
 
-/* How many hosts have a flow: all, or as many as make `offered_bps` a host at their links' rate. */
+/*
+ * Counts the hosts that have a flow: all, or as many as make `offered_bps` per host when each sends
+ * at its link's rate.
+ */
 static bool count_hosts(const struct long_flows *p, const struct oche_workload_facts *facts,
                         double offered_bps, uint32_t *count, struct oche_error *error)
 {
@@ -94,7 +97,7 @@ static bool count_hosts(const struct long_flows *p, const struct oche_workload_f
     return true;
 }
 
-/* Room for all hosts, in random order; those that have a flow are the first `count`. NULL: none. */
+/* Returns all hosts in random order; the first `count` of them have a flow. NULL without memory. */
 static uint32_t *order_hosts(const struct long_flows *p, const struct oche_workload_facts *facts)
 {
     struct oche_random random = oche_workload_stream(facts, "hosts with long flows", 0);
@@ -109,7 +112,7 @@ static uint32_t *order_hosts(const struct long_flows *p, const struct oche_workl
     return order;
 }
 
-/* The host's flow for the whole run. */
+/* Adds the host's flow, which lasts the whole run. */
 static bool add_flow(const struct long_flows *p, const struct oche_workload_facts *facts,
                      struct oche_flow_list *list, uint32_t host, double supply_bps)
 {

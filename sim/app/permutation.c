@@ -2,7 +2,7 @@
 /*
  * Permutation: each host sends to one other and receives from one other (REFERENCE H.3): a
  * derangement drawn uniformly, or all at the same distance. A host sends one message, several one
- * after the other, or goes on to the end of the run.
+ * after the other, or sends until the end of the run.
  */
 #include <stdlib.h>
 
@@ -46,7 +46,9 @@ static bool has_fixed_point(const uint32_t *to, uint32_t count)
     return false;
 }
 
-/* Draws permutations until one is a derangement: 1 in e is, so 3 in the mean. */
+/*
+ * Draws permutations until one is a derangement. One in e is, so it takes about 3 draws on average.
+ */
 static void draw_derangement(struct oche_random *random, uint32_t *to, uint32_t count)
 {
     do

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Poisson arrivals with sizes from a distribution, as the HPCC paper's generator makes them
- * (REFERENCE H.1): each host, or each of some, starts flows by a Poisson process of its own, to
- * another host drawn uniformly, so that together they offer `load` of the link. Or random pairs of
- * hosts do, each of them so much, whatever it gets.
+ * (REFERENCE H.1): each host, or each of the first few, starts flows by a Poisson process of its
+ * own, to another host drawn uniformly, so that it offers `load` of its link. Or random pairs of
+ * hosts do; each offers that much regardless of what it achieves.
  */
 #include <stdlib.h>
 
@@ -53,7 +53,7 @@ static const struct oche_param params[] = {
 };
 static const struct oche_param_table table = OCHE_PARAM_TABLE(params, struct poisson);
 
-/* Mean time between two flows of a host, in picoseconds. */
+/* Returns the mean time between two flows of a host, in picoseconds. */
 static double mean_gap(const struct poisson *p, const struct oche_workload_facts *facts,
                        double mean_bytes)
 {
@@ -65,7 +65,7 @@ static double mean_gap(const struct poisson *p, const struct oche_workload_facts
     return mean_bytes * 8.0 * (double)OCHE_SEC / (p->load * rate);
 }
 
-/* Any host but `host`; with `senders`, any that does not send. */
+/* Draws any host but `host`; with `senders`, any that does not send. */
 static uint32_t draw_destination(const struct oche_workload_facts *facts, uint64_t senders,
                                  uint32_t host, struct oche_random *random)
 {
@@ -76,7 +76,7 @@ static uint32_t draw_destination(const struct oche_workload_facts *facts, uint64
 
 /* When flows start. */
 struct times {
-    oche_time gap, to; /* mean between two; the end */
+    oche_time gap, to; /* mean gap between two flows; time of the end */
 };
 
 static bool add_host(const struct poisson *p, const struct oche_workload_facts *facts,
@@ -166,7 +166,7 @@ static bool generate(const void *values, const struct oche_workload_facts *facts
     }
     list->initial_rate_bps = p->initial_rate;
     list->tenant = (uint8_t)p->tenant;
-    /* No flow in 2^56 ps, which is 20 hours: the same as none. */
+    /* A mean gap of 2^55 ps, which is 10 hours, means no flow at all. */
     gap = gap < 0x1p55 ? gap : 0x1p55;
     const struct times times = {.gap = (oche_time)(gap + 0.5), .to = end};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Drawing without putting back, in time that does not grow with the number of hosts. */
+/* Draws without replacement, in time that does not depend on the number of hosts. */
 #include "sim/app/sender_pool.h"
 
 #include <stdlib.h>
