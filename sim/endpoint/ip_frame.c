@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* IP headers of endpoints' frames. */
+/* IP headers of the frames of endpoints. */
 #include "sim/endpoint/ip_frame.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * IPv4 or IPv6, without options, around what an endpoint that is no RNIC puts on the wire (RFC 791,
- * 1071, 8200): for captures and bytes mode.
+ * IPv4 and IPv6 headers, without options, of the packets of endpoints other than the RNIC (RFC 791,
+ * 1071, 8200), for captures and bytes mode.
  */
 #ifndef OCHE_SIM_ENDPOINT_IP_FRAME_H
 #define OCHE_SIM_ENDPOINT_IP_FRAME_H
@@ -9,16 +9,17 @@
 #include "core/wire/frame.h"
 #include "core/wire/packet.h"
 
-/* The sum of 16-bit words, not folded, beginning at `sum`; and the checksum that it makes. */
+/* Adds 16-bit words to `sum` without folding it; and folds such a sum into a checksum. */
 uint32_t oche_ip_sum16(uint32_t sum, const uint8_t *bytes, size_t count);
 uint16_t oche_ip_fold(uint32_t sum);
 
-/* Writes the header of a packet with `bytes` behind it. Which IP: frame->ipv6. */
+/* Writes the header of a packet that has `bytes` bytes after it. frame->ipv6 tells which IP. */
 void oche_ip_put(const struct oche_packet *packet, const struct oche_frame *frame, uint8_t protocol,
                  size_t bytes, uint8_t *ip);
 /*
- * Reads it from the `count` bytes at `ip`: what it says goes to `frame`, the mark to `packet`, how
- * many bytes are behind it to `bytes`. False: no such packet, or more bytes than there are.
+ * Parses the header in the `count` bytes at `ip`: addresses and such go to `frame`, the ECN mark to
+ * `packet`, the number of bytes after the header to `bytes`. Returns false if it is not such a
+ * packet, or claims more bytes than there are.
  */
 bool oche_ip_take(const uint8_t *ip, size_t count, uint8_t protocol, struct oche_packet *packet,
                   struct oche_frame *frame, size_t *bytes);

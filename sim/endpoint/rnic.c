@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The RNIC as an endpoint: flows become WRITEs on queue pairs, a connection one queue pair at each
- * end. It drives the same object code that the device drives on the wire; here the port is a
- * simulated link and the clock is virtual.
+ * The RNIC as an endpoint: flows become WRITEs on queue pairs, and a connection is one queue pair
+ * at each end. It drives the same object code that the device drives on the wire; here the port is
+ * a simulated link and the clock is virtual.
  */
 #include "sim/endpoint/rnic.h"
 
@@ -15,9 +15,9 @@
 #define CQ_ENTRIES   64
 #define POLL_AT_ONCE 32
 #define MESSAGE_KEY  1
-#define LINGER       OCHE_MS /* a receiver's queue pair answers duplicates for so long */
+#define LINGER       OCHE_MS /* how long a receiver's queue pair still answers duplicates */
 
-/* A queue pair's memory, when nobody uses it, and its place in the linger queue. */
+/* The memory of a queue pair that is not in use, and its place in the linger queue. */
 struct oche_rnic_parked {
     struct oche_rnic_parked *next;
     oche_time until;
@@ -59,7 +59,7 @@ static void *take_qp_memory(struct oche_rnic *rnic, oche_time now)
 {
     struct oche_rnic_parked *parked = rnic->linger_head;
 
-    /* The linger record lies behind the queue pair, so the memory is one piece. */
+    /* The linger record follows the queue pair, so both are one piece of memory. */
     if (parked != NULL && parked->until <= now && oche_qp_idle(parked->qp)) {
         rnic->linger_head = parked->next;
         if (rnic->linger_head == NULL)
@@ -81,7 +81,7 @@ static struct oche_rnic_parked *linger_record(const struct oche_rnic *rnic, stru
                                                sizeof(struct oche_rnic_parked));
 }
 
-/* The receiver's queue pair stays a while, for duplicates whose ACK was lost. */
+/* Keeps a receiver's queue pair for a while, for duplicates whose ACK was lost. */
 static void linger(struct oche_rnic *rnic, struct oche_qp *qp, oche_time now)
 {
     struct oche_rnic_parked *parked = linger_record(rnic, qp);
@@ -102,7 +102,7 @@ static void release_sender(struct oche_rnic *rnic, struct oche_qp *qp)
     rnic->unused = parked;
 }
 
-/* Of a host's port; fixed before the run. */
+/* Returns the rate of a host's port, which is fixed before the run. */
 static uint64_t peer_rate_bps(const struct oche_rnic *rnic, uint32_t peer)
 {
     const struct oche_network *network = rnic->host->shard->network;
@@ -153,7 +153,7 @@ static uint32_t packets_of(const struct oche_rnic *rnic, uint64_t bytes)
     return (uint32_t)((bytes + mtu - 1) / mtu);
 }
 
-/* Gives the queue pair as many of the connection's waiting flows as it takes. */
+/* Posts as many of the connection's waiting flows as the queue pair takes. */
 static void post(struct oche_rnic *rnic, struct oche_connection *connection, struct oche_qp *qp)
 {
     while (connection->posted < connection->queued) {
@@ -246,8 +246,8 @@ static void on_delivered(void *context, struct oche_qp *qp, uint32_t bytes, bool
 }
 
 /*
- * The first packet of a connection makes the receiver's queue pair. When all was delivered and
- * the queue pair is gone already, the new one knows that everything is a duplicate.
+ * The first packet of a connection creates the receiver's queue pair. If all flows were delivered
+ * and the queue pair is already gone, the new one knows that everything is a duplicate.
  */
 static struct oche_qp *on_unknown_qp(void *context, const struct oche_packet *packet, oche_time now)
 {
@@ -258,7 +258,7 @@ static struct oche_qp *on_unknown_qp(void *context, const struct oche_packet *pa
         return NULL;
     const struct oche_connection *connection = &rnic->host->flows->connections[number];
     if (connection->dst != rnic->host->address || connection->src != packet->src)
-        return NULL; /* an ACK that comes after its sender's queue pair is gone */
+        return NULL; /* an ACK that arrives after its sender's queue pair is gone */
     uint32_t psn = (uint32_t)connection->packets_delivered & OCHE_PSN_MASK;
     struct oche_qp *qp = open_qp(rnic, number, connection->src, psn, 0, now);
     if (connection->delivered == connection->count)
@@ -352,7 +352,7 @@ static void create(void *state, struct oche_host *host)
                                 ~(size_t)(OCHE_CACHE_LINE - 1));
 }
 
-/* Frames of packets with payload; `params` is the congestion-control scheme, or NULL. */
+/* Returns the size of a frame with payload; `params` is the congestion-control scheme, or NULL. */
 static uint32_t data_frame(const struct oche_host_params *hosts, const void *params, uint8_t opcode,
                            uint32_t payload_bytes)
 {
@@ -376,7 +376,7 @@ static void packets(const struct oche_host_params *hosts, const void *params,
     };
 }
 
-/* A WRITE: FIRST or ONLY carries a RETH, the last packet may be short. */
+/* Describes a WRITE: FIRST or ONLY carries a RETH, the last packet may be short. */
 static void frames(const struct oche_host_params *hosts, const void *params, uint64_t bytes,
                    struct oche_frames *out)
 {

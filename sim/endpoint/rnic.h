@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The RNIC as an endpoint: the packet path, inline, because nearly every host has one and the
- * host's loop calls it directly. The rest of it is in rnic.c.
+ * The RNIC as an endpoint: the packet path, inline because nearly every host has an RNIC and the
+ * host's loop calls it directly. The rest is in rnic.c.
  */
 #ifndef OCHE_SIM_ENDPOINT_RNIC_H
 #define OCHE_SIM_ENDPOINT_RNIC_H
@@ -16,16 +16,20 @@ struct oche_rnic {
     struct oche_nic *nic;
     struct oche_host *host;
     struct oche_cq *cq;
-    struct oche_rnic_parked *unused;                    /* queue pair memory to use again */
-    struct oche_rnic_parked *linger_head, *linger_tail; /* receivers that are done, oldest first */
+    struct oche_rnic_parked *unused; /* queue pair memory for reuse */
+    struct oche_rnic_parked *linger_head,
+        *linger_tail; /* receivers that have finished, oldest first */
     uint32_t qp_bytes;
-    bool has_failed; /* some queue pair here: what is posted to it completes at once */
+    bool has_failed; /* some queue pair has; what is posted to it completes at once */
     uint64_t corrupt_bytes;
 };
 
 _Static_assert(sizeof(struct oche_rnic) <= OCHE_CACHE_LINE, "fetched as one line");
 
-/* Takes completions. Whether anything had completed; one event completes one queue pair's work. */
+/*
+ * Polls completions. Returns true if there were any; one event completes the work of one queue
+ * pair.
+ */
 bool oche_rnic_poll(struct oche_rnic *rnic, oche_time now);
 
 static inline void oche_rnic_receive(void *state, const struct oche_packet *packet, oche_time now)
@@ -69,7 +73,7 @@ static inline void oche_rnic_expire(void *state, oche_time now)
     oche_rnic_poll(rnic, now);
 }
 
-/* When the NIC sees that work was posted to a queue pair that has failed, it flushes it. */
+/* The NIC sees that work was posted to a failed queue pair, and flushes it. */
 static inline bool oche_rnic_flush(void *state, oche_time now)
 {
     struct oche_rnic *rnic = state;

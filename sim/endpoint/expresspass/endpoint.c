@@ -2,12 +2,12 @@
 /*
  * ExpressPass as a host's endpoint (Cho, Jang, Han: Credit-Scheduled Delay-Bounded Congestion
  * Control for Datacenters, SIGCOMM 2017; REFERENCE F.3), the baseline of Dart sec VI-D. A receiver
- * paces credits, every port limits them (fabric/credit_shaper.h), a sender sends a frame for each
- * that comes through. So data that leaves a host has its place on every link of its way, and
+ * paces credits, every port limits them (fabric/credit_shaper.h), and a sender sends one frame for
+ * each credit that arrives. So data that leaves a host has its place on every link of its path, and
  * queues stay short.
  *
- * How it differs from the authors' simulator: a STOP is answered (sender.c); a NACK is repeated
- * (receiver.c); a sender does not stop its credits before its last frame has left.
+ * How it differs from the authors' simulator: a STOP is answered (sender.c), a NACK is repeated
+ * (receiver.c), and a sender does not stop its credits before its last frame has left.
  */
 #include "sim/endpoint/expresspass/xpass.h"
 
@@ -29,7 +29,10 @@ static void reject(struct oche_xpass *xpass, const struct oche_packet *packet, b
                     OCHE_REJECT_NO_QP, packet->xpass_offset);
 }
 
-/* For a sender that is done: credits that were on their way when it stopped them. */
+/*
+ * Counts a packet for a sender that has finished: normally a credit that was on its way when the
+ * sender stopped them.
+ */
 static void too_late(struct oche_xpass *xpass, const struct oche_packet *packet, oche_time now)
 {
     if (packet->xpass.type != OCHE_XPASS_CREDIT) {
@@ -231,7 +234,7 @@ static void expire(void *state, oche_time now)
 
 /* ---- making and reading ---- */
 
-/* Of a credit, in the mean: Ethernet header to FCS. */
+/* Returns the mean size of a credit's frame, from Ethernet header to FCS. */
 static uint32_t credit_frame_bytes(const struct oche_xpass_params *params, bool ipv6)
 {
     return oche_xpass_frame_bytes(0, ipv6) + (uint32_t)params->size_jitter / 2;
@@ -308,7 +311,10 @@ static uint64_t corrupt_bytes(const void *state)
     return xpass->corrupt;
 }
 
-/* What the receiver's credits call for, as a share of its link; 0 while it sends none. */
+/*
+ * Returns the data rate that the receiver's credits ask for, as a share of its link; 0 while it
+ * sends none.
+ */
 static uint64_t rate_bps(void *state, uint32_t connection)
 {
     const struct oche_xpass *xpass = state;

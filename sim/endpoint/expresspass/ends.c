@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ends of connections: found by the connection's number, made and closed, their timers, and the
- * packets that wait for the port. Memory comes from the host's arena and is used again.
+ * The ends of connections: lookup by the connection's number, creation and closing, their timers,
+ * and the packets that wait for the port. Memory comes from the host's arena and is reused.
  */
 #include <string.h>
 
@@ -74,7 +74,7 @@ void oche_xpass_close(struct oche_xpass *xpass, struct oche_xpass_end *end)
     xpass->unused = end;
 }
 
-/* Timers of one time go off in order of connections. */
+/* Timers due at the same time expire in order of connections. */
 void oche_xpass_set_timer(struct oche_xpass *xpass, const struct oche_xpass_end *end,
                           oche_time when)
 {

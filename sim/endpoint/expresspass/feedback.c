@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The feedback loop, as described in the header. */
+/* The feedback loop; see the header. */
 #include "sim/endpoint/expresspass/feedback.h"
 
 static double least_of(double a, double b)
@@ -23,7 +23,10 @@ void oche_xpass_feedback_start(struct oche_xpass_feedback *feedback,
 {
     oche_time rtt = feedback->rtt;
 
-    /* The code lets w grow at the first good round trip; the paper's first has none before it. */
+    /*
+     * In the authors' code w may grow at the first good round trip; in the paper the first one has
+     * none before it.
+     */
     *feedback = (struct oche_xpass_feedback){.rate = params->alpha * most,
                                              .most = most,
                                              .w = params->w_initial,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parameters of ExpressPass at hosts; those of ports are fabric/credit_shaper.h's. */
+/* Parameters of ExpressPass at hosts; those of ports are in fabric/credit_shaper.h. */
 #ifndef OCHE_SIM_ENDPOINT_EXPRESSPASS_PARAMS_H
 #define OCHE_SIM_ENDPOINT_EXPRESSPASS_PARAMS_H
 
@@ -10,22 +10,27 @@ enum oche_xpass_feedback_kind { OCHE_XPASS_AUTHORS_CODE, OCHE_XPASS_PAPER };
 struct oche_xpass_params {
     uint64_t payload_bytes; /* of a full frame */
     uint32_t feedback;      /* enum oche_xpass_feedback_kind */
-    double alpha;           /* initial rate, as a share of the most */
+    double alpha;           /* initial rate, as a share of the highest */
     double w_initial, w_least, w_most, w_step;
     double target_loss;   /* 0: see oche_xpass_target_loss */
-    double jitter;        /* of the time between credits, to both sides */
-    uint64_t size_jitter; /* bytes that a credit is longer by, at most */
-    oche_time rto;        /* without an answer to a request, without a credit */
+    double jitter;        /* of the time between credits, in both directions, as a share of it */
+    uint64_t size_jitter; /* a credit is up to this many bytes longer */
+    oche_time rto;        /* timeout of a REQUEST without an answer, or without a credit */
     oche_time stop_timeout;
-    oche_time idle; /* without data, while more is to be made */
+    oche_time idle; /* time without data before credits are stopped, while more is to be produced */
 };
 
 extern const struct oche_param_table oche_xpass_table;
 
-/* NULL, or what is wrong and what would be right. `params` is a struct oche_xpass_params. */
+/*
+ * Returns NULL, or what is wrong and what would be right. `params` is a struct oche_xpass_params.
+ */
 const char *oche_xpass_check(const void *params);
 
-/* The share of credits that may be lost; by the authors' code: at a rate near 0. */
+/*
+ * Returns the share of credits that may be lost; with the authors' code, the share at a rate near
+ * 0.
+ */
 double oche_xpass_target_loss(const struct oche_xpass_params *params);
 
 #endif

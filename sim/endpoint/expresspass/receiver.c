@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The receiving end: sends credits from the REQUEST to the STOP, at the rate that feedback.c sets,
- * and puts data in order. Data goes the way of its credits and nothing but a fault loses it, so
- * what comes behind a gap is not kept: a NACK asks for all from there, again after two round trips
- * if the gap is still there.
+ * and puts data in order. Data takes the path of its credits and only a fault can lose it, so data
+ * after a gap is not kept: a NACK asks for everything from the gap on, and again after two round
+ * trips if the gap is still there.
  */
 #include "sim/endpoint/expresspass/xpass.h"
 
@@ -39,7 +39,10 @@ struct oche_xpass_end *oche_xpass_accept(struct oche_xpass *xpass, const struct 
     return end;
 }
 
-/* Closes an end to which nothing more can come but what came before. */
+/*
+ * Closes the end if all flows are delivered and no credits are sent, so that only duplicates can
+ * still arrive.
+ */
 static void rest(struct oche_xpass *xpass, struct oche_xpass_end *end)
 {
     const struct oche_connection *connection = &xpass->host->flows->connections[end->number];
@@ -55,7 +58,9 @@ static uint32_t nanoseconds(oche_time time)
 
 /* ---- credits ---- */
 
-/* The authors' host drops what its port's queue of credits has no room for, as a switch does. */
+/*
+ * Like the authors' host and like a switch, drops a credit if the port's queue of credits is full.
+ */
 static void send_credit(struct oche_xpass *xpass, struct oche_xpass_end *end, oche_time now)
 {
     struct oche_xpass_receiver *receiver = &end->receiver;
@@ -72,7 +77,7 @@ static void send_credit(struct oche_xpass *xpass, struct oche_xpass_end *end, oc
         xpass->credits_dropped++;
 }
 
-/* Until the next credit. */
+/* Returns the time until the next credit. */
 static oche_time interval(const struct oche_xpass *xpass, struct oche_xpass_receiver *receiver)
 {
     double seconds = xpass->credit_bytes / receiver->feedback.rate;
@@ -117,7 +122,7 @@ static void stop_credits(struct oche_xpass *xpass, struct oche_xpass_end *end)
     oche_xpass_set_timer(xpass, end, OCHE_NEVER);
 }
 
-/* A sender that is still there asks again. */
+/* If its sender is still there, it will ask again. */
 void oche_xpass_receiver_timer(struct oche_xpass *xpass, struct oche_xpass_end *end, oche_time now)
 {
     if (now - end->receiver.heard > xpass->params->rto) {
@@ -142,7 +147,7 @@ void oche_xpass_stop(struct oche_xpass *xpass, struct oche_xpass_end *end,
 
 /* ---- data ---- */
 
-/* What its credit's number says of those before. */
+/* Counts the earlier credits that were lost, by the number of this data's credit. */
 static void count_credits(struct oche_xpass_receiver *receiver, const struct oche_packet *packet,
                           oche_time now)
 {
@@ -151,12 +156,12 @@ static void count_credits(struct oche_xpass_receiver *receiver, const struct och
     uint32_t rtt = nanoseconds(now) - packet->xpass.sent_ns;
 
     if (lost >= sent)
-        return; /* of a credit that was counted, or was never sent */
+        return; /* of a credit that was counted already, or was never sent */
     receiver->credit_expected = packet->xpass.credit + 1;
     oche_xpass_feedback_data(&receiver->feedback, lost, (oche_time)rtt * OCHE_NS);
 }
 
-/* The stream goes on to `next`: flows that are whole now. */
+/* The stream has been received up to `next`: delivers the flows that are now complete. */
 static void advance(struct oche_xpass *xpass, struct oche_xpass_end *end, uint64_t next,
                     oche_time now)
 {
@@ -170,7 +175,7 @@ static void advance(struct oche_xpass *xpass, struct oche_xpass_end *end, uint64
     receiver->next = next;
     receiver->gap = false;
     while (receiver->delivered < next) {
-        /* There is data of this flow, so its sender has put it in line. */
+        /* There is data of this flow, so its sender has queued it. */
         uint32_t flow = flows->order[connection->first + connection->delivered];
         const struct oche_flow_plan *plan = &flows->plan[flow];
         if (next - receiver->delivered < plan->bytes)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The sending end: asks for credits, sends a frame for each, stops them when there is no more to
- * send. Flows of one connection follow each other without a stop in between. A flow is completed
- * when credits, or the answer to a STOP, say that all of it has arrived. While a flow is still
- * being made (supply.c) a sender without data waits a little before it stops its credits.
+ * send. Flows of one connection follow each other without a STOP in between. A flow is completed
+ * when credits, or the answer to a STOP, confirm that all of it has arrived. While the application
+ * is still producing a flow (supply.c), a sender without data waits a little before it stops its
+ * credits.
  *
  * The authors' code has no answer to a STOP: its sender waits until no more credits come. The DONE
- * is ours; with it a sender knows what has arrived, also when the last frames were lost.
+ * is ours; it tells a sender what has arrived, even if the last frames were lost.
  */
 #include "sim/endpoint/expresspass/xpass.h"
 
@@ -94,7 +95,7 @@ static void complete(struct oche_xpass *xpass, struct oche_xpass_end *end, oche_
     oche_host_start(xpass->host, flows->plan[flow].then_same_source, now);
 }
 
-/* The receiver has all up to `place`. False: it says what cannot be. */
+/* The receiver has everything up to `place`. Returns false if that is impossible. */
 static bool acknowledge(struct oche_xpass *xpass, struct oche_xpass_end *end, uint64_t place,
                         oche_time now)
 {
@@ -107,13 +108,13 @@ static bool acknowledge(struct oche_xpass *xpass, struct oche_xpass_end *end, ui
     if (place > sender->acked)
         sender->acked = place;
     if (place > sender->next)
-        sender->next = place; /* it had arrived before it was to go again */
+        sender->next = place; /* it had arrived before it was resent */
     while (sender->completed < sender->started && sender->acked >= sender->first_end)
         complete(xpass, end, now);
     return true;
 }
 
-/* One frame for a credit; 0: there is nothing to send. */
+/* Sends one frame for a credit and returns its payload bytes; 0: there is nothing to send. */
 static uint16_t send_for(struct oche_xpass *xpass, struct oche_xpass_end *end,
                          const struct oche_packet *credit, oche_time now)
 {
@@ -149,7 +150,7 @@ void oche_xpass_credit(struct oche_xpass *xpass, struct oche_xpass_end *end,
         return;
     oche_xpass_supply(xpass, sender, now);
     if (sends_nothing(sender) && sender->next < sender->available)
-        ask(xpass, end, now); /* it is there just now */
+        ask(xpass, end, now); /* some data has just become available */
     uint16_t bytes = send_for(xpass, end, packet, now);
 
     xpass->credits_wasted += bytes == 0;
@@ -158,7 +159,7 @@ void oche_xpass_credit(struct oche_xpass *xpass, struct oche_xpass_end *end,
     if (sends_nothing(sender))
         return;
     sender->heard = now;
-    sender->state = OCHE_XPASS_SENDING; /* the timer stays: see oche_xpass_sender_timer */
+    sender->state = OCHE_XPASS_SENDING; /* the timer keeps running: see oche_xpass_sender_timer */
     if (sender->next < sender->available)
         return;
     if (OCHE_UNLIKELY(sender->supplied != NULL))
@@ -167,7 +168,7 @@ void oche_xpass_credit(struct oche_xpass *xpass, struct oche_xpass_end *end,
         stop(xpass, end, now);
 }
 
-/* Sends again from `place` on. */
+/* Resends from `place` on. */
 static void go_back(struct oche_xpass *xpass, struct oche_xpass_end *end, uint64_t place,
                     oche_time now)
 {
@@ -186,7 +187,7 @@ void oche_xpass_done(struct oche_xpass *xpass, struct oche_xpass_end *end,
     if (!acknowledge(xpass, end, packet->xpass_offset, now))
         return;
     if (sender->state != OCHE_XPASS_STOPPING || packet->xpass.credit != sender->stop)
-        return; /* of an earlier one; something has begun since */
+        return; /* the answer to an earlier STOP; something has begun since */
     if (sender->acked < sender->high) {
         go_back(xpass, end, sender->acked, now);
         return;
@@ -206,7 +207,10 @@ void oche_xpass_nack(struct oche_xpass *xpass, struct oche_xpass_end *end,
         go_back(xpass, end, packet->xpass_offset, now);
 }
 
-/* There is data for which to ask, or there has been none for too long; false: neither. */
+/*
+ * Asks for credits if there is data to send, or stops them if there has been none for too long.
+ * Returns false if there was nothing to do.
+ */
 static bool look_at_supply(struct oche_xpass *xpass, struct oche_xpass_end *end, oche_time now)
 {
     struct oche_xpass_sender *sender = &end->sender;
@@ -232,7 +236,7 @@ void oche_xpass_sender_timer(struct oche_xpass *xpass, struct oche_xpass_end *en
     if (OCHE_UNLIKELY(sender->supplied != NULL) && look_at_supply(xpass, end, now))
         return;
     if (sender->state != OCHE_XPASS_STOPPING && due > now) {
-        set_due(xpass, end, due); /* credits have come since it was set */
+        set_due(xpass, end, due); /* credits have arrived since the timer was set */
         return;
     }
     sender->timeouts++;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Packets as bytes, for captures and bytes mode: Ethernet, IPv4 or IPv6 with protocol 253 (for
- * experiments, RFC 3692), and 20 bytes of which ExpressPass's paper fixes none:
+ * experiments, RFC 3692), and 20 bytes, whose format is ours since ExpressPass's paper defines
+ * none:
  *
  *     0  kind           1  connection + 16, 24 bits     4  number of the credit or of the STOP
  *     8  place in the stream, 64 bits                   16 when the credit left, in nanoseconds
@@ -38,7 +39,7 @@ size_t oche_xpass_encode(const struct oche_packet *packet, const struct oche_fra
         memcpy(header + HEADER, packet->payload, packet->payload_bytes);
     else
         memset(header + HEADER, 0, packet->payload_bytes);
-    memset(bytes + used, 0, count - used); /* up to the least frame; and longer credits */
+    memset(bytes + used, 0, count - used); /* pads to the smallest frame, and longer credits */
     return count;
 }
 

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The ExpressPass endpoint of a host, for the files of this folder. A connection carries data one
- * way, credits the other: the host where its flows begin has a sender, the other a receiver. Flows
- * are messages one after the other in the connection's stream of bytes, counted from 0.
+ * way and credits the other: the host where its flows begin has a sender, the other one a receiver.
+ * Flows are messages one after the other in the connection's stream of bytes, counted from 0.
  *
  *     sender                      receiver
  *     REQUEST                 →   begins to send credits
- *     DATA, one a credit      ←   CREDIT (its number; what has arrived in order)
- *     STOP, when all is sent  →   sends none any more
+ *     DATA, one per credit    ←   CREDIT (its number; what has arrived in order)
+ *     STOP, when all is sent  →   sends no more
  *                             ←   DONE (what has arrived in order)
  *                             ←   NACK: there is a gap; go back to it
  *
- * At the port: credits first, when the bucket lets one go, then everything else in one FIFO. So a
- * sender keeps no queue but for data that credits have called for.
+ * At the port credits go first, when the bucket allows one, then everything else from one FIFO. So
+ * a sender queues only data that credits have asked for.
  *
- * On the wire (wire.c): IP protocol 253 and 20 bytes; in struct oche_packet the members `xpass` and
- * `xpass_offset`.
+ * On the wire (wire.c): IP protocol 253 and 20 bytes; in struct oche_packet, the members `xpass`
+ * and `xpass_offset`.
  */
 #ifndef OCHE_SIM_ENDPOINT_EXPRESSPASS_XPASS_H
 #define OCHE_SIM_ENDPOINT_EXPRESSPASS_XPASS_H
@@ -41,54 +41,55 @@ enum oche_xpass_kind {
 
 enum oche_xpass_state {
     OCHE_XPASS_CLOSED,
-    OCHE_XPASS_ASKING,  /* a REQUEST is under way */
-    OCHE_XPASS_SENDING, /* credits come */
-    OCHE_XPASS_STOPPING /* a STOP is under way */
+    OCHE_XPASS_ASKING,  /* a REQUEST is on its way */
+    OCHE_XPASS_SENDING, /* credits arrive */
+    OCHE_XPASS_STOPPING /* a STOP is on its way */
 };
 
 struct oche_xpass_sender {
-    uint64_t next, high;         /* to be sent next; end of what was ever sent */
+    uint64_t next, high;         /* next byte to send; end of what was ever sent */
     uint64_t acked;              /* in order at the receiver */
-    uint64_t available;          /* end of what there is to send */
-    uint64_t first_end;          /* of the first flow that is not completed */
-    oche_time heard;             /* the last credit came then, or it was asked for them */
+    uint64_t available;          /* end of the bytes that are ready to send */
+    uint64_t first_end;          /* end of the first flow that is not completed */
+    oche_time heard;             /* when the last credit arrived, or credits were asked for */
     uint64_t retransmitted;      /* packets */
-    uint32_t started, completed; /* flows of the connection */
+    uint32_t started, completed; /* numbers of flows of the connection */
     uint32_t timeouts;
     uint32_t stop; /* number of the last STOP */
     uint8_t state; /* enum oche_xpass_state */
-    oche_time due; /* when something is to be said again; OCHE_NEVER: nothing is */
-    /* A flow that is not made whole yet, or NULL: see supply.c. */
+    oche_time due; /* when to repeat a REQUEST or STOP; OCHE_NEVER: nothing to repeat */
+    /* A flow that is still being produced, or NULL: see supply.c. */
     const struct oche_flow_plan *supplied;
-    oche_time supplied_from, sent_at; /* its start; its last frame was put in line */
+    oche_time supplied_from, sent_at; /* the flow's start; when its last frame was queued */
 };
 
 struct oche_xpass_receiver {
-    uint64_t next;      /* byte expected */
-    uint64_t delivered; /* end of the flows that were delivered whole */
+    uint64_t next;      /* the byte expected next */
+    uint64_t delivered; /* end of the last flow that was completely delivered */
     struct oche_xpass_feedback feedback;
     struct oche_random random;
-    oche_time heard; /* the last data, or the REQUEST */
+    oche_time heard; /* when the last data, or the REQUEST, arrived */
     oche_time nacked_at;
-    uint32_t credit, credit_expected; /* number of the next: sent, and that data carries */
-    bool gap;                         /* and a NACK for `next` was sent */
+    uint32_t credit, credit_expected; /* number of the next credit to send, and of the one expected
+                                         on the next data */
+    bool gap;                         /* there is a gap and a NACK for `next` was sent */
     bool sending;
 };
 
 /* One end of a connection. */
 struct oche_xpass_end {
     struct oche_xpass_end *next_unused;
-    uint32_t number, slot; /* connection; in the host's tables */
+    uint32_t number, slot; /* number of the connection; index in the host's tables */
     uint32_t peer;
     uint32_t flow_hash;
-    bool sends; /* which of the two it is */
+    bool sends; /* true: sender; false: receiver */
     union {
         struct oche_xpass_sender sender;
         struct oche_xpass_receiver receiver;
     };
 };
 
-/* A packet that waits for the port, with all that it will say. */
+/* A packet that waits for the port, with all its fields. */
 struct oche_xpass_item {
     uint64_t place;
     oche_time since;
@@ -96,11 +97,11 @@ struct oche_xpass_item {
     uint32_t credit, time;
     uint16_t payload;
     uint8_t kind;
-    uint8_t extra; /* bytes that a credit is longer by */
+    uint8_t extra; /* bytes by which a credit is longer */
     bool again;
 };
 
-/* A FIFO of them. */
+/* A FIFO of items. */
 struct oche_xpass_items {
     struct oche_xpass_item *ring;
     uint32_t head, count, capacity;
@@ -113,8 +114,8 @@ struct oche_xpass {
     bool payload;
     struct oche_credit_bucket bucket;
     struct oche_xpass_items credits, others;
-    double most_credit_rate; /* bytes of credits on the line a second */
-    double credit_bytes;     /* in the mean */
+    double most_credit_rate; /* bytes of credits on the line per second */
+    double credit_bytes;     /* of one credit, on average */
     uint64_t line_rate_bps;
     struct heap timers;
     struct map connections;
@@ -123,11 +124,11 @@ struct oche_xpass {
     struct oche_xpass_end *unused;
     uint64_t late, corrupt;
     uint64_t credits_dropped; /* found the host's own port full */
-    uint64_t credits_wasted;  /* came when there was nothing to send for them */
+    uint64_t credits_wasted;  /* arrived when there was nothing to send for them */
     struct oche_nic_stats stats;
 };
 
-/* Ethernet header to FCS. */
+/* Returns the size of a frame, from Ethernet header to FCS. */
 static inline uint32_t oche_xpass_frame_bytes(uint32_t payload, bool ipv6)
 {
     uint32_t bytes = OCHE_ETH_BYTES + (ipv6 ? 0U + OCHE_IPV6_BYTES : OCHE_IPV4_BYTES) +
@@ -136,28 +137,28 @@ static inline uint32_t oche_xpass_frame_bytes(uint32_t payload, bool ipv6)
     return bytes < OCHE_MIN_FRAME_BYTES ? OCHE_MIN_FRAME_BYTES : bytes;
 }
 
-/* ends.c: the ends of connections, their memory, their timers, and packets that wait. */
+/* ends.c: the ends of connections, their memory, their timers, and waiting packets. */
 void oche_xpass_ends_init(struct oche_xpass *xpass, uint32_t most);
-/* NULL: none is open here. */
+/* Returns NULL if the connection has no end open here. */
 struct oche_xpass_end *oche_xpass_find(const struct oche_xpass *xpass, uint32_t connection);
-/* A new one, zeroed but for what it is called. */
+/* Returns a new end, zeroed except for its identity. */
 struct oche_xpass_end *oche_xpass_open(struct oche_xpass *xpass, uint32_t connection, uint32_t peer,
                                        bool sends);
 void oche_xpass_close(struct oche_xpass *xpass, struct oche_xpass_end *end);
 void oche_xpass_set_timer(struct oche_xpass *xpass, const struct oche_xpass_end *end,
                           oche_time when);
-/* Puts an item of this end in line, its other fields as in `item`. */
+/* Queues `item` for this end, filling in the fields that identify the end. */
 void oche_xpass_put(struct oche_xpass *xpass, struct oche_xpass_items *items,
                     const struct oche_xpass_end *end, struct oche_xpass_item item);
 struct oche_xpass_item oche_xpass_take(struct oche_xpass_items *items);
 
-/* supply.c: flows whose bytes are made at a rate of their own (REFERENCE D28) */
+/* supply.c: flows whose bytes are produced at a given rate (REFERENCE D28) */
 void oche_xpass_supply_begin(struct oche_xpass_sender *sender, const struct oche_flow_plan *plan,
                              oche_time now);
-/* Makes what there is by now available, in whole frames. */
+/* Makes what has been produced by now available, in whole frames. */
 void oche_xpass_supply(const struct oche_xpass *xpass, struct oche_xpass_sender *sender,
                        oche_time now);
-/* When the sender has to look at its supply next; OCHE_NEVER: it need not. */
+/* Returns when the sender must look at its supply next; OCHE_NEVER: it need not. */
 oche_time oche_xpass_supply_next(const struct oche_xpass *xpass,
                                  const struct oche_xpass_sender *sender);
 
@@ -172,7 +173,10 @@ void oche_xpass_nack(struct oche_xpass *xpass, struct oche_xpass_end *end,
 void oche_xpass_sender_timer(struct oche_xpass *xpass, struct oche_xpass_end *end, oche_time now);
 
 /* receiver.c */
-/* The end for the first packet of a connection, or of one that was closed; NULL: not ours. */
+/*
+ * Opens an end for the first packet of a connection, or for a late packet of one that was closed.
+ * Returns NULL if the packet is not for this host.
+ */
 struct oche_xpass_end *oche_xpass_accept(struct oche_xpass *xpass,
                                          const struct oche_packet *packet);
 void oche_xpass_request(struct oche_xpass *xpass, struct oche_xpass_end *end, oche_time now);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The congestion window. What is whose is said in the header. */
+/* The congestion window. The header tells which rule comes from where. */
 #include "sim/endpoint/tcp_dctcp/congestion.h"
 
 static uint64_t larger(uint64_t a, uint64_t b)
@@ -29,7 +29,7 @@ void oche_tcp_congestion_init(struct oche_tcp_congestion *c, const struct oche_t
     c->g = (uint64_t)(params->g * (double)OCHE_TCP_ONE);
 }
 
-/* alpha <- (1 - g) alpha + g F, once a window of data (RFC 8257 sec 3.3 steps 1 to 8). */
+/* alpha <- (1 - g) alpha + g F, once per window of data (RFC 8257 sec 3.3 steps 1 to 8). */
 static void observe(struct oche_tcp_congestion *c, const struct oche_tcp_acked *acked)
 {
     c->acked += acked->bytes;
@@ -52,7 +52,7 @@ static void grow(struct oche_tcp_congestion *c, const struct oche_tcp_acked *ack
         return;
     }
     if (acked->flight_before + c->mss <= c->cwnd)
-        return; /* it was not the window that held the sender back */
+        return; /* the sender was not limited by the window */
     c->counted += acked->bytes;
     if (c->counted >= c->cwnd) {
         c->counted -= c->cwnd;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How the receiver echoes CE through delayed ACKs (RFC 8257 sec 3.2, DCTCP sec 3.1 Fig 10): all
- * segments that one ACK acknowledges carried the same mark, and the ACK's ECE says which. So when
- * the mark changes, the ACK that is being delayed leaves at once, with the mark from before.
+ * segments that one ACK acknowledges carried the same mark, and the ACK's ECE tells which. So when
+ * the mark changes, the delayed ACK leaves at once, with the old mark.
  */
 #ifndef OCHE_SIM_ENDPOINT_TCP_DCTCP_ECHO_H
 #define OCHE_SIM_ENDPOINT_TCP_DCTCP_ECHO_H
@@ -10,12 +10,12 @@
 #include <stdbool.h>
 
 struct oche_tcp_echo {
-    bool ce; /* DCTCP.CE: what the last segment carried, and what ACKs say */
+    bool ce; /* DCTCP.CE: the mark of the last segment, which ACKs echo */
 };
 
 /*
- * A segment arrived, with or without CE, while `waiting` segments have no ACK yet. True: send an
- * ACK for those first, with the ECE that *ece gets.
+ * A segment arrived, with or without CE, while `waiting` segments have no ACK yet. Returns true if
+ * an ACK must be sent for those first, with *ece as its ECE.
  */
 static inline bool oche_tcp_echo_arrived(struct oche_tcp_echo *echo, bool ce, unsigned waiting,
                                          bool *ece)

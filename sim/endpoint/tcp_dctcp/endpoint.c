@@ -259,7 +259,7 @@ static uint64_t corrupt_bytes(const void *state)
     return tcp->corrupt;
 }
 
-/* A window a round trip; 0 before the first round trip is known. */
+/* Returns one window per round trip; 0 before the first round trip is known. */
 static uint64_t rate_bps(void *state, uint32_t connection)
 {
     const struct oche_tcp_end *end = oche_tcp_find(state, connection);

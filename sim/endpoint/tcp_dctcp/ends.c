@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ends of connections: found by the connection's number, made and closed, their timers, and the
- * packets without data that wait for the port. Memory comes from the host's arena and is used
- * again.
+ * The ends of connections: lookup by the connection's number, creation and closing, their timers,
+ * and the packets without data that wait for the port. Memory comes from the host's arena and is
+ * reused.
  */
 #include "sim/endpoint/tcp_dctcp/tcp.h"
 
@@ -69,7 +69,7 @@ struct oche_tcp_end *oche_tcp_open(struct oche_tcp *tcp, uint32_t connection, ui
 void oche_tcp_close(struct oche_tcp *tcp, struct oche_tcp_end *end)
 {
     if (!end->sends && end->receiver.ranges != NULL) {
-        /* There are no more of them than ends, so there is room: see oche_tcp_take_ranges. */
+        /* There are at most as many as ends, so there is room: see oche_tcp_take_ranges. */
         tcp->unused_ranges[tcp->unused_ranges_count++] = end->receiver.ranges;
     }
     oche_tcp_set_timer(tcp, end, OCHE_NEVER);
@@ -80,7 +80,7 @@ void oche_tcp_close(struct oche_tcp *tcp, struct oche_tcp_end *end)
     tcp->unused = end;
 }
 
-/* Timers of one time go off in order of connections. */
+/* Timers due at the same time expire in order of connections. */
 void oche_tcp_set_timer(struct oche_tcp *tcp, struct oche_tcp_end *end, oche_time when)
 {
     heap_set(&tcp->timers, end->slot, when, end->number);

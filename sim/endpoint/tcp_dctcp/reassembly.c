@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ranges of the stream behind a gap. */
+/* Ranges of the stream after a gap. */
 #include "sim/endpoint/tcp_dctcp/reassembly.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ bool oche_tcp_ranges_add(struct oche_tcp_ranges *ranges, uint64_t from, uint64_t
 
     while (first < ranges->count && ranges->range[first].to < from)
         first++;
-    /* Those that it touches are first … end - 1. */
+    /* The ranges it touches are first … end - 1. */
     for (end = first; end < ranges->count && ranges->range[end].from <= to; end++) {
         if (ranges->range[end].from < from)
             from = ranges->range[end].from;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What has arrived behind a gap: disjoint ranges of the stream, in order. There is room for a
- * number of gaps that few connections ever have; a segment that would make one more is not kept,
- * and comes again.
+ * What has arrived after a gap: disjoint ranges of the stream, in order. There is room for more
+ * gaps than connections usually have; a segment that would add another one is dropped, and will be
+ * resent.
  */
 #ifndef OCHE_SIM_ENDPOINT_TCP_DCTCP_REASSEMBLY_H
 #define OCHE_SIM_ENDPOINT_TCP_DCTCP_REASSEMBLY_H
@@ -12,7 +12,7 @@
 #define OCHE_TCP_RANGES 256
 
 struct oche_tcp_range {
-    uint64_t from, to; /* bytes of the stream, `to` is not in it */
+    uint64_t from, to; /* bytes of the stream; `to` is exclusive */
 };
 
 struct oche_tcp_ranges {
@@ -20,9 +20,12 @@ struct oche_tcp_ranges {
     struct oche_tcp_range range[OCHE_TCP_RANGES];
 };
 
-/* Adds [from, to), from < to. False: no room, nothing is changed. */
+/* Adds [from, to), from < to. Returns false, and changes nothing, if there is no room. */
 bool oche_tcp_ranges_add(struct oche_tcp_ranges *ranges, uint64_t from, uint64_t to);
-/* All up to `next` has arrived: returns how far it goes on without a gap, and forgets that. */
+/*
+ * Everything up to `next` has arrived. Returns how far the stream continues without a gap, and
+ * forgets that part.
+ */
 uint64_t oche_tcp_ranges_take(struct oche_tcp_ranges *ranges, uint64_t next);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The receiving end: puts the stream in order, tells the host of every flow that is whole, and
- * acknowledges: every ack_every-th segment in order or after ack_delay (RFC 5681 sec 4.2), at once
- * what is out of order, fills a gap or has come before; with DCTCP's echo of CE (echo.h).
+ * The receiving end: puts the stream in order, reports each complete flow to the host, and
+ * acknowledges: every ack_every-th segment in order, or after ack_delay (RFC 5681 sec 4.2); at once
+ * if a segment is out of order, fills a gap or is a duplicate. With DCTCP it echoes CE (echo.h).
  */
 #include "sim/endpoint/tcp_dctcp/tcp.h"
 
@@ -20,7 +20,7 @@ static uint64_t stream_bytes(const struct oche_tcp *tcp, const struct oche_conne
 
 /*
  * An end is closed when all flows of its connection are delivered and acknowledged. A late
- * duplicate brings it back, knowing that it has everything, for as long as the answer takes.
+ * duplicate reopens it, already knowing that it has everything, until the answer is sent.
  */
 struct oche_tcp_end *oche_tcp_accept(struct oche_tcp *tcp, const struct oche_packet *packet)
 {
@@ -31,7 +31,7 @@ struct oche_tcp_end *oche_tcp_accept(struct oche_tcp *tcp, const struct oche_pac
         return NULL;
     const struct oche_connection *connection = &flows->connections[number];
     if (connection->dst != tcp->host->address || connection->src != packet->src)
-        return NULL; /* for a sender that is done */
+        return NULL; /* for a sender that has finished */
     struct oche_tcp_end *end = oche_tcp_open(tcp, number, connection->src, false);
     end->receiver.ack_at = OCHE_NEVER;
     end->receiver.next = end->receiver.delivered = stream_bytes(tcp, connection);
@@ -73,7 +73,7 @@ void oche_tcp_syn(struct oche_tcp *tcp, struct oche_tcp_end *end)
     oche_tcp_receiver_rest(tcp, end);
 }
 
-/* The stream goes on to `next`: flows that are whole now. */
+/* The stream has been received up to `next`: delivers the flows that are now complete. */
 static void advance(struct oche_tcp *tcp, struct oche_tcp_end *end, uint64_t next, oche_time now)
 {
     struct oche_flows *flows = tcp->host->flows;
@@ -86,7 +86,7 @@ static void advance(struct oche_tcp *tcp, struct oche_tcp_end *end, uint64_t nex
                     next - receiver->next);
     receiver->next = next;
     while (receiver->delivered < next) {
-        /* There is data of this flow, so its sender has put it in line. */
+        /* There is data of this flow, so its sender has queued it. */
         uint32_t flow = flows->order[connection->first + connection->delivered];
         const struct oche_flow_plan *plan = &flows->plan[flow];
         if (next - receiver->delivered < plan->bytes)
@@ -106,7 +106,7 @@ static void check_payload(struct oche_tcp *tcp, const struct oche_tcp_end *end,
                                              packet->payload_bytes);
 }
 
-/* Behind a gap. Whether it is kept. */
+/* Keeps a range after a gap. Returns true if it was kept. */
 static bool keep(struct oche_tcp *tcp, struct oche_tcp_receiver *receiver, uint64_t from,
                  uint64_t to)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The retransmission timeout (RFC 6298): smoothed round trip and its deviation, RTO = SRTT + 4
- * RTTVAR within bounds, doubled by every timeout until new data is acknowledged. Samples are of
- * segments that were sent once (Karn), which the sender sees to. Picoseconds, so that the RFC's
- * clock granularity does not show.
+ * RTTVAR within bounds, doubled by every timeout until new data is acknowledged. The sender samples
+ * only segments that were sent once (Karn). Times are picoseconds, so the RFC's clock granularity
+ * has no effect.
  */
 #ifndef OCHE_SIM_ENDPOINT_TCP_DCTCP_RTT_H
 #define OCHE_SIM_ENDPOINT_TCP_DCTCP_RTT_H
@@ -11,7 +11,7 @@
 #include "core/base.h"
 
 struct oche_tcp_rtt {
-    oche_time smoothed, deviation; /* smoothed 0: no sample yet */
+    oche_time smoothed, deviation; /* smoothed == 0: no sample yet */
     oche_time initial, least, most;
     unsigned backoff; /* timeouts in a row */
 };

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The sending end: what may leave when, what an ACK means, when to send again. New Reno: limited
- * transmit (RFC 3042), fast retransmit and fast recovery with partial ACKs in the impatient
- * variant (RFC 6582), timeouts that go back to the first byte without ACK (RFC 6298 sec 5). No
- * SACK, no timestamps: one segment at a time is timed.
+ * The sending end: what may leave when, what an ACK means, when to retransmit. New Reno: limited
+ * transmit (RFC 3042), fast retransmit and fast recovery with partial ACKs in the impatient variant
+ * (RFC 6582), timeouts that go back to the first unacknowledged byte (RFC 6298 sec 5). No SACK, no
+ * timestamps: one segment at a time is timed.
  *
  * The operating system takes os_overhead for each flow before its first byte may leave (Dart sec
- * VI). A connection is open from the start, or begins with a handshake; it is never closed, as
- * nothing of a flow waits for that.
+ * VI). A connection is open from the start, or begins with a handshake; it is never closed, as no
+ * flow waits for that.
  */
 #include "sim/endpoint/tcp_dctcp/tcp.h"
 
@@ -22,7 +22,10 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Bytes that may be in flight. The first two duplicate ACKs let a segment each go (RFC 3042). */
+/*
+ * Returns the bytes that may be in flight. The first two duplicate ACKs allow one more segment each
+ * (RFC 3042).
+ */
 static uint64_t window_of(const struct oche_tcp_sender *sender)
 {
     uint64_t window = sender->congestion.cwnd;
@@ -32,7 +35,7 @@ static uint64_t window_of(const struct oche_tcp_sender *sender)
     return smaller(window, sender->peer_window);
 }
 
-/* Bytes of the next segment, 0: none may leave. */
+/* Returns the bytes of the next segment; 0: none may leave. */
 static uint64_t next_bytes(const struct oche_tcp_sender *sender)
 {
     uint64_t mss = sender->congestion.mss, end = sender->available;
@@ -42,12 +45,12 @@ static uint64_t next_bytes(const struct oche_tcp_sender *sender)
     if (sender->resend)
         return smaller(mss, sender->high - sender->una);
     if (sender->next < sender->high)
-        end = sender->high; /* again, as before */
+        end = sender->high; /* resend what was sent before */
     uint64_t bytes = smaller(mss, end - sender->next);
     return sender->next + bytes <= sender->una + window_of(sender) ? bytes : 0;
 }
 
-/* Of all that waits what the window lets go. */
+/* Returns how many of the waiting bytes the window allows to leave. */
 static uint64_t allowed(const struct oche_tcp_sender *sender)
 {
     uint64_t end = smaller(sender->available, sender->una + window_of(sender));
@@ -66,7 +69,7 @@ static void put_in_turn(struct oche_tcp *tcp, struct oche_tcp_sender *sender, oc
         tcp->ready = sender->next_ready = sender->previous_ready = sender;
         return;
     }
-    sender->next_ready = tcp->ready; /* behind all others */
+    sender->next_ready = tcp->ready; /* after all others */
     sender->previous_ready = tcp->ready->previous_ready;
     sender->previous_ready->next_ready = sender;
     tcp->ready->previous_ready = sender;
@@ -85,7 +88,7 @@ static void take_from_turn(struct oche_tcp *tcp, struct oche_tcp_sender *sender)
         tcp->ready = sender->next_ready;
 }
 
-/* When the next segment of a flow that is made at a rate of its own is there. */
+/* Returns when the next segment of a flow that is produced at a given rate will be complete. */
 static oche_time supply_next(const struct oche_tcp_sender *sender)
 {
     const struct oche_flow_plan *plan = sender->supplied;
@@ -97,7 +100,10 @@ static oche_time supply_next(const struct oche_tcp_sender *sender)
     return oche_time_add(sender->supplied_from, oche_time_of_bytes(bytes, plan->supply_bps));
 }
 
-/* After every change: in turn or not, the host's backlog, the timer. */
+/*
+ * Called after every change: updates the sender's place in the round robin, the host's backlog and
+ * the timer.
+ */
 static void update(struct oche_tcp *tcp, struct oche_tcp_sender *sender, oche_time now)
 {
     uint64_t bytes = allowed(sender);
@@ -117,7 +123,7 @@ static void update(struct oche_tcp *tcp, struct oche_tcp_sender *sender, oche_ti
             oche_time_min(timer, tcp->host->flows->sent[flow].started + tcp->params->os_overhead);
     }
     timer = oche_time_min(timer, supply_next(sender));
-    /* At once, but not from within what is going on: that flow starts now. */
+    /* Fails the flow at once, but from the timer: it is just being started. */
     if (sender->state == OCHE_TCP_FAILED && sender->completed < connection->queued) {
         uint32_t flow = tcp->host->flows->order[connection->first + sender->completed];
         timer = tcp->host->flows->sent[flow].started;
@@ -158,7 +164,7 @@ static void connect(struct oche_tcp *tcp, struct oche_tcp_sender *sender, oche_t
                          tcp->dctcp ? flags | OCHE_TCP_ECE | OCHE_TCP_CWR : flags);
 }
 
-/* The operating system passes on whole segments of what has been made. */
+/* Makes whole segments of what has been produced available, as the operating system would. */
 static void supply(struct oche_tcp_sender *sender, oche_time now)
 {
     const struct oche_flow_plan *plan = sender->supplied;
@@ -172,7 +178,7 @@ static void supply(struct oche_tcp_sender *sender, oche_time now)
         sender->supplied = NULL;
 }
 
-/* The operating system has passed on the flows whose time has come. */
+/* Releases the flows whose time in the operating system is over. */
 static void release(struct oche_tcp *tcp, struct oche_tcp_sender *sender, oche_time now)
 {
     const struct oche_flows *flows = tcp->host->flows;
@@ -231,7 +237,7 @@ static void complete(struct oche_tcp *tcp, struct oche_tcp_end *end, enum oche_s
     oche_host_start(tcp->host, flows->plan[flow].then_same_source, now);
 }
 
-/* Closes the end when the connection has no more flows; otherwise brings it up to date. */
+/* Closes the end if the connection has no more flows; otherwise updates it. */
 static void rest(struct oche_tcp *tcp, struct oche_tcp_end *end, oche_time now)
 {
     struct oche_tcp_sender *sender = &end->sender;
@@ -246,7 +252,7 @@ static void rest(struct oche_tcp *tcp, struct oche_tcp_end *end, oche_time now)
     oche_tcp_close(tcp, end);
 }
 
-/* Every flow of the connection fails, those that start in between too. */
+/* Fails all flows of the connection, including those that start meanwhile. */
 static void fail(struct oche_tcp *tcp, struct oche_tcp_end *end, oche_time now)
 {
     struct oche_tcp_sender *sender = &end->sender;
@@ -271,13 +277,14 @@ static void fill_headers(const struct oche_tcp *tcp, const struct oche_tcp_end *
     packet->dest_qpn = OCHE_FIRST_QPN + end->number;
     packet->udp_source_port = 0;
     packet->tcp.acknowledgement = OCHE_TCP_FIRST;
-    packet->tcp.window = UINT16_MAX; /* the window of a host that receives nothing here */
+    packet->tcp.window =
+        UINT16_MAX; /* the window advertised by a host that receives nothing here */
     packet->tcp.flags = OCHE_TCP_ACK;
     packet->bth_reserved = packet->hops = 0;
     packet->traffic_class = OCHE_DATA_CLASS;
 }
 
-/* Its backlog is long: the host marks what it sends itself (host.ecn_threshold). */
+/* Marks a segment if the host's backlog is long (host.ecn_threshold). */
 static void mark(struct oche_tcp *tcp, struct oche_packet *packet, oche_time now)
 {
     if (tcp->backlog <= tcp->ecn_threshold)
@@ -341,13 +348,13 @@ void oche_tcp_segment(struct oche_tcp *tcp, struct oche_tcp_sender *sender, oche
             sender->timed_at = now;
         }
     } else if (sender->timed_end > from) {
-        sender->timed_end = 0; /* Karn: what was sent twice is not timed */
+        sender->timed_end = 0; /* Karn: a retransmitted segment is not timed */
     }
     if (sender->deadline == OCHE_NEVER)
         arm(sender, now);
     sender->last_sent = now;
     count_sent(tcp, sender, again, packet, now);
-    tcp->ready = sender->next_ready; /* the next one's turn */
+    tcp->ready = sender->next_ready; /* the next sender's turn */
     update(tcp, sender, now);
 }
 
@@ -368,7 +375,7 @@ static void duplicate_ack(struct oche_tcp *tcp, struct oche_tcp_end *end, oche_t
         oche_tcp_congestion_inflate(&sender->congestion);
         return;
     }
-    /* What was sent before the last recovery or timeout is not a reason for another. */
+    /* Segments sent before the last recovery or timeout are no reason for another recovery. */
     if (sender->recover > 0 && sender->una <= sender->recover)
         return;
     if (++sender->duplicate_acks < DUPLICATES)
@@ -381,7 +388,10 @@ static void duplicate_ack(struct oche_tcp *tcp, struct oche_tcp_end *end, oche_t
     trace_window(tcp, end, now);
 }
 
-/* Fast recovery, an ACK for new data. True: the retransmission timer starts again. */
+/*
+ * Handles an ACK for new data in fast recovery. Returns true if the retransmission timer must be
+ * restarted.
+ */
 static bool recover(struct oche_tcp_sender *sender, uint64_t bytes)
 {
     if (sender->una >= sender->recover) {
@@ -450,7 +460,7 @@ static void acceptable_ack(struct oche_tcp *tcp, struct oche_tcp_end *end,
     uint64_t ack = oche_tcp_byte(packet->tcp.acknowledgement, sender->una);
 
     if (ack < sender->una)
-        return; /* one that was overtaken */
+        return; /* overtaken by a later ACK */
     sender->peer_window = (uint64_t)packet->tcp.window
                           << oche_tcp_window_shift(tcp->params->receive_window);
     if (ack > sender->una)
@@ -477,7 +487,7 @@ void oche_tcp_ack(struct oche_tcp *tcp, struct oche_tcp_end *end, const struct o
     if (sender->state == OCHE_TCP_SYN_SENT && (packet->tcp.flags & OCHE_TCP_SYN))
         opened(sender, now);
     else if (sender->state != OCHE_TCP_OPEN || ack > sender->high)
-        reject(tcp, sender); /* for what was never sent, or is no longer */
+        reject(tcp, sender); /* it acknowledges what was never sent, or the connection has failed */
     else if (!(packet->tcp.flags & OCHE_TCP_SYN))
         acceptable_ack(tcp, end, packet, now);
     rest(tcp, end, now);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The TCP endpoint of a host, for the files of this folder. A connection carries data one way: the
- * host where its flows begin has a sender, the other a receiver. Flows are messages one after the
- * other in the connection's stream of bytes, which is counted from 0 in 64 bits; on the wire byte
- * n has sequence number OCHE_TCP_FIRST + n, modulo 2^32.
+ * host where its flows begin has a sender, the other one a receiver. Flows are messages one after
+ * the other in the connection's stream of bytes, which is counted from 0 in 64 bits; on the wire
+ * byte n has sequence number OCHE_TCP_FIRST + n, modulo 2^32.
  *
  * Segments are pulled: the port asks for the next packet when it is free. So a host has no queue
- * of its own for data; senders whose window lets them take turns. ACKs wait in one FIFO.
+ * for data; the senders whose window allows it take turns. ACKs wait in one FIFO.
  */
 #ifndef OCHE_SIM_ENDPOINT_TCP_DCTCP_TCP_H
 #define OCHE_SIM_ENDPOINT_TCP_DCTCP_TCP_H
@@ -19,7 +19,7 @@
 #include "sim/endpoint/tcp_dctcp/rtt.h"
 #include "sim/network/host_state.h"
 
-#define OCHE_TCP_FIRST 1 /* sequence number of the stream's first byte; the SYN is before it */
+#define OCHE_TCP_FIRST 1 /* sequence number of the stream's first byte; the SYN comes before it */
 
 /* Flags of a segment, in oche_packet.tcp: byte 13 of the header. */
 #define OCHE_TCP_FIN UINT8_C(0x01)
@@ -31,56 +31,57 @@
 #define OCHE_TCP_CWR UINT8_C(0x80)
 
 enum oche_tcp_state {
-    OCHE_TCP_CLOSED, /* waits for its first bytes */
+    OCHE_TCP_CLOSED, /* waiting for its first bytes */
     OCHE_TCP_SYN_SENT,
     OCHE_TCP_OPEN,
-    OCHE_TCP_FAILED /* too many timeouts: whatever is started fails */
+    OCHE_TCP_FAILED /* too many timeouts: every flow that is started fails */
 };
 
 struct oche_tcp_sender {
-    struct oche_tcp_sender *next_ready, *previous_ready; /* a ring, when `ready` */
-    uint64_t una, next, high; /* first byte not acknowledged, next to send, highest sent (end) */
-    uint64_t available;       /* end of what the operating system has passed on */
-    uint64_t first_end;       /* of the first flow that is not completed */
-    /* The connection's one flow, if it is made at a rate of its own and some is still to come. */
+    struct oche_tcp_sender *next_ready,
+        *previous_ready;      /* a ring of the senders that are `ready` */
+    uint64_t una, next, high; /* first unacknowledged byte, next to send, end of what was sent */
+    uint64_t available;       /* end of what the operating system has released */
+    uint64_t first_end;       /* end of the first flow that is not completed */
+    /* The connection's only flow, if it is produced at a given rate and not complete yet. */
     const struct oche_flow_plan *supplied;
     oche_time supplied_from;
     struct oche_tcp_congestion congestion;
     struct oche_tcp_rtt rtt;
-    uint64_t timed_end; /* this much acknowledged gives a round trip; 0: none is measured */
+    uint64_t timed_end; /* an ACK up to here gives a round trip; 0: none is being measured */
     oche_time timed_at;
     oche_time deadline; /* of the retransmission timer; OCHE_NEVER: off */
     oche_time last_sent;
-    uint64_t recover; /* highest byte sent when recovery, or the last timeout, began */
-    uint64_t waiting; /* bytes that may leave now: part of the host's backlog */
-    oche_time due;    /* its next segment has waited for the port from then on */
+    uint64_t recover; /* end of what was sent when recovery, or the last timeout, began */
+    uint64_t waiting; /* bytes that may leave now; part of the host's backlog */
+    oche_time due;    /* since when its next segment has waited for the port */
     uint64_t retransmitted, timeouts;
     uint64_t peer_window;
-    uint32_t released, completed; /* flows of the connection: passed on; done */
+    uint32_t released, completed; /* numbers of flows of the connection */
     uint32_t duplicate_acks, retries;
     uint8_t state; /* enum oche_tcp_state */
     bool ready;
     bool in_recovery, partial_seen;
-    bool resend;  /* the segment at `una`, whatever the window */
-    bool say_cwr; /* in the next new segment */
+    bool resend;  /* retransmit the segment at `una` regardless of the window */
+    bool say_cwr; /* set CWR in the next new segment */
 };
 
 struct oche_tcp_receiver {
-    uint64_t next;                  /* byte expected */
-    uint64_t delivered;             /* end of the flows that were delivered whole */
-    struct oche_tcp_ranges *ranges; /* behind a gap; NULL: none so far */
+    uint64_t next;                  /* the byte expected next */
+    uint64_t delivered;             /* end of the last flow that was completely delivered */
+    struct oche_tcp_ranges *ranges; /* received after a gap; NULL: none so far */
     struct oche_tcp_echo echo;
-    oche_time ack_at; /* the delayed ACK; OCHE_NEVER: none waits */
+    oche_time ack_at; /* when the delayed ACK is due; OCHE_NEVER: none waits */
     uint32_t waiting; /* segments that have no ACK yet */
 };
 
 /* One end of a connection. */
 struct oche_tcp_end {
     struct oche_tcp_end *next_unused;
-    uint32_t number, slot; /* connection; in the host's tables */
+    uint32_t number, slot; /* number of the connection; index in the host's tables */
     uint32_t peer;
     uint32_t flow_hash;
-    bool sends; /* which of the two it is */
+    bool sends; /* true: sender; false: receiver */
     union {
         struct oche_tcp_sender sender;
         struct oche_tcp_receiver receiver;
@@ -89,7 +90,7 @@ struct oche_tcp_end {
 
 /* A packet without data that waits for the port. */
 struct oche_tcp_control {
-    uint64_t ack; /* of the stream */
+    uint64_t ack; /* place in the stream */
     uint32_t connection, peer, flow_hash;
     uint8_t flags;
 };
@@ -125,7 +126,10 @@ static inline uint32_t oche_tcp_wire(uint64_t byte)
     return (uint32_t)(OCHE_TCP_FIRST + byte);
 }
 
-/* The byte nearest to `near` that has this sequence number; a number from before the first: 0. */
+/*
+ * Returns the byte nearest to `near` that has this sequence number; 0 for a number before the first
+ * byte.
+ */
 static inline uint64_t oche_tcp_byte(uint32_t sequence, uint64_t near)
 {
     int32_t distance = (int32_t)(sequence - oche_tcp_wire(near));
@@ -135,7 +139,7 @@ static inline uint64_t oche_tcp_byte(uint32_t sequence, uint64_t near)
     return near + (uint64_t)(int64_t)distance;
 }
 
-/* Ethernet header to FCS. */
+/* Returns the size of a frame, from Ethernet header to FCS. */
 static inline uint32_t oche_tcp_frame_bytes(uint32_t payload, bool syn, bool ipv6)
 {
     uint32_t bytes = OCHE_ETH_BYTES + (ipv6 ? 0U + OCHE_IPV6_BYTES : OCHE_IPV4_BYTES) + 20 +
@@ -144,7 +148,9 @@ static inline uint32_t oche_tcp_frame_bytes(uint32_t payload, bool syn, bool ipv
     return bytes < OCHE_MIN_FRAME_BYTES ? OCHE_MIN_FRAME_BYTES : bytes;
 }
 
-/* How many bits the window on the wire is shifted by (RFC 7323 sec 2.2). */
+/*
+ * Returns the window scale: by how many bits the window on the wire is shifted (RFC 7323 sec 2.2).
+ */
 static inline unsigned oche_tcp_window_shift(uint64_t window)
 {
     unsigned shift = 0;
@@ -156,15 +162,15 @@ static inline unsigned oche_tcp_window_shift(uint64_t window)
 
 /* ends.c: the ends of connections, their memory and their timers. */
 void oche_tcp_ends_init(struct oche_tcp *tcp, uint32_t most);
-/* NULL: none is open here. */
+/* Returns NULL if the connection has no end open here. */
 struct oche_tcp_end *oche_tcp_find(const struct oche_tcp *tcp, uint32_t connection);
-/* A new one, zeroed but for what it is called. */
+/* Returns a new end, zeroed except for its identity. */
 struct oche_tcp_end *oche_tcp_open(struct oche_tcp *tcp, uint32_t connection, uint32_t peer,
                                    bool sends);
 void oche_tcp_close(struct oche_tcp *tcp, struct oche_tcp_end *end);
 void oche_tcp_set_timer(struct oche_tcp *tcp, struct oche_tcp_end *end, oche_time when);
 struct oche_tcp_ranges *oche_tcp_take_ranges(struct oche_tcp *tcp);
-/* Puts a packet without data in line. */
+/* Queues a packet without data. */
 void oche_tcp_put_control(struct oche_tcp *tcp, const struct oche_tcp_end *end, uint64_t ack,
                           uint8_t flags);
 
@@ -182,9 +188,12 @@ void oche_tcp_data(struct oche_tcp *tcp, struct oche_tcp_end *end, const struct 
                    oche_time now);
 void oche_tcp_syn(struct oche_tcp *tcp, struct oche_tcp_end *end);
 void oche_tcp_receiver_timer(struct oche_tcp *tcp, struct oche_tcp_end *end);
-/* The end for the first packet of a connection, or of one that was closed; NULL: not ours. */
+/*
+ * Opens an end for the first packet of a connection, or for a late packet of one that was closed.
+ * Returns NULL if the packet is not for this host.
+ */
 struct oche_tcp_end *oche_tcp_accept(struct oche_tcp *tcp, const struct oche_packet *packet);
-/* Closes it when nothing more can come but what came before. */
+/* Closes the end if only duplicates can still arrive. */
 void oche_tcp_receiver_rest(struct oche_tcp *tcp, struct oche_tcp_end *end);
 
 /* wire.c: see struct oche_endpoint. */

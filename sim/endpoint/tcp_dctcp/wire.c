@@ -2,8 +2,8 @@
 /*
  * Segments as bytes: Ethernet, IPv4 or IPv6, TCP with its checksum (RFC 9293 sec 3.1), for captures
  * and bytes mode. Ports name the connection: of connection n the sender's is 2^15 + n mod 2^15, the
- * receiver's 5001 + n / 2^15, so that it can be told from the bytes. A SYN's options (MSS, window
- * scale) are in the packet's tcp_options as they are.
+ * receiver's 5001 + n / 2^15, so that the connection can be found from the bytes. A SYN's options
+ * (MSS, window scale) are in the packet's tcp_options, unchanged.
  */
 #include <string.h>
 
@@ -23,7 +23,10 @@ static bool from_sender(const struct oche_packet *packet)
            (packet->tcp.flags & (OCHE_TCP_SYN | OCHE_TCP_ACK)) == OCHE_TCP_SYN;
 }
 
-/* Of an IP header without options and the TCP segment behind it; right when it gives 0. */
+/*
+ * Computes the checksum over an IP header without options and the TCP segment after it. A correct
+ * segment gives 0.
+ */
 static uint16_t tcp_checksum(const uint8_t *ip, bool ipv6, size_t bytes)
 {
     uint32_t sum = IP_TCP + (uint32_t)bytes;
