@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where congestion sits: see the header. */
+/* Where congestion occurs; see the header. */
 #include "sim/measure/congestion.h"
 
 #include <math.h>

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Flow completion times by size: see the header. */
+/* Flow completion times by size; see the header. */
 #include "sim/measure/flow_completion.h"
 
 #include <stdlib.h>
 
-/* A decade a row: what the literature calls short, medium and long flows. */
+/* One decade per row, matching what the literature calls short, medium and long flows. */
 const uint64_t oche_completion_sizes[] = {0, 10000, 100000, 1000000, 10000000};
 const uint32_t oche_completion_size_count =
     sizeof(oche_completion_sizes) / sizeof(oche_completion_sizes[0]);
 
-/* Times and slowdowns of the row's delivered flows, sorted; `times` and `slowdowns` are scratch. */
+/*
+ * Fills in times and slowdowns of the row's delivered flows. `times` and `slowdowns` are their
+ * values, which are sorted here.
+ */
 static void fill_times(struct oche_completion_row *row, uint64_t *times, double *slowdowns)
 {
     size_t count = row->delivered;

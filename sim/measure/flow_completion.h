@@ -1,44 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Flow completion times and slowdowns by size. A flow's completion time is from its start to the
- * delivery of its last byte; its slowdown is that over the time it would take alone (the ideal of
- * sim/topology/routes.h), so it is 1 or more.
+ * Flow completion times and slowdowns by size. A flow's completion time lasts from its start to the
+ * delivery of its last byte. Its slowdown is that time divided by the time it would take alone (the
+ * ideal of sim/topology/routes.h), so it is at least 1.
  */
 #ifndef OCHE_SIM_MEASURE_FLOW_COMPLETION_H
 #define OCHE_SIM_MEASURE_FLOW_COMPLETION_H
 
 #include "sim/measure/percentile.h"
 
-/* What is known of one flow at the end of a run. */
+/* What is known about one flow at the end of a run. */
 struct oche_flow_record {
     uint64_t bytes;
     oche_time start; /* OCHE_NEVER: it never started */
     oche_time end;   /* delivery of the last byte; OCHE_NEVER: not within the run */
-    oche_time ideal; /* alone in the network; above 0 */
+    oche_time ideal; /* time alone in the network; above 0 */
     bool failed;     /* its work completed with an error */
 };
 
 /*
- * Flows of one range of sizes. Times and slowdowns are of those that were delivered; the others
- * are counted, because leaving out the slow ones would flatter.
+ * Flows in one range of sizes. Times and slowdowns are those of delivered flows; the others are
+ * counted, because leaving out the slow ones would flatter.
  */
 struct oche_completion_row {
-    uint64_t from_bytes, to_bytes; /* from <= size < to; to is UINT64_MAX for "and more" */
-    uint64_t flows;                /* started within the measured time */
+    uint64_t from_bytes, to_bytes; /* from <= size < to; to is UINT64_MAX in the last range */
+    uint64_t flows;                /* that started within the measured time */
     uint64_t delivered, failed;
     uint64_t bytes; /* of the delivered ones */
     oche_time time_mean, time_max, time[OCHE_PERCENTILES];
     double slowdown_mean, slowdown_max, slowdown[OCHE_PERCENTILES];
 };
 
-/* Sizes where a range begins, ascending, the first 0. */
+/* Sizes at which a range begins, ascending; the first is 0. */
 extern const uint64_t oche_completion_sizes[];
 extern const uint32_t oche_completion_size_count;
 
 /*
- * Fills one row for each of the `size_count` ranges that begin at `sizes`, and a last one for all
- * flows together: size_count + 1 rows. Flows that started before `warmup`, or never, are in no
- * row. Returns how many flows were left out because of the warm-up.
+ * Fills one row for each of the `size_count` ranges that begin at `sizes`, and a last row for all
+ * flows together: size_count + 1 rows. Flows that started before `warmup`, or never, are in no row.
+ * Returns how many flows were left out because of the warm-up.
  */
 uint64_t oche_flow_completion(const struct oche_flow_record *flows, size_t count, oche_time warmup,
                               const uint64_t *sizes, uint32_t size_count,

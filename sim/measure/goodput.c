@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Goodput of several entities: see the header. */
+/* Goodput of several entities; see the header. */
 #include "sim/measure/goodput.h"
 
 #include <stdlib.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Goodput: payload bytes delivered in order, over the measured time. Retransmissions, headers and
- * what was delivered during warm-up do not count.
+ * Goodput: payload bytes delivered in order, divided by the measured time. Retransmissions, headers
+ * and what was delivered during warm-up do not count.
  */
 #ifndef OCHE_SIM_MEASURE_GOODPUT_H
 #define OCHE_SIM_MEASURE_GOODPUT_H
 
 #include "core/base.h"
 
-/* Of some entities (hosts, flows, workloads) together. Rates are bits per second. */
+/* Goodput of some entities (hosts, flows, workloads) together. Rates are bits per second. */
 struct oche_goodput {
     uint64_t bytes;
     uint64_t total_bps;
@@ -16,7 +16,10 @@ struct oche_goodput {
     double jain;                                    /* -1: nothing was delivered */
 };
 
-/* `bytes` has what each of `count` entities delivered in `measured` (0: all rates are 0). */
+/*
+ * `bytes` has what each of `count` entities delivered in `measured` (if that is 0, all rates are
+ * 0).
+ */
 struct oche_goodput oche_goodput(const uint64_t *bytes, size_t count, oche_time measured);
 
 #endif

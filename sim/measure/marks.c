@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ECN marks by place: see the header. */
+/* ECN marks by place; see the header. */
 #include "sim/measure/marks.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The forest of PAUSEs: see the header. */
+/* The forest of PAUSEs; see the header. */
 #include "sim/measure/pause_tree.h"
 
 #include <stdlib.h>
@@ -12,16 +12,16 @@
 #define MOST_NODES    (UINT32_C(1) << 18)
 #define MOST_EPISODES (UINT32_C(1) << 20)
 #define MOST_DEPTH    63
-#define FIRST_GAP     (100 * OCHE_NS) /* between holds that become one when there are too many */
+#define FIRST_GAP     (100 * OCHE_NS) /* between holds that are merged when there are too many */
 #define LARGEST_GAP   OCHE_SEC
 #define NONE          UINT32_MAX
 
-/* What held one class of a port. */
+/* The history of holds of one class of a port. */
 struct line {
     struct oche_pause_episode *episodes;
     uint32_t count, capacity;
     bool open;   /* the last hold has not ended */
-    bool stored; /* it is in the last episode */
+    bool stored; /* the last hold is part of the last episode */
     oche_time open_from;
     uint32_t open_node;
 };
@@ -30,13 +30,13 @@ struct oche_pause_tree {
     struct oche_pause_tree_config config;
     struct oche_pause_node *nodes;
     uint32_t count, capacity;
-    uint32_t *table; /* of nodes, by parent, port and class; open addressing */
+    uint32_t *table; /* nodes by parent, port and class; open addressing */
     uint32_t table_size;
     struct line **lines; /* by port: OCHE_CLASSES of them, or NULL */
     uint32_t port_count, episodes;
-    oche_time end;   /* of the run; OCHE_NEVER: not yet */
-    oche_time delay; /* the longest from a PAUSE until it takes effect */
-    oche_time gap;   /* holds for one reason that are no further apart are one episode */
+    oche_time end;   /* of the run; OCHE_NEVER: not over yet */
+    oche_time delay; /* the longest time until a PAUSE takes effect */
+    oche_time gap;   /* holds with one cause and no further apart are one episode */
     uint64_t lost_episodes;
 };
 
@@ -47,7 +47,7 @@ static void *must(void *memory)
     return memory;
 }
 
-/* From the begin of a PFC frame at the port's peer until the port obeys. */
+/* Returns the time from the beginning of a PFC frame at the port's peer until the port obeys it. */
 static oche_time delay_of(const struct oche_pause_tree *tree, uint32_t held)
 {
     const struct oche_topology *topology = tree->config.topology;
@@ -110,7 +110,7 @@ static uint32_t place_of(const struct oche_pause_tree *tree, uint32_t parent, ui
     return at;
 }
 
-/* Room for one more node: the table stays at most half full. */
+/* Makes room for one more node; the table stays at most half full. */
 static void grow(struct oche_pause_tree *tree)
 {
     if (tree->count < tree->capacity)
@@ -127,12 +127,15 @@ static void grow(struct oche_pause_tree *tree)
     }
 }
 
-/* The child of `parent` for that port and class, made if it is new; NONE: there are too many. */
+/*
+ * Returns the child of `parent` for that port and class, created if it is new; NONE if there are
+ * too many.
+ */
 static uint32_t find_node(struct oche_pause_tree *tree, uint32_t parent, uint32_t port,
                           unsigned cls)
 {
     const struct oche_pause_node *above = parent == NONE ? NULL : &tree->nodes[parent];
-    /* One place is kept for the root of what is not known. */
+    /* One place is reserved for the root of unknown causes. */
     bool room = tree->count + (port != OCHE_NO_PORT) < tree->config.most_nodes &&
                 (above == NULL || above->depth < MOST_DEPTH);
 
@@ -161,9 +164,9 @@ static uint32_t find_root(struct oche_pause_tree *tree, uint32_t port, unsigned 
 }
 
 /*
- * The node for a hold of `port` below `parent`. If the way has been there already, that is the
- * node: a circle of ports that wait for each other is not unrolled. If there are too many nodes,
- * the nearest one above counts it.
+ * Returns the node for a hold of `port` below `parent`. If the port is already on the path from the
+ * root, that node is returned: a cycle of ports that wait for each other is not unrolled. If there
+ * are too many nodes, the hold counts at the nearest node above.
  */
 static uint32_t find_child(struct oche_pause_tree *tree, uint32_t parent, uint32_t port,
                            unsigned cls, bool *deeper)
@@ -211,7 +214,10 @@ static void merge_line(struct oche_pause_tree *tree, struct line *line)
         line->count = kept + 1;
 }
 
-/* There are too many: joins those that are close, ever further apart, until half of them is left */
+/*
+ * There are too many episodes: merges neighbours, with ever larger gaps, until half of the limit is
+ * left.
+ */
 static void merge(struct oche_pause_tree *tree)
 {
     while (tree->episodes > tree->config.most_episodes / 2 && tree->gap < LARGEST_GAP) {
@@ -222,7 +228,7 @@ static void merge(struct oche_pause_tree *tree)
     }
 }
 
-/* Begins a hold in the last episode, if it goes on in it, or in a new one. */
+/* Begins a hold, in the last episode if it continues it, else in a new one. */
 static void begin_episode(struct oche_pause_tree *tree, struct line *line, oche_time from,
                           uint32_t node)
 {
@@ -247,7 +253,10 @@ static void begin_episode(struct oche_pause_tree *tree, struct line *line, oche_
     tree->episodes++;
 }
 
-/* Why the egress port was held at `now`, or lately: the node of its last hold. */
+/*
+ * Returns why the egress port is held at `now`, or was until shortly before: the node of its last
+ * hold.
+ */
 static uint32_t reason_of(const struct oche_pause_tree *tree, uint32_t port, unsigned cls,
                           oche_time now)
 {
@@ -375,7 +384,7 @@ uint64_t oche_pause_tree_lost_episodes(const struct oche_pause_tree *tree)
     return tree->lost_episodes;
 }
 
-/* For sorting: nodes of one parent side by side, those held longest first. */
+/* For sorting: nodes with the same parent together, those held longest first. */
 struct ranked {
     const struct oche_pause_node *node;
     uint32_t number;
@@ -396,7 +405,10 @@ static int compare_ranked(const void *a, const void *b)
     return x->node->cls < y->node->cls ? -1 : x->node->cls > y->node->cls;
 }
 
-/* Appends `parent`'s children in `ranked`, which begin at first[parent], each with its branches. */
+/*
+ * Appends the children of `parent` in `ranked`, which begin at first[parent], each followed by its
+ * branches.
+ */
 static uint32_t append(const struct ranked *ranked, uint32_t count, const uint32_t *first,
                        uint32_t parent, uint32_t at, uint32_t *order, uint32_t filled)
 {
@@ -410,7 +422,10 @@ static uint32_t append(const struct ranked *ranked, uint32_t count, const uint32
     return filled;
 }
 
-/* Whether a node, or one below it, was held or has PAUSEs in the measured time. */
+/*
+ * Finds the nodes that were held or have PAUSEs in the measured time, or have such a node below
+ * them.
+ */
 static bool *find_used(const struct oche_pause_tree *tree)
 {
     bool *used = must(calloc(tree->count + 1, sizeof(*used)));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PAUSE by port and by tier: see the header. */
+/* PAUSE by port and by tier; see the header. */
 #include "sim/measure/pauses.h"
 
 #include <string.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PAUSE: how often and for how long, by port and class, and by tier. Sent is what a switch did to
- * its upstream, counted at the ingress port whose buffer filled; received is what a port suffered.
+ * PAUSE: how often and for how long, by port and class, and by tier. "Sent" is what a switch did to
+ * its upstream, counted at the ingress port whose buffer filled; "received" is what was done to a
+ * port.
  */
 #ifndef OCHE_SIM_MEASURE_PAUSES_H
 #define OCHE_SIM_MEASURE_PAUSES_H
@@ -12,25 +13,25 @@
 struct oche_pause_row {
     uint32_t node, port;
     uint32_t cls;
-    uint64_t sent, refreshes, received; /* frames; received: refreshes too */
-    oche_time sent_time;                /* that the upstream was held */
-    oche_time received_time;            /* that the port was held */
+    uint64_t sent, refreshes, received; /* frames; received includes refreshes */
+    oche_time sent_time;                /* how long the upstream was held */
+    oche_time received_time;            /* how long the port was held */
 };
 
 /*
- * Lists ports and classes with any of it, in order of node, port, class. `stats` is by
- * topology->nodes[node].first_port + port; for host ports, their received members are filled.
- * Writes at most `room` rows, returns how many there are.
+ * Lists the ports and classes that have any PAUSE, in order of node, port, class. `stats` is
+ * indexed by topology->nodes[node].first_port + port; for host ports its received members are
+ * filled. Writes at most `room` rows and returns how many there are.
  */
 size_t oche_pause_rows(const struct oche_topology *topology,
                        const struct oche_switch_port_stats *stats, struct oche_pause_row *rows,
                        size_t room);
 
-/* Sums by the kind of node (enum oche_node_kind). */
+/* Sums by kind of node (enum oche_node_kind). */
 struct oche_pause_sum {
     uint64_t sent, received;
-    oche_time sent_time, received_time; /* over ports and classes */
-    oche_time longest_held;             /* of one port and class */
+    oche_time sent_time, received_time; /* summed over ports and classes */
+    oche_time longest_held;             /* the longest hold of one port and class */
 };
 void oche_pause_by_kind(const struct oche_topology *topology,
                         const struct oche_switch_port_stats *stats,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Time-weighted queue occupancy: see the header. */
+/* Time-weighted queue occupancy; see the header. */
 #include "sim/measure/queue_occupancy.h"
 
 #include <math.h>
 
-/* Time spent at a step, with the interval that is still open. */
+/* Returns the time spent at a step, including the interval that is still open. */
 static oche_time time_at(const struct oche_queue_watch *watch, oche_time now, uint32_t step)
 {
     uint64_t present = watch->bytes / watch->step_bytes;
@@ -25,7 +25,10 @@ static oche_time total_time(const struct oche_queue_watch *watch, oche_time now)
     return total;
 }
 
-/* Around the mean; in a second pass, so that a steady long queue does not lose its digits. */
+/*
+ * Returns the deviation from the mean, in a second pass, so that a long steady queue does not lose
+ * precision.
+ */
 static double deviation(const struct oche_queue_watch *watch, oche_time now, double mean)
 {
     double sum = 0, total = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gaps between rates: see the header. */
+/* Gaps between rates; see the header. */
 #include "sim/measure/rate_gap.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@ static double at(const struct oche_rates *rates, uint32_t flow, uint32_t window)
     return rates->rates[(size_t)flow * rates->windows + window];
 }
 
-/* From window `first` on. */
+/* Returns a flow's mean rate from window `first` on. */
 static double mean_since(const struct oche_rates *rates, uint32_t flow, uint32_t first)
 {
     double sum = 0;
@@ -40,7 +40,7 @@ static double gap_of_means(const struct oche_rates *rates, uint32_t first)
     return most - least;
 }
 
-/* Fastest less slowest in a window; *mean is that of all. */
+/* Returns the fastest rate minus the slowest in a window; *mean is the mean of all. */
 static double gap_in(const struct oche_rates *rates, uint32_t window, double *mean)
 {
     double least = INFINITY, most = 0, sum = 0;
@@ -56,7 +56,7 @@ static double gap_in(const struct oche_rates *rates, uint32_t window, double *me
     return most - least;
 }
 
-/* See struct oche_rate_gap. */
+/* Returns when the flows have settled; see struct oche_rate_gap. */
 static uint32_t settled_at(const struct oche_rates *rates, double share)
 {
     double part = 0;

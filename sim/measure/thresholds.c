@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Thresholds by the code that the switch itself works with: fabric/shared_buffer. */
+/* Thresholds, computed by the code that the switch itself uses: fabric/shared_buffer. */
 #include "sim/measure/thresholds.h"
 
 #include "fabric/shared_buffer.h"
 
-/* Of a switch that is like this one but for its threshold. */
+/* Computes the thresholds of a switch that equals this one except for `threshold`. */
 static void take_threshold(const struct oche_switch_config *config,
                            enum oche_buffer_threshold threshold, double *pfc, double *ecn,
                            double *resume)
@@ -14,7 +14,7 @@ static void take_threshold(const struct oche_switch_config *config,
     struct oche_buffer buffer;
 
     params.threshold = threshold;
-    params.xoff_bytes = 0; /* the formula */
+    params.xoff_bytes = 0; /* use the formula */
     changed.params = &params;
     oche_buffer_init(&buffer, &changed);
     *pfc = (double)oche_buffer_xoff_at(&buffer, 0);

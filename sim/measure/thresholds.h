@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a switch divides its buffer, and up to which queue ECN is sure to act before PFC, in the
- * worst case of DCQCN sec 4 (REFERENCE A.8): one ingress port feeds all others, all priorities hold
- * data. With the static threshold and with the dynamic one, whichever the switch uses.
+ * How a switch divides its buffer, and up to which ECN threshold ECN is sure to act before PFC, in
+ * the worst case of DCQCN sec 4 (REFERENCE A.8): one ingress port feeds all others, all priorities
+ * hold data. Computed for both the static and the dynamic threshold, whichever the switch uses.
  */
 #ifndef OCHE_SIM_MEASURE_THRESHOLDS_H
 #define OCHE_SIM_MEASURE_THRESHOLDS_H
 
 #include "fabric/switch.h"
 
-/* In bytes. */
+/* All in bytes. */
 struct oche_thresholds {
-    double headroom;                /* of the port that needs most, and of a priority */
-    double headroom_all;            /* of all ports and priorities */
-    double shared;                  /* what is left */
-    double static_pfc, dynamic_pfc; /* t_PFC; the dynamic one of an empty switch */
-    double static_ecn, dynamic_ecn; /* t_ECN must be below */
-    double resume;                  /* so far below t_PFC a class resumes */
+    double headroom;                /* per port (the one that needs most) and priority */
+    double headroom_all;            /* for all ports and priorities */
+    double shared;                  /* what is left to share */
+    double static_pfc, dynamic_pfc; /* t_PFC; the dynamic one for an empty switch */
+    double static_ecn, dynamic_ecn; /* the bound below which t_ECN must be */
+    double resume;                  /* a class resumes this far below t_PFC */
     double frame;                   /* the largest frame */
 };
 
-/* Of a switch that can be made. False: without PFC, or with nothing left to share, none. */
+/*
+ * Computes the thresholds of a valid switch configuration. Returns false if there are none: without
+ * PFC, or with nothing left to share.
+ */
 bool oche_thresholds(const struct oche_switch_config *config, struct oche_thresholds *thresholds);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Summaries of time series: see the header. */
+/* Summaries of time series; see the header. */
 #include "sim/measure/time_series.h"
 
 #include <math.h>

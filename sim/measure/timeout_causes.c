@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Judging timeouts. What was lost is kept in a hash table, for each connection and PSN when first
- * and when last; what both ends have left behind is dropped when the table would grow.
+ * Finds the causes of timeouts. A hash table keeps, for each connection and lost PSN, when it was
+ * lost first and last; entries that both ends have passed are dropped before the table would grow.
  */
 #include "sim/measure/timeout_causes.h"
 
@@ -14,11 +14,11 @@
 /* What an entry is about. */
 enum about {
     NOTHING,
-    DATA,      /* of `psn`: first and last time that it was lost */
+    DATA,      /* of `psn`: the first and last time it was lost */
     NAK,       /* of `psn`: the same */
     ACK,       /* of `psn`: the same */
-    DUPLICATE, /* psn 0; last: when data was lost that the receiver had */
-    STALL,     /* psn 0; first: the PSN that was expected at the last timeout; last: when it was */
+    DUPLICATE, /* psn 0; last: when data was lost that the receiver already had */
+    STALL,     /* psn 0; first: the PSN expected at the last timeout; last: the time of it */
 };
 
 struct entry {
@@ -57,7 +57,7 @@ static struct entry *make_entries(uint32_t capacity)
     return entries;
 }
 
-/* Where it is, or where it would be. */
+/* Returns the place of an entry, or where it would be. */
 static struct entry *place(const struct oche_timeout_causes *causes, uint32_t connection,
                            enum about about, uint64_t psn)
 {
@@ -80,7 +80,7 @@ static const struct entry *find(const struct oche_timeout_causes *causes, uint32
     return entry->about == NOTHING ? NULL : entry;
 }
 
-/* Whether it can be the cause of a timeout that is still to come. */
+/* True if an entry can be the cause of a timeout that is still to come. */
 static bool matters(const struct oche_timeout_causes *causes, const struct entry *entry)
 {
     struct oche_connection_progress progress;
@@ -106,7 +106,7 @@ static bool matters(const struct oche_timeout_causes *causes, const struct entry
     return false;
 }
 
-/* Drops what does not matter, and grows if that was not enough. */
+/* Drops entries that no longer matter, and grows the table if that was not enough. */
 static void make_room(struct oche_timeout_causes *causes)
 {
     struct entry *old = causes->entries;
@@ -129,7 +129,7 @@ static void make_room(struct oche_timeout_causes *causes)
     free(old);
 }
 
-/* The entry, new if need be: then first is OCHE_NEVER and last is 0. */
+/* Returns the entry, created if it is new: then first is OCHE_NEVER and last is 0. */
 static struct entry *take(struct oche_timeout_causes *causes, uint32_t connection, enum about about,
                           uint64_t psn)
 {
@@ -169,7 +169,7 @@ void oche_timeout_causes_free(struct oche_timeout_causes *causes)
 
 /* ---- what is lost ---- */
 
-/* The packet that a PSN stands for, near to `near`. */
+/* Returns the packet number near `near` that a PSN stands for. */
 static uint64_t unwrap(uint32_t psn, uint64_t near)
 {
     return near + (uint64_t)(int64_t)oche_psn_diff(psn, (uint32_t)near & OCHE_PSN_MASK);
@@ -188,7 +188,7 @@ void oche_timeout_causes_lost(struct oche_timeout_causes *causes, uint32_t conne
                        : old                         ? DUPLICATE
                                                      : DATA;
     if ((about == ACK && (!old || psn < progress.acknowledged)) || (about == NAK && old))
-        return; /* it would have said nothing new */
+        return; /* it adds nothing */
     struct entry *entry = take(causes, connection, about, about == DUPLICATE ? 0 : psn);
     entry->first = oche_time_min(entry->first, lost->time);
     entry->last = lost->time > entry->last ? lost->time : entry->last;
@@ -202,10 +202,10 @@ struct stall {
     const struct oche_timed_out *timed_out;
     struct oche_connection_progress at;
     uint32_t connection;
-    uint64_t missing;          /* PSN */
-    const struct entry *lost;  /* that one */
-    const struct entry *again; /* the stall's earlier timeout, or NULL */
-    oche_time pass;            /* when the sender went back the last time */
+    uint64_t missing;          /* PSN that the receiver misses */
+    const struct entry *lost;  /* its loss */
+    const struct entry *again; /* the earlier timeout of the same stall, or NULL */
+    oche_time pass;            /* when the sender last went back */
 };
 
 static const struct entry *look_up(const struct stall *stall, enum about about, uint64_t psn)
@@ -213,7 +213,9 @@ static const struct entry *look_up(const struct stall *stall, enum about about, 
     return find(stall->causes, stall->connection, about, psn);
 }
 
-/* Whether the note is of the PSN that is missing, or that a restarted message begins with. */
+/*
+ * True if the note is about the missing PSN, or about the PSN at which a restarted message begins.
+ */
 static bool notes(const struct stall *stall, const struct oche_psn_note *note)
 {
     return note->last > 0 && (note->psn == (stall->missing & OCHE_PSN_MASK) ||
@@ -225,7 +227,10 @@ static bool noted_since(const struct stall *stall, const struct oche_psn_note *n
     return notes(stall, note) && note->last > stall->lost->last;
 }
 
-/* What the receiver misses: what it expects, unless it has restarted because of a later gap. */
+/*
+ * Finds the PSN that the receiver misses: the one it expects, unless it has restarted because of a
+ * later gap.
+ */
 static void find_missing(struct stall *stall)
 {
     const struct oche_psn_note *gap = &stall->at.losses.restarted;
@@ -247,7 +252,7 @@ static void find_missing(struct stall *stall)
         stall->again = NULL;
 }
 
-/* Since when it is missing: since its first loss, or since a restart threw it away. */
+/* Returns since when the PSN is missing: since its first loss, or since a restart discarded it. */
 static oche_time missing_since(const struct stall *stall)
 {
     const struct oche_psn_note *gap = &stall->at.losses.restarted;
@@ -256,7 +261,7 @@ static oche_time missing_since(const struct stall *stall)
     return thrown_away ? oche_time_min(gap->last, stall->lost->first) : stall->lost->first;
 }
 
-/* Whether a NAK that asked for it reached the sender before it was lost again. */
+/* True if a NAK that asked for the PSN reached the sender before the PSN was lost again. */
 static bool asked_by_nak(const struct stall *stall)
 {
     const struct oche_psn_note *taken = &stall->timed_out->sender.nak_taken;
@@ -281,9 +286,9 @@ static bool nak_was_lost_since(const struct stall *stall, oche_time since)
 }
 
 /*
- * Whether everything that was sent behind it in this pass, up to `next`, was lost. (Maybe before
- * it: by a link that it had passed already.) A selective sender sends nothing behind it after a
- * timeout.
+ * True if everything sent after the missing PSN in this pass, up to `next`, was lost. (It may have
+ * been lost earlier, by a link that the missing PSN had already passed.) A selective sender sends
+ * nothing after it following a timeout.
  */
 static bool tail_was_lost(const struct stall *stall, uint64_t next)
 {
@@ -297,7 +302,10 @@ static bool tail_was_lost(const struct stall *stall, uint64_t next)
     return true;
 }
 
-/* Whether its last loss was that of a repair, asked for by a NAK (or a SACK) or a timeout. */
+/*
+ * True if the PSN's last loss was the loss of a repair, which a NAK (or a SACK) or a timeout had
+ * asked for.
+ */
 static bool repair_was_lost(const struct stall *stall)
 {
     if (stall->timed_out->sender.selective && stall->lost->first < stall->lost->last)
@@ -305,7 +313,10 @@ static bool repair_was_lost(const struct stall *stall)
     return asked_by_nak(stall) || asked_by_timeout(stall);
 }
 
-/* Nothing came behind it: there was nothing, or that was lost too. */
+/*
+ * Judges a timeout after which nothing arrived behind the PSN: there was nothing, or it was lost
+ * too.
+ */
 static enum oche_timeout_cause judge_tail(const struct stall *stall, uint64_t next)
 {
     bool selective = stall->timed_out->sender.selective;
@@ -317,7 +328,10 @@ static enum oche_timeout_cause judge_tail(const struct stall *stall, uint64_t ne
     return asked_by_nak(stall) ? OCHE_TIMEOUT_LOST_TWICE : OCHE_TIMEOUT_LAST_PACKET;
 }
 
-/* The receiver has all that was sent in this pass: the answer is missing, or what asked for it. */
+/*
+ * The receiver has everything that was sent in this pass: the answer was lost, or the packet that
+ * asked for it.
+ */
 static enum oche_timeout_cause judge_answer(const struct stall *stall)
 {
     uint64_t expected = stall->at.expected;
@@ -325,7 +339,7 @@ static enum oche_timeout_cause judge_answer(const struct stall *stall)
     const struct entry *duplicate = look_up(stall, DUPLICATE, 0);
 
     if (unwrap(stall->timed_out->sender.una, expected) >= expected)
-        return OCHE_TIMEOUT_OTHER; /* nothing has left since it went back */
+        return OCHE_TIMEOUT_OTHER; /* nothing has left since the sender went back */
     if (ack != NULL && ack->last >= stall->pass)
         return OCHE_TIMEOUT_LAST_ACK;
     if (nak_was_lost_since(stall, stall->pass))
@@ -346,10 +360,10 @@ static enum oche_timeout_cause judge(const struct stall *stall)
     if ((sender->selective ? high : next) <= stall->at.expected)
         return judge_answer(stall);
     if (stall->lost == NULL || next <= stall->missing)
-        return OCHE_TIMEOUT_OTHER; /* it was not lost; it was not sent again */
+        return OCHE_TIMEOUT_OTHER; /* it was not lost, but has not been resent */
     bool twice = repair_was_lost(stall);
     if (stall->lost->last < stall->pass && sender->selective && una < stall->at.expected)
-        return judge_answer(stall); /* it has asked again for what was there */
+        return judge_answer(stall); /* it has asked again for what had arrived */
     if (stall->lost->last < stall->pass || noted_since(stall, &sender->nak_taken))
         return twice ? OCHE_TIMEOUT_LOST_TWICE : OCHE_TIMEOUT_OTHER; /* a repair is on its way */
     if (nak_was_lost_since(stall, stall->lost->last + 1))

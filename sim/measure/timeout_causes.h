@@ -1,36 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Why an ACK timer ran out ("Error recovery of RDMA packets in data center networks" sec III.A,
- * Figs 3 and 4). An oracle: it sees both ends of a connection and every packet that was lost, and
+ * Why an ACK timer expired ("Error recovery of RDMA packets in data center networks" sec III.A,
+ * Figs 3 and 4). This is an oracle: it sees both ends of a connection and every lost packet, and
  * changes nothing.
  *
- * Let E be the PSN that the receiver waits for when the sender's timer runs out, and a pass what
- * the sender has sent since it went back the last time. What was sent before the timeout has
- * arrived, was lost, or is on its way.
+ * Let E be the PSN that the receiver expects when the sender's timer expires, and let a pass be
+ * what the sender has sent since it last went back. A packet sent before the timeout has arrived,
+ * was lost, or is on its way.
  *
- *   last_packet  E was lost, and everything that was sent behind it in its pass too; mostly it is
- *                the last packet of all and there was nothing. Also: the receiver has all that the
- *                pass sent, and of these duplicates those that asked for an ACK were lost.
- *   last_ack     the receiver has all that the pass sent, and its ACK of the last was lost.
- *   nak_lost     E was lost, and after that a NAK for E; none has reached the sender since.
- *   lost_twice   E was lost, and its repair too, which a NAK or a timeout had asked for. Later
- *                packets came, but the receiver had sent a NAK for E less than an interval ago and
- *                said nothing. Or a NAK had asked, and nothing came behind the repair. Or another
- *                repair is on its way now.
- *   nak_held     E was lost once since the receiver waits for it, later packets came, and no NAK
- *                left, as one had less than an interval ago. The paper does not list it. It needs a
- *                receiver that lets a NAK wait for one of another PSN (REFERENCE L3).
- *   other        E, the NAK or the ACK is on its way or waits to leave (the timeout is too short,
+ *   last_packet  E was lost, and everything sent after it in its pass was lost too; usually E is
+ *                the last packet of all, and nothing was sent after it. Also: the receiver has all
+ *                that the pass sent, and those of these duplicates that ask for an ACK were lost.
+ *   last_ack     the receiver has all that the pass sent, and its ACK for the last was lost.
+ *   nak_lost     E was lost, and then a NAK for E; no NAK for E has reached the sender since.
+ *   lost_twice   E was lost, and so was its repair, which a NAK or a timeout had asked for. Later
+ *                packets arrived, but the receiver kept silent as it had sent a NAK for E less than
+ *                an interval ago. Or a NAK had asked, and nothing arrived after the repair. Or
+ *                another repair is on its way now.
+ *   nak_held     E was lost once since the receiver expects it, later packets arrived, and no NAK
+ *                was sent because one had left less than an interval ago. The paper does not list
+ *                this. It needs a receiver that delays a NAK after one for another PSN
+ *                (REFERENCE L3).
+ *   other        E, the NAK or the ACK is on its way or waits to be sent (the timeout is too short,
  *                or a PAUSE too long), or an end has refused something.
  *
- * Each timeout is judged by itself: the second one of a stall by what became of what the first one
- * made the sender send again. A last packet that is sent twice is lost when both copies are. Where
+ * Each timeout is judged by itself: the second one of a stall by the fate of the packets that the
+ * first one caused to be resent. A last packet that is sent twice is lost if both copies are. Where
  * a receiver restarts its message at a gap (go_back_0), E is the PSN of the gap. A sender that
- * repeats only what is missing (selective_repeat) repeats E because a NAK or a SACK said so, or the
- * oldest packet because of a timeout; that is its whole pass then.
+ * resends only what is missing (selective_repeat) resends E because a NAK or a SACK asked for it,
+ * or the oldest packet because of a timeout; that packet is then its whole pass.
  *
- * Only requests that carry their data are judged so, which is what the simulator's applications
- * use: of a READ the requester is the receiver, and its timeouts would be `other`.
+ * This covers only requests that carry their data, which is what the simulator's applications use.
+ * For a READ the requester receives the data, and its timeouts would be `other`.
  */
 #ifndef OCHE_SIM_MEASURE_TIMEOUT_CAUSES_H
 #define OCHE_SIM_MEASURE_TIMEOUT_CAUSES_H
@@ -49,29 +50,36 @@ enum oche_timeout_cause {
 /* "last_packet", … */
 const char *oche_timeout_cause_name(enum oche_timeout_cause cause);
 
-/* Where a connection stands now, in packets since its first one; so PSNs that wrap do no harm. */
+/*
+ * The progress of a connection, in packets since its first one, so that wrapping PSNs do no harm.
+ */
 struct oche_connection_progress {
-    uint64_t expected;            /* by the receiver */
-    uint64_t acknowledged;        /* by the sender; UINT64_MAX: it has no queue pair any more */
-    struct oche_qp_losses losses; /* of the receiver's queue pair; all 0: it has none */
+    uint64_t expected;     /* next packet that the receiver expects */
+    uint64_t acknowledged; /* packets acknowledged at the sender; UINT64_MAX: it has no queue pair
+                              any more */
+    struct oche_qp_losses losses; /* of the receiver's queue pair; all 0 if it has none */
 };
 typedef void oche_connection_look(void *context, uint32_t connection,
                                   struct oche_connection_progress *progress);
 
 struct oche_timeout_causes;
 
-/* `look` is asked during the calls below. Memory grows with what is lost and not yet repaired. */
+/*
+ * Creates the oracle. The calls below ask `look` for the progress of connections. Memory grows with
+ * the losses that are not yet repaired.
+ */
 struct oche_timeout_causes *oche_timeout_causes_create(oche_connection_look *look, void *context);
 void oche_timeout_causes_free(struct oche_timeout_causes *causes);
 /*
- * A packet was lost. In any order, but before any timeout that is later, and after any that is not:
- * what is sent again at the very time of a timeout is not its cause.
+ * Records a lost packet. Losses may come in any order, but each must come before the timeouts that
+ * are later than it and after those that are not: a packet resent at the very time of a timeout is
+ * not its cause.
  */
 void oche_timeout_causes_lost(struct oche_timeout_causes *causes, uint32_t connection,
                               const struct oche_lost_packet *lost);
 /*
- * A timer ran out. The receiver must be looked at before anything that was sent at that time or
- * later can reach it, and after what was sent and could.
+ * Judges an expired timer. The receiver must be examined after everything that was sent before this
+ * time and could reach it by now, and before anything sent at this time or later can.
  */
 enum oche_timeout_cause oche_timeout_causes_judge(struct oche_timeout_causes *causes,
                                                   uint32_t connection,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Link utilisation: see the header. */
+/* Link utilisation; see the header. */
 #include "sim/measure/utilisation.h"
 
 #include <string.h>
@@ -29,7 +29,7 @@ void oche_utilisation_by_place(const struct oche_topology *topology, const uint6
                 row->node = n;
                 row->port = p;
             }
-            row->mean += used; /* the sum, until all are in */
+            row->mean += used; /* the sum, until all ports are included */
         }
     }
     for (unsigned place = 0; place < OCHE_PLACES; place++)

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How busy links were: bytes on the line (frames, preambles and gaps, PFC frames too) over what the
- * line could have carried in the measured time, each direction for itself.
+ * How busy links were: bytes on the line (frames, preambles and gaps, including PFC frames) divided
+ * by what the line could have carried in the measured time, for each direction.
  */
 #ifndef OCHE_SIM_MEASURE_UTILISATION_H
 #define OCHE_SIM_MEASURE_UTILISATION_H
 
 #include "sim/topology/topology.h"
 
-/* Of one port's transmitter: 0 … 1; 0 for an empty time. */
+/* Returns the utilisation of one port's transmitter: 0 … 1; 0 if the time is empty. */
 double oche_utilisation(uint64_t line_bytes, uint64_t rate_bps, oche_time measured);
 
-/* Of the ports of one place. */
+/* The ports of one place. */
 struct oche_utilisation_row {
     uint32_t ports;
     double mean, largest; /* of the ports' utilisations */
-    uint32_t node, port;  /* which is the largest; the first one of equals */
+    uint32_t node, port;  /* the port with the largest; the first one if several are equal */
 };
 
 /*
- * Fills a row for each place (enum oche_port_place). `line_bytes` has what each port sent in
- * `measured`, by topology->nodes[node].first_port + port.
+ * Fills one row for each place (enum oche_port_place). `line_bytes` has what each port sent in
+ * `measured`, indexed by topology->nodes[node].first_port + port.
  */
 void oche_utilisation_by_place(const struct oche_topology *topology, const uint64_t *line_bytes,
                                oche_time measured, struct oche_utilisation_row rows[OCHE_PLACES]);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Victims of PAUSEs: see the header. */
+/* Victims of PAUSEs; see the header. */
 #include "sim/measure/victims.h"
 
 #include <stdlib.h>
 
-#define ROOTS 64 /* foreign roots of one port that are told apart; there are seldom two */
+#define ROOTS 64 /* foreign roots that are told apart at one port; there are seldom two */
 
-/* One port of a flow's way, in the flow's life. */
+/* One port of a flow's path, during the flow's life. */
 struct stretch {
     oche_time own, foreign;
-    uint32_t root; /* the worst of the foreign ones */
+    uint32_t root; /* the foreign root that held it longest */
     oche_time root_held;
 };
 
@@ -18,7 +18,7 @@ struct share {
     oche_time held;
 };
 
-/* Of an episode: the held time that lies in [begun, ended), as if evenly spread. */
+/* Returns the held time of an episode within [begun, ended), as if it were evenly spread. */
 static oche_time part_of(const struct oche_pause_episode *episode, oche_time begun, oche_time ended)
 {
     oche_time from = episode->from > begun ? episode->from : begun;
@@ -30,7 +30,7 @@ static oche_time part_of(const struct oche_pause_episode *episode, oche_time beg
                        (episode->until - episode->from));
 }
 
-/* The first episode that ends after `time`. */
+/* Returns the first episode that ends after `time`. */
 static uint32_t first_after(const struct oche_pause_episode *episodes, uint32_t count,
                             oche_time time)
 {
