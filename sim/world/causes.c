@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Why ACK timers ran out: at the end of each window, when no shard runs, both ends of a connection
- * are looked at. A window is no longer than the shortest link, so nothing that was sent since the
- * timer ran out can have reached the receiver by then; and windows end at the same times for any
- * number of threads.
+ * Finds out why ACK timers expired: at the end of each window, when no shard runs, both ends of the
+ * connection are examined. A window is no longer than the shortest link delay, so nothing sent
+ * since the timer expired can have reached the receiver by then; and windows end at the same times
+ * for any number of threads.
  */
 #include "sim/world/internal.h"
 
-/* How far the receiver is, and how far the sender knows. */
+/* Tells how far the receiver has got, and how much of that the sender knows. */
 static void look(void *context, uint32_t number, struct oche_connection_progress *progress)
 {
     const struct oche_world *world = context;
@@ -37,7 +37,7 @@ void oche_world_causes_free(struct oche_world *world)
     oche_timeout_causes_free(world->causes);
 }
 
-/* Takes over what was lost before `until`. */
+/* Takes over the losses before `until`. */
 static void take_lost(struct oche_world *world, oche_time until)
 {
     for (uint32_t s = 0; s < world->network.shard_count; s++) {
@@ -52,7 +52,10 @@ static void take_lost(struct oche_world *world, oche_time until)
     }
 }
 
-/* The earliest that is left, or NULL. At one time they are of different connections. */
+/*
+ * Returns the earliest timeout that is left, or NULL. Timeouts at the same time are of different
+ * connections.
+ */
 static const struct oche_timed_out *next_timed_out(struct oche_world *world)
 {
     struct oche_mishaps *earliest = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A scenario, bound: everything a world is made from, as plain structs. The scenario reader fills
- * it from YAML; tests and benchmarks fill it by hand. The sections `run`, `measure` and `loss`
- * have their parameter tables here; the others have theirs where they are implemented.
+ * A bound scenario: everything a world is made from, as plain structs. The scenario reader fills it
+ * from YAML; tests and benchmarks fill it by hand. The parameter tables of the sections `run`,
+ * `measure`, `loss` and the like are here; the others are where they are implemented.
  */
 #ifndef OCHE_SIM_WORLD_CONFIG_H
 #define OCHE_SIM_WORLD_CONFIG_H
@@ -19,8 +19,8 @@
 
 /* Section `run`. */
 struct oche_run_params {
-    oche_time duration;  /* of simulated time, warm-up included */
-    oche_time warmup;    /* measures begin here; flows that started before are left out */
+    oche_time duration;  /* simulated time, including warm-up */
+    oche_time warmup;    /* measurements begin here; flows that started earlier are left out */
     bool stop_when_done; /* end as soon as every flow has completed */
     bool bytes;          /* encode and decode every packet at every link */
     bool payload;        /* generate, move and check every byte */
@@ -29,9 +29,8 @@ extern const struct oche_param_table oche_run_params;
 
 /* Section `routes`. */
 struct oche_routes_params {
-    const char *file; /* see sim/topology/static_routes.h; NULL: shortest paths */
-    oche_time
-        reroute; /* from a link's failure until routes leave it out; OCHE_NEVER: they do not */
+    const char *file;  /* see sim/topology/static_routes.h; NULL: shortest paths */
+    oche_time reroute; /* from a link's failure until routes avoid it; OCHE_NEVER: they do not */
 };
 extern const struct oche_param_table oche_routes_params;
 
@@ -41,8 +40,9 @@ struct oche_measure_params {
     const char *queues;        /* ports whose queues are watched: "tor0:host3, core1:2", or NULL */
     uint64_t queue_step_bytes; /* resolution of their histograms */
     bool rates;                /* a series of each connection's pacing rate (first 128) */
-    bool ways;                 /* of each flow's packets: links crossed, marks */
-    double victim_share;       /* of its life that a flow must lose to be a victim of PAUSEs */
+    bool ways; /* record for each flow's packets the links they crossed, and marks */
+    double
+        victim_share; /* share of its life that a flow must lose to PAUSEs to count as a victim */
 };
 extern const struct oche_param_table oche_measure_params;
 
@@ -51,11 +51,11 @@ enum oche_loss_where {
     OCHE_LOSS_ALL_LINKS,
     OCHE_LOSS_HOST_LINKS,
     OCHE_LOSS_SWITCH_LINKS,
-    OCHE_LOSS_LAST_HOP, /* what a host receives: once on each path */
+    OCHE_LOSS_LAST_HOP, /* what hosts receive: one link on each path */
 };
 struct oche_loss_params {
-    double probability;  /* Bernoulli, by packet, by link and direction */
-    const char *pattern; /* of packets to lose, or NULL; see fabric/loss.h */
+    double probability;  /* per packet, on each link and direction, independently */
+    const char *pattern; /* which packets to lose, or NULL; see fabric/loss.h */
     uint32_t where;      /* enum oche_loss_where */
     const char *port;    /* only packets sent by this port ("tor0:host3"), or NULL */
 };
@@ -65,16 +65,16 @@ extern const struct oche_param_table oche_loss_params;
 enum oche_failure_where {
     OCHE_FAILURE_SWITCH_LINKS,
     OCHE_FAILURE_HOST_LINKS,
-    OCHE_FAILURE_TOR_LINKS,  /* between ToRs and what is above them */
-    OCHE_FAILURE_CORE_LINKS, /* between the top and what is below it */
+    OCHE_FAILURE_TOR_LINKS,  /* between ToRs and the switches above them */
+    OCHE_FAILURE_CORE_LINKS, /* between the top and the switches below it */
     OCHE_FAILURE_ALL_LINKS,
 };
 struct oche_failure_params {
-    const char *link;     /* "leaf0:spine1", several with commas between them; or NULL */
-    const char *switches; /* "spine1", likewise: all their links; or NULL */
-    uint64_t random;      /* so many links, drawn */
-    uint32_t where;       /* enum oche_failure_where: from these */
-    oche_time at, until;  /* OCHE_NEVER: not before the end */
+    const char *link;     /* "leaf0:spine1", several separated by commas; or NULL */
+    const char *switches; /* "spine1", several likewise: all their links; or NULL */
+    uint64_t random;      /* this many links, drawn at random */
+    uint32_t where;       /* enum oche_failure_where: drawn from these */
+    oche_time at, until;  /* OCHE_NEVER: not in this run */
 };
 extern const struct oche_param_table oche_failure_params;
 
@@ -91,12 +91,15 @@ struct oche_world_config {
     const void *topology_params;
     struct oche_routes_params routes;
     struct oche_switch_params switches;
-    /* Of every switch, in the order in which they act, with their parameters; usually none. */
+    /*
+     * The mechanisms of every switch, in the order in which they act, and their parameters. Usually
+     * none.
+     */
     const struct oche_switch_mechanism *const *mechanisms;
     const void *const *mechanism_params;
     uint32_t mechanism_count;
     struct oche_host_params hosts;
-    const struct oche_endpoint *endpoint; /* NULL: the RNIC, with cc and recovery */
+    const struct oche_endpoint *endpoint; /* NULL: the RNIC, with `cc` and `recovery` */
     const void *endpoint_params;
     const struct oche_cc_scheme *cc; /* NULL with another endpoint */
     const void *cc_params;
@@ -105,17 +108,17 @@ struct oche_world_config {
     const struct oche_workload_config *workloads;
     uint32_t workload_count;
     struct oche_loss_params loss;
-    const struct oche_failure_params *failures; /* of links; NULL: none */
+    const struct oche_failure_params *failures; /* link failures; NULL: none */
     uint32_t failure_count;
     struct oche_measure_params measure;
-    /* Taps: captures of these ports' links; NULL: none. Needs threads = 1. */
+    /* Captures of the links of these hosts; NULL: none. Needs threads = 1. */
     oche_tap *tap;
     void *tap_context;
     const uint32_t *tap_nodes; /* hosts whose links are captured */
     uint32_t tap_node_count;
 };
 
-/* The mechanism that switches must have for the congestion control, by name, or NULL. */
+/* Returns the name of the mechanism that the congestion control needs in switches, or NULL. */
 static inline const char *oche_world_needed_mechanism(const struct oche_world_config *config)
 {
     if (config->endpoint != NULL)
@@ -123,13 +126,15 @@ static inline const char *oche_world_needed_mechanism(const struct oche_world_co
     return config->cc != NULL ? config->cc->switch_mechanism : NULL;
 }
 
-/* Whether switches choose among equal ways so that both directions of a flow take the same. */
+/*
+ * True if switches choose among equal paths such that both directions of a flow take the same one.
+ */
 static inline bool oche_world_symmetric(const struct oche_world_config *config)
 {
     return config->endpoint != NULL && config->endpoint->symmetric;
 }
 
-/* What `congestion_control` says: the name of the scheme, or of the endpoint. */
+/* Returns the value of `congestion_control`: the name of the scheme, or of the endpoint. */
 static inline const char *oche_world_scheme_name(const struct oche_world_config *config)
 {
     return config->endpoint != NULL ? config->endpoint->name : config->cc->name;

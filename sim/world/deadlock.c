@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Deadlock under PFC, proved on the state of the switches, not guessed from a timeout. Of the ports
- * that are held by PAUSE we strike off, again and again, each one that may be released: the switch
- * that holds it would resume it if all left that switch but what waits at ports not struck off.
- * What remains can never move, whatever else happens: each of these ports is held because of bytes
- * that wait at others of them, so there is a circle.
+ * Deadlock under PFC, proved on the state of the switches, not guessed from a timeout. From the
+ * ports that are held by PAUSE we repeatedly strike off each one that may be released: the switch
+ * that holds it would resume it once everything had left that switch except what waits at ports not
+ * struck off. The remaining ports can never send, whatever else happens: each is held because of
+ * bytes that wait at others of them, so there is a cycle.
  *
- * A PAUSE counts only when it has lasted so long that it has surely taken effect and none that was
- * sent before it is on its way (links lose no PFC frames). A port that is held for long, but may be
- * released, is in no deadlock, however long that lasts.
+ * A PAUSE counts only once it has lasted long enough to have taken effect, with no older frame
+ * still on its way (links lose no PFC frames). A port that may be released is not deadlocked,
+ * however long it is held.
  */
 #include "sim/world/internal.h"
 
@@ -18,8 +18,8 @@
 
 struct check {
     const struct oche_world *world;
-    uint8_t *stuck; /* by port: classes that wait for ever, as far as we know */
-    uint32_t *left; /* of one switch: bytes that wait at stuck ports, by ingress and class */
+    uint8_t *stuck; /* by port: mask of classes that wait for ever, as far as we know */
+    uint32_t *left; /* for one switch: bytes that wait at stuck ports, by ingress and class */
 };
 
 static const struct oche_switch *switch_of(const struct oche_world *world, uint32_t node)
@@ -27,7 +27,10 @@ static const struct oche_switch *switch_of(const struct oche_world *world, uint3
     return world->switches[node - world->topology.host_count];
 }
 
-/* From when a PAUSE must be to have taken effect by `now`, with nothing older on its way. */
+/*
+ * Returns the time before which a PAUSE must have begun to have surely taken effect by `now`, with
+ * nothing older on its way.
+ */
 static oche_time settled_before(const struct oche_world *world, uint32_t port, oche_time now)
 {
     const struct oche_topology *topology = &world->topology;
@@ -39,7 +42,7 @@ static oche_time settled_before(const struct oche_world *world, uint32_t port, o
     return now > patience ? now - patience : 0;
 }
 
-/* Marks what a port that has paused its upstream switch holds up. Returns whether there is any. */
+/* Marks the classes that a port holds at its upstream switch. Returns true if there are any. */
 static bool mark_held(struct check *check, uint32_t node, uint32_t local, oche_time now)
 {
     const struct oche_world *world = check->world;
@@ -62,7 +65,7 @@ static bool mark_held(struct check *check, uint32_t node, uint32_t local, oche_t
     return marked != 0;
 }
 
-/* Bytes in the switch that wait at stuck ports, by ingress and class. */
+/* Counts the bytes in the switch that wait at stuck ports, by ingress and class. */
 static void count_left(struct check *check, uint32_t node)
 {
     const struct oche_topology_node *at = &check->world->topology.nodes[node];
@@ -82,7 +85,9 @@ static void count_left(struct check *check, uint32_t node)
         }
 }
 
-/* Strikes off the ports upstream of this switch that it may release. Returns whether any was. */
+/*
+ * Strikes off the ports upstream of this switch that it may release. Returns true if there was one.
+ */
 static bool strike_off(struct check *check, uint32_t node)
 {
     const struct oche_topology *topology = &check->world->topology;
@@ -104,13 +109,13 @@ static bool strike_off(struct check *check, uint32_t node)
     return any;
 }
 
-/* A port and a class, as one number. */
+/* Returns the number of a pair of port and class. */
 static uint32_t place_of(uint32_t port, unsigned cls)
 {
     return port * OCHE_CLASSES + cls;
 }
 
-/* What `place` waits for: of the stuck ones behind it, that with most of its bytes. */
+/* Returns what `place` waits for: the stuck place behind it that holds most of its bytes. */
 static uint32_t waits_for(const struct check *check, uint32_t place)
 {
     const struct oche_topology *topology = &check->world->topology;
@@ -129,11 +134,11 @@ static uint32_t waits_for(const struct check *check, uint32_t place)
                 found = place_of(behind->first_port + out, cls);
             }
         }
-    OCHE_MUST(found != OCHE_NO_PORT); /* or it would have been struck off */
+    OCHE_MUST(found != OCHE_NO_PORT); /* else it would have been struck off */
     return found;
 }
 
-/* PAUSEs of the place's port: since when it is held so. */
+/* Returns since when the place's port has been held by PAUSE. */
 static oche_time held_since(const struct oche_world *world, uint32_t place)
 {
     const struct oche_topology_port *end = &world->topology.ports[place / OCHE_CLASSES];
@@ -142,7 +147,7 @@ static oche_time held_since(const struct oche_world *world, uint32_t place)
                                      place % OCHE_CLASSES);
 }
 
-/* Follows the waiting from `start` until it comes round. */
+/* Follows the dependencies from `start` until they form a cycle. */
 static void find_circle(const struct check *check, uint32_t start, struct oche_deadlock *deadlock)
 {
     uint32_t room = check->world->network.port_count * OCHE_CLASSES, count = 0, from = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What switches that deflect did: their counters, and the ways that packets took. */
+/* What deflecting switches did: their counters, and the paths that packets took. */
 #include "fabric/iofd.h"
 #include "sim/world/internal.h"
 
@@ -29,7 +29,7 @@ void oche_world_add_mechanisms(const struct oche_world *world, struct oche_world
                oche_switch_mechanisms[m] != config->mechanisms[number])
             m++;
         if (oche_switch_mechanisms[m] == NULL)
-            continue; /* a test's own */
+            continue; /* a test's own mechanism */
         totals->has_mechanism[m] = true;
         for (uint32_t i = 0; i < world->topology.switch_count; i++)
             add_switch(world->switches[i], number, config->mechanisms[number],
@@ -45,7 +45,7 @@ static void add_way(struct oche_way_sum *sum, const struct oche_flow_way *way, u
     sum->shortest += (uint64_t)way->packets * shortest;
 }
 
-/* One flow; `way`: what of it arrived after warm-up. */
+/* Adds one flow; `way` is what arrived of it after warm-up. */
 static void add_flow(const struct oche_world *world, uint32_t flow, const struct oche_flow_way *way,
                      uint64_t short_bytes, struct oche_world_ways *ways)
 {
@@ -78,7 +78,7 @@ void oche_world_ways(const struct oche_world *world, struct oche_world_ways *way
         ways->unnoted += world->network.nodes[node].deflections.dropped;
 }
 
-/* The flow of a connection whose message begins with `psn`; PSNs begin at 0. */
+/* Returns the connection's flow whose message begins with `psn`; PSNs begin at 0. */
 static uint32_t flow_of(const struct oche_world *world, uint32_t qpn, uint32_t psn)
 {
     const struct oche_flows *flows = &world->flows;

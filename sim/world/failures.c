@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Links and switches that fail, as the scenario's list `failures` says: which links are down when,
- * what switches route by then, and from both the changes of each node. All is known before the run,
- * so any number of threads does the same.
+ * which routes switches use then, and from both the changes of each node. All this is fixed before
+ * the run, so the result is the same for any number of threads.
  *
- * A switch that fails is one whose links all fail. Routes follow a failure after routes.reroute, at
- * all switches at the same time: computed anew without the links that are down, and without those
- * that are not to be used yet. Where the topology's shortest paths go up and then down, ways do so
- * whatever fails (sim/topology/routes.h), as those of BGP do whose spines share a number of an
- * autonomous system (RFC 7938): a host that can be reached only by going down and up again is cut
- * off.
+ * If a switch fails, all of its links fail. Routes follow a failure after routes.reroute, at all
+ * switches at the same time: they are recomputed without the links that are down and those that may
+ * not be used yet. If the topology's shortest paths go up and then down, paths do so whatever fails
+ * (sim/topology/routes.h), as with BGP if the spines share an autonomous system number (RFC 7938):
+ * a host that can be reached only by going down and up again is cut off.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,18 +25,18 @@ struct span {
     oche_time from, until;
 };
 
-/* From `time` on switches route by this. */
+/* From `time` on switches use these routes. */
 struct epoch {
     oche_time time;
-    bool whole; /* every link is there: the routes of the world */
+    bool whole; /* all links are up: the world's own routes */
     struct oche_topology_routes routes;
     uint64_t *onward;
 };
 
 struct oche_world_failures {
-    struct oche_world_failure *entries; /* of the scenario's list */
+    struct oche_world_failure *entries; /* one for each entry of the scenario's list */
     uint32_t entry_count;
-    struct span *spans; /* by link and time; those of one link do not touch */
+    struct span *spans; /* by link and time; those of the same link do not touch */
     size_t span_count;
     struct epoch *epochs; /* by time */
     size_t epoch_count;
@@ -47,10 +46,10 @@ struct oche_world_failures {
 
 /* ---- which links ---- */
 
-/* What the finding of an entry's links needs. */
+/* What is needed to find the links of an entry. */
 struct finder {
     const struct oche_world *world;
-    uint32_t number; /* of the entry */
+    uint32_t number; /* of the entry in the list */
     uint32_t *links;
     uint32_t count;
     struct oche_error *error;
@@ -92,7 +91,7 @@ static bool add_switch(struct finder *finder, const char *name)
     return true;
 }
 
-/* Each word of a list. */
+/* Calls `add` for each word of a list. */
 static bool add_each(struct finder *finder, const char *list,
                      bool (*add)(struct finder *finder, const char *name))
 {
@@ -215,7 +214,7 @@ static int compare_spans(const void *a, const void *b)
     return x->from < y->from ? -1 : x->from > y->from;
 }
 
-/* The entries' links, those of one link that overlap or touch made one. */
+/* Makes spans from the entries' links; overlapping or touching ones of the same link are merged. */
 static void make_spans(struct oche_world_failures *failures)
 {
     size_t count = 0, kept = 0;
@@ -242,7 +241,7 @@ static void make_spans(struct oche_world_failures *failures)
     failures->span_count = kept;
 }
 
-/* What does not go together with failures. */
+/* Checks that nothing else in the scenario conflicts with failures. */
 static bool check_others(const struct oche_world_config *config, struct oche_error *error)
 {
     if (oche_world_symmetric(config))
@@ -279,7 +278,7 @@ bool oche_world_failures_find(struct oche_world *world, struct oche_error *error
 
 /* ---- routes ---- */
 
-/* When switches know of it: from, until; false: never. */
+/* Tells from when until when switches know of a failure; false: never. */
 static bool known(const struct oche_world *world, const struct span *span, oche_time *from,
                   oche_time *until)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PAUSEs of a run: takes what switches note, now and then between windows, into the forest of
- * PAUSEs (sim/measure/pause_tree.h), looks for deadlock, and says what flows suffered. When that
- * happens depends on simulated time alone, so any number of threads finds the same.
+ * The PAUSEs of a run: from time to time between windows, adds what switches have noted to the
+ * forest of PAUSEs (sim/measure/pause_tree.h) and checks for deadlock; tells what flows lost. When
+ * this happens depends only on simulated time, so the result is the same for any number of threads.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static int compare_notes(const void *a, const void *b)
     return x->cls < y->cls ? -1 : x->cls > y->cls;
 }
 
-/* Appends what all switches have noted, in order. Returns whether PFC has acted at all. */
+/* Appends the notes of all switches, in order. Returns true if PFC has acted at all. */
 static bool take_notes(struct oche_world *world)
 {
     struct oche_network *network = &world->network;
@@ -72,7 +72,7 @@ static bool take_notes(struct oche_world *world)
     return any;
 }
 
-/* Gives the tree the notes from before `until`. */
+/* Gives the tree the notes before `until`. */
 static void give_notes(struct oche_world *world, oche_time until)
 {
     size_t given = 0;
@@ -140,7 +140,9 @@ void oche_world_walk(const struct oche_world *world, uint32_t flow, bool back,
                        oche_host_flow_hash(world->config->seed, plan->connection), walk);
 }
 
-/* When the flow ended: delivered, failed, or not before the run did. */
+/*
+ * Returns when the flow ended: when it was delivered, when it failed, or else the end of the run.
+ */
 static oche_time end_of(const struct oche_world *world, uint32_t flow)
 {
     if (world->flows.received[flow].delivered != OCHE_NEVER)
@@ -150,7 +152,10 @@ static oche_time end_of(const struct oche_world *world, uint32_t flow)
     return world->network.now;
 }
 
-/* Time for what has arrived of an unfinished flow, at the slowest link of its way. */
+/*
+ * Returns the time that the received part of an unfinished flow takes at the slowest link of its
+ * path.
+ */
 static oche_time least_time(const struct oche_world *world, uint32_t flow,
                             const struct oche_walk *walk)
 {
@@ -165,7 +170,7 @@ static oche_time least_time(const struct oche_world *world, uint32_t flow,
     return oche_time_of_bytes(oche_world_flow_bytes(world, flow), slowest);
 }
 
-/* Of lanes the one in which every packet begins. */
+/* Returns the class of a flow's data; of several lanes, the one in which every packet begins. */
 static unsigned data_class(const struct oche_world *world, uint32_t flow)
 {
     return world->flows.plan[flow].priority ? world->lanes : OCHE_DATA_CLASS;
@@ -191,7 +196,7 @@ void oche_world_flow_holds(struct oche_world *world, uint32_t flow, struct oche_
                        end_of(world, flow), alone, holds);
 }
 
-/* ---- who sends to the hot spots ---- */
+/* ---- which hosts send to the hot spots ---- */
 
 struct senders {
     const struct oche_world *world;

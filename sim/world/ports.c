@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looking at a world in detail: counters of single ports and NICs, and how far a flow has come. */
+/* The details of a world: counters of single ports and NICs, and the progress of flows. */
 #include <string.h>
 
 #include "sim/world/internal.h"
@@ -79,7 +79,7 @@ uint64_t oche_world_flow_bytes(const struct oche_world *world, uint32_t flow)
         return plan->bytes;
     if (connection->delivered >= connection->queued ||
         world->flows.order[connection->first + connection->delivered] != flow)
-        return 0; /* not begun, or behind another one on its connection */
+        return 0; /* not begun, or waiting for another flow on its connection */
     return oche_host_arrived_bytes(world->hosts[plan->dst], plan->connection);
 }
 
@@ -88,5 +88,6 @@ uint64_t oche_world_flow_bytes_measured(const struct oche_world *world, uint32_t
     uint64_t bytes = oche_world_flow_bytes(world, flow);
     uint64_t before = world->flow_before == NULL ? 0 : world->flow_before[flow];
 
-    return bytes > before ? bytes - before : 0; /* Go-Back-0 may have less than it had */
+    return bytes > before ? bytes - before
+                          : 0; /* after Go-Back-0 a receiver may have less than before */
 }

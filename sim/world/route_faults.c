@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is wrong with routes, seen before the run: loops, dead ends, waiting in a circle. */
+/* Finds what is wrong with routes before the run: loops, dead ends, cyclic dependencies. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "sim/world/internal.h"
 
-/* The first flow that goes round in a loop, or ends nowhere. */
+/* Notes a flow whose path is a loop or a dead end. */
 static void note_walk(struct oche_route_faults *faults, uint32_t flow, bool back,
                       const struct oche_walk *walk)
 {
@@ -20,7 +20,7 @@ static void note_walk(struct oche_route_faults *faults, uint32_t flow, bool back
 
 bool oche_world_find_route_faults(const struct oche_world *world, struct oche_route_faults *faults)
 {
-    struct oche_dependencies *of[2]; /* data, and what answers it */
+    struct oche_dependencies *of[2]; /* of data, and of the answers to it */
     struct oche_walk walk;
 
     *faults = (struct oche_route_faults){.lost = {.end = OCHE_WALK_ARRIVES}};
@@ -53,7 +53,7 @@ void oche_route_faults_free(struct oche_route_faults *faults)
     oche_circle_free(&faults->circle);
 }
 
-/* "flow 3, host0 to host5, never arrives: its packets go round: a:b → b:a → a:b" */
+/* Prints "flow 3, host0 to host5, never arrives: its packets go round: a:b → b:a → a:b". */
 static void print_lost(const struct oche_world *world, const struct oche_route_faults *faults,
                        FILE *out)
 {

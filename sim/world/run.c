@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Running a world: warm-up, then in steps of the sampling interval. Steps end at multiples of the
- * interval after warm-up, whatever the number of threads.
+ * Runs a world: warm-up first, then in steps of the sampling interval. Steps end at multiples of
+ * the interval after warm-up, whatever the number of threads.
  */
 #include "sim/world/internal.h"
 
@@ -72,7 +72,7 @@ static void end_warmup(struct oche_world *world)
     for (uint32_t i = 0; i < world->topology.switch_count; i++)
         oche_switch_reset_stats(world->switches[i], now);
     for (uint32_t i = 0; i < world->network.port_count; i++) {
-        /* Rounded up, so that no link ever carries more than it can. */
+        /* Rounded up, so that no link ever seems to carry more than it can. */
         uint64_t unsent = oche_network_unsent_bytes(&world->network, i, now);
         world->line_before[i] = world->network.ports[i].line_bytes - (unsent > 0 ? unsent - 1 : 0);
         world->lost_before[i] = world->network.extras[i].lost_packets;

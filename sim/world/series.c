@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Time series of a world: goodput of all hosts together, of each one in small worlds and of each
- * flow where there are few; PAUSE frames, how long ports were held, watched queues, pacing rates.
+ * Time series of a world: goodput of all hosts together, of each host in small worlds, and of each
+ * flow if there are few; PAUSE frames, how long ports were held, watched queues, pacing rates.
  * Sampled between windows, so any number of threads gives the same values.
  */
 #include "sim/world/internal.h"
@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GOODPUT_HOSTS 64 /* up to so many hosts, goodput is also by host */
-#define GOODPUT_FLOWS 64 /* up to so many flows, also by flow */
-#define FIRST_HOST    2  /* columns before those of hosts: goodput of all, PAUSE frames */
+#define GOODPUT_HOSTS 64 /* up to this many hosts, there is goodput by host */
+#define GOODPUT_FLOWS 64 /* up to this many flows, also by flow */
+#define FIRST_HOST    2  /* columns before those of hosts: total goodput, PAUSE frames */
 
 static void add_column(struct oche_world *world, const char *name, const char *unit,
                        const char *entity)
@@ -45,13 +45,13 @@ static uint32_t goodput_flows(const struct oche_world *world)
     return world->flows.count <= GOODPUT_FLOWS ? world->flows.count : 0;
 }
 
-/* Columns whose value is what a counter gained in the interval. */
+/* Returns the number of columns whose value is the increase of a counter in the interval. */
 static uint32_t counter_columns(const struct oche_world *world)
 {
     return FIRST_HOST + goodput_hosts(world) + goodput_flows(world);
 }
 
-/* The counter behind each of these columns, PAUSE frames excepted. */
+/* Reads the counters of these columns, except PAUSE frames. */
 static void read_goodputs(const struct oche_world *world, uint64_t *out)
 {
     uint64_t all = 0;
@@ -65,13 +65,13 @@ static void read_goodputs(const struct oche_world *world, uint64_t *out)
     }
     for (uint32_t i = 0; i < goodput_flows(world); i++, at++) {
         uint64_t bytes = oche_world_flow_bytes(world, i);
-        /* A receiver that goes back to a message's start has nothing new for a while. */
+        /* A receiver that goes back to the start of a message has nothing new for a while. */
         out[at] = bytes > world->column_last[at] ? bytes : world->column_last[at];
     }
     out[0] = all;
 }
 
-/* Notes how long a port was held since the last sample: of its classes, the one held longest. */
+/* Notes how long a port was held since the last sample: the class that was held longest. */
 static void sample_hold(struct oche_world *world, uint32_t node, uint32_t port,
                         const oche_time paused[OCHE_CLASSES])
 {
@@ -96,7 +96,7 @@ static void sample_hold(struct oche_world *world, uint32_t node, uint32_t port,
         (struct oche_world_hold){.node = node, .port = port, .row = world->rows, .held = longest};
 }
 
-/* PAUSE: notes what ports suffered, returns how many frames switches have sent. */
+/* Notes how long ports were held by PAUSE. Returns how many PAUSE frames switches have sent. */
 static uint64_t sample_pauses(struct oche_world *world)
 {
     const struct oche_topology *topology = &world->topology;
@@ -147,7 +147,7 @@ void oche_world_series_start(struct oche_world *world)
         snprintf(entity, sizeof(entity), "connection %u", i);
         add_column(world, "rate", "bps", entity);
     }
-    read_goodputs(world, world->column_last); /* counters of pauses begin at 0 now */
+    read_goodputs(world, world->column_last); /* counters of PAUSEs now begin at 0 */
 }
 
 static void add_row(struct oche_world *world)

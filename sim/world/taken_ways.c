@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ways that deflected messages took: from the notes of the switches that sent them another way,
- * and from the routes for the rest. All packets of a message go the same way, so a message has one.
- * Where failures changed the routes while it was sent, its way is not known: it is left out.
+ * The paths that deflected messages took: from the notes of the switches that deflected them, and
+ * from the routes for the rest. All packets of a message take the same path, so a message has one.
+ * If failures changed the routes while a message was sent, its path is unknown and left out.
  */
 #include <stdlib.h>
 
@@ -42,18 +42,18 @@ static int by_flow(const void *a, const void *b)
     return x->node < y->node ? -1 : x->node > y->node;
 }
 
-/* A message on its way. */
+/* A message on its path. */
 struct traveller {
     const struct oche_world *world;
     const struct oche_iofd_params *iofd;
     struct oche_packet packet;
-    const struct oche_world_deflection *notes; /* of its flow, by time */
+    const struct oche_world_deflection *notes; /* those of its flow, by time */
     size_t count;
-    oche_time now; /* of its last deflection */
+    oche_time now; /* time of its last deflection */
     uint8_t lane, tokens;
 };
 
-/* The note of the switch that it has come to, or NULL: it was not deflected there. */
+/* Returns the note of the switch that it has come to, or NULL if it was not deflected there. */
 static const struct oche_world_deflection *note_at(const struct traveller *at, uint32_t node,
                                                    uint32_t in_port)
 {
@@ -64,7 +64,7 @@ static const struct oche_world_deflection *note_at(const struct traveller *at, u
     return NULL;
 }
 
-/* By which port it leaves where it was not deflected; -1: there is none. */
+/* Returns the port by which it leaves if it was not deflected; -1: there is none. */
 static int ordinary_port(const struct traveller *at, uint32_t node, uint32_t in_port)
 {
     const struct oche_world *world = at->world;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looking at a world: its parts, and sums over hosts and switches. */
+/* Access to a world: its parts, and sums over hosts and switches. */
 #include "sim/world/internal.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@
 #define NIC_COUNTERS (sizeof(struct oche_nic_stats) / sizeof(uint64_t))
 _Static_assert(sizeof(struct oche_nic_stats) % sizeof(uint64_t) == 0, "an array of counters");
 
-/* What schemes count themselves. Every host has the same scheme. */
+/* Adds what schemes count themselves. All hosts have the same scheme. */
 static void add_counters(const struct oche_world *world, struct oche_world_totals *totals)
 {
     uint64_t values[OCHE_MOST_COUNTERS];

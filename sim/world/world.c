@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Building a world from a bound scenario, and taking it down. */
+/* Builds a world from a bound scenario, and frees it. */
 #include "sim/world/world.h"
 
 #include <stdio.h>
@@ -105,7 +105,7 @@ uint64_t *oche_world_onward(const struct oche_world *world,
     return bits;
 }
 
-/* What switches must know that send packets other ways than the routes say. */
+/* Computes what switches that deflect must know about the ports of others. */
 static void find_onward(struct oche_world *world)
 {
     bool wanted = false;
@@ -126,7 +126,7 @@ static const uint64_t *onward_of(const struct oche_world *world, uint32_t number
     return bits;
 }
 
-/* What the congestion control needs in the switches is there. */
+/* Checks that switches have what the congestion control needs. */
 static bool check_needed(const struct oche_world_config *config, struct oche_error *error)
 {
     const char *needed = oche_world_needed_mechanism(config);
@@ -137,7 +137,10 @@ static bool check_needed(const struct oche_world_config *config, struct oche_err
                      oche_world_scheme_name(config), needed);
 }
 
-/* The data class, as many lanes of it as the mechanisms want, and the class of what answers it. */
+/*
+ * Counts the classes: data, or as many lanes of it as the mechanisms want, and control for the
+ * answers.
+ */
 static bool count_classes(struct oche_world *world, struct oche_error *error)
 {
     unsigned lanes = 1;
@@ -170,7 +173,9 @@ static bool count_classes(struct oche_world *world, struct oche_error *error)
     return true;
 }
 
-/* Those of the endpoint, which knows of data and control; lanes are like the data that they are of.
+/*
+ * Returns the lossless classes. The endpoint names them for data and control; all lanes are treated
+ * like data.
  */
 static uint8_t lossless_classes(const struct oche_world *world, uint8_t of_endpoint)
 {
@@ -274,8 +279,8 @@ static bool build_switches(struct oche_world *world, struct oche_error *error)
 /* ---- flows and hosts ---- */
 
 /*
- * A load is what it puts on the line as RoCEv2 with host.mtu, whatever the hosts' endpoint is: so
- * that every scheme is offered the same flows.
+ * Load is measured as what flows put on the line as RoCEv2 with host.mtu, whatever the hosts'
+ * endpoint is, so that all schemes are offered the same flows.
  */
 static struct oche_workload_facts workload_facts(const struct oche_world *world)
 {
@@ -332,7 +337,7 @@ static bool build_flows(struct oche_world *world, struct oche_error *error)
     return true;
 }
 
-/* What senders do so that switches may deflect. */
+/* Returns what senders must do for switches to deflect their messages. */
 static struct oche_deflection deflection_of(const struct oche_world_config *config)
 {
     const struct oche_iofd_params *iofd = oche_world_mechanism(config, &oche_iofd);
@@ -493,7 +498,7 @@ static bool build_watches(struct oche_world *world, struct oche_error *error)
     return fine;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole world ---- */
 
 static bool build_topology(struct oche_world *world, struct oche_error *error)
 {
@@ -517,7 +522,7 @@ static bool build_topology(struct oche_world *world, struct oche_error *error)
     return true;
 }
 
-/* What is asked of hosts' packets that those of their endpoint cannot do. */
+/* Checks that the endpoint's packets can do all that the scenario asks for. */
 static bool check_endpoint(const struct oche_world_config *config, struct oche_error *error)
 {
     if (config->endpoint == NULL)
