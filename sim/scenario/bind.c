@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Binding sections to parameter tables; see bind.h. */
+/* Binds sections to parameter tables; see bind.h. */
 #include "sim/scenario/bind.h"
 
 #include <stdio.h>
@@ -31,7 +31,7 @@ static bool ends_with(const char *text, const char *end)
     return length >= tail && strcmp(text + length - tail, end) == 0;
 }
 
-/* A file named in the scenario is beside the scenario. */
+/* Resolves the name of a file in the scenario relative to the scenario's folder. */
 static const char *resolve_file(struct oche_document *document, const struct oche_yaml *node)
 {
     const char *name = oche_document_name(document);
@@ -42,7 +42,10 @@ static const char *resolve_file(struct oche_document *document, const struct och
     return oche_document_print(document, "%.*s/%s", (int)(slash - name), name, node->text);
 }
 
-/* "[a, b]" where a TEXT is wanted: "a,b". NULL and an error if something else is in the list. */
+/*
+ * Joins a list "[a, b]" to "a,b" where a TEXT is wanted. Returns NULL, with an error, if something
+ * else is in the list.
+ */
 static const char *join_list(struct binder *binder, const struct oche_yaml *list)
 {
     const char *text = "";
@@ -94,7 +97,7 @@ static bool is_among(const char *word, const char *const *words, size_t count)
     return false;
 }
 
-/* Refuses `node`, which nothing knows; `known` has `count` words. */
+/* Refuses `node` as an unknown key; `known` has `count` words that would be right. */
 static bool unknown_key(struct binder *binder, const struct oche_yaml *node,
                         const char *const *known, size_t count)
 {
@@ -113,8 +116,8 @@ static bool unknown_key(struct binder *binder, const struct oche_yaml *node,
 }
 
 /*
- * Fills `values` from `map` (NULL: all defaults). Keys that are not in the table must be among
- * `others` (`other_count` of them), which somebody else binds.
+ * Fills `values` from `map` (NULL: all defaults). Keys that are not in the table must be among the
+ * `other_count` words in `others`, which the caller binds elsewhere.
  */
 static bool bind_table(struct binder *binder, const struct oche_yaml *map,
                        const struct oche_param_table *table, const char *const *others,
@@ -200,7 +203,7 @@ static bool unknown_variant(struct binder *binder, const struct oche_section *se
     return FAIL(binder, node, below, "\"%s\" is not known; write one of %s", text, list);
 }
 
-/* One entry of a section with variants; `node` may be NULL (not given), a name, or a map. */
+/* Binds one entry of a section with variants; `node` may be NULL (not given), a name, or a map. */
 static bool bind_variant(struct binder *binder, const struct oche_section *section,
                          const struct oche_yaml *node, const char *path)
 {
@@ -246,7 +249,7 @@ static bool bind_plain(struct binder *binder, const struct oche_section *section
     const struct oche_yaml *map = node;
 
     if (node != NULL && node->kind == OCHE_YAML_SCALAR && node->text[0] == '\0')
-        map = NULL; /* "switch:" with nothing below */
+        map = NULL; /* "switch:" with nothing below it */
     if (map != NULL && (map->kind != OCHE_YAML_MAP || map->shorthand != NULL))
         return FAIL(binder, map, NULL, "is not a section; write its keys below it, as KEY: VALUE");
     struct oche_bound *bound = add_bound(
@@ -265,8 +268,8 @@ static bool bind_entry(struct binder *binder, const struct oche_section *section
 }
 
 /*
- * The keys at the root: the tables of the sections called "" (more than one may share the root),
- * and every other section's name.
+ * Binds the keys at the root: those in the tables of sections called "" (several may share the
+ * root), and the names of all other sections.
  */
 static bool bind_root(struct binder *binder)
 {
@@ -381,7 +384,10 @@ const struct oche_bound *oche_bindings_find(const struct oche_bindings *bindings
     return NULL;
 }
 
-/* The table of the root that has the key with which `message` begins ("duration: …"), or NULL. */
+/*
+ * Returns the root section whose table has the key with which `message` begins ("duration: …"), or
+ * NULL.
+ */
 static const struct oche_bound *root_bound_of(const struct oche_bindings *bindings,
                                               const char *message)
 {
@@ -427,7 +433,7 @@ bool oche_bindings_fail(const struct oche_document *document, const struct oche_
     return oche_bound_fail(document, best, message + strspn(message, " "), error);
 }
 
-/* Whether `message` begins with a key of the table ("kmin: …"); then that is copied. */
+/* True if `message` begins with a key of the table ("kmin: …"); the key is then copied. */
 static bool begins_with_key(const struct oche_param_table *table, const char *message, char *key,
                             size_t key_bytes)
 {
@@ -446,7 +452,7 @@ bool oche_bound_fail(const struct oche_document *document, const struct oche_bou
     bool keyed = begins_with_key(bound->table, message, key, sizeof(key));
     const struct oche_yaml *given = keyed ? oche_yaml_find(bound->node, key) : NULL;
 
-    /* Of what is by default no line can be named. */
+    /* A default value has no line in the file. */
     if (bound->node == NULL || (bound->path[0] == '\0' && given == NULL))
         return oche_fail(error, "%s: %s%s%s", oche_document_name(document), bound->path,
                          bound->path[0] == '\0' ? ""
@@ -487,7 +493,7 @@ void oche_bindings_each(const struct oche_bindings *bindings,
     }
 }
 
-/* ---- what can be written ---- */
+/* ---- listing what can be written ---- */
 
 static void print_table(const struct oche_param_table *table, const char *indent, FILE *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading YAML into a tree that knows its lines, and overriding parts of it. */
+/* Reads YAML into a tree that knows its lines, and overrides parts of it. */
 #include "sim/scenario/document.h"
 
 #include <errno.h>
@@ -15,11 +15,11 @@
 
 #define MAX_FILE_BYTES (16 << 20)
 #define MAX_DEPTH      32
-#define MAX_NODES      100000 /* aliases are copied: a small file can ask for more */
+#define MAX_NODES      100000 /* aliases are copied, so a small file can make many nodes */
 
 struct block {
     struct block *next;
-    uint64_t align; /* what follows is aligned to 16 */
+    uint64_t align; /* aligns what follows to 16 */
 };
 
 struct oche_document {
@@ -30,7 +30,7 @@ struct oche_document {
     uint32_t nodes;
 };
 
-/* Where errors go, and where the nodes that are being made came from. */
+/* Where errors go, and where the nodes being made come from. */
 struct reader {
     struct oche_document *document;
     yaml_document_t *yaml;
@@ -84,7 +84,8 @@ bool oche_document_fail(const struct oche_document *document, const struct oche_
     if (used < sizeof(text))
         vsnprintf(text + used, sizeof(text) - used, format, arguments);
     va_end(arguments);
-    oche_printable(text, error->text, sizeof(error->text)); /* one line, whatever was quoted */
+    oche_printable(text, error->text,
+                   sizeof(error->text)); /* one line, whatever was quoted in it */
     return false;
 }
 
@@ -224,7 +225,7 @@ static bool convert(struct reader *reader, yaml_node_t *from, struct oche_yaml *
 
 /* ---- reading ---- */
 
-/* What libyaml says, with what would be right. */
+/* Writes libyaml's message, with what would be right. */
 static void explain_yaml(const struct reader *reader, const yaml_parser_t *parser)
 {
     const char *problem = parser->problem != NULL ? parser->problem : "cannot be read";
@@ -247,9 +248,9 @@ static void explain_yaml(const struct reader *reader, const yaml_parser_t *parse
 }
 
 /*
- * Whether `text` is nested no deeper than it may be. Looked at before it is loaded, event by event:
- * for each bracket libyaml looks at all that are open, so that many of them would take minutes.
- * What is not YAML is left to the loader.
+ * True if `text` is nested no deeper than allowed. This is checked event by event before loading,
+ * because for each bracket libyaml examines all that are open, and many of them would take minutes.
+ * Invalid YAML is left to the loader.
  */
 static bool is_shallow(struct reader *reader, const char *text, size_t bytes,
                        const struct oche_yaml *to)
@@ -278,7 +279,7 @@ static bool is_shallow(struct reader *reader, const char *text, size_t bytes,
         reader->error, "is nested more than %d deep; write it flat", MAX_DEPTH);
 }
 
-/* Loads the one document in `text` into `to`, whose line, set and path are there already. */
+/* Loads the one document in `text` into `to`, whose line, set and path are already filled. */
 static bool load(struct reader *reader, const char *text, size_t bytes, struct oche_yaml *to)
 {
     yaml_parser_t parser;
@@ -301,7 +302,7 @@ static bool load(struct reader *reader, const char *text, size_t bytes, struct o
 
     reader->yaml = &yaml;
     if (root == NULL)
-        ok = true; /* nothing there: an empty scalar */
+        ok = true; /* the document is empty: an empty scalar */
     else if (convert(reader, root, to, 0)) {
         ok = yaml_parser_load(&parser, &second);
         if (!ok) {
@@ -349,7 +350,7 @@ struct oche_document *oche_document_parse(const char *name, const char *text, si
     return document;
 }
 
-/* The whole file in malloc'd memory, or NULL and errno. */
+/* Returns the whole file in malloc'd memory, or NULL with errno set. */
 static char *read_file(const char *path, size_t *bytes)
 {
     FILE *file = fopen(path, "rb");
@@ -417,7 +418,7 @@ const char *oche_document_text(const struct oche_document *document)
 
 /* ---- overriding ---- */
 
-/* "a.b[1].c" as "a.b.1.c", or NULL if a part is empty or a bracket stands alone. */
+/* Returns "a.b[1].c" as "a.b.1.c", or NULL if a part is empty or a bracket is misplaced. */
 static char *plain_path(struct oche_document *document, const char *text, size_t length)
 {
     char *path = oche_document_print(document, "%.*s", (int)length, text);
@@ -442,7 +443,7 @@ static char *plain_path(struct oche_document *document, const char *text, size_t
     return open || to == path || to[-1] == '.' ? NULL : path;
 }
 
-/* The entry of `list` that `part` names; one past the last is made. */
+/* Returns the entry of `list` that `part` names; one past the last is created. */
 static struct oche_yaml *list_entry(struct reader *reader, struct oche_yaml *list, const char *part)
 {
     char *end;
@@ -462,7 +463,10 @@ static struct oche_yaml *list_entry(struct reader *reader, struct oche_yaml *lis
     return list->child[index];
 }
 
-/* What is not a list becomes one, of what it was: a list of one may be written as its entry. */
+/*
+ * Turns a node that is not a list into a list with that node as its only entry, since such a list
+ * may be written without brackets.
+ */
 static void make_list(struct reader *reader, struct oche_yaml *node)
 {
     struct oche_yaml *entry =
@@ -479,7 +483,7 @@ static void make_list(struct reader *reader, struct oche_yaml *node)
     add_child(reader->document, node, entry);
 }
 
-/* The child of `node` that `part` names, made if need be. */
+/* Returns the child of `node` that `part` names, created if necessary. */
 static struct oche_yaml *descend(struct reader *reader, struct oche_yaml *node, const char *part)
 {
     struct oche_document *document = reader->document;
@@ -489,12 +493,12 @@ static struct oche_yaml *descend(struct reader *reader, struct oche_yaml *node, 
     bool empty = node->kind == OCHE_YAML_SCALAR && node->text[0] == '\0';
     bool number = part[0] >= '0' && part[0] <= '9' && node->path[0] != '\0';
     if (number && empty)
-        node->kind = OCHE_YAML_LIST; /* of none yet */
+        node->kind = OCHE_YAML_LIST; /* an empty one */
     else if (number && node->kind != OCHE_YAML_LIST)
         make_list(reader, node);
     if (node->kind == OCHE_YAML_LIST)
         return list_entry(reader, node, part);
-    if (node->kind == OCHE_YAML_SCALAR) { /* "dcqcn" becomes a map that remembers it */
+    if (node->kind == OCHE_YAML_SCALAR) { /* "dcqcn" becomes a map that remembers that name */
         if (node->text[0] != '\0') {
             node->shorthand =
                 new_node(document, OCHE_YAML_SCALAR, node->line, node->set, node->path);
@@ -515,7 +519,7 @@ static struct oche_yaml *descend(struct reader *reader, struct oche_yaml *node, 
     return child;
 }
 
-/* Whether `map` is a section of the name `text` already. */
+/* True if `map` is already a section called `text`. */
 static bool is_named(const struct oche_yaml *map, const char *text)
 {
     const struct oche_yaml *name = oche_yaml_find(map, "name");
@@ -547,7 +551,7 @@ bool oche_document_set(struct oche_document *document, const char *assignment,
             "--set %s: not a key; write parts with dots between, such as switch.buffer or "
             "workload[0].load",
             assignment);
-    /* The value first: it must be right before anything is changed. */
+    /* The value is parsed first: it must be valid before anything is changed. */
     struct oche_yaml *value =
         new_node(document, OCHE_YAML_SCALAR, 1, reader.set,
                  oche_document_print(document, "%.*s", (int)(equals - assignment), assignment));

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Escaping what does not print. */
+/* Escapes characters that do not print. */
 #include "sim/scenario/printable.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Bytes of the printable character that `text` begins with; 0: it begins with none. */
+/*
+ * Returns the length in bytes of the printable character that `text` begins with; 0: it does not
+ * begin with one.
+ */
 static size_t printable_bytes(const unsigned char *text)
 {
-    static const uint32_t least[] = {0, 0, 0xa0, 0x800, 0x10000}; /* else it is written too long */
+    static const uint32_t least[] = {0, 0, 0xa0, 0x800,
+                                     0x10000}; /* smaller values are overlong encodings */
     size_t length = text[0] < 0x80 ? 1 : text[0] >> 5 == 6 ? 2 : text[0] >> 4 == 14 ? 3 : 4;
     uint32_t point = text[0];
 
@@ -20,18 +24,18 @@ static size_t printable_bytes(const unsigned char *text)
     point &= 0x7fU >> length;
     for (size_t i = 1; i < length; i++) {
         if (text[i] >> 6 != 2)
-            return 0; /* the zero at the end too */
+            return 0; /* also the terminating zero */
         point = point << 6 | (text[i] & 0x3fU);
     }
     if (point < least[length] || point > 0x10ffff || (point >= 0xd800 && point < 0xe000))
         return 0;
-    /* Separators of lines, and what turns the direction of writing. */
+    /* Line separators, and characters that change the direction of writing. */
     if ((point >= 0x2028 && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069))
         return 0;
     return length;
 }
 
-/* How a byte that does not print is shown. */
+/* Writes how a byte that does not print is shown. */
 static void escape(unsigned char byte, char text[8])
 {
     if (byte == '\n' || byte == '\t')

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From YAML to the configuration of a world; the one place that knows every registry. */
+/* From YAML to the configuration of a world: the one place that knows every registry. */
 #include "sim/scenario/scenario.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* What is at the root beside oche_run_params. */
+/* The keys at the root besides those of oche_run_params. */
 struct head {
     const char *name, *description;
     uint64_t seed;
@@ -32,8 +32,10 @@ static const struct oche_param head_params[] = {
 };
 static const struct oche_param_table head_table = OCHE_PARAM_TABLE(head_params, struct head);
 
-/* In the order in which they are bound and printed; the bindings of a scenario follow it. */
-#define MOST_SAMPLES 1000000 /* of a time series */
+/*
+ * Sections, in the order in which they are bound and printed; the bindings of a scenario follow it.
+ */
+#define MOST_SAMPLES 1000000 /* in a time series */
 
 enum section {
     HEAD,
@@ -48,10 +50,12 @@ enum section {
     LOSS,
     FAILURES,
     MEASURE,
-    MECHANISMS /* from here on: one for each mechanism of the registry */
+    MECHANISMS /* from here on: one for each mechanism in the registry */
 };
 
-/* The RNIC's schemes, then the other endpoints: one list, so that a sweep spans them all. */
+/*
+ * Lists the RNIC's schemes, then the other endpoints: one list, so that a sweep can span them all.
+ */
 static size_t list_schemes(struct oche_schema *schema)
 {
     size_t count = 0;
@@ -160,7 +164,7 @@ void oche_schema_make(struct oche_schema *schema)
     }
 }
 
-/* The bound section of that number; the first entry if it is a list. */
+/* Returns the bound section of that number; the first entry if it is a list. */
 static const struct oche_bound *bound_of(const struct oche_scenario *scenario, enum section which)
 {
     for (size_t i = 0; i < scenario->bindings.count; i++)
@@ -169,14 +173,14 @@ static const struct oche_bound *bound_of(const struct oche_scenario *scenario, e
     return NULL;
 }
 
-/* The section of a mechanism, by its number in the registry. */
+/* Returns the section of a mechanism, given its number in the registry. */
 static const struct oche_bound *bound_of_mechanism(const struct oche_scenario *scenario,
                                                    size_t number)
 {
     return bound_of(scenario, (enum section)(MECHANISMS + number));
 }
 
-/* "dir/websearch.yaml" as "websearch". */
+/* Returns "dir/websearch.yaml" as "websearch". */
 static const char *name_of_file(struct oche_document *document)
 {
     const char *path = oche_document_name(document);
@@ -223,7 +227,9 @@ static void fill_failures(struct oche_scenario *scenario)
     scenario->config.failure_count = count;
 }
 
-/* The names of both registries differ, so the variant's own struct says which one it is of. */
+/*
+ * The names in both registries differ, so the variant's own struct tells which registry it is from.
+ */
 static void fill_scheme(struct oche_scenario *scenario)
 {
     const struct oche_bound *scheme = bound_of(scenario, SCHEME);
@@ -240,7 +246,7 @@ static void fill_scheme(struct oche_scenario *scenario)
         config->endpoint->switches(scheme->values, &config->switches);
 }
 
-/* A mechanism that switch.mechanisms names. False and an error if it cannot be. */
+/* Adds a mechanism that switch.mechanisms names. Returns false, with an error, if it cannot be. */
 static bool add_mechanism(struct oche_scenario *scenario, const char *name,
                           struct oche_error *error)
 {
@@ -271,7 +277,9 @@ static bool add_mechanism(struct oche_scenario *scenario, const char *name,
     return oche_bound_fail(scenario->document, bound_of(scenario, SWITCH), message.text, error);
 }
 
-/* What the congestion control needs, whether switch.mechanisms names it or not. */
+/*
+ * Adds the mechanism that the congestion control needs, whether switch.mechanisms names it or not.
+ */
 static bool add_needed(struct oche_scenario *scenario, struct oche_error *error)
 {
     const struct oche_world_config *config = &scenario->config;
@@ -282,7 +290,7 @@ static bool add_needed(struct oche_scenario *scenario, struct oche_error *error)
     return add_mechanism(scenario, needed, error);
 }
 
-/* "iofd,other", "none" or nothing. */
+/* Parses "iofd,other", "none" or nothing. */
 static bool fill_mechanisms(struct oche_scenario *scenario, struct oche_error *error)
 {
     const char *names = scenario->config.switches.mechanisms;
@@ -301,7 +309,7 @@ static bool fill_mechanisms(struct oche_scenario *scenario, struct oche_error *e
     return ok && add_needed(scenario, error);
 }
 
-/* A section of a mechanism that nothing is said of: it was forgotten in switch.mechanisms. */
+/* Refuses a section for a mechanism that is not in use: it was forgotten in switch.mechanisms. */
 static bool check_forgotten(const struct oche_scenario *scenario, struct oche_error *error)
 {
     const struct oche_bound *of_switch = bound_of(scenario, SWITCH);
@@ -360,7 +368,7 @@ static void fill_config(struct oche_scenario *scenario)
     fill_failures(scenario);
 }
 
-/* `key` of a section is not what the congestion control needs. */
+/* Reports that `key` of a section is not what the congestion control needs. */
 static bool disagrees(const struct oche_scenario *scenario, enum section which, const char *key,
                       const char *needs, struct oche_error *error)
 {
@@ -371,8 +379,7 @@ static bool disagrees(const struct oche_scenario *scenario, enum section which, 
     return oche_bound_fail(scenario->document, bound_of(scenario, which), message.text, error);
 }
 
-/* The scheme's own check, and what it needs of other sections. */
-/* Mechanisms of switches that have nothing to do. */
+/* Refuses mechanisms of switches that would have nothing to do. */
 static bool check_mechanisms(const struct oche_scenario *scenario, struct oche_error *error)
 {
     const struct oche_world_config *config = &scenario->config;
@@ -400,6 +407,7 @@ static bool check_mechanisms(const struct oche_scenario *scenario, struct oche_e
     return true;
 }
 
+/* Makes the scheme's own check, and checks what it needs of other sections. */
 static bool check_scheme(const struct oche_scenario *scenario, struct oche_error *error)
 {
     const struct oche_world_config *config = &scenario->config;
@@ -414,7 +422,7 @@ static bool check_scheme(const struct oche_scenario *scenario, struct oche_error
     if (rnic && (config->cc->transports & OCHE_CC_RC) == 0)
         return oche_bound_fail(scenario->document, scheme,
                                "does not work on RC; choose another scheme", error);
-    /* Of two sections that do not agree the one is named that is not as it is by default. */
+    /* If two sections disagree, the error names the one that differs from its default. */
     if ((needs & OCHE_CC_NEEDS_ECN) != 0 && !config->switches.ecn)
         return disagrees(scenario, SWITCH, "ecn", "needs switches that mark; set this to true",
                          error);
@@ -424,7 +432,9 @@ static bool check_scheme(const struct oche_scenario *scenario, struct oche_error
     return true;
 }
 
-/* What one section needs of another. The parts' own checks are made when the world is built. */
+/*
+ * Checks what one section needs of another. The parts' own checks are made when the world is built.
+ */
 static bool check(const struct oche_scenario *scenario, struct oche_error *error)
 {
     const struct oche_world_config *config = &scenario->config;

@@ -20,9 +20,9 @@
 #include "sim/scenario/bind.h"
 #include "sim/world/config.h"
 
-#define OCHE_MOST_SEED (UINT64_MAX - 1) /* the one above is "never" as a value */
+#define OCHE_MOST_SEED (UINT64_MAX - 1) /* the next value means "never" */
 
-/* What a scenario can say: the sections, with the registries' entries as their variants. */
+/* What a scenario can contain: the sections, with the registries' entries as their variants. */
 struct oche_schema {
     struct oche_section sections[13 + OCHE_MOST_MECHANISMS];
     size_t section_count;
@@ -30,34 +30,34 @@ struct oche_schema {
 };
 void oche_schema_make(struct oche_schema *schema);
 
-/* By what a point of a sweep is computed. The world is always one of packets. */
+/* How a point of a sweep is computed. The world is always one of packets. */
 enum oche_scenario_model {
     OCHE_MODEL_PACKETS,
     OCHE_MODEL_FLUID,
-    OCHE_MODEL_BOTH, /* packets, and how far the fluid model is from them */
+    OCHE_MODEL_BOTH, /* packets, and the fluid model's distance from them */
 };
 
 struct oche_scenario {
     struct oche_document *document;
     struct oche_schema schema;
     struct oche_bindings bindings;
-    const char *name;        /* as given, or the file's name without folder and ending */
+    const char *name;        /* as given, or the file's name without folder and extension */
     const char *description; /* or NULL */
     enum oche_scenario_model model;
-    struct oche_world_config config; /* threads 1, no taps; points into this object */
+    struct oche_world_config config; /* with threads 1 and no taps; points into this object */
     const struct oche_switch_mechanism *mechanisms[OCHE_MOST_MECHANISMS];
     const void *mechanism_params[OCHE_MOST_MECHANISMS];
 };
 
 /*
- * Reads `path`, applies `set_count` overrides in order, binds and checks. NULL and one line in
- * `error` ("FILE:LINE: key: what is wrong; what would be right") if anything is wrong.
+ * Reads `path`, applies `set_count` overrides in order, binds and checks. Returns NULL, with one
+ * line in `error` ("FILE:LINE: key: what is wrong; what would be right"), if anything is wrong.
  */
 struct oche_scenario *oche_scenario_open(const char *path, const char *const *sets,
                                          size_t set_count, struct oche_error *error);
 void oche_scenario_close(struct oche_scenario *scenario);
 
-/* Gives a message of oche_world_create ("switch.kmin: …") its place in the file. */
+/* Adds its place in the file to a message of oche_world_create ("switch.kmin: …"). */
 void oche_scenario_place(const struct oche_scenario *scenario, const char *message,
                          struct oche_error *error);
 
