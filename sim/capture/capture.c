@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tapped packets to frames: addresses, TTL, order. */
+/* Converts tapped packets to frames: addresses, TTL, order. */
 #include "sim/capture/capture.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "sim/endpoint/endpoint.h"
 #include "sim/network/address.h"
 
-#define LARGEST_FRAME_BYTES 10000 /* MTU 9000 and every header */
+#define LARGEST_FRAME_BYTES 10000 /* MTU 9000 and all headers */
 
 struct oche_capture {
     struct oche_pcap_writer *writer;
@@ -35,8 +35,8 @@ struct oche_capture *oche_capture_create(const char *path, struct oche_error *er
 }
 
 /*
- * A frame's arrival is told when it begins to leave: earlier by its time on the line and the
- * link's delay. So nothing that is told later is older than that.
+ * A frame's arrival is reported when it begins to leave: earlier by its time on the line and the
+ * link's delay. So nothing reported later is older than that.
  */
 void oche_capture_attach(struct oche_capture *capture, const struct oche_network *network)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a tap on some hosts' links would see, as a capture file: joins the network's tap to the
- * pcap writer.
+ * Writes what a tap on some hosts' links would see to a capture file: connects the network's tap to
+ * the pcap writer.
  *
  *     capture = oche_capture_create(path, error, sizeof(error));
  *     config.tap = oche_capture_tap, config.tap_context = capture, config.tap_nodes = …
@@ -10,8 +10,8 @@
  *     oche_world_run(…);
  *     oche_capture_close(capture, …);
  *
- * A frame has the MAC addresses of the two ends of its link, and each switch on its way took one
- * off its TTL, as routers do: so one capture of both ends of a flow can tell where a packet was
+ * A frame has the MAC addresses of the two ends of its link, and each switch on its path decrements
+ * its TTL, as routers do. So a single capture of both ends of a flow can tell where a packet was
  * seen. Sent frames have the time at which they begin to leave, received ones that of arrival.
  */
 #ifndef OCHE_SIM_CAPTURE_CAPTURE_H
@@ -22,16 +22,22 @@
 
 struct oche_capture;
 
-/* Makes the file, or replaces it. NULL, and one line in `error`, when that is not possible. */
+/* Creates or replaces the file. Returns NULL, with one line in `error`, if that is not possible. */
 struct oche_capture *oche_capture_create(const char *path, struct oche_error *error);
-/* Before the run; the network must outlive the capture. */
+/* To be called before the run; the network must outlive the capture. */
 void oche_capture_attach(struct oche_capture *capture, const struct oche_network *network);
 /* The network's tap; `context` is the capture. */
 oche_tap oche_capture_tap;
-/* Frames in the file so far, and packets that have no bytes and were left out. */
+/*
+ * Return the number of frames in the file so far, and of packets left out because they have no
+ * bytes.
+ */
 uint64_t oche_capture_frames(const struct oche_capture *capture);
 uint64_t oche_capture_skipped(const struct oche_capture *capture);
-/* Ends the file and frees the capture. False, and one line in `error`, if it is not whole. */
+/*
+ * Completes the file and frees the capture. Returns false, with one line in `error`, if the file is
+ * incomplete.
+ */
 bool oche_capture_close(struct oche_capture *capture, struct oche_error *error);
 
 #endif

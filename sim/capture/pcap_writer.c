@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packets to a capture file: bytes by core/wire, order by a heap, the file by libpcap. */
+/* Writes packets to a capture file: bytes by core/wire, order by a heap, the file by libpcap. */
 #include "sim/capture/pcap_writer.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 
 struct record {
     oche_time when;
-    uint64_t number; /* of arrival: ties */
+    uint64_t number; /* order of arrival, to break ties */
     uint8_t *bytes;
     uint32_t count;
 };
@@ -30,10 +30,10 @@ struct oche_pcap_writer {
     pcap_dumper_t *dumper;
     oche_time slack, newest;
     uint64_t records;
-    struct record *heap; /* the oldest first */
+    struct record *heap; /* the oldest comes first */
     size_t used, room;
     bool memory_ran_out;
-    oche_pcap_encoder *encoder; /* of other packets, or NULL */
+    oche_pcap_encoder *encoder; /* for packets of kind OTHER, or NULL */
     uint8_t scratch[SNAP_BYTES];
 };
 
@@ -90,7 +90,7 @@ static struct record pop(struct oche_pcap_writer *writer)
     return top;
 }
 
-/* Writes out every record up to `until`. */
+/* Writes all records up to `until`. */
 static void flush(struct oche_pcap_writer *writer, oche_time until)
 {
     while (writer->used > 0 && writer->heap[0].when <= until) {
@@ -153,7 +153,7 @@ void oche_pcap_set_encoder(struct oche_pcap_writer *writer, oche_pcap_encoder *e
     writer->encoder = encoder;
 }
 
-/* The frame in writer->scratch; 0: it has no bytes. */
+/* Encodes the frame into writer->scratch and returns its size; 0: it has no bytes. */
 static size_t encode(struct oche_pcap_writer *writer, const struct oche_packet *packet,
                      const struct oche_frame *frame)
 {
@@ -166,7 +166,7 @@ static size_t encode(struct oche_pcap_writer *writer, const struct oche_packet *
         return OCHE_PFC_BYTES;
     }
     if (packet->kind == OCHE_PACKET_FCP)
-        return 0; /* no frame of Ethernet */
+        return 0; /* not an Ethernet frame */
     facts.ethernet = true;
     facts.udp_checksum = 0;
     if (packet->kind != OCHE_PACKET_ROCE)
@@ -177,7 +177,7 @@ static size_t encode(struct oche_pcap_writer *writer, const struct oche_packet *
         return 0;
     if (frame->ipv6 &&
         packet->kind ==
-            OCHE_PACKET_ROCE) /* without one an IPv6 stack drops it; over IPv4 none is usual */
+            OCHE_PACKET_ROCE) /* IPv6 stacks drop UDP without a checksum; over IPv4 none is usual */
         oche_put16(out + OCHE_ETH_BYTES + OCHE_IPV6_BYTES + 6,
                    oche_udp_checksum(out + OCHE_ETH_BYTES));
     if (count < LEAST_BYTES)
@@ -199,7 +199,7 @@ bool oche_pcap_write(struct oche_pcap_writer *writer, const struct oche_packet *
     if (record.bytes == NULL || !push(writer, record)) {
         free(record.bytes);
         writer->memory_ran_out = true;
-        return true; /* oche_pcap_close says so */
+        return true; /* oche_pcap_close reports the error */
     }
     writer->records++;
     if (when > writer->newest)

@@ -15,35 +15,37 @@
 struct oche_pcap_writer;
 
 /*
- * Makes the file, or replaces it. `slack`: no record is given that is older than the newest by
- * more than this. NULL, and a line in `error`, when that is not possible.
+ * Creates or replaces the file. `slack`: no record will be older than the newest by more than this.
+ * Returns NULL, with a line in `error`, if that is not possible.
  */
 struct oche_pcap_writer *oche_pcap_create(const char *path, oche_time slack,
                                           struct oche_error *error);
 
-/* Another slack, from the next record on; OCHE_NEVER holds everything back until the end. */
+/* Changes the slack from the next record on; OCHE_NEVER holds everything back until the end. */
 void oche_pcap_set_slack(struct oche_pcap_writer *writer, oche_time slack);
 
 /*
- * Turns a packet of an endpoint that is not an RNIC (TCP, ExpressPass) into the bytes of a frame
- * without FCS. Returns their number, at most `size`, or 0 if the packet has no bytes. Without an
- * encoder such packets are not written.
+ * Encodes a packet of an endpoint that is not an RNIC (TCP, ExpressPass) as the bytes of a frame
+ * without FCS. Returns how many, at most `size`; 0: it has none. Without an encoder such packets
+ * are not written.
  */
 typedef size_t oche_pcap_encoder(const struct oche_packet *packet, const struct oche_frame *frame,
                                  uint8_t *bytes, size_t size);
 void oche_pcap_set_encoder(struct oche_pcap_writer *writer, oche_pcap_encoder *encoder);
 
 /*
- * Adds a packet, at simulated time `when` (picoseconds, cut to nanoseconds). `frame` has its
- * addresses and other frame facts, MACs included; its udp_checksum is not used. A packet without
- * payload bytes gets zeros. Of a PFC frame only frame->src_mac counts. Records of the same time
- * keep their order. False, and nothing is written, for a packet that has no bytes (TCP or
- * ExpressPass without an encoder, an opcode that is not in the table).
+ * Adds a packet at simulated time `when` (picoseconds, truncated to nanoseconds). `frame` has its
+ * addresses and other frame fields, including MACs; its udp_checksum is not used. A packet without
+ * payload bytes gets zeros. For a PFC frame only frame->src_mac is used. Records of the same time
+ * keep their order. Returns false, and writes nothing, for a packet that has no bytes (TCP or
+ * ExpressPass without an encoder, or an opcode that is not in the table).
  */
 bool oche_pcap_write(struct oche_pcap_writer *writer, const struct oche_packet *packet,
                      const struct oche_frame *frame, oche_time when);
 
-/* Ends the file and frees the writer. False, and a line in `error`, if something was not written.
+/*
+ * Completes the file and frees the writer. Returns false, with a line in `error`, if something was
+ * not written.
  */
 bool oche_pcap_close(struct oche_pcap_writer *writer, struct oche_error *error);
 
