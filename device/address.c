@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Addresses and the headers in front of a datagram. */
+/* Addresses, and the headers before a datagram's bytes. */
 #include "device/address.h"
 
 #include <arpa/inet.h>

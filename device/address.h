@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * IP addresses in one form, 16 bytes in network order with IPv4 as ::ffff:a.b.c.d, as in GIDs; and
- * the IP and UDP headers that the kernel puts around our bytes, rebuilt, because the ICRC covers
- * them (REFERENCE I.6) and a capture shows them.
+ * IP addresses in one form: 16 bytes in network order with IPv4 as ::ffff:a.b.c.d, as in GIDs. Also
+ * the IP and UDP headers that the kernel adds to our bytes, rebuilt because the ICRC covers them
+ * (REFERENCE I.6) and a capture shows them.
  */
 #ifndef OCHE_DEVICE_ADDRESS_H
 #define OCHE_DEVICE_ADDRESS_H
@@ -16,20 +16,22 @@ struct oche_address {
     uint8_t ip[16];
 };
 
-/* As text: longest IPv6 address and its end. */
+/* Bytes of an address as text: the longest IPv6 address with its terminating 0. */
 #define OCHE_ADDRESS_TEXT INET6_ADDRSTRLEN
 
-/* "192.0.2.1" or "2001:db8::1"; no names, no scopes. False: it is not an address. */
+/*
+ * Parses "192.0.2.1" or "2001:db8::1"; no names, no scopes. Returns false if it is not an address.
+ */
 bool oche_address_parse(const char *text, struct oche_address *address);
 void oche_address_print(const struct oche_address *address, char text[OCHE_ADDRESS_TEXT]);
 bool oche_address_is_ipv4(const struct oche_address *address);
-/* 0.0.0.0 and ::, or a multicast or broadcast address: nothing a device can be opened on. */
+/* False for 0.0.0.0, ::, multicast and broadcast addresses, on which no device can be opened. */
 bool oche_address_is_unicast(const struct oche_address *address);
 
-/* Fills `out` and returns how much of it is used. */
+/* Fills `out` and returns the number of bytes used. */
 socklen_t oche_address_to_socket(const struct oche_address *address, uint16_t port,
                                  struct sockaddr_storage *out);
-/* False: neither IPv4 nor IPv6. */
+/* Returns false for anything but IPv4 and IPv6. */
 bool oche_address_from_socket(const struct sockaddr_storage *in, struct oche_address *address,
                               uint16_t *port);
 
@@ -40,15 +42,15 @@ struct oche_ip_header {
 };
 
 /*
- * TTL 64, don't fragment, no checksums, length and identification still 0. `tos`: DSCP and ECN.
- * Both addresses are of one kind.
+ * Makes headers with TTL 64, don't fragment, no checksums, and length and identification still 0.
+ * `tos`: DSCP and ECN. Both addresses must have the same IP version.
  */
 void oche_ip_header_make(struct oche_ip_header *header, const struct oche_address *from,
                          const struct oche_address *to, uint16_t from_port, uint16_t to_port,
                          uint8_t tos);
-/* Sets the lengths; `transport_bytes`: from BTH to ICRC. */
+/* Sets the lengths. `transport_bytes`: from BTH to ICRC. */
 void oche_ip_header_set_bytes(struct oche_ip_header *header, uint32_t transport_bytes);
-/* Sets the IPv4 identification; nothing for IPv6. */
+/* Sets the IPv4 identification; does nothing for IPv6. */
 void oche_ip_header_set_id(struct oche_ip_header *header, uint16_t id);
 
 #endif

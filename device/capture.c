@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Packets of a device to a capture file.
+ * Writes packets of a device to a capture file.
  *
- * Who writes a file holds a lock on it (flock), which the kernel takes back whatever the process
- * dies of: so what another process is writing is seen, and left alone. What this process has
- * written is remembered by name, as no lock is left of that.
+ * A process that writes a file holds a lock on it (flock), which the kernel releases however the
+ * process dies. So a file that another process is writing is noticed, and left alone. Files that
+ * this process has written are remembered by name, as no lock remains on them.
  */
 #include "device/capture.h"
 
@@ -26,18 +26,18 @@
 #include "params/error.h"
 
 #define SNAP_BYTES 65535
-#define NAMES      1000 /* that are tried */
+#define NAMES      1000 /* most names that are tried */
 
 struct oche_capture {
     pcap_t *pcap;
     pcap_dumper_t *dumper;
-    uint64_t epoch_ns; /* of device time 0 */
+    uint64_t epoch_ns; /* time since 1970 of device time 0 */
     uint64_t packets;
     struct written *file;
     uint8_t bytes[SNAP_BYTES];
 };
 
-/* A file that this process writes, or has written packets to. */
+/* A file that this process is writing, or has written packets to. */
 struct written {
     struct written *next;
     char path[PATH_MAX];
@@ -48,7 +48,10 @@ static struct written *written;
 
 /* ---- names ---- */
 
-/* The n-th name for a file: FILE.pcap, FILE-WHO.pcap, FILE-WHO-PID.pcap, FILE-WHO-PID-2.pcap … */
+/*
+ * Makes the n-th name for a file: FILE.pcap, FILE-WHO.pcap, FILE-WHO-PID.pcap, FILE-WHO-PID-2.pcap
+ * …
+ */
 static bool name_file(const char *path, const char *who, unsigned n, char name[PATH_MAX])
 {
     const char *slash = strrchr(path, '/');
@@ -74,7 +77,10 @@ static bool is_written(const char *name)
     return file != NULL;
 }
 
-/* The file, empty and ours; -1 with errno, which is EWOULDBLOCK if another process writes it. */
+/*
+ * Opens and locks the file, and empties it. Returns -1 with errno, which is EWOULDBLOCK if another
+ * process is writing it.
+ */
 static int open_file(const char *name)
 {
     const int fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
@@ -84,7 +90,7 @@ static int open_file(const char *name)
     if (fd < 0)
         return -1;
     if (fstat(fd, &status) == 0 && !S_ISREG(status.st_mode))
-        return fd; /* a pipe, a terminal: as the user wants it */
+        return fd; /* a pipe or a terminal: nothing to lock or empty */
     if ((flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) && ftruncate(fd, 0) == 0)
         return fd;
     error = errno;
@@ -93,7 +99,10 @@ static int open_file(const char *name)
     return -1;
 }
 
-/* Opens the first of the names that nobody writes. -1, and a line in `error`: there is none. */
+/*
+ * Opens the first of the names that nobody is writing. Returns -1, with a line in `error`, if there
+ * is none.
+ */
 static int choose_file(const char *path, const char *who, struct written *file,
                        struct oche_error *error)
 {
@@ -133,7 +142,10 @@ static void forget(struct written *file)
 
 /* ---- the capture ---- */
 
-/* Makes libpcap write to `fd`, which is its own then. False, and a line in `error`. */
+/*
+ * Makes libpcap write to `fd`, which it then owns. Returns false, with a line in `error`, on
+ * failure.
+ */
 static bool open_pcap(struct oche_capture *capture, int fd, struct oche_error *error)
 {
     FILE *to = fdopen(fd, "w");
@@ -153,7 +165,7 @@ static bool open_pcap(struct oche_capture *capture, int fd, struct oche_error *e
                      capture->pcap != NULL ? pcap_geterr(capture->pcap) : "out of memory");
 }
 
-/* What has packets in it is not written again. */
+/* Ends writing. A file that has got packets is remembered, and not written again. */
 static void release(struct oche_capture *capture)
 {
     if (capture->dumper != NULL)
@@ -204,7 +216,7 @@ const char *oche_capture_path(const struct oche_capture *capture)
     return capture->file->path;
 }
 
-/* The checksum over an IPv4 header whose checksum field is 0. */
+/* Returns the checksum of an IPv4 header whose checksum field is 0. */
 static uint16_t ipv4_checksum(const uint8_t *ip)
 {
     uint32_t sum = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds isa-l's CRC-32 at run time, so that it is no dependency; zlib's otherwise. */
+/* Finds isa-l's CRC-32 at run time, so that it is not a dependency; otherwise zlib's is used. */
 #include "device/crc.h"
 
 #include <dlfcn.h>
@@ -21,8 +21,8 @@ uint32_t oche_crc_zlib(uint32_t crc, const uint8_t *bytes, size_t count)
 
 #if defined(__x86_64__)
 /*
- * isa-l's fast one leaves the upper halves of vector registers in use, which makes the next
- * instructions of ours that know of the lower halves alone (SSE) wait for tens of nanoseconds.
+ * isa-l's fast version leaves the upper halves of vector registers in use. That makes our next
+ * instructions which use only the lower halves (SSE) wait for tens of nanoseconds.
  */
 static oche_crc32 *isal;
 
@@ -47,7 +47,7 @@ static oche_crc32 *cleaned(oche_crc32 *crc32)
 }
 #endif
 
-/* A library of that name might be something else: it has to give zlib's sums. */
+/* True if the function gives zlib's sums: a library of that name might be something else. */
 static bool agrees(oche_crc32 *crc32)
 {
     uint8_t bytes[512];
@@ -71,7 +71,8 @@ oche_crc32 *oche_crc_choose(const char **name)
     oche_crc32 *crc32 = NULL;
 
     if (symbol != NULL)
-        memcpy(&crc32, &symbol, sizeof(crc32)); /* POSIX allows what ISO C forbids to cast */
+        memcpy(&crc32, &symbol,
+               sizeof(crc32)); /* POSIX allows this conversion, which ISO C does not as a cast */
     if (crc32 != NULL && !agrees(crc32))
         crc32 = NULL;
     if (crc32 == NULL && library != NULL)

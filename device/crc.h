@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which CRC-32 the device computes its ICRCs with. */
+/* The CRC-32 function with which the device computes ICRCs. */
 #ifndef OCHE_DEVICE_CRC_H
 #define OCHE_DEVICE_CRC_H
 
 #include "core/wire/icrc.h"
 
 /*
- * isa-l's if its library is on this machine and agrees with zlib on a few sums, else zlib's (ten
- * times slower). `name` (may be NULL) becomes "isa-l" or "zlib". Loads the library each time it is
- * called, and leaves it loaded: call it once, when the device opens.
+ * Returns isa-l's function if its library is on this machine and agrees with zlib on a few sums,
+ * else zlib's (ten times slower). `name` (may be NULL) becomes "isa-l" or "zlib". Each call loads
+ * the library and leaves it loaded, so call it once, when the device opens.
  */
 oche_crc32 *oche_crc_choose(const char **name);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A device: opening and closing, the lock, making progress, waiting for something to do. */
+/* A device: opening and closing, the lock, progress, and waiting. */
 #include "device/device.h"
 
 #include <errno.h>
@@ -21,12 +21,12 @@
 #define DEFAULT_OBJECTS        1024
 #define DEFAULT_RECEIVE_BUFFER (UINT32_C(8) << 20)
 #define DEFAULT_SOURCE_PORTS   4
-#define FIRST_QPN              UINT32_C(0x11) /* 0 and 1 are the standard's */
+#define FIRST_QPN              UINT32_C(0x11) /* 0 and 1 are reserved by the standard */
 #define SHORTEST_MTU           64
 #define LONGEST_MTU            9000
 #define SETTLE                 (10 * OCHE_MS)
-#define SHORT_WAIT             (50 * OCHE_US)  /* not worth a system call that may oversleep */
-#define HELD_WAIT              (200 * OCHE_US) /* for room for packets that are passed on */
+#define SHORT_WAIT             (50 * OCHE_US)  /* too short for a call that may oversleep */
+#define HELD_WAIT              (200 * OCHE_US) /* until passing on is tried again */
 
 /* ---- opening ---- */
 
@@ -35,7 +35,7 @@ static uint64_t chance(void)
     uint64_t seed = 0;
 
     if (getrandom(&seed, sizeof(seed), 0) != (ssize_t)sizeof(seed))
-        seed = (uint64_t)getpid(); /* cannot happen; then keys are easier to guess */
+        seed = (uint64_t)getpid(); /* cannot happen; keys would then be easier to guess */
     return seed;
 }
 
@@ -63,7 +63,7 @@ static void fill_defaults(struct oche_device_config *config)
         config->seed = chance();
 }
 
-/* A scheme's parameters, the given ones or the defaults, in memory of our own. */
+/* Copies a scheme's parameters, the given ones or the defaults, to memory of our own. */
 static void *copy_params(const struct oche_param_table *table, const void *given)
 {
     void *copy = calloc(1, table->struct_bytes + 1); /* a table may be empty */
@@ -133,7 +133,10 @@ static bool create_nic(struct oche_device *device)
     return true;
 }
 
-/* Ours, and where to begin, by chance: what is sent to a queue pair that was finds none. */
+/*
+ * Determines our range of queue pair numbers and begins at a random one, so that late packets for
+ * queue pairs of an earlier device find none.
+ */
 static void choose_qpns(struct oche_device *device)
 {
     device->first_qpn = FIRST_QPN;
@@ -166,7 +169,10 @@ static bool create_parts(struct oche_device *device, struct oche_error *error)
                                                 .buffer_bytes = config->receive_buffer_bytes};
     struct oche_error why;
 
-    /* The slot first: who has none must not have a socket that gets others' packets. */
+    /*
+     * The slot comes first: a process without one must not have a socket that receives others'
+     * packets.
+     */
     if (config->share &&
         !oche_sharing_open(&device->share, &device->address, config->port, config->seed, &why))
         return oche_fail(error, "%s: %s", config->address, why.text);
@@ -184,7 +190,8 @@ static bool create_parts(struct oche_device *device, struct oche_error *error)
     if (!oche_peers_create(&device->peers, config->max_peers) || !transmit_create(device) ||
         !create_nic(device))
         return oche_fail(error, "%s: out of memory", config->address);
-    oche_peers_add(&device->peers, &device->address, config->port); /* index 0: ourselves */
+    oche_peers_add(&device->peers, &device->address,
+                   config->port); /* index 0: this device itself */
     if (config->capture == NULL)
         return true;
     device->capture =
@@ -193,8 +200,8 @@ static bool create_parts(struct oche_device *device, struct oche_error *error)
 }
 
 /*
- * Gives the others on our address a moment to hear of us, so that nothing goes astray that comes
- * as soon as we are open. One that does not look just now is not waited for any longer.
+ * Gives the other processes on our address a moment to learn of us, so that nothing that arrives as
+ * soon as we are open goes to the wrong one. We do not wait longer for one that is not looking.
  */
 static void settle(struct oche_device *device)
 {
@@ -325,7 +332,7 @@ oche_time oche_device_now(const struct oche_device *device)
 
 /* ---- progress ---- */
 
-/* When there is something to do without anything arriving; under the lock. */
+/* Returns when there is something to do even if nothing arrives; under the lock. */
 static oche_time next_due(struct oche_device *device)
 {
     if (transmit_full(device) != 0) /* packets wait for a socket, not for their time */
@@ -333,7 +340,10 @@ static oche_time next_due(struct oche_device *device)
     return transmit_due(device);
 }
 
-/* Who sleeps does not know of timers that were set just now, nor of a socket that became full. */
+/*
+ * True if sleepers must be woken: they do not know about timers set just now, or about a socket
+ * that became full.
+ */
 static bool sleepers_should_know(struct oche_device *device, uint64_t full)
 {
     return atomic_load_explicit(&device->waiting, memory_order_relaxed) > 0 &&
@@ -346,7 +356,7 @@ static unsigned progress(struct oche_device *device, bool aside)
     uint64_t full;
     oche_time now;
 
-    /* Threads that spin here would else keep the lock from one that asks for it. */
+    /* Otherwise threads that spin here would keep the lock from one that asks for it. */
     if (atomic_load_explicit(&device->lock_wanted, memory_order_relaxed) > 0) {
         sched_yield();
         return 0;
@@ -389,16 +399,17 @@ oche_time oche_device_progressed(const struct oche_device *device)
 /* ---- waiting ---- */
 
 /*
- * Who is about to sleep says so (waiting) and then looks; who makes something to be seen does so
- * and then looks who waits. So one of the two sees the other. The wake-up call stays audible until
- * the last sleeper has left, as one that reads it would else take it from the others.
+ * A thread that is about to sleep announces it (waiting) and then looks; one that causes an event
+ * does so and then looks for sleepers. So one of the two notices the other. The wake-up stays
+ * readable until the last sleeper has left, since a sleeper that consumed it would take it from the
+ * others.
  */
 
 void device_ring(struct oche_device *device)
 {
     const uint64_t one = 1;
 
-    /* It can only fail when it is audible already. */
+    /* It can only fail if it is readable already. */
     if (write(device->wake_fd, &one, sizeof(one)) < 0)
         return;
 }
@@ -415,7 +426,7 @@ void oche_device_wake(struct oche_device *device)
         device_ring(device);
 }
 
-/* Begins a wait. Returns for how long at most; 0: there is something to do. */
+/* Begins a wait. Returns for how long to wait at most; 0: there is something to do. */
 static oche_time begin_wait(struct oche_device *device, uint32_t since, uint64_t *full)
 {
     oche_time due, now;
@@ -446,7 +457,7 @@ static void end_wait(struct oche_device *device)
     oche_device_lock(device);
     if (atomic_fetch_sub_explicit(&device->waiting, 1, memory_order_seq_cst) == 1 &&
         read(device->wake_fd, &rings, sizeof(rings)) < 0)
-        rings = 0; /* nobody rang */
+        rings = 0; /* nobody has called */
     oche_device_unlock(device);
 }
 
@@ -456,13 +467,13 @@ bool oche_device_wait(struct oche_device *device, uint32_t since, oche_time time
     struct pollfd fds[3 + OCHE_MAX_SOURCE_PORTS];
     struct timespec limit;
     oche_time time;
-    uint64_t full; /* a bit a port */
+    uint64_t full; /* one bit per port */
     nfds_t count = 3;
 
     time = oche_time_min(begin_wait(device, since, &full), timeout);
     fds[0] = (struct pollfd){.fd = device->socket.fd, .events = POLLIN};
     fds[1] = (struct pollfd){.fd = device->wake_fd, .events = POLLIN};
-    fds[2] = (struct pollfd){.fd = device->share.fd, .events = POLLIN}; /* -1 is none */
+    fds[2] = (struct pollfd){.fd = device->share.fd, .events = POLLIN}; /* -1 means none */
     for (unsigned port = 0; port < device->source_ports.count && full >> port != 0; port++)
         if (full >> port & 1)
             fds[count++] = (struct pollfd){.fd = device->source_ports.fds[port], .events = POLLOUT};
@@ -477,11 +488,14 @@ bool oche_device_wait(struct oche_device *device, uint32_t since, oche_time time
     return !interrupted;
 }
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
 uint32_t oche_device_window_packets(const struct oche_device *device, uint32_t mtu_bytes)
 {
-    /* The kernel doubles what was asked for, and counts its own structures with the bytes. */
+    /*
+     * The kernel doubles the size that was asked for, and counts its own structures as well as the
+     * bytes.
+     */
     const uint32_t window = device->socket.receive_bytes / 4 / mtu_bytes;
 
     return window > 0 ? window : 1;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether ACKs wait a moment for data of ours, to leave with it in one datagram.
+ * Decides whether ACKs wait a moment for data of ours, to leave with it in one datagram.
  *
  * An application that answers what it receives (a ping-pong, a remote procedure call) posts its
- * answer within microseconds. An ACK that is sent before costs it a system call on the way to its
- * answer, and the peer one more arrival. Worse, a peer that waits for the ACK of its WRITE and then
- * looks at its memory (ib_write_lat) does not poll when the answer comes, and some thread has to be
- * woken to take it. So ACKs are held for OCHE_HOLD where that is likely to be useful: when data of
- * ours has gone since the last ACK. Each time that no data came, the next 2, 4 … 64 such occasions
- * are left out; a success clears that.
+ * answer within microseconds. An ACK that is sent before the answer costs it an extra system call,
+ * and costs the peer an extra arrival. Worse, a peer that waits for the ACK of its WRITE and then
+ * watches its memory (ib_write_lat) is not polling when the answer arrives, and a thread must be
+ * woken to receive it. So ACKs are held for OCHE_HOLD if that is likely to help: if data of ours
+ * has left since the last ACK. Each time no data came, the next 2, 4 … 64 such occasions are
+ * skipped; a success ends that.
  *
- * RNICs coalesce ACKs, too (IBTA: local CA ACK delay).
+ * RNICs coalesce ACKs too (IBTA: local CA ACK delay).
  */
 #ifndef OCHE_DEVICE_HOLD_H
 #define OCHE_DEVICE_HOLD_H
@@ -21,15 +21,15 @@
 #include "core/base.h"
 
 #define OCHE_HOLD        (64 * OCHE_US)
-#define OCHE_HOLD_MISSES 6 /* 2 to that power are left out at most */
+#define OCHE_HOLD_MISSES 6 /* at most 2 to that power are skipped */
 
 struct oche_hold {
-    oche_time longest; /* OCHE_HOLD, but in tests */
+    oche_time longest; /* OCHE_HOLD, except in tests */
     oche_time until;   /* 0: nothing is held */
     uint32_t leave_out;
     uint32_t misses; /* in a row */
     uint64_t useful, in_vain;
-    bool answers; /* data has gone since the last ACK that went alone */
+    bool answers; /* data has left since the last ACK that went alone */
 };
 
 static inline void oche_hold_was_in_vain(struct oche_hold *hold)
@@ -40,13 +40,15 @@ static inline void oche_hold_was_in_vain(struct oche_hold *hold)
     hold->in_vain++;
 }
 
-/* False: oche_hold_on would be, too, whatever could be sent. Cheap, for each packet's path. */
+/*
+ * False if oche_hold_on would return false whatever could be sent. Cheap, for each packet's path.
+ */
 static inline bool oche_hold_could(const struct oche_hold *hold)
 {
     return hold->until != 0 || hold->answers;
 }
 
-/* Nothing but ACKs, or CNPs, could be sent: whether they shall wait. */
+/* Only ACKs or CNPs could be sent now. Returns true if they should wait. */
 static inline bool oche_hold_on(struct oche_hold *hold, oche_time now)
 {
     if (hold->until != 0) {
@@ -67,7 +69,7 @@ static inline bool oche_hold_on(struct oche_hold *hold, oche_time now)
     return true;
 }
 
-/* Data is being sent. If nobody has looked since the ACKs were due, it is too late. */
+/* Data is being sent. If nobody has polled since the ACKs were due, it is too late. */
 static inline void oche_hold_ends(struct oche_hold *hold, oche_time now)
 {
     hold->answers = true;

@@ -4,8 +4,8 @@
  *
  * CRC registers are polynomials modulo P = the Ethernet polynomial, reflected: the coefficient of
  * x^i is bit 31 - i. A 16-bit field M followed by n bytes adds M * x^(32 + 8n) mod P to the CRC, so
- * M is the difference times x^-(32 + 8n). It must have no coefficient above x^15: that is the
- * check that remains.
+ * M is the difference times x^-(32 + 8n). It must have no coefficient above x^15; that is what
+ * remains of the check.
  */
 #include "device/ip_id.h"
 
@@ -16,12 +16,12 @@
 /* x^-1: (P + 1) / x, where P + 1 has no constant term, and x^32 becomes x^31. */
 #define INVERSE_OF_X (((POLYNOMIAL ^ ONE) << 1) | 1)
 
-#define SEGMENTS  128          /* of one send, at most */
-#define SKIPPED   64           /* lost in a row, and not yet suspicious */
-#define REORDERED 64           /* as many, so that a count that damage moved ahead still fits */
+#define SEGMENTS  128          /* most in one send */
+#define SKIPPED   64           /* lost in a row, still not suspicious */
+#define REORDERED 64           /* so that packets fit after damage has moved a count */
 #define TICK      OCHE_MS      /* the shortest clock tick in use */
-#define PROOF     UINT32_C(64) /* expected in a row, the first time */
-#define RELAPSES  12           /* each doubles that */
+#define PROOF     UINT32_C(64) /* expected ones in a row, for the first proof */
+#define RELAPSES  12           /* each doubles that number */
 
 static uint32_t times_x(uint32_t a)
 {
@@ -56,10 +56,10 @@ bool oche_ip_id_solve(uint32_t difference, uint32_t after, uint16_t *change)
 
 /* ---- what is expected ---- */
 
-/* The count that `id` goes on with, or comes just behind; NULL: none. */
+/* Returns the count that `id` continues, or follows closely; NULL: none. */
 static struct oche_ip_count *find_count(struct oche_ip_ids *ids, uint16_t id, oche_time now)
 {
-    if (OCHE_LIKELY(!ids->counts[0].known)) /* which is the first to be used */
+    if (OCHE_LIKELY(!ids->counts[0].known)) /* the first one is used first */
         return NULL;
     const uint64_t most = REORDERED + SKIPPED + (now - ids->when) / TICK;
     for (unsigned i = 0; i < OCHE_IP_COUNTS; i++)
@@ -68,7 +68,7 @@ static struct oche_ip_count *find_count(struct oche_ip_ids *ids, uint16_t id, oc
     return NULL;
 }
 
-/* A surprise: a count begins there, in the place of the one that was used least recently. */
+/* An unexpected identification: begins a count there, in place of the least recently used one. */
 static void begin_count(struct oche_ip_ids *ids, uint16_t id, bool doubted)
 {
     struct oche_ip_count *oldest = &ids->counts[0];
@@ -81,13 +81,16 @@ static void begin_count(struct oche_ip_ids *ids, uint16_t id, bool doubted)
         (struct oche_ip_count){.used = ids->packets, .last = id, .known = true, .doubted = doubted};
 }
 
-/* Whether the peer has been predictable for so long that a surprise is no identification. */
+/*
+ * True if the peer has been predictable for so long that an unexpected identification must be
+ * damage.
+ */
 static bool proven(const struct oche_ip_ids *ids)
 {
     return ids->run >= PROOF << ids->relapses;
 }
 
-/* It was thought to be predictable, and is not. */
+/* The peer seemed to be predictable but is not. */
 static void relapse(struct oche_ip_ids *ids)
 {
     if (ids->relapses < RELAPSES)
@@ -104,10 +107,10 @@ enum oche_ip_id_verdict oche_ip_id_judge(struct oche_ip_ids *ids, uint16_t id, o
     ids->packets++;
     if (count != NULL) {
         if (count->doubted && ids->surprised && id >= SEGMENTS)
-            relapse(ids); /* the last one was no damage, but a jump */
+            relapse(ids); /* the last one was not damage but a jump */
         count->doubted = false;
         count->used = ids->packets;
-        if ((uint16_t)(count->last - id) > REORDERED) /* not behind: ahead, however far */
+        if ((uint16_t)(count->last - id) > REORDERED) /* not behind but ahead, however far */
             count->last = id;
     } else if (!expected) {
         begin_count(ids, id, doubtful);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an application makes on a device: peers, registered memory, completion queues and queue
- * pairs, each in memory of its own; and how the NIC reaches registered memory.
+ * What an application creates on a device: peers, registered memory, completion queues and queue
+ * pairs, each in memory of its own. Also how the NIC accesses registered memory.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 #define DEFAULT_PKEY UINT16_C(0xffff)
 
-/* ---- the NIC's hands in memory ---- */
+/* ---- the NIC's access to memory ---- */
 
 static void memory_read(void *context, const struct oche_region *region, uint64_t offset, void *to,
                         uint32_t bytes)
@@ -30,9 +30,10 @@ static void memory_write(void *context, const struct oche_region *region, uint64
 }
 
 /*
- * Programs unmap memory that is still registered, with receives in it that they no longer care for:
- * an RNIC has pinned it. Who makes progress beside the program cannot know, so the kernel copies,
- * which finds nothing there instead of crashing. Where it may not, nobody looks.
+ * Programs unmap memory that is still registered, with posted receives that they no longer care
+ * about: an RNIC would have pinned it. A thread that makes progress beside the program cannot know,
+ * so the kernel copies, and if the memory is gone the data is discarded instead of crashing. If the
+ * kernel does not permit that, the data is written without a check.
  */
 static void memory_write_posted(void *context, const struct oche_region *region, uint64_t offset,
                                 const void *from, uint32_t bytes)
@@ -56,7 +57,7 @@ static uint64_t memory_atomic(void *context, const struct oche_region *region, u
     if (!compare_swap)
         return __atomic_fetch_add(at, swap_add, __ATOMIC_SEQ_CST);
     __atomic_compare_exchange_n(at, &compare, swap_add, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-    return compare; /* what was there, in either case */
+    return compare; /* the old value, whether swapped or not */
 }
 
 static void pass_completion_event(void *context, struct oche_cq *cq)
@@ -145,7 +146,7 @@ bool oche_device_add_region(struct oche_device *device, struct oche_region *regi
 
     oche_device_lock(device);
     for (unsigned tries = 0; tries < (choose ? 100 : 1) && !added; tries++) {
-        if (choose) /* it may be in use */
+        if (choose) /* a chosen key may be in use */
             region->key = (uint32_t)oche_random_u64(&device->keys);
         added = oche_nic_add_region(device->nic, region);
     }
@@ -175,7 +176,7 @@ bool oche_device_deregister(struct oche_device *device, uint32_t key)
 
 /* ---- memory of objects ---- */
 
-/* Memory for an object of `bytes`, in `list`; NULL: there is none. */
+/* Allocates memory for an object of `bytes` in `list`; NULL: there is none. */
 static void *own(struct owned **list, size_t bytes)
 {
     const size_t rounded = (bytes + OCHE_CACHE_LINE - 1) / OCHE_CACHE_LINE * OCHE_CACHE_LINE;
@@ -307,7 +308,10 @@ void oche_device_posted_quietly(struct oche_device *device)
 
 void oche_device_posted(struct oche_device *device)
 {
-    /* Either we see the waiter, or the waiter sees the work: it looks after it has said so. */
+    /*
+     * Either we see the sleeper, or the sleeper sees the work, because it looks after announcing
+     * itself.
+     */
     atomic_store_explicit(&device->posted, true, memory_order_relaxed);
     atomic_thread_fence(memory_order_seq_cst);
     if (atomic_load_explicit(&device->waiting, memory_order_relaxed) > 0)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Datagrams become packets: GRO's pieces are taken apart, each is decoded, its ICRC verified, and
- * the NIC gets it. Nothing that arrives is trusted; what is wrong is counted by cause and dropped.
+ * Turns datagrams into packets: GRO's pieces are split, each is decoded, its ICRC verified, and the
+ * NIC gets it. Nothing that arrives is trusted; invalid packets are counted by cause and dropped.
  */
 #include <string.h>
 
 #include "core/wire/extension.h"
 #include "device/internal.h"
 
-#define FEW_PACKETS 4  /* that take no time worth a look at the clock */
-#define ASK_EVERY   16 /* receives, for what other processes pass on */
+#define FEW_PACKETS 4  /* so few take no time worth reading the clock for */
+#define ASK_EVERY   16 /* receives, between checks for what other processes pass on */
 
 /* What all packets of one datagram have in common. */
 struct arrival {
@@ -17,10 +17,10 @@ struct arrival {
     struct oche_pseudo pseudo;
     const struct oche_address *from;
     uint32_t peer;           /* or OCHE_NO_PEER */
-    struct oche_ip_ids *ids; /* that its packet is one of */
+    struct oche_ip_ids *ids; /* of the sender, for the packet's identification */
     uint16_t port;
     uint8_t tos;
-    bool first; /* none of it has been looked at */
+    bool first; /* no packet of it has been handled */
     oche_time now;
 };
 
@@ -35,8 +35,8 @@ static void capture(struct oche_device *device, struct arrival *arrival, const u
 }
 
 /*
- * What is known of a sender's identifications. A peer's are learnt from packets for queue pairs of
- * its own alone: others that have its address could be anybody's, who would else confuse us.
+ * Returns what is known of a sender's identifications. A peer's are learnt only from packets for
+ * its own queue pairs: others with its address could be anyone's, and would confuse us.
  */
 static struct oche_ip_ids *ids_of(struct oche_device *device, const struct oche_packet *packet,
                                   const struct oche_address *from)
@@ -53,7 +53,7 @@ static struct oche_ip_ids *ids_of(struct oche_device *device, const struct oche_
     return &stranger->ids;
 }
 
-/* Whether a packet that would be right with this identification may be believed. */
+/* True if a packet that would be valid with this identification is to be accepted. */
 static bool believe(struct oche_device *device, const struct arrival *arrival,
                     const struct oche_packet *packet, uint16_t id)
 {
@@ -69,8 +69,10 @@ static bool believe(struct oche_device *device, const struct arrival *arrival,
     return verdict == OCHE_IP_ID_SURPRISE && !device->config.strict_ip_id;
 }
 
-/* Verifies the ICRC of a packet, BTH … ICRC and perhaps a trailer behind it; *id is what its
- * identification must have been. */
+/*
+ * Verifies the ICRC of a packet, from BTH to ICRC and perhaps a trailer after it; *id becomes the
+ * identification that it must have had.
+ */
 static bool verify(struct oche_device *device, struct arrival *arrival,
                    const struct oche_packet *packet, const uint8_t *bytes, uint32_t count,
                    uint16_t *id)
@@ -150,8 +152,8 @@ static uint32_t packet_bytes(const struct oche_datagram_in *in, uint32_t at)
 }
 
 /*
- * Passes the packets from `at` on that are one other process's to that one. Returns how many bytes
- * they are. 0: the first is ours, or nobody's, which the NIC will find.
+ * Passes packets from `at` on, which belong to one other process, on to that process. Returns how
+ * many bytes they are. 0: the first is ours, or nobody's, which the NIC will notice.
  */
 static uint32_t pass_on(struct oche_device *device, const struct oche_datagram_in *in, uint32_t at,
                         oche_time now)
@@ -216,7 +218,10 @@ unsigned device_take(struct oche_device *device, const struct oche_datagram_in *
     return packets;
 }
 
-/* Asks for what other processes have for us, not each time: it is rare, and a system call. */
+/*
+ * Asks for packets that other processes have for us. Not at each receive, since they are rare and
+ * this is a system call.
+ */
 static unsigned receive_shared(struct oche_device *device, oche_time now)
 {
     struct oche_datagram_in in;

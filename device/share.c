@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Slots, neighbours, and packets passed on. */
+/* Slots, neighbours, and passing packets on. */
 #include "device/share.h"
 #include "params/error.h"
 
@@ -14,31 +14,31 @@
 #define MAGIC       UINT32_C(0x6f636865)
 #define VERSION     1
 #define PROBE_BYTES 24
-#define PAUSE       (5 * OCHE_MS) /* between two looks, two greetings of one slot */
-#define FIRST_LOOK  8             /* places, beyond the neighbours that are known */
-#define MOST_HELD   (4u << 20)    /* bytes for those whose queue is full, before a packet is lost */
-#define MESSAGES    64            /* heard in a row, so that a flood of them stops nothing else */
+#define PAUSE       (5 * OCHE_MS) /* between two probes, and between two greetings of one slot */
+#define FIRST_LOOK  8             /* places to probe beyond the known neighbours */
+#define MOST_HELD   (4u << 20)    /* bytes held for full queues before packets are lost */
+#define MESSAGES    64 /* handled in a row, so that a flood of them blocks nothing else */
 
 enum kind {
     KIND_HELLO,   /* I am here, at this place; answer with this nonce */
-    KIND_ANSWER,  /* so am I */
-    KIND_GOODBYE, /* my socket is closed, places have changed */
-    KIND_PACKETS, /* for you; packets follow */
+    KIND_ANSWER,  /* I am here too */
+    KIND_GOODBYE, /* my socket is closed, so places have changed */
+    KIND_PACKETS, /* packets for you follow */
 };
 
-/* Between processes of one machine: as the processor has it. */
+/* A message between processes of one machine, in the processor's byte order. */
 struct message {
     uint32_t magic;
     uint8_t version, kind, slot, place;
     uint64_t nonce;
-    /* Of packets: */
+    /* With packets: */
     struct oche_address from;
     uint32_t segment_bytes;
     uint16_t from_port;
     uint8_t tos, unused;
 };
 
-/* Packets for a process whose queue is full (net.unix.max_dgram_qlen is 10, often). */
+/* Packets for a process whose queue is full (net.unix.max_dgram_qlen is often 10). */
 struct oche_held {
     struct oche_held *next;
     uint32_t count, packets;
@@ -94,7 +94,10 @@ static void lose(struct oche_neighbour *neighbour)
     neighbour->place = OCHE_PLACE_NONE;
 }
 
-/* False: it did not go; if the process is gone, so is the neighbour. */
+/*
+ * Sends a message. Returns false if it was not sent; if the process is gone, the neighbour is
+ * removed.
+ */
 static bool say(struct oche_neighbour *neighbour, struct message *message, const void *packets,
                 uint32_t count)
 {
@@ -118,7 +121,10 @@ static bool say_hello(const struct oche_sharing *share, struct oche_neighbour *n
     return say(neighbour, &hello, NULL, 0);
 }
 
-/* Connects to whoever has the slot and asks who that is. False: nobody has it. */
+/*
+ * Connects to the process that has the slot and asks it to identify itself. Returns false if there
+ * is none.
+ */
 static bool greet(struct oche_sharing *share, unsigned slot)
 {
     struct oche_neighbour *neighbour = &share->neighbours[slot];
@@ -140,7 +146,7 @@ static bool greet(struct oche_sharing *share, unsigned slot)
 
 /* ---- places ---- */
 
-/* Whether every neighbour has said where it is. */
+/* True if every neighbour has told its place. */
 static bool all_known(const struct oche_sharing *share)
 {
     for (unsigned slot = 0; slot < OCHE_SLOTS; slot++)
@@ -163,7 +169,7 @@ static void steer(struct oche_sharing *share)
     uint8_t wanted[OCHE_SLOTS];
 
     if (!share->force && !all_known(share))
-        return; /* somebody else's program is better than that of half the facts */
+        return; /* another process's program is better than one made from half the facts */
     for (unsigned slot = 0; slot < OCHE_SLOTS; slot++)
         wanted[slot] = slot == share->slot ? share->place : share->neighbours[slot].place;
     if (!share->force && memcmp(wanted, share->steered, sizeof(wanted)) == 0)
@@ -181,15 +187,15 @@ static void send_probe(const struct oche_sharing *share, uint8_t place)
         [OCHE_STEER_OPCODE] = OCHE_STEER_PROBE, [OCHE_STEER_PLACE] = place};
 
     memcpy(probe + OCHE_STEER_BYTES, &share->nonce, sizeof(share->nonce));
-    /* If it does not go, there will be another look when packets go astray. */
+    /* If it cannot be sent, we will probe again when packets go to the wrong process. */
     if (sendto(share->udp, probe, sizeof(probe), MSG_DONTWAIT, (struct sockaddr *)&own, own_bytes) <
         0)
         return;
 }
 
 /*
- * Looks for our place: a probe to each place that there may be. Those beyond the last go anywhere,
- * us included; so the lowest one that comes back is ours.
+ * Finds our place by sending a probe to each possible place. Those beyond the last go anywhere,
+ * including to us, so the lowest one that comes back is ours.
  */
 static void look(struct oche_sharing *share, oche_time now)
 {
@@ -208,7 +214,7 @@ static void look(struct oche_sharing *share, oche_time now)
         send_probe(share, (uint8_t)place);
 }
 
-/* Packets went astray: either our facts are old or the kernel's program is. */
+/* Packets went to the wrong process: what we know is out of date, or the kernel's program is. */
 static void look_again(struct oche_sharing *share, oche_time now)
 {
     if (now < share->look_again)
@@ -227,7 +233,7 @@ bool oche_sharing_probe(struct oche_sharing *share, const struct oche_datagram_i
     if (share->nonce == 0 ||
         memcmp(in->bytes + OCHE_STEER_BYTES, &share->nonce, sizeof(share->nonce)) != 0 ||
         place >= share->place)
-        return true; /* another process's, or one that went beyond the last place */
+        return true; /* another process's, or one for a place beyond the last */
     share->place = place;
     for (unsigned slot = 0; slot < OCHE_SLOTS; slot++)
         say_hello(share, &share->neighbours[slot]);
@@ -237,7 +243,10 @@ bool oche_sharing_probe(struct oche_sharing *share, const struct oche_datagram_i
 
 /* ---- messages in ---- */
 
-/* How many bytes arrived from a process of our user; 0: nothing; -1: something else did. */
+/*
+ * Returns how many bytes arrived from a process of our user; 0: nothing; -1: something else
+ * arrived.
+ */
 static ssize_t hear(struct oche_sharing *share)
 {
     union credentials control;
@@ -262,7 +271,7 @@ static ssize_t hear(struct oche_sharing *share)
 static void note_place(struct oche_sharing *share, struct oche_neighbour *neighbour, uint8_t place)
 {
     if (place >= OCHE_SLOTS)
-        return; /* it does not know yet, and will say so when it does */
+        return; /* it does not know its place yet, and will tell us when it does */
     neighbour->place = place;
     steer(share);
 }
@@ -272,7 +281,7 @@ static void take_hello(struct oche_sharing *share, const struct message *hello)
     struct oche_neighbour *neighbour = &share->neighbours[hello->slot];
     struct message answer = message_of(share, KIND_ANSWER, hello->nonce);
 
-    /* What we are connected to may be one that had the slot before. */
+    /* We may be connected to a process that had the slot before. */
     if (!say(neighbour, &answer, NULL, 0) && greet(share, hello->slot))
         say(neighbour, &answer, NULL, 0);
     if (neighbour->fd >= 0)
@@ -343,7 +352,7 @@ bool oche_sharing_receive(struct oche_sharing *share, struct oche_datagram_in *i
 
 /* ---- passing on ---- */
 
-/* Keeps packets until there is room. False: too many are kept already. */
+/* Keeps packets until there is room. Returns false if too many are kept already. */
 static bool hold(struct oche_sharing *share, unsigned slot, const struct message *message,
                  const uint8_t *bytes, uint32_t count)
 {
@@ -366,7 +375,7 @@ static bool hold(struct oche_sharing *share, unsigned slot, const struct message
     return true;
 }
 
-/* Takes one out that has gone, or that nobody is there to take. */
+/* Removes a held message that was sent, or that has no receiver any more. */
 static void release(struct oche_sharing *share, struct oche_held **link)
 {
     struct oche_held *held = *link;
@@ -383,8 +392,8 @@ static void release(struct oche_sharing *share, struct oche_held **link)
 void oche_sharing_retry(struct oche_sharing *share)
 {
     struct oche_held **link = &share->held;
-    uint32_t left = share->held_count; /* for those who are not known to be full */
-    uint64_t full = 0;                 /* slots; what comes later waits for what came first */
+    uint32_t left = share->held_count; /* for those not known to be full */
+    uint64_t full = 0;                 /* slots; later messages wait for earlier ones */
 
     while (left > 0) {
         struct oche_held *held = *link;
@@ -425,7 +434,7 @@ enum oche_sharing_result oche_sharing_forward(struct oche_sharing *share,
         return OCHE_SHARING_DONE;
     }
     if (neighbour->trusted)
-        return OCHE_SHARING_LOST; /* its queue is full, and has been for long */
+        return OCHE_SHARING_LOST; /* its queue has been full for a long time */
     if (now >= neighbour->again) {
         neighbour->again = oche_time_add(now, PAUSE);
         greet(share, slot);
@@ -494,7 +503,7 @@ bool oche_sharing_join(struct oche_sharing *share, int udp, oche_time now)
 void oche_sharing_forget(struct oche_sharing *share)
 {
     if (share->fd < 0)
-        return; /* never opened: no descriptor in it is one of ours */
+        return; /* it was never opened, so it has no descriptor of ours */
     for (unsigned slot = 0; slot < OCHE_SLOTS; slot++)
         lose(&share->neighbours[slot]);
     close(share->fd);

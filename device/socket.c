@@ -21,7 +21,7 @@ union control {
 };
 
 struct oche_socket_scratch {
-    unsigned ask; /* datagrams of the next receive, at most */
+    unsigned ask; /* datagrams to ask for at the next receive */
     struct mmsghdr in[OCHE_SOCKET_IN], out[OCHE_SOCKET_OUT];
     struct iovec in_pieces[OCHE_SOCKET_IN];
     struct sockaddr_storage in_from[OCHE_SOCKET_IN];
@@ -34,7 +34,7 @@ static bool set(int fd, int level, int name, int value)
     return setsockopt(fd, level, name, &value, sizeof(value)) == 0;
 }
 
-/* What the ICRC and ECN stand on: without these there is no device. */
+/* Options that the ICRC and ECN depend on: without them there is no device. */
 static const char *set_required(int fd, bool ipv6)
 {
     if (ipv6 && !set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1))
@@ -42,7 +42,7 @@ static const char *set_required(int fd, bool ipv6)
     if (ipv6)
         return set(fd, IPPROTO_IPV6, IPV6_RECVTCLASS, 1) &&
                        set(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_PMTUDISC_DO) &&
-                       set(fd, IPPROTO_UDP, UDP_NO_CHECK6_RX, 1) /* soft-RoCE sends none */
+                       set(fd, IPPROTO_UDP, UDP_NO_CHECK6_RX, 1) /* soft-RoCE sends no checksums */
                    ? NULL
                    : "IPV6_RECVTCLASS, IPV6_MTU_DISCOVER, UDP_NO_CHECK6_RX";
     return set(fd, IPPROTO_IP, IP_RECVTOS, 1) &&
@@ -89,7 +89,7 @@ bool oche_socket_bind(int fd, const struct oche_address *address, uint16_t port)
     return bind(fd, (struct sockaddr *)&own, own_bytes) == 0;
 }
 
-/* Before it is bound, so that nothing comes in before. */
+/* To be called before the socket is bound, so that nothing gets in before. */
 static bool refuse_all(int fd)
 {
     struct sock_filter code = BPF_STMT(BPF_RET | BPF_K, 0);
@@ -183,7 +183,7 @@ static void read_control(struct msghdr *message, struct oche_datagram_in *in)
     }
 }
 
-/* How many, or -1. The calls for one cost less. */
+/* Returns how many datagrams arrived, or -1. The calls for a single one cost less. */
 static int receive(int fd, struct mmsghdr *messages, unsigned most)
 {
     ssize_t bytes;
@@ -216,7 +216,10 @@ unsigned oche_socket_receive(struct oche_socket *from, struct oche_datagram_in *
         message->msg_controllen = sizeof(scratch->in_control[i]);
     }
     got = receive(from->fd, scratch->in, scratch->ask);
-    /* Behind one that nobody had to wait for there may be more; looking for it costs. */
+    /*
+     * After a datagram that was there without waiting there may be more; checking for them costs
+     * time.
+     */
     scratch->ask = got > 0 ? OCHE_SOCKET_IN : 1;
     for (int i = 0; i < got; i++) {
         struct oche_datagram_in *one = &in[count];
@@ -254,7 +257,7 @@ static void write_message(const struct oche_socket *by, const struct oche_datagr
     struct cmsghdr *at = &control->align;
 
     *message = (struct msghdr){
-        .msg_name = (void *)(uintptr_t)out->to, /* sendmmsg does not write there */
+        .msg_name = (void *)(uintptr_t)out->to, /* sendmmsg does not write to it */
         .msg_namelen = out->to_bytes,
         .msg_iov = out->pieces,
         .msg_iovlen = out->piece_count,

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The UDP socket of a device: many packets a system call (sendmmsg, recvmmsg), many a datagram
+ * The UDP socket of a device: many packets per system call (sendmmsg, recvmmsg), many per datagram
  * (segmentation offload GSO when sending, GRO when receiving), and the IP header fields that the
- * transport needs (ECN both ways; the identification is 0, and segment k of a datagram has k).
+ * transport needs (ECN in both directions; the identification is 0, or k in segment k of a
+ * datagram).
  *
  * One socket, bound to the device's own address and port, receives; others may send
  * (source_ports.h).
  *
- * The address is shared only with sockets of the same user that ask for it, too (SO_REUSEPORT, see
+ * The address is shared only with sockets of the same user that ask for it too (SO_REUSEPORT, see
  * share.h); never with SO_REUSEADDR, which would let the next process that binds it take our
- * packets. Without that a second device on one address is an error.
+ * packets. Without sharing, a second device on one address is an error.
  */
 #ifndef OCHE_DEVICE_SOCKET_H
 #define OCHE_DEVICE_SOCKET_H
@@ -19,15 +20,15 @@
 #include "device/address.h"
 #include "params/error.h"
 
-#define OCHE_SOCKET_IN       16    /* datagrams a receive, at most */
-#define OCHE_SOCKET_OUT      64    /* datagrams a send, at most */
-#define OCHE_SOCKET_SEGMENTS 64    /* packets a datagram, at most: what every kernel takes */
-#define OCHE_SOCKET_BYTES    65000 /* of a datagram, at most: below IP's limit in both versions */
+#define OCHE_SOCKET_IN       16    /* most datagrams in a receive */
+#define OCHE_SOCKET_OUT      64    /* most datagrams in a send */
+#define OCHE_SOCKET_SEGMENTS 64    /* most packets in a datagram, which every kernel accepts */
+#define OCHE_SOCKET_BYTES    65000 /* most bytes in a datagram: below IP's limit in both versions */
 
 struct oche_socket_options {
-    bool shared;           /* with others of this user who say so too */
-    bool no_gso, no_gro;   /* one packet a datagram */
-    uint32_t buffer_bytes; /* of the receive buffer, as asked for; see receive_bytes */
+    bool shared;           /* with sockets of this user that also set it */
+    bool no_gso, no_gro;   /* one packet per datagram */
+    uint32_t buffer_bytes; /* receive buffer, as asked for; see receive_bytes */
 };
 
 struct oche_socket {
@@ -35,23 +36,25 @@ struct oche_socket {
     bool ipv6;
     bool gso;
     bool gro;
-    uint32_t receive_bytes; /* receive buffer, as the kernel counts: about twice the payload */
+    uint32_t receive_bytes; /* receive buffer as the kernel counts: about twice the payload */
     struct oche_socket_scratch *scratch;
 };
 
-/* What arrived: one packet, or several of segment_bytes each and a last one of what remains. */
+/*
+ * A received datagram: one packet, or several of segment_bytes each and a last one with the rest.
+ */
 struct oche_datagram_in {
-    const uint8_t *bytes; /* until the next receive */
+    const uint8_t *bytes; /* valid until the next receive */
     uint32_t count;
     uint32_t segment_bytes;
     struct oche_address from;
     uint16_t from_port;
     uint8_t tos;    /* DSCP and ECN */
     bool passed_on; /* by another process (share.h) */
-    bool truncated; /* longer than any UDP datagram we could be sent: not to be used */
+    bool truncated; /* longer than any UDP datagram that could be sent to us: not usable */
 };
 
-/* What is to be sent: `pieces` together are one packet, or several of segment_bytes each. */
+/* A datagram to send: `pieces` together are one packet, or several of segment_bytes each. */
 struct oche_datagram_out {
     const struct sockaddr_storage *to;
     socklen_t to_bytes;
@@ -61,31 +64,35 @@ struct oche_datagram_out {
     uint8_t tos;
 };
 
-/* False, and a line in `error`, if that is not possible. */
+/* Returns false, with a line in `error`, if that is not possible. */
 bool oche_socket_open(struct oche_socket *to_open, const struct oche_address *address,
                       uint16_t port, const struct oche_socket_options *options,
                       struct oche_error *error);
 void oche_socket_close(struct oche_socket *to_close);
 
-/* A socket for sending only, which takes no packet; to be bound. -1, and errno: there is none. */
+/*
+ * Opens a socket for sending only, which accepts no packets and must still be bound. Returns -1,
+ * with errno, on failure.
+ */
 int oche_socket_open_sender(const struct oche_address *address);
-/* False: see errno. */
+/* Returns false on failure; see errno. */
 bool oche_socket_bind(int fd, const struct oche_address *address, uint16_t port);
 
-/* How many datagrams arrived, without waiting: 0 … OCHE_SOCKET_IN. */
+/* Receives without waiting. Returns how many datagrams arrived: 0 … OCHE_SOCKET_IN. */
 unsigned oche_socket_receive(struct oche_socket *from, struct oche_datagram_in *in);
 
 enum oche_send_result {
     OCHE_SEND_DONE,   /* all of them */
-    OCHE_SEND_FULL,   /* the socket's buffer is full: the rest again later */
-    OCHE_SEND_NO_GSO, /* the first not sent cannot be as one datagram of several packets */
-    OCHE_SEND_ERROR,  /* the first not sent cannot be: larger than the path's MTU, no route, … */
+    OCHE_SEND_FULL,   /* the socket's buffer is full: send the rest later */
+    OCHE_SEND_NO_GSO, /* the first one not sent cannot go as a datagram of several packets */
+    OCHE_SEND_ERROR, /* the first one not sent cannot be sent: larger than the path's MTU, no route,
+                        … */
 };
 
-/* Sends up to OCHE_SOCKET_OUT datagrams without waiting; *sent: how many of them. */
+/* Sends up to OCHE_SOCKET_OUT datagrams without waiting; *sent becomes the number sent. */
 enum oche_send_result oche_socket_send(struct oche_socket *by, struct oche_datagram_out *out,
                                        unsigned count, unsigned *sent);
-/* The same through another socket, `fd`, of the same kind; `by` has the room for it. */
+/* The same through another socket, `fd`, of the same kind; `by` provides the buffers. */
 enum oche_send_result oche_socket_send_from(struct oche_socket *by, int fd,
                                             struct oche_datagram_out *out, unsigned count,
                                             unsigned *sent);

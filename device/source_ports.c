@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sockets for sending only, and the choice among them. */
+/* Sockets for sending only, and how one is chosen. */
 #include "device/source_ports.h"
 
 #include <errno.h>
 #include <unistd.h>
 
-/* The first port of the range with this remainder. */
+/* Returns the first port of the range with this remainder. */
 static uint32_t first_of(uint32_t remainder, uint32_t divisor)
 {
     return OCHE_FIRST_SOURCE_PORT +
            (remainder + divisor - OCHE_FIRST_SOURCE_PORT % divisor) % divisor;
 }
 
-/* Binds `fd` to a port of this remainder, whichever is free. 0: none is. */
+/* Binds `fd` to any free port with this remainder. Returns 0 if there is none. */
 static uint16_t bind_to_one(int fd, const struct oche_address *address, uint32_t remainder,
                             uint32_t divisor, struct oche_random *random)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The UDP ports that packets leave from, so that ECMP and receive queues tell the queue pairs
- * between two devices apart (REFERENCE I.1). A socket sends from the port that it is bound to, and
- * any other takes a privilege: so there are a few sockets for sending only, on the device's
- * address, and each queue pair's port, the standard's function of its numbers or flow label,
- * chooses one of them. Of N, that is the one whose port has the same remainder divided by N.
+ * The UDP ports that packets leave from, so that ECMP and receive queues can distinguish the queue
+ * pairs between two devices (REFERENCE I.1). A socket sends from the port that it is bound to, and
+ * any other port requires a privilege. So there are a few sockets for sending only, on the device's
+ * address, and each queue pair's port (the standard's function of its numbers or flow label)
+ * chooses one of them: of N, the one whose port has the same remainder modulo N.
  *
- * They are in the standard's range, 0xC000 to 0xFFFF, above the ports that Linux gives to programs
- * which ask for none (32768 to 60999 unless configured otherwise). What arrives there is refused by
- * a filter: packets to us go to the device's port. Where none can be had, or just one is wanted,
+ * They are in the standard's range, 0xC000 to 0xFFFF, above the ports that Linux assigns to
+ * programs that ask for none (32768 to 60999 unless configured otherwise). A filter refuses what
+ * arrives there: packets to us go to the device's port. If none is free, or only one is wanted,
  * packets leave from the device's own socket.
  */
 #ifndef OCHE_DEVICE_SOURCE_PORTS_H
@@ -24,22 +24,22 @@
 struct oche_source_ports {
     int fds[OCHE_MAX_SOURCE_PORTS];
     uint16_t ports[OCHE_MAX_SOURCE_PORTS];
-    uint8_t of[OCHE_MAX_SOURCE_PORTS]; /* remainder → index of fds and ports */
-    unsigned wanted;                   /* divisor */
-    unsigned count;                    /* of fds and ports; 1 or more */
-    bool own;                          /* fds are ours, not the device's one */
+    uint8_t of[OCHE_MAX_SOURCE_PORTS]; /* by remainder: index in fds and ports */
+    unsigned wanted;                   /* the divisor */
+    unsigned count;                    /* number of fds and ports; 1 or more */
+    bool own;                          /* fds are these sockets, not the device's own one */
 };
 
 /*
- * Up to `wanted` of them (1: the device's own, and no other), at random by `random`. Never fails:
- * fewer if there are no more.
+ * Opens up to `wanted` sockets (1: only the device's own) on ports drawn from `random`. Never
+ * fails: there are fewer if no more ports are free.
  */
 void oche_source_ports_open(struct oche_source_ports *to_open, const struct oche_socket *device,
                             const struct oche_address *address, uint16_t device_port,
                             unsigned wanted, struct oche_random *random);
 void oche_source_ports_close(struct oche_source_ports *to_close);
 
-/* The index of the one for packets that should leave from `port`. */
+/* Returns the index of the socket for packets that should leave from `port`. */
 static inline unsigned oche_source_ports_choose(const struct oche_source_ports *ports,
                                                 uint16_t port)
 {

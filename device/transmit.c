@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Packets become datagrams. The NIC is asked for all that is due within one burst; neighbours to
- * the same peer, with the same ToS byte and of equal size (the last one may be shorter), share a
- * datagram, which the kernel or the link's hardware takes apart again. So FIRST packets, which are
- * longer by their RETH or AETH, go alone. Segment k of a datagram has IP identification k, and a
- * packet alone has 0: the ICRC is made when that is settled.
+ * Turns packets into datagrams. The NIC is asked for everything that is due within one burst.
+ * Consecutive packets to the same peer, with the same ToS byte and of equal size (the last one may
+ * be shorter), share a datagram, which the kernel or the link's hardware splits again. So FIRST
+ * packets, which are longer by their RETH or AETH, go alone. Segment k of a datagram has IP
+ * identification k, and a packet alone has 0; the ICRC is computed when that is settled.
  *
- * A datagram has one source port (source_ports.h), and so has a system call. So what was pulled is
- * put in order by port first: a lane each. Those of one queue pair to one peer are in one lane, in
- * the order in which they were pulled; lanes are in the order of their first packets, so that
- * acknowledgements, which are pulled first, are not much later.
+ * A datagram has one source port (source_ports.h), and so has a system call. So the pulled packets
+ * are first sorted by port, into one lane per port. Packets of one queue pair to one peer are in
+ * the same lane, in the order in which they were pulled; lanes are in the order of their first
+ * packets, so that acknowledgements, which are pulled first, are not delayed much.
  *
- * When a socket's buffer is full, its lane stays and the others go on, but nothing more is pulled
- * until all has gone: the backlog stays in the NIC, where pacing and retransmission know of it.
+ * When a socket's buffer is full, its lane waits and the others continue, but nothing more is
+ * pulled until everything has been sent: the backlog stays in the NIC, where pacing and
+ * retransmission can take account of it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,17 +21,17 @@
 #include "core/wire/extension.h"
 #include "device/internal.h"
 
-/* In front of each payload, whole lines. */
+/* Room before each payload, in whole cache lines. */
 #define HEADROOM ((OCHE_MAX_HEADER_BYTES + OCHE_CACHE_LINE - 1) / OCHE_CACHE_LINE * OCHE_CACHE_LINE)
 #define TAILROOM 8 /* pad and ICRC need 7 */
 
-#define PULLS      2              /* in a row, before arrivals are looked at again */
-#define LOOK_AGAIN (50 * OCHE_US) /* who sleeps looks that long after what is held was due */
+#define PULLS      2              /* in a row, before arrivals are checked again */
+#define LOOK_AGAIN (50 * OCHE_US) /* sleepers look this long after held packets were due */
 
 /*
- * What is asked of the NIC at a time, and once more while what was pulled has no more bytes than
- * this: large packets would be gone from the cache before they are sent, and small ones fill
- * datagrams, also where there are several ports.
+ * How many packets the NIC is asked for at a time. It is asked again as long as the pulled packets
+ * have no more than STEP_BYTES bytes: large packets would be gone from the cache before they are
+ * sent, and small ones fill datagrams even if there are several ports.
  */
 #define STEP       64
 #define STEP_BYTES (UINT32_C(128) << 10)
@@ -74,7 +75,7 @@ static uint8_t tos_of(const struct oche_packet *packet)
 {
     const uint32_t asked = packet->opcode == OCHE_CNP ? 0 : packet->tag & DSCP_MASK;
 
-    if (asked == 0 && is_ack(packet)) /* with the data: they share datagrams */
+    if (asked == 0 && is_ack(packet)) /* pulled with the data, to share datagrams */
         return packet->ecn;
     return (uint8_t)((asked != 0 ? asked : (uint32_t)packet->traffic_class << CLASS_SHIFT) |
                      packet->ecn);
@@ -93,7 +94,7 @@ static void write_packet(const struct oche_packet *packet, struct outgoing *out)
         oche_transport_bytes(packet->opcode, packet->payload_bytes) + oche_list_bytes(packet);
 }
 
-/* How many packets of the lane, from place `first` on, can share a datagram. */
+/* Returns how many packets of the lane, from place `first` on, can share a datagram. */
 static unsigned sharing(const struct oche_device *device, const struct lane *lane, unsigned first)
 {
     const struct transmitter *t = &device->transmitter;
@@ -110,7 +111,7 @@ static unsigned sharing(const struct oche_device *device, const struct lane *lan
         const struct oche_packet *packet = &t->packets[t->order[end]];
 
         bytes += next->count;
-        /* Where processes share an address, a datagram goes to the one of its first packet. */
+        /* If processes share an address, a datagram goes to the process of its first packet. */
         if ((packet->dest_qpn ^ one->dest_qpn) >> OCHE_SLOT_SHIFT != 0)
             break;
         if (packet->dst != one->dst || tos_of(packet) != tos_of(one) || next->lost ||
@@ -191,7 +192,7 @@ static void make_datagrams(struct oche_device *device, struct lane *lane, unsign
 
 /* ---- lanes ---- */
 
-/* Puts what was pulled in order by source port. */
+/* Sorts the pulled packets by source port. */
 static void make_lanes(struct oche_device *device)
 {
     struct transmitter *t = &device->transmitter;
@@ -207,7 +208,7 @@ static void make_lanes(struct oche_device *device)
             lane_of[port] = (uint8_t)t->lane_count;
             t->lanes[t->lane_count++] = (struct lane){.port = port};
         }
-        t->lanes[lane_of[port]].end++; /* how many, for now */
+        t->lanes[lane_of[port]].end++; /* their number, for now */
     }
     for (unsigned i = 0; i < t->lane_count; i++) {
         struct lane *lane = &t->lanes[i];
@@ -220,7 +221,7 @@ static void make_lanes(struct oche_device *device)
         t->order[t->lanes[lane_of[t->outgoing[i].port]].end++] = (uint8_t)i;
 }
 
-/* Shows the capture all packets of the lane before place `end` that it has not seen. */
+/* Gives the capture all packets of the lane before place `end` that it has not yet got. */
 static void capture_until(struct oche_device *device, struct lane *lane, unsigned end)
 {
     const struct transmitter *t = &device->transmitter;
@@ -240,7 +241,7 @@ static void capture_until(struct oche_device *device, struct lane *lane, unsigne
     }
 }
 
-/* `count` more datagrams of the lane have gone. Returns how many packets that were. */
+/* Notes that `count` more datagrams of the lane were sent. Returns how many packets that were. */
 static unsigned note_sent(struct oche_device *device, struct lane *lane, unsigned count)
 {
     const struct transmitter *t = &device->transmitter;
@@ -256,7 +257,7 @@ static unsigned note_sent(struct oche_device *device, struct lane *lane, unsigne
     return packets;
 }
 
-/* The lane's next datagram cannot be sent: as if the network had lost it. */
+/* The lane's next datagram cannot be sent: treats it as if the network had lost it. */
 static void give_up(struct oche_device *device, struct lane *lane)
 {
     const struct transmitter *t = &device->transmitter;
@@ -267,7 +268,9 @@ static void give_up(struct oche_device *device, struct lane *lane)
     lane->unsent++;
 }
 
-/* The lane's next datagram, and all later ones to that peer, must be single packets. */
+/*
+ * The lane's next datagram, and all later ones to that peer, must be single packets: splits them.
+ */
 static void break_up(struct oche_device *device, struct lane *lane)
 {
     const struct transmitter *t = &device->transmitter;
@@ -279,7 +282,7 @@ static void break_up(struct oche_device *device, struct lane *lane)
     make_datagrams(device, lane, first);
 }
 
-/* Sends what is left of the lane. Returns how many packets went. */
+/* Sends the rest of the lane. Returns how many packets were sent. */
 static unsigned send_lane(struct oche_device *device, struct lane *lane)
 {
     struct transmitter *t = &device->transmitter;
@@ -306,7 +309,7 @@ static unsigned send_lane(struct oche_device *device, struct lane *lane)
     return packets;
 }
 
-/* Sends what was pulled, or what is left of it. Returns how many packets went. */
+/* Sends the pulled packets, or the rest of them. Returns how many were sent. */
 static unsigned send_lanes(struct oche_device *device)
 {
     struct transmitter *t = &device->transmitter;
@@ -337,8 +340,8 @@ oche_time transmit_due(struct oche_device *device)
 }
 
 /*
- * The NIC gives ACKs first. The last of them changes places with the data behind it, if that is for
- * the same queue pair: then the two share a datagram, and arrive together.
+ * The NIC gives ACKs first. Swaps the last of them with the data after it if both are for the same
+ * queue pair: then they share a datagram and arrive together.
  */
 static void put_data_first(struct transmitter *t, const struct lane *lane)
 {
@@ -359,7 +362,7 @@ static void put_data_first(struct transmitter *t, const struct lane *lane)
 
 /* ---- sending ---- */
 
-/* Fills `packets` with what is due. Returns how many that are. */
+/* Fills `packets` with what is due. Returns how many there are. */
 static unsigned pull_packets(struct oche_device *device, oche_time now)
 {
     struct transmitter *t = &device->transmitter;
@@ -367,7 +370,7 @@ static unsigned pull_packets(struct oche_device *device, oche_time now)
     unsigned count = 0, more;
     uint32_t bytes = 0;
 
-    for (unsigned i = 0; i < t->packet_count; i++) /* what the last pull used */
+    for (unsigned i = 0; i < t->packet_count; i++) /* those used by the last pull */
         t->packets[i].payload = t->outgoing[i].payload;
     do {
         more = oche_nic_transmit(device->nic, now, due_by, ALL_CLASSES, t->pulled + count, STEP);
@@ -378,7 +381,9 @@ static unsigned pull_packets(struct oche_device *device, oche_time now)
     return count;
 }
 
-/* Takes what is due from the NIC. False: nothing is, or it waits a moment. */
+/*
+ * Pulls what is due from the NIC. Returns false if there is nothing, or if it should wait a moment.
+ */
 static bool pull(struct oche_device *device, oche_time now)
 {
     struct transmitter *t = &device->transmitter;
@@ -389,7 +394,8 @@ static bool pull(struct oche_device *device, oche_time now)
         return false;
     t->packet_count = pull_packets(device, now);
     for (unsigned i = 0; i < t->packet_count; i++) {
-        OCHE_MUST(t->packets[i].dst < device->peers.count); /* oche_device_connect saw to it */
+        OCHE_MUST(t->packets[i].dst <
+                  device->peers.count); /* oche_device_connect has checked that */
         write_packet(&t->packets[i], &t->outgoing[i]);
         t->outgoing[i].port =
             (uint8_t)oche_source_ports_choose(&device->source_ports, t->packets[i].udp_source_port);

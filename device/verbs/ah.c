@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Address handles: where datagrams go, and connections. An address is a GID, IPv4 as
- * ::ffff:a.b.c.d; there is no way without one. Multicast is refused.
+ * Address handles: where datagrams go, and connections. An address is a GID, with IPv4 as
+ * ::ffff:a.b.c.d; nothing can be sent without one. Multicast is refused.
  */
 #include <arpa/inet.h>
 #include <netinet/ip.h>
@@ -100,7 +100,10 @@ bool ov_destination(const struct ov_qp *qp, struct ibv_ah *ah, uint32_t qpn, uin
 
 /* ---- from a completion ---- */
 
-/* What a receive began with: IPv6, or IPv4 in the last 20 of 40 bytes (REFERENCE I.7). */
+/*
+ * The bytes before a datagram in its receive: an IPv6 header, or an IPv4 header in the last 20 of
+ * 40 bytes (REFERENCE I.7).
+ */
 static bool read_grh(const struct ibv_grh *grh, union ibv_gid *from, union ibv_gid *to,
                      struct ibv_global_route *route)
 {

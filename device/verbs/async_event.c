@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Asynchronous events: a queue a context, and its descriptor, an eventfd that counts them. Who
- * destroys an object waits until all its events have been acknowledged.
+ * Asynchronous events: a queue per context, with a descriptor, which is an eventfd that counts
+ * them. Destroying an object waits until all its events have been acknowledged.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -18,7 +18,7 @@ void ov_async_push(struct ov_context *context, const struct ibv_async_event *eve
     const uint64_t one = 1;
 
     if (node == NULL)
-        return; /* the error is in the completions, too */
+        return; /* the error is in the completions too */
     *node = (struct ov_event){.event = *event};
     pthread_mutex_lock(&context->event_lock);
     *context->last_event = node;
@@ -30,7 +30,7 @@ void ov_async_push(struct ov_context *context, const struct ibv_async_event *eve
     syscall(SYS_futex, &context->events, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-/* Where an object counts the events that were delivered of it; NULL: nobody acknowledges. */
+/* Returns where an object counts its delivered events; NULL: they are not acknowledged. */
 static uint32_t *delivered_of(const struct ibv_async_event *event)
 {
     switch (event->event_type) {
@@ -68,7 +68,7 @@ static bool take(struct ov_context *context, struct ibv_async_event *event)
         if (node->next == NULL)
             context->last_event = &context->first_event;
         if (read(context->verbs.context.async_fd, &one, sizeof(one)) < 0)
-            errno = 0; /* cannot be: it was written under this lock */
+            errno = 0; /* cannot happen: it was written under this lock */
     }
     pthread_mutex_unlock(&context->event_lock);
     free(node);
@@ -76,9 +76,9 @@ static bool take(struct ov_context *context, struct ibv_async_event *event)
 }
 
 /*
- * Waits without making progress: whoever waits here is a thread for errors, beside others that
- * poll. Not on the descriptor: a poll ends with any signal, this only as a read would, without
- * SA_RESTART.
+ * Waits without making progress: the caller is a thread for errors, beside others that poll. It
+ * does not wait on the descriptor: poll() ends with any signal, but this may only end as a read
+ * would, without SA_RESTART.
  */
 int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
 {
@@ -105,7 +105,10 @@ int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *eve
     }
 }
 
-/* The device of what an event is of; NULL: it is of a port or a device, and not to acknowledge. */
+/*
+ * Returns the device of the object that an event is about; NULL: it is about a port or a device,
+ * and is not acknowledged.
+ */
 static const struct ibv_device *device_of(const struct ibv_async_event *event)
 {
     switch (event->event_type) {
@@ -175,7 +178,7 @@ void ibv_ack_async_event(struct ibv_async_event *event)
     }
 }
 
-/* Takes events whose count of deliveries is `delivered` out of the queue; returns the count. */
+/* Removes the events whose count of deliveries is `delivered` from the queue; returns the count. */
 static uint32_t forget(struct ov_context *context, const uint32_t *delivered)
 {
     struct ov_event **link, *node;

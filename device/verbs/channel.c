@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Completion channels: a descriptor that is readable while an event waits (an eventfd that counts
- * them), and the queue of the CQs that events are of. Who waits in ibv_get_cq_event makes progress
- * there; for who waits in poll or epoll the port's thread does, which ibv_req_notify_cq calls.
+ * them), and the queue of the CQs that have events. A thread that waits in ibv_get_cq_event makes
+ * progress there; for one that waits in poll or epoll the port's thread does, which
+ * ibv_req_notify_cq wakes.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -52,8 +53,9 @@ int ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
 }
 
 /*
- * Kept until the NIC is done with what has arrived: who was woken by the first completion, and arms
- * the CQ again while the next is on its way, would poll both, and hear of the second for nothing.
+ * Events are kept until the NIC has handled everything that has arrived. A thread that is woken by
+ * the first completion, and arms the CQ again while the next one is on its way, would otherwise
+ * poll both and then be told about the second in vain.
  */
 void ov_completion_event(void *context, struct oche_cq *ring)
 {
@@ -83,9 +85,9 @@ static void tell(struct ov_cq *cq)
     }
     cq->pending_events += cq->new_events;
     cq->new_events = 0;
-    /* Under the lock: who takes the event without waiting must find its count. */
+    /* Under the lock: a thread that takes the event without waiting must find its count. */
     if (write(channel->channel.fd, &count, sizeof(count)) < 0)
-        errno = 0; /* it is readable anyway: 2^64 - 2 events wait */
+        errno = 0; /* it is readable anyway: 2^64 - 2 events are waiting */
     pthread_mutex_unlock(&channel->lock);
 }
 
@@ -101,7 +103,7 @@ void ov_completion_events_over(void *context)
     }
 }
 
-/* Takes a CQ out of the queue, of which it need not be the first. Under the lock. */
+/* Removes a CQ from the queue; it need not be the first. Under the lock. */
 static void unlink_cq(struct ov_channel *channel, struct ov_cq *cq)
 {
     struct ov_cq **link = &channel->first;
@@ -113,7 +115,7 @@ static void unlink_cq(struct ov_channel *channel, struct ov_cq *cq)
         channel->last = link;
 }
 
-/* The next event, if there is one. */
+/* Returns the CQ of the next event, or NULL. */
 static struct ov_cq *take(struct ov_channel *channel)
 {
     struct ov_cq *cq;
@@ -126,16 +128,16 @@ static struct ov_cq *take(struct ov_channel *channel)
         if (--cq->pending_events == 0)
             unlink_cq(channel, cq);
         if (read(channel->channel.fd, &one, sizeof(one)) < 0)
-            errno = 0; /* cannot be: it was written under this lock */
+            errno = 0; /* cannot happen: it was written under this lock */
     }
     pthread_mutex_unlock(&channel->lock);
     return cq;
 }
 
 /*
- * Whether a signal handler that has run ends a call that sleeps, as it would a read(2) of a
- * kernel's channel: not with SA_RESTART. Which signal it was cannot be told; nearly always all
- * handlers of a program are of one kind, but for those of faults.
+ * True if a signal handler that has run ends a call that sleeps, as it would end a read(2) of a
+ * kernel's channel: it does without SA_RESTART. We cannot tell which signal it was; but nearly
+ * always all handlers of a program are alike, except those for faults.
  */
 static bool signals_end_calls(void)
 {
@@ -154,7 +156,7 @@ static bool signals_end_calls(void)
     return false;
 }
 
-/* NULL: a signal ended it. */
+/* Returns NULL if a signal ended the wait. */
 static struct ov_cq *wait_for_event(struct ov_channel *channel)
 {
     struct ov_port *port = channel->context->port;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A context: an application's view of an open device, with the table of verbs that applications
- * call through pointers. A verb that is not in the table is one that the inline functions of
- * verbs.h refuse with EOPNOTSUPP.
+ * call through pointers. The inline functions of verbs.h refuse a verb that is not in the table
+ * with EOPNOTSUPP.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -92,7 +92,7 @@ void ov_context_release(struct ov_context *context)
     free(context);
 }
 
-/* Objects that the application has not destroyed keep the rest alive until it does. */
+/* Objects that the application has not destroyed keep the context alive until it does. */
 int ibv_close_device(struct ibv_context *context)
 {
     OV_PASS_ON(context->device, ibv_close_device, context);
@@ -100,7 +100,7 @@ int ibv_close_device(struct ibv_context *context)
     return 0;
 }
 
-/* By a descriptor of the kernel's, of which ours have none. */
+/* Imports a device by a descriptor of the kernel's; our devices have none. */
 struct ibv_context *ibv_import_device(int cmd_fd)
 {
     struct ibv_context *context;
@@ -109,7 +109,7 @@ struct ibv_context *ibv_import_device(int cmd_fd)
         return ov_null(EINVAL);
     if (!ov_system_loaded() || ov_system->ibv_import_device == NULL)
         return ov_null(EOPNOTSUPP);
-    ov_system_lists = true; /* it looks for the device in what it takes for its own list */
+    ov_system_lists = true; /* it looks for the device in its own list, or what it takes for that */
     context = ov_system->ibv_import_device(cmd_fd);
     ov_system_lists = false;
     return context;

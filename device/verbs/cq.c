@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Completion queues: the core's ring, in memory with ours. Polling an empty queue makes progress,
- * and so does every so manieth poll of one that never is.
+ * Completion queues: the core's ring, with our struct. Polling an empty queue makes progress, and
+ * so does every POLLS_PER_PROGRESS-th poll of a queue that is never empty.
  */
 #include <arpa/inet.h>
 #include <sched.h>
@@ -12,13 +12,13 @@
 
 #define POLLS_PER_PROGRESS 8
 #define POLLS_PER_YIELD    64
-#define LONGEST_SLEEP      OCHE_MS /* another thread of the application may take what we wait for */
+#define LONGEST_SLEEP      OCHE_MS /* another thread may take what we wait for */
 #define BATCH              16
-#define CAME_WITH_UDP      8 /* and what was before it */
+#define CAME_WITH_UDP      8 /* what was before it came with UDP */
 #define CAME_WITH_IPV6     1
 #define CAME_WITH_IPV4     2
 
-/* ---- what completions are called ---- */
+/* ---- names of completions ---- */
 
 enum ibv_wc_status ov_wc_status_of(uint8_t status)
 {
@@ -57,7 +57,7 @@ enum ibv_wc_opcode ov_wc_opcode_of(uint8_t opcode)
     return opcode < sizeof(names) / sizeof(names[0]) ? names[opcode] : IBV_WC_SEND;
 }
 
-/* ---- making and unmaking ---- */
+/* ---- creation and destruction ---- */
 
 static uint32_t power_of_two_from(uint32_t count)
 {
@@ -188,7 +188,9 @@ int ibv_destroy_cq(struct ibv_cq *cq)
     return 0;
 }
 
-/* Who polls and who fills the ring are both kept away while what is in it moves. */
+/*
+ * Keeps both the polling thread and the one that fills the ring away while its contents are moved.
+ */
 static bool move_ring(struct ov_cq *cq, void *memory, uint32_t entries)
 {
     bool moved;
@@ -228,7 +230,7 @@ int ibv_resize_cq(struct ibv_cq *cq, int cqe)
     if (move_ring(own, memory, entries))
         return 0;
     free(memory);
-    return EINVAL; /* there is more in it */
+    return EINVAL; /* it holds more than that */
 }
 
 void ov_cq_error(void *context, struct oche_cq *ring)
@@ -240,7 +242,7 @@ void ov_cq_error(void *context, struct oche_cq *ring)
     ov_async_push(own->context, &event);
 }
 
-/* Events are not held back: asking for none to be is fine. */
+/* Events are never moderated, so a request for no moderation is accepted. */
 int ov_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr)
 {
     (void)cq;
@@ -253,7 +255,9 @@ int ov_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr)
 
 /* ---- polling ---- */
 
-/* Many polls in vain: what is to be done with the processor? Returns what has completed after all.
+/*
+ * After many polls in vain: decides how to spend the processor's time. Returns the number of
+ * completions that have arrived after all.
  */
 static unsigned idle(struct ov_cq *cq, uint32_t since, struct oche_completion *done, unsigned max)
 {
@@ -262,7 +266,7 @@ static unsigned idle(struct ov_cq *cq, uint32_t since, struct oche_completion *d
     if (cq->port->poll == OV_POLL_BUSY)
         return 0;
     if (cq->port->poll == OV_POLL_ADAPTIVE) {
-        sched_yield(); /* the peer may be waiting for this very processor */
+        sched_yield(); /* the peer may need this very processor */
         return 0;
     }
     /* Either the port's thread sees that we sleep, or we see what it has done. */
@@ -280,8 +284,8 @@ unsigned ov_cq_take(struct ov_cq *cq, struct oche_completion *done, unsigned max
     unsigned count = oche_cq_poll(cq->ring, done, max);
 
     /*
-     * Who has armed the queue and then polls should not bring in more with its own hands: it would
-     * poll that, too, and then hear of it for nothing.
+     * A thread that has armed the queue and then polls should not fetch more itself: it would poll
+     * that too, and then be woken for nothing.
      */
     if (count > 0 && (cq->cq.channel != NULL || ++cq->since_progress < POLLS_PER_PROGRESS))
         return count;
@@ -306,7 +310,7 @@ void ov_cq_forget_qp(struct ov_cq *cq, uint32_t qpn)
         pthread_mutex_unlock(&cq->poll_lock);
 }
 
-/* Only datagrams say who they are from. */
+/* Only datagrams tell who sent them. */
 unsigned int ov_wc_flags_of(const struct oche_completion *done)
 {
     if (done->opcode == OCHE_DONE_RECV_INV)
@@ -314,8 +318,10 @@ unsigned int ov_wc_flags_of(const struct oche_completion *done)
     return (done->has_imm ? IBV_WC_WITH_IMM : 0u) | (done->src_qpn != 0 ? IBV_WC_GRH : 0u);
 }
 
-/* There are no service levels; of a datagram it is the kind of header that it came with, where
- * programs look for it as other devices tell it there (RoCEv2, A17.4.5.1). */
+/*
+ * There are no service levels. For a datagram this is the kind of header that it came with, which
+ * is where other devices report it and programs look for it (RoCEv2, A17.4.5.1).
+ */
 uint8_t ov_sl_of(const struct ov_cq *cq, const struct oche_completion *done)
 {
     return done->src_qpn != 0 ? cq->datagram_sl : 0;

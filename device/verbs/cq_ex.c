@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Extended completion queues: one completion at a time, its fields read by functions. The
- * timestamps are device time in nanoseconds, or since 1970.
+ * Extended completion queues: one completion at a time, its fields read by functions. Timestamps
+ * are in nanoseconds, of device time or since 1970.
  */
 #include <arpa/inet.h>
 
@@ -95,7 +95,7 @@ static uint8_t read_sl(struct ibv_cq_ex *cq)
     return ov_sl_of(own(cq), &own(cq)->current);
 }
 
-/* LIDs, VLANs and tags are not of this network. */
+/* This network has no LIDs, VLANs or tags. */
 static uint32_t read_nothing_32(struct ibv_cq_ex *cq)
 {
     (void)cq;

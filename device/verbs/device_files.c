@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * liboche-files.so, which `oche exec --files` loads before a program's other libraries: the files
- * that some programs want of an RDMA device beside its verbs.
- *   /dev/infiniband/uoche_IF…                                   as /dev/null: UCX asks whether this
- *                                                               is a character device that it may
- * use /sys/class/infiniband/oche_IF…/ports/1/gid_attrs/types/0    "RoCE v2"
- *   /sys/class/infiniband/oche_IF…/ports/1/gid_attrs/ndevs/0    the interface
- * Only the kernel makes files there, so what is done about these names is done where the program
- * asks for them: in the C library's functions that open a file or ask about one by its path. All
- * other names go on as they are. Folders are not shown.
+ * that some programs expect of an RDMA device besides its verbs.
+ *
+ *   /dev/infiniband/uoche_IF…
+ *       works like /dev/null: UCX asks whether this is a character device that it may use
+ *   /sys/class/infiniband/oche_IF…/ports/1/gid_attrs/types/0
+ *       "RoCE v2"
+ *   /sys/class/infiniband/oche_IF…/ports/1/gid_attrs/ndevs/0
+ *       the interface
+ *
+ * Only the kernel can make files there, so these names are handled where the program asks for them:
+ * in the C library's functions that open a file or ask about one by its path. All other names are
+ * passed on unchanged. Folders do not list these files.
  */
-#undef _FILE_OFFSET_BITS /* both names of each function are meant, open and open64 */
+#undef _FILE_OFFSET_BITS /* each function has both names, open and open64 */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +34,7 @@
 #define TYPE       "/ports/1/gid_attrs/types/0"
 #define INTERFACE  "/ports/1/gid_attrs/ndevs/0"
 
-/* The function of this name that we stand before. */
+/* The next function of this name in the program: the one that ours replaces. */
 #define NEXT(name) ((__typeof__(&name))next(&next_##name, #name))
 
 static void *next(void *_Atomic *kept, const char *name)
@@ -46,8 +50,7 @@ static void *next(void *_Atomic *kept, const char *name)
 
 /* ---- names ---- */
 
-/* The headers promise that no path is NULL, and a compiler believes them; the kernel answers
- * EFAULT. */
+/* The headers promise that no path is NULL, and compilers believe it; the kernel answers EFAULT. */
 static bool begins_with(const char *path, const char *prefix)
 {
     const char *volatile given = path;
@@ -55,7 +58,7 @@ static bool begins_with(const char *path, const char *prefix)
     return given != NULL && strncmp(path, prefix, strlen(prefix)) == 0;
 }
 
-/* Whether `name` is `interface`'s device: oche_IF, and what device_list.c puts behind it. */
+/* True if `name` is a device of `interface`: oche_IF, followed by what device_list.c may append. */
 static bool is_device_of(const char *name, size_t length, const char *interface)
 {
     const size_t begins = strlen(NAME), ends = begins + strlen(interface);
@@ -65,7 +68,7 @@ static bool is_device_of(const char *name, size_t length, const char *interface)
            (length == ends || name[ends] == '_');
 }
 
-/* The interface of a device's name, or "" where it is none of ours. */
+/* Finds the interface of a device's name; "" if it is not one of our devices. */
 static void interface_of(const char *name, size_t length, char interface[IF_NAMESIZE])
 {
     struct if_nameindex *all;
@@ -79,7 +82,9 @@ static void interface_of(const char *name, size_t length, char interface[IF_NAME
     if_freenameindex(all);
 }
 
-/* The file to take instead of `path`: /dev/null for a device of ours, else itself. */
+/*
+ * Returns the file to open instead of `path`: /dev/null for a device of ours, else `path` itself.
+ */
 static const char *instead(const char *path)
 {
     const size_t prefix = strlen(DEVICES);
@@ -91,7 +96,9 @@ static const char *instead(const char *path)
     return interface[0] != '\0' ? "/dev/null" : path;
 }
 
-/* What the attribute of this path says. Returns its length; 0: it is none of ours. */
+/*
+ * Writes the value of the attribute with this path. Returns its length; 0: it is not one of ours.
+ */
 static size_t attribute(const char *path, char text[IF_NAMESIZE + 1])
 {
     const size_t prefix = strlen(ATTRIBUTES);
@@ -111,7 +118,7 @@ static size_t attribute(const char *path, char text[IF_NAMESIZE + 1])
                             strcmp(end, TYPE) == 0 ? "RoCE v2" : interface);
 }
 
-/* Opens the attribute. Returns false where the path is none; *fd -1: errno says why. */
+/* Opens the attribute. Returns false if the path is not one; *fd -1: errno tells why. */
 static bool open_attribute(const char *path, int flags, int *fd)
 {
     char text[IF_NAMESIZE + 1];
@@ -139,7 +146,7 @@ static bool is_attribute(const char *path)
     return attribute(path, text) > 0;
 }
 
-/* ---- what stands before the C library ---- */
+/* ---- the functions that replace those of the C library ---- */
 
 #define OPEN(name)                                                                                 \
     static void *_Atomic next_##name;                                                              \
@@ -169,7 +176,7 @@ static bool is_attribute(const char *path)
         return open_attribute(path, flags, &fd) ? fd : NEXT(name)(at, instead(path), flags, mode); \
     }
 
-/* What a program that is compiled with _FORTIFY_SOURCE calls. */
+/* What a program compiled with _FORTIFY_SOURCE calls. */
 #define OPEN_CHECKED(name)                                                                         \
     int name(const char *path, int flags);                                                         \
     static void *_Atomic next_##name;                                                              \
@@ -192,7 +199,7 @@ static bool is_attribute(const char *path)
         return fd < 0 ? NULL : fdopen(fd, "r");                                                    \
     }
 
-/* About an attribute: what is true of the file that open would give. */
+/* For an attribute: the facts about the file that open would return. */
 #define STAT(name, type, of_fd)                                                                    \
     static void *_Atomic next_##name;                                                              \
     int name(const char *path, struct type *about)                                                 \
@@ -208,7 +215,7 @@ static bool is_attribute(const char *path)
         return status;                                                                             \
     }
 
-/* The same of programs that were built before glibc 2.33. */
+/* The same for programs that were built before glibc 2.33. */
 #define OLD_STAT(name, now, type)                                                                  \
     int name(int version, const char *path, struct type *about);                                   \
     static void *_Atomic next_##name;                                                              \

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which devices there are: one for each IP address of each interface that is up, link-local IPv6
- * addresses left out (they need a scope, which no GID has). Those of loopback come last.
+ * The list of devices: one for each IP address of each interface that is up, except link-local IPv6
+ * addresses (they need a scope, which no GID has). Those of loopback come last.
+ *
  *   oche_IF     the interface's first IPv4 address      oche_IF_2   its second, …
  *   oche_IF_v6  its first IPv6 address                  oche_IF_v6_2, …
- * With OCHE_DEVICE there is the device of that address alone. After ours come the RDMA devices that
- * the kernel has: whoever takes the first device wants ours, as it was put in the way.
+ *
+ * With OCHE_DEVICE there is only the device of that address. Our devices are followed by the RDMA
+ * devices that the kernel has: a program that takes the first device should get ours, since the
+ * user chose this library.
  */
 #include <ifaddrs.h>
 #include <stdio.h>
@@ -45,7 +48,7 @@ static uint32_t interface_mtu(const char *name)
     return mtu;
 }
 
-/* The address of an interface, if it is one to make a device of. */
+/* Returns true if a device can be made of the interface's address, which becomes *address. */
 static bool usable(const struct ifaddrs *at, struct oche_address *address)
 {
     struct sockaddr_storage socket_address = {0};
@@ -96,7 +99,7 @@ static struct ov_device *make(const char *interface, const struct oche_address *
     return device;
 }
 
-/* The how manieth of its IP version an address is on its interface. */
+/* Returns the position of an address among those of its IP version on its interface. */
 static unsigned place_of(const struct ifaddrs *all, const struct ifaddrs *one)
 {
     struct oche_address address;
@@ -127,7 +130,10 @@ static unsigned add_all(const struct ifaddrs *all, bool loopback, sa_family_t fa
     return count;
 }
 
-/* Any address of this host's, also of 127.0.0.0/8, which no interface lists in full. */
+/*
+ * Adds a device for any address of this host, including all of 127.0.0.0/8, which no interface
+ * lists in full.
+ */
 static unsigned add_named(const struct ifaddrs *all, const char *text, struct ov_device **list)
 {
     struct oche_address wanted, address;
@@ -156,7 +162,10 @@ static unsigned add_named(const struct ifaddrs *all, const char *text, struct ov
     return 0;
 }
 
-/* Ours, at most MOST_DEVICES. Returns how many; -1, with errno: the interfaces cannot be listed. */
+/*
+ * Lists our devices, at most MOST_DEVICES. Returns their number, or -1 with errno if the interfaces
+ * cannot be listed.
+ */
 static int list_ours(const char *only, struct ov_device **list)
 {
     struct ifaddrs *all = NULL;
@@ -176,9 +185,9 @@ static int list_ours(const char *only, struct ov_device **list)
     return (int)count;
 }
 
-/* What the application gets is `devices`. */
+/* The application gets a pointer to `devices`. */
 struct list {
-    struct ibv_device **theirs; /* as the system's library gave it, which wants it back */
+    struct ibv_device **theirs; /* the system's library's own list, to be freed by it */
     struct ibv_device *devices[];
 };
 
@@ -193,7 +202,7 @@ static struct list *list_all(int *num_devices)
 
     if (own < 0)
         return NULL;
-    if (own > 0 || only == NULL) /* who wants what is not there gets nothing */
+    if (own > 0 || only == NULL) /* if the named address does not exist, the list is empty */
         theirs = ov_system_devices(&others);
     list = calloc(1, sizeof(*list) + (size_t)(own + others + 1) * sizeof(list->devices[0]));
     if (list == NULL) {
@@ -259,10 +268,12 @@ const char *ibv_get_device_name(struct ibv_device *device)
 int ibv_get_device_index(struct ibv_device *device)
 {
     OV_PASS_ON_OR(-1, device, ibv_get_device_index, device);
-    return -1; /* the kernel knows nothing of it */
+    return -1; /* the kernel does not know the device */
 }
 
-/* From the address: the same in every process, and after every start. Locally administered. */
+/*
+ * Derived from the address: the same in every process and after every start. Locally administered.
+ */
 __be64 ibv_get_device_guid(struct ibv_device *device)
 {
     const struct ov_device *own = (const struct ov_device *)(const void *)device;

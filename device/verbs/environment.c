@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the user may choose, by environment variables, which `oche exec` sets from its options:
+ * The user's choices, in environment variables, which `oche exec` sets from its options:
  *
  *   OCHE_CC         congestion control scheme        OCHE_RECOVERY  loss recovery scheme
  *                   either with parameters: timely,t_low=5ms,t_high=50ms
- *   OCHE_LINE_RATE  of the link, which the schemes start from: 100Gbps without it
- *   OCHE_DEVICE     the only address to use          OCHE_CAPTURE   a pcap file; %p: process id
- *                                                    (capture.h: when it is another one)
- *   OCHE_POLL       what becomes of the processor while nothing arrives:
- *                     busy      who polls or waits spins
- *                     adaptive  as without it
- *                     sleep     who polls in vain sleeps, up to a millisecond at a time, until
- *                               something arrives
- *   OCHE_SOURCE_PORTS  how many UDP ports packets leave from; 1: 4791 alone
+ *   OCHE_LINE_RATE  the link's rate, at which the schemes start; default 100Gbps
+ *   OCHE_DEVICE     the only address to use
+ *   OCHE_CAPTURE    a pcap file; %p: process id (capture.h tells when its name changes)
+ *   OCHE_POLL       what to do with the processor while nothing arrives:
+ *                     busy      threads that poll or wait spin
+ *                     adaptive  the default
+ *                     sleep     threads that poll in vain sleep, up to a millisecond at a time,
+ *                               until something arrives
+ *   OCHE_SOURCE_PORTS  number of UDP ports that packets leave from; 1: 4791 alone
  *   OCHE_REAL_VERBS the system's libibverbs.so.1; empty: none (system.c)
- *   OCHE_STATS      anything: counters to standard error when a device is closed
- *   OCHE_DROP       packets lost on purpose when they are sent, in a million: for tests
+ *   OCHE_STATS      any value: print counters to standard error when a device is closed
+ *   OCHE_DROP       packets per million to lose on purpose when they are sent: for tests
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -41,14 +41,14 @@ void ov_say(const char *format, ...)
     fprintf(stderr, "%s\n", line);
 }
 
-/* A broken invariant of the core's: a bug of ours. */
+/* An invariant of the core was broken: a bug in oche. */
 void oche_panic(const char *file, int line, const char *what)
 {
     ov_say("%s:%d: broken invariant: %s; this is a bug", file, line, what);
     abort();
 }
 
-/* Copies `from`, with the process id for each %p. */
+/* Copies `from` with the process id in place of each %p. */
 static const char *with_process_id(const char *from, char *to, size_t bytes)
 {
     size_t at = 0;
@@ -72,7 +72,7 @@ static const char *value_of(const char *name)
     return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
-/* Packets that are none, but for those that are damaged. */
+/* Counts datagrams that are no valid packets, without damaged ones. */
 static uint64_t malformed(const struct oche_device_stats *stats)
 {
     uint64_t sum = 0;
@@ -82,7 +82,7 @@ static uint64_t malformed(const struct oche_device_stats *stats)
     return sum;
 }
 
-/* ACKs and NAKs to which the scheme says that it has added something. */
+/* Counts ACKs and NAKs to which the scheme reports having added something. */
 static uint64_t stamped_acks(const struct oche_counters *counters, const uint64_t *counted)
 {
     uint64_t sum = 0;
@@ -94,7 +94,7 @@ static uint64_t stamped_acks(const struct oche_counters *counters, const uint64_
     return sum;
 }
 
-/* What the scheme counts itself, one line; nothing if it does not. */
+/* Prints one line with what the scheme counts itself; nothing if it has no counters. */
 static void tell_counters(const char *address, const struct oche_counters *counters,
                           const uint64_t *counted)
 {
@@ -151,7 +151,10 @@ void ov_tell_stats(struct ov_port *port)
     tell_counters(address, counters, counted);
 }
 
-/* A number, or what it was if there is none. False: it is not from `least` to `most`. */
+/*
+ * Reads a number; if the variable is not set, leaves *number as it was. Returns false if it is not
+ * from `least` to `most`.
+ */
 static bool read_number(const char *name, const char *meaning, uint32_t least, uint32_t most,
                         uint32_t *number)
 {
@@ -188,7 +191,7 @@ bool ov_poll_mode(enum ov_poll *mode)
     return false;
 }
 
-/* Under the lock of all ports, as ov_environment; the device copies the parameters. */
+/* Called under the lock of all ports, as ov_environment is; the device copies the parameters. */
 static bool read_schemes(struct oche_device_config *config)
 {
     static struct oche_cc_choice cc;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fork. The child has a copy of every device, whose memory would never hear from the parent's
- * packets again; so it may not use what was opened before: posts and polls there fail with EPERM,
- * and a line says why, once. What the child opens itself works. It closes the sockets it got, as
- * they would keep the parent's address taken after the parent's end. The parent notices nothing,
- * with or without ibv_fork_init: no page is pinned, so none can be copied away from under a NIC.
+ * fork. The child has a copy of every device, but the parent's packets would never reach its
+ * memory. So it may not use what was opened before: posts and polls there fail with EPERM, and a
+ * line tells why, once. Devices that the child opens itself work. It closes the sockets that it
+ * inherited, which would keep the parent's address taken after the parent's end. The parent is not
+ * affected, with or without ibv_fork_init: no page is pinned, so none can be copied away from under
+ * a NIC.
  */
 #include "device/verbs/internal.h"
 
@@ -36,7 +37,8 @@ __attribute__((constructor)) static void watch_forks(void)
 
 bool ov_foreign_slow(const struct ov_port *port)
 {
-    static _Atomic uint32_t told; /* the generation, as a child of a child may want to know too */
+    static _Atomic uint32_t
+        told; /* the generation that was told: a child's child may need to be told too */
 
     if (atomic_exchange(&told, atomic_load(&ov_generation)) != atomic_load(&ov_generation))
         ov_say("this process was forked after the device was opened (%u): it must open its own",
@@ -48,7 +50,10 @@ bool ov_foreign_slow(const struct ov_port *port)
 
 _Atomic bool ov_fork_wanted;
 
-/* Of no object, so it is for both; theirs must hear of it before it hears of a region. */
+/*
+ * It concerns no object, so it is for both; their library must be told before it registers a
+ * region.
+ */
 int ibv_fork_init(void)
 {
     atomic_store(&ov_fork_wanted, true);

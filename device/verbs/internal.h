@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of the verbs library share. The contract to the outside is rdma-core's
+ * What the files of the verbs library share. The public interface is rdma-core's
  * infiniband/verbs.h: its structs come first in ours, so that a pointer to one is a pointer to the
- * other. One idea a file:
+ * other. One idea per file:
  *
  *   device_list.c  which devices there are        port.c     a device that is open; its thread
  *   context.c      opening it, for an application  query.c    what it can do
@@ -11,8 +11,8 @@
  *   private.c      what libmlx5 and libefa want to link with
  *   system.c       the system's libibverbs, for the kernel's devices
  *
- * Locks, in this order: a window's, a queue pair's state, an object's own (send, receive, poll),
- * the device's, a channel's or a context's queue of events.
+ * Locks are taken in this order: a window's, a queue pair's state, an object's own (send, receive,
+ * poll), the device's, a channel's or a context's queue of events.
  */
 #ifndef OCHE_DEVICE_VERBS_INTERNAL_H
 #define OCHE_DEVICE_VERBS_INTERNAL_H
@@ -42,17 +42,17 @@
 /* ---- devices ---- */
 
 struct ov_device {
-    struct ibv_device device; /* first: the application's pointer */
-    const void *mark;         /* where drivers have their table: system.h */
+    struct ibv_device device; /* first: the application has a pointer to it */
+    const void *mark;         /* where drivers have the address of their table: system.h */
     struct oche_address address;
     unsigned interface_index;
     uint32_t interface_mtu;
     bool loopback;
-    bool only; /* the user named this address: no other one will do */
+    bool only; /* the user named this address: no other one may be used instead */
     _Atomic uint32_t references;
 };
 
-/* Exported, but in no header that is installed. */
+/* Exported, but not declared in any installed header. */
 #pragma GCC visibility push(default)
 int ibv_dontfork_range(void *base, size_t size);
 int ibv_dofork_range(void *base, size_t size);
@@ -67,44 +67,46 @@ void ov_device_release(struct ov_device *device);
 
 #include "device/verbs/system.h"
 
-/* OCHE_POLL: what becomes of the processor while nothing arrives. */
+/* OCHE_POLL: what to do with the processor while nothing arrives. */
 enum ov_poll { OV_POLL_ADAPTIVE, OV_POLL_BUSY, OV_POLL_SLEEP };
 
 /*
- * A device that is open in this process, once for all contexts on the same address. Who polls makes
- * progress and says so (`active`); its thread takes over when nobody has for a while.
+ * A device that is open in this process, shared by all contexts on the same address. A thread that
+ * polls makes progress and sets `active`; the port's own thread takes over when none has polled for
+ * a while.
  */
 struct ov_port {
     struct oche_device *device;
-    struct oche_address address; /* it may be another one than was asked for */
+    struct oche_address address; /* may differ from the one that was asked for */
     enum ibv_mtu mtu;
     unsigned interface_index;
     uint32_t references;
     uint32_t generation; /* of the process that opened it: fork.c */
     enum ov_poll poll;
-    uint64_t wall_ns; /* device time 0, since 1970 */
+    uint64_t wall_ns; /* when device time was 0: nanoseconds since 1970 */
     struct ov_port *next;
     struct oche_address wanted;
 
     pthread_t thread;
     _Atomic bool stop;
-    _Atomic bool active;       /* somebody polled since the thread looked last */
-    _Atomic bool eager;        /* the thread waits for packets even while somebody polls */
-    _Atomic uint32_t sleepers; /* who waits, and makes progress meanwhile */
-    _Atomic uint32_t call;     /* the futex that the thread naps on */
+    _Atomic bool active;       /* some thread has polled since the port's thread last checked */
+    _Atomic bool eager;        /* the port's thread waits for packets even while others poll */
+    _Atomic uint32_t sleepers; /* threads that wait, and make progress meanwhile */
+    _Atomic uint32_t call;     /* the futex on which the port's thread naps */
 
-    struct ov_cq *new_events, *last_new; /* of these CQs, in order; under the device's lock */
+    struct ov_cq *new_events,
+        *last_new; /* CQs with new events, in order; under the device's lock */
 
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* protects what follows */
     uint32_t next_pd;
 };
 
-/* errno is set when it returns NULL, and a line has said why. */
+/* Returns NULL, with errno set, on failure; a line has then been printed. */
 struct ov_port *ov_port_open(const struct ov_device *device);
 void ov_port_close(struct ov_port *port);
-/* The thread should look soon: the application may be about to sleep. */
+/* Makes the port's thread look soon: the application may be about to sleep. */
 void ov_port_call_thread(struct ov_port *port);
-/* Around a fork: before, and after in the parent; after in the child. */
+/* Called around a fork: before it, after it in the parent, and after it in the child. */
 void ov_ports_hold(void);
 void ov_ports_release(void);
 void ov_ports_leave(void);
@@ -115,7 +117,7 @@ static inline unsigned ov_port_progress(struct ov_port *port)
     return oche_device_progress(port->device);
 }
 
-/* After work was posted: whoever sleeps looks, unless it will soon do so anyway. */
+/* Called after work was posted: wakes sleepers unless the port's thread will look soon anyway. */
 static inline void ov_port_posted(struct ov_port *port)
 {
     if (atomic_load_explicit(&port->eager, memory_order_relaxed))
@@ -132,13 +134,13 @@ struct ov_event {
 };
 
 struct ov_context {
-    struct verbs_context verbs; /* the application's pointer is to its last member */
+    struct verbs_context verbs; /* the application has a pointer to its last member */
     struct ov_device *device;
     struct ov_port *port;
-    _Atomic uint32_t references; /* the application's, and one of each object */
+    _Atomic uint32_t references; /* one for the application, and one for each object */
     pthread_mutex_t event_lock;
     struct ov_event *first_event, **last_event;
-    _Atomic uint32_t events; /* so far; a futex */
+    _Atomic uint32_t events; /* their number so far; a futex */
 };
 
 static inline struct ov_context *ov_context_of(struct ibv_context *context)
@@ -152,15 +154,18 @@ static inline struct ov_port *ov_port_of(struct ibv_context *context)
     return ov_context_of(context)->port;
 }
 
-/* Objects keep their context alive. */
+/* Objects keep their context alive by taking a reference. */
 struct ov_context *ov_context_take(struct ibv_context *context);
 void ov_context_release(struct ov_context *context);
 
 /* ---- after a fork ---- */
 
-extern _Atomic uint32_t ov_generation; /* how many forks this process is away from the first */
+extern _Atomic uint32_t ov_generation; /* number of forks between the first process and this one */
 
-/* Whether this process may not use the port: it was opened before a fork. Says so, once. */
+/*
+ * True if this process may not use the port because it was opened before a fork. Tells the user so,
+ * once.
+ */
 bool ov_foreign_slow(const struct ov_port *port);
 static inline bool ov_foreign(const struct ov_port *port)
 {
@@ -187,14 +192,14 @@ struct ov_mw {
     struct ibv_mw mw;
     struct ov_context *context;
     struct ov_port *port;
-    struct oche_window *core;  /* in memory of its own */
-    pthread_mutex_t bind_lock; /* type 1: before a send lock; each bind gets a key of its own */
+    struct oche_window *core;  /* allocated separately */
+    pthread_mutex_t bind_lock; /* for type 1; taken before a send lock; each bind gets a new key */
 };
 
 struct ov_channel {
     struct ibv_comp_channel channel;
     struct ov_context *context;
-    pthread_mutex_t lock; /* of the queue of events, and of the counts of its CQs */
+    pthread_mutex_t lock; /* protects the queue of events and the counts of its CQs */
     struct ov_cq *first, **last;
     _Atomic bool sleeps_here; /* the application waits in ibv_get_cq_event, not in poll */
     bool warned;
@@ -207,34 +212,34 @@ struct ov_cq {
     };
     struct ov_context *context;
     struct oche_cq *ring;
-    void *resized; /* the ring's memory, if it is not its first one */
+    void *resized; /* the ring's memory, if it was resized */
     struct ov_port *port;
     pthread_mutex_t poll_lock;
     uint32_t since_progress, idle_polls;
     bool single_threaded;
-    uint8_t datagram_sl; /* what the service level of a datagram that arrived says: ov_sl_of */
+    uint8_t datagram_sl; /* service level to report for a datagram: ov_sl_of */
     _Atomic uint32_t users;
 
-    /* Of ibv_start_poll … ibv_end_poll. */
+    /* Between ibv_start_poll and ibv_end_poll. */
     struct oche_completion current;
 
     /* Under the channel's lock. */
     uint32_t pending_events, delivered_events;
     struct ov_cq *next_event;
-    /* Under the device's lock: events that the channel is yet to hear of. */
+    /* Under the device's lock: events not yet reported to the channel. */
     uint32_t new_events;
     struct ov_cq *next_new;
     uint32_t async_delivered; /* under the context's event_lock */
 };
 
-/* Staged by ibv_wr_*, until ibv_wr_complete. */
+/* Work requests staged by ibv_wr_*, until ibv_wr_complete. */
 struct ov_stage {
     struct oche_send_work *work;
-    uint8_t *bytes;              /* inline data: max_inline_data a work request */
-    struct oche_destination *to; /* one a work request, for UD */
-    struct oche_bind *bind;      /* one a work request, for RC and UC */
+    uint8_t *bytes;              /* inline data: max_inline_data bytes per work request */
+    struct oche_destination *to; /* one per work request, for UD */
+    struct oche_bind *bind;      /* one per work request, for RC and UC */
     uint32_t count;
-    bool binds; /* one of them at least */
+    bool binds; /* at least one of them is a bind */
     int error;
 };
 
@@ -250,8 +255,9 @@ struct ov_qp {
     bool signal_all, extended;
     struct ibv_qp_cap cap;
     struct ov_stage stage;
-    pthread_mutex_t state_lock; /* of state changes; who writes attr has the device's, too */
-    struct ibv_qp_attr attr;    /* as set by the application */
+    pthread_mutex_t
+        state_lock;          /* for state changes; to write attr, the device's lock is needed too */
+    struct ibv_qp_attr attr; /* as set by the application */
     struct oche_qp_connection connection;
     uint32_t async_delivered; /* under the context's event_lock */
 };
@@ -260,10 +266,10 @@ struct ov_srq {
     struct ibv_srq srq;
     struct ov_context *context;
     struct ov_port *port;
-    struct oche_srq *core;    /* in memory of its own */
-    void *resized;            /* the ring's memory, if it is not its first one */
-    pthread_mutex_t lock;     /* of posts, and of the attributes */
-    struct ibv_srq_attr attr; /* but for the limit, which the core has */
+    struct oche_srq *core;    /* allocated separately */
+    void *resized;            /* the ring's memory, if it was resized */
+    pthread_mutex_t lock;     /* protects posts and the attributes */
+    struct ibv_srq_attr attr; /* without the limit, which the core has */
     _Atomic uint32_t users;
     uint32_t async_delivered; /* under the context's event_lock */
 };
@@ -271,7 +277,7 @@ struct ov_srq {
 struct ov_ah {
     struct ibv_ah ah;
     struct ov_context *context;
-    struct oche_destination to; /* its address; QPN and Q_Key come with the work */
+    struct oche_destination to; /* its address; QPN and Q_Key come with each work request */
     uint32_t flow_label;
 };
 
@@ -295,18 +301,21 @@ static inline struct ov_qp *ov_qp_of(struct ibv_qp *qp)
     return (struct ov_qp *)(void *)qp;
 }
 
-/* Memory protection: whether [addr, addr + length) may be read, and written if `write`. */
+/* Memory protection: true if [addr, addr + length) may be read, and with `write` also written. */
 bool ov_memory_is_mapped(const void *addr, size_t length, bool write);
 
-/* A core's CQ with a pointer to ours, as its hook names the core's. NULL: no memory. */
+/*
+ * Creates a CQ of the core with a pointer to ours, since its hook passes the core's. NULL: no
+ * memory.
+ */
 struct oche_cq *ov_ring_create(uint32_t entries, struct ov_cq *owner);
 void ov_ring_destroy(struct oche_cq *ring);
 struct ov_cq *ov_ring_owner(const struct oche_cq *ring);
-/* Polls, and makes progress as polling should. The caller holds poll_lock. */
+/* Polls, and makes progress if polling should. The caller holds poll_lock. */
 unsigned ov_cq_take(struct ov_cq *cq, struct oche_completion *done, unsigned max);
-/* Takes away the completions of a queue pair that is in RESET, or destroyed. */
+/* Removes the completions of a queue pair that is in RESET or destroyed. */
 void ov_cq_forget_qp(struct ov_cq *cq, uint32_t qpn);
-/* Takes away what is not delivered, waits until the rest is acknowledged, leaves the channel. */
+/* Removes undelivered events, waits until the rest are acknowledged, and leaves the channel. */
 void ov_channel_forget(struct ov_cq *cq);
 
 enum ibv_qp_state ov_qp_state_of(const struct oche_qp *qp);
@@ -314,7 +323,7 @@ enum ibv_wc_status ov_wc_status_of(uint8_t status);
 enum ibv_wc_opcode ov_wc_opcode_of(uint8_t opcode);
 unsigned int ov_wc_flags_of(const struct oche_completion *done);
 uint8_t ov_sl_of(const struct ov_cq *cq, const struct oche_completion *done);
-/* enum oche_access of the flags; those that say nothing to us are left out. */
+/* Returns the enum oche_access of the flags; flags without a meaning here are ignored. */
 uint32_t ov_access_of(unsigned int flags);
 
 /* ---- the verbs that are called through pointers ---- */
@@ -333,41 +342,47 @@ int ov_modify_qp_rate_limit(struct ibv_qp *qp, struct ibv_qp_rate_limit_attr *at
 int ov_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 int ov_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 
-/* Sets up and takes down what is of ibv_cq_ex (cq_ex.c) and ibv_qp_ex (qp_ex.c). */
+/* Initialise and release the parts of ibv_cq_ex (cq_ex.c) and ibv_qp_ex (qp_ex.c). */
 void ov_cq_ex_init(struct ov_cq *cq);
 bool ov_qp_ex_init(struct ov_qp *qp, bool datagrams);
 void ov_qp_ex_destroy(struct ov_qp *qp);
 
-/* Whether the standard lets a queue pair go from one state to another with these attributes. */
+/* True if the standard allows this state change of a queue pair with these attributes. */
 bool ov_transition_ok(enum ibv_qp_type type, enum ibv_qp_state from, enum ibv_qp_state to,
                       int attr_mask);
-/* 0, or an errno: one work request into the core's form, which then may be posted. */
 uint8_t ov_work_flags_of(const struct ov_qp *qp, unsigned int flags);
-union ov_target { /* what a work request points to besides data */
+union ov_target { /* what a work request points to, other than data */
     struct oche_destination to;
     struct oche_bind bind;
 };
+/* Translates one work request into the core's form, which may then be posted. Returns 0 or an
+ * errno. */
 int ov_send_work_of(const struct ov_qp *qp, const struct ibv_send_wr *wr,
                     struct oche_send_work *work, uint8_t *inline_memory, union ov_target *target);
 struct ibv_mw *ov_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
 int ov_dealloc_mw(struct ibv_mw *mw);
 int ov_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *mw_bind);
-/* 0, or an errno: what a bind asks for, in the core's form. */
+/* Translates a bind into the core's form. Returns 0 or an errno. */
 int ov_bind_of(const struct ov_qp *qp, struct ibv_mw *mw, uint32_t rkey,
                const struct ibv_mw_bind_info *info, struct oche_bind *bind);
 int ov_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
-/* 0, or an errno: one receive into the core's form. */
+/* Translates one receive into the core's form. Returns 0 or an errno. */
 int ov_recv_work_of(const struct ibv_recv_wr *wr, struct oche_recv_work *work);
-/* False: not a handle of this queue pair's protection domain, or no such queue pair number. */
+/*
+ * Returns false if the handle is not of this queue pair's protection domain, or the queue pair
+ * number is invalid.
+ */
 bool ov_destination(const struct ov_qp *qp, struct ibv_ah *ah, uint32_t qpn, uint32_t qkey,
                     struct oche_destination *to);
-/* The peer's address index; UINT32_MAX: no address that we can send to, or no room for it. */
+/*
+ * Returns the peer's address index; UINT32_MAX: we cannot send to the address, or there is no room.
+ */
 uint32_t ov_peer_of(struct ov_port *port, const struct ibv_ah_attr *ah);
 bool ov_ah_attr_ok(const struct ibv_ah_attr *ah);
-/* The source port that carries ECMP's entropy (REFERENCE I.1). */
+/* Returns the source port, which carries ECMP's entropy (REFERENCE I.1). */
 uint16_t ov_source_port(uint32_t flow_label, uint32_t own_qpn, uint32_t remote_qpn);
 
-/* The device's hooks: under its lock. */
+/* The device's hooks, called under its lock. */
 void ov_completion_event(void *context, struct oche_cq *ring);
 void ov_completion_events_over(void *context);
 void ov_cq_error(void *context, struct oche_cq *ring);
@@ -383,22 +398,22 @@ const char *ov_wr_opcode_str(int opcode);
 /* ---- events ---- */
 
 void ov_async_push(struct ov_context *context, const struct ibv_async_event *event);
-/* Takes what is not delivered of an object away, and waits until the rest is acknowledged. */
+/* Removes undelivered events of an object, and waits until the rest are acknowledged. */
 void ov_async_forget_srq(struct ov_srq *srq);
 void ov_async_forget_qp(struct ov_qp *qp);
 void ov_async_forget_cq(struct ov_cq *cq);
 
 /* ---- the rest ---- */
 
-/* OCHE_CC, OCHE_RECOVERY …: false, and a line has said what is wrong. */
-/* With OCHE_STATS: what the port has counted. */
+/* With OCHE_STATS: prints what the port has counted. */
 void ov_tell_stats(struct ov_port *port);
+/* Reads OCHE_CC, OCHE_RECOVERY … Returns false if one is wrong; a line has then told why. */
 bool ov_environment(struct oche_device_config *config);
 bool ov_poll_mode(enum ov_poll *mode);
-/* One line to standard error, "oche: …". */
+/* Prints one line to standard error: "oche: …". */
 void ov_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* NULL with errno set. */
+/* Returns NULL with errno set. */
 static inline void *ov_null(int error)
 {
     errno = error;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From the kernel's structs to those of verbs.h and back: what librdmacm and libraries like it call
- * with the kernel's answers.
+ * Converts the kernel's structs to those of verbs.h and back: librdmacm and similar libraries call
+ * these functions with the kernel's answers.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether memory is there, as /proc/self/maps has it: what hardware finds out when it pins pages.
+ * Checks in /proc/self/maps that memory exists, which hardware finds out when it pins pages.
  * Nothing is pinned here, so memory must stay mapped as long as it is registered.
  */
 #include <inttypes.h>
@@ -16,7 +16,7 @@ bool ov_memory_is_mapped(const void *addr, size_t length, bool write)
     char line[512];
 
     if (maps == NULL)
-        return true; /* no /proc: believe the application */
+        return true; /* without /proc, trust the application */
     while (at < end && fgets(line, sizeof(line), maps) != NULL) {
         uint64_t from, to;
         char can[5];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ibv_modify_qp: attributes are checked, kept for ibv_query_qp, and become the core's connection.
- * Which ones a state change needs is in transitions.c. Path migration is not there: an alternate
+ * transitions.c tells which ones a state change needs. There is no path migration: an alternate
  * path is refused.
  */
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "device/verbs/internal.h"
 
 #define MIN_WINDOW 4 /* packets */
-/* Local writes and binding of windows are a region's to allow; programs name them here, too. */
+/* Local writes and window binds are permitted by regions; programs name them here too. */
 #define MEANT_ACCESS                                                                               \
     (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |                   \
      IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND | IBV_ACCESS_OPTIONAL_RANGE)
@@ -119,7 +119,7 @@ static void set_retries(struct ov_qp *qp)
 
 /* ---- the state change ---- */
 
-/* What the attributes change in the core; under the device's lock. */
+/* Applies what the attributes change in the core; under the device's lock. */
 static void apply(struct ov_qp *qp, int mask)
 {
     if (mask & IBV_QP_ACCESS_FLAGS)
@@ -134,7 +134,7 @@ static void apply(struct ov_qp *qp, int mask)
     }
 }
 
-/* Under the device's lock. False: the core has gone to another state meanwhile. */
+/* Under the device's lock. Returns false if the core has gone to another state meanwhile. */
 static bool move(struct ov_qp *qp, enum ibv_qp_state from, enum ibv_qp_state to)
 {
     const oche_time now = oche_device_now(qp->port->device);
@@ -182,16 +182,16 @@ static int modify(struct ov_qp *qp, const struct ibv_qp_attr *attr, int mask)
     if (error != 0)
         return error;
     if ((mask & IBV_QP_AV) && from == IBV_QPS_SQD)
-        return EOPNOTSUPP; /* a connection stays with its peer */
+        return EOPNOTSUPP; /* a connection keeps its peer */
     if ((mask & IBV_QP_MAX_DEST_RD_ATOMIC) && from == IBV_QPS_SQD &&
         attr->max_dest_rd_atomic != qp->attr.max_dest_rd_atomic)
-        return EOPNOTSUPP; /* and with its resources, which may be in use */
+        return EOPNOTSUPP; /* and its resources, which may be in use */
     if ((mask & IBV_QP_AV) && (peer = ov_peer_of(qp->port, &attr->ah_attr)) == UINT32_MAX)
         return EINVAL;
-    oche_device_lock(qp->port->device); /* ov_qp_event reads attributes, too */
+    oche_device_lock(qp->port->device); /* ov_qp_event reads attributes too */
     keep(&qp->attr, attr, mask);
     if (to == IBV_QPS_RTR)
-        set_connection(qp, peer); /* of UD: none of it is looked at */
+        set_connection(qp, peer); /* not used for UD */
     moved = move(qp, from, to);
     if (moved)
         apply(qp, mask);
@@ -202,7 +202,7 @@ static int modify(struct ov_qp *qp, const struct ibv_qp_attr *attr, int mask)
     oche_device_unlock(qp->port->device);
     if (!moved)
         return EINVAL;
-    if (to == IBV_QPS_RESET) { /* it begins anew, without what it had flushed */
+    if (to == IBV_QPS_RESET) { /* it starts anew, without the work that it had flushed */
         ov_cq_forget_qp(ov_cq_of(qp->qp.send_cq), qp->qp.qp_num);
         ov_cq_forget_qp(ov_cq_of(qp->qp.recv_cq), qp->qp.qp_num);
     }
@@ -222,7 +222,7 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask)
     if (ov_foreign(own->port))
         return EPERM;
     pthread_mutex_lock(&own->state_lock);
-    if (may_reset) { /* which empties the queues: nobody posts meanwhile */
+    if (may_reset) { /* a reset empties the queues, so nobody may post meanwhile */
         pthread_mutex_lock(&own->send_lock);
         pthread_mutex_lock(&own->recv_lock);
     }

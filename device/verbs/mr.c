@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory regions. One random key is both lkey and rkey. Relaxed ordering and huge pages ask for
- * nothing here and are allowed; on-demand paging, dma-buf and device memory are refused.
+ * Memory regions. One random key is both lkey and rkey. Relaxed ordering and huge pages have no
+ * effect here and are allowed; on-demand paging, dma-buf and device memory are refused.
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@ uint32_t ov_access_of(unsigned int flags)
            (flags & IBV_ACCESS_MW_BIND ? OCHE_ACCESS_MW_BIND : 0);
 }
 
-/* 0, or the errno of what is wrong with the flags. */
+/* Returns 0, or an errno if the flags are wrong. */
 static int check_access(unsigned int access)
 {
     const unsigned int writes = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC;
@@ -37,7 +37,7 @@ static int check_access(unsigned int access)
     return access & IBV_ACCESS_ON_DEMAND ? EOPNOTSUPP : 0;
 }
 
-/* 0, or the errno of what is wrong with the memory. */
+/* Returns 0, or an errno if the memory is wrong. */
 static int check_memory(const void *addr, size_t length, uint64_t iova, unsigned int access)
 {
     if (length == 0 || length > UINTPTR_MAX - (uintptr_t)addr || length > UINT64_MAX - iova)
@@ -132,7 +132,7 @@ int ibv_dereg_mr(struct ibv_mr *mr)
     return 0;
 }
 
-/* The region that is asked for, checked; the key stays what it is. */
+/* Makes the requested region and checks it; the key stays the same. */
 static int changed_region(const struct ov_mr *mr, int flags, struct ibv_pd *pd, void *addr,
                           size_t length, int access, struct oche_region *region)
 {
@@ -160,8 +160,8 @@ static int changed_region(const struct ov_mr *mr, int flags, struct ibv_pd *pd, 
 }
 
 /*
- * One step, which cannot fail half-way: what is wrong is found before, and leaves the region as it
- * was, which is what IBV_REREG_MR_ERR_INPUT says. So the other errors do not come.
+ * The change is one step and cannot fail half-way: errors are found before it and leave the region
+ * unchanged, which is what IBV_REREG_MR_ERR_INPUT means. So the other errors do not occur.
  */
 int ibv_rereg_mr(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *addr, size_t length,
                  int access)

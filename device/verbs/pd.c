@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Protection domains: a number that a region and a queue pair must share. */
+/* Protection domains: a number that must be the same for a region and a queue pair. */
 #include <stdlib.h>
 
 #include "device/verbs/internal.h"

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Devices that are open in this process, one for each address, whoever opened it and however often;
- * and the thread of each, which makes progress while nobody polls.
+ * The devices that are open in this process, one for each address, however often it was opened; and
+ * the thread of each, which makes progress while nobody polls.
  *
  * The thread never competes with a poller: on two cores a spinning thread beside a spinning
- * application costs stalls of milliseconds. A poller sets a flag; the thread naps for a millisecond
- * at a time, and only if nobody has set the flag meanwhile does it take over, sleeping in the
- * kernel until there is something to do, until somebody polls again.
+ * application costs stalls of milliseconds. A poller sets a flag. The thread naps for a millisecond
+ * at a time; only if nobody has set the flag meanwhile does it take over, sleeping in the kernel
+ * until there is something to do, until somebody polls again.
  *
- * Some applications poll now and then and look at their memory in between, for what a peer writes
- * there (ib_write_lat). The thread finds packets that nobody took, and becomes eager: it waits for
- * packets all the time, until too often somebody was polling when they came.
+ * Some applications poll only occasionally and otherwise watch their memory for what a peer writes
+ * there (ib_write_lat). The thread then finds packets that nobody took, and becomes eager: it waits
+ * for packets all the time, until it has too often found somebody polling when they came.
  *
  * Processes of one user share an address (device/share.h). One that finds it taken, by another user
  * or by 64 others, gets the first free address of 127.0.0.2 … 127.0.255.254 instead, which other
- * processes of this host reach, and a line says so.
- * That is all in open_somewhere().
+ * processes on this host can reach, and a line says so. All this is in open_somewhere().
  */
 #include <linux/futex.h>
 #include <stdlib.h>
@@ -27,7 +26,7 @@
 
 #define NAP_NS        1000000
 #define EAGER         4             /* times in a row that packets may come while somebody polls */
-#define POLLING       (3 * OCHE_US) /* who polled that long ago still does */
+#define POLLING       (3 * OCHE_US) /* after a poll, for how long somebody counts as polling */
 #define HEADERS_BYTES 84            /* IPv6, UDP, BTH, RETH, immediate, ICRC */
 #define SUBSTITUTES   65534
 
@@ -50,14 +49,14 @@ void ov_port_call_thread(struct ov_port *port)
     syscall(SYS_futex, &port->call, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
-/* Whether somebody makes progress, so that the thread need not. */
+/* True if other threads make progress, so that this one need not. */
 static bool others_are_at_it(struct ov_port *port)
 {
     return atomic_exchange_explicit(&port->active, false, memory_order_relaxed) ||
            atomic_load(&port->sleepers) > 0;
 }
 
-/* Whether progress was made just now, and not by us, whose last was at `own`. */
+/* True if progress was made just now, by a thread other than this one, whose last was at `own`. */
 static bool somebody_polls(const struct ov_port *port, oche_time own)
 {
     const oche_time last = oche_device_progressed(port->device);
@@ -68,7 +67,7 @@ static bool somebody_polls(const struct ov_port *port, oche_time own)
 static void *run(void *argument)
 {
     struct ov_port *port = argument;
-    unsigned patience = 0; /* above 0: eager */
+    unsigned patience = 0; /* above 0 while the thread is eager */
     oche_time own = 0;
 
     while (!atomic_load(&port->stop)) {
@@ -90,7 +89,7 @@ static void *run(void *argument)
         atomic_store(&port->eager, patience > 0);
         atomic_thread_fence(memory_order_seq_cst);
         if (packets > 0 && atomic_load(&port->sleepers) > 0)
-            oche_device_wake(port->device); /* it was for one of them, perhaps */
+            oche_device_wake(port->device); /* the event may have been meant for one of them */
         if (packets == 0 && !atomic_load(&port->stop))
             oche_device_wait(port->device, since, patience > 0 ? NAP_NS * OCHE_NS : OCHE_NEVER);
     }
@@ -120,8 +119,10 @@ static bool try_open(struct ov_port *port, struct oche_device_config *config,
     return port->device != NULL;
 }
 
-/* Whether a socket has the port of all addresses, as that of the kernel's soft-RoCE: no address of
- * ours has a chance then. Asked with one that nobody gets as a substitute. */
+/*
+ * True if a socket has the port on all addresses, as that of the kernel's soft-RoCE: then no
+ * address of ours can be bound. Tested with an address that is never used as a substitute.
+ */
 static bool port_is_gone(void)
 {
     const struct sockaddr_in address = {.sin_family = AF_INET,
@@ -138,7 +139,10 @@ static bool port_is_gone(void)
     return gone;
 }
 
-/* On the device's own address; or, if another process has it, on one of this host's loopback. */
+/*
+ * Opens the device on its own address or, if another process has that, on a loopback address of
+ * this host.
+ */
 static bool open_somewhere(struct ov_port *port, struct oche_device_config *config,
                            const struct ov_device *device)
 {
@@ -179,7 +183,10 @@ static bool open_somewhere(struct ov_port *port, struct oche_device_config *conf
     return false;
 }
 
-/* The file that was asked for may be another device's, or another process's. */
+/*
+ * Tells the user the capture's file if it is not the one asked for, which another device or process
+ * may be writing.
+ */
 static void tell_capture(const struct ov_port *port, const char *asked)
 {
     const char *file = oche_device_capture(port->device);
@@ -282,7 +289,7 @@ void ov_port_close(struct ov_port *port)
     pthread_mutex_unlock(&ports_lock);
 }
 
-/* At the end of a program that leaves devices open, as perftest does with datagrams. */
+/* For programs that exit with devices open, as perftest does with datagrams. */
 static void __attribute__((destructor)) tell_of_all(void)
 {
     if (pthread_mutex_trylock(&ports_lock) != 0)
@@ -293,15 +300,15 @@ static void __attribute__((destructor)) tell_of_all(void)
 }
 
 /*
- * Before a fork, in the parent: waits until no other thread opens or closes a device, as the child
- * would else get half of one, whose descriptors nobody would close there.
+ * Called before a fork, in the parent: waits until no other thread opens or closes a device.
+ * Otherwise the child would get half of one, whose descriptors nobody would close there.
  */
 void ov_ports_hold(void)
 {
     pthread_mutex_lock(&ports_lock);
 }
 
-/* After it, in the parent. */
+/* Called after it, in the parent. */
 void ov_ports_release(void)
 {
     pthread_mutex_unlock(&ports_lock);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ibv_post_send and ibv_post_recv: verbs' work requests become the core's. */
+/* ibv_post_send and ibv_post_recv: translate verbs' work requests into the core's. */
 #include <arpa/inet.h>
 #include <string.h>
 
 #include "device/verbs/internal.h"
 
-/* The opcode, or -1. */
+/* Returns the core's opcode, or -1. */
 static int opcode_of(enum ibv_wr_opcode opcode)
 {
     switch (opcode) {
@@ -42,7 +42,7 @@ uint8_t ov_work_flags_of(const struct ov_qp *qp, unsigned int flags)
                      (flags & IBV_SEND_INLINE ? OCHE_WORK_INLINE : 0));
 }
 
-/* Inline data, gathered. False: more than the queue pair takes. */
+/* Gathers inline data. Returns false if it is more than the queue pair takes. */
 static bool gather_inline(const struct ov_qp *qp, const struct ibv_send_wr *wr,
                           struct oche_send_work *work, uint8_t *memory)
 {
@@ -80,7 +80,7 @@ static void set_operands(const struct ibv_send_wr *wr, struct oche_send_work *wo
         work->opcode == OCHE_WORK_FETCH_ADD ? wr->wr.atomic.compare_add : wr->wr.atomic.swap;
 }
 
-/* Work that has no data. */
+/* Translates work that has no data. */
 static int no_data(const struct ov_qp *qp, const struct ibv_send_wr *wr,
                    struct oche_send_work *work, union ov_target *target)
 {

@@ -2,12 +2,14 @@
 /*
  * The private interface between libibverbs and its drivers (private_names.h). Programs such as
  * perftest are linked with two drivers, libmlx5 and libefa, which would not even load without these
- * names. They find no device of theirs among ours, so nobody calls what refuses here.
+ * names. They find no device of theirs among ours, so the functions here that refuse are never
+ * called.
  *
- * Once the system's library is loaded (system.c), its drivers are linked with these names, too, and
- * they get there: each name is a jump (private_jump.S) through a pointer that is here. A driver
- * says that it is there when it is loaded, which may be before that: it is told later, if it is of
- * the same version. ibv_query_gid_type is real, for ibv_devinfo: query.c.
+ * Once the system's library is loaded (system.c), its drivers are linked with these names too, and
+ * must reach that library: each name is a jump (private_jump.S) through a pointer kept here. A
+ * driver registers itself when it is loaded, which may be earlier than the library: the library is
+ * then told later, if the version is the same. ibv_query_gid_type really works, for ibv_devinfo:
+ * query.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,10 +18,10 @@
 #include "device/verbs/internal.h"
 #include "device/verbs/private_names.h"
 
-#define REGISTER "verbs_register_driver_" /* and the version */
+#define REGISTER "verbs_register_driver_" /* followed by the version */
 #define SETTING  "verbs_allow_disassociate_destroy"
 
-/* ---- while there is nobody to pass it on to ---- */
+/* ---- while there is no library to pass calls on to ---- */
 
 static intptr_t refuse(void)
 {
@@ -54,7 +56,7 @@ OV_PRIVATE_OWN(SLOT)
 #undef SLOT
 #pragma GCC visibility pop
 
-/* ---- drivers that have said that they are there ---- */
+/* ---- drivers that have registered ---- */
 
 struct driver {
     const void *table;
@@ -64,9 +66,9 @@ struct driver {
 
 typedef void register_driver(const void *table);
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects what follows */
 static struct driver *first, **last = &first;
-static unsigned passed_on; /* this version; 0: none yet */
+static unsigned passed_on; /* the version; 0: none yet */
 static register_driver *pass_on;
 static const bool *setting;
 
@@ -96,7 +98,7 @@ REGISTERS(34, )
 OV_PRIVATE_LATER(REGISTERS, )
 #undef REGISTERS
 
-/* Drivers older than libmlx5 and libefa: their interface is gone from rdma-core, too. */
+/* For drivers older than libmlx5 and libefa, whose interface rdma-core has dropped too. */
 void ibv_register_driver(void);
 void ibv_register_driver(void)
 {
@@ -107,7 +109,7 @@ extern bool ov_allow_disassociate_destroy
 
 /* ---- the system's library ---- */
 
-/* Its version; 0: none that ours has. */
+/* Returns the library's version; 0: none that we know. */
 static unsigned version_of(void *library, register_driver **found)
 {
 #define VERSION(version, unused) version,
@@ -158,7 +160,10 @@ void ov_private_pass_on(void *library)
     pthread_mutex_unlock(&lock);
 }
 
-/* Its own use of the name leads here, or not, as ours is visible to it or not. */
+/*
+ * The library's own use of the name may lead here or not, depending on whether ours is visible to
+ * it.
+ */
 void ov_private_settings(void)
 {
     if (setting != NULL && *setting)
@@ -167,7 +172,7 @@ void ov_private_settings(void)
 
 /* ---- files of sysfs ---- */
 
-/* The first line of a file, without its end. Returns its length, or -1. */
+/* Reads the first line of a file, without the newline. Returns its length, or -1. */
 int ibv_read_sysfs_file(const char *dir, const char *file, char *buf, size_t size)
 {
     char path[IBV_SYSFS_PATH_MAX + 128];

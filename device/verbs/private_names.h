@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The private interface between libibverbs and its drivers, for C and for the assembler. It has a
- * version, the number in IBVERBS_PRIVATE_34: that from rdma-core 34 to 56; others came with 57, 59,
- * 64 and 65. What changed is what is behind pointers, so all have the same names here, those of all
- * of them.
+ * version, the number in IBVERBS_PRIVATE_34, which lasted from rdma-core 34 to 56; others came with
+ * 57, 59, 64 and 65. Only what is behind pointers changed, so here each version has the names of
+ * all of them.
  */
 
-/* The later ones, each with an argument. */
+/* The later versions, each with an argument. */
 #define OV_PRIVATE_LATER(X, argument)                                                              \
     X(57, argument) X(59, argument) X(64, argument) X(65, argument)
 
-/* What is ours, whoever asks: the name, and the function. */
+/* Names for which our function is used, whoever calls: the name, and the function. */
 #define OV_PRIVATE_OWN(X)                                                                          \
     X(ibv_query_gid_type, ov_query_gid_type)                                                       \
     X(ibv_wr_opcode_str, ov_wr_opcode_str)
 
-/* What is passed on as it is, whatever its arguments are; and what it does while there is nobody to
- * pass it on to (private.c). */
+/*
+ * Names that are passed on unchanged, whatever their arguments; and what each does while there is
+ * no library to pass it on to (private.c).
+ */
 #define OV_PRIVATE_NAMES(X)                                                                        \
     X(__ioctl_final_num_attrs, nothing)                                                            \
     X(__verbs_log, nothing)                                                                        \

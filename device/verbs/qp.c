@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Queue pairs: making them, taking them down, and asking what they are. */
+/* Queue pairs: creation, destruction, and queries. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
     (UC_OPERATIONS | IBV_QP_EX_WITH_SEND_WITH_INV | IBV_QP_EX_WITH_RDMA_READ |                     \
      IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD)
 
-/* ---- what is asked for ---- */
+/* ---- checking what is asked for ---- */
 
 static uint64_t operations_of(enum ibv_qp_type type)
 {
@@ -48,7 +48,7 @@ static uint32_t power_of_two_from(uint32_t count)
     return power;
 }
 
-/* 0, or an errno. */
+/* Returns 0 or an errno. */
 static int check(struct ibv_context *context, const struct ibv_qp_init_attr_ex *attr)
 {
     const uint32_t masks = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
@@ -75,7 +75,7 @@ static int check(struct ibv_context *context, const struct ibv_qp_init_attr_ex *
     return ov_foreign(ov_port_of(context)) ? EPERM : 0;
 }
 
-/* What the application gets: at least what it asked for. */
+/* Sets what the application gets: at least what it asked for. */
 static void set_cap(struct ov_qp *qp, struct ibv_qp_cap *asked, bool shared)
 {
     asked->max_send_wr = power_of_two_from(asked->max_send_wr > 0 ? asked->max_send_wr : 1);
@@ -109,7 +109,7 @@ static struct oche_qp *create_core(struct ov_qp *qp, const struct ibv_qp_init_at
     return oche_device_create_qp(qp->port->device, &config);
 }
 
-/* ---- making and unmaking ---- */
+/* ---- creation and destruction ---- */
 
 static void hold_others(struct ov_qp *qp)
 {
@@ -176,7 +176,7 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
     struct ibv_qp_init_attr_ex all = {.comp_mask = IBV_QP_INIT_ATTR_PD, .pd = pd};
     struct ibv_qp *qp;
 
-    /* The one struct is the beginning of the other. */
+    /* One struct is the beginning of the other. */
     memcpy(&all, attr,
            offsetof(struct ibv_qp_init_attr_ex, comp_mask) < sizeof(*attr)
                ? offsetof(struct ibv_qp_init_attr_ex, comp_mask)
@@ -210,7 +210,7 @@ int ibv_destroy_qp(struct ibv_qp *qp)
     return 0;
 }
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
 enum ibv_qp_state ov_qp_state_of(const struct oche_qp *qp)
 {
@@ -223,7 +223,7 @@ enum ibv_qp_state ov_qp_state_of(const struct oche_qp *qp)
     return names[oche_qp_state(qp)];
 }
 
-/* All attributes, whatever the mask: it only says which ones must be right. */
+/* Returns all attributes whatever the mask is; it only tells which ones must be right. */
 int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
                  struct ibv_qp_init_attr *init_attr)
 {
@@ -254,15 +254,17 @@ int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
     return 0;
 }
 
-/* Recovery may place packets out of order, so a byte that is there does not mean that all before
- * it are. */
+/*
+ * Recovery may place packets out of order, so the arrival of a byte does not mean that all before
+ * it have arrived.
+ */
 int ibv_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_t flags)
 {
     OV_PASS_ON_OR(0, qp->context->device, ibv_query_qp_data_in_order, qp, op, flags);
     return 0;
 }
 
-/* Enhanced connection establishment is between two NICs of a vendor. */
+/* Enhanced connection establishment is a matter between two NICs of one vendor. */
 int ibv_set_ece(struct ibv_qp *qp, struct ibv_ece *ece)
 {
     OV_PASS_ON_OR(EOPNOTSUPP, qp->context->device, ibv_set_ece, qp, ece);
@@ -300,7 +302,7 @@ int ov_modify_qp_rate_limit(struct ibv_qp *qp, struct ibv_qp_rate_limit_attr *at
     return may ? 0 : EINVAL;
 }
 
-/* ---- what happens to it ---- */
+/* ---- events ---- */
 
 void ov_qp_event(void *context, struct oche_qp *qp, enum oche_qp_event event)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ibv_wr_*: work requests are staged, one builder call after the other, and posted together by
- * ibv_wr_complete, or not at all: after an error, or ibv_wr_abort. The send lock is held from
+ * ibv_wr_complete, or not at all after an error or ibv_wr_abort. The send lock is held from
  * ibv_wr_start on.
  */
 #include <arpa/inet.h>
@@ -21,7 +21,7 @@ static void fail(struct ov_qp *qp, int error)
         qp->stage.error = error;
 }
 
-/* The work request that is being described; NULL: there has been an error. */
+/* Returns the work request that is being built; NULL: there has been an error. */
 static struct oche_send_work *current(struct ov_qp *qp)
 {
     if (qp->stage.error != 0)
@@ -238,7 +238,7 @@ static void take_keys(const struct ov_stage *stage)
         }
 }
 
-/* All of it or nothing: the first one that the core refuses takes all others with it. */
+/* All or nothing: if the core refuses one, none is posted. */
 static int wr_complete(struct ibv_qp_ex *qp)
 {
     struct ov_qp *mine = own(qp);

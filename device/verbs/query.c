@@ -13,7 +13,7 @@
 #define SPEED_25_GBPS    32
 #define GRH_REQUIRED     1                 /* IBV_QPF_GRH_REQUIRED */
 #define GID_TYPE_ROCE_V2 1                 /* of ibv_query_gid_type: what sysfs calls "RoCE v2" */
-#define NO_VENDOR        0xffffff          /* as soft-RoCE says */
+#define NO_VENDOR        0xffffff          /* the value that soft-RoCE reports */
 #define KHZ              UINT64_C(1000000) /* the clock counts nanoseconds */
 
 static void fill_device(struct ibv_context *context, struct ibv_device_attr *attr)
@@ -110,7 +110,7 @@ int ov_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_port
     return 0;
 }
 
-/* For programs older than port_cap_flags2, whose struct ends before it. */
+/* For programs older than port_cap_flags2, whose struct ends before that member. */
 int ibv_query_port(struct ibv_context *context, uint8_t port_num,
                    struct _compat_ibv_port_attr *attr)
 {
@@ -126,7 +126,7 @@ int ov_query_rt_values(struct ibv_context *context, struct ibv_values_ex *values
     if ((values->comp_mask & ~(uint32_t)IBV_VALUES_MASK_RAW_CLOCK) != 0)
         return EINVAL;
     if ((values->comp_mask & IBV_VALUES_MASK_RAW_CLOCK) != 0) {
-        values->raw_clock.tv_sec = 0; /* the counter goes into tv_nsec, as other drivers do it */
+        values->raw_clock.tv_sec = 0; /* the counter goes into tv_nsec, as in other drivers */
         values->raw_clock.tv_nsec = (long)(now / OCHE_NS);
     }
     return 0;
@@ -178,7 +178,7 @@ ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *
     return error == 0 ? 1 : -error;
 }
 
-/* Of the private interface, for ibv_devinfo. */
+/* Part of the private interface, for ibv_devinfo. */
 int ov_query_gid_type(struct ibv_context *context, uint8_t port_num, unsigned int index,
                       unsigned int *type)
 {
@@ -212,14 +212,14 @@ int ibv_get_pkey_index(struct ibv_context *context, uint8_t port_num, __be16 pke
     return 0;
 }
 
-/* ---- what is left of sysfs and of the link layer ---- */
+/* ---- remains of sysfs and of the link layer ---- */
 
 const char *ibv_get_sysfs_path(void)
 {
     return "/sys";
 }
 
-/* The link layer is the kernel's affair here; whoever asks gets an address that says "local". */
+/* The link layer is the kernel's business here; callers get an address that says "local". */
 int ibv_resolve_eth_l2_from_gid(struct ibv_context *context, struct ibv_ah_attr *attr,
                                 uint8_t eth_mac[ETHERNET_LL_SIZE], uint16_t *vid)
 {

@@ -2,7 +2,7 @@
 /* The standard's rate codes, as multiples of 2.5 Gbit/s and in Mbit/s. */
 #include "device/verbs/internal.h"
 
-/* Those that are no multiple have 0 there; some others are only nearly one. */
+/* Rates that are not a multiple have 0 there; some others are only nearly one. */
 static const struct {
     enum ibv_rate code;
     int multiple, mbps;

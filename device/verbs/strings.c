@@ -102,7 +102,7 @@ const char *ibv_port_state_str(enum ibv_port_state port_state)
     return name_in(names, COUNT(names), (int)port_state);
 }
 
-/* Of rdma-core after 44, and for our own use no name: its values, not those of this verbs.h. */
+/* From rdma-core after 44, and not used by us: its values, not those of this verbs.h. */
 const char *ov_wr_opcode_str(int opcode)
 {
     static const char *const names[] = {

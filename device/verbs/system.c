@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds and loads the system's libibverbs (system.h), once, and only where there are RDMA devices
- * to be had from it: without any this costs three folders that cannot be opened.
+ * Finds and loads the system's libibverbs (system.h), once, and only if it can offer RDMA devices:
+ * without any, this costs three attempts to open a folder.
  *
- * It goes into the same namespace of the dynamic linker as everything else: a library that is named
- * by its path is another one than ours, although both have one name. So there is one errno and one
- * malloc. What it loads as drivers names libibverbs.so.1 as what it needs, which the dynamic linker
- * takes for the first of that name, ours: so ours has the private interface, too, and passes it on
- * (private.c). A namespace of its own (dlmopen) would spare that; but there is another libc in it,
- * with another errno, which verbs that fail through pointers would set; and a program that is
- * linked with a driver of its own, as with libmlx5, would have it twice and not know its device.
+ * It goes into the same namespace of the dynamic linker as everything else: a library given by its
+ * path is distinct from ours, although both have the same name. So there is one errno and one
+ * malloc. The drivers that it loads need libibverbs.so.1, for which the dynamic linker takes the
+ * first library of that name, ours. So ours has the private interface too, and passes it on
+ * (private.c). A namespace of its own (dlmopen) would avoid that; but it would contain another
+ * libc, with another errno, which verbs that fail through pointers would set; and a program that is
+ * linked with a driver itself, as with libmlx5, would have it twice and not know its device.
  *
- * OCHE_REAL_VERBS names the library's file; empty, there is none. Without it, it is looked for
- * where the dynamic linker would look for ours: in LD_LIBRARY_PATH, then in the standard folders.
+ * OCHE_REAL_VERBS names the library's file; if it is empty, no library is loaded. If it is not set,
+ * the library is searched for where the dynamic linker would search for ours: in LD_LIBRARY_PATH,
+ * then in the standard folders.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -28,7 +29,7 @@
 #include "params/error.h"
 
 #define LIBRARY "libibverbs.so.1"
-#define MARKER  "oche_verbs_library" /* exported, so that a copy of ours is known */
+#define MARKER  "oche_verbs_library" /* exported, so that a copy of our library is recognised */
 #define OWN     "it is oche's own, not the system's"
 
 extern const char oche_verbs_library[];
@@ -38,7 +39,7 @@ const void *const ov_mark[32];
 const struct ov_system *_Atomic ov_system;
 _Thread_local bool ov_system_lists;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects what follows */
 static struct ov_system functions;
 static bool tried, refused;
 
@@ -54,7 +55,7 @@ static const struct {
 #undef LATER
 };
 
-/* ---- is there anything to be had? ---- */
+/* ---- are there any devices? ---- */
 
 static bool has_entry(const char *folder, const char *prefix)
 {
@@ -83,7 +84,10 @@ static bool kernel_has_devices(void)
 
 /* ---- one library ---- */
 
-/* Of itself: dlsym would also find what a library that it needs has, and that may be ours. */
+/*
+ * Returns a symbol of the library itself: dlsym would also find those of libraries that it needs,
+ * and that may be ours.
+ */
 void *ov_system_symbol(void *library, const char *name)
 {
     void *symbol = dlsym(library, name);
@@ -96,7 +100,7 @@ void *ov_system_symbol(void *library, const char *name)
     return symbol;
 }
 
-/* False, and why: it has not what every one has. */
+/* Returns false, with the reason, if it lacks a function that every libibverbs has. */
 static bool take_functions(void *library, struct oche_error *why)
 {
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -109,7 +113,7 @@ static bool take_functions(void *library, struct oche_error *why)
     return true;
 }
 
-/* NULL, and why, if this is no library that serves. */
+/* Returns NULL, with the reason, if this is not a usable library. */
 static void *load(const char *path, struct oche_error *why)
 {
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -134,9 +138,12 @@ static void *load(const char *path, struct oche_error *why)
     return NULL;
 }
 
-/* ---- where it is ---- */
+/* ---- where to find it ---- */
 
-/* The folders where the dynamic linker looks for ours; free() them. NULL: it does not say. */
+/*
+ * Returns the folders where the dynamic linker searches for ours, to be released with free(). NULL:
+ * it does not tell.
+ */
 static Dl_serinfo *folders(void)
 {
     Dl_info own;
@@ -169,7 +176,10 @@ static bool is_ours(const char *path)
            stat(path, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-/* The first that serves. NULL: none; of the last that is there and does not, `why`; or "". */
+/*
+ * Returns the first usable library. NULL: there is none; `why` is then about the last one found
+ * that is not usable, or "".
+ */
 static void *search(struct oche_error *why)
 {
     Dl_serinfo *all = folders();
@@ -197,7 +207,7 @@ static void *load_named(const char *path)
     struct oche_error why;
     void *library = NULL;
 
-    /* By its full path: a bare name would be found to be ours. */
+    /* By its full path: a bare name would be taken for ours. */
     if (realpath(path, full) == NULL)
         oche_fail(&why, "%s", strerror(errno));
     else if (is_ours(full))
@@ -210,9 +220,9 @@ static void *load_named(const char *path)
     return library;
 }
 
-/* ---- what others call ---- */
+/* ---- interface to other files ---- */
 
-/* Under the lock. Only what OCHE_REAL_VERBS names may not be missing. */
+/* Called under the lock. Only a library that OCHE_REAL_VERBS names must exist. */
 static void find(void)
 {
     const char *named = secure_getenv("OCHE_REAL_VERBS");

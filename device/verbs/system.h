@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The system's own libibverbs beside ours, for the RDMA devices that the kernel has. Its devices
- * are listed after ours, and every function that gets an object of one of them passes it on: the
- * first statement of a function here says so. What applications call through pointers needs
- * nothing: a context of theirs has their pointers.
+ * are listed after ours, and every function of ours that gets an object of one of them passes the
+ * call on, in its first statement. What applications call through pointers needs no such care:
+ * their contexts have their pointers.
  *
- * The one who tells is the word behind `struct ibv_device`: drivers have their table's address
- * there, ours ov_mark. While that library is not loaded nothing is looked at but one pointer.
+ * The word after `struct ibv_device` distinguishes the two: drivers have their table's address
+ * there, we have ov_mark. While that library is not loaded, only one pointer is checked.
  */
 #ifndef OCHE_DEVICE_VERBS_SYSTEM_H
 #define OCHE_DEVICE_VERBS_SYSTEM_H
 
-/* What every libibverbs has (since 2006, IBVERBS_1.1): without them it is none. */
+/* What every libibverbs has (since 2006, IBVERBS_1.1); a library without them is not one. */
 #define OV_SYSTEM_NEEDED(X)                                                                        \
     X(ibv_ack_async_event)                                                                         \
     X(ibv_ack_cq_events)                                                                           \
@@ -53,7 +53,7 @@
     X(ibv_rereg_mr)                                                                                \
     X(ibv_resize_cq)
 
-/* What only newer ones have, or none for programs. */
+/* What only newer ones have, or what is not for programs. */
 #define OV_SYSTEM_LATER(X)                                                                         \
     X(_ibv_query_gid_ex)                                                                           \
     X(_ibv_query_gid_table)                                                                        \
@@ -82,36 +82,42 @@
 #define OV_SYSTEM_MEMBER(name) __typeof__(name) *name;
 struct ov_system {
     OV_SYSTEM_NEEDED(OV_SYSTEM_MEMBER)
-    OV_SYSTEM_LATER(OV_SYSTEM_MEMBER) /* NULL: this one does not have it */
+    OV_SYSTEM_LATER(OV_SYSTEM_MEMBER) /* NULL: this library does not have it */
 };
 #undef OV_SYSTEM_MEMBER
 
-/* Behind our devices. Whoever takes it for a driver's table reads zeros. */
+/* Put after our devices. Code that takes it for a driver's table reads zeros. */
 extern const void *const ov_mark[32];
 
 /* NULL until it is loaded; it stays loaded. */
 extern const struct ov_system *_Atomic ov_system;
 
 /*
- * Loads it, if there are RDMA devices or OCHE_REAL_VERBS names it, and if it has not been yet.
- * False: what OCHE_REAL_VERBS names cannot be loaded, and a line has said why.
+ * Loads the library if there are RDMA devices or OCHE_REAL_VERBS names it, and if it has not been
+ * loaded yet. Returns false if the one named by OCHE_REAL_VERBS cannot be loaded; a line has then
+ * told why.
  */
 bool ov_system_load(void);
 
-/* The address of a name that the library itself defines; NULL: it does not. */
+/* Returns the address of a name that the library itself defines; NULL: it does not. */
 void *ov_system_symbol(void *library, const char *name);
 
-/* Around a fork, in the parent and in the child: nobody is about to load it. */
+/* Called around a fork, in the parent and in the child, so that no thread is loading it then. */
 void ov_system_hold(void);
 void ov_system_release(void);
 
-/* Its devices (as ibv_get_device_list gives them; free them with its function); NULL: none. */
+/*
+ * Returns its devices (as ibv_get_device_list gives them; to be freed by its function); NULL: none.
+ */
 struct ibv_device **ov_system_devices(int *count);
 
-/* ibv_fork_init was called: it shall be, when the library is loaded later. */
+/* ibv_fork_init was called: the library must be told when it is loaded later. */
 extern _Atomic bool ov_fork_wanted;
 
-/* While a function of its that wants a list of its own devices runs in this thread. */
+/*
+ * True while a function of the library runs in this thread that must see the list of its own
+ * devices.
+ */
 extern _Thread_local bool ov_system_lists;
 
 static inline bool ov_system_loaded(void)
@@ -124,14 +130,19 @@ static inline bool ov_is_theirs(const struct ibv_device *device)
     return ((const struct ov_device *)(const void *)device)->mark != ov_mark;
 }
 
-/* Returns from the function with what the system's of that name returns, if it is their device. */
+/*
+ * Returns from the calling function with the result of the system's function of that name, if it is
+ * their device.
+ */
 #define OV_PASS_ON(device, name, ...)                                                              \
     do {                                                                                           \
         if (ov_system_loaded() && ov_is_theirs(device))                                            \
             return (ov_system->name)(__VA_ARGS__);                                                 \
     } while (0)
 
-/* The same for what only newer ones have; `otherwise` if it does not. */
+/*
+ * The same for functions that only newer ones have; `otherwise` is the result if this one does not.
+ */
 #define OV_PASS_ON_OR(otherwise, device, name, ...)                                                \
     do {                                                                                           \
         if (ov_system_loaded() && ov_is_theirs(device))                                            \
@@ -140,11 +151,14 @@ static inline bool ov_is_theirs(const struct ibv_device *device)
 
 /* ---- the private interface (private.c) ---- */
 
-/* Whether it is the one of the drivers that ours has. */
+/* True if its private interface has the drivers' version, which ours has. */
 bool ov_private_fits(void *library);
-/* From now on the names of the private interface are those of that library. */
+/* From now on the names of the private interface lead to that library. */
 void ov_private_pass_on(void *library);
-/* After it has listed its devices: what it has read from the environment by then. */
+/*
+ * Called after it has listed its devices: takes over the settings that it has read from the
+ * environment by then.
+ */
 void ov_private_settings(void);
 
 #endif

@@ -13,7 +13,7 @@ struct transition {
     int required[TRANSPORTS], optional[TRANSPORTS];
 };
 
-/* What may change of a queue pair that is connected. */
+/* What may be changed in a connected queue pair. */
 #define UD_LATER (IBV_QP_CUR_STATE | IBV_QP_QKEY)
 #define UC_LATER (IBV_QP_CUR_STATE | IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS | IBV_QP_PATH_MIG_STATE)
 #define RC_LATER (UC_LATER | IBV_QP_MIN_RNR_TIMER)
@@ -77,7 +77,8 @@ bool ov_transition_ok(enum ibv_qp_type type, enum ibv_qp_state from, enum ibv_qp
 
     if (transport < 0 || from > IBV_QPS_ERR || to > IBV_QPS_ERR)
         return false;
-    if (to == IBV_QPS_RESET || to == IBV_QPS_ERR) /* from anywhere, with nothing else */
+    if (to == IBV_QPS_RESET ||
+        to == IBV_QPS_ERR) /* allowed from any state, without other attributes */
         return others == 0;
     transition = &table[from][to];
     if (!transition->valid || (transport == RC && from == IBV_QPS_SQE))
