@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The token bucket that limits the credits of ExpressPass at a port (REFERENCE F.3), for switches
- * and hosts alike: over any time no more than credit/(credit + data) of the link, so that the data
- * that the credits call for fits the other way. Counted in time instead of tokens (`full_at`, when
- * the bucket would be full again), with the remainder of each division kept, so that the rate is
+ * and hosts alike: over any time credits take at most credit/(credit + data) of the link, so that
+ * the data they ask for fits in the other direction. It counts time instead of tokens (`full_at` is
+ * when the bucket would be full again) and keeps the remainder of each division, so the rate is
  * exact however long it runs. A full bucket holds `burst` credits.
  */
 #ifndef OCHE_FABRIC_CREDIT_BUCKET_H
@@ -13,12 +13,12 @@
 
 struct oche_credit_bucket {
     oche_time full_at;
-    uint64_t remainder;             /* of full_at, in units of 1 / divisor picoseconds */
+    uint64_t remainder;             /* of full_at, in units of 1 / divisor ps */
     uint64_t ps_of_a_byte, divisor; /* a byte costs ps_of_a_byte / divisor picoseconds */
-    oche_time slack;                /* a credit may leave so long before full_at */
+    oche_time slack;                /* a credit may leave this long before full_at */
 };
 
-/* Bytes are on the line, with the gap: of a credit, and of the data that it calls for at most. */
+/* Sizes are bytes on the line, with the gap: of a credit, and of the most data that it asks for. */
 static inline void oche_credit_bucket_init(struct oche_credit_bucket *bucket, uint64_t rate_bps,
                                            uint32_t credit_bytes, uint32_t data_bytes,
                                            uint32_t burst)
@@ -32,13 +32,13 @@ static inline void oche_credit_bucket_init(struct oche_credit_bucket *bucket, ui
     bucket->slack = (oche_time)(slack / bucket->divisor);
 }
 
-/* When the next credit may leave. */
+/* Returns when the next credit may leave. */
 static inline oche_time oche_credit_bucket_next(const struct oche_credit_bucket *bucket)
 {
     return bucket->full_at > bucket->slack ? bucket->full_at - bucket->slack : 0;
 }
 
-/* A credit of so many bytes on the line leaves. */
+/* A credit of `line_bytes` on the line leaves. */
 static inline void oche_credit_bucket_take(struct oche_credit_bucket *bucket, uint32_t line_bytes,
                                            oche_time now)
 {

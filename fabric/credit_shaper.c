@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Credits at a switch, as described in the header. */
+/* Credits at a switch; see the header. */
 #include "fabric/credit_shaper.h"
 
 #include "fabric/credit_bucket.h"
@@ -30,14 +30,14 @@ struct credit_port {
     struct oche_credit_bucket bucket;
     uint32_t waiting; /* credits */
     bool held;        /* until oche_credit_bucket_next */
-    bool timed;       /* and the switch's timer knows: a credit waits for it */
+    bool timed;       /* the switch's timer is set: a credit waits for it */
 };
 
 struct credit_shaper {
     const struct oche_credit_shaper_params *params;
-    uint8_t cls; /* of credits */
+    uint8_t cls; /* the class of credits */
     uint32_t port_count;
-    oche_time next; /* the least of timed ports; OCHE_NEVER: there are none */
+    oche_time next; /* the earliest of timed ports; OCHE_NEVER: there are none */
     uint64_t counted[OCHE_CREDIT_SHAPER_COUNTERS];
     struct credit_port ports[];
 };
@@ -75,7 +75,7 @@ static bool admit(void *state, struct oche_switch *sw, unsigned port,
     return false;
 }
 
-/* A credit waits for the bucket. */
+/* A credit waits for the bucket: sets the timer. */
 static void set_timer(struct credit_shaper *shaper, struct credit_port *port)
 {
     port->timed = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The deflected flow table, as described in the header. */
+/* The deflected flow table; see the header. */
 #include "fabric/deflected_flows.h"
 
 size_t oche_deflected_bytes(uint32_t capacity)

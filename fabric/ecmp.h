@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Routing: from a packet's destination to an egress port, by group (a ToR) and, where several
- * ports are equally near, by a hash of the five-tuple (equal-cost multi-path, flow by flow). The
+ * Routing: from a packet's destination to an egress port. It goes by group (a ToR) and, among
+ * several equally near ports, by a hash of the five-tuple (equal-cost multi-path, per flow). The
  * hash is mixed with the switch's own salt, so that switches of one tier choose independently.
  */
 #ifndef OCHE_FABRIC_ECMP_H
@@ -12,17 +12,19 @@
 #include "core/wire/packet.h"
 #include "fabric/switch.h"
 
-/* The salt of the switch `node`, and of all switches of a tier that choose alike. */
+/*
+ * Return the salt of the switch `node`, and the salt of all switches of a tier that choose alike.
+ */
 uint64_t oche_ecmp_salt(uint64_t seed, uint32_t node);
 uint64_t oche_ecmp_tier_salt(uint64_t seed, uint32_t tier);
 
-/* One of `count` candidates (not 0) for a five-tuple's hash. */
+/* Picks one of `count` candidates (not 0) by the hash of a five-tuple. */
 static inline uint32_t oche_ecmp_pick(uint64_t salt, uint32_t flow_hash, uint32_t count)
 {
     return (uint32_t)(((unsigned __int128)oche_mix64(salt ^ flow_hash) * count) >> 64);
 }
 
-/* The egress port, or -1: unknown or unreachable. */
+/* Returns the egress port, or -1 if the destination is unknown or unreachable. */
 static inline int oche_ecmp_route(const struct oche_routes *routes, uint64_t salt,
                                   const struct oche_packet *packet)
 {

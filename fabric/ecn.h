@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * RED marking on the instantaneous egress queue of (port, class) (DCQCN sec 3.1, Fig 5;
- * REFERENCE A.1): never up to Kmin, with a probability that rises linearly to Pmax at Kmax,
- * always above Kmax. Kmin = Kmax = K, Pmax = 1 is DCTCP's marking.
+ * RED marking on the instantaneous egress queue of (port, class) (DCQCN sec 3.1, Fig 5; REFERENCE
+ * A.1): never up to Kmin, with a probability that rises linearly to Pmax at Kmax, always above
+ * Kmax. Kmin = Kmax = K, Pmax = 1 is DCTCP's marking.
  *
  * The paper's text marks on arrival; switch chips mark at departure, and that is the default
- * (REFERENCE A.4 no. 7, A6). The queue is, at dequeue, what the packet leaves behind; at enqueue,
- * what it finds: the packet itself is not in it. Only ECT packets are marked; control packets are
- * not ECT. Integers only: a probability is in units of 2^-63.
+ * (REFERENCE A.4 no. 7, A6). At dequeue the queue is what the packet leaves behind, at enqueue what
+ * it finds: the packet itself does not count. Only ECT packets are marked; control packets are not
+ * ECT. All integers: a probability is in units of 2^-63.
  */
 #ifndef OCHE_FABRIC_ECN_H
 #define OCHE_FABRIC_ECN_H
@@ -26,7 +26,7 @@ struct oche_red {
 void oche_red_init(struct oche_red *red, const struct oche_switch_params *params, uint64_t seed,
                    uint32_t node);
 
-/* Probability of a mark at `queue` bytes, in 2^-63: from 0 to 2^63. */
+/* Returns the probability of a mark at `queue` bytes, in units of 2^-63: 0 … 2^63. */
 static inline uint64_t oche_red_probability(const struct oche_red *red, uint64_t queue)
 {
     if (queue <= red->kmin)
@@ -36,7 +36,7 @@ static inline uint64_t oche_red_probability(const struct oche_red *red, uint64_t
     return (queue - red->kmin) * red->slope;
 }
 
-/* Sets CE if the draw says so; true if this packet was marked here and now. */
+/* Sets CE if the draw says so. Returns true if this packet was marked here. */
 bool oche_red_mark(struct oche_red *red, struct oche_packet *packet, uint64_t queue);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* InfiniBand's marking, as described in the header. */
+/* InfiniBand's marking; see the header. */
 #include "fabric/fecn.h"
 
 #include "core/random.h"

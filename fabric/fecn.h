@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a switch of InfiniBand marks packets (InfiniBand Architecture Specification, volume 1, annex
- * A10; REFERENCE F.4): in place of RED. FECN is CE here.
+ * How an InfiniBand switch marks packets (InfiniBand Architecture Specification, volume 1, annex
+ * A10; REFERENCE F.4), in place of RED. FECN is CE here.
  *
  * A packet is marked as it joins the queue of (port, class) if that holds more than a threshold and
- * the port is the root of the congestion: it may send, so that the queue is its own. A port that
- * waits for credits (or is paused) is a victim of what lies behind it, and marks only where
- * victim_mask has it; usually that is where hosts are, which may be slow. Packets below packet_size
- * are left alone, and of the others only some are marked if marking_rate is not 0.
+ * the port is the root of the congestion: it is able to send, so the queue is its own fault. A port
+ * that waits for credits (or is paused) is a victim of what lies behind it, and marks only if
+ * victim_mask includes it; usually these are the ports to hosts, which may be slow. Packets smaller
+ * than packet_size are not marked, and if marking_rate is not 0, only some of the others are.
  *
- * Threshold is a weight: 0 never marks, 15 most eagerly, in equal steps between. What it means in
- * bytes the specification leaves to the switch; here weight w is (16 - w) sixteenths of `buffer`.
+ * Threshold is a weight: 0 never marks, 15 marks most eagerly, with equal steps in between. The
+ * specification leaves its meaning in bytes to the switch; here weight w is (16 - w) sixteenths of
+ * `buffer`.
  */
 #ifndef OCHE_FABRIC_FECN_H
 #define OCHE_FABRIC_FECN_H
@@ -21,13 +22,13 @@ enum oche_fecn_victims { OCHE_FECN_VICTIMS_HOSTS, OCHE_FECN_VICTIMS_NONE, OCHE_F
 
 struct oche_fecn_params {
     uint64_t threshold;    /* 0 … 15 */
-    uint64_t marking_rate; /* eligible packets between two that are marked, in the mean */
+    uint64_t marking_rate; /* mean number of eligible packets between two that are marked */
     uint64_t packet_size;  /* bytes: smaller packets are not marked */
     uint64_t buffer_bytes;
-    uint32_t victim_mask; /* enum oche_fecn_victims: ports that mark as victims, too */
+    uint32_t victim_mask; /* enum oche_fecn_victims: ports that mark even as victims */
 };
 
-/* The queue above which a weight marks; OCHE_NEVER: none does. */
+/* Returns the queue length above which the weight marks; OCHE_NEVER: it never does. */
 uint64_t oche_fecn_queue(const struct oche_fecn_params *params);
 
 enum oche_fecn_counter { OCHE_FECN_MARKED, OCHE_FECN_VICTIMS, OCHE_FECN_COUNTERS };

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who waits for what, as described in the header. */
+/* What waits for what; see the header. */
 #include "fabric/holds.h"
 
 #include "fabric/switch_state.h"
 
 /*
- * An egress queue is long because its peer held it, if since it was last empty it was paused for
- * at least this share of the time, and could have sent at least this share of what it holds while
- * it was.
+ * An egress queue counts as held by its peer if, since it was last empty, it was paused for at
+ * least this share of the time and could have sent at least this share of its bytes during that
+ * time.
  */
 #define HELD_TIME_SHARE  20 /* one in */
 #define HELD_BYTES_SHARE 2
 
-/* Classes by which the packets of one queue may have come in: one, unless there are lanes. */
+/*
+ * Returns the number of classes in which the packets of one queue may have come in: one, unless
+ * there are lanes.
+ */
 static size_t in_classes(const struct oche_switch *sw)
 {
     return sw->lanes == 0 ? 1 : sw->class_count;
@@ -38,7 +41,7 @@ static struct oche_holds_queue *queue_of(const struct oche_switch *sw, unsigned 
     return &sw->holds.queues[(size_t)out * sw->class_count + cls];
 }
 
-/* ---- keeping ---- */
+/* ---- recording ---- */
 
 static size_t matrix_bytes(const struct oche_switch *sw)
 {
@@ -99,7 +102,7 @@ void oche_holds_take(struct oche_switch *sw, unsigned port, unsigned cls,
     *cell_of(sw, packet, port, cls) -= packet->frame_bytes;
 }
 
-/* For how long the queue has been held since it was last empty. */
+/* Returns for how long the queue has been paused since it was last empty. */
 static oche_time held_for(const struct oche_switch *sw, unsigned out, unsigned cls, oche_time now)
 {
     return oche_pause_time(&sw->pauses[out], cls, now) - queue_of(sw, out, cls)->held_before;
@@ -116,10 +119,10 @@ void oche_holds_after_reset(struct oche_switch *sw, unsigned port,
                             const oche_time held[OCHE_CLASSES])
 {
     for (unsigned cls = 0; sw->holds.bytes != NULL && cls < sw->class_count; cls++)
-        queue_of(sw, port, cls)->held_before = -held[cls]; /* the counter begins at 0 again */
+        queue_of(sw, port, cls)->held_before = -held[cls]; /* the counter now begins at 0 again */
 }
 
-/* ---- looking ---- */
+/* ---- reading ---- */
 
 uint32_t oche_switch_held_bytes(const struct oche_switch *sw, unsigned in, unsigned in_cls,
                                 unsigned out, unsigned cls)
@@ -175,7 +178,7 @@ oche_time oche_switch_pausing_since(const struct oche_switch *sw, unsigned port,
     return (pfc->told & sw->pfc.want[port]) >> cls & 1 ? pfc->since[cls] : OCHE_NEVER;
 }
 
-/* Headroom that an ingress class still uses when only `left` of its bytes are there. */
+/* Returns the headroom that an ingress class still uses when only `left` of its bytes remain. */
 static uint32_t headroom_left(const struct oche_ingress *in, uint32_t left)
 {
     uint32_t gone = in->bytes - left;
@@ -192,7 +195,7 @@ bool oche_switch_stays_pausing(const struct oche_switch *sw, unsigned port, unsi
     uint64_t used = 0;
 
     if (own == 0)
-        return false; /* it resumes as soon as it holds nothing */
+        return false; /* it resumes as soon as it is empty */
     if (headroom_left(in, own) > 0)
         return true;
     for (unsigned p = 0; p < sw->port_count; p++)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who waits for what in a switch: the bytes that each ingress class has in each egress queue, and
- * since when each queue has not been empty. That says why an ingress class is paused (the egress
- * queue that holds most of it), whether that queue is long because the next node held it (then
- * this PAUSE is a consequence of that one), and whether a paused class can ever resume.
+ * What waits for what in a switch: the bytes that each ingress class has in each egress queue, and
+ * since when each queue has not been empty. From this follows why an ingress class is paused (the
+ * egress queue that holds most of its bytes), whether that queue is long because the next node held
+ * it (then this PAUSE is a consequence of that one), and whether a paused class can ever resume.
  *
- * Kept only from the moment that the driver asks for it (oche_switch_keep_holds), which it does
- * when the first PFC frame comes or goes: a switch that sees no PAUSE pays nothing.
+ * It is recorded only once the driver asks for it (oche_switch_keep_holds), which it does when the
+ * first PFC frame arrives or leaves: a switch that sees no PAUSE pays nothing.
  */
 #ifndef OCHE_FABRIC_HOLDS_H
 #define OCHE_FABRIC_HOLDS_H
@@ -17,23 +17,25 @@
 
 /* An egress queue that is not empty. */
 struct oche_holds_queue {
-    oche_time since;       /* it became so, or was first looked at */
-    oche_time held_before; /* oche_pause_time of its class then, modulo 2^64 */
+    oche_time since;       /* when it became so, or was first examined */
+    oche_time held_before; /* oche_pause_time of its class at that time, modulo 2^64 */
 };
 
 struct oche_holds {
-    uint32_t *bytes;                 /* [(ingress * ports + egress) * classes + class], and where
-                                        there are lanes that for each class by which packets come
-                                        in; NULL: not kept */
+    uint32_t *bytes; /* [(ingress * ports + egress) * classes + class]; with lanes, that for each
+                        class in which packets come in; NULL: not recorded */
     struct oche_holds_queue *queues; /* [egress * classes + class] */
 };
 
-/* For the switch: a packet is about to be put into the queue (port, cls), or has left it. */
+/* Called by the switch: a packet is about to be put into the queue (port, cls), or has left it. */
 void oche_holds_put(struct oche_switch *sw, unsigned port, unsigned cls,
                     const struct oche_packet *packet, oche_time now);
 void oche_holds_take(struct oche_switch *sw, unsigned port, unsigned cls,
                      const struct oche_packet *packet);
-/* Around a reset of the port's pause counters: before it, then after it with what that returned. */
+/*
+ * Called around a reset of the port's pause counters: the first before it, the second after it with
+ * the result of the first.
+ */
 void oche_holds_before_reset(const struct oche_switch *sw, unsigned port, oche_time now,
                              oche_time held[OCHE_CLASSES]);
 void oche_holds_after_reset(struct oche_switch *sw, unsigned port,

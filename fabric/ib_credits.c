@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Credits at a switch, as described in the header. */
+/* Credits at a switch; see the header. */
 #include "fabric/ib_credits.h"
 
 #include "fabric/switch_state.h"
@@ -53,7 +53,7 @@ oche_time oche_ib_credits_interval(const struct oche_ib_credits_params *values, 
                                  : oche_time_of_bytes(OCHE_IB_FCP_INTERVAL_BYTES, rate_bps);
 }
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
 static size_t state_bytes(const struct oche_switch_config *config, const void *values)
 {
@@ -133,7 +133,7 @@ static unsigned class_of(const struct ib_credits *credits, const struct oche_pac
     return packet->traffic_class < credits->class_count ? packet->traffic_class : 0;
 }
 
-/* Whether the first packet of the queue, of so many bytes, may go. */
+/* Notes whether the first packet of the queue, of `bytes` bytes, must wait for credits. */
 static void set_waiting(struct ib_credits *credits, struct oche_switch *sw, unsigned number,
                         unsigned cls, uint32_t bytes)
 {
@@ -147,7 +147,7 @@ static void set_waiting(struct ib_credits *credits, struct oche_switch *sw, unsi
     oche_switch_hold(sw, number, port->waiting);
 }
 
-/* Looks at the queue as it is. An empty one does not wait. */
+/* Examines the queue as it is now. An empty one does not wait. */
 static void look(struct ib_credits *credits, struct oche_switch *sw, unsigned number, unsigned cls)
 {
     const struct oche_egress *egress = oche_switch_egress(sw, number);
@@ -255,7 +255,7 @@ static oche_time next(const void *state)
     return credits->next;
 }
 
-/* Half the interval has passed: those that would be late next time. */
+/* Half the interval has passed: sends the FCPs that would be late next time. */
 static void expire(void *state, struct oche_switch *sw, oche_time now)
 {
     struct ib_credits *credits = state;

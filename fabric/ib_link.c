@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One end of a link with credits, as described in the header. */
+/* One end of a link with credits; see the header. */
 #include "fabric/ib_link.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* In-order flow deflection, as described in the header. */
+/* In-order flow deflection; see the header. */
 #include "fabric/iofd.h"
 
 #include "core/random.h"
@@ -8,7 +8,7 @@
 #include "fabric/ecmp.h"
 #include "fabric/switch_state.h"
 
-#define MOST_LANES (OCHE_CLASSES - 1) /* one class is for control */
+#define MOST_LANES (OCHE_CLASSES - 1) /* one class is left for control */
 
 static const char *const lane_choices[] = {
     [OCHE_IOFD_TURNS] = "turns", [OCHE_IOFD_ESCAPE] = "escape", [OCHE_IOFD_ONE] = "one", NULL};
@@ -62,9 +62,9 @@ static const struct oche_switch_counter counters[OCHE_IOFD_COUNTERS] = {
 
 /* ---- state ---- */
 
-/* Of a port. */
-#define PORT_NETWORK UINT8_C(1) /* leads to a switch, */
-#define PORT_UP      UINT8_C(2) /* that is above this one */
+/* What is known of a port. */
+#define PORT_NETWORK UINT8_C(1) /* it leads to a switch, */
+#define PORT_UP      UINT8_C(2) /* which is above this one */
 
 struct iofd {
     const struct oche_iofd_params *params;
@@ -72,7 +72,7 @@ struct iofd {
     uint32_t groups;
     uint8_t lanes; /* classes 0 … lanes - 1 */
     bool links_fail;
-    uint8_t *port; /* PORT_… */
+    uint8_t *port; /* PORT_… flags, by port */
     struct oche_random random;
     uint64_t counted[OCHE_IOFD_COUNTERS];
     struct oche_deflected_flows table; /* last: its entries follow */
@@ -101,7 +101,7 @@ static const char *check(const void *values)
     return NULL;
 }
 
-/* Of the table: the struct ends with it. */
+/* Returns the size of the state; the table is its last member. */
 static size_t table_end(const struct oche_iofd_params *p)
 {
     size_t end = offsetof(struct iofd, table) + oche_deflected_bytes((uint32_t)p->entries);
@@ -136,7 +136,7 @@ static void create(void *state, const struct oche_switch_config *config, const v
     }
 }
 
-/* ---- another way ---- */
+/* ---- choosing another port ---- */
 
 int oche_iofd_other_port(const struct oche_routes *routes, uint64_t salt, unsigned in_port,
                          const struct oche_packet *packet)
@@ -154,7 +154,10 @@ int oche_iofd_other_port(const struct oche_routes *routes, uint64_t salt, unsign
             return routes->ports[set.first + i];
 }
 
-/* The packet came by `in_port`, and that is also its ordinary way. */
+/*
+ * Returns another port if the packet came in by `in_port` and that is also where the routes would
+ * send it.
+ */
 static int other_way(struct iofd *iofd, const struct oche_switch *sw, unsigned in_port,
                      const struct oche_packet *packet)
 {
@@ -166,7 +169,7 @@ static int other_way(struct iofd *iofd, const struct oche_switch *sw, unsigned i
     return (int)in_port;
 }
 
-/* Whether beyond `port` there is a way to the packet's destination that does not come back. */
+/* True if beyond `port` there is a path to the packet's destination that does not come back. */
 static bool leads_on(const struct iofd *iofd, const struct oche_switch *sw, unsigned port,
                      const struct oche_packet *packet)
 {
@@ -184,7 +187,7 @@ static bool is_candidate(const struct iofd *iofd, const struct oche_switch *sw, 
            leads_on(iofd, sw, port, packet);
 }
 
-/* One of the candidates, or -1: there is none. */
+/* Picks one of the candidates; -1: there is none. */
 static int pick_candidate(struct iofd *iofd, const struct oche_switch *sw, unsigned in_port,
                           const struct oche_packet *packet, unsigned ordinary)
 {
@@ -203,7 +206,7 @@ static int pick_candidate(struct iofd *iofd, const struct oche_switch *sw, unsig
 
 /* ---- lanes ---- */
 
-#define NO_LANE UINT8_MAX /* the packet cannot go there: see the header on failures */
+#define NO_LANE UINT8_MAX /* no lane is left for the packet: see the header on failures */
 
 uint8_t oche_iofd_lane(const struct oche_iofd_params *p, uint8_t lane, bool turns,
                        unsigned tokens_left)
@@ -235,7 +238,10 @@ static uint8_t lane_behind(struct iofd *iofd, const struct oche_packet *packet, 
 
 /* ---- the packet ---- */
 
-/* START has met a queue above the threshold: where to, or -1: where it was to go. */
+/*
+ * START has met a queue above the threshold. Returns the port to deflect it to; -1: it goes to the
+ * ordinary one.
+ */
 static int decide(struct iofd *iofd, const struct oche_switch *sw, unsigned in_port,
                   const struct oche_packet *packet, unsigned ordinary, unsigned tokens,
                   bool needs_entry)
@@ -257,7 +263,7 @@ static int decide(struct iofd *iofd, const struct oche_switch *sw, unsigned in_p
     return -1;
 }
 
-/* By `port` in `lane`; -1: there is no such lane. */
+/* Sends the packet to `port` in `lane`; -1: there is no such lane. */
 static int go(struct oche_packet *packet, int port, uint8_t lane)
 {
     if (OCHE_UNLIKELY(lane == NO_LANE))
@@ -269,12 +275,14 @@ static int go(struct oche_packet *packet, int port, uint8_t lane)
 static int deflect(struct iofd *iofd, struct oche_packet *packet, int port, uint8_t lane)
 {
     iofd->counted[OCHE_IOFD_PACKETS]++;
-    packet->bth_reserved--; /* the tokens are its lowest bits, and there is one */
+    packet->bth_reserved--; /* the tokens are its lowest bits, and there is at least one */
     packet->traffic_class = lane;
     return port;
 }
 
-/* What a host sends is not to be believed: it enters by the first lane, with no more than it may.
+/*
+ * Fields set by hosts are not trusted: the packet enters by the first lane, with no more tokens
+ * than allowed.
  */
 static void admit(const struct iofd *iofd, struct oche_packet *packet)
 {
@@ -287,7 +295,7 @@ static void admit(const struct iofd *iofd, struct oche_packet *packet)
 static unsigned tokens_of(const struct iofd *iofd, const struct oche_packet *packet)
 {
     if (iofd->params->lanes == OCHE_IOFD_ESCAPE && packet->traffic_class == 1)
-        return 0; /* none are of use there */
+        return 0; /* they have no use there */
     return packet->bth_reserved & OCHE_BTH_TOKENS;
 }
 
@@ -297,7 +305,9 @@ static struct oche_deflected_key key_of(const struct oche_packet *packet, unsign
         .dst = packet->dst, .dest_qpn = packet->dest_qpn, .tokens = (uint8_t)tokens};
 }
 
-/* START: by the ordinary port, or by another, and then the table has it. */
+/*
+ * Handles START: it goes to the ordinary port, or to another one, which the table then remembers.
+ */
 static int start(struct iofd *iofd, const struct oche_switch *sw, unsigned in_port,
                  struct oche_packet *packet, unsigned ordinary, oche_time now)
 {
@@ -332,7 +342,9 @@ static int start(struct iofd *iofd, const struct oche_switch *sw, unsigned in_po
     return deflect(iofd, packet, port, lane);
 }
 
-/* A packet of a message that was sent another way: it goes there, too. -1: it is none. */
+/*
+ * Sends a packet after the deflected message that it belongs to. Returns -1 if it belongs to none.
+ */
 static int follow(struct iofd *iofd, const struct oche_switch *sw, struct oche_packet *packet,
                   bool last, oche_time now)
 {
@@ -342,7 +354,7 @@ static int follow(struct iofd *iofd, const struct oche_switch *sw, struct oche_p
     if (entry == NULL)
         return -1;
     if (OCHE_UNLIKELY(oche_switch_link_is_down(sw, entry->port))) {
-        int port = entry->port; /* where the switch drops it */
+        int port = entry->port; /* at a port that is down, the switch drops it */
 
         if (last)
             oche_deflected_end(&iofd->table, entry);

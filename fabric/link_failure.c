@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A switch whose links go down and come back. A port that goes down is flushed: what waits there
- * is lost at once, its memory is free again, and ingress classes that were paused because of it
- * may resume. Nothing is put into its queue until it is up: packets that are routed to it are
- * dropped and counted (fabric/switch.c), until the driver gives the switch other routes. PFC is a
- * matter of two neighbours; both forget it. InfiniBand's credits need no such care: what the link
- * has lost is found again by the next flow control packets.
+ * A switch whose links go down and come back. A port that goes down is flushed: the packets that
+ * wait there are lost at once, their memory is free again, and ingress classes that were paused
+ * because of them may resume. Nothing is put into its queue until it is up: packets routed to it
+ * are dropped and counted (fabric/switch.c), until the driver gives the switch other routes. PFC
+ * state concerns two neighbours, and both clear it. InfiniBand's credits need no such care: the
+ * next flow control packets recover what the link has lost.
  */
 #include "fabric/switch_state.h"
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Link loss: reading a pattern, and asking it. */
+/* Link loss: reads a pattern and applies it. */
 #include "fabric/loss.h"
 
 #include <string.h>
 
 #include "fabric/text.h"
 
-/* A pattern as it is read. */
+/* A pattern that is being read. */
 struct reader {
     const char *start, *at;
-    uint64_t psns; /* so far */
+    uint64_t psns; /* PSNs so far */
     const char *wrong;
 };
 
@@ -84,7 +84,7 @@ static bool read_item(struct reader *reader, struct oche_loss_item *item)
     return reader->psns <= OCHE_LOSS_MAX_PSNS || fail(reader, "more than 65536 PSNs");
 }
 
-/* Reads the pattern into `items` (or nowhere, if NULL) and counts them. */
+/* Reads the pattern into `items` (which may be NULL) and counts the items. */
 static bool read_pattern(struct reader *reader, const char *pattern, bool *data_only,
                          struct oche_loss_item *items, uint32_t *count)
 {
@@ -151,7 +151,9 @@ struct oche_loss *oche_loss_create(void *memory, double probability, const char 
     return loss;
 }
 
-/* The first packet with a PSN of this item is lost, later ones are not. */
+/*
+ * True if this is the first packet with a PSN of this item: that one is lost, later ones are not.
+ */
 static bool first_with_psn(struct oche_loss *loss, const struct oche_loss_item *item, uint32_t psn)
 {
     uint32_t bit;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Packets that a link loses: at random, each one independently (Bernoulli; REFERENCE L2), and by
- * pattern, so that a test or a scenario can lose exactly the packet it means. One object a link
- * and direction, with its own random stream. PFC frames are never lost.
+ * Which packets a link loses: at random, each one independently (Bernoulli; REFERENCE L2), and by
+ * pattern, so that a test or a scenario can lose exactly the packet it wants. There is one object
+ * per link and direction, with its own random stream. PFC frames are never lost.
  *
- * A pattern is a comma-separated list, of
+ * A pattern is a comma-separated list of
  *     7          the seventh packet on this link and direction
  *     10-19      the tenth to the nineteenth
  *     every 100  the hundredth, the two hundredth, …
  *     psn 5      the first packet with PSN 5 (its retransmission passes)
  *     psn 5-8    the first packet with each of these PSNs
- * After a leading "data:" only packets with a payload are counted and lost by the pattern.
+ * With a leading "data:" the pattern counts and loses only packets with a payload.
  */
 #ifndef OCHE_FABRIC_LOSS_H
 #define OCHE_FABRIC_LOSS_H
@@ -20,42 +20,42 @@
 #include "core/random.h"
 #include "core/wire/packet.h"
 
-#define OCHE_LOSS_MAX_PSNS 65536 /* in one pattern, together */
+#define OCHE_LOSS_MAX_PSNS 65536 /* of one pattern, in total */
 
 enum oche_loss_kind { OCHE_LOSS_ORDINALS, OCHE_LOSS_EVERY, OCHE_LOSS_PSNS };
 
 struct oche_loss_item {
     uint32_t kind;        /* enum oche_loss_kind */
-    uint32_t bit;         /* PSNS: of `first` in oche_loss.seen */
-    uint64_t first, last; /* EVERY: both the period */
+    uint32_t bit;         /* PSNS: index in oche_loss.seen of the bit for `first` */
+    uint64_t first, last; /* EVERY: both are the period */
 };
 
 struct oche_loss {
-    uint64_t threshold; /* a draw (63 bits) below it is a loss */
+    uint64_t threshold; /* a 63-bit draw below it is a loss */
     struct oche_random random;
     uint64_t dropped;
-    uint64_t count; /* packets that the pattern has seen */
-    bool data_only; /* the pattern's */
+    uint64_t count; /* packets to which the pattern was applied */
+    bool data_only; /* the pattern applies only to data */
     uint32_t item_count;
-    uint8_t *seen; /* one bit a PSN of the pattern: has been lost */
+    uint8_t *seen; /* one bit per PSN of the pattern: it has been lost */
     struct oche_loss_item items[];
 };
 
-/* Whether `pattern` (or NULL: none) is one. If not, `text` says in one line what is wrong. */
+/* True if `pattern` (or NULL: none) is valid. If not, `error` gets one line about what is wrong. */
 bool oche_loss_check(const char *pattern, struct oche_error *error);
-/* Bytes of memory for oche_loss_create; `pattern` must have passed oche_loss_check. */
+/* Returns the bytes of memory for oche_loss_create; `pattern` must have passed oche_loss_check. */
 size_t oche_loss_bytes(const char *pattern);
 /*
- * Makes the object in `memory` (aligned to 8), which stays the caller's; `pattern` may go.
- * `entity` names the link and direction in the random stream.
+ * Makes the object in `memory` (aligned to 8), which stays the caller's; `pattern` is not needed
+ * afterwards. `entity` names the link and direction in the random stream.
  */
 struct oche_loss *oche_loss_create(void *memory, double probability, const char *pattern,
                                    uint64_t seed, uint64_t entity);
 
-/* The slow part of oche_loss_drop: does the pattern want this packet? */
+/* The slow part of oche_loss_drop: true if the pattern loses this packet. */
 bool oche_loss_matches(struct oche_loss *loss, const struct oche_packet *packet);
 
-/* Whether the link loses this packet. Call it once for each packet that is put on the link. */
+/* True if the link loses this packet. To be called once for each packet that is put on the link. */
 static inline bool oche_loss_drop(struct oche_loss *loss, const struct oche_packet *packet)
 {
     bool lost;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A mechanism that some switches have beside what every switch has (shared buffer, PFC, RED, ECMP,
- * strict priority): one file, one of these tables. A switch calls the hooks of its own mechanisms
- * only, in the order of its configuration; a switch without any pays one test a packet.
+ * A mechanism that some switches have in addition to what every switch has (shared buffer, PFC,
+ * RED, ECMP, strict priority): one file with one of these tables. A switch calls only the hooks of
+ * its own mechanisms, in the order of its configuration; a switch without any pays one test per
+ * packet.
  */
 #ifndef OCHE_FABRIC_MECHANISM_H
 #define OCHE_FABRIC_MECHANISM_H
@@ -15,80 +16,103 @@
 struct oche_switch;
 struct oche_switch_config;
 
-/* Something that a mechanism counts, in each switch. */
+/* Something that a mechanism counts in each switch. */
 struct oche_switch_counter {
-    const char *name, *help; /* as in metrics: MECHANISM.NAME */
-    bool peak;               /* of a network: the largest of its switches', else their sum */
+    const char *name, *help; /* the metric is called MECHANISM.NAME */
+    bool peak; /* a network's value is the largest of its switches' values; otherwise their sum */
 };
 
 struct oche_switch_mechanism {
-    const char *name;                      /* as in scenarios */
-    const char *help;                      /* one line */
-    const struct oche_param_table *params; /* a section of scenarios, by the mechanism's name */
-    /* Whether the parameters go together (optional): NULL, or "key: what is wrong; what would be
-     * right". */
+    const char *name; /* as used in scenarios */
+    const char *help; /* one line */
+    const struct oche_param_table
+        *params; /* the section of scenarios that has the mechanism's name */
+    /*
+     * Optional: checks whether the parameters fit together. Returns NULL, or "key: what is wrong;
+     * what would be right".
+     */
     const char *(*check)(const void *params);
-    bool flow_control;    /* it keeps all classes from overflowing a buffer, in place of PFC */
-    bool marks;           /* it marks CE, in place of RED */
-    bool rnic_only;       /* it is for the packets of RNICs: of no use with another transport */
-    const char *only_for; /* likewise: of no use but with this congestion-control scheme; or NULL */
-    /* Lanes that the data class must have for it (optional; see struct oche_switch_config). */
+    bool flow_control;    /* it keeps all classes from overflowing a buffer, replacing PFC */
+    bool marks;           /* it marks CE, replacing RED */
+    bool rnic_only;       /* it handles packets of RNICs and has no use with another transport */
+    const char *only_for; /* it has no use without this congestion-control scheme; or NULL */
+    /*
+     * Optional: returns the number of lanes that the data class must have (see struct
+     * oche_switch_config).
+     */
     unsigned (*lanes)(const void *params);
 
-    /* Required: bytes of state per switch, and making it (the memory is zeroed). */
+    /*
+     * Required: returns the bytes of state per switch; and initialises the state, which is zeroed
+     * memory.
+     */
     size_t (*state_bytes)(const struct oche_switch_config *config, const void *params);
     void (*create)(void *state, const struct oche_switch_config *config, const void *params);
 
-    /* Whether such a switch can have it (optional). If not, `text` says "key: what is wrong; what
-     * would be right", of the mechanism's section. */
+    /*
+     * Optional: returns true if such a switch can have it. If not, `error` gets "key: what is
+     * wrong; what would be right", with a key of the mechanism's section.
+     */
     bool (*fits)(const struct oche_switch_config *config, const void *params,
                  struct oche_error *error);
 
     /*
-     * Route (optional): `port` was chosen for the packet, by ECMP or by the mechanism before.
-     * Returns the port that it shall take, or -1: dropped, counted as OCHE_DROP_NO_ROUTE. It may
-     * move a packet of a lane to another lane.
+     * Route (optional): `port` was chosen for the packet, by ECMP or by the previous mechanism.
+     * Returns the port to use, or -1: the packet is dropped and counted as OCHE_DROP_NO_ROUTE. It
+     * may move a packet from one lane to another.
      */
     int (*route)(void *state, struct oche_switch *sw, unsigned in_port, struct oche_packet *packet,
                  int port, oche_time now);
-    /* Admit (optional): whether a packet may join the queue of `port`; false: dropped, counted as
-     * OCHE_DROP_MECHANISM. The buffer is asked after that, and may drop it still. */
+    /*
+     * Admit (optional): true if a packet may join the queue of `port`; false: it is dropped and
+     * counted as OCHE_DROP_MECHANISM. The buffer is asked afterwards and may still drop it.
+     */
     bool (*admit)(void *state, struct oche_switch *sw, unsigned port,
                   const struct oche_packet *packet);
-    /* Dropped (optional): the packet came in by `in_port` in class `in_cls` and is gone again. */
+    /*
+     * Dropped (optional): the packet came in by `in_port` in class `in_cls` and has been dropped.
+     */
     void (*dropped)(void *state, struct oche_switch *sw, unsigned in_port, unsigned in_cls,
                     const struct oche_packet *packet);
-    /* Enqueue (optional): the packet was admitted and is not in the queue of `port` yet. */
+    /* Enqueue (optional): the packet was admitted but is not yet in the queue of `port`. */
     void (*enqueue)(void *state, struct oche_switch *sw, unsigned port, struct oche_packet *packet,
                     oche_time now);
-    /* Dequeue (optional): the packet has left the queue of `port` and may still be written. */
+    /* Dequeue (optional): the packet has left the queue of `port` and may still be changed. */
     void (*dequeue)(void *state, struct oche_switch *sw, unsigned port, struct oche_packet *packet,
                     oche_time now);
-    /* Frames of the link (all or none; of one mechanism of a switch at most): one has come from the
-     * other end of `port`; and the one that oche_switch_frame_waits has announced can leave now. */
+    /*
+     * Frames of the link (both or neither; at most one mechanism of a switch has them): a frame has
+     * arrived from the other end of `port`; the frame that oche_switch_frame_waits announced can
+     * leave now.
+     */
     void (*frame_arrived)(void *state, struct oche_switch *sw, unsigned port,
                           const struct oche_packet *frame, oche_time now);
     void (*frame_take)(void *state, struct oche_switch *sw, unsigned port,
                        struct oche_packet *frame, oche_time now);
-    /* Discard (optional): the packet has left the queue of `port`, and is lost: the link is down.
+    /*
+     * Discard (optional): the packet has left the queue of `port` and is lost because the link is
+     * down.
      */
     void (*discard)(void *state, struct oche_switch *sw, unsigned port,
                     const struct oche_packet *packet);
-    /* Rerouted (optional): the switch has other routes now; `onward` as in its configuration. */
+    /* Rerouted (optional): the switch has new routes; `onward` is as in its configuration. */
     void (*rerouted)(void *state, const uint64_t *onward);
-    /* Timer (both or none): when `expire` is needed; it must move that beyond `now`. For ports that
-     * may send again then: oche_switch_hold, oche_switch_call (fabric/switch_state.h). */
+    /*
+     * Timer (both or neither): `next` returns when `expire` must be called, which must then move
+     * that time beyond `now`. For ports that may send again: oche_switch_hold, oche_switch_call
+     * (fabric/switch_state.h).
+     */
     oche_time (*next)(const void *state);
     void (*expire)(void *state, struct oche_switch *sw, oche_time now);
 
-    /* Counters (all or none): the table, reading as many values, and beginning anew. */
+    /* Counters (all or none): the table, and functions to read as many values and to reset them. */
     const struct oche_switch_counter *counters;
     unsigned counter_count;
     void (*read_counters)(const void *state, uint64_t *values);
     void (*reset_counters)(void *state);
 };
 
-/* Whether one of the mechanisms stands in for PFC. */
+/* True if one of the mechanisms replaces PFC. */
 bool oche_switch_has_flow_control(const struct oche_switch_config *config);
 
 #endif

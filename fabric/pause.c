@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Received PFC, as described in the header. */
+/* Received PFC; see the header. */
 #include "fabric/pause.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ void oche_pause_init(struct oche_pause *pause, uint64_t rate_bps, oche_time resp
     pause->response = response;
 }
 
-/* Of a span: the part up to `end` that lies after the last reset. */
+/* Returns the part of a span up to `end` that lies after the last reset. */
 static oche_time counted(const struct oche_pause *pause, const struct oche_pause_span *span,
                          oche_time end)
 {
@@ -29,7 +29,7 @@ static void remove_span(struct oche_pause *pause, unsigned at)
     memmove(&pause->class_of[at], &pause->class_of[at + 1], behind);
 }
 
-/* The last span of `cls`, or -1. */
+/* Returns the index of the last span of `cls`, or -1. */
 static int last_span(const struct oche_pause *pause, unsigned cls)
 {
     int at = pause->count;
@@ -39,7 +39,7 @@ static int last_span(const struct oche_pause *pause, unsigned cls)
     return at;
 }
 
-/* XON for `cls` at `effect`: the last pause ends then, if it would have lasted longer. */
+/* Applies XON for `cls` at `effect`: the last pause then ends, if it would have lasted longer. */
 static void resume(struct oche_pause *pause, unsigned cls, oche_time effect)
 {
     int last = last_span(pause, cls);
@@ -52,8 +52,8 @@ static void resume(struct oche_pause *pause, unsigned cls, oche_time effect)
 }
 
 /*
- * Room for one more span: the shortest gap between two pauses of one class is paused too, and the
- * two are one. With more spans than classes there is such a gap.
+ * Makes room for one more span: the shortest gap between two pauses of the same class is paused
+ * too, which makes them one. With more spans than classes there is always such a gap.
  */
 static void merge_one(struct oche_pause *pause)
 {
@@ -79,7 +79,7 @@ static void merge_one(struct oche_pause *pause)
     pause->merged++;
 }
 
-/* XOFF for `cls` from `effect` to `until`. */
+/* Applies XOFF for `cls` from `effect` to `until`. */
 static void pause_class(struct oche_pause *pause, unsigned cls, oche_time effect, oche_time until)
 {
     int last = last_span(pause, cls);

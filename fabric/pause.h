@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Received PFC: which classes of a port its peer holds paused (IEEE 802.1Qbb; REFERENCE F.6). A
- * frame takes effect after the port's response time; a pause ends with an XON (quanta 0), or by
- * itself when its quanta (512 bit times each) have run out, counted from its effect. Any port may
- * hold one of these: a switch's or a host's.
+ * Received PFC: which classes of a port its peer has paused (IEEE 802.1Qbb; REFERENCE F.6). A frame
+ * takes effect after the port's response time. A pause ends with an XON (quanta 0), or by itself
+ * when its quanta (512 bit times each) have expired, counted from its effect. Ports of switches and
+ * of hosts have one of these.
  *
- * Frames that have arrived but do not act yet are kept as pauses to come, exactly, as long as no
- * more than OCHE_PAUSE_SPANS of them are pending at the port. Beyond that the gap before a new
- * pause is paused too (and counted in `merged`): the port then sends less than it might, never
- * more. That takes a peer that stops and starts us a dozen times within one response time.
+ * Frames that have arrived but have no effect yet are stored exactly as future pauses, as long as
+ * no more than OCHE_PAUSE_SPANS are pending at the port. Beyond that, the shortest gap between two
+ * pauses is paused too (and counted in `merged`): the port then sends less than it could, never
+ * more. This happens only if the peer stops and starts us a dozen times within one response time.
  */
 #ifndef OCHE_FABRIC_PAUSE_H
 #define OCHE_FABRIC_PAUSE_H
@@ -17,15 +17,15 @@
 #include "core/wire/packet.h"
 
 #define OCHE_PAUSE_SPANS   16
-#define OCHE_PAUSE_QUANTUM 512 /* bits */
+#define OCHE_PAUSE_QUANTUM 512 /* in bit times */
 
-/* Duration of `quanta` on a line of `rate_bps`. */
+/* Returns the duration of `quanta` on a line of `rate_bps`. */
 static inline oche_time oche_pause_duration(uint16_t quanta, uint64_t rate_bps)
 {
     return oche_time_of_bytes((uint64_t)quanta * (OCHE_PAUSE_QUANTUM / 8), rate_bps);
 }
 
-/* Then two of them are of one class, whenever there are too many. */
+/* If there are too many spans, two of them are then of the same class. */
 _Static_assert(OCHE_PAUSE_SPANS > OCHE_CLASSES, "more spans than classes");
 
 struct oche_pause_span {
@@ -33,34 +33,40 @@ struct oche_pause_span {
 };
 
 struct oche_pause {
-    oche_time next; /* when oche_pause_update has something to do, or OCHE_NEVER */
+    oche_time next; /* when oche_pause_update has work to do, or OCHE_NEVER */
     uint8_t mask;   /* classes paused as of the last update */
     uint8_t count;  /* of spans */
     uint8_t class_of[OCHE_PAUSE_SPANS];
-    /* By `from`; those of one class are disjoint, and its first may be in effect. */
+    /* In order of `from`; those of one class are disjoint, and its first one may be in effect. */
     struct oche_pause_span spans[OCHE_PAUSE_SPANS];
     uint64_t rate_bps;
     oche_time response;
     oche_time counted_from; /* last reset of the counters */
-    uint64_t merged;        /* gaps that were paused for want of a span, since creation */
+    uint64_t merged;        /* gaps that were paused for lack of a span, since creation */
     uint64_t received[OCHE_CLASSES];
-    oche_time total[OCHE_CLASSES]; /* of pauses that have ended */
+    oche_time total[OCHE_CLASSES]; /* over pauses that have ended */
 };
 
 void oche_pause_init(struct oche_pause *pause, uint64_t rate_bps, oche_time response);
 
-/* A PFC frame arrived. With a response of 0 it acts at once. */
+/* Handles a PFC frame that has arrived. With a response time of 0 it takes effect at once. */
 void oche_pause_receive(struct oche_pause *pause, const struct oche_packet *frame, oche_time now);
 
-/* Lets time pass. Returns the classes that are paused at `now`. */
+/* Advances to `now`. Returns the classes that are paused then, as a mask. */
 uint8_t oche_pause_update(struct oche_pause *pause, oche_time now);
 
-/* The link has gone down: what the peer said is void. Counters stay. */
+/* The link has gone down: clears what the peer has paused. Counters stay. */
 void oche_pause_clear(struct oche_pause *pause, oche_time now);
 
-/* Time that `cls` has been paused since the last reset, a pause in effect counted up to `now`. */
+/*
+ * Returns for how long `cls` has been paused since the last reset; a current pause counts up to
+ * `now`.
+ */
 oche_time oche_pause_time(const struct oche_pause *pause, unsigned cls, oche_time now);
-/* PFC frames with a pause for `cls` since the last reset, refreshes included. */
+/*
+ * Returns the number of PFC frames with a pause for `cls` since the last reset, including
+ * refreshes.
+ */
 static inline uint64_t oche_pause_received(const struct oche_pause *pause, unsigned cls)
 {
     return pause->received[cls];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PFC towards the upstream, as described in the header. */
+/* PFC towards the upstream; see the header. */
 #include "fabric/pfc.h"
 
 #include <string.h>
@@ -17,7 +17,10 @@ void oche_switch_frame_waits(struct oche_switch *sw, unsigned port)
     pfc->named[(pfc->named_head + pfc->named_count++) % sw->port_count] = port;
 }
 
-/* After a change of what `port` wants or has told: does it have a frame to send? */
+/*
+ * To be called after what `port` wants, or has told its upstream, has changed: announces or
+ * withdraws its frame.
+ */
 static void settle(struct oche_switch *sw, unsigned port)
 {
     struct oche_pfc *pfc = &sw->pfc;
@@ -61,7 +64,7 @@ bool oche_pfc_admit(struct oche_switch *sw, unsigned port, unsigned cls, uint32_
     return true;
 }
 
-/* Tests every paused class; recomputes the level at which the next may resume. */
+/* Tests every paused class, and recomputes the level at which the next one may resume. */
 static void resume_all(struct oche_switch *sw)
 {
     struct oche_buffer *buffer = &sw->buffer;
@@ -115,7 +118,7 @@ int oche_switch_pause_port(struct oche_switch *sw)
     return -1;
 }
 
-/* Puts class `cls` into the frame, as `want` and `told` demand, and counts. */
+/* Adds class `cls` to the frame, as `want` and `told` require, and counts it. */
 static void tell(struct oche_pfc_port *state, struct oche_packet *frame, unsigned cls, bool want,
                  oche_time now)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PFC towards the upstream: which ingress classes we want paused, what the upstream has been told,
- * and the frames that are due (DCQCN sec 4; REFERENCE A12, F.6). An XOFF carries the maximum
- * quanta and is refreshed at half of them while the class is still to be paused; an XON carries
- * quanta 0. A frame says all about its port: every paused class anew, and every class resumed.
- * If a class resumes before the frame that would have paused it has left, none is sent.
+ * PFC towards the upstream: which ingress classes should be paused, what the upstream was told, and
+ * the frames that are due (DCQCN sec 4; REFERENCE A12, F.6). An XOFF carries the maximum quanta and
+ * is refreshed after half of them while the class should still be paused; an XON carries quanta 0.
+ * A frame covers all classes of its port: every paused class again, and every class to resume. If a
+ * class resumes before the frame that would have paused it has left, none is sent.
  *
- * Whether a class is to be paused is the shared buffer's decision. When the shared occupancy
- * falls, every paused class is tested again, in the order of ports and classes; the buffer's
- * resume_level makes that one comparison a packet as long as none can resume.
+ * The shared buffer decides whether a class should be paused. When the shared occupancy falls,
+ * every paused class is tested again, in the order of ports and classes; the buffer's resume_level
+ * reduces this to one comparison per packet as long as none can resume.
  */
 #ifndef OCHE_FABRIC_PFC_H
 #define OCHE_FABRIC_PFC_H
@@ -22,38 +22,44 @@
 
 struct oche_pfc_port {
     uint32_t headroom;             /* bytes per class */
-    uint8_t told;                  /* classes that the upstream was last told to stop */
+    uint8_t told;                  /* classes that the upstream was last told to pause */
     bool refresh;                  /* a refresh is due */
-    bool named;                    /* waits in oche_pfc.named */
+    bool named;                    /* it is in oche_pfc.named */
     oche_time refresh_at;          /* or OCHE_NEVER */
-    oche_time half_time;           /* of the maximum quanta */
-    oche_time since[OCHE_CLASSES]; /* told at, for classes in `told` */
+    oche_time half_time;           /* half the duration of the maximum quanta */
+    oche_time since[OCHE_CLASSES]; /* when it was told, for classes in `told` */
     uint64_t sent[OCHE_CLASSES], refreshes[OCHE_CLASSES];
-    oche_time total[OCHE_CLASSES]; /* of pauses that have ended */
+    oche_time total[OCHE_CLASSES]; /* over pauses that have ended */
 };
 
 struct oche_pfc {
     struct oche_pfc_port *ports;
-    uint8_t *want;       /* by port: classes to be paused */
-    uint32_t *named;     /* ports that got a frame to send, oldest first */
+    uint8_t *want;       /* by port: classes that should be paused */
+    uint32_t *named;     /* ports that have got a frame to send, oldest first */
     uint32_t named_head; /* entries taken so far */
     uint32_t named_count;
 };
 
 struct oche_switch;
 
-/* A packet that oche_buffer_admit refused at (port, cls); false: it must be dropped. */
+/*
+ * Handles a packet that oche_buffer_admit refused at (port, cls). Returns false if it must be
+ * dropped.
+ */
 bool oche_pfc_admit(struct oche_switch *sw, unsigned port, unsigned cls, uint32_t bytes);
-/* A packet of (port, cls) has left while some class is paused: tests who may resume. */
+/*
+ * Tests which classes may resume, after a packet of (port, cls) has left while some class is
+ * paused.
+ */
 void oche_pfc_test_resume(struct oche_switch *sw, unsigned port, unsigned cls);
-/* The refresh timer of `port`. */
+/* Handles the refresh timer of `port`. */
 void oche_pfc_expire(struct oche_switch *sw, unsigned port, oche_time now);
-/* The link of `port` goes down: the upstream is told nothing any more, and has forgotten all. */
+/* The link of `port` goes down: the upstream forgets what it was told, and is told nothing more. */
 void oche_pfc_link_down(struct oche_switch *sw, unsigned port, oche_time now);
-/* It is there again, and is told what is to be paused. */
+/* The link is up again: the upstream is told what should be paused. */
 void oche_pfc_link_up(struct oche_switch *sw, unsigned port);
 void oche_pfc_reset(struct oche_pfc_port *port, oche_time now);
-/* Time that the upstream was held paused since the last reset, up to `now`. */
+/* Returns for how long the upstream was paused since the last reset, up to `now`. */
 oche_time oche_pfc_time(const struct oche_pfc_port *port, unsigned cls, oche_time now);
 
 #endif

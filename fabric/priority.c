@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The egress queues of a port: making them. The packet path is inline in the header. */
+/* The egress queues of a port: initialisation. The packet path is inline in the header. */
 #include "fabric/priority.h"
 
 #include <string.h>

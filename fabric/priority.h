@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The egress queues of a port: one FIFO a traffic class, strict priority, highest class first.
+ * The egress queues of a port: one FIFO per traffic class, strict priority, highest class first.
  * ACKs, NAKs and CNPs travel above data in every paper that oche reproduces (DCQCN sec 3.3).
  *
  * Lanes: the lowest classes of a switch may be lanes of one class (virtual lanes against deadlock,
- * REFERENCE D21). They are paused one by one, but served as one FIFO: of the lanes that may send,
- * the one whose first packet has waited longest. So no lane has priority over another; a packet
- * passes one that came before it only if that one's lane is paused, and never one of its own lane.
- * What must stay in order (the packets of a message) must therefore keep to one lane at a port.
+ * REFERENCE D21). They are paused separately, but served as one FIFO: of the lanes that may send,
+ * the one whose first packet has waited longest is next. So no lane has priority over another; a
+ * packet overtakes an earlier one only if that one's lane is paused, and never one in its own lane.
+ * Packets that must stay in order (those of a message) must therefore stay in one lane at a port.
  *
- * Layout: one cache line holds two classes and all that a packet touches on its way out; a port
- * with more classes has further lines right behind. Lists are intrusive (packet->next).
+ * Layout: one cache line holds two classes and everything that a departing packet touches; a port
+ * with more classes has further lines directly after it. Lists are intrusive (packet->next).
  */
 #ifndef OCHE_FABRIC_PRIORITY_H
 #define OCHE_FABRIC_PRIORITY_H
@@ -21,22 +21,22 @@
 #define OCHE_EGRESS_LINE_CLASSES 2
 
 /* Bits of oche_egress.flags. */
-#define OCHE_EGRESS_PFC_WAITS UINT8_C(1) /* a PFC frame is to be sent, before all else */
+#define OCHE_EGRESS_PFC_WAITS UINT8_C(1) /* a PFC frame is to be sent, before anything else */
 #define OCHE_EGRESS_WATCHED   UINT8_C(2) /* a queue watch is attached */
 
 struct oche_egress_queue {
-    struct oche_packet *head, *tail; /* meaningful if the class is in `waiting` */
+    struct oche_packet *head, *tail; /* valid if the class is in `waiting` */
 };
 
-/* What stands above `queue` is used in a port's first line only. */
+/* The members before `queue` are used in a port's first line only. */
 struct oche_egress {
     uint64_t packets;   /* sent since the last reset */
-    oche_time queueing; /* that they waited here, summed; since the last reset */
-    uint32_t max_bytes; /* of all queues together, since the last reset */
+    oche_time queueing; /* time that they waited here, summed; since the last reset */
+    uint32_t max_bytes; /* largest total of all queues, since the last reset */
     uint8_t waiting;    /* classes that hold a packet */
     uint8_t paused;     /* classes that the peer has paused */
     uint8_t flags;
-    uint8_t lines; /* of this port */
+    uint8_t lines; /* number of lines of this port */
     struct oche_egress_queue queue[OCHE_EGRESS_LINE_CLASSES];
     uint32_t bytes[OCHE_EGRESS_LINE_CLASSES];
 } __attribute__((aligned(OCHE_CACHE_LINE)));
@@ -48,7 +48,7 @@ static inline unsigned oche_egress_lines(unsigned class_count)
     return (class_count + OCHE_EGRESS_LINE_CLASSES - 1) / OCHE_EGRESS_LINE_CLASSES;
 }
 
-/* Bytes in all queues of the port. */
+/* Returns the bytes in all queues of the port. */
 static inline uint32_t oche_egress_bytes(const struct oche_egress *port)
 {
     uint32_t bytes = port->bytes[0] + port->bytes[1];
@@ -63,13 +63,13 @@ static inline uint32_t oche_egress_class_bytes(const struct oche_egress *port, u
     return port[cls / OCHE_EGRESS_LINE_CLASSES].bytes[cls % OCHE_EGRESS_LINE_CLASSES];
 }
 
-/* Classes that may send a packet now. */
+/* Returns the classes that may send a packet now, as a mask. */
 static inline uint8_t oche_egress_eligible(const struct oche_egress *port)
 {
     return (uint8_t)(port->waiting & ~port->paused);
 }
 
-/* The first packet in the queue of `cls`, which must hold one. */
+/* Returns the first packet in the queue of `cls`, which must not be empty. */
 static inline const struct oche_packet *oche_egress_first(const struct oche_egress *port,
                                                           unsigned cls)
 {
@@ -98,7 +98,7 @@ static inline void oche_egress_put(struct oche_egress *port, unsigned cls,
         port->max_bytes = bytes;
 }
 
-/* Takes the first packet of `cls`, which must hold one, and counts it as sent. */
+/* Removes the first packet of `cls`, whose queue must not be empty, and counts it as sent. */
 static inline struct oche_packet *oche_egress_take(struct oche_egress *port, unsigned cls,
                                                    oche_time now)
 {
@@ -115,15 +115,16 @@ static inline struct oche_packet *oche_egress_take(struct oche_egress *port, uns
     return packet;
 }
 
-/* The highest class of a mask that is not empty. */
+/* Returns the highest class of a mask, which must not be empty. */
 static inline unsigned oche_egress_highest(uint8_t classes)
 {
     return 31U - (unsigned)__builtin_clz(classes);
 }
 
 /*
- * Of some classes that all hold a packet (not none), the one whose first packet came first; of
- * those that came at the same moment the highest, whose packet has come further.
+ * Of the given classes, all of which hold a packet (there is at least one), returns the one whose
+ * first packet arrived first; if several arrived at the same time the highest, whose packet has
+ * travelled further.
  */
 static inline unsigned oche_egress_oldest(const struct oche_egress *port, uint8_t classes)
 {
@@ -139,7 +140,7 @@ static inline unsigned oche_egress_oldest(const struct oche_egress *port, uint8_
     return oldest;
 }
 
-/* Makes the `lines` lines of one port empty. */
+/* Empties the lines of one port. */
 void oche_egress_init(struct oche_egress *port, unsigned class_count);
 
 #endif

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* RCP's rate of each egress port, as described in the header. */
+/* RCP's rate of each egress port; see the header. */
 #include "fabric/rcp_rate.h"
 
 #include "core/wire/extension.h"
 #include "core/wire/opcode.h"
 #include "fabric/switch.h"
 
-#define UNIT          65536.0 /* alpha and beta: 1 */
+#define UNIT          65536.0 /* the value 1 of alpha and beta */
 #define UNIT_BITS     16
-#define FRACTION_BITS 32 /* of what is divided by C */
+#define FRACTION_BITS 32 /* of quotients by C */
 #define MOST_FRACTION ((__int128)1 << 56)
 #define MOST_CHANGE   ((__int128)1 << 80)
 #define SHORTEST      OCHE_US /* of intervals and round trips */
 #define LONGEST       OCHE_SEC
 #define BITS_PER_BYTE 8
-#define MOST_ARRIVED  (UINT64_C(1) << 43) /* so that nothing overflows: no port takes as much */
+#define MOST_ARRIVED  (UINT64_C(1) << 43) /* no port gets as much, and nothing overflows */
 #define MOST_QUEUED   (UINT64_C(1) << 33)
 #define MOST_CAPACITY (UINT64_C(1) << 43)
 
@@ -66,7 +66,10 @@ uint64_t oche_rcp_next_rate(const struct oche_rcp_interval *i)
     uint64_t arrived = i->arrived_bytes < MOST_ARRIVED ? i->arrived_bytes : MOST_ARRIVED;
     uint64_t queued = i->queued_bytes < MOST_QUEUED ? i->queued_bytes : MOST_QUEUED;
 
-    /* (C - y) / C and q / (d0 * C), then what both come to, T/d0 of it, and R that much more. */
+    /*
+     * Computes (C - y) / C and q / (d0 * C), combines them, scales by T/d0, and raises R by the
+     * result.
+     */
     __int128 spare = (line - arrived * byte_ps) * one / line;
     __int128 waiting = queued * byte_ps * one / path;
     spare = within(spare, -MOST_FRACTION, MOST_FRACTION);
@@ -85,7 +88,7 @@ struct port {
     uint64_t rate_bps;
     uint64_t arrived_bytes, queued_bytes; /* on the line, with gaps */
     uint64_t rtts, rtt_count;             /* nanoseconds, of packets since `since` */
-    oche_time since, due;                 /* of the interval; due OCHE_NEVER: nothing happens */
+    oche_time since, due;                 /* of the interval; due OCHE_NEVER: the port is idle */
     oche_time rtt;
     uint64_t capacity_bps;
 };
@@ -203,7 +206,7 @@ static void discard(void *state, struct oche_switch *sw, unsigned number,
 
 /* ---- the end of an interval ---- */
 
-/* d0 goes towards the interval's mean, as far as the interval is of it. */
+/* Moves d0 towards the interval's mean, by the interval's share of d0. */
 static void learn_rtt(struct port *port, oche_time elapsed)
 {
     if (port->rtt_count == 0)

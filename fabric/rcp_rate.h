@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The switches' part of RCP (Dukkipati, "Rate Control Protocol", thesis 2008; REFERENCE F.2;
- * compared with in Dart sec VI-D): each egress port has one rate R for all its flows, computed
- * anew every T, and lowers the rate that passing data packets ask for to it. Senders and receivers
- * are core/cc/rcp.c.
+ * compared with in Dart sec VI-D): each egress port has one rate R for all its flows, recomputed
+ * every T, and lowers the rate requested in passing data packets to R. Senders and receivers are in
+ * core/cc/rcp.c.
  *
  *   R <- R * [1 + T/d0 * (alpha * (C - y) - beta * q/d0) / C],  within [minimum_rate, C]
  *
  *   C   the port's line rate
- *   y   what came for the port in the last T
+ *   y   what arrived for the port in the last T
  *   q   what waits at the port at the end of it
  *   d0  the mean round trip of the flows, from the packets' trailers (core/wire/extension.h): each
- *       interval's mean counts as far as T/d0 goes; until some packet has told one, `rtt`
+ *       interval's mean gets the weight T/d0; before any packet has reported one, `rtt`
  *
- * All count bytes on the line, of all classes, with gaps: then R is what flows that share the line
- * may pace at. T is `period`, and at most d0.
+ * All are bytes on the line, of all classes, with gaps; so R is the rate at which flows that share
+ * the line may pace. T is `period`, and at most d0.
  *
- * Where it differs, or where the sources are silent:
+ * Differences, and choices where the sources are silent:
  *   - y is what the switch has admitted; what it drops is not counted.
- *   - A port at which nothing comes or waits, and whose R does not change any more, computes
- *     nothing until the next packet; the interval then begins with that.
- *   - Round trips come from hosts, which may tell anything: they count as 1 us to 1 s.
- *   - Integers throughout, so that every machine finds the same: alpha and beta in units of 2^-16.
+ *   - A port where nothing arrives or waits, and whose R no longer changes, computes nothing until
+ *     the next packet; the interval then begins with that packet.
+ *   - Round trips come from hosts, which may report anything: they are limited to 1 us … 1 s.
+ *   - All integers, so that every machine computes the same: alpha and beta in units of 2^-16.
  */
 #ifndef OCHE_FABRIC_RCP_RATE_H
 #define OCHE_FABRIC_RCP_RATE_H
@@ -31,14 +31,14 @@
 struct oche_rcp_rate_params {
     double alpha, beta;
     oche_time period;    /* 0: the mean round trip */
-    double initial_rate; /* fraction of the line */
+    double initial_rate; /* as a fraction of the line rate */
     uint64_t minimum_bps;
     oche_time rtt;
 };
 
-/* What R depends on. */
+/* The inputs of R. */
 struct oche_rcp_interval {
-    uint64_t rate_bps;      /* R so far */
+    uint64_t rate_bps;      /* R of the previous interval */
     uint64_t capacity_bps;  /* C, at most 2^43 */
     uint64_t minimum_bps;   /* at most C */
     uint32_t alpha, beta;   /* in units of 2^-16, at most 16 */
@@ -47,10 +47,10 @@ struct oche_rcp_interval {
     uint64_t queued_bytes;  /* q; at most 2^33 */
 };
 
-/* R in bits per second, rounded towards what it was. */
+/* Returns the new R in bits per second, rounded towards the old one. */
 uint64_t oche_rcp_next_rate(const struct oche_rcp_interval *interval);
 
-/* R of a port of a switch whose state this is, now. */
+/* Returns the current R of a port, given the mechanism's state in its switch. */
 uint64_t oche_rcp_rate_of(const void *state, unsigned port);
 
 extern const struct oche_param_table oche_rcp_rate_params;

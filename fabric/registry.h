@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The mechanisms that switches may have beside what every switch has: one line each. */
+/* The mechanisms that switches may have in addition to what every switch has. */
 #ifndef OCHE_FABRIC_REGISTRY_H
 #define OCHE_FABRIC_REGISTRY_H
 
 #include "fabric/mechanism.h"
 
 #define OCHE_MOST_MECHANISMS         16
-#define OCHE_MOST_MECHANISM_COUNTERS 16 /* of one */
+#define OCHE_MOST_MECHANISM_COUNTERS 16 /* of one mechanism */
 
-/* NULL ends the list. */
+/* Ends with NULL. */
 extern const struct oche_switch_mechanism *const oche_switch_mechanisms[];
 
-/* By the name that scenarios use; NULL: there is none. */
+/* Finds a mechanism by its name in scenarios; NULL: there is none. */
 const struct oche_switch_mechanism *oche_switch_mechanism_find(const char *name);
 
 #endif

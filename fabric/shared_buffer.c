@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a switch's buffer is divided (DCQCN sec 4; REFERENCE A.8, A12), and what happens to a
- * packet that does not simply fit. The usual path is inline in the header.
+ * How a switch's buffer is divided (DCQCN sec 4; REFERENCE A.8, A12), and what happens to a packet
+ * that does not simply fit. The common path is inline in the header.
  */
 #include "fabric/shared_buffer.h"
 
 #include "fabric/mechanism.h"
 
-/* A minimum frame with preamble and gap: what a PAUSE frame takes of the line. */
+/* A minimum frame with preamble and gap: the bytes that a PAUSE frame takes on the line. */
 #define PAUSE_LINE_BYTES (OCHE_MIN_FRAME_BYTES + OCHE_GAP_BYTES)
 #define SHARE_ONE        65536.0 /* 1 in units of 2^-16 */
 
@@ -26,9 +26,9 @@ static uint64_t round_up(double value)
 }
 
 /*
- * Worst case after the packet that crossed the threshold: the PAUSE frame waits for a frame just
- * begun (1 MTU), is sent, travels, takes effect after the response time; the upstream finishes
- * what it has begun (1 MTU); and the link is still full (a second delay).
+ * The worst case after the packet that crossed the threshold: the PAUSE frame waits for a frame
+ * just begun (1 MTU), is sent, propagates, and takes effect after the response time; the upstream
+ * finishes the frame that it has begun (1 MTU); and the link is still full (a second delay).
  */
 uint64_t oche_buffer_headroom_needed(const struct oche_switch_config *config, unsigned port)
 {
@@ -88,14 +88,14 @@ struct oche_buffer_plan oche_buffer_plan(const struct oche_switch_config *config
     return plan;
 }
 
-/* The longest queue for which share * queue <= t_PFC(stored * queue). */
+/* Returns the longest queue for which share * queue <= t_PFC(stored * queue). */
 static double longest_queue(const struct oche_switch_config *config, double share, double stored)
 {
     const struct oche_switch_params *params = config->params;
     struct oche_buffer_plan plan = oche_buffer_plan(config);
 
     if (plan.priorities == 0)
-        return (double)plan.shared; /* no PFC that it could come after */
+        return (double)plan.shared; /* there is no PFC that ECN could be later than */
     if (params->threshold == OCHE_THRESHOLD_STATIC)
         return (double)plan.xoff / share;
     return params->beta * (double)plan.shared /
@@ -108,7 +108,7 @@ double oche_buffer_ecn_bound_of_paper(const struct oche_switch_config *config,
     return longest_queue(config, worst.fan_out, (double)worst.classes * config->port_count);
 }
 
-/* What the reserve leaves of the shared part. */
+/* Returns what the reserve leaves of the shared part. */
 static double unreserved(const struct oche_switch_config *config)
 {
     struct oche_buffer_plan plan = oche_buffer_plan(config);
@@ -146,8 +146,7 @@ void oche_buffer_init(struct oche_buffer *buffer, const struct oche_switch_confi
         .lossy_share = round_up(params->egress_alpha * SHARE_ONE),
     };
     if (oche_switch_has_flow_control(config))
-        buffer->base =
-            buffer->limit; /* what comes in is within what the mechanism gave leave for */
+        buffer->base = buffer->limit; /* the mechanism lets in no more than it has allowed */
     if (plan.priorities == 0)
         return;
     if (params->threshold == OCHE_THRESHOLD_STATIC)
@@ -191,7 +190,7 @@ int64_t oche_buffer_resume_level(const struct oche_buffer *buffer, const struct 
         return (int64_t)buffer->limit;
     if (buffer->share == 0)
         return -1;
-    /* The least unused space at which oche_buffer_xoff_at gives `wanted`. */
+    /* The smallest unused space at which oche_buffer_xoff_at gives `wanted`. */
     unused = (((wanted - buffer->base) << 16) + buffer->share - 1) / buffer->share;
     if (unused > buffer->size)
         return -1;

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The packet memory that all ports of a switch share, accounted by ingress port and class for
- * the lossless classes (DCQCN sec 4, REFERENCE A.8 and A12):
+ * The packet memory that all ports of a switch share, accounted by ingress port and class for the
+ * lossless classes (DCQCN sec 4, REFERENCE A.8 and A12):
  *
  *     headroom total   H = p * (sum over ports of the port's headroom), p PFC priorities;
- *                      a port of the chip that is not in use counts as the largest of the others
+ *                      an unused port of the chip counts as much as the largest of the others
  *     shared part      S = B - H
  *     static  t_PFC    S / (p * ports), or xoff_bytes
- *     dynamic t_PFC    beta * (S - s) / p, where s bytes of the shared part are occupied, the
- *                      packet that is being tested included
+ *     dynamic t_PFC    beta * (S - s) / p, where s bytes of the shared part are occupied,
+ *                      including the packet that is being tested
  *
  * An ingress class that comes to hold more than t_PFC is paused (XOFF); what arrives after that
  * goes to its headroom, and is dropped only if that is full. The class resumes when it holds no
  * more than max(0, t_PFC - 2 MTU) and its headroom is empty.
  *
  * One thing the paper leaves open: the packet that crosses the threshold must be stored too, and
- * with a dynamic threshold near zero there may be no room for it. So one MTU of the shared part
- * for each lossless ingress class is kept for crossing packets: any class that arrives when only
- * this reserve is left is paused whatever t_PFC says, and one that holds anything does not resume
- * until it is whole again. With it no packet is lost as long as links keep what the headroom
- * assumes; t_PFC itself stays the paper's.
- * A class that holds nothing resumes at once: it has used none of the reserve, and if it waited,
- * two neighbours that are full of packets for each other would wait for ever.
+ * with a dynamic threshold near zero there may be no room for it. So one MTU of the shared part for
+ * each lossless ingress class is reserved for crossing packets: any class whose packet arrives when
+ * only this reserve is left is paused whatever t_PFC is, and one that is not empty does not resume
+ * until the reserve is complete again. With this reserve no packet is lost as long as links behave
+ * as the headroom assumes; t_PFC itself stays the paper's. An empty class resumes at once: it has
+ * used none of the reserve, and if it waited, two neighbours that are full of packets for each
+ * other would wait for ever.
  *
- * Lossy classes (drop-tail) share S less the reserve; see oche_buffer_admit_lossy.
- * The packet path uses integers only: shares are in units of 2^-16.
+ * Lossy classes (drop-tail) share S minus the reserve; see oche_buffer_admit_lossy. The packet path
+ * uses integers only: shares are in units of 2^-16.
  */
 #ifndef OCHE_FABRIC_SHARED_BUFFER_H
 #define OCHE_FABRIC_SHARED_BUFFER_H
@@ -34,7 +34,7 @@
 
 /* One lossless class of one ingress port. */
 struct oche_ingress {
-    uint32_t bytes; /* in shared part and headroom together */
+    uint32_t bytes; /* in the shared part and headroom together */
     uint32_t xoff : 1;
     uint32_t headroom_used : 31;
 };
@@ -42,38 +42,43 @@ struct oche_ingress {
 struct oche_buffer {
     uint64_t used;  /* s: bytes in the shared part */
     uint64_t size;  /* S */
-    uint64_t limit; /* S less the reserve for crossing packets */
+    uint64_t limit; /* S minus the reserve for crossing packets */
     uint64_t base;  /* static t_PFC, or 0 */
     uint64_t share; /* dynamic: beta / p in 2^-16; static: 0 */
     /* Highest `used` at which some paused ingress class may resume; -1: none. Never too low. */
     int64_t resume_level;
     uint32_t hysteresis;   /* 2 MTU */
-    uint32_t headroom_all; /* bytes in headrooms, for the occupancy counter */
+    uint32_t headroom_all; /* bytes in all headrooms, for the occupancy counter */
     uint64_t lossy_share;  /* egress_alpha in 2^-16; 0: no limit */
 };
 
-/* The division of a buffer, as computed from a configuration. All in bytes. */
+/* How a buffer is divided, computed from a configuration. All in bytes. */
 struct oche_buffer_plan {
     unsigned priorities;     /* p */
-    uint64_t ports;          /* that it is kept for */
+    uint64_t ports;          /* for which headroom is kept */
     uint64_t headroom_total; /* H */
     uint64_t reserve;        /* for crossing packets */
     uint64_t shared;         /* S; 0 if H exceeds the buffer */
     uint64_t xoff;           /* static t_PFC */
 };
 
-/* Headroom per class that the link of `port` needs: 2 C delay + C response + 2 MTU + a PAUSE frame.
+/*
+ * Returns the headroom per class that the link of `port` needs: 2 C delay + C response + 2 MTU + a
+ * PAUSE frame.
  */
 uint64_t oche_buffer_headroom_needed(const struct oche_switch_config *config, unsigned port);
-/* What it has: that, or as configured. With less, packets may be lost although there is PFC. */
+/*
+ * Returns the headroom it has: that, or as configured. With less, packets may be lost despite PFC.
+ */
 uint64_t oche_buffer_headroom(const struct oche_switch_config *config, unsigned port);
 struct oche_buffer_plan oche_buffer_plan(const struct oche_switch_config *config);
 void oche_buffer_init(struct oche_buffer *buffer, const struct oche_switch_config *config);
 
 /*
- * Whether ECN acts before PFC (DCQCN sec 4; REFERENCE A.8). In the worst case the packets in all
- * queues that an ingress class can feed have come from it, and all other queues of the switch are
- * as long: no ingress class is paused before some queue of `classes` classes is longer than t if
+ * The case for which to compute whether ECN acts before PFC (DCQCN sec 4; REFERENCE A.8). In the
+ * worst case the packets in all queues that an ingress class can feed have come from it, and all
+ * other queues of the switch are as long. Then no ingress class is paused before some queue of the
+ * `classes` classes is longer than t if
  *
  *     m t <= t_PFC(s),   s = c n t,    m = fan_out, c = classes, n = ports
  *     static:  t <= t_PFC / m
@@ -83,21 +88,21 @@ void oche_buffer_init(struct oche_buffer *buffer, const struct oche_switch_confi
  */
 struct oche_buffer_worst {
     unsigned fan_out; /* egress ports that one ingress port can feed */
-    unsigned classes; /* whose queues may be that long at the same time */
+    unsigned classes; /* classes whose queues may be that long at the same time */
 };
-/* t in bytes, 0 or more: Kmin must be at most that. */
+/* Returns t in bytes, 0 or more: Kmin must not exceed it. */
 double oche_buffer_ecn_bound(const struct oche_switch_config *config,
                              struct oche_buffer_worst worst);
 /* The same without the reserve, which the paper does not have. */
 double oche_buffer_ecn_bound_of_paper(const struct oche_switch_config *config,
                                       struct oche_buffer_worst worst);
 /*
- * Where PFC begins in a mere incast: the length of one queue, nothing else being stored, at which
- * `fan_in` ingress ports that have sent equally much are paused.
+ * Returns where PFC begins in a plain incast: the length of the only queue at which `fan_in`
+ * ingress ports that have sent equally much are paused.
  */
 double oche_buffer_incast_queue(const struct oche_switch_config *config, unsigned fan_in);
 
-/* t_PFC when the shared part holds `used` bytes. */
+/* Returns t_PFC when the shared part holds `used` bytes. */
 static inline uint64_t oche_buffer_xoff_at(const struct oche_buffer *buffer, uint64_t used)
 {
     uint64_t unused = buffer->size > used ? buffer->size - used : 0;
@@ -106,8 +111,8 @@ static inline uint64_t oche_buffer_xoff_at(const struct oche_buffer *buffer, uin
 }
 
 /*
- * Admits a packet of a lossless class to the shared part, unless that needs a closer look: then
- * false, nothing has changed, and oche_buffer_cross decides.
+ * Admits a packet of a lossless class to the shared part if that is simple. Returns false, with
+ * nothing changed, if oche_buffer_cross must decide.
  */
 static inline bool oche_buffer_admit(struct oche_buffer *buffer, struct oche_ingress *in,
                                      uint32_t bytes)
@@ -127,15 +132,16 @@ static inline bool oche_buffer_admit(struct oche_buffer *buffer, struct oche_ing
 enum oche_buffer_verdict { OCHE_BUFFER_STORED, OCHE_BUFFER_CROSSED, OCHE_BUFFER_FULL };
 
 /*
- * A packet that oche_buffer_admit refused. CROSSED: stored, and the class is XOFF from now on;
- * STORED: in the headroom, of which the port has `headroom` bytes per class; FULL: no room.
+ * Handles a packet that oche_buffer_admit refused. CROSSED: it is stored, and the class is XOFF
+ * from now on; STORED: it is in the headroom, of which the port has `headroom` bytes per class;
+ * FULL: there is no room.
  */
 enum oche_buffer_verdict oche_buffer_cross(struct oche_buffer *buffer, struct oche_ingress *in,
                                            uint32_t bytes, uint32_t headroom);
 
 /*
- * Drop-tail for lossy classes: the shared part less the reserve, and in it each egress queue (of
- * `queued` bytes) at most egress_alpha times what is free.
+ * Drop-tail for lossy classes: they share S minus the reserve, and each egress queue (now of
+ * `queued` bytes) gets at most egress_alpha times what is free.
  */
 static inline bool oche_buffer_admit_lossy(struct oche_buffer *buffer, uint32_t queued,
                                            uint32_t bytes)
@@ -167,8 +173,8 @@ static inline void oche_buffer_release(struct oche_buffer *buffer, struct oche_i
 }
 
 /*
- * The occupancy of the shared part at or below which this paused class resumes; INT64_MAX: at
- * any, since it holds nothing; -1: at none, before some of its own packets leave.
+ * Returns the occupancy of the shared part at or below which this paused class resumes; INT64_MAX:
+ * at any, since the class is empty; -1: at none, before some of its own packets leave.
  */
 int64_t oche_buffer_resume_level(const struct oche_buffer *buffer, const struct oche_ingress *in);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The switch: how the files beside this one act on a packet. Arrival: route (ecmp), admit
- * (shared_buffer; pfc when a threshold is crossed), mark if at enqueue (ecn), queue (priority).
- * Departure: take the highest class that is not paused (priority, pause), release its memory
- * (shared_buffer; pfc when a class may resume), mark (ecn).
+ * The switch: how the other files of this folder act on a packet. Arrival: route (ecmp), admit
+ * (shared_buffer; pfc when a threshold is crossed), mark if that is done at enqueue (ecn), queue
+ * (priority). Departure: take the highest class that is not paused (priority, pause), release its
+ * memory (shared_buffer; pfc when a class may resume), mark (ecn).
  */
 #include "fabric/switch.h"
 
@@ -12,7 +12,7 @@
 #include "fabric/ecmp.h"
 #include "fabric/switch_state.h"
 
-/* Where each array lies in the memory of one switch. */
+/* Offsets of the arrays in the memory of one switch. */
 struct layout {
     size_t egress, ingress, cold, pfc_ports, want, named, pauses, due, mechanisms, states, bytes;
 };
@@ -25,7 +25,7 @@ static size_t place(size_t *end, size_t bytes)
     return at;
 }
 
-/* Bytes of state of the i-th mechanism. */
+/* Returns the bytes of state of the i-th mechanism. */
 static size_t state_bytes(const struct oche_switch_config *config, unsigned i)
 {
     size_t end = 0;
@@ -133,7 +133,7 @@ struct oche_switch *oche_switch_create(void *memory, const struct oche_switch_co
     sw->class_count = config->class_count;
     sw->lanes = (uint8_t)(config->lanes > 1 ? (1U << config->lanes) - 1 : 0);
     if (sw->lanes != 0)
-        sw->hooks |= OCHE_HOOK_ADMIT; /* where packets note the class that they came in by */
+        sw->hooks |= OCHE_HOOK_ADMIT; /* packets note the class in which they came in */
     sw->lossless = params->pfc ? config->lossless_classes : 0;
     if (oche_switch_has_flow_control(config))
         sw->lossless = (uint8_t)((1U << config->class_count) - 1);
@@ -163,7 +163,7 @@ struct oche_switch *oche_switch_create(void *memory, const struct oche_switch_co
 
 /* ---- the packet path ---- */
 
-/* A packet of class `in_cls` that came in by `in_port`; it counts as dropped at `port`. */
+/* Drops a packet of class `in_cls` that came in by `in_port`, and counts the drop at `port`. */
 static OCHE_NOINLINE int drop(struct oche_switch *sw, unsigned port, enum oche_drop cause,
                               unsigned in_port, unsigned in_cls, const struct oche_packet *packet)
 {
@@ -178,7 +178,7 @@ static OCHE_NOINLINE int drop(struct oche_switch *sw, unsigned port, enum oche_d
     return -1;
 }
 
-/* Charges the time since the last change to the occupancy that `port` had until now. */
+/* Adds the time since the last change to the occupancy that `port` has had since then. */
 static void watch_advance(struct oche_queue_watch *watch, oche_time now)
 {
     uint64_t step = watch->bytes / watch->step_bytes;
@@ -197,7 +197,7 @@ void oche_switch_watch_change(struct oche_switch *sw, unsigned port, oche_time n
         watch->max_bytes = watch->bytes;
 }
 
-/* ---- hooks: only if some mechanism of this switch has them, or holds are kept ---- */
+/* ---- hooks, called only if some mechanism of this switch has them, or holds are recorded ---- */
 
 static int hook_route(struct oche_switch *sw, unsigned in_port, struct oche_packet *packet,
                       int port, oche_time now)
@@ -261,7 +261,7 @@ static inline unsigned class_of(const struct oche_switch *sw, const struct oche_
     return OCHE_LIKELY(packet->traffic_class < sw->class_count) ? packet->traffic_class : 0;
 }
 
-/* Room for a packet of `bytes` from (in_port, in_cls) in the queue (egress, cls)? */
+/* True if the queue (egress, cls) has room for a packet of `bytes` from (in_port, in_cls). */
 static inline bool admit(struct oche_switch *sw, unsigned in_port, unsigned in_cls,
                          const struct oche_egress *egress, unsigned cls, uint32_t bytes)
 {
@@ -282,7 +282,10 @@ static inline void mark(struct oche_switch *sw, unsigned port, struct oche_packe
         sw->cold[port].marks++;
 }
 
-/* From down to up where routes never turn so. Mechanisms that send packets there have lanes. */
+/*
+ * True if a packet would turn from down to up although routes never do. Mechanisms that send
+ * packets that way have lanes.
+ */
 static bool turns_up(const struct oche_switch *sw, unsigned in_port, unsigned port)
 {
     return sw->up_down && !(sw->hooks & OCHE_HOOK_ROUTE) && sw->cold[in_port].above &&
@@ -304,7 +307,7 @@ int oche_switch_receive(struct oche_switch *sw, unsigned in_port, struct oche_pa
     packet->port_ahead = 0;
     in_cls = cls = class_of(sw, packet);
     if (OCHE_UNLIKELY(sw->hooks & (OCHE_HOOK_ROUTE | OCHE_HOOK_ADMIT | OCHE_HOOK_LINKS))) {
-        if (sw->hooks & OCHE_HOOK_LINKS) /* what was found ahead may not be true any more */
+        if (sw->hooks & OCHE_HOOK_LINKS) /* the result of looking ahead may be out of date */
             port = oche_ecmp_route(&sw->routes, sw->salt, packet);
         if (port >= 0 && (sw->hooks & OCHE_HOOK_ROUTE))
             port = hook_route(sw, in_port, packet, port, now);
@@ -339,7 +342,9 @@ int oche_switch_receive(struct oche_switch *sw, unsigned in_port, struct oche_pa
     return port;
 }
 
-/* `lanes`: whether the switch has any; the same code twice, so that without them they cost nothing.
+/*
+ * `lanes`: true if the switch has any. The code is compiled twice, so that lanes cost nothing if
+ * there are none.
  */
 static OCHE_ALWAYS_INLINE struct oche_packet *transmit(struct oche_switch *sw, unsigned port,
                                                        oche_time now, bool lanes)
@@ -589,7 +594,7 @@ uint64_t oche_switch_ingress_bytes(const struct oche_switch *sw, unsigned port, 
 
 bool oche_switch_is_paused(const struct oche_switch *sw, unsigned port, unsigned cls)
 {
-    /* What a mechanism holds may be paused too: that PFC alone knows. */
+    /* A class may be held by a mechanism and paused at once; only PFC's own state tells. */
     unsigned held = sw->cold[port].held;
     unsigned paused = oche_switch_egress(sw, port)->paused;
 

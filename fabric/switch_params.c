@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A switch's parameters, and whether a configuration can be. Defaults: the paper's switch
- * (Trident II: 12 MB, 8 PFC priorities, beta 8) and its deployed marking (REFERENCE A.3), with
- * headroom from each link.
+ * A switch's parameters, and the check of a configuration. Defaults: the paper's switch (Trident
+ * II: 12 MB, 8 PFC priorities, beta 8) and its deployed marking (REFERENCE A.3), with headroom
+ * computed from each link.
  */
 #include "fabric/switch.h"
 

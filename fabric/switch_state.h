@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a switch is made of; for the files of fabric/ only. Hot things first, a line each. */
+/*
+ * The inside of a switch, for the files of fabric/ only. Frequently used members come first, by
+ * cache line.
+ */
 #ifndef OCHE_FABRIC_SWITCH_STATE_H
 #define OCHE_FABRIC_SWITCH_STATE_H
 
@@ -12,55 +15,55 @@
 #include "fabric/shared_buffer.h"
 #include "fabric/switch.h"
 
-/* Counters and links that a packet does not touch on its usual way. */
+/* Counters and links that a packet normally does not touch. */
 struct oche_switch_cold {
     uint64_t marks;
     uint64_t drops[OCHE_DROP_CAUSES];
-    uint8_t held;                   /* classes that a mechanism keeps from sending */
-    bool down;                      /* its link is */
-    bool above;                     /* what is at the other end */
+    uint8_t held;                   /* classes that a mechanism holds back */
+    bool down;                      /* its link is down */
+    bool above;                     /* the node at the other end is above this one */
     struct oche_queue_watch *watch; /* or NULL */
 };
 
-/* Hooks that some mechanism of the switch has. */
+/* Hooks that at least one mechanism of the switch has. */
 #define OCHE_HOOK_ROUTE   UINT8_C(1)
 #define OCHE_HOOK_ENQUEUE UINT8_C(2)
 #define OCHE_HOOK_DEQUEUE UINT8_C(4)
-#define OCHE_HOOK_HOLDS   UINT8_C(8) /* of no mechanism: fabric/holds.h */
+#define OCHE_HOOK_HOLDS   UINT8_C(8) /* set by holds (fabric/holds.h), not by a mechanism */
 #define OCHE_HOOK_ADMIT   UINT8_C(16)
 #define OCHE_HOOK_DROPPED UINT8_C(32)
-#define OCHE_HOOK_FRAMES  UINT8_C(64)  /* of the link, in place of PFC's */
-#define OCHE_HOOK_LINKS   UINT8_C(128) /* of no mechanism: links may be down */
+#define OCHE_HOOK_FRAMES  UINT8_C(64)  /* of the link, instead of PFC's */
+#define OCHE_HOOK_LINKS   UINT8_C(128) /* set if links may be down, not by a mechanism */
 
 struct oche_switch_hooked {
     const struct oche_switch_mechanism *ops;
     void *state;
 };
 
-/* Four lines: arrival touches the first three, departure the second and third. */
+/* Four cache lines: arrival touches the first three, departure the second and third. */
 struct oche_switch {
     struct oche_routes routes;
-    uint64_t salt;       /* of ECMP */
-    uint64_t port_limit; /* lossy classes: bytes in a port's egress queues */
+    uint64_t salt;       /* ECMP's */
+    uint64_t port_limit; /* lossy classes: limit on the bytes in a port's egress queues */
 
     uint16_t port_count;
     uint8_t class_count;
     uint8_t lossless; /* classes under PFC; 0 if PFC is off */
-    uint8_t lines;    /* of egress per port */
+    uint8_t lines;    /* lines of `egress` per port */
     uint8_t hooks;    /* OCHE_HOOK_… */
     bool mark_at_enqueue;
-    uint8_t lanes;                /* mask of the classes that are lanes of one; 0: there are none */
-    struct oche_egress *egress;   /* `lines` a port */
-    struct oche_ingress *ingress; /* `class_count` a port */
+    uint8_t lanes; /* mask of the classes that are lanes of one class; 0: there are none */
+    struct oche_egress *egress;   /* `lines` per port */
+    struct oche_ingress *ingress; /* `class_count` per port */
     struct oche_red red;
     struct oche_switch_cold *cold;
 
     struct oche_buffer buffer;
 
     struct oche_pfc pfc;
-    struct oche_pause *pauses; /* a port */
-    oche_time *due;            /* by port: its next pause, end of pause, or refresh */
-    oche_time next;            /* the least of `due` and of the mechanisms' timers */
+    struct oche_pause *pauses; /* one per port */
+    oche_time *due;            /* by port: when its next pause, end of pause, or refresh is due */
+    oche_time next;            /* the earliest of `due` and of the mechanisms' timers */
     struct oche_switch_hooked *mechanisms;
     uint32_t mechanism_count;
     struct oche_holds holds;
@@ -82,13 +85,16 @@ static inline struct oche_ingress *oche_switch_ingress(const struct oche_switch 
     return sw->ingress + (size_t)port * sw->class_count + cls;
 }
 
-/* Whether classes of a switch are lanes of one. */
+/* True if the class is a lane. */
 static inline bool oche_switch_is_lane(const struct oche_switch *sw, unsigned cls)
 {
     return OCHE_UNLIKELY(sw->lanes != 0) && (sw->lanes >> cls & 1);
 }
 
-/* Bytes that wait at a port in the queue of `cls`; all its lanes together if it is one of some. */
+/*
+ * Returns the bytes that wait at a port in the queue of `cls`; for a lane, those of all lanes
+ * together.
+ */
 static inline uint32_t oche_switch_class_bytes(const struct oche_switch *sw,
                                                const struct oche_egress *egress, unsigned cls)
 {
@@ -102,8 +108,8 @@ static inline uint32_t oche_switch_class_bytes(const struct oche_switch *sw,
 }
 
 /*
- * The class by which a packet in the queue of `cls` came in. Only a switch with lanes changes a
- * packet's class, and there the packet remembers.
+ * Returns the class in which a packet in the queue of `cls` came in. Only a switch with lanes
+ * changes a packet's class, and there the packet remembers it.
  */
 static inline unsigned oche_switch_in_class(const struct oche_switch *sw,
                                             const struct oche_packet *packet, unsigned cls)
@@ -111,7 +117,7 @@ static inline unsigned oche_switch_in_class(const struct oche_switch *sw,
     return OCHE_UNLIKELY(sw->lanes != 0) ? packet->in_class : cls;
 }
 
-/* A packet that came in by `in_cls` has left its queue: its memory is free again. */
+/* A packet that came in in class `in_cls` has left its queue: frees its memory. */
 static inline void oche_switch_release(struct oche_switch *sw, const struct oche_packet *packet,
                                        unsigned in_cls)
 {
@@ -127,18 +133,20 @@ static inline void oche_switch_release(struct oche_switch *sw, const struct oche
     }
 }
 
-/* For a watched port: what waits there has changed. */
+/* To be called when what waits at a watched port has changed. */
 void oche_switch_watch_change(struct oche_switch *sw, unsigned port, oche_time now);
 
-/* For mechanisms: from now on exactly these classes wait at `port`, beside those that PFC pauses.
+/*
+ * For mechanisms: from now on exactly these classes are held at `port`, besides those that PFC
+ * pauses.
  */
 void oche_switch_hold(struct oche_switch *sw, unsigned port, uint8_t classes);
-/* For mechanisms with frames of the link: `port` has one to send, before all else. */
+/* For mechanisms with frames of the link: `port` has one to send, before anything else. */
 void oche_switch_frame_waits(struct oche_switch *sw, unsigned port);
-/* The one that waits leaves. */
+/* Takes the frame that waits. */
 void oche_switch_frame_take(struct oche_switch *sw, unsigned port, struct oche_packet *frame,
                             oche_time now);
-/* For a mechanism's expire: `port` may be able to send now; oche_switch_expire will say so. */
+/* For a mechanism's expire: `port` may be able to send now; oche_switch_expire will report it. */
 void oche_switch_call(struct oche_switch *sw, unsigned port, oche_time now);
 
 /* Recomputes when `port` needs oche_switch_expire. */

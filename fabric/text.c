@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Words and numbers, without stdio. */
+/* Formats words and numbers, without stdio. */
 #include "fabric/text.h"
 
 #include <string.h>
 
-/* The decimal digits of `number`, zero-terminated, at the end of `digits`. */
+/*
+ * Writes the decimal digits of `number`, zero-terminated, to the end of `digits`; returns the
+ * first.
+ */
 static const char *decimal(uint64_t number, char digits[21])
 {
     char *first = digits + 20;

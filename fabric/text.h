@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One line of words and numbers into the caller's memory, for the checks of configurations. */
+/* Formats error messages of words and numbers, for checks of configurations. */
 #ifndef OCHE_FABRIC_TEXT_H
 #define OCHE_FABRIC_TEXT_H
 
@@ -7,11 +7,11 @@
 #include "core/error.h"
 
 /*
- * Writes `format` to `error` (NULL: nowhere), each '#' replaced by the next of `numbers`. Returns
- * false, so that a check can return it.
+ * Writes `format` to `error` (NULL: nowhere), with each '#' replaced by the next of `numbers`.
+ * Returns false, so that a check can return it.
  */
 bool oche_fabric_refuse(struct oche_error *error, const char *format, const uint64_t *numbers);
-/* The same, behind what is there. */
+/* The same, but appends to what is in `error`. */
 bool oche_fabric_refuse_more(struct oche_error *error, const char *format, const uint64_t *numbers);
 
 #endif
