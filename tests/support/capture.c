@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading captures in tests. */
+/* Reads captures in tests. */
 #include <pcap/pcap.h>
 #include <stdio.h>
 #include <stdlib.h>

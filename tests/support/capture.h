@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading captures in tests. */
+/* Reads captures in tests. */
 #ifndef OCHE_TESTS_SUPPORT_CAPTURE_H
 #define OCHE_TESTS_SUPPORT_CAPTURE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* The captures of tests/golden: made between two Linux kernels with soft-RoCE. */
+/* The captures of tests/golden, made between two Linux kernels with soft-RoCE. */
 struct golden_file {
     const char *name;
     unsigned packets;
@@ -16,7 +16,8 @@ extern const size_t golden_file_count;
 
 /*
  * Calls `each` for every frame of an Ethernet capture, in a buffer of exactly its size (so that a
- * sanitizer sees a read beyond it). Returns how many; fails the test if the file is not right.
+ * sanitizer notices a read beyond it). Returns the number of frames; fails the test if the file is
+ * invalid.
  */
 unsigned capture_each(const char *directory, const char *name,
                       void (*each)(void *context, unsigned number, uint8_t *bytes, size_t count),

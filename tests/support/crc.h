@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The two CRC-32 of the tests: zlib's, and isa-l's. */
+/* The two CRC-32 functions of the tests: zlib's and isa-l's. */
 #ifndef OCHE_TESTS_SUPPORT_CRC_H
 #define OCHE_TESTS_SUPPORT_CRC_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two NICs and a virtual link between them: see pair.h. */
+/* Two NICs and a virtual link between them; see pair.h. */
 #include "tests/support/pair.h"
 
 #include <stdio.h>
@@ -132,7 +132,7 @@ static void on_qp_error(void *context, struct oche_qp *qp, enum oche_status stat
     hook_side(context)->error = status;
 }
 
-/* Says who sent it: in reality the IP header does. */
+/* Tells who sent it, as the IP header does in reality. */
 static void on_grh(void *context, const struct oche_packet *packet, uint8_t grh[OCHE_GRH_BYTES])
 {
     (void)context;
@@ -176,7 +176,7 @@ static const struct oche_nic_port pair_port_no_payload = {
     .qp_error = on_qp_error,
 };
 
-/* ---- making ---- */
+/* ---- creation ---- */
 
 static void *memory(size_t bytes)
 {
@@ -461,7 +461,7 @@ static enum pair_fate decide(struct pair *pair, int from, const struct oche_pack
     return draw < o->drop + o->twice + o->late + o->damage ? PAIR_DAMAGE : PAIR_PASS;
 }
 
-/* What the NIC's own counters are compared with. */
+/* Counts what the NIC's own counters are compared with. */
 static void count_out(struct pair_side *side, const struct oche_packet *packet)
 {
     side->out_payload += packet->payload_bytes;
@@ -476,7 +476,7 @@ static uint8_t *wire_of(const struct pair *pair, uint32_t index)
     return pair->wires == NULL ? NULL : pair->wires + (size_t)index * PAIR_WIRE_BYTES;
 }
 
-/* A copy of `p` behind it on the link. */
+/* Puts a copy of `p` after it on the link. */
 static void put_again(struct pair *pair, const struct pair_packet *p)
 {
     CHECK(pair->free_count > 0);
@@ -493,7 +493,7 @@ static void put_again(struct pair *pair, const struct pair_packet *p)
     heap_push(pair, again);
 }
 
-/* What comes out of the link: the packet that arrives, or false. */
+/* Takes what arrives off the link: a packet, or false. */
 static bool take_off_link(struct pair *pair, struct pair_packet *p, struct oche_packet *packet)
 {
     *packet = p->packet;
@@ -562,7 +562,7 @@ static bool transmit(struct pair *pair, int from)
     return true;
 }
 
-/* When a side wants to do something by itself. */
+/* Returns when a side has something to do of its own accord. */
 static oche_time side_next(const struct pair *pair, int which)
 {
     const struct pair_side *side = &pair->side[which];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two NICs joined by a virtual link, for tests of queue pairs: delay, a line rate, and faults that
- * the test decides (drop, duplicate, hold back, damage) by rule or at random with a fixed seed.
+ * Two NICs joined by a virtual link, for tests of queue pairs: delay, a line rate, and faults
+ * (drop, duplicate, delay, damage) that the test chooses by rule or at random with a fixed seed.
  * Real bytes move between two arrays. Time is virtual; pair_run goes from event to event.
  */
 #ifndef OCHE_TESTS_SUPPORT_PAIR_H
@@ -9,11 +9,11 @@
 
 #include "core/qp/nic.h"
 
-#define PAIR_MEMORY    (1 << 20) /* bytes a side, one region with key PAIR_KEY at address PAIR_VA */
+#define PAIR_MEMORY    (1 << 20) /* bytes per side: one region, PAIR_KEY at PAIR_VA */
 #define PAIR_KEY       77
 #define PAIR_VA        UINT64_C(0x10000)
 #define PAIR_PD        5
-#define PAIR_QPN       0x11 /* of side 0; side 1 has 0x12; further pairs: plus 2 each */
+#define PAIR_QPN       0x11 /* of side 0; side 1 has 0x12; each further pair adds 2 */
 #define PAIR_QPS       8
 #define PAIR_REGIONS   16
 #define PAIR_QKEY      0x1234567 /* of all UD queue pairs */
@@ -21,7 +21,7 @@
 #define PAIR_CQ        4096
 #define PAIR_IN_FLIGHT 4096
 
-/* PAIR_DAMAGE: only where packets are bytes. */
+/* PAIR_DAMAGE: only if packets are bytes. */
 enum pair_fate { PAIR_PASS, PAIR_DROP, PAIR_TWICE, PAIR_LATE, PAIR_DAMAGE };
 
 struct pair_packet {
@@ -30,7 +30,7 @@ struct pair_packet {
     uint64_t order;
     uint8_t to;
     uint8_t payload[9216];
-    uint8_t *wire; /* as bytes; NULL: packets are structs only */
+    uint8_t *wire; /* as bytes; NULL: packets are only structs */
     size_t wire_bytes;
     bool damaged;
 };
@@ -50,45 +50,45 @@ struct pair_side {
     struct oche_trace trace;
     struct oche_trace_record ring[64];
     oche_time busy_until;
-    uint8_t classes;          /* that may send now */
-    uint64_t delivered_bytes; /* by the hook */
+    uint8_t classes;          /* classes that may send now, as a mask */
+    uint64_t delivered_bytes; /* counted by the hook */
     uint64_t delivered_messages;
-    uint64_t out_payload, in_payload; /* bytes that the link took from and gave to this side */
-    uint64_t out_naks, out_rnr_naks;  /* packets of this side */
-    uint64_t events, errors;          /* completion_event, qp_error */
+    uint64_t out_payload, in_payload; /* bytes that the link took from, and gave to, this side */
+    uint64_t out_naks, out_rnr_naks;  /* packets sent by this side */
+    uint64_t events, errors;          /* calls of completion_event, qp_error */
     uint64_t cq_errors;
     const struct oche_send_work *post_at_event; /* at the next completion_event, on qp[0] */
-    int posted_at_event;                        /* what that gave */
+    int posted_at_event;                        /* the result of that */
     enum oche_status error;                     /* of the last qp_error */
     uint64_t qp_events[8], srq_limits;
-    uint64_t timeouts; /* timed_out */
+    uint64_t timeouts; /* calls of timed_out */
     struct oche_qp_losses at_timeout;
     void *nic_memory, *cq_memory, *srq_memory, *qp_memory[PAIR_QPS];
 };
 
-/* What the test may set before pair_open; zero means the default. */
+/* What the test may set before pair_open; zero means the default, which is given here. */
 struct pair_options {
-    const struct oche_cc_scheme *cc; /* default: a scheme that does nothing */
+    const struct oche_cc_scheme *cc; /* a scheme that does nothing */
     const void *cc_params;
-    const struct oche_cc_scheme *peer_cc; /* side 1's; default: as side 0 */
+    const struct oche_cc_scheme *peer_cc; /* of side 1; as side 0 */
     const void *peer_cc_params;
     const struct oche_recovery_scheme *recovery; /* go_back_n */
     const void *own_recovery_params;
-    const struct oche_recovery_scheme *peer_recovery; /* side 1's; default: as side 0 */
+    const struct oche_recovery_scheme *peer_recovery; /* of side 1; as side 0 */
     const void *peer_recovery_params;
-    bool extensions;        /* both know of each other from the start */
+    bool extensions;        /* both sides know from the start that the other has them */
     uint64_t line_rate_bps; /* 100 Gbit/s */
     oche_time delay;        /* 1 µs */
-    oche_time data_delay;   /* and so much more of the data class: control overtakes it */
+    oche_time data_delay;   /* extra delay of the data class, so that control packets overtake it */
     uint64_t seed;
     uint32_t transport;
     uint32_t mtu;
-    uint32_t send_depth, recv_depth;               /* 16 */
-    uint32_t srq_depth;                            /* above 0: side 1 has one, for all */
-    uint32_t max_sge;                              /* 4 */
+    uint32_t send_depth, recv_depth; /* 16 */
+    uint32_t srq_depth;              /* above 0: side 1 has an SRQ for all queue pairs */
+    uint32_t max_sge;                /* 4 */
     uint32_t responder_resources, initiator_depth; /* 4; UINT32_MAX: 0 */
-    uint32_t qps;                                  /* pairs of queue pairs: 1 */
-    uint32_t first_psn;                            /* of side 0; side 1: plus 1000 */
+    uint32_t qps;                                  /* number of pairs of queue pairs: 1 */
+    uint32_t first_psn;                            /* of side 0; side 1 adds 1000 */
     uint32_t ack_every, window_packets;
     oche_time ack_timeout;           /* 500 µs */
     uint32_t retry_count, rnr_retry; /* 7; UINT32_MAX - 1: 0 */
@@ -98,12 +98,12 @@ struct pair_options {
     uint64_t ecn_threshold; /* 0: never */
     struct oche_deflection deflection;
     oche_time nak_interval; /* 5 µs */
-    bool unknown_qp;        /* side 1 has no queue pair: the hook makes it */
+    bool unknown_qp;        /* side 1 has no queue pair: the hook makes one */
     bool no_payload;
-    uint32_t in_flight; /* packets on the link at most: PAIR_IN_FLIGHT */
-    bool groups;        /* work may name one; addresses below 200 are shared */
+    uint32_t in_flight; /* most packets on the link: PAIR_IN_FLIGHT */
+    bool groups;        /* work may name a group; addresses below 200 are shared */
     bool bytes;         /* packets are bytes on the link (pair_bytes.h) */
-    /* Random faults, each in 1/1000 of packets; damage only with bytes. */
+    /* Random faults, in 1/1000 of packets each; damage only with bytes. */
     uint32_t drop, twice, late, damage;
 };
 
@@ -115,16 +115,16 @@ struct pair {
     struct pair_packet *pool; /* in_flight of them */
     uint32_t *free, free_count;
     uint32_t *heap, heap_count; /* in flight, by (arrives, order) */
-    uint64_t sent;              /* packets put on the link so far, both ways */
+    uint64_t sent;              /* packets put on the link so far, in both directions */
     uint64_t order;
-    uint64_t faults;  /* packets that were lost, doubled, held back or damaged */
-    uint64_t damaged; /* of these, that were damaged and, as they must be, dropped */
+    uint64_t faults;  /* packets that were lost, duplicated, delayed or damaged */
+    uint64_t damaged; /* how many of these were damaged and, as they must be, dropped */
     uint8_t *wires;   /* with bytes: PAIR_WIRE_BYTES for each of the pool */
-    /* Decides on a packet; NULL: random faults only. */
+    /* Decides the fate of a packet; NULL: random faults only. */
     enum pair_fate (*fate)(struct pair *pair, int from, const struct oche_packet *packet);
-    /* Sees every packet that is sent, before its fate. */
+    /* Is shown every packet that is sent, before its fate. */
     void (*tap)(struct pair *pair, int from, const struct oche_packet *packet);
-    /* Sees every packet that comes out of the link undamaged, before it is received. */
+    /* Is shown every packet that leaves the link undamaged, before it is received. */
     void (*arrival)(struct pair *pair, int to, const struct oche_packet *packet);
     void *context;
     struct {
@@ -133,45 +133,49 @@ struct pair {
     } recovery_params;
 };
 
-/* Makes both NICs and connects `qps` pairs of queue pairs (RTS both). Never returns NULL. */
+/*
+ * Makes both NICs and connects `qps` pairs of queue pairs (both sides in RTS). Never returns NULL.
+ */
 struct pair *pair_open(const struct pair_options *options);
 void pair_close(struct pair *pair);
 
-/* The configuration and the connection that pair_open uses, for tests that make their own. */
+/*
+ * Return the configuration and the connection that pair_open uses, for tests that make their own.
+ */
 struct oche_qp_config pair_qp_config(const struct pair *pair, int side, uint32_t index);
 struct oche_qp_connection pair_connection(const struct pair *pair, int side, uint32_t index);
-/* To RTS. */
+/* Takes the queue pair to RTS. */
 void pair_connect(struct pair *pair, int side, uint32_t index);
 
-/* Runs one event, if it is not after `until`; false: nothing to do until then. */
+/* Runs one event if it is not after `until`. Returns false if there is nothing to do until then. */
 bool pair_step(struct pair *pair, oche_time until);
-/* Runs all events until then; `now` is `until` afterwards. */
+/* Runs all events until `until`, which is then `now`. */
 void pair_run(struct pair *pair, oche_time until);
-/* Runs until nothing happens any more, for 1000 s at most. Returns the time of the last event. */
+/* Runs until nothing more happens, for 1000 s at most. Returns the time of the last event. */
 oche_time pair_run_quiet(struct pair *pair);
 
 /* Prints the last events of both sides. */
 void pair_dump(const struct pair *pair);
 
-/* A work request with one SGE; offsets are into the sides' memory. Flags: signalled. */
+/* Returns a work request with one SGE; offsets are into the sides' memory. Flags: signalled. */
 struct oche_send_work pair_work(enum oche_work_opcode opcode, uint64_t wr_id, uint32_t offset,
                                 uint32_t remote_offset, uint32_t length);
-/* Of datagrams: from `from` to the other side's queue pair `index`. */
+/* Returns the destination for datagrams from side `from` to the other side's queue pair `index`. */
 struct oche_destination pair_destination(int from, uint32_t index);
 void pair_post(struct pair *pair, int side, const struct oche_send_work *work);
 void pair_post_recv(struct pair *pair, int side, uint64_t wr_id, uint32_t offset, uint32_t length);
-/* The next completion of a side must be this one; returns it. */
+/* Checks that the next completion of a side is this one; returns it. */
 struct oche_completion pair_expect(struct pair *pair, int side, uint64_t wr_id,
                                    enum oche_status status);
 void pair_expect_none(struct pair *pair, int side);
-/* A packet as side `from` would send it on pair 0; the test fills in the rest. */
+/* Returns a packet as side `from` would send it on pair 0; the test fills in the rest. */
 struct oche_packet pair_packet(const struct pair *pair, int from, uint8_t opcode, uint32_t psn,
                                uint16_t payload_bytes);
-/* Forgets what is on the link. */
+/* Discards what is on the link. */
 void pair_clear_link(struct pair *pair);
-/* Gives it to the other side now, and runs until nothing happens. */
+/* Gives the packet to the other side now, and runs until nothing more happens. */
 void pair_inject(struct pair *pair, int from, const struct oche_packet *packet);
-/* Fills a range of a side's memory with bytes that depend on place and `salt`. */
+/* Fills a range of a side's memory with bytes that depend on position and `salt`. */
 void pair_fill(struct pair *pair, int side, uint32_t offset, uint32_t length, uint8_t salt);
 
 extern const struct oche_cc_scheme pair_cc_idle;

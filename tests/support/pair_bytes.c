@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packets of a pair as bytes: see pair_bytes.h. */
+/* Packets of a pair as bytes; see pair_bytes.h. */
 #include "tests/support/pair_bytes.h"
 
 #include <string.h>
@@ -64,9 +64,9 @@ void pair_bytes_damage(struct oche_random *random, bool ipv6, bool spare, uint8_
     const uint64_t how = oche_random_below(random, 4);
 
     flip(wire, first);
-    if (how == 0) { /* another one, anywhere else */
+    if (how == 0) { /* another bit, anywhere else */
         flip(wire, (first + 1 + oche_random_below(random, bits - 1)) % bits);
-    } else if (how == 1) { /* any of the 31 that follow */
+    } else if (how == 1) { /* any of the next 31 */
         const uint64_t which = oche_random_u64(random);
         for (size_t i = 1; i < 32 && first + i < bits; i++)
             if (which >> i & 1)
@@ -86,7 +86,7 @@ bool pair_bytes_decode(struct oche_packet *packet, uint8_t *wire, size_t bytes)
     out.src = get_ip(frame.src_ip);
     out.dst = get_ip(frame.dst_ip);
     out.traffic_class = (uint8_t)(frame.dscp / CLASS_DSCP);
-    /* What is not on the wire stays. */
+    /* Fields that are not on the wire are kept. */
     out.flow_hash = packet->flow_hash;
     out.tag = packet->tag;
     out.next = packet->next;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Packets with something in every field that their opcode has, for tests of the codec and of what
- * writes captures. Values come from a random stream.
+ * Packets with a value in every field that their opcode has, for tests of the codec and of capture
+ * writers. Values come from a random stream.
  */
 #ifndef OCHE_TESTS_SUPPORT_SAMPLE_H
 #define OCHE_TESTS_SUPPORT_SAMPLE_H
@@ -21,7 +21,7 @@ static inline void sample_bytes(struct oche_random *random, uint8_t *to, size_t 
         to[i] = (uint8_t)sample_bits(random, 8);
 }
 
-/* Payload sizes that the opcode can have; `most` is a multiple of 4. */
+/* Returns a payload size that the opcode can have; `most` is a multiple of 4. */
 static inline uint16_t sample_payload(struct oche_random *random, uint8_t opcode, uint32_t most)
 {
     const uint32_t flags = oche_opcode(opcode)->flags;
@@ -33,7 +33,7 @@ static inline uint16_t sample_payload(struct oche_random *random, uint8_t opcode
     return (uint16_t)oche_random_below(random, most + 1);
 }
 
-/* `payload` has room for `most` bytes and is filled. */
+/* `payload` has room for `most` bytes and gets filled. */
 static inline struct oche_packet sample_packet(struct oche_random *random, uint8_t opcode,
                                                uint8_t *payload, uint32_t most)
 {
@@ -116,7 +116,7 @@ static inline struct oche_packet sample_packet(struct oche_random *random, uint8
     return packet;
 }
 
-/* Frame facts of every kind; pad bytes and reserved bits included. */
+/* Returns frame fields of every kind, including pad bytes and reserved bits. */
 static inline struct oche_frame sample_frame(struct oche_random *random, bool ethernet, bool ipv6,
                                              const struct oche_packet *packet)
 {

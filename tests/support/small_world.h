@@ -11,7 +11,7 @@
 
 #define SMALL_WORLD_LOSSES 4
 
-/* Packets that one port loses of what it sends; see fabric/loss.h. */
+/* The packets that one port loses of those it sends; see fabric/loss.h. */
 struct small_world_loss {
     const char *port, *pattern;
 };
@@ -25,40 +25,46 @@ struct small_world_group {
 struct small_world {
     struct oche_world_config config;
     void *topology_params, *cc_params, *recovery_params;
-    /* What the congestion control needs in the switches, and its parameters; else NULL. */
+    /*
+     * The mechanism that the congestion control needs in switches, and its parameters; else NULL.
+     */
     const struct oche_switch_mechanism *mechanism;
     void *mechanism_params;
     struct oche_workload_config workload;
-    const struct oche_flow_plan *flows; /* the test's */
+    const struct oche_flow_plan *flows; /* owned by the test */
     uint32_t flow_count;
-    const struct small_world_group *groups; /* that flows name, from 1 on */
+    const struct small_world_group *groups; /* named by flows, numbered from 1 */
     uint32_t group_count;
-    struct small_world_loss losses[SMALL_WORLD_LOSSES]; /* besides config.loss; port NULL: none */
+    struct small_world_loss
+        losses[SMALL_WORLD_LOSSES]; /* in addition to config.loss; port NULL: none */
     void *loss_memory[SMALL_WORLD_LOSSES];
-    oche_trace_sink *sink; /* of every node, with one thread; or NULL */
+    oche_trace_sink *sink; /* for every node, with one thread; or NULL */
     void *sink_context;
     struct oche_world *world;
     struct oche_world_totals totals; /* after small_world_run */
 };
 
-/* Names of registered things: "star", "dcqcn" or "dctcp", "go_back_n". */
+/* Takes names of registered things: "star", "dcqcn" or "dctcp", "go_back_n". */
 void small_world_init(struct small_world *small, const char *topology, const char *cc,
                       const char *recovery);
-/* Sets a parameter of the topology, of congestion control or of recovery. */
+/* Set a parameter of the topology, of congestion control or of recovery. */
 void small_world_topology(struct small_world *small, const char *name, uint64_t value);
 void small_world_recovery(struct small_world *small, const char *name, uint64_t value);
 void small_world_topology_file(struct small_world *small, const char *path); /* of from_file */
 void small_world_cc(struct small_world *small, const char *name, uint64_t value);
 void small_world_cc_real(struct small_world *small, const char *name, double value);
-/* Builds, runs to the end, reads the totals. Fails the test when the world cannot be built. */
+/*
+ * Builds the world, runs it to the end, reads the totals. Fails the test if the world cannot be
+ * built.
+ */
 void small_world_run(struct small_world *small, const struct oche_flow_plan *flows, uint32_t count);
-/* Whether a world can be built for small->flows; why not, in `error`. */
+/* True if a world can be built for small->flows; else `error` tells why not. */
 bool small_world_can(struct small_world *small, struct oche_error *error);
-/* Frees the world; the rest stays, so that it can run again with other settings. */
+/* Frees the world but keeps the rest, so that it can run again with other settings. */
 void small_world_end(struct small_world *small);
 void small_world_free(struct small_world *small);
 
-/* A flow that starts at `start` and is followed by none. */
+/* Returns a flow that starts at `start` and is followed by none. */
 struct oche_flow_plan small_flow(uint32_t src, uint32_t dst, uint64_t bytes, oche_time start);
 
 #endif

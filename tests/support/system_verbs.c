@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stands in for the system's libibverbs.so.1, where there is neither an RDMA device nor, maybe,
- * such a library: as rdma-core's it has that soname, loads its drivers (the file that
- * SYSTEM_VERBS_DRIVER names), and has a device for each that registers. Each verb notes its name in
- * `system_verbs_called` and returns what the test expects of it, SYSTEM_VERBS_INT or
- * system_verbs_object, so that the test sees which library a call has come to.
+ * Stands in for the system's libibverbs.so.1 on machines without an RDMA device and perhaps without
+ * such a library. Like rdma-core's it has that soname, loads its drivers (the file that
+ * SYSTEM_VERBS_DRIVER names), and has a device for each driver that registers. Each verb notes its
+ * name in `system_verbs_called` and returns what the test expects, SYSTEM_VERBS_INT or
+ * system_verbs_object, so that the test can tell which library a call has reached.
  */
 #include "tests/support/system_verbs.h"
 
@@ -22,7 +22,7 @@
 
 #define MOST 4
 
-/* As the drivers' own: the device, then the table of its driver. */
+/* As in real drivers: the device, then the table of its driver. */
 struct device {
     struct ibv_device device;
     const struct system_verbs_driver *driver;
@@ -30,7 +30,7 @@ struct device {
 
 const char *system_verbs_called = "";
 char system_verbs_said[SYSTEM_VERBS_TEXT];
-unsigned system_verbs_lists; /* that were given and not taken back */
+unsigned system_verbs_lists; /* lists given out and not yet returned */
 union system_verbs_object system_verbs_object;
 
 static struct device devices[MOST];
@@ -85,7 +85,7 @@ void ibv_free_device_list(struct ibv_device **list)
     free(list);
 }
 
-/* As rdma-core's, it looks for the device in a list that must be its own. */
+/* Like rdma-core's, it looks for the device in a list that must be its own. */
 struct ibv_context *ibv_import_device(int cmd_fd)
 {
     struct ibv_device **list = ibv_get_device_list(NULL);
@@ -115,11 +115,11 @@ NUMBER(ibv_close_device, struct ibv_context *context)
 
 static struct ibv_cq_ex *create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr)
 {
-    errno = E2BIG; /* through a pointer, as drivers fail */
+    errno = E2BIG; /* fails through a pointer, as drivers do */
     return NULL;
 }
 
-/* As rdma-core's: it makes a context, which the driver then completes. */
+/* Like rdma-core's: it makes a context, which the driver then completes. */
 void *_verbs_init_and_alloc_context(struct ibv_device *device, int cmd_fd, size_t bytes,
                                     struct verbs_context *offset, uint32_t driver_id)
 {

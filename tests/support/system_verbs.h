@@ -15,7 +15,7 @@
 #define SYSTEM_VERBS_INT  4711
 #define SYSTEM_VERBS_TEXT 200
 
-/* What its verbs return where they return an object. */
+/* What its verbs return if they return an object. */
 union system_verbs_object {
     struct ibv_pd pd;
     struct ibv_mr mr;
@@ -33,7 +33,7 @@ struct system_verbs_driver {
     struct ibv_context *(*open)(struct ibv_device *device, int cmd_fd);
 };
 
-/* Of the private interface: VERSION is that of rdma-core's which it is of. */
+/* The private interface's VERSION is the rdma-core version that it belongs to. */
 #ifndef VERSION
 #define VERSION 34
 #endif
@@ -41,7 +41,7 @@ struct system_verbs_driver {
 #define SYSTEM_VERBS_REGISTER(version) SYSTEM_VERBS_JOIN(verbs_register_driver_, version)
 #define verbs_register_driver          SYSTEM_VERBS_REGISTER(VERSION)
 
-/* The names of the private interface that are used in the tests. */
+/* The names of the private interface that the tests use. */
 void verbs_register_driver(const struct system_verbs_driver *driver);
 void *_verbs_init_and_alloc_context(struct ibv_device *device, int cmd_fd, size_t bytes,
                                     struct verbs_context *offset, uint32_t driver_id);

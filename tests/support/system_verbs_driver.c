@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A driver as rdma-core has them, for the stand-in system_verbs.c: linked with libibverbs.so.1,
- * which is ours in the process, and registered when it is loaded. DRIVER is its device's name.
+ * A driver like those of rdma-core, for the stand-in system_verbs.c: linked with libibverbs.so.1,
+ * which in the process is ours, and registered when it is loaded. DRIVER is its device's name.
  */
 #include "tests/support/system_verbs.h"
 
-/* What it is linked with are that version's names. */
+/* It is linked with the names of that version. */
 #define TEXT(version) #version
 #define IN_VERSION(name, version)                                                                  \
     __asm__(".symver " #name "," #name "@IBVERBS_PRIVATE_" TEXT(version))
