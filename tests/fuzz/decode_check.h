@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/wire/codec.h"
+#include "core/wire/extension.h"
 #include "core/wire/pfc_frame.h"
 
 #define DECODE_CHECK_ROOM 66000
@@ -70,7 +71,7 @@ static inline const char *decode_check(const uint8_t *bytes, size_t count, oche_
     if (wrong == NULL && oche_decode_transport(bytes, count, &packet, NULL) == OCHE_WIRE_OK) {
         ++*accepted;
         if (oche_transport_bytes(packet.opcode, packet.payload_bytes) +
-                oche_trailer_bytes(packet.opcode, packet.bth_reserved) !=
+                oche_trailer_bytes(packet.opcode, packet.bth_reserved) + oche_list_bytes(&packet) !=
             count)
             wrong = "transport lengths do not add up";
     }
