@@ -131,20 +131,20 @@ bool oche_world_routes_whole(const struct oche_world *world, oche_time from, och
 bool oche_world_check_symmetry(const struct oche_world *world, struct oche_error *error);
 
 /* deflections.c */
-/* Of its endpoint; of RNICs the congestion-control scheme. */
-const void *oche_world_endpoint_params(const struct oche_world_config *config);
 void oche_world_add_mechanisms(const struct oche_world *world, struct oche_world_totals *totals);
 
 /* causes.c */
 void oche_world_causes_start(struct oche_world *world);
-/* Between windows: judges what timed out in the one that has ended. */
+/* Between windows: judges the timeouts of the one that has ended. */
 void oche_world_causes_judge(struct oche_world *world);
 void oche_world_causes_free(struct oche_world *world);
 
-/* world.c: what its hosts send. */
+/* world.c */
+/* Returns the parameters of its endpoint; with RNICs, those of the congestion-control scheme. */
+const void *oche_world_endpoint_params(const struct oche_world_config *config);
+/* Returns the properties of its hosts' packets. */
 struct oche_endpoint_packets oche_world_packets(const struct oche_world_config *config);
-
-/* For all switches, one after the other: the bits of sim/topology/onward.h. */
+/* Returns the bits of sim/topology/onward.h for all switches, one after the other. */
 uint64_t *oche_world_onward(const struct oche_world *world,
                             const struct oche_topology_routes *routes);
 
