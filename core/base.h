@@ -34,6 +34,18 @@ static inline size_t oche_lines(size_t bytes)
     return (bytes + OCHE_CACHE_LINE - 1) & ~(size_t)(OCHE_CACHE_LINE - 1);
 }
 
+/*
+ * Reserves `bytes` for the next part of an object in its caller's memory: behind `*end`, at a
+ * multiple of `unit` (a power of 2). Returns where the part begins, and `*end` is behind it then.
+ */
+static inline size_t oche_place(size_t *end, size_t bytes, size_t unit)
+{
+    size_t at = (*end + unit - 1) & ~(unit - 1);
+
+    *end = at + bytes;
+    return at;
+}
+
 #define OCHE_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define OCHE_UNLIKELY(x) __builtin_expect(!!(x), 0)
 

@@ -123,8 +123,7 @@ static bool create_nic(struct oche_device *device)
         .port_context = device,
         .trace = &device->trace,
     };
-    const size_t bytes =
-        (oche_nic_bytes(&nic) + OCHE_CACHE_LINE - 1) / OCHE_CACHE_LINE * OCHE_CACHE_LINE;
+    const size_t bytes = oche_lines(oche_nic_bytes(&nic));
     void *memory = aligned_alloc(OCHE_CACHE_LINE, bytes);
 
     if (memory == NULL)
@@ -240,8 +239,7 @@ static bool destroy(struct oche_device *device)
 struct oche_device *oche_device_open(const struct oche_device_config *config,
                                      struct oche_error *error)
 {
-    const size_t bytes =
-        (sizeof(struct oche_device) + OCHE_CACHE_LINE - 1) / OCHE_CACHE_LINE * OCHE_CACHE_LINE;
+    const size_t bytes = oche_lines(sizeof(struct oche_device));
     struct oche_device *device = aligned_alloc(OCHE_CACHE_LINE, bytes);
     int why;
 
@@ -263,8 +261,7 @@ struct oche_device *oche_device_open(const struct oche_device_config *config,
     pthread_mutex_init(&device->lock, NULL);
     device->hold.longest = OCHE_HOLD;
     oche_clock_start(&device->clock);
-    oche_trace_init(&device->trace, 0, device->trace_ring,
-                    sizeof(device->trace_ring) / sizeof(device->trace_ring[0]));
+    oche_trace_init(&device->trace, 0, device->trace_ring, OCHE_COUNT_OF(device->trace_ring));
     device->cc_params = copy_params(&device->config.cc->table, config->cc_params);
     device->recovery_params = copy_params(&device->config.recovery->table, config->recovery_params);
     if (device->cc_params == NULL || device->recovery_params == NULL)

@@ -179,7 +179,7 @@ bool oche_device_deregister(struct oche_device *device, uint32_t key)
 /* Allocates memory for an object of `bytes` in `list`; NULL: there is none. */
 static void *own(struct owned **list, size_t bytes)
 {
-    const size_t rounded = (bytes + OCHE_CACHE_LINE - 1) / OCHE_CACHE_LINE * OCHE_CACHE_LINE;
+    const size_t rounded = oche_lines(bytes);
     struct owned *owned = aligned_alloc(OCHE_CACHE_LINE, sizeof(*owned) + rounded);
 
     if (owned == NULL)

@@ -39,8 +39,7 @@
 bool transmit_create(struct oche_device *device)
 {
     struct transmitter *t = &device->transmitter;
-    const size_t stride = (HEADROOM + device->config.mtu_bytes + TAILROOM + OCHE_CACHE_LINE - 1) /
-                          OCHE_CACHE_LINE * OCHE_CACHE_LINE;
+    const size_t stride = oche_lines(HEADROOM + device->config.mtu_bytes + TAILROOM);
 
     t->packets = aligned_alloc(OCHE_CACHE_LINE, OCHE_DEVICE_PULL * sizeof(t->packets[0]));
     t->memory = aligned_alloc(OCHE_CACHE_LINE, OCHE_DEVICE_PULL * stride);

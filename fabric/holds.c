@@ -45,10 +45,8 @@ static struct oche_holds_queue *queue_of(const struct oche_switch *sw, unsigned 
 
 static size_t matrix_bytes(const struct oche_switch *sw)
 {
-    size_t bytes =
-        in_classes(sw) * sw->port_count * sw->port_count * sw->class_count * sizeof(uint32_t);
-
-    return (bytes + OCHE_CACHE_LINE - 1) & ~(size_t)(OCHE_CACHE_LINE - 1);
+    return oche_lines(in_classes(sw) * sw->port_count * sw->port_count * sw->class_count *
+                      sizeof(uint32_t));
 }
 
 size_t oche_switch_holds_bytes(const struct oche_switch *sw)

@@ -17,21 +17,16 @@ struct layout {
     size_t egress, ingress, cold, pfc_ports, want, named, pauses, due, mechanisms, states, bytes;
 };
 
+/* Each part begins a cache line. */
 static size_t place(size_t *end, size_t bytes)
 {
-    size_t at = *end;
-
-    *end = (at + bytes + OCHE_CACHE_LINE - 1) & ~(size_t)(OCHE_CACHE_LINE - 1);
-    return at;
+    return oche_place(end, oche_lines(bytes), OCHE_CACHE_LINE);
 }
 
-/* Returns the bytes of state of the i-th mechanism. */
+/* Returns the bytes of state of the i-th mechanism, in whole lines. */
 static size_t state_bytes(const struct oche_switch_config *config, unsigned i)
 {
-    size_t end = 0;
-
-    place(&end, config->mechanisms[i]->state_bytes(config, config->mechanism_params[i]));
-    return end;
+    return oche_lines(config->mechanisms[i]->state_bytes(config, config->mechanism_params[i]));
 }
 
 static struct layout layout_of(const struct oche_switch_config *config)

@@ -32,20 +32,14 @@ static size_t nic_peer_state_bytes(const struct oche_nic_config *config)
                                        : cc->peer_state_size(config->cc_params);
 }
 
-static size_t round_up(size_t bytes, size_t unit)
-{
-    return (bytes + unit - 1) & ~(unit - 1);
-}
-
 /* Lines of its own; or, if it is small, a place in one line. */
 static size_t place(size_t *end, size_t bytes)
 {
-    size_t at = round_up(*end, sizeof(uint64_t));
+    size_t at = oche_place(end, 0, sizeof(uint64_t));
 
-    if (bytes > OCHE_CACHE_LINE || at % OCHE_CACHE_LINE + bytes > OCHE_CACHE_LINE)
-        at = round_up(at, OCHE_CACHE_LINE);
-    *end = bytes < OCHE_CACHE_LINE ? at + bytes : round_up(at + bytes, OCHE_CACHE_LINE);
-    return at;
+    if (bytes < OCHE_CACHE_LINE && at % OCHE_CACHE_LINE + bytes <= OCHE_CACHE_LINE)
+        return oche_place(end, bytes, sizeof(uint64_t));
+    return oche_place(end, bytes < OCHE_CACHE_LINE ? bytes : oche_lines(bytes), OCHE_CACHE_LINE);
 }
 
 static struct layout layout_of(const struct oche_nic_config *config)
@@ -56,7 +50,7 @@ static struct layout layout_of(const struct oche_nic_config *config)
     size_t peer_bytes = nic_peer_state_bytes(config);
     uint32_t peers = peer_bytes > 0 ? config->max_qps : 0;
 
-    l.peer_state_stride = round_up(peer_bytes, OCHE_CACHE_LINE);
+    l.peer_state_stride = oche_lines(peer_bytes);
     /* What packets touch comes first, together. */
     l.cc_state = place(&l.end, config->cc->nic_state_bytes);
     l.qp_map = place(&l.end, map_capacity(config->max_qps) * sizeof(struct map_entry));
@@ -75,10 +69,10 @@ static struct layout layout_of(const struct oche_nic_config *config)
     l.peer_map = place(&l.end, map_capacity(peers) * sizeof(struct map_entry));
     l.peers = place(&l.end, peers * sizeof(struct peer));
     l.free_peers = place(&l.end, peers * sizeof(uint32_t));
-    l.cc_tables = round_up(l.end, OCHE_CACHE_LINE);
+    l.cc_tables = oche_lines(l.end);
     if (config->tables == NULL)
         l.end = l.cc_tables + oche_nic_table_bytes(config);
-    l.end = round_up(l.end, OCHE_CACHE_LINE);
+    l.end = oche_lines(l.end);
     return l;
 }
 

@@ -24,14 +24,6 @@ struct layout {
     uint32_t send_extra_bytes, recv_entry_bytes, response_count, placed_count;
 };
 
-static size_t place(size_t *end, size_t bytes, size_t align)
-{
-    size_t at = (*end + align - 1) & ~(align - 1);
-
-    *end = at + bytes;
-    return at;
-}
-
 static uint32_t power_of_two_from(uint32_t count)
 {
     uint32_t power = count > 0 ? 1 : 0;
@@ -71,21 +63,23 @@ static struct layout layout_of(const struct oche_nic *nic, const struct oche_qp_
     l.response_count = power_of_two_from(config->responder_resources);
     l.placed_count = placement_count(c, config->transport);
 
-    l.cc_state = place(&l.end, c->cc->flow_state_bytes, OCHE_CACHE_LINE);
-    l.tx_state = place(&l.end, c->recovery->tx_state_bytes, 16);
-    l.rx_state = place(&l.end, c->recovery->rx_state_bytes, 16);
-    l.send_ring = place(&l.end, config->send_depth * sizeof(struct send_entry), OCHE_CACHE_LINE);
-    l.send_extra = place(&l.end, (size_t)config->send_depth * l.send_extra_bytes, 16);
-    l.recv_ring = place(&l.end, (size_t)l.recv_depth * l.recv_entry_bytes, 16);
-    l.responses = place(&l.end, l.response_count * sizeof(struct response), 16);
-    l.rtt = place(&l.end, rtt ? RTT_SAMPLES * sizeof(struct rtt_sample) : 0, 16);
-    l.placed = place(&l.end, l.placed_count * sizeof(struct placed_packet), 16);
-    l.send_groups = place(&l.end, config->groups ? config->send_depth * sizeof(void *) : 0, 8);
+    l.cc_state = oche_place(&l.end, c->cc->flow_state_bytes, OCHE_CACHE_LINE);
+    l.tx_state = oche_place(&l.end, c->recovery->tx_state_bytes, 16);
+    l.rx_state = oche_place(&l.end, c->recovery->rx_state_bytes, 16);
+    l.send_ring =
+        oche_place(&l.end, config->send_depth * sizeof(struct send_entry), OCHE_CACHE_LINE);
+    l.send_extra = oche_place(&l.end, (size_t)config->send_depth * l.send_extra_bytes, 16);
+    l.recv_ring = oche_place(&l.end, (size_t)l.recv_depth * l.recv_entry_bytes, 16);
+    l.responses = oche_place(&l.end, l.response_count * sizeof(struct response), 16);
+    l.rtt = oche_place(&l.end, rtt ? RTT_SAMPLES * sizeof(struct rtt_sample) : 0, 16);
+    l.placed = oche_place(&l.end, l.placed_count * sizeof(struct placed_packet), 16);
+    l.send_groups = oche_place(&l.end, config->groups ? config->send_depth * sizeof(void *) : 0, 8);
     if (config->transport == OCHE_TRANSPORT_UD) {
-        l.datagrams = place(&l.end, sizeof(struct datagrams), 16);
-        l.destinations = place(&l.end, config->send_depth * sizeof(struct oche_destination), 16);
+        l.datagrams = oche_place(&l.end, sizeof(struct datagrams), 16);
+        l.destinations =
+            oche_place(&l.end, config->send_depth * sizeof(struct oche_destination), 16);
     }
-    l.end = (l.end + OCHE_CACHE_LINE - 1) & ~(size_t)(OCHE_CACHE_LINE - 1);
+    l.end = oche_lines(l.end);
     return l;
 }
 

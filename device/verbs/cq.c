@@ -54,7 +54,7 @@ enum ibv_wc_opcode ov_wc_opcode_of(uint8_t opcode)
         [OCHE_DONE_RECV_WRITE_IMM] = IBV_WC_RECV_RDMA_WITH_IMM,
     };
 
-    return opcode < sizeof(names) / sizeof(names[0]) ? names[opcode] : IBV_WC_SEND;
+    return opcode < OCHE_COUNT_OF(names) ? names[opcode] : IBV_WC_SEND;
 }
 
 /* ---- creation and destruction ---- */
@@ -71,8 +71,7 @@ static uint32_t power_of_two_from(uint32_t count)
 struct oche_cq *ov_ring_create(uint32_t entries, struct ov_cq *owner)
 {
     const size_t bytes = OCHE_CACHE_LINE + oche_cq_bytes(entries);
-    uint8_t *memory = aligned_alloc(OCHE_CACHE_LINE, (bytes + OCHE_CACHE_LINE - 1) /
-                                                         OCHE_CACHE_LINE * OCHE_CACHE_LINE);
+    uint8_t *memory = aligned_alloc(OCHE_CACHE_LINE, oche_lines(bytes));
 
     if (memory == NULL)
         return NULL;

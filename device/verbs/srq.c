@@ -15,8 +15,7 @@ static uint32_t power_of_two_from(uint32_t count)
 
 static struct oche_srq *create_core(struct ov_srq *srq, const struct oche_srq_config *config)
 {
-    const size_t bytes = (oche_srq_bytes(config) + OCHE_CACHE_LINE - 1) / OCHE_CACHE_LINE;
-    void *memory = aligned_alloc(OCHE_CACHE_LINE, bytes * OCHE_CACHE_LINE);
+    void *memory = aligned_alloc(OCHE_CACHE_LINE, oche_lines(oche_srq_bytes(config)));
     struct oche_srq *core;
 
     if (memory == NULL)

@@ -347,9 +347,8 @@ static void create(void *state, struct oche_host *host)
     bool added = oche_nic_add_region(rnic->nic, &all);
     OCHE_MUST(added);
     struct oche_qp_config typical = qp_config(rnic, 0, false);
-    rnic->qp_bytes = (uint32_t)((oche_qp_bytes(rnic->nic, &typical) +
-                                 sizeof(struct oche_rnic_parked) + OCHE_CACHE_LINE - 1) &
-                                ~(size_t)(OCHE_CACHE_LINE - 1));
+    rnic->qp_bytes =
+        (uint32_t)oche_lines(oche_qp_bytes(rnic->nic, &typical) + sizeof(struct oche_rnic_parked));
 }
 
 /* Returns the size of a frame with payload; `params` is the congestion-control scheme, or NULL. */

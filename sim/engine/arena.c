@@ -17,7 +17,7 @@ void oche_arena_init(struct oche_arena *arena)
 
 void *oche_arena_take(struct oche_arena *arena, size_t bytes)
 {
-    size_t rounded = (bytes + OCHE_CACHE_LINE - 1) & ~(size_t)(OCHE_CACHE_LINE - 1);
+    size_t rounded = oche_lines(bytes);
 
     if (rounded > (size_t)(arena->end - arena->next)) {
         size_t chunk = arena->chunk_bytes;

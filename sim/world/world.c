@@ -29,7 +29,7 @@ const void *oche_world_mechanism(const struct oche_world_config *config,
 
 void *oche_world_make(size_t count, size_t bytes)
 {
-    size_t total = (count * bytes + OCHE_CACHE_LINE - 1) & ~(size_t)(OCHE_CACHE_LINE - 1);
+    size_t total = oche_lines(count * bytes);
     void *memory = aligned_alloc(OCHE_CACHE_LINE, total == 0 ? OCHE_CACHE_LINE : total);
 
     if (memory == NULL)
