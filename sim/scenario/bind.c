@@ -357,7 +357,7 @@ static bool same_value(const struct oche_param *param, const void *a, const void
 
     if (param->unit == OCHE_UNIT_TEXT)
         return strcmp(x.text != NULL ? x.text : "", y.text != NULL ? y.text : "") == 0;
-    return param->unit == OCHE_UNIT_REAL ? !(x.real < y.real || x.real > y.real) : x.u == y.u;
+    return param->unit == OCHE_UNIT_REAL ? x.real == y.real : x.u == y.u;
 }
 
 bool oche_bindings_same(const struct oche_bindings *a, const struct oche_bindings *b)
