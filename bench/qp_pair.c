@@ -251,7 +251,7 @@ int main(int argc, char **argv)
     }
     printf("qp_pair:    1 pair of hosts without congestion control: %.0f ns a packet\n",
            run("none", 1, 1, 0, PACKETS));
-    for (unsigned i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+    for (unsigned i = 0; i < OCHE_COUNT_OF(pairs); i++) {
         compare(pairs[i], 1, 0);
         compare(pairs[i], 1, LINE / 10 * 9);
         if (pairs[i] <= 512)

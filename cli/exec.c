@@ -129,7 +129,7 @@ static void check_environment(const struct argp_state *state, const struct optio
                {"OCHE_POLL", options->poll, check_poll},
                {"OCHE_SOURCE_PORTS", options->source_ports, check_source_ports}};
 
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(all); i++) {
         const char *text = getenv(all[i].name);
 
         if (all[i].instead == NULL && text != NULL && text[0] != '\0')
@@ -230,7 +230,7 @@ static bool find_library(char *folder, size_t bytes)
 
     if (!find_own(own))
         return false;
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(places); i++) {
         if (snprintf(folder, bytes, "%s%s", own, places[i]) >= (int)bytes ||
             snprintf(path, sizeof(path), "%s/%s", folder, LIBRARY) >= (int)sizeof(path))
             return false;

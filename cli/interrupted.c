@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <unistd.h>
 
+#include "core/base.h"
+
 static const char *_Atomic unfinished[OCHE_UNFINISHED];
 
 static void remove_and_end(int signal)
@@ -25,7 +27,7 @@ static void listen(void)
     static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
     static bool listening;
 
-    for (size_t i = 0; !listening && i < sizeof(ends) / sizeof(ends[0]); i++) {
+    for (size_t i = 0; !listening && i < OCHE_COUNT_OF(ends); i++) {
         const struct sigaction ours = {.sa_handler = remove_and_end, .sa_flags = (int)SA_RESETHAND};
         struct sigaction now;
 

@@ -25,7 +25,7 @@ static const struct command {
     {"exec", oche_cmd_exec, "run a program on a user-space RDMA device"},
     {"wire", oche_cmd_wire, "judge and list the RoCEv2 packets of a capture"},
 };
-#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+#define COMMANDS OCHE_COUNT_OF(commands)
 
 /* For oche_panic: what was asked of us. */
 static char **arguments;

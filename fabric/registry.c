@@ -14,8 +14,7 @@ const struct oche_switch_mechanism *const oche_switch_mechanisms[] = {
     &oche_iofd, &oche_rcp_rate, &oche_credit_shaper, &oche_ib_credits, &oche_fecn, NULL,
 };
 
-_Static_assert(sizeof(oche_switch_mechanisms) / sizeof(oche_switch_mechanisms[0]) <=
-                   OCHE_MOST_MECHANISMS + 1,
+_Static_assert(OCHE_COUNT_OF(oche_switch_mechanisms) <= OCHE_MOST_MECHANISMS + 1,
                "room for them wherever they are listed");
 
 const struct oche_switch_mechanism *oche_switch_mechanism_find(const char *name)

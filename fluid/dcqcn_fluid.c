@@ -12,8 +12,7 @@
 #include "core/base.h"
 #include "core/cc/cc.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-#define LEAST_DELAY     (100 * OCHE_NS)
+#define LEAST_DELAY (100 * OCHE_NS)
 
 /* ---- parameters ---- */
 
@@ -28,10 +27,8 @@ static const struct oche_param link_rows[] = {
      OCHE_IS_TIME(4 * OCHE_US, LEAST_DELAY, OCHE_SEC), .where = "REFERENCE A.5",
      .help = "from a mark to the rate that answers it, at the queue"},
 };
-const struct oche_param_table oche_dcqcn_link_params = {.params = link_rows,
-                                                        .count = COUNT_OF(link_rows),
-                                                        .struct_bytes =
-                                                            sizeof(struct oche_dcqcn_link_params)};
+const struct oche_param_table oche_dcqcn_link_params =
+    OCHE_PARAM_TABLE(link_rows, struct oche_dcqcn_link_params);
 
 #define FIELD(member)                                                                              \
     {                                                                                              \
@@ -64,7 +61,7 @@ bool oche_dcqcn_model_set(struct oche_dcqcn_model *model, const struct oche_para
 
     if (param->unit == OCHE_UNIT_TIME)
         number /= (double)OCHE_SEC;
-    for (size_t i = 0; i < COUNT_OF(known); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(known); i++) {
         if (strcmp(known[i].name, param->name) != 0)
             continue;
         memcpy((char *)model + known[i].offset, &number, sizeof(number));

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
 struct suffix {
     const char *name;
     uint64_t factor;
@@ -47,13 +45,13 @@ struct unit {
 
 static const struct unit units[] = {
     [OCHE_UNIT_COUNT] = {"count", "a whole number", "write a whole number, such as 128",
-                         no_suffixes, COUNT_OF(no_suffixes)},
+                         no_suffixes, OCHE_COUNT_OF(no_suffixes)},
     [OCHE_UNIT_BYTES] = {"bytes", "a size", "write a size with its unit, such as 225KB or 4KiB",
-                         byte_suffixes, COUNT_OF(byte_suffixes)},
+                         byte_suffixes, OCHE_COUNT_OF(byte_suffixes)},
     [OCHE_UNIT_BPS] = {"rate", "a rate", "write a rate with its unit, such as 40Gbps or 10Mbps",
-                       rate_suffixes, COUNT_OF(rate_suffixes)},
+                       rate_suffixes, OCHE_COUNT_OF(rate_suffixes)},
     [OCHE_UNIT_TIME] = {"time", "a time", "write a time with its unit, such as 55us or 1.5ms",
-                        time_suffixes, COUNT_OF(time_suffixes)},
+                        time_suffixes, OCHE_COUNT_OF(time_suffixes)},
     [OCHE_UNIT_REAL] = {"real", "a number", "write a number such as 0.5, 1/256 or 1%", NULL, 0},
     [OCHE_UNIT_BOOL] = {"bool", "true or false", "write true or false", NULL, 0},
     [OCHE_UNIT_CHOICE] = {"choice", "one of the choices", "", NULL, 0},
@@ -69,7 +67,7 @@ const char *oche_value_special(const struct oche_param *param)
 {
     static const char *const words[] = {"auto", "unlimited"};
 
-    for (size_t i = 0; i < COUNT_OF(words) && param->help != NULL; i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(words) && param->help != NULL; i++) {
         const char *at = strstr(param->help, words[i]);
 
         if (at != NULL && at[strlen(words[i])] == ':')

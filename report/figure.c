@@ -43,8 +43,8 @@ static struct json_object *claims_json(struct oche_report_source *source)
                                         "published_text", "unit",    "place",      "tolerance",
                                         "confidence",     "verdict", "explanation"};
     static const char *const numbers[] = {"published", "measured", "low", "high", "spread"};
-    const int text_count = sizeof(texts) / sizeof(texts[0]);
-    const int number_count = sizeof(numbers) / sizeof(numbers[0]);
+    const int text_count = OCHE_COUNT_OF(texts);
+    const int number_count = OCHE_COUNT_OF(numbers);
     struct json_object *claims = json_object_new_array();
     /* The first files of schema 1 do not say whether a verdict is sure. */
     sqlite3_stmt *row = oche_report_query(source, oche_report_has_column(source, "claims", "unsure")
@@ -107,7 +107,7 @@ static struct json_object *curves_json(struct oche_report_source *source, sqlite
 #define CURVES(condition)                                                                          \
     "SELECT label, kind, x_name, y_name, x_unit, y_unit, id FROM curves " condition " ORDER BY id"
 static const char *const plot_keys[] = {"title", "x_name", "x_scale", "y_name", "y_scale"};
-enum { PLOT_KEYS = sizeof(plot_keys) / sizeof(plot_keys[0]) };
+enum { PLOT_KEYS = OCHE_COUNT_OF(plot_keys) };
 
 static struct json_object *plots_json(struct oche_report_source *source)
 {

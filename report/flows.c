@@ -27,7 +27,7 @@ struct flows {
 };
 
 static const uint64_t range_from[] = {0, 10000, 100000, 1000000, 10000000};
-#define RANGES (sizeof(range_from) / sizeof(range_from[0]))
+#define RANGES OCHE_COUNT_OF(range_from)
 
 static void read_flows(struct oche_report_source *source, struct flows *flows)
 {
@@ -92,7 +92,7 @@ static struct json_object *range_json(const struct flows *flows, uint64_t from, 
                    {"slowdown", "slowdown_curve", &slowdowns},
                    {"goodput", "goodput_curve", &goodputs}};
 
-    for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(samples); i++) {
         oche_sample_sort(samples[i].sample);
         oche_json_add(range, samples[i].name, oche_sample_summary_json(samples[i].sample));
         if (curves && samples[i].sample->count > 0)

@@ -98,7 +98,7 @@ struct json_object *oche_sample_summary_json(const struct oche_sample *sample)
     static const uint32_t shown[] = {50000, 90000, 99000, 99900, WHOLE};
     struct json_object *summary = json_object_new_array_ext(6);
 
-    for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++)
+    for (size_t i = 0; i < OCHE_COUNT_OF(shown); i++)
         oche_json_push(summary, oche_json_exact(oche_sample_percentile(sample, shown[i])));
     oche_json_push(summary, oche_json_exact(oche_sample_mean(sample)));
     return summary;

@@ -274,7 +274,7 @@ static void add_curve(struct json_object *queue, const struct bucket *buckets, s
                             weighted(buckets, count, total, oche_sample_grid(i), &at, &below));
     at = 0;
     below = 0;
-    for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++)
+    for (size_t i = 0; i < OCHE_COUNT_OF(shown); i++)
         oche_json_push(summary,
                        oche_json_exact(weighted(buckets, count, total, shown[i], &at, &below)));
     oche_json_push(summary, oche_json_exact(total > 0 ? mean / total : NAN));

@@ -531,7 +531,7 @@ bool oche_results_csv(struct oche_results *results, const char *folder, struct o
         {"counters.csv", "SELECT * FROM counters ORDER BY entity, name"},
     };
 
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(files); i++) {
         char *path = NULL;
 
         OCHE_MUST(asprintf(&path, "%s/%s", folder, files[i].name) >= 0);

@@ -50,7 +50,7 @@ bool oche_sweep_csv_write(sqlite3 *database, size_t axis_count, const char *fold
     };
     bool ok = true;
 
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(files); i++) {
         char *path = NULL;
 
         OCHE_MUST(files[i].query != NULL && asprintf(&path, "%s/%s", folder, files[i].name) >= 0);

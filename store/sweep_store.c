@@ -350,7 +350,7 @@ static bool remove_file(const char *path)
     static const char *const beside[] = {"-wal", "-shm", "-journal"};
     bool ok = unlink(path) == 0;
 
-    for (size_t i = 0; ok && i < sizeof(beside) / sizeof(beside[0]); i++) {
+    for (size_t i = 0; ok && i < OCHE_COUNT_OF(beside); i++) {
         char *name = NULL;
 
         OCHE_MUST(asprintf(&name, "%s%s", path, beside[i]) >= 0);

@@ -16,11 +16,10 @@
 #include "params/table.h"
 #include "params/units.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-#define MB              UINT64_C(1000000)
-#define WARNER          "J. Warner, people.ucsc.edu/~warner/Bufs/"
-#define BURAGLIO        "port-buffers.forwardingplane.net/concepts/"
-#define JUNIPER         "Juniper, Understanding CoS Buffer Configuration: "
+#define MB       UINT64_C(1000000)
+#define WARNER   "J. Warner, people.ucsc.edu/~warner/Bufs/"
+#define BURAGLIO "port-buffers.forwardingplane.net/concepts/"
+#define JUNIPER  "Juniper, Understanding CoS Buffer Configuration: "
 
 static const struct oche_buffers_preset presets[] = {
     {"trident2", "Broadcom Trident II (BCM56850)", 12 * MB, 40 * OCHE_GBPS, 32, true,
@@ -51,14 +50,14 @@ static const struct oche_buffers_preset presets[] = {
 
 const struct oche_buffers_preset *oche_buffers_preset_find(const char *name, const char **nearest)
 {
-    const char *names[COUNT_OF(presets)];
+    const char *names[OCHE_COUNT_OF(presets)];
 
-    for (size_t i = 0; i < COUNT_OF(presets); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(presets); i++) {
         if (strcmp(presets[i].name, name) == 0)
             return &presets[i];
         names[i] = presets[i].name;
     }
-    *nearest = oche_nearest_word(name, names, COUNT_OF(presets));
+    *nearest = oche_nearest_word(name, names, OCHE_COUNT_OF(presets));
     return NULL;
 }
 
@@ -71,7 +70,7 @@ void oche_buffers_presets_print(FILE *out)
     oche_table_cell(table, "ports");
     oche_table_cell(table, "sure");
     oche_table_rule(table);
-    for (size_t i = 0; i < COUNT_OF(presets); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(presets); i++) {
         const struct oche_buffers_preset *preset = &presets[i];
 
         oche_table_cell(table, "%s", preset->name);
@@ -85,7 +84,7 @@ void oche_buffers_presets_print(FILE *out)
         "\nsure: yes is from the maker of the chip or of a switch with it, no is second hand. The\n"
         "chips, and where their memory's size stands:\n",
         out);
-    for (size_t i = 0; i < COUNT_OF(presets); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(presets); i++) {
         fprintf(out, "  %-10s %s\n             %s\n", presets[i].name, presets[i].chip,
                 presets[i].source);
         if (presets[i].note != NULL)

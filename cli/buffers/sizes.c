@@ -232,7 +232,7 @@ static void print_priorities(struct model *model, FILE *out)
     static const char *const heading[] = {"priorities",   "H",         "S",
                                           "static t_PFC", "its t_ECN", "dynamic t_ECN"};
 
-    for (size_t i = 0; i < sizeof(heading) / sizeof(heading[0]); i++)
+    for (size_t i = 0; i < OCHE_COUNT_OF(heading); i++)
         oche_table_cell(table, "%s", heading[i]);
     oche_table_rule(table);
     for (unsigned p = 1; p <= model->input->priorities; p++) {

@@ -202,12 +202,11 @@ static bool print_table(struct session *session)
     struct oche_fluid_grid grid = {
         .model = &session->model,
         .counts = options->count_count > 0 ? options->counts : usual_counts,
-        .count_count = options->count_count > 0 ? options->count_count
-                                                : sizeof(usual_counts) / sizeof(usual_counts[0]),
+        .count_count =
+            options->count_count > 0 ? options->count_count : OCHE_COUNT_OF(usual_counts),
         .delays_s = options->delay_count > 0 ? options->delays_s : usual_delays_s,
-        .delay_count = options->delay_count > 0
-                           ? options->delay_count
-                           : sizeof(usual_delays_s) / sizeof(usual_delays_s[0]),
+        .delay_count =
+            options->delay_count > 0 ? options->delay_count : OCHE_COUNT_OF(usual_delays_s),
         .duration_s = options->duration_s > 0 ? options->duration_s : DURATION_S,
         .tolerance = options->tolerance > 0 ? options->tolerance : TOLERANCE,
         .csv = options->csv,

@@ -71,7 +71,7 @@ static void dcqcn_points(const struct oche_fluid_grid *grid, FILE *csv)
                                           "alpha*", "rate",           "R_T*/R_C* - 1"};
     bool above = false;
 
-    for (size_t i = 0; i < sizeof(heading) / sizeof(heading[0]); i++)
+    for (size_t i = 0; i < OCHE_COUNT_OF(heading); i++)
         oche_table_cell(table, "%s", heading[i]);
     oche_table_rule(table);
     for (size_t i = 0; i < grid->count_count; i++) {

@@ -60,7 +60,7 @@ static double round_up(double value)
     static const double steps[] = {1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10};
     double unit = pow(10, floor(log10(value)));
 
-    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+    for (size_t i = 0; i < OCHE_COUNT_OF(steps); i++)
         if (steps[i] * unit >= value * (1 - 1e-9))
             return steps[i] * unit;
     return 10 * unit;

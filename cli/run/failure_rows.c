@@ -70,7 +70,7 @@ void oche_failure_rows(struct oche_table *table, const struct oche_outcome *outc
 
     for (size_t i = 0; i < count; i++)
         any |= outcomes[i].failures.count > 0;
-    for (unsigned row = 0; any && row < sizeof(names) / sizeof(names[0]); row++) {
+    for (unsigned row = 0; any && row < OCHE_COUNT_OF(names); row++) {
         oche_table_cell(table, "%s", names[row]);
         for (size_t i = 0; i < count; i++)
             oche_table_cell(table, "%s", oche_figure_count(count_of(&outcomes[i], row)).text);

@@ -13,8 +13,6 @@
 
 #include "core/qp/nic.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
 /* A member of a struct of uint64_t counters. */
 struct counter {
     const char *name;
@@ -489,10 +487,10 @@ static void store_totals(struct oche_results *results, const struct oche_outcome
     const struct oche_world_totals *totals = &outcome->totals;
     char name[64];
 
-    for (size_t i = 0; i < COUNT_OF(total_counters); i++)
+    for (size_t i = 0; i < OCHE_COUNT_OF(total_counters); i++)
         oche_results_counter(results, "all", total_counters[i].name,
                              counter_in(totals, &total_counters[i]));
-    for (size_t i = 0; i < COUNT_OF(nic_counters); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(nic_counters); i++) {
         snprintf(name, sizeof(name), "nic_%s", nic_counters[i].name);
         oche_results_counter(results, "all", name, counter_in(&totals->nic, &nic_counters[i]));
     }
@@ -536,8 +534,8 @@ static void store_port(struct oche_results *results, const struct oche_world *wo
 
     entity_of(topology, node, local, entity, sizeof(entity));
     if (node >= topology->host_count) /* a host's NIC has counted better */
-        store_some(results, entity, port_counters, COUNT_OF(port_counters), stats);
-    for (size_t i = 0; i < COUNT_OF(class_counters); i++) {
+        store_some(results, entity, port_counters, OCHE_COUNT_OF(port_counters), stats);
+    for (size_t i = 0; i < OCHE_COUNT_OF(class_counters); i++) {
         for (unsigned cls = 0; cls < OCHE_CLASSES; cls++) {
             struct counter one = {name, class_counters[i].offset + cls * sizeof(uint64_t)};
 
@@ -565,8 +563,8 @@ static void store_counters(struct oche_results *results, const struct oche_world
             struct oche_nic_stats nic;
 
             oche_world_host_stats(world, node, &nic);
-            store_some(results, topology->nodes[node].name, nic_counters, COUNT_OF(nic_counters),
-                       &nic);
+            store_some(results, topology->nodes[node].name, nic_counters,
+                       OCHE_COUNT_OF(nic_counters), &nic);
             store_scheme(results, topology->nodes[node].name, "",
                          oche_world_host_counters(world, node, counted), counted);
         }

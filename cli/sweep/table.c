@@ -163,7 +163,7 @@ void oche_sweep_table_print(const struct oche_grid *grid, struct oche_sweep_stor
 
     if (!asked_for) {
         metrics = usual;
-        count = sizeof(usual) / sizeof(usual[0]);
+        count = OCHE_COUNT_OF(usual);
     }
     view.columns = calloc(count, sizeof(*view.columns));
     view.done = calloc(view.points, sizeof(*view.done));

@@ -35,7 +35,7 @@ static size_t slot_of(const struct oche_psn_seen *seen, const struct oche_psn_st
     size_t slot;
 
     memcpy(words, stream, sizeof(words));
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+    for (size_t i = 0; i < OCHE_COUNT_OF(words); i++)
         hash = oche_mix64(hash ^ words[i]);
     slot = hash & (seen->size - 1);
     while (seen->entries[slot].pages != NULL &&

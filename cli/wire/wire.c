@@ -107,7 +107,7 @@ static void print_flags(const struct oche_packet *packet)
     const bool trailer = (packet->ext & OCHE_EXT_TRAILER) != 0;
     const uint8_t known = OCHE_BTH_EXTENSIONS | OCHE_BTH_TOKENS | (trailer ? OCHE_BTH_TRAILER : 0);
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+    for (size_t i = 0; i < OCHE_COUNT_OF(names); i++)
         if ((packet->bth & names[i].bit) != 0)
             printf(" %s", names[i].name);
     if (packet->ecn == OCHE_ECN_CE)

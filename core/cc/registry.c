@@ -16,7 +16,7 @@ const struct oche_cc_scheme *const oche_cc_schemes[] = {
 #undef X
 };
 
-const size_t oche_cc_scheme_count = sizeof(oche_cc_schemes) / sizeof(oche_cc_schemes[0]);
+const size_t oche_cc_scheme_count = OCHE_COUNT_OF(oche_cc_schemes);
 
 const struct oche_cc_scheme *oche_cc_find(const char *name)
 {

@@ -13,8 +13,7 @@ const struct oche_recovery_scheme *const oche_recovery_schemes[] = {
     &oche_recovery_improved_go_back_n,
     &oche_recovery_selective_repeat,
 };
-const size_t oche_recovery_scheme_count =
-    sizeof(oche_recovery_schemes) / sizeof(oche_recovery_schemes[0]);
+const size_t oche_recovery_scheme_count = OCHE_COUNT_OF(oche_recovery_schemes);
 
 const struct oche_recovery_scheme *oche_recovery_find(const char *name)
 {

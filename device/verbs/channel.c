@@ -147,7 +147,7 @@ static bool signals_end_calls(void)
     for (int number = 1; number <= SIGRTMAX; number++) {
         bool fault = false;
 
-        for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+        for (size_t i = 0; i < OCHE_COUNT_OF(faults); i++)
             fault |= number == faults[i];
         if (!fault && sigaction(number, NULL, &action) == 0 && action.sa_handler != SIG_DFL &&
             action.sa_handler != SIG_IGN && (action.sa_flags & SA_RESTART) == 0)

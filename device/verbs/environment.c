@@ -182,7 +182,7 @@ bool ov_poll_mode(enum ov_poll *mode)
     *mode = OV_POLL_ADAPTIVE;
     if (text == NULL)
         return true;
-    for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+    for (unsigned i = 0; i < OCHE_COUNT_OF(names); i++)
         if (strcmp(text, names[i]) == 0) {
             *mode = (enum ov_poll)i;
             return true;

@@ -116,7 +116,7 @@ static unsigned version_of(void *library, register_driver **found)
     static const unsigned versions[] = {34, OV_PRIVATE_LATER(VERSION, )};
 #undef VERSION
 
-    for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(versions); i++) {
         char name[sizeof(REGISTER) + 12];
         void *symbol;
 

@@ -21,7 +21,7 @@ static const struct {
     {IBV_RATE_1200_GBPS, 480, 1275000},
 };
 
-#define RATES (sizeof(rates) / sizeof(rates[0]))
+#define RATES OCHE_COUNT_OF(rates)
 
 int ibv_rate_to_mult(enum ibv_rate rate)
 {

@@ -4,8 +4,6 @@
 
 #include "device/verbs/internal.h"
 
-#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
-
 static const char *name_in(const char *const *table, size_t count, int value)
 {
     if (value < 0 || (size_t)value >= count || table[value] == NULL)
@@ -42,7 +40,7 @@ const char *ibv_wc_status_str(enum ibv_wc_status status)
         [IBV_WC_TM_RNDV_INCOMPLETE] = "TM software rendezvous",
     };
 
-    return name_in(names, COUNT(names), (int)status);
+    return name_in(names, OCHE_COUNT_OF(names), (int)status);
 }
 
 const char *ibv_event_type_str(enum ibv_event_type event)
@@ -70,7 +68,7 @@ const char *ibv_event_type_str(enum ibv_event_type event)
         [IBV_EVENT_WQ_FATAL] = "WQ fatal",
     };
 
-    return name_in(names, COUNT(names), (int)event);
+    return name_in(names, OCHE_COUNT_OF(names), (int)event);
 }
 
 const char *ibv_node_type_str(enum ibv_node_type node_type)
@@ -85,7 +83,7 @@ const char *ibv_node_type_str(enum ibv_node_type node_type)
         [IBV_NODE_UNSPECIFIED] = "unspecified",
     };
 
-    return name_in(names, COUNT(names), (int)node_type);
+    return name_in(names, OCHE_COUNT_OF(names), (int)node_type);
 }
 
 const char *ibv_port_state_str(enum ibv_port_state port_state)
@@ -99,7 +97,7 @@ const char *ibv_port_state_str(enum ibv_port_state port_state)
         [IBV_PORT_ACTIVE_DEFER] = "active defer",
     };
 
-    return name_in(names, COUNT(names), (int)port_state);
+    return name_in(names, OCHE_COUNT_OF(names), (int)port_state);
 }
 
 /* From rdma-core after 44, and not used by us: its values, not those of this verbs.h. */
@@ -122,5 +120,5 @@ const char *ov_wr_opcode_str(int opcode)
         [15] = "atomic-write",
     };
 
-    return name_in(names, COUNT(names), opcode);
+    return name_in(names, OCHE_COUNT_OF(names), opcode);
 }

@@ -103,7 +103,7 @@ void *ov_system_symbol(void *library, const char *name)
 /* Returns false, with the reason, if it lacks a function that every libibverbs has. */
 static bool take_functions(void *library, struct oche_error *why)
 {
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(names); i++) {
         void *symbol = ov_system_symbol(library, names[i].name);
 
         if (symbol == NULL && names[i].needed)

@@ -31,7 +31,7 @@ void oche_ignored(const struct oche_world *world, char *text, size_t text_bytes)
         return;
     if (has_initial_rate(oche_world_flows(world)))
         name(keys, sizeof(keys), "workload.", "initial_rate");
-    for (size_t i = 0; i < sizeof(of_hosts) / sizeof(of_hosts[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(of_hosts); i++) {
         const struct oche_param *param = oche_param_find(&oche_host_params, of_hosts[i]);
 
         if (oche_param_get(param, &config->hosts).u != param->preset.u)

@@ -212,7 +212,7 @@ const struct oche_claim_kind oche_claim_kinds[] = {
      .distance = factor_off},
     {.name = "outside", .conditions = OCHE_CONDITIONS_NONE},
 };
-const size_t oche_claim_kind_count = sizeof(oche_claim_kinds) / sizeof(oche_claim_kinds[0]);
+const size_t oche_claim_kind_count = OCHE_COUNT_OF(oche_claim_kinds);
 
 const struct oche_claim_kind *oche_claim_kind_find(const char *name)
 {

@@ -319,7 +319,7 @@ static void store_facts(const struct oche_study *study, const char *tolerances_c
         {"tolerances_commit", tolerances_commit},
     };
 
-    for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+    for (size_t i = 0; i < OCHE_COUNT_OF(facts); i++)
         oche_sweep_store_info(store, facts[i].key, facts[i].value);
 }
 

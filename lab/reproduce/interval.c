@@ -12,7 +12,7 @@ double oche_student_t(uint32_t freedom)
         2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086, /* 11 … 20 */
         2.080,  2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042, /* 21 … 30 */
     };
-    const uint32_t rows = sizeof(table) / sizeof(table[0]);
+    const uint32_t rows = OCHE_COUNT_OF(table);
 
     OCHE_MUST(freedom > 0);
     if (freedom <= rows)

@@ -142,7 +142,7 @@ bool oche_read_number(const struct oche_reader *reader, const struct oche_yaml *
     union oche_value parsed;
     struct oche_error reason;
 
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+    for (size_t i = 0; i < OCHE_COUNT_OF(units); i++)
         if (strcmp(units[i].name, unit) == 0)
             as = &units[i];
     OCHE_MUST(as != NULL);

@@ -43,7 +43,7 @@ static bool check_keys(const struct oche_reader *reader, const struct oche_yaml 
     const char *known[20];
     size_t count = 0;
 
-    for (; count < sizeof(of_all) / sizeof(of_all[0]); count++)
+    for (; count < OCHE_COUNT_OF(of_all); count++)
         known[count] = of_all[count];
     if (kind->conditions == OCHE_CONDITIONS_NONE)
         count = texts;

@@ -47,7 +47,7 @@ static const struct {
                    {"s", OCHE_UNIT_TIME, 1e-12},
                    {"bytes", OCHE_UNIT_BYTES, 1},
                    {"bps", OCHE_UNIT_BPS, 1}};
-#define VALUE_UNITS (sizeof(value_units) / sizeof(value_units[0]))
+#define VALUE_UNITS OCHE_COUNT_OF(value_units)
 
 static double number_in(const char *text, enum oche_unit unit, double one)
 {

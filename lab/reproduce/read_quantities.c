@@ -23,7 +23,7 @@ static bool read_statistic(const struct oche_reader *reader, const struct oche_y
 
     if (!oche_read_choice(reader, map, "statistic", words, &choice))
         return false;
-    if (choice < sizeof(statistics) / sizeof(statistics[0])) {
+    if (choice < OCHE_COUNT_OF(statistics)) {
         quantity->statistic = statistics[choice];
         return true;
     }

@@ -70,7 +70,7 @@ static bool is_width(const struct oche_claim *claim)
 {
     static const char *const widths[] = {"difference", "order", "near"};
 
-    for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++)
+    for (size_t i = 0; i < OCHE_COUNT_OF(widths); i++)
         if (strcmp(claim->kind->name, widths[i]) == 0)
             return true;
     return false;

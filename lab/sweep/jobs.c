@@ -283,7 +283,7 @@ static void take_signals(struct crew *crew)
 
     sigemptyset(&crew->waited);
     sigaddset(&crew->waited, SIGCHLD);
-    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(ends); i++) {
         struct sigaction now;
 
         if (sigaction(ends[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)

@@ -28,7 +28,7 @@
 
 static const char *const status_names[] = {
     [OCHE_POINT_DONE] = "done", [OCHE_POINT_FAILED] = "failed", [OCHE_POINT_CRASHED] = "crashed"};
-#define STATUSES (sizeof(status_names) / sizeof(status_names[0]))
+#define STATUSES OCHE_COUNT_OF(status_names)
 
 const char *oche_point_status_name(enum oche_point_status status)
 {

@@ -96,7 +96,7 @@ static bool parse_time(const char *text, oche_time *time)
         number = number * 10 + (unsigned)(*text - '0');
         divisor *= point ? 10 : 1;
     }
-    for (size_t i = 0; digits > 0 && i < sizeof(units) / sizeof(units[0]); i++) {
+    for (size_t i = 0; digits > 0 && i < OCHE_COUNT_OF(units); i++) {
         if (strcmp(units[i].name, text) != 0)
             continue;
         number = (number * units[i].ps + divisor / 2) / divisor;
@@ -157,7 +157,7 @@ static bool parse_first(struct reader *reader, char *line)
     reader->separators = " \t";
     if (parse_count(line, &reader->announced)) {
         reader->has_count = true;
-        reader->columns = sizeof(hpcc) / sizeof(hpcc[0]);
+        reader->columns = OCHE_COUNT_OF(hpcc);
         memcpy(reader->column, hpcc, sizeof(hpcc));
         return true;
     }

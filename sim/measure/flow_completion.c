@@ -6,8 +6,7 @@
 
 /* One decade per row, matching what the literature calls short, medium and long flows. */
 const uint64_t oche_completion_sizes[] = {0, 10000, 100000, 1000000, 10000000};
-const uint32_t oche_completion_size_count =
-    sizeof(oche_completion_sizes) / sizeof(oche_completion_sizes[0]);
+const uint32_t oche_completion_size_count = OCHE_COUNT_OF(oche_completion_sizes);
 
 /*
  * Fills in times and slowdowns of the row's delivered flows. `times` and `slowdowns` are their

@@ -8,8 +8,6 @@
 
 #include "sim/world/world.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
 /* The keys at the root besides those of oche_run_params. */
 struct head {
     const char *name, *description;
@@ -32,11 +30,11 @@ static const struct oche_param head_params[] = {
 };
 static const struct oche_param_table head_table = OCHE_PARAM_TABLE(head_params, struct head);
 
+#define MOST_SAMPLES 1000000 /* in a time series */
+
 /*
  * Sections, in the order in which they are bound and printed; the bindings of a scenario follow it.
  */
-#define MOST_SAMPLES 1000000 /* in a time series */
-
 enum section {
     HEAD,
     RUN,
@@ -61,14 +59,14 @@ static size_t list_schemes(struct oche_schema *schema)
     size_t count = 0;
 
     for (; count < oche_cc_scheme_count; count++) {
-        OCHE_MUST(count < COUNT_OF(schema->schemes));
+        OCHE_MUST(count < OCHE_COUNT_OF(schema->schemes));
         schema->schemes[count] = (struct oche_variant){.name = oche_cc_schemes[count]->name,
                                                        .help = oche_cc_schemes[count]->paper,
                                                        .table = &oche_cc_schemes[count]->table,
                                                        .type = oche_cc_schemes[count]};
     }
     for (size_t i = 0; oche_endpoints[i] != NULL; i++, count++) {
-        OCHE_MUST(count < COUNT_OF(schema->schemes));
+        OCHE_MUST(count < OCHE_COUNT_OF(schema->schemes));
         schema->schemes[count] = (struct oche_variant){.name = oche_endpoints[i]->name,
                                                        .help = oche_endpoints[i]->paper,
                                                        .table = oche_endpoints[i]->table,
@@ -84,20 +82,20 @@ static void list_registries(struct oche_schema *schema, size_t counts[4])
     for (; oche_topology_types[*topologies] != NULL; ++*topologies) {
         const struct oche_topology_type *type = oche_topology_types[*topologies];
 
-        OCHE_MUST(*topologies < COUNT_OF(schema->topologies));
+        OCHE_MUST(*topologies < OCHE_COUNT_OF(schema->topologies));
         schema->topologies[*topologies] = (struct oche_variant){
             .name = type->name, .help = type->help, .table = type->table, .type = type};
     }
     for (; oche_workload_types[*workloads] != NULL; ++*workloads) {
         const struct oche_workload_type *type = oche_workload_types[*workloads];
 
-        OCHE_MUST(*workloads < COUNT_OF(schema->workloads));
+        OCHE_MUST(*workloads < OCHE_COUNT_OF(schema->workloads));
         schema->workloads[*workloads] = (struct oche_variant){
             .name = type->name, .help = type->help, .table = type->table, .type = type};
     }
     counts[2] = list_schemes(schema);
     counts[3] = oche_recovery_scheme_count;
-    OCHE_MUST(counts[3] <= COUNT_OF(schema->recoveries));
+    OCHE_MUST(counts[3] <= OCHE_COUNT_OF(schema->recoveries));
     for (size_t i = 0; i < counts[3]; i++)
         schema->recoveries[i] = (struct oche_variant){.name = oche_recovery_schemes[i]->name,
                                                       .help = oche_recovery_schemes[i]->paper,
@@ -152,11 +150,12 @@ void oche_schema_make(struct oche_schema *schema)
                      .table = &oche_measure_params},
     };
 
-    _Static_assert(COUNT_OF(sections) <= COUNT_OF(schema->sections), "room for all sections");
+    _Static_assert(OCHE_COUNT_OF(sections) <= OCHE_COUNT_OF(schema->sections),
+                   "room for all sections");
     memcpy(schema->sections, sections, sizeof(sections));
-    schema->section_count = COUNT_OF(sections);
+    schema->section_count = OCHE_COUNT_OF(sections);
     for (size_t i = 0; oche_switch_mechanisms[i] != NULL; i++) {
-        OCHE_MUST(schema->section_count < COUNT_OF(schema->sections));
+        OCHE_MUST(schema->section_count < OCHE_COUNT_OF(schema->sections));
         schema->sections[schema->section_count++] =
             (struct oche_section){.name = oche_switch_mechanisms[i]->name,
                                   .help = oche_switch_mechanisms[i]->help,

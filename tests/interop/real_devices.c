@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base.h"
 #include "tests/support/system_verbs.h"
 
 #undef ibv_query_port
@@ -228,7 +229,7 @@ static void test_their_events(void **state)
     (void)state;
     NOTHING(ibv_ack_async_event, &event);
     event.element.qp = &object.qp;
-    for (size_t i = 0; i < sizeof(of_qp) / sizeof(of_qp[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(of_qp); i++) {
         event.event_type = of_qp[i];
         NOTHING(ibv_ack_async_event, &event);
     }

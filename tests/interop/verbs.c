@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/base.h"
+
 /* ---- data ---- */
 
 static void write_and_read(enum ibv_qp_type type, enum ibv_mtu mtu, uint32_t bytes)
@@ -57,7 +59,7 @@ static void test_write_and_read(void **state)
     static const uint32_t sizes[] = {0, 1, 255, 256, 257, 4096, 4097, 65536, 500001};
 
     (void)state;
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(sizes); i++) {
         write_and_read(IBV_QPT_RC, i % 2 == 0 ? IBV_MTU_256 : IBV_MTU_4096, sizes[i]);
         write_and_read(IBV_QPT_UC, i % 2 == 0 ? IBV_MTU_4096 : IBV_MTU_1024, sizes[i]);
     }

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "core/base.h"
+
 #define GRH        40
 #define GUARD      64
 #define UC_PACKETS 500
@@ -29,7 +31,7 @@ static unsigned sizes_of(uint32_t mtu, uint32_t *sizes)
     const uint32_t largest = BYTES - 2 * GUARD;
     unsigned count = 0;
 
-    for (unsigned i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
+    for (unsigned i = 0; i < OCHE_COUNT_OF(fixed); i++)
         sizes[count++] = fixed[i];
     for (uint32_t packets = 1; packets <= 16; packets *= 2)
         for (uint32_t i = 0; i < 3; i++)
@@ -128,7 +130,7 @@ static void one_read(struct bench *bench, uint32_t size, uint32_t mtu)
 
 static void sweep(enum ibv_qp_type type)
 {
-    for (unsigned i = 0; i < sizeof(mtus) / sizeof(mtus[0]); i++) {
+    for (unsigned i = 0; i < OCHE_COUNT_OF(mtus); i++) {
         const uint32_t mtu = bytes_of(mtus[i]);
         struct bench *bench = open_bench(type, mtus[i], NULL);
         uint32_t sizes[64];

@@ -40,7 +40,7 @@ static uint64_t any_rate(struct oche_random *random)
 {
     static const uint64_t rates[] = {10, 25, 40, 56, 100, 200, 400};
 
-    return rates[oche_random_below(random, sizeof(rates) / sizeof(rates[0]))] * OCHE_GBPS;
+    return rates[oche_random_below(random, OCHE_COUNT_OF(rates))] * OCHE_GBPS;
 }
 
 static uint64_t any_delay(struct oche_random *random)
@@ -100,7 +100,7 @@ static void make_topology(struct random_scenario *scenario, struct oche_random *
                                         "leaf_spine", "clos",     "fat_tree"};
     static const char *const rates[] = {"host_rate", "link_rate", "core_rate", "bottleneck_rate"};
     static const char *const delays[] = {"delay", "link_delay", "bottleneck_delay"};
-    const char *name = types[oche_random_below(random, sizeof(types) / sizeof(types[0]))];
+    const char *name = types[oche_random_below(random, OCHE_COUNT_OF(types))];
     const struct oche_param_table *table;
     struct oche_error error;
 
@@ -111,10 +111,10 @@ static void make_topology(struct random_scenario *scenario, struct oche_random *
     oche_param_defaults(table, scenario->topology_params);
     snprintf(scenario->text, sizeof(scenario->text), "%s", name);
     set_counts(scenario, random);
-    for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++)
+    for (size_t i = 0; i < OCHE_COUNT_OF(rates); i++)
         if (oche_param_find(table, rates[i]) != NULL)
             set(scenario, rates[i], any_rate(random));
-    for (size_t i = 0; i < sizeof(delays) / sizeof(delays[0]); i++)
+    for (size_t i = 0; i < OCHE_COUNT_OF(delays); i++)
         if (oche_param_find(table, delays[i]) != NULL)
             set(scenario, delays[i], any_delay(random));
     if ((scenario->topology_type->check != NULL &&
@@ -201,13 +201,12 @@ static void make_hosts(struct random_scenario *scenario, struct oche_random *ran
     static const char *const schemes[] = {"none",           "dcqcn", "timely",
                                           "timely_patched", "dart",  "rcp"};
 
-    scenario->mtu_bytes = mtus[oche_random_below(random, sizeof(mtus) / sizeof(mtus[0]))];
+    scenario->mtu_bytes = mtus[oche_random_below(random, OCHE_COUNT_OF(mtus))];
     scenario->ack_every_packets = any_scale(random, 1, 64);
     scenario->window_packets = coin(random) ? 0 : any_scale(random, 16, 1024);
     scenario->host_pfc_response = scenario->switches.pfc_response;
     scenario->per_pair = coin(random);
-    scenario->congestion_control =
-        schemes[oche_random_below(random, sizeof(schemes) / sizeof(schemes[0]))];
+    scenario->congestion_control = schemes[oche_random_below(random, OCHE_COUNT_OF(schemes))];
 }
 
 static void add_flow(struct random_scenario *scenario, uint32_t src, uint32_t dst, uint64_t bytes,

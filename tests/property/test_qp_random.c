@@ -46,7 +46,7 @@ static const struct setting {
     {"selective_repeat/improved_go_back_n,nak_interval=20us"},
     {"go_back_n/improved_go_back_n,nak_interval=20us"},
 };
-#define SETTINGS (sizeof(settings) / sizeof(settings[0]))
+#define SETTINGS OCHE_COUNT_OF(settings)
 
 static char repeat[400]; /* the command that repeats the run */
 

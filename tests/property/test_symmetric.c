@@ -29,7 +29,7 @@ static const struct {
      {"pods", "tors_per_pod", "uplinks_per_tor", "cores", "hosts_per_tor"},
      {2, 2, 2, 2, 8}},
 };
-#define NETWORKS (sizeof(networks) / sizeof(networks[0]))
+#define NETWORKS OCHE_COUNT_OF(networks)
 
 static void configure(struct small_world *small, size_t n)
 {

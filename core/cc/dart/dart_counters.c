@@ -54,4 +54,4 @@ static const struct oche_counter rows[] = {
 };
 /* clang-format on */
 
-const struct oche_counters dart_counters = {"dart", rows, sizeof(rows) / sizeof(rows[0])};
+const struct oche_counters dart_counters = {"dart", rows, OCHE_COUNT_OF(rows)};

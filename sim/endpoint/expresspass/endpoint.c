@@ -349,8 +349,7 @@ static const struct oche_counter counter_rows[] = {
 };
 /* clang-format on */
 
-static const struct oche_counters counters = {"credits", counter_rows,
-                                              sizeof(counter_rows) / sizeof(counter_rows[0])};
+static const struct oche_counters counters = {"credits", counter_rows, OCHE_COUNT_OF(counter_rows)};
 
 const struct oche_endpoint oche_endpoint_expresspass = {
     .name = "expresspass",

@@ -46,8 +46,8 @@ static void builtin_means(void **state)
     (void)state;
     while (oche_cdf_names[builtins] != NULL)
         builtins++;
-    assert_int_equal(builtins, sizeof(cases) / sizeof(cases[0]));
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    assert_int_equal(builtins, OCHE_COUNT_OF(cases));
+    for (size_t i = 0; i < OCHE_COUNT_OF(cases); i++) {
         struct oche_cdf cdf;
 
         read_builtin(&cdf, cases[i].name);
@@ -136,7 +136,7 @@ static void recorded_samples(void **state)
 
     (void)state;
     read_builtin(&cdf, "fbhdp");
-    for (unsigned i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+    for (unsigned i = 0; i < OCHE_COUNT_OF(expected); i++)
         assert_int_equal(oche_cdf_sample(&cdf, &random), expected[i]);
     oche_cdf_free(&cdf);
 }
@@ -171,7 +171,7 @@ static void says_what_is_wrong(void **state)
     struct oche_cdf cdf;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(cases); i++) {
         assert_false(oche_cdf_read_file(&cdf, temporary_file(cases[i].text), &error));
         temporary_expect_error(error.text, cases[i].error);
         assert_null(cdf.rows);

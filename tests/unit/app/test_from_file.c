@@ -106,7 +106,7 @@ static void says_what_is_wrong(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(cases); i++) {
         assert_false(read_text(cases[i].text, 0));
         temporary_expect_error(error.text, cases[i].error);
     }

@@ -104,7 +104,7 @@ static void groups_offer_their_load(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(cases); i++) {
         begin("incast_groups");
         facts.duration = 4 * OCHE_SEC;
         set_real("load", cases[i].load);
@@ -252,7 +252,7 @@ static void groups_refuse(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(cases); i++) {
         begin("incast_groups");
         set_text("sizes", cases[i].sizes);
         refused(cases[i].error);

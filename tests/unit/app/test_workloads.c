@@ -532,7 +532,7 @@ static void poisson_recorded(void **state)
     begin("poisson_cdf");
     facts.duration = 20 * OCHE_MS;
     generate();
-    for (unsigned i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+    for (unsigned i = 0; i < OCHE_COUNT_OF(expected); i++) {
         assert_true(list.plan[i].start == expected[i].start);
         assert_int_equal(list.plan[i].dst, expected[i].dst);
         assert_int_equal(list.plan[i].bytes, expected[i].bytes);
@@ -689,7 +689,7 @@ static void transfers_refuses(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(cases); i++) {
         begin("transfers");
         set_pairs(cases[i].pairs);
         refused(cases[i].error);

@@ -105,11 +105,11 @@ static void times(void **state)
     pcap_t *pcap;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
+    for (size_t i = 0; i < OCHE_COUNT_OF(expected); i++)
         assert_true(oche_pcap_write(writer, &packet, &plain, expected[i].when));
     finish(writer);
     pcap = read_back();
-    for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(expected); i++) {
         assert_int_equal(pcap_next_ex(pcap, &header, &bytes), 1);
         assert_int_equal(header->ts.tv_sec, expected[i].seconds);
         assert_int_equal(header->ts.tv_usec, expected[i].ns);

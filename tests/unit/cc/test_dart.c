@@ -246,7 +246,7 @@ static void hysteresis(void **state)
     (void)state;
     begin(b);
     message(b, 2, true);
-    for (unsigned i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+    for (unsigned i = 0; i < OCHE_COUNT_OF(steps); i++) {
         reach(b, true, steps[i].fraction);
         assert_int_equal(view(b).state, steps[i].to);
     }
@@ -454,7 +454,7 @@ static void two_lines(void **state)
                 {LINE * 10, 1, LINE}};
 
     (void)state;
-    for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (unsigned i = 0; i < OCHE_COUNT_OF(rows); i++) {
         struct bench *b = make();
         set(b, "share_line", (union oche_value){.u = rows[i].share_line});
         begin(b);

@@ -190,13 +190,13 @@ static void check_updates(const char *mode, const struct update *expected, unsig
 static void paper_curve_through_all_stages(void **state)
 {
     (void)state;
-    check_updates("paper", paper_both, sizeof(paper_both) / sizeof(paper_both[0]));
+    check_updates("paper", paper_both, OCHE_COUNT_OF(paper_both));
 }
 
 static void ns3_curve_through_all_stages(void **state)
 {
     (void)state;
-    check_updates("ns3", ns3_both, sizeof(ns3_both) / sizeof(ns3_both[0]));
+    check_updates("ns3", ns3_both, OCHE_COUNT_OF(ns3_both));
 }
 
 /*

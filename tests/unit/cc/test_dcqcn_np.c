@@ -26,7 +26,7 @@ static void expect_cnps(const oche_time *expected, unsigned count)
 #define EXPECT(...)                                                                                \
     do {                                                                                           \
         const oche_time expected[] = {__VA_ARGS__};                                                \
-        expect_cnps(expected, sizeof(expected) / sizeof(expected[0]));                             \
+        expect_cnps(expected, OCHE_COUNT_OF(expected));                                            \
     } while (0)
 
 static void unmarked_packets_cause_no_cnp(void **state)

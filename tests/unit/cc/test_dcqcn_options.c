@@ -362,7 +362,7 @@ static void hyper_and_its_multiplier(void **state)
     };
 
     (void)state;
-    for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (unsigned i = 0; i < OCHE_COUNT_OF(cases); i++) {
         double rate = 5e9, target = 10e9;
         unsigned count = (unsigned)strlen(cases[i].causes);
 
@@ -568,7 +568,7 @@ static void min_rate(void **state)
     };
 
     (void)state;
-    for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (unsigned i = 0; i < OCHE_COUNT_OF(cases); i++) {
         begin(cases[i].mode);
         bench_set(&bench, "min_rate", cases[i].min_rate);
         bench_set_real(&bench, "min_rate_fraction", cases[i].fraction);

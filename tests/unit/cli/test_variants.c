@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/base.h"
 #include "tests/support/test.h"
 
 static struct oche_error error;
@@ -44,7 +45,7 @@ static void test_what_is_no_comparison_is_refused(void **state)
     char wanted[512];
 
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(rows); i++) {
         assert_false(oche_variants_read(&variants, rows[i].argument, &error));
         snprintf(wanted, sizeof(wanted), "%swrite it as congestion_control=dcqcn,none",
                  rows[i].error);
@@ -61,7 +62,7 @@ static void test_names_of_folders(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(rows); i++) {
         char *name = oche_file_name_of(rows[i][0]);
 
         assert_string_equal(name, rows[i][1]);

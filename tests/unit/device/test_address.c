@@ -28,16 +28,16 @@ static void text(void **state)
     char printed[OCHE_ADDRESS_TEXT];
 
     (void)state;
-    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(good); i++) {
         address = parsed(good[i]);
         oche_address_print(&address, printed);
         assert_string_equal(printed, good[i]);
         assert_true(oche_address_is_unicast(&address));
         assert_int_equal(oche_address_is_ipv4(&address), strchr(good[i], '.') != NULL);
     }
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+    for (size_t i = 0; i < OCHE_COUNT_OF(bad); i++)
         assert_false(oche_address_parse(bad[i], &address));
-    for (size_t i = 0; i < sizeof(not_unicast) / sizeof(not_unicast[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(not_unicast); i++) {
         address = parsed(not_unicast[i]);
         assert_false(oche_address_is_unicast(&address));
     }

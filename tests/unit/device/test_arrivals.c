@@ -151,7 +151,7 @@ static void malformed(void **state)
     (void)state;
     end_open(&end, &(struct oche_device_config){.seed = 1}, NULL, 1);
     fake_open(&fake, &end, 3);
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(cases); i++) {
         memcpy(bytes, cases[i].bytes, sizeof(bytes));
         fake_send(&fake, bytes, cases[i].count);
         stats = seen(&end, i + 1);
@@ -161,7 +161,7 @@ static void malformed(void **state)
     assert_int_equal(stats.nic.rejected_packets, 0); /* none came that far */
     assert_int_equal(no_qp(&end), 0);
     fake_send(&fake, bytes, fake_encode(&fake, &to_nobody, 0, bytes));
-    seen(&end, sizeof(cases) / sizeof(cases[0]) + 1);
+    seen(&end, OCHE_COUNT_OF(cases) + 1);
     assert_int_equal(no_qp(&end), 1); /* this one did */
     assert_int_equal(stats.sent_packets, 0);
     oche_socket_close(&fake.socket);
@@ -265,7 +265,7 @@ static uint64_t send_ids(bool strict, const uint16_t *ids, unsigned count, unsig
 static void identifications(void **state)
 {
     static const uint16_t ids[] = {0, 1, 2, 63, 0, 40000, 40001, 40003, 40002, 0, 65535, 0, 30000};
-    const unsigned count = sizeof(ids) / sizeof(ids[0]);
+    const unsigned count = OCHE_COUNT_OF(ids);
     uint64_t unexpected, strangers;
 
     (void)state;

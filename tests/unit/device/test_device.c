@@ -275,7 +275,7 @@ static void not_openable(void **state)
     struct oche_device_config config = {.address = loopback_address(address, 9)};
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(cases); i++) {
         assert_null(oche_device_open(&cases[i].config, &error));
         if (strncmp(error.text, cases[i].why, strlen(cases[i].why)) != 0)
             fail_msg("\"%s\" is not \"%s\"", error.text, cases[i].why);

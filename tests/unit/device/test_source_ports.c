@@ -59,7 +59,7 @@ static void one_a_remainder(void **state)
 
     (void)state;
     loopback_address(address, 1);
-    for (unsigned i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+    for (unsigned i = 0; i < OCHE_COUNT_OF(counts); i++) {
         open_ports(&ports, address, counts[i], i);
         open_ports(&more, address, counts[i], i); /* the same seed: the ports are taken */
         assert_int_equal(ports.count, counts[i]);
@@ -282,7 +282,7 @@ static void many(void **state)
     struct seen seen;
 
     (void)state;
-    for (unsigned i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+    for (unsigned i = 0; i < OCHE_COUNT_OF(counts); i++) {
         open_many(&pair, counts[i], qps);
         write_all(&pair, qps);
         complete_all(&pair);

@@ -151,7 +151,7 @@ static void test_alpha(void **state)
     (void)state;
     assert_int_equal(c.alpha, OCHE_TCP_ONE);
     /* The first ACK of all ends a window of its own: give it the mark that leaves alpha as it is */
-    for (size_t i = 0; i < sizeof(windows) / sizeof(windows[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(windows); i++) {
         uint64_t clean = windows[i].acked - windows[i].marked;
         /* All but a byte before the end of the window, that byte, and one that is behind it. */
         c.window_end = una + windows[i].acked - 1;

@@ -36,7 +36,7 @@ static void test_alone_is_ideal(void **state)
     struct small_world small;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(sizes); i++) {
         struct oche_flow_plan flow = small_flow(0, 3, sizes[i], 5 * OCHE_US);
         make(&small, "leaf_spine", i & 1 ? "tcp" : "dctcp");
         small.config.hosts.ipv6 = i & 2;

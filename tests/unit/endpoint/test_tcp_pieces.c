@@ -35,7 +35,7 @@ static void test_backoff(void **state)
     (void)state;
     oche_tcp_rtt_init(&rtt, 10 * OCHE_MS, 10 * OCHE_MS, 500 * OCHE_MS);
     oche_tcp_rtt_sample(&rtt, 50 * OCHE_US); /* below the least */
-    for (rtt.backoff = 0; rtt.backoff < sizeof(ms) / sizeof(ms[0]); rtt.backoff++)
+    for (rtt.backoff = 0; rtt.backoff < OCHE_COUNT_OF(ms); rtt.backoff++)
         assert_int_equal(oche_tcp_rto(&rtt), ms[rtt.backoff] * OCHE_MS);
     rtt.backoff = 1000000;
     rtt.most = OCHE_NEVER / 4;
@@ -60,7 +60,7 @@ static void test_echo(void **state)
     struct oche_tcp_echo echo = {.ce = false};
 
     (void)state;
-    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(steps); i++) {
         bool ece = false;
         bool flush = oche_tcp_echo_arrived(&echo, steps[i].ce, steps[i].waiting, &ece);
         assert_int_equal(flush, steps[i].flush);
@@ -157,7 +157,7 @@ static void test_sequence_numbers(void **state)
                                      0xffffffff, 0x100000000, 0x123456789ab};
 
     (void)state;
-    for (size_t i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(bytes); i++) {
         assert_int_equal(oche_tcp_byte(oche_tcp_wire(bytes[i]), bytes[i]), bytes[i]);
         assert_int_equal(oche_tcp_byte(oche_tcp_wire(bytes[i] + 1000000), bytes[i]),
                          bytes[i] + 1000000);

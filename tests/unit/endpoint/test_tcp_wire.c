@@ -90,7 +90,7 @@ static void test_round_trip(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(payload); i++)
         payload[i] = (uint8_t)(i * 7 + (i >> 8));
-    for (size_t i = 0; i < sizeof(connections) / sizeof(connections[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(connections); i++) {
         for (unsigned ipv6 = 0; ipv6 < 2; ipv6++) {
             struct oche_packet packets[] = {data(connections[i]), syn(connections[i]),
                                             bare_ack(connections[i])};

@@ -62,7 +62,7 @@ static void test_code(void **state)
 
     (void)state;
     begin(&f, &params, OCHE_XPASS_AUTHORS_CODE);
-    follow(&f, &params, steps, sizeof(steps) / sizeof(steps[0]));
+    follow(&f, &params, steps, OCHE_COUNT_OF(steps));
 
     /* What came through in five round trips is below a credit a round trip, the least. */
     oche_xpass_feedback_data(&f, 9, OCHE_MS);
@@ -95,7 +95,7 @@ static void test_paper(void **state)
 
     (void)state;
     begin(&f, &params, OCHE_XPASS_PAPER);
-    follow(&f, &params, steps, sizeof(steps) / sizeof(steps[0]));
+    follow(&f, &params, steps, OCHE_COUNT_OF(steps));
     for (unsigned i = 0; i < 100; i++) {
         oche_xpass_feedback_data(&f, 0, OCHE_MS);
         assert_true(oche_xpass_feedback_update(&f, &params, f.updated + OCHE_MS));

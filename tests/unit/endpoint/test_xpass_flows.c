@@ -213,7 +213,7 @@ static void test_one_loss(void **state)
     struct small_world small;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(cases); i++) {
         make(&small, "star");
         small.config.run.payload = true;
         small.losses[0] = (struct small_world_loss){cases[i].port, cases[i].pattern};

@@ -37,7 +37,7 @@ static void within_one_percent(void **state)
 
     (void)state;
     for (unsigned kind = OCHE_XPASS_AUTHORS_CODE; kind <= OCHE_XPASS_PAPER; kind++)
-        for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
+        for (size_t i = 0; i < OCHE_COUNT_OF(rates); i++) {
             struct oche_flow_plan flow = supplied(1, LONG, rates[i]);
             struct small_world small;
 
@@ -71,7 +71,7 @@ static void credits_follow_the_data(void **state)
                  {50 * OCHE_MBPS, OCHE_MS, false}};
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(cases); i++) {
         struct oche_flow_plan flow = supplied(1, LONG, cases[i].bps);
         struct small_world small;
 

@@ -40,7 +40,7 @@ static void logarithm_bit_by_bit(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+    for (size_t i = 0; i < OCHE_COUNT_OF(cases); i++)
         assert_true((int64_t)(bits_of(oche_ln(cases[i].x)) - bits_of(cases[i].ln)) ==
                     cases[i].ulps);
 }

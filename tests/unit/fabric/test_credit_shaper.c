@@ -20,7 +20,7 @@ static void test_rate_is_exact(void **state)
     struct oche_credit_bucket bucket;
 
     (void)state;
-    for (size_t r = 0; r < sizeof(rates) / sizeof(rates[0]); r++) {
+    for (size_t r = 0; r < OCHE_COUNT_OF(rates); r++) {
         uint64_t bytes = 0;
         oche_time now = 1;
 

@@ -99,7 +99,7 @@ static void not_a_pattern(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(cases); i++) {
         struct oche_error why = {""};
         char expected[200];
 

@@ -65,7 +65,7 @@ static void by_hand(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(rows); i++) {
         uint64_t rate = next_rate(rows[i].rate_mbps * OCHE_MBPS, rows[i].period, rows[i].arrived,
                                   rows[i].queued);
         if (rate != rows[i].want_mbps * OCHE_MBPS)
@@ -175,7 +175,7 @@ static void nothing_to_do(void **state)
     (void)state;
     scene_init(&scene);
     rig_make(&scene.rig);
-    for (unsigned i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+    for (unsigned i = 0; i < OCHE_COUNT_OF(want); i++) {
         for (unsigned port = 0; port < 3; port++)
             assert_int_equal(mbps(&scene, port), want[i]);
         assert_int_equal(oche_switch_next(scene.rig.sw), (i + 1) * T);

@@ -88,7 +88,7 @@ static void test_roots(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(cases); i++) {
         struct polynomial p = cases[i].p;
 
         assert_int_equal(oche_unstable_roots(evaluate, &p, p.degree, band), cases[i].unstable);

@@ -30,7 +30,7 @@ static void test_names(void **state)
     const struct oche_param_table *tables[] = {&oche_cc_find("dcqcn")->table, &oche_switch_params};
 
     (void)state;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(names); i++) {
         struct oche_dcqcn_model before = deployed(), after = before;
         const struct oche_param *param = oche_param_find(tables[0], names[i]);
 
@@ -225,7 +225,7 @@ static void test_queues(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(cases); i++) {
         struct came_to came = many(cases[i].delay, cases[i].pmax, cases[i].flows);
         double relative = cases[i].sd > 1 ? 0.05 : 0.01;
 

@@ -38,7 +38,7 @@ static double half_digit(double printed)
 static void test_table(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(table); i++) {
         const struct row *row = &table[i];
         struct oche_dcqcn_model model = deployed();
 

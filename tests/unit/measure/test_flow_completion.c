@@ -44,8 +44,7 @@ static void test_rows(void **state)
         {.bytes = 700, .start = OCHE_NEVER, .end = OCHE_NEVER, .ideal = 10 * us},
     };
     struct oche_completion_row rows[3];
-    uint64_t left_out =
-        oche_flow_completion(flows, sizeof(flows) / sizeof(flows[0]), 100 * us, sizes, 2, rows);
+    uint64_t left_out = oche_flow_completion(flows, OCHE_COUNT_OF(flows), 100 * us, sizes, 2, rows);
 
     (void)state;
     assert_int_equal(left_out, 1);

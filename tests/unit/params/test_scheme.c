@@ -75,7 +75,7 @@ static void test_wrong(void **state)
     struct oche_error error;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(wrong); i++) {
         error.text[0] = '\0';
         if (oche_cc_parse(&cc, wrong[i].text, &error) || strstr(error.text, wrong[i].says) == NULL)
             fail_msg("%s: %s", wrong[i].text, error.text);

@@ -64,7 +64,7 @@ static void test_whole_numbers_are_read(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(rows); i++) {
         union oche_value value;
         struct oche_error error = {""};
 
@@ -89,7 +89,7 @@ static void test_other_values_are_read(void **state)
     struct oche_error error;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(reals) / sizeof(reals[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(reals); i++) {
         bool ok = oche_value_parse(&real_param, reals[i].text, &value, &error);
 
         assert_int_equal(ok, reals[i].value >= 0);
@@ -168,7 +168,7 @@ static void test_errors_say_what_would_be_right(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(rows); i++) {
         union oche_value value;
         struct oche_error error = {"accepted"};
 
@@ -208,7 +208,7 @@ static void test_values_are_printed_short(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(rows); i++) {
         char text[OCHE_VALUE_BYTES];
 
         oche_value_format(rows[i].param, rows[i].value, text, sizeof(text));

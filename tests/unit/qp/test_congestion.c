@@ -367,7 +367,7 @@ static void test_window_shrinks(void **state)
                 {1000, 5, 2, 5}, {1000, 5, 5, 5}, {1000, 20, 0, 20}};
 
     (void)state;
-    for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (unsigned i = 0; i < OCHE_COUNT_OF(rows); i++) {
         struct log log = {.shrink_after = rows[i].shrink_after, .ask_at = rows[i].ask_at};
         struct log *at = &log;
         struct pair *pair = open_logged(

@@ -86,7 +86,7 @@ static void tokens(void **state)
     for (unsigned on = 0; on < 2; on++) {
         struct pair *pair = open_pair(&seen, on ? 4 : 0, OCHE_NEVER);
 
-        for (unsigned i = 0; i < sizeof(works) / sizeof(works[0]); i++) {
+        for (unsigned i = 0; i < OCHE_COUNT_OF(works); i++) {
             struct oche_send_work work = pair_work(works[i].opcode, i, 0, 0, works[i].length);
 
             pair_post_recv(pair, 1, i, 0, SHORT);

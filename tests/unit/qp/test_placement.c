@@ -251,7 +251,7 @@ static void test_the_last_write_wins(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(all); i++) {
         overlap = all[i];
         in_all_orders(4, run_overlap);
     }

@@ -314,7 +314,7 @@ static void test_refuses(void **state)
     struct oche_recv_work work = {.sge_count = 3};
 
     (void)state;
-    for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+    for (unsigned i = 0; i < OCHE_COUNT_OF(wrong); i++)
         assert_null(oche_srq_create(pair->side[0].nic, memory, &wrong[i]));
     assert_true(oche_srq_bytes(&good) <= sizeof(memory));
     struct oche_srq *srq = oche_srq_create(pair->side[0].nic, memory, &good);

@@ -125,7 +125,7 @@ static void test_access(void **state)
 
     (void)state;
     for (unsigned type = 0; type < 2; type++)
-        for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        for (unsigned i = 0; i < OCHE_COUNT_OF(cases); i++) {
             struct pair *pair = pair_open(NULL);
             struct windows w = make_windows(pair, (uint8_t)type);
             struct oche_bind bind = a_bind(w.window[1], 5000);
@@ -305,7 +305,7 @@ static void try_wrong_bind(const struct bind_case *c, uint8_t type)
 static void test_wrong_binds(void **state)
 {
     (void)state;
-    for (unsigned i = 0; i < sizeof(wrong_binds) / sizeof(wrong_binds[0]); i++)
+    for (unsigned i = 0; i < OCHE_COUNT_OF(wrong_binds); i++)
         for (uint8_t type = 0; type < 2; type++)
             if (wrong_binds[i].type < 0 || wrong_binds[i].type == type)
                 try_wrong_bind(&wrong_binds[i], type);

@@ -65,7 +65,7 @@ static void test_turns_back(void **state)
 
     (void)state;
     scheme.sent = turn_back;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(cases); i++) {
         struct script script;
 
         turn_at = cases[i].at;
@@ -190,7 +190,7 @@ static void test_window(void **state)
 
     (void)state;
     scheme.window_packets = three;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(cases); i++) {
         struct script script;
 
         options.window_packets = cases[i].connection;

@@ -64,7 +64,7 @@ static void test_exchanges(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(cases); i++) {
         const struct pair_options options = with_go_back_0();
         struct script script;
 
@@ -364,7 +364,7 @@ static void test_interval(void **state)
 
     (void)state;
     assert_true(oche_recovery_go_back_0.rx_state_bytes <= sizeof(memory));
-    for (size_t i = 0; i < sizeof(gaps) / sizeof(gaps[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(gaps); i++) {
         struct oche_recovery_reply reply = {0};
         assert_int_equal(oche_recovery_go_back_0.arrived(&rx, &packet, gaps[i].now, &reply),
                          OCHE_VERDICT_DROP);

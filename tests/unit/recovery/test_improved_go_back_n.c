@@ -88,7 +88,7 @@ static void run_case(unsigned number, enum variant variant, const struct pair_op
 static void test_figure_4(void **state)
 {
     (void)state;
-    for (unsigned number = 0; number < sizeof(figure_4) / sizeof(figure_4[0]); number++) {
+    for (unsigned number = 0; number < OCHE_COUNT_OF(figure_4); number++) {
         struct pair_options plain = {.nak_interval = INTERVAL};
         run_case(number, PLAIN, &plain);
         for (enum variant variant = PLAIN; variant < VARIANTS; variant++) {

@@ -31,7 +31,7 @@ static void test_reads_behind(void **state)
 
     (void)state;
     for (size_t s = 0; s < oche_recovery_scheme_count; s++)
-        for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
+        for (size_t i = 0; i < OCHE_COUNT_OF(losses); i++) {
             const struct pair_options options = with(oche_recovery_schemes[s]);
             struct script script;
             script_open(&script, &options, losses[i]);
@@ -52,7 +52,7 @@ static void test_writes_behind(void **state)
 
     (void)state;
     for (size_t s = 0; s < oche_recovery_scheme_count; s++)
-        for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
+        for (size_t i = 0; i < OCHE_COUNT_OF(losses); i++) {
             const struct pair_options options = with(oche_recovery_schemes[s]);
             struct script script;
             script_open(&script, &options, losses[i]);

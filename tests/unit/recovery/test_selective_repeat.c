@@ -673,7 +673,7 @@ static void test_registry(void **state)
     static void name##_everywhere(void **state)                                                    \
     {                                                                                              \
         (void)state;                                                                               \
-        for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++)                              \
+        for (size_t i = 0; i < OCHE_COUNT_OF(bases); i++)                                          \
             name(bases[i]);                                                                        \
     }
 TEST(test_one_hole)

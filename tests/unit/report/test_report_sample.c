@@ -66,10 +66,10 @@ static void test_grid(void **state)
     for (uint32_t i = 0; i < OCHE_SAMPLE_GRID; i++) {
         if (i > 0)
             assert_true(oche_sample_grid(i) > oche_sample_grid(i - 1));
-        for (size_t k = 0; k < sizeof(wanted) / sizeof(wanted[0]); k++)
+        for (size_t k = 0; k < OCHE_COUNT_OF(wanted); k++)
             found += oche_sample_grid(i) == wanted[k];
     }
-    assert_int_equal(found, sizeof(wanted) / sizeof(wanted[0]));
+    assert_int_equal(found, OCHE_COUNT_OF(wanted));
 }
 
 static void test_spans(void **state)

@@ -8,8 +8,6 @@
 
 #include "sim/scenario/bind.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
 struct root {
     uint64_t seed;
     oche_time duration;
@@ -22,7 +20,7 @@ static const struct oche_param root_params[] = {
      .help = "simulated"},
     {OCHE_PARAM(struct root, name), OCHE_IS_TEXT},
 };
-static const struct oche_param_table root_table = {root_params, COUNT_OF(root_params) - 1,
+static const struct oche_param_table root_table = {root_params, OCHE_COUNT_OF(root_params) - 1,
                                                    sizeof(struct root)};
 static const struct oche_param_table more_root_table = {&root_params[2], 1, sizeof(struct root)};
 
@@ -89,7 +87,7 @@ static struct oche_document *bind_as(const char *name, const char *text, const c
     if (document == NULL)
         return NULL;
     if ((set != NULL && !oche_document_set(document, set, &error)) ||
-        !oche_bind(document, sections, COUNT_OF(sections), &bindings, &error)) {
+        !oche_bind(document, sections, OCHE_COUNT_OF(sections), &bindings, &error)) {
         oche_document_close(document);
         return NULL;
     }
@@ -239,7 +237,7 @@ static void test_wrong_scenarios_are_refused(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(rows); i++) {
         struct oche_document *document = bind_as("f.yaml", rows[i].text, rows[i].set);
 
         if (document != NULL)
@@ -290,7 +288,7 @@ static void test_messages_with_a_path_are_placed(void **state)
                                           NULL);
 
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(rows); i++) {
         assert_false(oche_bindings_fail(document, &bindings, rows[i].message, &error));
         assert_string_equal(error.text, rows[i].error);
     }
@@ -339,7 +337,7 @@ static void test_what_can_be_written_is_printed(void **state)
     FILE *out = open_memstream(&text, &bytes);
 
     (void)state;
-    oche_sections_print(sections, COUNT_OF(sections), out);
+    oche_sections_print(sections, OCHE_COUNT_OF(sections), out);
     fclose(out);
     assert_non_null(strstr(text, "    duration                 time    default 10ms; at least 1ps\n"
                                  "        simulated\n"));

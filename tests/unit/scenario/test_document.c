@@ -103,7 +103,7 @@ static void test_bad_files_are_refused(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(rows); i++) {
         struct oche_error error = {"accepted"};
 
         assert_null(oche_document_parse("f.yaml", rows[i].text, strlen(rows[i].text), &error));
@@ -195,7 +195,7 @@ static void test_overrides(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
+    for (size_t i = 0; i < OCHE_COUNT_OF(sets); i++)
         if (!oche_document_set(document, sets[i], &error))
             fail_msg("%s: %s", sets[i], error.text);
     assert_string_equal(at(document, "seed")->text, "2");
@@ -227,7 +227,7 @@ static void test_an_index_into_an_only_entry(void **state)
                                        "short[1]=background"};
 
     (void)state;
-    for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
+    for (size_t i = 0; i < OCHE_COUNT_OF(sets); i++)
         if (!oche_document_set(document, sets[i], &error))
             fail_msg("%s: %s", sets[i], error.text);
     const struct oche_yaml *workload = at(document, "workload"), *two = at(document, "short");
@@ -259,7 +259,7 @@ static void test_an_index_into_no_list(void **state)
     assert_string_equal(error.text,
                         "--set other[1].at=1: other: \"1\" is not an entry of this list of "
                         "0; write other[0] for the first");
-    for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
+    for (size_t i = 0; i < OCHE_COUNT_OF(sets); i++)
         if (!oche_document_set(document, sets[i], &error))
             fail_msg("%s: %s", sets[i], error.text);
     const struct oche_yaml *failures = at(document, "failures"), *work = at(document, "work");
@@ -319,7 +319,7 @@ static void test_bad_overrides_are_refused(void **state)
     struct oche_document *document = parse("list: [a, b]\n");
 
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(rows); i++) {
         struct oche_error error = {"accepted"};
 
         assert_false(oche_document_set(document, rows[i].set, &error));

@@ -2,6 +2,7 @@
 /* What does not print is escaped; what fits is whole characters. */
 #include "sim/scenario/printable.h"
 
+#include "core/base.h"
 #include "tests/support/test.h"
 
 #include <string.h>
@@ -31,7 +32,7 @@ static void test_escapes(void **state)
     char shown[256];
 
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(rows); i++) {
         oche_printable(rows[i].text, shown, sizeof(shown));
         assert_string_equal(shown, rows[i].shown);
         oche_printable(shown, shown + 128, 128); /* once is enough */
@@ -47,7 +48,7 @@ static void test_what_fits(void **state)
     char shown[16];
 
     (void)state;
-    for (size_t bytes = 1; bytes <= sizeof(fits) / sizeof(fits[0]); bytes++) {
+    for (size_t bytes = 1; bytes <= OCHE_COUNT_OF(fits); bytes++) {
         memset(shown, 'x', sizeof(shown));
         oche_printable(text, shown, bytes);
         assert_string_equal(shown, fits[bytes - 1]);

@@ -426,7 +426,7 @@ static void test_losses_are_where_they_are_wanted(void **state)
     const struct oche_flow_plan flow = small_flow(0, 3, 1000000, 0); /* left to right, acks back */
 
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(rows); i++) {
         struct small_world small;
         bool of_host = false, to_host = false, between = false;
 

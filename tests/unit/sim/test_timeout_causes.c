@@ -244,7 +244,7 @@ static void test_causes(void **state)
     (void)state;
     for (uint32_t i = 0; i < MOST_FLOWS; i++)
         flows[i] = small_flow(0, 1, PACKETS * MTU, 0);
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(cases); i++) {
         uint64_t hash = 0;
 
         for (uint32_t threads = 1; threads <= 2; threads++) {

@@ -63,7 +63,7 @@ static void test_up_down(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(cases); i++) {
         struct oche_topology t = built(cases[i].type, cases[i].settings);
         struct oche_topology_routes r = routed(&t);
         struct oche_circle circle = circle_of_all(&t, r.of, 16);

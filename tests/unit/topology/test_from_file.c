@@ -136,9 +136,9 @@ static void test_values(void **state)
     static const char *const bad_delays[] = {"1", "us", "0us", "1.0001ps", "2s", "10Gbps", "0.1ns"};
 
     (void)state;
-    for (size_t i = 0; i < sizeof(bad_rates) / sizeof(bad_rates[0]); i++)
+    for (size_t i = 0; i < OCHE_COUNT_OF(bad_rates); i++)
         assert_bad_value(bad_rates[i], "1us", "link: rate: ");
-    for (size_t i = 0; i < sizeof(bad_delays) / sizeof(bad_delays[0]); i++)
+    for (size_t i = 0; i < OCHE_COUNT_OF(bad_delays); i++)
         assert_bad_value("10Gbps", bad_delays[i], "link: delay: ");
     assert_file_error(TWO "link a s 10GBps 1us\n",
                       ":4: link: rate: \"10GBps\": \"GBps\" is not a unit of rate; use bps, Kbps, "

@@ -78,7 +78,7 @@ static void test_up_down(void **state)
                                         "leaf_spine", "clos",     "fat_tree"};
 
     (void)state;
-    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(types); i++) {
         struct oche_topology t = built(types[i], NO_SETTINGS);
         struct oche_topology_routes shortest = routed(&t), other;
         struct oche_error error;
@@ -139,7 +139,7 @@ static void test_every_type_reaches(void **state)
     static const char *const types[] = {"star", "dumbbell", "parking_lot", "leaf_spine"};
 
     (void)state;
-    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(types); i++) {
         struct oche_topology t = built(types[i], NO_SETTINGS);
         struct oche_topology_routes r = routed(&t);
 

@@ -238,7 +238,7 @@ static void test_refused(void **state)
 
     (void)state;
     begin(&net);
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(cases); i++) {
         write_file(cases[i].text);
         assert_false(oche_static_routes_read(&net.shortest, path, &net.routes, &error));
         snprintf(expected, sizeof(expected), "%s%s", path, cases[i].error);

@@ -50,7 +50,7 @@ static const struct change changes[] = {
 static void test_attributes(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(changes); i++) {
         const struct change *c = &changes[i];
         const int needed = c->needed | IBV_QP_STATE;
 

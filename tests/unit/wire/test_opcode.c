@@ -222,7 +222,7 @@ static void extended(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(twins) / sizeof(twins[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(twins); i++) {
         const struct oche_opcode_row *plain = oche_opcode(twins[i][0]);
         const struct oche_opcode_row *more = oche_opcode(twins[i][1]);
         const uint32_t low = (UINT32_C(1) << OCHE_OP_HEADER_SHIFT) - 1;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/fluid/text_chart.h"
+#include "core/base.h"
 
 #define AXIS 11 /* columns before the first of the chart */
 
@@ -79,7 +80,7 @@ static void test_axis(void **state)
                  {41, "50"}, {99.9, "100"}, {0.0021, "0.0025"}, {600, "600"}};
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(cases); i++) {
         struct oche_text_chart chart;
         char *lines[OCHE_CHART_ROWS + 3], want[32];
 

@@ -175,7 +175,7 @@ static void as_metrics(void **state)
         {"workload.1.pair_goodput.mean", (pairs->values[0] + pairs->values[1]) / 2},
         {"workload.1.pair_goodput.max", pairs->values[1]},
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+    for (size_t i = 0; i < OCHE_COUNT_OF(rows); i++)
         if (!(oche_point_metric(&point, rows[i].name) == rows[i].value))
             fail_msg("%s: %g instead of %g", rows[i].name, oche_point_metric(&point, rows[i].name),
                      rows[i].value);

@@ -151,7 +151,7 @@ static void test_values(void **state)
         {"flow_goodput.min", o.samples[OCHE_SAMPLES_GOODPUT].values[0]},
         {"packet_hops", (double)o.totals.hops},
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(rows); i++) {
         double value = oche_point_metric(&point, rows[i].name);
 
         if (!(value == rows[i].value))
@@ -256,10 +256,10 @@ static void test_names(void **state)
                                       "xfct.all.p99"};
 
     (void)state;
-    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+    for (size_t i = 0; i < OCHE_COUNT_OF(good); i++)
         if (!oche_metric_check(good[i], &error))
             fail_msg("%s", error.text);
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+    for (size_t i = 0; i < OCHE_COUNT_OF(bad); i++)
         if (oche_metric_check(bad[i], &error))
             fail_msg("%s is taken for a metric", bad[i]);
     assert_false(oche_metric_check("gootput", &error));
@@ -304,7 +304,7 @@ static void test_mechanisms(void **state)
     oche_point_run(DEFLECTION, off, 3, &without);
     assert_int_equal(with.status, OCHE_POINT_DONE);
     assert_int_equal(without.status, OCHE_POINT_DONE);
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(names); i++) {
         assert_true(oche_point_metric(&with, names[i]) > 0);
         assert_true(isnan(oche_point_metric(&without, names[i])));
     }

@@ -70,10 +70,10 @@ static void names_that_may_be(void **state)
                                       "of_8 KB", "of_-1B", "below_10KB", "of_8Gbps"};
 
     (void)state;
-    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+    for (size_t i = 0; i < OCHE_COUNT_OF(good); i++)
         if (!oche_size_row_may_be(good[i], strlen(good[i])))
             fail_msg("%s", good[i]);
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+    for (size_t i = 0; i < OCHE_COUNT_OF(bad); i++)
         if (oche_size_row_may_be(bad[i], strlen(bad[i])))
             fail_msg("%s", bad[i]);
 }

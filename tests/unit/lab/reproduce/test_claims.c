@@ -137,7 +137,7 @@ static const struct row rows[] = {
 static void test_each_kind_reaches_each_verdict(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(rows); i++) {
         const struct row *row = &rows[i];
         struct oche_study *study = study_with(row->claim);
         struct oche_samples *samples = oche_samples_create(study);
@@ -208,7 +208,7 @@ static void test_quantities_are_compared(void **state)
     char text[512];
 
     (void)state;
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(cases); i++) {
         snprintf(text, sizeof(text), "    at: {recovery: A, loss.probability: 1e-3}\n%s",
                  cases[i].claim);
         struct oche_judgement judgement = judge_runs(text, runs, runs);
@@ -383,7 +383,7 @@ static void test_quantities_come_from_metrics_as_they_say(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(quantities) / sizeof(quantities[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(quantities); i++) {
         struct oche_judgement judgement = judge_quantity(quantities[i].quantity, "10");
 
         if (fabs(judgement.measured - quantities[i].value) > 1e-9)

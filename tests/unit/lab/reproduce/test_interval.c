@@ -49,7 +49,7 @@ static void test_the_interval_of_a_mean_covers_it_95_times_of_100(void **state)
     static const size_t counts[] = {2, 5, 30};
 
     (void)state;
-    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(counts); i++) {
         double share = coverage(counts[i]);
 
         if (share < 0.94 || share > 0.96) /* three standard errors */

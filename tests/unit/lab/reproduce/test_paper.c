@@ -83,7 +83,7 @@ static void test_bad_papers_are_refused_with_their_line(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(rows); i++) {
         assert_null(oche_paper_parse("p/paper.yaml", rows[i].text, &error));
         assert_string_equal(error.text, rows[i].error);
     }

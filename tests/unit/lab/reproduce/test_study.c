@@ -253,7 +253,7 @@ static char *changed(const char *from, const char *to)
 static void test_bad_files_are_refused_with_their_line(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(changes); i++) {
         char *text = changed(changes[i].from, changes[i].to), said[sizeof(error.text) + 1];
         struct oche_study *study = oche_study_parse(NULL, "fig.yaml", text, false, &error);
 
@@ -404,7 +404,7 @@ static void test_units_of_quotients(void **state)
         {"{metric: naks, over: [measured_time, pause_time]}", "ratio"}};
 
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(rows); i++) {
         char text[2048];
         const char *found = strstr(two_grids, "{metric: goodput}");
 

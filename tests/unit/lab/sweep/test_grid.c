@@ -62,7 +62,7 @@ static void test_what_is_no_axis_is_refused(void **state)
     add_set(&grid, "fixed=1");
     add_set(&grid, "fixed.more=1");
     add(&grid, "known=1,2");
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(rows); i++) {
         assert_false(oche_grid_add_axis(&grid, rows[i].argument, &error));
         if (strncmp(error.text, rows[i].error, strlen(rows[i].error)) != 0)
             fail_msg("%s", error.text);
@@ -139,7 +139,7 @@ static void test_mistakes_are_found_before_anything_runs(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(rows); i++) {
         struct oche_grid grid = {.scenario = strdup(SCENARIO), .repeats = 1};
 
         add(&grid, rows[i].axis);
@@ -191,7 +191,7 @@ static void test_combinations_that_are_the_same_run_are_refused(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(rows); i++) {
         struct oche_grid grid = {.scenario = strdup(SCENARIO), .repeats = 3};
 
         for (size_t a = 0; a < 2 && rows[i].axes[a] != NULL; a++)

@@ -50,7 +50,7 @@ static void test_words(void **state)
     size_t bytes;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(words); i++) {
         FILE *out = open_memstream(&command, &bytes);
         char read[64] = "";
 

@@ -36,7 +36,7 @@ static bool read_text(const char *text, size_t bytes, struct oche_point_result *
 static const double values[] = {0.0,         -0.0,    1.0 / 3,  1e300,
                                 DBL_MIN / 8, DBL_MAX, INFINITY, DBL_MIN,
                                 1e-12,       -17,     40e9,     0x1.fffffffffffffp-1};
-#define VALUES (sizeof(values) / sizeof(values[0]))
+#define VALUES OCHE_COUNT_OF(values)
 
 static struct oche_point_result sample(void)
 {
@@ -155,7 +155,7 @@ static void test_what_is_no_result_is_refused(void **state)
     struct oche_point_result read;
 
     (void)state;
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+    for (size_t i = 0; i < OCHE_COUNT_OF(texts); i++)
         if (read_text(texts[i], strlen(texts[i]), &read))
             fail_msg("taken: %s", texts[i]);
     assert_false(read_text("oche point 1\0\nend\n", 18, &read));
