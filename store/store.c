@@ -13,72 +13,10 @@
 
 #include "params/error.h"
 #include "store/csv.h"
+#include "store/run.sql.h"
 
 #define TEXT_OF(x)  #x
 #define VALUE_OF(x) TEXT_OF(x)
-
-static const char schema[] = "PRAGMA user_version = " VALUE_OF(
-    OCHE_RESULTS_SCHEMA) ";"
-                         "CREATE TABLE info (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT "
-                         "ROWID;"
-                         "CREATE TABLE parameters (key TEXT PRIMARY KEY, value TEXT NOT NULL, unit "
-                         "TEXT NOT NULL,"
-                         " given INTEGER NOT NULL) WITHOUT ROWID;"
-                         "CREATE TABLE flows (id INTEGER PRIMARY KEY, workload INTEGER NOT NULL, "
-                         "src INTEGER NOT NULL,"
-                         " dst INTEGER NOT NULL, bytes INTEGER NOT NULL, start_ps INTEGER, "
-                         "delivered_ps INTEGER,"
-                         " completed_ps INTEGER, ideal_ps INTEGER, slowdown REAL, retransmitted "
-                         "INTEGER NOT NULL,"
-                         " timeouts INTEGER NOT NULL, status TEXT NOT NULL, measured INTEGER NOT "
-                         "NULL,"
-                         " held_ps INTEGER NOT NULL, lost_ps INTEGER NOT NULL, root TEXT, victim "
-                         "INTEGER NOT NULL);"
-                         "CREATE TABLE series_names (id INTEGER PRIMARY KEY, name TEXT NOT NULL, "
-                         "entity TEXT NOT NULL,"
-                         " unit TEXT NOT NULL);"
-                         "CREATE TABLE series (series INTEGER NOT NULL REFERENCES series_names, "
-                         "time_ps INTEGER NOT"
-                         " NULL, value REAL NOT NULL, PRIMARY KEY (series, time_ps)) WITHOUT ROWID;"
-                         "CREATE TABLE counters (entity TEXT NOT NULL, name TEXT NOT NULL, value "
-                         "INTEGER NOT NULL,"
-                         " PRIMARY KEY (entity, name)) WITHOUT ROWID;"
-                         "CREATE TABLE histogram_names (id INTEGER PRIMARY KEY, name TEXT NOT "
-                         "NULL, entity TEXT NOT"
-                         " NULL, unit TEXT NOT NULL, weight TEXT NOT NULL);"
-                         "CREATE TABLE histograms (histogram INTEGER NOT NULL REFERENCES "
-                         "histogram_names, low INTEGER"
-                         " NOT NULL, high INTEGER, weight INTEGER NOT NULL, PRIMARY KEY "
-                         "(histogram, low))"
-                         " WITHOUT ROWID;"
-                         "CREATE TABLE nodes (id INTEGER PRIMARY KEY, name TEXT NOT NULL, kind "
-                         "TEXT NOT NULL, pod INTEGER);"
-                         "CREATE TABLE links (id INTEGER PRIMARY KEY, a INTEGER NOT NULL "
-                         "REFERENCES nodes, b INTEGER NOT NULL REFERENCES nodes, port_a TEXT NOT "
-                         "NULL, port_b TEXT NOT NULL, rate_bps INTEGER NOT NULL, delay_ps INTEGER "
-                         "NOT NULL);"
-                         "CREATE TABLE pause_tree (id INTEGER PRIMARY KEY, parent INTEGER "
-                         "REFERENCES pause_tree, port TEXT, class INTEGER NOT NULL, depth INTEGER "
-                         "NOT NULL, pauses INTEGER NOT NULL, held_ps INTEGER NOT NULL, first_ps "
-                         "INTEGER, last_ps INTEGER, ports INTEGER NOT NULL, senders INTEGER NOT "
-                         "NULL, returns INTEGER NOT NULL);"
-                         "CREATE TABLE deadlock (position INTEGER PRIMARY KEY, port TEXT NOT NULL, "
-                         "class INTEGER NOT NULL);"
-                         "CREATE TABLE congestion (place TEXT PRIMARY KEY, ports INTEGER NOT NULL, "
-                         "packets INTEGER NOT NULL, marks INTEGER NOT NULL, queueing_ps INTEGER "
-                         "NOT NULL, worst_ps REAL, worst_port TEXT, queue_max INTEGER, paused_ps "
-                         "INTEGER NOT NULL) WITHOUT ROWID;"
-                         "CREATE TABLE ways (flow INTEGER PRIMARY KEY REFERENCES flows, packets "
-                         "INTEGER NOT NULL, links INTEGER NOT NULL, shortest INTEGER NOT NULL, "
-                         "deflections INTEGER NOT NULL);"
-                         "CREATE TABLE paths (flow INTEGER NOT NULL REFERENCES flows, way TEXT NOT "
-                         "NULL, hop INTEGER NOT NULL, node INTEGER NOT NULL REFERENCES nodes, port "
-                         "TEXT NOT NULL, deflected INTEGER NOT NULL, lane INTEGER, tokens INTEGER, "
-                         "time_ps INTEGER, PRIMARY KEY (flow, way, hop)) WITHOUT ROWID;"
-                         "CREATE TABLE deflections (id INTEGER PRIMARY KEY, time_ps INTEGER NOT "
-                         "NULL, flow INTEGER REFERENCES flows, node INTEGER NOT NULL REFERENCES "
-                         "nodes, in_port TEXT NOT NULL, port TEXT NOT NULL, lane INTEGER NOT NULL, "
-                         "tokens INTEGER NOT NULL);";
 
 enum statement {
     ADD_INFO,
@@ -204,7 +142,8 @@ struct oche_results *oche_results_create(const char *path, struct oche_error *er
         fail(results);
     /* Nobody else looks at it before it is in place: no journal, no waiting for the disk. */
     run(results, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
-    run(results, schema);
+    run(results, "PRAGMA user_version = " VALUE_OF(OCHE_RESULTS_SCHEMA));
+    run(results, run_schema);
     for (int i = 0; i < STATEMENTS && !results->failed; i++)
         if (sqlite3_prepare_v3(results->database, statements[i], -1, SQLITE_PREPARE_PERSISTENT,
                                &results->add[i], NULL) != SQLITE_OK)

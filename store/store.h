@@ -2,35 +2,7 @@
 /*
  * The results of one run: one SQLite file. It is written beside its place, in one transaction, and
  * moved there when it is whole; a run that fails leaves nothing behind.
- *
- *     info(key, value)                              version, seed, scenario and its text, hash, …
- *     parameters(key, value, unit, given)           the full effective list
- *     flows(…)                                      one row a flow; of its time, held_ps was it
- * held by PAUSEs, lost_ps lost to those that began at `root`, a port that is not on its way;
- * victim: 1 series_names(id, name, entity, unit), series(series, time_ps, value) counters(entity,
- * name, value) histogram_names(id, name, entity, unit, weight), histograms(histogram, low, high,
- * weight) nodes(id, name, kind, pod)                    kind: host, tor, aggregation, core
- *     links(id, a, b, port_a, port_b, rate_bps, delay_ps)  a, b: nodes; port_a: a's port, as an
- *                                                   entity of counters
- *     pause_tree(id, parent, port, class, depth, pauses, held_ps, first_ps, last_ps, ports,
- *         senders, returns)                         where PAUSEs began (depth 0) and, below each,
- * the ports that were held because of it; a branch comes after what it is of deadlock(position,
- * port, class)               ports that wait for each other for ever, in turn
- *
- *     congestion(place, ports, packets, marks, queueing_ps, worst_ps, worst_port, queue_max,
- *         paused_ps)                                where it sat: a row a kind of link
- *                                                   (sim/measure/congestion.h); queueing_ps: over
- *                                                   all packets that left; worst_ps: a packet's, at
- *                                                   worst_port; queue_max: NULL for host_nic
- *     ways(flow, packets, links, shortest, deflections)  where switches deflect: links that the
- *                                                   flow's packets crossed, that they would have
- *                                                   on shortest ways, most deflections of one
- *     paths(flow, way, hop, node, port, deflected, lane, tokens, time_ps)  of deflected flows; way:
- *                                                   ordinary (as the routes say) or taken; the
- *                                                   ports that sent it, in turn, lane and tokens as
- *                                                   it left, the time where it was deflected
- *     deflections(id, time_ps, flow, node, in_port, port, lane, tokens)  likewise: a message went
- *                                                   another way at a switch; its ports as entities
+ * store/run.sql has the tables and what is in them.
  *
  * Times are picoseconds, sizes bytes, rates bits per second; "never" is NULL. `PRAGMA
  * user_version` is OCHE_RESULTS_SCHEMA.

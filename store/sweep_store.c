@@ -21,6 +21,7 @@
 
 #include "params/error.h"
 #include "store/store.h"
+#include "store/sweep.sql.h"
 #include "store/sweep_csv.h"
 #include "store/sweep_schema.h"
 
@@ -322,9 +323,11 @@ static void make(struct oche_sweep_store *store, const struct oche_sweep_descrip
     snprintf(text, sizeof(text), "PRAGMA application_id = %d; PRAGMA user_version = %d",
              OCHE_SWEEP_APPLICATION, OCHE_SWEEP_SCHEMA);
     run(store, text);
-    run(store, oche_sweep_schema);
-    if (figure)
-        run(store, oche_sweep_figure_schema);
+    run(store, sweep_schema);
+    if (figure) {
+        run(store, figure_schema);
+        run(store, plots_schema);
+    }
     if (store->failed || !prepare(store, figure))
         return;
     oche_sweep_store_info(store, "program", description->program);
@@ -581,8 +584,7 @@ void oche_sweep_store_distribution(struct oche_sweep_store *store, size_t point,
 
 void oche_sweep_store_clear_figure(struct oche_sweep_store *store)
 {
-    run(store, "DELETE FROM claims; DELETE FROM readings; DELETE FROM plots; DELETE FROM curves;"
-               "DELETE FROM curve_points; DELETE FROM differences");
+    run(store, forget_findings);
 }
 
 uint32_t oche_sweep_store_claim(struct oche_sweep_store *store,

@@ -25,7 +25,7 @@ LONGER = {
     ("tests/support/sample.h", "sample_packet"): 77,
     ("tests/interop/verbs.c", "test_extended"): 72,
 }
-SOURCES = (".c", ".h", ".py", ".sh", ".js", ".mjs", ".css", "meson.build")
+SOURCES = (".c", ".h", ".py", ".sh", ".js", ".mjs", ".css", ".sql", "meson.build")
 
 
 def functions(lines):
