@@ -8,31 +8,7 @@
 
 #include "core/base.h"
 #include "params/error.h"
-
-/* Length of the value at `text`: up to a comma that is not inside something, or to the end. */
-static size_t value_length(const char *text)
-{
-    size_t depth = 0, at = 0;
-    char quote = '\0';
-
-    for (; text[at] != '\0'; at++) {
-        char c = text[at];
-
-        if (quote != '\0') {
-            if (c == quote)
-                quote = '\0';
-        } else if (c == '"' || c == '\'') {
-            quote = c;
-        } else if (c == '{' || c == '[') {
-            depth++;
-        } else if ((c == '}' || c == ']') && depth > 0) {
-            depth--;
-        } else if (c == ',' && depth == 0) {
-            break;
-        }
-    }
-    return at;
-}
+#include "params/units.h"
 
 static bool is_known(const struct oche_variants *variants, const char *value)
 {
@@ -46,7 +22,7 @@ static bool is_known(const struct oche_variants *variants, const char *value)
 static const char *add_values(struct oche_variants *variants, const char *text)
 {
     for (;;) {
-        size_t length = value_length(text);
+        size_t length = oche_value_length(text);
         char *value = strndup(text, length);
 
         OCHE_MUST(value != NULL);

@@ -466,3 +466,27 @@ bool oche_rate_parse(const char *text, uint64_t *rate_bps, struct oche_error *er
     *rate_bps = value.u;
     return true;
 }
+
+size_t oche_value_length(const char *text)
+{
+    size_t depth = 0, at = 0;
+    char quote = '\0';
+
+    for (; text[at] != '\0'; at++) {
+        char c = text[at];
+
+        if (quote != '\0') {
+            if (c == quote)
+                quote = '\0';
+        } else if (c == '"' || c == '\'') {
+            quote = c;
+        } else if (c == '{' || c == '[') {
+            depth++;
+        } else if ((c == '}' || c == ']') && depth > 0) {
+            depth--;
+        } else if (c == ',' && depth == 0) {
+            break;
+        }
+    }
+    return at;
+}

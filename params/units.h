@@ -44,4 +44,10 @@ const char *oche_value_special(const struct oche_param *param);
  */
 const char *oche_nearest_word(const char *text, const char *const *words, size_t count);
 
+/*
+ * Length of the value at the beginning of a list "a,b,c": up to a comma that is not in quotes,
+ * brackets or braces, or to the end.
+ */
+size_t oche_value_length(const char *text);
+
 #endif

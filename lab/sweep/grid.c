@@ -9,35 +9,11 @@
 
 #include "lab/fluid/outcome.h"
 #include "params/error.h"
+#include "params/units.h"
 #include "sim/scenario/scenario.h"
 #include "sim/world/world.h"
 
 #define EXAMPLE "write it as loss.probability=0.1%,1%"
-
-/* Length of the value at `text`: up to a comma that is not inside something, or to the end. */
-static size_t value_length(const char *text)
-{
-    size_t depth = 0, at = 0;
-    char quote = '\0';
-
-    for (; text[at] != '\0'; at++) {
-        char c = text[at];
-
-        if (quote != '\0') {
-            if (c == quote)
-                quote = '\0';
-        } else if (c == '"' || c == '\'') {
-            quote = c;
-        } else if (c == '{' || c == '[') {
-            depth++;
-        } else if ((c == '}' || c == ']') && depth > 0) {
-            depth--;
-        } else if (c == ',' && depth == 0) {
-            break;
-        }
-    }
-    return at;
-}
 
 static void free_axis(struct oche_axis *axis)
 {
@@ -51,7 +27,7 @@ static void free_axis(struct oche_axis *axis)
 static const char *add_values(struct oche_axis *axis, const char *text)
 {
     for (;;) {
-        size_t length = value_length(text);
+        size_t length = oche_value_length(text);
         char *value = strndup(text, length);
 
         OCHE_MUST(value != NULL);

@@ -49,8 +49,8 @@ void oche_ip_put(const struct oche_packet *packet, const struct oche_frame *fram
     oche_put16(ip + 10, oche_ip_fold(oche_ip_sum16(0, ip, OCHE_IPV4_BYTES)));
 }
 
-bool oche_ip_take(const uint8_t *ip, size_t count, uint8_t protocol, struct oche_packet *packet,
-                  struct oche_frame *frame, size_t *bytes)
+static bool take_ip(const uint8_t *ip, size_t count, uint8_t protocol, struct oche_packet *packet,
+                    struct oche_frame *frame, size_t *bytes)
 {
     static const uint8_t none[4] = {0};
 
@@ -80,4 +80,25 @@ bool oche_ip_take(const uint8_t *ip, size_t count, uint8_t protocol, struct oche
     size_t total = oche_get16(ip + 2);
     *bytes = total - OCHE_IPV4_BYTES;
     return total >= OCHE_IPV4_BYTES && total <= count && memcmp(ip + 16, none, 4) != 0;
+}
+
+const uint8_t *oche_ip_take_frame(const uint8_t *bytes, size_t count, uint8_t protocol,
+                                  struct oche_packet *packet, struct oche_frame *frame,
+                                  size_t *behind)
+{
+    const uint8_t *ip = bytes + OCHE_ETH_BYTES;
+
+    memset(frame, 0, sizeof(*frame));
+    if (count < OCHE_ETH_BYTES)
+        return NULL;
+    uint16_t type = oche_get16(bytes + 12);
+    if (type != OCHE_ETHERTYPE_IPV4 && type != OCHE_ETHERTYPE_IPV6)
+        return NULL;
+    frame->ethernet = true;
+    frame->ipv6 = type == OCHE_ETHERTYPE_IPV6;
+    memcpy(frame->dst_mac, bytes, 6);
+    memcpy(frame->src_mac, bytes + 6, 6);
+    if (!take_ip(ip, count - OCHE_ETH_BYTES, protocol, packet, frame, behind))
+        return NULL;
+    return ip + (frame->ipv6 ? OCHE_IPV6_BYTES : OCHE_IPV4_BYTES);
 }

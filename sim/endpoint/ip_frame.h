@@ -17,11 +17,12 @@ uint16_t oche_ip_fold(uint32_t sum);
 void oche_ip_put(const struct oche_packet *packet, const struct oche_frame *frame, uint8_t protocol,
                  size_t bytes, uint8_t *ip);
 /*
- * Parses the header in the `count` bytes at `ip`: addresses and such go to `frame`, the ECN mark to
- * `packet`, the number of bytes after the header to `bytes`. Returns false if it is not such a
- * packet, or claims more bytes than there are.
+ * Parses a frame of `count` bytes up to the end of the IP header: MAC and IP addresses and such go
+ * to `frame`, the ECN mark to `packet`, the number of bytes after the header to `behind`. Returns
+ * where these begin; NULL if it is not such a packet, or claims more bytes than there are.
  */
-bool oche_ip_take(const uint8_t *ip, size_t count, uint8_t protocol, struct oche_packet *packet,
-                  struct oche_frame *frame, size_t *bytes);
+const uint8_t *oche_ip_take_frame(const uint8_t *bytes, size_t count, uint8_t protocol,
+                                  struct oche_packet *packet, struct oche_frame *frame,
+                                  size_t *behind);
 
 #endif

@@ -247,6 +247,27 @@ void oche_flows_set_groups(struct oche_flows *flows, const struct oche_flow_grou
     }
 }
 
+const struct oche_connection *oche_flows_connection(const struct oche_flows *flows, uint32_t number,
+                                                    uint32_t src, uint32_t dst)
+{
+    const struct oche_connection *connection;
+
+    if (number >= flows->connection_count)
+        return NULL;
+    connection = &flows->connections[number];
+    return connection->src == src && connection->dst == dst ? connection : NULL;
+}
+
+uint64_t oche_flows_delivered(const struct oche_flows *flows,
+                              const struct oche_connection *connection)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < connection->delivered; i++)
+        sum += flows->plan[flows->order[connection->first + i]].bytes;
+    return sum;
+}
+
 void oche_flows_free(struct oche_flows *flows)
 {
     oche_flow_groups_free(&flows->groups);

@@ -149,6 +149,13 @@ static inline const struct oche_group *oche_flow_incast(const struct oche_flows 
                : &flows->incasts[group - 1];
 }
 
+/* The connection called `number` if it goes from `src` to `dst`; else NULL. */
+const struct oche_connection *oche_flows_connection(const struct oche_flows *flows, uint32_t number,
+                                                    uint32_t src, uint32_t dst);
+/* Bytes of the flows of a connection that are delivered whole. */
+uint64_t oche_flows_delivered(const struct oche_flows *flows,
+                              const struct oche_connection *connection);
+
 void oche_flows_free(struct oche_flows *flows);
 void oche_flow_groups_free(struct oche_flow_groups *groups);
 

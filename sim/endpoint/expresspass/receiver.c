@@ -11,30 +11,18 @@
 
 #define GAP_ROUND_TRIPS 2
 
-static uint64_t stream_bytes(const struct oche_xpass *xpass,
-                             const struct oche_connection *connection)
-{
-    const struct oche_flows *flows = xpass->host->flows;
-    uint64_t sum = 0;
-
-    for (uint32_t i = 0; i < connection->delivered; i++)
-        sum += flows->plan[flows->order[connection->first + i]].bytes;
-    return sum;
-}
-
 struct oche_xpass_end *oche_xpass_accept(struct oche_xpass *xpass, const struct oche_packet *packet)
 {
     const struct oche_flows *flows = xpass->host->flows;
-    uint32_t number = packet->dest_qpn - OCHE_FIRST_QPN;
+    uint32_t number = packet->dest_qpn - OCHE_FIRST_QPN; /* wraps if less */
+    const struct oche_connection *connection =
+        oche_flows_connection(flows, number, packet->src, xpass->host->address);
 
-    if (packet->dest_qpn < OCHE_FIRST_QPN || number >= flows->connection_count)
-        return NULL;
-    const struct oche_connection *connection = &flows->connections[number];
-    if (connection->dst != xpass->host->address || connection->src != packet->src)
+    if (connection == NULL)
         return NULL;
     struct oche_xpass_end *end = oche_xpass_open(xpass, number, connection->src, false);
     struct oche_xpass_receiver *receiver = &end->receiver;
-    receiver->next = receiver->delivered = stream_bytes(xpass, connection);
+    receiver->next = receiver->delivered = oche_flows_delivered(flows, connection);
     receiver->random = oche_random_stream(xpass->host->shared->seed, "credits", number);
     return end;
 }

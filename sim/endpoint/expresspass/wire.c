@@ -61,20 +61,9 @@ bool oche_xpass_decode(const uint8_t *bytes, size_t count, struct oche_packet *p
                        struct oche_frame *frame)
 {
     size_t behind;
+    const uint8_t *header = oche_ip_take_frame(bytes, count, IP_EXPERIMENT, packet, frame, &behind);
 
-    memset(frame, 0, sizeof(*frame));
-    if (count < OCHE_ETH_BYTES || count > UINT16_MAX - OCHE_FCS_BYTES)
-        return false;
-    uint16_t type = oche_get16(bytes + 12);
-    if (type != OCHE_ETHERTYPE_IPV4 && type != OCHE_ETHERTYPE_IPV6)
-        return false;
-    frame->ethernet = true;
-    frame->ipv6 = type == OCHE_ETHERTYPE_IPV6;
-    memcpy(frame->dst_mac, bytes, 6);
-    memcpy(frame->src_mac, bytes + 6, 6);
-    const uint8_t *ip = bytes + OCHE_ETH_BYTES;
-    const uint8_t *header = ip + (frame->ipv6 ? OCHE_IPV6_BYTES : OCHE_IPV4_BYTES);
-    if (!oche_ip_take(ip, count - OCHE_ETH_BYTES, IP_EXPERIMENT, packet, frame, &behind) ||
+    if (header == NULL || count > UINT16_MAX - OCHE_FCS_BYTES ||
         !take_header(header, behind, packet))
         return false;
     packet->kind = OCHE_PACKET_XPASS;

@@ -8,16 +8,6 @@
 
 #include "sim/network/payload.h"
 
-static uint64_t stream_bytes(const struct oche_tcp *tcp, const struct oche_connection *connection)
-{
-    const struct oche_flows *flows = tcp->host->flows;
-    uint64_t sum = 0;
-
-    for (uint32_t i = 0; i < connection->delivered; i++)
-        sum += flows->plan[flows->order[connection->first + i]].bytes;
-    return sum;
-}
-
 /*
  * An end is closed when all flows of its connection are delivered and acknowledged. A late
  * duplicate reopens it, already knowing that it has everything, until the answer is sent.
@@ -25,16 +15,15 @@ static uint64_t stream_bytes(const struct oche_tcp *tcp, const struct oche_conne
 struct oche_tcp_end *oche_tcp_accept(struct oche_tcp *tcp, const struct oche_packet *packet)
 {
     const struct oche_flows *flows = tcp->host->flows;
-    uint32_t number = packet->dest_qpn - OCHE_FIRST_QPN;
+    uint32_t number = packet->dest_qpn - OCHE_FIRST_QPN; /* wraps if less */
+    const struct oche_connection *connection =
+        oche_flows_connection(flows, number, packet->src, tcp->host->address);
 
-    if (packet->dest_qpn < OCHE_FIRST_QPN || number >= flows->connection_count)
-        return NULL;
-    const struct oche_connection *connection = &flows->connections[number];
-    if (connection->dst != tcp->host->address || connection->src != packet->src)
+    if (connection == NULL)
         return NULL; /* for a sender that has finished */
     struct oche_tcp_end *end = oche_tcp_open(tcp, number, connection->src, false);
     end->receiver.ack_at = OCHE_NEVER;
-    end->receiver.next = end->receiver.delivered = stream_bytes(tcp, connection);
+    end->receiver.next = end->receiver.delivered = oche_flows_delivered(flows, connection);
     return end;
 }
 

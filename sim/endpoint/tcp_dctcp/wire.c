@@ -110,21 +110,10 @@ bool oche_tcp_decode(const uint8_t *bytes, size_t count, struct oche_packet *pac
                      struct oche_frame *frame)
 {
     size_t segment;
+    const uint8_t *tcp = oche_ip_take_frame(bytes, count, IP_TCP, packet, frame, &segment);
 
-    memset(frame, 0, sizeof(*frame));
-    if (count < OCHE_ETH_BYTES)
-        return false;
-    uint16_t type = oche_get16(bytes + 12);
-    if (type != OCHE_ETHERTYPE_IPV4 && type != OCHE_ETHERTYPE_IPV6)
-        return false;
-    frame->ethernet = true;
-    frame->ipv6 = type == OCHE_ETHERTYPE_IPV6;
-    memcpy(frame->dst_mac, bytes, 6);
-    memcpy(frame->src_mac, bytes + 6, 6);
-    const uint8_t *ip = bytes + OCHE_ETH_BYTES;
-    const uint8_t *tcp = ip + (frame->ipv6 ? OCHE_IPV6_BYTES : OCHE_IPV4_BYTES);
-    if (!oche_ip_take(ip, count - OCHE_ETH_BYTES, IP_TCP, packet, frame, &segment) ||
-        tcp_checksum(ip, frame->ipv6, segment) != 0 || !take_tcp(tcp, segment, packet))
+    if (tcp == NULL || tcp_checksum(bytes + OCHE_ETH_BYTES, frame->ipv6, segment) != 0 ||
+        !take_tcp(tcp, segment, packet))
         return false;
     packet->kind = OCHE_PACKET_TCP;
     packet->frame_bytes = (uint16_t)oche_tcp_frame_bytes(
