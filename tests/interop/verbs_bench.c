@@ -3,6 +3,7 @@
 #include "tests/interop/verbs_bench.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -199,4 +200,19 @@ struct ibv_send_wr remote(enum ibv_wr_opcode opcode, uint64_t wr_id, struct ibv_
     wr.wr.rdma.remote_addr = (uintptr_t)to->memory + offset;
     wr.wr.rdma.rkey = to->mr->rkey;
     return wr;
+}
+
+/* ---- workers ---- */
+
+void start_worker(struct worker *worker, void *(*run)(void *))
+{
+    assert_int_equal(pthread_create(&worker->thread, NULL, run, worker), 0);
+}
+
+void join_worker(struct worker *worker, unsigned least_rounds)
+{
+    atomic_store(&worker->stop, true);
+    assert_int_equal(pthread_join(worker->thread, NULL), 0);
+    assert_int_equal(worker->wrong, 0);
+    assert_true(worker->rounds >= least_rounds);
 }

@@ -8,6 +8,7 @@
 
 #include "tests/support/test.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -31,6 +32,19 @@ struct bench {
     struct ibv_pd *pd;
     union ibv_gid gid;
     struct end end[2];
+};
+
+/* A thread that uses some of these objects, over and over, while the test does something else. */
+struct worker {
+    pthread_t thread;
+    struct ibv_device *device;
+    struct ibv_mr *mr;
+    struct ibv_mw *mw;
+    struct ibv_qp *qp;
+    struct ibv_cq *cq;
+    struct ibv_srq *srq;
+    _Atomic bool stop;
+    _Atomic unsigned rounds, wrong;
 };
 
 /* A call fails, in either of the two ways, and errno is this. */
@@ -72,5 +86,9 @@ void fill(uint8_t *memory, uint32_t bytes, unsigned seed);
 /* A signalled WRITE, READ … of one piece. */
 struct ibv_send_wr remote(enum ibv_wr_opcode opcode, uint64_t wr_id, struct ibv_sge *sge,
                           const struct end *to, uint32_t offset);
+
+void start_worker(struct worker *worker, void *(*run)(void *));
+/* Stops it; nothing was wrong in its rounds, and there were at least so many. */
+void join_worker(struct worker *worker, unsigned least_rounds);
 
 #endif

@@ -14,27 +14,6 @@
 
 #define ROUNDS 20000
 
-struct worker {
-    pthread_t thread;
-    struct ibv_cq *cq;
-    struct ibv_srq *srq;
-    _Atomic bool stop;
-    _Atomic unsigned rounds, wrong;
-};
-
-static void start(struct worker *worker, void *(*run)(void *))
-{
-    assert_int_equal(pthread_create(&worker->thread, NULL, run, worker), 0);
-}
-
-static void join(struct worker *worker)
-{
-    atomic_store(&worker->stop, true);
-    assert_int_equal(pthread_join(worker->thread, NULL), 0);
-    assert_int_equal(worker->wrong, 0);
-    assert_true(worker->rounds > 10);
-}
-
 /* ---- resizing ---- */
 
 /* Between sizes that all of what the test has outstanding fits into. */
@@ -59,7 +38,7 @@ static void test_cq_in_use(void **state)
     struct ibv_wc wc[4];
 
     (void)state;
-    start(&worker, resize_cq);
+    start_worker(&worker, resize_cq);
     while (seen < ROUNDS || worker.rounds <= 10) {
         for (; posted < seen + 16; posted++) {
             struct ibv_send_wr wr = remote(IBV_WR_RDMA_WRITE, posted, &sge, &bench->end[1], 0);
@@ -72,7 +51,7 @@ static void test_cq_in_use(void **state)
             assert_int_equal(wc[i].status, IBV_WC_SUCCESS);
         }
     }
-    join(&worker);
+    join_worker(&worker, 11);
     for (; seen < posted; seen++)
         expect(a->cq, seen, IBV_WC_SUCCESS);
     close_bench(bench, false);
@@ -112,7 +91,7 @@ static void test_srq_in_use(void **state)
     uint64_t posted = 0, seen = 0;
 
     (void)state;
-    start(&worker, resize_srq);
+    start_worker(&worker, resize_srq);
     for (; seen < ROUNDS / 4 || worker.rounds <= 10; seen++) {
         struct ibv_send_wr wr = {.wr_id = 1,
                                  .sg_list = &sge,
@@ -125,7 +104,7 @@ static void test_srq_in_use(void **state)
         expect(a->cq, 1, IBV_WC_SUCCESS);
         expect(b->cq, seen, IBV_WC_SUCCESS);
     }
-    join(&worker);
+    join_worker(&worker, 11);
     close_bench(bench, true);
     assert_int_equal(ibv_destroy_srq(worker.srq), 0);
     assert_int_equal(ibv_dealloc_pd(pd), 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bad arguments to every verb: what the standard says is returned, and nothing crashes. */
-#include "tests/interop/verbs_bench.h"
+#include "tests/interop/verbs_objects.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>
@@ -10,33 +10,6 @@
 #include <unistd.h>
 
 #define WRITE IBV_ACCESS_LOCAL_WRITE
-
-static struct ibv_context *context;
-static struct ibv_pd *pd;
-static struct ibv_cq *cq;
-static uint8_t memory[8192];
-
-static int open_all(void **state)
-{
-    struct ibv_device **list = ibv_get_device_list(NULL);
-
-    (void)state;
-    context = ibv_open_device(list[0]);
-    ibv_free_device_list(list);
-    assert_non_null(context);
-    pd = ibv_alloc_pd(context);
-    cq = ibv_create_cq(context, 10, NULL, NULL, 0);
-    assert_non_null(cq);
-    return 0;
-}
-
-static int close_all(void **state)
-{
-    (void)state;
-    assert_int_equal(ibv_destroy_cq(cq), 0);
-    assert_int_equal(ibv_dealloc_pd(pd), 0);
-    return ibv_close_device(context);
-}
 
 static void test_queries(void **state)
 {

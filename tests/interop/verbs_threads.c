@@ -18,29 +18,6 @@
 
 #define ROUNDS 3000
 
-struct worker {
-    pthread_t thread;
-    struct ibv_device *device;
-    struct ibv_mr *mr;
-    struct ibv_mw *mw;
-    struct ibv_qp *qp;
-    struct ibv_cq *cq;
-    _Atomic bool stop;
-    _Atomic unsigned rounds, wrong;
-};
-
-static void start(struct worker *worker, void *(*run)(void *))
-{
-    assert_int_equal(pthread_create(&worker->thread, NULL, run, worker), 0);
-}
-
-static void join(struct worker *worker)
-{
-    atomic_store(&worker->stop, true);
-    assert_int_equal(pthread_join(worker->thread, NULL), 0);
-    assert_int_equal(worker->wrong, 0);
-}
-
 /* ---- regions ---- */
 
 static void *change_rights(void *argument)
@@ -63,12 +40,12 @@ static void test_reregistered_in_use(void **state)
     struct ibv_send_wr wr = remote(IBV_WR_RDMA_WRITE, 1, &sge, b, 0);
 
     (void)state;
-    start(&worker, change_rights);
+    start_worker(&worker, change_rights);
     for (unsigned round = 0; round < ROUNDS || worker.rounds < ROUNDS; round++) {
         post(a, &wr);
         expect(a->cq, 1, IBV_WC_SUCCESS);
     }
-    join(&worker);
+    join_worker(&worker, 0);
     close_bench(bench, false);
 }
 
@@ -114,10 +91,10 @@ static void test_bound_twice(void **state)
         workers[i].mw = mw;
         workers[i].qp = bench->end[i].qp;
         workers[i].cq = bench->end[i].cq;
-        start(&workers[i], bind_often);
+        start_worker(&workers[i], bind_often);
     }
     for (int i = 0; i < 2; i++)
-        join(&workers[i]);
+        join_worker(&workers[i], 0);
     for (unsigned i = 0; i < 2 * ROUNDS; i++)
         key = ibv_inc_rkey(key);
     assert_int_equal(mw->rkey, key);
@@ -164,7 +141,7 @@ static void test_reset_meanwhile(void **state)
     struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
 
     (void)state;
-    start(&worker, post_often);
+    start_worker(&worker, post_often);
     for (unsigned round = 0; round < ROUNDS || worker.rounds < ROUNDS; round++) {
         if (round % 2 == 0)
             usleep(round % 100);
@@ -173,7 +150,7 @@ static void test_reset_meanwhile(void **state)
         assert_int_equal(to_rtr(bench, worker.qp, bench->end[1].qp->qp_num, IBV_MTU_1024), 0);
         assert_int_equal(to_rts(worker.qp), 0);
     }
-    join(&worker);
+    join_worker(&worker, 0);
     close_bench(bench, false);
 }
 
@@ -224,9 +201,9 @@ static void test_everything_at_once(void **state)
 
     (void)state;
     for (int i = 0; i < 6; i++)
-        start(&workers[i], live);
+        start_worker(&workers[i], live);
     for (int i = 0; i < 6; i++)
-        join(&workers[i]);
+        join_worker(&workers[i], 0);
 }
 
 /* ---- fork ---- */
@@ -268,7 +245,7 @@ static void test_fork_meanwhile(void **state)
     int status;
 
     (void)state;
-    start(&worker, open_and_close);
+    start_worker(&worker, open_and_close);
     for (unsigned round = 0; round < 100 || worker.rounds < 20; round++) {
         const pid_t child = fork();
 
@@ -279,7 +256,7 @@ static void test_fork_meanwhile(void **state)
         assert_int_equal(status, 0);
         usleep(1000);
     }
-    join(&worker);
+    join_worker(&worker, 0);
     ibv_free_device_list(list);
 }
 
