@@ -216,7 +216,7 @@ static void take_queue(struct oche_outcome *outcome, struct watch *watch)
 static void take_goodputs(struct oche_outcome *outcome, const struct watch *watch, double share)
 {
     const struct oche_fluid_scene *scene = watch->scene;
-    struct oche_outcome_samples *samples = &outcome->samples[OCHE_SAMPLES_GOODPUT];
+    struct oche_sorted_values *samples = &outcome->samples[OCHE_SAMPLES_GOODPUT];
 
     outcome->jain = -1;
     if (!scene->all_flows)
@@ -251,6 +251,7 @@ static void fill(struct oche_outcome *outcome, struct watch *watch, const struct
               watch->scene->payload_share);
     take_goodputs(outcome, watch, passed_on(&watch->all, fluid, watch->scene->payload_share));
     take_queue(outcome, watch);
+    oche_by_rate_take(&outcome->by_rate, &outcome->rates, &outcome->model, &outcome->paced);
 }
 
 bool oche_fluid_outcome_take(struct oche_outcome *outcome, const struct oche_scenario *scenario,
@@ -300,6 +301,7 @@ bool oche_fluid_outcome_add(struct oche_outcome *outcome, const struct oche_scen
     if (alike) {
         outcome->model = fluid.rates;
         fluid.rates = (struct oche_rates){.flows = 0};
+        oche_by_rate_take(&outcome->by_rate, &outcome->rates, &outcome->model, &outcome->paced);
     }
     oche_outcome_free(&fluid);
     return alike || place(scenario,

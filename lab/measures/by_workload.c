@@ -2,6 +2,7 @@
 /* Sorting flows and pairs of hosts by the workload that they belong to. */
 #include "lab/measures/by_workload.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "sim/measure/percentile.h"
@@ -175,6 +176,9 @@ void oche_by_workload_take(struct oche_by_workload *by, const struct oche_world 
         workload->offered_bps =
             measured == 0 ? 0 : workload->offered_bps / (double)measured * BITS_A_PICOSECOND;
         workload->goodput_bps = (double)oche_rate_of(workload->delivered_bytes, measured);
+        workload->carried = workload->supplied && workload->offered_bps > 0
+                                ? workload->goodput_bps / workload->offered_bps
+                                : NAN;
         oche_sort_real(workload->flow_goodput.values, workload->flow_goodput.count);
         oche_sort_real(workload->pair_goodput.values, workload->pair_goodput.count);
     }

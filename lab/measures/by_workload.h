@@ -24,7 +24,8 @@ struct oche_workload_outcome {
     /* Payload that applications made after warm-up, over that time; and of all that they ever made
      * what receivers did not have at the end. Failed flows are in neither. */
     double offered_bps;
-    bool supplied; /* a flow of it is made at a rate of its own */
+    bool supplied;  /* a flow of it is made at a rate of its own */
+    double carried; /* goodput_bps over offered_bps; NAN: not supplied, or nothing was offered */
     uint64_t backlog_bytes;
     /* Of a flow that started after warm-up, from its start to its end, or the run's. */
     struct oche_sorted_values flow_goodput;

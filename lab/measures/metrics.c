@@ -21,6 +21,7 @@ static const char *const placeholders[SUBJECTS] = {[OF_RUN] = NULL,
                                                    [OF_DELIVERED] = "SIZE",
                                                    [OF_PLACE] = "PLACE",
                                                    [OF_WHERE] = "WHERE",
+                                                   [OF_SWITCH_WHERE] = "WHERE",
                                                    [OF_TIER] = "TIER",
                                                    [OF_PORT] = "PORT",
                                                    [OF_FLOW] = "N",
@@ -55,6 +56,7 @@ static unsigned how_many(enum subject of, const struct oche_outcome *outcome)
     case OF_PLACE:
         return OCHE_PLACES;
     case OF_WHERE:
+    case OF_SWITCH_WHERE:
         return OCHE_WHERES;
     case OF_TIER:
         return OCHE_NODE_KINDS;
@@ -69,8 +71,6 @@ static unsigned how_many(enum subject of, const struct oche_outcome *outcome)
     case OF_RATED:
         return outcome->rates.flows < OCHE_OUTCOME_LISTED ? outcome->rates.flows
                                                           : OCHE_OUTCOME_LISTED;
-    case OF_THRESHOLDS:
-        return outcome->has_thresholds;
     case OF_MECHANISM:
         return OCHE_MOST_MECHANISMS * OCHE_MOST_MECHANISM_COUNTERS;
     case OF_SCHEME:
@@ -106,6 +106,7 @@ static const char *scheme_name(enum subject of, unsigned which, char *text, size
     return oche_scheme_counter_name(which, text, text_bytes);
 }
 
+/* Whether the run has what the metric is of. */
 static bool is_there(enum subject of, const struct oche_outcome *outcome, unsigned which)
 {
     const struct oche_switch_mechanism *mechanism;
@@ -125,6 +126,8 @@ static bool is_there(enum subject of, const struct oche_outcome *outcome, unsign
         return outcome->sizes[which].delivered > 0;
     case OF_PLACE:
         return outcome->utilisation[which].ports > 0;
+    case OF_SWITCH_WHERE:
+        return which != OCHE_WHERE_HOST_NIC && outcome->congestion[which].ports > 0;
     case OF_WHERE:
         return outcome->congestion[which].ports > 0;
     default:
@@ -132,9 +135,15 @@ static bool is_there(enum subject of, const struct oche_outcome *outcome, unsign
     }
 }
 
-static double percentile(const double *values, size_t count, size_t thousandths)
+/* Whether the metric's condition holds. */
+static bool is_met(const struct metric *metric, const struct oche_outcome *outcome)
 {
-    return count == 0 ? NAN : oche_percentile_real(values, count, (uint32_t)thousandths);
+    const unsigned char *at = (const unsigned char *)outcome + metric->only_if.at;
+
+    for (size_t i = 0; i < metric->only_if.bytes; i++)
+        if (at[i] != 0)
+            return true;
+    return metric->only_if.bytes == 0;
 }
 
 /* The array that `at` and `stride` of a metric are of. */
@@ -147,31 +156,92 @@ static const char *base_of(enum subject of, const struct oche_outcome *outcome)
     return (const char *)outcome;
 }
 
+static uint64_t counter_at(const char *at)
+{
+    return *(const uint64_t *)(const void *)at;
+}
+
+static double real_at(const char *at)
+{
+    return *(const double *)(const void *)at;
+}
+
+/* The sum of the counters, or the largest of them. */
+static uint64_t gather(const struct source *source, const char *at)
+{
+    uint64_t all = 0;
+
+    for (unsigned i = 0; i < source->count; i++) {
+        const uint64_t one = counter_at(at + i * source->stride);
+
+        all = source->kind == SUM ? all + one : one > all ? one : all;
+    }
+    return all;
+}
+
+static double mean_of(const struct oche_sorted_values *sorted)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < sorted->count; i++)
+        sum += sorted->values[i];
+    return sorted->count == 0 ? NAN : sum / (double)sorted->count;
+}
+
+static double percentile_of(const struct oche_sorted_values *sorted, unsigned thousandths)
+{
+    return sorted->count == 0 ? NAN
+                              : oche_percentile_real(sorted->values, sorted->count, thousandths);
+}
+
+static double made_of(const struct source *source, const struct oche_outcome *outcome,
+                      const char *base, unsigned which)
+{
+    const double second = (double)OCHE_SEC;
+    const char *at = base + source->at + which * source->stride;
+    const char *over = base + source->over + which * source->over_stride;
+
+    switch (source->kind) {
+    case COUNTER:
+        return (double)counter_at(at);
+    case PICOSECONDS:
+        return (double)counter_at(at) / second;
+    case REAL:
+        return real_at(at);
+    case REAL_PICOSECONDS:
+        return real_at(at) / second;
+    case NOT_NEGATIVE:
+        return real_at(at) < 0 ? NAN : real_at(at);
+    case RATIO_OF:
+    case PICOSECONDS_EACH:
+        if (counter_at(over) == 0)
+            return NAN;
+        return (double)counter_at(at) / (double)counter_at(over) /
+               (source->kind == RATIO_OF ? 1 : second);
+    case SUM:
+        return (double)gather(source, at);
+    case LONGEST:
+        return (double)gather(source, at) / second;
+    case MEAN:
+        return mean_of((const void *)at);
+    case PERCENTILE:
+        return percentile_of((const void *)at, source->thousandths);
+    case COMPUTED:
+        return source->compute(outcome);
+    case COMPUTED_EACH:
+        return source->compute_each(outcome, which);
+    }
+    return NAN;
+}
+
+/* NAN: the run does not have it. */
 static double value_of(const struct metric *metric, const struct oche_outcome *outcome,
                        unsigned which)
 {
-    const struct oche_outcome_samples *goodputs = &outcome->samples[OCHE_SAMPLES_GOODPUT];
-    const struct oche_workload_outcome *workload =
-        metric->of == OF_WORKLOAD ? &outcome->by_workload.workloads[which] : NULL;
-    const void *at = base_of(metric->of, outcome) + metric->at + which * metric->stride;
-
-    switch (metric->source) {
-    case COUNTER:
-        return (double)*(const uint64_t *)at;
-    case PICOSECONDS:
-        return (double)*(const oche_time *)at / (double)OCHE_SEC;
-    case REAL:
-        return *(const double *)at;
-    case PERCENTILE:
-        return percentile(goodputs->values, goodputs->count, metric->at);
-    case FLOW_PERCENTILE:
-        return percentile(workload->flow_goodput.values, workload->flow_goodput.count, metric->at);
-    case PAIR_PERCENTILE:
-        return percentile(workload->pair_goodput.values, workload->pair_goodput.count, metric->at);
-    case COMPUTED:
-        return metric->compute(outcome, which);
-    }
-    return NAN;
+    if ((outcome->by_fluid && !metric->by_fluid) || which >= how_many(metric->of, outcome) ||
+        !is_there(metric->of, outcome, which) || !is_met(metric, outcome))
+        return NAN;
+    return made_of(&metric->source, outcome, base_of(metric->of, outcome), which);
 }
 
 /* ---- names ---- */
@@ -199,6 +269,7 @@ static const char *subject_name(enum subject of, const struct oche_outcome *outc
     case OF_PLACE:
         return place_names[which];
     case OF_WHERE:
+    case OF_SWITCH_WHERE:
         return oche_where_key(which);
     case OF_TIER:
         return tier_names[which];
@@ -211,7 +282,6 @@ static const char *subject_name(enum subject of, const struct oche_outcome *outc
         snprintf(text, text_bytes, "%u", which);
         return text;
     case OF_RUN:
-    case OF_THRESHOLDS:
     case SUBJECTS:
         break;
     }
@@ -232,25 +302,30 @@ static void fill_name(const struct metric *metric, const char *subject, char *na
     OCHE_MUST(length > 0 && (size_t)length < name_bytes);
 }
 
+/* The name of the metric of that subject. */
+static void name_of(const struct metric *metric, const struct oche_outcome *outcome, unsigned which,
+                    char *name, size_t name_bytes)
+{
+    char subject[OCHE_METRIC_NAME_BYTES];
+
+    fill_name(metric, subject_name(metric->of, outcome, which, subject, sizeof(subject)), name,
+              name_bytes);
+}
+
 void oche_metrics_each(const struct oche_outcome *outcome, oche_metric_visit *visit, void *context)
 {
-    char name[OCHE_METRIC_NAME_BYTES], subject[OCHE_METRIC_NAME_BYTES];
+    char name[OCHE_METRIC_NAME_BYTES];
 
     for (size_t i = 0; i < oche_metric_count; i++) {
-        if (outcome->by_fluid && !oche_metric_table[i].by_fluid)
-            continue;
-        for (unsigned which = 0; which < how_many(oche_metric_table[i].of, outcome); which++) {
-            if (!is_there(oche_metric_table[i].of, outcome, which))
-                continue;
-            double value = value_of(&oche_metric_table[i], outcome, which);
+        const struct metric *metric = &oche_metric_table[i];
+
+        for (unsigned which = 0; which < how_many(metric->of, outcome); which++) {
+            const double value = value_of(metric, outcome, which);
 
             if (isnan(value))
                 continue;
-            fill_name(
-                &oche_metric_table[i],
-                subject_name(oche_metric_table[i].of, outcome, which, subject, sizeof(subject)),
-                name, sizeof(name));
-            visit(context, name, oche_metric_table[i].unit, value);
+            name_of(metric, outcome, which, name, sizeof(name));
+            visit(context, name, oche_metric_units[metric->unit].name, value);
         }
     }
 }
@@ -303,6 +378,41 @@ static const struct metric *find(const char *name)
     return NULL;
 }
 
+/* The row of that name in the table, patterns as they are. */
+static const struct metric *find_row(const char *row)
+{
+    for (size_t i = 0; i < oche_metric_count; i++)
+        if (strcmp(oche_metric_table[i].name, row) == 0)
+            return &oche_metric_table[i];
+    return NULL;
+}
+
+double oche_metric_value(const struct oche_outcome *outcome, const char *name, unsigned which)
+{
+    const struct metric *metric = find_row(name);
+    char full[OCHE_METRIC_NAME_BYTES];
+
+    if (metric != NULL)
+        return value_of(metric, outcome, which);
+    metric = find(name);
+    OCHE_MUST(metric != NULL);
+    for (unsigned i = 0; i < how_many(metric->of, outcome); i++) {
+        name_of(metric, outcome, i, full, sizeof(full));
+        if (strcmp(full, name) == 0)
+            return value_of(metric, outcome, i);
+    }
+    return NAN;
+}
+
+struct oche_figure oche_metric_figure(const char *name, double value)
+{
+    const struct metric *metric = find_row(name) != NULL ? find_row(name) : find(name);
+
+    OCHE_MUST(metric != NULL);
+    return isnan(value) ? (struct oche_figure){OCHE_NO_FIGURE}
+                        : oche_metric_units[metric->unit].figure(value);
+}
+
 const char *oche_metric_help(const char *name)
 {
     const struct metric *metric = find(name);
@@ -316,20 +426,20 @@ const char *oche_metric_unit(const char *name)
 {
     const struct metric *metric = find(name);
 
-    return metric != NULL ? metric->unit : NULL;
+    return metric != NULL ? oche_metric_units[metric->unit].name : NULL;
 }
 
 const char *oche_metric_unit_named(const char *unit)
 {
-    for (size_t i = 0; i < oche_metric_unit_count; i++)
-        if (strcmp(oche_metric_units[i], unit) == 0)
-            return oche_metric_units[i];
+    for (unsigned i = 0; i < UNITS; i++)
+        if (strcmp(oche_metric_units[i].name, unit) == 0)
+            return oche_metric_units[i].name;
     return NULL;
 }
 
 bool oche_metric_check(const char *name, struct oche_error *error)
 {
-    const struct oche_outcome none = {.has_thresholds = true};
+    const struct oche_outcome none = {.queue_count = 0};
     char(*names)[OCHE_METRIC_NAME_BYTES] = NULL, subject[OCHE_METRIC_NAME_BYTES];
     const char *words[MOST_NAMES];
     size_t count = 0;
@@ -371,7 +481,8 @@ static void print_schemes(FILE *out, const struct metric *metric)
         if (*subject == '\0')
             continue;
         fill_name(metric, subject, name, sizeof(name));
-        fprintf(out, "%-24s %-6s %s\n", name, metric->unit, oche_metric_help(name));
+        fprintf(out, "%-24s %-6s %s\n", name, oche_metric_units[metric->unit].name,
+                oche_metric_help(name));
     }
 }
 
@@ -385,7 +496,8 @@ void oche_metrics_print(FILE *out)
         if (metric->of == OF_SCHEME || metric->of == OF_SCHEME_PACKETS)
             print_schemes(out, metric);
         else
-            fprintf(out, "%-24s %-6s %s\n", metric->name, metric->unit, metric->help);
+            fprintf(out, "%-24s %-6s %s\n", metric->name, oche_metric_units[metric->unit].name,
+                    metric->help);
     }
     fputs("\nSIZE:", out);
     for (unsigned which = 0; which < OCHE_OUTCOME_EXACT; which++)

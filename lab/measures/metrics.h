@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a run came to, as named numbers: one table has every name with its unit and what it means;
- * points, claims, tables and the list that people read are all made from it. A new measure is one
- * line there.
+ * points, claims, tables, results files and the list that people read are all made from it. A new
+ * metric is a member of struct oche_outcome and a row there.
  *
  * Some names are patterns: "fct.SIZE.p99" stands for "fct.below_10KB.p99", …, "fct.all.p99". A
  * number that a run does not have (no flow of that size, no such port) is left out, never 0.
@@ -14,6 +14,7 @@
 
 #include "lab/measures/outcome.h"
 #include "params/error.h"
+#include "params/figures.h"
 
 #define OCHE_METRIC_NAME_BYTES 192
 
@@ -22,6 +23,17 @@ typedef void oche_metric_visit(void *context, const char *name, const char *unit
 
 /* Calls `visit` for every number that the outcome has, in the order of the table. */
 void oche_metrics_each(const struct oche_outcome *outcome, oche_metric_visit *visit, void *context);
+
+/*
+ * The value of a metric, or NAN: the run does not have it. `name` is a name, or a row of the table
+ * with what it is a pattern of ("fct.SIZE.p99"); then `which` is the number of the size, place, …
+ * It must be one of these.
+ */
+double oche_metric_value(const struct oche_outcome *outcome, const char *name, unsigned which);
+
+/* The value as tables show it, by the metric's unit: "12.3us"; NAN: OCHE_NO_FIGURE. */
+struct oche_figure oche_metric_figure(const char *name, double value);
+#define OCHE_NO_FIGURE "–"
 
 /* What the name means, and its unit; NULL if it is no metric's. */
 const char *oche_metric_help(const char *name);

@@ -46,7 +46,7 @@ const char *oche_outcome_size_name(const struct oche_completion_row *row, char *
 /* The flows' goodputs, and how even they are. */
 static void take_goodputs(struct oche_outcome *outcome, const struct oche_world *world)
 {
-    struct oche_outcome_samples *goodputs = &outcome->samples[OCHE_SAMPLES_GOODPUT];
+    struct oche_sorted_values *goodputs = &outcome->samples[OCHE_SAMPLES_GOODPUT];
     uint32_t count = oche_world_flows(world)->count;
 
     goodputs->values = malloc(((size_t)count + 1) * sizeof(*goodputs->values));
@@ -67,8 +67,8 @@ static void take_goodputs(struct oche_outcome *outcome, const struct oche_world 
 static void take_times(struct oche_outcome *outcome, const struct oche_flow_record *records,
                        uint32_t count, oche_time warmup)
 {
-    struct oche_outcome_samples *times = &outcome->samples[OCHE_SAMPLES_FCT];
-    struct oche_outcome_samples *slowdowns = &outcome->samples[OCHE_SAMPLES_SLOWDOWN];
+    struct oche_sorted_values *times = &outcome->samples[OCHE_SAMPLES_FCT];
+    struct oche_sorted_values *slowdowns = &outcome->samples[OCHE_SAMPLES_SLOWDOWN];
 
     times->values = malloc(((size_t)count + 1) * sizeof(*times->values));
     slowdowns->values = malloc(((size_t)count + 1) * sizeof(*slowdowns->values));
@@ -358,6 +358,7 @@ void oche_outcome_take(struct oche_outcome *outcome, struct oche_world *world, c
                OCHE_OUTCOME_RATED);
     take_rates(&outcome->paced, world, "rate", "connection ",
                oche_world_flows(world)->connection_count, OCHE_OUTCOME_PACED);
+    oche_by_rate_take(&outcome->by_rate, &outcome->rates, &outcome->model, &outcome->paced);
     take_thresholds(outcome, world);
     oche_pathologies_take(&outcome->pathologies, world);
     oche_deflected_take(&outcome->deflected, world);
@@ -367,7 +368,7 @@ void oche_outcome_free(struct oche_outcome *outcome)
 {
     for (unsigned i = 0; i < OCHE_OUTCOME_SAMPLES; i++) {
         free(outcome->samples[i].values);
-        outcome->samples[i] = (struct oche_outcome_samples){.count = 0};
+        outcome->samples[i] = (struct oche_sorted_values){.count = 0};
     }
     oche_pathologies_free(&outcome->pathologies);
     oche_by_workload_free(&outcome->by_workload);

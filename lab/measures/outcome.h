@@ -6,6 +6,7 @@
 #ifndef OCHE_LAB_MEASURES_OUTCOME_H
 #define OCHE_LAB_MEASURES_OUTCOME_H
 
+#include "lab/measures/by_rate.h"
 #include "lab/measures/by_workload.h"
 #include "lab/measures/deflected.h"
 #include "lab/measures/failures.h"
@@ -26,7 +27,7 @@
 #define OCHE_OUTCOME_EXACT      (OCHE_OUTCOME_SHORT + 1) /* from here on: one size each */
 #define OCHE_OUTCOME_MOST_EXACT 8
 #define OCHE_OUTCOME_ROWS       (OCHE_OUTCOME_EXACT + OCHE_OUTCOME_MOST_EXACT)
-#define OCHE_OUTCOME_LISTED     16
+#define OCHE_OUTCOME_LISTED     OCHE_BY_RATE_LISTED
 #define OCHE_OUTCOME_RATED      64  /* so many flows have rates */
 #define OCHE_OUTCOME_PACED      128 /* and so many connections their senders' */
 #define OCHE_OUTCOME_NAME_BYTES (2 * OCHE_TOPOLOGY_NAME_BYTES)
@@ -42,10 +43,6 @@ enum oche_outcome_sample {
     OCHE_SAMPLES_SLOWDOWN, /* of delivered flows */
     OCHE_SAMPLES_GOODPUT,  /* bits per second; of all measured flows, as far as they came */
     OCHE_OUTCOME_SAMPLES
-};
-struct oche_outcome_samples {
-    double *values; /* ascending */
-    size_t count;
 };
 
 /* One flow, where there are few. */
@@ -86,7 +83,7 @@ struct oche_outcome {
     double jain;                                              /* of the flows' goodputs; -1: none */
     struct oche_outcome_flow listed[OCHE_OUTCOME_LISTED];     /* the flows, unless there are more */
     uint32_t listed_count;
-    struct oche_outcome_samples samples[OCHE_OUTCOME_SAMPLES];
+    struct oche_sorted_values samples[OCHE_OUTCOME_SAMPLES];
     struct oche_pair_row pairs[OCHE_MOST_PAIRS]; /* by pair of hosts, unless there are more */
     uint32_t pair_count;
 
@@ -102,8 +99,9 @@ struct oche_outcome {
      * no flows: was not asked for.
      */
     struct oche_rates rates, model;
-    struct oche_rates paced; /* senders' rates at the end of each window, by connection; of
-                                OCHE_OUTCOME_PACED, none where there are more */
+    struct oche_rates paced;     /* senders' rates at the end of each window, by connection; of
+                                    OCHE_OUTCOME_PACED, none where there are more */
+    struct oche_by_rate by_rate; /* what these come to */
 
     /* Of the switch with the most ports, the first of them. */
     struct oche_thresholds thresholds;

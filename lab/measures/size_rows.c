@@ -2,7 +2,6 @@
 /* Rows of one size each, packets of the rows, and their names. */
 #include "lab/measures/size_rows.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -76,13 +75,6 @@ void oche_size_rows_packets(struct oche_outcome *outcome, const struct oche_worl
             outcome->size_packets[row].marked += flows->ways[i].marked;
         }
     }
-}
-
-double oche_size_marked_share(const struct oche_outcome *outcome, unsigned which)
-{
-    const struct oche_size_packets *packets = &outcome->size_packets[which];
-
-    return packets->packets == 0 ? NAN : (double)packets->marked / (double)packets->packets;
 }
 
 static const struct oche_param one_size = {

@@ -21,7 +21,4 @@ const char *oche_size_row_name(const struct oche_outcome *outcome, unsigned whic
 /* Whether some run can have a row of that name for one size. */
 bool oche_size_row_may_be(const char *name, size_t length);
 
-/* Of the row's packets those with CE; NAN: not noted, or there are none. */
-double oche_size_marked_share(const struct oche_outcome *outcome, unsigned which);
-
 #endif

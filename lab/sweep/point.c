@@ -35,7 +35,7 @@ static void add_metric(void *context, const char *name, const char *unit, double
 }
 
 static void add_distribution(struct oche_point_result *result, const char *name, const char *unit,
-                             const struct oche_outcome_samples *samples)
+                             const struct oche_sorted_values *samples)
 {
     if (samples->count == 0)
         return;

@@ -43,6 +43,7 @@ static void add_way(struct oche_way_sum *sum, const struct oche_flow_way *way, u
     sum->packets += way->packets;
     sum->links += way->links;
     sum->shortest += (uint64_t)way->packets * shortest;
+    sum->added = sum->links - sum->shortest;
 }
 
 /* Adds one flow; `way` is what arrived of it after warm-up. */

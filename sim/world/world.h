@@ -83,6 +83,7 @@ void oche_world_totals(const struct oche_world *world, struct oche_world_totals 
  */
 struct oche_way_sum {
     uint64_t flows, packets, links, shortest;
+    uint64_t added; /* links beyond the shortest */
 };
 struct oche_world_ways {
     bool known; /* some mechanism deflects; otherwise all is 0 */

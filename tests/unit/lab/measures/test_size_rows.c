@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "lab/measures/metrics.h"
 #include "lab/measures/size_rows.h"
 
 #define US OCHE_US
@@ -82,9 +83,10 @@ static void share_of_marked(void **state)
 {
     (void)state;
     memset(&outcome, 0, sizeof(outcome));
-    assert_true(isnan(oche_size_marked_share(&outcome, 1)));
+    outcome.sizes[1].flows = 1;
+    assert_true(isnan(oche_metric_value(&outcome, "marked_share.SIZE", 1)));
     outcome.size_packets[1] = (struct oche_size_packets){.packets = 8, .marked = 2};
-    assert_true(oche_size_marked_share(&outcome, 1) == 0.25);
+    assert_true(oche_metric_value(&outcome, "marked_share.SIZE", 1) == 0.25);
 }
 
 int main(void)
