@@ -1,29 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/run/scheme_rows.h"
 
+#include <math.h>
+
 #include "core/wire/opcode.h"
+#include "lab/measures/metrics.h"
 #include "lab/measures/scheme_counters.h"
-#include "params/figures.h"
 
 #define NAME_BYTES 64
 
 static void add_cell(struct oche_table *table, const struct oche_counter *counter,
                      const struct oche_outcome *o, unsigned which)
 {
-    if (!oche_scheme_counted(o, which)) {
-        oche_table_cell(table, "–");
-        return;
-    }
-    uint64_t value = o->totals.counted[which % OCHE_MOST_COUNTERS];
+    static const char count[] = "SCHEME.COUNTER", of_packets[] = "SCHEME.COUNTER.packets_share",
+                      of_bytes[] = "SCHEME.COUNTER.bytes_share";
+    double value = oche_metric_value(o, count, which);
 
     if (counter->with_drops)
-        value += o->totals.drops[OCHE_DROP_MECHANISM];
-    if (counter->opcode == 0 || value == 0)
-        oche_table_cell(table, "%s", oche_figure_count(value).text);
+        value += oche_metric_value(o, "drops.mechanism", 0);
+    const struct oche_figure figure = oche_metric_figure(count, value);
+
+    if (isnan(value) || counter->opcode == 0 || value == 0)
+        oche_table_cell(table, "%s", figure.text);
     else
-        oche_table_cell(table, "%s %7s %7s", oche_figure_count(value).text,
-                        oche_figure_share(oche_scheme_packets_share(o, which)).text,
-                        oche_figure_share(oche_scheme_bytes_share(o, which)).text);
+        oche_table_cell(
+            table, "%s %7s %7s", figure.text,
+            oche_metric_figure(of_packets, oche_metric_value(o, of_packets, which)).text,
+            oche_metric_figure(of_bytes, oche_metric_value(o, of_bytes, which)).text);
 }
 
 void oche_scheme_rows(struct oche_table *table, const struct oche_outcome *outcomes, size_t count)

@@ -340,6 +340,7 @@ const struct metric oche_metric_table[] = {
      FROM(REAL, OUTCOME(failures.others.times.slowdown[OCHE_P99])), "99th percentile",
      .only_if = ANY(failures.others.times.delivered)},
 
+    {"ports.PLACE", COUNT, OF_PLACE, FROM(COUNTER, USE(ports)), "ports there"},
     {"utilisation.PLACE.mean", SHARE, OF_PLACE, FROM(REAL, USE(mean)),
      "bytes on the line over what it could carry, mean over the links from there"},
     {"utilisation.PLACE.max", SHARE, OF_PLACE, FROM(REAL, USE(largest)), "of the busiest link"},

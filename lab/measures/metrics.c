@@ -393,7 +393,7 @@ double oche_metric_value(const struct oche_outcome *outcome, const char *name, u
     char full[OCHE_METRIC_NAME_BYTES];
 
     if (metric != NULL)
-        return value_of(metric, outcome, which);
+        return value_of(metric, outcome, metric->of == OF_RUN ? 0 : which);
     metric = find(name);
     OCHE_MUST(metric != NULL);
     for (unsigned i = 0; i < how_many(metric->of, outcome); i++) {

@@ -26,8 +26,8 @@ void oche_metrics_each(const struct oche_outcome *outcome, oche_metric_visit *vi
 
 /*
  * The value of a metric, or NAN: the run does not have it. `name` is a name, or a row of the table
- * with what it is a pattern of ("fct.SIZE.p99"); then `which` is the number of the size, place, …
- * It must be one of these.
+ * that is a pattern ("fct.SIZE.p99"); then `which` is the number of the size, place, … It must be
+ * one of these.
  */
 double oche_metric_value(const struct oche_outcome *outcome, const char *name, unsigned which);
 

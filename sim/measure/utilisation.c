@@ -34,5 +34,5 @@ void oche_utilisation_by_place(const struct oche_topology *topology, const uint6
     }
     for (unsigned place = 0; place < OCHE_PLACES; place++)
         if (rows[place].ports > 0)
-            rows[place].mean /= rows[place].ports;
+            rows[place].mean /= (double)rows[place].ports;
 }

@@ -13,7 +13,7 @@ double oche_utilisation(uint64_t line_bytes, uint64_t rate_bps, oche_time measur
 
 /* The ports of one place. */
 struct oche_utilisation_row {
-    uint32_t ports;
+    uint64_t ports;
     double mean, largest; /* of the ports' utilisations */
     uint32_t node, port;  /* the port with the largest; the first one if several are equal */
 };

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rows, group by group. */
+#include "cli/run/rows.h"
+
+#include <inttypes.h>
+
+#include "cli/run/scheme_rows.h"
+#include "lab/measures/metrics.h"
+
+/* ---- what is no metric ---- */
+
+static const char *so_far(const struct oche_outcome *o, unsigned which)
+{
+    return o->listed[which].delivered ? "" : " so far";
+}
+
+static void worst_victim(struct oche_table *table, const struct oche_outcome *o)
+{
+    static const char name[] = "victims.lost.max";
+    const double share = oche_metric_value(o, name, 0);
+
+    if (o->pathologies.worst_flow[0] == '\0')
+        oche_table_cell(table, OCHE_NO_FIGURE);
+    else
+        oche_table_cell(table, "%s, %s", o->pathologies.worst_flow,
+                        oche_metric_figure(name, share).text);
+}
+
+static void hash(struct oche_table *table, const struct oche_outcome *o)
+{
+    oche_table_cell(table, "%016" PRIx64, o->totals.hash);
+}
+
+static void wall(struct oche_table *table, const struct oche_outcome *o)
+{
+    oche_table_cell(table, "%.2f s", o->wall_s);
+}
+
+static void speed(struct oche_table *table, const struct oche_outcome *o)
+{
+    if (o->wall_s <= 0)
+        oche_table_cell(table, OCHE_NO_FIGURE);
+    else
+        oche_table_cell(table, "%.2f M/s", (double)o->totals.hops / o->wall_s / 1e6);
+}
+
+/* ---- where rows are shown ---- */
+
+/* Few schemes have such, and some of them have rows of their own for them. */
+static bool other_cc_packets(const struct oche_outcome *o)
+{
+    return o->totals.nic.cc_packets_sent > 0 && !oche_scheme_tells_own_packets(o);
+}
+
+static bool fails(const struct oche_outcome *o)
+{
+    return o->failures.count > 0;
+}
+
+static bool deflects(const struct oche_outcome *o)
+{
+    return o->ways.known;
+}
+
+static bool supplied(const struct oche_outcome *o)
+{
+    for (uint32_t w = 0; w < o->by_workload.count; w++)
+        if (o->by_workload.workloads[w].supplied)
+            return true;
+    return false;
+}
+
+/* ---- the rows ---- */
+
+#define FLOWS          OCHE_METRICS_FLOWS
+#define TIMES          OCHE_METRICS_TIMES
+#define SLOWDOWNS      OCHE_METRICS_SLOWDOWNS
+#define LIST           OCHE_METRICS_LIST
+#define TRAFFIC        OCHE_METRICS_TRAFFIC
+#define LINKS          OCHE_METRICS_LINKS
+#define MARKS          OCHE_METRICS_MARKS
+#define PAUSES         OCHE_METRICS_PAUSES
+#define DEFLECTION     OCHE_METRICS_DEFLECTION
+#define QUEUES         OCHE_METRICS_QUEUES
+#define RUN            OCHE_METRICS_RUN
+#define LINE           .title = ""
+#define IF_KNOWN       .shown = OCHE_SHOWN_IF_KNOWN
+#define IF_ANY         .shown = OCHE_SHOWN_IF_ANY
+#define WIDE(a, b)     .widths = {a, b}
+#define PERCENTILES(m) m ".p50", m ".p90", m ".p99", m ".p99.9"
+#define BY_SIZE        .each = OCHE_EACH_SIZE, .where = "flows.SIZE.started"
+
+const struct oche_row oche_rows[] = {
+    {FLOWS, "flows started", {"flows.started"}, LINE},
+    {FLOWS, "  delivered", {"flows.delivered"}},
+    {FLOWS, "  unfinished at the end", {"flows.unfinished"}},
+    {FLOWS, "  failed", {"flows.failed"}},
+    {FLOWS, "left out: began in warm-up", {"flows.in_warmup"}},
+
+    {TIMES, "  ", {PERCENTILES("fct.SIZE")}, "FCT p50, p90, p99, p99.9", BY_SIZE, WIDE(6, 6)},
+    {SLOWDOWNS,
+     "  ",
+     {PERCENTILES("slowdown.SIZE")},
+     "slowdown p50, p90, p99, p99.9",
+     BY_SIZE,
+     WIDE(6, 6)},
+
+    {LIST,
+     "  ",
+     {"flow.N.goodput"},
+     "goodput of each flow",
+     .each = OCHE_EACH_FLOW,
+     .note = so_far},
+    {LIST,
+     "  ",
+     {"workload.N.flow_goodput.p10", "workload.N.flow_goodput.p50"},
+     "goodput of flows by workload, 10 % below, median",
+     .each = OCHE_EACH_WORKLOAD,
+     WIDE(0, 8)},
+    {LIST,
+     "  ",
+     {"workload.N.pair_goodput.p10", "workload.N.pair_goodput.p50"},
+     "goodput of pairs of hosts by workload, the same",
+     .each = OCHE_EACH_WORKLOAD,
+     WIDE(0, 8)},
+    {LIST,
+     "  ",
+     {"workload.N.offered", "workload.N.carried"},
+     "made by workload, share that the network carried",
+     .each = OCHE_EACH_WORKLOAD,
+     WIDE(0, 8),
+     .only = supplied},
+
+    {TRAFFIC, "goodput, all hosts", {"goodput"}, LINE},
+    {TRAFFIC, "Jain's index of flow goodputs", {"jain"}},
+    {TRAFFIC, "data packets retransmitted", {"retransmitted_packets"}},
+    {TRAFFIC, "ACK timeouts", {"timeouts"}},
+    {TRAFFIC, "  the last packet was lost", {"timeouts.last_packet"}, IF_ANY},
+    {TRAFFIC, "  the last ACK was lost", {"timeouts.last_ack"}, IF_ANY},
+    {TRAFFIC, "  the NAK was lost", {"timeouts.nak_lost"}, IF_ANY},
+    {TRAFFIC, "  the same packet was lost twice", {"timeouts.lost_twice"}, IF_ANY},
+    {TRAFFIC, "  the NAK waited for its interval", {"timeouts.nak_held"}, IF_ANY},
+    {TRAFFIC, "  the answer was on its way", {"timeouts.other"}, IF_ANY},
+    {TRAFFIC, "NAKs", {"naks"}},
+    {TRAFFIC, "CNPs", {"cnps"}},
+    {TRAFFIC, "other packets of congestion control", {"cc_packets"}, .only = other_cc_packets},
+    {TRAFFIC, .draw = oche_scheme_rows},
+    {TRAFFIC, "dropped by switches, buffer full", {"drops.buffer"}},
+    {TRAFFIC,
+     "dropped for another reason",
+     {"drops.no_route", "drops.ttl", "rejected_packets"},
+     .cell = OCHE_CELL_SUM},
+    {TRAFFIC, "lost on links", {"lost"}},
+    {TRAFFIC, "lost to failures: at ports that were down", {"drops.link_down"}, .only = fails},
+    {TRAFFIC, "  without a way left", {"drops.no_route"}, .only = fails},
+    {TRAFFIC, "  on links that were or went down", {"lost.link_down"}, .only = fails},
+    {TRAFFIC, "  flows that lost some of these", {"failures.flows"}, .only = fails},
+
+    {LINKS,
+     "  ",
+     {"utilisation.PLACE.mean", "utilisation.PLACE.max"},
+     "link utilisation, mean, most",
+     .each = OCHE_EACH_PLACE,
+     WIDE(0, 7),
+     IF_KNOWN},
+
+    {MARKS,
+     "  ",
+     {"marks.PLACE"},
+     "packets marked CE",
+     .each = OCHE_EACH_PLACE,
+     IF_KNOWN,
+     .where = "marks"},
+    {MARKS,
+     "  ",
+     {"congestion.WHERE.queueing", "congestion.WHERE.queueing_share"},
+     "waiting on a packet's way, share",
+     .each = OCHE_EACH_LINK,
+     WIDE(0, 7),
+     IF_KNOWN},
+
+    {PAUSES, "PAUSE frames sent", {"pauses"}, LINE},
+    {PAUSES, "  by ", {"pauses.TIER"}, .after = " switches", .each = OCHE_EACH_TIER, IF_ANY},
+    {PAUSES, "", {"pause_time.TIER"}, .after = " ports held, sum", .each = OCHE_EACH_TIER, IF_ANY},
+    {PAUSES, "most that one port was held", {"pause_time.max"}},
+    {PAUSES, "ports where PAUSEs began", {"pause_roots"}},
+    {PAUSES, "victims of congestion elsewhere", {"victims"}},
+    {PAUSES, "  worst off, share of time lost", .text = worst_victim},
+
+    {DEFLECTION,
+     "deflected flows, of short messages",
+     {"iofd.short_flows.deflected", "iofd.short_flows"},
+     LINE,
+     .cell = OCHE_CELL_PART,
+     .only = deflects},
+    {DEFLECTION, "deflections", {"iofd.deflections"}, .only = deflects},
+    {DEFLECTION, "  refused: no token", {"iofd.refused_no_token"}, .only = deflects},
+    {DEFLECTION, "  refused: table full", {"iofd.refused_no_entry"}, .only = deflects},
+    {DEFLECTION, "  refused: no other port", {"iofd.refused_no_candidate"}, .only = deflects},
+    {DEFLECTION, "  refused: at the receiver's port", {"iofd.refused_last_hop"}, .only = deflects},
+    {DEFLECTION, "most entries at one switch", {"iofd.entries_peak"}, .only = deflects},
+    {DEFLECTION, "entries that aged", {"iofd.aged"}, .only = deflects},
+    {DEFLECTION, "ways of short messages longer by", {"iofd.path_dilation"}, .only = deflects},
+    {DEFLECTION, "load of links higher by", {"iofd.load_added"}, .only = deflects},
+
+    {QUEUES,
+     "  ",
+     {PERCENTILES("queue.PORT"), "queue.PORT.max"},
+     "queue p50, p90, p99, p99.9, most",
+     .each = OCHE_EACH_QUEUE,
+     WIDE(6, 6)},
+
+    {RUN, "simulated time", {"simulated_time"}, LINE},
+    {RUN, "  of which measured", {"measured_time"}},
+    {RUN, "packet-hops", {"packet_hops"}},
+    {RUN, "trace hash", .text = hash},
+    {RUN, "wall time", .text = wall},
+    {RUN, "speed, packet-hops", .text = speed},
+};
+const size_t oche_row_count = sizeof(oche_rows) / sizeof(oche_rows[0]);
