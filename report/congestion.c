@@ -38,9 +38,8 @@ struct json_object *oche_report_congestion(struct oche_report_source *source)
 
     if (!oche_report_has_column(source, "congestion", "place"))
         return list; /* of an earlier version */
-    const double data_packets = (double)oche_report_number(
-        source,
-        "SELECT value FROM counters WHERE entity = 'all' AND name = 'nic_data_packets_sent'");
+    const double data_packets =
+        (double)oche_report_number(source, "SELECT value FROM metrics WHERE name = 'data_packets'");
 
     row = oche_report_query(source, "SELECT place, ports, packets, marks, queueing_ps, worst_ps, "
                                     "worst_port, queue_max, paused_ps FROM congestion ORDER BY "

@@ -1,19 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One run: run.sqlite, as store/store.h writes it. */
+#include <math.h>
+
 #include "report/json.h"
 #include "report/parts.h"
 #include "store/store.h"
 
-/* Sums over the whole network: counters of "all". */
-static struct json_object *totals_json(struct oche_report_source *source)
+static struct json_object *number_json(double value)
 {
-    struct json_object *totals = json_object_new_object();
-    sqlite3_stmt *row = oche_report_query(
-        source, "SELECT name, value FROM counters WHERE entity = 'all' ORDER BY name");
+    return value == floor(value) && fabs(value) < 1e15 ? json_object_new_int64((int64_t)value)
+                                                       : oche_json_exact(value);
+}
 
-    while (oche_report_row(source, row))
-        oche_json_add_int(totals, oche_report_text(row, 0), oche_report_u64(row, 1));
-    return totals;
+/* By name: [value, unit]. */
+static struct json_object *metrics_json(struct oche_report_source *source)
+{
+    struct json_object *metrics = json_object_new_object();
+    sqlite3_stmt *row = oche_report_query(
+        source, "SELECT name, value, unit FROM metrics JOIN metric_names USING (name)");
+
+    while (oche_report_row(source, row)) {
+        struct json_object *metric = json_object_new_array();
+
+        oche_json_push(metric, number_json(oche_report_real(row, 1)));
+        oche_json_push(metric, oche_json_text(oche_report_text(row, 2)));
+        oche_json_add(metrics, oche_report_text(row, 0), metric);
+    }
+    return metrics;
 }
 
 struct json_object *oche_report_run(struct oche_report_source *source)
@@ -24,7 +37,7 @@ struct json_object *oche_report_run(struct oche_report_source *source)
         return run;
     oche_json_add(run, "info", oche_report_info_json(source));
     oche_json_add(run, "parameters", oche_report_parameters_json(source));
-    oche_json_add(run, "totals", totals_json(source));
+    oche_json_add(run, "metrics", metrics_json(source));
     oche_json_add(run, "flows", oche_report_flows(source));
     oche_json_add(run, "series", oche_report_series(source));
     oche_json_add(run, "held", oche_report_held(source));

@@ -119,7 +119,7 @@ struct json_object *oche_report_series(struct oche_report_source *source)
     "END"
 #define HELD_BY_PORT                                                                               \
     "WITH held AS (SELECT entity, sum(value) AS ps, " NODE_OF_PORT                                 \
-    " AS node FROM counters WHERE name LIKE 'paused~_time~__' ESCAPE '~' GROUP BY entity) "
+    " AS node FROM entity_counters WHERE name LIKE 'paused~_time~__' ESCAPE '~' GROUP BY entity) "
 
 static struct json_object *held_by_kind(struct oche_report_source *source)
 {
@@ -286,8 +286,8 @@ struct json_object *oche_report_queues(struct oche_report_source *source)
 {
     struct json_object *list = json_object_new_array();
     sqlite3_stmt *row = oche_report_query(
-        source, "SELECT id, entity, unit, (SELECT value FROM counters WHERE counters.entity = "
-                "h.entity AND counters.name = 'max_queue_bytes') FROM histogram_names h WHERE name "
+        source, "SELECT id, entity, unit, (SELECT value FROM entity_counters c WHERE c.entity = "
+                "h.entity AND c.name = 'max_queue_bytes') FROM histogram_names h WHERE name "
                 "= 'queue' ORDER BY id");
 
     while (oche_report_row(source, row)) {

@@ -101,7 +101,8 @@ static void read_links(struct oche_report_source *source, struct network *networ
                         1e12;
     sqlite3_stmt *row = oche_report_query(
         source, "SELECT a, b, rate_bps, port_a, port_b, ca.value, cb.value FROM links LEFT JOIN "
-                "counters ca ON ca.entity = port_a AND ca.name = 'line_bytes' LEFT JOIN counters "
+                "entity_counters ca ON ca.entity = port_a AND ca.name = 'line_bytes' LEFT JOIN "
+                "entity_counters "
                 "cb ON cb.entity = port_b AND cb.name = 'line_bytes' ORDER BY links.id");
 
     network->links = calloc(room + 1, sizeof(*network->links));

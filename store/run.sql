@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The tables of one run's file. Times are picoseconds, sizes bytes, rates bits per second; "never"
--- is NULL. A port is named as an entity of `counters` is.
+-- is NULL. Metrics alone are in the unit that metric_names gives. A port is named as an entity of
+-- `entity_counters` is.
 
 -- const run_schema
 
@@ -12,6 +13,15 @@ CREATE TABLE info (
 -- The effective list; given: the scenario or the command line has it.
 CREATE TABLE parameters (
     key TEXT PRIMARY KEY, value TEXT NOT NULL, unit TEXT NOT NULL, given INTEGER NOT NULL
+) WITHOUT ROWID;
+
+-- What the run came to, as in a sweep's file: sums, percentiles, shares. unit: s, bps, bytes, count
+-- or ratio; help: as `oche sweep --metrics` prints it.
+CREATE TABLE metric_names (
+    name TEXT PRIMARY KEY, unit TEXT NOT NULL, help TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE metrics (
+    name TEXT PRIMARY KEY REFERENCES metric_names, value REAL NOT NULL
 ) WITHOUT ROWID;
 
 -- measured: it did not start during warm-up. held_ps: by PAUSEs, at the port of its way that was
@@ -33,7 +43,8 @@ CREATE TABLE series (
     value REAL NOT NULL, PRIMARY KEY (series, time_ps)
 ) WITHOUT ROWID;
 
-CREATE TABLE counters (
+-- Counters of a host or of a switch's port.
+CREATE TABLE entity_counters (
     entity TEXT NOT NULL, name TEXT NOT NULL, value INTEGER NOT NULL, PRIMARY KEY (entity, name)
 ) WITHOUT ROWID;
 

@@ -13,12 +13,15 @@
 
 #include "params/error.h"
 #include "store/csv.h"
+#include "store/old_counters.sql.h"
 #include "store/run.sql.h"
 
 #define TEXT_OF(x)  #x
 #define VALUE_OF(x) TEXT_OF(x)
 
 enum statement {
+    ADD_METRIC_NAME,
+    ADD_METRIC,
     ADD_INFO,
     ADD_PARAMETER,
     ADD_FLOW,
@@ -39,10 +42,12 @@ enum statement {
 };
 
 static const char *const statements[STATEMENTS] = {
+    [ADD_METRIC_NAME] = "INSERT INTO metric_names VALUES (?, ?, ?)",
+    [ADD_METRIC] = "INSERT INTO metrics VALUES (?, ?)",
     [ADD_INFO] = "INSERT INTO info VALUES (?, ?)",
     [ADD_PARAMETER] = "INSERT INTO parameters VALUES (?, ?, ?, ?)",
     [ADD_FLOW] = "INSERT INTO flows VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    [ADD_COUNTER] = "INSERT INTO counters VALUES (?, ?, ?)",
+    [ADD_COUNTER] = "INSERT INTO entity_counters VALUES (?, ?, ?)",
     [ADD_SERIES] = "INSERT INTO series_names VALUES (?, ?, ?, ?)",
     [ADD_POINT] = "INSERT INTO series VALUES (?, ?, ?)",
     [ADD_HISTOGRAM] = "INSERT INTO histogram_names VALUES (?, ?, ?, ?, ?)",
@@ -144,6 +149,7 @@ struct oche_results *oche_results_create(const char *path, struct oche_error *er
     run(results, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
     run(results, "PRAGMA user_version = " VALUE_OF(OCHE_RESULTS_SCHEMA));
     run(results, run_schema);
+    run(results, run_old_counters);
     for (int i = 0; i < STATEMENTS && !results->failed; i++)
         if (sqlite3_prepare_v3(results->database, statements[i], -1, SQLITE_PREPARE_PERSISTENT,
                                &results->add[i], NULL) != SQLITE_OK)
@@ -206,6 +212,25 @@ void oche_results_parameter(struct oche_results *results, const char *key, const
     bind_text(row, 2, value);
     bind_text(row, 3, unit);
     bind_u64(row, 4, given);
+    end_row(results, row);
+}
+
+void oche_results_metric(struct oche_results *results, const char *name, const char *unit,
+                         const char *help, double value)
+{
+    sqlite3_stmt *row = begin_row(results, ADD_METRIC_NAME);
+
+    if (row == NULL)
+        return;
+    bind_text(row, 1, name);
+    bind_text(row, 2, unit);
+    bind_text(row, 3, help);
+    end_row(results, row);
+    row = begin_row(results, ADD_METRIC);
+    if (row == NULL)
+        return;
+    bind_text(row, 1, name);
+    sqlite3_bind_double(row, 2, value);
     end_row(results, row);
 }
 
@@ -468,6 +493,8 @@ bool oche_results_csv(struct oche_results *results, const char *folder, struct o
         {"series.csv", "SELECT name, entity, unit, time_ps, value FROM series JOIN series_names"
                        " ON id = series ORDER BY series, time_ps"},
         {"counters.csv", "SELECT * FROM counters ORDER BY entity, name"},
+        {"metrics.csv", "SELECT name, unit, value FROM metrics JOIN metric_names USING (name)"
+                        " ORDER BY name"},
     };
 
     for (size_t i = 0; i < OCHE_COUNT_OF(files); i++) {

@@ -4,8 +4,11 @@
  * moved there when it is whole; a run that fails leaves nothing behind.
  * store/run.sql has the tables and what is in them.
  *
- * Times are picoseconds, sizes bytes, rates bits per second; "never" is NULL. `PRAGMA
- * user_version` is OCHE_RESULTS_SCHEMA.
+ * Times are picoseconds, sizes bytes, rates bits per second; "never" is NULL. Metrics alone are in
+ * s, bps, bytes, count and ratio. `PRAGMA user_version` is OCHE_RESULTS_SCHEMA.
+ *
+ * Schema 3 had no metrics; in their place counters(entity, name, value) had sums under the entity
+ * "all". A view of that name shows them still (store/old_counters.sql), for one version.
  */
 #ifndef OCHE_STORE_STORE_H
 #define OCHE_STORE_STORE_H
@@ -13,7 +16,7 @@
 #include "core/base.h"
 #include "params/error.h"
 
-#define OCHE_RESULTS_SCHEMA 3
+#define OCHE_RESULTS_SCHEMA 4
 
 struct oche_results;
 
@@ -100,6 +103,9 @@ struct oche_results *oche_results_create(const char *path, struct oche_error *er
 void oche_results_info(struct oche_results *results, const char *key, const char *value);
 void oche_results_parameter(struct oche_results *results, const char *key, const char *value,
                             const char *unit, bool given);
+/* One that is not NAN, each name once. */
+void oche_results_metric(struct oche_results *results, const char *name, const char *unit,
+                         const char *help, double value);
 void oche_results_flow(struct oche_results *results, const struct oche_results_flow *flow);
 void oche_results_pause(struct oche_results *results, const struct oche_results_pause *pause);
 void oche_results_way(struct oche_results *results, const struct oche_results_way *way);
@@ -131,8 +137,8 @@ void oche_results_node(struct oche_results *results, uint32_t id, const char *na
 void oche_results_link(struct oche_results *results, const struct oche_results_link *link);
 
 /*
- * Writes flows.csv, series.csv and counters.csv into `folder`, each whole or not at all. Before
- * oche_results_finish. False and an error if that fails.
+ * Writes flows.csv, series.csv, metrics.csv and counters.csv into `folder`, each whole or not at
+ * all. Before oche_results_finish. False and an error if that fails.
  */
 bool oche_results_csv(struct oche_results *results, const char *folder, struct oche_error *error);
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writing a run. Counters are since the end of warm-up and of three kinds of entity: "all" (sums),
- * a host ("host3": its NIC), a port ("tor0:host3"; a host's port by the host's name). A counter
- * that stayed 0 is left out, except those of "all".
+ * Writing a run. What it came to are its metrics. Beside them stand counters since the end of
+ * warm-up, of two kinds of entity: a host ("host3": its NIC and its port), and a switch's port
+ * ("tor0:host3"). A counter that stayed 0 is left out.
  */
 #include "cli/run/store_run.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/qp/nic.h"
+#include "lab/measures/metrics.h"
 
 /* A member of a struct of uint64_t counters. */
 struct counter {
@@ -36,11 +36,6 @@ static uint64_t counter_in(const void *counters, const struct counter *counter)
     {                                                                                              \
         "drops_" n, offsetof(struct oche_switch_port_stats, drops) + 8 * (what)                    \
     }
-#define TOTAL(member)                                                                              \
-    {                                                                                              \
-#member, offsetof(struct oche_world_totals, member)                                        \
-    }
-
 static const struct counter nic_counters[] = {
     NIC(data_packets_sent),
     NIC(data_bytes_sent),
@@ -84,23 +79,6 @@ static const struct counter port_counters[] = {
 static const struct counter class_counters[] = {
     PORT(pauses_sent),     PORT(pause_sent_time), PORT(refreshes_sent),
     PORT(pauses_received), PORT(paused_time),
-};
-static const struct counter total_counters[] = {
-    TOTAL(hops),
-    TOTAL(events),
-    TOTAL(flows),
-    TOTAL(flows_completed),
-    TOTAL(flows_failed),
-    TOTAL(lost_packets),
-    TOTAL(cut_packets),
-    TOTAL(pauses_sent),
-    TOTAL(pauses_received_by_hosts),
-    TOTAL(pause_time),
-    TOTAL(rejected_packets),
-    TOTAL(late_packets),
-    TOTAL(corrupt_bytes),
-    TOTAL(live_packets),
-    TOTAL(queued_bytes),
 };
 
 /* ---- what it is ---- */
@@ -172,6 +150,11 @@ static void store_parameter(void *context, const char *key, const char *value, c
                             bool given)
 {
     oche_results_parameter(context, key, value, unit, given);
+}
+
+static void store_metric(void *context, const char *name, const char *unit, double value)
+{
+    oche_results_metric(context, name, unit, oche_metric_help(name), value);
 }
 
 /* ---- flows ---- */
@@ -450,67 +433,20 @@ static void store_ways(struct oche_results *results, const struct oche_world *wo
     oche_world_taken_ways(world, store_paths, &to);
 }
 
-/* What switches' mechanisms count. */
-static void store_mechanisms(struct oche_results *results, const struct oche_world_totals *totals)
-{
-    char name[64];
-
-    for (unsigned m = 0; oche_switch_mechanisms[m] != NULL; m++)
-        for (unsigned c = 0;
-             totals->has_mechanism[m] && c < oche_switch_mechanisms[m]->counter_count; c++) {
-            snprintf(name, sizeof(name), "%s.%s", oche_switch_mechanisms[m]->name,
-                     oche_switch_mechanisms[m]->counters[c].name);
-            oche_results_counter(results, "all", name, totals->mechanisms[m][c]);
-        }
-}
-
 /* ---- counters ---- */
 
-/* What a scheme or an endpoint counts itself: of "all" each, of a host what is not 0. */
-static void store_scheme(struct oche_results *results, const char *entity, const char *prefix,
+/* What its scheme or endpoint counts itself. */
+static void store_scheme(struct oche_results *results, const char *host,
                          const struct oche_counters *counters, const uint64_t *values)
 {
-    bool all = strcmp(entity, "all") == 0;
     char name[64];
 
     for (unsigned i = 0; counters != NULL && i < counters->count; i++) {
-        snprintf(name, sizeof(name), "%s%s_%s", prefix, counters->prefix, counters->rows[i].name);
+        snprintf(name, sizeof(name), "%s_%s", counters->prefix, counters->rows[i].name);
         for (char *at = name; *at != '\0'; at++)
             *at = *at == '.' ? '_' : *at;
-        if (all || values[i] > 0)
-            oche_results_counter(results, entity, name, values[i]);
-    }
-}
-
-static void store_totals(struct oche_results *results, const struct oche_outcome *outcome)
-{
-    const struct oche_world_totals *totals = &outcome->totals;
-    char name[64];
-
-    for (size_t i = 0; i < OCHE_COUNT_OF(total_counters); i++)
-        oche_results_counter(results, "all", total_counters[i].name,
-                             counter_in(totals, &total_counters[i]));
-    for (size_t i = 0; i < OCHE_COUNT_OF(nic_counters); i++) {
-        snprintf(name, sizeof(name), "nic_%s", nic_counters[i].name);
-        oche_results_counter(results, "all", name, counter_in(&totals->nic, &nic_counters[i]));
-    }
-    for (unsigned cause = 0; cause < OCHE_TIMEOUT_CAUSES; cause++) {
-        snprintf(name, sizeof(name), "timeouts_%s", oche_timeout_cause_name(cause));
-        oche_results_counter(results, "all", name, totals->timeout_causes[cause]);
-    }
-    for (unsigned place = 0; place < OCHE_PLACES; place++) {
-        static const char *const places[OCHE_PLACES] = {
-            [OCHE_PLACE_TO_HOST] = "tor_to_host",     [OCHE_PLACE_TOR_UP] = "tor_to_up",
-            [OCHE_PLACE_AGGREGATION] = "aggregation", [OCHE_PLACE_CORE] = "core",
-            [OCHE_PLACE_HOST_NIC] = "host_nic",
-        };
-
-        snprintf(name, sizeof(name), "packets_%s", places[place]);
-        oche_results_counter(results, "all", name, outcome->marks[place].packets);
-        snprintf(name, sizeof(name), "marks_%s", places[place]);
-        oche_results_counter(results, "all", name, outcome->marks[place].marks);
-        snprintf(name, sizeof(name), "drops_%s", places[place]);
-        oche_results_counter(results, "all", name, outcome->marks[place].drops);
+        if (values[i] > 0)
+            oche_results_counter(results, host, name, values[i]);
     }
 }
 
@@ -563,9 +499,9 @@ static void store_counters(struct oche_results *results, const struct oche_world
             struct oche_nic_stats nic;
 
             oche_world_host_stats(world, node, &nic);
-            store_some(results, topology->nodes[node].name, nic_counters,
-                       OCHE_COUNT_OF(nic_counters), &nic);
-            store_scheme(results, topology->nodes[node].name, "",
+            store_some(results, topology->nodes[node].name, nic_counters, OCHE_COUNT_OF(nic_counters),
+                       &nic);
+            store_scheme(results, topology->nodes[node].name,
                          oche_world_host_counters(world, node, counted), counted);
         }
         for (uint32_t port = 0; port < topology->nodes[node].port_count; port++)
@@ -648,11 +584,7 @@ void oche_store_run(struct oche_results *results, const struct oche_scenario *sc
     store_deadlock(results, world);
     store_congestion(results, world, outcome);
     store_ways(results, world);
-    store_totals(results, outcome);
-    /* An endpoint is a host's NIC, a scheme a part of one. */
-    store_scheme(results, "all", scenario->config.endpoint != NULL ? "nic_" : "",
-                 outcome->totals.counters, outcome->totals.counted);
-    store_mechanisms(results, &outcome->totals);
+    oche_metrics_each(outcome, store_metric, results);
     store_counters(results, world);
     store_series(results, world);
     store_holds(results, world);

@@ -160,7 +160,8 @@ static void add_network(struct oche_results *results)
     oche_results_counter(results, "host1", "paused_time_3", 1 * OCHE_US);
     oche_results_counter(results, "tor0:spine0", "paused_time_0", 5 * OCHE_US);
     oche_results_counter(results, "tor0:host0", "max_queue_bytes", 777);
-    oche_results_counter(results, "all", "pauses_sent", 9);
+    oche_results_metric(results, "pauses", "count", "", 9);
+    oche_results_metric(results, "goodput", "bps", "", 2.5e9);
 }
 
 static void add_flow(struct oche_results *results, uint64_t bytes, oche_time time,
@@ -232,7 +233,7 @@ static void test_a_run(void **state)
     assert_string_equal(text("0/scenario"), "</script>");
     assert_string_equal(text("0/runs/0/file"), "run.sqlite");
     assert_string_equal(text("0/runs/0/parameters/0/0"), "seed");
-    assert_int_equal(number("0/runs/0/totals/pauses_sent"), 9);
+    assert_int_equal(number("0/runs/0/metrics/pauses/0"), 9);
 
     /* Flows: two ranges that have any, and all. */
     assert_int_equal(number("0/runs/0/flows/in_warmup"), 1);
@@ -610,9 +611,9 @@ static void test_what_is_refused(void **state)
     write_run("run.sqlite", "a", "");
     report();
     run_sql("run.sqlite", "PRAGMA user_version = 1");
-    assert_refused("run.sqlite", "is of schema 1, and this program reads 3; make it again with "
+    assert_refused("run.sqlite", "is of schema 1, and this program reads 4; make it again with "
                                  "oche run");
-    run_sql("run.sqlite", "PRAGMA user_version = 3; UPDATE links SET b = 99 WHERE id = 3");
+    run_sql("run.sqlite", "PRAGMA user_version = 4; UPDATE links SET b = 99 WHERE id = 3");
     assert_refused("run.sqlite", "damaged: a link leads to a node that is not there");
     run_sql("run.sqlite", "DELETE FROM links; DELETE FROM nodes WHERE id = 7");
     assert_refused("run.sqlite", "damaged: its nodes are not numbered one by one");
