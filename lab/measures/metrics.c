@@ -404,6 +404,11 @@ double oche_metric_value(const struct oche_outcome *outcome, const char *name, u
     return NAN;
 }
 
+bool oche_metric_is_known(const char *name)
+{
+    return find_row(name) != NULL || find(name) != NULL;
+}
+
 struct oche_figure oche_metric_figure(const char *name, double value)
 {
     const struct metric *metric = find_row(name) != NULL ? find_row(name) : find(name);

@@ -31,6 +31,9 @@ void oche_metrics_each(const struct oche_outcome *outcome, oche_metric_visit *vi
  */
 double oche_metric_value(const struct oche_outcome *outcome, const char *name, unsigned which);
 
+/* True if it is a metric's name, or a row of the table. */
+bool oche_metric_is_known(const char *name);
+
 /* The value as tables show it, by the metric's unit: "12.3us"; NAN: OCHE_NO_FIGURE. */
 struct oche_figure oche_metric_figure(const char *name, double value);
 #define OCHE_NO_FIGURE "–"

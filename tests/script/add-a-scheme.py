@@ -89,9 +89,9 @@ def ignored_cnps(tree, command):
         shown = re.search(r"^fixed_rate\.ignored_cnps +([\d,]+)$", text, re.M)
         assert shown, "no row fixed_rate.ignored_cnps"
         with sqlite3.connect(os.path.join(tree, "out", "incast", "run.sqlite")) as db:
-            stored = dict(db.execute("SELECT name, value FROM counters WHERE entity = 'all'"))
+            stored = dict(db.execute("SELECT name, value FROM metrics"))
         counts.append(int(shown.group(1).replace(",", "")))
-        assert counts[-1] == stored["fixed_rate_ignored_cnps"] == stored["nic_cnps_received"] > 0, \
+        assert counts[-1] == stored["fixed_rate.ignored_cnps"] == stored["cnps.received"] > 0, \
             (counts, stored)
     assert counts[1] < counts[0], counts
     return counts[0]

@@ -427,7 +427,7 @@ import report_fixture as fixture
 path = sys.argv[2] + "/poor/run.sqlite"
 fixture.run(path, 5)
 with sqlite3.connect(path) as db:
-    for table in ("flows", "series", "series_names", "histogram_names", "links"):
+    for table in ("flows", "series", "series_names", "histogram_names", "links", "metrics"):
         db.execute("DELETE FROM " + table)
     db.execute("DELETE FROM info WHERE key IN ('measured_ps', 'topology')")
 path = sys.argv[2] + "/none/sweep.sqlite"

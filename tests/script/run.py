@@ -218,14 +218,15 @@ def test_csv(work):
     folder = os.path.join(work, "csv")
     oche(scenario("pauses"), "--out", folder, "--csv", "--quiet")
     with database(folder) as db:
-        for table in ("flows", "series", "counters"):
+        for table in ("flows", "series", "counters", "metrics"):
             with open(os.path.join(folder, table + ".csv"), encoding="utf-8") as file:
                 rows = list(csv.reader(file))
             check(len(rows) - 1 == one(db, f"SELECT count(*) FROM {table}"), table, len(rows))
         with open(os.path.join(folder, "flows.csv"), encoding="utf-8") as file:
             size = sum(int(row["bytes"]) for row in csv.DictReader(file))
         check(size == one(db, "SELECT sum(bytes) FROM flows"), "bytes", size)
-    check(sorted(os.listdir(folder)) == ["counters.csv", "flows.csv", "run.sqlite", "series.csv"],
+    check(sorted(os.listdir(folder)) == ["counters.csv", "flows.csv", "metrics.csv", "run.sqlite",
+                                         "series.csv"],
           os.listdir(folder))
 
 

@@ -89,6 +89,8 @@ def test_a_point_is_what_oche_run_says(work):
     db = sqlite3.connect(os.path.join(one, "run.sqlite"))
     (run_hash,), = db.execute("SELECT value FROM info WHERE key = 'trace_hash'").fetchall()
     counters = dict(db.execute("SELECT name, value FROM counters WHERE entity = 'all'"))
+    of_run = dict(db.execute("SELECT name, value FROM metrics"))
+    names = set(db.execute("SELECT * FROM metric_names"))
     db.close()
     (point, point_hash), = ask(folder, "SELECT id, trace_hash FROM points WHERE seed = 3 ORDER BY"
                                " id DESC LIMIT 1")
@@ -100,6 +102,11 @@ def test_a_point_is_what_oche_run_says(work):
                             ("marks.tor_to_up", "marks_tor_to_up")):
         check(metrics[metric] == counters[counter], metric, metrics[metric], counters[counter])
     check(metrics["lost"] > 0, "nothing was lost")
+    check(of_run == metrics and len(of_run) > 150, "metrics of run.sqlite and sweep.sqlite",
+          set(of_run.items()) ^ set(metrics.items()))
+    check(names <= set(ask(folder, "SELECT * FROM metric_names")) and len(names) == len(of_run),
+          "names of metrics")
+    check("fct.all.p99" in of_run, "percentiles")
 
 
 def start(*arguments):

@@ -8,7 +8,7 @@ import sqlite3
 import sys
 
 RUN = """
-PRAGMA user_version = 3;
+PRAGMA user_version = 4;
 CREATE TABLE info (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE parameters (key TEXT PRIMARY KEY, value TEXT NOT NULL, unit TEXT NOT NULL, given
  INTEGER NOT NULL) WITHOUT ROWID;
@@ -21,8 +21,11 @@ CREATE TABLE series_names (id INTEGER PRIMARY KEY, name TEXT NOT NULL, entity TE
  TEXT NOT NULL);
 CREATE TABLE series (series INTEGER NOT NULL, time_ps INTEGER NOT NULL, value REAL NOT NULL,
  PRIMARY KEY (series, time_ps)) WITHOUT ROWID;
-CREATE TABLE counters (entity TEXT NOT NULL, name TEXT NOT NULL, value INTEGER NOT NULL, PRIMARY
- KEY (entity, name)) WITHOUT ROWID;
+CREATE TABLE metric_names (name TEXT PRIMARY KEY, unit TEXT NOT NULL, help TEXT NOT NULL) WITHOUT
+ ROWID;
+CREATE TABLE metrics (name TEXT PRIMARY KEY, value REAL NOT NULL) WITHOUT ROWID;
+CREATE TABLE entity_counters (entity TEXT NOT NULL, name TEXT NOT NULL, value INTEGER NOT NULL,
+ PRIMARY KEY (entity, name)) WITHOUT ROWID;
 CREATE TABLE histogram_names (id INTEGER PRIMARY KEY, name TEXT NOT NULL, entity TEXT NOT NULL, unit
  TEXT NOT NULL, weight TEXT NOT NULL);
 CREATE TABLE histograms (histogram INTEGER NOT NULL, low INTEGER NOT NULL, high INTEGER, weight
@@ -119,12 +122,13 @@ def run(path, flows=1000, label="", scenario="fixture", seed=1, queue=True, wher
     many(db, "nodes", [(i, f"host{i}", "host", 0) for i in range(16)] + [(16, "tor0", "tor", 0)])
     many(db, "links", [(i, i, 16, f"host{i}", f"tor0:host{i}", 40 * 10**9, 10**6)
                        for i in range(16)])
-    many(db, "counters", [(f"host{i}", "line_bytes", draw.randrange(5 * 10**7)) for i in range(16)]
+    many(db, "entity_counters",
+         [(f"host{i}", "line_bytes", draw.randrange(5 * 10**7)) for i in range(16)]
          + [(f"tor0:host{i}", "line_bytes", draw.randrange(5 * 10**7)) for i in range(16)]
-         + [("host3", "paused_time_0", 2 * 10**9), ("all", "pauses_sent", 12),
-            ("all", "nic_delivered_bytes", 10**8), ("all", "nic_timeouts", 3),
-            ("all", "timeouts_nak_lost", 3), ("all", "timeouts_other", 0),
-            ("tor0:host0", "max_queue_bytes", 150000)])
+         + [("host3", "paused_time_0", 2 * 10**9), ("tor0:host0", "max_queue_bytes", 150000)])
+    _metrics(db, {"pauses": ("count", 12), "goodput": ("bps", 8e10), "timeouts": ("count", 3),
+                  "timeouts.nak_lost": ("count", 3), "timeouts.other": ("count", 0),
+                  "simulated_time": ("s", 0.011), "measured_time": ("s", 0.01)})
     rows = []
     for i in range(flows):
         size = int(10 ** draw.uniform(2, 7.5))
@@ -160,9 +164,14 @@ def run(path, flows=1000, label="", scenario="fixture", seed=1, queue=True, wher
     db.close()
 
 
+def _metrics(db, metrics):
+    many(db, "metric_names", [(name, unit, "") for name, (unit, _) in metrics.items()])
+    many(db, "metrics", [(name, value) for name, (_, value) in metrics.items()])
+
+
 def _where(db):
     """Most of the waiting and all marks at the last links; two flows that went round."""
-    many(db, "counters", [("all", "nic_data_packets_sent", 1000)])
+    _metrics(db, {"data_packets": ("count", 1000)})
     many(db, "congestion", [
         ("host_nic", 16, 1000, 0, 2 * 10**9, 3e6, "host2", None, 2 * 10**9),
         ("tor_to_host", 16, 2000, 40, 6 * 10**9, 9e6, "tor0:host0", 150000, 0)])

@@ -197,7 +197,7 @@ static void test_what_is_written_is_there(void **state)
     (void)state;
     assert_true(oche_results_finish(fill(), &error));
     assert_int_equal(files(), 1);
-    assert_string_equal(ask("PRAGMA user_version"), "3");
+    assert_string_equal(ask("PRAGMA user_version"), "4");
     assert_string_equal(ask("PRAGMA integrity_check"), "ok");
     assert_string_equal(ask("SELECT value FROM info"), "a \"quoted\", text");
     assert_string_equal(ask("SELECT value || unit || given FROM parameters"), "12MBbytes1");
@@ -306,7 +306,8 @@ static void test_csv(void **state)
     (void)state;
     assert_true(oche_results_csv(results, folder, &error));
     assert_true(oche_results_finish(results, &error));
-    assert_int_equal(files(), 4);
+    assert_int_equal(files(), 5);
+    assert_string_equal(content("metrics.csv"), "name,unit,value\n");
     assert_string_equal(
         content("flows.csv"),
         "id,workload,src,dst,bytes,start_ps,delivered_ps,completed_ps,ideal_ps,slowdown,"
@@ -322,6 +323,46 @@ static void test_csv(void **state)
     assert_string_equal(content("counters.csv"), "entity,name,value\n"
                                                  "all,marks,9223372036854775807\n"
                                                  "tor0:host1,pauses,4\n");
+}
+
+/* And what schema 3 called them, as a view. */
+static void test_metrics(void **state)
+{
+    struct oche_results *results = oche_results_create(path, &error);
+
+    (void)state;
+    oche_results_counter(results, "host3", "acks_sent", 4);
+    oche_results_metric(results, "acks", "count", "ACKs sent", 7);
+    oche_results_metric(results, "pause_time", "s", "time that ports were held", 1.000000000003);
+    oche_results_metric(results, "fct.all.p99", "s", "99th percentile", 0.25);
+    oche_results_metric(results, "rejected_packets", "count", "thrown away", 5);
+    oche_results_metric(results, "late_packets", "count", "too late", 6);
+    oche_results_metric(results, "iofd.deflections", "count", "deflected", 8);
+    oche_results_metric(results, "iofd.short_flows", "count", "short", 9);
+    oche_results_metric(results, "dart.groups.void", "count", "void", 10);
+    assert_true(oche_results_csv(results, folder, &error));
+    assert_true(oche_results_finish(results, &error));
+    assert_string_equal(content("metrics.csv"), "name,unit,value\n"
+                                                "acks,count,7.0\n"
+                                                "dart.groups.void,count,10.0\n"
+                                                "fct.all.p99,s,0.25\n"
+                                                "iofd.deflections,count,8.0\n"
+                                                "iofd.short_flows,count,9.0\n"
+                                                "late_packets,count,6.0\n"
+                                                "pause_time,s,1.000000000003\n"
+                                                "rejected_packets,count,5.0\n");
+    assert_string_equal(ask("SELECT unit || ': ' || help FROM metric_names WHERE name = 'acks'"),
+                        "count: ACKs sent");
+    assert_string_equal(ask("SELECT group_concat(name || ' ' || value, ', ') FROM (SELECT * FROM "
+                            "counters WHERE value > 0 ORDER BY entity, name)"),
+                        "dart_groups_void 10, iofd.deflections 8, late_packets 6, nic_acks_sent 7, "
+                        "nic_rejected_packets 11, pause_time 1000000000003, rejected_packets 5, "
+                        "acks_sent 4");
+    assert_string_equal(
+        ask("SELECT value || typeof(value) FROM counters WHERE name = 'marks_core'"), "0integer");
+    assert_string_equal(ask("SELECT count(*) = count(DISTINCT name) FROM counters"), "1");
+    assert_string_equal(ask("SELECT count(*) FROM counters WHERE name LIKE 'dart%'"), "1");
+    assert_string_equal(ask("SELECT count(*) FROM entity_counters"), "1");
 }
 
 static void test_csv_that_cannot_be_written(void **state)
@@ -369,6 +410,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_place_that_cannot_be_written, make_folder,
                                         remove_folder),
         cmocka_unit_test_setup_teardown(test_csv, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_metrics, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_csv_that_cannot_be_written, make_folder,
                                         remove_folder),
         cmocka_unit_test_setup_teardown(test_folders_are_made, make_folder, remove_folder),

@@ -11,14 +11,14 @@ import { h, scroller, table } from './dom.js';
 import { pauseForest, stop, victims } from './pauses.js';
 
 const whole = (run) => run.flows.ranges[run.flows.ranges.length - 1];
-const measured = (run) => Number(run.info.measured_ps) / 1e12;
 const sumOf = (list, key) => list.reduce((sum, one) => sum + one[key], 0);
 const held = (run, kind) => run.held.by_kind.filter((one) => !kind || one.kind === kind);
 
 // Rows of the table: [group, name, value of a run as text or null, whether a run has any of it].
-const total = (name) => (run) => format.grouped(run.totals[name] ?? 0);
+const metric = (name) => (run) => format.value(...(run.metrics[name] ?? [NaN, '']));
+const numberOf = (run, name) => (run.metrics[name] ?? [0])[0];
 const cause = (name, text) => ['Loss and recovery', `timeouts: ${text}`,
-  total(`timeouts_${name}`), (run) => run.totals[`timeouts_${name}`] > 0];
+  metric(`timeouts.${name}`), (run) => numberOf(run, `timeouts.${name}`) > 0];
 const of = (field, at, unit) => (run) => format.value(whole(run)[field][at], unit);
 const ROWS = [
   ['Flows', 'started', (run) => format.grouped(whole(run).started)],
@@ -35,28 +35,22 @@ const ROWS = [
   ['Slowdown', 'p90', of('slowdown', 1, 'ratio')],
   ['Slowdown', 'p99', of('slowdown', 2, 'ratio')],
   ['Slowdown', 'p99.9', of('slowdown', 3, 'ratio')],
-  ['Goodput', 'all hosts', (run) => (measured(run) > 0
-    ? format.rate((run.totals.nic_delivered_bytes ?? 0) * 8 / measured(run)) : '–')],
-  ['Goodput', 'Jain\u2019s index of flows', (run) =>
-    format.value(Number(run.info.jain_of_flow_goodputs ?? NaN), 'ratio')],
-  ['Loss and recovery', 'data packets sent again', total('nic_retransmitted_packets')],
-  ['Loss and recovery', 'ACK timeouts', total('nic_timeouts')],
+  ['Goodput', 'all hosts', metric('goodput')],
+  ['Goodput', 'Jain\u2019s index of flows', metric('jain')],
+  ['Loss and recovery', 'data packets sent again', metric('retransmitted_packets')],
+  ['Loss and recovery', 'ACK timeouts', metric('timeouts')],
   cause('last_packet', 'the last packet was lost'),
   cause('last_ack', 'the last ACK was lost'),
   cause('nak_lost', 'the NAK was lost'),
   cause('lost_twice', 'the same packet was lost twice'),
   cause('nak_held', 'the NAK waited for its interval'),
   cause('other', 'the answer was on its way'),
-  ['Loss and recovery', 'NAKs', total('nic_naks_sent')],
-  ['Loss and recovery', 'dropped by switches', (run) => format.grouped(['tor_to_host', 'tor_to_up',
-    'aggregation', 'core'].reduce((sum, place) =>
-    sum + (run.totals[`drops_${place}`] ?? 0), 0))],
-  ['Loss and recovery', 'lost on links', total('lost_packets')],
-  ['Congestion', 'packets marked CE', (run) => format.grouped(['tor_to_host', 'tor_to_up',
-    'aggregation', 'core', 'host_nic'].reduce((sum, place) =>
-    sum + (run.totals[`marks_${place}`] ?? 0), 0))],
-  ['Congestion', 'CNPs', total('nic_cnps_sent')],
-  ['PAUSE', 'frames sent', total('pauses_sent')],
+  ['Loss and recovery', 'NAKs', metric('naks')],
+  ['Loss and recovery', 'dropped by switches', metric('drops')],
+  ['Loss and recovery', 'lost on links', metric('lost')],
+  ['Congestion', 'packets marked CE', metric('marks')],
+  ['Congestion', 'CNPs', metric('cnps')],
+  ['PAUSE', 'frames sent', metric('pauses')],
   ['PAUSE', 'ports held, sum', (run) => format.time(sumOf(held(run), 'held_s'))],
   ['PAUSE', 'host ports held, sum', (run) => format.time(sumOf(held(run, 'host'), 'held_s'))],
   ['PAUSE', 'most that one port was held', (run) =>
@@ -65,9 +59,9 @@ const ROWS = [
   ['PAUSE', 'victims of congestion elsewhere', (run) => format.grouped(run.pauses.victims)],
   ['The run', 'congestion control', (run) => run.info.congestion_control],
   ['The run', 'recovery', (run) => run.info.recovery],
-  ['The run', 'simulated time', (run) => format.time(Number(run.info.simulated_ps) / 1e12)],
-  ['The run', 'of which measured', (run) => format.time(measured(run))],
-  ['The run', 'packet-hops', total('hops')],
+  ['The run', 'simulated time', metric('simulated_time')],
+  ['The run', 'of which measured', metric('measured_time')],
+  ['The run', 'packet-hops', metric('packet_hops')],
 ];
 
 const TILES = [
@@ -77,11 +71,11 @@ const TILES = [
   ['Slowdown, p99', of('slowdown', 2, 'ratio'), (run) => `p50 ${of('slowdown', 0, 'ratio')(run)}`],
   ['Goodput, all hosts', ROWS.find(([, name]) => name === 'all hosts')[2],
     () => 'payload in order'],
-  ['PAUSE frames', total('pauses_sent'),
+  ['PAUSE frames', metric('pauses'),
     (run) => `ports held ${format.time(sumOf(held(run), 'held_s'))}`],
-  ['Sent again', total('nic_retransmitted_packets'), (run) =>
-    `data packets, ${total('nic_timeouts')(run)} ${
-    run.totals.nic_timeouts === 1 ? 'timeout' : 'timeouts'}`],
+  ['Sent again', metric('retransmitted_packets'), (run) =>
+    `data packets, ${metric('timeouts')(run)} ${
+    numberOf(run, 'timeouts') === 1 ? 'timeout' : 'timeouts'}`],
 ];
 
 function headline(runs) {
@@ -157,7 +151,7 @@ export function runsPage(document, id, grid) {
         + '"tor0:host3".')),
     section(`${id}-pauses`, 'PAUSE', charts.frames.length + charts.held.length > 0
       ? [figures(charts.frames, true), figures(charts.held, charts.held.length < 2)]
-      : without(runs.some((run) => run.totals.pauses_sent > 0)
+      : without(runs.some((run) => numberOf(run, 'pauses') > 0)
         ? 'When ports were held is not known: the scenario keeps no time series '
           + '(measure.interval).'
         : 'No port was held.'),
