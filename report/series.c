@@ -117,28 +117,6 @@ struct json_object *oche_report_series(struct oche_report_source *source)
 #define NODE_OF_PORT                                                                               \
     "CASE WHEN instr(entity, ':') > 0 THEN substr(entity, 1, instr(entity, ':') - 1) ELSE entity " \
     "END"
-#define HELD_BY_PORT                                                                               \
-    "WITH held AS (SELECT entity, sum(value) AS ps, " NODE_OF_PORT                                 \
-    " AS node FROM entity_counters WHERE name LIKE 'paused~_time~__' ESCAPE '~' GROUP BY entity) "
-
-static struct json_object *held_by_kind(struct oche_report_source *source)
-{
-    struct json_object *list = json_object_new_array();
-    sqlite3_stmt *row = oche_report_query(
-        source, HELD_BY_PORT "SELECT kind, count(*), sum(ps), max(ps) FROM held JOIN nodes ON "
-                             "nodes.name = node GROUP BY kind");
-
-    while (oche_report_row(source, row)) {
-        struct json_object *kind = json_object_new_object();
-
-        oche_json_add_text(kind, "kind", oche_report_text(row, 0));
-        oche_json_add_int(kind, "ports", oche_report_u64(row, 1));
-        oche_json_add(kind, "held_s", oche_json_exact(oche_report_real(row, 2) / 1e12));
-        oche_json_add(kind, "longest_s", oche_json_exact(oche_report_real(row, 3) / 1e12));
-        oche_json_push(list, kind);
-    }
-    return list;
-}
 
 /* When the intervals of the series begin and how long they are; false without series. */
 static bool intervals(struct oche_report_source *source, double *start_ps, double *step_ps,
@@ -238,7 +216,6 @@ struct json_object *oche_report_held(struct oche_report_source *source)
 {
     struct json_object *held = json_object_new_object();
 
-    oche_json_add(held, "by_kind", held_by_kind(source));
     oche_json_add(held, "timeline", timeline(source));
     return held;
 }

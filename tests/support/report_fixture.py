@@ -126,9 +126,6 @@ def run(path, flows=1000, label="", scenario="fixture", seed=1, queue=True, wher
          [(f"host{i}", "line_bytes", draw.randrange(5 * 10**7)) for i in range(16)]
          + [(f"tor0:host{i}", "line_bytes", draw.randrange(5 * 10**7)) for i in range(16)]
          + [("host3", "paused_time_0", 2 * 10**9), ("tor0:host0", "max_queue_bytes", 150000)])
-    _metrics(db, {"pauses": ("count", 12), "goodput": ("bps", 8e10), "timeouts": ("count", 3),
-                  "timeouts.nak_lost": ("count", 3), "timeouts.other": ("count", 0),
-                  "simulated_time": ("s", 0.011), "measured_time": ("s", 0.01)})
     rows = []
     for i in range(flows):
         size = int(10 ** draw.uniform(2, 7.5))
@@ -143,6 +140,13 @@ def run(path, flows=1000, label="", scenario="fixture", seed=1, queue=True, wher
                      *((10**9, 10**8 * (i % 9), "tor0:host0", 1) if i % 97 == 5 else
                        (0, 0, None, 0))))
     many(db, "flows", rows)
+    _metrics(db, {"pauses": ("count", 12), "goodput": ("bps", 8e10), "timeouts": ("count", 3),
+                  "timeouts.nak_lost": ("count", 3), "timeouts.other": ("count", 0),
+                  "pause_time": ("s", 0.002), "pause_time.host": ("s", 0.002),
+                  "pause_time.max": ("s", 0.002), "pause_roots": ("count", 1),
+                  "victims": ("count", sum(row[17] for row in rows)),
+                  "simulated_time": ("s", 0.011), "measured_time": ("s", 0.01),
+                  **_of_flows([row for row in rows if row[13]])})
     many(db, "pause_tree", [(0, None, "tor0:host0", 0, 0, 12, 2 * 10**9, 10**9, 9 * 10**9, 1, 7, 0),
                             (1, 0, "host3", 0, 1, 12, 2 * 10**9, 10**9, 9 * 10**9, 0, 0, 0)])
     many(db, "series_names", [(1, "goodput", "all", "bps"), (2, "pauses", "all", "count"),
@@ -162,6 +166,20 @@ def run(path, flows=1000, label="", scenario="fixture", seed=1, queue=True, wher
         _where(db)
     db.commit()
     db.close()
+
+
+def _of_flows(rows):
+    """The metrics of flows that started after warm-up."""
+    done = [row for row in rows if row[12] == "completed"]
+    metrics = {"flows.started": ("count", len(rows)), "flows.delivered": ("count", len(done)),
+               "flows.unfinished": ("count", len(rows) - len(done)), "flows.failed": ("count", 0)}
+    for name, unit, values in (("fct", "s", sorted((row[6] - row[5]) / 1e12 for row in done)),
+                               ("slowdown", "ratio", sorted(row[9] for row in done))):
+        for percent in (50, 90, 99, 99.9):
+            if values:
+                metrics[f"{name}.all.p{percent}"] = (
+                    unit, values[max(0, math.ceil(len(values) * percent / 100) - 1)])
+    return metrics
 
 
 def _metrics(db, metrics):

@@ -283,9 +283,6 @@ static void test_series_of_a_run(void **state)
     assert_true(number("0/runs/0/held/timeline/ports/1/share/0") == 0.2); /* 1 of 5 */
     assert_true(number("0/runs/0/held/timeline/start_s") == 0.001);
     assert_true(number("0/runs/0/held/timeline/step_s") == 5e-6);
-    assert_int_equal(length("0/runs/0/held/by_kind"), 2);
-    assert_string_equal(text("0/runs/0/held/by_kind/0/kind"), "host");
-    assert_true(number("0/runs/0/held/by_kind/0/held_s") == 4e-6); /* both classes */
 
     assert_true(number("0/runs/0/queues/0/most") == 777);
     assert_true(number("0/runs/0/queues/0/summary/0") == 0);   /* half of the time */

@@ -10,31 +10,22 @@ import { deflectedFlows } from './deflected.js';
 import { h, scroller, table } from './dom.js';
 import { pauseForest, stop, victims } from './pauses.js';
 
-const whole = (run) => run.flows.ranges[run.flows.ranges.length - 1];
-const sumOf = (list, key) => list.reduce((sum, one) => sum + one[key], 0);
-const held = (run, kind) => run.held.by_kind.filter((one) => !kind || one.kind === kind);
-
-// Rows of the table: [group, name, value of a run as text or null, whether a run has any of it].
+// A metric of a run as text.
 const metric = (name) => (run) => format.value(...(run.metrics[name] ?? [NaN, '']));
 const numberOf = (run, name) => (run.metrics[name] ?? [0])[0];
 const cause = (name, text) => ['Loss and recovery', `timeouts: ${text}`,
   metric(`timeouts.${name}`), (run) => numberOf(run, `timeouts.${name}`) > 0];
-const of = (field, at, unit) => (run) => format.value(whole(run)[field][at], unit);
+const percentiles = (group, name) => ['p50', 'p90', 'p99', 'p99.9'].map((p) =>
+  [group, p, metric(`${name}.all.${p}`)]);
+// Rows of the table: [group, name, value of a run as text or null, whether a run has any of it].
 const ROWS = [
-  ['Flows', 'started', (run) => format.grouped(whole(run).started)],
-  ['Flows', 'delivered', (run) => format.grouped(whole(run).delivered)],
-  ['Flows', 'unfinished at the end', (run) => format.grouped(whole(run).started
-    - whole(run).delivered - whole(run).failed)],
-  ['Flows', 'failed', (run) => format.grouped(whole(run).failed)],
-  ['Flows', 'left out: began in warm-up', (run) => format.grouped(run.flows.in_warmup)],
-  ['Flow completion time', 'p50', of('fct', 0, 's')],
-  ['Flow completion time', 'p90', of('fct', 1, 's')],
-  ['Flow completion time', 'p99', of('fct', 2, 's')],
-  ['Flow completion time', 'p99.9', of('fct', 3, 's')],
-  ['Slowdown', 'p50', of('slowdown', 0, 'ratio')],
-  ['Slowdown', 'p90', of('slowdown', 1, 'ratio')],
-  ['Slowdown', 'p99', of('slowdown', 2, 'ratio')],
-  ['Slowdown', 'p99.9', of('slowdown', 3, 'ratio')],
+  ['Flows', 'started', metric('flows.started')],
+  ['Flows', 'delivered', metric('flows.delivered')],
+  ['Flows', 'unfinished at the end', metric('flows.unfinished')],
+  ['Flows', 'failed', metric('flows.failed')],
+  ['Flows', 'left out: began in warm-up', metric('flows.in_warmup')],
+  ...percentiles('Flow completion time', 'fct'),
+  ...percentiles('Slowdown', 'slowdown'),
   ['Goodput', 'all hosts', metric('goodput')],
   ['Goodput', 'Jain\u2019s index of flows', metric('jain')],
   ['Loss and recovery', 'data packets sent again', metric('retransmitted_packets')],
@@ -51,12 +42,11 @@ const ROWS = [
   ['Congestion', 'packets marked CE', metric('marks')],
   ['Congestion', 'CNPs', metric('cnps')],
   ['PAUSE', 'frames sent', metric('pauses')],
-  ['PAUSE', 'ports held, sum', (run) => format.time(sumOf(held(run), 'held_s'))],
-  ['PAUSE', 'host ports held, sum', (run) => format.time(sumOf(held(run, 'host'), 'held_s'))],
-  ['PAUSE', 'most that one port was held', (run) =>
-    format.time(Math.max(0, ...held(run).map(({ longest_s: longest }) => longest)))],
-  ['PAUSE', 'ports where PAUSEs began', (run) => format.grouped(run.pauses.hot_spots)],
-  ['PAUSE', 'victims of congestion elsewhere', (run) => format.grouped(run.pauses.victims)],
+  ['PAUSE', 'ports held, sum', metric('pause_time')],
+  ['PAUSE', 'host ports held, sum', metric('pause_time.host')],
+  ['PAUSE', 'most that one port was held', metric('pause_time.max')],
+  ['PAUSE', 'ports where PAUSEs began', metric('pause_roots')],
+  ['PAUSE', 'victims of congestion elsewhere', metric('victims')],
   ['The run', 'congestion control', (run) => run.info.congestion_control],
   ['The run', 'recovery', (run) => run.info.recovery],
   ['The run', 'simulated time', metric('simulated_time')],
@@ -65,14 +55,15 @@ const ROWS = [
 ];
 
 const TILES = [
-  ['Flows delivered', (run) => format.grouped(whole(run).delivered),
-    (run) => `of ${format.grouped(whole(run).started)}`],
-  ['Completion time, p50', of('fct', 0, 's'), (run) => `p99 ${of('fct', 2, 's')(run)}`],
-  ['Slowdown, p99', of('slowdown', 2, 'ratio'), (run) => `p50 ${of('slowdown', 0, 'ratio')(run)}`],
-  ['Goodput, all hosts', ROWS.find(([, name]) => name === 'all hosts')[2],
-    () => 'payload in order'],
+  ['Flows delivered', metric('flows.delivered'),
+    (run) => `of ${metric('flows.started')(run)}`],
+  ['Completion time, p50', metric('fct.all.p50'),
+    (run) => `p99 ${metric('fct.all.p99')(run)}`],
+  ['Slowdown, p99', metric('slowdown.all.p99'),
+    (run) => `p50 ${metric('slowdown.all.p50')(run)}`],
+  ['Goodput, all hosts', metric('goodput'), () => 'payload in order'],
   ['PAUSE frames', metric('pauses'),
-    (run) => `ports held ${format.time(sumOf(held(run), 'held_s'))}`],
+    (run) => `ports held ${metric('pause_time')(run)}`],
   ['Sent again', metric('retransmitted_packets'), (run) =>
     `data packets, ${metric('timeouts')(run)} ${
     numberOf(run, 'timeouts') === 1 ? 'timeout' : 'timeouts'}`],
