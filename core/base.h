@@ -111,7 +111,7 @@ static inline oche_time oche_time_min(oche_time a, oche_time b)
     return a < b ? a : b;
 }
 
-/* 24-bit packet sequence numbers (REFERENCE I.7). */
+/* 24-bit packet sequence numbers (rocev2.md#psns). */
 #define OCHE_PSN_MASK UINT32_C(0xffffff)
 
 static inline uint32_t oche_psn_add(uint32_t psn, uint32_t n)

@@ -33,7 +33,7 @@ struct oche_param {
     union oche_value preset;
     union oche_value minimum, maximum; /* inclusive; ignored for BOOL, CHOICE and TEXT */
     const char *const *choices;        /* NULL-terminated, for CHOICE only */
-    const char *where;                 /* "DCQCN sec 3.1", "REFERENCE A1" */
+    const char *where;                 /* "DCQCN sec 3.1", "dcqcn.md#a1" */
     const char *help;                  /* one line, with the meaning of special values */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Real time for the core: picoseconds of CLOCK_MONOTONIC since a device was opened (DESIGN). */
+/* Real time for the core: picoseconds of CLOCK_MONOTONIC since a device was opened. */
 #ifndef OCHE_DEVICE_CLOCK_H
 #define OCHE_DEVICE_CLOCK_H
 

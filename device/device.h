@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The wire: one RNIC of core/qp, driven in real time over a UDP socket (RoCEv2, REFERENCE I). The
+ * The wire: one RNIC of core/qp, driven in real time over a UDP socket (RoCEv2, rocev2.md). The
  * device provides the clock, the packets and the memory; the RNIC does exactly what it does in the
  * simulator.
  *

@@ -31,7 +31,7 @@
 
 /*
  * Traffic class c is sent as class selector c, DSCP 8c. So the control class, 6, is DSCP 48, which
- * other vendors also use for CNPs (REFERENCE A.3); ACKs have the class of data, to share datagrams
+ * other vendors also use for CNPs (rocev2.md#dscp); ACKs have the class of data, to share datagrams
  * with it. But if a packet's tag is not 0, it is a ToS byte whose DSCP is used; it has what a
  * connection asked for. CNPs are sent in the control class whatever their queue pair uses.
  */

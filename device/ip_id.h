@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The IPv4 identification, which the ICRC covers (REFERENCE I.6) and which a UDP socket does not
+ * The IPv4 identification, which the ICRC covers (rocev2.md#icrc) and which a UDP socket does not
  * show to its reader. A CRC is affine in every field: if only the ICRC is wrong, the difference
  * tells which identification the packet must have had. That uses up 16 of the 32 bits of the check,
  * unless the identification found is an expected one:

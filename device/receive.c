@@ -135,7 +135,7 @@ static void receive_packet(struct oche_device *device, struct arrival *arrival,
     oche_nic_receive(device->nic, &packet, arrival->now);
 }
 
-/* An IPv6 header is a GRH, an IPv4 header is in the last 20 bytes of one (REFERENCE I.7). */
+/* An IPv6 header is a GRH, an IPv4 header is in the last 20 bytes of one (rocev2.md#grh). */
 void device_grh(void *context, const struct oche_packet *packet, uint8_t grh[OCHE_GRH_BYTES])
 {
     const struct oche_device *device = context;

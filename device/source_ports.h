@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The UDP ports that packets leave from, so that ECMP and receive queues can distinguish the queue
- * pairs between two devices (REFERENCE I.1). A socket sends from the port that it is bound to, and
- * any other port requires a privilege. So there are a few sockets for sending only, on the device's
- * address, and each queue pair's port (the standard's function of its numbers or flow label)
- * chooses one of them: of N, the one whose port has the same remainder modulo N.
+ * pairs between two devices (rocev2.md#source-port). A socket sends from the port that it is bound
+ * to, and any other port requires a privilege. So there are a few sockets for sending only, on the
+ * device's address, and each queue pair's port (the standard's function of its numbers or flow
+ * label) chooses one of them: of N, the one whose port has the same remainder modulo N.
  *
  * They are in the standard's range, 0xC000 to 0xFFFF, above the ports that Linux assigns to
  * programs that ask for none (32768 to 60999 unless configured otherwise). A filter refuses what

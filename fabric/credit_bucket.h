@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The token bucket that limits the credits of ExpressPass at a port (REFERENCE F.3), for switches
- * and hosts alike: over any time credits take at most credit/(credit + data) of the link, so that
- * the data they ask for fits in the other direction. It counts time instead of tokens (`full_at` is
- * when the bucket would be full again) and keeps the remainder of each division, so the rate is
- * exact however long it runs. A full bucket holds `burst` credits.
+ * The token bucket that limits the credits of ExpressPass at a port (expresspass.md#credits), for
+ * switches and hosts alike: over any time credits take at most credit/(credit + data) of the link,
+ * so that the data they ask for fits in the other direction. It counts time instead of tokens
+ * (`full_at` is when the bucket would be full again) and keeps the remainder of each division, so
+ * the rate is exact however long it runs. A full bucket holds `burst` credits.
  */
 #ifndef OCHE_FABRIC_CREDIT_BUCKET_H
 #define OCHE_FABRIC_CREDIT_BUCKET_H

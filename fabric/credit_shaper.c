@@ -7,10 +7,10 @@
 
 static const struct oche_param params[] = {
     {OCHE_PARAM(struct oche_credit_shaper_params, queue), OCHE_IS_COUNT(10, 1, 1000),
-     .where = "REFERENCE F.3",
+     .where = "expresspass.md#credit-queue",
      .help = "credits that may wait at a port; the authors' scripts say 8, their default is 10"},
     {OCHE_PARAM(struct oche_credit_shaper_params, burst), OCHE_IS_COUNT(2, 1, 1000),
-     .where = "ExpressPass sec 3.1, the authors' scripts",
+     .where = "ExpressPass sec 3.1; expresspass.md#burst",
      .help = "credits that may leave at once after a pause; 1 loses rate wherever a credit must "
              "wait for a packet that is being sent"},
 };

@@ -7,13 +7,13 @@
  *
  * The key is (destination, destination queue pair, tokens left when the packet comes in). Without
  * the tokens a message that comes back to a switch would find its own entry, and END would free the
- * entry before the packets ahead of END have made their last round. The lane that REFERENCE D18
+ * entry before the packets ahead of END have made their last round. The lane that dart.md#d18
  * uses instead distinguishes the visits only if each round changes lanes; tokens always do, since a
  * message comes back only after a deflection, and each deflection takes one.
  *
- * An entry that no packet has used for `ageing` is freed (D19): the END packet was lost. If senders
- * do not wait for an acknowledgement between messages, entries outlive END by `hold`, so that a
- * message that follows too closely takes the same path (D18, D20).
+ * An entry that no packet has used for `ageing` is freed (dart.md#d19): the END packet was lost. If
+ * senders do not wait for an acknowledgement between messages, entries outlive END by `hold`, so
+ * that a message that follows too closely takes the same path (dart.md#d18, #d20).
  */
 #ifndef OCHE_FABRIC_DEFLECTED_FLOWS_H
 #define OCHE_FABRIC_DEFLECTED_FLOWS_H

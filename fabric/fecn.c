@@ -16,20 +16,20 @@ static const char *const victim_masks[] = {
 
 static const struct oche_param params[] = {
     {OCHE_PARAM(struct oche_fecn_params, threshold), OCHE_IS_COUNT(WEIGHTS - 1, 0, WEIGHTS - 1),
-     .where = "REFERENCE F.4",
+     .where = "ib-cc.md#threshold",
      .help = "Threshold, a weight: 0 never marks, 15 marks most eagerly; marks above "
              "(16 - threshold)/16 of buffer"},
     {OCHE_PARAM(struct oche_fecn_params, marking_rate), OCHE_IS_COUNT(0, 0, UINT16_MAX),
-     .where = "REFERENCE F.4",
+     .where = "ib-cc.md#marking-rate",
      .help = "Marking_Rate: packets that could be marked between two that are, in the mean"},
     {OCHE_PARAM(struct oche_fecn_params, packet_size), OCHE_IS_BYTES(512, 0, 255 * 64),
-     .where = "REFERENCE F.4",
+     .where = "ib-cc.md#packet-size",
      .help = "Packet_Size: smaller packets are not marked; in the field, units of 64 bytes"},
     {OCHE_PARAM_AS("buffer", struct oche_fecn_params, buffer_bytes),
      OCHE_IS_BYTES(65536, 1024, 0x7fffffff), .where = "our choice",
      .help = "the queue that thresholds are parts of; as much as ib_credits.buffer"},
     {OCHE_PARAM(struct oche_fecn_params, victim_mask), OCHE_IS_CHOICE(0, victim_masks),
-     .where = "REFERENCE F.4",
+     .where = "ib-cc.md#victim-mask",
      .help = "Victim_Mask: ports that mark also while they wait for leave to send: those to hosts, "
              "none or all"},
 };

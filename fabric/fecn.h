@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How an InfiniBand switch marks packets (InfiniBand Architecture Specification, volume 1, annex
- * A10; REFERENCE F.4), in place of RED. FECN is CE here.
+ * A10; ib-cc.md#marking), in place of RED. FECN is CE here.
  *
  * A packet is marked as it joins the queue of (port, class) if that holds more than a threshold and
  * the port is the root of the congestion: it is able to send, so the queue is its own fault. A port

@@ -8,13 +8,13 @@
 static const struct oche_param params[] = {
     {OCHE_PARAM_AS("buffer", struct oche_ib_credits_params, buffer_bytes),
      OCHE_IS_BYTES(65536, 2 * OCHE_IB_BLOCK_BYTES, OCHE_IB_MOST_BLOCKS *OCHE_IB_BLOCK_BYTES),
-     .where = "our choice; REFERENCE F.4",
+     .where = "ib-cc.md#credits",
      .help = "of a class (a VL) at the receiving end of every link; whole blocks of 64 bytes"},
     {OCHE_PARAM_AS("update", struct oche_ib_credits_params, update_bytes),
      OCHE_IS_BYTES(0, 0, OCHE_IB_MOST_BLOCKS *OCHE_IB_BLOCK_BYTES), .where = "our choice",
      .help = "of it that become free are worth a flow control packet; 0: a quarter of it"},
     {OCHE_PARAM(struct oche_ib_credits_params, interval), OCHE_IS_TIME(0, 0, OCHE_SEC),
-     .where = "IBTA volume 1, sec 7.9",
+     .where = "IBTA sec 7.9",
      .help = "a flow control packet leaves at least so often; 0: every 65,536 symbol times of a "
              "link of four lanes"},
 };

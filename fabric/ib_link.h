@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * InfiniBand's credit-based link-level flow control, one end of a link (InfiniBand Architecture
- * Specification, volume 1, sec 7.9; REFERENCE F.4). A virtual lane (VL) is a traffic class here.
+ * Specification, volume 1, sec 7.9; ib-cc.md#credits). A virtual lane (VL) is a traffic class here.
  *
  * The receiver of a link has a buffer for each VL, in blocks of 64 bytes. It tells the sender by
  * flow control packets (FCP) up to which block it may send: FCCL, the blocks that have arrived so

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * In-order flow deflection (Dart sec IV; REFERENCE C.3, D16 to D22): a short message that would
+ * In-order flow deflection (Dart sec IV; dart.md#iofd, #d16 to #d22): a short message that would
  * have to wait at a switch leaves by another port, chosen at random, and so do all its packets.
  *
  * START (the first packet of a message) decides: if more than `threshold` bytes wait at the port by
@@ -8,24 +8,25 @@
  * one of the candidates. The packets after it find the entry and follow; END, the last packet,
  * frees the entry. Each misroute costs each packet one token; tokens are in the three lowest of the
  * reserved bits of BTH byte 4, stamped by the sender (core/qp) on short messages only. A packet
- * that is a whole message needs no entry (D20), unless senders pipeline (`hold`).
+ * that is a whole message needs no entry (dart.md#d20), unless senders pipeline (`hold`).
  *
- * Candidates (D17) are ports to other switches, except the one by which the packet came, the one by
- * which it would leave, ports with more than `threshold` bytes waiting, and ports behind which the
- * only path leads back here: a deflected packet never leaves by the port it came by. So packets
- * that wait for a host's own port are not deflected: that port is their only path, and flows that
- * collide at the receiver are left to the senders (sec I).
+ * Candidates (dart.md#d17) are ports to other switches, except the one by which the packet came,
+ * the one by which it would leave, ports with more than `threshold` bytes waiting, and ports behind
+ * which the only path leads back here: a deflected packet never leaves by the port it came by. So
+ * packets that wait for a host's own port are not deflected: that port is their only path, and
+ * flows that collide at the receiver are left to the senders (sec I).
  *
  * Lanes against deadlock, `lanes`:
- *   turns    D21: a packet's lane is the number of times that it went down and then up again. A
- *            deflection can make it do so once, so tokens + 1 lanes suffice. Within a lane all go
- *            up and then down, and lane numbers only rise, so ports cannot wait for each other in a
- *            cycle. "Up" goes by tier, and by number where tiers are equal. This assumes that the
- *            ordinary routes go up and then down, as in a Clos; turns beyond the last lane are
- *            counted.
+ *   turns    dart.md#d21: a packet's lane is the number of times that it went down and then up
+ *            again. A deflection can make it do so once, so tokens + 1 lanes suffice. Within a lane
+ *            all go up and then down, and lane numbers only rise, so ports cannot wait for each
+ *            other in a cycle. "Up" goes by tier, and by number where tiers are equal. This assumes
+ *            that the ordinary routes go up and then down, as in a Clos; turns beyond the last lane
+ *            are counted.
  *   escape   the paper to the letter: packets without tokens move to a second lane and stay there;
- *            that lane is never deflected. Decided at START for the whole message (D22). Packets
- *            that wait in a cycle of the first lane spend no tokens, so this proves nothing.
+ *            that lane is never deflected. Decided at START for the whole message (dart.md#d22).
+ *            Packets that wait in a cycle of the first lane spend no tokens, so this proves
+ *            nothing.
  *   one      a single lane, to see what happens then
  *
  * Failures (sec IV-C): a message whose entry leads to a port that is down is not rerouted; its

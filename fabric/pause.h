@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Received PFC: which classes of a port its peer has paused (IEEE 802.1Qbb; REFERENCE F.6). A frame
+ * Received PFC: which classes of a port its peer has paused (IEEE 802.1Qbb; rocev2.md#pfc). A frame
  * takes effect after the port's response time. A pause ends with an XON (quanta 0), or by itself
  * when its quanta (512 bit times each) have expired, counted from its effect. Ports of switches and
  * of hosts have one of these.

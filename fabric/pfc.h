@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * PFC towards the upstream: which ingress classes should be paused, what the upstream was told, and
- * the frames that are due (DCQCN sec 4; REFERENCE A12, F.6). An XOFF carries the maximum quanta and
- * is refreshed after half of them while the class should still be paused; an XON carries quanta 0.
- * A frame covers all classes of its port: every paused class again, and every class to resume. If a
- * class resumes before the frame that would have paused it has left, none is sent.
+ * the frames that are due (DCQCN sec 4; dcqcn.md#a12, rocev2.md#pfc). An XOFF carries the maximum
+ * quanta and is refreshed after half of them while the class should still be paused; an XON carries
+ * quanta 0. A frame covers all classes of its port: every paused class again, and every class to
+ * resume. If a class resumes before the frame that would have paused it has left, none is sent.
  *
  * The shared buffer decides whether a class should be paused. When the shared occupancy falls,
  * every paused class is tested again, in the order of ports and classes; the buffer's resume_level

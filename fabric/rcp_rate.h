@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The switches' part of RCP (Dukkipati, "Rate Control Protocol", thesis 2008; REFERENCE F.2;
+ * The switches' part of RCP (Dukkipati, "Rate Control Protocol", thesis 2008; rcp.md#switch;
  * compared with in Dart sec VI-D): each egress port has one rate R for all its flows, recomputed
  * every T, and lowers the rate requested in passing data packets to R. Senders and receivers are in
  * core/cc/rcp.c.

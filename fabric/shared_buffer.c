@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a switch's buffer is divided (DCQCN sec 4; REFERENCE A.8, A12), and what happens to a packet
- * that does not simply fit. The common path is inline in the header.
+ * How a switch's buffer is divided (DCQCN sec 4; dcqcn.md#buffers, #a12), and what happens to a
+ * packet that does not simply fit. The common path is inline in the header.
  */
 #include "fabric/shared_buffer.h"
 

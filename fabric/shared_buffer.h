@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The packet memory that all ports of a switch share, accounted by ingress port and class for the
- * lossless classes (DCQCN sec 4, REFERENCE A.8 and A12):
+ * lossless classes (DCQCN sec 4; dcqcn.md#buffers, #a12):
  *
  *     headroom total   H = p * (sum over ports of the port's headroom), p PFC priorities;
  *                      an unused port of the chip counts as much as the largest of the others
@@ -75,7 +75,7 @@ struct oche_buffer_plan oche_buffer_plan(const struct oche_switch_config *config
 void oche_buffer_init(struct oche_buffer *buffer, const struct oche_switch_config *config);
 
 /*
- * The case for which to compute whether ECN acts before PFC (DCQCN sec 4; REFERENCE A.8). In the
+ * The case for which to compute whether ECN acts before PFC (DCQCN sec 4; dcqcn.md#buffers). In the
  * worst case the packets in all queues that an ingress class can feed have come from it, and all
  * other queues of the switch are as long. Then no ingress class is paused before some queue of the
  * `classes` classes is longer than t if

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A switch's parameters, and the check of a configuration. Defaults: the paper's switch (Trident
- * II: 12 MB, 8 PFC priorities, beta 8) and its deployed marking (REFERENCE A.3), with headroom
- * computed from each link.
+ * II: 12 MB, 8 PFC priorities, beta 8) and its deployed marking (dcqcn.md#parameters), with
+ * headroom computed from each link.
  */
 #include "fabric/switch.h"
 
@@ -29,7 +29,7 @@ static const struct oche_param params[] = {
     {OCHE_PARAM_AS("xoff", struct oche_switch_params, xoff_bytes), OCHE_IS_BYTES(0, 0, MAX_BUFFER),
      .where = "DCQCN sec 4",
      .help = "static t_PFC, per ingress port and class; 0: the formula's bound"},
-    {OCHE_PARAM(struct oche_switch_params, pfc), OCHE_IS_BOOL(true), .where = "REFERENCE F.6",
+    {OCHE_PARAM(struct oche_switch_params, pfc), OCHE_IS_BOOL(true), .where = "rocev2.md#pfc",
      .help = "false: drop-tail"},
     {OCHE_PARAM(struct oche_switch_params, pfc_priorities), OCHE_IS_COUNT(8, 0, OCHE_CLASSES),
      .where = "DCQCN sec 4",
@@ -39,7 +39,7 @@ static const struct oche_param params[] = {
      .help =
          "that headroom is kept for, in use or not; 0: those that the topology gives the switch"},
     {OCHE_PARAM_AS("headroom", struct oche_switch_params, headroom_bytes),
-     OCHE_IS_BYTES(OCHE_NEVER, 0, OCHE_NEVER), .where = "REFERENCE A12",
+     OCHE_IS_BYTES(OCHE_NEVER, 0, OCHE_NEVER), .where = "dcqcn.md#a12",
      .help = "per ingress port and priority; auto: from each link's rate and delay, and the slower "
              "pfc_response of its ends"},
     {OCHE_PARAM(struct oche_switch_params, headroom_scale), OCHE_IS_REAL(1, 0, 100),
@@ -50,21 +50,21 @@ static const struct oche_param params[] = {
      .where = "our choice",
      .help = "lossy classes: a queue holds at most this share of what is free; 0: no such limit"},
     {OCHE_PARAM_AS("port_buffer", struct oche_switch_params, port_buffer_bytes),
-     OCHE_IS_BYTES(0, 0, MAX_BUFFER), .where = "Dart sec VI",
+     OCHE_IS_BYTES(0, 0, MAX_BUFFER), .where = "Dart sec VI-A",
      .help = "lossy classes: a port's egress queues hold at most this; 0: no such limit"},
     {OCHE_PARAM(struct oche_switch_params, ecn), OCHE_IS_BOOL(true), .where = "DCQCN sec 3.1",
      .help = "RED marking on the egress queues"},
     {OCHE_PARAM_AS("kmin", struct oche_switch_params, kmin_bytes),
-     OCHE_IS_BYTES(5000, 0, MAX_BUFFER), .where = "REFERENCE A.3",
+     OCHE_IS_BYTES(5000, 0, MAX_BUFFER), .where = "dcqcn.md#parameters",
      .help = "no marks up to this queue"},
     {OCHE_PARAM_AS("kmax", struct oche_switch_params, kmax_bytes),
-     OCHE_IS_BYTES(200000, 0, MAX_BUFFER), .where = "REFERENCE A.3",
+     OCHE_IS_BYTES(200000, 0, MAX_BUFFER), .where = "dcqcn.md#parameters",
      .help = "every packet is marked above this queue"},
     {OCHE_PARAM(struct oche_switch_params, pmax), OCHE_IS_REAL(0.01, 0, 1),
-     .where = "REFERENCE A.3", .help = "probability of a mark at kmax"},
+     .where = "dcqcn.md#parameters", .help = "probability of a mark at kmax"},
     {OCHE_PARAM(struct oche_switch_params, ecn_at), OCHE_IS_CHOICE(OCHE_ECN_AT_DEQUEUE, ecn_points),
-     .where = "REFERENCE A6", .help = "the queue is seen at dequeue or at enqueue"},
-    {OCHE_PARAM(struct oche_switch_params, mechanisms), OCHE_IS_TEXT, .where = "DESIGN, A switch",
+     .where = "dcqcn.md#a6", .help = "the queue is seen at dequeue or at enqueue"},
+    {OCHE_PARAM(struct oche_switch_params, mechanisms), OCHE_IS_TEXT, .where = "our choice",
      .help = "beside these: a list of names; each has a section of its own"},
 };
 

@@ -18,13 +18,13 @@
 
 static const struct oche_param link_rows[] = {
     {OCHE_PARAM_AS("capacity", struct oche_dcqcn_link_params, capacity_bps),
-     OCHE_IS_BPS(40 * OCHE_GBPS, OCHE_MBPS, 100000 * OCHE_GBPS), .where = "REFERENCE A.5",
+     OCHE_IS_BPS(40 * OCHE_GBPS, OCHE_MBPS, 100000 * OCHE_GBPS), .where = "dcqcn.md#fluid-defaults",
      .help = "of the bottleneck"},
     {OCHE_PARAM_AS("packet", struct oche_dcqcn_link_params, packet_bytes),
-     OCHE_IS_BYTES(1000, 1, 1 << 20), .where = "REFERENCE A.5",
+     OCHE_IS_BYTES(1000, 1, 1 << 20), .where = "dcqcn.md#fluid-defaults",
      .help = "size of every packet, on the line"},
     {OCHE_PARAM(struct oche_dcqcn_link_params, delay),
-     OCHE_IS_TIME(4 * OCHE_US, LEAST_DELAY, OCHE_SEC), .where = "REFERENCE A.5",
+     OCHE_IS_TIME(4 * OCHE_US, LEAST_DELAY, OCHE_SEC), .where = "dcqcn.md#fluid-defaults",
      .help = "from a mark to the rate that answers it, at the queue"},
 };
 const struct oche_param_table oche_dcqcn_link_params =
@@ -141,7 +141,7 @@ static double power(double base, double exponent)
 /* What of the events depends on the mark alone. */
 struct marked {
     double mark, log_unmarked; /* ln(1 - p) */
-    double by_bytes, steady;   /* b and c of REFERENCE A.5, a packet */
+    double by_bytes, steady;   /* b and c of dcqcn.md#fixed-point, a packet */
 };
 
 static struct marked marked(const struct oche_dcqcn_model *m, double mark)

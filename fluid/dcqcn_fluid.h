@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * DCQCN's fluid model: equations 5 to 9 of the paper (sec 5.1; REFERENCE A.5), each flow with its
- * own 7, 8 and 9, which is the paper's extension to unequal rates. Its assumptions: every packet
- * has the same size, marks are made at the queue's end and their effect is `delay` later, PFC does
- * not act, no hyper increase, and R_C and R_T never exceed the capacity.
+ * DCQCN's fluid model: equations 5 to 9 of the paper (sec 5.1; dcqcn.md#fluid-model), each flow
+ * with its own 7, 8 and 9, which is the paper's extension to unequal rates. Its assumptions: every
+ * packet has the same size, marks are made at the queue's end and their effect is `delay` later,
+ * PFC does not act, no hyper increase, and R_C and R_T never exceed the capacity.
  *
  * Before a flow starts it has sent nothing: the delayed rate is 0 until `delay` after its start.
  */
@@ -23,7 +23,7 @@ struct oche_dcqcn_model {
     double timer, byte_counter, fast_recovery_steps, rai;
 };
 
-/* What the scheme and the switch do not say: the defaults are REFERENCE A.5's. */
+/* What the scheme and the switch do not say: the defaults are those of dcqcn.md#fluid-defaults. */
 struct oche_dcqcn_link_params {
     uint64_t capacity_bps, packet_bytes;
     oche_time delay;

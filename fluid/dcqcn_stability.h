@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The fixed point of DCQCN's fluid model, and whether it is stable (REFERENCE A.5: Zhu et al.,
- * "ECN or Delay", CoNEXT 2016, sec 3). There all flows are alike: R_C = C / N.
+ * The fixed point of DCQCN's fluid model, and whether it is stable (dcqcn.md#fixed-point,
+ * #stability; Zhu et al., "ECN or Delay", CoNEXT 2016, sec 3). There all flows are alike: R_C = C /
+ * N.
  */
 #ifndef OCHE_FLUID_DCQCN_STABILITY_H
 #define OCHE_FLUID_DCQCN_STABILITY_H

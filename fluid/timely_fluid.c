@@ -18,45 +18,47 @@
 /* clang-format off */
 #define TIMELY_ROWS(beta_value, beta_where) \
     {OCHE_PARAM_AS("capacity", struct oche_timely_params, capacity_bps), \
-     OCHE_IS_BPS(10 * OCHE_GBPS, OCHE_MBPS, 100000 * OCHE_GBPS), .where = "REFERENCE B.3", \
+     OCHE_IS_BPS(10 * OCHE_GBPS, OCHE_MBPS, 100000 * OCHE_GBPS), \
+     .where = "timely.md#fluid-defaults", \
      .help = "of the bottleneck"}, \
     {OCHE_PARAM_AS("packet", struct oche_timely_params, packet_bytes), \
-     OCHE_IS_BYTES(1000, 1, 1 << 20), .where = "REFERENCE B.3", \
+     OCHE_IS_BYTES(1000, 1, 1 << 20), .where = "timely.md#fluid-defaults", \
      .help = "size of every packet, on the line"}, \
     {OCHE_PARAM(struct oche_timely_params, delay), \
-     OCHE_IS_TIME(4 * OCHE_US, 100 * OCHE_NS, OCHE_SEC), .where = "REFERENCE B.3", \
+     OCHE_IS_TIME(4 * OCHE_US, 100 * OCHE_NS, OCHE_SEC), .where = "timely.md#fluid-defaults", \
      .help = "of an empty path, there and back"}, \
     {OCHE_PARAM(struct oche_timely_params, t_low), OCHE_IS_TIME(50 * OCHE_US, OCHE_NS, OCHE_SEC), \
-     .where = "REFERENCE B.2", .help = "RTT below it: rates rise"}, \
+     .where = "timely.md#parameters", .help = "RTT below it: rates rise"}, \
     {OCHE_PARAM(struct oche_timely_params, t_high), \
-     OCHE_IS_TIME(500 * OCHE_US, OCHE_NS, OCHE_SEC), .where = "REFERENCE B.2", \
+     OCHE_IS_TIME(500 * OCHE_US, OCHE_NS, OCHE_SEC), .where = "timely.md#parameters", \
      .help = "RTT above it: rates fall"}, \
     {OCHE_PARAM(struct oche_timely_params, min_rtt), \
-     OCHE_IS_TIME(20 * OCHE_US, OCHE_NS, OCHE_SEC), .where = "REFERENCE B.2", \
+     OCHE_IS_TIME(20 * OCHE_US, OCHE_NS, OCHE_SEC), .where = "timely.md#parameters", \
      .help = "unit of the gradient, least time between two looks"}, \
     {OCHE_PARAM(struct oche_timely_params, base_rtt), OCHE_IS_TIME(0, 0, OCHE_SEC), \
-     .where = "REFERENCE B.3", \
+     .where = "timely.md#fluid-defaults", \
      .help = "round trip of an empty path, as far as thresholds count it; 0: queueing alone"}, \
     {OCHE_PARAM_AS("segment", struct oche_timely_params, segment_bytes), \
-     OCHE_IS_BYTES(16000, 1, 1 << 30), .where = "REFERENCE B.3", \
+     OCHE_IS_BYTES(16000, 1, 1 << 30), .where = "timely.md#fluid-defaults", \
      .help = "a flow looks once a segment"}, \
     {OCHE_PARAM_AS("delta", struct oche_timely_params, delta_bps), \
-     OCHE_IS_BPS(10 * OCHE_MBPS, 1, 1000 * OCHE_GBPS), .where = "REFERENCE B.2", \
+     OCHE_IS_BPS(10 * OCHE_MBPS, 1, 1000 * OCHE_GBPS), .where = "timely.md#parameters", \
      .help = "step of additive increase"}, \
     {OCHE_PARAM(struct oche_timely_params, beta), OCHE_IS_REAL(beta_value, 1e-9, 1), \
      .where = beta_where, .help = "factor of multiplicative decrease"}, \
     {OCHE_PARAM(struct oche_timely_params, ewma), OCHE_IS_REAL(0.875, 1e-6, 1), \
-     .where = "REFERENCE B.2", .help = "weight of the newest RTT difference"}
+     .where = "timely.md#parameters", .help = "weight of the newest RTT difference"}
 /* clang-format on */
 
-static const struct oche_param timely_rows[] = {TIMELY_ROWS(0.8, "REFERENCE B.2")};
+static const struct oche_param timely_rows[] = {TIMELY_ROWS(0.8, "timely.md#parameters")};
 const struct oche_param_table oche_timely_params =
     OCHE_PARAM_TABLE(timely_rows, struct oche_timely_params);
 
 static const struct oche_param patched_rows[] = {
-    TIMELY_ROWS(0.008, "REFERENCE B.3"),
+    TIMELY_ROWS(0.008, "timely.md#fluid-defaults"),
     {OCHE_PARAM(struct oche_timely_params, gradient_limit), OCHE_IS_REAL(0.25, 1e-3, 1e3),
-     .where = "REFERENCE B.3", .help = "gradients beyond which the weight of the fall is 0 or 1"},
+     .where = "timely.md#fluid-defaults",
+     .help = "gradients beyond which the weight of the fall is 0 or 1"},
 };
 const struct oche_param_table oche_timely_patched_params =
     OCHE_PARAM_TABLE(patched_rows, struct oche_timely_params);

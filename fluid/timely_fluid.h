@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * TIMELY's fluid model, original and patched (REFERENCE B.3: Zhu et al., "ECN or Delay", CoNEXT
- * 2016, sec 4). A flow is a rate and an RTT gradient. Feedback is late by the queue itself, a
- * packet and `delay`; a flow looks again after a segment, or min_rtt if that is more. No
+ * TIMELY's fluid model, original and patched (timely.md#fluid-model: Zhu et al., "ECN or Delay",
+ * CoNEXT 2016, sec 4). A flow is a rate and an RTT gradient. Feedback is late by the queue itself,
+ * a packet and `delay`; a flow looks again after a segment, or min_rtt if that is more. No
  * hyperactive increase.
  *
  * One difference from the published model: that takes the present queue for the one that the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The arithmetic of DCQCN sec 4 (REFERENCE A.8), line by line with its numbers: headroom, PFC
+ * The arithmetic of DCQCN sec 4 (dcqcn.md#buffers), line by line with its numbers: headroom, PFC
  * thresholds, the longest queue at which ECN is sure to act first. The numbers are those of
  * fabric's shared buffer, the same that the simulated switch works with.
  */

@@ -13,34 +13,34 @@
  * the last cut.
  * NP, a queue pair: at most one CNP every cnp_interval, and only for packets marked CE (Fig 6).
  *
- * Three readings of the algorithm are in use and give different curves (REFERENCE A.4). `mode`
+ * Three readings of the algorithm are in use and give different curves (dcqcn.md#readings). `mode`
  * chooses one; each of its decisions is an option of its own, whose value `auto` means:
  *
- *   option             mode=paper   mode=ns3      mode=nic        REFERENCE
- *   alpha_update       cut_first    alpha_first   timer           A.4 item 1, A1
- *   alpha_timer        restart      restart       free            A.4 item 2
- *   cut                every_cnp    every_cnp     periodic        A.4 item 1
- *   first_cnp          cut          cut           set_rate        A.4 item 3
- *   target_at_cut      always       always        after_increase  A.3, A5
- *   increase_on        both         both          timer           A.3
- *   stage_count        after        after         before          A.4 item 4, A2
- *   hyper              min_above    min_at_least  max_above       A.4 items 4 and 5, A2
- *   hai_multiplier     linear       plus_one      constant        A.2, A3
- *   hyper_halves       no           yes           no              A.2
- *   target_guard       no           yes           no              A.2
- *   clamp_target_rate  yes          no            yes             A.2
- *   release            at_line      never         never           A9
- *   np                 window       poll          arrival         A.4 item 6
+ *   option             mode=paper   mode=ns3      mode=nic        decided in
+ *   alpha_update       cut_first    alpha_first   timer           dcqcn.md#alpha-order, #a1
+ *   alpha_timer        restart      restart       free            dcqcn.md#alpha-timer
+ *   cut                every_cnp    every_cnp     periodic        dcqcn.md#alpha-order
+ *   first_cnp          cut          cut           set_rate        dcqcn.md#first-cnp
+ *   target_at_cut      always       always        after_increase  dcqcn.md#parameters, #a5
+ *   increase_on        both         both          timer           dcqcn.md#parameters
+ *   stage_count        after        after         before          dcqcn.md#stage-count, #a2
+ *   hyper              min_above    min_at_least  max_above       dcqcn.md#hyper-test, #a2
+ *   hai_multiplier     linear       plus_one      constant        dcqcn.md#qcn, #a3
+ *   hyper_halves       no           yes           no              dcqcn.md#qcn
+ *   target_guard       no           yes           no              dcqcn.md#qcn
+ *   clamp_target_rate  yes          no            yes             dcqcn.md#qcn
+ *   release            at_line      never         never           dcqcn.md#a9
+ *   np                 window       poll          arrival         dcqcn.md#np
  *
- * Numbers never depend on the mode: their defaults are the paper's deployment (REFERENCE A.3),
- * except that min_rate = 0 means 1 Mbps in mode nic (A4).
+ * Numbers never depend on the mode: their defaults are the paper's deployment
+ * (dcqcn.md#parameters), except that min_rate = 0 means 1 Mbps in mode nic (dcqcn.md#a4).
  *
  * Where this differs from the sources: rates are doubles, given to the pacer rounded to whole
  * bits per second; the byte counter counts bytes on the line; alpha's timer is not an event:
- * alpha is brought up to date when something reads it, with the same result bit for bit. NS3's
+ * alpha is brought up to date when something reads it, with the same result bit for bit. ns3-rdma's
  * present code lets a byte event in additive increase never enter hyper increase (a change "for
  * the fluid model"); here both sources use the same test. What the paper leaves open is decided
- * in REFERENCE A.9.
+ * in dcqcn.md#decisions.
  */
 #include "core/cc/dcqcn.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * InfiniBand congestion control (InfiniBand Architecture Specification, volume 1, annex A10;
- * REFERENCE F.4), with which Dart is compared on a testbed (sec V-B). Three parts:
+ * ib-cc.md#marking), with which Dart is compared on a testbed (sec V-B). Three parts:
  *
  * Switch: marks packets in the queue of a port that is the root of congestion: fabric/fecn.c, which
  * every switch has with this scheme. FECN travels as CE of the IP header.
@@ -42,22 +42,25 @@ static const char *const becn_names[] = {"ack", "cnp", NULL};
 
 static const struct oche_param table[] = {
     {OCHE_PARAM(struct ib_cc_params, ccti_increase), OCHE_IS_COUNT(1, 1, 255),
-     .where = "REFERENCE F.4", .help = "CCTI_Increase: by so much a BECN raises the index"},
+     .where = "ib-cc.md#parameters", .help = "CCTI_Increase: by so much a BECN raises the index"},
     {OCHE_PARAM(struct ib_cc_params, ccti_limit),
-     OCHE_IS_COUNT(OCHE_IB_CCTI_MOST, 1, OCHE_IB_CCTI_MOST), .where = "REFERENCE F.4",
+     OCHE_IS_COUNT(OCHE_IB_CCTI_MOST, 1, OCHE_IB_CCTI_MOST), .where = "ib-cc.md#parameters",
      .help = "CCTI_Limit: the last index of the table"},
     {OCHE_PARAM(struct ib_cc_params, ccti_min), OCHE_IS_COUNT(0, 0, OCHE_IB_CCTI_MOST),
-     .where = "REFERENCE F.4", .help = "CCTI_Min: the index without congestion"},
+     .where = "ib-cc.md#parameters", .help = "CCTI_Min: the index without congestion"},
     {OCHE_PARAM(struct ib_cc_params, ccti_timer),
      OCHE_IS_TIME(153600 * OCHE_NS, 1024 * OCHE_NS, UINT64_C(65535) * 1024 * OCHE_NS),
-     .where = "REFERENCE F.4",
+     .where = "ib-cc.md#parameters",
      .help = "CCTI_Timer: every so often the index falls by one; the field counts 1.024us"},
-    {OCHE_PARAM(struct ib_cc_params, cct), OCHE_IS_CHOICE(0, cct_names), .where = "REFERENCE F.4",
+    {OCHE_PARAM(struct ib_cc_params, cct), OCHE_IS_CHOICE(0, cct_names),
+     .where = "ib-cc.md#parameters",
      .help = "the table. delay: entry i is i * cct_step packet times; rate: the rate falls by "
              "equal steps, to line/(ccti_limit + 1)"},
     {OCHE_PARAM(struct ib_cc_params, cct_step), OCHE_IS_REAL(1, 0.125, 128),
-     .where = "REFERENCE F.4", .help = "of cct: delay, in packet times; eighths can be told apart"},
-    {OCHE_PARAM(struct ib_cc_params, becn), OCHE_IS_CHOICE(0, becn_names), .where = "REFERENCE F.4",
+     .where = "ib-cc.md#parameters",
+     .help = "of cct: delay, in packet times; eighths can be told apart"},
+    {OCHE_PARAM(struct ib_cc_params, becn), OCHE_IS_CHOICE(0, becn_names),
+     .where = "ib-cc.md#source",
      .help = "how a BECN travels. ack: in the next ACK, where there is one; cnp: by itself"},
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * RCP, the rate control protocol (Dukkipati, thesis 2008; REFERENCE F.2), as Dart sec VI-D compares
+ * RCP, the rate control protocol (Dukkipati, thesis 2008; rcp.md), as Dart sec VI-D compares
  * with it: switches say how fast flows may be. Their part is fabric/rcp_rate.c, which every switch
  * must have.
  *
@@ -38,10 +38,10 @@ static const char *const start_names[] = {"ask", "send", NULL};
 
 static const struct oche_param table[] = {
     {OCHE_PARAM(struct rcp_params, initial_rate), OCHE_IS_REAL(0.05, 0.000001, 1.0),
-     .where = "REFERENCE F.2",
+     .where = "rcp.md#initial-rate",
      .help = "until the switches' rate is known: fraction of the line, as theirs at first"},
     {OCHE_PARAM(struct rcp_params, start), OCHE_IS_CHOICE(0, start_names),
-     .where = "RCP's handshake; our choice",
+     .where = "our choice; rcp.md#decisions",
      .help = "ask: the first packet of a flow leaves alone, to learn the rate; send: all leave, "
              "at initial_rate; READ data and UC always do"},
 };

@@ -104,7 +104,7 @@ struct oche_nic_port {
  * Deflection of short messages by switches (Dart sec IV). Packets of a short SEND or WRITE on a
  * reliable queue pair carry tokens in their BTH that allow switches to send them another way. As
  * PSNs run across messages, the packets before and after such a message must not be in the network
- * at the same time as its own (REFERENCE D18).
+ * at the same time as its own (dart.md#d18).
  */
 struct oche_deflection {
     uint8_t tokens;       /* 0 to OCHE_BTH_TOKENS; 0: no deflection */
@@ -210,7 +210,7 @@ struct oche_qp_config {
     bool groups;                         /* work requests may name a group of senders */
     bool windows;                        /* work requests may be BIND_MW */
     uint32_t max_inline_bytes;           /* 0 … OCHE_MAX_INLINE_BYTES */
-    bool end_to_end_credits; /* tell the peer how many receives are posted (REFERENCE I.4) */
+    bool end_to_end_credits; /* tell the peer how many receives are posted (rocev2.md#credits) */
     struct oche_cq *send_cq, *recv_cq; /* may be the same; NULL: completions are not kept */
     void *user;                        /* the driver's; oche_qp_user returns it */
 };
@@ -236,7 +236,7 @@ struct oche_qp_connection {
      */
     uint32_t retry_count;
     uint32_t rnr_retry;    /* the same for RNR NAKs */
-    uint8_t min_rnr_timer; /* code sent in our RNR NAKs (REFERENCE I.4) */
+    uint8_t min_rnr_timer; /* code sent in our RNR NAKs (rocev2.md#rnr-timers) */
     /*
      * True if the peer is known to understand the extended opcodes (core/wire/extension.h). If
      * false, they are used from the first packet of the peer on that shows that it does.
@@ -401,7 +401,7 @@ struct oche_qp *oche_nic_find_qp(struct oche_nic *nic, uint32_t qpn);
 /* True if the packet's queue pair exists and takes packets from the packet's source. */
 bool oche_nic_knows(struct oche_nic *nic, const struct oche_packet *packet);
 
-/* State changes; false if the transition is not allowed (REFERENCE, IBTA state diagram). */
+/* State changes; false if the transition is not allowed (rocev2.md#states). */
 bool oche_qp_init(struct oche_qp *qp, oche_time now);
 bool oche_qp_ready_to_receive(struct oche_qp *qp, const struct oche_qp_connection *connection,
                               oche_time now);

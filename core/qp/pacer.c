@@ -2,8 +2,7 @@
 /*
  * Pacing, a packet at a time (DCQCN sec 3.3). A packet leaves at its base; the next is due one
  * spacing later, line bytes * 8 / rate after the base. When the rate changes, the pending due time
- * is computed again from the same base, so a slow queue pair reacts at once (REFERENCE A.4 item
- * 10).
+ * is computed again from the same base, so a slow queue pair reacts at once (dcqcn.md#pacing).
  *
  * At line rate (and no lower limit) the spacing is 0: the port itself is the pacer, and no hole
  * opens on the link. A packet that had to wait for the port counts from when it was due, so that

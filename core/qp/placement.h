@@ -2,7 +2,7 @@
 /*
  * Packets that come after a gap and are kept (recovery's verdict PLACE): the payload is written to
  * where it belongs at once, and what else the packet said is noted, a line a PSN, until the gap is
- * closed and the packet is executed in its turn (responder.c). IRN (SIGCOMM 2018, REFERENCE G)
+ * closed and the packet is executed in its turn (responder.c). IRN (irn.md#placement)
  * says what a packet must carry for that; core/wire/extension.h says how it does.
  *
  * Only what could be executed now is kept: its length, key, bounds and permission are right, or

@@ -4,7 +4,7 @@
  * first packet leaves; from then on recovery decides, by moving tx.next, which PSN leaves next,
  * and the cursor follows: it says which work request and which byte tx.next stands for. A READ is
  * one packet but takes a PSN for each packet of its response, so going back into a READ sends a
- * READ request for the rest of it (REFERENCE I.7).
+ * READ request for the rest of it (rocev2.md#psns).
  */
 #include <string.h>
 

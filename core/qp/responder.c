@@ -2,7 +2,7 @@
 /*
  * The responder: an arriving request goes through a chain of checks, in the order below; each
  * says GO, or what becomes of the packet. What passes is executed and counted. The rules are those
- * of REFERENCE I.7: what is a duplicate is answered as its opcode wants, a gap is recovery's
+ * of rocev2.md#duplicates: what is a duplicate is answered as its opcode wants, a gap is recovery's
  * business, and errors of the request end the queue pair with the NAK code that names them. An
  * unreliable queue pair answers nothing: whatever is wrong, the rest of the message is dropped.
  */

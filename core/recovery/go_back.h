@@ -2,7 +2,7 @@
 /*
  * What all schemes that go back share: a sender that resumes where a NAK or a timeout says, and a
  * receiver that takes only the expected PSN and sends at most one NAK in a NAK interval
- * (REFERENCE E.1, L3).
+ * (error-recovery.md#nak-interval, #l3).
  */
 #ifndef OCHE_CORE_RECOVERY_GO_BACK_H
 #define OCHE_CORE_RECOVERY_GO_BACK_H
@@ -55,10 +55,10 @@ static inline bool nak_interval_allows(struct nak_interval *nak, oche_time inter
 /* The two parameters of a NAK interval, for a scheme whose struct has members of these names. */
 #define NAK_INTERVAL_PARAMS(type, least, means)                                                    \
     {OCHE_PARAM(type, nak_interval), OCHE_IS_TIME(500 * OCHE_US, least, OCHE_NEVER),               \
-     .where = "REFERENCE E.1", .help = (means)},                                                   \
+     .where = "error-recovery.md#nak-interval", .help = (means)},                                  \
     {                                                                                              \
         OCHE_PARAM(type, nak_exception), OCHE_IS_BOOL(true),                                       \
-            .where = "REFERENCE L3",                                                               \
+            .where = "error-recovery.md#l3",                                                       \
             .help = "a NAK for another PSN than the last one need not wait"                        \
     }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Go-Back-0 (REFERENCE E.1; "Error recovery of RDMA packets in data center networks" sec II): after
- * a gap the receiver forgets the message that was arriving, expects its first packet again and
- * says so with a NAK; the sender sends the whole message again. A message that cannot pass without
- * a loss never does: the scheme's livelock. The ns-3 simulators cut a message into chunks of 4000
- * packets and begin a chunk again; here it is the message, as in the text.
+ * Go-Back-0 (error-recovery.md#go-back-0; "Error recovery of RDMA packets in data center networks"
+ * sec II): after a gap the receiver forgets the message that was arriving, expects its first packet
+ * again and says so with a NAK; the sender sends the whole message again. A message that cannot
+ * pass without a loss never does: the scheme's livelock. The ns-3 simulators cut a message into
+ * chunks of 4000 packets and begin a chunk again; here it is the message, as in the text.
  *
  * NAKs: an interval as in go_back_n.c. All NAKs of a message name the same PSN, so the same NAK is
  * one with nothing accepted since the last; a gap in a later pass is a NAK of its own, which with
@@ -18,9 +18,9 @@
  * On a READ the requester receives the data: after a gap in the responses it asks for all of it
  * again (the queue pair does that, for whole_messages).
  *
- * Each restart after a part was acknowledged spends a retry (REFERENCE I.7), given back when the
- * message completes. A sender of another scheme does not take back what was acknowledged and would
- * resume where this receiver no longer is: its retries end that. A receiver of another scheme
+ * Each restart after a part was acknowledged spends a retry (rocev2.md#retries), given back when
+ * the message completes. A sender of another scheme does not take back what was acknowledged and
+ * would resume where this receiver no longer is: its retries end that. A receiver of another scheme
  * does with this sender; it sees duplicates.
  */
 #include "core/recovery/go_back_0.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Go-Back-N (REFERENCE E.1; "Error recovery of RDMA packets in data center networks" sec II): the
- * receiver takes only the expected PSN, drops what comes after a gap and answers with a NAK; the
- * sender goes back to the PSN that the NAK names, or on a timeout to the oldest one that is not
- * acknowledged.
+ * Go-Back-N (error-recovery.md#base-rules; "Error recovery of RDMA packets in data center networks"
+ * sec II): the receiver takes only the expected PSN, drops what comes after a gap and answers with
+ * a NAK; the sender goes back to the PSN that the NAK names, or on a timeout to the oldest one that
+ * is not acknowledged.
  *
  * NAKs: at most one per `nak_interval`. With `nak_exception` (the default, as the ns-3 simulators
- * do it, REFERENCE L3) a NAK for another PSN than the last one does not wait. Real NICs that send
- * one NAK a gap are `nak_interval: never` with the exception.
+ * do it, error-recovery.md#l3) a NAK for another PSN than the last one does not wait. Real NICs
+ * that send one NAK a gap are `nak_interval: never` with the exception.
  */
 #include "core/recovery/go_back_n.h"
 

@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Improved Go-Back-N ("Error recovery of RDMA packets in data center networks" sec III.C, Fig 5;
- * REFERENCE E.3): Go-Back-N with two additions, which leave few losses to the ACK timeout.
+ * error-recovery.md#improved): Go-Back-N with two additions, which leave few losses to the ACK
+ * timeout.
  *
  * Send twice: the last packet of a SEND or WRITE message leaves twice, so that one of them may be
- * lost, or the ACK of one (the duplicate is acknowledged too, L6). One that is sent again after
- * going back leaves twice again (L5). The repeat is dropped if the ACK is there before it leaves,
- * or if recovery goes back in between. READ requests and atomics leave once: the responder would
- * execute the READ again, all of it, which costs more than the loss; and both are answered with
- * data, whose absence the requester notices itself.
+ * lost, or the ACK of one (the duplicate is acknowledged too, error-recovery.md#l6). One that is
+ * sent again after going back leaves twice again (error-recovery.md#l5). The repeat is dropped if
+ * the ACK is there before it leaves, or if recovery goes back in between. READ requests and atomics
+ * leave once: the responder would execute the READ again, all of it, which costs more than the
+ * loss; and both are answered with data, whose absence the requester notices itself.
  *
  * Check EPSN: a receiver that finds the last packet of a message (LPSN) behind a gap, EPSN < LPSN,
  * watches the time. When what is left of the NAK interval has passed, it sends NAK(EPSN), and once
  * more after every further interval. Each packet that arrives in order gives it the full interval
- * again; when LPSN is no longer ahead, it stops. One timer a queue pair (L11), LPSN is the highest
- * seen (L8). A NAK interval always runs then: the packet that shows the gap has either been
- * answered with a NAK, which begins one, or has come within one and was not answered.
+ * again; when LPSN is no longer ahead, it stops. One timer a queue pair (error-recovery.md#l11),
+ * LPSN is the highest seen (error-recovery.md#l8). A NAK interval always runs then: the packet that
+ * shows the gap has either been answered with a NAK, which begins one, or has come within one and
+ * was not answered.
  *
- * `check_last` watches until LPSN itself has arrived (L4): the paper's strict test leaves the loss
- * of a last packet that is sent again to the ACK timeout.
+ * `check_last` watches until LPSN itself has arrived (error-recovery.md#l4): the paper's strict
+ * test leaves the loss of a last packet that is sent again to the ACK timeout.
  *
  * Different from the paper: when MAX_UNANSWERED checks in a row have brought no packet at all, the
  * sender is gone, and the receiver is silent until one comes.
@@ -46,13 +48,12 @@ static const struct oche_param improved_params[] = {
     NAK_INTERVAL_PARAMS(struct oche_improved_go_back_n_params, OCHE_US,
                         "at most one NAK in this time, and what check_epsn waits for"),
     {OCHE_PARAM(struct oche_improved_go_back_n_params, send_twice), OCHE_IS_BOOL(true),
-     .where = "Error recovery of RDMA packets, sec III.C",
-     .help = "the last packet of a message leaves twice"},
+     .where = "Error recovery sec III-C", .help = "the last packet of a message leaves twice"},
     {OCHE_PARAM(struct oche_improved_go_back_n_params, check_epsn), OCHE_IS_BOOL(true),
-     .where = "Error recovery of RDMA packets, sec III.C",
+     .where = "Error recovery sec III-C",
      .help = "a timer repeats the NAK when a last packet came after a gap"},
     {OCHE_PARAM(struct oche_improved_go_back_n_params, check_last), OCHE_IS_BOOL(false),
-     .where = "REFERENCE L4",
+     .where = "error-recovery.md#l4",
      .help = "check_epsn also while only the last packet itself is missing"},
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Selective repeat as IRN has it (Mittal et al., "Revisiting network support for RDMA", SIGCOMM
- * 2018; REFERENCE G): the receiver keeps what comes after a gap, each NAK says what it has, and the
- * sender sends only what is missing.
+ * 2018; irn.md#loss-recovery): the receiver keeps what comes after a gap, each NAK says what it
+ * has, and the sender sends only what is missing.
  *
  *   Receiver   a packet behind a gap is kept if it lies within the window and says where it goes;
  *              kept or not, each one is answered with a NAK for the expected PSN that also says
@@ -64,16 +64,16 @@ struct selective_rx {
 
 static const struct oche_param selective_params[] = {
     {OCHE_PARAM(struct oche_selective_repeat_params, window),
-     OCHE_IS_COUNT(110, 1, OCHE_PSN_BITMAP_BITS), .where = "IRN sec 3.2, REFERENCE G",
+     OCHE_IS_COUNT(110, 1, OCHE_PSN_BITMAP_BITS), .where = "IRN sec 3.2; irn.md#window",
      .help = "packets outstanding at most, and kept behind a gap: a bandwidth-delay product"},
     {OCHE_PARAM(struct oche_selective_repeat_params, rto_low),
-     OCHE_IS_TIME(100 * OCHE_US, OCHE_US, OCHE_NEVER), .where = "IRN sec 3.1, REFERENCE G",
+     OCHE_IS_TIME(100 * OCHE_US, OCHE_US, OCHE_NEVER), .where = "IRN sec 3.1; irn.md#timeouts",
      .help = "timeout while few packets are outstanding; on the wire milliseconds"},
     {OCHE_PARAM(struct oche_selective_repeat_params, rto_high),
-     OCHE_IS_TIME(320 * OCHE_US, OCHE_US, OCHE_NEVER), .where = "IRN sec 3.1, REFERENCE G",
+     OCHE_IS_TIME(320 * OCHE_US, OCHE_US, OCHE_NEVER), .where = "IRN sec 3.1; irn.md#timeouts",
      .help = "timeout while more are outstanding: the longest round-trip time that queues make"},
     {OCHE_PARAM(struct oche_selective_repeat_params, few_packets),
-     OCHE_IS_COUNT(3, 0, OCHE_PSN_BITMAP_BITS), .where = "IRN sec 3.1, REFERENCE G",
+     OCHE_IS_COUNT(3, 0, OCHE_PSN_BITMAP_BITS), .where = "IRN sec 3.1; irn.md#timeouts",
      .help = "how many packets are few; 0: always rto_high"},
 };
 

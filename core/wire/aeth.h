@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The AETH's syndrome byte: acknowledgement with a credit count, "receiver not ready" with a wait,
- * or negative acknowledgement with a cause (REFERENCE I.4).
+ * or negative acknowledgement with a cause (rocev2.md#aeth).
  */
 #ifndef OCHE_CORE_WIRE_AETH_H
 #define OCHE_CORE_WIRE_AETH_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The RoCEv2 congestion notification packet (REFERENCE I.5): opcode 0x81, BECN set, PSN 0, 16
+ * The RoCEv2 congestion notification packet (rocev2.md#cnp): opcode 0x81, BECN set, PSN 0, 16
  * reserved bytes, no payload; it names the queue pair whose packet was marked. How often one is
  * sent, and what it does, is congestion control's.
  */

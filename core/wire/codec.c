@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * RoCEv2 struct to bytes and back (REFERENCE I.1-I.3). Which headers an opcode has is the opcode
- * table's; here is only what each header looks like.
+ * RoCEv2 struct to bytes and back (rocev2.md#encapsulation, #headers). Which headers an opcode has
+ * is the opcode table's; here is only what each header looks like.
  */
 #include "core/wire/codec.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * RoCEv2 struct to bytes and bytes to struct (REFERENCE I.1-I.3, I.6), driven by the opcode
+ * RoCEv2 struct to bytes and bytes to struct (rocev2.md), driven by the opcode
  * table. Two levels: whole frames (Ethernet or IP on: captures, the simulator's bytes mode) and
  * transport bytes (BTH to ICRC: a device, whose socket makes IP and UDP).
  *
@@ -119,7 +119,7 @@ uint16_t oche_udp_checksum(const uint8_t *ip);
 
 /*
  * Entropy for ECMP from the two queue pair numbers, 0xC000 … 0xFFFF, the same in both
- * directions (REFERENCE I.1).
+ * directions (rocev2.md#source-port).
  */
 uint16_t oche_udp_source_port(uint32_t local_qpn, uint32_t remote_qpn);
 

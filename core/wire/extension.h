@@ -4,10 +4,11 @@
  *
  * - of the extended RC opcodes (core/wire/opcode.h), by which a packet that has overtaken others is
  *   put where it belongs and its sender is told so. IRN ("Revisiting network support for RDMA",
- *   SIGCOMM 2018, REFERENCE G) says what is needed and leaves the format open; the format is ours;
- * - of Dart: a receiver tells a sender its share (REFERENCE D7), and a sender tells the receiver
+ *   SIGCOMM 2018; irn.md#placement) says what is needed and leaves the format open; the format is
+ *   ours;
+ * - of Dart: a receiver tells a sender its share (dart.md#d7), and a sender tells the receiver
  * who else takes part in an incast (sec III-D);
- * - of RCP (REFERENCE F.2): a trailer that switches rewrite, and its echo to the sender.
+ * - of RCP (rcp.md#ends): a trailer that switches rewrite, and its echo to the sender.
  *
  *   WRITE   each packet has a RETH; va is where its own payload goes, the DMA length what is left
  *           of the message from there on. So FIRST and ONLY stay what they are.

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The invariant CRC of RoCEv2 (REFERENCE I.6). */
+/* The invariant CRC of RoCEv2 (rocev2.md#icrc). */
 #include "core/wire/icrc.h"
 
 #include <string.h>
 
 #include "core/wire/bytes.h"
 
-/* zlib's value after eight bytes of ones: the inverse of the seed 0xDEBB20E3 of REFERENCE I.6. */
+/* zlib's value after eight bytes of ones: the inverse of the seed 0xDEBB20E3 of rocev2.md#icrc. */
 #define AFTER_EIGHT_ONES UINT32_C(0x2144df1c)
 
 #define SHORT_BYTES     128

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The invariant CRC of RoCEv2 (REFERENCE I.6): CRC-32 over eight bytes of ones, the IP and UDP
+ * The invariant CRC of RoCEv2 (rocev2.md#icrc): CRC-32 over eight bytes of ones, the IP and UDP
  * headers, BTH and all that follows, with the fields that a router may change masked to ones.
  *
  * The CRC itself is the driver's: any function with the meaning of zlib's crc32 (isa-l's
@@ -46,7 +46,7 @@ void oche_pseudo_set_source_port(struct oche_pseudo *pseudo, uint16_t port);
 
 /*
  * The ICRC of a packet given in `count` pieces, which together are BTH to pad; the first holds
- * at least the 12 bytes of the BTH (REFERENCE I.6: byte 4 of it counts as ones).
+ * at least the 12 bytes of the BTH (rocev2.md#icrc: byte 4 of it counts as ones).
  */
 uint32_t oche_icrc(oche_crc32 *crc32, const struct oche_pseudo *pseudo,
                    const struct oche_span *pieces, size_t count);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The opcode table's rows. Facts from REFERENCE I.3; an opcode is added by adding a row. */
+/* The opcode table's rows. Facts from rocev2.md#opcodes; an opcode is added by adding a row. */
 #include "core/wire/opcode.h"
 
 #define ROW(opcode, text, service_, operation_, flags_, first, second)                             \

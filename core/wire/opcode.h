@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The opcode table: every fact about a BTH opcode, once (REFERENCE I.3). The codec, the queue
+ * The opcode table: every fact about a BTH opcode, once (rocev2.md#opcodes). The codec, the queue
  * pairs, the capture tools and the tests read this table; none of them has a list of its own.
  *
  * Covered: RC (without the new FLUSH and ATOMIC WRITE), UC, UD, and the RoCEv2 CNP. Not covered:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The priority-based flow control frame as bytes (IEEE 802.1Qbb; REFERENCE F.6). */
+/* The priority-based flow control frame as bytes (IEEE 802.1Qbb; rocev2.md#pfc). */
 #include "core/wire/pfc_frame.h"
 
 #include <string.h>

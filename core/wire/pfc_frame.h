@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The priority-based flow control frame (IEEE 802.1Qbb; REFERENCE F.6) as bytes. As a struct it is
+ * The priority-based flow control frame (IEEE 802.1Qbb; rocev2.md#pfc) as bytes. As a struct it is
  * an oche_packet of kind OCHE_PACKET_PFC with the member `pfc` (packet.h).
  */
 #ifndef OCHE_CORE_WIRE_PFC_FRAME_H

@@ -102,7 +102,7 @@ bool ov_destination(const struct ov_qp *qp, struct ibv_ah *ah, uint32_t qpn, uin
 
 /*
  * The bytes before a datagram in its receive: an IPv6 header, or an IPv4 header in the last 20 of
- * 40 bytes (REFERENCE I.7).
+ * 40 bytes (rocev2.md#grh).
  */
 static bool read_grh(const struct ibv_grh *grh, union ibv_gid *from, union ibv_gid *to,
                      struct ibv_global_route *route)

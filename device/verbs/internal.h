@@ -379,7 +379,7 @@ bool ov_destination(const struct ov_qp *qp, struct ibv_ah *ah, uint32_t qpn, uin
  */
 uint32_t ov_peer_of(struct ov_port *port, const struct ibv_ah_attr *ah);
 bool ov_ah_attr_ok(const struct ibv_ah_attr *ah);
-/* Returns the source port, which carries ECMP's entropy (REFERENCE I.1). */
+/* Returns the source port, which carries ECMP's entropy (rocev2.md#source-port). */
 uint16_t ov_source_port(uint32_t flow_label, uint32_t own_qpn, uint32_t remote_qpn);
 
 /* The device's hooks, called under its lock. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Distributions of flow sizes: read, checked, sampled. The files are described in REFERENCE H.1. */
+/*
+ * Distributions of flow sizes: read, checked, sampled. The files are described in
+ * workloads.md#files.
+ */
 #include "sim/app/cdf.h"
 #include "params/error.h"
 

@@ -2,8 +2,8 @@
 /*
  * Flows from a file, in one of two formats; # begins a comment.
  *
- * The HPCC generator's (REFERENCE H.1): the number of flows alone on the first line, then lines
- * `src dst pg dport size start`, size in bytes, start in seconds. Its files begin at 2 s: set
+ * The HPCC generator's (workloads.md#flow-files): the number of flows alone on the first line, then
+ * lines `src dst pg dport size start`, size in bytes, start in seconds. Its files begin at 2 s: set
  * `origin` to that. Priority group and port are not used here.
  *
  * CSV: a line of column names, src, dst, bytes and start in any order, then one flow per line;
@@ -25,7 +25,7 @@ struct from_file {
 };
 
 static const struct oche_param params[] = {
-    {OCHE_PARAM(struct from_file, file), OCHE_IS_TEXT, .where = "REFERENCE H.1",
+    {OCHE_PARAM(struct from_file, file), OCHE_IS_TEXT, .where = "workloads.md#flow-files",
      .help = "path; a count, then lines \"src dst pg dport size start\", or CSV with the columns "
              "src,dst,bytes,start"},
     {OCHE_PARAM(struct from_file, origin), OCHE_IS_TIME(0, 0, 1000000 * OCHE_SEC),

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Incast: `degree` senders send `bytes` each to one receiver at the same time, once or every
- * `period`, and the receiver and the senders may be drawn anew for each round (REFERENCE H.3). Or
- * each sender sends one such message after the other until the end of the run, as when a disk is
- * rebuilt (DCQCN sec 6.2).
+ * `period`, and the receiver and the senders may be drawn anew for each round
+ * (workloads.md#incast). Or each sender sends one such message after the other until the end of the
+ * run, as when a disk is rebuilt (DCQCN sec 6.2).
  */
 #include <stdlib.h>
 
@@ -45,7 +45,8 @@ static const struct oche_param params[] = {
     {OCHE_PARAM(struct incast, senders), OCHE_IS_CHOICE(SENDERS_RANDOM, sender_names),
      .help = "random: different ones drawn for each round; next: the hosts after the "
              "receiver, in order"},
-    {OCHE_PARAM(struct incast, back_to_back), OCHE_IS_BOOL(false), .where = "DCQCN sec 6.2",
+    {OCHE_PARAM(struct incast, back_to_back), OCHE_IS_BOOL(false),
+     .where = "DCQCN sec 6.2; dcqcn.md#evaluation",
      .help = "one round, but each sender's flow is followed by the next one, and so on to the end "
              "of the run"},
     OCHE_PARAM_INITIAL_RATE(incast),

@@ -2,7 +2,7 @@
 /*
  * Long flows, the background traffic of Dart's sec VI-A: each host has one for the whole run, a
  * message of 1 GB to a receiver drawn at random. The paper does not say what "load" means for flows
- * that outlast the run; here (REFERENCE D28) the application produces bytes at a fixed rate, so
+ * that outlast the run; here (dart.md#d28) the application produces bytes at a fixed rate, so
  * that all flows together offer `load` times `share`. What the network does not take at once waits
  * at the sender and leaves later. Or flows are greedy: all their bytes are there from the start.
  * Then, if all hosts have one, they fill an oversubscribed network at any load; with `hosts:
@@ -32,18 +32,18 @@ static const struct oche_param params[] = {
     {OCHE_PARAM(struct long_flows, bytes), OCHE_IS_BYTES(1000000000, 1, OCHE_MAX_FLOW_BYTES),
      .help = "of a message"},
     {OCHE_PARAM(struct long_flows, load), OCHE_IS_REAL(0.4, 0.0001, 10.0),
-     .where = "Dart sec VI, REFERENCE D23", .help = "of all traffic, as part of what load_of says"},
+     .where = "Dart sec VI-A; dart.md#d23", .help = "of all traffic, as part of what load_of says"},
     {OCHE_PARAM(struct long_flows, share), OCHE_IS_REAL(0.6, 0.0001, 1.0),
-     .where = "Dart sec VI, REFERENCE D24", .help = "part of that load which long flows make"},
+     .where = "Dart sec VI-A; dart.md#d24", .help = "part of that load which long flows make"},
     {OCHE_PARAM(struct long_flows, load_of),
-     OCHE_IS_CHOICE(OCHE_LOAD_OF_UPLINK, oche_load_of_names), .where = "REFERENCE D23",
+     OCHE_IS_CHOICE(OCHE_LOAD_OF_UPLINK, oche_load_of_names), .where = "dart.md#d23",
      .help = "which link: a host's, or a host's share of its ToR's uplinks"},
     {OCHE_PARAM(struct long_flows, headers), OCHE_IS_BOOL(false),
      .help = "false: load counts payload; true: also headers and gaps"},
-    {OCHE_PARAM(struct long_flows, greedy), OCHE_IS_BOOL(false), .where = "REFERENCE D28",
+    {OCHE_PARAM(struct long_flows, greedy), OCHE_IS_BOOL(false), .where = "dart.md#d28",
      .help = "each flow sends whatever it can; load and share count for hosts: by_load alone"},
     {OCHE_PARAM(struct long_flows, hosts), OCHE_IS_CHOICE(FLOWS_OF_ALL_HOSTS, hosts_names),
-     .where = "REFERENCE D28",
+     .where = "dart.md#d28",
      .help = "who has a flow; by_load: only so many hosts, drawn at random, that they make load "
              "times share if each sends at its link's rate (with greedy)"},
     {OCHE_PARAM(struct long_flows, start), OCHE_IS_TIME(0, 0, 1000 * OCHE_SEC),

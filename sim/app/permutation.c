@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Permutation: each host sends to one other and receives from one other (REFERENCE H.3): a
- * derangement drawn uniformly, or all at the same distance. A host sends one message, several one
+ * Permutation: each host sends to one other and receives from one other (workloads.md#permutation):
+ * a derangement drawn uniformly, or all at the same distance. A host sends one message, several one
  * after the other, or sends until the end of the run.
  */
 #include <stdlib.h>

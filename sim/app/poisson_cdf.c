@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Poisson arrivals with sizes from a distribution, as the HPCC paper's generator makes them
- * (REFERENCE H.1): each host, or each of the first few, starts flows by a Poisson process of its
- * own, to another host drawn uniformly, so that it offers `load` of its link. Or random pairs of
- * hosts do; each offers that much regardless of what it achieves.
+ * (workloads.md#generator): each host, or each of the first few, starts flows by a Poisson process
+ * of its own, to another host drawn uniformly, so that it offers `load` of its link. Or random
+ * pairs of hosts do; each offers that much regardless of what it achieves.
  */
 #include <stdlib.h>
 
@@ -30,10 +30,11 @@ struct poisson {
 
 static const struct oche_param params[] = {
     {OCHE_PARAM(struct poisson, cdf), OCHE_IS_CHOICE(CDF_websearch, oche_cdf_names),
-     .where = "REFERENCE H.2", .help = "published distribution of flow sizes"},
-    {OCHE_PARAM(struct poisson, cdf_file), OCHE_IS_TEXT, .where = "REFERENCE H.1",
+     .where = "workloads.md#distributions", .help = "published distribution of flow sizes"},
+    {OCHE_PARAM(struct poisson, cdf_file), OCHE_IS_TEXT, .where = "workloads.md#files",
      .help = "instead of cdf: a file of lines \"size_bytes cdf\", in percent or fractions"},
-    {OCHE_PARAM(struct poisson, load), OCHE_IS_REAL(0.5, 0.0001, 10.0), .where = "REFERENCE H.1",
+    {OCHE_PARAM(struct poisson, load), OCHE_IS_REAL(0.5, 0.0001, 10.0),
+     .where = "workloads.md#generator",
      .help = "part of the link that the flows would fill in the mean"},
     {OCHE_PARAM(struct poisson, load_of), OCHE_IS_CHOICE(OCHE_LOAD_OF_HOST, oche_load_of_names),
      .help = "which link: a host's, or a host's share of its ToR's uplinks"},

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How a switch divides its buffer, and up to which ECN threshold ECN is sure to act before PFC, in
- * the worst case of DCQCN sec 4 (REFERENCE A.8): one ingress port feeds all others, all priorities
- * hold data. Computed for both the static and the dynamic threshold, whichever the switch uses.
+ * the worst case of DCQCN sec 4 (dcqcn.md#buffers): one ingress port feeds all others, all
+ * priorities hold data. Computed for both the static and the dynamic threshold, whichever the
+ * switch uses.
  */
 #ifndef OCHE_SIM_MEASURE_THRESHOLDS_H
 #define OCHE_SIM_MEASURE_THRESHOLDS_H

@@ -20,7 +20,7 @@
  *   nak_held     E was lost once since the receiver expects it, later packets arrived, and no NAK
  *                was sent because one had left less than an interval ago. The paper does not list
  *                this. It needs a receiver that delays a NAK after one for another PSN
- *                (REFERENCE L3).
+ *                (error-recovery.md#l3).
  *   other        E, the NAK or the ACK is on its way or waits to be sent (the timeout is too short,
  *                or a PAUSE too long), or an end has refused something.
  *

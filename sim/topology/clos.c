@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Clos of three tiers: pods of ToR and aggregation switches, cores above. The presets are the
- * network of Dart (REFERENCE C, "topology that fits"): 1024 hosts, 16 pods of 4 ToR with 16 hosts
+ * network of Dart (dart.md#topology): 1024 hosts, 16 pods of 4 ToR with 16 hosts
  * and 4 uplinks each (4:1), 4 aggregation switches a pod, 16 cores. The testbed of DCQCN (its Fig
  * 2: 4 ToR, 4 leaves, 2 spines) is pods 2, tors_per_pod 2, uplinks_per_tor 2, oversubscription 0,
  * cores 2, all rates 40Gbps.
@@ -27,13 +27,14 @@ struct clos {
 };
 
 static const struct oche_param params[] = {
-    {OCHE_PARAM(struct clos, pods), OCHE_IS_COUNT(16, 2, 1024), .where = "REFERENCE C",
+    {OCHE_PARAM(struct clos, pods), OCHE_IS_COUNT(16, 2, 1024), .where = "dart.md#topology",
      .help = "groups of ToR switches"},
-    {OCHE_PARAM(struct clos, tors_per_pod), OCHE_IS_COUNT(4, 1, 256), .where = "REFERENCE C",
+    {OCHE_PARAM(struct clos, tors_per_pod), OCHE_IS_COUNT(4, 1, 256), .where = "dart.md#topology",
      .help = "ToR switches in each pod"},
-    {OCHE_PARAM(struct clos, hosts_per_tor), OCHE_IS_COUNT(16, 1, 1024), .where = "REFERENCE C",
-     .help = "hosts at each ToR, numbered ToR by ToR"},
-    {OCHE_PARAM(struct clos, oversubscription), OCHE_IS_REAL(4, 0, 1024), .where = "REFERENCE C",
+    {OCHE_PARAM(struct clos, hosts_per_tor), OCHE_IS_COUNT(16, 1, 1024),
+     .where = "dart.md#topology", .help = "hosts at each ToR, numbered ToR by ToR"},
+    {OCHE_PARAM(struct clos, oversubscription), OCHE_IS_REAL(4, 0, 1024),
+     .where = "dart.md#topology",
      .help = "host rates over uplink rates of a ToR, 4 is 4:1; 0: whatever uplinks_per_tor makes"},
     {OCHE_PARAM(struct clos, uplinks_per_tor), OCHE_IS_COUNT(0, 0, 1024),
      .help = "0: from oversubscription"},
@@ -44,14 +45,14 @@ static const struct oche_param params[] = {
     {OCHE_PARAM(struct clos, cores), OCHE_IS_COUNT(0, 0, 65536),
      .help = "0: aggs_per_pod * uplinks_per_agg, a link from every pod to every core"},
     {OCHE_PARAM(struct clos, host_rate), OCHE_IS_LINK_RATE(10 * OCHE_GBPS),
-     .where = "REFERENCE C.4", .help = "of each host's link"},
+     .where = "Dart sec VI-A", .help = "of each host's link"},
     {OCHE_PARAM(struct clos, link_rate), OCHE_IS_LINK_RATE(10 * OCHE_GBPS),
-     .where = "REFERENCE C.4", .help = "of each link between ToR and aggregation"},
+     .where = "Dart sec VI-A", .help = "of each link between ToR and aggregation"},
     {OCHE_PARAM(struct clos, core_rate), OCHE_IS_LINK_RATE(10 * OCHE_GBPS),
-     .where = "REFERENCE C.4", .help = "of each link between aggregation and core"},
-    {OCHE_PARAM(struct clos, delay), OCHE_IS_LINK_DELAY(5 * OCHE_US), .where = "REFERENCE C.4",
+     .where = "Dart sec VI-A", .help = "of each link between aggregation and core"},
+    {OCHE_PARAM(struct clos, delay), OCHE_IS_LINK_DELAY(5 * OCHE_US), .where = "Dart sec VI-A",
      .help = "one way, of each host's link"},
-    {OCHE_PARAM(struct clos, link_delay), OCHE_IS_LINK_DELAY(5 * OCHE_US), .where = "REFERENCE C.4",
+    {OCHE_PARAM(struct clos, link_delay), OCHE_IS_LINK_DELAY(5 * OCHE_US), .where = "Dart sec VI-A",
      .help = "one way, of each link between switches"},
 };
 static const struct oche_param_table table = OCHE_PARAM_TABLE(params, struct clos);

@@ -13,8 +13,8 @@ struct star {
 
 static const struct oche_param params[] = {
     {OCHE_PARAM(struct star, hosts), OCHE_IS_COUNT(17, 2, 1024), .help = "hosts around the switch"},
-    {OCHE_PARAM(struct star, host_rate), OCHE_IS_LINK_RATE(40 * OCHE_GBPS), .where = "DCQCN sec 6",
-     .help = "of each host's link"},
+    {OCHE_PARAM(struct star, host_rate), OCHE_IS_LINK_RATE(40 * OCHE_GBPS),
+     .where = "DCQCN sec 2.2", .help = "of each host's link"},
     {OCHE_PARAM(struct star, delay), OCHE_IS_LINK_DELAY(OCHE_US), .help = "one way, of each link"},
 };
 static const struct oche_param_table table = OCHE_PARAM_TABLE(params, struct star);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Symmetric routing, checked for every connection before the run: ExpressPass's switches limit
- * credits so that the data they ask for fits the links that the credits came by (REFERENCE F.3).
+ * credits so that the data they ask for fits the links that the credits came by
+ * (expresspass.md#symmetry).
  */
 #include <stdio.h>
 

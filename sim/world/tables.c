@@ -5,15 +5,14 @@
 
 static const struct oche_param run_params[] = {
     {OCHE_PARAM(struct oche_run_params, duration), OCHE_IS_TIME(10 * OCHE_MS, 1, 86400 * OCHE_SEC),
-     .where = "DESIGN, The engine", .help = "simulated time, warm-up included"},
+     .where = "our choice", .help = "simulated time, warm-up included"},
     {OCHE_PARAM(struct oche_run_params, warmup), OCHE_IS_TIME(0, 0, 86400 * OCHE_SEC),
-     .where = "DESIGN, Numbers that do not lie",
-     .help = "measures begin here; flows that started before are left out"},
-    {OCHE_PARAM(struct oche_run_params, stop_when_done), OCHE_IS_BOOL(true),
-     .where = "DESIGN, The engine", .help = "end as soon as every flow has completed"},
-    {OCHE_PARAM(struct oche_run_params, bytes), OCHE_IS_BOOL(false), .where = "DESIGN, A packet",
+     .where = "our choice", .help = "measures begin here; flows that started before are left out"},
+    {OCHE_PARAM(struct oche_run_params, stop_when_done), OCHE_IS_BOOL(true), .where = "our choice",
+     .help = "end as soon as every flow has completed"},
+    {OCHE_PARAM(struct oche_run_params, bytes), OCHE_IS_BOOL(false), .where = "our choice",
      .help = "encode and decode every packet at every link; same results, slower"},
-    {OCHE_PARAM(struct oche_run_params, payload), OCHE_IS_BOOL(false), .where = "DESIGN, The RNIC",
+    {OCHE_PARAM(struct oche_run_params, payload), OCHE_IS_BOOL(false), .where = "our choice",
      .help = "generate, move and check every byte of payload; same results, slower"},
 };
 const struct oche_param_table oche_run_params =
@@ -23,7 +22,7 @@ static const struct oche_param routes_params[] = {
     {OCHE_PARAM(struct oche_routes_params, file), OCHE_IS_TEXT, .where = "our choice",
      .help = "lines of \"SWITCH DESTINATION PORT ...\", instead of shortest paths"},
     {OCHE_PARAM(struct oche_routes_params, reroute), OCHE_IS_TIME(OCHE_MS, 0, OCHE_NEVER),
-     .where = "our choice; Dart sec IV-C: never",
+     .where = "our choice (Dart sec IV-C: never)",
      .help = "from the failure of a link until routes leave it out, and from its repair until they "
              "have it again; what is shorter goes unnoticed"},
 };
@@ -32,13 +31,13 @@ const struct oche_param_table oche_routes_params =
 
 static const struct oche_param measure_params[] = {
     {OCHE_PARAM(struct oche_measure_params, interval), OCHE_IS_TIME(0, 0, 86400 * OCHE_SEC),
-     .where = "DESIGN, measure", .help = "of time series; 0: none are kept"},
-    {OCHE_PARAM(struct oche_measure_params, queues), OCHE_IS_TEXT, .where = "DESIGN, measure",
+     .where = "our choice", .help = "of time series; 0: none are kept"},
+    {OCHE_PARAM(struct oche_measure_params, queues), OCHE_IS_TEXT, .where = "our choice",
      .help = "switch ports whose queues are watched, such as \"tor0:host3, core1:2\""},
     {OCHE_PARAM_AS("queue_step", struct oche_measure_params, queue_step_bytes),
-     OCHE_IS_BYTES(100, 1, 1000000), .where = "DESIGN, measure",
+     OCHE_IS_BYTES(100, 1, 1000000), .where = "our choice",
      .help = "resolution of the watched queues' histograms"},
-    {OCHE_PARAM(struct oche_measure_params, rates), OCHE_IS_BOOL(false), .where = "DESIGN, measure",
+    {OCHE_PARAM(struct oche_measure_params, rates), OCHE_IS_BOOL(false), .where = "our choice",
      .help = "a time series of each connection's pacing rate (the first 128)"},
     {OCHE_PARAM(struct oche_measure_params, ways), OCHE_IS_BOOL(false), .where = "Dart sec VI-B",
      .help = "of each flow's packets, as they arrive: how many have CE, links crossed; always "
@@ -54,13 +53,14 @@ static const char *const loss_where[] = {"all_links", "host_links", "switch_link
                                          NULL};
 static const struct oche_param loss_params[] = {
     {OCHE_PARAM(struct oche_loss_params, probability), OCHE_IS_REAL(0, 0, 1),
-     .where = "REFERENCE L2", .help = "of each packet, on each link and direction by itself"},
-    {OCHE_PARAM(struct oche_loss_params, pattern), OCHE_IS_TEXT, .where = "REFERENCE L2",
+     .where = "error-recovery.md#l2",
+     .help = "of each packet, on each link and direction by itself"},
+    {OCHE_PARAM(struct oche_loss_params, pattern), OCHE_IS_TEXT, .where = "error-recovery.md#l2",
      .help = "packets to lose on each link, by number"},
     {OCHE_PARAM(struct oche_loss_params, where), OCHE_IS_CHOICE(OCHE_LOSS_ALL_LINKS, loss_where),
-     .where = "REFERENCE L2",
+     .where = "error-recovery.md#l2",
      .help = "links that lose packets; last_hop: only towards hosts, so once on each path"},
-    {OCHE_PARAM(struct oche_loss_params, port), OCHE_IS_TEXT, .where = "REFERENCE L2",
+    {OCHE_PARAM(struct oche_loss_params, port), OCHE_IS_TEXT, .where = "error-recovery.md#l2",
      .help = "only packets that this port sends are lost, such as tor0:host3"},
 };
 const struct oche_param_table oche_loss_params =

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who is announced at a Dart receiver, by the rules alone (Dart, ToN 2020, sec III-D; REFERENCE
- * C.1, D13 to D15), for test_auss.c: sets of hosts as bits, nothing of the implementation.
+ * Who is announced at a Dart receiver, by the rules alone (Dart, ToN 2020, sec III-D;
+ * dart.md#look-ahead, #d13 to #d15), for test_auss.c: sets of hosts as bits, nothing of the
+ * implementation.
  *
  * The first message of a group announces all who are in its list; if it waits behind a gap, its
  * own sender, too. Each stops being announced with

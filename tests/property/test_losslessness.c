@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PFC with headroom as REFERENCE A12 loses nothing, whatever the network: 200 random worlds without
+ * PFC with headroom as dcqcn.md#a12 loses nothing, whatever the network: 200 random worlds without
  * a drop, most of which pause; with half the headroom the same worlds drop. In all of them packets
  * and bytes are conserved, and no port stays paused.
  *

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Enforces the arrows between folders, and what core and fabric must not do (DESIGN).
+"""Enforces the arrows between folders, and what core and fabric must not do.
 
 Sources: an include crosses folders only where an arrow allows it; core and fabric include no
 system header but the few listed here, and name no clock, random source, allocator, I/O or thread.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""oche buffers: the numbers of DCQCN sec 4 come out (REFERENCE A.8); the check of a scenario says
+"""oche buffers: the numbers of DCQCN sec 4 come out (dcqcn.md#buffers); a scenario's check says
 yes, no, and advice that works; presets; bad input gets one line and status 2.
 
 Environment: OCHE, SOURCE.

@@ -397,7 +397,7 @@ def test_quiet_and_progress(work):
 def test_show_defaults():
     schema = oche("--show-defaults")
     for words in ("At the root: the run", "topology: hosts, switches and links", "type: clos",
-                  "name: dcqcn  (default)", "kmin", "[REFERENCE A.3]"):
+                  "name: dcqcn  (default)", "kmin", "[dcqcn.md#parameters]"):
         check(words in schema, "--show-defaults lacks", words)
     values = oche("--show-defaults", scenario("pairs"), "--set", "switch.kmax=30KB")
     for key, value, given in (("switch.kmax", "30KB", True), ("switch.beta", "8", False),

@@ -29,7 +29,7 @@ void pair_bytes_damage(struct oche_random *random, bool ipv6, bool spare, uint8_
  */
 bool pair_bytes_decode(struct oche_packet *packet, uint8_t *wire, size_t bytes);
 
-/* True if they differ only in what the ICRC does not cover (REFERENCE I.6). */
+/* True if they differ only in what the ICRC does not cover (rocev2.md#icrc). */
 bool pair_bytes_same(const struct oche_packet *sent, const struct oche_packet *arrived);
 
 #endif

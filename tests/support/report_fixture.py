@@ -326,7 +326,7 @@ def figure(path, name="fig6a", title="Four schemes against loss, ACK timeout 100
         many(db, "readings", [(i, "loss of a <path>", 0.5 if known else None,
                                0.4 if known else None, 0.6 if known else None,
                                "reproduced" if known else "no data")])
-    many(db, "differences", [(0, "'40GB' of Table I is taken as 40 Gbit/s (REFERENCE L1)."),
+    many(db, "differences", [(0, "'40GB' of Table I is taken as 40 Gbit/s (error-recovery.md#l1)."),
                              (1, "No congestion control; with one sender is no <congestion>.")])
     db.commit()
     db.close()

@@ -18,9 +18,9 @@
  *
  * Receiver, a NIC: the senders that have an active message are its AUSS (auss.c), n of them. Each
  * ACK says n. When that changes, a sender to which no ACK has gone for half a base round trip gets
- * an update, a packet of its own, at most one in that time (REFERENCE D8). Whether it is the
+ * an update, a packet of its own, at most one in that time (dart.md#d8). Whether it is the
  * receiver that is congested (Fig 5) follows from two things: did packets come with CE, and does
- * the link bring data at line rate. Both are judged over windows (D5, D6):
+ * the link bring data at line rate. Both are judged over windows (dart.md#d5, #d6):
  *
  *   marks   line rate   state           n that is said    marks
  *   no      any         no congestion   AUSS              –
@@ -28,26 +28,26 @@
  *   yes     no          non-receiver    1                 CNPs, by DCQCN's notification point
  *
  * Sender, a queue pair: its rate is the least of DCQCN's and its part of line/n; the share of a
- * sender is divided among its queue pairs that send to that receiver (D2). All begin at line rate.
- * DCQCN's reaction point is never told of the rest: it recovers as ever (D27).
+ * sender is divided among its queue pairs that send to that receiver (dart.md#d2). All begin at
+ * line rate. DCQCN's reaction point is never told of the rest: it recovers as ever (dart.md#d27).
  *
  * Where the paper is silent or is not followed:
- *   - n is also said while there are no marks (D3; `advertise: congestion` is Fig 5's letter, which
- *     oscillates: n removes the marks that n depends on).
+ *   - n is also said while there are no marks (dart.md#d3; `advertise: congestion` is Fig 5's
+ *     letter, which oscillates: n removes the marks that n depends on).
  *   - The first mark after a time without begins a new window, unless the link has been at line
  *     rate so far: how full the link was before says nothing about the congestion that begins.
  *   - A window ends with the first packet after its time; if nothing came for a window's time, it
  *     saw no marks.
  *   - Not line/n but, with weights, w/W of the line, where W is the sum of the senders' weights and
  *     what the header says. With weights of 1 that is n.
- *   - READ (D12): who asks for data receives it. Its requests are not acknowledged by ACKs, so it
- *     says n by updates.
+ *   - READ (dart.md#d12): who asks for data receives it. Its requests are not acknowledged by ACKs,
+ *     so it says n by updates.
  *   - Look-ahead (sec III-D): look_ahead.c. A group's senders count in the AUSS, so they are told n
  *     like others, by ACKs: who has sent nothing yet cannot be told.
- *   - Tenants (sec III-E, D15): each has its AUSS and look-ahead, and says its own n, such that its
- *     senders get share_t/S * line/n_t, where S is the sum of the shares of tenants that have
- *     senders. Fig 5's state is the port's, and so is common. A queue pair's tenant is what its own
- *     NIC was told, not what a packet says; a packet that says another one is void.
+ *   - Tenants (sec III-E, dart.md#d15): each has its AUSS and look-ahead, and says its own n, such
+ *     that its senders get share_t/S * line/n_t, where S is the sum of the shares of tenants that
+ *     have senders. Fig 5's state is the port's, and so is common. A queue pair's tenant is what
+ *     its own NIC was told, not what a packet says; a packet that says another one is void.
  *   - With a peer that does not know the header (OCHE_BTH_EXTENSIONS) DCQCN remains, no more.
  */
 #include "core/cc/dart/dart.h"
@@ -194,7 +194,7 @@ static void dcqcn_ends(struct oche_cc_flow *flow)
         flow->rate_bps = s->cap_bps;
 }
 
-/* An ACK brings n: none may be far away (REFERENCE D8). */
+/* An ACK brings n: none may be far away (dart.md#d8). */
 static inline void ask(const struct oche_cc_flow *flow, struct dart_flow *s, oche_time now,
                        struct oche_packet *packet)
 {
@@ -466,7 +466,7 @@ static void grant(struct dart_nic *d, struct dart_set *set, oche_time now, doubl
     tell(d, set, now);
 }
 
-/* REFERENCE D4: what is not used is given to those who can use it. */
+/* dart.md#d4: what is not used is given to those who can use it. */
 static void give_slack(struct dart_nic *d, oche_time now, double used)
 {
     const struct dart_params *p = d->nic->params;

@@ -5,9 +5,9 @@
  * anything. One of these is kept beside each AUSS (auss.h), of which each sender that is waited for
  * is a member of its own.
  *
- *   - A sender's own message of that group, when it comes, takes its place (REFERENCE D14): it is
+ *   - A sender's own message of that group, when it comes, takes its place (dart.md#d14): it is
  *     matched by group and sender, so nothing counts twice, in whatever order the messages come.
- *   - Who sends nothing of the group for the timeout no longer counts (D13). The group is
+ *   - Who sends nothing of the group for the timeout no longer counts (dart.md#d13). The group is
  * remembered until all have begun or its place is needed, so a late message brings nobody back.
  *   - A sender that begins once more in a group begins a new incast of the same number.
  *   - A message whose first packet is kept behind a gap begins later, but its list counts from now

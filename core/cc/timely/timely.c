@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * TIMELY (Mittal et al., SIGCOMM 2015), Algorithm 1: the rate follows the RTT of segments, and
- * between two thresholds its gradient (REFERENCE B.2). Segments, their pacing and their RTTs are
- * timely_engine's.
+ * between two thresholds its gradient (timely.md#algorithm). Segments, their pacing and their RTTs
+ * are timely_engine's.
  *
  * A completion with RTT below t_low raises the rate by delta, one above t_high lowers it by
  * beta_high * (1 - t_high / RTT). Between them the sign of the gradient decides: up by delta,
@@ -10,8 +10,8 @@
  * below 0 for hai_events completions in a row, wherever the RTT was, a step between the thresholds
  * is hai_multiplier times as large.
  *
- * Z16 (Zhu et al., "ECN or Delay", CoNEXT 2016, sec 4) shows that this has no fixed point, and with
- * zero_gradient=hold infinitely many; timely_patched mends that. NS3 has no HAI
+ * "ECN or Delay" sec 4 (Zhu et al., CoNEXT 2016) shows that this has no fixed point, and with
+ * zero_gradient=hold infinitely many; timely_patched mends that. ns3-rdma has no HAI
  * (hai_multiplier=1), holds at a gradient of 0, and never scales (update=completion).
  */
 #include "core/cc/timely/timely_engine.h"
@@ -21,21 +21,21 @@ static const char *const zero_gradient_names[] = {"increase", "hold", NULL};
 static const struct oche_param table[] = {
     TIMELY_SIGNAL_PARAMS,
     {OCHE_PARAM(struct timely_params, beta), OCHE_IS_REAL(0.8, 0.0, 1.0),
-     .where = "TIMELY sec 4.3, REFERENCE B.2",
+     .where = "TIMELY sec 4.3; timely.md#parameters",
      .help = "factor of multiplicative decrease by the gradient"},
     {OCHE_PARAM(struct timely_params, beta_high), OCHE_IS_REAL(0.8, 0.0, 1.0),
-     .where = "TIMELY sec 4.3, REFERENCE B.2", .help = "the same, above t_high"},
+     .where = "TIMELY sec 4.3; timely.md#parameters", .help = "the same, above t_high"},
     {OCHE_PARAM(struct timely_params, hai_events), OCHE_IS_COUNT(5, 1, 1000000),
-     .where = "TIMELY sec 4.3, REFERENCE B.2",
+     .where = "TIMELY sec 4.3; timely.md#parameters",
      .help =
          "completions in a row with a gradient below 0 after which hyperactive increase begins"},
     {OCHE_PARAM(struct timely_params, hai_multiplier), OCHE_IS_COUNT(5, 1, 1000),
-     .where = "TIMELY sec 4.3, REFERENCE B.2",
+     .where = "TIMELY sec 4.3; timely.md#parameters",
      .help = "N, steps of delta in hyperactive increase; 1: none"},
     {OCHE_PARAM(struct timely_params, zero_gradient),
-     OCHE_IS_CHOICE(TIMELY_ZERO_INCREASE, zero_gradient_names), .where = "Z16 sec 4.2",
+     OCHE_IS_CHOICE(TIMELY_ZERO_INCREASE, zero_gradient_names), .where = "ECN or Delay sec 4.2",
      .help = "what a gradient of exactly 0 does between the thresholds"},
-    TIMELY_ENGINE_PARAMS(64000, TIMELY_PACE_SEGMENTS, "TIMELY sec 5; packet: Z16 sec 4.2"),
+    TIMELY_ENGINE_PARAMS(64000, TIMELY_PACE_SEGMENTS, "TIMELY sec 5; packet: ECN or Delay sec 4.2"),
 };
 
 static double at_least_zero(double factor)
@@ -75,7 +75,7 @@ static void timely_acked(struct oche_cc_flow *flow, oche_time now, const struct 
     timely_set_rate(flow, now, rate, c.rtt, cause);
 }
 
-/* Thresholds are of whole round trips (REFERENCE B, traps 1 and 2). */
+/* Thresholds are of whole round trips (timely.md#t1, #t2). */
 static const char *timely_remark(const void *params, oche_time empty_rtt)
 {
     const struct timely_params *p = params;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What TIMELY and its patched version share (Mittal et al., "TIMELY: RTT-based Congestion Control
- * for the Datacenter", SIGCOMM 2015, sec 3 and 5; REFERENCE B.1): segments and their pacing, the
- * RTT of a segment, its gradient, what limits the rate. How the rate follows from them is the
- * schemes' own: timely.c, timely_patched.c.
+ * for the Datacenter", SIGCOMM 2015, sec 3 and 5; timely.md#measurement): segments and their
+ * pacing, the RTT of a segment, its gradient, what limits the rate. How the rate follows from them
+ * is the schemes' own: timely.c, timely_patched.c.
  *
  * A segment is a fixed number of packets, counted by PSN from the queue pair's first one, so that
  * sender and ACK agree on it whatever is lost. Its last packet asks for an ACK; the ACK that covers
  * it is the segment's completion, and the measure is
  *     RTT = completion - (when the first packet left) - (the segment's time at line rate).
  * With pacing by packets a segment takes longer than that to leave; then it is taken of its last
- * packet alone, as in the authors' simulator (NS3).
+ * packet alone, as in the authors' simulator (ns3-rdma).
  *
  * Not measured, and so without any update: a segment of which something was sent twice (an ACK
  * could be of either), and what is behind TIMELY_OUTSTANDING others. An ACK that completes several
@@ -125,18 +125,19 @@ static inline struct timely_state *timely_state_of(struct oche_cc_flow *flow)
 /* clang-format off */
 #define TIMELY_SIGNAL_PARAMS \
     {OCHE_PARAM(struct timely_params, t_low), OCHE_IS_TIME(50 * OCHE_US, OCHE_NS, OCHE_SEC), \
-     .where = "TIMELY sec 4.4, REFERENCE B.2", \
+     .where = "TIMELY sec 4.4; timely.md#parameters", \
      .help = "RTT below which the rate rises whatever the gradient; includes propagation"}, \
     {OCHE_PARAM(struct timely_params, t_high), OCHE_IS_TIME(500 * OCHE_US, OCHE_NS, OCHE_SEC), \
-     .where = "TIMELY sec 4.4, REFERENCE B.2", \
+     .where = "TIMELY sec 4.4; timely.md#parameters", \
      .help = "RTT above which the rate falls whatever the gradient"}, \
     {OCHE_PARAM(struct timely_params, min_rtt), OCHE_IS_TIME(20 * OCHE_US, OCHE_NS, OCHE_SEC), \
-     .where = "TIMELY sec 4.3, REFERENCE B.2", \
+     .where = "TIMELY sec 4.3; timely.md#parameters", \
      .help = "D_minRTT, unit of the gradient; not measured"}, \
     {OCHE_PARAM(struct timely_params, ewma), OCHE_IS_REAL(0.875, 1e-6, 1.0), \
-     .where = "TIMELY sec 4.3; value: Z16", .help = "alpha, weight of the newest RTT difference"}, \
+     .where = "TIMELY sec 4.3; value: timely.md#parameters", \
+     .help = "alpha, weight of the newest RTT difference"}, \
     {OCHE_PARAM(struct timely_params, delta), OCHE_IS_BPS(10 * OCHE_MBPS, 0, 1000 * OCHE_GBPS), \
-     .where = "TIMELY sec 4.3, REFERENCE B.2", \
+     .where = "TIMELY sec 4.3; timely.md#parameters", \
      .help = \
          "step of additive increase; the paper's lines have 10Gbps (Dart's comparison: 1Mbps, as " \
          "its alpha)"}
@@ -150,27 +151,29 @@ static inline struct timely_state *timely_state_of(struct oche_cc_flow *flow)
      .help = "segment: all of it at line rate, then a gap; packet: a gap after each packet"}, \
     {OCHE_PARAM(struct timely_params, update), \
      OCHE_IS_CHOICE(TIMELY_UPDATE_SCALED, timely_update_names), \
-     .where = "TIMELY sec 5, Z16 sec 4.1", \
+     .where = "TIMELY sec 5; ECN or Delay sec 4.1", \
      .help = \
          "segments that take less than min_rtt at the rate change it by that much less (scaled), " \
          "as the others (completion), or not before min_rtt is over (min_rtt)"}, \
     {OCHE_PARAM(struct timely_params, start), \
-     OCHE_IS_CHOICE(TIMELY_START_SHARE, timely_start_names), .where = "Z16 sec 4", \
+     OCHE_IS_CHOICE(TIMELY_START_SHARE, timely_start_names), \
+     .where = "ECN or Delay sec 4; timely.md#start", \
      .help = "rate of a queue pair's first packet, unless the workload gives one: the line's " \
              "over 1 + queue pairs that are active in the NIC, or the line's"}, \
-    {OCHE_PARAM(struct timely_params, window), OCHE_IS_BOOL(false), .where = "Dart sec VI", \
+    {OCHE_PARAM(struct timely_params, window), OCHE_IS_BOOL(false), .where = "Dart sec VI-A", \
      .help = "no more in flight than rate * RTT and a segment, from the first RTT on"}, \
     {OCHE_PARAM(struct timely_params, use_to_raise), OCHE_IS_REAL(0.8, 0.0, 1.0), \
-     .where = "TIMELY sec 5, REFERENCE B.1", \
+     .where = "TIMELY sec 5; timely.md#use-to-raise", \
      .help = "the rate rises only if segments follow each other with this much of it"}, \
     {OCHE_PARAM(struct timely_params, min_rate), OCHE_IS_BPS(0, 0, 1000 * OCHE_GBPS), \
-     .where = "REFERENCE A4", .help = "floor of the rate; 0: min_rate_fraction of the line rate"}, \
+     .where = "dcqcn.md#a4", .help = "floor of the rate; 0: min_rate_fraction of the line rate"}, \
     {OCHE_PARAM(struct timely_params, min_rate_fraction), OCHE_IS_REAL(0.001, 1e-9, 1.0), \
-     .where = "REFERENCE A4", \
-     .help = "floor of the rate as a fraction of the line rate, where min_rate is 0 (NS3 0.01)"}, \
+     .where = "dcqcn.md#a4", \
+     .help = "floor of the rate as a fraction of the line rate, where min_rate is 0 " \
+             "(ns3-rdma 0.01)"}, \
     {OCHE_PARAM(struct timely_params, max_rate_fraction), OCHE_IS_REAL(1.0, 1e-9, 1.0), \
      .where = "TIMELY sec 5", \
-     .help = "cap of the rate as a fraction of the line rate (NS3 0.96)"}
+     .help = "cap of the rate as a fraction of the line rate (ns3-rdma 0.96)"}
 /* clang-format on */
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Patched TIMELY (Zhu et al., "ECN or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY",
- * CoNEXT 2016, sec 4.3; REFERENCE B.3): TIMELY with one fixed point, at which all flows are equal.
- * Segments, their pacing and their RTTs are timely_engine's.
+ * CoNEXT 2016, sec 4.3; timely.md#patched): TIMELY with one fixed point, at which all flows are
+ * equal. Segments, their pacing and their RTTs are timely_engine's.
  *
  * Below t_low and above t_high as TIMELY. Between them rise and fall are weighted by the gradient
  * g, and the fall follows the RTT's distance from rtt_ref instead of g:
@@ -16,17 +16,17 @@
 static const struct oche_param table[] = {
     TIMELY_SIGNAL_PARAMS,
     {OCHE_PARAM(struct timely_params, beta), OCHE_IS_REAL(0.008, 0.0, 1.0),
-     .where = "Z16 sec 4.3, REFERENCE B.3",
+     .where = "ECN or Delay sec 4.3; timely.md#patched",
      .help = "factor of multiplicative decrease by the RTT's distance from rtt_ref"},
     {OCHE_PARAM(struct timely_params, beta_high), OCHE_IS_REAL(0.008, 0.0, 1.0),
-     .where = "Z16m, REFERENCE B.3", .help = "the same, above t_high (0.8: as TIMELY)"},
+     .where = "timely.md#patched-beta-high", .help = "the same, above t_high (0.8: as TIMELY)"},
     {OCHE_PARAM(struct timely_params, rtt_ref), OCHE_IS_TIME(0, 0, OCHE_SEC),
-     .where = "Z16 sec 4.3, REFERENCE B.3",
+     .where = "ECN or Delay sec 4.3; timely.md#patched",
      .help = "RTT at which the rate does not fall; 0: t_low"},
     {OCHE_PARAM(struct timely_params, gradient_limit), OCHE_IS_REAL(0.25, 1e-6, 1e6),
-     .where = "Z16 sec 4.3, REFERENCE B.3",
+     .where = "ECN or Delay sec 4.3; timely.md#patched",
      .help = "gradients beyond which the weight of the fall is 0 or 1"},
-    TIMELY_ENGINE_PARAMS(16000, TIMELY_PACE_PACKETS, "Z16 sec 4.2; segment: TIMELY sec 5"),
+    TIMELY_ENGINE_PARAMS(16000, TIMELY_PACE_PACKETS, "ECN or Delay sec 4.2; segment: TIMELY sec 5"),
 };
 
 /* w: the weight of the fall. */
@@ -68,7 +68,7 @@ static void patched_acked(struct oche_cc_flow *flow, oche_time now, const struct
     timely_set_rate(flow, now, rate + c.scale * change, c.rtt, cause);
 }
 
-/* Thresholds are of whole round trips (REFERENCE B, trap 2). */
+/* Thresholds are of whole round trips (timely.md#t2). */
 static const char *patched_remark(const void *params, oche_time empty_rtt)
 {
     const struct timely_params *p = params;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ExpressPass as a host's endpoint (Cho, Jang, Han: Credit-Scheduled Delay-Bounded Congestion
- * Control for Datacenters, SIGCOMM 2017; REFERENCE F.3), the baseline of Dart sec VI-D. A receiver
- * paces credits, every port limits them (fabric/credit_shaper.h), and a sender sends one frame for
- * each credit that arrives. So data that leaves a host has its place on every link of its path, and
- * queues stay short.
+ * Control for Datacenters, SIGCOMM 2017; expresspass.md#credits), the baseline of Dart sec VI-D. A
+ * receiver paces credits, every port limits them (fabric/credit_shaper.h), and a sender sends one
+ * frame for each credit that arrives. So data that leaves a host has its place on every link of its
+ * path, and queues stay short.
  *
  * How it differs from the authors' simulator: a STOP is answered (sender.c), a NACK is repeated
  * (receiver.c), and a sender does not stop its credits before its last frame has left.

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How a receiver sets the rate of a flow's credits, once per round trip (ExpressPass sec 3.2;
- * REFERENCE F.3): the rate rises until credits are lost, then falls to what came through. A credit
- * is lost when the data that it asks for does not come: data carries its credit's number, so a gap
- * in the numbers is a loss.
+ * expresspass.md#feedback): the rate rises until credits are lost, then falls to what came through.
+ * A credit is lost when the data that it asks for does not come: data carries its credit's number,
+ * so a gap in the numbers is a loss.
  *
  *     loss = lost / (lost + used) of the round trip; rates are bytes of credits on the line / s
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parameter table. "ns2-xpass" is the authors' simulator (kaist-ina/ns2-xpass), "paper" Cho et
- * al., SIGCOMM 2017; REFERENCE F.3 has both.
+ * The parameter table. ns2-xpass is the authors' simulator; expresspass.md has what was
+ * read there, and what is said to be the paper's (Cho et al., SIGCOMM 2017).
  */
 #include "sim/endpoint/expresspass/params.h"
 
@@ -10,42 +10,46 @@ static const char *const feedbacks[] = {
 
 static const struct oche_param params[] = {
     {OCHE_PARAM_AS("payload", struct oche_xpass_params, payload_bytes),
-     OCHE_IS_BYTES(1460, 64, 8900),
-     .where = "REFERENCE F.3: frames of up to 1538 bytes on the line",
+     OCHE_IS_BYTES(1460, 64, 8900), .where = "expresspass.md#credits",
      .help = "of a full frame; credits get their share of links by it"},
     {OCHE_PARAM(struct oche_xpass_params, feedback),
      OCHE_IS_CHOICE(OCHE_XPASS_AUTHORS_CODE, feedbacks),
-     .where = "ns2-xpass, xpass.cc; paper sec 3.2",
+     .where = "ns2-xpass; ExpressPass sec 3.2; expresspass.md#feedback",
      .help = "how a receiver sets a flow's credit rate: as the authors' simulator, or their paper"},
     {OCHE_PARAM(struct oche_xpass_params, alpha), OCHE_IS_REAL(0.5, 0.0001, 1),
-     .where = "ns2-xpass; 1/16 in its fat-tree script",
+     .where = "ns2-xpass; expresspass.md#parameters",
      .help = "credit rate at first, of the most that the receiver's link takes"},
     {OCHE_PARAM(struct oche_xpass_params, w_initial), OCHE_IS_REAL(0.5, 0.0001, 1),
-     .where = "paper sec 3.2, ns2-xpass; 1/16 in its fat-tree script",
+     .where = "ExpressPass sec 3.2; ns2-xpass; expresspass.md#parameters",
      .help = "aggressiveness at first"},
     {OCHE_PARAM(struct oche_xpass_params, w_least), OCHE_IS_REAL(0.01, 0.0001, 1),
-     .where = "paper sec 3.2, ns2-xpass", .help = "what losses of credits halve it down to"},
+     .where = "ExpressPass sec 3.2; ns2-xpass; expresspass.md#feedback",
+     .help = "what losses of credits halve it down to"},
     {OCHE_PARAM(struct oche_xpass_params, w_most), OCHE_IS_REAL(0.5, 0.0001, 1),
-     .where = "paper sec 3.2, ns2-xpass", .help = "what it grows to without"},
-    {OCHE_PARAM(struct oche_xpass_params, w_step), OCHE_IS_REAL(0.05, 0, 1), .where = "ns2-xpass",
+     .where = "ExpressPass sec 3.2; ns2-xpass; expresspass.md#feedback",
+     .help = "what it grows to without"},
+    {OCHE_PARAM(struct oche_xpass_params, w_step), OCHE_IS_REAL(0.05, 0, 1),
+     .where = "ns2-xpass; expresspass.md#parameters",
      .help = "feedback code: by so much in a good round trip after another"},
     {OCHE_PARAM(struct oche_xpass_params, target_loss), OCHE_IS_REAL(0, 0, 0.9),
-     .where = "ns2-xpass, paper sec 3.2",
+     .where = "ns2-xpass; ExpressPass sec 3.2; expresspass.md#feedback",
      .help = "share of credits that may be lost; feedback code: times what is missing to full "
              "rate; 0: 0.125 there, 0.1 with the paper's"},
-    {OCHE_PARAM(struct oche_xpass_params, jitter), OCHE_IS_REAL(0.1, 0, 0.9), .where = "ns2-xpass",
+    {OCHE_PARAM(struct oche_xpass_params, jitter), OCHE_IS_REAL(0.1, 0, 0.9),
+     .where = "expresspass.md#jitter",
      .help = "credits come earlier or later by up to this share of the time between two"},
     {OCHE_PARAM(struct oche_xpass_params, size_jitter), OCHE_IS_BYTES(0, 0, 64),
-     .where = "ns2-xpass: 0; paper sec 3.1: 8",
+     .where = "ExpressPass sec 3.1; expresspass.md#jitter",
      .help = "a credit is longer than the least frame by up to this, at random"},
     {OCHE_PARAM(struct oche_xpass_params, rto), OCHE_IS_TIME(100 * OCHE_MS, OCHE_US, 60 * OCHE_SEC),
-     .where = "ns2-xpass; 100us in its scripts",
+     .where = "ns2-xpass; expresspass.md#parameters",
      .help = "a sender without credits asks again; a receiver without data stops"},
     {OCHE_PARAM(struct oche_xpass_params, stop_timeout),
-     OCHE_IS_TIME(2 * OCHE_MS, OCHE_US, 60 * OCHE_SEC), .where = "ns2-xpass",
+     OCHE_IS_TIME(2 * OCHE_MS, OCHE_US, 60 * OCHE_SEC),
+     .where = "ns2-xpass; expresspass.md#stop-timeout",
      .help = "a stop of credits that is not answered goes again"},
     {OCHE_PARAM(struct oche_xpass_params, idle), OCHE_IS_TIME(100 * OCHE_US, 0, 60 * OCHE_SEC),
-     .where = "paper sec 3: a small timeout, no value; ns2-xpass: 0",
+     .where = "our choice; expresspass.md#idle",
      .help = "a sender whose application has made nothing new for so long stops its credits"},
 };
 

@@ -152,7 +152,7 @@ void oche_xpass_put(struct oche_xpass *xpass, struct oche_xpass_items *items,
                     const struct oche_xpass_end *end, struct oche_xpass_item item);
 struct oche_xpass_item oche_xpass_take(struct oche_xpass_items *items);
 
-/* supply.c: flows whose bytes are produced at a given rate (REFERENCE D28) */
+/* supply.c: flows whose bytes are produced at a given rate (dart.md#d28) */
 void oche_xpass_supply_begin(struct oche_xpass_sender *sender, const struct oche_flow_plan *plan,
                              oche_time now);
 /* Makes what has been produced by now available, in whole frames. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The congestion window: New Reno (RFC 5681, 6582), and DCTCP's estimate of the marked share (RFC
- * 8257 sec 3.3; DCTCP sec 3.1, REFERENCE F.1). Windows are in bytes; alpha and g are in units of
- * 2^-30, so that every machine computes the same.
+ * 8257 sec 3.3; DCTCP sec 3.1; dctcp.md#algorithm). Windows are in bytes; alpha and g are in units
+ * of 2^-30, so that every machine computes the same.
  *
  * Where the RFCs leave a choice: an ACK adds at most two segments in slow start (RFC 3465 with L =
  * 2, so that delayed ACKs do not slow it down); the window grows only if it limited the sender, in

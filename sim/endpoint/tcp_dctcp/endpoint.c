@@ -3,7 +3,7 @@
  * TCP as a host's endpoint, in two schemes: `tcp` is New Reno, which reacts to losses only; `dctcp`
  * is New Reno with DCTCP (Alizadeh et al., SIGCOMM 2010; RFC 8257): data is ECT(0), switches mark
  * above K, receivers echo the marks exactly, senders cut by half of alpha. It is the baseline of
- * DCQCN sec 6 and Dart sec VI.
+ * DCQCN sec 6 (dcqcn.md#evaluation) and Dart sec VI-A.
  *
  * How it differs from a stack: there is no SACK, no pacing, no queue in the host below TCP, and
  * retransmitted segments are ECT like all data of DCTCP.

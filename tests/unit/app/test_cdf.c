@@ -27,7 +27,7 @@ static void read_text(struct oche_cdf *cdf, const char *text)
         fail_msg("%s", error.text);
 }
 
-/* The means of REFERENCE H.2, to the digits given there. */
+/* The means of workloads.md#distributions, to the digits given there. */
 static void builtin_means(void **state)
 {
     static const struct {
@@ -57,7 +57,7 @@ static void builtin_means(void **state)
     }
 }
 
-/* REFERENCE H.2: p50 and p99. */
+/* workloads.md#distributions: p50 and p99. */
 static void builtin_percentiles(void **state)
 {
     struct oche_cdf cdf;

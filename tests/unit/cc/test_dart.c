@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Dart's state machine and both of its halves, without a NIC: every transition of Fig 5 (REFERENCE
- * C.2), the hysteresis and the windows (D5, D6), what is said in which state (D3), CNPs, updates
- * (D8), slack (D4); what a sender makes of what it hears.
+ * Dart's state machine and both of its halves, without a NIC: every transition of Fig 5
+ * (dart.md#states), the hysteresis and the windows (dart.md#d5, #d6), what is said in which state
+ * (dart.md#d3), CNPs, updates (dart.md#d8), slack (dart.md#d4); what a sender makes of what it
+ * hears.
  */
 #include "tests/support/test.h"
 
@@ -200,7 +201,7 @@ static void reach(struct bench *b, bool marked, double fraction)
         feed(b, WINDOW / 2, fraction, marked);
 }
 
-/* From each state, with each of the two symptoms (REFERENCE C.2). */
+/* From each state, with each of the two symptoms (dart.md#states). */
 static void transitions(void **state)
 {
     static const struct {
@@ -442,7 +443,7 @@ static void hears(void **state)
     done(b);
 }
 
-/* The slower of the two lines, or the receiver's (REFERENCE D1). */
+/* The slower of the two lines, or the receiver's (dart.md#d1). */
 static void two_lines(void **state)
 {
     static const struct {

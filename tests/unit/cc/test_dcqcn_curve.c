@@ -32,8 +32,9 @@ static const uint64_t paper_after_one_cnp[20] = {
     39999389648, 39999694824, 39999847412, 39999923706, 39999961853, 39999980927};
 
 /*
- * NS3: the same up to event 4 (38.75 Gbps; the first cut is also by half, since alpha goes from 1
- * to (1-g)*1 + g = 1 before it). From event 5 on R_T is not clamped: 40.04, 40.08, 40.12 … Gbps:
+ * ns3-rdma: the same up to event 4 (38.75 Gbps; the first cut is also by half, since alpha goes
+ * from 1 to (1-g)*1 + g = 1 before it). From event 5 on R_T is not clamped: 40.04, 40.08, 40.12 …
+ * Gbps:
  *     event 5: (38.75   + 40.04) / 2 = 39.395
  *     event 6: (39.395  + 40.08) / 2 = 39.7375
  *     event 7: (39.7375 + 40.12) / 2 = 39.92875
@@ -65,7 +66,7 @@ static void check_timer_curve(const char *mode, const uint64_t expected[20])
     /* R_C itself stayed at the line: a cut starts from there, with alpha after 19 intervals. */
     bench_cnp(&bench, 20 * T_PS);
     if (expected[19] == LINE_BPS) {
-        double alpha = pow(255.0 / 256, 19) * 255 / 256 + 1.0 / 256; /* NS3: raised first */
+        double alpha = pow(255.0 / 256, 19) * 255 / 256 + 1.0 / 256; /* ns3-rdma: raised first */
 
         assert_true(fabs((double)bench.flow.rate_bps - 40e9 * (1 - alpha / 2)) < 1.0);
     }
@@ -87,9 +88,10 @@ static void ns3_curve_after_one_cnp(void **state)
  * Timer and byte counter together, through all stages: byte_counter 150 KB, initial_alpha 1/2,
  * CNPs at 0, 50, 120 and 180 us, then none; 1020 bytes on the line a packet, the first at time 0,
  * each next one after the packet's time at the rate that holds when it has been sent; on equal
- * times packet, then CNP, then timer. Made by a script that follows REFERENCE A.2 with fractions.
- * The modes part at the first cut (old or new alpha), at hyper increase (min > 5 or >= 5, which
- * NS3 meets one event earlier and multiplies by min-F+1) and then by NS3's halved periods.
+ * times packet, then CNP, then timer. Made by a script that follows dcqcn.md#algorithm with
+ * fractions. The modes part at the first cut (old or new alpha), at hyper increase (min > 5 or >=
+ * 5, which ns3-rdma meets one event earlier and multiplies by min-F+1) and then by ns3-rdma's
+ * halved periods.
  */
 static const struct update paper_both[] = {
     {0, CUT, 30000000000},

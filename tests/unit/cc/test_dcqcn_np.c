@@ -76,7 +76,7 @@ static void steady_marks_give_one_cnp_an_interval(void **state)
         assert_true(bench.cnps[i] == i * 50 * US);
 }
 
-/* NS3: only at the first packet and every N after it. */
+/* ns3-rdma: only at the first packet and every N after it. */
 static void poll_reports_at_fixed_times(void **state)
 {
     (void)state;

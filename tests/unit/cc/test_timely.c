@@ -140,7 +140,7 @@ static void hyperactive_increase_options(void **state)
     }
 }
 
-/* The defaults are those of REFERENCE B.2: one step with them, by hand. */
+/* The defaults are those of timely.md#parameters: one step with them, by hand. */
 static void defaults(void **state)
 {
     (void)state;

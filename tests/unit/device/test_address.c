@@ -63,7 +63,7 @@ static void for_the_socket(void **state)
     assert_false(oche_address_from_socket(&out, &back, &port));
 }
 
-/* The header of REFERENCE I.6's SEND, but for its checksum; and the ICRC over it. */
+/* The header of the SEND of rocev2.md#icrc-vectors, but for its checksum; and the ICRC over it. */
 static void header_ipv4(void **state)
 {
     static const uint8_t want[] = {0x45, 0x00, 0x00, 0x34, 0x00, 0x00, 0x40, 0x00, 0x40, 0x11,

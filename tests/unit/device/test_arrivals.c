@@ -2,7 +2,7 @@
 /*
  * What arrives at a device from a peer that the test plays itself, byte by byte: malformed packets
  * are counted by cause and do nothing else; IP identifications of all kinds are found; a CE mark
- * becomes a CNP; and what the device sends is what REFERENCE I says. Also the capture of all that.
+ * becomes a CNP; and what the device sends is what rocev2.md says. Also the capture of all that.
  */
 #include <netinet/ip.h>
 #include <netinet/udp.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ExpressPass's feedback loop against tables that were computed by hand from REFERENCE F.3. */
+/*
+ * ExpressPass's feedback loop against tables that were computed by hand from
+ * expresspass.md#feedback.
+ */
 #include <math.h>
 
 #include "sim/endpoint/expresspass/feedback.h"

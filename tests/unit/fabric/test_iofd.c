@@ -136,7 +136,7 @@ static void threshold(void **state)
         assert_int_equal(left.bth_reserved, OCHE_BTH_EXTENSIONS | 3);
     }
     assert_int_equal(count(&tor, OCHE_IOFD_DEFLECTIONS), 20);
-    assert_int_equal(count(&tor, OCHE_IOFD_ENTRIES_PEAK), 0); /* D20: ONLY needs none */
+    assert_int_equal(count(&tor, OCHE_IOFD_ENTRIES_PEAK), 0); /* dart.md#d20: ONLY needs none */
     rig_free(&tor.rig);
 }
 

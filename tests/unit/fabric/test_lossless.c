@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Headroom (REFERENCE A12) in its worst case: an upstream that sends at line rate without end, an
+ * Headroom (dcqcn.md#a12) in its worst case: an upstream that sends at line rate without end, an
  * egress that stands still, and PAUSE frames that always find the line just taken. Nothing may be
  * lost; the headroom must not be generous either; half of it must not do.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The buffer's arithmetic against the table of REFERENCE A.8, headroom, admission, the check. */
+/* The buffer's arithmetic against the table of dcqcn.md#buffers, headroom, admission, the check. */
 #include "tests/unit/fabric/rig.h"
 
 #include <string.h>
@@ -60,7 +60,7 @@ static void paper_plan(void **state)
     assert_int_equal(oche_buffer_headroom(&rig.config, 0), 0);
 }
 
-/* "24.47 KB" / 32, which the paper prints as 0.85 KB; and "21.75 KB" (REFERENCE A.8). */
+/* "24.47 KB" / 32, which the paper prints as 0.85 KB; and "21.75 KB" (dcqcn.md#buffers). */
 static void paper_bounds(void **state)
 {
     const struct oche_buffer_worst all = {.fan_out = 32, .classes = 8};

@@ -12,9 +12,11 @@
 void check_near(double value, double right, double tolerance, const char *what, const char *file,
                 int line);
 
-/* DCQCN as deployed (REFERENCE A.3): the defaults of core/cc's dcqcn and of fabric's switch. */
+/*
+ * DCQCN as deployed (dcqcn.md#parameters): the defaults of core/cc's dcqcn and of fabric's switch.
+ */
 struct oche_dcqcn_model deployed(void);
-/* QCN's and DCTCP's values, but R_AI 40 Mbit/s, as REFERENCE A.6 has it. */
+/* QCN's and DCTCP's values, but R_AI 40 Mbit/s, as dcqcn.md#sweeps has it. */
 struct oche_dcqcn_model strawman(void);
 
 /* What a run came to: no list of rates, but the first two (the only one twice). */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* DCQCN's fluid model against what REFERENCE A.5 and A.6 say of it, and against itself. */
+/*
+ * DCQCN's fluid model against what dcqcn.md#fluid-model and #sweeps say of it, and against itself.
+ */
 #include "tests/support/test.h"
 
 #include <math.h>
@@ -89,7 +91,7 @@ static void test_mark(void **state)
     assert_true(oche_dcqcn_mark(&model, 200001) == 1);
 }
 
-/* As printed in REFERENCE A.5, without care for small numbers. */
+/* As printed in dcqcn.md#fluid-model, without care for small numbers. */
 static struct oche_dcqcn_events as_printed(const struct oche_dcqcn_model *m, double p, double bps)
 {
     double rate = bps / 8 / m->packet, bytes = m->byte_counter / m->packet;
@@ -160,7 +162,7 @@ static void test_limits(void **state)
     assert_near(slow.raises, silent.raises, 1e-6 * silent.raises);
 }
 
-/* ---- REFERENCE A.6: rate gap below 10 % of the fair share; 40 and 5 Gbit/s ---- */
+/* ---- dcqcn.md#sweeps: rate gap below 10 % of the fair share; 40, 5 Gbit/s ---- */
 
 static void test_convergence(void **state)
 {
@@ -185,7 +187,8 @@ static void test_convergence(void **state)
         run_to(oche_dcqcn_fluid_create(&model, fast_and_slow, 2, &OCHE_FLUID_OPTIONS), 0.199, 0.2);
 
     assert_true(came.converged_s == INFINITY);
-    assert_near(came.rates[0] / 1e9, 39.9, 0.1); /* A.6 says 39.97: a moment, not a mean */
+    assert_near(came.rates[0] / 1e9, 39.9,
+                0.1); /* dcqcn.md#sweeps says 39.97: a moment, not a mean */
     assert_near(came.rates[1] / 1e9, 0.15, 0.01);
     model.timer = 55e-6;
     model.byte_counter = 10e6;
@@ -197,7 +200,10 @@ static void test_convergence(void **state)
     assert_near(two_flows(&model, 0.3).converged_s, 0.14, 0.005);
 }
 
-/* ---- REFERENCE A.5's runs: queue and use of the link over the second half of 100 ms ---- */
+/*
+ * ---- the runs of dcqcn.md#stability: queue and use of the link over the second half of 100 ms
+ * ----
+ */
 
 static struct came_to many(double delay, double pmax, uint32_t flows)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* REFERENCE A.5's table of fixed points; its statements on stability; linear theory and runs. */
+/* dcqcn.md#fixed-point-table and #stability; linear theory and runs. */
 #include "tests/support/test.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@ struct row {
     double gbps, packet, rai_mbps, flows, estimate, mark, queue; /* percent, KB */
 };
 
-/* REFERENCE A.5, as printed there; estimate 0: not given. */
+/* dcqcn.md#fixed-point-table, as printed there; estimate 0: not given. */
 static const struct row table[] = {
     {40, 1000, 40, 2, 0.092, 0.078, 20.2},   {40, 1000, 40, 4, 0.232, 0.189, 41.8},
     {40, 1000, 40, 8, 0.583, 0.455, 93.8},   {40, 1000, 40, 10, 0.785, 0.603, 122.6},
@@ -61,7 +61,9 @@ static void test_table(void **state)
     }
 }
 
-/* At the fixed point nothing moves; the equation of REFERENCE A.5 holds; a run ends there. */
+/*
+ * At the fixed point nothing moves; the equation of dcqcn.md#fixed-point holds; a run ends there.
+ */
 static void test_rest(void **state)
 {
     struct oche_dcqcn_model model = deployed();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* TIMELY's fluid model against REFERENCE B.3: no fixed point, and the patch's. */
+/* TIMELY's fluid model against timely.md#defects: no fixed point, and the patch's. */
 #include "tests/support/test.h"
 
 #include <math.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gaps between rates by hand; thresholds against the arithmetic of DCQCN sec 4 (REFERENCE A.8). */
+/*
+ * Gaps between rates by hand; thresholds against the arithmetic of DCQCN sec 4 (dcqcn.md#buffers).
+ */
 #include <math.h>
 
 #include "sim/measure/rate_gap.h"

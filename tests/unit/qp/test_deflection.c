@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a sender does so that switches may deflect its short messages (Dart sec IV; REFERENCE D18):
+ * What a sender does so that switches may deflect its short messages (Dart sec IV; dart.md#d18):
  * tokens on their packets and on no others, and nothing else of the queue pair near them.
  */
 #include "tests/support/test.h"

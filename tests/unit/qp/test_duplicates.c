@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Duplicates, by opcode (REFERENCE I.7), and what lost responses lead to: an atomic is replayed and
- * never executed twice, a READ is executed again from where its data is missing, SEND and WRITE are
- * acknowledged again and not delivered again.
+ * Duplicates, by opcode (rocev2.md#duplicates), and what lost responses lead to: an atomic is
+ * replayed and never executed twice, a READ is executed again from where its data is missing, SEND
+ * and WRITE are acknowledged again and not delivered again.
  */
 #include "tests/support/test.h"
 

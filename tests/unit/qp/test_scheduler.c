@@ -99,7 +99,7 @@ static void test_pacing_across_messages(void **state)
     pair_close(pair);
 }
 
-/* A new rate moves the pending time, from the packet that has left (REFERENCE A.4 item 10). */
+/* A new rate moves the pending time, from the packet that has left (dcqcn.md#pacing). */
 static void test_rate_change_rescales(void **state)
 {
     struct pair *pair = pair_open(NULL);
@@ -391,7 +391,7 @@ static void test_burst(void **state)
     pair_close(pair);
 }
 
-/* ---- backlog and own marks (REFERENCE D25) ---- */
+/* ---- backlog and own marks (dart.md#d25) ---- */
 
 static void ecn_start(struct oche_cc_flow *flow, oche_time now)
 {

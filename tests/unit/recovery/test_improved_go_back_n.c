@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Improved Go-Back-N: the four causes of a timeout (the paper's Fig 4) for plain Go-Back-N, with
- * either addition and with both, packet by packet; the timer of Fig 5 step by step; L4, L5, L8.
+ * either addition and with both, packet by packet; the timer of Fig 5 step by step;
+ * error-recovery.md#l4, #l5, #l8.
  */
 #include "tests/support/test.h"
 
@@ -102,7 +103,7 @@ static void test_figure_4(void **state)
 
 /* ---- send twice ---- */
 
-/* Each message's last packet, and again when it is sent again (L5). */
+/* Each message's last packet, and again when it is sent again (error-recovery.md#l5). */
 static void test_pipelined(void **state)
 {
     struct oche_improved_go_back_n_params params = improved(true, false);
@@ -148,7 +149,7 @@ static void test_repeat_is_cancelled(void **state)
 
 /*
  * A NAK or a timeout between the two copies: the second one does not leave, and in the next pass
- * the last packet goes twice as in any other (L5).
+ * the last packet goes twice as in any other (error-recovery.md#l5).
  */
 static void test_gone_back_between_the_copies(void **state)
 {
@@ -197,7 +198,10 @@ static void test_read_goes_once(void **state)
 
 /* ---- check EPSN ---- */
 
-/* A last packet that is lost when it is sent again: for the timeout, or for check_last (L4). */
+/*
+ * A last packet that is lost when it is sent again: for the timeout, or for check_last
+ * (error-recovery.md#l4).
+ */
 static void test_last_lost_again(void **state)
 {
     struct oche_improved_go_back_n_params params = improved(false, true);
@@ -219,7 +223,10 @@ static void test_last_lost_again(void **state)
     script_close(&script);
 }
 
-/* Three messages, one loss in the first: one timer, for the last of the three (L8, L11). */
+/*
+ * Three messages, one loss in the first: one timer, for the last of the three
+ * (error-recovery.md#l8, #l11).
+ */
 static void test_several_messages(void **state)
 {
     struct oche_improved_go_back_n_params params = improved(false, true);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Dart's DASR in a network. The claim (Dart sec III-A; REFERENCE F15): when a newcomer starts, all
+ * Dart's DASR in a network. The claim (Dart sec III-A, Fig 15): when a newcomer starts, all
  * senders to its receiver are at their fair share one base round trip later, with the time that one
  * packet of each takes on the receiver's line, in which a packet of each sender comes by. Fair
  * share: to 5 %. For 2 and for 100 senders. Then: who shares a share, weights, two kinds of line,
@@ -122,7 +122,7 @@ static void a_hundred_converge_in_a_round_trip(void **state)
 /*
  * All at once, which the claim does not speak of: what they send in the first round trip queues,
  * and the first ACKs know of few; an update comes half a round trip after an ACK at the earliest,
- * and a quarter later at the latest (REFERENCE D8).
+ * and a quarter later at the latest (dart.md#d8).
  */
 static void a_hundred_at_once(void **state)
 {
@@ -157,7 +157,7 @@ static void the_last_one_has_the_line(void **state)
     small_world_free(&small);
 }
 
-/* A sender's queue pairs divide its share (REFERENCE D2). */
+/* A sender's queue pairs divide its share (dart.md#d2). */
 static void queue_pairs_divide_a_share(void **state)
 {
     struct oche_flow_plan flows[] = {
@@ -231,7 +231,7 @@ static void inside_the_network_dcqcn_takes_over(void **state)
 }
 
 /*
- * One sender to four receivers: its own NIC is the bottleneck, and marks (REFERENCE D25). Each
+ * One sender to four receivers: its own NIC is the bottleneck, and marks (dart.md#d25). Each
  * receiver has a quarter of its line with marks: not its congestion, and DCQCN's business.
  */
 static void at_the_source_dcqcn_takes_over(void **state)

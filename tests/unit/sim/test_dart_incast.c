@@ -131,7 +131,7 @@ static void off_nothing_is_said(void **state)
 
 /* ---- tenants ---- */
 
-/* Shares of the line, divided by each tenant among its own senders (REFERENCE D15). */
+/* Shares of the line, divided by each tenant among its own senders (dart.md#d15). */
 static void shares_divide_the_line(void **state)
 {
     const struct oche_param *shares =

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two greedy flows share 10 Gbit/s under TIMELY and under its patch (Z16 sec 4; REFERENCE B.3).
+ * Two greedy flows share 10 Gbit/s under TIMELY and under its patch ("ECN or Delay" sec 4;
+ * timely.md#patched).
  *
  * What is claimed. Patched: from 7 and 3 Gbit/s both come within 2 % of each other, and the queue
  * is the fixed point's, 78 KB (N = 2, delta 10 Mbit/s, beta 0.008, T_low 50 us), to 10 %; and to 3

@@ -21,7 +21,7 @@ static uint32_t links_between(const struct oche_topology *t, uint32_t a, uint32_
     return count;
 }
 
-/* REFERENCE C, "topology that fits", is what the presets make. */
+/* dart.md#topology is what the presets make. */
 static void test_dart_network(void **state)
 {
     struct oche_topology t = built("clos", NO_SETTINGS);

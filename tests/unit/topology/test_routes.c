@@ -149,7 +149,7 @@ static void test_every_type_reaches(void **state)
     }
 }
 
-/* REFERENCE C: mean hops 6 - 2*(63+15)/1023 = 5.85 over all pairs of different hosts. */
+/* dart.md#topology: mean hops 6 - 2*(63+15)/1023 = 5.85 over all pairs of different hosts. */
 static void test_clos_hops(void **state)
 {
     struct oche_topology t = built("clos", NO_SETTINGS);

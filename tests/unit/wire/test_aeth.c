@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Syndromes, RNR timers and credits against REFERENCE I.4. */
+/* Syndromes, RNR timers and credits against rocev2.md#aeth. */
 #include "core/wire/aeth.h"
 #include "tests/support/test.h"
 
 static void rnr_waits(void **state)
 {
-    /* In ms, as REFERENCE I.4 prints them. */
+    /* In ms, as rocev2.md#rnr-timers prints them. */
     static const double ms[32] = {655.36, .01,   .02,   .03,    .04,    .06,    .08,    .12,
                                   .16,    .24,   .32,   .48,    .64,    .96,    1.28,   1.92,
                                   2.56,   3.84,  5.12,  7.68,   10.24,  15.36,  20.48,  30.72,

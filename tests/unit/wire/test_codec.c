@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where each field stands on the wire, written out by hand from REFERENCE I.2 and I.3, and what
- * the encoder does at its edges.
+ * Where each field stands on the wire, written out by hand from rocev2.md#bth and #headers, and
+ * what the encoder does at its edges.
  */
 #include <string.h>
 
@@ -394,7 +394,7 @@ static void payload_of_nothing(void **state)
     assert_memory_equal(bytes + 40, zeros, 104);
 }
 
-/* REFERENCE I.1. */
+/* rocev2.md#source-port. */
 static void source_ports(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Golden bytes: the vectors of REFERENCE I.6, and every packet of captures made between two Linux
- * kernels with soft-RoCE: decode, verify the ICRC with zlib and isa-l, encode, compare.
+ * Golden bytes: the vectors of rocev2.md#icrc-vectors, and every packet of captures made between
+ * two Linux kernels with soft-RoCE: decode, verify the ICRC with zlib and isa-l, encode, compare.
  */
 #include <stdlib.h>
 #include <string.h>

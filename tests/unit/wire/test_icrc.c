@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ICRC: what it covers and what not (REFERENCE I.6), bit by bit; pieces in any division; and
+ * The ICRC: what it covers and what not (rocev2.md#icrc), bit by bit; pieces in any division; and
  * the seed against eight real bytes of ones.
  */
 #include <string.h>

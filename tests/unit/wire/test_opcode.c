@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The opcode table against REFERENCE I.3, restated here independently of the table's macros. */
+/* The opcode table against rocev2.md#opcodes, restated here independently of the table's macros. */
 #include <string.h>
 
 #include "core/qp/work.h"

@@ -113,7 +113,7 @@ static void test_convergence(void **state)
     struct oche_point_result point = run(TWO, sets, 2);
 
     (void)state;
-    assert_near(metric(&point, "convergence.time"), 0.040, 0.003); /* REFERENCE A.6 */
+    assert_near(metric(&point, "convergence.time"), 0.040, 0.003); /* dcqcn.md#sweeps */
     assert_true(metric(&point, "convergence.first") <= metric(&point, "convergence.time"));
     assert_true(metric(&point, "convergence.reached") == 1);
     oche_point_free(&point);
