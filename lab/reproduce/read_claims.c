@@ -60,7 +60,7 @@ static bool check_keys(const struct oche_reader *reader, const struct oche_yaml 
 static bool read_texts(const struct oche_reader *reader, const struct oche_study *study,
                        const struct oche_yaml *map, struct oche_claim *claim)
 {
-    static const char *const confidences[] = {"high", "medium", "low", "K", NULL};
+    static const char *const confidences[] = {"high", "medium", "low", "from_memory", NULL};
     const struct oche_yaml *confidence = oche_yaml_find(map, "confidence");
     unsigned choice = 0;
 
@@ -76,7 +76,7 @@ static bool read_texts(const struct oche_reader *reader, const struct oche_study
         return false;
     if (confidence == NULL)
         return OCHE_READ_FAIL(reader, map, NULL,
-                              "has no \"confidence\"; one of high, medium, low, K");
+                              "has no \"confidence\"; one of high, medium, low, from_memory");
     if (!oche_read_choice(reader, map, "confidence", confidences, &choice))
         return false;
     claim->confidence = confidences[choice];

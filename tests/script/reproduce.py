@@ -97,7 +97,7 @@ claims:
     published: 150%
     tolerance: {absolute: 0.05, in_shape: 0.1}
     place: sec 2
-    confidence: K
+    confidence: from_memory
     explanation: EXPLAINED
   - name: order
     text: a NAK for each gap is better
@@ -177,7 +177,7 @@ def test_a_paper(work):
            ("order", "reproduced")], claims)
     check(claims[2][2] == 1.5 and claims[2][4] < claims[2][3] < claims[2][5], claims[2])
     check([c[6] for c in claims] == ["", "t", "t", "bootstrap"], claims)
-    check(claims[2][7:] == ("± 5 points; shape 10", "K", "EXPLAINED"), claims[2])
+    check(claims[2][7:] == ("± 5 points; shape 10", "from_memory", "EXPLAINED"), claims[2])
     readings = dict(ask(work, one, "SELECT name, readings.measured FROM readings JOIN claims ON "
                         "claim = id"))
     check(readings["wrong"] < claims[2][3] and readings["order"] is None, readings)
@@ -226,7 +226,7 @@ def test_again(work):
     published: 151%
     tolerance: {absolute: 0.05, in_shape: 0.1}
     place: sec 2
-    confidence: K
+    confidence: from_memory
     explanation: because of this
 """)
     twice = reproduce(work, "p/one").stdout

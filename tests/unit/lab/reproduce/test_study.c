@@ -142,7 +142,8 @@ static const struct {
      "fig.yaml:21: claims[0].kind: \"valu\" is not a kind of claim; did you mean \"value\"? ("},
     {"    kind: value\n", "", "fig.yaml:19: claims[0]: has no \"kind\"; add kind: TEXT\n"},
     {"    confidence: high\n", "",
-     "fig.yaml:19: claims[0]: has no \"confidence\"; one of high, medium, low, K\n"},
+     "fig.yaml:19: claims[0]: has no \"confidence\"; one of high, medium, low, "
+     "from_memory\n"},
     {"confidence: high", "confidence: sure", "fig.yaml:27: claims[0].confidence: \"sure\" is "},
     {"    quantity: speed\n    at: {loss", "    quantity: sped\n    at: {loss",
      "fig.yaml:22: claims[0].quantity: \"sped\" is not a quantity; did you mean \"speed\"? ("},
