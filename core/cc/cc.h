@@ -2,14 +2,16 @@
 /*
  * The congestion-control contract: events in, decisions out. A scheme is one file in core/cc and
  * one line in the registry (registry.c). It never sees the queue pair: it gets a struct
- * oche_cc_flow, in which it reads facts and writes decisions (a rate, a window, timers); after
- * each event the NIC looks at the decisions and acts.
+ * oche_cc_flow, from which it reads facts and into which it writes decisions (a rate, a window,
+ * timers); after each event the NIC acts on the decisions.
  *
- * One flow object belongs to each queue pair and serves both directions: a queue pair's sender
- * half (reaction point) and its receiver half (notification point). A scheme that must know more
- * than its queue pair declares state by peer or by NIC; the NIC makes it, zeroed, once each.
+ * Each queue pair has one flow object, which serves both directions: the queue pair's sender half
+ * (reaction point) and its receiver half (notification point). A scheme that needs more than
+ * per-queue-pair state declares state per peer or per NIC; the NIC allocates it, zeroed, once for
+ * each.
  *
- * Rates count bytes on the line: frame and inter-frame gap, so that the line rate means the line.
+ * Rates count bytes on the line, frame and inter-frame gap, so that the line rate is that of the
+ * line.
  */
 #ifndef OCHE_CORE_CC_CC_H
 #define OCHE_CORE_CC_CC_H
@@ -25,16 +27,16 @@
 
 struct oche_cc_flow {
     /* Decisions. */
-    uint64_t rate_bps; /* 0 < rate <= line_rate_bps; equal to it: not limited */
+    uint64_t rate_bps; /* 0 < rate <= line_rate_bps; equal to it: unlimited */
     /*
-     * Payload bytes in flight at most; UINT64_MAX: no window. One packet leaves whatever it says
-     * when nothing is in flight, or nothing that asks for an ACK.
+     * Most payload bytes in flight; UINT64_MAX: no window. Whatever the window, one packet may
+     * leave if nothing is in flight, or nothing that asks for an ACK.
      */
     uint64_t window_bytes;
-    oche_time timer[OCHE_CC_TIMERS]; /* when `timer` is to be called; OCHE_NEVER: not */
+    oche_time timer[OCHE_CC_TIMERS]; /* when to call the scheme's `timer`; OCHE_NEVER: not */
     /*
-     * Set or cleared in `sent`: the next packet may follow this one at once. Pacing makes up for it
-     * after the burst, so that the rate holds in the mean.
+     * Set or cleared in `sent`: the next packet may follow this one without a gap. Pacing makes up
+     * for it after the burst, so that the mean rate holds.
      */
     bool burst : 1;
     /* Set in `start`: first packets name the groups of their work requests. */
@@ -42,49 +44,52 @@ struct oche_cc_flow {
     uint8_t wants; /* enum oche_cc_wants; see oche_cc_want */
 
     /* Facts. */
-    bool arriving : 1; /* a message that was told to `message_begins`, and has not ended */
-    /* The peer has shown OCHE_BTH_EXTENSIONS: `ack_opcode`, `own_opcode` are used. */
+    bool arriving : 1; /* a message announced to `message_begins` has not ended yet */
+    /* The peer has shown OCHE_BTH_EXTENSIONS: `ack_opcode` and `own_opcode` are used. */
     bool extended : 1;
-    uint8_t tenant; /* whose queue pair it is */
+    uint8_t tenant; /* the tenant that owns the queue pair */
     uint32_t qpn;
     void *state;        /* scheme->flow_state_bytes, zeroed before `start` */
     const void *params; /* the scheme's parameter struct */
     uint64_t line_rate_bps;
-    uint64_t initial_rate_bps; /* to start at: the line rate, or less if local policy says so */
+    uint64_t
+        initial_rate_bps; /* rate to start at: the line rate, or less if local policy says so */
     uint16_t mtu_bytes;
     uint32_t peer_address;
     struct oche_random *random;
     struct oche_trace *trace;
     void *peer_state; /* scheme->peer_state_bytes, shared by all queue pairs to this peer */
-    void *nic_state;  /* scheme->nic_state_bytes, one a NIC */
-    uint64_t peer_line_rate_bps; /* of the peer's port; where that is not known, our own */
+    void *nic_state;  /* scheme->nic_state_bytes, one per NIC */
+    uint64_t peer_line_rate_bps; /* of the peer's port; our own rate if that is unknown */
 };
 
 /*
- * What a scheme asks for a queue pair, its own or another one of the NIC. An ACK says nothing that
- * the last one did not, but is stamped anew; there is at most one of each pending.
+ * What a scheme can ask for, for its own queue pair or another one of the NIC. An extra ACK
+ * acknowledges nothing new but is stamped again. At most one of each is pending.
  */
 enum oche_cc_wants {
-    OCHE_CC_WANTS_LOOK = 1 << 0, /* its decisions have changed: act on them */
-    OCHE_CC_WANTS_OWN = 1 << 1,  /* a packet `own_opcode`, at control priority, if `extended` */
+    OCHE_CC_WANTS_LOOK = 1 << 0, /* its decisions have changed and must be acted on */
+    OCHE_CC_WANTS_OWN =
+        1 << 1, /* to send a packet `own_opcode` at control priority, if `extended` */
 };
 
-/* The NIC's side of a scheme that has more than queue pairs: one a NIC. */
+/* The NIC's side of a scheme that has more than per-queue-pair state: one per NIC. */
 struct oche_cc_nic {
     /* Decisions. */
-    struct oche_cc_flow **wanting; /* whose `wants` is not 0; the NIC looks after each hook */
+    struct oche_cc_flow *
+        *wanting; /* flows whose `wants` is not 0; the NIC examines them after each hook */
     uint32_t wanting_count;
-    bool *touched;   /* by one of the functions below; the NIC looks at this alone */
-    oche_time timer; /* when nic_timer is to be called; OCHE_NEVER: not; 0: at once */
+    bool *touched;   /* set by the functions below; the NIC checks only this */
+    oche_time timer; /* when to call nic_timer; OCHE_NEVER: not; 0: at once */
 
     /* Facts. */
     uint32_t address;
-    uint32_t shared_addresses; /* addresses below mean the same to every NIC; 0: none does */
-    uint32_t max_peers;        /* with queue pairs at the same time, at most */
+    uint32_t shared_addresses; /* addresses below it mean the same to every NIC; 0: none do */
+    uint32_t max_peers;        /* most peers with queue pairs at the same time */
     uint64_t line_rate_bps;
     /*
-     * Bytes on the line of all RoCEv2 packets that have arrived, with gaps. Before `arrived` is
-     * called, the packet has been counted.
+     * Bytes on the line, with gaps, of all RoCEv2 packets that have arrived. A packet is counted
+     * before `arrived` is called for it.
      */
     const uint64_t *received_line_bytes;
     const void *params;
@@ -93,7 +98,7 @@ struct oche_cc_nic {
     struct oche_trace *trace;
 };
 
-/* Asks for something for `flow`: enum oche_cc_wants. */
+/* Asks for something for `flow`; `wants` is enum oche_cc_wants. */
 static inline void oche_cc_want(struct oche_cc_nic *nic, struct oche_cc_flow *flow, uint8_t wants)
 {
     if (flow->wants == 0) {
@@ -110,22 +115,23 @@ static inline void oche_cc_nic_timer(struct oche_cc_nic *nic, oche_time when)
     *nic->touched = true;
 }
 
-/* What an acknowledgement says. */
+/* What an acknowledgement tells. */
 struct oche_cc_ack {
     const struct oche_packet *packet; /* the ACK, NAK or response that carried it */
-    uint64_t acked_bytes;             /* payload newly acknowledged, may be 0 */
+    uint64_t acked_bytes;             /* payload newly acknowledged; may be 0 */
     uint64_t flight_bytes;            /* payload still unacknowledged */
-    oche_time rtt;                    /* of the newest packet it acknowledges, not of a
-                                         retransmitted one; OCHE_NEVER: not known */
-    bool ecn_echo;                    /* the receiver's `stamp_ack` set OCHE_BTH_BECN in it */
+    oche_time rtt; /* round trip of the newest packet it acknowledges, if that was not
+                      retransmitted; OCHE_NEVER: unknown */
+    bool ecn_echo; /* the receiver's `stamp_ack` set OCHE_BTH_BECN in it */
 };
 
 enum oche_cc_loss { OCHE_CC_LOSS_NAK, OCHE_CC_LOSS_TIMEOUT };
 
-/* What the receiver half wants done; zeroed before the call. */
+/* What the receiver half asks for; zeroed before the call. */
 struct oche_cc_reply {
-    bool send_cnp; /* one CNP to this packet's sender (timer: the peer), at control priority */
-    bool ack_now;  /* an ACK as soon as possible, whatever the ACK frequency */
+    bool send_cnp; /* one CNP to this packet's sender (in `timer`: to the peer), at control priority
+                    */
+    bool ack_now;  /* an ACK as soon as possible, regardless of the ACK frequency */
 };
 
 /* What a scheme needs from its surroundings; checked when a world or a device is built. */
@@ -140,14 +146,17 @@ enum oche_cc_transports { OCHE_CC_RC = 1 << 0, OCHE_CC_UC = 1 << 1, OCHE_CC_UD =
 
 struct oche_cc_scheme {
     const char *name;
-    const char *paper; /* what it implements, with section */
+    const char *paper; /* what it implements, with the section */
     struct oche_param_table table;
     size_t flow_state_bytes, peer_state_bytes, nic_state_bytes;
-    /* Bytes into a flow's state: the line that most packets touch that are sent, that arrive. */
+    /*
+     * Offsets in a flow's state of the cache line used for most packets sent, and for most packets
+     * that arrive.
+     */
     uint16_t sender_line, receiver_line;
     uint32_t needs;      /* enum oche_cc_needs */
     uint32_t transports; /* enum oche_cc_transports */
-    bool runs_on_wire;   /* false when it needs switches that no real network has */
+    bool runs_on_wire;   /* false if it needs switches that no real network has */
     /*
      * Opcodes that go to peers that have shown OCHE_BTH_EXTENSIONS, or 0. ack_opcode, in place of
      * an ACK or a NAK (but not of a SACK): an AETH and what the scheme adds. own_opcode: a packet
@@ -155,48 +164,53 @@ struct oche_cc_scheme {
      */
     uint8_t ack_opcode, own_opcode;
     /*
-     * Packets of SENDs, of WRITEs and of READ data carry a trailer (OCHE_BTH_TRAILER), which `sent`
-     * fills in and switches rewrite. Only for schemes that do not run on the wire, whose peers all
-     * know it.
+     * Packets of SENDs, WRITEs and READ data carry a trailer (OCHE_BTH_TRAILER), which `sent` fills
+     * in and switches rewrite. Only for schemes that do not run on the wire, where all peers know
+     * it.
      */
     bool trailer;
-    /* What every switch must have: the name of a mechanism in fabric/registry.c, or NULL. */
+    /* A mechanism that every switch must have: its name in fabric/registry.c, or NULL. */
     const char *switch_mechanism;
 
     /*
-     * Optional: bytes that a NIC needs besides its state, as many as the configuration says, for
-     * what few packets look at: they lie apart from what each packet touches. Not zeroed.
+     * Optional: returns the bytes that a NIC needs in addition to its state, depending on the
+     * configuration, for tables that few packets use; they are kept apart from what every packet
+     * uses. Not zeroed.
      */
     size_t (*nic_tables_size)(const void *params, uint32_t max_peers);
-    /* Optional: the same of state by peer, in place of peer_state_bytes. */
+    /* Optional: likewise the size of the state per peer, instead of peer_state_bytes. */
     size_t (*peer_state_size)(const void *params);
-    /* Optional: the NIC was made; its state is zeroed. Required for oche_cc_want and the timer. */
+    /*
+     * Optional: the NIC was created; its state is zeroed. Required for oche_cc_want and the NIC's
+     * timer.
+     */
     void (*nic_start)(struct oche_cc_nic *nic);
     /* Optional: oche_cc_nic.timer is due; it has been set to OCHE_NEVER. */
     void (*nic_timer)(struct oche_cc_nic *nic, oche_time now);
     /*
-     * Optional: what the scheme counts itself, in its NIC's state. What every NIC counts is in
+     * Optional: the scheme's own counters, in its NIC's state. Counters that every NIC has are in
      * struct oche_nic_stats.
      */
     const struct oche_counters *counters;
 
     /*
-     * Required: sets the first decisions. Called when the queue pair becomes ready to receive
-     * (RTR), before any other hook: the receiver half works from then on. All timers are
+     * Required: makes the first decisions. Called when the queue pair becomes ready to receive
+     * (RTR), before any other hook; the receiver half works from then on. All timers are
      * OCHE_NEVER, the rate is the initial rate and there is no window.
      */
     void (*start)(struct oche_cc_flow *flow, oche_time now);
     /*
-     * Optional: the queue pair has failed, is reset or goes away, and sends nothing more; messages
-     * that have not ended are over. For what the scheme counts by peer or by NIC. What it wants for
-     * others is done at the next event; with oche_cc_nic_timer(nic, 0) there is one at once.
+     * Optional: the queue pair has failed, is reset or is destroyed, and sends nothing more;
+     * messages that have not ended are over. For schemes that count per peer or per NIC. What it
+     * asks for on behalf of others is done at the next event; with oche_cc_nic_timer(nic, 0) there
+     * is one at once.
      */
     void (*stop)(struct oche_cc_flow *flow);
 
-    /* All others are optional: NULL costs nothing. Sender half: */
+    /* All other hooks are optional: NULL costs nothing. Hooks of the sender half: */
     /*
-     * A packet of a request or of READ data is about to leave; may stamp fields, also ask for an
-     * ACK (OCHE_BTH_ACKREQ). line_bytes: with the gap.
+     * A packet of a request or of READ data is about to leave. May stamp fields, and ask for an ACK
+     * (OCHE_BTH_ACKREQ). line_bytes includes the gap.
      */
     void (*sent)(struct oche_cc_flow *flow, oche_time now, struct oche_packet *packet,
                  uint64_t line_bytes);
@@ -204,57 +218,59 @@ struct oche_cc_scheme {
     void (*cnp)(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *cnp);
     void (*loss)(struct oche_cc_flow *flow, oche_time now, enum oche_cc_loss kind);
     /*
-     * Timer `index` is due. It has been set to OCHE_NEVER; the scheme may set it again. Both halves
-     * share the timers: a receiver half that waits may ask for its reply here.
+     * Timer `index` has expired. It has been set to OCHE_NEVER; the scheme may set it again. Both
+     * halves share the timers: a receiver half that waits may ask for its reply here.
      */
     void (*timer)(struct oche_cc_flow *flow, oche_time now, unsigned index,
                   struct oche_cc_reply *reply);
-    /* Nothing is left to send or to be acknowledged / work again after that. */
+    /* idle: nothing is left to send or to be acknowledged; busy: there is work again after that. */
     void (*idle)(struct oche_cc_flow *flow, oche_time now);
     void (*busy)(struct oche_cc_flow *flow, oche_time now);
 
-    /* Receiver half: */
-    /* A data packet arrived (valid, any PSN), before it is delivered. */
+    /* Hooks of the receiver half: */
+    /* A data packet has arrived (valid, with any PSN) and is not delivered yet. */
     void (*arrived)(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *packet,
                     struct oche_cc_reply *reply);
-    /* An ACK, a NAK, a response or a CNP is about to leave; may stamp fields. */
+    /* An ACK, a NAK, a response or a CNP is about to leave. May stamp fields. */
     void (*stamp_ack)(struct oche_cc_flow *flow, oche_time now, struct oche_packet *packet);
 
     /*
-     * A message begins to arrive, has arrived: exactly once each, whatever is lost or comes twice.
-     * SEND and WRITE: its first and last packet are accepted in order (a message that recovery
-     * begins again has begun already; UC: also when the rest of it will not come). READ, where the
-     * requester receives: it is issued; its last response was taken. SEND and WRITE come one at a
-     * time; READs, several at once, beside them.
+     * A message begins to arrive, or has arrived: each exactly once, whatever is lost or
+     * duplicated. SEND and WRITE: its first or last packet is accepted in order (a message that
+     * recovery restarts has begun already; UC: it also ends when the rest of it will not come).
+     * READ, where the requester receives: it is issued, or its last response was accepted. SENDs
+     * and WRITEs come one at a time; several READs may be in progress beside them.
      */
     void (*message_begins)(struct oche_cc_flow *flow, oche_time now);
     void (*message_ends)(struct oche_cc_flow *flow, oche_time now);
     /*
-     * The message's first packet names the group that it is part of (oche_group_get; whatever the
-     * peer likes). `begins`: after message_begins. Else the packet is kept behind a gap, and its
-     * message will begin; that is then said with a list of 0 senders. Sent where `start` has set
-     * names_groups.
+     * The message's first packet names the group that the message is part of (oche_group_get; the
+     * contents are whatever the peer likes). `begins`: called after message_begins. Otherwise the
+     * packet is kept behind a gap and its message will begin later, which is then announced with a
+     * list of 0 senders. Called if the peer's `start` has set names_groups.
      */
     void (*group)(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *packet,
                   bool begins);
-    /* A packet `own_opcode` of the peer's has arrived. Sender half, mostly. */
+    /* A packet `own_opcode` from the peer has arrived; usually for the sender half. */
     void (*own)(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *packet);
 
-    /* Checks parameters against each other: NULL, or what is wrong and what would be right. */
+    /*
+     * Checks parameters against each other. Returns NULL, or what is wrong and what would be right.
+     */
     const char *(*check)(const void *params);
     /*
-     * What a user should know of parameters that are valid, but do not fit a network in which some
-     * packet and its ACK take `empty_rtt` although nothing waits (without the packet's own time on
-     * the sender's line). NULL, or what follows on "a round trip takes up to 61us: ".
+     * Returns a remark for the user if the parameters are valid but do not fit a network in which
+     * some packet and its ACK take `empty_rtt` without any waiting (and without the packet's
+     * serialisation at the sender). NULL, or a text to follow "a round trip takes up to 61us: ".
      */
     const char *(*remark)(const void *params, oche_time empty_rtt);
 };
 
-/* Every scheme; `oche_cc_scheme_count` of them. */
+/* All schemes; there are `oche_cc_scheme_count`. */
 extern const struct oche_cc_scheme *const oche_cc_schemes[];
 extern const size_t oche_cc_scheme_count;
 
-/* The scheme called `name`, or NULL. */
+/* Returns the scheme called `name`, or NULL. */
 const struct oche_cc_scheme *oche_cc_find(const char *name);
 
 #endif

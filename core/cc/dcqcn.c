@@ -44,7 +44,7 @@
  */
 #include "core/cc/dcqcn.h"
 
-/* The first value of each optional decision. */
+/* The value of each option that means its mode's choice. */
 #define AUTO 0
 
 enum mode { MODE_PAPER, MODE_NS3, MODE_NIC };
@@ -116,7 +116,7 @@ static const struct dcqcn_params modes[] = {
         },
 };
 
-/* The value of an optional decision: its own, or its mode's. */
+/* Returns the value of an option: its own, or its mode's. */
 #define CHOSEN(params, option)                                                                     \
     ((params)->option != AUTO ? (params)->option : modes[(params)->mode].option)
 
@@ -126,10 +126,10 @@ static const struct oche_param table[] = {
 #include "core/cc/dcqcn_rows.h"
 };
 
-/* Which timer does what. */
+/* What each timer is for. */
 enum timers { TIMER_INCREASE, TIMER_HOUSEKEEPING, TIMER_NP };
 
-/* RATE_CHANGED's cause. */
+/* Causes of RATE_CHANGED. */
 enum cause {
     CAUSE_CUT = 1,
     CAUSE_FIRST_CNP, /* first_cnp=set_rate */
@@ -152,7 +152,7 @@ static struct dcqcn_np *np_of(struct oche_cc_flow *flow)
 
 /* ---- Reaction point ---- */
 
-/* A non-negative double as an integer, rounded to nearest, saturating. */
+/* Rounds a non-negative double to the nearest integer, saturating. */
 static uint64_t whole(double value)
 {
     return value >= 0x1p63 ? UINT64_MAX : (uint64_t)(value + 0.5);
@@ -192,7 +192,7 @@ static void set_housekeeping(struct oche_cc_flow *flow)
     flow->timer[TIMER_HOUSEKEEPING] = oche_time_min(rp->check_due, rp->idle_due);
 }
 
-/* Back to line rate without any state, as before the first CNP. */
+/* Returns to line rate without any state, as before the first CNP. */
 static void release(struct oche_cc_flow *flow, oche_time now)
 {
     struct dcqcn_rp *rp = rp_of(flow);
@@ -207,9 +207,9 @@ static void release(struct oche_cc_flow *flow, oche_time now)
 }
 
 /*
- * Ends every alpha interval before `now`, or at it if `at_now` (a CNP that comes just when an
- * interval ends is first). Below 2^-64 alpha cannot change any rate: it is 0, and the rest of a
- * long silence costs nothing.
+ * Ends every alpha interval before `now`, or also one that ends at `now` if `at_now` (a CNP that
+ * arrives exactly when an interval ends comes first). Below 2^-64 alpha cannot change any rate: it
+ * becomes 0, and the rest of a long silence costs nothing.
  */
 static void alpha_catch_up(struct dcqcn_rp *rp, const struct dcqcn_params *p, oche_time now,
                            bool at_now)
@@ -244,7 +244,7 @@ static void restart_bytes(struct dcqcn_rp *rp, const struct dcqcn_params *p, boo
         rp->bytes_left = halved ? (p->byte_counter + 1) / 2 : p->byte_counter;
 }
 
-/* T = BC = 0, both sources from their beginning (Fig 7, on a CNP). */
+/* Sets T = BC = 0 and restarts both sources (Fig 7, on a CNP). */
 static void reset_increase(struct oche_cc_flow *flow, oche_time now, const struct dcqcn_params *p)
 {
     struct dcqcn_rp *rp = rp_of(flow);
@@ -255,7 +255,7 @@ static void reset_increase(struct oche_cc_flow *flow, oche_time now, const struc
     restart_bytes(rp, p, false);
 }
 
-/* Equation 1. */
+/* Applies equation 1. */
 static void cut_rate(struct oche_cc_flow *flow, oche_time now, const struct dcqcn_params *p)
 {
     struct dcqcn_rp *rp = rp_of(flow);
@@ -281,7 +281,7 @@ static void cut_rate(struct oche_cc_flow *flow, oche_time now, const struct dcqc
                     whole(rp->rt));
 }
 
-/* Makes the limiter: the first CNP of an unlimited queue pair, or an initial rate. */
+/* Starts the limiter, at the first CNP of an unlimited queue pair or for an initial rate. */
 static void limit(struct oche_cc_flow *flow, oche_time now, const struct dcqcn_params *p,
                   double from)
 {
@@ -309,7 +309,7 @@ static void dcqcn_start(struct oche_cc_flow *flow, oche_time now)
     publish(flow, now, CAUSE_INITIAL);
 }
 
-/* The first check at or after `now`: never at the first CNP itself. */
+/* Returns the first check at or after `now`; never the time of the first CNP itself. */
 static oche_time next_check(const struct dcqcn_rp *rp, const struct dcqcn_params *p, oche_time now)
 {
     oche_time period = p->reduce_monitor_period;
@@ -348,7 +348,7 @@ static void dcqcn_cnp(struct oche_cc_flow *flow, oche_time now, const struct och
     set_housekeeping(flow);
 }
 
-/* The stage for T and BC (Fig 7), and the step of R_T there. */
+/* Chooses the stage for T and BC (Fig 7), and the step of R_T in it. */
 static enum cause choose_stage(const struct dcqcn_params *p, uint32_t t, uint32_t bc, double *step)
 {
     uint64_t f = p->fast_recovery_steps;
@@ -370,7 +370,7 @@ static enum cause choose_stage(const struct dcqcn_params *p, uint32_t t, uint32_
     return CAUSE_HYPER;
 }
 
-/* One event of the timer or of the byte counter, which has been counted: t, bc are new. */
+/* Handles an event of the timer or of the byte counter, which T and BC already include. */
 static void increase(struct oche_cc_flow *flow, oche_time now, const struct dcqcn_params *p,
                      uint32_t t_before, uint32_t bc_before)
 {
@@ -433,7 +433,10 @@ static void dcqcn_sent(struct oche_cc_flow *flow, oche_time now, struct oche_pac
         byte_event(flow, now);
 }
 
-/* cut=periodic: is a CNP pending?  And: has the queue pair been idle for too long? */
+/*
+ * With cut=periodic, cuts if a CNP is pending; and releases a queue pair that has been idle for too
+ * long.
+ */
 static void housekeeping(struct oche_cc_flow *flow, oche_time now)
 {
     const struct dcqcn_params *p = flow->params;
@@ -500,7 +503,7 @@ static void np_send(struct oche_cc_flow *flow, oche_time now, const struct dcqcn
     reply->send_cnp = true;
 }
 
-/* When a CNP for a mark that arrives now is due; OCHE_NEVER: the mark is not reported. */
+/* Returns when a CNP for a mark that arrives now is due; OCHE_NEVER: the mark is not reported. */
 static oche_time np_due(const struct dcqcn_np *np, const struct dcqcn_params *p, oche_time now)
 {
     oche_time interval = p->cnp_interval;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * DCQCN's parameters and state, for schemes that fall back on it: whose parameters, flow state and
- * NIC state begin with these may call the hooks of oche_cc_dcqcn on their own flows. `rate_bps` is
- * DCQCN's rate during the call: who limits it further gives it back before, and takes it after. All
- * timers of the flow are DCQCN's.
+ * DCQCN's parameters and state, for schemes that fall back on it. If their parameters, flow state
+ * and NIC state begin with these, they may call the hooks of oche_cc_dcqcn on their own flows.
+ * During a call `rate_bps` is DCQCN's rate: a scheme that limits it further restores it before the
+ * call, and reads it afterwards. All timers of the flow are DCQCN's.
  */
 #ifndef OCHE_CORE_CC_DCQCN_H
 #define OCHE_CORE_CC_DCQCN_H
@@ -34,10 +34,10 @@ struct dcqcn_params {
 
 /* The reaction point of a queue pair. */
 struct dcqcn_rp {
-    bool limited;     /* a CNP came: all below means something */
+    bool limited;     /* a CNP has come: the members below are valid */
     bool cnp_pending; /* cut=periodic: the next check cuts */
     bool alpha_cnp;   /* alpha_update=timer: a CNP came in this interval */
-    bool hyper;       /* the last increase was a hyper one */
+    bool hyper;       /* the last increase was hyper increase */
     bool idle;
     uint32_t t, bc;      /* events since the last cut */
     double rc, rt;       /* bits per second */
@@ -49,12 +49,12 @@ struct dcqcn_rp {
     oche_time idle_due;  /* end of the idle timeout, or OCHE_NEVER */
 };
 
-/* Its notification point. */
+/* The notification point of a queue pair. */
 struct dcqcn_np {
-    bool started;     /* a data packet came */
+    bool started;     /* a data packet has come */
     bool waiting;     /* TIMER_NP will send a CNP */
-    bool has_slot;    /* … at a time that min_cnp_gap gave */
-    oche_time origin; /* of the first data packet */
+    bool has_slot;    /* … at a time assigned by min_cnp_gap */
+    oche_time origin; /* time of the first data packet */
     oche_time next;   /* no CNP before this */
 };
 

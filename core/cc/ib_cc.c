@@ -69,7 +69,7 @@ enum cause { CAUSE_BECN, CAUSE_TIMER, CAUSE_INITIAL };
 
 struct ib_cc_flow {
     uint32_t ccti;
-    bool fecn; /* receiver: one has come that no ACK has returned yet */
+    bool fecn; /* receiver: a FECN has come that no ACK has returned yet */
 };
 
 static struct ib_cc_flow *of(struct oche_cc_flow *flow)
@@ -164,7 +164,9 @@ static void ib_cc_timer(struct oche_cc_flow *flow, oche_time now, unsigned index
         set_index(flow, now, ccti - 1, CAUSE_TIMER);
 }
 
-/* At CCTI_Min, or where local policy starts it slower, at the index that is slow enough. */
+/*
+ * Starts at CCTI_Min or, if local policy sets a lower rate, at the first index that is slow enough.
+ */
 static void ib_cc_start(struct oche_cc_flow *flow, oche_time now)
 {
     const struct ib_cc_params *p = flow->params;
@@ -200,7 +202,7 @@ static void ib_cc_stamp(struct oche_cc_flow *flow, oche_time now, struct oche_pa
     (void)now;
     if (!of(flow)->fecn || packet->opcode == OCHE_CNP ||
         oche_opcode_has(packet->opcode, OCHE_OP_PAYLOAD))
-        return; /* READ data is looked at for what it acknowledges, if it does */
+        return; /* READ data is handled for what it acknowledges, if anything */
     packet->bth |= OCHE_BTH_BECN;
     of(flow)->fecn = false;
 }

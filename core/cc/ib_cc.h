@@ -9,16 +9,16 @@
 
 /*
  * An entry is 16 bits: a shift (bits 15-14) and a multiplier (13-0). The delay between two packets
- * is the time of one, shifted right by so much, times the multiplier.
+ * is the time of one, shifted right by the shift, times the multiplier.
  */
 #define OCHE_IB_CCT_SHIFT_BITS 14
 #define OCHE_IB_CCT_MULTIPLIER UINT16_C(0x3fff)
 
-/* The entry that comes nearest to a delay of so many packet times (0 or more). */
+/* Returns the entry closest to a delay of that many packet times (0 or more). */
 uint16_t oche_ib_cct_entry(double delay);
-/* What it means, in eighths of a packet's time. */
+/* Returns the delay that an entry stands for, in eighths of a packet's time. */
 uint32_t oche_ib_cct_eighths(uint16_t entry);
-/* The rate of packets with such a delay between them. */
+/* Returns the rate of packets with such a delay between them. */
 uint64_t oche_ib_cct_rate(uint64_t line_rate_bps, uint32_t eighths);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * No congestion control: every queue pair sends at line rate, or for ever at the initial rate that
- * it was given, and PFC or loss recovery has to cope. The "PFC only" baseline of DCQCN sec 2.2
+ * No congestion control: every queue pair always sends at line rate, or at the initial rate that it
+ * was given, and PFC or loss recovery has to cope. This is the "PFC only" baseline of DCQCN sec 2.2
  * and 6.
  */
 #include "core/cc/cc.h"

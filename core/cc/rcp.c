@@ -25,7 +25,7 @@
 #include "core/wire/extension.h"
 #include "core/wire/opcode.h"
 
-#define MOST_RTT UINT32_C(1000000000) /* ns; more is no round trip */
+#define MOST_RTT UINT32_C(1000000000) /* ns; a longer one is not credible */
 
 enum start { START_ASK, START_SEND };
 
@@ -51,9 +51,9 @@ enum cause { CAUSE_NEW_FLOW, CAUSE_ECHO };
 
 struct rcp_flow {
     /* Sender. */
-    oche_time heard, asked; /* an echo; for an ACK */
-    uint32_t rtt_ns;        /* 0: not known */
-    bool knows;             /* an echo has come since the flow began */
+    oche_time heard, asked; /* when an echo came; when an ACK was asked for */
+    uint32_t rtt_ns;        /* 0: unknown */
+    bool knows;             /* an echo has arrived since the flow began */
     /* Receiver: what the last data packet said. */
     struct oche_rate_trailer last;
     oche_time told;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The Active Unique Sender Set: see the header. */
+/* The Active Unique Sender Set; see the header. */
 #include "core/cc/dart/auss.h"
 
 #include <string.h>
@@ -36,7 +36,7 @@ void oche_auss_member_init(struct oche_auss_member *member, oche_time timeout)
 
 /* ---- the list by time ---- */
 
-/* Puts the member where its `look` belongs: near the end, mostly. */
+/* Puts the member where its `look` belongs in the list, usually near the end. */
 static void list_add(struct oche_auss *auss, struct oche_auss_member *member)
 {
     struct oche_auss_member *before = auss->latest;
@@ -96,7 +96,7 @@ static void sender_leave(struct oche_auss *auss, uint32_t slot)
 
 /* ---- members ---- */
 
-/* The member begins to count, with all of its messages. Whether its sender is new. */
+/* The member begins to count, with all of its messages. Returns true if its sender is new. */
 static bool count(struct oche_auss *auss, struct oche_auss_member *member, uint32_t address,
                   uint32_t weight, oche_time now)
 {
@@ -119,7 +119,7 @@ static bool count(struct oche_auss *auss, struct oche_auss_member *member, uint3
     return is_new;
 }
 
-/* It no longer counts. Whether its sender has left. */
+/* The member no longer counts. Returns true if its sender has left. */
 static bool discount(struct oche_auss *auss, struct oche_auss_member *member)
 {
     struct oche_auss_sender *sender = &auss->senders[member->sender];
@@ -140,7 +140,7 @@ static bool discount(struct oche_auss *auss, struct oche_auss_member *member)
     return true;
 }
 
-/* ---- what happens ---- */
+/* ---- events ---- */
 
 bool oche_auss_begin(struct oche_auss *auss, struct oche_auss_member *member, uint32_t address,
                      uint32_t weight, oche_time now)

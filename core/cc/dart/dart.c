@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Dart's congestion control (Xue et al., "Dart: Divide and Specialize for Fast Response to
- * Congestion in RDMA-Based Datacenter Networks", ToN 2020, sec III): direct apportioning of
- * sending rates (DASR) where the receiver is the bottleneck, DCQCN (dcqcn.c) where it is not. In
- * the switches: marks as for DCQCN; in-order flow deflection is the fabric's (fabric/iofd.c).
+ * Congestion in RDMA-Based Datacenter Networks", ToN 2020, sec III): direct apportioning of sending
+ * rates (DASR) if the receiver is the bottleneck, DCQCN (dcqcn.c) if it is not. In the switches:
+ * marks as for DCQCN; in-order flow deflection is the fabric's (fabric/iofd.c).
  *
  * The files of this folder:
  *   dart.c          the scheme: sender, receiver, and the table of its hooks
@@ -16,20 +16,21 @@
  * Elsewhere: the shares in packets are core/wire/extension.h's; a sender names groups, and keeps
  * messages apart that deflection could reorder, in core/qp/group.c and core/qp/deflection.h.
  *
- * Receiver, a NIC: the senders that have an active message are its AUSS (auss.c), n of them. Each
- * ACK says n. When that changes, a sender to which no ACK has gone for half a base round trip gets
- * an update, a packet of its own, at most one in that time (dart.md#d8). Whether it is the
- * receiver that is congested (Fig 5) follows from two things: did packets come with CE, and does
- * the link bring data at line rate. Both are judged over windows (dart.md#d5, #d6):
+ * Receiver, per NIC: its AUSS (auss.c) is the set of senders with an active message, n of them.
+ * Each ACK carries n. When n changes, a sender to which no ACK has gone for half a base round trip
+ * gets an update, a packet of the scheme's own, at most one in that time (dart.md#d8). Whether it
+ * is the receiver that is congested (Fig 5) follows from two things: whether packets arrived with
+ * CE, and whether the link brings data at line rate. Both are judged over windows (dart.md#d5,
+ * #d6):
  *
  *   marks   line rate   state           n that is said    marks
  *   no      any         no congestion   AUSS              –
  *   yes     yes         receiver        AUSS              suppressed
  *   yes     no          non-receiver    1                 CNPs, by DCQCN's notification point
  *
- * Sender, a queue pair: its rate is the least of DCQCN's and its part of line/n; the share of a
- * sender is divided among its queue pairs that send to that receiver (dart.md#d2). All begin at
- * line rate. DCQCN's reaction point is never told of the rest: it recovers as ever (dart.md#d27).
+ * Sender, per queue pair: its rate is the smaller of DCQCN's and its part of line/n; a sender's
+ * share is divided among its queue pairs that send to that receiver (dart.md#d2). All begin at line
+ * rate. DCQCN's reaction point does not know about the rest and recovers as usual (dart.md#d27).
  *
  * Where the paper is silent or is not followed:
  *   - n is also said while there are no marks (dart.md#d3; `advertise: congestion` is Fig 5's
@@ -60,11 +61,11 @@
 #include "core/wire/opcode.h"
 
 #define MOST_SENDERS  UINT16_MAX
-#define VOID_IN_A_ROW 16 /* shares out of sequence: after so many the peer has begun anew */
-#define EVIDENCE      8  /* packets at line rate that say so */
-#define LOOKS         4  /* in a base round trip, at most, at who is to get an update */
+#define VOID_IN_A_ROW 16 /* after so many shares out of sequence the peer has begun anew */
+#define EVIDENCE      8  /* packets at line rate that prove it */
+#define LOOKS         4  /* most checks for updates in a base round trip */
 
-/* RATE_CHANGED's cause, besides DCQCN's. */
+/* Causes of RATE_CHANGED, in addition to DCQCN's. */
 enum cause { CAUSE_SHARE = 16 };
 
 static struct dart_flow *of(struct oche_cc_flow *flow)
@@ -74,7 +75,7 @@ static struct dart_flow *of(struct oche_cc_flow *flow)
 
 /* ---- sender ---- */
 
-/* now OCHE_NEVER: not known, and not traced. */
+/* now OCHE_NEVER: the time is unknown, and the change is not traced. */
 static void set_rate(struct dart_flow *s, oche_time now)
 {
     struct oche_cc_flow *flow = s->flow;
@@ -89,7 +90,7 @@ static void set_rate(struct dart_flow *s, oche_time now)
         oche_trace_emit(flow->trace, now, OCHE_TRACE_RATE_CHANGED, flow->qpn, CAUSE_SHARE, bps);
 }
 
-/* What one active queue pair may send. A share that our port does not exceed is no limit. */
+/* Returns what one active queue pair may send. A share at or above our port's rate is no limit. */
 static uint64_t cap_of(const struct dart_peer *peer, const struct oche_cc_flow *flow)
 {
     const struct dart_params *p = flow->params;
@@ -109,7 +110,7 @@ static uint64_t cap_of(const struct dart_peer *peer, const struct oche_cc_flow *
     return share > 0 ? share : 1;
 }
 
-/* The share, or who divides it, has changed. */
+/* The share, or the set of queue pairs that divide it, has changed. */
 static void spread(struct dart_peer *peer, oche_time now)
 {
     if (peer->active == NULL)
@@ -127,7 +128,7 @@ static void activate(struct dart_flow *s, oche_time now)
 
     if (peer->active_count == 0) {
         peer->senders = 0;   /* what it last said is old: all begin at line rate */
-        peer->heard = false; /* and it may have forgotten us since, and its sequence */
+        peer->heard = false; /* and it may since have forgotten us and its sequence */
     }
     s->active = true;
     s->before = NULL;
@@ -158,7 +159,7 @@ static void deactivate(struct dart_flow *s, oche_time now)
     spread(peer, now);
 }
 
-/* What the receiver says. What was overtaken, or is not for us, is void. */
+/* Handles what the receiver says. What was overtaken, or is not for us, is void. */
 static void hear(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *packet)
 {
     struct dart_peer *peer = of(flow)->receiver;
@@ -178,7 +179,7 @@ static void hear(struct oche_cc_flow *flow, oche_time now, const struct oche_pac
     spread(peer, now);
 }
 
-/* DCQCN's hooks see and set their own rate. */
+/* Around DCQCN's hooks, which see and set their own rate. */
 static void dcqcn_begins(struct oche_cc_flow *flow)
 {
     flow->rate_bps = of(flow)->dcqcn_bps;
@@ -194,7 +195,7 @@ static void dcqcn_ends(struct oche_cc_flow *flow)
         flow->rate_bps = s->cap_bps;
 }
 
-/* An ACK brings n: none may be far away (dart.md#d8). */
+/* Asks for an ACK, which brings n, if the last one is too long ago (dart.md#d8). */
 static inline void ask(const struct oche_cc_flow *flow, struct dart_flow *s, oche_time now,
                        struct oche_packet *packet)
 {
@@ -255,9 +256,9 @@ static void dart_busy(struct oche_cc_flow *flow, oche_time now)
     dcqcn_ends(flow);
 }
 
-/* ---- receiver: what is said, and to whom ---- */
+/* ---- receiver: what it says, and to which senders ---- */
 
-/* Sets the timer for what is due next, if nothing earlier has. */
+/* Sets the timer for what is due next, unless it is due earlier. */
 static void rearm(struct dart_nic *d)
 {
     oche_time when = d->updates_due;
@@ -268,7 +269,7 @@ static void rearm(struct dart_nic *d)
         oche_cc_nic_timer(d->nic, when);
 }
 
-/* The shares of tenants that have senders, and of this one. */
+/* Returns the sum of the shares of tenants that have senders, including this one. */
 static uint64_t shares_with(const struct dart_nic *d, const struct dart_set *set)
 {
     uint64_t shares = set->share;
@@ -282,7 +283,7 @@ static uint64_t shares_with(const struct dart_nic *d, const struct dart_set *set
 static uint32_t to_be_told(const struct dart_nic *d, const struct dart_set *set)
 {
     const struct dart_params *p = d->nic->params;
-    uint32_t line = dart_fractions(p); /* says that it is all one sender's */
+    uint32_t line = dart_fractions(p); /* means that all of it is one sender's */
     uint64_t weight = set->auss.weight > 0 ? set->auss.weight : 1, said;
 
     if (d->state == OCHE_DART_NON_RECEIVER)
@@ -305,7 +306,7 @@ static void want_updates(struct dart_nic *d, oche_time now)
         d->updates_due = earliest > from ? earliest : from;
 }
 
-/* Something has changed of which what is said depends. now: OCHE_NEVER if it is not known. */
+/* Something has changed that determines what is said. now: OCHE_NEVER if unknown. */
 static void tell(struct dart_nic *d, struct dart_set *set, oche_time now)
 {
     uint32_t told = to_be_told(d, set);
@@ -327,7 +328,7 @@ static void tell_all(struct dart_nic *d, oche_time now)
         tell(d, &d->sets[i], now);
 }
 
-/* A tenant's AUSS has changed; with its first sender, or its last one, also the others' share. */
+/* A tenant's AUSS has changed; with its first or last sender, the others' shares change too. */
 static void set_changed(struct dart_nic *d, struct dart_set *set, oche_time now)
 {
     set->granted = 0;
@@ -338,7 +339,7 @@ static void set_changed(struct dart_nic *d, struct dart_set *set, oche_time now)
         tell(d, set, now);
 }
 
-/* When `peer`, which sends to us, is to get an update; OCHE_NEVER: it knows. */
+/* Returns when `peer`, which sends to us, needs an update; OCHE_NEVER: it knows everything. */
 static oche_time update_due(const struct dart_flow *s)
 {
     const struct dart_params *p = s->flow->params;
@@ -354,13 +355,13 @@ static void update(struct dart_nic *d, struct oche_cc_flow *flow, oche_time now)
     struct dart_peer *peer = of(flow)->sender;
 
     peer->told_at = now;
-    if (peer->told_version == 0) /* told_at would mean nothing */
+    if (peer->told_version == 0) /* told_at is not valid */
         peer->told_version = of(flow)->said->version - 1;
     d->updates++;
     oche_cc_want(d->nic, flow, OCHE_CC_WANTS_OWN);
 }
 
-/* A queue pair to the sender; NULL: it has been announced only, and cannot be told. */
+/* Returns a queue pair to the sender; NULL: it was only announced, and cannot be told. */
 static struct dart_flow *flow_to(const struct oche_auss_sender *sender)
 {
     struct oche_auss_member *member = sender->members;
@@ -370,7 +371,9 @@ static struct dart_flow *flow_to(const struct oche_auss_sender *sender)
     return member == NULL ? NULL : OCHE_CONTAINER(member, struct dart_flow, member);
 }
 
-/* Tells every active sender of a tenant that does not know it; when to look again. */
+/*
+ * Tells every active sender of a tenant that does not know the latest. Returns when to look again.
+ */
 static oche_time update_set(struct dart_nic *d, const struct dart_set *set, oche_time now)
 {
     oche_time next = OCHE_NEVER;
@@ -449,13 +452,16 @@ static void begin_window(struct dart_nic *d, oche_time now, bool marked)
     d->marked = marked;
 }
 
-/* Bits per second on the line since the window began. */
+/* Returns the bits per second on the line since the window began. */
 static uint64_t throughput(const struct dart_nic *d, oche_time now)
 {
     return oche_rate_of(*d->nic->received_line_bytes - d->window_bytes, now - d->window_start);
 }
 
-/* What the tenant's senders are told, instead of n, when they use so much of the line. */
+/*
+ * Sets what the tenant's senders are told instead of n when they use only the fraction `used` of
+ * the line.
+ */
 static void grant(struct dart_nic *d, struct dart_set *set, oche_time now, double used)
 {
     double line = dart_fractions(d->nic->params), senders = set->said->told * used;
@@ -466,7 +472,7 @@ static void grant(struct dart_nic *d, struct dart_set *set, oche_time now, doubl
     tell(d, set, now);
 }
 
-/* dart.md#d4: what is not used is given to those who can use it. */
+/* dart.md#d4: gives the unused part to senders that can use it. */
 static void give_slack(struct dart_nic *d, oche_time now, double used)
 {
     const struct dart_params *p = d->nic->params;
@@ -482,7 +488,7 @@ static void give_slack(struct dart_nic *d, oche_time now, double used)
         grant(d, &d->sets[i], now, used);
 }
 
-/* There was no slack, or is none any more. */
+/* There was no slack, or there is none any more. */
 static void take_back_slack(struct dart_nic *d, oche_time now)
 {
     for (uint32_t i = 0; i < d->set_count; i++) {
@@ -509,7 +515,7 @@ static void end_window(struct dart_nic *d, oche_time now)
     give_slack(d, now, used);
 }
 
-/* The first mark of a window. */
+/* Handles the first mark of a window. */
 static void first_mark(struct dart_nic *d, oche_time now, uint32_t frame_bytes)
 {
     const struct dart_params *p = d->nic->params;
@@ -548,7 +554,7 @@ static void dart_arrived(struct oche_cc_flow *flow, oche_time now, const struct 
         if (d->state == OCHE_DART_NON_RECEIVER)
             oche_cc_dcqcn.arrived(flow, now, packet, reply);
     }
-    /* No ACK answers READ data: who has shown only now that it knows updates gets one. */
+    /* No ACK answers READ data: a sender that has only now shown that it knows updates gets one. */
     if (OCHE_UNLIKELY(oche_opcode_has(packet->opcode, OCHE_OP_RESPONSE)) && flow->extended &&
         update_due(s) <= now)
         update(d, flow, now);
@@ -605,7 +611,7 @@ static void dart_timer(struct oche_cc_flow *flow, oche_time now, unsigned index,
     oche_cc_dcqcn.timer(flow, now, index, reply);
     dcqcn_ends(flow);
     if (d->state != OCHE_DART_NON_RECEIVER)
-        reply->send_cnp = false; /* of a mark that came before the state changed */
+        reply->send_cnp = false; /* for a mark that came before the state changed */
 }
 
 static void dart_start(struct oche_cc_flow *flow, oche_time now)
@@ -640,7 +646,7 @@ static void dart_stop(struct oche_cc_flow *flow)
         oche_cc_nic_timer(d->nic, 0); /* their rates have changed */
 }
 
-/* Senders that look-ahead may know, a tenant's. */
+/* Returns how many senders look-ahead can hold for one tenant. */
 static uint32_t places(const struct dart_params *p)
 {
     return p->look_ahead ? (uint32_t)p->look_ahead_senders : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a Dart NIC thinks of its receiving side: for tests and for who looks for a culprit. */
+/* The state of a Dart NIC's receiving side, for tests and for finding culprits. */
 #ifndef OCHE_CORE_CC_DART_DART_H
 #define OCHE_CORE_CC_DART_DART_H
 
@@ -11,19 +11,22 @@ enum oche_dart_state { OCHE_DART_NONE, OCHE_DART_RECEIVER, OCHE_DART_NON_RECEIVE
 struct oche_dart_view {
     enum oche_dart_state state;
     uint32_t senders;  /* in the AUSS */
-    uint32_t told;     /* what ACKs and updates say now: of a sender's share the denominator */
-    uint64_t timeouts; /* queue pairs that fell silent in the midst of a message, so far */
-    uint64_t updates;  /* that were asked for, so far, of all tenants */
+    uint32_t told;     /* what ACKs and updates say now: the denominator of a sender's share */
+    uint64_t timeouts; /* queue pairs that fell silent in the middle of a message, so far */
+    uint64_t updates;  /* updates asked for so far, for all tenants */
     /* Look-ahead, so far: */
-    uint64_t groups;      /* whose senders were made to count */
-    uint64_t not_come;    /* of these, senders that then did not begin in time */
-    uint64_t void_groups; /* lists that were wrong, unknown, another tenant's, or had no place */
+    uint64_t groups;      /* groups whose senders were made to count */
+    uint64_t not_come;    /* senders of these that did not begin in time */
+    uint64_t void_groups; /* lists that were invalid, unknown, another tenant's, or had no room */
 };
 
-/* Of a tenant. `nic_state` is that of a NIC whose scheme is dart (oche_cc_nic.state). */
+/*
+ * Returns the view of one tenant. `nic_state` is that of a NIC whose scheme is dart
+ * (oche_cc_nic.state).
+ */
 struct oche_dart_view oche_dart_look_at(const void *nic_state, uint32_t tenant);
 
-/* Of tenant 0: of all, where they are not kept apart. */
+/* Returns the view of tenant 0, which is all if tenants are not kept apart. */
 static inline struct oche_dart_view oche_dart_look(const void *nic_state)
 {
     return oche_dart_look_at(nic_state, 0);

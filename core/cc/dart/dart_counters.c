@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a Dart NIC (dart.c) counts, of all tenants. */
+/* The counters of a Dart NIC (dart.c), over all tenants. */
 #include "core/cc/dart/dart_state.h"
 #include "core/wire/opcode.h"
 

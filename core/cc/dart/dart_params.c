@@ -60,7 +60,7 @@ const struct oche_param dart_param_rows[] = {
      .where = "Dart sec III-E; dart.md#d15",
      .help = "parts of the line that are not 1, among the tenants that have senders: "
              "tenant:share, …, as in 0:3, 1:2"},
-/* The fall-back's. */
+/* The rows of the fallback, DCQCN. */
 #include "core/cc/dcqcn_rows.h"
 };
 
@@ -77,7 +77,7 @@ static const char *number(const char *text, uint32_t most, uint32_t *value)
     return text != first && n <= most ? text : NULL;
 }
 
-/* Reads "host:weight" at `text`; the next one, or NULL: that is none. */
+/* Reads "host:weight" at `text`. Returns the position of the next one, or NULL if it is invalid. */
 static const char *weight_at(const char *text, uint32_t *host, uint32_t *weight)
 {
     while (*text == ' ')
@@ -95,7 +95,7 @@ static const char *weight_at(const char *text, uint32_t *host, uint32_t *weight)
     return *text == '\0' ? text : NULL;
 }
 
-/* What the text says of `key`, or 1. */
+/* Returns the value that the text gives for `key`, or 1. */
 static uint32_t said_of(const char *at, uint32_t key)
 {
     uint32_t named, weight;
@@ -129,7 +129,7 @@ static bool text_ok(const char *at)
     return at != NULL;
 }
 
-/* The highest key that the (valid) text names. */
+/* Returns the highest key in a valid text. */
 static uint32_t highest(const char *at)
 {
     uint32_t named, weight, most = 0;

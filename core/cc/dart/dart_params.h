@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dart's parameters (dart.c), and what their texts say. */
+/* Dart's parameters (dart.c), and functions to read their texts. */
 #ifndef OCHE_CORE_CC_DART_DART_PARAMS_H
 #define OCHE_CORE_CC_DART_DART_PARAMS_H
 
@@ -7,8 +7,8 @@
 
 #define DART_MOST_TENANTS 256
 /*
- * With tenants what is said of a share is in fractions of a sender, so that a tenant's part of the
- * line need not be one over a whole number: by how many each weight is multiplied.
+ * With tenants, shares are expressed in fractions of a sender, so that a tenant's part of the line
+ * need not be one over a whole number. Each weight is multiplied by this.
  */
 #define DART_FRACTIONS 16
 
@@ -16,7 +16,7 @@ enum advertise { ADVERTISE_ALWAYS, ADVERTISE_CONGESTION };
 enum share_line { SHARE_LEAST, SHARE_RECEIVER };
 
 struct dart_params {
-    struct dcqcn_params dcqcn; /* first: DCQCN's hooks look there */
+    struct dcqcn_params dcqcn; /* first: DCQCN's hooks read it there */
     oche_time base_rtt, window;
     double line_above, line_below;
     oche_time soft_timeout;
@@ -37,11 +37,11 @@ struct dart_params {
 #define DART_PARAMS 48 /* rows */
 extern const struct oche_param dart_param_rows[DART_PARAMS];
 
-/* A sender's weight, a tenant's share: 1 where the text does not name it. */
+/* Return a sender's weight, or a tenant's share: 1 if the text does not name it. */
 uint32_t dart_weight_of(const void *params, uint32_t address);
 uint32_t dart_share_of(const struct dart_params *p, uint32_t tenant);
 
-/* How many fractions a weight of 1 has. */
+/* Returns how many fractions a weight of 1 has. */
 static inline uint32_t dart_fractions(const struct dart_params *p)
 {
     return p->tenants > 1 ? DART_FRACTIONS : 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What Dart (dart.c) keeps of a queue pair, a peer, a tenant and a NIC. For its own files. */
+/* Dart's (dart.c) state per queue pair, peer, tenant and NIC. For its own files. */
 #ifndef OCHE_CORE_CC_DART_DART_STATE_H
 #define OCHE_CORE_CC_DART_DART_STATE_H
 
@@ -14,14 +14,17 @@ struct dart_peer;
 struct dart_set;
 struct dart_nic;
 
-/* A queue pair. By line: DCQCN's own; what each packet needs that is sent; and that arrives. */
+/*
+ * A queue pair. Its cache lines: DCQCN's own; what each sent packet needs; what each arriving
+ * packet needs.
+ */
 struct dart_flow {
     struct dcqcn_state dcqcn; /* first */
     /* Sender. */
-    oche_time asked;  /* for an ACK, when */
-    uint32_t unasked; /* packets since */
-    bool active;      /* has sent, and is not idle since */
-    bool limited;     /* dcqcn.rp.limited */
+    oche_time asked;  /* when an ACK was last asked for */
+    uint32_t unasked; /* packets sent since then */
+    bool active;      /* has sent something and has not been idle since */
+    bool limited;     /* copy of dcqcn.rp.limited */
     struct dart_peer *receiver;
     /* Receiver. */
     struct dart_nic *nic CACHE_ALIGNED;
@@ -31,37 +34,38 @@ struct dart_flow {
     struct dart_set *set;
     /* Sender, with messages and shares. */
     struct oche_cc_flow *flow;
-    uint64_t dcqcn_bps, cap_bps;     /* the rate is the least of them */
+    uint64_t dcqcn_bps, cap_bps;     /* the rate is the smaller of these */
     struct dart_flow *next, *before; /* in the peer's list, while active */
 };
 
 _Static_assert(offsetof(struct dart_flow, asked) >= OCHE_CACHE_LINE, "a line of DCQCN's before it");
 _Static_assert(offsetof(struct dart_flow, nic) == 2 * OCHE_CACHE_LINE, "two lines before it");
 
-/* A peer, as one tenant knows it. */
+/* A peer, as seen by one tenant. */
 struct dart_peer {
-    /* We send to it. */
+    /* For sending to it. */
     struct dart_flow *active;
     uint32_t active_count;
-    uint32_t senders; /* as it says; 0: it has not said anything */
+    uint32_t senders; /* n as it says; 0: it has not said anything */
     bool heard;
     uint8_t heard_sequence, void_count;
-    /* It sends to us. */
+    /* For receiving from it. */
     uint8_t told_sequence;
-    uint32_t told_version; /* of what it was told */
-    oche_time told_at;     /* it was, or an update was asked for; valid with told_version above 0 */
+    uint32_t told_version; /* version of what it was told */
+    oche_time told_at;     /* when it was told, or an update was asked for; valid if told_version is
+                              above 0 */
 };
 
-/* What a tenant's senders are told now, and how often that has changed. */
+/* What a tenant's senders are told now, and how often it has changed. */
 struct dart_said {
     uint32_t told, version;
 };
 
-/* A tenant: who sends to us. */
+/* A tenant: the hosts that send to us. */
 struct dart_set {
     struct dart_said *said;
-    uint32_t granted; /* work_conserving: instead of n; 0: n */
-    uint32_t share;   /* of the line, beside the others' */
+    uint32_t granted; /* work_conserving: what is told instead of n; 0: n */
+    uint32_t share;   /* of the line, relative to the others' */
     struct oche_auss auss;
     struct oche_look_ahead look;
 };
@@ -70,8 +74,8 @@ struct dart_nic {
     /* What each packet needs. */
     struct dcqcn_nic_state dcqcn; /* first */
     oche_time window_end;
-    struct dart_said said; /* tenant 0's; the others' are in the tables */
-    uint64_t share_acks;   /* ACKs and NAKs that carried a share, of all tenants */
+    struct dart_said said; /* tenant 0's; those of the others are in the tables */
+    uint64_t share_acks;   /* ACKs and NAKs that carried a share, for all tenants */
     struct dart_set *sets;
     uint32_t set_count;
     enum oche_dart_state state;
@@ -79,16 +83,16 @@ struct dart_nic {
     /* Windows, messages, updates. */
     struct oche_cc_nic *nic;
     oche_time window_start;
-    uint64_t window_bytes;               /* on the line, up to the window's start */
-    uint64_t slack_windows;              /* without marks and below line rate, in a row */
-    uint64_t updates, updates_sent;      /* asked for, and of these sent */
-    oche_time updates_due, updates_done; /* OCHE_NEVER, and 0: none */
-    uint64_t void_groups;                /* that named another tenant than their queue pair's */
+    uint64_t window_bytes;               /* on the line, until the window's start */
+    uint64_t slack_windows;              /* consecutive ones without marks and below line rate */
+    uint64_t updates, updates_sent;      /* asked for; how many of these were sent */
+    oche_time updates_due, updates_done; /* OCHE_NEVER and 0 if there are none */
+    uint64_t void_groups; /* those that named another tenant than their queue pair's */
 };
 
 _Static_assert(offsetof(struct dart_nic, nic) <= OCHE_CACHE_LINE, "a line for each packet");
 
-/* Lists of senders, so far, that were wrong, unknown, or had no place. */
+/* Returns how many lists of senders so far were invalid, unknown, or had no room. */
 static inline uint64_t dart_void_lists(const struct dart_set *set)
 {
     uint64_t sum = 0;

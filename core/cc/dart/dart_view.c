@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looking at a Dart NIC (dart.c): what it thinks now of one tenant's senders. */
+/* The current state of a Dart NIC (dart.c), as one tenant's senders see it. */
 #include "core/cc/dart/dart_state.h"
 
 struct oche_dart_view oche_dart_look_at(const void *nic_state, uint32_t tenant)

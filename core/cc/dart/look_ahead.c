@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dart's look-ahead at a receiving NIC: see the header. */
+/* Dart's look-ahead at a receiving NIC; see the header. */
 #include "core/cc/dart/look_ahead.h"
 
 #define NONE UINT32_MAX
@@ -19,7 +19,7 @@ const char *oche_look_name(enum oche_look look)
 
 /* ---- memory ---- */
 
-/* A group that is kept has two senders or more. */
+/* A group that is kept has at least two senders. */
 static uint32_t group_count(uint32_t capacity)
 {
     return capacity / 2;
@@ -78,7 +78,10 @@ static uint32_t group_make(struct oche_look_ahead *look, uint32_t id, oche_time 
     return slot;
 }
 
-/* Forgets the group; who is still waited for does not count any more. Whether the AUSS changed. */
+/*
+ * Forgets the group; members that were still waited for no longer count. Returns true if the AUSS
+ * changed.
+ */
 static bool group_drop(struct oche_look_ahead *look, struct oche_auss *auss, uint32_t slot)
 {
     struct oche_look_group *group = &look->groups[slot];
@@ -108,7 +111,10 @@ static bool group_drop(struct oche_look_ahead *look, struct oche_auss *auss, uin
     return changed;
 }
 
-/* Room for `count` senders, if need be of groups of which nobody is waited for any more. */
+/*
+ * Makes room for `count` senders, if necessary by forgetting groups in which no sender is waited
+ * for any more.
+ */
 static bool make_room(struct oche_look_ahead *look, struct oche_auss *auss, uint32_t count,
                       oche_time now, bool *changed)
 {
@@ -133,7 +139,7 @@ static struct oche_look_entry *find(const struct oche_look_ahead *look, uint32_t
 
 /* ---- lists ---- */
 
-/* OCHE_LOOK_INSERTED: nothing is wrong with it. */
+/* Checks a list. OCHE_LOOK_INSERTED: nothing is wrong with it. */
 static enum oche_look judge(const struct oche_group *group, uint32_t sender,
                             const struct oche_look_facts *facts)
 {
@@ -150,7 +156,7 @@ static enum oche_look judge(const struct oche_group *group, uint32_t sender,
     return has_sender ? OCHE_LOOK_INSERTED : OCHE_LOOK_WRONG;
 }
 
-/* All but `begun`, who has begun, are waited for. */
+/* Inserts a group. All senders except `begun`, which has begun, are waited for. */
 static bool insert(struct oche_look_ahead *look, struct oche_auss *auss,
                    const struct oche_group *list, uint32_t begun,
                    const struct oche_look_facts *facts, oche_time now)
@@ -188,7 +194,7 @@ static void begin(struct oche_look_ahead *look, struct oche_auss *auss, uint32_t
         *changed |= group_drop(look, auss, slot);
 }
 
-/* What is to be made of the list, and for all but a new group: makes it. */
+/* Decides what to do with the list and, except for a new group, does it. */
 static enum oche_look take(struct oche_look_ahead *look, struct oche_auss *auss,
                            const struct oche_group *group, uint32_t sender, bool begins,
                            const struct oche_look_facts *facts, oche_time now, bool *changed)
@@ -210,7 +216,7 @@ static enum oche_look take(struct oche_look_ahead *look, struct oche_auss *auss,
     if (slot != NO_SLOT && entry == NULL)
         return OCHE_LOOK_STRANGER;
     if (slot != NO_SLOT)
-        *changed |= group_drop(look, auss, slot); /* the next incast of that number */
+        *changed |= group_drop(look, auss, slot); /* it is the next incast with that number */
     if (group->count == 1)
         return OCHE_LOOK_ALONE;
     return make_room(look, auss, group->count, now, changed) ? OCHE_LOOK_INSERTED : OCHE_LOOK_FULL;

@@ -2,7 +2,7 @@
 /*
  * Dart's look-ahead at a receiving NIC (ToN 2020, sec III-D): the first message of an incast that
  * arrives names all of its senders, and they count as active from then on, before they have sent
- * anything. One of these is kept beside each AUSS (auss.h), of which each sender that is waited for
+ * anything. There is one look-ahead for each AUSS (auss.h), in which each sender that is waited for
  * is a member of its own.
  *
  *   - A sender's own message of that group, when it comes, takes its place (dart.md#d14): it is
@@ -22,18 +22,18 @@
 #include "core/cc/dart/auss.h"
 #include "core/wire/extension.h"
 
-/* What was made of a list. */
+/* The result of a list. */
 enum oche_look {
-    OCHE_LOOK_INSERTED, /* a new group: its senders count */
-    OCHE_LOOK_BEGUN,    /* a known one: its sender is no longer waited for */
-    OCHE_LOOK_ALONE,    /* no other sender in it */
-    OCHE_LOOK_AWAITED,  /* a known one, whose sender is waited for and will begin: no change */
-    OCHE_LOOK_GONE,     /* no list, and the group does not wait for its sender any more */
-    /* Not used: */
+    OCHE_LOOK_INSERTED, /* a new group: its senders now count */
+    OCHE_LOOK_BEGUN,    /* a known group: its sender is no longer waited for */
+    OCHE_LOOK_ALONE,    /* no other sender in the group */
+    OCHE_LOOK_AWAITED,  /* a known group, whose sender is waited for and will begin: no change */
+    OCHE_LOOK_GONE,     /* no list, and the group no longer waits for its sender */
+    /* Not used because: */
     OCHE_LOOK_WRONG,    /* not in rising order, without the packet's sender, or with ourselves */
-    OCHE_LOOK_UNKNOWN,  /* an address that is no address here */
-    OCHE_LOOK_STRANGER, /* the group is known, its sender is not in it */
-    OCHE_LOOK_FULL,     /* more than there are places */
+    OCHE_LOOK_UNKNOWN,  /* has an address that does not exist here */
+    OCHE_LOOK_STRANGER, /* the group is known, but the sender is not in it */
+    OCHE_LOOK_FULL,     /* there is no room for it */
     OCHE_LOOKS
 };
 const char *oche_look_name(enum oche_look look);
@@ -41,14 +41,14 @@ const char *oche_look_name(enum oche_look look);
 struct oche_look_entry {
     struct oche_auss_member member;
     uint32_t address;
-    uint32_t next; /* of its group, or free */
-    bool begun;    /* its own message has come */
+    uint32_t next; /* next entry of its group, or next free one */
+    bool begun;    /* its own message has arrived */
 };
 
 struct oche_look_group {
-    uint32_t id, first;    /* entry */
+    uint32_t id, first;    /* first: its first entry */
     uint32_t waiting;      /* entries that have not begun */
-    uint32_t older, newer; /* or free: newer */
+    uint32_t older, newer; /* free groups use `newer` */
     oche_time since;
 };
 
@@ -58,26 +58,28 @@ struct oche_look_ahead {
     struct map map; /* id to group */
     uint32_t free_entry, free_entries, free_group;
     uint32_t oldest, newest;
-    uint32_t capacity; /* entries */
+    uint32_t capacity; /* number of entries */
     oche_time timeout;
-    uint64_t seen[OCHE_LOOKS]; /* lists, by what was made of them */
+    uint64_t seen[OCHE_LOOKS]; /* lists, by result */
 };
 
-/* How addresses are read. */
+/* How to interpret addresses. */
 struct oche_look_facts {
-    uint32_t own, shared_addresses; /* ours; from there on there is none */
-    uint32_t (*weight)(const void *params, uint32_t address); /* 1 or more */
+    uint32_t own,
+        shared_addresses; /* our own address; addresses exist only below shared_addresses */
+    uint32_t (*weight)(const void *params, uint32_t address); /* returns 1 or more */
     const void *params;
 };
 
-/* Memory for `capacity` senders in all groups; it may be 0. */
+/* Returns the memory for `capacity` senders in all groups; capacity may be 0. */
 size_t oche_look_ahead_bytes(uint32_t capacity);
 void oche_look_ahead_init(struct oche_look_ahead *look, void *memory, uint32_t capacity,
                           oche_time timeout);
 
 /*
- * A message of `sender` names `group`. `begins`: it has begun, and counts by a member of its own;
- * else that is yet to come and will be said without a list (count 0). Whether the AUSS has changed.
+ * A message of `sender` names `group`. `begins`: it has begun, and counts as a member of its own;
+ * otherwise it will begin later, which is then reported without a list (count 0). Returns true if
+ * the AUSS has changed.
  */
 bool oche_look_ahead_take(struct oche_look_ahead *look, struct oche_auss *auss,
                           const struct oche_group *group, uint32_t sender, bool begins,

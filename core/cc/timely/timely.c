@@ -75,7 +75,7 @@ static void timely_acked(struct oche_cc_flow *flow, oche_time now, const struct 
     timely_set_rate(flow, now, rate, c.rtt, cause);
 }
 
-/* Thresholds are of whole round trips (timely.md#t1, #t2). */
+/* Thresholds are for whole round trips (timely.md#t1, #t2). */
 static const char *timely_remark(const void *params, oche_time empty_rtt)
 {
     const struct timely_params *p = params;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Segments, their RTTs and the limits of the rate, for both TIMELY schemes: see the header. */
+/* Segments, their RTTs and the limits of the rate, for both TIMELY schemes; see the header. */
 #include "core/cc/timely/timely_engine.h"
 
 #include "core/wire/aeth.h"
@@ -72,7 +72,9 @@ void timely_start(struct oche_cc_flow *flow, oche_time now)
     publish(flow, now, TIMELY_CAUSE_START);
 }
 
-/* Counts the queue pair among the active ones; its first packet finds its rate there. */
+/*
+ * Counts the queue pair among the active ones; this also determines the rate of its first packet.
+ */
 static void become_active(struct oche_cc_flow *flow, oche_time now)
 {
     const struct timely_params *p = flow->params;
@@ -106,13 +108,13 @@ void timely_idle(struct oche_cc_flow *flow, oche_time now)
 
 /* ---- segments ---- */
 
-/* A packet is sent again: what an ACK of it is for cannot be told. */
+/* A packet is retransmitted: which copy an ACK is for cannot be known. */
 static uint32_t sent_again(struct timely_state *s, uint64_t number)
 {
     uint64_t segment = number / s->packets;
 
     if (number + 1 < s->next)
-        s->once_from = s->next; /* what follows it will be, too */
+        s->once_from = s->next; /* the packets after it will be retransmitted too */
     if (segment * s->packets + s->position == s->next)
         s->once = false;
     else if (segment >= s->done)
@@ -120,7 +122,7 @@ static uint32_t sent_again(struct timely_state *s, uint64_t number)
     return (uint32_t)(number % s->packets);
 }
 
-/* The segment has left; its RTT will be measured, if it can be. */
+/* The segment has left; its RTT will be measured if possible. */
 static void close_segment(struct oche_cc_flow *flow, oche_time now, uint64_t packet_line_bytes)
 {
     const struct timely_params *p = flow->params;
@@ -135,8 +137,8 @@ static void close_segment(struct oche_cc_flow *flow, oche_time now, uint64_t pac
 }
 
 /*
- * The first packet of a segment leaves: how much of its rate did the one before use? A completion
- * may have raised the rate since; the gap that was begun is that of the rate before.
+ * The first packet of a segment leaves: computes how much of its rate the previous segment used. A
+ * completion may have raised the rate since; the gap that was begun is that of the earlier rate.
  */
 static void open_segment(struct oche_cc_flow *flow, oche_time now)
 {
@@ -155,7 +157,7 @@ static void open_segment(struct oche_cc_flow *flow, oche_time now)
     s->once = true;
 }
 
-/* READs and atomics take PSNs without data: the count goes on behind them. */
+/* READs and atomics take PSNs without data: the count continues after them. */
 static void skip_to(struct timely_state *s, uint32_t ahead)
 {
     s->next += ahead;
@@ -207,7 +209,7 @@ void timely_sent(struct oche_cc_flow *flow, oche_time now, struct oche_packet *p
 
 /* ---- completions ---- */
 
-/* The time since which the newest segment that the ACK completes is measured; 0: none. */
+/* Returns since when the newest segment completed by the ACK is measured; 0: none is. */
 static oche_time newest_completed(struct timely_state *s, const struct oche_cc_ack *ack)
 {
     const struct oche_packet *packet = ack->packet;
@@ -232,7 +234,7 @@ static oche_time newest_completed(struct timely_state *s, const struct oche_cc_a
     return left;
 }
 
-/* How much of a whole step the rate changes by. */
+/* Returns by what fraction of a whole step the rate changes. */
 static double scale_of(const struct oche_cc_flow *flow, const struct timely_params *p,
                        const struct timely_state *s)
 {
@@ -254,7 +256,7 @@ bool timely_completed(struct oche_cc_flow *flow, oche_time now, const struct och
     if (p->update == TIMELY_UPDATE_MIN_RTT && s->measured && now - s->updated < p->min_rtt)
         return false;
     s->updated = now;
-    /* A device's line may be faster than the rate that it was told. */
+    /* A device's line may be faster than the rate it was told. */
     oche_time rtt = now > left ? now - left : 0;
     double diff = s->measured ? (double)rtt - (double)s->prev_rtt : 0.0;
 

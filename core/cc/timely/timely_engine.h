@@ -2,8 +2,8 @@
 /*
  * What TIMELY and its patched version share (Mittal et al., "TIMELY: RTT-based Congestion Control
  * for the Datacenter", SIGCOMM 2015, sec 3 and 5; timely.md#measurement): segments and their
- * pacing, the RTT of a segment, its gradient, what limits the rate. How the rate follows from them
- * is the schemes' own: timely.c, timely_patched.c.
+ * pacing, the RTT of a segment, its gradient, and the limits of the rate. How the rate follows from
+ * these is up to the schemes: timely.c, timely_patched.c.
  *
  * A segment is a fixed number of packets, counted by PSN from the queue pair's first one, so that
  * sender and ACK agree on it whatever is lost. Its last packet asks for an ACK; the ACK that covers
@@ -12,17 +12,17 @@
  * With pacing by packets a segment takes longer than that to leave; then it is taken of its last
  * packet alone, as in the authors' simulator (ns3-rdma).
  *
- * Not measured, and so without any update: a segment of which something was sent twice (an ACK
- * could be of either), and what is behind TIMELY_OUTSTANDING others. An ACK that completes several
- * segments is one completion, of the newest. READ data is sent at the rate of the queue pair's
- * start: nothing acknowledges it.
+ * Two kinds of segments are not measured, and so cause no update: those with a retransmitted packet
+ * (an ACK could be for either copy), and those with TIMELY_OUTSTANDING others before them. An ACK
+ * that completes several segments is one completion, of the newest. READ data is sent at the queue
+ * pair's initial rate, since nothing acknowledges it.
  */
 #ifndef OCHE_CORE_CC_TIMELY_TIMELY_ENGINE_H
 #define OCHE_CORE_CC_TIMELY_TIMELY_ENGINE_H
 
 #include "core/cc/cc.h"
 
-/* Parameters of both; those of one scheme only are not in the other's table. */
+/* Parameters of both schemes; those of one scheme are not in the other's table. */
 struct timely_params {
     oche_time t_low, t_high, min_rtt;
     double ewma;
@@ -50,12 +50,13 @@ enum timely_start { TIMELY_START_SHARE, TIMELY_START_LINE };
 extern const char *const timely_pacing_names[], *const timely_update_names[],
                                                     *const timely_start_names[];
 
-/* RATE_CHANGED's cause. */
+/* Causes of RATE_CHANGED. */
 enum timely_cause {
     TIMELY_CAUSE_START = 1,
     TIMELY_CAUSE_LOW,      /* below t_low */
     TIMELY_CAUSE_HIGH,     /* above t_high */
-    TIMELY_CAUSE_INCREASE, /* between: by the gradient; patched: all of it */
+    TIMELY_CAUSE_INCREASE, /* between the thresholds: by the gradient; patched: every change there
+                            */
     TIMELY_CAUSE_HYPER,
     TIMELY_CAUSE_DECREASE
 };
@@ -64,38 +65,39 @@ enum timely_cause {
 
 struct timely_state {
     double rate;     /* bits per second */
-    double asked;    /* the least rate since the segment's first packet left */
+    double asked;    /* the lowest rate since the segment's first packet left */
     double rtt_diff; /* filtered difference of successive RTTs, in picoseconds */
     oche_time prev_rtt;
-    oche_time updated;   /* update=min_rtt: when the last update was */
-    uint32_t negative;   /* completions in a row whose gradient was below 0 */
-    uint32_t packets;    /* of a segment */
-    bool begun;          /* a packet was sent */
-    bool active;         /* counted in the NIC's state */
-    bool measured;       /* there is a prev_rtt */
-    bool raises;         /* the sender uses enough of its rate */
-    bool once;           /* nothing of the segment that is being sent was sent before */
-    uint32_t next_psn;   /* of the next packet that is not a repetition */
-    uint64_t next;       /* its number, from 0 */
-    uint64_t once_from;  /* packets before this one may have been sent twice */
-    uint64_t done;       /* segments before this one are complete */
-    uint32_t position;   /* of packet `next` in its segment */
-    uint64_t line_bytes; /* of the segment so far */
-    oche_time first;     /* when its first packet left */
-    oche_time left[TIMELY_OUTSTANDING]; /* by segment: what its RTT counts from; 0: nothing */
+    oche_time updated;                  /* update=min_rtt: time of the last update */
+    uint32_t negative;                  /* consecutive completions whose gradient was below 0 */
+    uint32_t packets;                   /* in a segment */
+    bool begun;                         /* a packet has been sent */
+    bool active;                        /* counted in the NIC's state */
+    bool measured;                      /* prev_rtt is valid */
+    bool raises;                        /* the sender uses enough of its rate */
+    bool once;                          /* no packet of the current segment was sent before */
+    uint32_t next_psn;                  /* of the next packet that is not a retransmission */
+    uint64_t next;                      /* its number, from 0 */
+    uint64_t once_from;                 /* packets before this one may have been sent twice */
+    uint64_t done;                      /* segments before this one are complete */
+    uint32_t position;                  /* position of packet `next` in its segment */
+    uint64_t line_bytes;                /* bytes on the line of the segment so far */
+    oche_time first;                    /* when its first packet left */
+    oche_time left[TIMELY_OUTSTANDING]; /* by segment: the time from which its RTT counts; 0: it is
+                                           not measured */
 };
 
-/* One a NIC. */
+/* One per NIC. */
 struct timely_nic_state {
     uint64_t active; /* queue pairs with something to send or to be acknowledged */
 };
 
-/* A completion, as the schemes see it. */
+/* A completion as the schemes see it. */
 struct timely_completion {
     oche_time rtt;
     double gradient;
     double scale;      /* of the change: 1, or less if completions are closer than min_rtt */
-    uint32_t negative; /* completions in a row, this one too, whose gradient was below 0 */
+    uint32_t negative; /* consecutive completions, including this one, whose gradient was below 0 */
     bool may_raise;    /* the sender uses enough of its rate */
 };
 
@@ -105,13 +107,13 @@ void timely_sent(struct oche_cc_flow *flow, oche_time now, struct oche_packet *p
                  uint64_t line_bytes);
 void timely_idle(struct oche_cc_flow *flow, oche_time now);
 const char *timely_check(const void *params);
-/* What both schemes say of t_high; NULL if it is above `empty_rtt`. */
+/* Returns the remark of both schemes about t_high; NULL if it is above `empty_rtt`. */
 const char *timely_remark_high(const struct timely_params *p, oche_time empty_rtt);
 
-/* Whether the ACK is a completion that asks for a new rate; then `completion` says which. */
+/* Returns true if the ACK is a completion that calls for a new rate, and fills `completion`. */
 bool timely_completed(struct oche_cc_flow *flow, oche_time now, const struct oche_cc_ack *ack,
                       struct timely_completion *completion);
-/* Takes over the rate that the scheme has computed, within its limits; also sets the window. */
+/* Sets the rate that the scheme has computed, within its limits, and the window. */
 void timely_set_rate(struct oche_cc_flow *flow, oche_time now, double rate, oche_time rtt,
                      enum timely_cause cause);
 

@@ -29,7 +29,7 @@ static const struct oche_param table[] = {
     TIMELY_ENGINE_PARAMS(16000, TIMELY_PACE_PACKETS, "ECN or Delay sec 4.2; segment: TIMELY sec 5"),
 };
 
-/* w: the weight of the fall. */
+/* Returns w, the weight of the decrease. */
 static double weight(double gradient, double limit)
 {
     if (gradient <= -limit)
@@ -44,7 +44,7 @@ static void patched_acked(struct oche_cc_flow *flow, oche_time now, const struct
     const struct timely_params *p = flow->params;
     double rate = timely_state_of(flow)->rate;
     double rtt_ref = (double)(p->rtt_ref > 0 ? p->rtt_ref : p->t_low);
-    double change; /* of a whole step */
+    double change; /* fraction of a whole step */
     enum timely_cause cause;
     struct timely_completion c;
 
@@ -68,7 +68,7 @@ static void patched_acked(struct oche_cc_flow *flow, oche_time now, const struct
     timely_set_rate(flow, now, rate + c.scale * change, c.rtt, cause);
 }
 
-/* Thresholds are of whole round trips (timely.md#t2). */
+/* Thresholds are for whole round trips (REFERENCE B, trap 2). */
 static const char *patched_remark(const void *params, oche_time empty_rtt)
 {
     const struct timely_params *p = params;
