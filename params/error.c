@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One way to write an error. */
+/* The one place that formats errors. */
 #include "params/error.h"
 
 #include <stdio.h>

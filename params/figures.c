@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers for tables. */
+/* Numbers formatted for tables. */
 #include "params/figures.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@ struct scale {
     const char *name;
 };
 
-/* Three digits of value / one, with its unit; exact when it has no more than that. */
+/* Formats value / one with three digits and its unit; exactly if it has no more digits. */
 static struct oche_figure scaled(uint64_t value, const struct scale *scales)
 {
     struct oche_figure figure;
@@ -111,7 +111,7 @@ struct real_scale {
     const char *name;
 };
 
-/* The scale in which `value` has one to three digits before the point. */
+/* Returns the scale in which `value` has one to three digits before the decimal point. */
 static struct real_scale scale_of(double value, const char *unit)
 {
     static const struct real_scale times[] = {{1, "s"},     {1e-3, "ms"},  {1e-6, "us"},
@@ -134,7 +134,7 @@ static struct real_scale scale_of(double value, const char *unit)
     return *scale;
 }
 
-/* Places after the point that leave three digits of a value, at most three. */
+/* Returns the number of decimals that gives a value three digits; at most three. */
 static int places_of(double value)
 {
     double size = fabs(value);
@@ -176,7 +176,7 @@ struct oche_figure oche_figure_spread(double mean, double spread, const char *un
     spread /= scale.one;
     if (mean != 0 && fabs(mean) < 0.0995)
         snprintf(figure.text, sizeof(figure.text), "%.3g ± %.2g%s", mean, spread, scale.name);
-    else if (spread < last[places_of(mean)].half) /* not 0, so not shown as 0 */
+    else if (spread < last[places_of(mean)].half) /* it is not 0, so it must not be shown as 0 */
         snprintf(figure.text, sizeof(figure.text), "%.*f ± <%s%s", places_of(mean), mean,
                  last[places_of(mean)].text, scale.name);
     else

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers as people read them: three digits and a unit. For tables; results files have them whole.
+/*
+ * Numbers as people read them, with three digits and a unit, for tables; results files have them in
+ * full.
  */
 #ifndef OCHE_PARAMS_FIGURES_H
 #define OCHE_PARAMS_FIGURES_H
@@ -16,18 +18,18 @@ struct oche_figure oche_figure_time(oche_time time);  /* 812ns, 12.3us, 1.05ms, 
 struct oche_figure oche_figure_bytes(uint64_t bytes); /* 96B, 12.3KB, 4.00MB: decimal */
 struct oche_figure oche_figure_rate(uint64_t bps);    /* 38.2Gbps */
 struct oche_figure oche_figure_count(uint64_t count); /* 1,234,567 */
-struct oche_figure oche_figure_share(double share);   /* 12.3 % of 0.123 */
+struct oche_figure oche_figure_share(double share);   /* 0.123 is 12.3 % */
 struct oche_figure oche_figure_ratio(double ratio);   /* 1.05, 12.3, 123 */
 
 /*
  * A value in one of the units of results files ("s", "bps", "bytes", "count", "ratio"), and a mean
- * with its spread in the same scale: "38.2 ± 0.4Gbps"; without one if that is 0 or NAN. A value
- * that is NAN is "–".
+ * with its spread in the same scale, "38.2 ± 0.4Gbps" (the spread is left out if it is 0 or NAN).
+ * NAN is "–".
  */
 struct oche_figure oche_figure_value(double value, const char *unit);
 struct oche_figure oche_figure_spread(double mean, double spread, const char *unit);
 
-/* Seconds to wait, roughly: "45 s", "12 min", "3 h 20 min". */
+/* A rough waiting time: "45 s", "12 min", "3 h 20 min". */
 struct oche_figure oche_figure_wait(double seconds);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Schemes and their parameters from text. */
+/* Parses schemes and their parameters from text. */
 #include "params/scheme.h"
 
 #include <stdio.h>
@@ -12,7 +12,9 @@
 #define WORDS         64
 #define MESSAGE_BYTES 300
 
-/* A parameter that a table does not have: the one that was probably meant, or all. */
+/*
+ * Reports a parameter that the table does not have, with the one that was probably meant, or all.
+ */
 static void no_parameter(const char *scheme, const struct oche_param_table *table, const char *name,
                          struct oche_error *error)
 {
@@ -52,7 +54,7 @@ static bool set_param(const char *scheme, const struct oche_param_table *table, 
     return true;
 }
 
-/* The defaults, and what `rest` of the text says. */
+/* Fills in the defaults and the values in `rest` of the text. */
 static bool read_params(const char *scheme, const struct oche_param_table *table,
                         union oche_scheme_params *params, char *rest, struct oche_error *error)
 {
@@ -65,7 +67,7 @@ static bool read_params(const char *scheme, const struct oche_param_table *table
     return true;
 }
 
-/* Cuts the name off a copy of `text`. NULL: too long. */
+/* Splits a copy of `text` after the name. Returns NULL if it is too long. */
 static const char *cut_name(const char *text, char *copy, char **rest, struct oche_error *error)
 {
     const char *name;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A congestion-control or a loss-recovery scheme with parameters, for the wire, as people write it:
+ * A congestion-control or a loss-recovery scheme with parameters, for the wire, as users write it:
  * dcqcn; improved_go_back_n,check_epsn=false; timely,t_low=5ms,t_high=50ms.
  */
 #ifndef OCHE_PARAMS_SCHEME_H
@@ -10,9 +10,9 @@
 #include "core/recovery/recovery.h"
 #include "params/error.h"
 
-#define OCHE_SCHEME_NAMES_BYTES 500 /* enough for all names */
+#define OCHE_SCHEME_NAMES_BYTES 500 /* enough for all names together */
 
-/* Of any scheme. */
+/* The parameters of any scheme. */
 union oche_scheme_params {
     uint64_t align;
     uint8_t bytes[512];
@@ -28,12 +28,15 @@ struct oche_recovery_choice {
     union oche_scheme_params params;
 };
 
-/* What is not said has its default. False: `error` says what is wrong and what would be right. */
+/*
+ * Parses a scheme; parameters that are not given have their defaults. Returns false if `text` is
+ * wrong; `error` tells what is wrong and what would be right.
+ */
 bool oche_cc_parse(struct oche_cc_choice *choice, const char *text, struct oche_error *error);
 bool oche_recovery_parse(struct oche_recovery_choice *choice, const char *text,
                          struct oche_error *error);
 
-/* The names that there are, "a, b, c"; for congestion control, of those that run on the wire. */
+/* Write the available names, "a, b, c"; for congestion control, those that run on the wire. */
 const char *oche_cc_names(char *names, size_t bytes);
 const char *oche_recovery_names(char *names, size_t bytes);
 

@@ -12,9 +12,9 @@
 #define GAP 2 /* spaces between columns */
 
 struct oche_table {
-    size_t columns, count, capacity; /* count, capacity: cells */
+    size_t columns, count, capacity; /* count, capacity: of cells */
     char **cells;
-    bool *rules; /* by row: a line before it */
+    bool *rules; /* by row: a rule is drawn before it */
     size_t rule_rows;
 };
 
@@ -68,7 +68,7 @@ void oche_table_rule(struct oche_table *table)
     table->rules[row] = true;
 }
 
-/* Characters of a UTF-8 text: bytes that do not continue one. */
+/* Returns the number of characters of a UTF-8 text: bytes that do not continue one. */
 static size_t width_of(const char *text)
 {
     size_t width = 0;

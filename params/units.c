@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading and printing values with units. Integers are exact: "1.5us" is 1500000 ps, "0.3ps" is
- * an error, and so is what does not fit into 64 bits.
+ * Reads and prints values with units. Integers are exact: "1.5us" is 1500000 ps, and "0.3ps" is an
+ * error, as is anything that does not fit into 64 bits.
  */
 #include "params/units.h"
 #include "params/error.h"
@@ -16,7 +16,7 @@ struct suffix {
     uint64_t factor;
 };
 
-/* The first that divides a value is the one it is printed with. */
+/* A value is printed with the first suffix that divides it. */
 static const struct suffix byte_suffixes[] = {
     {"TB", UINT64_C(1000000000000)},
     {"GB", 1000000000},
@@ -81,7 +81,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Whether the unit's values are uint64_t. */
+/* True if the unit's values are uint64_t. */
 static bool is_whole(enum oche_unit unit)
 {
     return units[unit].suffixes != NULL;
@@ -89,7 +89,7 @@ static bool is_whole(enum oche_unit unit)
 
 enum decimal { DECIMAL_OK, DECIMAL_BAD, DECIMAL_TOO_LARGE };
 
-/* digits ["." digits] into mantissa / 10^places; `end` is what follows. */
+/* Reads digits ["." digits] into mantissa / 10^places; `end` becomes what follows. */
 static enum decimal read_decimal(const char *text, uint64_t *mantissa, unsigned *places,
                                  const char **end)
 {
@@ -114,7 +114,7 @@ static enum decimal read_decimal(const char *text, uint64_t *mantissa, unsigned 
     return c == text || c[-1] == '.' ? DECIMAL_BAD : DECIMAL_OK;
 }
 
-/* "KB, MB, …": all suffixes of a unit, smallest first. */
+/* Lists all suffixes of a unit, smallest first: "KB, MB, …". */
 static void list_suffixes(const struct unit *unit, char *text, size_t text_bytes)
 {
     size_t used = 0;
@@ -134,7 +134,7 @@ static const struct suffix *find_suffix(const struct unit *unit, const char *nam
 
         if (strcmp(known, name) == 0)
             return &unit->suffixes[i];
-        /* kB and kbps are as good as KB and Kbps. */
+        /* kB and kbps are accepted like KB and Kbps. */
         if (known[0] == 'K' && known[1] != 'i' && name[0] == 'k' &&
             strcmp(known + 1, name + 1) == 0)
             return &unit->suffixes[i];
@@ -162,7 +162,7 @@ static bool parse_whole(const struct oche_param *param, const char *text, uint64
     }
     while (*end == ' ')
         end++;
-    if (*end == '\0' && mantissa == 0) { /* nothing is nothing in every unit */
+    if (*end == '\0' && mantissa == 0) { /* zero needs no unit */
         *value = 0;
         return true;
     }
@@ -190,7 +190,7 @@ static bool parse_whole(const struct oche_param *param, const char *text, uint64
                                                      : unit->suffixes[unit->suffix_count - 1].name);
         scaled /= 10;
     }
-    if (scaled >= UINT64_MAX) { /* which itself is "never" */
+    if (scaled >= UINT64_MAX) { /* UINT64_MAX itself is "never" */
         union oche_value most = {.u = UINT64_MAX - 1};
 
         if (param->maximum.u < most.u)
@@ -202,7 +202,7 @@ static bool parse_whole(const struct oche_param *param, const char *text, uint64
     return true;
 }
 
-/* A plain decimal number, without hexadecimal, infinity or NaN. */
+/* Reads a plain decimal number; not hexadecimal, infinity or NaN. */
 static bool read_real(const char *text, double *value, const char **end)
 {
     char *stop;
@@ -256,7 +256,7 @@ static bool parse_choice(const struct oche_param *param, const char *text, uint6
     return false;
 }
 
-/* What would be right, for a value of the right form that is out of range. */
+/* Explains what would be right, for a well-formed value that is out of range. */
 static void explain_range(const struct oche_param *param, const char *text,
                           struct oche_error *error)
 {
@@ -312,7 +312,7 @@ bool oche_value_parse(const struct oche_param *param, const char *text, union oc
     return true;
 }
 
-/* The shortest decimal that reads back as the same double, or 1/n when that is shorter. */
+/* Writes the shortest decimal that reads back as the same double, or 1/n if that is shorter. */
 static void format_real(double value, char *text, size_t text_bytes)
 {
     char fraction[OCHE_VALUE_BYTES];
@@ -396,7 +396,10 @@ void oche_value_range(const struct oche_param *param, char *text, size_t text_by
     snprintf(text, text_bytes, "%s to %s", low, high);
 }
 
-/* Edits (insert, delete, replace, swap neighbours) from `a` to `b`; beyond 31 characters: many. */
+/*
+ * Returns the number of edits (insert, delete, replace, swap neighbours) from `a` to `b`; a large
+ * number if one is longer than 31 characters.
+ */
 static unsigned edit_distance(const char *a, const char *b)
 {
     enum { MOST = 31 };
@@ -428,7 +431,8 @@ static unsigned edit_distance(const char *a, const char *b)
 
 const char *oche_nearest_word(const char *text, const char *const *words, size_t count)
 {
-    unsigned best = (unsigned)(strlen(text) + 2) / 3 + 1; /* as many edits are too many */
+    unsigned best =
+        (unsigned)(strlen(text) + 2) / 3 + 1; /* from this many edits on it is another word */
     const char *nearest = NULL;
 
     for (size_t i = 0; i < count; i++) {
@@ -442,7 +446,7 @@ const char *oche_nearest_word(const char *text, const char *const *words, size_t
     return nearest;
 }
 
-/* ---- values that are no parameter of a table ---- */
+/* ---- values that are not parameters of a table ---- */
 
 bool oche_time_parse(const char *text, oche_time *time, struct oche_error *error)
 {
