@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The event queue alone: pop the earliest, push another one a while later, with 10^3, 10^4 and
- * 10^5 events pending. The delays are those of a datacenter: mostly the time of a packet, some a
+ * The event queue alone: pop the earliest, push another one a while later, with 10^3, 10^4 and 10^5
+ * events pending. The delays are those of a datacenter: most are a packet's serialisation, some a
  * link's delay, few a timer.
  */
 #include <stdio.h>

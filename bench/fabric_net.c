@@ -2,7 +2,7 @@
 /*
  * Engine and fabric without a transport: the fat tree of bench_fat_tree, but each host is a dozen
  * lines that send a 1000-byte packet every 240 ns to one other host and answer each one that
- * arrives with an ACK. What this reaches is what a transport can at best leave.
+ * arrives with an ACK. Its speed is the upper bound for a simulation with a transport.
  *
  *     bench_fabric_net [K [THREADS]]
  */

@@ -2,8 +2,9 @@
 /*
  * The simulator's bench: a fat tree in which every host sends to one other (a random permutation)
  * and receives from one other, 2 MB messages back to back, 1000-byte packets, 100 Gbit/s and 1 µs
- * links, an ACK a packet, DCQCN and PFC, the default measures; 5 ms after 1 ms of warm-up. Prints
- * packet-hops a second: one packet, control included, leaving one transmitter onto one link.
+ * links, an ACK per packet, DCQCN and PFC, the default measures; 5 ms after 1 ms of warm-up. Prints
+ * packet-hops per second: a hop is one packet, including control packets, leaving one transmitter
+ * onto one link.
  *
  *     bench_fat_tree [K [THREADS [DURATION_US]]]       K ports a switch, K^3/4 hosts
  * Without arguments: 128 and 1024 hosts, 1024 with two threads, 8192 (some five minutes).
@@ -18,7 +19,7 @@
 #define MESSAGE_BYTES UINT64_C(2000000)
 #define AFTER_US      5000
 
-/* Each host to the next in a random cycle; as many messages as could ever fit. */
+/* Each host sends to the next one in a random cycle, as many messages as could ever fit. */
 static bool permutation(const void *params, const struct oche_workload_facts *facts,
                         struct oche_flow_list *list, struct oche_error *error)
 {
@@ -69,7 +70,7 @@ static void run(uint64_t k, uint32_t threads, uint64_t after_us)
     bench_run(&config, label);
 }
 
-/* In a process of its own, so that its peak of memory is its own. False if it failed. */
+/* Runs in a process of its own, to measure its own peak of memory. Returns false if it failed. */
 static bool run_alone(uint64_t k, uint32_t threads)
 {
     int status = 0;

@@ -20,7 +20,7 @@ _Noreturn void oche_panic(const char *file, int line, const char *what)
     abort();
 }
 
-/* Of this process, so that others on the machine do not count. */
+/* Returns this process's processor time, so that other processes on the machine do not count. */
 static double seconds(void)
 {
     struct timespec now;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The RNIC alone: pairs of hosts that WRITE, an ACK a packet, no network in between. Prints the
- * time that one data packet costs from end to end: transmit it, receive it, build its ACK, receive
- * that; and what it costs with Dart as a multiple of what it costs with DCQCN, beside the bar. With
- * few pairs everything is in the first-level cache, with many nothing is; each pair is visited once
- * a round, as the events of a simulation visit hosts. Memory is as in a simulation, too: on huge
- * pages, and congestion control's tables apart.
+ * The RNIC alone: pairs of hosts that WRITE, with an ACK per packet and no network in between.
+ * Prints the time that one data packet takes from end to end: transmit it, receive it, build its
+ * ACK, receive that; and the cost with Dart as a multiple of the cost with DCQCN, beside the limit.
+ * With few pairs everything is in the first-level cache, with many nothing is; each pair is visited
+ * once per round, as the events of a simulation visit hosts. Memory is also as in a simulation: on
+ * huge pages, with congestion control's tables apart.
  *
- * The schemes take turns, and the least time of each counts: what else the machine does meanwhile
- * only adds to it.
+ * The schemes take turns, and the lowest time of each counts, since other load on the machine can
+ * only increase it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@
 #define TURNS   3
 #define BAR     1.3
 #define HUGE    ((size_t)2 << 20)
-#define PACKET  (82 * OCHE_NS) /* a little more than a packet's time on the line */
+#define PACKET  (82 * OCHE_NS) /* slightly more than a packet's time on the line */
 
 _Noreturn void oche_panic(const char *file, int line, const char *what)
 {
@@ -50,7 +50,7 @@ static double seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* What one run takes, side by side. Pages that are not touched cost nothing. */
+/* The memory of one run, allocated side by side. Untouched pages cost nothing. */
 struct pool {
     char *memory;
     size_t bytes, used;
@@ -150,7 +150,7 @@ static void post_more(struct host *host, uint32_t qps)
     }
 }
 
-/* One data packet from `a` to `b` and its ACK back. `limited`: at half the line rate. */
+/* Moves one data packet from `a` to `b`, and its ACK back. `limited`: at half the line rate. */
 static uint64_t exchange(struct host *a, struct host *b, struct oche_packet *packet, oche_time now)
 {
     if (oche_nic_next_timer(a->nic) <= now)
@@ -161,7 +161,7 @@ static uint64_t exchange(struct host *a, struct host *b, struct oche_packet *pac
         return 0;
     oche_nic_receive(b->nic, packet, now + OCHE_US);
     if (oche_nic_transmit(b->nic, now + OCHE_US, now + OCHE_US, 0xff, &packet, 1) == 0)
-        return 1; /* a CNP may have come first; its ACK comes with the next */
+        return 1; /* a CNP may have come first; its ACK comes with the next packet */
     oche_nic_receive(a->nic, packet, now + 2 * OCHE_US);
     return 1;
 }
@@ -187,7 +187,7 @@ static void open_all(struct host *hosts, uint32_t pairs, uint32_t qps, uint64_t 
     }
 }
 
-/* What a packet costs, in nanoseconds. */
+/* Returns what a packet costs, in nanoseconds. */
 static double run(const char *scheme, uint32_t pairs, uint32_t qps, uint64_t limit_bps,
                   uint64_t wanted)
 {
@@ -237,7 +237,10 @@ static void compare(uint32_t pairs, uint32_t qps, uint64_t limit_bps)
     fflush(stdout);
 }
 
-/* Without arguments all of it; else, for counting instructions: SCHEME PAIRS QPS LIMITED PACKETS */
+/*
+ * Without arguments runs everything; with arguments, for counting instructions: SCHEME PAIRS QPS
+ * LIMITED PACKETS
+ */
 int main(int argc, char **argv)
 {
     static const uint32_t pairs[] = {1, 512, 2048};

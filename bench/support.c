@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Building, running and timing a world. */
+/* Builds, runs and times a world. */
 #include "bench/support.h"
 
 #include <stdio.h>
@@ -82,7 +82,7 @@ struct mark {
     uint64_t hops;
 };
 
-/* When the warm-up is over, the clock starts. */
+/* Starts the clock when warm-up is over. */
 static void report(void *context, const struct oche_progress *progress)
 {
     struct mark *mark = context;

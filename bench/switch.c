@@ -2,7 +2,7 @@
 /*
  * What a packet costs in a switch: nanoseconds for one receive plus one transmit, warm, with PFC
  * and RED on, 32 ports, random arrivals and destinations. `standing` is how many packets wait at
- * each port: 0 is the way of most packets in a network (idle port), 8 a busy one.
+ * each port: 0, an idle port, is what most packets in a network find; 8 is a busy port.
  *
  *     build/bench/bench_switch [million packets]
  */

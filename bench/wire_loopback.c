@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the wire can do over loopback: RC WRITEs of 64 KiB, packets of 4 KiB, from one process to
- * another, a core each; ICRC and copy at both ends. Prints payload Gbit/s and packets a datagram.
+ * The wire's throughput over loopback: RC WRITEs of 64 KiB in packets of 4 KiB, from one process to
+ * another, with a core each; ICRC and copy at both ends. Prints payload Gbit/s and packets per
+ * datagram.
  *
  *     build/bench/bench_wire_loopback [seconds [message bytes [mtu]]]
  */
@@ -16,7 +17,7 @@
 #include "device/device.h"
 
 #define IN_FLIGHT 16
-#define SPINS     1000 /* without a packet, before sleeping: the other may need this core */
+#define SPINS     1000 /* empty polls before sleeping: the other may need this core */
 
 struct endpoint {
     uint64_t va;

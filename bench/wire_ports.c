@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What source ports cost: processor time a packet, both ends, of two devices in one thread, which
- * WRITE 64 KiB at a time over loopback; by how many ports and queue pairs, and with packets of 4
- * KiB and 1 KiB. Time of the processor, as other programs disturb that least; the least of three
- * turns.
+ * The cost of source ports: processor time per packet at both ends, for two devices in one thread
+ * that WRITE 64 KiB at a time over loopback; by number of ports and queue pairs, and with packets
+ * of 4 KiB and 1 KiB. Processor time is used since other programs disturb it least; the lowest of
+ * three turns counts.
  *
  *     build/bench/bench_wire_ports
  */
@@ -15,10 +15,10 @@
 
 #define MESSAGE     65536
 #define MESSAGES    3000
-#define WARM_UP     600 /* of them */
+#define WARM_UP     600 /* how many of them are warm-up */
 #define TURNS       3
 #define QPS         64
-#define OUTSTANDING 128 /* messages, all queue pairs together; fewer than the buffer holds */
+#define OUTSTANDING 128 /* messages over all queue pairs together; fewer than the buffer holds */
 #define DEPTH       16
 
 struct end {
@@ -107,7 +107,7 @@ static void post(const struct end *from, const struct end *to, uint64_t qp)
         fail("nothing more can be posted");
 }
 
-/* Nanoseconds a packet; *shared: packets a datagram. */
+/* Returns nanoseconds per packet; *shared becomes packets per datagram. */
 static double measure(uint32_t ports, unsigned qps, uint32_t mtu, double *shared)
 {
     const unsigned depth = OUTSTANDING / qps < DEPTH ? OUTSTANDING / qps : DEPTH;

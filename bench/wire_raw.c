@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What UDP sockets give a program that does no protocol, over loopback, a process and a core each
- * way: the yardstick of `make bench-wire`.
+ * The speed of UDP sockets without any protocol, over loopback, with a process and a core at each
+ * end: the yardstick of `make bench-wire`.
  *
  *     build/bench/bench_wire_raw [seconds]
  *
  * Stream: datagrams of 15 packets (UDP_SEGMENT, UDP_GRO), 4 KiB of payload and 28 bytes of headers
  * each; both ends compute a CRC of every packet, the sender copies the payload out of memory, the
- * receiver into it. The receiver answers each datagram with a count, so that no more are under way
- * than its buffer holds: nothing is lost. Ping-pong: 36 bytes there and back, both ends spin.
+ * receiver into it. The receiver answers each datagram with a count, so that no more are in flight
+ * than its buffer holds, and nothing is lost. Ping-pong: 36 bytes there and back, both ends spin.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -29,7 +29,7 @@
 #define HEADERS  28
 #define PAYLOAD  4096
 #define PACKET   (HEADERS + PAYLOAD)
-#define PACKETS  15 /* of a datagram */
+#define PACKETS  15 /* per datagram */
 #define MEMORY   (UINT32_C(16) << 20)
 #define PING     36
 #define WARM_UP  2000
@@ -56,7 +56,9 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-/* A socket on loopback; *buffer: what its receive buffer holds, as the kernel counts. */
+/*
+ * Opens a socket on loopback; *buffer becomes the size of its receive buffer, as the kernel counts.
+ */
 static int open_socket(struct sockaddr_in *own, int *buffer)
 {
     const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -73,7 +75,7 @@ static int open_socket(struct sockaddr_in *own, int *buffer)
     return fd;
 }
 
-/* The next datagram, without sleeping; an idle core stays ours. */
+/* Receives the next datagram without sleeping, so that an idle core stays ours. */
 static size_t spin_receive(int fd, void *bytes, size_t room)
 {
     const double start = now();
@@ -84,7 +86,7 @@ static size_t spin_receive(int fd, void *bytes, size_t room)
         if (errno != EAGAIN || now() - start > PATIENCE)
             fail("no answer");
         if (++tries % 64 == 0)
-            sched_yield(); /* the other may need this core */
+            sched_yield(); /* the other process may need this core */
     }
     return (size_t)count;
 }
@@ -170,7 +172,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Median of half a round trip, in microseconds. */
+/* Returns the median of half a round trip, in microseconds. */
 static double ping(int fd)
 {
     static double halves[ROUNDS];
@@ -196,7 +198,9 @@ int main(int argc, char **argv)
     struct sockaddr_in a, b;
     int buffer, unused;
     const int give = open_socket(&a, &unused), take = open_socket(&b, &buffer);
-    /* The kernel counts its own structures with the bytes: about twice, as packets. */
+    /*
+     * The kernel counts its own structures as well as the bytes: about twice as much for packets.
+     */
     const unsigned window = (unsigned)buffer / 2 / (PACKETS * PACKET);
     pid_t child;
 
