@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CSV from SQLite. */
+/* Writes CSV from SQLite. */
 #include "store/csv.h"
 #include "params/error.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Quoted only when it must be. */
+/* Quotes a field only if it must be. */
 static void write_field(FILE *out, const char *text)
 {
     if (strpbrk(text, ",\"\r\n") == NULL) {
@@ -25,7 +25,7 @@ static void write_field(FILE *out, const char *text)
     fputc('"', out);
 }
 
-/* Whether all rows were read. */
+/* Returns true if all rows were read. */
 static bool write_rows(sqlite3_stmt *statement, FILE *out)
 {
     int columns = sqlite3_column_count(statement), status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A query's rows as a CSV file (RFC 4180; lines end with \n). */
+/* Writes a query's rows as a CSV file (RFC 4180; lines end with \n). */
 #ifndef OCHE_STORE_CSV_H
 #define OCHE_STORE_CSV_H
 
@@ -8,7 +8,10 @@
 #include "core/base.h"
 #include "params/error.h"
 
-/* Writes `path` whole or not at all: a heading of column names, a line a row, NULL as nothing. */
+/*
+ * Writes `path` completely or not at all: a heading of column names, one line per row, NULL as an
+ * empty field.
+ */
 bool oche_csv_write(sqlite3 *database, const char *query, const char *path,
                     struct oche_error *error);
 

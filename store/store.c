@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writing one run's results to SQLite. */
+/* Writes one run's results to SQLite. */
 #include "store/store.h"
 
 #include <errno.h>
@@ -65,10 +65,10 @@ static const char *const statements[STATEMENTS] = {
 struct oche_results {
     sqlite3 *database;
     sqlite3_stmt *add[STATEMENTS];
-    char *path, *part; /* where it goes, where it is written */
+    char *path, *part; /* final path; path while it is being written */
     uint32_t series, histograms, links;
     bool failed;
-    struct oche_error error; /* the first */
+    struct oche_error error; /* the first one */
 };
 
 static void fail(struct oche_results *results)
@@ -145,7 +145,7 @@ struct oche_results *oche_results_create(const char *path, struct oche_error *er
     unlink(results->part);
     if (sqlite3_open(results->part, &results->database) != SQLITE_OK)
         fail(results);
-    /* Nobody else looks at it before it is in place: no journal, no waiting for the disk. */
+    /* Nobody else reads the file before it is in place: no journal, no waiting for the disk. */
     run(results, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
     run(results, "PRAGMA user_version = " VALUE_OF(OCHE_RESULTS_SCHEMA));
     run(results, run_schema);
@@ -169,7 +169,10 @@ static void bind_text(sqlite3_stmt *statement, int column, const char *text)
     sqlite3_bind_text(statement, column, text != NULL ? text : "", -1, SQLITE_TRANSIENT);
 }
 
-/* SQLite's integers are signed: "never" is NULL, and what does not fit stays at the largest. */
+/*
+ * SQLite's integers are signed: "never" becomes NULL, and what does not fit becomes the largest
+ * one.
+ */
 static void bind_u64(sqlite3_stmt *statement, int column, uint64_t value)
 {
     if (value == OCHE_NEVER)

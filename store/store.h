@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The results of one run: one SQLite file. It is written beside its place, in one transaction, and
- * moved there when it is whole; a run that fails leaves nothing behind.
- * store/run.sql has the tables and what is in them.
+ * The results of one run: one SQLite file. It is written beside its final place, in one
+ * transaction, and moved there when it is complete; a run that fails leaves nothing behind.
+ * store/run.sql has the tables and describes them.
  *
  * Times are picoseconds, sizes bytes, rates bits per second; "never" is NULL. Metrics alone are in
  * s, bps, bytes, count and ratio. `PRAGMA user_version` is OCHE_RESULTS_SCHEMA.
@@ -24,27 +24,29 @@ struct oche_results_flow {
     uint64_t id;
     uint32_t workload, src, dst;
     uint64_t bytes;
-    oche_time started;   /* or OCHE_NEVER */
-    oche_time delivered; /* the last byte, at the receiver; or OCHE_NEVER */
-    oche_time completed; /* acknowledged, at the sender; or OCHE_NEVER */
-    oche_time ideal;     /* from start to delivery if it were alone; 0: not known */
+    oche_time started;   /* OCHE_NEVER: not started */
+    oche_time delivered; /* when the receiver had the last byte; or OCHE_NEVER */
+    oche_time completed; /* when it was acknowledged at the sender; or OCHE_NEVER */
+    oche_time ideal;     /* from start to delivery if it were alone; 0: unknown */
     uint64_t retransmitted_packets, timeouts;
     const char *status; /* "completed", "unfinished", "failed: …" */
     bool measured;      /* false: it started during warm-up */
-    oche_time held;     /* by PAUSEs, at the port of its way that was held longest */
-    oche_time lost;     /* to PAUSEs that began elsewhere, mostly at */
+    oche_time held;     /* by PAUSEs, at the port of its path that was held longest */
+    oche_time lost;     /* to PAUSEs that began elsewhere, mainly at */
     const char *root;   /* this port; NULL: none */
-    bool victim;        /* `lost` is much of its time */
+    bool victim;        /* `lost` is a large part of its time */
 };
 
-/* A node of the forest of PAUSEs: a hot spot, or a port that was held because of what is above. */
+/*
+ * A node of the forest of PAUSEs: a hot spot, or a port that was held because of the node above it.
+ */
 struct oche_results_pause {
-    uint32_t id, parent; /* parent: an earlier one's id, or UINT32_MAX */
-    const char *port;    /* NULL: not known */
+    uint32_t id, parent; /* parent: the id of an earlier node, or UINT32_MAX */
+    const char *port;    /* NULL: unknown */
     uint32_t cls, depth;
     uint64_t pauses;
     oche_time held, first, last; /* first, last: OCHE_NEVER if it was not held */
-    uint32_t ports, senders;     /* of a hot spot: ways below it, hosts that sent by it */
+    uint32_t ports, senders;     /* for a hot spot: nodes below it, hosts that sent by it */
     bool returns;                /* it waits for itself */
 };
 
@@ -55,50 +57,50 @@ struct oche_results_link {
     oche_time delay;
 };
 
-/* Of a flow's packets that arrived. */
+/* About the packets of a flow that arrived. */
 struct oche_results_way {
     uint64_t flow, packets, links, shortest, deflections;
 };
 
-/* A port on the way of a deflected flow. */
+/* A port on the path of a deflected flow. */
 struct oche_results_path {
     uint32_t flow, hop, node;
-    bool ordinary; /* as the routes say; then it has no lane and no tokens here */
+    bool ordinary; /* path given by the routes; it has no lane and no tokens */
     bool deflected;
     const char *port;
     uint32_t lane, tokens;
     oche_time time; /* of the deflection, or OCHE_NEVER */
 };
 
-/* Of the ports of one kind of link. */
+/* About the ports of one kind of link. */
 struct oche_results_congestion {
     const char *place;
     uint64_t ports, packets, marks;
     oche_time queueing, paused;
     double worst;           /* ps */
-    const char *worst_port; /* NULL: nothing left from there */
-    uint64_t queue_most;    /* OCHE_NEVER: not known */
+    const char *worst_port; /* NULL: nothing left there */
+    uint64_t queue_most;    /* OCHE_NEVER: unknown */
 };
 
-/* A message that a switch sent another way. */
+/* A deflection: a message that a switch sent another way. */
 struct oche_results_deflection {
     oche_time time;
-    uint32_t flow, node;        /* flow: UINT32_MAX: not known */
-    const char *in_port, *port; /* of the switch: the packet came by, it left by */
-    uint32_t lane, tokens;      /* in which it left, and with how many */
+    uint32_t flow, node;        /* flow: UINT32_MAX if unknown */
+    const char *in_port, *port; /* of the switch: where the packet came in, and where it left */
+    uint32_t lane, tokens;      /* lane in which it left, and tokens left */
 };
 
-#define OCHE_RESULTS_PART ".part" /* after the name of a file that is not finished */
+#define OCHE_RESULTS_PART ".part" /* appended to the name of an unfinished file */
 
 /*
- * Begins `path` (an existing file is replaced at the end). NULL and "path: what is wrong; …" if
- * it cannot be written.
+ * Begins `path` (an existing file is replaced at the end). Returns NULL, with "path: what is wrong;
+ * …", if it cannot be written.
  */
 struct oche_results *oche_results_create(const char *path, struct oche_error *error);
 
 /*
- * Adding rows. The first thing that goes wrong (a full disk) is kept and reported by
- * oche_results_finish; what follows it is ignored.
+ * Functions that add rows. The first failure (such as a full disk) is kept and reported by
+ * oche_results_finish; rows added after it are ignored.
  */
 void oche_results_info(struct oche_results *results, const char *key, const char *value);
 void oche_results_parameter(struct oche_results *results, const char *key, const char *value,
@@ -127,11 +129,14 @@ void oche_results_point(struct oche_results *results, uint32_t series, oche_time
 /* Names a histogram; `unit` is that of low and high, `weight` that of the weights. */
 uint32_t oche_results_histogram(struct oche_results *results, const char *name, const char *entity,
                                 const char *unit, const char *weight);
-/* A bucket [low, high); high OCHE_NEVER: open. */
+/* Adds a bucket [low, high); high OCHE_NEVER: open. */
 void oche_results_bucket(struct oche_results *results, uint32_t histogram, uint64_t low,
                          uint64_t high, uint64_t weight);
 
-/* `pod`: nodes that belong together have the same; UINT32_MAX: none. Nodes go before links. */
+/*
+ * `pod`: the same for nodes that belong together; UINT32_MAX: none. Nodes must be added before
+ * links.
+ */
 void oche_results_node(struct oche_results *results, uint32_t id, const char *name,
                        const char *kind, uint32_t pod);
 void oche_results_link(struct oche_results *results, const struct oche_results_link *link);
@@ -142,13 +147,16 @@ void oche_results_link(struct oche_results *results, const struct oche_results_l
  */
 bool oche_results_csv(struct oche_results *results, const char *folder, struct oche_error *error);
 
-/* Moves the file into place. False and an error if any of it failed; then nothing is there. */
+/*
+ * Moves the file into place. Returns false, with an error, if anything failed; then no file is
+ * left.
+ */
 bool oche_results_finish(struct oche_results *results, struct oche_error *error);
 
-/* Forgets the run; nothing is left behind. */
+/* Discards the run; nothing is left behind. */
 void oche_results_abandon(struct oche_results *results);
 
-/* Makes a folder and those above it. False and an error if that fails. */
+/* Makes a folder and those above it. Returns false, with an error, if that fails. */
 bool oche_results_folder(const char *path, struct oche_error *error);
 
 #endif

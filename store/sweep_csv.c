@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two files: points with what was varied in columns of their own, and metrics row by row. */
+/* Writes two files: points with one column for each axis, and metrics, one per row. */
 #include "store/sweep_csv.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "store/csv.h"
 
-/* ", (…) AS "KEY"" for each axis: the value that point p.id has. sqlite3_malloc'd. */
+/* Makes ", (…) AS "KEY"" for each axis: the value of point p.id. sqlite3_malloc'd. */
 static char *axis_columns(sqlite3 *database, size_t axis_count)
 {
     char *columns = sqlite3_mprintf("");

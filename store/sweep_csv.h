@@ -8,7 +8,7 @@
 #include "core/base.h"
 #include "params/error.h"
 
-/* points.csv and metrics.csv; see oche_sweep_store_csv. */
+/* Writes points.csv and metrics.csv; see oche_sweep_store_csv. */
 bool oche_sweep_csv_write(sqlite3 *database, size_t axis_count, const char *folder,
                           struct oche_error *error);
 

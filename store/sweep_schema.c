@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a sweep's file of schema 1 becomes one of today. */
+/* Upgrades a sweep's file from schema 1 to the current one. */
 #include "store/sweep_schema.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@ static bool run(sqlite3 *database, const char *sql)
     return sqlite3_exec(database, sql, NULL, NULL, NULL) == SQLITE_OK;
 }
 
-/* Adds a column unless it is there. */
+/* Adds a column unless it exists. */
 static bool add_column(sqlite3 *database, const char *table, const char *column, const char *type)
 {
     char sql[160];

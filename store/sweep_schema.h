@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Older files of sweeps, and how they are brought up to date; store/sweep.sql has the tables. */
+/* Upgrades older files of sweeps; store/sweep.sql has the tables. */
 #ifndef OCHE_STORE_SWEEP_SCHEMA_H
 #define OCHE_STORE_SWEEP_SCHEMA_H
 
@@ -8,9 +8,9 @@
 #include <sqlite3.h>
 
 /*
- * Makes a file of schema OCHE_SWEEP_OLDEST one of OCHE_SWEEP_SCHEMA, whole or not at all; `figure`:
- * it has a figure's tables. False, with SQLite's message, if that fails; the file is then to be
- * closed.
+ * Upgrades a file from schema OCHE_SWEEP_OLDEST to OCHE_SWEEP_SCHEMA, completely or not at all;
+ * `figure`: it has a figure's tables. Returns false, with SQLite's message, if that fails; the file
+ * must then be closed.
  */
 bool oche_sweep_upgrade(sqlite3 *database, bool figure);
 

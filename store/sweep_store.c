@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writing sweeps to SQLite. While the file is open it has a write-ahead log, which costs no wait
- * for the disk a point and lets others read; what is committed survives the death of the process,
- * and a file that lost its last points to a loss of power is still whole. Closed, it is one file.
+ * Writes sweeps to SQLite. While the file is open it has a write-ahead log, which avoids waiting
+ * for the disk at each point and lets others read. Committed data survives the death of the
+ * process, and a file that lost its last points to a power failure is still consistent. Once
+ * closed, it is a single file.
  */
 #include "store/sweep_store.h"
 
@@ -25,7 +26,7 @@
 #include "store/sweep_csv.h"
 #include "store/sweep_schema.h"
 
-#define BUSY_MS     60000 /* that a reader may hold us up */
+#define BUSY_MS     60000 /* how long a reader may delay us */
 #define SHOWN_BYTES 300   /* of another grid, in a message */
 
 enum statement {
@@ -44,7 +45,7 @@ enum statement {
     LIST_DONE,
     LIST_VALUES,
     LIST_PERCENTILES,
-    ALWAYS, /* those before are of every file, those after of a figure's */
+    ALWAYS, /* statements before it are for every file, those after it for a figure's */
     ADD_CLAIM = ALWAYS,
     ADD_READING,
     ADD_PLOT,
@@ -84,10 +85,10 @@ struct oche_sweep_store {
     sqlite3 *database;
     sqlite3_stmt *use[STATEMENTS];
     char *path;
-    int lock; /* the folder, locked; -1: the file system has no such locks */
+    int lock; /* of the folder; -1: the file system has no such locks */
     size_t axis_count;
     bool failed;
-    struct oche_error error; /* the first */
+    struct oche_error error; /* the first one */
 };
 
 static void fail(struct oche_sweep_store *store)
@@ -99,7 +100,7 @@ static void fail(struct oche_sweep_store *store)
               sqlite3_errmsg(store->database));
 }
 
-/* Refuses the file for what is in it. */
+/* Refuses the file because of its contents. */
 static bool refuse(struct oche_sweep_store *store, const char *why)
 {
     if (!store->failed)
@@ -144,7 +145,7 @@ static bool open_database(struct oche_sweep_store *store)
     return true;
 }
 
-/* The first column of the first row as an integer; -1 if there is none. */
+/* Returns the first column of the first row as an integer; -1 if there is none. */
 static int64_t ask_number(struct oche_sweep_store *store, const char *query)
 {
     sqlite3_stmt *statement = NULL;
@@ -157,7 +158,7 @@ static int64_t ask_number(struct oche_sweep_store *store, const char *query)
     return number;
 }
 
-/* A value of info; malloc'd, "" if there is none. */
+/* Returns a value of info (malloc'd), "" if there is none. */
 static char *ask_info(struct oche_sweep_store *store, const char *key)
 {
     sqlite3_stmt *statement = NULL;
@@ -176,7 +177,7 @@ static char *ask_info(struct oche_sweep_store *store, const char *key)
     return value;
 }
 
-/* Whether there is nothing in the file; a file that is no sweep's is refused. */
+/* Sets *empty if there is nothing in the file; refuses a file that is not a sweep's. */
 static bool is_empty(struct oche_sweep_store *store, bool *empty)
 {
     int64_t tables = ask_number(store, "SELECT count(*) FROM sqlite_schema");
@@ -200,7 +201,7 @@ static bool same(struct oche_sweep_store *store, const char *key, const char *wa
     return equal;
 }
 
-/* Refuses a file that another sweep has begun; says what differs. */
+/* Refuses a file that another sweep has begun, and tells what differs. */
 static bool is_same_sweep(struct oche_sweep_store *store,
                           const struct oche_sweep_description *description)
 {
@@ -228,7 +229,7 @@ static bool is_same_sweep(struct oche_sweep_store *store,
         return true;
     char *has = ask_info(store, shown);
 
-    for (char *c = has; *c != '\0'; c++) /* one line, whatever was quoted */
+    for (char *c = has; *c != '\0'; c++) /* one line, whatever was quoted in it */
         if ((unsigned char)*c < ' ')
             *c = ' ';
     snprintf(why, sizeof(why),
@@ -313,7 +314,7 @@ static void store_axes(struct oche_sweep_store *store,
     }
 }
 
-/* All of it or nothing: a file that was begun is one that can be gone on with. */
+/* Makes the tables, all or none: so a file that was begun can be continued. */
 static void make(struct oche_sweep_store *store, const struct oche_sweep_description *description,
                  bool figure)
 {
@@ -346,7 +347,9 @@ static void make(struct oche_sweep_store *store, const struct oche_sweep_descrip
     run(store, "COMMIT");
 }
 
-/* Removes a file and what SQLite may have left beside it: a log would be taken for the new one's.
+/*
+ * Removes a file and what SQLite may have left beside it, since a log would be taken for the new
+ * file's.
  */
 static bool remove_file(const char *path)
 {
@@ -363,7 +366,7 @@ static bool remove_file(const char *path)
     return ok;
 }
 
-/* Removes the file that is open, and opens it anew, empty. */
+/* Removes the file that is open, and opens a new, empty one. */
 static bool replace(struct oche_sweep_store *store)
 {
     sqlite3_close(store->database);
@@ -423,7 +426,7 @@ void oche_sweep_store_close(struct oche_sweep_store *store)
         return;
     for (int i = 0; i < STATEMENTS; i++)
         sqlite3_finalize(store->use[i]);
-    if (store->database != NULL) /* in vain while somebody reads; then the log stays beside it */
+    if (store->database != NULL) /* fails while somebody reads; the log then stays beside it */
         sqlite3_exec(store->database, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
     sqlite3_close(store->database);
     if (store->lock >= 0)
@@ -454,7 +457,7 @@ bool oche_sweep_store_commit(struct oche_sweep_store *store, struct oche_error *
 
 /* ---- rows ---- */
 
-/* NAN is NULL. */
+/* Binds a number; NAN becomes NULL. */
 static void bind_real(sqlite3_stmt *statement, int column, double value)
 {
     if (isnan(value))
@@ -500,7 +503,7 @@ static void forget(struct oche_sweep_store *store, size_t point, enum statement 
 
 void oche_sweep_store_point(struct oche_sweep_store *store, const struct oche_sweep_point *point)
 {
-    char seed[32], hash[32]; /* a seed above the largest of SQLite's integers is text */
+    char seed[32], hash[32]; /* a seed above SQLite's largest integer is stored as text */
 
     forget(store, point->id, FORGET_VALUES);
     forget(store, point->id, FORGET_METRICS);
@@ -690,7 +693,7 @@ void oche_sweep_store_difference(struct oche_sweep_store *store, const char *tex
     end_row(store, add);
 }
 
-/* ---- looking at it ---- */
+/* ---- reading, during the sweep ---- */
 
 size_t oche_sweep_store_done(struct oche_sweep_store *store, bool *done, size_t count)
 {

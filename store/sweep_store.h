@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The results of a sweep or of a reproduced figure: one SQLite file, written by one process, a
- * transaction a point, so that whatever interrupts it, finished points stay and can be used.
- * store/sweep.sql has the tables and what is in them.
+ * The results of a sweep or of a reproduced figure: one SQLite file, written by one process, one
+ * transaction per point, so that whatever interrupts it, finished points stay and can be used.
+ * store/sweep.sql has the tables and describes them.
  *
- * Units are s, bps, bytes, count, ratio. `PRAGMA user_version` is OCHE_SWEEP_SCHEMA, and
- * `PRAGMA application_id` OCHE_SWEEP_APPLICATION tells such a file from a run's. Schema 1 had no
- * plots: a figure's one plot had x_scale, y_scale, x_name, y_name in info; and at first claims had
- * neither interval nor unsure. Who goes on with such a file brings it up to date.
+ * Units are s, bps, bytes, count, ratio. `PRAGMA user_version` is OCHE_SWEEP_SCHEMA, and `PRAGMA
+ * application_id` OCHE_SWEEP_APPLICATION distinguishes such a file from a run's. Schema 1 had no
+ * plots: x_scale, y_scale, x_name and y_name of a figure's only plot were in info; and at first
+ * claims had neither interval nor unsure. A sweep that continues such a file upgrades it.
  */
 #ifndef OCHE_STORE_SWEEP_STORE_H
 #define OCHE_STORE_SWEEP_STORE_H
@@ -16,7 +16,7 @@
 #include "params/error.h"
 
 #define OCHE_SWEEP_SCHEMA      2
-#define OCHE_SWEEP_OLDEST      1          /* that is read too */
+#define OCHE_SWEEP_OLDEST      1          /* the oldest schema that can be read */
 #define OCHE_SWEEP_APPLICATION 0x6f636865 /* "oche" */
 
 struct oche_sweep_store;
@@ -27,14 +27,16 @@ struct oche_sweep_axis {
     size_t count;
 };
 
-/* What is kept; a file that was begun with another program, scenario or grid is refused. */
+/*
+ * What the file describes; a file that was begun with another program, scenario or grid is refused.
+ */
 struct oche_sweep_description {
     const char *program, *command;
     const char *kind;          /* "sweep" or "figure" */
     const char *scenario;      /* path */
     const char *scenario_text; /* compared */
     const char *grid;          /* one line; compared */
-    const char *files;         /* that the scenario names, with digests; one line; compared */
+    const char *files;         /* files named by the scenario, with digests; one line; compared */
     uint64_t seed;
     uint32_t repeats;
     unsigned cores; /* of the host */
@@ -43,9 +45,10 @@ struct oche_sweep_description {
 };
 
 /*
- * Opens `path` to go on with it, or makes it; `restart` replaces one that is there. The folder must
- * exist. One process at a time has files of a folder open. NULL and one line in `error` if the file
- * is not a sweep's, is another sweep's, is being written, or cannot be written.
+ * Opens `path` to continue it, or creates it; `restart` replaces an existing one. The folder must
+ * exist. Only one process at a time has files of a folder open. Returns NULL, with one line in
+ * `error`, if the file is not a sweep's, is another sweep's, is being written, or cannot be
+ * written.
  */
 struct oche_sweep_store *oche_sweep_store_open(const char *path,
                                                const struct oche_sweep_description *description,
@@ -53,13 +56,14 @@ struct oche_sweep_store *oche_sweep_store_open(const char *path,
 void oche_sweep_store_close(struct oche_sweep_store *store);
 
 /*
- * A transaction: what is added between these two is there whole or not at all. The first thing that
- * goes wrong (a full disk) is kept; commit then gives it back and returns false, now and for ever.
+ * A transaction: what is added between these two is stored completely or not at all. The first
+ * failure (such as a full disk) is kept; commit then reports it and returns false, now and from
+ * then on.
  */
 void oche_sweep_store_begin(struct oche_sweep_store *store);
 bool oche_sweep_store_commit(struct oche_sweep_store *store, struct oche_error *error);
 
-/* Adding rows. NAN becomes NULL; a NULL text "". */
+/* Functions that add rows. NAN becomes NULL; a NULL text becomes "". */
 void oche_sweep_store_info(struct oche_sweep_store *store, const char *key, const char *value);
 void oche_sweep_store_parameter(struct oche_sweep_store *store, const char *key, const char *value,
                                 const char *unit, bool given);
@@ -68,12 +72,12 @@ struct oche_sweep_point {
     size_t id;
     uint32_t repeat;
     uint64_t seed;
-    const char *status, *error; /* error: NULL if it is done */
+    const char *status, *error; /* error: NULL if the point is done */
     double wall_s;
     uint64_t trace_hash;
-    const size_t *numbers; /* of its axis values, one an axis */
+    const size_t *numbers; /* of its axis values, one per axis */
 };
-/* Forgets what was there of that point (a failure), and begins it anew. */
+/* Removes what was stored about that point (a failure), and begins it again. */
 void oche_sweep_store_point(struct oche_sweep_store *store, const struct oche_sweep_point *point);
 void oche_sweep_store_metric(struct oche_sweep_store *store, size_t point, const char *name,
                              const char *unit, const char *help, double value);
@@ -82,7 +86,7 @@ void oche_sweep_store_distribution(struct oche_sweep_store *store, size_t point,
                                    const char *unit, uint64_t samples, const double *values,
                                    size_t count, uint32_t step);
 
-/* Of a figure only. */
+/* For a figure only. */
 struct oche_sweep_claim {
     const char *name, *text, *quantity, *condition;
     double published;
@@ -104,7 +108,7 @@ struct oche_sweep_curve {
     uint32_t plot; /* its number */
     const char *label, *kind, *x_name, *y_name, *x_unit, *y_unit;
 };
-/* Forgets claims, plots, curves and differences, to write them anew. */
+/* Removes claims, plots, curves and differences, to write them again. */
 void oche_sweep_store_clear_figure(struct oche_sweep_store *store);
 /* Returns its number, for its readings. */
 uint32_t oche_sweep_store_claim(struct oche_sweep_store *store,
@@ -120,26 +124,27 @@ void oche_sweep_store_curve_point(struct oche_sweep_store *store, uint32_t curve
                                   double y, double low, double high);
 void oche_sweep_store_difference(struct oche_sweep_store *store, const char *text);
 
-/* ---- looking at it, outside a transaction or in it ---- */
+/* ---- reading, inside or outside a transaction ---- */
 
-/* Which of the points 0 … count - 1 are done. Returns how many. */
+/* Finds which of the points 0 … count - 1 are done. Returns their number. */
 size_t oche_sweep_store_done(struct oche_sweep_store *store, bool *done, size_t count);
 
-/* The metric of the points 0 … count - 1; NAN where there is none. */
+/* Reads a metric of the points 0 … count - 1; NAN if a point does not have it. */
 void oche_sweep_store_values(struct oche_sweep_store *store, const char *name, double *values,
                              size_t count);
 
 /*
- * The distribution of a point as `count` percentiles, every `step` thousandths from 0; NAN where
- * there is none. Returns of how many samples, 0: the point has none of that name.
+ * Reads a distribution of a point as `count` percentiles, every `step` thousandths from 0; NAN if
+ * there is none. Returns the number of samples; 0: the point has no distribution of that name.
  */
 uint64_t oche_sweep_store_percentiles(struct oche_sweep_store *store, size_t point,
                                       const char *name, double *values, size_t count,
                                       uint32_t step);
 
 /*
- * Writes points.csv (a row a point: its axis values, repeat, seed, status) and metrics.csv (a row a
- * point and metric) into `folder`, each whole or not at all. False and an error if that fails.
+ * Writes points.csv (one row per point: its axis values, repeat, seed, status) and metrics.csv (one
+ * row per point and metric) into `folder`, each completely or not at all. Returns false, with an
+ * error, if that fails.
  */
 bool oche_sweep_store_csv(struct oche_sweep_store *store, const char *folder,
                           struct oche_error *error);
