@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The flows that were deflected most often, each with the way it took and the ordinary one. */
+/* The flows that were deflected most often, each with the path it took and the ordinary one. */
 #include <math.h>
 
 #include "report/json.h"
@@ -7,7 +7,9 @@
 
 #define FLOWS "20"
 
-/* The ports of one way, in turn, and where the last one leads: each with its node and its kind. */
+/*
+ * Lists the ports of one path, in order, and where the last one leads; each with its node and kind.
+ */
 static struct json_object *way_json(struct oche_report_source *source, uint64_t flow,
                                     const char *way)
 {
@@ -74,7 +76,8 @@ static struct json_object *listed_json(struct oche_report_source *source)
 struct json_object *oche_report_deflections(struct oche_report_source *source)
 {
     struct json_object *deflected = json_object_new_object();
-    bool known = oche_report_has_column(source, "paths", "hop"); /* else of an earlier version */
+    bool known =
+        oche_report_has_column(source, "paths", "hop"); /* false: written by an earlier version */
 
     oche_json_add_int(deflected, "flows",
                       known ? oche_report_number(source, "SELECT count(DISTINCT flow) FROM paths")

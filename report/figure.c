@@ -46,7 +46,7 @@ static struct json_object *claims_json(struct oche_report_source *source)
     const int text_count = OCHE_COUNT_OF(texts);
     const int number_count = OCHE_COUNT_OF(numbers);
     struct json_object *claims = json_object_new_array();
-    /* The first files of schema 1 do not say whether a verdict is sure. */
+    /* The first files of schema 1 do not tell whether a verdict is sure. */
     sqlite3_stmt *row = oche_report_query(source, oche_report_has_column(source, "claims", "unsure")
                                                       ? CLAIMS("unsure")
                                                       : CLAIMS("0"));
@@ -129,7 +129,7 @@ static struct json_object *plots_json(struct oche_report_source *source)
     return plots;
 }
 
-/* Schema 1 has one plot, whose axes are in info. */
+/* For schema 1, which has one plot, whose axes are in info. */
 static struct json_object *only_plot_json(struct oche_report_source *source)
 {
     struct json_object *plots = json_object_new_array(), *plot = json_object_new_object();

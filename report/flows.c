@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Flows by size: ranges of a decade, as the terminal's tables have them, with whole curves, and
- * finer ones (1, 2, 5) with percentiles. Only flows that began after the warm-up; times are of
- * those that were delivered, the others are counted.
+ * Flows by size: ranges of a decade, as in the terminal's tables, with whole curves, and finer
+ * ranges (1, 2, 5) with percentiles. Only flows that began after warm-up count; times are those of
+ * delivered flows, the others are counted.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 
 struct flow {
     uint64_t bytes;
-    double time_s, slowdown; /* NAN when not delivered; slowdown also when the ideal is not known */
+    double time_s, slowdown; /* NAN if not delivered; slowdown also if the ideal is unknown */
     bool failed;
 };
 
@@ -54,7 +54,7 @@ static void read_flows(struct oche_report_source *source, struct flows *flows)
     }
 }
 
-/* The flows of from <= size < to. */
+/* Describes the flows of from <= size < to. */
 static struct json_object *range_json(const struct flows *flows, uint64_t from, uint64_t to,
                                       bool curves)
 {
@@ -102,7 +102,7 @@ static struct json_object *range_json(const struct flows *flows, uint64_t from, 
     return range;
 }
 
-/* 100, 200, 500, 1000, … bytes. */
+/* Returns 100, 200, 500, 1000, … bytes. */
 static uint64_t fine_from(unsigned number)
 {
     static const uint64_t digit[] = {1, 2, 5};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Building the report's data: see the header. */
+/* Builds the report's data; see the header. */
 #include "report/json.h"
 
 #include <math.h>
@@ -82,7 +82,7 @@ char *oche_json_for_html(struct json_object *json, size_t *bytes)
     char *out = malloc(length + extra + 1), *to = out;
 
     OCHE_MUST(out != NULL);
-    /* In JSON a '<' stands in a string, nowhere else. */
+    /* In JSON a '<' can only be in a string. */
     for (size_t i = 0; i < length; i++) {
         if (text[i] == '<') {
             memcpy(to, escape, sizeof(escape) - 1);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parts of a report's data, a file each: what a results file holds, made small enough for a
- * page. Each returns JSON (the caller's); what goes wrong is kept in the source.
+ * The parts of a report's data, one file each: the contents of a results file, made small enough
+ * for a page. Each function returns JSON (owned by the caller); errors are kept in the source.
  */
 #ifndef OCHE_REPORT_PARTS_H
 #define OCHE_REPORT_PARTS_H
 
 #include "report/source.h"
 
-#define OCHE_REPORT_SPANS      480 /* at most so many points a time series */
-#define OCHE_REPORT_HELD_PORTS 48  /* at most so many ports on the timeline of pauses */
+#define OCHE_REPORT_SPANS      480 /* most points of a time series */
+#define OCHE_REPORT_HELD_PORTS 48  /* most ports on the timeline of pauses */
 
 /* report_flows.c: flow completion times, slowdowns and goodputs by size. */
 struct json_object *oche_report_flows(struct oche_report_source *source);
@@ -19,22 +19,22 @@ struct json_object *oche_report_series(struct oche_report_source *source);
 struct json_object *oche_report_held(struct oche_report_source *source);
 struct json_object *oche_report_queues(struct oche_report_source *source);
 
-/* report_pauses.c: where PAUSEs began, whom they hurt, what they stopped. */
+/* report_pauses.c: where PAUSEs began, which flows they hurt, and what they stopped. */
 struct json_object *oche_report_pauses(struct oche_report_source *source);
 
 /* report_congestion.c: marks, waiting and PAUSE by kind of link. */
 struct json_object *oche_report_congestion(struct oche_report_source *source);
 
-/* report_deflections.c: the flows deflected most often, and their ways. */
+/* report_deflections.c: the flows deflected most often, and their paths. */
 struct json_object *oche_report_deflections(struct oche_report_source *source);
 
-/* report_topology.c: nodes and links with their use; of large networks, groups of them. */
+/* report_topology.c: nodes and links with their utilisation; for large networks, groups of them. */
 struct json_object *oche_report_topology(struct oche_report_source *source);
 
 /* report_run.c: one run, all of the above. */
 struct json_object *oche_report_run(struct oche_report_source *source);
 
-/* report_sweep.c: a sweep; what a reproduction has of one. */
+/* report_sweep.c: a sweep, or the sweep of a reproduction. */
 struct json_object *oche_report_sweep(struct oche_report_source *source);
 
 /* report_figure.c: a reproduced figure. */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What PAUSEs did: where they began and what was held because of it, the flows that lost most to
- * congestion elsewhere, and the ports of a deadlock.
+ * What PAUSEs did: where they began and what they held, the flows that lost most to congestion
+ * elsewhere, and the ports of a deadlock.
  */
 #include "report/json.h"
 #include "report/parts.h"
 
-#define NODES "150" /* those held longest, and what is above them */
+#define NODES "150" /* those held longest, and the nodes above them */
 #define FLOWS "20"
 
-/* Nodes that are shown, parents first. */
+/* Lists the nodes that are shown, parents first. */
 static struct json_object *tree_json(struct oche_report_source *source)
 {
     struct json_object *list = json_object_new_array();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finding results in a folder, and putting the parts of a report together. */
+/* Finds results in a folder and puts the parts of a report together. */
 #include "report/report.h"
 
 #include <dirent.h>
@@ -48,7 +48,10 @@ static void add_file(struct files *files, char *path)
     files->paths[files->count++] = path;
 }
 
-/* Adds the results of `folder`, and of folders in it so `deep`. False when it cannot be read. */
+/*
+ * Adds the results in `folder`, and in folders up to `deep` levels below it. Returns false if it
+ * cannot be read.
+ */
 static bool find_files(const char *folder, unsigned deep, struct files *files)
 {
     DIR *directory = opendir(folder);
@@ -64,7 +67,7 @@ static bool find_files(const char *folder, unsigned deep, struct files *files)
         path = joined(folder, entry->d_name);
         if (is_folder(path)) {
             if (deep > 0)
-                find_files(path, deep - 1, files); /* what may not be looked at is left out */
+                find_files(path, deep - 1, files); /* folders that cannot be read are left out */
             free(path);
         } else if (length > strlen(ENDING) &&
                    strcmp(entry->d_name + length - strlen(ENDING), ENDING) == 0) {
@@ -77,7 +80,7 @@ static bool find_files(const char *folder, unsigned deep, struct files *files)
     return true;
 }
 
-/* fig2 before fig10. */
+/* Sorts fig2 before fig10. */
 static int by_name(const void *a, const void *b)
 {
     return strverscmp(*(char *const *)a, *(char *const *)b);
@@ -90,7 +93,7 @@ static void free_files(struct files *files)
     free(files->paths);
 }
 
-/* ---- what they hold ---- */
+/* ---- their contents ---- */
 
 enum kind { FOREIGN, RUN, SWEEP, FIGURE };
 
@@ -126,7 +129,7 @@ static struct json_object *document_of(const char *kind)
     return document;
 }
 
-/* The runs of one scenario are one document; this one's is made if it is the first. */
+/* The runs of one scenario form one document, which is made for the first of them. */
 static void add_run(struct json_object *documents, struct json_object *run)
 {
     const char *scenario = text_of(json_object_object_get(run, "info"), "scenario");
@@ -148,7 +151,10 @@ static void add_run(struct json_object *documents, struct json_object *run)
     oche_json_push(documents, document);
 }
 
-/* "dcqcn" of DIR/dcqcn/run.sqlite, "fig6a" of DIR/fig6a.sqlite: what a reader can find again. */
+/*
+ * Adds what a reader can find again: "dcqcn" for DIR/dcqcn/run.sqlite, "fig6a" for
+ * DIR/fig6a.sqlite.
+ */
 static void add_place(struct json_object *json, const char *folder, const char *path)
 {
     oche_json_add_text(json, "file", path + strlen(folder) + 1);
@@ -173,7 +179,7 @@ static bool add_file_to(struct json_object *documents, const char *folder, const
         return false;
     }
     if (json == NULL)
-        return true; /* somebody else's */
+        return true; /* another program's */
     add_place(json, folder, path);
     if (kind == RUN) {
         add_run(documents, json);
@@ -191,7 +197,10 @@ static bool is_file(const char *path)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/* `place`: a folder to look through, or one file of results. *folder: which it is in, malloc'd. */
+/*
+ * `place` is a folder to search, or one file of results. *folder becomes the folder it is in
+ * (malloc'd).
+ */
 static bool find_in(const char *place, struct files *files, char **folder, struct oche_error *error)
 {
     const char *slash = strrchr(place, '/');

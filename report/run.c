@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One run: run.sqlite, as store/store.h writes it. */
+/* One run: run.sqlite, described in store/store.h. */
 #include <math.h>
 
 #include "report/json.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a run says over time. A series of many samples is cut into spans with their mean and, where
- * it matters, their least and largest; a watched queue's histogram becomes a curve of percentiles.
+ * A run over time. A series of many samples is cut into spans with their mean and, where it
+ * matters, their smallest and largest value; a watched queue's histogram becomes a curve of
+ * percentiles.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -41,7 +42,7 @@ static struct json_object *line_json(const struct oche_span *spans, size_t count
     return list;
 }
 
-/* The samples of one series, and the times of the first and the last in picoseconds. */
+/* Reads the samples of one series, and the times of the first and the last in picoseconds. */
 static void read_samples(struct oche_report_source *source, uint64_t id, struct values *values,
                          uint64_t *first, uint64_t *last)
 {
@@ -76,7 +77,7 @@ static void add_samples(struct oche_report_source *source, uint64_t id, bool spr
 
     oche_json_add_real(series, "first_s", (double)first / 1e12);
     oche_json_add_real(series, "step_s", step / 1e12);
-    oche_json_add_int(series, "width", width); /* samples a span */
+    oche_json_add_int(series, "width", width); /* samples per span */
     oche_json_add(series, "mean", line_json(spans, count, MEAN));
     if (spread && width > 1) {
         oche_json_add(series, "least", line_json(spans, count, LEAST));
@@ -113,12 +114,14 @@ struct json_object *oche_report_series(struct oche_report_source *source)
 
 /* ---- ports held by PAUSE ---- */
 
-/* The node of a port: what is before its colon, a host's port being called as the host is. */
+/* The node of a port: what precedes its colon. A host's port has the host's name. */
 #define NODE_OF_PORT                                                                               \
     "CASE WHEN instr(entity, ':') > 0 THEN substr(entity, 1, instr(entity, ':') - 1) ELSE entity " \
     "END"
 
-/* When the intervals of the series begin and how long they are; false without series. */
+/*
+ * Finds when the intervals of the series begin and how long they are; false if there are no series.
+ */
 static bool intervals(struct oche_report_source *source, double *start_ps, double *step_ps,
                       uint64_t *count)
 {
@@ -137,7 +140,10 @@ static bool intervals(struct oche_report_source *source, double *start_ps, doubl
     return *count > 0 && *step_ps > 0;
 }
 
-/* A port's held share by span: the numbers of the spans in which it was held, and the shares. */
+/*
+ * Returns a port's held share by span: the numbers of the spans in which it was held, and the
+ * shares.
+ */
 static struct json_object *held_port(struct oche_report_source *source, uint64_t series,
                                      double start_ps, double step_ps, size_t count, size_t width)
 {
@@ -226,7 +232,10 @@ struct bucket {
     double low, weight;
 };
 
-/* The value below which p (100,000ths) of the weight lies, at least; `at` remembers the place. */
+/*
+ * Returns the value below which at least p (100,000ths) of the weight lies; `at` remembers the
+ * position.
+ */
 static double weighted(const struct bucket *buckets, size_t count, double total, uint32_t p,
                        size_t *at, double *below)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading results files: see the header. */
+/* Reads results files; see the header. */
 #include "report/source.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ static bool fail_of_sqlite(struct oche_report_source *source)
 {
     char what[512];
 
-    /* A table or a column that is not there: made by a program before or after this one. */
+    /* A table or a column is missing: the file was made by an older or newer program. */
     if (sqlite3_errcode(source->database) == SQLITE_ERROR)
         snprintf(what, sizeof(what),
                  "was made by another version of the program (%s); make it again, or use that one",
@@ -136,7 +136,7 @@ char *oche_report_info(struct oche_report_source *source, const char *key)
     if (statement != NULL)
         sqlite3_bind_text(statement, 1, key, -1, SQLITE_STATIC);
     while (oche_report_row(source, statement)) {
-        free(value); /* a foreign file may have two */
+        free(value); /* another program's file may have two */
         value = strdup(oche_report_text(statement, 0));
         OCHE_MUST(value != NULL);
     }

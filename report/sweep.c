@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A sweep (store/sweep_store.h): its axes, and of every combination of their values each metric's
- * mean, standard deviation, least and largest over the repeats. Points that failed or crashed are
- * listed; the others are not told apart.
+ * A sweep (store/sweep_store.h): its axes and, for every combination of their values, each metric's
+ * mean, standard deviation, smallest and largest value over the repeats. Points that failed or
+ * crashed are listed one by one; the others are not.
  */
 #include <math.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #define MOST_AXES         16
 #define MOST_COMBINATIONS 1000000
 #define MOST_LISTED       500 /* failed and crashed points */
-#define MOST_CURVES       400 /* combinations, for distributions to be shown */
+#define MOST_CURVES       400 /* most combinations for which distributions are shown */
 #define NONE              SIZE_MAX
 
 struct axis {
@@ -26,11 +26,11 @@ struct axis {
 
 struct point {
     uint64_t id;
-    size_t place; /* its combination as a number, axis by axis; later that of those there are */
+    size_t place; /* number of its combination, axis by axis; later, among those that have points */
     bool done;
 };
 
-/* What is known of one metric, by combination. */
+/* Statistics of one metric for one combination. */
 struct statistic {
     uint64_t count;
     double mean, squares; /* squares: sum of squared distances to the mean */
@@ -40,11 +40,11 @@ struct statistic {
 struct sweep {
     struct oche_report_source *source;
     struct axis axes[MOST_AXES];
-    size_t axis_count, places; /* places: combinations that there could be */
+    size_t axis_count, places; /* places: number of possible combinations */
     struct point *points;      /* by id */
     size_t point_count;
-    size_t *places_used; /* by combination, its place */
-    size_t combinations; /* that have points */
+    size_t *places_used; /* by combination: its place */
+    size_t combinations; /* number of those that have points */
     struct statistic *statistics;
 };
 
@@ -98,7 +98,7 @@ static void read_points(struct sweep *sweep)
     sweep->points = calloc(room + 1, sizeof(*sweep->points));
     OCHE_MUST(sweep->points != NULL);
     while (oche_report_row(sweep->source, row))
-        if (sweep->point_count < room) /* a sweep may be adding some */
+        if (sweep->point_count < room) /* a running sweep may be adding some */
             sweep->points[sweep->point_count++] =
                 (struct point){.id = oche_report_u64(row, 0),
                                .done = strcmp(oche_report_text(row, 1), "done") == 0};
@@ -118,7 +118,7 @@ static struct point *find_point(const struct sweep *sweep, uint64_t id)
                : bsearch(&id, sweep->points, sweep->point_count, sizeof(*sweep->points), by_id);
 }
 
-/* Each point's place among all combinations: the last axis runs fastest. */
+/* Finds each point's place among all combinations; the last axis varies fastest. */
 static void place_points(struct sweep *sweep)
 {
     sqlite3_stmt *row =
@@ -148,7 +148,7 @@ static void number_combinations(struct sweep *sweep)
     for (size_t i = 0; i < sweep->point_count; i++) {
         struct point *point = &sweep->points[i];
 
-        if (point->place >= sweep->places) /* the same axis twice: a damaged file */
+        if (point->place >= sweep->places) /* the file has an axis twice: it is damaged */
             point->place = 0;
         number[point->place] = 1;
     }
@@ -165,7 +165,7 @@ static void number_combinations(struct sweep *sweep)
     free(number);
 }
 
-/* By axis, the number of the value that each combination has there. */
+/* For each axis, the number of the value that each combination has on it. */
 static struct json_object *combinations_json(const struct sweep *sweep)
 {
     struct json_object *list = json_object_new_array();
@@ -185,7 +185,7 @@ static struct json_object *combinations_json(const struct sweep *sweep)
     return list;
 }
 
-/* Points by status: those done, by combination; the rest, one by one. */
+/* Adds points by status: those done by combination, the rest one by one. */
 static void add_statuses(struct sweep *sweep, struct json_object *json)
 {
     struct json_object *done = json_object_new_array(), *listed = json_object_new_array();
@@ -238,7 +238,7 @@ static void take(struct statistic *statistic, double value)
         statistic->most = value;
 }
 
-/* Whether the combinations' values differ anywhere from seed to seed. */
+/* True if the values of any combination differ from seed to seed. */
 static bool has_spread(const struct sweep *sweep)
 {
     for (size_t i = 0; i < sweep->combinations; i++)
@@ -247,7 +247,7 @@ static bool has_spread(const struct sweep *sweep)
     return false;
 }
 
-/* Whether some point that is done has no such number. */
+/* True if some finished point does not have this metric. */
 static bool has_gaps(const struct sweep *sweep)
 {
     uint64_t count = 0, done = 0;
@@ -259,7 +259,7 @@ static bool has_gaps(const struct sweep *sweep)
     return count != done;
 }
 
-/* By combination; what can be told from the rest (no spread, no gaps) is left out. */
+/* Statistics by combination; what follows from the rest (no spread, no gaps) is left out. */
 static struct json_object *statistics_json(const struct sweep *sweep, const char *name,
                                            const char *unit, const char *help)
 {
@@ -328,7 +328,7 @@ static struct json_object *metrics_json(struct sweep *sweep)
 
 /* ---- distributions ---- */
 
-/* The percentiles that are shown, in thousandths. */
+/* True for the percentiles that are shown, given in thousandths. */
 static bool is_shown(uint64_t thousandth)
 {
     return thousandth % 25 == 0 || thousandth == 990 || thousandth == 995;
@@ -344,7 +344,7 @@ static size_t shown_number(uint64_t thousandth)
                                : 42;
 }
 
-/* Every combination's percentiles, each the mean over the repeats; null where there is none. */
+/* Each combination's percentiles, averaged over the repeats; null if there are none. */
 static struct json_object *curves_json(const struct sweep *sweep)
 {
     struct json_object *curves = json_object_new_array();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The network with the use of its links. What is too large to be drawn is drawn in groups: the
- * hosts of a ToR as one, then the switches of a kind in a pod, then all of a kind; the use of the
- * links between two groups is their mean and the largest.
+ * The network with the utilisation of its links. A network that is too large is drawn in groups:
+ * first the hosts of a ToR as one, then the switches of a kind in a pod, then all of a kind. The
+ * links between two groups are shown with their mean and their largest utilisation.
  */
 #include <math.h>
 #include <stdio.h>
@@ -12,11 +12,11 @@
 #include "report/json.h"
 #include "report/parts.h"
 
-#define MOST_HOSTS  40  /* that are drawn one by one */
-#define MOST_GROUPS 160 /* on a picture */
+#define MOST_HOSTS  40  /* most hosts that are drawn one by one */
+#define MOST_GROUPS 160 /* most groups in a picture */
 #define NO_POD      UINT64_MAX
 
-/* How much is put together. */
+/* How much is grouped. */
 enum level { NOTHING, HOSTS, PODS, KINDS, LEVELS };
 
 enum kind { HOST, TOR, AGGREGATION, CORE, KIND_COUNT };
@@ -27,13 +27,13 @@ struct node {
     enum kind kind;
     uint64_t pod;
     size_t tor;   /* of a host: the node it is linked to */
-    size_t group; /* it belongs to */
+    size_t group; /* the group it belongs to */
 };
 
 struct link {
     size_t a, b; /* nodes; after group_links groups, a before b */
     double rate_bps;
-    double ab, ba; /* use of each direction, 0 … 1 */
+    double ab, ba; /* utilisation in each direction, 0 … 1 */
     char *port_ab, *port_ba;
 };
 
@@ -144,7 +144,7 @@ static void free_network(struct network *network)
 
 /* ---- grouping ---- */
 
-/* Whether two nodes are one group at a level. */
+/* True if two nodes belong to the same group at a level. */
 static bool are_one(const struct node *a, const struct node *b, enum level level)
 {
     if (a->kind != b->kind || level == NOTHING)
@@ -156,7 +156,10 @@ static bool are_one(const struct node *a, const struct node *b, enum level level
     return a->kind == HOST && a->tor == b->tor;
 }
 
-/* Nodes of one group follow each other, as every topology numbers them. Returns how many groups. */
+/*
+ * Numbers the groups; nodes of one group follow each other, as every topology numbers them. Returns
+ * how many groups there are.
+ */
 static size_t group_nodes(struct network *network, enum level level)
 {
     size_t groups = 0;
@@ -192,7 +195,10 @@ static int by_groups(const void *a, const void *b)
     return strcmp(x->port_ab, y->port_ab);
 }
 
-/* Links between groups: ends in order, links of the same two side by side. */
+/*
+ * Turns links into links between groups, with their ends in order and those of the same two groups
+ * side by side.
+ */
 static void group_links(struct network *network)
 {
     for (size_t i = 0; i < network->link_count; i++) {
@@ -242,7 +248,7 @@ static struct json_object *groups_json(const struct network *network)
 
 struct use {
     double sum, most;
-    const char *port; /* the one of the largest */
+    const char *port; /* the port with the largest one */
 };
 
 static void take(struct use *sum, double value, const char *port)
@@ -282,7 +288,7 @@ static struct json_object *links_json(const struct network *network)
             take(&ba, link->ba, link->port_ba);
         }
         if (first->a == first->b)
-            continue; /* inside a group */
+            continue; /* within a group */
         struct json_object *json = json_object_new_object();
 
         oche_json_add_int(json, "a", first->a);
