@@ -68,7 +68,7 @@ static void patched_acked(struct oche_cc_flow *flow, oche_time now, const struct
     timely_set_rate(flow, now, rate + c.scale * change, c.rtt, cause);
 }
 
-/* Thresholds are for whole round trips (REFERENCE B, trap 2). */
+/* Thresholds are for whole round trips (timely.md#t2). */
 static const char *patched_remark(const void *params, oche_time empty_rtt)
 {
     const struct timely_params *p = params;
