@@ -4,8 +4,7 @@
 
 #include "report/json.h"
 #include "report/parts.h"
-
-#define FLOWS "20"
+#include "report/report.sql.h"
 
 /*
  * Lists the ports of one path, in order, and where the last one leads; each with its node and kind.
@@ -43,13 +42,7 @@ static struct json_object *way_json(struct oche_report_source *source, uint64_t 
 static struct json_object *listed_json(struct oche_report_source *source)
 {
     struct json_object *list = json_object_new_array();
-    sqlite3_stmt *row = oche_report_query(
-        source,
-        "SELECT d.flow, a.name, b.name, f.bytes, d.times, (f.delivered_ps - f.start_ps) / 1e12, "
-        "f.slowdown FROM (SELECT flow, sum(deflected) AS times, count(*) AS hops FROM paths WHERE "
-        "way = 'taken' GROUP BY flow ORDER BY times DESC, hops DESC, flow LIMIT " FLOWS ") d JOIN "
-        "flows f ON f.id = d.flow JOIN nodes a ON a.id = f.src JOIN nodes b ON b.id = f.dst ORDER "
-        "BY d.times DESC, d.hops DESC, d.flow");
+    sqlite3_stmt *row = oche_report_query(source, shown_deflected);
 
     while (oche_report_row(source, row)) {
         struct json_object *flow = json_object_new_object();

@@ -5,21 +5,13 @@
  */
 #include "report/json.h"
 #include "report/parts.h"
-
-#define NODES "150" /* those held longest, and the nodes above them */
-#define FLOWS "20"
+#include "report/report.sql.h"
 
 /* Lists the nodes that are shown, parents first. */
 static struct json_object *tree_json(struct oche_report_source *source)
 {
     struct json_object *list = json_object_new_array();
-    sqlite3_stmt *row = oche_report_query(
-        source,
-        "WITH RECURSIVE shown(id) AS (SELECT id FROM (SELECT id FROM pause_tree ORDER BY held_ps "
-        "DESC, id LIMIT " NODES ") UNION SELECT parent FROM pause_tree JOIN shown USING (id) WHERE "
-        "parent IS NOT NULL) SELECT id, parent, port, class, pauses, held_ps, first_ps, last_ps, "
-        "senders, returns, (SELECT count(*) FROM pause_tree AS below WHERE below.parent = "
-        "pause_tree.id) FROM pause_tree WHERE id IN shown ORDER BY id");
+    sqlite3_stmt *row = oche_report_query(source, shown_pauses);
 
     while (oche_report_row(source, row)) {
         struct json_object *node = json_object_new_object();
@@ -48,13 +40,7 @@ static struct json_object *tree_json(struct oche_report_source *source)
 static struct json_object *victims_json(struct oche_report_source *source)
 {
     struct json_object *list = json_object_new_array();
-    sqlite3_stmt *row = oche_report_query(
-        source,
-        "SELECT f.id, a.name, b.name, bytes, coalesce(delivered_ps, completed_ps, (SELECT CAST("
-        "value AS INTEGER) FROM info WHERE key = 'simulated_ps')) - start_ps AS life, held_ps, "
-        "lost_ps, root, victim FROM flows f JOIN nodes a ON a.id = f.src JOIN nodes b ON b.id = "
-        "f.dst WHERE measured AND lost_ps > 0 ORDER BY victim DESC, CAST(lost_ps AS REAL) / life "
-        "DESC, f.id LIMIT " FLOWS);
+    sqlite3_stmt *row = oche_report_query(source, shown_victims);
 
     while (oche_report_row(source, row)) {
         struct json_object *flow = json_object_new_object();

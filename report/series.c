@@ -10,6 +10,7 @@
 
 #include "report/json.h"
 #include "report/parts.h"
+#include "report/report.sql.h"
 #include "report/sample.h"
 
 struct values {
@@ -90,11 +91,7 @@ static void add_samples(struct oche_report_source *source, uint64_t id, bool spr
 struct json_object *oche_report_series(struct oche_report_source *source)
 {
     struct json_object *list = json_object_new_array();
-    sqlite3_stmt *row = oche_report_query(
-        source,
-        "SELECT id, name, entity, unit, (SELECT a.name || ' → ' || b.name FROM flows f JOIN nodes "
-        "a ON a.id = f.src JOIN nodes b ON b.id = f.dst WHERE entity LIKE 'flow %' AND f.id = "
-        "CAST(substr(entity, 6) AS INTEGER)) FROM series_names WHERE name != 'held' ORDER BY id");
+    sqlite3_stmt *row = oche_report_query(source, shown_series);
 
     while (oche_report_row(source, row)) {
         struct json_object *series = json_object_new_object();
@@ -114,21 +111,13 @@ struct json_object *oche_report_series(struct oche_report_source *source)
 
 /* ---- ports held by PAUSE ---- */
 
-/* The node of a port: what precedes its colon. A host's port has the host's name. */
-#define NODE_OF_PORT                                                                               \
-    "CASE WHEN instr(entity, ':') > 0 THEN substr(entity, 1, instr(entity, ':') - 1) ELSE entity " \
-    "END"
-
 /*
  * Finds when the intervals of the series begin and how long they are; false if there are no series.
  */
 static bool intervals(struct oche_report_source *source, double *start_ps, double *step_ps,
                       uint64_t *count)
 {
-    sqlite3_stmt *row = oche_report_query(
-        source, "SELECT min(time_ps), max(time_ps), count(*), (SELECT value FROM info WHERE key = "
-                "'simulated_ps') - (SELECT value FROM info WHERE key = 'measured_ps') FROM series "
-                "JOIN series_names ON id = series WHERE name = 'goodput' AND entity = 'all'");
+    sqlite3_stmt *row = oche_report_query(source, series_intervals);
     *count = 0;
     while (oche_report_row(source, row)) {
         double first = oche_report_real(row, 0), last = oche_report_real(row, 1);
@@ -185,11 +174,7 @@ static struct json_object *timeline(struct oche_report_source *source)
     if (!intervals(source, &start_ps, &step_ps, &count))
         return NULL;
     size_t width = oche_span_width(count, OCHE_REPORT_SPANS / 2);
-    sqlite3_stmt *row = oche_report_query(
-        source, "WITH held AS (SELECT series, entity, sum(value) AS sum, " NODE_OF_PORT
-                " AS node FROM series JOIN series_names ON id = series WHERE name = 'held' GROUP "
-                "BY series) SELECT series, entity, sum, (SELECT kind FROM nodes WHERE nodes.name = "
-                "node) FROM held ORDER BY sum DESC, entity");
+    sqlite3_stmt *row = oche_report_query(source, held_ports);
 
     line = json_object_new_object();
     ports = json_object_new_array();
@@ -271,10 +256,7 @@ static void add_curve(struct json_object *queue, const struct bucket *buckets, s
 struct json_object *oche_report_queues(struct oche_report_source *source)
 {
     struct json_object *list = json_object_new_array();
-    sqlite3_stmt *row = oche_report_query(
-        source, "SELECT id, entity, unit, (SELECT value FROM entity_counters c WHERE c.entity = "
-                "h.entity AND c.name = 'max_queue_bytes') FROM histogram_names h WHERE name "
-                "= 'queue' ORDER BY id");
+    sqlite3_stmt *row = oche_report_query(source, watched_queues);
 
     while (oche_report_row(source, row)) {
         struct json_object *queue = json_object_new_object();

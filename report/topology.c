@@ -11,6 +11,7 @@
 
 #include "report/json.h"
 #include "report/parts.h"
+#include "report/report.sql.h"
 
 #define MOST_HOSTS  40  /* most hosts that are drawn one by one */
 #define MOST_GROUPS 160 /* most groups in a picture */
@@ -99,11 +100,7 @@ static void read_links(struct oche_report_source *source, struct network *networ
     double measured_s = (double)oche_report_number(source, "SELECT CAST(value AS INTEGER) FROM "
                                                            "info WHERE key = 'measured_ps'") /
                         1e12;
-    sqlite3_stmt *row = oche_report_query(
-        source, "SELECT a, b, rate_bps, port_a, port_b, ca.value, cb.value FROM links LEFT JOIN "
-                "entity_counters ca ON ca.entity = port_a AND ca.name = 'line_bytes' LEFT JOIN "
-                "entity_counters "
-                "cb ON cb.entity = port_b AND cb.name = 'line_bytes' ORDER BY links.id");
+    sqlite3_stmt *row = oche_report_query(source, links_with_load);
 
     network->links = calloc(room + 1, sizeof(*network->links));
     OCHE_MUST(network->links != NULL);

@@ -1,0 +1,76 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- The report's longer queries. Shorter ones stand where their rows are read.
+
+-- The 150 ports that were held longest, and those above them, parents first.
+-- const shown_pauses
+WITH RECURSIVE shown(id) AS (
+    SELECT id FROM (SELECT id FROM pause_tree ORDER BY held_ps DESC, id LIMIT 150)
+    UNION
+    SELECT parent FROM pause_tree JOIN shown USING (id) WHERE parent IS NOT NULL
+)
+SELECT id, parent, port, class, pauses, held_ps, first_ps, last_ps, senders, returns,
+    (SELECT count(*) FROM pause_tree AS below WHERE below.parent = pause_tree.id)
+FROM pause_tree WHERE id IN shown ORDER BY id
+
+-- The 20 flows that lost the largest part of their lives to congestion elsewhere, victims first.
+-- const shown_victims
+SELECT f.id, a.name, b.name, bytes,
+    coalesce(delivered_ps, completed_ps,
+        (SELECT CAST(value AS INTEGER) FROM info WHERE key = 'simulated_ps')) - start_ps AS life,
+    held_ps, lost_ps, root, victim
+FROM flows f JOIN nodes a ON a.id = f.src JOIN nodes b ON b.id = f.dst
+WHERE measured AND lost_ps > 0
+ORDER BY victim DESC, CAST(lost_ps AS REAL) / life DESC, f.id LIMIT 20
+
+-- The 20 flows that were deflected most often.
+-- const shown_deflected
+SELECT d.flow, a.name, b.name, f.bytes, d.times, (f.delivered_ps - f.start_ps) / 1e12, f.slowdown
+FROM (
+    SELECT flow, sum(deflected) AS times, count(*) AS hops FROM paths WHERE way = 'taken'
+    GROUP BY flow ORDER BY times DESC, hops DESC, flow LIMIT 20
+) d
+JOIN flows f ON f.id = d.flow JOIN nodes a ON a.id = f.src JOIN nodes b ON b.id = f.dst
+ORDER BY d.times DESC, d.hops DESC, d.flow
+
+-- Every time series but those of held ports; the last column is a flow's ends.
+-- const shown_series
+SELECT id, name, entity, unit, (
+    SELECT a.name || ' → ' || b.name
+    FROM flows f JOIN nodes a ON a.id = f.src JOIN nodes b ON b.id = f.dst
+    WHERE entity LIKE 'flow %' AND f.id = CAST(substr(entity, 6) AS INTEGER)
+)
+FROM series_names WHERE name != 'held' ORDER BY id
+
+-- The series of held ports, the longest held first. The node of a port is what precedes its colon;
+-- a host's port has the host's name.
+-- const held_ports
+WITH held AS (
+    SELECT series, entity, sum(value) AS sum,
+        CASE WHEN instr(entity, ':') > 0 THEN substr(entity, 1, instr(entity, ':') - 1)
+            ELSE entity END AS node
+    FROM series JOIN series_names ON id = series WHERE name = 'held' GROUP BY series
+)
+SELECT series, entity, sum, (SELECT kind FROM nodes WHERE nodes.name = node)
+FROM held ORDER BY sum DESC, entity
+
+-- When the intervals of time series end, and when the first of them begins.
+-- const series_intervals
+SELECT min(time_ps), max(time_ps), count(*),
+    (SELECT value FROM info WHERE key = 'simulated_ps') -
+        (SELECT value FROM info WHERE key = 'measured_ps')
+FROM series JOIN series_names ON id = series WHERE name = 'goodput' AND entity = 'all'
+
+-- Watched queues, with the most that was in each.
+-- const watched_queues
+SELECT id, entity, unit,
+    (SELECT value FROM entity_counters c
+     WHERE c.entity = h.entity AND c.name = 'max_queue_bytes')
+FROM histogram_names h WHERE name = 'queue' ORDER BY id
+
+-- Links, with the bytes that both ends sent.
+-- const links_with_load
+SELECT a, b, rate_bps, port_a, port_b, ca.value, cb.value
+FROM links
+LEFT JOIN entity_counters ca ON ca.entity = port_a AND ca.name = 'line_bytes'
+LEFT JOIN entity_counters cb ON cb.entity = port_b AND cb.name = 'line_bytes'
+ORDER BY links.id
