@@ -7,8 +7,6 @@
 #include "lab/measures/metrics.h"
 #include "params/table.h"
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-
 static const char *busiest(const struct oche_outcome *o, unsigned which)
 {
     return o->busiest[which];
@@ -28,7 +26,7 @@ static const struct oche_column size_columns[] = {
     {"p99.9", "slowdown.SIZE.p99.9"},
 };
 const struct oche_columns oche_size_columns = {"flow size", OCHE_EACH_SIZE, "flows.SIZE.started",
-                                               size_columns, COUNT_OF(size_columns)};
+                                               size_columns, OCHE_COUNT_OF(size_columns)};
 
 static const struct oche_column place_columns[] = {
     {"ports", "ports.PLACE"},          {"use, mean", "utilisation.PLACE.mean"},
@@ -38,7 +36,7 @@ static const struct oche_column place_columns[] = {
 };
 const struct oche_columns oche_place_columns = {"links from", OCHE_EACH_PLACE,
                                                 "utilisation.PLACE.mean", place_columns,
-                                                COUNT_OF(place_columns)};
+                                                OCHE_COUNT_OF(place_columns)};
 
 static const struct oche_column waiting_columns[] = {
     {"on a way, mean", "congestion.WHERE.queueing"},
@@ -50,7 +48,7 @@ static const struct oche_column waiting_columns[] = {
 };
 const struct oche_columns oche_waiting_columns = {"packets waited at", OCHE_EACH_LINK,
                                                   "congestion.WHERE.queueing_mean", waiting_columns,
-                                                  COUNT_OF(waiting_columns)};
+                                                  OCHE_COUNT_OF(waiting_columns)};
 
 static const struct oche_column pause_columns[] = {
     {"sent", "pauses.TIER"},
@@ -60,7 +58,7 @@ static const struct oche_column pause_columns[] = {
     {"one port, most", "pause_time.TIER.max"},
 };
 const struct oche_columns oche_pause_columns = {"PAUSE at", OCHE_EACH_TIER, NULL, pause_columns,
-                                                COUNT_OF(pause_columns)};
+                                                OCHE_COUNT_OF(pause_columns)};
 
 /* ---- printing ---- */
 
@@ -131,7 +129,7 @@ void oche_failures_print(const struct oche_outcome *outcome, FILE *out)
     static const struct {
         const char *head, *name;
     } lines[] = {{"that lost packets so", "failures"}, {"others", "failures.others"}};
-    struct oche_table *table = oche_table_create(COUNT_OF(columns) + 1);
+    struct oche_table *table = oche_table_create(OCHE_COUNT_OF(columns) + 1);
     const double lost = oche_metric_value(outcome, "failures.lost", 0);
     char metric[OCHE_METRIC_NAME_BYTES];
 
@@ -139,12 +137,12 @@ void oche_failures_print(const struct oche_outcome *outcome, FILE *out)
     fprintf(out, "%s packets were lost to failures.\n\n",
             oche_metric_figure("failures.lost", lost).text);
     oche_table_cell(table, "flows");
-    for (size_t i = 0; i < COUNT_OF(columns); i++)
+    for (size_t i = 0; i < OCHE_COUNT_OF(columns); i++)
         oche_table_cell(table, "%s", columns[i].head);
     oche_table_rule(table);
-    for (size_t line = 0; line < COUNT_OF(lines); line++) {
+    for (size_t line = 0; line < OCHE_COUNT_OF(lines); line++) {
         oche_table_cell(table, "%s", lines[line].head);
-        for (size_t i = 0; i < COUNT_OF(columns); i++) {
+        for (size_t i = 0; i < OCHE_COUNT_OF(columns); i++) {
             snprintf(metric, sizeof(metric), "%s.%s", lines[line].name, columns[i].name);
             add_figure(table, outcome, metric, 0);
         }

@@ -217,4 +217,4 @@ const struct oche_row oche_rows[] = {
     {RUN, "wall time", .text = wall},
     {RUN, "speed, packet-hops", .text = speed},
 };
-const size_t oche_row_count = sizeof(oche_rows) / sizeof(oche_rows[0]);
+const size_t oche_row_count = OCHE_COUNT_OF(oche_rows);

@@ -495,4 +495,4 @@ const struct metric oche_metric_table[] = {
      "packets in queues and on links at the end"},
     {"queued_bytes", BYTES, OF_RUN, FROM(COUNTER, TOTAL(queued_bytes)), "in switches at the end"},
 };
-const size_t oche_metric_count = sizeof(oche_metric_table) / sizeof(oche_metric_table[0]);
+const size_t oche_metric_count = OCHE_COUNT_OF(oche_metric_table);

@@ -50,7 +50,7 @@ static void test_every_column_names_a_metric(void **state)
                                                  &oche_waiting_columns, &oche_pause_columns};
 
     (void)state;
-    for (size_t t = 0; t < sizeof(tables) / sizeof(tables[0]); t++) {
+    for (size_t t = 0; t < OCHE_COUNT_OF(tables); t++) {
         if (tables[t]->has != NULL && !oche_metric_is_known(tables[t]->has))
             fail_msg("%s is no metric", tables[t]->has);
         assert_true(tables[t]->count > 0);

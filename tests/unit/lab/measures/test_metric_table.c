@@ -26,7 +26,7 @@ static void test_every_unit_has_a_format(void **state)
     bool seen[UNITS] = {false};
 
     (void)state;
-    for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
+    for (size_t i = 0; i < OCHE_COUNT_OF(shown); i++) {
         const struct unit_row *unit = &oche_metric_units[shown[i].unit];
 
         seen[shown[i].unit] = true;
@@ -101,11 +101,11 @@ static void test_units_of_results_files(void **state)
     for (unsigned unit = 0; unit < UNITS; unit++) {
         bool found = false;
 
-        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        for (size_t i = 0; i < OCHE_COUNT_OF(names); i++)
             found |= strcmp(oche_metric_units[unit].name, names[i]) == 0;
         assert_true(found);
     }
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+    for (size_t i = 0; i < OCHE_COUNT_OF(names); i++)
         known += oche_metric_unit_named(names[i]) != NULL;
     assert_int_equal(known, 5);
 }
