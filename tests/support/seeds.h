@@ -38,10 +38,15 @@ static inline uint64_t seeds_of(uint64_t all)
     return (all * seeds_percent() + 99) / 100;
 }
 
-/* Returns how many cases must show something when `least` of all of them must. */
+/*
+ * Returns how many cases must show something when `least` of all of them must. Of few cases, which
+ * wander more, three quarters of their share.
+ */
 static inline uint64_t seeds_least(uint64_t least)
 {
-    return least * seeds_percent() / 100;
+    uint64_t share = least * seeds_percent() / 100;
+
+    return seeds_percent() < 100 ? share * 3 / 4 : share;
 }
 
 #endif
