@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- The view that shows a run's metrics as the counters of "all" that schema 3 had: under their old
--- names, as integers, times in picoseconds. It goes with version 0.3; then entity_counters is called
--- counters.
+-- names, as integers, times in picoseconds. It goes with version 0.3; then entity_counters is
+-- called counters.
 
 -- const run_old_counters
 

@@ -499,8 +499,8 @@ static void store_counters(struct oche_results *results, const struct oche_world
             struct oche_nic_stats nic;
 
             oche_world_host_stats(world, node, &nic);
-            store_some(results, topology->nodes[node].name, nic_counters, OCHE_COUNT_OF(nic_counters),
-                       &nic);
+            store_some(results, topology->nodes[node].name, nic_counters,
+                       OCHE_COUNT_OF(nic_counters), &nic);
             store_scheme(results, topology->nodes[node].name,
                          oche_world_host_counters(world, node, counted), counted);
         }
