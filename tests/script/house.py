@@ -21,7 +21,6 @@ LONGER = {
     ("tests/interop/verbs_refuses.c", "test_modifying"): 79,
     ("tests/unit/cc/test_dcqcn_options.c", "hyper_and_its_multiplier"): 78,
     ("tests/unit/lab/measures/test_metrics.c", "test_values"): 76,
-    ("tests/unit/lab/measures/test_metrics.c", "test_names"): 74,
     ("tests/support/sample.h", "sample_packet"): 77,
     ("tests/interop/verbs.c", "test_extended"): 72,
 }
