@@ -40,7 +40,7 @@ static void test_rows(void **state)
         {.bytes = 1000, .start = 100 * us, .end = 500 * us, .ideal = 100 * us},
         {.bytes = 5000, .start = 100 * us, .end = OCHE_NEVER, .ideal = 100 * us},
         {.bytes = 5000, .start = 100 * us, .end = 900 * us, .ideal = 100 * us, .failed = true},
-        {.bytes = 700, .start = 99 * us, .end = 100 * us, .ideal = 10 * us},
+        {.bytes = 700, .start = 100 * us - 1, .end = 110 * us, .ideal = 10 * us},
         {.bytes = 700, .start = OCHE_NEVER, .end = OCHE_NEVER, .ideal = 10 * us},
     };
     struct oche_completion_row rows[3];
