@@ -54,8 +54,14 @@ static void in_vain(void **state)
         assert_int_equal(hold.in_vain, misses);
         assert_int_equal(left_out(&hold, now), 1u << most);
     }
-    oche_hold_ends(&hold, now); /* useful after all */
+    oche_hold_ends(&hold, now); /* useful after all: misses count anew */
     assert_int_equal(left_out(&hold, now), 0);
+    const uint64_t before = hold.in_vain;
+
+    now += OCHE_HOLD;
+    oche_hold_ends(&hold, now); /* just too late */
+    assert_int_equal(hold.in_vain, before + 1);
+    assert_int_equal(left_out(&hold, now), 2);
 }
 
 /* Who computes before it answers, and does not look meanwhile: that is in vain, too. */

@@ -52,6 +52,7 @@ static void test_what_is_no_axis_is_refused(void **state)
         {"loss.probability=", "--vary loss.probability=: has an empty value; "},
         {"loss.probability=1,,2", "--vary loss.probability=1,,2: has an empty value; "},
         {"loss.probability=1,2,1", "--vary loss.probability=1,2,1: has the same value twice; "},
+        {"loss.probability=1,1", "--vary loss.probability=1,1: has the same value twice; "},
         {"seed=1,2", "--vary seed=1,2: seeds are what --repeat is for; "},
         {"known=3", "--vary known=3: varied twice; "},
         {"fixed=3,4", "--vary fixed=3,4: both set and varied; "},
