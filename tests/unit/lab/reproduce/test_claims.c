@@ -98,7 +98,9 @@ static const struct row rows[] = {
     {AT_LEAST, NONE, 0, 0, 0, 0, X, NONE},
 
     {RATIO, 11.4 * G, 10 * G, 0, 0, 0, R, 1.14},
+    {RATIO, 10.5 * G, 10 * G, 0, 0, 0, R, 1.05}, /* just inside, though 1.1 - 1.05 > 0.05 */
     {RATIO, 9.1 * G, 10 * G, 0, 0, 0, S, 0.91},
+    {RATIO, 9 * G, 10 * G, 0, 0, 0, S, 0.9}, /* likewise */
     {RATIO, 8.9 * G, 10 * G, 0, 0, 0, N, 0.89},
     {RATIO, 8.9 * G, NONE, 0, 0, 0, X, NONE},
     {RATIO, 8.9 * G, 0, 0, 0, 0, X, NONE}, /* nothing to divide by */
