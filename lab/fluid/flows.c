@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading --flows. */
+/* Parses --flows. */
 #include "lab/fluid/flows.h"
 
 #include <stdio.h>
@@ -45,7 +45,7 @@ static bool is_number(const char *text)
     return text[0] != '\0' && text[strspn(text, "0123456789")] == '\0';
 }
 
-/* One entry, which is cut in pieces. NULL, or what is wrong. */
+/* Parses one entry, which gets cut in pieces. Returns NULL, or what is wrong. */
 static const char *read_entry(struct oche_fluid_flow_list *list, char *entry, double capacity_bps,
                               struct oche_error *why)
 {

@@ -19,7 +19,9 @@ const char *const oche_fluid_names[OCHE_FLUID_NAMES + 1] = {
 
 /* ---- rows ---- */
 
-/* Adds the rows of a table, with their defaults; of DCQCN's tables, those that the model has. */
+/*
+ * Adds the rows of a table, with their defaults; of DCQCN's tables, only those that the model has.
+ */
 static void add_rows(struct oche_fluid_model *model, const struct oche_param_table *table,
                      void *values)
 {
@@ -175,7 +177,7 @@ struct oche_fluid *oche_fluid_model_create(const struct oche_fluid_model *model,
     return oche_timely_fluid_create(&model->timely, flows, count, options);
 }
 
-/* ---- showing ---- */
+/* ---- output ---- */
 
 void oche_fluid_row_value(const struct oche_fluid_row *row, char *text, size_t bytes)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A fluid model by name, with the values of its parameters: one list of keys, whichever tables
- * they come from. DCQCN's are those of core/cc's dcqcn and of the switch, so far as the model has
+ * A fluid model by name, with the values of its parameters: a single list of keys, whatever tables
+ * they come from. DCQCN's are those of core/cc's dcqcn and of the switch, as far as the model has
  * them.
  */
 #ifndef OCHE_LAB_FLUID_MODEL_H
@@ -20,13 +20,13 @@ enum oche_fluid_name {
     OCHE_FLUID_TIMELY_PATCHED,
     OCHE_FLUID_NAMES
 };
-/* As a user writes them; NULL ends the list. */
+/* As a user writes them; ends with NULL. */
 extern const char *const oche_fluid_names[OCHE_FLUID_NAMES + 1];
 
 struct oche_fluid_row {
     const struct oche_param *param;
-    void *values;      /* the struct that the parameter lies in */
-    const char *given; /* the --set that gave it, or NULL */
+    void *values;      /* the struct that contains the parameter */
+    const char *given; /* the --set that gave the value, or NULL */
 };
 
 #define OCHE_FLUID_MOST_ROWS 32
@@ -35,27 +35,33 @@ struct oche_fluid_model {
     enum oche_fluid_name name;
     struct oche_fluid_row rows[OCHE_FLUID_MOST_ROWS];
     size_t row_count;
-    /* What the rows lie in. */
+    /* The structs that contain the rows' values. */
     struct oche_dcqcn_link_params link;
     struct oche_switch_params switches;
-    void *scheme; /* of core/cc's dcqcn */
+    void *scheme; /* parameters of core/cc's dcqcn */
     struct oche_timely_params timely_params;
-    /* What they come to: by oche_fluid_model_check. */
+    /* The resulting model: made by oche_fluid_model_check. */
     struct oche_dcqcn_model dcqcn;
     struct oche_timely_model timely;
 };
 
-/* All at their defaults. Not to be moved; ended by oche_fluid_model_free. */
+/*
+ * Sets all parameters to their defaults. The struct must not be moved; to be released with
+ * oche_fluid_model_free.
+ */
 void oche_fluid_model_init(struct oche_fluid_model *model, enum oche_fluid_name name);
 void oche_fluid_model_free(struct oche_fluid_model *model);
 
 bool oche_fluid_model_has(const struct oche_fluid_model *model, const char *key);
 
-/* Reads KEY=VALUE, which must stay. False and "--set KEY=VALUE: what is wrong; …" in `error`. */
+/*
+ * Parses KEY=VALUE; the text must remain valid. Returns false, with "--set KEY=VALUE: what is
+ * wrong; …" in `error`.
+ */
 bool oche_fluid_model_set(struct oche_fluid_model *model, const char *assignment,
                           struct oche_error *error);
 
-/* Checks values against each other, and makes the model of them. */
+/* Checks values against each other, and makes the model from them. */
 bool oche_fluid_model_check(struct oche_fluid_model *model, struct oche_error *error);
 
 /* For a checked model. */
@@ -68,13 +74,16 @@ struct oche_fluid *oche_fluid_model_create(const struct oche_fluid_model *model,
                                            const struct oche_fluid_options *options);
 
 #define OCHE_FLUID_VALUE_BYTES 64
-/* A row's value as it would be written, and the name of its unit. */
+/* Write a row's value as a user would write it, and return the name of its unit. */
 void oche_fluid_row_value(const struct oche_fluid_row *row, char *text, size_t bytes);
 const char *oche_fluid_row_unit(const struct oche_fluid_row *row);
 
-/* Every key with its value, unit, range, source and help. */
+/* Prints every key with its value, unit, range, source and help. */
 void oche_fluid_model_show(const struct oche_fluid_model *model, FILE *out);
-/* "kmin 5KB, kmax 200KB, …": all but capacity, packet and delay, in lines of at most 78. */
+/*
+ * Prints "kmin 5KB, kmax 200KB, …": all but capacity, packet and delay, in lines of at most 78
+ * characters.
+ */
 void oche_fluid_model_print(const struct oche_fluid_model *model, FILE *out);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Running a fluid model by windows. The model's flows send; what the queue lets through in a window
- * is divided among them as what they sent, which is what a queue in order of arrival comes to but
- * for its own length (50 us for 250 KB at 40 Gbit/s). Percentiles of the queue are from SAMPLES
- * equal distances in time.
+ * is divided among them in proportion to what they sent. That equals a FIFO queue except for its
+ * own delay (50 us for 250 KB at 40 Gbit/s). Percentiles of the queue are computed from SAMPLES
+ * samples at equal distances in time.
  */
 #include "lab/fluid/outcome.h"
 
@@ -120,7 +120,7 @@ static void observe(void *context, const struct oche_fluid *fluid, double begin,
     }
 }
 
-/* What became of a bit that was sent, on average: passed on as payload. */
+/* Returns the average share of a sent bit that is passed on as payload. */
 static double passed_on(const struct oche_fluid_summary *sum, const struct oche_fluid *fluid,
                         double payload_share)
 {
@@ -137,7 +137,10 @@ static bool run_window(struct watch *watch, struct oche_fluid *fluid, struct och
     double until = rates->from_s + (window + 1) * rates->window_s;
     uint32_t flow = 0;
 
-    /* From where the last one ended, to the bit: else what was in the queue then is not known. */
+    /*
+     * Continues exactly where the last window ended; otherwise the queue at that time would be
+     * unknown.
+     */
     oche_fluid_summary_begin(&watch->window, fluid, oche_fluid_time(fluid));
     watch->in_window = true;
     bool fine = oche_fluid_run(fluid, until, observe, watch);
@@ -184,7 +187,7 @@ static bool run(struct watch *watch, struct oche_fluid *fluid, struct oche_rates
            oche_fluid_run(fluid, watch->scene->duration_s, observe, watch);
 }
 
-/* ---- what it came to ---- */
+/* ---- the outcome ---- */
 
 static uint64_t whole(double value)
 {
@@ -212,7 +215,7 @@ static void take_queue(struct oche_outcome *outcome, struct watch *watch)
             oche_percentile_real(watch->queue, watch->sampled, oche_percentile_thousandths[p]));
 }
 
-/* Flows that began during warm-up are in no figure of goodputs, as by packets. */
+/* Flows that began during warm-up do not count in goodputs, as with packets. */
 static void take_goodputs(struct oche_outcome *outcome, const struct watch *watch, double share)
 {
     const struct oche_fluid_scene *scene = watch->scene;

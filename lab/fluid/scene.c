@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A scenario as a fluid model sees it. The bottleneck is the link to the receiver. Packets are as
- * long as a full one in the middle of a message is on the line, since that is what the byte counter
- * and rates count. The
- * delay is a round trip of the empty path: from the mark at the last switch to the receiver, as a
- * CNP to the sender, and as a slower flow back to that switch; of several senders, the furthest
- * one's. Flows are greedy: they never end.
+ * A scenario as a fluid model sees it. The bottleneck is the link to the receiver. Packets have the
+ * length on the line of a full one in the middle of a message, since that is what the byte counter
+ * and rates count. The delay is a round trip of the empty path: from the mark at the last switch to
+ * the receiver, as a CNP to the sender, and as a slower flow back to that switch; if there are
+ * several senders, that of the furthest one. Flows are greedy: they never end.
  */
 #include "lab/fluid/scene.h"
 
@@ -25,7 +24,7 @@ enum oche_fluid_name oche_fluid_scene_model(const struct oche_scenario *scenario
     return OCHE_FLUID_NAMES;
 }
 
-/* Adds a word to a list "a, b"; what does not fit is left away. */
+/* Adds a word to a list "a, b"; omits it if it does not fit. */
 static void add_word(char *list, size_t bytes, const char *word)
 {
     size_t used = strlen(list);
@@ -41,7 +40,10 @@ static bool is_given(const struct oche_bound *bound, const char *name)
            oche_yaml_find(bound->node, name) != NULL;
 }
 
-/* Of a TIMELY, what the model has under the same name; false if it can not be that. */
+/*
+ * Takes TIMELY's parameters, which the model has under the same names; false if a value is
+ * impossible there.
+ */
 static bool take_timely(struct oche_fluid_model *model, const struct oche_bound *scheme,
                         const struct oche_document *document, struct oche_error *error)
 {
@@ -83,7 +85,7 @@ static bool take_parameters(struct oche_fluid_scene *scene, struct oche_fluid_mo
     const struct oche_bound *scheme = oche_bindings_find(&scenario->bindings, "congestion_control");
 
     if (oche_fluid_scene_model(scenario) != model->name)
-        return true; /* the link and the flows are what is wanted of it */
+        return true; /* only the link and the flows are wanted */
     if (!(model->name == OCHE_FLUID_DCQCN ? take_dcqcn(model, scenario, scheme, error)
                                           : take_timely(model, scheme, scenario->document, error)))
         return false;
@@ -98,7 +100,10 @@ static bool take_parameters(struct oche_fluid_scene *scene, struct oche_fluid_mo
 
 /* ---- flows ---- */
 
-/* The host that is asked for, or the only receiver; UINT32_MAX and an error if there is none. */
+/*
+ * Returns the host that is named, or the only receiver; UINT32_MAX, with an error, if there is
+ * none.
+ */
 static uint32_t find_receiver(const struct oche_world *world, const char *name, const char *remedy,
                               struct oche_error *error)
 {
@@ -131,7 +136,7 @@ static uint32_t find_receiver(const struct oche_world *world, const char *name, 
     return found;
 }
 
-/* From a mark at the receiver's switch to the rate that answers it, there. */
+/* Returns the delay from a mark at the receiver's switch until the changed rate arrives there. */
 static oche_time loop_delay(const struct oche_world *world, uint32_t src, uint32_t dst,
                             uint32_t line_bytes)
 {
@@ -159,7 +164,7 @@ static bool add_flow(struct oche_fluid_scene *scene, const struct oche_world *wo
                                 1);
 }
 
-/* The flows that go to `receiver`; *delay is that of the furthest. */
+/* Takes the flows to `receiver`; *delay becomes that of the furthest sender. */
 static bool take_flows(struct oche_fluid_scene *scene, const struct oche_world *world,
                        uint32_t receiver, uint64_t capacity_bps, uint32_t line_bytes,
                        oche_time *delay, struct oche_error *error)
@@ -202,8 +207,8 @@ static bool take_flows(struct oche_fluid_scene *scene, const struct oche_world *
 }
 
 /*
- * Thresholds of a NIC count the round trip, less what a packet takes to leave it; the model's own
- * default, queueing alone, is kept where thresholds are not the scenario's.
+ * A NIC's thresholds include the round trip, without the packet's serialisation at the sender. The
+ * model's own default, queueing alone, is kept if thresholds do not come from the scenario.
  */
 static void take_base_rtt(struct oche_fluid_model *model, const struct oche_world *world,
                           uint32_t receiver, uint32_t line_bytes, oche_time delay)
@@ -224,7 +229,7 @@ static void take_base_rtt(struct oche_fluid_model *model, const struct oche_worl
     model->timely_params.base_rtt = delay > leaving ? delay - leaving : 0;
 }
 
-/* What changes a run and is not in the equations. */
+/* Notes what affects a run but is not in the equations. */
 static void note_differences(struct oche_fluid_scene *scene, const struct oche_fluid_model *model,
                              const struct oche_world_config *config)
 {

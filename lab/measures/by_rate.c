@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From tables of rates to single numbers. */
+/* Computes single numbers from tables of rates. */
 #include "lab/measures/by_rate.h"
 
 #include <math.h>
 
-/* When a window begins; NAN: there is none. */
+/* Returns when a window begins; NAN: there is none. */
 static double begin_of(const struct oche_rates *rates, uint32_t window)
 {
     return window >= rates->windows ? NAN : rates->from_s + window * rates->window_s;
@@ -52,7 +52,7 @@ void oche_by_rate_take(struct oche_by_rate *by, const struct oche_rates *rates,
                                 .paced_settled = NAN,
                                 .paced_close = NAN};
     take_flows(by, rates, model);
-    if (rates->flows >= 2) /* one alone is never apart */
+    if (rates->flows >= 2) /* a single flow has no gap */
         take_gap(by, rates);
     if (paced->flows >= 2) {
         const struct oche_rate_gap gap = oche_rate_gap(paced);

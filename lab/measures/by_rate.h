@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What rates by window (sim/measure/rate_gap.h) come to: how far flows are apart, from when on they
- * are equal, and how far they are from the fluid model's. What a run does not have is NAN.
+ * What follows from rates by window (sim/measure/rate_gap.h): how far flows are apart, from when on
+ * they are equal, and how far they are from the fluid model's. Numbers that a run does not have are
+ * NAN.
  */
 #ifndef OCHE_LAB_MEASURES_BY_RATE_H
 #define OCHE_LAB_MEASURES_BY_RATE_H
@@ -11,18 +12,21 @@
 #define OCHE_BY_RATE_LISTED 16
 
 struct oche_by_rate {
-    /* Bits per second, of the first flows one by one; and the mean of all. */
+    /* Bits per second: the first flows one by one, and the mean over all. */
     double flow_rate[OCHE_BY_RATE_LISTED], flow_model_distance[OCHE_BY_RATE_LISTED];
     double model_distance;
-    /* Of two flows or more. Gaps are in bits per second, points in time in seconds. */
+    /* For two flows or more. Gaps are in bits per second, points in time in seconds. */
     double gap_mean, gap_of_means, gap_late;
     double equal_first, equal_since, settled;
-    double reached;     /* 1 if they are equal at the end, else 0 */
-    double equal_share; /* of the windows */
+    double reached;     /* 1 if flows are equal at the end, else 0 */
+    double equal_share; /* share of windows in which they are equal */
     double paced_settled, paced_close;
 };
 
-/* `rates` of flows, `model` the same by the fluid model, `paced` of connections' senders. */
+/*
+ * `rates`: the flows'; `model`: the same according to the fluid model; `paced`: those of
+ * connections' senders.
+ */
 void oche_by_rate_take(struct oche_by_rate *by, const struct oche_rates *rates,
                        const struct oche_rates *model, const struct oche_rates *paced);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sorting flows and pairs of hosts by the workload that they belong to. */
+/* Sorts flows and pairs of hosts by the workload that they belong to. */
 #include "lab/measures/by_workload.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 
 #include "sim/measure/percentile.h"
 
-#define BITS_A_PICOSECOND (8 * (double)OCHE_SEC) /* a byte in one is so many bits per second */
+#define BITS_A_PICOSECOND (8 * (double)OCHE_SEC) /* one byte per picosecond in bits per second */
 
 double oche_flow_goodput(const struct oche_world *world, uint32_t number)
 {
@@ -23,7 +23,10 @@ double oche_flow_goodput(const struct oche_world *world, uint32_t number)
     return (double)oche_world_flow_bytes(world, number) / (double)(end - sent->started);
 }
 
-/* What a pair of a workload got; there are several of a pair until they are added up. */
+/*
+ * What a pair of hosts of a workload received; a pair may have several entries until they are added
+ * up.
+ */
 struct pair {
     uint32_t workload, src, dst;
     uint64_t bytes;
@@ -45,7 +48,10 @@ static int compare_pairs(const void *left, const void *right)
     return a->dst < b->dst ? -1 : a->dst > b->dst;
 }
 
-/* Flows of a pair mostly follow each other in the plan: they are added up at once. */
+/*
+ * Adds to the last entry if it is the same pair: flows of a pair usually follow each other in the
+ * plan.
+ */
 static void add_pair(struct pairs *pairs, const struct pair *pair)
 {
     struct pair *last = pairs->count == 0 ? NULL : &pairs->pair[pairs->count - 1];
@@ -67,7 +73,7 @@ static void add_value(struct oche_sorted_values *values, double value)
     values->values[values->count++] = value;
 }
 
-/* What applications made, and how much of it has not arrived. */
+/* Adds what applications produced, and how much of it has not arrived. */
 static void add_offered(struct oche_workload_outcome *workload, const struct oche_world *world,
                         uint32_t number)
 {
@@ -80,11 +86,11 @@ static void add_offered(struct oche_workload_outcome *workload, const struct och
     workload->supplied |= flows->plan[number].supply_bps > 0;
     if (flows->sent[number].failed != 0)
         return;
-    /* A packet's bytes count as made in the course of time, but it leaves whole. */
+    /* A packet's bytes count as produced over time, but it leaves as a whole. */
     workload->backlog_bytes += made > arrived ? made - arrived : 0;
     if (started < warmup)
         made -= oche_flow_supplied(&flows->plan[number], warmup - started);
-    workload->offered_bps += (double)made; /* bytes, so far */
+    workload->offered_bps += (double)made; /* bytes, for now */
 }
 
 static void add_flow(struct oche_by_workload *by, const struct oche_world *world, uint32_t number)

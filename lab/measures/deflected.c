@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Taking the ways of the most deflected messages. */
+/* Finds the paths of the most deflected messages. */
 #include "lab/measures/deflected.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@ static bool is_more(const struct oche_world_taken_way *a, const struct oche_worl
 {
     if (a->deflections != b->deflections)
         return a->deflections > b->deflections;
-    return a->count > b->count; /* else the earlier flow stays first */
+    return a->count > b->count; /* among equals the earlier flow stays first */
 }
 
 static void keep(void *context, const struct oche_world_taken_way *way)
@@ -33,7 +33,7 @@ static void keep(void *context, const struct oche_world_taken_way *way)
     most->ways[at] = *way;
 }
 
-/* Adds a word to `text` (of OCHE_DEFLECTED_BYTES), as far as there is room. */
+/* Adds a word to `text` (of OCHE_DEFLECTED_BYTES bytes) if there is room. */
 static void add_word(char *text, size_t *used, const char *word, bool deflected)
 {
     int length = snprintf(text + *used, OCHE_DEFLECTED_BYTES - *used, "%s%s%s",

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The messages of a run that were deflected most often, each with both of its ways in words. */
+/*
+ * The messages of a run that were deflected most often, each with its ordinary and its actual path
+ * in words.
+ */
 #ifndef OCHE_LAB_MEASURES_DEFLECTED_H
 #define OCHE_LAB_MEASURES_DEFLECTED_H
 
@@ -11,7 +14,7 @@
 struct oche_deflected_line {
     uint32_t flow, deflections, links, ordinary_links;
     char ordinary[OCHE_DEFLECTED_BYTES]; /* "host3 tor0 agg1 … host9" */
-    char taken[OCHE_DEFLECTED_BYTES];    /* likewise; where it was deflected, "agg1*" */
+    char taken[OCHE_DEFLECTED_BYTES];    /* likewise; "agg1*" where it was deflected */
 };
 
 struct oche_deflected {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What failures of links did to flows, as described in the header. */
+/* What link failures did to flows; see the header. */
 #include "lab/measures/failures.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "params/figures.h"
 
-/* "leaf0:spine1, leaf2:spine1" */
+/* Prints "leaf0:spine1, leaf2:spine1". */
 static void print_links(const struct oche_world *world, const struct oche_world_failure *failure,
                         FILE *out)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a scenario says of queue pairs although its hosts have none: an endpoint that is not the
- * RNIC keeps to nothing of it. It is no error, so that one scenario can compare both, but it is
- * said.
+ * What a scenario says about queue pairs although its hosts have none: an endpoint other than the
+ * RNIC ignores all of it. That is not an error, so that one scenario can compare both, but the user
+ * is told.
  */
 #ifndef OCHE_LAB_MEASURES_IGNORED_H
 #define OCHE_LAB_MEASURES_IGNORED_H

@@ -11,12 +11,12 @@ static double goodput(const struct oche_outcome *o)
     return (double)oche_rate_of(o->totals.nic.delivered_bytes, o->totals.measured);
 }
 
-/* What kind of value, and where it stands. */
+/* The kind of value, and where to find it. */
 #define FROM(kind, ...)                                                                            \
     {                                                                                              \
         kind, __VA_ARGS__                                                                          \
     }
-/* Where a value stands in an outcome: a member; a member of each element of an array. */
+/* Where to find a value in an outcome: a member, or a member of each element of an array. */
 #define SIZE_OF(member)   sizeof(((struct oche_outcome *)0)->member)
 #define OUTCOME(member)   .at = offsetof(struct oche_outcome, member)
 #define TOTAL(member)     OUTCOME(totals.member)
@@ -34,17 +34,17 @@ static double goodput(const struct oche_outcome *o)
 #define PAUSES(member)    OF(pauses, member)
 #define PAIR(member)      OF(pairs, member)
 #define LISTED(member)    OF(listed, member)
-/* Of the arrays that an outcome points to. */
+/* The same for arrays that an outcome points to. */
 #define QUEUE(member)                                                                              \
     .at = offsetof(struct oche_outcome_queue, occupancy.member),                                   \
     .stride = sizeof(struct oche_outcome_queue)
 #define WORKLOAD(member)                                                                           \
     .at = offsetof(struct oche_workload_outcome, member),                                          \
     .stride = sizeof(struct oche_workload_outcome)
-/* What a counter is divided by: always the same, or that of the same element. */
+/* What a counter is divided by: always the same value, or that of the same element. */
 #define OVER(member)             .over = offsetof(struct oche_outcome, member)
 #define OVER_EACH(array, member) OVER(array[0].member), .over_stride = SIZE_OF(array[0])
-/* That a member is not 0. */
+/* The condition that a member is not 0. */
 #define ANY(member)                                                                                \
     {                                                                                              \
         offsetof(struct oche_outcome, member), SIZE_OF(member)                                     \

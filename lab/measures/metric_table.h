@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of metrics: for each its name, its unit, what it is of, where its value stands in an
- * outcome, and what it means. lab/measures/metrics.c makes names, values and texts from it; nobody
- * else but its test looks at it.
+ * The table of metrics: for each its name, its unit, its subject, where to find its value in an
+ * outcome, and its meaning. Only lab/measures/metrics.c, which makes names, values and texts from
+ * it, and its test use it.
  *
  * A new metric is a member of struct oche_outcome and a row of the table.
  */
@@ -12,66 +12,69 @@
 #include "lab/measures/outcome.h"
 #include "params/figures.h"
 
-/* A unit is a name in results files, and how tables show a value. */
+/* A unit has a name for results files, and determines how tables show a value. */
 enum unit {
     SECONDS,
     BPS,
     BYTES,
     COUNT,
-    RATIO, /* of two alike things: 1.05 */
-    SHARE, /* a part of something, in results files a ratio: 12.3 % */
-    INDEX, /* from 0 to 1, in results files a ratio: 0.987 */
+    RATIO, /* quotient of two values of the same kind: 1.05 */
+    SHARE, /* a part of something; a ratio in results files: 12.3 % */
+    INDEX, /* from 0 to 1; a ratio in results files: 0.987 */
     UNITS
 };
 
 struct unit_row {
     const char *name;
-    struct oche_figure (*figure)(double value); /* of a value that is not NAN */
+    struct oche_figure (*figure)(double value); /* formats a value that is not NAN */
 };
 extern const struct unit_row oche_metric_units[UNITS];
 
-/* What a metric is of: how many there are of it in a run, and which of them it has. */
+/* The subject of a metric: how many of it there are, and which of them a run has. */
 enum subject {
     OF_RUN,
-    OF_SIZE,           /* ranges of flow sizes in which flows started; all of them: always */
+    OF_SIZE,           /* ranges of flow sizes in which flows started; "all" always */
     OF_DELIVERED,      /* those in which flows were delivered */
     OF_PLACE,          /* places that have ports */
     OF_WHERE,          /* sim/measure/congestion.h */
-    OF_SWITCH_WHERE,   /* the same without hosts' NICs */
+    OF_SWITCH_WHERE,   /* the same, without hosts' NICs */
     OF_TIER,           /* kinds of nodes */
     OF_PORT,           /* watched queues, by name */
-    OF_FLOW,           /* flows, where they are listed one by one */
-    OF_PAIR,           /* pairs of hosts, where there are few */
+    OF_FLOW,           /* flows, if they are listed one by one */
+    OF_PAIR,           /* pairs of hosts, if there are few */
     OF_WORKLOAD,       /* entries of the scenario's list of workloads */
-    OF_RATED,          /* flows, where there are few and measure.interval is set */
+    OF_RATED,          /* flows, if there are few and measure.interval is set */
     OF_MECHANISM,      /* counters of mechanisms that switches have */
-    OF_SCHEME,         /* counters of congestion control's own */
+    OF_SCHEME,         /* congestion control's own counters */
     OF_SCHEME_PACKETS, /* those of them that count packets */
     SUBJECTS
 };
 
-/* What stands in the outcome, and what is made of it. A metric whose value is NAN is left out. */
+/*
+ * What the outcome has, and how the value is computed from it. A metric whose value is NAN is left
+ * out.
+ */
 enum kind {
     COUNTER,          /* a uint64_t */
     PICOSECONDS,      /* an oche_time, in seconds */
     REAL,             /* a double */
     REAL_PICOSECONDS, /* the same, in seconds */
-    NOT_NEGATIVE,     /* a double; a negative one is NAN */
-    RATIO_OF,         /* a uint64_t over another; over 0 is NAN */
-    PICOSECONDS_EACH, /* the same, the first one an oche_time, in seconds */
-    SUM,              /* of `count` of uint64_t */
-    LONGEST,          /* of `count` of oche_time, in seconds */
-    MEAN,             /* of a struct oche_sorted_values; of none NAN */
-    PERCENTILE,       /* likewise, `thousandths` of it */
-    COMPUTED,         /* by a function of the run, */
-    COMPUTED_EACH     /* and by one of each of what the metric is of */
+    NOT_NEGATIVE,     /* a double; if negative, NAN */
+    RATIO_OF,         /* a uint64_t divided by another; NAN if divided by 0 */
+    PICOSECONDS_EACH, /* the same, where the first is an oche_time, in seconds */
+    SUM,              /* sum of `count` uint64_t */
+    LONGEST,          /* largest of `count` oche_time, in seconds */
+    MEAN,             /* mean of a struct oche_sorted_values; NAN if empty */
+    PERCENTILE,       /* likewise, the percentile `thousandths` */
+    COMPUTED,         /* by a function of the run */
+    COMPUTED_EACH     /* by a function of the run and the subject's number */
 };
 
 struct source {
     enum kind kind;
-    size_t at, stride; /* of the first one in the outcome (OF_PORT, OF_WORKLOAD: in the array that
-                          it points to), and from one to the next */
-    size_t over, over_stride; /* likewise, of what it is divided by */
+    size_t at, stride; /* offset of the first one in the outcome (OF_PORT, OF_WORKLOAD: in the array
+                          it points to), and distance from one to the next */
+    size_t over, over_stride; /* likewise for the divisor */
     unsigned count, thousandths;
     double (*compute)(const struct oche_outcome *outcome);
     double (*compute_each)(const struct oche_outcome *outcome, unsigned which);
@@ -83,8 +86,8 @@ struct metric {
     enum subject of;
     struct source source;
     const char *help;
-    bool by_fluid; /* a fluid model has it too */
-    /* A run has it only if not all these bytes of the outcome are 0; bytes 0: always. */
+    bool by_fluid; /* available with a fluid model too */
+    /* A run has the metric only if these bytes of the outcome are not all 0; bytes 0: always. */
     struct {
         size_t at, bytes;
     } only_if;

@@ -106,7 +106,7 @@ static const char *scheme_name(enum subject of, unsigned which, char *text, size
     return oche_scheme_counter_name(which, text, text_bytes);
 }
 
-/* Whether the run has what the metric is of. */
+/* True if the run has the metric's subject. */
 static bool is_there(enum subject of, const struct oche_outcome *outcome, unsigned which)
 {
     const struct oche_switch_mechanism *mechanism;
@@ -135,7 +135,7 @@ static bool is_there(enum subject of, const struct oche_outcome *outcome, unsign
     }
 }
 
-/* Whether the metric's condition holds. */
+/* True if the metric's condition holds. */
 static bool is_met(const struct metric *metric, const struct oche_outcome *outcome)
 {
     const unsigned char *at = (const unsigned char *)outcome + metric->only_if.at;
@@ -146,7 +146,7 @@ static bool is_met(const struct metric *metric, const struct oche_outcome *outco
     return metric->only_if.bytes == 0;
 }
 
-/* The array that `at` and `stride` of a metric are of. */
+/* Returns the array to which `at` and `stride` of a metric refer. */
 static const char *base_of(enum subject of, const struct oche_outcome *outcome)
 {
     if (of == OF_PORT)
@@ -166,7 +166,7 @@ static double real_at(const char *at)
     return *(const double *)(const void *)at;
 }
 
-/* The sum of the counters, or the largest of them. */
+/* Returns the sum of the counters, or the largest of them. */
 static uint64_t gather(const struct source *source, const char *at)
 {
     uint64_t all = 0;
@@ -234,7 +234,7 @@ static double made_of(const struct source *source, const struct oche_outcome *ou
     return NAN;
 }
 
-/* NAN: the run does not have it. */
+/* Returns the value; NAN: the run does not have it. */
 static double value_of(const struct metric *metric, const struct oche_outcome *outcome,
                        unsigned which)
 {
@@ -246,7 +246,7 @@ static double value_of(const struct metric *metric, const struct oche_outcome *o
 
 /* ---- names ---- */
 
-/* What stands for the subject in a name. */
+/* Returns the text for the subject in a name. */
 static const char *subject_name(enum subject of, const struct oche_outcome *outcome, unsigned which,
                                 char *text, size_t text_bytes)
 {
@@ -288,7 +288,7 @@ static const char *subject_name(enum subject of, const struct oche_outcome *outc
     return "";
 }
 
-/* The metric's name with `subject` in it. */
+/* Writes the metric's name with `subject` in it. */
 static void fill_name(const struct metric *metric, const char *subject, char *name,
                       size_t name_bytes)
 {
@@ -302,7 +302,7 @@ static void fill_name(const struct metric *metric, const char *subject, char *na
     OCHE_MUST(length > 0 && (size_t)length < name_bytes);
 }
 
-/* The name of the metric of that subject. */
+/* Writes the name of the metric for that subject. */
 static void name_of(const struct metric *metric, const struct oche_outcome *outcome, unsigned which,
                     char *name, size_t name_bytes)
 {
@@ -330,7 +330,7 @@ void oche_metrics_each(const struct oche_outcome *outcome, oche_metric_visit *vi
     }
 }
 
-/* Whether `text` (of that length) can stand for the subject. */
+/* True if `text` (of that length) can name the subject. */
 static bool can_be(enum subject of, const char *text, size_t length)
 {
     const struct oche_outcome none = {.queue_count = 0};
@@ -378,7 +378,7 @@ static const struct metric *find(const char *name)
     return NULL;
 }
 
-/* The row of that name in the table, patterns as they are. */
+/* Returns the table's row of that name, which may be a pattern. */
 static const struct metric *find_row(const char *row)
 {
     for (size_t i = 0; i < oche_metric_count; i++)
@@ -475,7 +475,7 @@ bool oche_metric_check(const char *name, struct oche_error *error)
     return false;
 }
 
-/* The metric for each counter of each scheme that it is of. */
+/* Prints the metric for each counter of each scheme that it applies to. */
 static void print_schemes(FILE *out, const struct metric *metric)
 {
     char text[OCHE_METRIC_NAME_BYTES], name[OCHE_METRIC_NAME_BYTES];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a run came to, as named numbers: one table has every name with its unit and what it means;
- * points, claims, tables, results files and the list that people read are all made from it. A new
- * metric is a member of struct oche_outcome and a row there.
+ * The outcome of a run as named numbers: one table has every name with its unit and meaning;
+ * points, claims, tables, results files and the printed list are all made from it. A new metric is
+ * a member of struct oche_outcome and a row there.
  *
  * Some names are patterns: "fct.SIZE.p99" stands for "fct.below_10KB.p99", …, "fct.all.p99". A
  * number that a run does not have (no flow of that size, no such port) is left out, never 0.
@@ -25,30 +25,33 @@ typedef void oche_metric_visit(void *context, const char *name, const char *unit
 void oche_metrics_each(const struct oche_outcome *outcome, oche_metric_visit *visit, void *context);
 
 /*
- * The value of a metric, or NAN: the run does not have it. `name` is a name, or a row of the table
- * that is a pattern ("fct.SIZE.p99"); then `which` is the number of the size, place, … It must be
- * one of these.
+ * Returns the value of a metric, or NAN if the run does not have it. `name` is a name, or a row of
+ * the table that is a pattern ("fct.SIZE.p99"); then `which` is the number of the size, place, … It
+ * must be one of these.
  */
 double oche_metric_value(const struct oche_outcome *outcome, const char *name, unsigned which);
 
-/* True if it is a metric's name, or a row of the table. */
+/* True if `name` is a metric's name, or a row of the table. */
 bool oche_metric_is_known(const char *name);
 
-/* The value as tables show it, by the metric's unit: "12.3us"; NAN: OCHE_NO_FIGURE. */
+/*
+ * Returns the value as tables show it, according to the metric's unit: "12.3us"; NAN:
+ * OCHE_NO_FIGURE.
+ */
 struct oche_figure oche_metric_figure(const char *name, double value);
 #define OCHE_NO_FIGURE "–"
 
-/* What the name means, and its unit; NULL if it is no metric's. */
+/* Return a metric's meaning, and its unit; NULL if there is no such metric. */
 const char *oche_metric_help(const char *name);
 const char *oche_metric_unit(const char *name);
 
-/* False and "…: no such metric; …" if it is no metric's. */
+/* Returns false, with "…: no such metric; …", if there is no such metric. */
 bool oche_metric_check(const char *name, struct oche_error *error);
 
-/* The program's own copy of a unit's name, or NULL if it is none. */
+/* Returns the program's own copy of a unit's name, or NULL if there is no such unit. */
 const char *oche_metric_unit_named(const char *unit);
 
-/* All names, patterns as they are, with unit and help. */
+/* Prints all names, including patterns, with unit and help. */
 void oche_metrics_print(FILE *out);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a run came to: the measures that tables show, taken from a world that has run, and
- * independent of it from then on, so that several runs can be shown side by side.
+ * The outcome of a run: the measures that tables show, copied from a world that has run, so that
+ * several runs can be shown side by side.
  */
 #ifndef OCHE_LAB_MEASURES_OUTCOME_H
 #define OCHE_LAB_MEASURES_OUTCOME_H
@@ -22,14 +22,14 @@
 #include "sim/measure/utilisation.h"
 #include "sim/world/world.h"
 
-#define OCHE_OUTCOME_SIZES      5 /* ranges of flow sizes; one more row is for all */
-#define OCHE_OUTCOME_SHORT      (OCHE_OUTCOME_SIZES + 1) /* and one for the short ones */
-#define OCHE_OUTCOME_EXACT      (OCHE_OUTCOME_SHORT + 1) /* from here on: one size each */
+#define OCHE_OUTCOME_SIZES      5 /* ranges of flow sizes; one more row is for all flows */
+#define OCHE_OUTCOME_SHORT      (OCHE_OUTCOME_SIZES + 1) /* and one more for short flows */
+#define OCHE_OUTCOME_EXACT      (OCHE_OUTCOME_SHORT + 1) /* from here on, rows of a single size */
 #define OCHE_OUTCOME_MOST_EXACT 8
 #define OCHE_OUTCOME_ROWS       (OCHE_OUTCOME_EXACT + OCHE_OUTCOME_MOST_EXACT)
 #define OCHE_OUTCOME_LISTED     OCHE_BY_RATE_LISTED
-#define OCHE_OUTCOME_RATED      64  /* so many flows have rates */
-#define OCHE_OUTCOME_PACED      128 /* and so many connections their senders' */
+#define OCHE_OUTCOME_RATED      64  /* most flows that have rates */
+#define OCHE_OUTCOME_PACED      128 /* most connections that have their senders' rates */
 #define OCHE_OUTCOME_NAME_BYTES (2 * OCHE_TOPOLOGY_NAME_BYTES)
 
 struct oche_outcome_queue {
@@ -45,41 +45,41 @@ enum oche_outcome_sample {
     OCHE_OUTCOME_SAMPLES
 };
 
-/* One flow, where there are few. */
+/* One flow, if there are few. */
 struct oche_outcome_flow {
     char name[2 * OCHE_OUTCOME_NAME_BYTES]; /* "host0 to host4, 20MB" */
-    uint64_t goodput_bps;                   /* from its start to its end, or the run's */
+    uint64_t goodput_bps;                   /* from its start to its end or that of the run */
     bool delivered;
-    double lost_share; /* of its life, to congestion that it has no part in */
+    double lost_share; /* share of its life lost to congestion that it has no part in */
 };
 
-/* Data packets of the flows of a row of sizes, as they arrived. */
+/* Data packets that arrived, of the flows in a row of sizes. */
 struct oche_size_packets {
     uint64_t packets, marked;
 };
 
 struct oche_outcome {
-    bool by_fluid;      /* not a world's: only what a fluid model has too (lab/fluid/outcome.h) */
-    char label[64];     /* "dcqcn": of several runs, which */
+    bool by_fluid;      /* from a fluid model, which has only some of this (lab/fluid/outcome.h) */
+    char label[64];     /* distinguishes several runs: "dcqcn" */
     char topology[256]; /* one line */
     char scheme[64], recovery[64];
-    /* What a user should know; "": nothing; no full stop. */
+    /* Remarks for the user; "": none; without a full stop. */
     char remark[256];          /* on the scheme's parameters in this network */
-    char ignored[256];         /* what the scenario says in vain */
+    char ignored[256];         /* what the scenario says without effect */
     char headroom_remark[256]; /* on PFC headroom that is less than a link needs */
     bool pfc;
     uint64_t seed;
     uint32_t threads;
     oche_time simulated;
-    double wall_s; /* of the run, without making the world */
+    double wall_s; /* of the run, without building the world */
     struct oche_world_totals totals;
     struct oche_world_ways ways;
 
-    /* Flows. Those that started during warm-up are in none of what follows but `warmup_flows`. */
+    /* Flows. Those that started during warm-up count only in `warmup_flows`. */
     uint64_t warmup_flows, flows, delivered, failed;
     uint64_t unfinished; /* started, neither delivered nor failed at the end */
     struct oche_completion_row sizes[OCHE_OUTCOME_ROWS];
-    struct oche_size_packets size_packets[OCHE_OUTCOME_ROWS]; /* 0: not noted (measure.ways) */
+    struct oche_size_packets size_packets[OCHE_OUTCOME_ROWS]; /* 0: not recorded (measure.ways) */
     double jain;                                              /* of the flows' goodputs; -1: none */
     struct oche_outcome_flow listed[OCHE_OUTCOME_LISTED];     /* the flows, unless there are more */
     uint32_t listed_count;
@@ -88,20 +88,20 @@ struct oche_outcome {
     uint32_t pair_count;
 
     /*
-     * What hosts received after warm-up, of any flow; of those hosts that a flow is for that has
-     * started. Bits per second; -1: there are none.
+     * What hosts received after warm-up, from any flow, over hosts to which a flow has started.
+     * Bits per second; -1: there are none.
      */
     double host_goodput_least, host_goodput_most, host_jain;
 
     /*
-     * By window of measure.interval, of the first OCHE_OUTCOME_RATED flows at most, payload; no
-     * flows without the interval, or where there are more. `model` is the same by the fluid model;
-     * no flows: was not asked for.
+     * Payload rates by window of measure.interval, for at most OCHE_OUTCOME_RATED flows; no flows
+     * without the interval, or if there are more. `model` is the same according to the fluid model;
+     * no flows: not requested.
      */
     struct oche_rates rates, model;
-    struct oche_rates paced;     /* senders' rates at the end of each window, by connection; of
-                                    OCHE_OUTCOME_PACED, none where there are more */
-    struct oche_by_rate by_rate; /* what these come to */
+    struct oche_rates paced;     /* senders' rates at the end of each window, by connection; none if
+                                    there are more than OCHE_OUTCOME_PACED */
+    struct oche_by_rate by_rate; /* what follows from these */
 
     /* Of the switch with the most ports, the first of them. */
     struct oche_thresholds thresholds;

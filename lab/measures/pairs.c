@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Flows by pair of hosts: first which there are, then one pair after the other. */
+/* Flows by pair of hosts: first finds the pairs, then handles one after the other. */
 #include "lab/measures/pairs.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 
 #include "sim/measure/percentile.h"
 
-/* The pair's row, made if it is new; OCHE_MOST_PAIRS if there is no room for it. */
+/* Returns the pair's row, created if it is new; OCHE_MOST_PAIRS if there is no room. */
 static uint32_t row_of(struct oche_pair_row *rows, uint32_t *count, uint32_t src, uint32_t dst)
 {
     uint32_t i = 0;
@@ -19,7 +19,7 @@ static uint32_t row_of(struct oche_pair_row *rows, uint32_t *count, uint32_t src
     return i;
 }
 
-/* Whether the flow is one of those that count: of this pair, its turn after warm-up. */
+/* True if the flow counts: it belongs to this pair and its turn came after warm-up. */
 static bool is_of(const struct oche_world *world, const oche_time *turn,
                   const struct oche_pair_row *row, uint32_t flow)
 {
@@ -29,7 +29,8 @@ static bool is_of(const struct oche_world *world, const oche_time *turn,
            turn[flow] != OCHE_NEVER && turn[flow] >= oche_world_config(world)->run.warmup;
 }
 
-/* When each flow's turn came: at its start, or when the one before on its queue pair was through.
+/*
+ * Finds when each flow's turn came: at its start, or when the previous one on its queue pair ended.
  */
 static oche_time *find_turns(const struct oche_flows *flows)
 {
@@ -52,7 +53,10 @@ static oche_time *find_turns(const struct oche_flows *flows)
     return turn;
 }
 
-/* From its turn to the flow's delivery, its failure, or the end of the run; 0: it never came. */
+/*
+ * Returns the time from a flow's turn to its delivery, its failure, or the end of the run; 0: its
+ * turn never came.
+ */
 static oche_time life_of(const struct oche_world *world, const oche_time *turn, uint32_t flow)
 {
     const struct oche_flows *flows = oche_world_flows(world);
@@ -64,7 +68,7 @@ static oche_time life_of(const struct oche_world *world, const oche_time *turn, 
     return end > turn[flow] ? end - turn[flow] : 0;
 }
 
-/* Counts the pair's flows; the longest that any took to be delivered. */
+/* Counts the pair's flows. Returns the longest time that one took to be delivered. */
 static oche_time count_flows(const struct oche_world *world, const oche_time *turn,
                              struct oche_pair_row *row)
 {

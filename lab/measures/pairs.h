@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What pairs of hosts came to, where there are few: the goodputs of the transfers of each, sender
- * to receiver. Pairs are in the order in which the flows of the scenario first name them.
+ * Results by pair of hosts, if there are few: the goodputs of each pair's transfers, from sender to
+ * receiver. Pairs are in the order in which the scenario's flows first name them.
  *
- * A transfer takes from its start to its delivery; where it was posted behind another one of its
- * queue pair, from the delivery of that, so that it is not counted as slow for having waited.
+ * A transfer lasts from its start to its delivery. If it was posted behind another one on its queue
+ * pair, it lasts from the delivery of that one, so that waiting does not make it count as slow.
  *
- * A transfer that has not finished at the end has a goodput too, if it has taken longer than any
- * of its pair that did: that it is slow is known. Of a shorter one nothing is known, and it is left
- * out. Without the rule a pair would look the better the slower its slowest transfers are.
+ * A transfer that has not finished at the end has a goodput too if it has lasted longer than any
+ * finished one of its pair: it is known to be slow. Nothing is known about a shorter one, and it is
+ * left out. Without this rule a pair would look better the slower its slowest transfers are.
  */
 #ifndef OCHE_LAB_MEASURES_PAIRS_H
 #define OCHE_LAB_MEASURES_PAIRS_H
@@ -17,16 +17,19 @@
 
 #define OCHE_MOST_PAIRS 16
 
-/* Of the transfers whose turn came after warm-up. */
+/* About the transfers whose turn came after warm-up. */
 struct oche_pair_row {
     uint32_t src, dst; /* hosts */
     uint64_t started, delivered, failed;
-    uint64_t counted; /* in the goodputs */
-    /* Bits per second, payload over the time that a transfer takes; NAN: none is counted. */
+    uint64_t counted; /* how many of them are in the goodputs */
+    /* Bits per second: payload divided by the transfer's time; NAN: none counts. */
     double least, p10, median, p90, most, mean;
 };
 
-/* Fills up to OCHE_MOST_PAIRS rows of a world that has run; 0 if there are more pairs than that. */
+/*
+ * Fills up to OCHE_MOST_PAIRS rows from a world that has run. Returns the number of rows; 0 if
+ * there are more pairs.
+ */
 uint32_t oche_pairs_take(const struct oche_world *world, struct oche_pair_row *rows);
 
 #endif

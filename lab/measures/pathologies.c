@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Taking what PFC did to a network. */
+/* Finds out what PFC did to a network. */
 #include "lab/measures/pathologies.h"
 
 #include <stdio.h>
@@ -7,14 +7,14 @@
 
 #include "params/figures.h"
 
-#define HOT_SPOTS 3  /* that get lines */
-#define LINES     12 /* of one hot spot at most, its own included */
+#define HOT_SPOTS 3  /* those that get lines */
+#define LINES     12 /* most lines for one hot spot, including its own */
 
-/* The forest, in the order in which it is read. */
+/* The forest, in the order in which it is shown. */
 struct forest {
     const struct oche_pause_node *nodes;
-    uint32_t *order; /* by position: node */
-    uint32_t *place; /* by node: position */
+    uint32_t *order; /* by position: the node */
+    uint32_t *place; /* by node: its position */
     bool *shown;     /* by position */
     uint32_t *senders;
     uint32_t count;
@@ -25,7 +25,7 @@ static const struct oche_pause_node *node_at(const struct forest *forest, uint32
     return &forest->nodes[forest->order[position]];
 }
 
-/* One after the last of what is below the node there. */
+/* Returns the position after the last node below the one at `position`. */
 static uint32_t end_of_branch(const struct forest *forest, uint32_t position)
 {
     uint32_t end = position + 1;
@@ -35,7 +35,7 @@ static uint32_t end_of_branch(const struct forest *forest, uint32_t position)
     return end;
 }
 
-/* Chooses what is shown of a hot spot: always the branch held longest of those within reach. */
+/* Chooses what is shown of a hot spot: always the reachable branch that was held longest. */
 static void choose(struct forest *forest, uint32_t root)
 {
     uint32_t end = end_of_branch(forest, root);

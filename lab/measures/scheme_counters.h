@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The counters of congestion-control schemes and endpoints (core/counter.h) as metrics. `which` is
- * a number for each place in each of their tables, below oche_scheme_counter_most().
+ * The counters of congestion-control schemes and endpoints (core/counter.h) as metrics. `which`
+ * numbers all entries of all their tables; it is below oche_scheme_counter_most().
  */
 #ifndef OCHE_LAB_MEASURES_SCHEME_COUNTERS_H
 #define OCHE_LAB_MEASURES_SCHEME_COUNTERS_H
@@ -9,11 +9,11 @@
 #include "lab/measures/outcome.h"
 
 unsigned oche_scheme_counter_most(void);
-/* The counter, and its table; NULL: there is none of that number. */
+/* Returns the counter and its table; NULL: there is none of that number. */
 const struct oche_counter *oche_scheme_counter(unsigned which, const struct oche_counters **table);
 /* "PREFIX.NAME". */
 const char *oche_scheme_counter_name(unsigned which, char *text, size_t text_bytes);
-/* The counter that is called "PREFIX.NAME", or NULL. */
+/* Returns the counter called "PREFIX.NAME", or NULL. */
 const struct oche_counter *oche_scheme_counter_named(const char *name);
 
 /* Whether the run counted it: NAN is the value of what it did not. */

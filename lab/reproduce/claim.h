@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a paper says, as something that can be measured: claims, and what became of them. A kind of
- * claim is one row of the table in claim_kinds.c: it turns the values of its quantity, at one or
- * more conditions, into the number that is shown and its distance from what the paper says. A
- * distance up to the tolerance is "reproduced", up to the wider band "in shape".
+ * Claims of a paper in a form that can be measured, and their verdicts. A kind of claim is one row
+ * of the table in claim_kinds.c: it turns the values of its quantity, at one or more conditions,
+ * into the number that is shown and its distance from what the paper says. A distance up to the
+ * tolerance is "reproduced", up to the wider band "in shape".
  *
  *     value       the quantity is `published`, give or take
  *     at_most     it is not above `bound`         at_least   not below
@@ -22,33 +22,33 @@
 #include "lab/reproduce/samples.h"
 
 enum oche_conditions {
-    OCHE_CONDITIONS_NONE,  /* no quantity, no place, no tolerance */
-    OCHE_CONDITIONS_ONE,   /* at */
-    OCHE_CONDITIONS_TWO,   /* at, than */
-    OCHE_CONDITIONS_LIST,  /* of */
-    OCHE_CONDITIONS_ALONG, /* every value of an axis that is run, in ascending order */
+    OCHE_CONDITIONS_NONE,  /* no quantity, place or tolerance */
+    OCHE_CONDITIONS_ONE,   /* key: at */
+    OCHE_CONDITIONS_TWO,   /* keys: at, than */
+    OCHE_CONDITIONS_LIST,  /* key: of */
+    OCHE_CONDITIONS_ALONG, /* all values of an axis that are run, in ascending order */
 };
 
-/* How a tolerance is given: which of these keys it may have. */
+/* How a tolerance is given, which determines the keys it may have. */
 enum oche_band { OCHE_BAND_DISTANCE, OCHE_BAND_MARGIN, OCHE_BAND_FACTOR };
 
 struct oche_reading_of {
     double shown;
-    double distance; /* from what the paper says; 0 is just that; NAN: no data */
+    double distance; /* from what the paper says; 0: exactly as published; NAN: no data */
 };
 
 struct oche_claim_kind {
     const char *name;
     enum oche_conditions conditions;
     enum oche_band band;
-    const char *published; /* the key that has its number: "published", "bound"; or NULL */
+    const char *published; /* the key of its number: "published", "bound"; or NULL */
     /*
-     * `values` of the quantity, one a condition (or of several quantities); NAN where there is
-     * none. NULL: CONDITIONS_NONE.
+     * `values` has the quantity at each condition (or several quantities); NAN if there is none.
+     * NULL for CONDITIONS_NONE.
      */
     struct oche_reading_of (*read)(const struct oche_claim *claim, const struct oche_study *study,
                                    const double *values);
-    /* Optional: the distance by the shown number alone, where that decides it. */
+    /* Optional: computes the distance from the shown number alone, if that determines it. */
     double (*distance)(const struct oche_claim *claim, double shown);
 };
 
@@ -56,10 +56,12 @@ extern const struct oche_claim_kind oche_claim_kinds[];
 extern const size_t oche_claim_kind_count;
 const struct oche_claim_kind *oche_claim_kind_find(const char *name);
 
-/* What is measured at the claim's condition of that number. */
+/* Returns the quantity that is measured at the claim's condition of that number. */
 const struct oche_quantity *oche_claim_quantity(const struct oche_claim *claim, size_t condition);
 
-/* The unit of the number that is shown: the quantity's, an axis', "ratio", or "factor". */
+/*
+ * Returns the unit of the shown number: that of the quantity or of an axis, "ratio", or "factor".
+ */
 const char *oche_claim_unit(const struct oche_study *study, const struct oche_claim *claim);
 
 enum oche_finding {
@@ -67,32 +69,32 @@ enum oche_finding {
     OCHE_FINDING_IN_SHAPE,
     OCHE_FINDING_NOT_REPRODUCED,
     OCHE_FINDING_NO_DATA,
-    OCHE_FINDING_NOT_JUDGED, /* claims that are outside of what is simulated */
+    OCHE_FINDING_NOT_JUDGED, /* claims about things that are not simulated */
     OCHE_FINDINGS
 };
 const char *oche_finding_name(enum oche_finding finding); /* "in shape" */
 
 enum oche_interval_kind { OCHE_INTERVAL_NONE, OCHE_INTERVAL_T, OCHE_INTERVAL_BOOTSTRAP };
 
-/* What became of a claim. */
+/* The verdict on a claim. */
 struct oche_judgement {
     enum oche_finding finding;
     double measured;  /* NAN: no data */
     double low, high; /* 95 % interval; NAN: none */
     enum oche_interval_kind interval;
     bool unsure;   /* the interval reaches into another verdict */
-    uint32_t runs; /* that it rests on: the fewest of any of its points */
+    uint32_t runs; /* runs that it rests on: the fewest for any of its points */
 };
 
 /*
- * Judges by what was measured, at the claim's conditions with `reading` (or NULL) over them. The
- * same samples give the same judgement, to the last bit.
+ * Judges by what was measured, at the claim's conditions changed by `reading` (or NULL). The same
+ * samples give the same judgement, bit for bit.
  */
 struct oche_judgement oche_judge(const struct oche_study *study, const struct oche_claim *claim,
                                  const struct oche_reading *reading,
                                  const struct oche_samples *samples);
 
-/* Half the width of the interval; NAN without one. */
+/* Returns half the width of the interval; NAN if there is none. */
 double oche_judgement_spread(const struct oche_judgement *judgement);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kinds of claims: one small function each, and the table of all. */
+/* The kinds of claims: one small function each, and a table of all. */
 #include <math.h>
 #include <string.h>
 
@@ -46,7 +46,8 @@ static struct oche_reading_of read_difference(const struct oche_claim *claim,
 
 static double above_bound(const struct oche_claim *claim, double shown)
 {
-    return shown > claim->published ? from_published(claim, shown) : 0 * shown; /* NAN stays */
+    return shown > claim->published ? from_published(claim, shown)
+                                    : 0 * shown; /* a NAN stays NAN */
 }
 
 static double below_bound(const struct oche_claim *claim, double shown)
@@ -81,9 +82,8 @@ static struct oche_reading_of read_ratio_at_least(const struct oche_claim *claim
 /* ---- several conditions ---- */
 
 /*
- * Shown is the smallest lead of one condition over the next, below 0 if they are the other way
- * round. Where all are tied that is no order: the first must lead the last by more than the
- * margin.
+ * Shows the smallest lead of one condition over the next; below 0 if they are in the wrong order.
+ * If all are tied there is no order: the first must lead the last by more than the margin.
  */
 static struct oche_reading_of read_order(const struct oche_claim *claim,
                                          const struct oche_study *study, const double *values)
@@ -113,7 +113,7 @@ static double itself(const struct oche_claim *claim, double shown)
     return shown;
 }
 
-/* Shown is how far the largest lies above the smallest. */
+/* Shows how far the largest value is above the smallest. */
 static struct oche_reading_of read_near(const struct oche_claim *claim,
                                         const struct oche_study *study, const double *values)
 {
@@ -131,7 +131,7 @@ static struct oche_reading_of read_near(const struct oche_claim *claim,
 
 /* ---- along an axis ---- */
 
-/* By which factor it is off. */
+/* Returns the factor by which it is off. */
 static double factor_off(const struct oche_claim *claim, double shown)
 {
     if (isinf(shown))
@@ -140,8 +140,8 @@ static double factor_off(const struct oche_claim *claim, double shown)
 }
 
 /*
- * Shown is the first place where the curve is below `below`; infinite if it never is. Places that
- * are not run in this mode are passed over.
+ * Shows the first place where the curve is below `below`; infinite if it never is. Places that are
+ * not run in this mode are skipped.
  */
 static struct oche_reading_of read_falls_from(const struct oche_claim *claim,
                                               const struct oche_study *study, const double *values)
@@ -162,7 +162,7 @@ static struct oche_reading_of read_falls_from(const struct oche_claim *claim,
     return (struct oche_reading_of){.shown = INFINITY, .distance = INFINITY};
 }
 
-/* ---- all of them ---- */
+/* ---- the table ---- */
 
 const struct oche_claim_kind oche_claim_kinds[] = {
     {.name = "value",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* FNV-1a over what decides. */
+/* FNV-1a over everything that decides verdicts. */
 #include "lab/reproduce/digest.h"
 
 #include <string.h>
@@ -28,7 +28,7 @@ static uint64_t add_part(uint64_t digest, struct oche_document *figure, const ch
     return add_node(add(digest, key), figure, oche_yaml_find(oche_document_root(figure), key));
 }
 
-/* Whether `node`, a claim's quantity or a list of them, names this one. */
+/* True if `node`, a claim's quantity or a list of quantities, names this one. */
 static bool names(const struct oche_yaml *node, const char *quantity)
 {
     if (node == NULL)
@@ -51,7 +51,9 @@ static bool is_claimed(const struct oche_document *figure, const char *quantity)
     return false;
 }
 
-/* Of the paper's quantities: other figures may get more of them later. */
+/*
+ * Adds only the paper's quantities that are claimed: others may be added later for other figures.
+ */
 static uint64_t add_claimed(uint64_t digest, struct oche_document *figure,
                             const struct oche_document *paper)
 {

@@ -81,7 +81,7 @@ static void store_reading(const struct oche_reading *reading, const struct oche_
                                      .verdict = oche_finding_name(judged->finding)});
 }
 
-/* "H4, least; H1, most"; "" if nothing is measured. */
+/* Returns "H4, least; H1, most"; "" if nothing is measured. */
 static const char *quantities_of(const struct oche_study *study, const struct oche_claim *claim)
 {
     const char *labels = claim->quantity != NULL ? claim->quantity->label : "";
@@ -133,7 +133,10 @@ static void store_claim(const struct oche_findings *findings, size_t number,
 
 /* ---- curves ---- */
 
-/* A quantity at one combination as a claim without a paper: only its number and interval count. */
+/*
+ * Judges a quantity at one combination as a claim without a paper: only its number and interval are
+ * used.
+ */
 static struct oche_judgement number_at(const struct oche_findings *findings,
                                        const struct oche_quantity *quantity,
                                        struct oche_condition *at)
@@ -155,7 +158,7 @@ struct curve {
     uint32_t of; /* the plot's number in the file */
     struct oche_sweep_store *store;
     const struct oche_quantity *quantity;
-    struct oche_condition at; /* the term of `along` is set by point */
+    struct oche_condition at; /* the term of `along` is set for each point */
     uint32_t number;
     bool begun;
     const char *label;
@@ -185,7 +188,7 @@ static void store_curve_point(struct curve *curve, double x)
                                  judged.high);
 }
 
-/* The values of an axis in ascending order. malloc'd. */
+/* Returns the values of an axis in ascending order (malloc'd). */
 static size_t *ascending(const struct oche_study_axis *axis)
 {
     size_t *order = malloc(axis->count * sizeof(*order));
@@ -221,7 +224,9 @@ static void store_curve(struct curve *curve)
     free(order);
 }
 
-/* One curve for each quantity and value of `by`, in the figure's reading and in the others. */
+/*
+ * Stores one curve for each quantity and value of `by`, in the figure's reading and in the others.
+ */
 static void store_curves(const struct oche_findings *findings, const struct oche_plot *plot,
                          uint32_t number, const struct oche_reading *reading,
                          struct oche_sweep_store *store)
@@ -302,7 +307,7 @@ static void store_plot(const struct oche_findings *findings, const struct oche_p
     store_published(study, plot, number, store);
 }
 
-/* ---- all of it ---- */
+/* ---- storing everything ---- */
 
 static void store_facts(const struct oche_study *study, const char *tolerances_commit,
                         struct oche_sweep_store *store)

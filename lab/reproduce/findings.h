@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a study found: its points taken from the results file, judged, and written back there. */
+/*
+ * The findings of a study: its points are read from the results file, judged, and written back to
+ * it.
+ */
 #ifndef OCHE_LAB_REPRODUCE_FINDINGS_H
 #define OCHE_LAB_REPRODUCE_FINDINGS_H
 
@@ -12,16 +15,19 @@ struct oche_findings {
     const struct oche_study *study;
     struct oche_samples *samples;
     struct oche_judgement *judged; /* by claim */
-    struct oche_judgement *also;   /* by claim, then other reading */
-    size_t counts[OCHE_FINDINGS];  /* claims by finding */
+    struct oche_judgement *also;   /* by claim, then by other reading */
+    size_t counts[OCHE_FINDINGS];  /* number of claims by finding */
 };
 
-/* Takes what the file has; what it has not is no data. */
+/* Uses what the file has; anything missing is "no data". */
 void oche_findings_make(struct oche_findings *findings, const struct oche_plan *plan,
                         struct oche_sweep_store *store);
 void oche_findings_free(struct oche_findings *findings);
 
-/* Writes claims, curves, differences and the figure's facts. False and an error if that fails. */
+/*
+ * Writes claims, curves, differences and the figure's facts. Returns false, with an error, if that
+ * fails.
+ */
 bool oche_findings_store(const struct oche_findings *findings, const char *tolerances_commit,
                          struct oche_sweep_store *store, struct oche_error *error);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* YAML nodes as text on one line. */
+/* Writes YAML nodes as text on one line. */
 #include "lab/reproduce/flow_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether the text stands for itself without quotes, also inside brackets. */
+/* True if the text needs no quotes, even inside brackets. */
 static bool is_plain(const char *text)
 {
     static const char first[] =

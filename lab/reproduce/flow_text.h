@@ -6,12 +6,12 @@
 #include "sim/scenario/document.h"
 
 /*
- * The node on one line, as YAML's flow style: "{name: dcqcn, g: 1/16}". Reading it gives an equal
- * tree. Owned by `document`.
+ * Returns the node on one line in YAML's flow style: "{name: dcqcn, g: 1/16}". Reading it gives an
+ * equal tree. Owned by `document`.
  */
 const char *oche_flow_text(struct oche_document *document, const struct oche_yaml *node);
 
-/* The same without any child, at any depth, whose key is one of `without` (NULL-terminated). */
+/* The same without children, at any depth, whose key is one of `without` (NULL-terminated). */
 const char *oche_flow_text_without(struct oche_document *document, const struct oche_yaml *node,
                                    const char *const *without);
 

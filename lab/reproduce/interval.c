@@ -17,7 +17,10 @@ double oche_student_t(uint32_t freedom)
     OCHE_MUST(freedom > 0);
     if (freedom <= rows)
         return table[freedom - 1];
-    /* The first two terms of the expansion about the normal: within 0.0003 from 30 on. */
+    /*
+     * The first two terms of the expansion around the normal distribution: within 0.0003 from 30
+     * on.
+     */
     return 1.95996 + 2.37227 / freedom + 2.8225 / ((double)freedom * freedom);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * 95 % intervals. Of a mean, by Student's t; of anything else, by bootstrap: the repeats are drawn
- * again, with replacement, and the middle 95 % of what that gives is the interval (percentile
+ * 95 % intervals: of a mean by Student's t, of anything else by bootstrap. For the latter, repeats
+ * are redrawn with replacement, and the interval is the middle 95 % of the results (percentile
  * method; with fewer than about ten repeats it is too narrow).
  */
 #ifndef OCHE_LAB_REPRODUCE_INTERVAL_H
@@ -12,18 +12,18 @@
 
 #define OCHE_BOOTSTRAP_DRAWS 2000
 
-/* The 97.5th percentile of Student's t with `freedom` (1 or more) degrees of freedom. */
+/* Returns the 97.5th percentile of Student's t with `freedom` (1 or more) degrees of freedom. */
 double oche_student_t(uint32_t freedom);
 
 double oche_mean(const double *values, size_t count);
 
-/* Half the interval of the mean of `count` (2 or more) values. */
+/* Returns half the width of the interval of the mean of `count` (2 or more) values. */
 double oche_mean_spread(const double *values, size_t count);
 
-/* The middle 95 % of `values`, which are put in order; `count` 1 or more. */
+/* Finds the middle 95 % of `values`, which get sorted; `count` is 1 or more. */
 void oche_middle(double *values, size_t count, double *low, double *high);
 
-/* `count` numbers below `count`, each drawn alone. */
+/* Draws `count` independent numbers below `count`. */
 void oche_draw(struct oche_random *random, uint32_t *draw, uint32_t count);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Judging a claim: its quantity at its conditions, the verdict by the mean, and how far chance may
- * have moved it. The interval is Student's t where the number is a plain mean over repeats; the
- * bootstrap elsewhere, from the stream (1, "bootstrap", line of the claim).
+ * Judges a claim: its quantity at its conditions, the verdict by the mean, and how far chance may
+ * have moved it. The interval is Student's t if the number is a plain mean over repeats; otherwise
+ * the bootstrap, from the stream (1, "bootstrap", line of the claim).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "lab/reproduce/interval.h"
 
 #define BOOTSTRAP_SEED 1
-#define UNSURE_SHARE   0.05 /* of the draws, with another verdict */
+#define UNSURE_SHARE   0.05 /* of the draws with another verdict */
 
 const char *oche_finding_name(enum oche_finding finding)
 {
@@ -25,7 +25,7 @@ const char *oche_finding_name(enum oche_finding finding)
     return names[finding];
 }
 
-/* A condition, as the combinations that its mean is over. */
+/* A condition, as the combinations over which its mean is taken. */
 struct place {
     const struct oche_combination **points;
     size_t count;
@@ -35,10 +35,10 @@ struct judge {
     const struct oche_study *study;
     const struct oche_claim *claim;
     const struct oche_samples *samples;
-    struct place *places; /* claim->at_count */
-    double *values;       /* scratch, the same */
-    uint32_t repeats;     /* the most of any point */
-    uint32_t runs;        /* the fewest of any point that is run */
+    struct place *places; /* claim->at_count of them */
+    double *values;       /* scratch, as many */
+    uint32_t repeats;     /* most of any point */
+    uint32_t runs;        /* fewest of any point that is run */
 };
 
 /* ---- where to look ---- */
@@ -88,7 +88,10 @@ static void find_place(struct judge *judge, const struct oche_reading *reading, 
     free(value);
 }
 
-/* Whether the claim is where the figure's `at` puts it, so that another reading can take over. */
+/*
+ * True if the claim is at the condition given by the figure's `at`, so that another reading can
+ * replace that.
+ */
 static bool can_be_read(const struct oche_study *study, const struct oche_claim *claim,
                         const struct oche_reading *reading)
 {
@@ -141,9 +144,9 @@ static enum oche_finding finding_of(const struct oche_claim *claim, double dista
                                                    : OCHE_FINDING_NOT_REPRODUCED;
 }
 
-/* ---- by chance ---- */
+/* ---- the influence of chance ---- */
 
-/* Whether the number is a mean over repeats and nothing else, so that Student's t applies. */
+/* True if the number is only a mean over repeats, so that Student's t applies. */
 static bool is_plain_mean(const struct judge *judge)
 {
     const struct oche_quantity *quantity = judge->claim->quantity;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A paper's own file, and where papers are found. */
+/* A paper's own file, and the search for papers. */
 #include "lab/reproduce/paper.h"
 
 #include <dirent.h>
@@ -56,7 +56,7 @@ static bool read_paper(const struct oche_reader *reader, struct oche_paper *pape
            read_maps(reader, root, "quantities", &paper->quantities);
 }
 
-/* Takes the document. */
+/* Takes ownership of the document. */
 static struct oche_paper *paper_of(struct oche_document *document, struct oche_error *error)
 {
     struct oche_reader reader = {.document = document, .memory = document, .error = error};
@@ -171,7 +171,7 @@ struct oche_paper *oche_paper_open(const char *papers, const char *name, struct 
     return paper;
 }
 
-/* The folder of the running program, malloc'd; NULL if it cannot be known. */
+/* Returns the folder of the running program (malloc'd); NULL if it is unknown. */
 static char *program_folder(void)
 {
     char path[PATH_MAX];
@@ -191,7 +191,7 @@ static bool is_folder(const char *path)
     return stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
 }
 
-/* Where they are if nobody says so: beside the sources, or where `make install` put them. */
+/* Returns the default folder: beside the sources, or where `make install` put the papers. */
 static char *usual_folder(void)
 {
     char *program = program_folder(), *path = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A hash table from what was run to its result, which is kept as text. */
+/* A hash table from runs to their results, which are kept as text. */
 #include "lab/reproduce/pool.h"
 
 #include <search.h>
@@ -9,13 +9,13 @@
 
 struct pooled {
     char *key;
-    char *text; /* of oche_point_write */
+    char *text; /* as written by oche_point_write */
     size_t bytes;
 };
 
 struct oche_pool {
-    void *tree;     /* of tsearch */
-    void *expected; /* keys alone */
+    void *tree;     /* tree of tsearch */
+    void *expected; /* keys only */
 };
 
 struct oche_pool *oche_pool_create(void)
@@ -51,8 +51,7 @@ static int compare_entries(const void *a, const void *b)
     return strcmp(x->key, y->key);
 }
 
-/* Whether one of two overrides is of a section, and the other one of a key in it; or of the same.
- */
+/* True if one override sets a section and the other one a key in it, or if both set the same. */
 static bool order_matters(const char *a, const char *b)
 {
     const char *shorter = strcspn(a, "=") < strcspn(b, "=") ? a : b;
@@ -64,8 +63,8 @@ static bool order_matters(const char *a, const char *b)
 }
 
 /*
- * Figures may say the same overrides in another order: here they are in that of the alphabet, but
- * for those whose order matters.
+ * Figures may have the same overrides in different orders: sorts them alphabetically, except those
+ * whose order matters.
  */
 static void sort_sets(char **sets, size_t count)
 {
@@ -80,7 +79,7 @@ static void sort_sets(char **sets, size_t count)
         }
 }
 
-/* The scenario's path, and the overrides. malloc'd. */
+/* Returns the scenario's path and the overrides (malloc'd). */
 static char *key_of(const struct oche_grid *grid, size_t point)
 {
     size_t count, bytes;
@@ -144,7 +143,7 @@ void oche_pool_put(struct oche_pool *pool, const struct oche_grid *grid, size_t 
 
     OCHE_MUST(there != NULL);
     if (*there != entry)
-        free_entry(entry); /* the same run again */
+        free_entry(entry); /* the same run was made again */
 }
 
 bool oche_pool_get(const struct oche_pool *pool, const struct oche_grid *grid, size_t point,

@@ -8,8 +8,8 @@
 #include "params/error.h"
 
 struct oche_reader {
-    const struct oche_document *document; /* of the nodes that are read */
-    struct oche_document *memory;         /* what is read lives here */
+    const struct oche_document *document; /* to which the nodes belong */
+    struct oche_document *memory;         /* what is read is allocated here */
     struct oche_error *error;
 };
 
@@ -18,55 +18,61 @@ struct oche_reader {
 
 void *oche_read_alloc(const struct oche_reader *reader, size_t count, size_t bytes);
 
-/* Whether `node` is a map with no other keys than these (NULL-terminated). */
+/* True if `node` is a map with no keys other than these (NULL-terminated). */
 bool oche_read_keys(const struct oche_reader *reader, const struct oche_yaml *node,
                     const char *const *known);
 
-/* The text below `key`; NULL if it is not there, an error if it must be. */
+/* Reads the text of `key`; NULL if there is none, which is an error if it is required. */
 bool oche_read_text(const struct oche_reader *reader, const struct oche_yaml *map, const char *key,
                     bool required, const char **text);
 
-/* A whole number from 1; left alone if it is not there. */
+/* Reads a whole number, at least 1; leaves *count unchanged if there is none. */
 bool oche_read_count(const struct oche_reader *reader, const struct oche_yaml *map, const char *key,
                      uint32_t most, uint32_t *count);
 
-/* One of `words` (NULL-terminated), its index; left alone if it is not there. */
+/*
+ * Reads one of `words` (NULL-terminated) and sets its index; leaves it unchanged if there is none.
+ */
 bool oche_read_choice(const struct oche_reader *reader, const struct oche_yaml *map,
                       const char *key, const char *const *words, unsigned *choice);
 
-/* A number with its unit ("12us", "9.5Gbps", "45%"), in s, bps, bytes, or as it is. */
+/* Reads a number with its unit ("12us", "9.5Gbps", "45%"), in s, bps or bytes, or as it is. */
 bool oche_read_number(const struct oche_reader *reader, const struct oche_yaml *node,
                       const char *unit, double *value);
 
-/* A word, or a list of words; left alone if `node` is NULL. */
+/* Reads a word or a list of words; leaves them unchanged if `node` is NULL. */
 bool oche_read_words(const struct oche_reader *reader, const struct oche_yaml *node,
                      const char ***words, size_t *count);
 
-/* Says that `text` is no entry of `words`, and which may have been meant; false. */
+/* Reports that `text` is not one of `words`, and which may have been meant; returns false. */
 bool oche_read_unknown(const struct oche_reader *reader, const struct oche_yaml *node,
                        const char *below, const char *text, const char *what,
                        const char *const *words, size_t count);
 
-/* ---- the parts of a figure's file, each in a file of its own ---- */
+/* ---- the parts of a figure's file, one source file each ---- */
 
-/* Axes, grids, overrides, combinations. `also` (or NULL): the readings that grids may be of. */
+/*
+ * Reads axes, grids, overrides, combinations. `also` (or NULL): the readings that grids may be for.
+ */
 bool oche_read_grids(const struct oche_reader *reader, struct oche_study *study,
                      const struct oche_yaml *grids, const struct oche_yaml *also, bool quick);
 
-/* A condition: values of axes, by label, text or number; `many`: also lists of values. */
+/*
+ * Reads a condition: values of axes, by label, text or number. `many`: lists of values are allowed.
+ */
 bool oche_read_condition(const struct oche_reader *reader, const struct oche_study *study,
                          const struct oche_yaml *node, bool many, struct oche_condition *condition);
 struct oche_condition oche_no_condition(const struct oche_reader *reader,
                                         const struct oche_study *study);
-/* `over` where it says something, else `under`. */
+/* Returns `under`, replaced by `over` where that has values. */
 struct oche_condition oche_condition_merge(const struct oche_reader *reader,
                                            const struct oche_study *study,
                                            const struct oche_condition *under,
                                            const struct oche_condition *over);
 /*
- * Whether the condition names one value of each axis that has several (`but`: this axis need not),
- * and a grid that has it; single values are filled in. `quantity`, if it is relative: also where
- * it refers to.
+ * True if the condition names one value of each axis that has several (except the axis `but`), and
+ * some grid runs it; single values are filled in. If `quantity` is relative, this must also hold
+ * for its reference.
  */
 bool oche_condition_complete(const struct oche_reader *reader, const struct oche_study *study,
                              const struct oche_yaml *node, size_t but,
@@ -74,8 +80,8 @@ bool oche_condition_complete(const struct oche_reader *reader, const struct oche
                              struct oche_condition *condition);
 
 /*
- * The value of an axis that is meant where none is named: the only one that is not of one reading
- * alone. OCHE_ANY if there are several.
+ * Returns the value of an axis that is meant if none is named: the only one that is not used by
+ * just one reading. OCHE_ANY if there are several.
  */
 size_t oche_usual_value(const struct oche_study_axis *axis);
 
@@ -90,7 +96,7 @@ bool oche_read_quantity_name(const struct oche_reader *reader, struct oche_study
 bool oche_read_axis_name(const struct oche_reader *reader, const struct oche_study *study,
                          const struct oche_yaml *map, const char *key, size_t *axis);
 
-/* A map, or a list of maps with titles. */
+/* Reads a map, or a list of maps with titles. */
 bool oche_read_plots(const struct oche_reader *reader, struct oche_study *study,
                      const struct oche_yaml *node);
 bool oche_read_claims(const struct oche_reader *reader, struct oche_study *study,

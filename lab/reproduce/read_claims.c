@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The claims of a figure. */
+/* Reads the claims of a figure. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "lab/reproduce/claim.h"
 #include "lab/reproduce/read.h"
 
-/* ---- what it says ---- */
+/* ---- kinds and keys ---- */
 
 static bool read_kind(const struct oche_reader *reader, const struct oche_yaml *map,
                       const struct oche_claim_kind **kind)
@@ -27,14 +27,14 @@ static bool read_kind(const struct oche_reader *reader, const struct oche_yaml *
                              names, oche_claim_kind_count);
 }
 
-/* The keys that a claim of this kind may have. */
+/* Checks that a claim has only the keys of its kind. */
 static bool check_keys(const struct oche_reader *reader, const struct oche_yaml *map,
                        const struct oche_claim_kind *kind)
 {
     static const char *const of_all[] = {"name",       "kind", "text",        "place",
                                          "confidence", "says", "explanation", "quantity",
                                          "tolerance",  "at"};
-    const size_t texts = 7; /* of these, what a claim has that is not judged */
+    const size_t texts = 7; /* those that claims without a verdict may have */
     static const char *const of_conditions[] = {
         [OCHE_CONDITIONS_TWO] = "than",
         [OCHE_CONDITIONS_LIST] = "of",
@@ -131,7 +131,7 @@ static bool read_band(const struct oche_reader *reader, const struct oche_yaml *
     return true;
 }
 
-/* {absolute: X, in_shape: Y}, {relative: …}, {margin: …} or {factor: …}. */
+/* Reads {absolute: X, in_shape: Y}, {relative: …}, {margin: …} or {factor: …}. */
 static bool read_tolerance(const struct oche_reader *reader, const struct oche_study *study,
                            const struct oche_yaml *map, struct oche_claim *claim)
 {
@@ -187,7 +187,7 @@ static bool complete(const struct oche_reader *reader, const struct oche_study *
     return oche_condition_complete(reader, study, node, OCHE_ANY, quantity, condition);
 }
 
-/* Several quantities at one place, in place of one quantity at several. */
+/* Reads several quantities at one place, instead of one quantity at several. */
 static bool read_each(const struct oche_reader *reader, const struct oche_study *study,
                       const struct oche_yaml *map, struct oche_claim *claim)
 {
@@ -224,7 +224,7 @@ static bool read_two(const struct oche_reader *reader, const struct oche_study *
            complete(reader, study, than, claim, &claim->at[1]);
 }
 
-/* of: {AXIS: [VALUE, VALUE]}, or a list of conditions; each on top of `at`. */
+/* Reads of: {AXIS: [VALUE, VALUE]}, or a list of conditions; each changes `at`. */
 static bool read_list(const struct oche_reader *reader, const struct oche_study *study,
                       const struct oche_yaml *map, struct oche_claim *claim)
 {
@@ -277,7 +277,7 @@ static int compare_places(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-/* A condition for each value of the axis that some grid runs with the rest of `at`. */
+/* Makes a condition for each value of the axis that some grid runs with the rest of `at`. */
 static bool read_along(const struct oche_reader *reader, struct oche_study *study,
                        const struct oche_yaml *map, struct oche_claim *claim)
 {
@@ -349,7 +349,7 @@ static bool read_conditions(const struct oche_reader *reader, struct oche_study 
 
 /* ---- claims ---- */
 
-/* One quantity, or a list of those that are compared; none for what is not judged. */
+/* Reads one quantity, or a list to be compared; none for claims that are not judged. */
 static bool read_quantities(const struct oche_reader *reader, struct oche_study *study,
                             const struct oche_yaml *map, struct oche_claim *claim)
 {

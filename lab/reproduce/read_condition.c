@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Conditions: which values of the axes a quantity, a claim or a curve is about. */
+/* Conditions: the values of axes that a quantity, a claim or a curve is about. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static bool unknown_axis(const struct oche_reader *reader, const struct oche_stu
                              study->axis_count);
 }
 
-/* By label, by text, by number. */
+/* Finds a value by label, by text, or by number. */
 static size_t find_value(const struct oche_reader *reader, const struct oche_study_axis *axis,
                          const struct oche_yaml *node)
 {
@@ -141,7 +141,7 @@ bool oche_read_axis_name(const struct oche_reader *reader, const struct oche_stu
     return true;
 }
 
-/* ---- whether there is such a thing ---- */
+/* ---- existence ---- */
 
 static const char *values_of(const struct oche_reader *reader, const struct oche_study_axis *axis)
 {
@@ -166,7 +166,7 @@ static bool must_exist(const struct oche_reader *reader, const struct oche_study
     return OCHE_READ_FAIL(reader, node, NULL, "%sno grid runs %s; add it to a grid", what, text);
 }
 
-/* Whether every point that the condition names, and what it is relative to, is run. */
+/* True if every point that the condition names, and its reference, is run. */
 static bool points_exist(const struct oche_reader *reader, const struct oche_study *study,
                          const struct oche_yaml *node, const struct oche_quantity *quantity,
                          const struct oche_condition *condition)

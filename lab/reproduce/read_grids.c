@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The grids of a figure: what each of them fixes and varies, in full and in quick mode; from all of
- * them the figure's axes, and which combination of values is run by which grid.
+ * Reads the grids of a figure: what each of them fixes and varies, in full and in quick mode. They
+ * determine the figure's axes, and which combination of values is run by which grid.
  */
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "params/units.h"
 
 #define MOST_REPEATS      100000
-#define MOST_COMBINATIONS 10000 /* of a grid */
+#define MOST_COMBINATIONS 10000 /* in one grid */
 
 /* One key of one grid: its value, or its values. */
 struct key {
@@ -32,13 +32,13 @@ struct mode {
 
 struct grid {
     const struct oche_yaml *node;
-    const char *reading; /* that it is for; or NULL */
+    const char *reading; /* the reading that it is for; or NULL */
     struct mode full, quick;
 };
 
 /* ---- values ---- */
 
-/* How a value may be meant, the likeliest first. */
+/* The ways to interpret a value, the likeliest first. */
 static const struct {
     const char *name;
     enum oche_unit unit;
@@ -64,12 +64,12 @@ static double number_in(const char *text, enum oche_unit unit, double one)
     return unit == OCHE_UNIT_REAL ? value.real : (double)value.u * one;
 }
 
-/* Whether two texts are one value, as 1e-3 and 0.1% are. */
+/* True if two texts have the same value, as 1e-3 and 0.1% do. */
 static bool is_same_value(const char *a, const char *b)
 {
     if (strcmp(a, b) == 0)
         return true;
-    for (size_t u = 0; u < VALUE_UNITS; u++) /* NAN is not the same as anything */
+    for (size_t u = 0; u < VALUE_UNITS; u++) /* NAN equals nothing */
         if (number_in(a, value_units[u].unit, 1) == number_in(b, value_units[u].unit, 1))
             return true;
     return false;
@@ -104,7 +104,7 @@ static struct key *make_key(const struct oche_reader *reader, struct mode *mode,
     return key;
 }
 
-/* What a node means for a key: one of the values that are there already, by label; or a new one. */
+/* Returns the value that a node stands for: an existing one, by label, or a new one. */
 static struct oche_axis_value value_of(const struct oche_reader *reader, const struct key *before,
                                        const struct oche_yaml *node)
 {
@@ -139,7 +139,7 @@ static bool check_values(const struct oche_reader *reader, const struct oche_yam
     return true;
 }
 
-/* vary: KEY: [VALUE, …], or KEY: {LABEL: VALUE, …}. */
+/* Reads vary: KEY: [VALUE, …], or KEY: {LABEL: VALUE, …}. */
 static bool read_vary(const struct oche_reader *reader, const struct oche_yaml *vary,
                       struct mode *mode)
 {
@@ -191,7 +191,7 @@ static bool read_set(const struct oche_reader *reader, const struct oche_yaml *s
     return true;
 }
 
-/* `set`, `vary` and `repeat` of a node, on top of what the mode has. */
+/* Reads `set`, `vary` and `repeat` of a node, on top of what the mode already has. */
 static bool read_mode(const struct oche_reader *reader, const struct oche_yaml *node,
                       struct mode *mode)
 {
@@ -202,7 +202,7 @@ static bool read_mode(const struct oche_reader *reader, const struct oche_yaml *
            oche_read_count(reader, node, "repeat", MOST_REPEATS, &mode->repeats);
 }
 
-/* Quick mode begins as full mode, and must not change what that is: its keys are copied. */
+/* Copies the keys of full mode, with which quick mode begins and which it must not change. */
 static struct mode copy_mode(const struct oche_reader *reader, const struct mode *mode)
 {
     struct mode copy = *mode;
@@ -227,7 +227,7 @@ static bool check_grid_keys(const struct oche_reader *reader, const struct oche_
     return quick == NULL || oche_read_keys(reader, quick, of_quick);
 }
 
-/* The grid of the paper's file that is called `from`. */
+/* Finds the grid called `from` in the paper's file. */
 static bool find_base(const struct oche_reader *reader, const struct oche_study *study,
                       const struct oche_yaml *node, const char *from, const struct oche_yaml **base)
 {
@@ -243,7 +243,7 @@ static bool find_base(const struct oche_reader *reader, const struct oche_study 
     return oche_read_unknown(reader, node, "from", from, "a grid of paper.yaml", names, count);
 }
 
-/* `from`: the grid that this one changes; or NULL. */
+/* `from`: the grid that this one modifies; or NULL. */
 static bool read_grid(const struct oche_reader *reader, const struct oche_study *study,
                       const struct oche_yaml *node, const char *from, struct grid *grid)
 {
@@ -282,7 +282,7 @@ static bool is_varied(const struct grid *grids, size_t count, const char *name)
     return false;
 }
 
-/* Puts the value among the axis', if it is not there; says if its label means something else. */
+/* Adds the value to the axis if it is new; reports a label that already means something else. */
 static bool intern(const struct oche_reader *reader, const struct grid *grid,
                    struct oche_study_axis *axis, const struct oche_axis_value *value)
 {
@@ -318,7 +318,7 @@ static bool intern(const struct oche_reader *reader, const struct grid *grid,
     return true;
 }
 
-/* Where values are no numbers but all have labels that are: those. */
+/* Uses the labels as numbers if the values are not numbers but all labels are. */
 static bool number_labels(struct oche_study_axis *axis)
 {
     bool all = true;
@@ -332,7 +332,7 @@ static bool number_labels(struct oche_study_axis *axis)
     return all;
 }
 
-/* The first unit in which all values are numbers, and the numbers; else those of the labels. */
+/* Finds the first unit in which all values are numbers, and the numbers; else uses the labels. */
 static void number_values(struct oche_study_axis *axis)
 {
     for (size_t u = 0; u < VALUE_UNITS && axis->unit == NULL; u++) {
@@ -358,14 +358,14 @@ static struct oche_study_axis *find_axis(struct oche_study *study, const char *k
     return NULL;
 }
 
-/* Axes in the order in which grids name them, and all their values in all modes. */
+/* Makes axes in the order in which grids name them, with all their values in all modes. */
 static bool make_axes(const struct oche_reader *reader, struct oche_study *study,
                       const struct grid *grids)
 {
     size_t most = 0;
 
     for (size_t g = 0; g < study->grid_count; g++)
-        most += grids[g].quick.count; /* has all keys of full mode */
+        most += grids[g].quick.count; /* it has all keys of full mode */
     study->axes = oche_read_alloc(reader, most, sizeof(*study->axes));
     for (size_t g = 0; g < study->grid_count; g++) {
         const struct mode *modes[] = {&grids[g].full, &grids[g].quick};
@@ -397,14 +397,14 @@ static bool make_axes(const struct oche_reader *reader, struct oche_study *study
 
 /* ---- fixed overrides ---- */
 
-/* Keys that no grid varies: the same everywhere, or by grid. */
+/* Handles keys that no grid varies: either the same everywhere, or by grid. */
 static bool make_overrides(const struct oche_reader *reader, struct oche_study *study,
                            const struct grid *grids)
 {
     bool quick = study->quick;
     const struct mode *first = quick ? &grids[0].quick : &grids[0].full;
 
-    for (size_t g = 1; g < study->grid_count; g++) { /* each has the keys of the first */
+    for (size_t g = 1; g < study->grid_count; g++) { /* each has the keys of the first one */
         const struct mode *mode = quick ? &grids[g].quick : &grids[g].full;
 
         for (size_t k = 0; k < mode->count; k++)
@@ -444,14 +444,14 @@ static bool make_overrides(const struct oche_reader *reader, struct oche_study *
     return true;
 }
 
-/* ---- where they are written ---- */
+/* ---- where overrides are written ---- */
 
 static void make_sources(const struct oche_reader *reader, struct oche_study *study,
                          const struct grid *grids)
 {
     size_t most = 0;
 
-    for (size_t pass = 0; pass < 2; pass++) { /* counts, then takes */
+    for (size_t pass = 0; pass < 2; pass++) { /* first counts, then fills in */
         if (pass == 1)
             study->sources = oche_read_alloc(reader, most, sizeof(*study->sources));
         for (size_t g = 0; g < 2 * study->grid_count; g++) {
@@ -484,7 +484,7 @@ static size_t index_of(const struct oche_study_axis *axis, const char *text)
     return i;
 }
 
-/* Adds every combination of a grid's values, or counts them (`study->combinations` NULL). */
+/* Adds all combinations of a grid's values, or counts them (if `study->combinations` is NULL). */
 static bool add_combinations(const struct oche_reader *reader, struct oche_study *study,
                              const struct grid *grid, size_t number, const struct mode *mode,
                              bool run)
@@ -519,7 +519,10 @@ static bool add_combinations(const struct oche_reader *reader, struct oche_study
     return true;
 }
 
-/* How many a mode has; 0 if a key is missing or there are too many (said in the error). */
+/*
+ * Returns the number of combinations in a mode; 0, with an error, if a key is missing or there are
+ * too many.
+ */
 static size_t count_combinations(const struct oche_reader *reader, const struct oche_study *study,
                                  const struct grid *grid, const struct mode *mode)
 {
@@ -579,7 +582,7 @@ const struct oche_combination *oche_study_find(const struct oche_study *study, c
     return NULL;
 }
 
-/* A grid of one reading: the figure's `also` has it. */
+/* Checks grids that are for one reading: the figure's `also` must have it. */
 static bool check_readings(const struct oche_reader *reader, const struct grid *grids, size_t count,
                            const struct oche_yaml *also)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Quantities: numbers that are made from a run's metrics. And plots, which draw some. */
+/*
+ * Reads quantities, which are numbers made from a run's metrics, and plots, which draw some of
+ * them.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +46,7 @@ static bool check_metrics(const struct oche_reader *reader, const struct oche_ya
     return true;
 }
 
-/* Of metrics over others. So many a second are shown as so many. */
+/* Returns the unit of metrics divided by others. A count per second is shown as a count. */
 static const char *quotient_unit(const struct oche_quantity *quantity)
 {
     bool rate = strcmp(quantity->unit, "count") == 0 && quantity->over_count == 1 &&
@@ -52,7 +55,7 @@ static const char *quotient_unit(const struct oche_quantity *quantity)
     return rate ? quantity->unit : "ratio";
 }
 
-/* Metrics that are added are of one unit. */
+/* Finds the common unit of metrics that are added. */
 static bool find_unit(const struct oche_reader *reader, const struct oche_yaml *map,
                       struct oche_quantity *quantity)
 {
@@ -116,7 +119,7 @@ const struct oche_quantity *oche_quantity_find(const struct oche_study *study, c
     return NULL;
 }
 
-/* The figure's own, and those of the paper's file that can be meant here. */
+/* Reads the figure's quantities, and notes those in the paper's file that may be used here. */
 bool oche_read_quantities(const struct oche_reader *reader, struct oche_study *study,
                           const struct oche_yaml *node, const struct oche_yaml *of_paper)
 {
@@ -134,7 +137,7 @@ bool oche_read_quantities(const struct oche_reader *reader, struct oche_study *s
     return true;
 }
 
-/* A paper's quantity is read when a figure uses it: not every figure has its axes. */
+/* Reads a paper's quantity when a figure uses it, since not every figure has its axes. */
 static bool take_from_paper(const struct oche_reader *reader, struct oche_study *study,
                             const char *name, const struct oche_quantity **quantity)
 {
@@ -218,7 +221,7 @@ static bool read_scale(const struct oche_reader *reader, const struct oche_yaml 
     return true;
 }
 
-/* [[X, Y], …]: x in the axis' unit, y in the quantity's. */
+/* Reads [[X, Y], …]: x in the axis' unit, y in the quantity's. */
 static bool read_points(const struct oche_reader *reader, const struct oche_study *study,
                         const struct oche_plot *plot, const struct oche_yaml *node,
                         struct oche_published_curve *curve)
@@ -267,7 +270,7 @@ static bool read_published(const struct oche_reader *reader, const struct oche_s
     return true;
 }
 
-/* Every curve must be somewhere: one value of each axis that it does not run along. */
+/* Every curve must be at one value of each axis that it does not run along. */
 static bool plot_is_complete(const struct oche_reader *reader, const struct oche_study *study,
                              struct oche_plot *plot, const struct oche_yaml *node)
 {
@@ -286,7 +289,7 @@ static bool plot_is_complete(const struct oche_reader *reader, const struct oche
     return true;
 }
 
-/* `of_list`: one of several, told apart by their titles. */
+/* `of_list`: one of several plots, distinguished by their titles. */
 static bool read_plot(const struct oche_reader *reader, struct oche_study *study,
                       const struct oche_yaml *node, bool of_list, struct oche_plot *plot)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Metrics of runs, by quantity; statistics over repeats. */
+/* Metrics of runs, by quantity, and statistics over repeats. */
 #include "lab/reproduce/samples.h"
 
 #include <math.h>
@@ -9,20 +9,21 @@
 
 #include "lab/reproduce/interval.h"
 
-/* A quantity at a combination: what is divided, and by what, in each repeat. */
+/* A quantity at a combination: dividend and divisor in each repeat. */
 struct series {
-    double *top, *bottom; /* combination->repeats; NAN: no such run, or it has no such number */
-    double *value;        /* their quotient, relative to what it is relative to */
-    const struct oche_combination *reference; /* that; or NULL */
+    double *top,
+        *bottom;   /* combination->repeats of them; NAN: no such run, or it lacks the number */
+    double *value; /* their quotient, relative to the reference if there is one */
+    const struct oche_combination *reference; /* the reference; or NULL */
 };
 
 struct oche_samples {
     const struct oche_study *study;
-    struct series *series; /* by quantity, then combination */
+    struct series *series; /* by quantity, then by combination */
     const char **metrics;  /* names */
     size_t metric_count;
-    double **raw; /* by metric, then combination: a number a repeat */
-    bool stale;   /* `value` is older than what was put in */
+    double **raw; /* by metric, then by combination: one number per repeat */
+    bool stale;   /* `value` is older than the data */
 };
 
 static struct series *series_of(const struct oche_samples *samples,
@@ -129,7 +130,7 @@ void oche_samples_free(struct oche_samples *samples)
     free(samples);
 }
 
-/* ---- putting in ---- */
+/* ---- input ---- */
 
 const char *const *oche_samples_metrics(const struct oche_samples *samples, size_t *count)
 {
@@ -148,7 +149,7 @@ void oche_samples_put(struct oche_samples *samples, size_t metric,
     samples->stale = true;
 }
 
-/* The sum of metrics in one run; NAN if it has not all of them. */
+/* Returns the sum of metrics in one run; NAN if it lacks one of them. */
 static double sum_of(const struct oche_samples *samples, const char **names, size_t count,
                      size_t combination, uint32_t repeat)
 {
@@ -178,9 +179,9 @@ static void find_quotients(struct oche_samples *samples, const struct oche_quant
     }
 }
 
-/* ---- taking out ---- */
+/* ---- output ---- */
 
-/* A quotient of which there is no number when nothing is there to divide by. */
+/* Returns a quotient; NAN if the divisor is 0. */
 static double divide(double top, double bottom)
 {
     return bottom == 0 ? NAN : top / bottom;
@@ -214,7 +215,7 @@ static void find_values(const struct oche_samples *samples, const struct oche_qu
         series->value[r] = divide(series->top[r], series->bottom[r]);
         if (!quantity->relative)
             continue;
-        /* Run by run where both have the same chance; else by the mean of the others. */
+        /* Run by run if both have the same seeds; otherwise by the mean of the reference. */
         if (to != NULL && to->repeats == combination->repeats)
             series->value[r] =
                 divide(series->value[r], divide(reference->top[r], reference->bottom[r]));
@@ -244,7 +245,10 @@ const double *oche_samples_values(const struct oche_samples *samples,
     return series_of(samples, quantity, combination)->value;
 }
 
-/* The repeat that the draw's number `r` means for a combination with `repeats` of them. */
+/*
+ * Returns the repeat that number `r` of the draw stands for, in a combination with `repeats` of
+ * them.
+ */
 static uint32_t drawn(const uint32_t *draw, uint32_t draws, uint32_t repeats, uint32_t r)
 {
     if (draw == NULL || repeats <= 1)
@@ -277,7 +281,7 @@ static int compare(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* Nearest rank, as everywhere (sim/measure/percentile.h). */
+/* By nearest rank, as everywhere (sim/measure/percentile.h). */
 static double percentile(double *values, uint32_t count, uint32_t thousandths)
 {
     uint64_t rank = ((uint64_t)count * thousandths + 999) / 1000;
@@ -316,7 +320,7 @@ static double shaped(const struct oche_quantity *quantity, double value)
     }
 }
 
-/* Over the repeats that have a number. */
+/* Computes the statistic over the repeats that have a number. */
 static double over_repeats(const struct oche_samples *samples, const struct oche_quantity *quantity,
                            const struct oche_combination *combination, const uint32_t *draw,
                            uint32_t draws)

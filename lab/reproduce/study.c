@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A figure's file as a whole. */
+/* Reads a figure's file as a whole. */
 #include "lab/reproduce/study.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "lab/reproduce/digest.h"
 #include "lab/reproduce/read.h"
 
-/* "papers/error-recovery/figures/fig2.yaml": "fig2". */
+/* Returns "fig2" for "papers/error-recovery/figures/fig2.yaml". */
 static const char *name_of(struct oche_document *document)
 {
     const char *path = oche_document_name(document), *slash = strrchr(path, '/');
@@ -19,7 +19,10 @@ static const char *name_of(struct oche_document *document)
                                (int)(dot != NULL ? (size_t)(dot - base) : strlen(base)), base);
 }
 
-/* The path of a scenario of the study's paper; without a paper, of a file beside the study's. */
+/*
+ * Returns the path of a scenario of the study's paper; without a paper, of a file beside the
+ * study's.
+ */
 static const char *scenario_path(const struct oche_study *study, const char *name)
 {
     const char *path = oche_document_name(study->document), *slash = strrchr(path, '/');
@@ -59,7 +62,7 @@ static bool read_also(const struct oche_reader *reader, struct oche_study *study
     return true;
 }
 
-/* Where the figure is: what it says, and what goes without saying. */
+/* Reads the figure's `at`, and fills in what is implied. */
 static bool read_at(const struct oche_reader *reader, struct oche_study *study,
                     const struct oche_yaml *node)
 {
@@ -78,7 +81,7 @@ static bool read_at(const struct oche_reader *reader, struct oche_study *study,
     return true;
 }
 
-/* The paper's differences, then the figure's. */
+/* Reads the paper's differences, then the figure's. */
 static bool read_differences(const struct oche_reader *reader, struct oche_study *study,
                              const struct oche_yaml *node)
 {
@@ -134,7 +137,7 @@ static bool read_study(const struct oche_reader *reader, struct oche_study *stud
            read_differences(reader, study, oche_yaml_find(root, "differences"));
 }
 
-/* Takes the document. */
+/* Takes ownership of the document. */
 static struct oche_study *study_of(const struct oche_paper *paper, struct oche_document *document,
                                    bool quick, struct oche_error *error)
 {

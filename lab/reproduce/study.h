@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A study: a figure (or table) of a paper, as a file: what is run, what is measured, and what the
- * paper says comes out. papers/PAPER/figures/FIGURE.yaml; docs/reproduce.md describes it.
+ * A study: a figure (or table) of a paper, as a file: what is run, what is measured, and what
+ * results the paper gives. papers/PAPER/figures/FIGURE.yaml; docs/reproduce.md describes it.
  *
  *     title, place           what it is, where it stands in the paper
  *     scenario               in papers/PAPER/scenarios/
@@ -13,9 +13,9 @@
  *     claims                 see lab/reproduce/claim.h
  *     differences            how the set-up differs from the paper's
  *
- * Axes are the keys that some grid varies. A grid that does not vary such a key says it under
- * `set`; so every combination of values is run by one grid, or by none. A grid may be of one
- * reading alone: what only such grids have need not be named where it is not meant.
+ * Axes are the keys that some grid varies. A grid that does not vary such a key gives it under
+ * `set`; so every combination of values is run by one grid or by none. A grid may be for one
+ * reading only: values that only such grids have need not be excluded by name elsewhere.
  *
  * Everything here belongs to the figure and lives as long as it does.
  */
@@ -25,7 +25,7 @@
 #include "params/error.h"
 #include "sim/scenario/document.h"
 
-#define OCHE_ANY SIZE_MAX /* of an axis: no value is named */
+#define OCHE_ANY SIZE_MAX /* no value of the axis is named */
 
 /* Where an override is written. */
 struct oche_study_source {
@@ -35,37 +35,38 @@ struct oche_study_source {
 };
 
 struct oche_axis_value {
-    const char *label; /* as claims and tables name it: "GBN+CE"; without one, the text */
-    const char *text;  /* as --set takes it */
-    double number;     /* in x_unit of the axis; NAN if it is none */
-    bool usual;        /* in a grid that is not of one reading alone */
+    const char *label; /* its name in claims and tables: "GBN+CE"; without one, the text */
+    const char *text;  /* as --set accepts it */
+    double number;     /* in the axis' unit; NAN if it is not a number */
+    bool usual;        /* used by a grid that is not for one reading only */
     const struct oche_document *document; /* where it is written */
     const struct oche_yaml *node;
 };
 
 struct oche_study_axis {
     const char *key;
-    const char *unit; /* of its numbers: s, bps, bytes, ratio (or count); NULL: some are none */
+    const char
+        *unit; /* of its numbers: s, bps, bytes, ratio (or count); NULL: some are not numbers */
     struct oche_axis_value *values;
     size_t count;
 };
 
-/* Values of some axes: what is not said is given by something else, or a mistake. */
+/* Values of some axes. Values that are missing must come from elsewhere, or it is an error. */
 struct oche_condition {
     struct oche_condition_term {
-        size_t *values; /* several: the mean over them */
-        size_t count;   /* 0: not said */
+        size_t *values; /* if several: the mean over them */
+        size_t count;   /* 0: not given */
     } * axis;           /* by axis */
 };
 
-/* A combination of the axes' values, and how often it is run. */
+/* A combination of values of all axes, and how often it is run. */
 struct oche_combination {
     size_t grid;
     size_t *value;    /* by axis */
-    uint32_t repeats; /* 0: not in this mode */
+    uint32_t repeats; /* 0: not run in this mode */
 };
 
-/* A fixed override that is not the same in all grids. */
+/* A fixed override that differs between grids. */
 struct oche_study_override {
     const char *key;
     const char **text; /* by grid */
@@ -77,10 +78,10 @@ enum oche_statistic {
     OCHE_STATISTIC_PERCENTILE,
     OCHE_STATISTIC_MINIMUM,
     OCHE_STATISTIC_MAXIMUM,
-    OCHE_STATISTIC_POOLED, /* sum over repeats divided by sum over repeats */
+    OCHE_STATISTIC_POOLED, /* sum over repeats divided by another such sum */
 };
 
-/* What a number is shown as, x being what was measured. */
+/* How a measured value x is shown. */
 enum oche_shape {
     OCHE_SHAPE_PLAIN,
     OCHE_SHAPE_REDUCTION, /* 1 - x */
@@ -90,16 +91,16 @@ enum oche_shape {
 
 struct oche_quantity {
     const char *name, *label;
-    const char **metrics; /* their sum */
+    const char **metrics; /* whose sum is taken */
     size_t metric_count;
-    const char **over; /* divided by their sum */
+    const char **over; /* by whose sum it is divided */
     size_t over_count;
-    bool relative; /* to the same point with these values in place of its own */
+    bool relative; /* relative to the same point with these values instead of its own */
     struct oche_condition relative_to;
     enum oche_statistic statistic; /* over repeats */
     uint32_t thousandths;          /* PERCENTILE */
     enum oche_shape shape;
-    const char *unit; /* ratio where it is divided by something, else the metrics' */
+    const char *unit; /* ratio if it is divided by something, else the metrics' unit */
     uint32_t line;
 };
 
@@ -108,22 +109,22 @@ struct oche_claim_kind;
 /* How far from the paper a number may be. */
 struct oche_tolerance {
     double reproduced, in_shape;
-    bool relative; /* to the published value; else in the quantity's unit */
+    bool relative; /* relative to the published value; otherwise in the quantity's unit */
 };
 
 struct oche_claim {
     const struct oche_claim_kind *kind;
     const char *name, *text, *place, *confidence;
-    const char *says;                     /* the paper, where it is not a bare number; or NULL */
-    const char *explanation;              /* or NULL */
-    const struct oche_quantity *quantity; /* the first; NULL: CONDITIONS_NONE */
-    const struct oche_quantity **each;    /* by condition, where several are compared; or NULL */
-    struct oche_condition *at;            /* one or more, complete but for `along` */
+    const char *says;        /* the paper's statement if it is more than a number; or NULL */
+    const char *explanation; /* or NULL */
+    const struct oche_quantity *quantity; /* the first one; NULL for CONDITIONS_NONE */
+    const struct oche_quantity **each;    /* by condition, if several are compared; or NULL */
+    struct oche_condition *at;            /* one or more, complete except for `along` */
     size_t at_count;
-    double published; /* or the bound; NAN: none */
+    double published; /* the published value or the bound; NAN: none */
     struct oche_tolerance tolerance;
     size_t along; /* axis, or OCHE_ANY */
-    double below; /* share */
+    double below; /* a share */
     uint32_t line;
 };
 
@@ -140,7 +141,7 @@ struct oche_published_curve {
 };
 
 struct oche_plot {
-    const char *title; /* or NULL: the figure's */
+    const char *title; /* NULL: the figure's title */
     const struct oche_quantity **quantities;
     size_t quantity_count;
     size_t along, by; /* axes, or OCHE_ANY */
@@ -169,9 +170,9 @@ struct oche_study {
     size_t set_count;
     struct oche_study_override *overrides;
     size_t override_count;
-    struct oche_study_source *sources; /* of everything that any grid says */
+    struct oche_study_source *sources; /* all overrides that any grid gives */
     size_t source_count;
-    uint32_t repeats; /* the most of any combination */
+    uint32_t repeats; /* most for any combination */
 
     struct oche_quantity *quantities;
     size_t quantity_count;
@@ -182,28 +183,29 @@ struct oche_study {
     size_t plot_count;
     struct oche_claim *claims;
     size_t claim_count;
-    const char **differences; /* the paper's first */
+    const char **differences; /* the paper's come first */
     size_t difference_count;
     size_t paper_difference_count;
-    uint64_t digest; /* of what decides the verdicts: quantities and claims without explanations */
+    uint64_t digest; /* of everything that decides verdicts: quantities, and claims without
+                        explanations */
 };
 
 /*
- * Reads the figure's file. `quick`: with what its grids say under `quick`. NULL and one line in
- * `error` ("FILE:LINE: key: what is wrong; what would be right").
+ * Reads the figure's file. `quick`: as its grids are changed by `quick`. Returns NULL, with one
+ * line in `error` ("FILE:LINE: key: what is wrong; what would be right").
  */
 struct oche_study *oche_study_open(const struct oche_paper *paper, const char *name, bool quick,
                                    struct oche_error *error);
 
-/* The same from a text; `paper` may be NULL. `path` stands for the file. */
+/* The same for a text; `paper` may be NULL. `path` stands for the file. */
 struct oche_study *oche_study_parse(const struct oche_paper *paper, const char *path,
                                     const char *text, bool quick, struct oche_error *error);
 void oche_study_close(struct oche_study *study);
 
-/* The combination with these values (by axis), or NULL: no grid has it. */
+/* Returns the combination with these values (by axis), or NULL if no grid has it. */
 const struct oche_combination *oche_study_find(const struct oche_study *study, const size_t *value);
 
-/* The condition in words: "recovery GBN, loss.probability 0.01". Owned by the figure. */
+/* Returns the condition in words: "recovery GBN, loss.probability 0.01". Owned by the figure. */
 const char *oche_condition_text(const struct oche_study *study,
                                 const struct oche_condition *condition);
 

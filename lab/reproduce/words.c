@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims in words. */
+/* Writes claims in words. */
 #include "lab/reproduce/words.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 
 #include "params/figures.h"
 
-/* Three digits, fewer below one hundredth. */
+/* Writes three digits, fewer below one hundredth. */
 static void write_number(double value, char *text, size_t text_bytes)
 {
     double size = fabs(value);
@@ -19,7 +19,7 @@ static void write_number(double value, char *text, size_t text_bytes)
         snprintf(text, text_bytes, "%.*f", size < 9.995 ? 2 : size < 99.95 ? 1 : 0, value);
     if (strchr(text, '.') == NULL || strchr(text, 'e') != NULL)
         return;
-    for (size_t end = strlen(text); end > 0; end--) { /* "5.00" is 5 */
+    for (size_t end = strlen(text); end > 0; end--) { /* "5.00" becomes 5 */
         if (text[end - 1] == '.') {
             text[end - 1] = '\0';
             return;
@@ -49,7 +49,7 @@ struct oche_words oche_value_words(double value, const char *unit)
     return words;
 }
 
-/* A width: of shares in points. */
+/* Returns the words for a width; for shares, in points. */
 static struct oche_words width_words(double value, const char *unit, bool with_unit)
 {
     struct oche_words words;
@@ -65,7 +65,7 @@ static struct oche_words width_words(double value, const char *unit, bool with_u
     return words;
 }
 
-/* Whether the claim's number is a difference, of shares in points. */
+/* True if the claim's number is a difference (for shares, in points). */
 static bool is_width(const struct oche_claim *claim)
 {
     static const char *const widths[] = {"difference", "order", "near"};

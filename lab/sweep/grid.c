@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Axes, their combinations, and the overrides that they make. */
+/* Axes, their combinations, and the overrides that result. */
 #include "lab/sweep/grid.h"
 
 #include <inttypes.h>
@@ -23,7 +23,7 @@ static void free_axis(struct oche_axis *axis)
     free(axis->key);
 }
 
-/* NULL, or what is wrong with the values in `text`. */
+/* Returns NULL, or what is wrong with the values in `text`. */
 static const char *add_values(struct oche_axis *axis, const char *text)
 {
     for (;;) {
@@ -177,7 +177,7 @@ void oche_grid_sets_free(char **sets, size_t count)
 
 /* ---- checking ---- */
 
-/* Opens the scenario as the combination of `point` has it, but for its seed. */
+/* Opens the scenario of the combination of `point`, without its seed. */
 static struct oche_scenario *open_combination(const struct oche_grid *grid, size_t point,
                                               struct oche_error *error)
 {
@@ -190,7 +190,7 @@ static struct oche_scenario *open_combination(const struct oche_grid *grid, size
     return scenario;
 }
 
-/* An override that came from an axis is told in the words of --vary. */
+/* Reports an override that comes from an axis in terms of --vary. */
 static void name_option(const struct oche_grid *grid, struct oche_error *error)
 {
     static const char set[] = "--set ";
@@ -211,13 +211,13 @@ static void name_option(const struct oche_grid *grid, struct oche_error *error)
     }
 }
 
-/* What a combination says, in a number: combinations that say the same have the same. */
+/* A digest of a combination: combinations with the same values have the same digest. */
 struct digest {
     uint64_t hash;
     size_t combination;
 };
 
-/* FNV-1a over a text and its end. */
+/* FNV-1a over a text and its terminating 0. */
 static void mix(uint64_t *hash, const char *text)
 {
     do {
@@ -234,7 +234,7 @@ static void mix_parameter(void *context, const char *key, const char *value, con
     mix(context, value);
 }
 
-/* `hash` (or NULL) gets what the combination says. */
+/* `hash` (or NULL) becomes the combination's digest. */
 static bool check_combination(const struct oche_grid *grid, size_t point, uint64_t *hash,
                               struct oche_error *error)
 {
@@ -267,13 +267,15 @@ static int compare_digests(const void *a, const void *b)
     return x->combination < y->combination ? -1 : 1;
 }
 
-/* Whether two combinations are one run: two values of an axis are equal, or one has no effect. */
+/*
+ * True if two combinations are the same run: two values of an axis are equal, or one has no effect.
+ */
 static bool is_same_run(const struct oche_grid *grid, size_t a, size_t b, struct oche_error *error)
 {
     struct oche_scenario *x = open_combination(grid, a * grid->repeats, error);
     struct oche_scenario *y = open_combination(grid, b * grid->repeats, error);
 
-    OCHE_MUST(x != NULL && y != NULL); /* they have been opened before */
+    OCHE_MUST(x != NULL && y != NULL); /* they were opened before */
     bool same = oche_bindings_same(&x->bindings, &y->bindings);
 
     oche_scenario_close(x);
@@ -281,7 +283,7 @@ static bool is_same_run(const struct oche_grid *grid, size_t a, size_t b, struct
     return same;
 }
 
-/* Says in which values the two combinations differ, though they do not. */
+/* Reports in which values two combinations differ although they are the same run. */
 static void tell_same_run(const struct oche_grid *grid, size_t a, size_t b,
                           struct oche_error *error)
 {
@@ -307,7 +309,7 @@ static void tell_same_run(const struct oche_grid *grid, size_t a, size_t b,
     free(text);
 }
 
-/* False: some combinations are the same. Sorts the digests. */
+/* Returns false if some combinations are the same. Sorts the digests. */
 static bool are_distinct(const struct oche_grid *grid, struct digest *digests, size_t count,
                          struct oche_error *error)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A grid: a scenario, fixed overrides, axes (a key and its values each) and repeats. Every
- * combination of values, once for each repeat, is a point; points are numbered from 0, the repeat
- * running fastest, then the last axis. Repeat r runs with the scenario's seed + r in every
- * combination, so that combinations are compared under the same chance.
+ * A grid: a scenario, fixed overrides, axes (each a key and its values) and repeats. Every
+ * combination of values is a point for each repeat. Points are numbered from 0; the repeat varies
+ * fastest, then the last axis. Repeat r runs with the scenario's seed + r in every combination, so
+ * that combinations are compared with the same random numbers.
  */
 #ifndef OCHE_LAB_SWEEP_GRID_H
 #define OCHE_LAB_SWEEP_GRID_H
@@ -37,36 +37,44 @@ struct oche_grid_place {
     uint32_t repeat;
 };
 
-/* "key=a,b,c", as --vary takes it (commas in brackets, braces and quotes belong to a value). */
+/*
+ * Adds an axis "key=a,b,c", as given to --vary (commas in brackets, braces and quotes are part of a
+ * value).
+ */
 bool oche_grid_add_axis(struct oche_grid *grid, const char *argument, struct oche_error *error);
 void oche_grid_free(struct oche_grid *grid);
 
-/* SIZE_MAX: too many to count. Of a grid that oche_grid_open took: at most the maximum. */
+/*
+ * Returns the number of combinations; SIZE_MAX: too many to count. After oche_grid_open: at most
+ * the maximum.
+ */
 size_t oche_grid_combinations(const struct oche_grid *grid);
 size_t oche_grid_points(const struct oche_grid *grid);
 struct oche_grid_place oche_grid_place(const struct oche_grid *grid, size_t point);
 size_t oche_grid_number(const struct oche_grid *grid, const struct oche_grid_place *place);
 
-/* The seed of a point. */
+/* Returns the seed of a point. */
 uint64_t oche_grid_seed(const struct oche_grid *grid, size_t point);
 
-/* The overrides of a point, the seed's last. malloc'd, as are the strings; *count of them. */
+/*
+ * Returns the overrides of a point, the seed's last (malloc'd, as are the strings); *count of them.
+ */
 char **oche_grid_sets(const struct oche_grid *grid, size_t point, size_t *count);
 void oche_grid_sets_free(char **sets, size_t count);
 
 /*
- * Opens the scenario as the first combination has it and notes its seed, name and description.
- * False and one line in `error` if that cannot be, or if there are too many points.
+ * Opens the scenario of the first combination and notes its seed, name and description. Returns
+ * false, with one line in `error`, if that fails or there are too many points.
  */
 bool oche_grid_open(struct oche_grid *grid, struct oche_error *error);
 
 /*
- * The same, and then opens every combination and makes its world, so that a mistake is found
- * before anything runs. Combinations that come to the same run are refused (0.01 and 1%).
+ * Does the same, then opens every combination and builds its world, so that a mistake is found
+ * before anything runs. Combinations that are the same run (0.01 and 1%) are refused.
  */
 bool oche_grid_check(struct oche_grid *grid, struct oche_error *error);
 
-/* Opens the combinations of these points only; of a grid that oche_grid_open took. */
+/* Opens only the combinations of these points, after oche_grid_open. */
 bool oche_grid_check_points(const struct oche_grid *grid, const size_t *points, size_t count,
                             struct oche_error *error);
 

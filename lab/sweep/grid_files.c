@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finding the files, and digesting them. */
+/* Finds the files and computes their digests. */
 #include "lab/sweep/grid_files.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@ struct files {
     size_t count;
 };
 
-/* FNV-1a over the content. False: it cannot be read. */
+/* Computes FNV-1a over the content. Returns false if it cannot be read. */
 static bool digest(const char *path, uint64_t *hash)
 {
     FILE *in = fopen(path, "rb");
@@ -40,7 +40,7 @@ static bool ends_with(const char *text, const char *end)
     return length >= tail && strcmp(text + length - tail, end) == 0;
 }
 
-/* Takes `text`. */
+/* Takes ownership of `text`. */
 static void add(struct files *files, char *text)
 {
     for (size_t i = 0; i < files->count; i++)
@@ -53,7 +53,7 @@ static void add(struct files *files, char *text)
     files->texts[files->count++] = text;
 }
 
-/* The names by which sim/scenario/bind.c knows parameters that are files. */
+/* Recognises parameters that are files by the names used in sim/scenario/bind.c. */
 static void take_parameter(void *context, const char *key, const char *value, const char *unit,
                            bool given)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Processes for points. A child writes its result, as text, into a file that exists in memory only
- * (memfd), and what it says on standard error into another; the parent reads them when the child
- * has ended. The parent waits for signals by name (sigtimedwait), so nothing is done in a handler.
+ * Processes for points. A child writes its result, as text, to a file in memory (memfd), and its
+ * standard error to another one; the parent reads them when the child has ended. The parent waits
+ * for signals by name (sigtimedwait), so nothing is done in a handler.
  */
 #include "lab/sweep/jobs.h"
 
@@ -21,7 +21,7 @@
 
 #define TICK_NS     200000000
 #define SAID_BYTES  65536 /* of a child's standard error */
-#define BROKEN_EXIT 3     /* a child that could not write its result */
+#define BROKEN_EXIT 3     /* exit status of a child that could not write its result */
 
 struct job {
     pid_t pid; /* 0: free */
@@ -37,9 +37,9 @@ struct crew {
     oche_job_tick *tick;
     void *context;
     bool stopped;
-    sigset_t before; /* the signal mask that the caller had */
+    sigset_t before; /* the caller's signal mask */
     sigset_t waited;
-    struct sigaction child_before; /* what SIGCHLD did */
+    struct sigaction child_before; /* the previous action of SIGCHLD */
 };
 
 unsigned oche_jobs_cores(void)
@@ -61,7 +61,7 @@ static void offer_to_oom_killer(void)
     if (file < 0)
         return;
     if (write(file, "500", 3) < 0) {
-        /* It may be forbidden: then nothing is lost but a preference. */
+        /* If that is forbidden, only a preference is lost. */
     }
     close(file);
 }
@@ -73,12 +73,12 @@ static _Noreturn void be_child(const struct crew *crew, const struct job *job, p
     size_t count;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) /* it died before we asked */
+    if (getppid() != parent) /* the parent died before the request took effect */
         _exit(BROKEN_EXIT);
     snprintf(name, sizeof(name), "point %zu", job->point);
     prctl(PR_SET_NAME, name);
     offer_to_oom_killer();
-    signal(SIGINT, SIG_IGN); /* of the terminal: the parent decides */
+    signal(SIGINT, SIG_IGN); /* from the terminal: the parent decides */
     sigaction(SIGCHLD, &crew->child_before, NULL);
     sigprocmask(SIG_SETMASK, &crew->before, NULL);
     dup2(job->said, STDERR_FILENO);
@@ -89,12 +89,15 @@ static _Noreturn void be_child(const struct crew *crew, const struct job *job, p
     bool ok = out != NULL && oche_point_write(&result, out);
 
     fflush(stderr);
-    _exit(ok ? 0 : BROKEN_EXIT); /* not exit: what the parent had opened is the parent's */
+    _exit(ok ? 0 : BROKEN_EXIT); /* not exit(): what the parent had opened belongs to the parent */
 }
 
 /* ---- how a child ended ---- */
 
-/* The first line with letters that it said, without its end; "" if there is none. */
+/*
+ * Returns the first line with letters in what the child printed, without its newline; "" if there
+ * is none.
+ */
 static void first_line(const char *said, char *line, size_t line_bytes)
 {
     line[0] = '\0';
@@ -130,7 +133,7 @@ static void describe_end(struct oche_point_result *result, const struct crew *cr
                            WEXITSTATUS(status), line[0] != '\0' ? ": " : "", line) >= 0);
 }
 
-/* What is in the file, as text; malloc'd. */
+/* Returns the file's content as text (malloc'd). */
 static char *read_said(int file)
 {
     char *text = calloc(1, SAID_BYTES + 1);
@@ -179,7 +182,7 @@ static void end_job(struct crew *crew, struct job *job, int status)
     if (!(WIFEXITED(status) && WEXITSTATUS(status) == 0 && read_result(job, &result)))
         describe_end(&result, crew, point, status, said);
     else if (said[0] != '\0')
-        fputs(said, stderr); /* a warning of a library or a sanitizer: not ours to hide */
+        fputs(said, stderr); /* a warning of a library or a sanitizer should not be hidden */
     close_job(crew, job);
     report(crew, point, &result);
     oche_point_free(&result);
@@ -188,7 +191,7 @@ static void end_job(struct crew *crew, struct job *job, int status)
 
 /* ---- the parent ---- */
 
-/* NULL, or why there is no process for the point. */
+/* Returns NULL, or why there is no process for the point. */
 static const char *start(struct crew *crew, struct job *job, size_t point)
 {
     const pid_t parent = getpid();
@@ -196,7 +199,7 @@ static const char *start(struct crew *crew, struct job *job, size_t point)
     job->point = point;
     job->result = memfd_create("oche-result", MFD_CLOEXEC);
     job->said = memfd_create("oche-said", MFD_CLOEXEC);
-    fflush(NULL); /* or the child would have it too */
+    fflush(NULL); /* otherwise the child would print buffered output too */
     job->pid = job->result >= 0 && job->said >= 0 ? fork() : -1;
     if (job->pid == 0)
         be_child(crew, job, parent);
@@ -217,7 +220,7 @@ static struct job *free_job(const struct crew *crew)
     return NULL;
 }
 
-/* Starts the point. False: there is no room for a process now, but there will be. */
+/* Starts the point. Returns false if there is no room for a process now, but there will be. */
 static bool give(struct crew *crew, size_t point)
 {
     struct job *job = free_job(crew);
@@ -275,7 +278,7 @@ static void wait_for_something(struct crew *crew)
         crew->tick(crew->context, crew->running);
 }
 
-/* Signals are waited for instead of caught; one that was ignored stays so (nohup, sh's &). */
+/* Signals are waited for instead of caught; one that was ignored stays ignored (nohup, sh's &). */
 static void take_signals(struct crew *crew)
 {
     static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
@@ -297,7 +300,7 @@ static void give_signals_back(struct crew *crew)
 {
     const struct timespec now = {.tv_nsec = 0};
 
-    /* Of children that are gone, and of somebody who is impatient. */
+    /* From children that are gone, and from an impatient user. */
     for (int pending; (pending = sigtimedwait(&crew->waited, NULL, &now)) > 0;)
         crew->stopped |= pending != SIGCHLD;
     sigprocmask(SIG_SETMASK, &crew->before, NULL);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs points of a grid in processes, so many at a time. A process that crashes, is killed or runs
- * out of memory costs its own point and no other. Results reach the parent in the order in which
- * points end; nothing but the parent writes anything.
+ * Runs points of a grid in processes, several at a time. A process that crashes, is killed or runs
+ * out of memory loses only its own point. Results reach the parent in the order in which points
+ * end; nothing but the parent writes anything.
  */
 #ifndef OCHE_LAB_SWEEP_JOBS_H
 #define OCHE_LAB_SWEEP_JOBS_H
@@ -11,19 +11,19 @@
 #include "lab/sweep/point.h"
 
 /*
- * A point has ended. The result is the callee's to read until it returns. False: stop (what runs
- * is ended, what has not begun stays undone).
+ * Called when a point has ended. The result may be read until the callback returns. Returns false
+ * to stop (running points are killed, others are not started).
  */
 typedef bool oche_job_done(void *context, size_t point, const struct oche_point_result *result);
 
-/* Called several times a second while points run: for progress. */
+/* Called several times a second while points run, to report progress. */
 typedef void oche_job_tick(void *context, unsigned running);
 
 /*
- * Runs `points` (numbers; `count` of them) with `jobs` processes (0: one for each core that this
- * process may use), as oche_point_run of each point's overrides. SIGINT, SIGTERM and SIGHUP end it
- * in order: children are killed, `done` is not called for them. A child does not outlive the
- * parent, however that ends. Returns false when it was stopped or interrupted.
+ * Runs `points` (`count` numbers) in `jobs` processes (0: one for each core that this process may
+ * use), by calling oche_point_run with each point's overrides. SIGINT, SIGTERM and SIGHUP end it in
+ * an orderly way: children are killed, and `done` is not called for them. A child does not outlive
+ * the parent, however that ends. Returns false if it was stopped or interrupted.
  */
 bool oche_jobs_run(const struct oche_grid *grid, const size_t *points, size_t count, unsigned jobs,
                    oche_job_done *done, void *context);
@@ -32,7 +32,7 @@ bool oche_jobs_run(const struct oche_grid *grid, const size_t *points, size_t co
 bool oche_jobs_run_watched(const struct oche_grid *grid, const size_t *points, size_t count,
                            unsigned jobs, oche_job_done *done, oche_job_tick *tick, void *context);
 
-/* How many cores this process may use; 1 or more. */
+/* Returns how many cores this process may use; at least 1. */
 unsigned oche_jobs_cores(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Running a point, and looking at its result. */
+/* Runs a point, and reads its result. */
 #include "lab/sweep/point.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A point: one run of a scenario with its overrides, seen from outside: what it came to, as named
- * numbers. A point runs in a process of its own (lab/sweep/jobs.h), so what it says crosses a pipe
- * or a file as text: oche_point_write and oche_point_read.
+ * A point: one run of a scenario with its overrides; its result is a set of named numbers. A point
+ * runs in a process of its own (lab/sweep/jobs.h), so its result travels through a file as text:
+ * oche_point_write and oche_point_read.
  *
  * Metrics are named as tables and claims name them: lower case, parts joined by dots, first the
  * thing, then of what, then the statistic ("goodput", "timeouts.nak_lost", "fct.below_10KB.p99",
@@ -16,7 +16,7 @@
 
 #include "core/base.h"
 
-/* A distribution is kept as its exact percentiles, 0 … 1000 thousandths in these steps. */
+/* A distribution is kept as its exact percentiles, 0 … 1000 thousandths, in steps. */
 #define OCHE_DISTRIBUTION_STEP  5   /* thousandths; the first is the minimum */
 #define OCHE_DISTRIBUTION_STEPS 201 /* the last is the maximum */
 
@@ -24,7 +24,7 @@ enum oche_point_status {
     OCHE_POINT_DONE,
     OCHE_POINT_FAILED,  /* refused, or stopped by a deadlock: `error` has the line that oche run
                            would print */
-    OCHE_POINT_CRASHED, /* the process died: `error` says how (signal, exit status) */
+    OCHE_POINT_CRASHED, /* the process died: `error` tells how (signal, exit status) */
 };
 
 struct oche_metric {
@@ -43,9 +43,9 @@ struct oche_distribution {
 struct oche_point_result {
     enum oche_point_status status;
     char *error;   /* NULL when DONE */
-    uint64_t seed; /* that was used */
+    uint64_t seed; /* the seed that was used */
     uint64_t hash; /* of the trace */
-    double wall_s; /* of the run, without making the world */
+    double wall_s; /* of the run, without building the world */
     struct oche_metric *metrics;
     size_t metric_count;
     struct oche_distribution *distributions;
@@ -53,9 +53,8 @@ struct oche_point_result {
 };
 
 /*
- * Opens the scenario with `sets` ("key=value", later ones win), runs it and fills `result`.
- * Whatever is wrong with the input becomes OCHE_POINT_FAILED, and so does a run that ends in
- * deadlock.
+ * Opens the scenario with `sets` ("key=value", later ones win), runs it and fills `result`. An
+ * error in the input becomes OCHE_POINT_FAILED, and so does a run that ends in deadlock.
  */
 void oche_point_run(const char *scenario, const char *const *sets, size_t set_count,
                     struct oche_point_result *result);
@@ -64,12 +63,14 @@ void oche_point_free(struct oche_point_result *result);
 /* "done", "failed", "crashed". */
 const char *oche_point_status_name(enum oche_point_status status);
 
-/* As lines of text; numbers survive exactly. False: the file cannot be written. */
+/*
+ * Writes lines of text that preserve numbers exactly. Returns false if the file cannot be written.
+ */
 bool oche_point_write(const struct oche_point_result *result, FILE *out);
-/* False when it is not whole: whoever wrote it died. */
+/* Returns false if the text is incomplete, because the process that wrote it died. */
 bool oche_point_read(struct oche_point_result *result, FILE *in);
 
-/* The metric's value; NAN when the point has none of that name. */
+/* Returns the metric's value; NAN if the point has none of that name. */
 double oche_point_metric(const struct oche_point_result *result, const char *name);
 
 #endif

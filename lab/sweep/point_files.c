@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writing and reading the files of points. */
+/* Writes and reads the files of points. */
 #include "lab/sweep/point_files.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 #define HEAD_BYTES 64
 
-/* FNV-1a, with the text's end. */
+/* FNV-1a, including the text's terminating 0. */
 static uint64_t mix(uint64_t hash, const char *text)
 {
     do {
@@ -79,7 +79,7 @@ static void head_of(const struct oche_point_files *files, size_t point, char *he
     snprintf(head, HEAD_BYTES, "point %zu of grid %016" PRIx64 "\n", point, files->identity);
 }
 
-/* Whether the file is whole, and on the disk. */
+/* Returns true if the file is complete and on the disk. */
 static bool write_part(const struct oche_point_files *files, size_t point,
                        const struct oche_point_result *result, const char *part)
 {

@@ -24,7 +24,7 @@
 #include "lab/measures/metrics.h"
 
 #define HEAD       "oche point 1"
-#define MOST_ITEMS 100000 /* of a result; more is no result of ours */
+#define MOST_ITEMS 100000 /* in a result; if there are more, it is not one of ours */
 
 static const char *const status_names[] = {
     [OCHE_POINT_DONE] = "done", [OCHE_POINT_FAILED] = "failed", [OCHE_POINT_CRASHED] = "crashed"};
@@ -38,7 +38,7 @@ const char *oche_point_status_name(enum oche_point_status status)
 
 /* ---- writing ---- */
 
-/* On one line, whatever is in it. */
+/* Writes a text on one line, whatever is in it. */
 static void write_text(const char *text, FILE *out)
 {
     for (; *text != '\0'; text++)
@@ -72,7 +72,7 @@ bool oche_point_write(const struct oche_point_result *result, FILE *out)
 
 /* ---- reading ---- */
 
-/* Cuts the next word off; "" at the end. */
+/* Takes the next word; "" at the end. */
 static char *word(char **rest)
 {
     char *first = *rest;
@@ -159,7 +159,7 @@ static bool read_error(char *rest, struct oche_point_result *result)
     return true;
 }
 
-/* One line without its end. */
+/* Parses one line without its newline. */
 static bool read_line(char *line, struct oche_point_result *result)
 {
     char *rest = line;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From grids and results to rows. */
+/* Writes grids and results as rows. */
 #include "lab/sweep/record.h"
 
 #include <stdlib.h>
