@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arguments in one line. */
+/* Writes arguments on one line. */
 #include "cli/command_line.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@ char *oche_command_line(int argc, char **argv)
     FILE *out = open_memstream(&text, &bytes);
 
     OCHE_MUST(out != NULL);
-    fputs(argv[0], out); /* "oche sweep": two words */
+    fputs(argv[0], out); /* "oche sweep" is two words */
     for (int i = 1; i < argc; i++) {
         fputc(' ', out);
         oche_shell_word(argv[i], out);

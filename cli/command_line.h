@@ -3,7 +3,10 @@
 #ifndef OCHE_CLI_COMMAND_LINE_H
 #define OCHE_CLI_COMMAND_LINE_H
 
-/* "oche sweep s.yaml --vary 'recovery={name: go_back_n}'": words that a shell reads. malloc'd. */
+/*
+ * Returns "oche sweep s.yaml --vary 'recovery={name: go_back_n}'": words that a shell can read
+ * (malloc'd).
+ */
 char *oche_command_line(int argc, char **argv);
 
 #endif

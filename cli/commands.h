@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The subcommands of the program: one function each, in the file of its name. argv[0] is what
- * messages and --help call it ("oche wire"). Returns the exit status: 0 fine, 1 the answer is no,
- * 2 bad arguments or bad input.
+ * The subcommands of the program: one function each, in the file of its name. argv[0] is its name
+ * in messages and --help ("oche wire"). Each returns the exit status: 0 success, 1 the answer is
+ * no, 2 bad arguments or bad input.
  */
 #ifndef OCHE_CLI_COMMANDS_H
 #define OCHE_CLI_COMMANDS_H

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * oche exec -- COMMAND: runs a program on this project's verbs library. The library is found beside
- * the program (a build folder) or where `make install` puts it; LD_LIBRARY_PATH and what the
- * library reads (device/verbs/environment.c) are set, and the program takes over this process.
+ * the program (a build folder) or where `make install` puts it; LD_LIBRARY_PATH and the variables
+ * that the library reads (device/verbs/environment.c) are set, and the program replaces this
+ * process.
  */
 #include <argp.h>
 #include <arpa/inet.h>
@@ -116,7 +117,7 @@ static void check_source_ports(const struct argp_state *state, const char *name,
                     OCHE_MAX_SOURCE_PORTS);
 }
 
-/* What the library would refuse later, of what no option replaces. */
+/* Checks variables that no option replaces and that the library would refuse later. */
 static void check_environment(const struct argp_state *state, const struct options *options)
 {
     const struct {
@@ -171,7 +172,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case KEY_STATS:
         options->stats = true;
         return 0;
-    case ARGP_KEY_ARG: /* the command begins: what follows is its own */
+    case ARGP_KEY_ARG: /* the command begins: the rest belongs to it */
         options->command = &state->argv[state->next - 1];
         state->next = state->argc;
         return 0;
@@ -185,7 +186,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     }
 }
 
-/* After the options: the names that they take. */
+/* After the options: the names that they accept. */
 static char *help(int key, const char *text, void *input)
 {
     char cc[OCHE_SCHEME_NAMES_BYTES], recovery[OCHE_SCHEME_NAMES_BYTES], *all;
@@ -209,7 +210,7 @@ static const struct argp arguments = {
 
 /* ---- the library ---- */
 
-/* The folder of this program; some containers have no /proc. */
+/* Finds the folder of this program; some containers have no /proc. */
 static bool find_own(char own[PATH_MAX])
 {
     const ssize_t count = readlink("/proc/self/exe", own, PATH_MAX - 1);
@@ -222,7 +223,10 @@ static bool find_own(char own[PATH_MAX])
     return true;
 }
 
-/* The folder of the library, beside this program or as installed. False: there is none. */
+/*
+ * Finds the folder of the library, beside this program or as installed. Returns false if there is
+ * none.
+ */
 static bool find_library(char *folder, size_t bytes)
 {
     char own[PATH_MAX], path[3 * PATH_MAX];
@@ -245,7 +249,7 @@ static bool set_variable(const char *name, const char *value)
     return value == NULL || setenv(name, value, 1) == 0;
 }
 
-/* In front of what the user has in it. */
+/* Puts a value before the one that the user has set. */
 static bool set_in_front(const char *name, const char *value)
 {
     const char *before = getenv(name);
@@ -256,8 +260,10 @@ static bool set_in_front(const char *name, const char *value)
     return asprintf(&both, "%s:%s", value, before) >= 0 && setenv(name, both, 1) == 0;
 }
 
-/* By its name alone, which LD_LIBRARY_PATH finds: a folder's may have blanks, which LD_PRELOAD
- * parts its list at. */
+/*
+ * Preloads by name only, which LD_LIBRARY_PATH finds: a folder's name may contain blanks, which
+ * separate entries of LD_PRELOAD.
+ */
 static bool preload_files(const char *folder)
 {
     char path[3 * PATH_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Removing what is unfinished when a signal ends the program. */
+/* Removes unfinished files when a signal ends the program. */
 #include "cli/interrupted.h"
 
 #include <signal.h>
@@ -19,7 +19,7 @@ static void remove_and_end(int signal)
         if (path != NULL)
             unlink(path);
     }
-    raise(signal); /* which has its usual effect again, when this returns */
+    raise(signal); /* the signal's default action is restored when this returns */
 }
 
 static void listen(void)

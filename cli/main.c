@@ -27,10 +27,13 @@ static const struct command {
 };
 #define COMMANDS OCHE_COUNT_OF(commands)
 
-/* For oche_panic: what was asked of us. */
+/* The command line, for oche_panic. */
 static char **arguments;
 
-/* Core's, fabric's and sim's invariants: a bug of ours, with the command that repeats it. */
+/*
+ * Reports a broken invariant of core, fabric or sim, which is a bug, with the command that repeats
+ * it.
+ */
 void oche_panic(const char *file, int line, const char *what)
 {
     fflush(stdout);
@@ -51,7 +54,10 @@ static void print_help(FILE *to)
           to);
 }
 
-/* With argv[0] "oche NAME", in a copy: oche_panic shows what was typed. argv[argc] is NULL. */
+/*
+ * Runs a subcommand with argv[0] "oche NAME" in a copy, as oche_panic shows what was typed.
+ * argv[argc] is NULL.
+ */
 static int run(const struct command *command, int argc, char **argv)
 {
     char name[NAME_BYTES];

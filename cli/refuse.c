@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Errors, escaped. */
+/* Prints errors, escaped. */
 #include "cli/refuse.h"
 
 #include <argp.h>

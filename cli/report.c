@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * oche report DIR|FILE: one page of what is in a folder of results, or in one file of them, which
- * needs no network: the page of report/page/ with the data put into it. With --svg also a file for
- * each chart.
+ * oche report DIR|FILE: makes one page from a folder of results, or from one results file. The page
+ * needs no network: it is the one in report/page/ with the data inserted. With --svg, also one file
+ * for each chart.
  */
 #include <argp.h>
 #include <stdio.h>
@@ -69,7 +69,7 @@ static const struct argp argp = {
            "cannot be read.",
 };
 
-/* DIR/report.html, or DIR/fig6a.html of DIR/fig6a.sqlite. malloc'd. */
+/* Returns DIR/report.html, or DIR/fig6a.html for DIR/fig6a.sqlite (malloc'd). */
 static char *usual_page(const char *place)
 {
     static const char ending[] = ".sqlite";
@@ -105,7 +105,7 @@ static bool work(const struct options *options, const char *command, struct oche
          oche_report_write(out, page, data, error);
     if (ok)
         printf("report: %s\n", out);
-    if (ok && fflush(stdout) != 0) { /* before what the script prints */
+    if (ok && fflush(stdout) != 0) { /* before the script prints */
         ok = oche_fail(error, "standard output: cannot be written");
     }
     if (ok && options->svg != NULL)

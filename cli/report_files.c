@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The report's page, and node: see the header. */
+/* Finds the report's page, and runs node; see the header. */
 #include "cli/report_files.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 extern char **environ;
 
-/* The folder of the running program, malloc'd; NULL where /proc does not say. */
+/* Returns the folder of the running program (malloc'd); NULL if /proc does not tell. */
 static char *program_folder(void)
 {
     char path[4096];
@@ -34,7 +34,7 @@ static char *program_folder(void)
     return strdup(path);
 }
 
-/* `path` if it can be read; it is freed if not. */
+/* Returns `path` if the file can be read; otherwise frees it. */
 static char *readable(char *path)
 {
     if (access(path, R_OK) == 0)
@@ -150,7 +150,7 @@ bool oche_report_draw(const char *script, const char *folder, const char *data, 
         ;
     if (ok && WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return true;
-    error->text[0] = '\0'; /* the script has said why */
+    error->text[0] = '\0'; /* the script has told why */
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 2)
         oche_fail(error, "--svg: node could not draw the charts (status %d)",
                   WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status));

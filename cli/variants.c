@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading --compare. */
+/* Parses --compare. */
 #include "cli/variants.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@ static bool is_known(const struct oche_variants *variants, const char *value)
     return false;
 }
 
-/* Adds the values in `text`; NULL, or what is wrong with them. */
+/* Adds the values in `text`. Returns NULL, or what is wrong with them. */
 static const char *add_values(struct oche_variants *variants, const char *text)
 {
     for (;;) {

@@ -15,15 +15,18 @@ struct oche_variants {
 };
 
 /*
- * Reads the argument. Commas inside brackets, braces and quotes belong to a value, so
- * "congestion_control=none,{name: dcqcn, g: 1/16}" is two. False and one line in `error` if it is
- * not a key and at least two different values.
+ * Parses the argument. Commas inside brackets, braces and quotes are part of a value, so
+ * "congestion_control=none,{name: dcqcn, g: 1/16}" has two. Returns false, with one line in
+ * `error`, if it is not a key and at least two different values.
  */
 bool oche_variants_read(struct oche_variants *variants, const char *argument,
                         struct oche_error *error);
 void oche_variants_free(struct oche_variants *variants);
 
-/* A value as a file name: what might mean something to a shell or a path becomes "_". malloc'd. */
+/*
+ * Returns a value as a file name (malloc'd): what may have a meaning in a shell or a path becomes
+ * "_".
+ */
 char *oche_file_name_of(const char *text);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `oche buffers`: how to divide a switch's memory, and whether a scenario's switches have it so. */
+/*
+ * `oche buffers`: how to divide a switch's memory, and whether a scenario's switches are configured
+ * that way.
+ */
 #include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,11 +30,11 @@ enum key {
 
 struct options {
     struct oche_buffers_input input;
-    bool sized; /* an option was given that is for the arithmetic */
+    bool sized; /* an option for the calculation was given */
     bool has_cable, has_delay;
-    struct oche_buffers_links all; /* what ports have that say nothing else */
+    struct oche_buffers_links all; /* for ports without values of their own */
     const char *preset, *check;
-    bool has_buffer, has_ports, has_rate; /* given: they go before the preset's */
+    bool has_buffer, has_ports, has_rate; /* given: they take precedence over the preset's */
     const char **sets;
     size_t set_count;
     bool all_priorities, list_presets;
@@ -82,7 +85,7 @@ static void add_set(struct options *options, const char *set)
     options->sets[options->set_count++] = set;
 }
 
-/* Whether it is an option of the arithmetic, and then read. */
+/* Returns true if it is an option of the calculation, which has then been read. */
 static bool parse_size(struct options *options, int key, const char *text, struct argp_state *state)
 {
     struct oche_buffers_input *in = &options->input;
@@ -159,7 +162,7 @@ static const struct oche_buffers_preset *use_preset(struct options *options,
     return preset;
 }
 
-/* Fills in what --ports leaves to the other options; none of them may be without effect. */
+/* Fills in what --ports leaves to the other options; none of these may be without effect. */
 static void complete_ports(struct options *options, struct argp_state *state)
 {
     struct oche_buffers_input *in = &options->input;
@@ -191,7 +194,7 @@ static void complete_ports(struct options *options, struct argp_state *state)
                      options->has_cable ? "cable" : "delay");
 }
 
-/* A chip cannot have more than all its lanes. */
+/* Checks that the ports do not exceed a chip's lanes. */
 static void check_capacity(const struct oche_buffers_input *in,
                            const struct oche_buffers_preset *preset, struct argp_state *state)
 {
@@ -294,7 +297,7 @@ static const struct argp argp = {
            "or nothing was to be judged; 1 no; 2 bad arguments or a bad scenario.",
 };
 
-/* ---- doing ---- */
+/* ---- work ---- */
 
 static int check_scenario(const struct options *options)
 {

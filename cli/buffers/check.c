@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Data comes in one class, and only data is marked. Control packets (ACKs, CNPs) are not counted:
- * they are small, few and go first, so their queue is about empty.
+ * Data uses one class, and only data is marked. Control packets (ACKs, CNPs) do not count: they are
+ * small, few and have priority, so their queue is nearly empty.
  */
 #include "cli/buffers/check.h"
 
@@ -14,12 +14,12 @@
 #include "fabric/shared_buffer.h"
 #include "params/figures.h"
 
-/* Of a switch, all that the answer depends on. */
+/* Everything about a switch that the answer depends on. */
 struct kind {
     uint32_t node_kind, ports, chip_ports, fan_out, fan_in;
     uint64_t least_headroom, most_headroom, headroom_total, shared, xoff, reserve;
-    uint64_t growth_bps; /* at most, of a queue that is fed by so many ports at line rate */
-    uint64_t needed; /* headroom of the port whose link needs most beyond what it has; 0: none */
+    uint64_t growth_bps; /* highest growth of a queue that is fed by that many ports at line rate */
+    uint64_t needed;     /* headroom needed by the port whose link lacks most; 0: none lacks any */
     unsigned priorities;
 };
 
@@ -28,7 +28,7 @@ struct switches {
     const struct oche_switch_params *params;
     uint32_t *fan_out, *fan_in; /* by port */
     struct kind *kinds;         /* by switch */
-    unsigned classes;           /* that hold data */
+    unsigned classes;           /* classes that hold data */
 };
 
 static struct oche_figure number(uint64_t value)
@@ -36,7 +36,7 @@ static struct oche_figure number(uint64_t value)
     return oche_figure_count(value);
 }
 
-/* ---- what the switches are ---- */
+/* ---- the switches ---- */
 
 static int compare_rates(const void *a, const void *b)
 {
@@ -45,7 +45,9 @@ static int compare_rates(const void *a, const void *b)
     return *first < *second ? 1 : *first > *second ? -1 : 0;
 }
 
-/* Of the queues that `fan_in` ports can feed, the one that grows fastest: from the fastest ports.
+/*
+ * Returns the growth of the fastest-growing queue that `fan_in` ports can feed: from the fastest
+ * ports.
  */
 static uint64_t growth(const struct oche_switch_config *config, const uint32_t *fan_in_of,
                        uint32_t fan_in)
@@ -213,7 +215,7 @@ static void print_incast(const struct switches *all, const struct oche_switch_co
     }
 }
 
-/* The paper's case, beside the scenario's. */
+/* Prints the paper's case, for comparison with the scenario's. */
 static void print_all_priorities(const struct switches *all,
                                  const struct oche_switch_config *config, const struct kind *kind,
                                  FILE *out)
@@ -226,9 +228,9 @@ static void print_all_priorities(const struct switches *all,
                 oche_buffers_tenths(oche_buffer_ecn_bound_of_paper(config, worst)).text);
 }
 
-/* ---- what would do ---- */
+/* ---- what would suffice ---- */
 
-/* Whether kmin is sure if the switch had these parameters. */
+/* True if kmin would be sure with these parameters of the switch. */
 static bool would_do(const struct switches *all, struct oche_switch_config config,
                      const struct kind *kind, const struct oche_switch_params *params)
 {
@@ -239,7 +241,7 @@ static bool would_do(const struct switches *all, struct oche_switch_config confi
            (double)params->kmin_bytes <= oche_buffer_ecn_bound(&config, worst_of(all, kind));
 }
 
-/* The least of the values from `low` to `high` with which it would do; they are tried by halves. */
+/* Finds the smallest value from `low` to `high` that suffices, by bisection. */
 static bool least_that_does(const struct switches *all, const struct oche_switch_config *config,
                             const struct kind *kind, double low, double high, bool beta,
                             double *found)
@@ -322,7 +324,7 @@ static bool check_kind(const struct switches *all, uint32_t sw, FILE *out)
     return sure;
 }
 
-/* ---- all of them ---- */
+/* ---- all switches ---- */
 
 static bool is_first_of_kind(const struct switches *all, uint32_t sw)
 {
@@ -360,7 +362,7 @@ static void print_route_faults(const struct oche_world *world, FILE *out)
     oche_route_faults_free(&faults);
 }
 
-/* Whether packets ask for marks: if not, no threshold is of any use. */
+/* Returns true if packets ask for marks; if not, no threshold has any effect. */
 static bool print_scheme(const struct oche_world_config *config, FILE *out)
 {
     uint32_t needs = config->endpoint != NULL ? config->endpoint->needs : config->cc->needs;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Published sizes of packet memories. Makers of chips rarely print them, so most of these are what
- * makers of switches say of switches that have one such chip; a MB is taken for 10^6 bytes, as the
- * DCQCN paper does.
+ * Published sizes of packet memories. Makers of chips rarely publish them, so most of these are
+ * from makers of switches with one such chip; a MB is taken as 10^6 bytes, as in the DCQCN paper.
  *
  * Left out: chips whose packets wait at the ingress in memory of their own (Jericho and its kind),
- * for which the arithmetic of shared memory does not hold, and Spectrum-4, of which sources say
- * 128 and 160 MB.
+ * for which the calculation for shared memory does not apply, and Spectrum-4, for which sources
+ * give 128 and 160 MB.
  */
 #include "cli/buffers/presets.h"
 

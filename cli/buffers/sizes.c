@@ -98,7 +98,7 @@ static void print_switch(const struct model *model, FILE *out)
             number(in->mtu_bytes).text);
 }
 
-/* Of the ports of a kind, of which `port` is one. */
+/* Prints the line for the ports of a kind, of which `port` is one. */
 static void print_flight(const struct model *model, const struct oche_buffers_links *links,
                          unsigned port, FILE *out)
 {
@@ -118,7 +118,7 @@ static void print_flight(const struct model *model, const struct oche_buffers_li
     fputc('\n', out);
 }
 
-/* The most that a link needs. */
+/* Returns the most headroom that a link needs. */
 static uint64_t needed(const struct model *model)
 {
     uint64_t most = 0;
@@ -173,7 +173,7 @@ static void print_headroom_total(const struct model *model, uint64_t total, FILE
     fprintf(out, " = %s B\n", number(total).text);
 }
 
-/* Whether there is anything left to share. */
+/* Prints what is left to share. Returns true if there is anything. */
 static bool print_shared(const struct model *model, FILE *out)
 {
     const struct oche_buffers_input *in = model->input;
@@ -225,7 +225,7 @@ static void print_thresholds(struct model *model, FILE *out)
             number(2 * (uint64_t)model->config.mtu_frame_bytes).text);
 }
 
-/* The same with fewer priorities. */
+/* Prints the same with fewer priorities. */
 static void print_priorities(struct model *model, FILE *out)
 {
     struct oche_table *table = oche_table_create(6);

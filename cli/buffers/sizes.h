@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The arithmetic of DCQCN sec 4 (dcqcn.md#buffers), line by line with its numbers: headroom, PFC
+ * The calculation of DCQCN sec 4 (dcqcn.md#buffers), line by line with its numbers: headroom, PFC
  * thresholds, the longest queue at which ECN is sure to act first. The numbers are those of
- * fabric's shared buffer, the same that the simulated switch works with.
+ * fabric's shared buffer, which the simulated switch uses too.
  */
 #ifndef OCHE_CLI_BUFFERS_SIZES_H
 #define OCHE_CLI_BUFFERS_SIZES_H
@@ -22,30 +22,30 @@ struct oche_buffers_links {
     unsigned ports;
     uint64_t rate_bps;
     oche_time delay;
-    double cable_m; /* that the delay is of, or negative */
+    double cable_m; /* cable length that gives the delay, or negative */
 };
 
 struct oche_buffers_input {
     const char *chip; /* or NULL */
     uint64_t buffer_bytes;
     struct oche_buffers_links links[OCHE_BUFFERS_MOST_KINDS];
-    unsigned kinds; /* of links, at least 1 */
-    unsigned ports; /* of all kinds, at most OCHE_BUFFERS_MOST_PORTS */
+    unsigned kinds; /* entries of links, at least 1 */
+    unsigned ports; /* over all kinds, at most OCHE_BUFFERS_MOST_PORTS */
     unsigned priorities;
     oche_time response;
     uint64_t mtu_bytes;
-    uint64_t headroom_bytes; /* OCHE_NEVER: from the link */
+    uint64_t headroom_bytes; /* OCHE_NEVER: computed from the link */
     double beta;
-    uint64_t kmin_bytes; /* to be judged, or OCHE_NEVER */
+    uint64_t kmin_bytes; /* to be checked, or OCHE_NEVER */
 };
 
 /*
- * Prints it. Whether the answer is yes: headroom fits, and kmin, if there is one, is sure to act
- * before PFC with the dynamic threshold.
+ * Prints the calculation. Returns true if headroom fits and kmin, if given, is sure to act before
+ * PFC with the dynamic threshold.
  */
 bool oche_buffers_print_sizes(const struct oche_buffers_input *input, FILE *out);
 
-/* "21,755.5": rounded down. */
+/* Formats a number rounded down to tenths: "21,755.5". */
 struct oche_figure oche_buffers_tenths(double value);
 
 #endif

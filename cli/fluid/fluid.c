@@ -16,8 +16,8 @@
 
 #define DURATION_S   0.1
 #define TOLERANCE    1e-6
-#define SAMPLES      1000    /* that a run writes, unless --interval says otherwise */
-#define MOST_SAMPLES 1000000 /* as of oche run */
+#define SAMPLES      1000    /* samples that a run writes, unless --interval is given */
+#define MOST_SAMPLES 1000000 /* as in oche run */
 #define MOST_VALUES  20000000
 
 static const uint32_t usual_counts[] = {2, 4, 8, 10, 16, 20, 32, 64};
@@ -33,9 +33,9 @@ struct session {
     struct oche_error error;
 };
 
-/* ---- what is given ---- */
+/* ---- arguments ---- */
 
-/* Whether a scenario has it: a path below a section, a section, a key of the root. */
+/* True if a scenario has the key: a path below a section, a section, or a key of the root. */
 static bool is_in_schema(const char *key)
 {
     struct oche_schema *schema = calloc(1, sizeof(*schema));
@@ -55,7 +55,7 @@ static bool is_in_schema(const char *key)
     return found;
 }
 
-/* Whether "KEY=…" is for the scenario. */
+/* True if "KEY=…" is for the scenario. */
 static bool is_for_scenario(const struct session *session, const char *assignment)
 {
     char *key = strndup(assignment, strcspn(assignment, "="));
@@ -84,7 +84,7 @@ static bool open_scenario(struct session *session)
     return session->scenario != NULL;
 }
 
-/* The model that was chosen, or the scenario's. */
+/* Finds the model that was chosen, or the scenario's. */
 static bool choose_model(struct session *session, enum oche_fluid_name *name)
 {
     *name = session->options.model;
@@ -124,7 +124,7 @@ static bool prepare(struct session *session)
 {
     enum oche_fluid_name name = session->options.model;
 
-    /* Which keys are the model's decides which of --set are the scenario's. */
+    /* The model's keys determine which --set options are for the scenario. */
     oche_fluid_model_init(&session->model, name == OCHE_FLUID_NAMES ? OCHE_FLUID_DCQCN : name);
     if (session->options.scenario != NULL && !open_scenario(session))
         return false;
@@ -139,7 +139,7 @@ static bool prepare(struct session *session)
 
 /* ---- modes ---- */
 
-/* The flows that are asked for, else the scenario's, else two. */
+/* Takes the flows that were given, else the scenario's, else two. */
 static bool choose_flows(struct session *session)
 {
     double capacity = oche_fluid_model_capacity(&session->model);

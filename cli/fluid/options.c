@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading the command line of `oche fluid`. */
+/* Parses the command line of `oche fluid`. */
 #include "cli/fluid/options.h"
 
 #include <argp.h>
@@ -48,7 +48,7 @@ static double read_seconds(const struct oche_param *param, const char *option, c
     return (double)read_value(param, option, text, state).u / (double)OCHE_SEC;
 }
 
-/* "a,b,c": calls `add` for each. */
+/* Calls `add` for each item of "a,b,c". */
 static void read_list(struct oche_fluid_cli_options *options, const char *option, const char *text,
                       void (*add)(struct oche_fluid_cli_options *, const char *, size_t,
                                   struct argp_state *),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Running a fluid model and showing what came of it. All that is drawn or written is taken from
- * the solution between the steps, not from the steps.
+ * Runs a fluid model and shows the results. What is drawn or written is interpolated between the
+ * solver's steps.
  */
 #include "cli/fluid/run.h"
 
@@ -18,20 +18,20 @@
 #include "store/store.h"
 #include "params/table.h"
 
-#define DRAWN_FLOWS 9  /* with marks of their own; if there are more, the least and the most */
-#define CHART_STEPS 20 /* samples a column of a chart */
+#define DRAWN_FLOWS 9  /* drawn one by one; if more: smallest and largest */
+#define CHART_STEPS 20 /* samples per column of a chart */
 #define NAME_BYTES  64
 
-/* What happens while the model runs. */
+/* The state while the model runs. */
 struct watch {
     const struct oche_fluid_run *run;
     struct oche_fluid_summary summary;
     struct oche_text_chart queue, rates;
     double *values;                 /* rates, by entry */
-    uint64_t next_sample, next_dot; /* numbers of the samples to come */
+    uint64_t next_sample, next_dot; /* numbers of the next samples */
     struct oche_whole_file csv;
     struct oche_results *results;
-    uint32_t queue_series, served_series, first_series; /* in the results file */
+    uint32_t queue_series, served_series, first_series; /* ids in the results file */
 };
 
 void oche_fluid_entry_name(const struct oche_fluid_flow_list *flows, size_t entry, char *text,
@@ -52,9 +52,9 @@ static bool draws_each(const struct oche_fluid_run *run)
     return run->flows->count <= DRAWN_FLOWS;
 }
 
-/* ---- while it runs ---- */
+/* ---- during the run ---- */
 
-/* Flows that have not started are left out. */
+/* Draws the rates; flows that have not started are left out. */
 static void draw(struct watch *watch, const struct oche_fluid *fluid, double time)
 {
     double least = INFINITY, most = -INFINITY;
@@ -74,7 +74,7 @@ static void draw(struct watch *watch, const struct oche_fluid *fluid, double tim
     oche_text_chart_add(&watch->rates, 1, time, least);
 }
 
-/* What leaves the queue, when the rates are watch->values. */
+/* Returns what leaves the queue when the rates are watch->values. */
 static double served(const struct watch *watch, double queue)
 {
     double capacity = oche_fluid_model_capacity(watch->run->model), arriving = 0;
@@ -104,7 +104,7 @@ static void write_sample(struct watch *watch, const struct oche_fluid *fluid, do
                            watch->values[i]);
 }
 
-/* Calls `sample` for those of the times 0, interval, 2 interval, … that the step has reached. */
+/* Calls `sample` for those times among 0, interval, 2 interval, … that the step has reached. */
 static void sample_to(struct watch *watch, const struct oche_fluid *fluid, double end,
                       double interval, uint64_t *next,
                       void (*sample)(struct watch *, const struct oche_fluid *, double))
@@ -217,7 +217,7 @@ static bool begin_results(struct watch *watch, struct oche_error *error)
     return true;
 }
 
-/* ---- what is printed ---- */
+/* ---- printing ---- */
 
 static struct oche_figure seconds(double value)
 {
@@ -414,7 +414,7 @@ static void print_all(const struct watch *watch, const struct oche_fluid *fluid)
         printf("results: %s\n", run->csv);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole run ---- */
 
 static bool begin_files(struct watch *watch, struct oche_error *error)
 {

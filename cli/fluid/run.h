@@ -11,17 +11,17 @@ struct oche_fluid_run {
     const struct oche_fluid_model *model; /* checked */
     const struct oche_fluid_flow_list *flows;
     double duration_s, interval_s, tolerance;
-    const char *scenario; /* its name, or NULL: then these three mean nothing */
+    const char *scenario; /* its name, or NULL: then these three are not used */
     const char *receiver, *bottleneck, *left_out;
     const char *command; /* as typed */
     const char *csv, *out;
     bool quiet;
 };
 
-/* Runs and shows it. False and one line in `error`; then nothing is written. */
+/* Runs the model and shows it. Returns false, with one line in `error`; then nothing is written. */
 bool oche_fluid_run_show(const struct oche_fluid_run *run, struct oche_error *error);
 
-/* "flow 3", or "flows 3 to 8", of an entry of the list. */
+/* Writes "flow 3", or "flows 3 to 8", for an entry of the list. */
 void oche_fluid_entry_name(const struct oche_fluid_flow_list *flows, size_t entry, char *text,
                            size_t bytes);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tables of `oche fluid`. In the runs that stand beside the linear theory, all flows start at time
- * 0 and at the capacity (TIMELY: at their fair share, as in "ECN or Delay").
+ * Tables of `oche fluid`. In the runs that are compared with the linear theory, all flows start at
+ * time 0 and at the capacity (TIMELY: at their fair share, as in "ECN or Delay").
  */
 #include "cli/fluid/tables.h"
 
@@ -31,7 +31,7 @@ static struct oche_figure rate(double value)
     return oche_figure_rate((uint64_t)llround(value));
 }
 
-/* Both are for all tables: the CSV, if one is wanted, and the heading. */
+/* Used for all tables: the CSV, if one is wanted, and the heading. */
 static bool begin_csv(struct oche_whole_file *file, const struct oche_fluid_grid *grid,
                       const char *heading, struct oche_error *error)
 {
@@ -151,12 +151,12 @@ bool oche_fluid_print_points(const struct oche_fluid_grid *grid, struct oche_err
 
 /* ---- stability ---- */
 
-/* Of one number of flows and one delay. */
+/* The results for one number of flows and one delay. */
 struct cell {
-    bool has_point; /* else the next two mean nothing */
+    bool has_point; /* otherwise the next two are not used */
     double margin_deg;
     int unstable_roots;
-    double queue_mean, queue_sd, utilisation; /* of the run */
+    double queue_mean, queue_sd, utilisation; /* from the run */
 };
 
 static bool run_cell(const struct oche_fluid_grid *grid, uint32_t flows, struct cell *cell)

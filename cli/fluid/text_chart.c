@@ -54,7 +54,10 @@ static double largest(const struct oche_text_chart *chart)
     return most;
 }
 
-/* A round number that is not less: 1, 2 or 5 times a power of ten, or 3 or 4 of them. */
+/*
+ * Returns a round number that is not smaller: 1, 2 or 5 times a power of ten, or a few values in
+ * between.
+ */
 static double round_up(double value)
 {
     static const double steps[] = {1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10};
@@ -66,7 +69,7 @@ static double round_up(double value)
     return 10 * unit;
 }
 
-/* The row, from the bottom, in which a value lies. */
+/* Returns the row, counted from the bottom, in which a value lies. */
 static long row_of(double value, double most)
 {
     long row = (long)floor(value / most * OCHE_CHART_ROWS);
@@ -86,7 +89,7 @@ static void draw(const struct oche_text_chart *chart, const char *marks, double 
             size_t at = series * OCHE_CHART_COLUMNS + column;
 
             if (chart->high[at] < chart->low[at])
-                continue; /* nothing was seen in this span */
+                continue; /* there are no samples in this span */
             long from = row_of(chart->low[at], most), to = row_of(chart->high[at], most);
 
             for (long row = from; row <= to; row++)
@@ -127,7 +130,7 @@ void oche_text_chart_print(const struct oche_text_chart *chart, const char *titl
         size_t end = OCHE_CHART_COLUMNS;
         bool labelled = row == OCHE_CHART_ROWS - 1 || row == OCHE_CHART_ROWS / 2 - 1;
 
-        /* A label stands at the upper edge of its row. */
+        /* A label is at the upper edge of its row. */
         value_label(label, sizeof(label), most * (double)(row + 1) / OCHE_CHART_ROWS);
         while (end > 0 && cells[row][end - 1] == ' ')
             end--;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A chart of time series for a terminal: a column is a span of time, in which a series reaches
- * from its least to its most. Filled sample by sample, so it costs nothing to keep.
+ * A chart of time series for a terminal: a column is a span of time, in which a series covers the
+ * range from its smallest to its largest value. It is filled sample by sample, so samples need not
+ * be kept.
  */
 #ifndef OCHE_CLI_FLUID_TEXT_CHART_H
 #define OCHE_CLI_FLUID_TEXT_CHART_H
@@ -18,19 +19,19 @@ struct oche_text_chart {
     double *low, *high; /* by series, by column */
 };
 
-/* Ended by oche_text_chart_free. */
+/* To be released with oche_text_chart_free. */
 void oche_text_chart_init(struct oche_text_chart *chart, size_t series, double until);
 void oche_text_chart_free(struct oche_text_chart *chart);
 
-/* A sample at a time from 0 to `until`; others are ignored. */
+/* Adds a sample at a time from 0 to `until`; others are ignored. */
 void oche_text_chart_add(struct oche_text_chart *chart, size_t series, double time, double value);
 
 /* Formats a value for an axis. */
 typedef void oche_text_chart_label(char *text, size_t bytes, double value);
 
 /*
- * Prints it below `title`. Series are drawn with the characters of `marks`, one each, later ones
- * over earlier ones. The value axis goes from 0 to `most`; if that is 0, to a round number.
+ * Prints the chart below `title`. Series are drawn with the characters of `marks`, one each, later
+ * ones over earlier ones. The value axis goes from 0 to `most`, or to a round number if that is 0.
  */
 void oche_text_chart_print(const struct oche_text_chart *chart, const char *title,
                            const char *marks, double most, oche_text_chart_label *value_label,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading the command line of `oche reproduce`. */
+/* Parses the command line of `oche reproduce`. */
 #include "cli/reproduce/options.h"
 
 #include <argp.h>

@@ -8,7 +8,7 @@
 enum oche_reproduce_mode {
     OCHE_REPRODUCE_RUN,
     OCHE_REPRODUCE_LIST,       /* papers and figures */
-    OCHE_REPRODUCE_TOLERANCES, /* which commit fixed each figure's */
+    OCHE_REPRODUCE_TOLERANCES, /* print the commit that fixed each figure's tolerances */
 };
 
 struct oche_reproduce_options {
@@ -16,11 +16,11 @@ struct oche_reproduce_options {
     const char *which;  /* "PAPER", "PAPER/FIGURE", or NULL: all */
     const char *papers; /* or NULL */
     const char *out;    /* or NULL */
-    unsigned jobs;      /* 0: one a core */
+    unsigned jobs;      /* 0: one per core */
     bool quick, restart, quiet;
 };
 
-/* False: the status is 2, and why has been printed. */
+/* Returns false if the arguments are wrong: the status is 2, and the reason has been printed. */
 bool oche_reproduce_options_read(struct oche_reproduce_options *options, int argc, char **argv);
 
 #endif

@@ -20,10 +20,13 @@ static size_t columns_of(const char *text, size_t bytes)
     return columns;
 }
 
-/* Lines of at most WIDTH columns, after so many spaces; `first` begins the first one. */
+/*
+ * Prints text in lines of at most WIDTH columns, after `indent` spaces; `first` begins the first
+ * line.
+ */
 static void print_wrapped(const char *first, const char *text, unsigned indent, FILE *out)
 {
-    size_t at = 0; /* columns of this line, without the indent */
+    size_t at = 0; /* columns of this line, without indentation */
     bool begun = false;
 
     while (*text != '\0') {
@@ -103,7 +106,7 @@ static void print_claims(const struct oche_findings *findings, FILE *out)
     fputc('\n', out);
 }
 
-/* The explanation of a claim's verdict that needs one; else NULL. */
+/* Returns the explanation if the claim's verdict needs one; else NULL. */
 static const char *explanation_of(const struct oche_findings *findings, size_t c)
 {
     return findings->judged[c].finding == OCHE_FINDING_REPRODUCED
@@ -111,7 +114,7 @@ static const char *explanation_of(const struct oche_findings *findings, size_t c
                : findings->study->claims[c].explanation;
 }
 
-/* Claims that have the same are told together. */
+/* Prints explanations; claims with the same one are listed together. */
 static void print_explanations(const struct oche_findings *findings, FILE *out)
 {
     const struct oche_study *study = findings->study;
@@ -139,7 +142,7 @@ static void print_explanations(const struct oche_findings *findings, FILE *out)
     }
 }
 
-/* ---- others ---- */
+/* ---- other readings ---- */
 
 static void print_reading(const struct oche_findings *findings, size_t number, FILE *out)
 {
@@ -172,7 +175,7 @@ static void print_reading(const struct oche_findings *findings, size_t number, F
     oche_table_free(table);
 }
 
-/* Of this figure; the paper's are told once for all. */
+/* Prints this figure's differences; the paper's are printed only once. */
 static void print_differences(const struct oche_study *study, FILE *out)
 {
     if (study->difference_count > study->paper_difference_count)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was found, on the terminal. */
+/* Prints the findings on the terminal. */
 #ifndef OCHE_CLI_REPRODUCE_PRINT_H
 #define OCHE_CLI_REPRODUCE_PRINT_H
 
@@ -7,14 +7,16 @@
 
 #include "lab/reproduce/findings.h"
 
-/* A figure's claims one by one, their number by verdict, explanations, other readings. */
+/*
+ * Prints a figure's claims one by one, their number by verdict, explanations, and other readings.
+ */
 void oche_reproduce_print(const struct oche_findings *findings, const char *tolerances_commit,
                           FILE *out);
 
-/* "12 reproduced, 3 in shape, 2 not reproduced" of `counts` (OCHE_FINDINGS of them). */
+/* Prints "12 reproduced, 3 in shape, 2 not reproduced" from `counts` (OCHE_FINDINGS of them). */
 void oche_reproduce_print_counts(const size_t *counts, FILE *out);
 
-/* A text as an item of a list, in lines of at most 100 columns. */
+/* Prints a text as an item of a list, in lines of at most 100 columns. */
 void oche_print_item(const char *text, FILE *out);
 
 #endif

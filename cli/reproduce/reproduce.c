@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `oche reproduce`: the figures of a paper, run and judged. Every file is read and every point
- * opened before the first one runs; each figure has a results file, in which its points stay, so
- * that the same command goes on after an interruption; figures share the runs that they have in
+ * opened before the first one runs; each figure has a results file, which keeps its points, so that
+ * the same command continues after an interruption; figures share the runs that they have in
  * common.
  */
 #include <inttypes.h>
@@ -31,7 +31,7 @@
 
 enum status { DONE = 0, NOT_ALL = 1, REFUSED = 2, INTERRUPTED = 130 };
 
-/* A figure of the command's one or more. */
+/* One of the command's figures. */
 struct work {
     struct oche_study *study;
     struct oche_plan plan;
@@ -48,10 +48,10 @@ struct session {
     struct work *works;
     size_t work_count;
     struct oche_pool *pool;
-    struct work *now; /* that runs */
+    struct work *now; /* the figure that is running */
     struct oche_points_bar bar;
     size_t bad;
-    bool broken; /* results cannot be written: `error` says why */
+    bool broken; /* results cannot be written: `error` tells why */
     struct oche_error error;
 };
 
@@ -74,7 +74,7 @@ static bool open_figure(struct session *session, const struct oche_paper *paper,
     return true;
 }
 
-/* One of the paper's figures, or all of them (`figure` NULL). */
+/* Opens one of the paper's figures, or all of them (`figure` NULL). */
 static bool open_figures(struct session *session, const struct oche_paper *paper,
                          const char *figure)
 {
@@ -116,7 +116,7 @@ static bool open_paper(struct session *session, const char *name, const char *fi
     return open_figures(session, paper, figure);
 }
 
-/* "PAPER", "PAPER/FIGURE"; a slash at the end, as a shell completes folders, says nothing more. */
+/* Opens "PAPER" or "PAPER/FIGURE"; a trailing slash, which shells add to folders, is ignored. */
 static bool open_named(struct session *session, const char *which)
 {
     size_t length = strlen(which);
@@ -136,7 +136,7 @@ static bool open_named(struct session *session, const char *which)
     return ok;
 }
 
-/* What the command names: a paper, one of its figures, or all papers. */
+/* Opens what the command names: a paper, one of its figures, or all papers. */
 static bool open_papers(struct session *session)
 {
     bool ok = true;
@@ -189,7 +189,7 @@ static void print_list(const struct session *session)
     }
 }
 
-/* Lines that lab/reproduce/tolerances.h reads where there is no git. */
+/* Prints the lines that lab/reproduce/tolerances.h reads if there is no git. */
 static void print_tolerances(const struct session *session)
 {
     for (size_t i = 0; i < session->work_count; i++) {
@@ -241,7 +241,7 @@ static void draw(void *context, unsigned running)
     oche_points_bar_draw(&session->bar, running);
 }
 
-/* Takes what another figure has run. False: it cannot be written. */
+/* Takes the result of another figure's run. Returns false if it cannot be written. */
 static bool take_from_pool(struct session *session, struct work *work, size_t point)
 {
     struct oche_point_result result;
@@ -253,7 +253,10 @@ static bool take_from_pool(struct session *session, struct work *work, size_t po
     return ok;
 }
 
-/* The points that neither the figure's file has nor another figure has run. NULL: an error. */
+/*
+ * Returns the points that are neither in the figure's file nor run by another figure. NULL: an
+ * error.
+ */
 static size_t *points_to_run(struct session *session, struct work *work, size_t *count)
 {
     const size_t total = oche_grid_points(&work->plan.grid);
@@ -388,7 +391,7 @@ static enum status run_figures(struct session *session)
     return status;
 }
 
-/* How much there is to run, before it begins. */
+/* Prints how much there is to run, before it begins. */
 static void print_amount(const struct session *session, const struct oche_paper *paper)
 {
     size_t figures = 0, points = 0, runs = 0;
@@ -409,7 +412,7 @@ static void print_amount(const struct session *session, const struct oche_paper 
     fputs("\n\n", stdout);
 }
 
-/* What is run, how much of it, and where it is not as in the paper. */
+/* Prints what is run, how much of it, and how it differs from the paper. */
 static void print_heads(const struct session *session)
 {
     for (size_t p = 0; p < session->paper_count; p++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Drawing the rows of cli/run/rows.c. */
+/* Draws the rows of cli/run/rows.c. */
 #include "cli/run/metrics.h"
 
 #include <limits.h>
@@ -12,7 +12,7 @@
 
 #define CELL_BYTES 256
 
-/* The row's metric as text; false: there is none. */
+/* Appends the row's metric as text; false: there is none. */
 static bool add_figure(char *cell, size_t *length, const char *name, double value, unsigned width)
 {
     const struct oche_figure figure = oche_metric_figure(name, value);
@@ -59,11 +59,11 @@ static void add_cell(struct oche_table *table, const struct oche_row *row,
                     known && row->note != NULL ? row->note(outcome, which) : "");
 }
 
-/* Whether a metric is above `least` in some run. */
+/* True if a metric is above `least` in some run. */
 static bool is_above(const char *name, const struct oche_subject *subject, double least,
                      const struct oche_outcome *outcomes, size_t count)
 {
-    for (size_t i = 0; i < count; i++) /* NAN is above nothing */
+    for (size_t i = 0; i < count; i++) /* NAN never is */
         if (oche_metric_value(&outcomes[i], name, oche_subject_in(subject, &outcomes[i])) > least)
             return true;
     return false;
@@ -82,7 +82,7 @@ static bool is_shown(const struct oche_row *row, const struct oche_subject *subj
     return only && any && (row->where == NULL || is_above(row->where, subject, 0, outcomes, count));
 }
 
-/* The line across before the row, and the title if it has one. */
+/* Adds a rule before the row, and its title if it has one. */
 static void add_title(struct oche_table *table, const char *title, size_t count)
 {
     oche_table_rule(table);

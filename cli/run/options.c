@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading the command line of `oche run`. */
+/* Parses the command line of `oche run`. */
 #include "cli/run/options.h"
 
 #include <argp.h>
@@ -26,7 +26,7 @@ static void add_set(struct oche_run_options *options, const char *key, const cha
     OCHE_MUST(asprintf(&set->typed, "%s %s", option, value) >= 0);
 }
 
-/* A plain number from 1 to MOST_THREADS. */
+/* Parses a plain number from 1 to MOST_THREADS. */
 static uint32_t read_threads(const char *text, struct argp_state *state)
 {
     char *end;
@@ -38,7 +38,7 @@ static uint32_t read_threads(const char *text, struct argp_state *state)
     return (uint32_t)number;
 }
 
-/* What would be ignored is refused. */
+/* Refuses options that would be ignored. */
 static void check_show(const struct oche_run_options *options, struct argp_state *state)
 {
     const char *ignored = options->compare != NULL ? "--compare"

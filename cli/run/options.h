@@ -22,7 +22,7 @@ struct oche_run_options {
     bool csv, show_defaults, quiet;
 };
 
-/* Reads the arguments. False after a message: the status is then 2. */
+/* Parses the arguments. Returns false after a message: the status is then 2. */
 bool oche_run_options_read(struct oche_run_options *options, int argc, char **argv);
 void oche_run_options_free(struct oche_run_options *options);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Printing what PFC did to a network. */
+/* Prints what PFC did to a network. */
 #include "cli/run/pathologies.h"
 
 #include <inttypes.h>

@@ -8,13 +8,17 @@
 #include "lab/measures/pathologies.h"
 
 /*
- * What is wrong with routes from the start, as sentences; texts of sim/world/world.h, or NULL where
- * there is nothing to say.
+ * Prints what is wrong with routes from the start, as sentences; the texts are from
+ * sim/world/world.h, or NULL.
  */
 void oche_print_route_faults(const char *lost_flows, const char *circle, FILE *out);
-/* Deadlock, flows that cannot arrive, routes that allow a deadlock: before all tables. */
+/*
+ * Prints deadlock, flows that cannot arrive, and routes that allow a deadlock, before all tables.
+ */
 void oche_print_stops(const struct oche_pathologies *pathologies, FILE *out);
-/* Where PAUSEs began and what they held, and whom they hurt; nothing if there were none. */
+/*
+ * Prints where PAUSEs began, what they held, and which flows they hurt; nothing if there were none.
+ */
 void oche_print_pause_tree(const struct oche_pathologies *pathologies, FILE *out);
 
 #endif

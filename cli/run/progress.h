@@ -11,14 +11,14 @@
 #include "sim/world/world.h"
 
 struct oche_progress_line {
-    bool shown;             /* there is a terminal, and nobody asked for silence */
-    bool may_end_early;     /* so the time left is an upper bound */
-    bool drawn;             /* something stands on the line */
+    bool shown;             /* there is a terminal, and --quiet was not given */
+    bool may_end_early;     /* so the remaining time is an upper bound */
+    bool drawn;             /* there is text on the line */
     const char *label;      /* which of several runs, or "" */
-    double begun, drawn_at; /* seconds of the monotonic clock */
+    double begun, drawn_at; /* seconds on the monotonic clock */
 };
 
-/* Begins to count time; `label` must outlive the line. */
+/* Starts the clock; `label` must outlive the line. */
 void oche_progress_begin(struct oche_progress_line *line, const char *label, bool may_end_early,
                          bool quiet);
 /* For oche_world_run; `context` is the line. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sentences about a comparison. */
+/* Writes sentences about a comparison. */
 #include "cli/run/remarks.h"
 
 #include <stdlib.h>
@@ -7,10 +7,10 @@
 
 #include "params/figures.h"
 
-#define ALIKE     1.05 /* factor up to which two numbers are called alike */
-#define P99_NEEDS 100  /* flows: with fewer, a 99th percentile is the maximum */
+#define ALIKE     1.05 /* numbers within this factor are called alike */
+#define P99_NEEDS 100  /* flows; with fewer, a 99th percentile is the maximum */
 
-/* The runs with the smallest and the largest of some number; the first ones of equals. */
+/* The runs with the smallest and the largest value of some number; the first one among equals. */
 struct range {
     const struct oche_outcome *least, *most;
     double least_value, most_value;
@@ -28,7 +28,7 @@ static void widen(struct range *range, const struct oche_outcome *outcome, doubl
     }
 }
 
-/* What a run is called in a sentence: "none" alone would be read as "no run". */
+/* Returns the name of a run in a sentence: "none" alone would be read as "no run". */
 static const char *name_of(const struct oche_outcome *outcome)
 {
     if (strcmp(outcome->label, "none") != 0 || strcmp(outcome->scheme, "none") != 0)
@@ -81,7 +81,7 @@ static void print_pauses(const struct oche_outcome *outcomes, size_t count, FILE
                 oche_figure_time(held_of(sent.least)).text);
 }
 
-/* Whether every run has enough flows of that size for a tail. */
+/* True if every run has enough flows of that size for a tail. */
 static bool has_tail(const struct oche_outcome *outcomes, size_t count, unsigned size)
 {
     for (size_t i = 0; i < count; i++)
@@ -113,7 +113,7 @@ static void print_tail(const struct oche_outcome *outcomes, size_t count, unsign
                 oche_figure_ratio(tail.most_value).text, name_of(tail.most));
 }
 
-/* The shortest and the longest flows of which there are enough. */
+/* Prints about the shortest and the longest sizes that have enough flows. */
 static void print_tails(const struct oche_outcome *outcomes, size_t count, FILE *out)
 {
     unsigned shortest = 0, longest = OCHE_OUTCOME_SIZES;
@@ -160,7 +160,7 @@ static void print_victims(const struct oche_outcome *outcomes, size_t count, FIL
     }
 }
 
-/* Numbers that would make a comparison of times unfair if nobody mentioned them. */
+/* Prints numbers that must be mentioned for a comparison of times to be fair. */
 static void print_caveats(const struct oche_outcome *outcomes, size_t count, FILE *out)
 {
     for (size_t i = 0; i < count; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a comparison says, in a few sentences that are made from its numbers: which run pauses
- * more and by how much, whose short and long flows are slower in the tail, who carries more. Where
- * the runs are alike, that is what they say.
+ * Describes a comparison in a few sentences made from its numbers: which run pauses more and by how
+ * much, which has slower short and long flows in the tail, which carries more. If the runs are
+ * alike, the sentences say so.
  */
 #ifndef OCHE_CLI_RUN_REMARKS_H
 #define OCHE_CLI_RUN_REMARKS_H

@@ -7,7 +7,7 @@
 #include "cli/run/scheme_rows.h"
 #include "lab/measures/metrics.h"
 
-/* ---- what is no metric ---- */
+/* ---- texts that are not metrics ---- */
 
 static const char *so_far(const struct oche_outcome *o, unsigned which)
 {
@@ -44,9 +44,9 @@ static void speed(struct oche_table *table, const struct oche_outcome *o)
         oche_table_cell(table, "%.2f M/s", (double)o->totals.hops / o->wall_s / 1e6);
 }
 
-/* ---- where rows are shown ---- */
+/* ---- conditions for showing rows ---- */
 
-/* Few schemes have such, and some of them have rows of their own for them. */
+/* True if a scheme sends packets of its own and has no row for them. */
 static bool other_cc_packets(const struct oche_outcome *o)
 {
     return o->totals.nic.cc_packets_sent > 0 && !oche_scheme_tells_own_packets(o);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rows of the table of one run or several: which metrics, under which label. What the numbers
- * are and how they look is the metrics' own (lab/measures/metrics.h).
+ * The rows of the table of one run or several: which metrics, under which label. Values and their
+ * format come from the metrics (lab/measures/metrics.h).
  */
 #ifndef OCHE_CLI_RUN_ROWS_H
 #define OCHE_CLI_RUN_ROWS_H
@@ -11,9 +11,9 @@
 
 #define OCHE_ROW_METRICS 5
 
-/* What becomes of a row's metrics in a cell. */
+/* How a row's metrics are combined in a cell. */
 enum oche_row_cell {
-    OCHE_CELL_BESIDE, /* one beside the other; none if one of them is missing */
+    OCHE_CELL_BESIDE, /* side by side; nothing if one of them is missing */
     OCHE_CELL_PART,   /* "3 of 12" */
     OCHE_CELL_SUM
 };
@@ -28,18 +28,18 @@ struct oche_row {
     enum oche_metric_group group;
     const char *label; /* before the subject's name */
     const char *metrics[OCHE_ROW_METRICS];
-    const char *title; /* before the row, after a line across; "": the line alone */
-    const char *after; /* the subject's name, in the label */
+    const char *title; /* before the row, after a rule; "": only the rule */
+    const char *after; /* follows the subject's name in the label */
     enum oche_each each;
     enum oche_row_cell cell;
-    unsigned widths[2]; /* at least, of the first figure in a cell and of the others */
+    unsigned widths[2]; /* minimum widths of the first figure in a cell, and of the others */
     enum oche_row_shown shown;
     const char *where; /* only if this metric is above 0 in some run */
-    bool (*only)(const struct oche_outcome *outcome); /* only if this is so of some run */
-    /* Instead of metrics: words, or what no metric is; and what stands after the figures. */
+    bool (*only)(const struct oche_outcome *outcome); /* only if this is true for some run */
+    /* Instead of metrics: texts that are not metrics; and what follows the figures. */
     void (*text)(struct oche_table *table, const struct oche_outcome *outcome);
     const char *(*note)(const struct oche_outcome *outcome, unsigned which);
-    /* Instead of all that: rows of its own. */
+    /* Instead of all this: draws rows of its own. */
     void (*draw)(struct oche_table *table, const struct oche_outcome *outcomes, size_t count);
 };
 

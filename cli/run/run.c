@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `oche run`: a scenario, or several variants of one, from YAML to tables and results files. All
- * that can be wrong with any variant, and with the place of the results, is found before the first
- * one runs.
+ * `oche run`: a scenario, or several variants of one, from YAML to tables and results files. Errors
+ * in any variant, and in the place for the results, are found before the first one runs.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,11 +23,11 @@
 #include "params/error.h"
 #include "sim/scenario/scenario.h"
 
-/* One run of the command's one or more. */
+/* One of the command's runs. */
 struct run {
-    const char *label; /* the value that is compared, or "" */
+    const char *label; /* the compared value, or "" */
     struct oche_scenario *scenario;
-    char *folder; /* of its results */
+    char *folder; /* for its results */
 };
 
 struct session {
@@ -38,7 +37,7 @@ struct session {
     struct run *runs;
     struct oche_outcome *outcomes;
     size_t count;
-    bool deadlock; /* one of them ended so */
+    bool deadlock; /* one of the runs ended in a deadlock */
     struct oche_error error;
 };
 
@@ -46,7 +45,7 @@ enum status { DONE = 0, REFUSED = 2, DEADLOCK = 3 };
 
 /* ---- scenarios ---- */
 
-/* Says which option it was: a message about an override begins with "--set KEY=VALUE: ". */
+/* Names the option that was typed: a message about an override begins with "--set KEY=VALUE: ". */
 static void name_option(struct session *session, const char *assignment, const char *typed)
 {
     char set[OCHE_ERROR_BYTES];
@@ -78,7 +77,7 @@ static struct oche_scenario *open_scenario(struct session *session, const char *
     return scenario;
 }
 
-/* An error of an override is told in the words of the option that made it. */
+/* Reports errors of overrides in terms of the options that caused them. */
 static void name_options(struct session *session, const char *last)
 {
     for (size_t i = 0; i < session->options.set_count; i++)
@@ -92,7 +91,7 @@ static void name_options(struct session *session, const char *last)
     }
 }
 
-/* The override that makes a run of a comparison what it is, or NULL. malloc'd. */
+/* Returns the override that distinguishes a run of a comparison (malloc'd), or NULL. */
 static char *assignment_of(const struct session *session, size_t number)
 {
     char *assignment = NULL;
@@ -103,7 +102,7 @@ static char *assignment_of(const struct session *session, size_t number)
     return assignment;
 }
 
-/* Two values of a comparison that are one, written in two ways, are one run made twice. */
+/* Checks that no other value of the comparison is the same one written differently. */
 static bool is_distinct(struct session *session, size_t number)
 {
     for (size_t i = 0; i < number; i++) {
@@ -147,7 +146,7 @@ static bool open_scenarios(struct session *session)
     return true;
 }
 
-/* The run's world, or NULL and an error with its place in the scenario. */
+/* Returns the run's world, or NULL, with an error that has its place in the scenario. */
 static struct oche_world *make_world(struct session *session, size_t number)
 {
     const struct oche_scenario *scenario = session->runs[number].scenario;
@@ -174,7 +173,7 @@ static bool folder_is_taken(const struct session *session, size_t before, const 
     return false;
 }
 
-/* DIR, or DIR/VALUE for each of several; values that make the same name get a number. */
+/* Chooses DIR, or DIR/VALUE for each of several runs; values with the same name get a number. */
 static void name_folders(struct session *session)
 {
     char *name = oche_file_name_of(session->runs[0].scenario->name), *base = NULL;
@@ -216,7 +215,7 @@ static struct oche_results *begin_results(struct session *session, const struct 
     return results;
 }
 
-/* For all runs: better now than after an hour. */
+/* Checks all runs now, rather than after an hour. */
 static bool results_can_be_written(struct session *session)
 {
     for (size_t i = 0; i < session->count; i++) {
@@ -273,7 +272,7 @@ static bool run_one(struct session *session, size_t number, struct oche_taps *ta
 
     if (world == NULL)
         return false;
-    if (number == 0 && !results_can_be_written(session)) { /* now nothing else can be wrong */
+    if (number == 0 && !results_can_be_written(session)) { /* everything else has been checked */
         oche_world_free(world);
         return false;
     }
@@ -290,7 +289,7 @@ static bool run_one(struct session *session, size_t number, struct oche_taps *ta
     return ok;
 }
 
-/* The first variant is made next, to run. */
+/* Builds all worlds but the first, which is built next for its run. */
 static bool other_worlds_can_be_made(struct session *session)
 {
     for (size_t i = 1; i < session->count; i++) {
@@ -389,7 +388,7 @@ static bool work(struct session *session)
     return true;
 }
 
-/* On standard error, as errors are: a script may look at nothing else. */
+/* Printed to standard error like errors, since a script may read nothing else. */
 static void complain_of_deadlocks(const struct session *session)
 {
     for (size_t i = 0; i < session->count; i++) {
@@ -420,7 +419,7 @@ int oche_cmd_run(int argc, char **argv)
 {
     struct session session = {.count = 0};
 
-    session.command = oche_command_line(argc, argv); /* argp puts arguments in another order */
+    session.command = oche_command_line(argc, argv); /* argp reorders arguments */
     if (!oche_run_options_read(&session.options, argc, argv)) {
         free(session.command);
         return REFUSED;

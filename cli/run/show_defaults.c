@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Printing what can be written, and what a scenario comes to. */
+/* Prints what can be written, and the effective values of a scenario. */
 #include "cli/run/show_defaults.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `--show-defaults`: every parameter there is, or every value that a scenario comes to. */
+/* `--show-defaults`: all parameters, or all effective values of a scenario. */
 #ifndef OCHE_CLI_RUN_SHOW_DEFAULTS_H
 #define OCHE_CLI_RUN_SHOW_DEFAULTS_H
 
@@ -7,10 +7,10 @@
 
 #include "sim/scenario/scenario.h"
 
-/* All sections, variants and keys, with units, defaults, ranges and sources. */
+/* Prints all sections, variants and keys, with units, defaults, ranges and sources. */
 void oche_show_schema(FILE *out);
 
-/* Key, value, and whether the scenario gives it, for everything that the scenario binds. */
+/* Prints key, value, and whether the scenario gives it, for everything that the scenario binds. */
 void oche_show_effective(const struct oche_scenario *scenario, FILE *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A run that is over, into a results file: parameters, flows, series, counters, histograms. */
+/* Writes a finished run to a results file: parameters, flows, series, counters, histograms. */
 #ifndef OCHE_CLI_RUN_STORE_RUN_H
 #define OCHE_CLI_RUN_STORE_RUN_H
 
@@ -7,7 +7,7 @@
 #include "store/store.h"
 #include "sim/scenario/scenario.h"
 
-/* Adds everything that is known; what goes wrong is reported by oche_results_finish. */
+/* Adds everything that is known; failures are reported by oche_results_finish. */
 void oche_store_run(struct oche_results *results, const struct oche_scenario *scenario,
                     struct oche_world *world, const struct oche_outcome *outcome,
                     const char *command);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What rows of tables are about: sizes of flows, places, links, … of one run or of several. */
+/* The subjects of rows in tables: sizes of flows, places, links, … of one run or of several. */
 #ifndef OCHE_CLI_RUN_SUBJECTS_H
 #define OCHE_CLI_RUN_SUBJECTS_H
 
@@ -13,7 +13,7 @@ enum oche_each {
     OCHE_EACH_TIER,
     OCHE_EACH_FLOW,     /* one by one, if every run has the same ones */
     OCHE_EACH_WORKLOAD, /* if there are several, and every run has the same ones */
-    OCHE_EACH_QUEUE     /* that some run watches */
+    OCHE_EACH_QUEUE     /* queues that some run watches */
 };
 
 #define OCHE_SUBJECT_BYTES (4 * OCHE_OUTCOME_NAME_BYTES)
@@ -21,16 +21,16 @@ enum oche_each {
 /* Subject `number` of a table of these runs. */
 struct oche_subject {
     enum oche_each each;
-    unsigned which; /* its number in an outcome; queues: oche_subject_in tells */
+    unsigned which; /* its number in an outcome; for queues see oche_subject_in */
     char name[OCHE_SUBJECT_BYTES];
 };
 
-/* How many there are; some may be named twice, as queues of several runs. */
+/* Returns how many there are; some may appear twice, such as queues of several runs. */
 unsigned oche_subject_count(enum oche_each each, const struct oche_outcome *outcomes, size_t count);
-/* False if it was named before. */
+/* Returns false if it has appeared before. */
 bool oche_subject_take(struct oche_subject *subject, enum oche_each each, unsigned number,
                        const struct oche_outcome *outcomes, size_t count);
-/* Its number in that run; UINT_MAX if the run has no such queue. */
+/* Returns its number in that run; UINT_MAX if the run has no such queue. */
 unsigned oche_subject_in(const struct oche_subject *subject, const struct oche_outcome *outcome);
 
 #endif

@@ -40,7 +40,7 @@ static void print_unmeasured(const struct oche_outcome *outcome, FILE *out)
                 oche_figure_count(outcome->warmup_flows).text);
 }
 
-/* Messages that switches sent another way: by name of nodes, from the sender on. */
+/* Prints the paths of deflected messages: the names of nodes, from the sender on. */
 static void print_deflected(const struct oche_outcome *outcome, const char *of, FILE *out)
 {
     const struct oche_deflected *deflected = &outcome->deflected;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a run came to, for people: tables on the terminal. */
+/* Tables on the terminal with the results of runs. */
 #ifndef OCHE_CLI_RUN_SUMMARY_H
 #define OCHE_CLI_RUN_SUMMARY_H
 
@@ -7,10 +7,12 @@
 
 #include "lab/measures/outcome.h"
 
-/* One run: flows by size, links and PAUSEs by place, the rest line by line. */
+/* Prints one run: flows by size, links and PAUSEs by place, the rest line by line. */
 void oche_summary_print(const struct oche_outcome *outcome, FILE *out);
 
-/* Several runs side by side: a row a metric, a column a run. `key` is what differs. */
+/*
+ * Prints several runs side by side: one row per metric, one column per run. `key` is what differs.
+ */
 void oche_comparison_print(const char *key, const struct oche_outcome *outcomes, size_t count,
                            FILE *out);
 

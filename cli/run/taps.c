@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Captures of a run: from the command line's words to hosts and a file. */
+/* Captures of a run: finds the hosts and the file that the command line names. */
 #include "cli/run/taps.h"
 
 #include <errno.h>
@@ -12,9 +12,9 @@
 #include "cli/interrupted.h"
 #include "params/error.h"
 
-#define FEW_HOSTS 8 /* so many are captured without being named */
+#define FEW_HOSTS 8 /* up to this many are captured without being named */
 
-/* "host3", or its number. Returns OCHE_MAX_NODES and an error if it is none. */
+/* Finds "host3", or its number. Returns OCHE_MAX_NODES, with an error, if there is no such host. */
 static uint32_t find_host(const struct oche_topology *topology, const char *name,
                           struct oche_error *error)
 {
@@ -41,7 +41,7 @@ static uint32_t find_host(const struct oche_topology *topology, const char *name
     return OCHE_MAX_NODES;
 }
 
-/* Fills taps->nodes with the hosts that `names` lists (changed by reading); NULL: all. */
+/* Fills taps->nodes with the hosts listed in `names` (which is changed); NULL: all. */
 static bool find_hosts(struct oche_taps *taps, const struct oche_topology *topology, char *names,
                        struct oche_world_config *config, struct oche_error *error)
 {
@@ -71,7 +71,7 @@ static bool find_hosts(struct oche_taps *taps, const struct oche_topology *topol
     return true;
 }
 
-/* A topology of its own: the world, which has one too, needs the taps before it is made. */
+/* Builds a topology for this: the world, which has one too, needs the taps before it is made. */
 static bool name_hosts(struct oche_taps *taps, char *names, struct oche_world_config *config,
                        struct oche_error *error)
 {
@@ -88,8 +88,8 @@ static bool name_hosts(struct oche_taps *taps, char *names, struct oche_world_co
     return found;
 }
 
-/* Messages name the file that was asked for. */
-/* The capture is renamed over its target at the end: nothing but a file may stand there. */
+/* Messages name the file that the user asked for. */
+/* The capture is renamed over its target at the end, so only a regular file may be there. */
 static bool replaceable(const char *path)
 {
     struct stat there;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `--pcap FILE[:node,…]`: which hosts' links are captured, and the file, whole or not there. */
+/*
+ * `--pcap FILE[:node,…]`: which hosts' links are captured, and the file, which is complete or
+ * absent.
+ */
 #ifndef OCHE_CLI_RUN_TAPS_H
 #define OCHE_CLI_RUN_TAPS_H
 
@@ -9,22 +12,28 @@
 
 struct oche_taps {
     struct oche_capture *capture;
-    char *path, *part; /* where it goes, where it is written */
+    char *path, *part; /* final path; path while it is being written */
     uint32_t *nodes;
 };
 
 /*
- * Reads the argument, finds the hosts in the topology of `config` (all of them if none is named
- * and there are few), makes the file and puts the taps into `config`. False and one line in
- * `error` otherwise. `taps` must outlive the world.
+ * Parses the argument, finds the hosts in the topology of `config` (all of them if none is named
+ * and there are few), creates the file and puts the taps into `config`. Returns false, with one
+ * line in `error`, on failure. `taps` must outlive the world.
  */
 bool oche_taps_open(struct oche_taps *taps, const char *argument, struct oche_world_config *config,
                     struct oche_error *error);
 
-/* Moves the file into place. False and an error if it is not whole; then nothing is there. */
+/*
+ * Moves the file into place. Returns false, with an error, if it is incomplete; then no file is
+ * left.
+ */
 bool oche_taps_finish(struct oche_taps *taps, struct oche_error *error);
 
-/* Forgets the capture; nothing is left behind. Also after a finish, or without an open. */
+/*
+ * Discards the capture; nothing is left behind. May also be called after a finish, or without an
+ * open.
+ */
 void oche_taps_abandon(struct oche_taps *taps);
 
 #endif

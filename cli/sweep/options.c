@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading the command line of `oche sweep`. */
+/* Parses the command line of `oche sweep`. */
 #include "cli/sweep/options.h"
 
 #include <argp.h>
@@ -26,11 +26,11 @@ enum key {
 
 struct reading {
     struct oche_sweep_options *options;
-    const char *varied[OCHE_GRID_MAX_AXES + 1]; /* kept until all --set are known */
+    const char *varied[OCHE_GRID_MAX_AXES + 1]; /* kept until all --set options are known */
     size_t varied_count;
 };
 
-/* A plain number from `least` to `most`; ends the program with status 2 if it is none. */
+/* Parses a plain number from `least` to `most`; ends the program with status 2 if it is not one. */
 static size_t read_number(const char *option, const char *text, size_t least, size_t most,
                           struct argp_state *state)
 {
@@ -45,7 +45,7 @@ static size_t read_number(const char *option, const char *text, size_t least, si
     return (size_t)number;
 }
 
-/* Whether `text` up to `end` is a plain number that is at most `most`. */
+/* True if `text` up to `end` is a plain number that is at most `most`. */
 static bool is_number(const char *text, const char *end, size_t most, size_t *number)
 {
     *number = 0;
@@ -59,7 +59,7 @@ static bool is_number(const char *text, const char *end, size_t most, size_t *nu
     return end > text;
 }
 
-/* "3", or "3/40": points 3, 43, 83, … */
+/* Parses "3", or "3/40": points 3, 43, 83, … */
 static void read_point(struct oche_sweep_options *options, const char *text,
                        struct argp_state *state)
 {

@@ -22,15 +22,15 @@ struct oche_sweep_options {
     const char *out;       /* or NULL */
     const char *metrics[OCHE_SWEEP_MOST_METRICS];
     size_t metric_count;
-    unsigned jobs;        /* 0: one a core */
-    size_t tasks;         /* of the Slurm array; 0: as many as points, at most the usual limit */
-    size_t first, stride; /* stride 0: this one only */
+    unsigned jobs;        /* 0: one per core */
+    size_t tasks;         /* in the Slurm array; 0: as many as points, up to the usual limit */
+    size_t first, stride; /* stride 0: only this one */
     bool csv, quiet, restart;
 };
 
 /*
- * Reads the arguments. False: the status is 2 and a line is in `error`, or has been printed, if it
- * is empty.
+ * Parses the arguments. Returns false if they are wrong: the status is 2 and a line is in `error`,
+ * or has been printed if it is empty.
  */
 bool oche_sweep_options_read(struct oche_sweep_options *options, int argc, char **argv,
                              struct oche_error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The bar of a grid. */
+/* The progress bar of a grid. */
 #include "cli/sweep/points_bar.h"
 
 #include <stdio.h>
@@ -38,7 +38,7 @@ void oche_points_bar_count(struct oche_points_bar *bar, bool well)
     bar->ended_at = monotonic_s();
 }
 
-/* Seconds that the rest will take at the pace so far; below 0: not known yet. */
+/* Returns the seconds that the rest will take at the current pace; below 0: unknown yet. */
 static double time_left(const struct oche_points_bar *bar, double now)
 {
     const size_t open = bar->total - bar->done - bar->bad;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `oche sweep`: a grid of variants of a scenario, each point in a process of its own. All that can
- * be wrong with any combination is found before the first one runs. The results file is written by
- * this process alone, a transaction a point; the same command goes on with what is not done.
+ * `oche sweep`: a grid of variants of a scenario, each point in a process of its own. Errors in any
+ * combination are found before the first one runs. Only this process writes the results file, with
+ * one transaction per point; the same command continues with what is not done.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -39,15 +39,15 @@ struct sweep {
     struct oche_sweep_store *store; /* NULL in a task of an array */
     struct oche_point_files files;
     struct oche_points_bar bar;
-    size_t *points; /* to run */
+    size_t *points; /* those to run */
     size_t count, bad;
-    bool broken; /* results cannot be written: `error` says why */
+    bool broken; /* results cannot be written: `error` tells why */
     struct oche_error error;
 };
 
 /* ---- points ---- */
 
-/* Tells of a point that is not done, and how to repeat it. */
+/* Reports a point that failed, and how to repeat it. */
 static void complain(struct sweep *sweep, size_t point, const struct oche_point_result *result)
 {
     char *label = oche_grid_label(sweep->grid, point);
@@ -129,7 +129,7 @@ static bool open_store(struct sweep *sweep)
     return sweep->store != NULL;
 }
 
-/* Fills sweep->points with those that the results file does not have. Returns how many it has. */
+/* Fills sweep->points with those that are not in the results file. Returns how many are. */
 static size_t find_points(struct sweep *sweep)
 {
     const size_t total = oche_grid_points(sweep->grid);
@@ -163,7 +163,7 @@ static void print_head(const struct sweep *sweep)
            plural(oche_grid_combinations(grid)), grid->repeats, plural(grid->repeats));
 }
 
-/* CSV files and the table. */
+/* Writes CSV files and prints the table. */
 static bool show(struct sweep *sweep)
 {
     const struct oche_sweep_options *options = &sweep->options;
@@ -197,7 +197,7 @@ static enum status run_here(struct sweep *sweep)
 
 /* ---- an array of tasks, and its merge ---- */
 
-/* One task: its points that have no file yet, each into a file. */
+/* Runs one task: its points that have no file yet, each into a file. */
 static enum status run_task(struct sweep *sweep)
 {
     const struct oche_sweep_options *options = &sweep->options;
@@ -231,7 +231,7 @@ static enum status run_task(struct sweep *sweep)
     return run_points(sweep, before);
 }
 
-/* Reads one file into the results. False: they cannot be written. */
+/* Reads one file into the results. Returns false if they cannot be written. */
 static bool merge_point(struct sweep *sweep, size_t point)
 {
     struct oche_point_result result;
@@ -274,7 +274,10 @@ static enum status merge(struct sweep *sweep)
     return sweep->bad > 0 ? NOT_ALL : DONE;
 }
 
-/* Whether the folder is free, or has begun this sweep: not after hours that a merge refuses. */
+/*
+ * Checks that the folder is free or has begun this sweep, so that a merge does not refuse it hours
+ * later.
+ */
 static bool folder_can_be_used(struct sweep *sweep)
 {
     const size_t total = oche_grid_points(sweep->grid);
@@ -320,7 +323,10 @@ static enum status work(struct sweep *sweep)
         oche_metrics_print(stdout);
         return DONE;
     }
-    /* The tasks of an array do not check the whole grid again: who made the script has. */
+    /*
+     * The tasks of an array do not check the whole grid again: that was done when the script was
+     * made.
+     */
     bool ok = mode == OCHE_SWEEP_POINTS || mode == OCHE_SWEEP_MERGE
                   ? oche_grid_open(sweep->grid, &sweep->error)
                   : oche_grid_check(sweep->grid, &sweep->error);

@@ -10,9 +10,9 @@
 #include "params/figures.h"
 #include "params/table.h"
 
-#define MOST_ROWS 200 /* of the table; the results file has all */
+#define MOST_ROWS 200 /* in the table; the results file has all */
 
-/* Shown if nobody asks for others; those that are 0 everywhere are left out. */
+/* The metrics shown by default; those that are 0 everywhere are left out. */
 static const char *const usual[] = {
     "goodput", "jain",   "fct.all.p99",           "slowdown.all.p99", "timeouts",
     "drops",   "pauses", "retransmitted_packets", "flows.unfinished", "flows.failed"};
@@ -31,7 +31,7 @@ struct view {
     bool some_without_value; /* a mean is over fewer points than are done */
 };
 
-/* Whether any point has a value of it that is not 0. */
+/* True if any point has a value that is not 0. */
 static bool says_something(const double *values, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -56,8 +56,8 @@ static void add_column(struct view *view, struct oche_sweep_store *store, const 
 }
 
 /*
- * Mean and sample standard deviation (NAN: of fewer than two) over the repeats that have a value;
- * *count of them.
+ * Returns mean and sample standard deviation (NAN with fewer than two) over the repeats that have a
+ * value; *count of them.
  */
 static struct oche_figure figure_of(const struct view *view, const struct column *column,
                                     size_t combination, uint32_t *count)
@@ -80,7 +80,10 @@ static struct oche_figure figure_of(const struct view *view, const struct column
     return oche_figure_spread(mean, *count > 1 ? sqrt(squares / (*count - 1)) : NAN, column->unit);
 }
 
-/* A mean over fewer points than are done says of how many: no flow ended in the others, say. */
+/*
+ * If a mean is over fewer points than are done, prints over how many: for example, no flow ended in
+ * the others.
+ */
 static void print_cell(struct view *view, struct oche_table *table, const struct column *column,
                        size_t combination, uint32_t done)
 {
@@ -113,7 +116,7 @@ static void print_row(struct view *view, struct oche_table *table, size_t combin
         print_cell(view, table, &view->columns[i], combination, done);
 }
 
-/* What the numbers are of. */
+/* Explains the numbers. */
 static void print_foot(const struct view *view, FILE *out)
 {
     const struct oche_grid *grid = view->grid;

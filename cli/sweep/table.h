@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a sweep came to, on the terminal: a row a combination, means and spreads over its seeds. */
+/*
+ * The results of a sweep on the terminal: one row per combination, with means and spreads over its
+ * seeds.
+ */
 #ifndef OCHE_CLI_SWEEP_TABLE_H
 #define OCHE_CLI_SWEEP_TABLE_H
 
@@ -8,7 +11,7 @@
 #include "lab/sweep/grid.h"
 #include "store/sweep_store.h"
 
-/* With the metrics that are named, or the usual ones if `count` is 0. */
+/* Prints the named metrics, or the default ones if `count` is 0. */
 void oche_sweep_table_print(const struct oche_grid *grid, struct oche_sweep_store *store,
                             const char *const *metrics, size_t count, FILE *out);
 

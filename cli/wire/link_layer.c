@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands before the IP header in a capture, by libpcap's link types. */
+/* The header before the IP header in a capture, by libpcap's link types. */
 #include "cli/wire/link_layer.h"
 
 #include <pcap/pcap.h>
@@ -43,7 +43,7 @@ bool oche_link_supported(int datalink)
     }
 }
 
-/* `type` is the protocol of what is at view->ip_at; steps over VLAN tags. */
+/* `type` is the protocol at view->ip_at; skips VLAN tags. */
 static bool follow_type(uint16_t type, const uint8_t *bytes, size_t count,
                         struct oche_link_view *view)
 {
@@ -89,7 +89,7 @@ bool oche_link_view(int datalink, const uint8_t *bytes, size_t count, struct och
     default:
         break;
     }
-    /* No type field, or one whose numbers differ between systems: the version nibble decides. */
+    /* There is no type field, or its numbers differ between systems: the version nibble decides. */
     view->ip =
         count > view->ip_at && (bytes[view->ip_at] >> 4 == 4 || bytes[view->ip_at] >> 4 == 6);
     return count > view->ip_at;

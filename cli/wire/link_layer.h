@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands before the IP header in a capture, by libpcap's link types. */
+/* The header before the IP header in a capture, by libpcap's link types. */
 #ifndef OCHE_CLI_WIRE_LINK_LAYER_H
 #define OCHE_CLI_WIRE_LINK_LAYER_H
 
@@ -10,16 +10,16 @@
 struct oche_link_view {
     bool ip;        /* an IP packet, or what claims to be one, is at `bytes` */
     size_t ip_at;   /* offset of the IP header */
-    unsigned vlans; /* VLAN tags that were stepped over */
-    uint64_t place; /* differs between places of capture: a hash of addresses and direction */
+    unsigned vlans; /* VLAN tags that were skipped */
+    uint64_t place; /* a hash of addresses and direction, which differs between places of capture */
 };
 
-/* Whether frames of this link type (DLT_…) are understood. */
+/* True if frames of this link type (DLT_…) are understood. */
 bool oche_link_supported(int datalink);
 
 /*
- * Looks at one captured frame: Ethernet with any number of VLAN tags, raw IP, Linux cooked (both
- * versions), BSD loopback. False when the frame is too short for its link header.
+ * Parses one captured frame: Ethernet with any number of VLAN tags, raw IP, Linux cooked (both
+ * versions), BSD loopback. Returns false if the frame is too short for its link header.
  */
 bool oche_link_view(int datalink, const uint8_t *bytes, size_t count, struct oche_link_view *view);
 

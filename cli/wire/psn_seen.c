@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Seen PSNs: a hash table of streams, each with a bitmap of the PSN circle in 512 pages that are
- * made when touched. Pages half a circle behind the newest PSN are forgotten.
+ * Seen PSNs: a hash table of streams, each with a bitmap of all PSNs in 512 pages that are
+ * allocated when used. Pages half the number range behind the newest PSN are dropped.
  */
 #include "cli/wire/psn_seen.h"
 
@@ -11,7 +11,7 @@
 #include "core/base.h"
 #include "core/random.h"
 
-#define PAGE_BITS  15 /* of the PSN: place within its page */
+#define PAGE_BITS  15 /* bits of the PSN: position within its page */
 #define PAGES      (1u << (24 - PAGE_BITS))
 #define PAGE_WORDS ((1u << PAGE_BITS) / 64)
 #define FIRST_SIZE 64
@@ -19,7 +19,7 @@
 struct entry {
     struct oche_psn_stream stream;
     uint32_t newest;
-    uint64_t **pages; /* PAGES of them; NULL: slot not in use */
+    uint64_t **pages; /* PAGES of them; NULL: unused slot */
 };
 
 struct oche_psn_seen {
@@ -108,7 +108,7 @@ static struct entry *entry_of(struct oche_psn_seen *seen, const struct oche_psn_
     return entry;
 }
 
-/* Moves `newest` on and forgets the pages that are then half a circle away. */
+/* Advances `newest` and drops the pages that are then half the range away. */
 static void advance(struct entry *entry, uint32_t psn)
 {
     uint32_t page = entry->newest >> PAGE_BITS;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which PSNs of a stream were seen before: how a capture shows retransmissions. A stream is one
- * direction of a queue pair at one place of capture; requests and responses count apart, since
- * responses carry their requests' PSNs.
+ * Remembers which PSNs of a stream were seen before, which shows retransmissions in a capture. A
+ * stream is one direction of a queue pair at one place of capture; requests and responses are
+ * separate, since responses carry their requests' PSNs.
  */
 #ifndef OCHE_CLI_WIRE_PSN_SEEN_H
 #define OCHE_CLI_WIRE_PSN_SEEN_H
@@ -20,17 +20,17 @@ struct oche_psn_stream {
 
 struct oche_psn_seen;
 
-/* NULL when there is no memory. */
+/* Returns NULL if there is no memory. */
 struct oche_psn_seen *oche_psn_seen_create(void);
 void oche_psn_seen_free(struct oche_psn_seen *seen);
 
 /*
- * Notes a PSN; *again says whether it was seen within the last half circle (2^23 PSNs). False
- * when there is no memory. Uses a few KiB for 32768 PSNs that were seen near each other.
+ * Notes a PSN; *again tells whether it was seen within the last 2^23 PSNs. Returns false if there
+ * is no memory. Uses a few KiB for 32768 PSNs that are close to each other.
  */
 bool oche_psn_seen_note(struct oche_psn_seen *seen, const struct oche_psn_stream *stream,
                         uint32_t psn, bool *again);
-/* Streams so far. */
+/* Returns the number of streams so far. */
 size_t oche_psn_seen_streams(const struct oche_psn_seen *seen);
 
 #endif

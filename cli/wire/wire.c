@@ -22,15 +22,15 @@
 #include "core/wire/extension.h"
 #include "core/wire/pfc_frame.h"
 
-#define ROOM     (65536 + 64) /* the largest IP packet, with some link header */
-#define NAK_KIND 5            /* codes 0 … 4 have names; 5: the rest */
+#define ROOM     (65536 + 64) /* the largest IP packet with its link header */
+#define NAK_KIND 5            /* codes 0 … 4 have names; 5 is for the rest */
 
 struct options {
     const char *path;
     bool quiet;
 };
 
-/* What became of one packet. */
+/* The verdict on one packet. */
 enum verdict { VERDICT_RIGHT, VERDICT_WRONG, VERDICT_CUT };
 
 struct report {
@@ -40,12 +40,12 @@ struct report {
     int64_t first_ns; /* time of the first frame */
     uint64_t frames, roce, pfc, other, cut, wrong;
     uint64_t wrong_by[OCHE_WIRE_ERROR_COUNT];
-    uint64_t differ; /* right ICRC, but encoding again gives other bytes */
+    uint64_t differ; /* right ICRC, but encoding it again gives other bytes */
     uint64_t packets[OCHE_OPCODES], bytes[OCHE_OPCODES];
     uint64_t retransmissions, rnr_naks, naks[NAK_KIND + 1], ce;
 };
 
-/* One frame as it goes through. */
+/* A frame that is being judged. */
 struct one {
     const struct pcap_pkthdr *header;
     const uint8_t *bytes; /* from the link header on */
@@ -63,13 +63,13 @@ static uint32_t crc(uint32_t before, const uint8_t *bytes, size_t count)
     return (uint32_t)crc32_z(before, bytes, count);
 }
 
-/* libpcap gives nanoseconds in tv_usec when asked to (read_capture). */
+/* libpcap puts nanoseconds into tv_usec if asked to (read_capture). */
 static int64_t time_ns(const struct pcap_pkthdr *header)
 {
     return (int64_t)header->ts.tv_sec * 1000000000 + (int64_t)header->ts.tv_usec;
 }
 
-/* ---- one line a packet ---- */
+/* ---- one line per packet ---- */
 
 static void print_start(const struct report *report, const struct one *one)
 {
@@ -140,7 +140,7 @@ static void print_place(const struct oche_packet *packet)
     printf(", receive %" PRIu32 " offset %" PRIu32, place.receive, place.offset);
 }
 
-/* The PSNs that have arrived behind the gap, as ranges. */
+/* Prints the PSNs that have arrived after the gap, as ranges. */
 static void print_sack(const struct oche_packet *packet)
 {
     const struct oche_sack sack = oche_sack_get(packet);
@@ -180,7 +180,7 @@ static void print_rate_echo(const struct oche_packet *packet)
     printf(" stamp %" PRIu32 " ns", echo.stamp_ns);
 }
 
-/* Behind the ICRC. */
+/* Prints what follows the ICRC. */
 static void print_trailer(const struct oche_packet *packet)
 {
     const struct oche_rate_trailer trailer = packet->trailer;
@@ -286,7 +286,7 @@ static void print_pfc(const struct report *report, const struct one *one)
 
 /* ---- judging ---- */
 
-/* Encodes what was decoded, and compares with what was read. */
+/* Encodes the decoded packet again and compares it with what was read. */
 static void encode_again(struct one *one)
 {
     static uint8_t again[ROOM];
@@ -310,7 +310,7 @@ static void encode_again(struct one *one)
     one->icrc_should = oche_icrc_get(again + body);
 }
 
-/* Whether a cut frame still shows its IP, UDP and transport headers. */
+/* True if a cut frame still has its IP, UDP and transport headers. */
 static bool headers_are_there(const struct one *one)
 {
     const size_t ip_bytes = one->facts.ipv6 ? OCHE_IPV6_BYTES : OCHE_IPV4_BYTES;
@@ -319,7 +319,7 @@ static bool headers_are_there(const struct one *one)
                                       oche_opcode(one->packet.opcode)->header_bytes;
 }
 
-/* Whether what says that a cut frame is not RoCE was captured. */
+/* True if enough of a cut frame was captured to tell that it is not RoCE. */
 static bool is_surely_foreign(const struct one *one)
 {
     const size_t count = one->header->caplen - one->link.ip_at;
@@ -341,14 +341,14 @@ static bool note_psn(struct report *report, struct one *one)
         row->service != OCHE_SERVICE_UC)
         return true; /* UD numbers its packets and repeats none */
     if (row->operation == OCHE_OPERATION_ACK)
-        return true; /* saying again what has arrived is no retransmission */
+        return true; /* repeating what has arrived is no retransmission */
     memcpy(stream.src_ip, one->facts.src_ip, 16);
     memcpy(stream.dst_ip, one->facts.dst_ip, 16);
     stream.response = (row->flags & OCHE_OP_RESPONSE) != 0;
     return oche_psn_seen_note(report->seen, &stream, one->packet.psn, &one->again);
 }
 
-/* A packet whose fields could be read: counted whatever its ICRC says. */
+/* Counts a packet whose fields could be read, whatever its ICRC is. */
 static bool count_packet(struct report *report, struct one *one)
 {
     const struct oche_packet *packet = &one->packet;
@@ -374,7 +374,7 @@ static void wrong_bytes(struct report *report, const struct one *one)
     report->wrong++;
     report->wrong_by[one->error]++;
     print_start(report, one);
-    if (one->error >= OCHE_WIRE_ALIGNMENT) { /* behind IP and UDP, so these are known */
+    if (one->error >= OCHE_WIRE_ALIGNMENT) { /* found after IP and UDP, so these are known */
         print_addresses(&one->facts);
         printf("  ");
     }
@@ -391,7 +391,7 @@ static void cut_bytes(struct report *report, const struct one *one)
     printf("cut to %u of %u bytes: not judged\n", one->header->caplen, one->header->len);
 }
 
-/* An IP packet. False when there is no memory. */
+/* Judges an IP packet. Returns false if there is no memory. */
 static bool judge_ip(struct report *report, struct one *one)
 {
     static uint8_t whole[ROOM];
@@ -399,7 +399,7 @@ static bool judge_ip(struct report *report, struct one *one)
     const uint8_t *ip = one->bytes + one->link.ip_at;
     size_t count = one->header->caplen - one->link.ip_at;
 
-    if (cut && one->header->len <= ROOM) { /* what is missing is taken for zeros */
+    if (cut && one->header->len <= ROOM) { /* treats missing bytes as zeros */
         memset(whole, 0, one->header->len);
         memcpy(whole, one->bytes, one->header->caplen);
         ip = whole + one->link.ip_at;
