@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Both functions walk along the imaginary axis in steps that are short enough for the argument
- * to turn by a little only, so that it can be followed.
+ * Both functions walk along the imaginary axis in steps so short that the argument turns only a
+ * little, and can be followed.
  */
 #include "fluid/control.h"
 
 #include <math.h>
 
 #define PI         3.14159265358979323846
-#define LONG_TURN  0.2   /* radians of argument that one step may turn */
+#define LONG_TURN  0.2   /* most radians that the argument may turn in a step */
 #define FIRST_STEP 1e-3  /* relative */
-#define LAST_STEP  1e-10 /* relative: a turn within this is a jump: a root on the axis */
-#define FAINT      1e-3  /* a loop of less gain does not come back to 1 */
-#define ALONE      0.01  /* s^degree has the rest beside it, by which the argument can still turn */
+#define LAST_STEP  1e-10 /* relative: a turn within it is a jump: a root on the axis \ */
+#define FAINT      1e-3  /* a loop with less gain does not return to 1 */
+#define ALONE      0.01  /* relative size of the other terms beside s^degree */
 
-/* One walk: a frequency, the value there, and the argument as it was followed. */
+/* A walk: a frequency, the value there, and the argument followed so far. */
 struct walk {
     oche_transfer *function;
     void *context;
@@ -57,7 +57,7 @@ static void step(struct walk *walk)
     }
 }
 
-/* Between two steps, the gain passes 1: the phase there, by interpolation of the logarithm. */
+/* The gain passes 1 between two steps: returns the phase there, by interpolating the logarithm. */
 static double at_gain_1(const struct walk *from, const struct walk *to, double *frequency)
 {
     double low = log(cabs(from->value)), high = log(cabs(to->value));
@@ -87,7 +87,7 @@ struct oche_margin oche_phase_margin(oche_transfer *loop, void *context, struct 
     return least;
 }
 
-/* Whether nothing but s^degree is left of the function. */
+/* True if s^degree dominates the function. */
 static bool is_alone(const struct walk *walk, unsigned degree)
 {
     double complex highest = 1;
@@ -109,7 +109,9 @@ int oche_unstable_roots(oche_transfer *characteristic, void *context, unsigned d
     while (walk.frequency < band.high && !walk.lost && !is_alone(&walk, degree))
         step(&walk);
     turned += walk.argument;
-    /* Without roots on the right it turns by degree * pi/2; each of them takes pi away. */
+    /*
+     * Without roots on the right the argument turns by degree * pi/2; each root reduces that by pi.
+     */
     double roots = (degree * PI / 2 - turned) / PI;
 
     if (walk.lost || fabs(roots - nearbyint(roots)) > 0.25)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * DCQCN's equations 5 to 9, and how they run: see the header. All that depends on the delayed
- * state is a function of time alone within a step; it is computed once for each time.
+ * DCQCN's equations 5 to 9, and their integration; see the header. Within a step, everything that
+ * depends on the delayed state is a function of time alone, and is computed once for each time.
  */
 #include "fluid/dcqcn_fluid.h"
 
@@ -113,7 +113,7 @@ const char *oche_dcqcn_model_check(const struct oche_dcqcn_model *model)
 
 /* ---- the equations ---- */
 
-/* On which of equation 5's pieces the queue is. */
+/* The piece of equation 5 on which the queue is. */
 enum piece { BELOW, RAMP, ABOVE };
 
 static enum piece piece_of(const struct oche_dcqcn_model *m, double queue)
@@ -138,7 +138,7 @@ static double power(double base, double exponent)
     return exponent == 5 ? base * base * base * base * base : pow(base, exponent);
 }
 
-/* What of the events depends on the mark alone. */
+/* The part of the events that depends only on the mark. */
 struct marked {
     double mark, log_unmarked; /* ln(1 - p) */
     double by_bytes, steady;   /* b and c of dcqcn.md#fixed-point, a packet */
@@ -162,7 +162,7 @@ static struct marked marked(const struct oche_dcqcn_model *m, double mark)
     return at;
 }
 
-/* `rate`: packets a second. */
+/* `rate` is in packets per second. */
 static struct oche_dcqcn_events events(const struct oche_dcqcn_model *m, const struct marked *at,
                                        double rate)
 {
@@ -177,12 +177,12 @@ static struct oche_dcqcn_events events(const struct oche_dcqcn_model *m, const s
         e.cuts = e.alpha / m->cnp_interval;
         return e;
     }
-    double marks = rate * at->log_unmarked; /* -marks a second, nearly */
+    double marks = rate * at->log_unmarked; /* -marks per second, nearly */
     double timer = -expm1(m->timer * marks);
 
     e.alpha = m->alpha_interval == m->timer ? timer : -expm1(m->alpha_interval * marks);
     e.cuts = -expm1(m->cnp_interval * marks) / m->cnp_interval;
-    /* R d, which is 1 / timer times p / -ln(1-p) where nothing is sent. */
+    /* R d, which becomes 1 / timer times p / -ln(1-p) if nothing is sent. */
     double by_time =
         timer > 0 ? rate * at->mark * (1 - timer) / timer : -at->mark / at->log_unmarked / m->timer;
 
@@ -207,10 +207,10 @@ struct dcqcn {
     struct oche_fluid fluid;
     struct oche_dcqcn_model model;
     struct oche_ode_level levels[2];
-    enum piece piece;                 /* of the delayed queue, in this step */
-    double known_at;                  /* time for which `events` are; NAN: none */
+    enum piece piece;                 /* of the delayed queue in this step */
+    double known_at;                  /* the time for which `events` are valid; NAN: none */
     struct oche_dcqcn_events *events; /* by flow */
-    double *past;                     /* queue and rates, `delay` ago */
+    double *past;                     /* queue and rates, one `delay` ago */
 };
 
 static void begin_step(void *context, const struct oche_ode *ode, double time, double step)
@@ -221,7 +221,7 @@ static void begin_step(void *context, const struct oche_ode *ode, double time, d
     oche_ode_past(ode, time + step / 2, d->model.delay, 0, 1, &queue);
     enum piece piece = piece_of(&d->model, queue);
 
-    /* What the last step ended with may be the other side of a jump. */
+    /* The values at the end of the last step may be from the other side of a jump. */
     if (piece != d->piece || d->known_at == time)
         d->known_at = NAN;
     d->piece = piece;
@@ -299,7 +299,7 @@ struct oche_fluid *oche_dcqcn_fluid_create(const struct oche_dcqcn_model *model,
     fluid->kind = &kind;
     fluid->capacity_bps = model->capacity;
     oche_fluid_init(fluid, flows, count);
-    /* A queue of one delay of the capacity, or of Kmax: what matters of the queue. */
+    /* The scale of the queue: the capacity times one delay, or Kmax. */
     fluid->scale[0] = fmax(model->kmax, model->capacity / 8 * model->delay);
     for (size_t i = 0; i < count; i++) {
         fluid->upper[oche_fluid_component(fluid, i, RATE)] = model->capacity;

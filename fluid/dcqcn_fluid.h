@@ -2,8 +2,8 @@
 /*
  * DCQCN's fluid model: equations 5 to 9 of the paper (sec 5.1; dcqcn.md#fluid-model), each flow
  * with its own 7, 8 and 9, which is the paper's extension to unequal rates. Its assumptions: every
- * packet has the same size, marks are made at the queue's end and their effect is `delay` later,
- * PFC does not act, no hyper increase, and R_C and R_T never exceed the capacity.
+ * packet has the same size, marks are set at the queue's end and take effect `delay` later, PFC
+ * does not act, no hyper increase, and R_C and R_T never exceed the capacity.
  *
  * Before a flow starts it has sent nothing: the delayed rate is 0 until `delay` after its start.
  */
@@ -16,14 +16,14 @@
 
 /* Rates in bits per second, sizes in bytes, times in seconds. */
 struct oche_dcqcn_model {
-    double capacity, packet; /* of the bottleneck; size of every packet */
-    double delay;            /* from a mark to the rate that answers it, at the queue */
+    double capacity, packet; /* of the bottleneck; size of all packets */
+    double delay;            /* from a mark until the changed rate arrives at the queue */
     double kmin, kmax, pmax;
     double g, initial_alpha, alpha_interval, cnp_interval;
     double timer, byte_counter, fast_recovery_steps, rai;
 };
 
-/* What the scheme and the switch do not say: the defaults are those of dcqcn.md#fluid-defaults. */
+/* What neither the scheme nor the switch has: the defaults are those of dcqcn.md#fluid-defaults. */
 struct oche_dcqcn_link_params {
     uint64_t capacity_bps, packet_bytes;
     oche_time delay;
@@ -31,46 +31,49 @@ struct oche_dcqcn_link_params {
 extern const struct oche_param_table oche_dcqcn_link_params;
 
 /*
- * The defaults of oche_dcqcn_link_params and of core/cc's dcqcn. Kmin, Kmax and Pmax are the
- * switch's: to be taken from there.
+ * The defaults of oche_dcqcn_link_params and of core/cc's dcqcn. Kmin, Kmax and Pmax must be taken
+ * from the switch.
  */
 struct oche_dcqcn_model oche_dcqcn_model(void);
 
 /*
- * Takes from a parameter table every value that the model knows, by name: the table above, that of
+ * Takes every value that the model has from a parameter table, by name: the table above, that of
  * core/cc's dcqcn (g, timer, byte_counter, …), the switch's (kmin, kmax, pmax).
  */
 void oche_dcqcn_model_take(struct oche_dcqcn_model *model, const struct oche_param_table *table,
                            const void *values);
-/* Sets one, of a parameter of such a table; false if the model has none of its name. */
+/* Sets the value of one parameter of such a table; false if the model does not have it. */
 bool oche_dcqcn_model_set(struct oche_dcqcn_model *model, const struct oche_param *param,
                           union oche_value value);
 
-/* NULL, or "name: what is wrong; what would be right" of values that do not go together. */
+/* Returns NULL, or "name: what is wrong; what would be right" if values do not fit together. */
 const char *oche_dcqcn_model_check(const struct oche_dcqcn_model *model);
 
-/* The model must have passed the check, rates lie in (0, capacity]. Freed by oche_fluid_free. */
+/*
+ * Creates a run. The model must have passed the check, and rates must be in (0, capacity]. To be
+ * released with oche_fluid_free.
+ */
 struct oche_fluid *oche_dcqcn_fluid_create(const struct oche_dcqcn_model *model,
                                            const struct oche_fluid_flow *flows, size_t count,
                                            const struct oche_fluid_options *options);
 
-/* Equation 5: the probability of a mark at a queue of so many bytes. */
+/* Equation 5: returns the probability of a mark for a queue of that many bytes. */
 double oche_dcqcn_mark(const struct oche_dcqcn_model *model, double queue_bytes);
 
 /*
- * What marks do to a flow whose packets, `rate_bps` of them, are marked with probability `mark`:
- * the bracketed terms of equations 7 to 9.
+ * The effect of marks on a flow with rate `rate_bps` whose packets are marked with probability
+ * `mark`: the bracketed terms of equations 7 to 9.
  */
 struct oche_dcqcn_events {
-    double alpha;    /* 1 - (1-p)^(tau' R): what alpha tends to */
-    double cuts;     /* (1 - (1-p)^(tau R)) / tau, a second */
-    double raises;   /* R (b + d): ends of the byte counter and of the timer, a second */
-    double additive; /* R (c + e): those of them in additive increase, a second */
+    double alpha;    /* 1 - (1-p)^(tau' R): the value towards which alpha moves */
+    double cuts;     /* (1 - (1-p)^(tau R)) / tau, per second */
+    double raises;   /* R (b + d): events of the byte counter and of the timer, per second */
+    double additive; /* R (c + e): those of them in additive increase, per second */
 };
 struct oche_dcqcn_events oche_dcqcn_events(const struct oche_dcqcn_model *model, double mark,
                                            double rate_bps);
 
-/* Of one flow; the same struct for what each grows by in a second. */
+/* The state of one flow; also used for its growth per second. */
 struct oche_dcqcn_flow {
     double alpha, target_bps, rate_bps;
 };

@@ -15,11 +15,11 @@
 
 #include "core/base.h"
 
-#define RELATIVE 1e-5 /* of the differences that derivatives are made of */
+#define RELATIVE 1e-5 /* step of the finite differences */
 
 /* ---- the fixed point ---- */
 
-/* Positive above p*: what cuts take, less what increases give. */
+/* Returns what cuts take minus what increases give; positive above p*. */
 static double excess(const struct oche_dcqcn_model *model, double mark, double rate)
 {
     struct oche_dcqcn_events e = oche_dcqcn_events(model, mark, rate);
@@ -61,7 +61,7 @@ struct oche_dcqcn_point oche_dcqcn_fixed_point(const struct oche_dcqcn_model *mo
     return point;
 }
 
-/* ---- around it ---- */
+/* ---- around the fixed point ---- */
 
 enum { ALPHA, TARGET, RATE, STATES };
 
@@ -70,7 +70,7 @@ struct linear {
     double delay, loop; /* N pmax / (Kmax - Kmin) / 8 */
 };
 
-/* What the slopes depend on: the flow now, then its rate and the mark of one delay ago. */
+/* The inputs of the slopes: the flow now, then its rate and the mark one delay ago. */
 enum { PAST_RATE = STATES, PAST_MARK, INPUTS };
 
 static void slopes(const struct oche_dcqcn_model *m, const double in[INPUTS], double out[STATES])
@@ -113,7 +113,7 @@ static struct linear linearise(const struct oche_dcqcn_model *m,
 
 /*
  * s I - A - u e^(-s delay) c, c being the row that picks R_C, with column `replaced` (STATES: none)
- * exchanged for v; its determinant.
+ * exchanged for v; returns its determinant.
  */
 static double complex determinant(const struct linear *l, double complex s, unsigned replaced)
 {
@@ -136,7 +136,7 @@ static double complex differences(void *context, double complex s)
     return determinant(context, s, STATES);
 }
 
-/* Of all flows together: s D(s) - N k e^(-s delay) D_v(s), by Cramer's rule. */
+/* For all flows together: s D(s) - N k e^(-s delay) D_v(s), by Cramer's rule. */
 static double complex together(void *context, double complex s)
 {
     const struct linear *l = context;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What fluid models share: see fluid.h. */
+/* What fluid models share; see fluid.h. */
 #include "fluid/fluid.h"
 
 #include <math.h>
@@ -79,7 +79,7 @@ static void start_flow(struct oche_fluid *fluid, size_t flow)
         oche_ode_jump(fluid->ode, oche_fluid_component(fluid, flow, i), components[i]);
 }
 
-/* Starts what is to start now; when the next flow starts, `until` at most. */
+/* Starts the flows that start now. Returns when the next one starts, at most `until`. */
 static double start_flows(struct oche_fluid *fluid, double until)
 {
     for (size_t i = 0; i < fluid->flow_count; i++) {
@@ -127,7 +127,7 @@ double oche_fluid_at(const struct oche_fluid *fluid, double time_s, double *rate
     oche_ode_at(fluid->ode, time_s, 0, 1, &queue);
     if (rates_bps != NULL)
         oche_ode_at(fluid->ode, time_s, 1, fluid->flow_count, rates_bps);
-    return fmax(queue, 0) + 0.0; /* a cubic that ends at an empty queue may dip below */
+    return fmax(queue, 0) + 0.0; /* a cubic that ends at an empty queue may go below 0 */
 }
 
 double oche_fluid_time(const struct oche_fluid *fluid)

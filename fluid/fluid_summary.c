@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Averages by Simpson's rule over the pieces of the solution, which are cubic: means are exact,
- * and what is said of their squares is nearly so.
+ * Averages by Simpson's rule over the pieces of the solution, which are cubic: means are exact, and
+ * means of squares nearly so.
  */
 #include "fluid/fluid_summary.h"
 
@@ -32,7 +32,7 @@ void oche_fluid_summary_free(struct oche_fluid_summary *summary)
     free(summary->rates);
 }
 
-/* Adds a point of Simpson's rule, of that weight in seconds. */
+/* Adds a point of Simpson's rule with this weight, in seconds. */
 static void add(struct oche_fluid_summary *sum, const struct oche_fluid *fluid, double time,
                 double weight)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runge-Kutta of order 4(3) with a past and with places where slopes jump: see ode.h. */
+/* Runge-Kutta of order 4(3) with a past, and with times at which slopes jump; see ode.h. */
 #include "fluid/ode.h"
 
 #include <math.h>
@@ -12,26 +12,26 @@
 #define SAFETY        0.9
 #define MOST_GROWTH   4.0
 #define MOST_SHRINK   0.2
-#define NUDGE         1e-7 /* of half a step: which side of a jump is meant */
-#define LOCATE_ROUNDS 4    /* attempts to end a step at a bound, then it is cut there */
+#define NUDGE         1e-7 /* share of half a step: selects the side of a jump */
+#define LOCATE_ROUNDS 4    /* attempts to end a step at a bound before it is cut there */
 
 enum { K1, K2, K3, K4, K5, TRIAL, NEXT, ARRAYS };
 
 struct oche_ode {
     const struct oche_ode_system *system;
     struct oche_ode_options options;
-    double time, step;    /* present time; the step to try next */
+    double time, step;    /* current time; the step to try next */
     double *state;        /* at `time` */
     double *work[ARRAYS]; /* slopes of the stages, and states */
-    bool slope_known;     /* work[K1] is the slope at `time`, as it continues */
-    double middle;        /* of the step that is tried */
+    bool slope_known;     /* work[K1] is the slope at `time`, on the side of the next step */
+    double middle;        /* the middle of the step being tried */
     size_t *held;         /* components at a bound at the step's start */
     size_t held_count;
     double *breaks; /* ascending: a step ends there */
     size_t break_count, break_capacity;
     struct oche_ode_counts counts;
 
-    /* The past: nodes in a ring, ascending in time; two at one time where something jumps. */
+    /* The past: nodes in a ring, ascending in time; two at the same time where something jumps. */
     double *node_time;
     double *nodes; /* state and slope of each */
     size_t first, count, capacity;
@@ -57,7 +57,7 @@ static double node_time(const struct oche_ode *ode, size_t number)
     return ode->node_time[slot(ode, number)];
 }
 
-/* State, then slope. */
+/* Returns a node's state, which its slope follows. */
 static double *node(const struct oche_ode *ode, size_t number)
 {
     return ode->nodes + slot(ode, number) * 2 * ode->system->size;
@@ -81,7 +81,7 @@ static void grow_past(struct oche_ode *ode)
     ode->first = 0;
 }
 
-/* Adds the present, and forgets what nobody will ask for. The last step always stays. */
+/* Adds the current time, and drops what will not be needed. The last step is always kept. */
 static void remember(struct oche_ode *ode, const double *slope)
 {
     size_t size = ode->system->size;
@@ -104,7 +104,7 @@ static void remember(struct oche_ode *ode, const double *slope)
     ode->count++;
 }
 
-/* Number of the last node at or before `time`; 0 if it is before all of them. */
+/* Returns the number of the last node at or before `time`; 0 if it is before all of them. */
 static size_t find(const struct oche_ode *ode, double time)
 {
     size_t low = 0, high = ode->count;
@@ -120,7 +120,7 @@ static size_t find(const struct oche_ode *ode, double time)
     return low;
 }
 
-/* The piece that begins at node `number`, at `time`. */
+/* Evaluates the piece that begins at node `number`, at `time`. */
 static void interpolate(const struct oche_ode *ode, size_t number, double time, size_t first,
                         size_t count, double *out)
 {
@@ -154,9 +154,9 @@ void oche_ode_at(const struct oche_ode *ode, double time, size_t first, size_t c
     interpolate(ode, find(ode, time), time, first, count, out);
 }
 
-/* ---- jumps to come ---- */
+/* ---- future jumps ---- */
 
-/* False if that is not in the future: slopes jump here and now. */
+/* Adds a time at which slopes jump. Returns false if it is not in the future: they jump now. */
 static bool add_break(struct oche_ode *ode, double time)
 {
     size_t at = ode->break_count;
@@ -190,7 +190,7 @@ static double cubic_at(const struct cubic *c, double x)
            x * x * (3 - 2 * x) * c->y1 - x * x * back * c->f1;
 }
 
-/* Where the cubic turns, within (0, 1), ascending; how many. */
+/* Finds where the cubic turns within (0, 1), ascending. Returns how many times. */
 static unsigned turns(const struct cubic *c, double at[2])
 {
     double a = 3 * (2 * (c->y0 - c->y1) + c->f0 + c->f1);
@@ -221,7 +221,7 @@ static unsigned turns(const struct cubic *c, double at[2])
     return found;
 }
 
-/* Where the cubic passes `level` between `low` and `high`, which lie on its two sides. */
+/* Returns where the cubic passes `level` between `low` and `high`, which are on its two sides. */
 static double bisect(const struct cubic *c, double level, double low, double high)
 {
     bool above = cubic_at(c, low) > level;
@@ -237,7 +237,10 @@ static double bisect(const struct cubic *c, double level, double low, double hig
     return (low + high) / 2;
 }
 
-/* Of levels, in the last step; whether slopes jump at its end because of one. */
+/*
+ * Finds where levels were crossed in the last step. Returns true if slopes jump at its end because
+ * of one.
+ */
 static bool find_crossings(struct oche_ode *ode, double begin, double step)
 {
     const struct oche_ode_system *system = ode->system;
@@ -264,7 +267,7 @@ static bool find_crossings(struct oche_ode *ode, double begin, double step)
 
 /* ---- a step ---- */
 
-/* A component that is held by a bound only moves inwards. */
+/* A component that is held by a bound can only move inwards. */
 static void hold(const struct oche_ode *ode, double *slope)
 {
     for (size_t i = 0; i < ode->held_count; i++) {
@@ -292,7 +295,10 @@ static void find_held(struct oche_ode *ode)
             ode->held[ode->held_count++] = i;
 }
 
-/* Tries a step: work[NEXT] and its slope work[K5]. Returns the error, 1 is what is allowed. */
+/*
+ * Tries a step: computes work[NEXT] and its slope work[K5]. Returns the error, relative to what is
+ * allowed.
+ */
 static double attempt(struct oche_ode *ode, double step)
 {
     const struct oche_ode_system *system = ode->system;
@@ -328,7 +334,10 @@ static double attempt(struct oche_ode *ode, double step)
     return error / ode->options.tolerance;
 }
 
-/* The part of the step after which the first component passes a bound, by more than is allowed. */
+/*
+ * Returns the part of the step after which the first component passes a bound by more than is
+ * allowed.
+ */
 static double part_to_bound(const struct oche_ode *ode, double step)
 {
     const struct oche_ode_system *system = ode->system;
@@ -362,7 +371,7 @@ static double longest_step(const struct oche_ode *ode, double until)
 
     if (rest <= step * (1 + 1e-9))
         return rest;
-    /* Rather two halves than a step and a crumb; but fixed steps stay what they are. */
+    /* Prefers two halves to a step and a tiny rest; but fixed steps are not changed. */
     return ode->options.step == 0 && rest < 2 * step ? rest / 2 : step;
 }
 
@@ -373,7 +382,9 @@ static double next_length(double step, double error)
     return step * fmin(MOST_GROWTH, fmax(MOST_SHRINK, factor));
 }
 
-/* Finds a step that is accurate enough and ends inside the bounds, or at one; its length. */
+/*
+ * Finds a step that is accurate enough and ends inside the bounds, or at one. Returns its length.
+ */
 static double find_step(struct oche_ode *ode, double until)
 {
     bool fixed = ode->options.step > 0;
@@ -398,13 +409,16 @@ static double find_step(struct oche_ode *ode, double until)
             continue;
         }
         ode->counts.forced += !fixed && !(error <= 1);
-        if (!fixed && rounds == 0) /* a step that a jump cut short says little */
+        if (!fixed && rounds == 0) /* a step cut short by a jump tells little */
             ode->step = fmax(next_length(step, error), step < ode->step ? ode->step : 0);
         return step;
     }
 }
 
-/* Cuts what is beyond a bound; whether some component is held now that was not, or the reverse. */
+/*
+ * Moves components back to their bounds. Returns true if one is held now that was not, or the
+ * reverse.
+ */
 static bool cut(struct oche_ode *ode)
 {
     const struct oche_ode_system *system = ode->system;
@@ -421,7 +435,7 @@ static bool cut(struct oche_ode *ode)
     return changed || held != ode->held_count;
 }
 
-/* Whether the step began as the last one ended: the same state and slope. */
+/* True if the step began with the state and slope with which the last one ended. */
 static bool went_on(const struct oche_ode *ode)
 {
     size_t bytes = ode->system->size * sizeof(*ode->state);
@@ -478,7 +492,7 @@ struct oche_ode *oche_ode_create(const struct oche_ode_system *system,
     for (unsigned i = 0; i < ARRAYS; i++)
         ode->work[i] = make(system->size, sizeof(**ode->work));
     ode->held = make(system->size, sizeof(*ode->held));
-    remember(ode, ode->work[K1]); /* it had always been so: slope 0 */
+    remember(ode, ode->work[K1]); /* the state was constant before: slope 0 */
     return ode;
 }
 

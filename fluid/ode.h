@@ -28,49 +28,53 @@ struct oche_ode_level {
     double level, delay;
 };
 
-/* What is pointed at must outlive the integrator. */
+/* A system of equations. What it points to must outlive the integrator. */
 struct oche_ode_system {
-    size_t size; /* components of the state */
+    size_t size; /* number of components of the state */
     void *context;
-    /* Required: the slope of every component. It may call oche_ode_past. */
+    /* Required: computes the slope of every component. May call oche_ode_past. */
     void (*slope)(void *context, const struct oche_ode *ode, double time, const double *state,
                   double *slope);
     /*
-     * Optional: what follows are slopes for times in [time, time + step], in which nothing jumps.
-     * A slope that is made of branches chooses one here, by what holds in the middle.
+     * Optional: the following slopes are for times in [time, time + step], in which nothing jumps.
+     * A slope with several branches chooses one here, by the conditions in the middle.
      */
     void (*begin_step)(void *context, const struct oche_ode *ode, double time, double step);
-    /* Slopes ask for the past between these two ago; no step is longer than the shortest. Without
-     * delays: INFINITY and 0. */
+    /*
+     * Slopes use the past between these two delays; no step is longer than the shortest. Without
+     * delays: INFINITY and 0.
+     */
     double shortest_delay, longest_delay;
-    const double *delays; /* constant ones: a jump of the state matters again after each */
+    const double *delays; /* constant delays: a jump of the state has an effect again after each */
     size_t delay_count;
     const struct oche_ode_level *levels;
     size_t level_count;
-    const double *scale;         /* by component: what a tolerance of 1 allows a step to be wrong */
-    const double *lower, *upper; /* bounds by component, ±INFINITY where there is none */
+    const double *scale; /* by component: the error of a step that a tolerance of 1 allows */
+    const double *lower, *upper; /* bounds by component; ±INFINITY: none */
 };
 
 struct oche_ode_options {
-    double tolerance; /* of a step, in units of `scale`; ignored with fixed steps */
-    double step;      /* 0: chosen by the error; else steps of this length (shorter at jumps) */
+    double tolerance; /* error per step, in units of `scale`; ignored with fixed steps */
+    double step;      /* length of steps (shorter at jumps); 0: chosen by the error */
     double longest_step;
 };
 
-/* Counters. A step is forced when the error is too large, and the step the shortest there is. */
+/*
+ * Counters. A step is forced if the error is too large although the step is the shortest possible.
+ */
 struct oche_ode_counts {
     uint64_t steps, rejected, forced, slopes;
 };
 
-/* Begins at `time` with `state`, which had always been so. Memory is malloc's. */
+/* Begins at `time` with `state`, which is constant before. Memory is malloc's. */
 struct oche_ode *oche_ode_create(const struct oche_ode_system *system,
                                  const struct oche_ode_options *options, double time,
                                  const double *state);
 void oche_ode_free(struct oche_ode *ode);
 
 /*
- * One step, to `until` at most (above the present time); returns the time that is reached, which
- * is `until` itself if that is near.
+ * Makes one step, at most to `until` (which is later than the current time). Returns the time
+ * reached, which is exactly `until` if that is close.
  */
 double oche_ode_step(struct oche_ode *ode, double until);
 
@@ -78,17 +82,18 @@ double oche_ode_time(const struct oche_ode *ode);
 const double *oche_ode_state(const struct oche_ode *ode);
 struct oche_ode_counts oche_ode_counts(const struct oche_ode *ode);
 
-/* Sets a component from now on; the past stays as it was. Within its bounds. */
+/* Sets a component, within its bounds, from now on; the past is unchanged. */
 void oche_ode_jump(struct oche_ode *ode, size_t component, double value);
 
 /*
- * For slopes: components [first, first + count) as they were `delay` before `time`, a time of the
- * present step. Where the past jumps, it is the side on which the step lies.
+ * For slopes: returns components [first, first + count) as they were `delay` before `time`, which
+ * is within the current step. Where the past jumps, the value is from the side on which the step
+ * is.
  */
 void oche_ode_past(const struct oche_ode *ode, double time, double delay, size_t first,
                    size_t count, double *out);
 
-/* For observers: the same at a time between now and the longest delay ago (or the last step). */
+/* For observers: the same at a time between now and the longest delay (or the last step) ago. */
 void oche_ode_at(const struct oche_ode *ode, double time, size_t first, size_t count, double *out);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* TIMELY's fluid equations, how they run, and their fixed point: see the header. */
+/* TIMELY's fluid equations, their integration, and their fixed point; see the header. */
 #include "fluid/timely_fluid.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define LEAST_SHARE 1e-4  /* of the capacity: rates do not fall below */
-#define PAST        3     /* times the oldest feedback in use: what is remembered, */
-#define PAST_MORE   0.01  /* and so many seconds */
+#define LEAST_SHARE 1e-4  /* of the capacity: the lowest rate */
+#define PAST        3     /* times the age of the oldest feedback in use is remembered, */
+#define PAST_MORE   0.01  /* plus this many seconds */
 #define AGE_ERROR   1e-12 /* seconds */
 #define AGE_ROUNDS  60
 #define SECANTS     8
@@ -101,22 +101,25 @@ struct timely {
     struct oche_fluid fluid;
     struct oche_timely_model model;
     double least_rate;
-    double late; /* the last answer of find_age */
+    double late; /* the last result of find_age */
 };
 
-/* How often a flow looks: tau_i. */
+/* Returns the interval between a flow's updates: tau_i. */
 static double look_interval(const struct oche_timely_model *m, double rate)
 {
     return fmax(8 * m->segment / rate, m->min_rtt);
 }
 
-/* Age of what a flow hears, t', if the packet that it hears of had met such a queue. */
+/* Returns the age of a flow's feedback, t', if its packet found such a queue. */
 static double age(const struct oche_timely_model *m, double queue)
 {
     return 8 * (fmax(queue, 0) + m->packet) / m->capacity + m->delay;
 }
 
-/* How much older the packet is of which one hears after `late` than it can be: falls in `late`. */
+/*
+ * Returns by how much the feedback of a packet sent `late` ago would arrive too late; decreases
+ * with `late`.
+ */
 static double too_late(const struct timely *t, const struct oche_ode *ode, double time, double late)
 {
     double queue;
@@ -125,7 +128,10 @@ static double too_late(const struct timely *t, const struct oche_ode *ode, doubl
     return age(&t->model, queue) - late;
 }
 
-/* By false position (Illinois), from the least that it can be up: always finds it. */
+/*
+ * Finds the age by false position (Illinois), starting from the smallest possible one; always
+ * succeeds.
+ */
 static double find_age_surely(const struct timely *t, const struct oche_ode *ode, double time)
 {
     double low = age(&t->model, 0), above = too_late(t, ode, time, low);
@@ -155,8 +161,8 @@ static double find_age_surely(const struct timely *t, const struct oche_ode *ode
 }
 
 /*
- * Age of what flows hear at `time`, of which the packet's own queueing is a part: by secants from
- * what it was a moment ago, which is near.
+ * Returns the age of feedback at `time`, which includes the packet's own queueing: by the secant
+ * method, starting from the last result, which is close.
  */
 static double find_age(struct timely *t, const struct oche_ode *ode, double time)
 {
@@ -177,7 +183,7 @@ static double find_age(struct timely *t, const struct oche_ode *ode, double time
     return t->late = find_age_surely(t, ode, time);
 }
 
-/* How much a look changes the rate; `rtt` in seconds. */
+/* Returns by how much an update changes the rate; `rtt` in seconds. */
 static double change(const struct oche_timely_model *m, double rate, double gradient, double rtt)
 {
     if (rtt < m->t_low)
@@ -216,7 +222,7 @@ static void slope(void *context, const struct oche_ode *ode, double time, const 
     }
 }
 
-/* How old the past can be that the next steps want. */
+/* Sets how far back the next steps may look. */
 static void begin_step(void *context, const struct oche_ode *ode, double time, double step)
 {
     struct timely *t = context;
@@ -284,7 +290,7 @@ struct linear {
     double flows, rate, interval, late;
 };
 
-/* Slope of r, per unit of q, with the denominators of both equations multiplied out. */
+/* Returns the slope of r per unit of q, with the denominators of both equations multiplied out. */
 static double complex answer(const struct linear *l, double complex s)
 {
     const struct oche_timely_model *m = l->model;

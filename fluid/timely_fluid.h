@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * TIMELY's fluid model, original and patched (timely.md#fluid-model: Zhu et al., "ECN or Delay",
- * CoNEXT 2016, sec 4). A flow is a rate and an RTT gradient. Feedback is late by the queue itself,
- * a packet and `delay`; a flow looks again after a segment, or min_rtt if that is more. No
- * hyperactive increase.
+ * CoNEXT 2016, sec 4). A flow is a rate and an RTT gradient. Feedback is delayed by the queue
+ * itself, a packet and `delay`; a flow updates its rate after each segment, or after min_rtt if
+ * that is longer. There is no hyperactive increase.
  *
- * One difference from the published model: that takes the present queue for the one that the
- * packet met of which a flow hears now. Where a queue grows by the capacity or more, such feedback
- * would never come. Here the packet's own queue counts; at a fixed point both are the same.
+ * One difference from the published model: that one uses the current queue in place of the queue
+ * that the packet found whose feedback arrives now. If a queue grows by the capacity or more, such
+ * feedback would never arrive. Here the packet's own queue counts; at a fixed point both are the
+ * same.
  *
  * Thresholds are compared with queueing and base_rtt, which is 0 in the published model; a NIC
  * measures the whole round trip.
  *
  * Original: between t_low and t_high the rate rises while the gradient is 0 or less, so there is no
- * fixed point. Patched: rise and fall are weighted by the gradient, and the fall follows the
- * queue's distance from t_low: one fixed point.
+ * fixed point. Patched: increase and decrease are weighted by the gradient, and the decrease
+ * follows the queue's distance from t_low: there is one fixed point.
  */
 #ifndef OCHE_FLUID_TIMELY_FLUID_H
 #define OCHE_FLUID_TIMELY_FLUID_H
@@ -24,13 +25,13 @@
 #include "fluid/control.h"
 #include "fluid/fluid.h"
 
-/* As a user gives them: see the tables, which differ in beta's default. */
+/* Parameters as a user gives them. There are two tables, which differ in beta's default. */
 struct oche_timely_params {
     uint64_t capacity_bps, packet_bytes;
-    oche_time delay; /* of an empty path, there and back */
+    oche_time delay; /* round trip of an empty path */
     oche_time t_low, t_high, min_rtt, base_rtt;
     uint64_t segment_bytes, delta_bps;
-    double beta, ewma, gradient_limit; /* the last for the patched model only */
+    double beta, ewma, gradient_limit; /* gradient_limit: patched model only */
 };
 extern const struct oche_param_table oche_timely_params, oche_timely_patched_params;
 
@@ -43,10 +44,13 @@ struct oche_timely_model {
 };
 struct oche_timely_model oche_timely_model(const struct oche_timely_params *params, bool patched);
 
-/* NULL, or "name: what is wrong; what would be right" of values that do not go together. */
+/* Returns NULL, or "name: what is wrong; what would be right" if values do not fit together. */
 const char *oche_timely_params_check(const struct oche_timely_params *params);
 
-/* The parameters must have passed the check, rates lie in (0, capacity]. oche_fluid_free frees. */
+/*
+ * Creates a run. The parameters must have passed the check, and rates must be in (0, capacity]. To
+ * be released with oche_fluid_free.
+ */
 struct oche_fluid *oche_timely_fluid_create(const struct oche_timely_model *model,
                                             const struct oche_fluid_flow *flows, size_t count,
                                             const struct oche_fluid_options *options);
@@ -57,7 +61,7 @@ struct oche_timely_point {
     bool exists;               /* the model is patched, and the queue is between 0 and t_high */
     struct oche_margin margin; /* of the loop that the queue closes */
     int unstable_roots;        /* 0: stable; -1: on the edge */
-    double decay_s;            /* in this time a difference between two rates falls to 1/e */
+    double decay_s;            /* time in which a difference between two rates falls to 1/e */
 };
 struct oche_timely_point oche_timely_fixed_point(const struct oche_timely_model *model,
                                                  double flows);
