@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random work over queue pairs that share their receives, on a link that loses, doubles and
+ * Random work over queue pairs that share their receives, on a link that loses, duplicates and
  * reorders: RC, UC and UD. Each message says in its bytes who sent it and which it is. What must
- * hold: a receive holds one message, whole; RC: every message arrives, once, in order; UC: in
- * order and once, if the link keeps it so (a FIRST or ONLY packet may have any PSN); UD: as often
- * as the link made of it; nobody gets another's; no receive is lost. A failure names its seed:
+ * hold: a receive holds one message, whole; RC: every message arrives, once, in order; UC: in order
+ * and once, if the link keeps it so (a FIRST or ONLY packet may have any PSN); UD: as often as the
+ * link made of it; nobody gets another's; no receive is lost. A failure names its seed:
  * test_datagrams_random SEED runs that one.
  */
 #include "tests/support/seeds.h"

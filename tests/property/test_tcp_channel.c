@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two TCP endpoints and a channel between them that loses, doubles and reorders packets at random,
- * far more than a network does. Whatever it does, every flow's bytes are delivered once and in
- * order, every flow completes, and nothing is left at either end.
+ * Two TCP endpoints and a channel between them that loses, duplicates and reorders packets at
+ * random, far more than a network does. Whatever it does, every flow's bytes are delivered once and
+ * in order, every flow completes, and nothing is left at either end.
  *
- * usage: test_tcp_channel [FIRST [COUNT]]     seeds
+ * usage: test_tcp_channel [FIRST [COUNT]] seeds
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Long flows and groups of short ones, as in Dart's sec VI: what they offer, who is in a group,
- * that streams are by host and by group, and what is refused.
+ * Long flows and groups of short ones, as in Dart's sec VI: what they offer, which hosts are in a
+ * group, that streams are by host and by group, and what is refused.
  */
 #include "tests/support/test.h"
 
@@ -173,8 +173,7 @@ static void sizes_of_groups(void **state)
     }
 }
 
-/* The same again; not the same with another seed or number; a longer run begins like a shorter. */
-/* So many sets of hosts, whose sizes differ from time to time. */
+/* There are as many sets of hosts as `groups` says, and their sizes differ from time to time. */
 static void groups_of_the_same_hosts(void **state)
 {
     uint32_t first[5], sets = 0, other_sizes = 0;
@@ -206,6 +205,10 @@ static void groups_of_the_same_hosts(void **state)
     assert_true(other_sizes > list.count / 6 / 3); /* two thirds of them, in the mean */
 }
 
+/*
+ * The same flows for the same seed and number, different ones otherwise; a longer run begins like a
+ * shorter one.
+ */
 static void groups_repeat(void **state)
 {
     struct oche_flow_list first;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who holds what: exact to the byte; why a class is paused; whether it can resume. */
+/* What holds buffer space, exact to the byte; why a class is paused; whether it can resume. */
 #include "tests/unit/fabric/rig.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Columns line up, whatever stands in them. */
+/* Columns line up, whatever they contain. */
 #include "tests/support/test.h"
 
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whose packet leaves when: control before data, round-robin among equals, exact pacing, rate
- * changes in the middle of a gap, no holes at line rate, classes, backlog, bursts.
+ * The order in which queue pairs' packets leave: control before data, round-robin among equals,
+ * exact pacing, rate changes in the middle of a gap, no holes at line rate, classes, backlog,
+ * bursts.
  */
 #include "tests/support/test.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where each field stands on the wire, written out by hand from rocev2.md#bth and #headers, and
+ * The place of each field on the wire, written out by hand from rocev2.md#bth and #headers, and
  * what the encoder does at its edges.
  */
 #include <string.h>

@@ -117,10 +117,9 @@ static void pairs_of_long_flows(void **state)
     assert_in_range(other->pair_goodput.values[1], 15e9, 25e9); /* alone, but it waits for ACKs */
 }
 
-/* As metrics: the same numbers, and none where there is none. */
 /*
- * What applications make, and what of it has not arrived: next to nothing where there is room; all
- * that is over the line's rate where there is not.
+ * What applications produce, and how much of it has not arrived: almost nothing if there is room;
+ * if not, everything above the line's rate.
  */
 static void offered_and_backlog(void **state)
 {
@@ -144,6 +143,7 @@ static void offered_and_backlog(void **state)
                  (double)by.workloads[0].delivered_bytes * (seconds + 200e-6) / seconds);
 }
 
+/* Metrics have the same numbers, and are absent where there is no number. */
 static void as_metrics(void **state)
 {
     static const char *const sets[] = {DUMBBELL, LONG_AND_SHORT, "warmup=400us",
