@@ -59,7 +59,7 @@ static const struct argp_option option_table[] = {
      "Let the program find the device's files in /dev/infiniband and /sys/class/infiniband, "
      "which UCX looks for",
      0},
-    {"stats", KEY_STATS, NULL, 0, "Say what the device has counted when it is closed", 0},
+    {"stats", KEY_STATS, NULL, 0, "Print the counters of the device when it is closed", 0},
     {0},
 };
 

@@ -18,7 +18,7 @@ static const struct command {
 } commands[] = {
     {"report", oche_cmd_report, "make a page of a run, a sweep or a reproduction"},
     {"run", oche_cmd_run, "simulate a scenario, or several variants of one"},
-    {"reproduce", oche_cmd_reproduce, "run a paper's figures and judge what it says of them"},
+    {"reproduce", oche_cmd_reproduce, "run a paper's figures and judge its claims about them"},
     {"sweep", oche_cmd_sweep, "run a grid of variants of a scenario, with many seeds"},
     {"fluid", oche_cmd_fluid, "solve the fluid model of DCQCN or TIMELY"},
     {"buffers", oche_cmd_buffers, "divide a switch's memory; check a scenario's switches"},
@@ -50,7 +50,7 @@ static void print_help(FILE *to)
     fputs("Usage: oche COMMAND [ARGUMENT…]\n\n", to);
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].help);
-    fputs("\noche COMMAND --help says more about one of them; oche --version says which oche.\n",
+    fputs("\noche COMMAND --help says more about a command; oche --version prints the version.\n",
           to);
 }
 

@@ -19,10 +19,11 @@ static const struct oche_param_table table =
     OCHE_PARAM_TABLE(params, struct oche_credit_shaper_params);
 
 static const struct oche_switch_counter counters[OCHE_CREDIT_SHAPER_COUNTERS] = {
-    [OCHE_CREDIT_SHAPER_CREDITS] = {"credits", "credits that switches passed on, each by each",
+    [OCHE_CREDIT_SHAPER_CREDITS] = {"credits",
+                                    "credits that switches passed on, counted at each switch",
                                     false},
-    [OCHE_CREDIT_SHAPER_DROPPED] = {"dropped", "credits that found a switch's queue of them full",
-                                    false},
+    [OCHE_CREDIT_SHAPER_DROPPED] =
+        {"dropped", "credits that switches dropped because their credit queue was full", false},
     [OCHE_CREDIT_SHAPER_QUEUE_PEAK] = {"queue_peak", "most credits that waited at one port", true},
 };
 

@@ -93,7 +93,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 static const struct argp_option known[] = {
     {"quick", KEY_QUICK, NULL, 0, "with fewer runs: minutes, for a first look and for tests", 0},
     {"full", KEY_FULL, NULL, 0, "with all runs that the figures ask for; this is the default", 0},
-    {"jobs", 'j', "N", 0, "run so many points at a time; default: one for each core", 0},
+    {"jobs", 'j', "N", 0, "run N points at a time; default: one for each core", 0},
     {"out", 'o', "DIR", 0,
      "put results there, FIGURE.sqlite for each figure; default out/reproduce/PAPER, or "
      "out/reproduce/PAPER-quick",

@@ -129,8 +129,8 @@ static const struct argp_option known[] = {
     {"threads", 't', "N", 0, "simulate with N threads; the results are the same", 0},
     {"quiet", 'q', NULL, 0, "no progress line and no tables: only results files and errors", 0},
     {"show-defaults", KEY_SHOW_DEFAULTS, NULL, 0,
-     "show every parameter with unit, default, range and source; with a scenario, the values "
-     "that it comes to",
+     "show every parameter with unit, default, range and source; with a scenario, the values that "
+     "it results in",
      0},
     {0},
 };

@@ -205,8 +205,8 @@ static const struct argp_option known[] = {
     {"repeat", 'r', "N", 0, "run every combination with N seeds, from the scenario's on", 0},
     {"set", 's', "KEY=VALUE", 0, "override a value of the scenario in every point", 0},
     {"jobs", 'j', "N", 0,
-     "run so many points at a time; default: one for each core; with --slurm: in each task, which "
-     "gets so many cores; default 1",
+     "run N points at a time; default: one for each core; with --slurm: N in each task, which gets "
+     "N cores; default 1",
      0},
     {"out", 'o', "DIR", 0,
      "put results there, as sweep.sqlite; default out/NAME-sweep, where NAME is the scenario's", 0},

@@ -110,7 +110,7 @@ bool oche_workload_has_pairs(uint64_t pairs, const struct oche_workload_facts *f
 
     if (pairs <= most)
         return true;
-    return oche_fail(error, "pairs: %llu, but of %u hosts there are %llu; at most so many",
+    return oche_fail(error, "pairs: %llu, but %u hosts have only %llu; give at most that many",
                      (unsigned long long)pairs, facts->host_count, (unsigned long long)most);
 }
 

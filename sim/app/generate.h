@@ -21,7 +21,8 @@
     {                                                                                              \
         OCHE_PARAM(struct type, tenant), OCHE_IS_COUNT(0, 0, UINT8_MAX),                           \
             .where = "Dart sec III-E",                                                             \
-            .help = "whose flows they are, for congestion control that knows tenants (dart)"       \
+            .help = "tenant that the flows belong to, for congestion control that knows tenants "  \
+                    "(dart)"                                                                       \
     }
 
 /* What `load` is a fraction of. */

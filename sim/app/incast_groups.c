@@ -40,14 +40,15 @@ static const struct oche_param params[] = {
     {OCHE_PARAM(struct incast_groups, degree), OCHE_IS_COUNT(16, 1, 1000000),
      .help = "senders of a group"},
     {OCHE_PARAM(struct incast_groups, groups), OCHE_IS_COUNT(0, 0, 1000000),
-     .help = "0: senders and receiver are drawn for each group anew; else so many sets of "
-             "them are drawn once, and each group is one of these"},
+     .help = "0: senders and receiver are drawn anew for each group; N: N sets of them are drawn "
+             "once, and each group is one of these"},
     {OCHE_PARAM(struct incast_groups, sizes), OCHE_IS_TEXT, .preset.text = "2KB, 4KB, 8KB",
      .where = "Dart sec VI-A", .help = "of flows: a list, all of them equally likely"},
     {OCHE_PARAM(struct incast_groups, size_of), OCHE_IS_CHOICE(SIZE_OF_FLOW, size_of_names),
      .help = "a size is drawn for each flow, or for a group as a whole"},
     {OCHE_PARAM(struct incast_groups, load), OCHE_IS_REAL(0.4, 0.0001, 10.0),
-     .where = "Dart sec VI-A; dart.md#d23", .help = "of all traffic, as part of what load_of says"},
+     .where = "Dart sec VI-A; dart.md#d23",
+     .help = "of all traffic, as a fraction of the rate that load_of names"},
     {OCHE_PARAM(struct incast_groups, share), OCHE_IS_REAL(0.4, 0.0001, 1.0),
      .where = "Dart sec VI-A; dart.md#d24", .help = "part of that load which groups make"},
     {OCHE_PARAM(struct incast_groups, load_of),

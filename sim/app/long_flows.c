@@ -32,7 +32,8 @@ static const struct oche_param params[] = {
     {OCHE_PARAM(struct long_flows, bytes), OCHE_IS_BYTES(1000000000, 1, OCHE_MAX_FLOW_BYTES),
      .help = "of a message"},
     {OCHE_PARAM(struct long_flows, load), OCHE_IS_REAL(0.4, 0.0001, 10.0),
-     .where = "Dart sec VI-A; dart.md#d23", .help = "of all traffic, as part of what load_of says"},
+     .where = "Dart sec VI-A; dart.md#d23",
+     .help = "of all traffic, as a fraction of the rate that load_of names"},
     {OCHE_PARAM(struct long_flows, share), OCHE_IS_REAL(0.6, 0.0001, 1.0),
      .where = "Dart sec VI-A; dart.md#d24", .help = "part of that load which long flows make"},
     {OCHE_PARAM(struct long_flows, load_of),
@@ -44,8 +45,8 @@ static const struct oche_param params[] = {
      .help = "each flow sends whatever it can; load and share count for hosts: by_load alone"},
     {OCHE_PARAM(struct long_flows, hosts), OCHE_IS_CHOICE(FLOWS_OF_ALL_HOSTS, hosts_names),
      .where = "dart.md#d28",
-     .help = "who has a flow; by_load: only so many hosts, drawn at random, that they make load "
-             "times share if each sends at its link's rate (with greedy)"},
+     .help = "hosts that have a flow; by_load: as many hosts, drawn at random, as make load times "
+             "share if each sends at its link's rate (with greedy)"},
     {OCHE_PARAM(struct long_flows, start), OCHE_IS_TIME(0, 0, 1000 * OCHE_SEC),
      .help = "of the first flow"},
     {OCHE_PARAM(struct long_flows, spread), OCHE_IS_TIME(100 * OCHE_US, 0, OCHE_SEC),

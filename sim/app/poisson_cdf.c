@@ -41,11 +41,11 @@ static const struct oche_param params[] = {
     {OCHE_PARAM(struct poisson, headers), OCHE_IS_BOOL(false),
      .help = "false: load counts payload, as published generators do; true: also headers and gaps"},
     {OCHE_PARAM(struct poisson, senders), OCHE_IS_COUNT(0, 0, 1000000),
-     .help = "only the first so many hosts send, and only to the others, as across a "
-             "dumbbell; 0: each host to each other one"},
+     .help = "N: only the first N hosts send, and only to the others, as across a dumbbell; 0: "
+             "each host to each other one"},
     {OCHE_PARAM(struct poisson, pairs), OCHE_IS_COUNT(0, 0, 100000),
-     .help = "instead of every host, so many pairs of a sender and a receiver, drawn at "
-             "random, no two the same, each with this load; 0: each host to each other one"},
+     .help = "N: instead of every host, N pairs of a sender and a receiver, drawn at random, no "
+             "two the same, each with this load; 0: each host to each other one"},
     {OCHE_PARAM(struct poisson, start), OCHE_IS_TIME(0, 0, 1000 * OCHE_SEC),
      .help = "no flow starts earlier"},
     {OCHE_PARAM(struct poisson, stop), OCHE_IS_TIME(OCHE_NEVER, 0, OCHE_NEVER),

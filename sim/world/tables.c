@@ -24,7 +24,7 @@ static const struct oche_param routes_params[] = {
     {OCHE_PARAM(struct oche_routes_params, reroute), OCHE_IS_TIME(OCHE_MS, 0, OCHE_NEVER),
      .where = "our choice (Dart sec IV-C: never)",
      .help = "from the failure of a link until routes leave it out, and from its repair until they "
-             "have it again; what is shorter goes unnoticed"},
+             "have it again; a shorter change goes unnoticed"},
 };
 const struct oche_param_table oche_routes_params =
     OCHE_PARAM_TABLE(routes_params, struct oche_routes_params);
@@ -76,7 +76,7 @@ static const struct oche_param failure_params[] = {
     {OCHE_PARAM_AS("switch", struct oche_failure_params, switches), OCHE_IS_TEXT,
      .where = "Dart sec IV-C", .help = "all of whose links fail: spine1, or a list"},
     {OCHE_PARAM(struct oche_failure_params, random), OCHE_IS_COUNT(0, 0, OCHE_TOPOLOGY_MAX_LINKS),
-     .where = "our choice", .help = "so many links fail, drawn by the seed"},
+     .where = "our choice", .help = "this many links fail, drawn with the seed"},
     {OCHE_PARAM(struct oche_failure_params, where),
      OCHE_IS_CHOICE(OCHE_FAILURE_SWITCH_LINKS, failure_where), .where = "our choice",
      .help = "with random: from which links; tor_links: from ToRs up, core_links: to the top"},

@@ -24,13 +24,13 @@ static const struct oche_param params[] = {
      .help = "aggressiveness at first"},
     {OCHE_PARAM(struct oche_xpass_params, w_least), OCHE_IS_REAL(0.01, 0.0001, 1),
      .where = "ExpressPass sec 3.2; ns2-xpass; expresspass.md#feedback",
-     .help = "what losses of credits halve it down to"},
+     .help = "least aggressiveness: losses of credits halve it down to this"},
     {OCHE_PARAM(struct oche_xpass_params, w_most), OCHE_IS_REAL(0.5, 0.0001, 1),
      .where = "ExpressPass sec 3.2; ns2-xpass; expresspass.md#feedback",
-     .help = "what it grows to without"},
+     .help = "most aggressiveness: it grows up to this without losses"},
     {OCHE_PARAM(struct oche_xpass_params, w_step), OCHE_IS_REAL(0.05, 0, 1),
      .where = "ns2-xpass; expresspass.md#parameters",
-     .help = "feedback code: by so much in a good round trip after another"},
+     .help = "feedback code: growth in each good round trip that follows another"},
     {OCHE_PARAM(struct oche_xpass_params, target_loss), OCHE_IS_REAL(0, 0, 0.9),
      .where = "ns2-xpass; ExpressPass sec 3.2; expresspass.md#feedback",
      .help = "share of credits that may be lost; feedback code: times what is missing to full "
@@ -50,7 +50,7 @@ static const struct oche_param params[] = {
      .help = "a stop of credits that is not answered goes again"},
     {OCHE_PARAM(struct oche_xpass_params, idle), OCHE_IS_TIME(100 * OCHE_US, 0, 60 * OCHE_SEC),
      .where = "our choice; expresspass.md#idle",
-     .help = "a sender whose application has made nothing new for so long stops its credits"},
+     .help = "a sender whose application has made nothing new for this long stops its credits"},
 };
 
 const struct oche_param_table oche_xpass_table = OCHE_PARAM_TABLE(params, struct oche_xpass_params);
