@@ -242,8 +242,8 @@ COMMANDS = [
      '--set workload={type: transfers}: workload.pairs: not given; sender and receiver, such '
      'as "0>15, 5>15"'),
     (["S", "--set", "workload={type: closed_cdf, pairs: 300}"],
-     "--set workload={type: closed_cdf, pairs: 300}: workload.pairs: 300, but of 16 hosts there "
-     "are 240; at most so many"),
+     "--set workload={type: closed_cdf, pairs: 300}: workload.pairs: 300, but 16 hosts have only "
+     "240; give at most that many"),
     (["S", "--set", "workload={type: closed_cdf, cdf_file: ends.cdf}"],
      "--set workload={type: closed_cdf, cdf_file: ends.cdf}: workload: ends.cdf:2: cdf: "),
     (["S", "--set", "workload={type: incast, degree: 2, back_to_back: true, period: 1ms}"],

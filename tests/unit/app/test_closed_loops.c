@@ -134,7 +134,7 @@ static void pairs_differ(void **state)
     }
     assert_int_equal(pairs, 380);
     set_number("pairs", 381);
-    refused("pairs: 381, but of 20 hosts there are 380; at most so many");
+    refused("pairs: 381, but 20 hosts have only 380; give at most that many");
 }
 
 /* With more pairs the first ones do what they did; with another seed or number they do not. */
@@ -254,7 +254,7 @@ static void pairs_with_a_load(void **state)
     refused("pairs: are drawn among all hosts; without senders");
     set_number("senders", 0);
     set_number("pairs", 381);
-    refused("pairs: 381, but of 20 hosts there are 380; at most so many");
+    refused("pairs: 381, but 20 hosts have only 380; give at most that many");
     temporary_remove();
     free(few.plan);
 }
