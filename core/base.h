@@ -28,7 +28,7 @@ typedef uint64_t oche_time; /* picoseconds */
 
 #define OCHE_CACHE_LINE 64
 
-/* Bytes, in whole cache lines. */
+/* Returns `bytes` rounded up to whole cache lines. */
 static inline size_t oche_lines(size_t bytes)
 {
     return (bytes + OCHE_CACHE_LINE - 1) & ~(size_t)(OCHE_CACHE_LINE - 1);
@@ -36,7 +36,7 @@ static inline size_t oche_lines(size_t bytes)
 
 /*
  * Reserves `bytes` for the next part of an object in its caller's memory: behind `*end`, at a
- * multiple of `unit` (a power of 2). Returns where the part begins, and `*end` is behind it then.
+ * multiple of `unit` (a power of 2). Returns where the part begins and moves `*end` behind it.
  */
 static inline size_t oche_place(size_t *end, size_t bytes, size_t unit)
 {
@@ -49,7 +49,7 @@ static inline size_t oche_place(size_t *end, size_t bytes, size_t unit)
 #define OCHE_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define OCHE_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-/* For the packet path: a function with a second, rare caller; and what is rare itself. */
+/* For the packet path: functions with a second, rare caller, and functions that rarely run. */
 #define OCHE_ALWAYS_INLINE inline __attribute__((always_inline))
 #define OCHE_NOINLINE      __attribute__((noinline))
 
@@ -59,20 +59,20 @@ static inline size_t oche_place(size_t *end, size_t bytes, size_t unit)
  */
 _Noreturn void oche_panic(const char *file, int line, const char *what);
 
-/* An invariant of ours, checked in every build. Input is checked by code, never by this. */
+/* Checks an invariant of our own, in every build. Input is never checked with it. */
 #define OCHE_MUST(condition)                                                                       \
     do {                                                                                           \
         if (OCHE_UNLIKELY(!(condition)))                                                           \
             oche_panic(__FILE__, __LINE__, #condition);                                            \
     } while (0)
 
-/* How many elements an array has; not for a pointer to its first one. */
+/* Number of elements of an array; not for a pointer to its first element. */
 #define OCHE_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 #define OCHE_CONTAINER(pointer, type, member)                                                      \
     ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
 
-/* Time to send `bytes` at `bps`, in picoseconds, rounded up. `bps` must not be 0. */
+/* Returns the time to send `bytes` at `bps`, rounded up. `bps` must not be 0. */
 static inline oche_time oche_time_of_bytes(uint64_t bytes, uint64_t bps)
 {
     const uint64_t bits_ps = 8 * OCHE_SEC;
@@ -83,7 +83,7 @@ static inline oche_time oche_time_of_bytes(uint64_t bytes, uint64_t bps)
     return ps >= OCHE_NEVER ? OCHE_NEVER : (oche_time)ps;
 }
 
-/* Bytes that `bps` carries in `duration`, rounded up. */
+/* Returns the bytes that `bps` carries in `duration`, rounded up. */
 static inline uint64_t oche_bytes_in_time(oche_time duration, uint64_t bps)
 {
     unsigned __int128 bits_ps = (unsigned __int128)duration * bps;
@@ -92,7 +92,7 @@ static inline uint64_t oche_bytes_in_time(oche_time duration, uint64_t bps)
     return (uint64_t)((bits_ps + byte_ps - 1) / byte_ps);
 }
 
-/* Rate in bits per second of `bytes` in `duration`, rounded down; 0 for an empty duration. */
+/* Returns the rate of `bytes` in `duration`, in bit/s, rounded down; 0 if `duration` is 0. */
 static inline uint64_t oche_rate_of(uint64_t bytes, oche_time duration)
 {
     if (duration == 0)
@@ -100,7 +100,7 @@ static inline uint64_t oche_rate_of(uint64_t bytes, oche_time duration)
     return (uint64_t)((unsigned __int128)bytes * 8 * OCHE_SEC / duration);
 }
 
-/* a + b, staying at OCHE_NEVER. */
+/* Returns a + b, or OCHE_NEVER if the sum would exceed it. */
 static inline oche_time oche_time_add(oche_time a, oche_time b)
 {
     return a > OCHE_NEVER - b ? OCHE_NEVER : a + b;
@@ -119,7 +119,7 @@ static inline uint32_t oche_psn_add(uint32_t psn, uint32_t n)
     return (psn + n) & OCHE_PSN_MASK;
 }
 
-/* Signed distance a - b in the 24-bit circle: negative when a is before b. */
+/* Returns the signed distance a - b in the 24-bit PSN circle: negative if a comes before b. */
 static inline int32_t oche_psn_diff(uint32_t a, uint32_t b)
 {
     return (int32_t)((a - b) << 8) >> 8;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was wrong, as one line of text. The caller owns it; who refuses something fills it in. */
+/* An error message of one line. The caller owns it; the function that fails fills it in. */
 #ifndef OCHE_CORE_ERROR_H
 #define OCHE_CORE_ERROR_H
 

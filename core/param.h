@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Parameter tables. A scheme, a switch mechanism, a topology or a workload describes its
- * parameters once, here: name, unit, default, range, where in the paper. The scenario reader,
- * --show-defaults, the results file and the manual are all driven by the same table.
+ * parameters once, in such a table: name, unit, default, range, place in the paper. The scenario
+ * reader, --show-defaults, the results file and the manual all read the same table.
  */
 #ifndef OCHE_CORE_PARAM_H
 #define OCHE_CORE_PARAM_H
@@ -29,7 +29,7 @@ union oche_value {
 struct oche_param {
     const char *name;
     enum oche_unit unit;
-    uint32_t offset; /* of the field in the parameter struct; its C type follows the unit */
+    uint32_t offset; /* of the field in the parameter struct; the unit determines its C type */
     union oche_value preset;
     union oche_value minimum, maximum; /* inclusive; ignored for BOOL, CHOICE and TEXT */
     const char *const *choices;        /* NULL-terminated, for CHOICE only */
@@ -44,8 +44,8 @@ struct oche_param_table {
 };
 
 /*
- * How a table is written: a row says which field it is, what kind of value, where it comes from
- * and what it means.
+ * Macros to write a table. A row names the field, the kind of value, the source of its default
+ * and its meaning.
  *
  *     struct bucket_params {
  *         oche_time refill;
@@ -67,12 +67,12 @@ struct oche_param_table {
  *     };
  *     const struct oche_param_table bucket_table = OCHE_PARAM_TABLE(rows, struct bucket_params);
  *
- * The field: a member of the struct, under its own name or another one.
+ * OCHE_PARAM names the parameter after the member of the struct; OCHE_PARAM_AS renames it.
  */
 #define OCHE_PARAM_AS(key, type, member) .name = key, .offset = offsetof(type, member)
 #define OCHE_PARAM(type, member)         OCHE_PARAM_AS(#member, type, member)
 
-/* The value: its unit, its default, and where there is a range the least and the most. */
+/* The value: its unit, its default and, for numbers, its smallest and largest value. */
 #define OCHE_IS_COUNT(preset, least, most) OCHE_IS_WHOLE(OCHE_UNIT_COUNT, preset, least, most)
 #define OCHE_IS_BYTES(preset, least, most) OCHE_IS_WHOLE(OCHE_UNIT_BYTES, preset, least, most)
 #define OCHE_IS_BPS(preset, least, most)   OCHE_IS_WHOLE(OCHE_UNIT_BPS, preset, least, most)
@@ -84,7 +84,7 @@ struct oche_param_table {
     .unit = OCHE_UNIT_CHOICE, .preset.u = (value), .choices = (names)
 #define OCHE_IS_TEXT .unit = OCHE_UNIT_TEXT
 
-/* Of a unit whose values are whole numbers; for the four above. */
+/* A value of a unit with whole numbers; used by the first four macros above. */
 #define OCHE_IS_WHOLE(in, value, least, most)                                                      \
     .unit = (in), .preset.u = (value), .minimum.u = (least), .maximum.u = (most)
 
@@ -96,14 +96,14 @@ struct oche_param_table {
 /* Writes every default of `table` into `values` (table->struct_bytes bytes). */
 void oche_param_defaults(const struct oche_param_table *table, void *values);
 
-/* The parameter called `name`, or NULL. */
+/* Returns the parameter called `name`, or NULL. */
 const struct oche_param *oche_param_find(const struct oche_param_table *table, const char *name);
 
 /* Reads or writes one field, whatever its C type. */
 union oche_value oche_param_get(const struct oche_param *param, const void *values);
 void oche_param_set(const struct oche_param *param, void *values, union oche_value value);
 
-/* Whether `value` lies in the parameter's range (always true where no range applies). */
+/* True if `value` lies in the parameter's range, and for units without a range. */
 bool oche_param_in_range(const struct oche_param *param, union oche_value value);
 
 #endif

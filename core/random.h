@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random numbers from named streams. A stream is (seed, purpose, entity): the draws of one never
- * depend on the draws of another, so adding a switch or a flow changes nothing elsewhere.
+ * Random numbers from named streams. A stream is (seed, purpose, entity). The numbers of one stream
+ * never depend on those of another, so an added switch or flow changes nothing elsewhere.
  * The generator is splitmix64: 8 bytes of state, so each port can own one.
  */
 #ifndef OCHE_CORE_RANDOM_H
@@ -20,7 +20,7 @@ static inline uint64_t oche_mix64(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/* The stream for `entity` (a node, a port, a flow) and `purpose` ("red", "loss", …). */
+/* Returns the stream for `entity` (a node, a port, a flow) and `purpose` ("red", "loss", …). */
 static inline struct oche_random oche_random_stream(uint64_t seed, const char *purpose,
                                                     uint64_t entity)
 {
@@ -37,13 +37,13 @@ static inline uint64_t oche_random_u64(struct oche_random *random)
     return oche_mix64(random->state);
 }
 
-/* Uniform in [0, n); n must not be 0. The bias is below n / 2^64. */
+/* Returns a uniform number in [0, n); n must not be 0. The bias is below n / 2^64. */
 static inline uint64_t oche_random_below(struct oche_random *random, uint64_t n)
 {
     return (uint64_t)(((unsigned __int128)oche_random_u64(random) * n) >> 64);
 }
 
-/* Uniform in [0, 1), a multiple of 2^-53. */
+/* Returns a uniform number in [0, 1), a multiple of 2^-53. */
 static inline double oche_random_unit(struct oche_random *random)
 {
     return (double)(oche_random_u64(random) >> 11) * 0x1p-53;

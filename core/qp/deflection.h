@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which messages the sender keeps apart, so that switches may send the short ones another way
- * (Dart sec IV; struct oche_deflection in core/qp/nic.h says what and why). The requester asks
- * before each work request; without deflection that is one test.
+ * Decides which messages the sender keeps apart, so that switches may deflect the short ones
+ * (Dart sec IV; see struct oche_deflection in core/qp/nic.h). The requester asks before each work
+ * request; without deflection that is one test.
  */
 #ifndef OCHE_CORE_QP_DEFLECTION_H
 #define OCHE_CORE_QP_DEFLECTION_H
 
 #include "core/qp/qp_internal.h"
 
-/* Whether switches may send the packets of the work request another way. */
+/* True if switches may deflect the packets of the work request. */
 static inline bool deflection_takes(const struct oche_qp *qp, const struct send_entry *entry)
 {
     const struct oche_deflection *deflection = &qp->nic->config.deflection;
@@ -18,13 +18,13 @@ static inline bool deflection_takes(const struct oche_qp *qp, const struct send_
            !is_read_or_atomic(entry->opcode) && entry->length <= deflection->short_bytes;
 }
 
-/* The tokens that its packets carry, or 0. */
+/* Returns the tokens that the packets of the work request carry, or 0. */
 static inline uint8_t deflection_tokens(const struct oche_qp *qp, const struct send_entry *entry)
 {
     return deflection_takes(qp, entry) ? qp->nic->config.deflection.tokens : 0;
 }
 
-/* Whether the work request must wait, so as not to meet in the network what left before it. */
+/* True if the work request must wait, as it must not be in the network with earlier messages. */
 static inline bool deflection_holds(const struct oche_qp *qp, const struct send_entry *entry)
 {
     const struct oche_deflection *deflection = &qp->nic->config.deflection;
@@ -37,7 +37,7 @@ static inline bool deflection_holds(const struct oche_qp *qp, const struct send_
            (deflection_takes(qp, entry) || deflection_takes(qp, send_at(qp, qp->send_head)));
 }
 
-/* The last packet of a message has left: from now on what must not meet it waits. */
+/* Call when the last packet of a message has left: messages to be kept apart from it now wait. */
 static inline void deflection_message_left(struct oche_qp *qp, const struct send_entry *entry,
                                            oche_time now)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/qp/group.h"
 
-/* By an opcode that begins a message: that which also names a group, or 0. */
+/* Returns the opcode that does the same as `opcode` and also names a group, or 0. */
 static uint8_t naming_opcode(uint8_t opcode)
 {
     switch (opcode) {
@@ -17,7 +17,7 @@ static uint8_t naming_opcode(uint8_t opcode)
         return OCHE_RC_WRITE_ONLY_GROUP;
     case OCHE_RC_WRITE_ONLY_IMM:
         return OCHE_RC_WRITE_ONLY_IMM_GROUP;
-    default: /* an extended one that says the payload's place: no room beside that */
+    default: /* for example one that carries the payload's place: no room for a group besides */
         return 0;
     }
 }

@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A message's first packet names the group of senders that the message is part of (Dart sec III-D:
- * look-ahead), where the application has said so, the scheme wants it (oche_cc_flow.names_groups)
- * and the peer knows the extensions. Queue pairs without groups pay one test a message.
+ * look-ahead), if the application has named one, the scheme wants it (oche_cc_flow.names_groups)
+ * and the peer knows the extensions. Queue pairs without groups pay one test per message.
  */
 #ifndef OCHE_CORE_QP_GROUP_H
 #define OCHE_CORE_QP_GROUP_H
 
 #include "core/qp/qp_internal.h"
 
-/* group.c; only where there are send_groups. */
+/* In group.c; to be called only if the queue pair has send_groups. */
 const struct oche_group *group_find(const struct oche_qp *qp, uint8_t opcode);
 void group_put(const struct oche_qp *qp, struct oche_packet *packet);
 
-/* The group that the next packet names, the first of its message, with `opcode`; or NULL. */
+/*
+ * Returns the group that the next packet will name, or NULL. That packet is the first of its
+ * message and has the opcode `opcode`.
+ */
 static inline const struct oche_group *group_of(const struct oche_qp *qp, uint8_t opcode)
 {
     return OCHE_LIKELY(qp->send_groups == NULL) ? NULL : group_find(qp, opcode);
 }
 
-/* Puts it into that packet, which may get another opcode and more bytes. */
+/* Puts that group, if any, into the packet, which then has another opcode and is longer. */
 static inline void group_name(const struct oche_qp *qp, struct oche_packet *packet)
 {
     if (OCHE_UNLIKELY(qp->send_groups != NULL))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An indexed 4-ary heap of times, one entry a slot at most: the NIC's timers, and its pacing times.
- * Equal times come out by `order`, then by slot, so the order is total. The minimum is O(1).
+ * An indexed 4-ary heap of times with at most one entry per slot. The NIC has one for its timers
+ * and one for its pacing times. Equal times come out by `order`, then by slot, so the order is
+ * total. Reading the minimum is O(1).
  */
 #ifndef OCHE_CORE_QP_HEAP_H
 #define OCHE_CORE_QP_HEAP_H
@@ -17,7 +18,7 @@ struct heap_entry {
 
 struct heap {
     struct heap_entry *entries;
-    uint32_t *position; /* by slot: index into entries, or HEAP_ABSENT */
+    uint32_t *position; /* for each slot: index into entries, or HEAP_ABSENT */
     uint32_t count;
 };
 
@@ -34,7 +35,7 @@ static inline oche_time heap_next(const struct heap *heap)
     return heap->count == 0 ? OCHE_NEVER : heap->entries[0].time;
 }
 
-/* The slot's time, or OCHE_NEVER. */
+/* Returns the slot's time, or OCHE_NEVER. */
 static inline oche_time heap_time(const struct heap *heap, uint32_t slot)
 {
     uint32_t at = heap->position[slot];
@@ -104,7 +105,7 @@ static inline void heap_remove(struct heap *heap, uint32_t slot)
         heap_down(heap, at, last);
 }
 
-/* Gives the slot this time, whether it had one or not; OCHE_NEVER removes it. */
+/* Sets the slot's time, adding an entry if it had none; OCHE_NEVER removes the entry. */
 static inline void heap_set(struct heap *heap, uint32_t slot, oche_time time, uint32_t order)
 {
     struct heap_entry entry = {.time = time, .order = order, .slot = slot};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A small hash map from a 32-bit key (QPN, region key, peer address) to a slot number: open
- * addressing, linear probing, half full at most, deletion by shifting back. The order of its
- * entries is never used, so it cannot influence a run.
+ * addressing, linear probing, at most half full, deletion by shifting back. Nothing iterates over
+ * its entries, so their order cannot influence a run.
  */
 #ifndef OCHE_CORE_QP_MAP_H
 #define OCHE_CORE_QP_MAP_H
@@ -22,7 +22,7 @@ struct map {
     uint32_t shift; /* of the 32-bit hash, so that its upper bits index the table */
 };
 
-/* Entries for `count` keys: a power of two, twice as many at least. */
+/* Returns the entries needed for `count` keys: a power of two, at least 2 * count. */
 static inline size_t map_capacity(uint32_t count)
 {
     size_t capacity = 4;
@@ -51,7 +51,7 @@ static inline uint32_t map_home(const struct map *map, uint32_t key)
     return key * UINT32_C(0x9e3779b1) >> map->shift;
 }
 
-/* The key's slot, or NO_SLOT. */
+/* Returns the key's slot, or NO_SLOT. */
 static inline uint32_t map_find(const struct map *map, uint32_t key)
 {
     for (uint32_t i = map_home(map, key);; i = (i + 1) & map->mask) {
@@ -61,7 +61,7 @@ static inline uint32_t map_find(const struct map *map, uint32_t key)
     }
 }
 
-/* Adds a key that is not there. The caller keeps to the count given at creation. */
+/* Adds a key that is not in the map yet. The caller never adds more than map_init's `count`. */
 static inline void map_add(struct map *map, uint32_t key, uint32_t slot)
 {
     uint32_t i = map_home(map, key);
@@ -71,7 +71,7 @@ static inline void map_add(struct map *map, uint32_t key, uint32_t slot)
     map->entries[i] = (struct map_entry){.key = key, .slot = slot};
 }
 
-/* Removes a key, if it is there, and moves back those that it had pushed away. */
+/* Removes a key, if it is there, and moves back the entries that it had displaced. */
 static inline void map_remove(struct map *map, uint32_t key)
 {
     uint32_t hole = map_home(map, key);

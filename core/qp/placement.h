@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Packets that come after a gap and are kept (recovery's verdict PLACE): the payload is written to
- * where it belongs at once, and what else the packet said is noted, a line a PSN, until the gap is
- * closed and the packet is executed in its turn (responder.c). IRN (irn.md#placement)
- * says what a packet must carry for that; core/wire/extension.h says how it does.
+ * Keeping packets that arrive behind a gap (recovery's verdict PLACE). The payload is written to
+ * its final place at once. The rest of the packet is stored, one entry per PSN, until the gap is
+ * closed and the packet is executed in its turn (responder.c). IRN (irn.md#placement) says what a
+ * packet must carry for that; core/wire/extension.h defines the headers.
  *
- * Only what could be executed now is kept: its length, key, bounds and permission are right, or
- * the receive that it names is posted and large enough. Anything else is left to be sent again:
- * errors are found, and answered, in their turn. READ requests and atomics are never kept.
+ * A packet is kept only if it could be executed now: its length, key, bounds and permission are
+ * right, or the receive that it names is posted and large enough. Any other packet is dropped and
+ * must be sent again, so errors are found and answered in PSN order. READ requests and atomics are
+ * never kept.
  *
- * Memory ends as if everything had come in order, also where packets write to the same place: one
- * that is executed late does not touch the bytes that a later one, kept already, has written.
+ * Memory ends up as if all packets had come in order, even if several write to the same place: a
+ * packet that is executed late skips the bytes that a kept packet of a later PSN has written.
  */
 #ifndef OCHE_CORE_QP_PLACEMENT_H
 #define OCHE_CORE_QP_PLACEMENT_H
 
 #include "core/qp/qp_internal.h"
 
-/* What a kept packet said. */
+/* The stored headers of a kept packet. */
 struct placed_packet {
     uint64_t va;
     uint32_t rkey, dma_length;
@@ -29,33 +30,33 @@ struct placed_packet {
 
 enum placement {
     PLACEMENT_KEPT,
-    PLACEMENT_NOT_NOW, /* it may well be right, but cannot be kept */
-    PLACEMENT_WRONG,   /* it will be refused in its turn */
+    PLACEMENT_NOT_NOW, /* it may be valid, but cannot be kept */
+    PLACEMENT_WRONG,   /* it is invalid, and will be refused in its turn */
 };
 
-/* Where payload goes: for a SEND into a receive, else to an address. */
+/* Where a payload goes: that of a SEND into a receive, any other to an address. */
 struct payload_target {
     bool send;
     uint32_t bytes;
-    uint32_t receive, offset; /* ring index; of the payload in the receive */
+    uint32_t receive, offset; /* the receive's ring index; the payload's offset in it */
     uint32_t rkey;
     uint64_t va;
 };
 
-/* Packets that a queue pair of this NIC keeps at most, a power of two; 0: it keeps none. */
+/* Returns how many packets a queue pair of this NIC can keep: a power of two, or 0. */
 uint32_t placement_count(const struct oche_nic_config *config, uint8_t transport);
 
-/* Keeps the packet, if it can be. */
+/* Keeps the packet if possible. */
 enum placement placement_keep(struct oche_qp *qp, const struct oche_packet *packet,
                               const struct oche_opcode_row *row);
-/* The packet with this PSN, which is kept, as it came but without payload and list of senders. */
+/* Restores the kept packet with this PSN, without its payload and its list of senders. */
 void placement_recall(const struct oche_qp *qp, uint32_t psn, struct oche_packet *packet);
-/* The expected PSN has moved on: sees whether there is still something kept behind it. */
+/* Call when the expected PSN has moved on: clears QP_HOLDS if nothing is kept behind it. */
 void placement_passed(struct oche_qp *qp);
 
 /*
- * Writes the payload of `psn`, but for the bytes that kept packets of later PSNs have written.
- * False, and nothing is written: a region is gone.
+ * Writes the payload of `psn`, except the bytes that kept packets of later PSNs have written.
+ * Returns false, and writes nothing, if a region is gone.
  */
 bool placement_write(const struct oche_qp *qp, uint32_t psn, const struct payload_target *target,
                      const uint8_t *payload);

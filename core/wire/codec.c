@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * RoCEv2 struct to bytes and back (rocev2.md#encapsulation, #headers). Which headers an opcode has
- * is the opcode table's; here is only what each header looks like.
+ * Converts RoCEv2 packets from struct to bytes and back (rocev2.md#encapsulation, #headers). The
+ * opcode table says which headers an opcode has; this file says what each header looks like.
  */
 #include "core/wire/codec.h"
 
@@ -41,7 +41,7 @@ static bool payload_possible(const struct oche_opcode_row *row, uint32_t payload
     return payload_bytes > 0 || (row->flags & OCHE_OP_LAST) != 0;
 }
 
-/* Writes a header that is not standard: its bytes are kept as they are on the wire. */
+/* Writes a nonstandard header, which the packet stores in its wire format. */
 static size_t put_scheme(const struct oche_packet *packet, size_t bytes, uint8_t *out)
 {
     memset(out, 0, bytes);
@@ -68,7 +68,7 @@ static size_t put_cnp(const struct oche_packet *packet, uint8_t *out)
     return OCHE_CNP_BYTES;
 }
 
-/* Nobody looks at a CNP's reserved bytes, so they are kept only if one of them is not 0. */
+/* Reads a CNP's reserved bytes. Nobody interprets them; they are kept only if one is not 0. */
 static size_t take_cnp(struct oche_packet *packet, const uint8_t *in)
 {
     memcpy(packet->cnp_reserved, in, OCHE_CNP_BYTES);
@@ -91,7 +91,7 @@ static size_t put_group(const struct oche_packet *packet, uint8_t *out)
     return at + bytes;
 }
 
-/* Writes one extension header; what `ext` does not name is zeros. Returns its length. */
+/* Writes one extension header, as zeros if `ext` does not name it. Returns its length. */
 static size_t put_header(enum oche_header header, const struct oche_opcode_row *row,
                          const struct oche_packet *packet, uint8_t *out)
 {
@@ -147,7 +147,7 @@ static size_t put_header(enum oche_header header, const struct oche_opcode_row *
     return 0;
 }
 
-/* Reads one extension header; the caller knows that its bytes are there. */
+/* Reads one extension header; the caller has checked that its bytes are there. */
 static size_t take_header(enum oche_header header, const struct oche_opcode_row *row,
                           const uint8_t *in, struct oche_packet *packet)
 {
@@ -194,7 +194,7 @@ static size_t take_header(enum oche_header header, const struct oche_opcode_row 
         return take_scheme(packet, OCHE_SHARE_BYTES, in);
     case OCHE_HEADER_RATE:
         return take_scheme(packet, OCHE_RATE_BYTES, in);
-    case OCHE_HEADER_GROUP: /* its list: take_list */
+    case OCHE_HEADER_GROUP: /* take_list reads the list of senders */
         return take_scheme(packet, OCHE_GROUP_BYTES, in);
     case OCHE_HEADER_NONE:
     case OCHE_HEADERS:
@@ -280,7 +280,10 @@ size_t oche_encode_headers(const struct oche_packet *packet, const struct oche_f
     return bytes;
 }
 
-/* Headers, payload and pad; the capacity was checked. Returns the bytes before the ICRC. */
+/*
+ * Writes headers, payload and pad; the caller has checked the capacity. Returns the number of bytes
+ * before the ICRC.
+ */
 static size_t put_transport(const struct oche_packet *packet, const struct oche_frame *frame,
                             uint8_t *out)
 {
@@ -304,7 +307,7 @@ static uint32_t trailer_of(const struct oche_packet *packet)
     return oche_trailer_bytes(packet->opcode, packet->bth_reserved);
 }
 
-/* Writes what follows the ICRC, if anything does; zeros if nobody filled it in. */
+/* Writes the trailer behind the ICRC of packets that have one; zeros if nobody has set it. */
 static void put_trailer(const struct oche_packet *packet, uint8_t *out)
 {
     const bool have = (packet->ext & OCHE_EXT_TRAILER) != 0;
@@ -324,7 +327,7 @@ static void take_trailer(struct oche_packet *packet, const uint8_t *in)
     packet->ext |= OCHE_EXT_TRAILER;
 }
 
-/* Returns the bytes of the whole UDP payload, or 0 for a packet that cannot be encoded. */
+/* Returns the size of the whole UDP payload, or 0 if the packet cannot be encoded. */
 static uint32_t encodable_bytes(const struct oche_packet *packet)
 {
     const struct oche_opcode_row *row = oche_opcode(packet->opcode);
@@ -402,7 +405,7 @@ enum oche_wire_error oche_decode_transport(const uint8_t *bytes, size_t count,
     if (!payload_possible(row, packet->payload_bytes))
         return OCHE_WIRE_PAYLOAD;
     if (packet->payload_bytes > 0) {
-        packet->payload = (uint8_t *)(uintptr_t)(bytes + at); /* read only, by agreement */
+        packet->payload = (uint8_t *)(uintptr_t)(bytes + at); /* nobody writes through it */
         packet->ext |= OCHE_EXT_PAYLOAD;
     }
     packet->frame_bytes = oche_packet_frame_bytes(packet, false);
@@ -418,7 +421,7 @@ enum oche_wire_error oche_decode_transport(const uint8_t *bytes, size_t count,
 
 /* ---- IP and UDP ---- */
 
-/* One's complement sum of 16-bit words (RFC 1071), not yet inverted. */
+/* Adds 16-bit words to a one's complement sum (RFC 1071) that is not yet inverted. */
 static uint32_t add_words(uint32_t sum, const uint8_t *bytes, size_t count)
 {
     for (; count > 1; bytes += 2, count -= 2)
@@ -450,7 +453,7 @@ uint16_t oche_udp_checksum(const uint8_t *ip)
     return folded == 0xffff ? folded : (uint16_t)~folded;
 }
 
-/* IP and UDP headers of a packet; returns their length. */
+/* Writes the IP and UDP headers of a packet; returns their length. */
 static size_t put_ip_udp(const struct oche_frame *frame, uint8_t ecn, uint16_t source_port,
                          uint32_t transport_bytes, uint8_t *out)
 {
@@ -526,8 +529,8 @@ size_t oche_encode_frame(const struct oche_packet *packet, const struct oche_fra
 }
 
 /*
- * IPv4 header up to the UDP ports. What tells RoCE from something else comes first, so that a
- * stranger's oddities are not held against it.
+ * Reads the IPv4 header. First it decides whether the packet is RoCE at all, so that other traffic
+ * is reported as "not RoCE" and not as a malformed RoCE packet.
  */
 static enum oche_wire_error take_ipv4(const uint8_t *ip, size_t count, struct oche_frame *frame,
                                       uint8_t *ecn, size_t *ip_bytes)
@@ -541,7 +544,7 @@ static enum oche_wire_error take_ipv4(const uint8_t *ip, size_t count, struct oc
         return OCHE_WIRE_NOT_UDP;
     fragment = oche_get16(ip + 6);
     if ((fragment & IPV4_OFFSET_MASK) != 0)
-        return OCHE_WIRE_NOT_ROCE; /* no port to see */
+        return OCHE_WIRE_NOT_ROCE; /* not the first fragment: it has no UDP ports */
     if (header_bytes < OCHE_IPV4_BYTES || count < header_bytes + OCHE_UDP_BYTES)
         return OCHE_WIRE_TRUNCATED;
     if (oche_get16(ip + header_bytes + 2) != OCHE_ROCE_UDP_PORT)
@@ -585,7 +588,7 @@ static enum oche_wire_error take_ipv6(const uint8_t *ip, size_t count, struct oc
     return OCHE_WIRE_OK;
 }
 
-/* From the IP header on; `version` is what the frame promised, 0: either. */
+/* Decodes from the IP header on. `version` is the EtherType's IP version; 0 allows both. */
 static enum oche_wire_error decode_ip(const uint8_t *ip, size_t count, unsigned version,
                                       oche_crc32 *crc32, struct oche_packet *packet,
                                       struct oche_frame *frame)

@@ -59,7 +59,7 @@ void oche_pseudo_set_source_port(struct oche_pseudo *pseudo, uint16_t port)
     oche_put16(pseudo->bytes + pseudo->count - OCHE_UDP_BYTES, port);
 }
 
-/* Compilers make a string instruction of memcpy here, which takes longer to begin than this. */
+/* Copies a few bytes. Compilers turn memcpy into a string instruction here, which starts slowly. */
 static void copy_short(uint8_t *to, const uint8_t *from, size_t count)
 {
     size_t at = 0;
@@ -74,7 +74,7 @@ uint32_t oche_icrc(oche_crc32 *crc32, const struct oche_pseudo *pseudo,
                    const struct oche_span *pieces, size_t count)
 {
     uint8_t head[sizeof pseudo->bytes + SHORT_BYTES];
-    size_t headed = OCHE_BTH_BYTES; /* bytes of the first piece that are there */
+    size_t headed = OCHE_BTH_BYTES; /* bytes of the first piece that are copied to `head` */
     uint32_t crc;
 
     OCHE_MUST(count > 0 && pieces[0].count >= OCHE_BTH_BYTES);
