@@ -25,7 +25,7 @@ struct oche_counter {
      * shares of all packets and of all bytes are reported too. 0: it counts something else.
      */
     uint8_t opcode;
-    /* True if the table of `oche run` also shows the packets that switch mechanisms dropped. */
+    /* True if the table of `oche run` adds the packets that switch mechanisms have dropped. */
     bool with_drops;
 };
 

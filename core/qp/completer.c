@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The completer: what comes back for our requests moves tx.una on and completes work, in order.
- * An ACK or a NAK acknowledges everything before it, but not a READ or an atomic whose response is
- * missing: then responses were lost, and recovery is told as if a NAK had named the first missing
- * PSN (once, until there is progress). Responses of READs count as data for congestion control.
+ * The completer: ACKs, NAKs and responses to our requests move tx.una on and complete work, in
+ * order. An ACK or a NAK acknowledges everything before it, except a READ or an atomic whose
+ * response is missing. In that case responses were lost, and recovery is told as if a NAK had named
+ * the first missing PSN (once, until there is progress). READ responses count as data for
+ * congestion control.
  */
 #include "core/qp/qp_internal.h"
 
@@ -20,7 +21,7 @@ static const uint8_t done_opcodes[OCHE_WORK_OPCODES] = {
     [OCHE_WORK_FETCH_ADD] = OCHE_DONE_FETCH_ADD,
 };
 
-/* NAK code to the status of the work request that it names. */
+/* The status of the work request that a NAK names, by NAK code. */
 static const uint8_t nak_statuses[] = {
     [OCHE_SYNDROME_NAK_INVALID_REQUEST - OCHE_SYNDROME_NAK_SEQUENCE] =
         OCHE_STATUS_REMOTE_INVALID_REQUEST,
@@ -49,7 +50,7 @@ static void retire(struct oche_qp *qp, enum oche_status status, oche_time now, o
         };
     if (OCHE_UNLIKELY(opcode == OCHE_WORK_BIND_MW))
         window_bind_over(requester_bind(qp, qp->send_head)->window);
-    /* First the room, then the completion: who sees that may post, and the entry is another's. */
+    /* Frees the entry before the completion is visible: its reader may post into it at once. */
     atomic_store_explicit(&qp->retired_sends, qp->send_head + 1, memory_order_release);
     if (told)
         cq_push(qp, qp->send_cq, &completion);
@@ -70,14 +71,14 @@ void completer_retire(struct oche_qp *qp, enum oche_status status, oche_time now
     retire(qp, status, now, done);
     if (status != OCHE_STATUS_SUCCESS)
         return;
-    /* Nothing will come for those that have no packets. */
+    /* Work requests without packets get no answer, so they complete now. */
     while (qp->send_head != qp->send_started && OCHE_UNLIKELY(is_local(qp->head_opcode)))
         retire(qp, OCHE_STATUS_SUCCESS, now, done);
 }
 
 /* ---- progress ---- */
 
-/* Payload of the head's PSNs before `psn`, which lies within it or just after it. */
+/* Returns the payload of the head's PSNs before `psn`, which lies within or just after the head. */
 static inline uint64_t head_bytes_before(const struct oche_qp *qp, uint32_t psn)
 {
     uint64_t bytes = (uint64_t)((psn - qp->head_first_psn) & OCHE_PSN_MASK) * qp->mtu;
@@ -86,8 +87,8 @@ static inline uint64_t head_bytes_before(const struct oche_qp *qp, uint32_t psn)
 }
 
 /*
- * With whole_messages: how far an ACK that ends within a message counts, which is no further than
- * this pass has sent. tx.next may be in a message that this ACK has completed.
+ * With whole_messages: returns up to where an ACK that ends within a message counts, which is no
+ * further than the current pass has sent. tx.next may be in a message that this ACK has completed.
  */
 static OCHE_NOINLINE uint32_t within_pass(const struct oche_qp *qp, uint32_t target)
 {
@@ -97,9 +98,9 @@ static OCHE_NOINLINE uint32_t within_pass(const struct oche_qp *qp, uint32_t tar
 }
 
 /*
- * Moves una up to `target` (at most tx.high), completing what lies behind; stops at a READ or an
- * atomic that waits for its response. Returns the payload that this acknowledged. With
- * whole_messages an ACK within a message that goes past tx.next is of an earlier pass.
+ * Moves una up to `target` (at most tx.high) and completes the work requests before it. Stops at a
+ * READ or an atomic that waits for its response. Returns the payload bytes that this acknowledged.
+ * With whole_messages, an ACK within a message that goes past tx.next is of an earlier pass.
  */
 static OCHE_ALWAYS_INLINE uint64_t advance(struct oche_qp *qp, uint32_t target, oche_time now)
 {
@@ -121,7 +122,10 @@ static OCHE_ALWAYS_INLINE uint64_t advance(struct oche_qp *qp, uint32_t target, 
     return acked;
 }
 
-/* una has moved after a loss: retries are there again, unless what was gained may be lost again. */
+/*
+ * Resets the retry counts after progress. With whole_messages only the end of a message is
+ * progress, because recovery may begin an unfinished message again.
+ */
 static void restore_retries(struct oche_qp *qp, uint32_t before)
 {
     qp->flags &= (uint16_t)~QP_GAP_TOLD;
@@ -132,7 +136,7 @@ static void restore_retries(struct oche_qp *qp, uint32_t before)
     qp->flags &= (uint16_t)~QP_RETRIED;
 }
 
-/* una has moved from `before`: what follows from that. */
+/* Does what is due after una has moved on from `before`. */
 static void progressed(struct oche_qp *qp, uint32_t before, uint64_t acked_bytes, oche_time now)
 {
     uint32_t next = qp->tx.next;
@@ -140,7 +144,7 @@ static void progressed(struct oche_qp *qp, uint32_t before, uint64_t acked_bytes
     if (OCHE_UNLIKELY(qp->flags & (QP_RETRIED | QP_GAP_TOLD)))
         restore_retries(qp, before);
     if (OCHE_UNLIKELY(oche_psn_diff(qp->tx.una, next) > 0)) {
-        qp->tx.next = qp->tx.una; /* what was to be sent again has arrived meanwhile */
+        qp->tx.next = qp->tx.una; /* the packets to be sent again have arrived meanwhile */
         requester_seek(qp, next, now);
     } else {
         OCHE_MUST(qp->flight_bytes >= acked_bytes);
@@ -165,12 +169,12 @@ static bool spend_retry(struct oche_qp *qp, uint32_t *left)
     return true;
 }
 
-/* With whole_messages: una goes back to where its message began. Whether it was elsewhere. */
+/* With whole_messages: moves una back to the start of its message. Returns true if it moved. */
 static bool forget_partial(struct oche_qp *qp, oche_time now)
 {
     if (OCHE_LIKELY(!(qp->flags & QP_WHOLE_MESSAGES)) || qp->tx.una == qp->tx.message_start)
         return false;
-    if (qp->head_opcode == OCHE_WORK_READ) /* its data was here */
+    if (qp->head_opcode == OCHE_WORK_READ) /* some of its data had arrived here */
         qp_trace(qp, now, OCHE_TRACE_RESTARTED, qp->tx.message_start,
                  (uint64_t)((qp->tx.una - qp->tx.message_start) & OCHE_PSN_MASK) * qp->mtu |
                      UINT64_C(1) << 40);
@@ -180,9 +184,9 @@ static bool forget_partial(struct oche_qp *qp, oche_time now)
 }
 
 /*
- * Recovery goes back; what una says now is missing. That spends a retry where `spends`, and where
- * the message must begin again though it had been acknowledged in part. The first packet of such a
- * pass asks for an ACK, which tells a later NAK from a repetition of this one.
+ * Tells recovery to go back to una. That spends a retry if `spends` is set, and also if a message
+ * that was acknowledged in part must begin again. With whole_messages the next packet asks for an
+ * ACK, by which a later NAK can be told from a repetition of this one.
  */
 static void go_back(struct oche_qp *qp, bool spends, oche_time now)
 {
@@ -200,7 +204,7 @@ static void go_back(struct oche_qp *qp, bool spends, oche_time now)
     congestion_loss(qp, OCHE_CC_LOSS_NAK, now);
 }
 
-/* The response for una did not come, though later ones did. */
+/* The response for una is missing, though a later one has arrived. */
 static void response_gap(struct oche_qp *qp, oche_time now)
 {
     if ((qp->flags & QP_GAP_TOLD) && qp->gap_psn == qp->tx.una)
@@ -211,7 +215,7 @@ static void response_gap(struct oche_qp *qp, oche_time now)
     go_back(qp, false, now);
 }
 
-/* After every arrival: may send again, or has nothing left to do. */
+/* Call after every arrival: the queue pair may be able to send again, or be idle now. */
 static void settle(struct oche_qp *qp, oche_time now)
 {
     if (qp->queued == QUEUED_NOT)
@@ -238,7 +242,7 @@ static void take_credits(struct oche_qp *qp, const struct oche_packet *packet)
     qp->credit_limit = oche_psn_add(oche_aeth_msn(packet), credits);
 }
 
-/* Whether it is the NAK of a receiver that has restarted the message that holds una. */
+/* True if the packet is the NAK of a receiver that has restarted the message that holds una. */
 static bool names_restart(const struct oche_qp *qp, const struct oche_packet *packet)
 {
     return (qp->flags & QP_WHOLE_MESSAGES) && packet->psn == qp->tx.message_start &&
@@ -246,7 +250,7 @@ static bool names_restart(const struct oche_qp *qp, const struct oche_packet *pa
            oche_aeth_syndrome(packet) == OCHE_SYNDROME_NAK_SEQUENCE;
 }
 
-/* The same, of a message that had been acknowledged in part: we must begin it again as well. */
+/* True if, besides, part of that message was acknowledged: then we must restart it as well. */
 static bool has_restarted(const struct oche_qp *qp, const struct oche_packet *packet)
 {
     return names_restart(qp, packet) && qp->tx.una != qp->tx.message_start;
@@ -262,12 +266,12 @@ bool completer_sack_ok(const struct oche_qp *qp, const struct oche_packet *packe
     if (sack.count < 64 && sack.bits >> sack.count != 0)
         return false;
     if (sack.first == packet->psn && (sack.bits & 1))
-        return false; /* that is the one that it misses */
+        return false; /* the NAK's own PSN is the missing one */
     return oche_psn_diff(sack.first, packet->psn) >= 0 &&
            oche_psn_diff(oche_psn_add(sack.first, sack.count), qp->tx.high) <= 0;
 }
 
-/* A NAK that says what has arrived behind the gap. What is lost is recovery's to tell. */
+/* Handles a NAK that says what has arrived behind the gap. Recovery decides what is lost. */
 static void nak_selective(struct oche_qp *qp, const struct oche_packet *packet, bool moved,
                           oche_time now)
 {
@@ -291,13 +295,13 @@ static void nak_sequence(struct oche_qp *qp, const struct oche_packet *packet, b
         return;
     }
     if (packet->psn != qp->tx.una && !names_restart(qp, packet))
-        return; /* responses before it are missing, and have been asked for */
+        return; /* responses before it are missing, and have been requested again */
     if (qp->rnr_deadline != OCHE_NEVER && !moved && !has_restarted(qp, packet))
         return; /* the peer complains about what it made us hold back */
     qp_note(&qp->nak_taken, packet->psn, now);
     /*
-     * A repeated NAK may have left before the repair arrived, so it spends no retry: the ACK timer,
-     * which it does not restart, bounds them. Without that timer they must count.
+     * A repeated NAK may have left before the repair arrived, so it spends no retry. The ACK timer,
+     * which it does not restart, bounds such repetitions; without that timer they spend retries.
      */
     go_back(qp, !moved && qp->ack_timeout == OCHE_NEVER, now);
 }
@@ -339,7 +343,7 @@ static void nak(struct oche_qp *qp, const struct oche_packet *packet, bool moved
         nak_fatal(qp, packet, now);
 }
 
-/* Also those that come too late to say anything. */
+/* Counts a received NAK, also one that comes too late to have an effect. */
 static OCHE_NOINLINE void count_nak(struct oche_nic_stats *stats, uint8_t syndrome)
 {
     if (oche_aeth_kind(syndrome) == OCHE_AETH_RNR)
@@ -398,7 +402,10 @@ static void acknowledged(struct oche_qp *qp, const struct oche_packet *packet, o
 
 /* ---- responses ---- */
 
-/* The common part: una reaches the response's PSN, or something before it is missing. */
+/*
+ * The common part of all responses: moves una up to the response's PSN. Returns false if an earlier
+ * response is missing, or if this one is a duplicate or not of a request of ours.
+ */
 static bool response_in_order(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
 {
     uint32_t before = qp->tx.una;
@@ -427,7 +434,7 @@ static bool response_in_order(struct oche_qp *qp, const struct oche_packet *pack
     return true;
 }
 
-/* The response at una is there. */
+/* The response at una has arrived: moves una past it. */
 static void response_taken(struct oche_qp *qp, oche_time now)
 {
     bool last = qp->tx.una == qp->head_last_psn;
@@ -474,7 +481,7 @@ static void read_response(struct oche_qp *qp, const struct oche_packet *packet, 
     if (last)
         qp_trace(qp, now, OCHE_TRACE_MESSAGE_DELIVERED, head->ssn, head->length);
     if (OCHE_UNLIKELY(qp->flags & QP_WHOLE_MESSAGES))
-        bytes = last ? head->length : 0; /* recovery may take back what is not all there */
+        bytes = last ? head->length : 0; /* recovery may take back an incomplete message */
     nic->stats.delivered_bytes += bytes;
     response_taken(qp, now);
     if (nic->port->delivered != NULL && (last || bytes > 0))
@@ -546,7 +553,7 @@ void completer_receive(struct oche_qp *qp, const struct oche_packet *packet,
 
 /* ---- timers ---- */
 
-/* Whether recovery would now allow more time than when the timer was armed: it gets the rest. */
+/* True if recovery now allows more time than when the timer was armed; arms it for the rest. */
 static bool waits_longer(struct oche_qp *qp, oche_time now)
 {
     if (OCHE_LIKELY(qp->nic->recovery->rto == NULL))
@@ -577,11 +584,11 @@ void completer_ack_timeout(struct oche_qp *qp, oche_time now)
     forget_partial(qp, now);
     qp->nic->recovery->timeout(&qp->tx, now);
     requester_seek(qp, before, now);
-    /* What is sent again arms the timer when it leaves, which a PAUSE or pacing may put off. */
+    /* A packet sent again arms the timer when it leaves, which a PAUSE or pacing may delay. */
     qp->ack_deadline = qp->tx.next != qp->tx.high ? OCHE_NEVER : oche_time_add(now, ack_wait(qp));
     /*
-     * The next packet asks for an ACK: if only the last of the burst did, and it is the one that
-     * never fits into some buffer, the same burst would be repeated for ever.
+     * The next packet asks for an ACK. If only the last packet of the burst did, and a full buffer
+     * dropped that one every time, the same burst would be repeated for ever.
      */
     qp->since_ack_request = qp->ack_every;
     congestion_loss(qp, OCHE_CC_LOSS_TIMEOUT, now);

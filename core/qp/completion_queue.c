@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Completion queues: a ring that the NIC fills and one thread empties, without a lock. A full ring
- * is in error for ever (IBTA 10.10): it loses the completion and all later ones, and a queue pair
- * whose completion is lost fails, as nobody knows any more what has become of its work. Arming is
- * one word: whoever pushes takes it.
+ * Completion queues: a ring that the NIC fills and one thread empties, without a lock. A ring that
+ * overflows stays in error (IBTA 10.10): it loses that completion and all later ones, and a queue
+ * pair whose completion is lost fails, because the outcome of its work is unknown. Arming sets one
+ * word, which the next push clears.
  */
 #include "core/qp/qp_internal.h"
 
@@ -67,7 +67,7 @@ void oche_cq_forget(struct oche_cq *cq, uint32_t qpn)
 {
     const uint32_t head = atomic_load_explicit(&cq->head, memory_order_relaxed);
     const uint32_t tail = atomic_load_explicit(&cq->tail, memory_order_acquire);
-    uint32_t kept = tail; /* the rest moves up to the tail, in its order */
+    uint32_t kept = tail; /* the others move up to the tail and keep their order */
 
     for (uint32_t at = tail; at != head; at--) {
         const struct oche_completion *one = &cq->entries[(at - 1) & cq->mask];
@@ -82,7 +82,7 @@ void oche_cq_arm(struct oche_cq *cq, bool solicited_only)
 {
     uint32_t none = NOT_ARMED;
 
-    /* Who waits for the next completion of any kind still does. */
+    /* A queue that is armed for any completion stays so. */
     if (solicited_only)
         atomic_compare_exchange_strong(&cq->armed, &none, ARMED_SOLICITED);
     else
@@ -96,7 +96,7 @@ bool oche_cq_overflowed(const struct oche_cq *cq)
     return atomic_load_explicit(&cq->overflowed, memory_order_acquire);
 }
 
-/* The completion is lost. The queue pair fails when no call is about it any more: timers.c. */
+/* The completion is lost. The queue pair fails later, in timers_run, outside the current call. */
 static OCHE_NOINLINE void lose(struct oche_qp *qp, struct oche_cq *cq)
 {
     const struct oche_nic_port *port = qp->nic->port;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Between a queue pair and its congestion-control scheme: calls the hooks and, after each, acts on
- * what the scheme has decided (rate, window, timers, CNP). Also the scheme's state by peer, and
- * the round-trip times of packets that asked for an ACK. After going back no time is taken until
- * new packets leave, as an ACK could be of either transmission; when there are more packets in
- * flight than places, the times of the earlier ones are kept.
+ * The glue between a queue pair and its congestion-control scheme: calls the hooks and, after each,
+ * acts on the scheme's decisions (rate, window, timers, CNP). It also holds the scheme's state for
+ * each peer, and the round-trip times of packets that asked for an ACK. After going back no time is
+ * taken until new packets leave, as an ACK could be for either transmission. If more packets are in
+ * flight than there are places, the times of the earlier ones are kept.
  */
 #include <string.h>
 
@@ -49,7 +49,10 @@ void congestion_peer_release(struct oche_qp *qp)
 
 /* ---- decisions ---- */
 
-/* What a scheme wants for queue pairs other than the one that it was called for, and its timer. */
+/*
+ * Acts on what a scheme wants for queue pairs other than the one that it was called for, and on the
+ * timer that it has for the whole NIC.
+ */
 static OCHE_NOINLINE void attend(struct oche_nic *nic, oche_time now)
 {
     struct oche_cc_nic *cc = &nic->cc_nic;
@@ -82,12 +85,12 @@ void congestion_nic_timer(struct oche_nic *nic, oche_time now)
     heap_remove(&nic->timers, nic->config.max_qps);
     nic->cc_nic.timer = OCHE_NEVER;
     nic->cc->nic_timer(&nic->cc_nic, now);
-    if (nic->cc_nic.timer <= now) /* at the next instant: no endless loop */
+    if (nic->cc_nic.timer <= now) /* not before 1 ps later, so that the caller's loop ends */
         nic->cc_nic.timer = now + 1;
     attend(nic, now);
 }
 
-/* A queue pair that goes away wants nothing any more. */
+/* Drops what the scheme still wants for a queue pair that goes away. */
 static void forget_wants(struct oche_qp *qp)
 {
     struct oche_cc_nic *cc = &qp->nic->cc_nic;
@@ -182,7 +185,7 @@ void congestion_group(struct oche_qp *qp, const struct oche_packet *packet, bool
 void congestion_message_begins(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
 {
     if (OCHE_LIKELY(qp->nic->cc->message_begins == NULL) || qp->flow.arriving)
-        return; /* arriving: recovery begins it again */
+        return; /* arriving already: recovery has begun the message again */
     qp->flow.arriving = true;
     tell_message(qp, now, true);
     if (OCHE_UNLIKELY(packet->ext & OCHE_EXT_LIST))
@@ -300,7 +303,7 @@ void congestion_rtt_sent(struct oche_qp *qp, uint32_t psn, oche_time now)
         (struct rtt_sample){.sent = now, .psn = psn};
 }
 
-/* Of the newest packet below tx.una, or OCHE_NEVER. */
+/* Returns the round-trip time of the newest packet below tx.una, or OCHE_NEVER. */
 oche_time congestion_rtt_acked(struct oche_qp *qp, oche_time now)
 {
     oche_time rtt = OCHE_NEVER;

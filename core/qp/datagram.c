@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Datagrams (UD): where each goes, and what becomes of those that arrive. The requester sends them
- * as it sends everything else; here is what each has of its own, an address and a Q_Key. Nothing
- * is answered: what is wrong is counted and dropped (IBTA 9.9.3, fault classes).
+ * Datagrams (UD): the address and the Q_Key of each one sent, and the handling of those that
+ * arrive. The requester sends them like all other packets. A datagram is never answered: a faulty
+ * one is counted and dropped (IBTA 9.9.3, fault classes).
  */
 #include "core/qp/qp_internal.h"
 
@@ -53,7 +53,7 @@ static bool too_short(const struct oche_qp *qp, const struct oche_packet *packet
     return OCHE_GRH_BYTES + (uint32_t)packet->payload_bytes > recv_at(qp, qp->recv_head)->length;
 }
 
-/* What is to be done with one that arrived: OCHE_REJECT_CAUSES: take it. */
+/* Returns why an arrived datagram must be rejected, or OCHE_REJECT_CAUSES to accept it. */
 static enum oche_reject judge(struct oche_qp *qp, const struct oche_packet *packet)
 {
     if (!(packet->ext & OCHE_EXT_DETH) || packet->payload_bytes > qp->mtu)
@@ -74,7 +74,7 @@ static enum oche_reject judge(struct oche_qp *qp, const struct oche_packet *pack
     return OCHE_REJECT_CAUSES;
 }
 
-/* False: a region is gone, which the checks before rule out. */
+/* Returns false if a region is gone, which the checks before it rule out. */
 static bool write_receive(const struct oche_qp *qp, const struct oche_packet *packet)
 {
     const struct recv_entry *entry = recv_at(qp, qp->recv_head);
@@ -156,7 +156,7 @@ void datagram_receive(struct oche_qp *qp, const struct oche_packet *packet,
         qp_responder_error(qp, OCHE_STATUS_LOCAL_PROTECTION, now);
     } else if (qp->recv_taken) {
         qp->recv_taken = false;
-        if (qp->srq != NULL) /* it was shared, and fails: class E; else it stays: class D */
+        if (qp->srq != NULL) /* a shared receive fails (class E), any other stays (class D) */
             responder_fail_recv(qp, OCHE_STATUS_LOCAL_LENGTH, now);
     }
 }

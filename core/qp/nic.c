@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The NIC: its memory, and where an arriving packet goes. Nothing that arrives is trusted: a packet
+ * The NIC: its memory, and where an arriving packet goes. Arriving packets are not trusted: one
  * reaches a queue pair only if it names it, comes from its peer, and is of its transport.
  */
 #include <string.h>
@@ -32,7 +32,7 @@ static size_t nic_peer_state_bytes(const struct oche_nic_config *config)
                                        : cc->peer_state_size(config->cc_params);
 }
 
-/* Lines of its own; or, if it is small, a place in one line. */
+/* Places a part in cache lines of its own, or, if it is small, within one line. */
 static size_t place(size_t *end, size_t bytes)
 {
     size_t at = oche_place(end, 0, sizeof(uint64_t));
@@ -46,12 +46,12 @@ static struct layout layout_of(const struct oche_nic_config *config)
 {
     struct layout l = {.end = sizeof(struct oche_nic)};
     size_t qps = config->max_qps, regions = config->max_regions;
-    size_t timers = qps + 1; /* the last one is congestion control's, of the NIC */
+    size_t timers = qps + 1; /* the last one is congestion control's timer for the whole NIC */
     size_t peer_bytes = nic_peer_state_bytes(config);
     uint32_t peers = peer_bytes > 0 ? config->max_qps : 0;
 
     l.peer_state_stride = oche_lines(peer_bytes);
-    /* What packets touch comes first, together. */
+    /* The parts that every packet touches come first, together. */
     l.cc_state = place(&l.end, config->cc->nic_state_bytes);
     l.qp_map = place(&l.end, map_capacity(config->max_qps) * sizeof(struct map_entry));
     l.qps = place(&l.end, qps * sizeof(struct oche_qp *));
@@ -81,7 +81,7 @@ size_t oche_nic_bytes(const struct oche_nic_config *config)
     return layout_of(config).end;
 }
 
-/* Numbers 0 … count-1, to be taken in rising order. */
+/* Returns a list of the numbers 0 … count-1, which are taken from its end in rising order. */
 static uint32_t *free_list(void *memory, uint32_t count)
 {
     uint32_t *list = memory;
@@ -220,9 +220,9 @@ void nic_reject(struct oche_nic *nic, struct oche_qp *qp, enum oche_reject cause
                     packet->psn);
 }
 
-/* ---- ahead of time ---- */
+/* ---- prefetching ---- */
 
-/* Lines of a queue pair, by what is about to happen. */
+/* What is about to happen, which decides the cache lines of a queue pair that are needed. */
 enum fetch { FETCH_TRANSMIT, FETCH_REQUEST, FETCH_RESPONSE };
 
 static inline void fetch_line(const void *line)
@@ -318,7 +318,10 @@ static struct oche_qp *find_or_make(struct oche_nic *nic, const struct oche_pack
     return nic->port->unknown_qp(nic->port_context, packet, now);
 }
 
-/* Of a queue pair that does not send. In RTR it may, and the first packet is something to tell. */
+/*
+ * True if a queue pair that is not in a sending state may receive, which only RTR allows. The first
+ * packet that arrives in RTR from its peer is reported as an event.
+ */
 static OCHE_NOINLINE bool may_receive(struct oche_qp *qp, const struct oche_packet *packet,
                                       enum oche_qp_state state)
 {
@@ -333,7 +336,10 @@ static OCHE_NOINLINE bool may_receive(struct oche_qp *qp, const struct oche_pack
     return true;
 }
 
-/* A packet that is not of the queue pair's plain transport. Whether it is to be taken. */
+/*
+ * Handles a packet whose opcode is not of the queue pair's plain transport. Returns true if the
+ * caller is to process it as usual.
+ */
 static bool receive_special(struct oche_qp *qp, const struct oche_packet *packet,
                             const struct oche_opcode_row *row, oche_time now)
 {
@@ -346,7 +352,7 @@ static bool receive_special(struct oche_qp *qp, const struct oche_packet *packet
         return false;
     }
     if (row->service == OCHE_SERVICE_SCHEME && qp->flow.extended) {
-        congestion_own(qp, packet, now); /* if it is not our scheme's: known, and of no use */
+        congestion_own(qp, packet, now); /* ignores packets of other schemes */
         return false;
     }
     if (row->service != OCHE_SERVICE_RC_EXTENDED || qp->transport != OCHE_TRANSPORT_RC ||

@@ -5,21 +5,22 @@
  * is computed again from the same base, so a slow queue pair reacts at once (dcqcn.md#pacing).
  *
  * At line rate (and no lower limit) the spacing is 0: the port itself is the pacer, and no hole
- * opens on the link. A packet that had to wait for the port counts from when it was due, so that
- * rates hold when several queue pairs want to leave at once. But the wait that is made up for is
- * bounded, by one spacing or by the time of PACE_CREDIT_BYTES on the line, whichever is longer; a
- * longer one (a pause, a port that is asked for more than it has) is lost. Time without work earns
- * nothing.
+ * opens on the link. For a packet that had to wait for the port, the base is the time when it was
+ * due, so that rates hold when several queue pairs want to send at once. The wait that is made up
+ * for is bounded by one spacing or by the time of PACE_CREDIT_BYTES on the line, whichever is
+ * longer. The rest of a longer wait (a pause, an overloaded port) is lost. Time without work gives
+ * no credit.
  *
- * Data that is made at a rate of its own (oche_qp_set_supply) is not due before it is there. A
- * packet begins to leave when all before it has been made; what is sent again is there already.
+ * Data that the application produces at a rate of its own (oche_qp_set_supply) is not due before it
+ * exists. A packet may leave when all data before it has been produced; data that is sent again
+ * exists already.
  *
- * Within a burst (oche_cc_flow.burst) packets are due at once, but their bases go on by a spacing
- * each, ahead of the clock, and the packet after the burst waits for its own.
+ * Within a burst (oche_cc_flow.burst) packets are due at once, but each moves the base on by one
+ * spacing, ahead of the clock, and the packet after the burst waits for its own due time.
  */
 #include "core/qp/qp_internal.h"
 
-/* Time from a packet of `line_bytes` to the next one. */
+/* Returns the time from a packet of `line_bytes` to the next one. */
 oche_time pacer_spacing(const struct oche_qp *qp, uint32_t line_bytes)
 {
     if (line_bytes == qp->full_line_bytes)
@@ -29,7 +30,7 @@ oche_time pacer_spacing(const struct oche_qp *qp, uint32_t line_bytes)
     return oche_time_of_bytes(line_bytes, qp->pace_rate_bps);
 }
 
-/* Whether what leaves next has to be made first. */
+/* True if the data of the next packet has to be produced first. */
 static inline bool awaits_supply(const struct oche_qp *qp)
 {
     return OCHE_UNLIKELY(qp->supplied) && qp->tx.next == qp->tx.high;
@@ -63,7 +64,7 @@ void pacer_sent(struct oche_qp *qp, oche_time now, uint32_t line_bytes, bool bur
         if (now - base > credit)
             base = now - credit;
         if (spacing == 0)
-            base = now; /* the port is the pacer: what it lost is lost */
+            base = now; /* the port is the pacer: no wait is made up for */
     }
     qp->pace_base = base;
     qp->pace_bytes = (uint16_t)line_bytes;

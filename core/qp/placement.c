@@ -14,13 +14,16 @@ struct piece {
     uint32_t bytes;
 };
 
-/* Of a payload into one address or one receive. */
+/* All pieces of a payload that goes to one address or into one receive. */
 struct pieces {
     uint32_t count;
     struct piece piece[OCHE_MAX_SGE];
 };
 
-/* Where the bytes really are, as far as anyone can tell: regions may overlap. */
+/*
+ * Returns where the bytes lie, so that pieces of different regions can be compared: regions may
+ * overlap. A region without memory (base NULL) is compared by its addresses.
+ */
 static uint64_t address_of(const struct piece *piece)
 {
     const struct oche_region *region = piece->region;
@@ -50,7 +53,7 @@ static bool receive_pieces(const struct oche_qp *qp, const struct payload_target
     uint32_t skip = target->offset, done = 0;
 
     if (target->receive - qp->recv_head >= qp->recv_tail - qp->recv_head)
-        return false; /* it has been completed: the packet named a wrong one */
+        return false; /* it has been completed: the packet named the wrong receive */
     for (uint32_t i = 0; i < entry->sge_count && done < target->bytes; i++) {
         const struct oche_sge *sge = &entry->sge[i];
         if (skip >= sge->length) {
@@ -67,7 +70,7 @@ static bool receive_pieces(const struct oche_qp *qp, const struct payload_target
     return done == target->bytes;
 }
 
-/* False: not all of it can be written. */
+/* Returns false if some of the payload cannot be written. */
 static bool find_pieces(const struct oche_qp *qp, const struct payload_target *target,
                         struct pieces *pieces)
 {
@@ -82,7 +85,7 @@ static bool find_pieces(const struct oche_qp *qp, const struct payload_target *t
 
 /* ---- what later packets have written ---- */
 
-/* A bit for each byte of a payload. */
+/* One bit for each byte of a payload: set if the byte must not be written. */
 struct coverage {
     bool any;
     uint64_t words[(UINT16_MAX + 1) / 64];
@@ -97,7 +100,7 @@ static void cover(struct coverage *coverage, uint32_t payload_bytes, uint32_t fr
         coverage->words[i / 64] |= UINT64_C(1) << i % 64;
 }
 
-/* Marks the bytes of `mine` that lie where `theirs` do. */
+/* Marks the bytes of `mine` that overlap `theirs` in memory. */
 static void cover_overlaps(struct coverage *coverage, uint32_t payload_bytes,
                            const struct pieces *mine, const struct pieces *theirs)
 {
@@ -135,7 +138,7 @@ static struct payload_target target_of(const struct placed_packet *placed)
     };
 }
 
-/* What all kept packets after `psn` have written of `pieces`. */
+/* Marks the bytes of `pieces` that kept packets after `psn` have already written. */
 static void find_coverage(const struct oche_qp *qp, uint32_t psn, const struct pieces *pieces,
                           uint32_t payload_bytes, struct coverage *coverage)
 {
@@ -164,7 +167,7 @@ static void write_piece(const struct oche_nic *nic, const struct piece *piece, u
                      payload + from, bytes);
 }
 
-/* The runs of bytes that nothing covers. */
+/* Writes the bytes of the piece that are not marked. */
 static void write_uncovered(const struct oche_nic *nic, const struct piece *piece,
                             const struct coverage *coverage, const uint8_t *payload)
 {
@@ -207,7 +210,7 @@ static bool is_write(const struct oche_opcode_row *row)
     return row->operation == OCHE_OPERATION_WRITE;
 }
 
-/* Payload against MTU and place in the message, as far as the packet alone can tell. */
+/* Checks the payload against MTU and place in the message, as far as the packet alone shows. */
 static bool length_ok(const struct oche_qp *qp, const struct oche_packet *packet,
                       const struct oche_opcode_row *row)
 {
@@ -234,16 +237,16 @@ static enum placement write_ok(const struct oche_qp *qp, const struct oche_packe
     return may ? PLACEMENT_KEPT : PLACEMENT_WRONG;
 }
 
-/* The receive that it names: posted, of memory that may be written, and large enough? */
+/* Checks that the receive named is posted, large enough, and in memory that may be written. */
 static enum placement send_ok(struct oche_qp *qp, const struct oche_packet *packet)
 {
     struct oche_place place = oche_place_get(packet);
     uint32_t ahead = place.receive - qp->recv_head;
 
     if (qp->srq != NULL)
-        return PLACEMENT_NOT_NOW; /* which one it will be is not known before its turn */
+        return PLACEMENT_NOT_NOW; /* it gets its shared receive only in its turn */
     if (qp->recv_mask == UINT32_MAX || ahead > qp->recv_mask)
-        return PLACEMENT_WRONG; /* done with, or more than we can have */
+        return PLACEMENT_WRONG; /* completed already, or beyond the depth of the queue */
     qp->recv_tail = atomic_load_explicit(&qp->posted_recvs, memory_order_acquire);
     if (ahead >= qp->recv_tail - qp->recv_head)
         return PLACEMENT_NOT_NOW;
@@ -262,7 +265,7 @@ static enum placement may_keep(struct oche_qp *qp, const struct oche_packet *pac
 
     if (!(row->flags & OCHE_OP_PAYLOAD) ||
         !(row->flags & (write ? OCHE_OP_HAS(RETH) : OCHE_OP_HAS(PLACE))))
-        return PLACEMENT_NOT_NOW; /* it does not say where it goes */
+        return PLACEMENT_NOT_NOW; /* it does not say where its payload goes */
     if (!(packet->ext & (write ? OCHE_EXT_RETH : OCHE_EXT_SCHEME)) || !length_ok(qp, packet, row))
         return PLACEMENT_WRONG;
     return write ? write_ok(qp, packet) : send_ok(qp, packet);

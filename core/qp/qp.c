@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Queue pairs: making them in their caller's memory, posting work, small questions. Posting
+ * Queue pairs: creation in the caller's memory, posting of work, getters and setters. Posting
  * writes a ring entry, publishes it, and rings the NIC's doorbell; it takes no lock.
  */
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 /* ---- memory ---- */
 
-/* Where the pieces of a queue pair lie, from its beginning. */
+/* Offsets of the parts of a queue pair from its beginning. */
 struct layout {
     size_t cc_state, tx_state, rx_state, send_ring, send_extra, recv_ring, responses, rtt, placed;
     size_t send_groups;
@@ -119,7 +119,7 @@ static bool config_ok(const struct oche_nic *nic, const struct oche_qp_config *c
            config->responder_resources <= MAX_RESPONSES;
 }
 
-/* The state that RESET goes back to; what the configuration says stays. */
+/* Sets the state of a queue pair in RESET; what the configuration says stays. */
 static void clear(struct oche_qp *qp)
 {
     const struct oche_nic_config *config = &qp->nic->config;
@@ -212,7 +212,10 @@ static void set_config(struct oche_qp *qp, const struct oche_qp_config *config)
     if (config->srq != NULL)
         srq_attach(qp, config->srq);
     qp->mtu = qp->max_mtu = (uint16_t)config->mtu_bytes;
-    /* Who does not react to marks must not ask for them (RFC 3168): datagrams, in most schemes. */
+    /*
+     * A sender that does not react to marks must not ask for them (RFC 3168). With most schemes
+     * datagrams are such a sender.
+     */
     qp->data_ecn = nic->cc->needs & OCHE_CC_NEEDS_ECN && nic->cc->transports >> qp->transport & 1
                        ? OCHE_ECN_ECT0
                        : OCHE_ECN_NOT_ECT;
@@ -300,7 +303,7 @@ void oche_qp_reset(struct oche_qp *qp)
 
 /* ---- posting ---- */
 
-/* Total length, or UINT64_MAX when the list is not acceptable. */
+/* Returns the total length, or UINT64_MAX if the list is not acceptable. */
 static uint64_t sge_length(const struct oche_sge *sge, uint32_t count, uint32_t max)
 {
     uint64_t length = 0;
@@ -320,7 +323,7 @@ static bool group_ok(const struct oche_qp *qp, const struct oche_send_work *work
            work->group->id <= OCHE_PSN_MASK;
 }
 
-/* Whether it is one of the work requests around windows that this queue pair may have. */
+/* True if the queue pair may have this work request, which binds or invalidates a window. */
 static bool window_work_ok(const struct oche_qp *qp, const struct oche_send_work *work)
 {
     if (work->opcode == OCHE_WORK_SEND_INV)
@@ -331,7 +334,7 @@ static bool window_work_ok(const struct oche_qp *qp, const struct oche_send_work
            (qp->windows && work->bind != NULL && work->bind->window != NULL);
 }
 
-/* The length of an acceptable work request, else UINT64_MAX. */
+/* Returns the length of a work request, or UINT64_MAX if it is not acceptable. */
 static uint64_t send_length(const struct oche_qp *qp, const struct oche_send_work *work)
 {
     bool atomic = work->opcode >= OCHE_WORK_COMPARE_SWAP;

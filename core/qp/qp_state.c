@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The queue pair's states (IBTA: RESET, INIT, RTR, RTS, SQD, SQE, ERR) and what leaving them costs:
- * in ERR everything posted completes as flushed, in order; in SQE (UC and UD, after an error of
- * their own) the send queue only.
+ * The queue pair's states (IBTA: RESET, INIT, RTR, RTS, SQD, SQE, ERR) and the transitions between
+ * them. In ERR all posted work completes as flushed, in order. In SQE (UC and UD, after an error of
+ * their own sends) only the send queue is flushed.
  */
 #include "core/qp/qp_internal.h"
 
@@ -14,7 +14,7 @@ void qp_set_state(struct oche_qp *qp, enum oche_qp_state state, oche_time now)
     atomic_store_explicit(&qp->state, (uint8_t)state, memory_order_release);
 }
 
-/* Allowed transitions, besides those to ERR and to RESET, which are always. */
+/* Makes an allowed transition. Those to ERR and to RESET are always allowed and not made here. */
 static bool move(struct oche_qp *qp, enum oche_qp_state from, enum oche_qp_state to, oche_time now)
 {
     if (qp_state(qp) != from)
@@ -63,7 +63,7 @@ static void connect_sender(struct oche_qp *qp, const struct oche_qp_connection *
         qp->flow.peer_line_rate_bps = connection->peer_line_rate_bps;
 }
 
-/* A full packet, by which pacing is reckoned; with extensions one header longer. */
+/* Sets the size of a full packet, for pacing. With extensions it is one header longer. */
 static void set_full_packet(struct oche_qp *qp)
 {
     const struct oche_nic *nic = qp->nic;
@@ -156,7 +156,7 @@ void qp_tell(struct oche_qp *qp, enum oche_qp_event event)
         qp->nic->port->qp_event(qp->nic->port_context, qp, event);
 }
 
-/* All work requests complete: `index` with `status`, the others flushed. */
+/* Completes all work requests: `index` with `status` unless that is NO_STATUS, others flushed. */
 static void flush_sends(struct oche_qp *qp, uint32_t index, enum oche_status status, oche_time now)
 {
     while (qp->send_head != qp->send_tail) {
@@ -173,7 +173,7 @@ static void flush_sends(struct oche_qp *qp, uint32_t index, enum oche_status sta
     qp->flags &= (uint16_t) ~(QP_LOCAL_ERROR | QP_GAP_TOLD);
 }
 
-/* The receive in progress completes with `status`, if that is one; the others are flushed. */
+/* Completes all receives: that in progress with `status` unless NO_STATUS, others flushed. */
 static void flush_recvs(struct oche_qp *qp, enum oche_status status, oche_time now)
 {
     qp->recv_tail = atomic_load_explicit(&qp->posted_recvs, memory_order_acquire);
@@ -184,7 +184,7 @@ static void flush_recvs(struct oche_qp *qp, enum oche_status status, oche_time n
     qp->operation = OCHE_OPERATION_NONE;
 }
 
-/* Nothing more is sent, but a NAK that says why. */
+/* Stops sending. Only a pending NAK that reports a fatal error still leaves. */
 static void stop(struct oche_qp *qp)
 {
     bool fatal = (qp->control & CONTROL_NAK) && qp->nak_syndrome > OCHE_SYNDROME_NAK_SEQUENCE;
@@ -260,7 +260,7 @@ void oche_qp_fail(struct oche_qp *qp, oche_time now)
 
 /* ---- posts ---- */
 
-/* In the trace, where numbers stay what they are. */
+/* The numbers of work opcodes in the trace. They are part of its format and never change. */
 static const uint8_t traced_opcodes[OCHE_WORK_OPCODES] = {
     [OCHE_WORK_SEND] = 0,      [OCHE_WORK_SEND_IMM] = 1, [OCHE_WORK_WRITE] = 2,
     [OCHE_WORK_WRITE_IMM] = 3, [OCHE_WORK_READ] = 4,     [OCHE_WORK_COMPARE_SWAP] = 5,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory regions: the table of keys, the checks, and moving bytes through lists of SGEs. */
+/* Memory regions: the table of keys, the checks, and copying bytes through lists of SGEs. */
 #include "core/qp/qp_internal.h"
 
 /*
- * Whether a key is free. A window has all keys that differ in the lowest byte only, as it may be
- * bound with any of them: so none of these can be anything else's.
+ * True if a key is free. A window may be bound with any key that differs in the lowest byte only,
+ * so it reserves all of them: none may belong to another region or window.
  */
 static bool key_is_free(const struct oche_nic *nic, uint32_t key, bool of_window)
 {
@@ -45,7 +45,7 @@ bool oche_nic_add_region(struct oche_nic *nic, const struct oche_region *region)
     return region_add(nic, region, false) != NO_SLOT;
 }
 
-/* The slot of a region that is no window and has none bound to it; else NO_SLOT. */
+/* Returns the slot of a region that is no window and has none bound to it; else NO_SLOT. */
 static uint32_t find_unbound(const struct oche_nic *nic, uint32_t key)
 {
     uint32_t slot = map_find(&nic->region_map, key);
@@ -74,7 +74,7 @@ bool oche_nic_remove_region(struct oche_nic *nic, uint32_t key)
     return true;
 }
 
-/* Access and bounds. */
+/* True if the region has the access rights and contains the range. */
 static inline bool allows(const struct oche_region *region, uint64_t va, uint64_t length,
                           uint32_t access)
 {
@@ -119,7 +119,7 @@ bool region_check_sges(const struct oche_nic *nic, uint32_t pd, const struct och
     return true;
 }
 
-/* The SGE that holds byte `offset` of the list; offset becomes the one within it. */
+/* Returns the SGE that holds byte `offset` of the list, and makes `offset` relative to it. */
 static uint32_t seek_sge(const struct oche_sge *sge, uint32_t count, uint32_t *offset)
 {
     uint32_t i = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The requester: posted work becomes packets, one a pull. A work request gets its PSNs when its
- * first packet leaves; from then on recovery decides, by moving tx.next, which PSN leaves next,
- * and the cursor follows: it says which work request and which byte tx.next stands for. A READ is
- * one packet but takes a PSN for each packet of its response, so going back into a READ sends a
+ * The requester turns posted work into packets, one per pull. A work request gets its PSNs when its
+ * first packet leaves. From then on recovery decides, by moving tx.next, which PSN leaves next, and
+ * the cursor follows: it holds the work request and the byte offset that belong to tx.next. A READ
+ * is one packet but takes a PSN for each packet of its response, so going back into a READ sends a
  * READ request for the rest of it (rocev2.md#psns).
  */
 #include <string.h>
@@ -13,8 +13,8 @@
 #include "core/qp/qp_internal.h"
 
 /*
- * By work opcode, by whether the peer knows the extensions, and by place in the message: bit 0
- * first, bit 1 last. UC adds 0x20.
+ * The packet's opcode, by work opcode, by whether the peer knows the extensions (1) or not (0), and
+ * by place in the message: bit 0 first, bit 1 last. UC adds 0x20.
  */
 static const uint8_t request_opcodes[OCHE_WORK_OPCODES][2][4] = {
     [OCHE_WORK_SEND] = {{OCHE_RC_SEND_MIDDLE, OCHE_RC_SEND_FIRST, OCHE_RC_SEND_LAST,
@@ -53,7 +53,7 @@ static const uint8_t request_opcodes[OCHE_WORK_OPCODES][2][4] = {
 
 _Static_assert(OCHE_WORK_OPCODES <= 16, "an opcode has four bits in the cursor");
 
-/* Of a packet of a reliable queue pair. */
+/* Returns the opcode of a packet of a reliable queue pair. */
 static inline uint8_t opcode_of(const struct oche_qp *qp, uint8_t work_opcode, bool first,
                                 bool last)
 {
@@ -69,7 +69,7 @@ static bool takes_receive(uint8_t work_opcode)
 
 /* ---- may it send? ---- */
 
-/* What a work request must wait for before it starts. */
+/* Returns what the next work request must wait for before it starts. */
 static enum requester_wait wait_to_start(const struct oche_qp *qp)
 {
     const struct send_entry *entry = send_at(qp, qp->send_next);
@@ -100,16 +100,16 @@ static enum requester_wait wait_to_start(const struct oche_qp *qp)
 }
 
 /*
- * The window of congestion control. It may shrink below what is in flight, when the packet that
- * would have closed it has left without asking for an ACK; then nothing would ever open it. So
- * while no ACK is asked for one packet leaves, which asks.
+ * True if the full window of congestion control holds the queue pair back. The window may shrink
+ * below what is in flight after the last packet has left without asking for an ACK; then nothing
+ * would ever open it again. So while no ACK is due, one more packet leaves, which asks for one.
  */
 static OCHE_NOINLINE bool window_holds(const struct oche_qp *qp)
 {
     return qp->flight_bytes > 0 && oche_psn_diff(qp->asked, qp->tx.una) > 0;
 }
 
-/* The checks in order; the first that says anything but GO is the answer. */
+/* Runs the checks in order and returns the first result that is not GO. */
 enum requester_wait requester_wait(const struct oche_qp *qp)
 {
     enum oche_qp_state state = qp_state(qp);
@@ -129,7 +129,7 @@ enum requester_wait requester_wait(const struct oche_qp *qp)
         return REQUESTER_WINDOW;
     if (OCHE_UNLIKELY(qp->flags & QP_WHOLE_MESSAGES) &&
         ((qp->tx.next - qp->tx.message_start) & OCHE_PSN_MASK) >= MAX_PSN_WINDOW)
-        return REQUESTER_WINDOW; /* una may go back to there */
+        return REQUESTER_WINDOW; /* una may go back to message_start */
     if (OCHE_UNLIKELY(qp->flight_bytes + qp->mtu > qp->flow.window_bytes) && window_holds(qp))
         return REQUESTER_CC_WINDOW;
     return REQUESTER_GO;
@@ -155,7 +155,7 @@ const char *oche_qp_waits_for(const struct oche_qp *qp)
     return names[requester_wait(qp)];
 }
 
-/* Whether, after the packet that is being built, the window is closed until an ACK comes. */
+/* True if the packet that is being built closes the window until an ACK comes. */
 static bool closes_window(const struct oche_qp *qp, uint32_t payload_bytes)
 {
     uint32_t outstanding = ((qp->tx.next - qp->tx.una) & OCHE_PSN_MASK) + 1;
@@ -200,7 +200,7 @@ uint32_t requester_find(const struct oche_qp *qp, uint32_t psn)
     return index;
 }
 
-/* Payload that was sent in [una, next). */
+/* Returns the payload bytes of the PSNs [una, next). */
 static uint64_t bytes_in_flight(const struct oche_qp *qp)
 {
     uint64_t bytes = 0;
@@ -218,7 +218,10 @@ static uint64_t bytes_in_flight(const struct oche_qp *qp)
     return bytes;
 }
 
-/* Round-trip times of packets that will leave once more: an ACK could be of either. */
+/*
+ * Drops the time stamps of packets that will be sent again, as an ACK could be for either
+ * transmission.
+ */
 static void forget_rtts(struct oche_qp *qp)
 {
     while (qp->rtt_tail != qp->rtt_head &&
@@ -243,9 +246,9 @@ static void move_cursor(struct oche_qp *qp)
     }
     qp->flight_bytes = bytes_in_flight(qp);
     if (oche_psn_diff(qp->asked, next) > 0)
-        qp->asked = next & OCHE_PSN_MASK; /* what asked has to leave again */
+        qp->asked = next & OCHE_PSN_MASK; /* the packet that asked has to leave again */
     if ((qp->flags & QP_EXTENDED) && next != qp->tx.high)
-        qp->since_ack_request = qp->ack_every; /* a single hole: nothing follows that would ask */
+        qp->since_ack_request = qp->ack_every; /* the next packet asks: it may fill a single gap */
 }
 
 void requester_seek(struct oche_qp *qp, uint32_t before, oche_time now)
@@ -262,7 +265,7 @@ void requester_seek(struct oche_qp *qp, uint32_t before, oche_time now)
     forget_rtts(qp);
     qp_trace(qp, now, OCHE_TRACE_GO_BACK, next, qp->tx.high);
     if (OCHE_UNLIKELY(qp->supplied) && qp->queued != QUEUED_NOT)
-        scheduler_repace(qp, now); /* it was waiting for data that now comes later */
+        scheduler_repace(qp, now); /* the new data that it was waiting for now comes later */
 }
 
 /* ---- starting a work request ---- */
@@ -284,13 +287,13 @@ static bool local_memory_ok(const struct oche_qp *qp, uint32_t index)
     return region_check_sges(qp->nic, qp->pd, entry_sges(qp, index), entry->sge_count, access);
 }
 
-/* Gives the work request its PSNs; false: it cannot start. */
+/* Gives the work request its PSNs. Returns false if it cannot start. */
 static bool start(struct oche_qp *qp, oche_time now)
 {
     struct send_entry *entry = send_at(qp, qp->send_next);
 
     if (OCHE_UNLIKELY(!local_memory_ok(qp, qp->send_next))) {
-        /* It fails in its turn, when everything before it has completed. */
+        /* It fails in its turn, once everything before it has completed. */
         qp->flags |= QP_LOCAL_ERROR;
         if (qp->send_head == qp->send_started)
             qp_requester_error(qp, qp->send_next, OCHE_STATUS_LOCAL_PROTECTION, now);
@@ -304,7 +307,7 @@ static bool start(struct oche_qp *qp, oche_time now)
     qp->next_ssn = oche_psn_add(qp->next_ssn, 1);
     entry->receive = qp->next_receive;
     qp->next_receive += takes_receive(entry->opcode);
-    if (!takes_receive(entry->opcode)) /* its number needs no receive */
+    if (!takes_receive(entry->opcode)) /* it takes an SSN but uses no credit */
         qp->credit_limit = oche_psn_add(qp->credit_limit, 1);
     qp->reads_started += is_read_or_atomic(entry->opcode);
     qp->send_started++;
@@ -318,7 +321,7 @@ static bool start(struct oche_qp *qp, oche_time now)
 
 /* ---- packets ---- */
 
-/* An ACK is due from `psn` on: the timer runs. */
+/* The packet `psn` asks for an ACK: starts the ACK timer. */
 static inline void expect_ack(struct oche_qp *qp, uint32_t psn, oche_time now)
 {
     qp->asked = oche_psn_add(psn, 1) & OCHE_PSN_MASK;
@@ -348,7 +351,7 @@ static inline void trace_sent(struct oche_qp *qp, const struct oche_packet *pack
              packet->payload_bytes | (uint64_t)packet->opcode << 32 | (uint64_t)again << 40);
 }
 
-/* Puts the payload into the packet, if anyone wants bytes. False: a region is gone. */
+/* Puts the payload into the packet if bytes are wanted. Returns false if a region is gone. */
 static bool fill_payload(struct oche_qp *qp, struct oche_packet *packet, oche_time now)
 {
     const struct send_entry *entry = send_at(qp, qp->send_next);
@@ -368,7 +371,7 @@ static bool fill_payload(struct oche_qp *qp, struct oche_packet *packet, oche_ti
     return true;
 }
 
-/* What only the first or the last packet of a message has, or with extensions each. */
+/* Fills the headers that only the first or last packet has, or every packet with extensions. */
 static void fill_headers(const struct oche_qp *qp, struct oche_packet *packet, bool last)
 {
     const struct send_entry *entry = send_at(qp, qp->send_next);
@@ -396,7 +399,7 @@ static void fill_headers(const struct oche_qp *qp, struct oche_packet *packet, b
         packet->bth |= OCHE_BTH_SOLICITED;
 }
 
-/* By that of RC. */
+/* Returns the opcode of UC or UD that corresponds to an opcode of RC. */
 static uint8_t unreliable_opcode(const struct oche_qp *qp, uint8_t opcode)
 {
     bool uc = qp->transport == OCHE_TRANSPORT_UC;
@@ -469,7 +472,7 @@ static void transmit_read_or_atomic(struct oche_qp *qp, struct oche_packet *pack
     qp->tx.next = oche_psn_add(entry->last_psn, 1);
 }
 
-/* Nobody will acknowledge it: the message is done when its last bit has left. */
+/* An unreliable packet has left. Without ACKs, a message is done when its last bit has left. */
 static void sent_unreliably(struct oche_qp *qp, const struct oche_packet *packet, bool whole,
                             oche_time now)
 {
@@ -491,7 +494,7 @@ const struct oche_bind *requester_bind(const struct oche_qp *qp, uint32_t index)
     return send_extra_at(qp, index);
 }
 
-/* What a work request without packets has to do. A datagram that is too long: nothing. */
+/* Executes a work request without packets. For a datagram that is too long, does nothing. */
 static bool do_locally(struct oche_qp *qp, const struct send_entry *entry)
 {
     if (entry->opcode == OCHE_WORK_LOCAL_INV)
@@ -502,8 +505,8 @@ static bool do_locally(struct oche_qp *qp, const struct send_entry *entry)
 }
 
 /*
- * A work request without packets takes no PSN. It is done when it starts, and completes when
- * everything before it has.
+ * Executes a work request without packets. It takes no PSN, is executed when it starts, and
+ * completes when everything before it has completed.
  */
 static OCHE_NOINLINE void pass_over(struct oche_qp *qp, oche_time now)
 {
@@ -535,7 +538,7 @@ static inline bool has_packets(const struct oche_qp *qp, const struct send_entry
     return OCHE_LIKELY(!is_local(entry->opcode));
 }
 
-/* Starts the next work request. False: it cannot, or has no packets and is done. */
+/* Starts the next work request. Returns false if it cannot, or has no packets and is done. */
 static bool start_next(struct oche_qp *qp, oche_time now)
 {
     if (OCHE_LIKELY(has_packets(qp, send_at(qp, qp->send_next))))
@@ -544,7 +547,7 @@ static bool start_next(struct oche_qp *qp, oche_time now)
     return false;
 }
 
-/* All of a work request has left, perhaps not for the first time. */
+/* Moves the cursor to the next work request: all of this one has left, perhaps once more. */
 static void next_work(struct oche_qp *qp)
 {
     do
@@ -556,8 +559,8 @@ static void next_work(struct oche_qp *qp)
 }
 
 /*
- * Tells recovery that a packet has left. Going on elsewhere from here is its plan, not a loss: it
- * is not traced as going back, and an ACK is asked for when it would have been.
+ * Tells recovery that a packet has left. If recovery then moves tx.next, that is its plan and not a
+ * loss: it is not traced as going back, and the rhythm of asking for ACKs does not change.
  */
 static OCHE_NOINLINE void note_sent(struct oche_qp *qp, const struct oche_packet *packet,
                                     oche_time now)
@@ -569,7 +572,7 @@ static OCHE_NOINLINE void note_sent(struct oche_qp *qp, const struct oche_packet
     if (qp->tx.next == before)
         return;
     if (last && qp->tx.next == packet->psn) {
-        /* The last packet once more: undone, without a search through all that is outstanding. */
+        /* The same packet once more: steps back without a search through all outstanding work. */
         do
             qp->send_next--;
         while (is_local(send_at(qp, qp->send_next)->opcode));

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The responder: an arriving request goes through a chain of checks, in the order below; each
- * says GO, or what becomes of the packet. What passes is executed and counted. The rules are those
- * of rocev2.md#duplicates: what is a duplicate is answered as its opcode wants, a gap is recovery's
- * business, and errors of the request end the queue pair with the NAK code that names them. An
- * unreliable queue pair answers nothing: whatever is wrong, the rest of the message is dropped.
+ * The responder: an arriving request goes through a chain of checks, in the order below. Each
+ * returns GO, or the verdict on the packet. A packet that passes all checks is executed and
+ * counted. The rules are those of rocev2.md#duplicates: a duplicate is answered as its opcode
+ * demands, recovery handles a gap, and an error of the request ends the queue pair with the NAK
+ * code that names it. An unreliable queue pair answers nothing: after an error of any kind it drops
+ * the rest of the message.
  */
 #include "core/qp/placement.h"
 
 enum verdict {
     GO,
-    DROP,          /* and no more */
+    DROP,          /* without an answer */
     DUPLICATE,     /* of a request that was executed */
     NOT_READY,     /* no receive is posted: RNR NAK */
     BAD_REQUEST,   /* NAK invalid request */
@@ -26,10 +27,10 @@ struct arrival {
     const struct oche_packet *packet;
     const struct oche_opcode_row *row;
     oche_time now;
-    enum oche_status recv_status; /* of the receive, when the verdict is bad */
+    enum oche_status recv_status; /* the status of the receive if the verdict is bad */
 };
 
-/* In this order; for each there is a function check_NAME. */
+/* The checks in their order; each is a function check_NAME. */
 #define RESPONDER_CHECKS(X) X(sequence) X(order) X(length) X(resources) X(access) X(room)
 
 /* ---- the checks ---- */
@@ -65,9 +66,10 @@ static enum verdict drop_out_of_order(struct arrival *a)
 }
 
 /*
- * After an RNR NAK: what was on its way behind the refused packet is no gap, and recovery does not
- * see it. The peer waits for the time that the NAK named, once that has left, before it sends
- * again; what comes after that is judged as ever, since the packet that it repeats may get lost.
+ * True for a packet that arrives behind one refused with an RNR NAK, before the peer sends again.
+ * It was already on its way, so it is no sign of a gap and recovery does not see it. The peer sends
+ * again after the time that the NAK names, counted from when the NAK leaves. Packets that arrive
+ * after that are checked as usual, since the repeated packet may get lost.
  */
 static bool held_back(const struct arrival *a)
 {
@@ -76,7 +78,7 @@ static bool held_back(const struct arrival *a)
     return silent && oche_psn_diff(a->packet->psn, a->qp->rx.epsn) > 0;
 }
 
-/* Behind a gap: kept for its turn, if that is possible. */
+/* Keeps a packet behind a gap for its turn, if possible. */
 static void keep(struct arrival *a)
 {
     struct oche_qp *qp = a->qp;
@@ -103,7 +105,7 @@ static void count_duplicate(struct arrival *a)
     qp_trace(a->qp, a->now, OCHE_TRACE_DUPLICATE, a->packet->psn, a->packet->opcode);
 }
 
-/* Recovery begins the message again. A receive that it took stays taken. */
+/* Begins the message again, as recovery demands. If it has taken a receive, that stays taken. */
 static void restart_message(struct arrival *a)
 {
     struct oche_qp *qp = a->qp;
@@ -116,7 +118,7 @@ static void restart_message(struct arrival *a)
     qp->rx.epsn = qp->rx.message_start;
 }
 
-/* It is not the expected packet. */
+/* Returns the verdict on a packet that is not the expected one. */
 static OCHE_NOINLINE enum verdict judge_other(struct arrival *a, enum oche_verdict verdict,
                                               const struct oche_recovery_reply *reply)
 {
@@ -136,7 +138,7 @@ static OCHE_NOINLINE enum verdict judge_other(struct arrival *a, enum oche_verdi
     return DROP;
 }
 
-/* Is it the expected packet? Recovery says what to do with any other. */
+/* Checks that it is the expected packet. Recovery decides what to do with any other. */
 static inline enum verdict check_sequence(struct arrival *a)
 {
     struct oche_qp *qp = a->qp;
@@ -156,7 +158,7 @@ static inline enum verdict check_sequence(struct arrival *a)
     return judge_other(a, verdict, &reply);
 }
 
-/* Does it continue the message that is arriving, or begin one when none is? */
+/* Checks that the packet continues the message that is arriving, or begins one if none is. */
 static inline enum verdict check_order(struct arrival *a)
 {
     uint8_t operation = a->qp->operation;
@@ -166,7 +168,7 @@ static inline enum verdict check_order(struct arrival *a)
     return operation == a->row->operation ? GO : BAD_REQUEST;
 }
 
-/* What a packet says of its place must be what follows from those before it. */
+/* True if the place that the packet names, if it does, follows from the packets before it. */
 static bool place_ok(const struct arrival *a)
 {
     const struct oche_packet *packet = a->packet;
@@ -203,7 +205,7 @@ static enum verdict check_length_extended(struct arrival *a)
     return place_ok(a) ? GO : BAD_REQUEST;
 }
 
-/* Payload against MTU, place in the message, and what the RETH announced. */
+/* Checks the payload against the MTU, the place in the message, and the RETH's length. */
 static inline enum verdict check_length(struct arrival *a)
 {
     struct oche_qp *qp = a->qp;
@@ -229,13 +231,13 @@ static inline enum verdict check_length(struct arrival *a)
     return right ? GO : BAD_REQUEST;
 }
 
-/* The receive that the packet needs, a place for its response. */
+/* Checks that the receive that the packet needs is posted and may be written. */
 static enum verdict check_receive(struct arrival *a)
 {
     struct oche_qp *qp = a->qp;
 
     if (qp->recv_taken)
-        return GO; /* UC: of a message that was abandoned */
+        return GO; /* taken already by a message that was abandoned or begins again */
     qp->recv_tail = atomic_load_explicit(&qp->posted_recvs, memory_order_acquire);
     if (qp->recv_head == qp->recv_tail && (qp->srq == NULL || !srq_take(qp)))
         return NOT_READY;
@@ -261,11 +263,11 @@ static inline enum verdict check_resources(struct arrival *a)
         return BAD_REQUEST;
     const struct response *oldest = &qp->responses[qp->response_next & (qp->response_count - 1)];
     if (oldest->active && !oldest->repeated)
-        return BAD_REQUEST; /* more READs and atomics than were agreed */
+        return BAD_REQUEST; /* more outstanding READs and atomics than were agreed */
     return GO;
 }
 
-/* The access that each operation needs. */
+/* The access right that each operation needs. */
 static const uint8_t needs_access[] = {
     [OCHE_OPERATION_WRITE] = OCHE_ACCESS_REMOTE_WRITE,
     [OCHE_OPERATION_READ] = OCHE_ACCESS_REMOTE_READ,
@@ -273,13 +275,16 @@ static const uint8_t needs_access[] = {
     [OCHE_OPERATION_FETCH_ADD] = OCHE_ACCESS_REMOTE_ATOMIC,
 };
 
-/* What an address stands for need not be aligned as it is: a region may begin at any. */
+/*
+ * True if the memory behind the address `va` is aligned to 8 bytes. A region may begin at any
+ * address, so an aligned `va` does not imply that.
+ */
 static bool is_aligned(const struct oche_region *region, uint64_t va)
 {
     return region->base == NULL || ((uintptr_t)region->base + (va - region->va)) % 8 == 0;
 }
 
-/* Key, bounds and permission, when the packet brings an address or a key. */
+/* Checks key, bounds and permission if the packet carries an address or a key. */
 static inline enum verdict check_access(struct arrival *a)
 {
     const struct oche_packet *packet = a->packet;
@@ -303,7 +308,7 @@ static inline enum verdict check_access(struct arrival *a)
     return atomic && !is_aligned(region, packet->reth.va) ? BAD_REQUEST : GO;
 }
 
-/* A SEND must fit the receive that it takes. */
+/* Checks that a SEND fits into the receive that it takes. */
 static inline enum verdict check_room(struct arrival *a)
 {
     struct oche_qp *qp = a->qp;
@@ -321,7 +326,7 @@ static inline enum verdict check_room(struct arrival *a)
 
 /* ---- execution ---- */
 
-/* The same as below, but with packets kept that come after this one. */
+/* Does the same as move_payload while packets that come after this one are kept. */
 static enum verdict move_payload_around(struct arrival *a)
 {
     const struct oche_qp *qp = a->qp;
@@ -369,7 +374,7 @@ static enum verdict move_payload(struct arrival *a)
     const struct oche_region *region =
         region_check_remote(qp, qp->write_rkey, va, bytes, OCHE_ACCESS_REMOTE_WRITE);
     if (region == NULL)
-        return BAD_ACCESS; /* it went away during the message */
+        return BAD_ACCESS; /* the region went away during the message */
     a->nic->port->write(a->nic->port_context, region, va - region->va, packet->payload, bytes);
     return GO;
 }
@@ -409,7 +414,7 @@ void responder_fail_recv(struct oche_qp *qp, enum oche_status status, oche_time 
     responder_retire_recv(qp, &completion);
 }
 
-/* The message is complete and had a receive. */
+/* Completes the receive of a message that has arrived completely. */
 static void complete_receive(struct arrival *a)
 {
     struct oche_qp *qp = a->qp;
@@ -477,7 +482,7 @@ static void execute_read_or_atomic(struct arrival *a)
     uint32_t length = read ? packet->reth.dma_length : 0;
     uint32_t packets = length <= qp->mtu ? 1 : (length - 1) / qp->mtu + 1;
 
-    if (response->active) /* repeated, but the peer has it: it would not ask for more, else */
+    if (response->active) /* a repetition; the peer has that response, or it would not ask on */
         response_finish(qp, response);
     qp->msn = oche_psn_add(qp->msn, 1);
     *response = (struct response){
@@ -519,7 +524,10 @@ static struct response *find_response(struct oche_qp *qp, uint32_t psn, uint32_t
     return NULL;
 }
 
-/* A READ again, or the rest of it: executed again. It must lie within what was asked first. */
+/*
+ * Executes again a READ, or the rest of it, that the peer has repeated. It must lie within the
+ * original request.
+ */
 static bool repeat_read(struct arrival *a, struct response *response)
 {
     const struct oche_packet *packet = a->packet;
@@ -561,7 +569,7 @@ static void answer_duplicate(struct arrival *a)
 
 /* ---- verdicts ---- */
 
-/* Counts and tells what is delivered for good. */
+/* Counts and reports payload that is delivered for good. */
 static inline void deliver(struct arrival *a)
 {
     const struct oche_nic_port *port = a->nic->port;
@@ -571,7 +579,7 @@ static inline void deliver(struct arrival *a)
 
     if (OCHE_UNLIKELY(qp->flags & QP_WHOLE_MESSAGES)) {
         if (!last)
-            return; /* recovery may take it back */
+            return; /* recovery may take back an incomplete message */
         bytes = qp->message_bytes;
     }
     a->nic->stats.delivered_bytes += bytes;
@@ -594,7 +602,7 @@ static void accept_packet(struct arrival *a)
 
     qp->flags &= (uint16_t)~QP_WAS_RNR;
     if (qp->transport == OCHE_TRANSPORT_RC) {
-        qp->control &= (uint8_t)~CONTROL_NAK; /* what it asked for is here */
+        qp->control &= (uint8_t)~CONTROL_NAK; /* the packet that it would ask for has arrived */
         if (a->nic->recovery->accepted != NULL)
             recovery_accepted(a);
         if ((a->packet->bth & OCHE_BTH_ACKREQ) && (a->row->flags & OCHE_OP_PAYLOAD))
@@ -604,7 +612,7 @@ static void accept_packet(struct arrival *a)
         deliver(a);
 }
 
-/* What each bad verdict is counted as, tells the peer, and tells our own side. */
+/* For each bad verdict: the counter, the syndrome sent to the peer, and the status on our side. */
 static const struct {
     uint8_t cause, syndrome, status;
 } bad_verdicts[VERDICTS] = {
@@ -618,8 +626,9 @@ static const struct {
 };
 
 /*
- * UC: the rest of the message is dropped, and the next one uses its receive; but not one that was
- * shared and is too short, which fails (IBTA 9.9.3, class E), nor one that is wrong (class A).
+ * UC: the rest of the message is dropped, and the next message uses its receive. Two cases differ:
+ * a shared receive that is too short fails (IBTA 9.9.3, class E), and a receive that is itself
+ * wrong ends the queue pair (class A).
  */
 static void refuse_unreliable(struct arrival *a, enum verdict verdict)
 {
@@ -674,9 +683,9 @@ static inline enum verdict run_checks(struct arrival *a)
 }
 
 /*
- * A packet was accepted, and others are kept behind it or behind a later gap. If the next one is
- * there, it is executed as if it came now. Else: an ACK, or a NAK if the next gap is known, which
- * acknowledges the same.
+ * Called when a packet was accepted and others are kept, directly behind it or behind a later gap.
+ * If the next packet is kept, recalls it and returns true: it is executed as if it came now. Else
+ * asks for an ACK, or for a NAK if a gap is known, which acknowledges the same.
  */
 static OCHE_NOINLINE bool next_kept(struct arrival *a, struct oche_packet *packet)
 {
@@ -731,7 +740,7 @@ void responder_timer(struct oche_qp *qp, oche_time now)
     if (qp->nic->recovery->rx_timer == NULL)
         return;
     if ((qp->flags & QP_WAS_RNR) && now < qp->rnr_silence) {
-        qp->rx.timer = qp->rnr_silence; /* a NAK would find the peer waiting */
+        qp->rx.timer = qp->rnr_silence; /* a NAK has no effect while the peer waits */
         return;
     }
     qp->nic->recovery->rx_timer(&qp->rx, now, &reply);

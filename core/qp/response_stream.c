@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the responder sends: READ data, one packet a pull, in the data class and under the queue
- * pair's rate; and control: CNPs, ACKs, NAKs, results of atomics. Control is not queued but noted
- * in a bit each and built when it leaves, with the newest PSN and MSN.
+ * The packets that the responder sends. READ data leaves one packet per pull, in the data class and
+ * at the queue pair's rate. Control packets are CNPs, ACKs, NAKs and results of atomics. They are
+ * not queued: one bit notes each kind, and the packet is built when it leaves, with the newest PSN
+ * and MSN.
  *
  * Order: an AETH acknowledges everything before it, so it never overtakes a READ or atomic response
- * of an earlier PSN that has not left yet. An ACK that waits for a READ leaves in part, for what
- * lies before the READ; the READ's own responses acknowledge that too. Nor may it overtake that
- * data on its way, which the requester takes for a loss: InfiniBand has one service level for all
- * packets of a queue pair. So from the first READ data on, AETHs leave in the data's class; of a
- * queue pair that serves no READs, and always those that are no answers (CNP, congestion control's
- * own), in the control class.
+ * of an earlier PSN that has not left yet. While an ACK waits for a READ, an ACK for the part
+ * before the READ may leave; the READ's own responses acknowledge that part too. An AETH must not
+ * overtake READ data in the network either, because the requester would take that for a loss:
+ * InfiniBand has one service level for all packets of a queue pair. So from the first READ data on,
+ * AETHs leave in the data's class. The AETHs of a queue pair that serves no READs leave in the
+ * control class, and so do, always, CNPs and congestion control's own packets.
  */
 #include "core/qp/qp_internal.h"
 
@@ -21,7 +22,7 @@ static struct response *response_at(const struct oche_qp *qp, uint32_t index)
     return &qp->responses[index & (qp->response_count - 1)];
 }
 
-/* ---- what is wanted ---- */
+/* ---- asking for control packets ---- */
 
 void response_ask_ack(struct oche_qp *qp)
 {
@@ -122,7 +123,7 @@ uint32_t response_next_frame_bytes(const struct oche_qp *qp)
                                  qp->nic->ipv6);
 }
 
-/* Takes the payload from memory; false: the region is gone, and so is the queue pair. */
+/* Reads the payload from memory. Returns false if the region is gone; the queue pair has failed. */
 static bool fill_payload(struct oche_qp *qp, const struct response *response,
                          struct oche_packet *packet, uint64_t offset, oche_time now)
 {
@@ -175,7 +176,7 @@ bool response_transmit(struct oche_qp *qp, struct oche_packet *packet, oche_time
         qp->last_ack_psn = psn;
     if (last) {
         response_finish(qp, head);
-        scheduler_control(qp); /* what waited behind it */
+        scheduler_control(qp); /* control packets may have waited for it */
         if (qp->send_head == qp->send_tail)
             congestion_note_idle(qp, now);
     }
@@ -190,7 +191,7 @@ bool response_transmit(struct oche_qp *qp, struct oche_packet *packet, oche_time
 
 /* ---- control ---- */
 
-/* Whether an ACK can leave for what lies before the READ whose turn it is. */
+/* True if an ACK can leave for the packets before the READ that is next. */
 static bool partial_ack(const struct oche_qp *qp, const struct response *head)
 {
     return (qp->control & CONTROL_ACK) && !head->begun && head->next_psn == head->first_psn &&
@@ -245,17 +246,17 @@ static void send_aeth(struct oche_qp *qp, struct oche_packet *packet, uint8_t op
     stamp(qp, packet, now);
 }
 
-/* The NAK also says what has arrived behind the gap. */
+/* Adds to the NAK what has arrived behind the gap. */
 static void add_sack(struct oche_qp *qp, struct oche_packet *packet)
 {
     struct oche_sack sack;
 
     if (qp->nic->recovery->sack(&qp->rx, &sack))
-        qp->control |= CONTROL_NAK; /* once more */
+        qp->control |= CONTROL_NAK; /* recovery wants another one */
     oche_sack_put(packet, &sack);
 }
 
-/* Of a plain ACK or NAK. */
+/* Returns the opcode of a plain ACK or NAK. */
 static inline uint8_t aeth_opcode(const struct oche_qp *qp)
 {
     const struct oche_cc_scheme *cc = qp->nic->cc;
@@ -269,12 +270,12 @@ static void send_nak(struct oche_qp *qp, struct oche_packet *packet, oche_time n
     bool rnr = oche_aeth_kind(qp->nak_syndrome) == OCHE_AETH_RNR;
     bool sack = qp->nak_syndrome == OCHE_SYNDROME_NAK_SEQUENCE && (qp->flags & QP_EXTENDED);
 
-    qp->control &= (uint8_t) ~(CONTROL_NAK | ANY_ACK); /* it acknowledges what is before */
+    qp->control &= (uint8_t) ~(CONTROL_NAK | ANY_ACK); /* a NAK acknowledges what is before it */
     stats->rnr_naks_sent += rnr;
     stats->naks_sent += !rnr;
     if (qp->nak_syndrome == OCHE_SYNDROME_NAK_SEQUENCE)
         qp_note(&qp->nak_sent, qp->nak_psn, now);
-    if (rnr) /* it may have waited behind READ data; the peer's wait has not begun before */
+    if (rnr) /* the peer's wait begins only now, as the NAK may have waited behind READ data */
         qp->rnr_silence = oche_time_add(now, oche_rnr_wait(oche_aeth_code(qp->nak_syndrome)));
     qp->last_ack_psn = oche_psn_add(qp->nak_psn, OCHE_PSN_MASK);
     send_aeth(qp, packet, sack ? OCHE_RC_SACK : aeth_opcode(qp), qp->nak_syndrome, qp->nak_psn,

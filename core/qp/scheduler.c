@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whose packet leaves next. The port pulls, so nothing is queued as packets: queue pairs are.
+ * Decides which queue pair sends next. The port pulls packets, so no packets are queued, only queue
+ * pairs:
  *
  *   control list   queue pairs with an ACK, a NAK, a CNP or an atomic's result to send, first come
- *                  first served, but for those whose class may not send; what they send is built
- *                  when it leaves, so ACKs coalesce exactly when the port was busy
- *   pacing heap    queue pairs with data whose time has not come; equal times: last served first,
+ *                  first served, except those whose class may not send; packets are built when they
+ *                  leave, so ACKs coalesce exactly when the port was busy
+ *   pacing heap    queue pairs with data that are not due yet; equal times: last served first,
  *                  then by slot
- *   ready lists    a class each: queue pairs whose time has come, in the order in which it came;
- *                  who has sent and is due again goes to the end, which is round-robin
+ *   ready lists    one per class: queue pairs that are due, in the order in which they became due;
+ *                  one that has sent and is due again goes to the end, which is round-robin
  *
- * The backlog is one packet for each queue pair in a ready list: the time of the packet after it
- * begins to run when it leaves.
+ * The backlog is one packet for each queue pair in a ready list: the next packet's due time is set
+ * only when this one leaves.
  */
 #include "core/qp/qp_internal.h"
 
@@ -53,7 +54,7 @@ static void ready_remove(struct oche_nic *nic, struct oche_qp *qp)
     nic->backlog_bytes -= qp->ready_bytes;
 }
 
-/* The one that came first among the classes that may send, or NULL. */
+/* Returns the queue pair that became ready first in the classes that may send, or NULL. */
 static struct oche_qp *ready_pick(const struct oche_nic *nic, uint8_t classes)
 {
     uint8_t candidates = nic->ready_classes & classes;
@@ -82,7 +83,7 @@ static inline void enqueue(struct oche_nic *nic, struct oche_qp *qp, oche_time h
     }
 }
 
-/* Moves those whose time has come. */
+/* Moves the queue pairs that are due from the pacing heap to the ready lists. */
 static inline void promote(struct oche_nic *nic, oche_time horizon)
 {
     while (heap_next(&nic->pacing) <= horizon && nic->pacing.count > 0) {
@@ -121,7 +122,7 @@ void scheduler_repace(struct oche_qp *qp, oche_time now)
     enqueue(nic, qp, now);
 }
 
-/* `before`: the one before it in the control list, or NULL. */
+/* Removes `qp` from the control list; `before` is its predecessor there, or NULL. */
 static void control_unlist(struct oche_nic *nic, struct oche_qp *qp, struct oche_qp *before)
 {
     if (before != NULL)
@@ -168,7 +169,10 @@ void scheduler_control(struct oche_qp *qp)
     nic->control_tail = qp;
 }
 
-/* The first one that has control of these classes, and the one before it; or NULL. */
+/*
+ * Returns the first queue pair with control packets of these classes, or NULL. `*before` becomes
+ * its predecessor in the list.
+ */
 static inline struct oche_qp *control_find(const struct oche_nic *nic, uint8_t classes,
                                            struct oche_qp **before)
 {
@@ -180,7 +184,7 @@ static inline struct oche_qp *control_find(const struct oche_nic *nic, uint8_t c
     return NULL;
 }
 
-/* The next control packet; false: there is none of these classes. */
+/* Builds the next control packet. Returns false if there is none of these classes. */
 static bool transmit_control(struct oche_nic *nic, uint8_t classes, struct oche_packet *packet,
                              oche_time now)
 {
@@ -191,7 +195,7 @@ static bool transmit_control(struct oche_nic *nic, uint8_t classes, struct oche_
 
         control_unlist(nic, qp, before);
         bool sent = response_transmit_control(qp, packet, now);
-        scheduler_control(qp); /* back to the end, if there is more */
+        scheduler_control(qp); /* back to the end of the list, if it has more to send */
         if (sent) {
             packet->traffic_class = traffic_class;
             return true;
@@ -202,7 +206,7 @@ static bool transmit_control(struct oche_nic *nic, uint8_t classes, struct oche_
 
 /* ---- data ---- */
 
-/* The scheme asks for an ACK where nobody else did. Only a request gets one. */
+/* Notes that the scheme asks for an ACK of a packet, which only a request gets. */
 static void note_asked(struct oche_qp *qp, struct oche_packet *packet, oche_time now)
 {
     if (qp->transport == OCHE_TRANSPORT_RC && !oche_opcode_has(packet->opcode, OCHE_OP_RESPONSE))
@@ -210,8 +214,8 @@ static void note_asked(struct oche_qp *qp, struct oche_packet *packet, oche_time
 }
 
 /*
- * How long a packet that leaves now has waited for the port since its time came. At line rate the
- * port is the pacer, and being behind its own predecessor is no waiting.
+ * Returns how long a packet that leaves now has waited for the port since it was due. At line rate
+ * the port is the pacer, and the time behind the queue pair's own previous packet does not count.
  */
 static inline oche_time waited(const struct oche_nic *nic, const struct oche_qp *qp, oche_time now)
 {
@@ -253,7 +257,7 @@ static void count_data(struct oche_nic *nic, struct oche_qp *qp, struct oche_pac
     pacer_sent(qp, now, line_bytes, burst);
 }
 
-/* The next data packet of a queue pair that is ready; false: it has none, after all. */
+/* Builds the next data packet of a ready queue pair. Returns false if it has none after all. */
 static bool transmit_data(struct oche_nic *nic, struct oche_qp *qp, struct oche_packet *packet,
                           oche_time now, oche_time horizon)
 {
@@ -282,8 +286,9 @@ static bool transmit_data(struct oche_nic *nic, struct oche_qp *qp, struct oche_
 /* ---- doorbell ---- */
 
 /*
- * A thread that posted says so: once, until the NIC has looked. Any number of threads push, the
- * NIC takes all at once; it clears `rung` before it reads the rings, so a later post rings again.
+ * A thread that has posted work puts the queue pair on the doorbell's list, unless it is there
+ * already. Any number of threads push, and the NIC takes the whole list at once. It clears `rung`
+ * before it reads the rings, so a later post rings again.
  */
 void scheduler_ring(struct oche_qp *qp)
 {
@@ -298,7 +303,7 @@ void scheduler_ring(struct oche_qp *qp)
                                                     memory_order_relaxed));
 }
 
-/* Puts those who rang at the end of the NIC's own list, the first one first. */
+/* Appends the queue pairs that rang to the NIC's own list, in the order in which they rang. */
 static void take_doorbell(struct oche_nic *nic)
 {
     struct oche_qp *rung = atomic_exchange_explicit(&nic->doorbell, NULL, memory_order_acquire);

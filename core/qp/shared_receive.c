@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Shared receive queues: a ring of receives that several queue pairs take from. A queue pair has
- * room for one receive of its own; when a message needs one, the oldest of the shared ones moves
- * there and is the queue pair's. So a message finds its receive where it would be without sharing,
- * and what is left in the ring belongs to nobody: no error flushes it.
+ * room for one receive of its own. When a message needs one, the oldest shared receive moves there
+ * and then belongs to the queue pair. So a message finds its receive in the same place as without
+ * sharing. The receives in the ring belong to no queue pair, so no error flushes them.
  */
 #include <errno.h>
 #include <string.h>
@@ -13,13 +13,13 @@
 #define MAX_DEPTH (UINT32_C(1) << 20)
 
 struct oche_srq {
-    /* What posting threads write. */
+    /* Written by posting threads. */
     _Atomic uint32_t posted CACHE_ALIGNED;
-    /* What the NIC writes. */
+    /* Written by the NIC. */
     _Atomic uint32_t taken CACHE_ALIGNED;
     uint32_t limit; /* 0: not armed */
     uint32_t users; /* queue pairs */
-    /* From creation on. */
+    /* Constant after creation. */
     struct oche_nic *nic CACHE_ALIGNED;
     uint32_t mask, max_sge, entry_bytes, pd;
     void *user;
@@ -129,7 +129,7 @@ int oche_srq_post_recv(struct oche_srq *srq, const struct oche_recv_work *work)
     return 0;
 }
 
-/* The limit is reached: says so once. */
+/* Reports once that fewer receives are posted than the limit. */
 static void check_limit(struct oche_srq *srq)
 {
     const struct oche_nic_port *port = srq->nic->port;

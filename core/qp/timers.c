@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Timers: a queue pair has a few deadlines and one entry in the NIC's heap, at the earliest time at
- * which it wants to be looked at. A deadline that moves away leaves the entry where it is; when it
- * comes up, what is due runs and the entry moves on. So an ACK costs no heap operation.
+ * Timers: a queue pair has a few deadlines and one entry in the NIC's heap, at or before the
+ * earliest of them. When a deadline moves to a later time, the entry stays where it is; when the
+ * entry expires, the timers that are due run and the entry moves on. So an ACK costs no heap
+ * operation.
  */
 #include "core/qp/qp_internal.h"
 
@@ -25,7 +26,7 @@ static oche_time earliest(const struct oche_qp *qp)
     return OCHE_UNLIKELY(qp->overrun) ? 0 : when;
 }
 
-/* Runs what is due of one queue pair, in the order of the lines below. */
+/* Runs the timers of one queue pair that are due, in the order of the lines below. */
 void timers_run(struct oche_qp *qp, oche_time now)
 {
     if (OCHE_UNLIKELY(qp->overrun))
@@ -61,9 +62,9 @@ void oche_nic_expire(struct oche_nic *nic, oche_time now)
         heap_remove(&nic->timers, slot);
         timers_run(qp, now);
         oche_time when = earliest(qp);
-        if (when == OCHE_NEVER) /* remove what timers_want has put there meanwhile */
+        if (when == OCHE_NEVER) /* timers_want may have put an entry there meanwhile */
             heap_remove(&nic->timers, qp->slot);
-        else /* a timer set to now runs at the next instant: no endless loop */
+        else /* a timer set to now runs 1 ps later, so that this loop ends */
             heap_set(&nic->timers, qp->slot, when > now ? when : now + 1, 0);
     }
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory windows (IBTA 10.6.7): a key of their own for a part of a region, which work requests
- * bind, and which ends where they invalidate it, or the peer with a SEND. A bound window is a
- * region whose protection domain is nobody's, so that an access by its key comes here: type 1 is
- * open to all queue pairs of its domain, type 2 to the one that has bound it. Both checks of types
- * 2A and 2B hold, as a window, its region and the queue pair must be of one domain.
+ * Memory windows (IBTA 10.6.7). A window is a key for a part of a region. A work request binds it;
+ * a work request, or a SEND of the peer, invalidates it. A bound window is entered as a region
+ * whose protection domain belongs to nobody, so that an access by its key is checked here: type 1
+ * is open to all queue pairs of its domain, type 2 only to the one that has bound it. The checks of
+ * both types 2A and 2B hold, as a window, its region and the queue pair must be of one domain.
  */
 #include "core/qp/qp_internal.h"
 
@@ -13,12 +13,12 @@
 
 struct oche_window {
     struct oche_nic *nic;
-    struct oche_window *next, **link; /* of all of the NIC */
+    struct oche_window *next, **link; /* the list of all windows of the NIC */
     void *user;
-    uint32_t slot;        /* of its region */
-    uint32_t region_slot; /* bound: the one that it is a part of */
+    uint32_t slot;        /* of the region that represents the window */
+    uint32_t region_slot; /* if bound: of the region that the window is a part of */
     uint32_t key, pd;
-    uint32_t qpn; /* bound, type 2 */
+    uint32_t qpn; /* if bound and of type 2 */
     uint8_t type; /* enum oche_window_type */
     bool bound;
     _Atomic uint32_t posted; /* binds that have not completed */
@@ -111,7 +111,7 @@ void window_bind_over(struct oche_window *window)
     atomic_fetch_sub_explicit(&window->posted, 1, memory_order_release);
 }
 
-/* What both types have in common, and what is their own. */
+/* Checks the key, and the other rules for a bind that depend on the window's type. */
 static bool key_ok(const struct oche_window *window, const struct oche_bind *bind)
 {
     if (((bind->rkey ^ window->key) & WINDOW_KEYS) != 0)
@@ -121,7 +121,7 @@ static bool key_ok(const struct oche_window *window, const struct oche_bind *bin
     return !window->bound && bind->rkey != window->key && bind->length > 0;
 }
 
-/* The region's slot, if it can have such a window; else NO_SLOT. */
+/* Returns the slot of the region to bind to, or NO_SLOT if it may not have such a window. */
 static uint32_t find_region(const struct oche_qp *qp, const struct oche_bind *bind)
 {
     const struct oche_nic *nic = qp->nic;
