@@ -36,15 +36,15 @@
  * (dcqcn.md#parameters), except that min_rate = 0 means 1 Mbps in mode nic (dcqcn.md#a4).
  *
  * Where this differs from the sources: rates are doubles, given to the pacer rounded to whole
- * bits per second; the byte counter counts bytes on the line; alpha's timer is not an event:
- * alpha is brought up to date when something reads it, with the same result bit for bit. ns3-rdma's
- * present code lets a byte event in additive increase never enter hyper increase (a change "for
- * the fluid model"); here both sources use the same test. What the paper leaves open is decided
- * in dcqcn.md#decisions.
+ * bits per second; the byte counter counts bytes on the line; alpha's timer is not an event: alpha
+ * is brought up to date when it is read, with the same result bit for bit. In ns3-rdma's present
+ * code a byte-counter event in additive increase never enters hyper increase (a change "for the
+ * fluid model"); here events of both sources use the same test. dcqcn.md#decisions lists the
+ * decisions that the paper leaves open.
  */
 #include "core/cc/dcqcn.h"
 
-/* The value of each option that means its mode's choice. */
+/* The value `auto` of every option: the mode decides. */
 #define AUTO 0
 
 enum mode { MODE_PAPER, MODE_NS3, MODE_NIC };
@@ -126,7 +126,7 @@ static const struct oche_param table[] = {
 #include "core/cc/dcqcn_rows.h"
 };
 
-/* What each timer is for. */
+/* The timers of a queue pair. */
 enum timers { TIMER_INCREASE, TIMER_HOUSEKEEPING, TIMER_NP };
 
 /* Causes of RATE_CHANGED. */
@@ -228,7 +228,7 @@ static void alpha_catch_up(struct dcqcn_rp *rp, const struct dcqcn_params *p, oc
         rp->alpha = 0.0;
 }
 
-/* (Re)starts the increase timer and the byte counter; `halved`: with half their lengths. */
+/* (Re)starts the increase timer and the byte counter, with half their lengths if `halved`. */
 static void restart_timer(struct oche_cc_flow *flow, oche_time now, const struct dcqcn_params *p,
                           bool halved)
 {

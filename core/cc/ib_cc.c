@@ -3,8 +3,8 @@
  * InfiniBand congestion control (InfiniBand Architecture Specification, volume 1, annex A10;
  * ib-cc.md#marking), with which Dart is compared on a testbed (sec V-B). Three parts:
  *
- * Switch: marks packets in the queue of a port that is the root of congestion: fabric/fecn.c, which
- * every switch has with this scheme. FECN travels as CE of the IP header.
+ * Switch: marks packets in the queue of a port that is the root of congestion (fabric/fecn.c; with
+ * this scheme every switch has it). FECN travels as CE of the IP header.
  * Destination: returns each FECN as a BECN, in the next ACK, or as a packet of its own (CNP) where
  * no ACK will come: UC, and READ data.
  * Source, by queue pair: each BECN raises an index, CCTI, by CCTI_Increase, up to CCTI_Limit; each
@@ -14,13 +14,13 @@
  * The delay is proportional to the packet's own time on the line, so it is a rate: line/(1 +
  * delay).
  *
- * Where it differs, or where the specification leaves the choice to who configures the subnet:
+ * Where it differs, or where the specification leaves the choice to the subnet's administrator:
  *   - the CCT has no standard contents. `cct: delay`: entry i is i * cct_step packet times; `cct:
  *     rate`: rates fall by equal steps. Entries have the width and the grain of real ones.
- *   - the timer begins with the BECN that finds it at rest and is not restarted by others.
+ *   - a BECN starts the timer only if it is not running; it never restarts it.
  *   - CCTI_Timer's unit is 1.024 us there; here it is any time.
  *   - a CNP is RoCEv2's, opcode 0x81. InfiniBand's is 0x80.
- *   - CCTIs are a queue pair's. The specification also has one for a service level of a port.
+ *   - each queue pair has a CCTI. The specification also has one for a service level of a port.
  */
 #include "core/cc/ib_cc.h"
 
@@ -69,7 +69,7 @@ enum cause { CAUSE_BECN, CAUSE_TIMER, CAUSE_INITIAL };
 
 struct ib_cc_flow {
     uint32_t ccti;
-    bool fecn; /* receiver: a FECN has come that no ACK has returned yet */
+    bool fecn; /* receiver: a FECN has arrived that no ACK has returned yet */
 };
 
 static struct ib_cc_flow *of(struct oche_cc_flow *flow)
@@ -202,7 +202,7 @@ static void ib_cc_stamp(struct oche_cc_flow *flow, oche_time now, struct oche_pa
     (void)now;
     if (!of(flow)->fecn || packet->opcode == OCHE_CNP ||
         oche_opcode_has(packet->opcode, OCHE_OP_PAYLOAD))
-        return; /* READ data is handled for what it acknowledges, if anything */
+        return; /* the peer's hook sees READ data only if it acknowledges something */
     packet->bth |= OCHE_BTH_BECN;
     of(flow)->fecn = false;
 }

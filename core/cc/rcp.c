@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * RCP, the rate control protocol (Dukkipati, thesis 2008; rcp.md), as Dart sec VI-D compares
- * with it: switches say how fast flows may be. Their part is fabric/rcp_rate.c, which every switch
- * must have.
+ * RCP, the rate control protocol (Dukkipati, thesis 2008; rcp.md), to which Dart sec VI-D compares
+ * itself: switches tell flows how fast they may send. Their part is fabric/rcp_rate.c, which every
+ * switch must have.
  *
  * Sender: each data packet carries, behind the ICRC, the rate that it asks for (the line's), the
  * round trip that the sender knows, and a time stamp. Each switch on the way lowers the rate to its
- * own. Receiver: what the last packet said is echoed with each ACK. The sender paces at it; all
- * rates count bytes on the line. RTT is now less the echoed stamp.
+ * own. Receiver: echoes the last packet's trailer with each ACK. The sender paces at the echoed
+ * rate; all rates count bytes on the line. The RTT is the present time minus the echoed stamp.
  *
  * Where it differs from RCP, which was made for TCP, or where the sources are silent:
- *   - RCP learns its rate in TCP's handshake, for which there is nothing here: the first packet of
- *     a flow leaves alone and the others wait for its ACK (`start: ask`), or all leave at
- *     `initial_rate` until then. A queue pair that had nothing to send for more than a round trip
- *     is a new flow, and so is one after a timeout, when nobody knows what has become of the path.
- *   - READ data and UC have no ACKs: their receiver echoes by packets of their own, one in half a
- *     round trip at most. They begin at `initial_rate`: no window holds them.
- *   - An ACK is asked for at least each half a round trip, however rare ACKs are otherwise.
- *   - The host's own port is no switch: queue pairs that share it take turns, at no rate of its.
+ *   - RCP learns its rate in TCP's handshake, which RDMA does not have: the first packet of a flow
+ *     leaves alone and the others wait for its ACK (`start: ask`), or all leave at `initial_rate`
+ *     until then. A queue pair that had nothing to send for more than a round trip is a new flow.
+ *     So is one after a timeout, because the state of the path is unknown then.
+ *   - READ data and UC have no ACKs: their receiver echoes in packets of the scheme's own, at most
+ *     one per half round trip. They begin at `initial_rate`, as no window holds them back.
+ *   - The sender asks for an ACK at least every half round trip, even if ACKs are rarer otherwise.
+ *   - The host's own port is no switch and announces no rate: queue pairs that share it take turns.
  *   - It needs switches that no real network has, so it does not run on the wire, and peers need
- * not tell each other that they know the trailer.
+ *     not tell each other that they know the trailer.
  */
 #include "core/cc/cc.h"
 #include "core/wire/extension.h"
@@ -51,10 +51,10 @@ enum cause { CAUSE_NEW_FLOW, CAUSE_ECHO };
 
 struct rcp_flow {
     /* Sender. */
-    oche_time heard, asked; /* when an echo came; when an ACK was asked for */
+    oche_time heard, asked; /* time of the last echo; time of the last request for an ACK */
     uint32_t rtt_ns;        /* 0: unknown */
     bool knows;             /* an echo has arrived since the flow began */
-    /* Receiver: what the last data packet said. */
+    /* Receiver: the trailer of the last data packet. */
     struct oche_rate_trailer last;
     oche_time told;
 };

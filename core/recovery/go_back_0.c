@@ -2,26 +2,27 @@
 /*
  * Go-Back-0 (error-recovery.md#go-back-0; "Error recovery of RDMA packets in data center networks"
  * sec II): after a gap the receiver forgets the message that was arriving, expects its first packet
- * again and says so with a NAK; the sender sends the whole message again. A message that cannot
- * pass without a loss never does: the scheme's livelock. The ns-3 simulators cut a message into
- * chunks of 4000 packets and begin a chunk again; here it is the message, as in the text.
+ * again and says so with a NAK; the sender sends the whole message again. If every pass of a
+ * message meets a loss, it never completes: that is the scheme's livelock. The ns-3 simulators cut
+ * a message into chunks of 4000 packets and begin a chunk again; here the whole message begins
+ * again, as in the text.
  *
- * NAKs: an interval as in go_back_n.c. All NAKs of a message name the same PSN, so the same NAK is
- * one with nothing accepted since the last; a gap in a later pass is a NAK of its own, which with
- * `nak_exception` does not wait.
+ * NAKs: an interval as in go_back_n.c. All NAKs of a message name the same PSN, so a NAK counts as
+ * the same only if nothing was accepted since the last one. A gap in a later pass gets a NAK of its
+ * own, which with `nak_exception` does not wait.
  *
- * A pass ends where the next begins: a packet of an earlier pass that arrives late is either
- * behind the expected PSN, and a duplicate; or the expected one, with the same bytes, and taken;
- * or ahead of it, and a gap, which costs another pass. What was acknowledged of a message may be
- * taken back, all of a message never, as the expected PSN does not go behind its start.
+ * A packet of an earlier pass may arrive late. It is either behind the expected PSN, and a
+ * duplicate; or the expected one, with the same bytes, and taken; or ahead of it, and a gap, which
+ * costs another pass. An acknowledgement of a part of a message may be taken back, but never that
+ * of a whole message, as the expected PSN does not go back beyond the start of its message.
  *
  * On a READ the requester receives the data: after a gap in the responses it asks for all of it
  * again (the queue pair does that, for whole_messages).
  *
- * Each restart after a part was acknowledged spends a retry (rocev2.md#retries), given back when
- * the message completes. A sender of another scheme does not take back what was acknowledged and
- * would resume where this receiver no longer is: its retries end that. A receiver of another scheme
- * does with this sender; it sees duplicates.
+ * Each restart after a part was acknowledged spends a retry (rocev2.md#retries), which is given
+ * back when the message completes. After a loss, a sender of another scheme does not take
+ * acknowledgements back and resumes where this receiver no longer is, until its retries run out. A
+ * receiver of another scheme works with this sender; it sees duplicates.
  */
 #include "core/recovery/go_back_0.h"
 

@@ -7,7 +7,7 @@
  *
  * NAKs: at most one per `nak_interval`. With `nak_exception` (the default, as the ns-3 simulators
  * do it, error-recovery.md#l3) a NAK for another PSN than the last one does not wait. Real NICs
- * that send one NAK a gap are `nak_interval: never` with the exception.
+ * that send one NAK per gap are `nak_interval: never` with the exception.
  */
 #include "core/recovery/go_back_n.h"
 

@@ -4,26 +4,26 @@
  * error-recovery.md#improved): Go-Back-N with two additions, which leave few losses to the ACK
  * timeout.
  *
- * Send twice: the last packet of a SEND or WRITE message leaves twice, so that one of them may be
- * lost, or the ACK of one (the duplicate is acknowledged too, error-recovery.md#l6). One that is
- * sent again after going back leaves twice again (error-recovery.md#l5). The repeat is dropped if
- * the ACK is there before it leaves, or if recovery goes back in between. READ requests and atomics
- * leave once: the responder would execute the READ again, all of it, which costs more than the
- * loss; and both are answered with data, whose absence the requester notices itself.
+ * Send twice: the last packet of a SEND or WRITE message leaves twice, so that one copy may be
+ * lost, or the ACK of one (the duplicate is acknowledged too, error-recovery.md#l6). A last packet
+ * that is sent again after going back leaves twice again (error-recovery.md#l5). The second copy is
+ * not sent if the ACK arrives before it leaves, or if recovery goes back in between. READ requests
+ * and atomics leave once: the responder would execute the whole READ again, which costs more than
+ * the loss; and both are answered with data, whose absence the requester notices itself.
  *
  * Check EPSN: a receiver that finds the last packet of a message (LPSN) behind a gap, EPSN < LPSN,
- * watches the time. When what is left of the NAK interval has passed, it sends NAK(EPSN), and once
- * more after every further interval. Each packet that arrives in order gives it the full interval
- * again; when LPSN is no longer ahead, it stops. One timer a queue pair (error-recovery.md#l11),
- * LPSN is the highest seen (error-recovery.md#l8). A NAK interval always runs then: the packet that
- * shows the gap has either been answered with a NAK, which begins one, or has come within one and
- * was not answered.
+ * starts a timer. When the rest of the NAK interval has passed, it sends NAK(EPSN), and once more
+ * after every further interval. Each packet that arrives in order restarts the timer with the full
+ * interval; when LPSN is no longer ahead, the timer stops. There is one timer per queue pair
+ * (error-recovery.md#l11), and LPSN is the highest seen (error-recovery.md#l8). A NAK interval is
+ * always running at that time: the packet that shows the gap was either answered with a NAK, which
+ * begins an interval, or arrived within one and was not answered.
  *
- * `check_last` watches until LPSN itself has arrived (error-recovery.md#l4): the paper's strict
- * test leaves the loss of a last packet that is sent again to the ACK timeout.
+ * With `check_last` the timer runs until LPSN itself has arrived (error-recovery.md#l4): the
+ * paper's strict test leaves the loss of a last packet that is sent again to the ACK timeout.
  *
- * Different from the paper: when MAX_UNANSWERED checks in a row have brought no packet at all, the
- * sender is gone, and the receiver is silent until one comes.
+ * Different from the paper: when no packet at all has arrived during MAX_UNANSWERED checks in a
+ * row, the receiver assumes that the sender is gone and is silent until a packet comes.
  */
 #include "core/recovery/improved_go_back_n.h"
 
@@ -41,7 +41,7 @@ struct improved_rx {
     struct nak_interval nak;
     bool watches;
     uint8_t unanswered; /* checks since a packet arrived */
-    uint32_t lpsn;      /* while it watches */
+    uint32_t lpsn;      /* valid while `watches` */
 };
 
 static const struct oche_param improved_params[] = {

@@ -1,36 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Selective repeat as IRN has it (Mittal et al., "Revisiting network support for RDMA", SIGCOMM
- * 2018; irn.md#loss-recovery): the receiver keeps what comes after a gap, each NAK says what it
- * has, and the sender sends only what is missing.
+ * Selective repeat as in IRN (Mittal et al., "Revisiting network support for RDMA", SIGCOMM 2018;
+ * irn.md#loss-recovery): the receiver keeps the packets that come after a gap, each NAK says which
+ * have arrived, and the sender sends only the missing ones.
  *
- *   Receiver   a packet behind a gap is kept if it lies within the window and says where it goes;
- *              kept or not, each one is answered with a NAK for the expected PSN that also says
- *              what has arrived behind it (SACK). A duplicate gets an ACK.
- *   Sender     a NAK begins a recovery, up to the highest PSN sent so far: the packet that the NAK
- *              names is sent again, then each one that has not arrived though a later one has,
- *              once; then new packets, as far as the window allows. It ends when everything up to
- *              that PSN is acknowledged. What gets lost twice is found by the timer.
- *   Window     PSNs outstanding at most, a bandwidth-delay product (BDP-FC).
- *   Timer      rto_low while few packets are outstanding, so that the loss of the last ones of a
- *              message costs little; rto_high else. It sends the oldest packet again.
+ *   Receiver   a packet behind a gap is kept if it lies within the window and says where it goes.
+ *              Kept or not, each is answered with a NAK for the expected PSN that also says what
+ *              has arrived behind it (SACK). A duplicate gets an ACK.
+ *   Sender     a NAK begins a recovery, up to the highest PSN sent so far: the sender sends the
+ *              packet that the NAK names; then, once, each packet that has not arrived though a
+ *              later one has; then new packets, as far as the window allows. Recovery ends when
+ *              everything up to that PSN is acknowledged. Only the timer finds a packet that is
+ *              lost twice.
+ *   Window     the most PSNs outstanding, a bandwidth-delay product (BDP-FC).
+ *   Timer      rto_low while few packets are outstanding, so that the loss of the last packets of a
+ *              message costs little; otherwise rto_high. It sends the oldest packet again.
  *
  * Where this differs, or IRN leaves it open:
- *   - A NAK counts as lost also what came and could not be kept (a READ request, a SEND without a
- *     receive): the SACK's window ends with what arrived, not with what was kept.
- *   - After a timeout nothing may be known but that the oldest packet is missing. When its second
- *     transmission is acknowledged, all that was sent before it and is not known to have arrived
- *     is lost, since packets of a connection take one path: it is sent again at once, where IRN
- *     waits for the timer for each. In a recovery that began with a NAK packets may still be on
+ *   - After a NAK, packets that arrived but could not be kept (a READ request, a SEND without a
+ *     receive) count as lost too: the SACK's window ends with the last packet that arrived, not
+ *     with the last one that was kept.
+ *   - After a timeout, it may only be known that the oldest packet is missing. When its second
+ *     transmission is acknowledged, every packet that was sent before it and is not known to have
+ *     arrived is lost, since packets of a connection take one path. These are sent again at once;
+ *     IRN waits for the timer for each. In a recovery that began with a NAK packets may still be on
  *     their way, and only those below the highest arrival count as lost.
- *   - A receiver that closes one gap and knows of another sends a NAK rather than an ACK: the same
- *     acknowledgement, and the sender does not depend on earlier NAKs.
- *   - What is kept is written to memory at once, out of order. Who polls memory for the last byte
- *     of a message, and not for a completion, must not use this scheme; IRN says so too.
+ *   - A receiver that closes one gap and knows of another sends a NAK rather than an ACK: it
+ *     acknowledges the same, and the sender does not depend on earlier NAKs.
+ *   - Kept packets are written to memory at once, out of order. An application that polls memory
+ *     for the last byte of a message, and not for a completion, must not use this scheme; IRN says
+ *     so too.
  *   - Timeouts do not back off.
  *
- * With a peer that does not know the extensions both halves do as Go-Back-N: the receiver drops
- * what comes after a gap and sends one NAK a gap, the sender resumes at the PSN that a NAK names.
+ * With a peer that does not know the extensions both halves work as Go-Back-N: the receiver drops
+ * the packets after a gap and sends one NAK per gap, the sender resumes at the PSN that it names.
  */
 #include "core/recovery/selective_repeat.h"
 
@@ -41,24 +44,24 @@
 
 struct selective_tx {
     bool extended;      /* the peer knows the extensions */
-    bool recovering;    /* everything below is valid only then, but for the bitmap */
-    bool after_timeout; /* … and no progress yet */
-    bool again;         /* una goes out before anything else */
-    uint32_t end;       /* recovery ends when una gets there */
-    uint32_t walk;      /* what is lost below was sent again */
-    uint32_t lost_end;  /* below, what has not arrived is lost */
-    uint32_t floor;     /* bits below are 0 */
-    bool any;           /* some bit may be 1 */
+    bool recovering;    /* if false, of the members below only those of the bitmap are valid */
+    bool after_timeout; /* recovery began with a timeout, and there is no progress yet */
+    bool again;         /* una is sent again before anything else */
+    uint32_t end;       /* recovery ends when una reaches it */
+    uint32_t walk;      /* lost packets below it have been sent again */
+    uint32_t lost_end;  /* packets below it that have not arrived are lost */
+    uint32_t floor;     /* bits of the bitmap below it are 0 */
+    bool any;           /* some bit of the bitmap may be 1 */
     struct oche_psn_bitmap arrived;
 };
 
 struct selective_rx {
     bool extended;
     bool naked; /* not extended: a NAK for nak_psn was sent */
-    bool gap;   /* something came from behind the expected PSN: the two below are valid */
+    bool gap;   /* a packet came from behind the expected PSN: highest and new_* are valid */
     uint32_t nak_psn;
-    uint32_t highest;            /* one past the highest that came, kept or not */
-    uint32_t new_first, new_end; /* holds all that came and was not reported yet; may be empty */
+    uint32_t highest;            /* one past the highest PSN that arrived, kept or not */
+    uint32_t new_first, new_end; /* range of all arrivals not reported yet; may be empty */
     struct oche_psn_bitmap kept;
 };
 
@@ -90,7 +93,7 @@ static uint32_t later(uint32_t a, uint32_t b)
     return oche_psn_diff(a, b) >= 0 ? a : b;
 }
 
-/* tx->next is what leaves next: what is lost, from the oldest on, or something new. */
+/* Sets tx->next to the PSN that leaves next: the oldest lost one, or else a new one. */
 static void plan(struct oche_recovery_tx *tx, struct selective_tx *state)
 {
     if (state->again) {
@@ -117,7 +120,7 @@ static void end_recovery(struct oche_recovery_tx *tx, struct selective_tx *state
     tx->next = tx->high;
 }
 
-/* Forgets what is said to have arrived. */
+/* Forgets which packets have arrived. */
 static void forget(struct oche_recovery_tx *tx, struct selective_tx *state)
 {
     if (state->any)
@@ -126,7 +129,7 @@ static void forget(struct oche_recovery_tx *tx, struct selective_tx *state)
     state->floor = tx->una;
 }
 
-/* una has moved: what lies below is no longer of interest. */
+/* Clears the bits below una, which has moved on. */
 static void lift_floor(struct oche_recovery_tx *tx, struct selective_tx *state)
 {
     if (OCHE_UNLIKELY(state->any)) {
@@ -150,7 +153,7 @@ static void selective_acked(struct oche_recovery_tx *tx, oche_time now)
             state->lost_end = later(state->lost_end, state->end);
         plan(tx, state);
     } else if (oche_psn_diff(state->lost_end, tx->una) > 0) {
-        state->end = tx->high; /* more was lost meanwhile: the next recovery */
+        state->end = tx->high; /* more was lost meanwhile: the next recovery begins */
         state->after_timeout = false;
         plan(tx, state);
     } else {
@@ -158,7 +161,7 @@ static void selective_acked(struct oche_recovery_tx *tx, oche_time now)
     }
 }
 
-/* una must go out again, whatever is known of the rest. */
+/* Sends una again, whatever is known of the other packets. */
 static void send_una_again(struct oche_recovery_tx *tx, struct selective_tx *state)
 {
     if (!state->recovering)
@@ -170,10 +173,10 @@ static void send_una_again(struct oche_recovery_tx *tx, struct selective_tx *sta
 }
 
 /*
- * From a peer with extensions: responses are missing from una on, which no SACK speaks of. What
- * comes behind the gap is not kept, so all READs behind it must be asked for again; and as a PSN
- * does not tell a READ, the same goes for everything else. An ACK or a refusal of that may have
- * come already, and counted for nothing.
+ * A gap in the responses of a peer with extensions begins at una; no SACK describes it. Responses
+ * behind the gap are not kept, so all READs behind it must be requested again. As a PSN does not
+ * show whether it belongs to a READ, everything else from una on is sent again too. ACKs or NAKs of
+ * those packets may have come already and had no effect.
  */
 static void selective_nak(struct oche_recovery_tx *tx, uint32_t psn, oche_time now)
 {
@@ -202,7 +205,10 @@ static void selective_timeout(struct oche_recovery_tx *tx, oche_time now)
     }
     uint32_t lost_end = state->recovering ? state->lost_end : tx->una;
     begin_recovery(tx, state);
-    /* If that has arrived, the ACK was lost, or it waits for a receive; or the claim was false. */
+    /*
+     * If una is marked as arrived, its ACK was lost, or it waits for a receive, or the SACK was
+     * wrong: the bitmap cannot be trusted.
+     */
     if (oche_psn_has(&state->arrived, tx->una))
         forget(tx, state);
     else
@@ -264,7 +270,7 @@ static uint32_t selective_window(const void *params)
 
 /* ---- receiver ---- */
 
-/* Plain RoCEv2: a packet behind a gap; one NAK a gap. */
+/* Plain RoCEv2: a packet behind a gap has arrived. Sends one NAK per gap. */
 static enum oche_verdict arrived_plain(struct oche_recovery_rx *rx, struct selective_rx *state,
                                        struct oche_recovery_reply *reply)
 {
@@ -341,9 +347,9 @@ static void selective_accepted(struct oche_recovery_rx *rx, const struct oche_pa
 }
 
 /*
- * A SACK has room for 64 PSNs, and NAKs that wait for the port become one. So it begins where it
- * must to report all that is new, farther down if there is room, and if there is not enough another
- * one follows: what the sender is not told of it takes for lost.
+ * A SACK has room for 64 PSNs, and NAKs that wait for the port are merged into one. So a SACK
+ * begins where it must to report everything new, or lower if there is room. If one SACK is too
+ * small, another follows, because the sender takes for lost what is not reported to it.
  */
 static bool selective_sack(struct oche_recovery_rx *rx, struct oche_sack *sack)
 {
@@ -352,7 +358,7 @@ static bool selective_sack(struct oche_recovery_rx *rx, struct oche_sack *sack)
 
     *sack = (struct oche_sack){.first = rx->epsn};
     if (!state->gap)
-        return false; /* nothing within the window has come */
+        return false; /* no packet within the window has arrived */
     if (oche_psn_diff(state->new_end, rx->epsn) > SACK_BITS) {
         uint32_t last = oche_psn_add(state->new_end, OCHE_PSN_MASK + 1 - SACK_BITS);
         sack->first = later(state->new_first, rx->epsn);

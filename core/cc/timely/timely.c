@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * TIMELY (Mittal et al., SIGCOMM 2015), Algorithm 1: the rate follows the RTT of segments, and
- * between two thresholds its gradient (timely.md#algorithm). Segments, their pacing and their RTTs
- * are timely_engine's.
+ * between two thresholds the gradient of the RTT (timely.md#algorithm). timely_engine does the
+ * segments, their pacing and their RTTs.
  *
  * A completion with RTT below t_low raises the rate by delta, one above t_high lowers it by
  * beta_high * (1 - t_high / RTT). Between them the sign of the gradient decides: up by delta,
@@ -11,7 +11,7 @@
  * is hai_multiplier times as large.
  *
  * "ECN or Delay" sec 4 (Zhu et al., CoNEXT 2016) shows that this has no fixed point, and with
- * zero_gradient=hold infinitely many; timely_patched mends that. ns3-rdma has no HAI
+ * zero_gradient=hold infinitely many; timely_patched corrects that. ns3-rdma has no HAI
  * (hai_multiplier=1), holds at a gradient of 0, and never scales (update=completion).
  */
 #include "core/cc/timely/timely_engine.h"
@@ -75,7 +75,7 @@ static void timely_acked(struct oche_cc_flow *flow, oche_time now, const struct 
     timely_set_rate(flow, now, rate, c.rtt, cause);
 }
 
-/* Thresholds are for whole round trips (timely.md#t1, #t2). */
+/* Returns a remark if an empty path's whole round trip reaches a threshold (timely.md#t1, #t2). */
 static const char *timely_remark(const void *params, oche_time empty_rtt)
 {
     const struct timely_params *p = params;

@@ -108,7 +108,7 @@ void timely_idle(struct oche_cc_flow *flow, oche_time now)
 
 /* ---- segments ---- */
 
-/* A packet is retransmitted: which copy an ACK is for cannot be known. */
+/* Handles a retransmitted packet: its segment is not measured, as an ACK may be for either copy. */
 static uint32_t sent_again(struct timely_state *s, uint64_t number)
 {
     uint64_t segment = number / s->packets;
@@ -137,8 +137,8 @@ static void close_segment(struct oche_cc_flow *flow, oche_time now, uint64_t pac
 }
 
 /*
- * The first packet of a segment leaves: computes how much of its rate the previous segment used. A
- * completion may have raised the rate since; the gap that was begun is that of the earlier rate.
+ * The first packet of a segment leaves: determines if the previous segment used enough of its rate
+ * for raises. That is the rate when the segment began, as a completion may have raised it since.
  */
 static void open_segment(struct oche_cc_flow *flow, oche_time now)
 {
@@ -157,7 +157,7 @@ static void open_segment(struct oche_cc_flow *flow, oche_time now)
     s->once = true;
 }
 
-/* READs and atomics take PSNs without data: the count continues after them. */
+/* Skips PSNs of READs and atomics, which carry no data. */
 static void skip_to(struct timely_state *s, uint32_t ahead)
 {
     s->next += ahead;
@@ -209,7 +209,7 @@ void timely_sent(struct oche_cc_flow *flow, oche_time now, struct oche_packet *p
 
 /* ---- completions ---- */
 
-/* Returns since when the newest segment completed by the ACK is measured; 0: none is. */
+/* Returns when the newest segment that the ACK completes began to be measured, or 0 if none was. */
 static oche_time newest_completed(struct timely_state *s, const struct oche_cc_ack *ack)
 {
     const struct oche_packet *packet = ack->packet;
@@ -234,7 +234,7 @@ static oche_time newest_completed(struct timely_state *s, const struct oche_cc_a
     return left;
 }
 
-/* Returns by what fraction of a whole step the rate changes. */
+/* Returns the fraction of a whole step by which the rate changes. */
 static double scale_of(const struct oche_cc_flow *flow, const struct timely_params *p,
                        const struct timely_state *s)
 {

@@ -2,10 +2,10 @@
 /*
  * Patched TIMELY (Zhu et al., "ECN or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY",
  * CoNEXT 2016, sec 4.3; timely.md#patched): TIMELY with one fixed point, at which all flows are
- * equal. Segments, their pacing and their RTTs are timely_engine's.
+ * equal. timely_engine does the segments, their pacing and their RTTs.
  *
- * Below t_low and above t_high as TIMELY. Between them rise and fall are weighted by the gradient
- * g, and the fall follows the RTT's distance from rtt_ref instead of g:
+ * Below t_low and above t_high it does the same as TIMELY. Between them rise and fall are weighted
+ * by the gradient g, and the fall is proportional to the RTT's distance from rtt_ref instead of g:
  *     w    = 0 at g = -gradient_limit, 1 at g = gradient_limit, straight between, else 0 or 1
  *     rate = delta * (1 - w) + rate * (1 - beta * w * (RTT - rtt_ref) / rtt_ref)
  * At the fixed point g = 0, w = 1/2, and RTT = rtt_ref * (1 + N * delta / (beta * C)) for N flows
@@ -68,7 +68,7 @@ static void patched_acked(struct oche_cc_flow *flow, oche_time now, const struct
     timely_set_rate(flow, now, rate + c.scale * change, c.rtt, cause);
 }
 
-/* Thresholds are for whole round trips (timely.md#t2). */
+/* Returns a remark if an empty path's whole round trip reaches a threshold (timely.md#t2). */
 static const char *patched_remark(const void *params, oche_time empty_rtt)
 {
     const struct timely_params *p = params;
