@@ -36,7 +36,7 @@ void oche_auss_member_init(struct oche_auss_member *member, oche_time timeout)
 
 /* ---- the list by time ---- */
 
-/* Puts the member where its `look` belongs in the list, usually near the end. */
+/* Inserts the member into the list by its `look`, usually near the end. */
 static void list_add(struct oche_auss *auss, struct oche_auss_member *member)
 {
     struct oche_auss_member *before = auss->latest;
@@ -96,7 +96,7 @@ static void sender_leave(struct oche_auss *auss, uint32_t slot)
 
 /* ---- members ---- */
 
-/* The member begins to count, with all of its messages. Returns true if its sender is new. */
+/* Begins to count the member, with all of its messages. Returns true if its sender is new. */
 static bool count(struct oche_auss *auss, struct oche_auss_member *member, uint32_t address,
                   uint32_t weight, oche_time now)
 {
@@ -119,7 +119,7 @@ static bool count(struct oche_auss *auss, struct oche_auss_member *member, uint3
     return is_new;
 }
 
-/* The member no longer counts. Returns true if its sender has left. */
+/* Stops counting the member. Returns true if its sender has left the set. */
 static bool discount(struct oche_auss *auss, struct oche_auss_member *member)
 {
     struct oche_auss_sender *sender = &auss->senders[member->sender];

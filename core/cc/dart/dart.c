@@ -7,49 +7,49 @@
  *
  * The files of this folder:
  *   dart.c          the scheme: sender, receiver, and the table of its hooks
- *   dart_state.h    what is kept of a queue pair, a peer, a tenant and a NIC
+ *   dart_state.h    the state of a queue pair, a peer, a tenant and a NIC
  *   dart_params.*   the parameters, the weights and the tenants' shares
- *   dart_counters.c what is counted, for `oche run`, metrics and `oche exec --stats`
+ *   dart_counters.c the counters, for `oche run`, metrics and `oche exec --stats`
  *   auss.*          the Active Unique Sender Set
  *   look_ahead.*    groups of senders that are announced (sec III-D)
- *   dart.h, dart_view.c  what a NIC thinks now: for tests, and for who looks for a culprit
- * Elsewhere: the shares in packets are core/wire/extension.h's; a sender names groups, and keeps
- * messages apart that deflection could reorder, in core/qp/group.c and core/qp/deflection.h.
+ *   dart.h, dart_view.c  a view of a NIC's current state, for tests and diagnosis
+ * Elsewhere: core/wire/extension.h has the shares' format in packets; core/qp/group.c names groups
+ * in packets; core/qp/deflection.h keeps messages apart that deflection could reorder.
  *
  * Receiver, per NIC: its AUSS (auss.c) is the set of senders with an active message, n of them.
  * Each ACK carries n. When n changes, a sender to which no ACK has gone for half a base round trip
- * gets an update, a packet of the scheme's own, at most one in that time (dart.md#d8). Whether it
- * is the receiver that is congested (Fig 5) follows from two things: whether packets arrived with
- * CE, and whether the link brings data at line rate. Both are judged over windows (dart.md#d5,
- * #d6):
+ * gets an update, a packet of the scheme's own, at most one in that time (dart.md#d8). Two facts
+ * decide if the congestion is at the receiver (Fig 5): packets arrived with CE, and the link brings
+ * data at line rate. Both are judged over windows (dart.md#d5, #d6):
  *
- *   marks   line rate   state           n that is said    marks
+ *   marks   line rate   state           n that is told    marks
  *   no      any         no congestion   AUSS              –
  *   yes     yes         receiver        AUSS              suppressed
  *   yes     no          non-receiver    1                 CNPs, by DCQCN's notification point
  *
  * Sender, per queue pair: its rate is the smaller of DCQCN's and its part of line/n; a sender's
  * share is divided among its queue pairs that send to that receiver (dart.md#d2). All begin at line
- * rate. DCQCN's reaction point does not know about the rest and recovers as usual (dart.md#d27).
+ * rate. DCQCN's reaction point ignores the share and recovers as usual (dart.md#d27).
  *
  * Where the paper is silent or is not followed:
- *   - n is also said while there are no marks (dart.md#d3; `advertise: congestion` is Fig 5's
- *     letter, which oscillates: n removes the marks that n depends on).
- *   - The first mark after a time without begins a new window, unless the link has been at line
- *     rate so far: how full the link was before says nothing about the congestion that begins.
+ *   - n is also told while there are no marks (dart.md#d3). `advertise: congestion` follows Fig 5
+ *     literally, which oscillates: telling n removes the marks that it depends on.
+ *   - The first mark after a time without marks begins a new window, unless the link has been at
+ *     line rate in the present one: how full the link was before is no information about the
+ *     congestion that begins.
  *   - A window ends with the first packet after its time; if nothing came for a window's time, it
  *     saw no marks.
- *   - Not line/n but, with weights, w/W of the line, where W is the sum of the senders' weights and
- *     what the header says. With weights of 1 that is n.
- *   - READ (dart.md#d12): who asks for data receives it. Its requests are not acknowledged by ACKs,
- *     so it says n by updates.
- *   - Look-ahead (sec III-D): look_ahead.c. A group's senders count in the AUSS, so they are told n
- *     like others, by ACKs: who has sent nothing yet cannot be told.
- *   - Tenants (sec III-E, dart.md#d15): each has its AUSS and look-ahead, and says its own n, such
- *     that its senders get share_t/S * line/n_t, where S is the sum of the shares of tenants that
- *     have senders. Fig 5's state is the port's, and so is common. A queue pair's tenant is what
- *     its own NIC was told, not what a packet says; a packet that says another one is void.
- *   - With a peer that does not know the header (OCHE_BTH_EXTENSIONS) DCQCN remains, no more.
+ *   - With weights a sender gets w/W of the line instead of line/n. W is the sum of the senders'
+ *     weights, and the header carries W. With all weights 1, W is n.
+ *   - READ (dart.md#d12): the requester receives the data. No ACKs answer the sender of the data,
+ *     so the requester tells it n by updates.
+ *   - Look-ahead (sec III-D): look_ahead.c. A group's senders count in the AUSS. Like other senders
+ *     they learn n from ACKs, so one that has not sent anything yet does not learn it.
+ *   - Tenants (sec III-E, dart.md#d15): each has its own AUSS, look-ahead and n, such that its
+ *     senders get share_t/S * line/n_t, where S is the sum of the shares of tenants that have
+ *     senders. Fig 5's state belongs to the port, so all tenants share it. A queue pair's tenant is
+ *     the one configured on its own NIC; a packet that names another tenant is void.
+ *   - With a peer that does not know the header (OCHE_BTH_EXTENSIONS) only DCQCN remains.
  */
 #include "core/cc/dart/dart.h"
 
@@ -61,8 +61,8 @@
 #include "core/wire/opcode.h"
 
 #define MOST_SENDERS  UINT16_MAX
-#define VOID_IN_A_ROW 16 /* after so many shares out of sequence the peer has begun anew */
-#define EVIDENCE      8  /* packets at line rate that prove it */
+#define VOID_IN_A_ROW 16 /* after this many shares out of sequence the peer has begun anew */
+#define EVIDENCE      8  /* this many packets suffice to judge the link's rate */
 #define LOOKS         4  /* most checks for updates in a base round trip */
 
 /* Causes of RATE_CHANGED, in addition to DCQCN's. */
@@ -75,7 +75,7 @@ static struct dart_flow *of(struct oche_cc_flow *flow)
 
 /* ---- sender ---- */
 
-/* now OCHE_NEVER: the time is unknown, and the change is not traced. */
+/* Sets the queue pair's rate. If `now` is OCHE_NEVER, unknown, the change is not traced. */
 static void set_rate(struct dart_flow *s, oche_time now)
 {
     struct oche_cc_flow *flow = s->flow;
@@ -90,7 +90,7 @@ static void set_rate(struct dart_flow *s, oche_time now)
         oche_trace_emit(flow->trace, now, OCHE_TRACE_RATE_CHANGED, flow->qpn, CAUSE_SHARE, bps);
 }
 
-/* Returns what one active queue pair may send. A share at or above our port's rate is no limit. */
+/* Returns one active queue pair's rate limit. A share at or above our port's rate is no limit. */
 static uint64_t cap_of(const struct dart_peer *peer, const struct oche_cc_flow *flow)
 {
     const struct dart_params *p = flow->params;
@@ -110,7 +110,7 @@ static uint64_t cap_of(const struct dart_peer *peer, const struct oche_cc_flow *
     return share > 0 ? share : 1;
 }
 
-/* The share, or the set of queue pairs that divide it, has changed. */
+/* Updates all rates after a change of the share or of the set of queue pairs that divide it. */
 static void spread(struct dart_peer *peer, oche_time now)
 {
     if (peer->active == NULL)
@@ -127,8 +127,8 @@ static void activate(struct dart_flow *s, oche_time now)
     struct dart_peer *peer = s->receiver;
 
     if (peer->active_count == 0) {
-        peer->senders = 0;   /* what it last said is old: all begin at line rate */
-        peer->heard = false; /* and it may since have forgotten us and its sequence */
+        peer->senders = 0;   /* the last share is outdated: all begin at line rate */
+        peer->heard = false; /* and the peer may have forgotten us and its sequence */
     }
     s->active = true;
     s->before = NULL;
@@ -159,7 +159,7 @@ static void deactivate(struct dart_flow *s, oche_time now)
     spread(peer, now);
 }
 
-/* Handles what the receiver says. What was overtaken, or is not for us, is void. */
+/* Handles a share from the receiver. One that was overtaken, or is not for us, is void. */
 static void hear(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *packet)
 {
     struct dart_peer *peer = of(flow)->receiver;
@@ -256,9 +256,9 @@ static void dart_busy(struct oche_cc_flow *flow, oche_time now)
     dcqcn_ends(flow);
 }
 
-/* ---- receiver: what it says, and to which senders ---- */
+/* ---- receiver: telling senders their share ---- */
 
-/* Sets the timer for what is due next, unless it is due earlier. */
+/* Moves the NIC's timer to the next due time, unless it is set to an earlier one. */
 static void rearm(struct dart_nic *d)
 {
     oche_time when = d->updates_due;
@@ -283,7 +283,7 @@ static uint64_t shares_with(const struct dart_nic *d, const struct dart_set *set
 static uint32_t to_be_told(const struct dart_nic *d, const struct dart_set *set)
 {
     const struct dart_params *p = d->nic->params;
-    uint32_t line = dart_fractions(p); /* means that all of it is one sender's */
+    uint32_t line = dart_fractions(p); /* the value that gives one sender the whole line */
     uint64_t weight = set->auss.weight > 0 ? set->auss.weight : 1, said;
 
     if (d->state == OCHE_DART_NON_RECEIVER)
@@ -306,7 +306,7 @@ static void want_updates(struct dart_nic *d, oche_time now)
         d->updates_due = earliest > from ? earliest : from;
 }
 
-/* Something has changed that determines what is said. now: OCHE_NEVER if unknown. */
+/* Determines again what senders are told. `now` is OCHE_NEVER if unknown. */
 static void tell(struct dart_nic *d, struct dart_set *set, oche_time now)
 {
     uint32_t told = to_be_told(d, set);
@@ -339,7 +339,7 @@ static void set_changed(struct dart_nic *d, struct dart_set *set, oche_time now)
         tell(d, set, now);
 }
 
-/* Returns when `peer`, which sends to us, needs an update; OCHE_NEVER: it knows everything. */
+/* Returns when the peer, which sends to us, needs an update; OCHE_NEVER if it is up to date. */
 static oche_time update_due(const struct dart_flow *s)
 {
     const struct dart_params *p = s->flow->params;
@@ -361,7 +361,7 @@ static void update(struct dart_nic *d, struct oche_cc_flow *flow, oche_time now)
     oche_cc_want(d->nic, flow, OCHE_CC_WANTS_OWN);
 }
 
-/* Returns a queue pair to the sender; NULL: it was only announced, and cannot be told. */
+/* Returns a queue pair to the sender, or NULL if it was only announced and has none yet. */
 static struct dart_flow *flow_to(const struct oche_auss_sender *sender)
 {
     struct oche_auss_member *member = sender->members;
@@ -372,7 +372,8 @@ static struct dart_flow *flow_to(const struct oche_auss_sender *sender)
 }
 
 /*
- * Tells every active sender of a tenant that does not know the latest. Returns when to look again.
+ * Sends an update to every active sender of a tenant that is due for one. Returns when to look
+ * again.
  */
 static oche_time update_set(struct dart_nic *d, const struct dart_set *set, oche_time now)
 {
@@ -399,7 +400,7 @@ static void update_all(struct dart_nic *d, oche_time now)
     for (uint32_t i = 0; i < d->set_count; i++)
         next = oche_time_min(next, update_set(d, &d->sets[i], now));
     d->updates_done = now;
-    d->updates_due = next > soonest ? next : soonest; /* OCHE_NEVER: all know */
+    d->updates_due = next > soonest ? next : soonest; /* OCHE_NEVER: all are up to date */
 }
 
 static void dart_nic_timer(struct oche_cc_nic *nic, oche_time now)
@@ -459,8 +460,8 @@ static uint64_t throughput(const struct dart_nic *d, oche_time now)
 }
 
 /*
- * Sets what the tenant's senders are told instead of n when they use only the fraction `used` of
- * the line.
+ * Sets the value that the tenant's senders are told instead of n if they use only the fraction
+ * `used` of the line.
  */
 static void grant(struct dart_nic *d, struct dart_set *set, oche_time now, double used)
 {
@@ -488,7 +489,7 @@ static void give_slack(struct dart_nic *d, oche_time now, double used)
         grant(d, &d->sets[i], now, used);
 }
 
-/* There was no slack, or there is none any more. */
+/* Tells the senders n itself again, as there is no slack (any more). */
 static void take_back_slack(struct dart_nic *d, oche_time now)
 {
     for (uint32_t i = 0; i < d->set_count; i++) {
@@ -554,7 +555,7 @@ static void dart_arrived(struct oche_cc_flow *flow, oche_time now, const struct 
         if (d->state == OCHE_DART_NON_RECEIVER)
             oche_cc_dcqcn.arrived(flow, now, packet, reply);
     }
-    /* No ACK answers READ data: a sender that has only now shown that it knows updates gets one. */
+    /* No ACK answers READ data. Its sender gets an update once it is known to understand them. */
     if (OCHE_UNLIKELY(oche_opcode_has(packet->opcode, OCHE_OP_RESPONSE)) && flow->extended &&
         update_due(s) <= now)
         update(d, flow, now);

@@ -64,7 +64,7 @@ const struct oche_param dart_param_rows[] = {
 #include "core/cc/dcqcn_rows.h"
 };
 
-/* ---- texts ---- */
+/* ---- parsing of lists ---- */
 
 static const char *number(const char *text, uint32_t most, uint32_t *value)
 {

@@ -19,7 +19,7 @@ const char *oche_look_name(enum oche_look look)
 
 /* ---- memory ---- */
 
-/* A group that is kept has at least two senders. */
+/* Returns the most groups that can be kept: each has at least two senders. */
 static uint32_t group_count(uint32_t capacity)
 {
     return capacity / 2;
@@ -139,7 +139,7 @@ static struct oche_look_entry *find(const struct oche_look_ahead *look, uint32_t
 
 /* ---- lists ---- */
 
-/* Checks a list. OCHE_LOOK_INSERTED: nothing is wrong with it. */
+/* Checks a list. Returns OCHE_LOOK_INSERTED if nothing is wrong with it. */
 static enum oche_look judge(const struct oche_group *group, uint32_t sender,
                             const struct oche_look_facts *facts)
 {
@@ -216,7 +216,7 @@ static enum oche_look take(struct oche_look_ahead *look, struct oche_auss *auss,
     if (slot != NO_SLOT && entry == NULL)
         return OCHE_LOOK_STRANGER;
     if (slot != NO_SLOT)
-        *changed |= group_drop(look, auss, slot); /* it is the next incast with that number */
+        *changed |= group_drop(look, auss, slot); /* this is the next incast with that number */
     if (group->count == 1)
         return OCHE_LOOK_ALONE;
     return make_room(look, auss, group->count, now, changed) ? OCHE_LOOK_INSERTED : OCHE_LOOK_FULL;
