@@ -61,7 +61,7 @@ enum no_yes { NO = 1, YES };
 enum release { RELEASE_AT_LINE = 1, RELEASE_NEVER };
 enum np { NP_WINDOW = 1, NP_POLL, NP_ARRIVAL };
 
-/* What `auto` means, by mode: the table above. */
+/* The values of `auto` in each mode, as in the table above. */
 static const struct dcqcn_params modes[] = {
     [MODE_PAPER] =
         {

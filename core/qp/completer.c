@@ -136,7 +136,7 @@ static void restore_retries(struct oche_qp *qp, uint32_t before)
     qp->flags &= (uint16_t)~QP_RETRIED;
 }
 
-/* Does what is due after una has moved on from `before`. */
+/* Updates retries, recovery and the ACK timer after una has moved on from `before`. */
 static void progressed(struct oche_qp *qp, uint32_t before, uint64_t acked_bytes, oche_time now)
 {
     uint32_t next = qp->tx.next;
@@ -279,7 +279,7 @@ static void nak_selective(struct oche_qp *qp, const struct oche_packet *packet, 
     uint32_t before = qp->tx.next;
 
     if (qp->rnr_deadline != OCHE_NEVER && !moved)
-        return; /* the peer complains about what it made us hold back */
+        return; /* it is about packets that the RNR wait holds back */
     qp_note(&qp->nak_taken, packet->psn, now);
     bool is_new = qp->nic->recovery->sacked(&qp->tx, packet->psn, &sack, now);
     requester_seek(qp, before, now);
@@ -297,7 +297,7 @@ static void nak_sequence(struct oche_qp *qp, const struct oche_packet *packet, b
     if (packet->psn != qp->tx.una && !names_restart(qp, packet))
         return; /* responses before it are missing, and have been requested again */
     if (qp->rnr_deadline != OCHE_NEVER && !moved && !has_restarted(qp, packet))
-        return; /* the peer complains about what it made us hold back */
+        return; /* it is about packets that the RNR wait holds back */
     qp_note(&qp->nak_taken, packet->psn, now);
     /*
      * A repeated NAK may have left before the repair arrived, so it spends no retry. The ACK timer,

@@ -222,7 +222,7 @@ void nic_reject(struct oche_nic *nic, struct oche_qp *qp, enum oche_reject cause
 
 /* ---- prefetching ---- */
 
-/* What is about to happen, which decides the cache lines of a queue pair that are needed. */
+/* The events to prefetch for; each needs other cache lines of a queue pair. */
 enum fetch { FETCH_TRANSMIT, FETCH_REQUEST, FETCH_RESPONSE };
 
 static inline void fetch_line(const void *line)
