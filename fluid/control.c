@@ -10,9 +10,9 @@
 #define PI         3.14159265358979323846
 #define LONG_TURN  0.2   /* most radians that the argument may turn in a step */
 #define FIRST_STEP 1e-3  /* relative */
-#define LAST_STEP  1e-10 /* relative: a turn within it is a jump: a root on the axis \ */
-#define FAINT      1e-3  /* a loop with less gain does not return to 1 */
-#define ALONE      0.01  /* relative size of the other terms beside s^degree */
+#define LAST_STEP  1e-10 /* relative: a turn within it is a jump, that is a root on the axis */
+#define FAINT      1e-3  /* below this gain, a loop does not return to a gain of 1 */
+#define ALONE      0.01  /* relative: below this, the terms beside s^degree are neglected */
 
 /* A walk: a frequency, the value there, and the argument followed so far. */
 struct walk {

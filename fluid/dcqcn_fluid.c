@@ -177,12 +177,12 @@ static struct oche_dcqcn_events events(const struct oche_dcqcn_model *m, const s
         e.cuts = e.alpha / m->cnp_interval;
         return e;
     }
-    double marks = rate * at->log_unmarked; /* -marks per second, nearly */
+    double marks = rate * at->log_unmarked; /* for a small p, minus the marks per second */
     double timer = -expm1(m->timer * marks);
 
     e.alpha = m->alpha_interval == m->timer ? timer : -expm1(m->alpha_interval * marks);
     e.cuts = -expm1(m->cnp_interval * marks) / m->cnp_interval;
-    /* R d, which becomes 1 / timer times p / -ln(1-p) if nothing is sent. */
+    /* R d; its limit for R = 0 is p / (-ln(1-p) timer). */
     double by_time =
         timer > 0 ? rate * at->mark * (1 - timer) / timer : -at->mark / at->log_unmarked / m->timer;
 
@@ -299,7 +299,7 @@ struct oche_fluid *oche_dcqcn_fluid_create(const struct oche_dcqcn_model *model,
     fluid->kind = &kind;
     fluid->capacity_bps = model->capacity;
     oche_fluid_init(fluid, flows, count);
-    /* The scale of the queue: the capacity times one delay, or Kmax. */
+    /* The scale of the queue: Kmax, or what the capacity carries in one delay if that is more. */
     fluid->scale[0] = fmax(model->kmax, model->capacity / 8 * model->delay);
     for (size_t i = 0; i < count; i++) {
         fluid->upper[oche_fluid_component(fluid, i, RATE)] = model->capacity;

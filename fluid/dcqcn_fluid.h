@@ -23,7 +23,10 @@ struct oche_dcqcn_model {
     double timer, byte_counter, fast_recovery_steps, rai;
 };
 
-/* What neither the scheme nor the switch has: the defaults are those of dcqcn.md#fluid-defaults. */
+/*
+ * The parameters that are neither the scheme's nor the switch's. Their defaults are those of
+ * dcqcn.md#fluid-defaults.
+ */
 struct oche_dcqcn_link_params {
     uint64_t capacity_bps, packet_bytes;
     oche_time delay;
@@ -31,8 +34,8 @@ struct oche_dcqcn_link_params {
 extern const struct oche_param_table oche_dcqcn_link_params;
 
 /*
- * The defaults of oche_dcqcn_link_params and of core/cc's dcqcn. Kmin, Kmax and Pmax must be taken
- * from the switch.
+ * Returns a model with the defaults of oche_dcqcn_link_params and of core/cc's dcqcn. The caller
+ * takes Kmin, Kmax and Pmax from the switch's parameters.
  */
 struct oche_dcqcn_model oche_dcqcn_model(void);
 

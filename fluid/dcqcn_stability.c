@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Equations 7 to 9, linear around the fixed point. With the flow's x = (alpha, R_T, R_C), the rate
- * r and the mark p of one delay ago:
+ * Equations 7 to 9, linearised around the fixed point. With the flow's x = (alpha, R_T, R_C), and
+ * the rate r and the mark p of one delay ago:
  *
  *     x' = A x + u r + v p,    q' = N R_C / 8,    p = q pmax / (Kmax - Kmin)
  *
- * Differences between flows obey the same without p. The terms' derivatives are differences of
- * the model's own equations, so nothing is written twice.
+ * Differences between flows obey the same equations without p. The derivatives are difference
+ * quotients of the model's own functions, so no equation is written twice.
  */
 #include "fluid/dcqcn_stability.h"
 
@@ -19,7 +19,7 @@
 
 /* ---- the fixed point ---- */
 
-/* Returns what cuts take minus what increases give; positive above p*. */
+/* Returns the effect of cuts minus that of increases, which is positive above p*. */
 static double excess(const struct oche_dcqcn_model *model, double mark, double rate)
 {
     struct oche_dcqcn_events e = oche_dcqcn_events(model, mark, rate);
@@ -112,8 +112,8 @@ static struct linear linearise(const struct oche_dcqcn_model *m,
 }
 
 /*
- * s I - A - u e^(-s delay) c, c being the row that picks R_C, with column `replaced` (STATES: none)
- * exchanged for v; returns its determinant.
+ * Returns the determinant of s I - A - u e^(-s delay) c, where the row vector c selects R_C. Column
+ * `replaced` is exchanged for v; STATES exchanges none.
  */
 static double complex determinant(const struct linear *l, double complex s, unsigned replaced)
 {

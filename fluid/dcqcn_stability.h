@@ -14,18 +14,17 @@ struct oche_dcqcn_point {
     double mark;     /* p*: the equations 7 to 9 at rest, by bisection */
     double estimate; /* p* to first order: the cube root */
     double alpha, rate_bps, target_bps;
-    bool on_ramp; /* p* is at most pmax, so some queue gives it */
+    bool on_ramp; /* p* is at most pmax, so there is a queue of this marking probability */
     double queue; /* bytes; if not on the ramp: kmax, around which the queue oscillates */
 };
-/* Requires an R_AI above 0; without it, rates are at rest whenever there are no marks. */
+/* R_AI must be above 0. With 0, rates stay where they are as long as no packet is marked. */
 struct oche_dcqcn_point oche_dcqcn_fixed_point(const struct oche_dcqcn_model *model, double flows);
 
 /* The stability of a fixed point on the ramp, for the model's delay. */
 struct oche_dcqcn_stability {
     struct oche_margin margin; /* of the loop that the queue closes */
     int unstable_roots;        /* for all flows together; 0: stable; -1: at the limit */
-    int unstable_differences; /* for the differences between flows, on which the queue has no effect
-                               */
+    int unstable_differences;  /* for the differences between flows, which the queue does not see */
 };
 struct oche_dcqcn_stability oche_dcqcn_stability(const struct oche_dcqcn_model *model,
                                                  const struct oche_dcqcn_point *point,

@@ -409,7 +409,7 @@ static double find_step(struct oche_ode *ode, double until)
             continue;
         }
         ode->counts.forced += !fixed && !(error <= 1);
-        if (!fixed && rounds == 0) /* a step cut short by a jump tells little */
+        if (!fixed && rounds == 0) /* a step that a bound cut short is no guide to the next one */
             ode->step = fmax(next_length(step, error), step < ode->step ? ode->step : 0);
         return step;
     }

@@ -93,7 +93,7 @@ void oche_ode_jump(struct oche_ode *ode, size_t component, double value);
 void oche_ode_past(const struct oche_ode *ode, double time, double delay, size_t first,
                    size_t count, double *out);
 
-/* For observers: the same at a time between now and the longest delay (or the last step) ago. */
+/* For observers: the same at `time`, within the last step or at most the longest delay ago. */
 void oche_ode_at(const struct oche_ode *ode, double time, size_t first, size_t count, double *out);
 
 #endif

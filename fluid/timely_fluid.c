@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #define LEAST_SHARE 1e-4  /* of the capacity: the lowest rate */
-#define PAST        3     /* times the age of the oldest feedback in use is remembered, */
+#define PAST        3     /* the past is kept for this many times the oldest feedback in use */
 #define PAST_MORE   0.01  /* plus this many seconds */
 #define AGE_ERROR   1e-12 /* seconds */
 #define AGE_ROUNDS  60
@@ -117,8 +117,8 @@ static double age(const struct oche_timely_model *m, double queue)
 }
 
 /*
- * Returns by how much the feedback of a packet sent `late` ago would arrive too late; decreases
- * with `late`.
+ * Returns how long after `time` a flow gets the feedback about a packet that met the queue `late`
+ * before `time`. Decreases with `late`, and is 0 for feedback that arrives exactly at `time`.
  */
 static double too_late(const struct timely *t, const struct oche_ode *ode, double time, double late)
 {
@@ -278,9 +278,9 @@ struct oche_fluid *oche_timely_fluid_create(const struct oche_timely_model *mode
 /* ---- the fixed point ---- */
 
 /*
- * Around it, with r and g of all flows alike and the queue q, at rate R, interval tau, delay t',
- * weight 1/2 whose slope is 1 / (2 limit), and (q* + base - q') / q' = delta / (beta R), base being
- * what base_rtt is in bytes:
+ * The equations linearised around it, with the same r and g for all flows and the queue q. At the
+ * fixed point the rate is R, the interval tau, the delay t', the weight 1/2 with slope
+ * 1 / (2 limit), and (q* + base - q') / q' = delta / (beta R), where base is base_rtt in bytes:
  *
  *     r' = (-delta g / limit - delta r / (2 R) - beta R q(t-t') / (2 q')) / tau
  *     g' = (a / tau) ((q(t-t') - q(t-t'-tau)) 8 / (C min_rtt) - g),   q' = N r / 8

@@ -5,10 +5,9 @@
  * itself, a packet and `delay`; a flow updates its rate after each segment, or after min_rtt if
  * that is longer. There is no hyperactive increase.
  *
- * One difference from the published model: that one uses the current queue in place of the queue
- * that the packet found whose feedback arrives now. If a queue grows by the capacity or more, such
- * feedback would never arrive. Here the packet's own queue counts; at a fixed point both are the
- * same.
+ * One difference from the published model: there the feedback's delay depends on the current queue,
+ * so that feedback would never arrive while the queue grows by the capacity or more. Here the delay
+ * depends on the queue that the packet itself met. At a fixed point both are the same.
  *
  * Thresholds are compared with queueing and base_rtt, which is 0 in the published model; a NIC
  * measures the whole round trip.
