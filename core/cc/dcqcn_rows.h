@@ -21,7 +21,8 @@
 
     {OCHE_PARAM(struct dcqcn_params, mode), OCHE_IS_CHOICE(0, mode_names),
      .where = "dcqcn.md#readings",
-     .help = "what `auto` means below: the paper, the authors' ns-3 code, or NICs as in HPCC's"},
+     .help = "what `auto` means in the other options: as in the paper, in the authors' ns-3 "
+             "code, or in NICs as HPCC's simulator has them"},
 
     {OCHE_PARAM(struct dcqcn_params, g), OCHE_IS_REAL(1.0 / 256, 1e-6, 1.0),
      .where = "DCQCN eq 1; value: dcqcn.md#parameters",
@@ -32,27 +33,33 @@
      .where = "DCQCN eq 2", .help = "alpha decays once per interval (NICs 1us)"},
     {OCHE_PARAM(struct dcqcn_params, alpha_update), OCHE_IS_CHOICE(0, alpha_update_names),
      .where = "DCQCN eq 1; dcqcn.md#a1",
-     .help = "cut_first: cut with the old alpha, then raise it; alpha_first: the reverse; "
-             "timer: raised or lowered at each interval's end, by whether a CNP came"},
+     .help = "cut_first: a CNP cuts with the old alpha, then raises it; alpha_first: the "
+             "reverse; timer: alpha rises at the end of each interval in which a CNP came, "
+             "and falls otherwise"},
     {OCHE_PARAM(struct dcqcn_params, alpha_timer), OCHE_IS_CHOICE(0, alpha_timer_names),
      .where = "DCQCN Fig 7; dcqcn.md#alpha-timer",
-     .help = "whether a cut restarts alpha's interval"},
+     .help = "restart: a cut restarts alpha's interval; free: it does not"},
 
     {OCHE_PARAM(struct dcqcn_params, cut), OCHE_IS_CHOICE(0, cut_names),
      .where = "DCQCN eq 1; dcqcn.md#alpha-order",
      .help = "every_cnp: each CNP cuts; periodic: at most one cut per reduce_monitor_period"},
     {OCHE_PARAM(struct dcqcn_params, reduce_monitor_period),
      OCHE_IS_TIME(4 * OCHE_US, OCHE_NS, OCHE_SEC), .where = "dcqcn.md#parameters",
-     .help = "cut=periodic: how often it looks for a CNP, counted from the first one"},
+     .help = "cut=periodic: how often the sender checks whether a CNP came, counted from "
+             "the first one"},
     {OCHE_PARAM(struct dcqcn_params, first_cnp), OCHE_IS_CHOICE(0, first_cnp_names),
      .where = "dcqcn.md#first-cnp",
-     .help = "a limiter's first CNP: an ordinary one, or R_C and R_T set to rate_on_first_cnp"},
+     .help = "cut: a limiter's first CNP is like any other; set_rate: it sets R_C and R_T "
+             "by rate_on_first_cnp"},
     {OCHE_PARAM(struct dcqcn_params, rate_on_first_cnp), OCHE_IS_REAL(1.0, 1e-6, 1.0),
-     .where = "dcqcn.md#parameters", .help = "first_cnp=set_rate: fraction of the line rate"},
+     .where = "dcqcn.md#parameters",
+     .help = "first_cnp=set_rate: R_C and R_T after the first CNP, as a fraction of the line "
+             "rate"},
     {OCHE_PARAM(struct dcqcn_params, target_at_cut), OCHE_IS_CHOICE(0, target_names),
      .where = "DCQCN eq 1; dcqcn.md#a5",
-     .help = "R_T <- R_C at each cut, or only if the timer or the byte counter (after_bytes: "
-             "the byte counter) raised the rate since the last cut"},
+     .help = "always: each cut sets R_T to R_C; after_increase: only if the timer or the "
+             "byte counter raised the rate since the last cut; after_bytes: only if the "
+             "byte counter did"},
 
     {OCHE_PARAM(struct dcqcn_params, increase_on), OCHE_IS_CHOICE(0, increase_names),
      .where = "DCQCN sec 3.1",
@@ -68,8 +75,8 @@
      .help = "F, threshold of fast recovery and of hyper increase (NICs 1)"},
     {OCHE_PARAM(struct dcqcn_params, stage_count), OCHE_IS_CHOICE(0, stage_count_names),
      .where = "DCQCN Fig 7; dcqcn.md#stage-count",
-     .help = "an event is counted before or after the stage is chosen (after: F-1 steps of "
-             "fast recovery, before: F)"},
+     .help = "after: the stage is chosen after the event is counted (F-1 steps of fast "
+             "recovery); before: before that (F steps)"},
     {OCHE_PARAM(struct dcqcn_params, rai), OCHE_IS_BPS(40 * OCHE_MBPS, 0, 1000 * OCHE_GBPS),
      .where = "DCQCN eq 4, Table 2", .help = "R_AI, step of additive increase"},
     {OCHE_PARAM(struct dcqcn_params, rhai), OCHE_IS_BPS(200 * OCHE_MBPS, 0, 1000 * OCHE_GBPS),
@@ -91,7 +98,7 @@
 
     {OCHE_PARAM(struct dcqcn_params, min_rate), OCHE_IS_BPS(0, 0, 1000 * OCHE_GBPS),
      .where = "dcqcn.md#a4",
-     .help = "floor of R_C; 0: min_rate_fraction of the line rate, in mode nic 1 Mbps"},
+     .help = "floor of R_C; 0: min_rate_fraction of the line rate, or 1 Mbps in mode nic"},
     {OCHE_PARAM(struct dcqcn_params, min_rate_fraction), OCHE_IS_REAL(0.001, 1e-9, 1.0),
      .where = "dcqcn.md#a4",
      .help = "floor of R_C as a fraction of the line rate, where min_rate is 0"},
@@ -100,13 +107,14 @@
      .help = "at_line: the limiter and its alpha are forgotten when R_C reaches line rate"},
     {OCHE_PARAM(struct dcqcn_params, idle_timeout), OCHE_IS_TIME(10 * OCHE_MS, OCHE_NS, OCHE_NEVER),
      .where = "dcqcn.md#a9",
-     .help = "an idle queue pair's limiter is forgotten after this; never: kept"},
+     .help = "the limiter of a queue pair that is idle for this long is forgotten; never: "
+             "it is kept"},
 
     {OCHE_PARAM(struct dcqcn_params, np), OCHE_IS_CHOICE(0, np_names),
      .where = "DCQCN Fig 6; dcqcn.md#np",
-     .help = "window: a CNP at once, then at each window's end if it had a mark; poll: only at "
-             "fixed times from the first packet on; arrival: with a marked packet, if the last "
-             "CNP is cnp_interval ago"},
+     .help = "window: a CNP is sent at once, then at the end of each window that had a "
+             "mark; poll: only at fixed times from the first packet on; arrival: when a "
+             "marked packet arrives, if the last CNP is cnp_interval ago"},
     {OCHE_PARAM(struct dcqcn_params, cnp_interval), OCHE_IS_TIME(50 * OCHE_US, OCHE_NS, OCHE_SEC),
      .where = "DCQCN sec 3.1",
      .help = "N, least time between two CNPs of a queue pair (ConnectX 4us)"},

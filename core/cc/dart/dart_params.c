@@ -10,29 +10,35 @@ static const char *const share_line_names[] = {"least", "receiver", NULL};
 const struct oche_param dart_param_rows[] = {
     {OCHE_PARAM(struct dart_params, base_rtt), OCHE_IS_TIME(12 * OCHE_US, OCHE_NS, OCHE_SEC),
      .where = "Dart sec V-A; dart.md#d8",
-     .help = "round trip of the longest way without queues: updates, windows and AckReq"},
+     .help = "round-trip time of the longest path without queues; updates, windows and "
+             "AckReq go by it"},
     {OCHE_PARAM(struct dart_params, window), OCHE_IS_TIME(50 * OCHE_US, OCHE_NS, OCHE_SEC),
      .where = "dart.md#d5; dart.md#d6",
-     .help = "over which marks and throughput are judged, or base_rtt if that is longer"},
+     .help = "time over which marks and throughput are judged, or base_rtt if that is "
+             "longer"},
     {OCHE_PARAM(struct dart_params, line_above), OCHE_IS_REAL(0.95, 0.01, 1.0),
      .where = "dart.md#d5",
-     .help = "fraction of the line, with headers and gaps, from which on it is at line rate"},
+     .help = "a link counts as at line rate from this fraction of it on, with headers and "
+             "gaps"},
     {OCHE_PARAM(struct dart_params, line_below), OCHE_IS_REAL(0.90, 0.01, 1.0),
-     .where = "dart.md#d5", .help = "… below which it no longer is"},
+     .where = "dart.md#d5",
+     .help = "a link no longer counts as at line rate below this fraction of it"},
     {OCHE_PARAM(struct dart_params, soft_timeout), OCHE_IS_TIME(2 * OCHE_SEC, OCHE_US, OCHE_NEVER),
      .where = "Dart sec III-B; dart.md#d13",
-     .help = "an active message without a packet for so long no longer counts"},
+     .help = "an active message that has had no packet for this long no longer counts"},
     {OCHE_PARAM(struct dart_params, advertise), OCHE_IS_CHOICE(0, advertise_names),
      .where = "Dart sec III-A, Fig 5; dart.md#d3",
-     .help = "n is said always but in non-receiver congestion, or in receiver congestion only"},
+     .help = "always: receivers tell n except in non-receiver congestion; congestion: only "
+             "in receiver congestion"},
     {OCHE_PARAM(struct dart_params, share_line), OCHE_IS_CHOICE(0, share_line_names),
      .where = "dart.md#d1",
-     .help = "of which line the share is: the slower one of both ends, or the receiver's"},
+     .help = "least: a share of the slower of both ends' links; receiver: of the receiver's"},
     {OCHE_PARAM(struct dart_params, fill), OCHE_IS_REAL(1.0, 0.01, 1.0),
      .where = "our choice (Dart sec III: 1)",
      .help = "part of the line that the shares of several senders fill; 1: no queue drains"},
     {OCHE_PARAM(struct dart_params, updates), OCHE_IS_BOOL(true), .where = "dart.md#d8",
-     .help = "tell a new n to senders that get no ACK now; the paper has ACKs only"},
+     .help = "send updates with a new n to senders that get no ACK now; the paper has ACKs "
+             "only"},
     {OCHE_PARAM(struct dart_params, ack_packets), OCHE_IS_COUNT(16, 1, 1 << 20),
      .where = "dart.md#d8",
      .help =
@@ -40,22 +46,25 @@ const struct oche_param dart_param_rows[] = {
     {OCHE_PARAM(struct dart_params, work_conserving), OCHE_IS_BOOL(false), .where = "dart.md#d4",
      .help = "without marks and below line rate, senders are told a smaller n"},
     {OCHE_PARAM(struct dart_params, work_conserving_windows), OCHE_IS_COUNT(2, 1, 1000000),
-     .where = "dart.md#d4", .help = "… after this many windows of that kind"},
+     .where = "dart.md#d4",
+     .help = "work_conserving begins after this many windows without marks and below line "
+             "rate"},
     {OCHE_PARAM(struct dart_params, weights), OCHE_IS_TEXT, .where = "Dart sec III",
      .help = "shares of senders that are not 1: host:weight, …, as in 3:2, 7:4"},
     {OCHE_PARAM(struct dart_params, look_ahead), OCHE_IS_BOOL(true), .where = "Dart sec III-D",
-     .help = "an incast's first message to arrive makes all of its senders count; off: neither "
-             "said nor heard"},
+     .help = "an incast's first message to arrive makes all of its senders count; false: "
+             "groups are neither announced nor heeded"},
     {OCHE_PARAM(struct dart_params, look_ahead_timeout),
      OCHE_IS_TIME(10 * OCHE_MS, OCHE_NS, OCHE_NEVER), .where = "dart.md#d13",
      .help = "a sender that was announced and has sent nothing for this long no longer counts"},
     {OCHE_PARAM(struct dart_params, look_ahead_senders), OCHE_IS_COUNT(256, 2, UINT16_MAX),
      .where = "our choice (the NIC's memory)",
-     .help = "of all groups that a tenant's receiver knows at a time; a list holds up to 200"},
+     .help = "senders of all groups that a tenant's receiver knows at a time; a list holds "
+             "up to 200"},
     {OCHE_PARAM(struct dart_params, tenants), OCHE_IS_COUNT(1, 1, DART_MOST_TENANTS),
      .where = "Dart sec III-E; dart.md#d15",
-     .help = "tenants 0 to tenants - 1 have an AUSS and a part of the line each, any other one "
-             "is with tenant 0; the same at both ends; 1: no separation"},
+     .help = "tenants 0 to tenants - 1 have an AUSS and a part of the line each, all others "
+             "share tenant 0's; must be the same at both ends; 1: no separation"},
     {OCHE_PARAM(struct dart_params, tenant_shares), OCHE_IS_TEXT,
      .where = "Dart sec III-E; dart.md#d15",
      .help = "parts of the line that are not 1, among the tenants that have senders: "

@@ -18,7 +18,8 @@ static const struct oche_param params[] = {
      .help = "how a receiver sets a flow's credit rate: as the authors' simulator, or their paper"},
     {OCHE_PARAM(struct oche_xpass_params, alpha), OCHE_IS_REAL(0.5, 0.0001, 1),
      .where = "ns2-xpass; expresspass.md#parameters",
-     .help = "credit rate at first, of the most that the receiver's link takes"},
+     .help = "credit rate at first, as a share of the highest that the receiver's link "
+             "allows"},
     {OCHE_PARAM(struct oche_xpass_params, w_initial), OCHE_IS_REAL(0.5, 0.0001, 1),
      .where = "ExpressPass sec 3.2; ns2-xpass; expresspass.md#parameters",
      .help = "aggressiveness at first"},
@@ -33,8 +34,9 @@ static const struct oche_param params[] = {
      .help = "feedback code: growth in each good round trip that follows another"},
     {OCHE_PARAM(struct oche_xpass_params, target_loss), OCHE_IS_REAL(0, 0, 0.9),
      .where = "ns2-xpass; ExpressPass sec 3.2; expresspass.md#feedback",
-     .help = "share of credits that may be lost; feedback code: times what is missing to full "
-             "rate; 0: 0.125 there, 0.1 with the paper's"},
+     .help = "share of credits that may be lost before a flow slows down; with feedback: "
+             "code it is multiplied by the unused share of the full rate; 0: 0.125 with "
+             "code, 0.1 with paper"},
     {OCHE_PARAM(struct oche_xpass_params, jitter), OCHE_IS_REAL(0.1, 0, 0.9),
      .where = "expresspass.md#jitter",
      .help = "credits come earlier or later by up to this share of the time between two"},
@@ -43,11 +45,12 @@ static const struct oche_param params[] = {
      .help = "a credit is longer than the least frame by up to this, at random"},
     {OCHE_PARAM(struct oche_xpass_params, rto), OCHE_IS_TIME(100 * OCHE_MS, OCHE_US, 60 * OCHE_SEC),
      .where = "ns2-xpass; expresspass.md#parameters",
-     .help = "a sender without credits asks again; a receiver without data stops"},
+     .help = "a sender that gets no credits for this long asks again; a receiver that gets "
+             "no data stops"},
     {OCHE_PARAM(struct oche_xpass_params, stop_timeout),
      OCHE_IS_TIME(2 * OCHE_MS, OCHE_US, 60 * OCHE_SEC),
      .where = "ns2-xpass; expresspass.md#stop-timeout",
-     .help = "a stop of credits that is not answered goes again"},
+     .help = "a request to stop credits is sent again if it is not answered in this time"},
     {OCHE_PARAM(struct oche_xpass_params, idle), OCHE_IS_TIME(100 * OCHE_US, 0, 60 * OCHE_SEC),
      .where = "our choice; expresspass.md#idle",
      .help = "a sender whose application has made nothing new for this long stops its credits"},
