@@ -12,7 +12,8 @@ static const struct oche_param params[] = {
      .help = "of a class (a VL) at the receiving end of every link; whole blocks of 64 bytes"},
     {OCHE_PARAM_AS("update", struct oche_ib_credits_params, update_bytes),
      OCHE_IS_BYTES(0, 0, OCHE_IB_MOST_BLOCKS *OCHE_IB_BLOCK_BYTES), .where = "our choice",
-     .help = "of it that become free are worth a flow control packet; 0: a quarter of it"},
+     .help = "a flow control packet is sent when this much of the buffer has become free; "
+             "0: a quarter of the buffer"},
     {OCHE_PARAM(struct oche_ib_credits_params, interval), OCHE_IS_TIME(0, 0, OCHE_SEC),
      .where = "IBTA sec 7.9",
      .help = "a flow control packet leaves at least so often; 0: every 65,536 symbol times of a "

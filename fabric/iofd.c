@@ -15,7 +15,7 @@ static const char *const lane_choices[] = {
 
 static const struct oche_param params[] = {
     {OCHE_PARAM(struct oche_iofd_params, entries), OCHE_IS_COUNT(8, 1, 1024),
-     .where = "Dart sec IV-A", .help = "of a switch's table of deflected flows"},
+     .where = "Dart sec IV-A", .help = "entries of a switch's table of deflected flows"},
     {OCHE_PARAM_AS("threshold", struct oche_iofd_params, threshold_bytes),
      OCHE_IS_BYTES(15000, 0, INT32_MAX), .where = "Dart sec IV-B; dart.md#d16",
      .help = "a message is deflected if more than this waits in the queue it would join"},

@@ -23,7 +23,7 @@ static const struct oche_param params[] = {
      .help = "packet memory, shared by all ports"},
     {OCHE_PARAM(struct oche_switch_params, threshold),
      OCHE_IS_CHOICE(OCHE_THRESHOLD_DYNAMIC, thresholds), .where = "DCQCN sec 4",
-     .help = "of PFC: dynamic (a share of what is free) or static"},
+     .help = "threshold of PFC: dynamic (a share of what is free) or static"},
     {OCHE_PARAM(struct oche_switch_params, beta), OCHE_IS_REAL(8, 1.0 / 1024, 1024),
      .where = "DCQCN sec 4", .help = "dynamic: t_PFC = beta * free / pfc_priorities"},
     {OCHE_PARAM_AS("xoff", struct oche_switch_params, xoff_bytes), OCHE_IS_BYTES(0, 0, MAX_BUFFER),
@@ -33,11 +33,11 @@ static const struct oche_param params[] = {
      .help = "false: drop-tail"},
     {OCHE_PARAM(struct oche_switch_params, pfc_priorities), OCHE_IS_COUNT(8, 0, OCHE_CLASSES),
      .where = "DCQCN sec 4",
-     .help = "that the buffer is divided for; 0: the lossless classes in use"},
+     .help = "priorities that the buffer is divided for; 0: the lossless classes in use"},
     {OCHE_PARAM(struct oche_switch_params, chip_ports), OCHE_IS_COUNT(0, 0, UINT16_MAX),
      .where = "DCQCN sec 4",
-     .help =
-         "that headroom is kept for, in use or not; 0: those that the topology gives the switch"},
+     .help = "ports that headroom is kept for, in use or not; 0: those that the topology "
+             "gives the switch"},
     {OCHE_PARAM_AS("headroom", struct oche_switch_params, headroom_bytes),
      OCHE_IS_BYTES(OCHE_NEVER, 0, OCHE_NEVER), .where = "dcqcn.md#a12",
      .help = "per ingress port and priority; auto: from each link's rate and delay, and the slower "
@@ -63,9 +63,10 @@ static const struct oche_param params[] = {
     {OCHE_PARAM(struct oche_switch_params, pmax), OCHE_IS_REAL(0.01, 0, 1),
      .where = "dcqcn.md#parameters", .help = "probability of a mark at kmax"},
     {OCHE_PARAM(struct oche_switch_params, ecn_at), OCHE_IS_CHOICE(OCHE_ECN_AT_DEQUEUE, ecn_points),
-     .where = "dcqcn.md#a6", .help = "the queue is seen at dequeue or at enqueue"},
+     .where = "dcqcn.md#a6",
+     .help = "whether the queue length at dequeue or at enqueue decides a mark"},
     {OCHE_PARAM(struct oche_switch_params, mechanisms), OCHE_IS_TEXT, .where = "our choice",
-     .help = "beside these: a list of names; each has a section of its own"},
+     .help = "further mechanisms: a list of names; each has a section of its own"},
 };
 
 const struct oche_param_table oche_switch_params =

@@ -42,7 +42,7 @@ static const char *const becn_names[] = {"ack", "cnp", NULL};
 
 static const struct oche_param table[] = {
     {OCHE_PARAM(struct ib_cc_params, ccti_increase), OCHE_IS_COUNT(1, 1, 255),
-     .where = "ib-cc.md#parameters", .help = "CCTI_Increase: by so much a BECN raises the index"},
+     .where = "ib-cc.md#parameters", .help = "CCTI_Increase: how much a BECN raises the index"},
     {OCHE_PARAM(struct ib_cc_params, ccti_limit),
      OCHE_IS_COUNT(OCHE_IB_CCTI_MOST, 1, OCHE_IB_CCTI_MOST), .where = "ib-cc.md#parameters",
      .help = "CCTI_Limit: the last index of the table"},
@@ -51,14 +51,16 @@ static const struct oche_param table[] = {
     {OCHE_PARAM(struct ib_cc_params, ccti_timer),
      OCHE_IS_TIME(153600 * OCHE_NS, 1024 * OCHE_NS, UINT64_C(65535) * 1024 * OCHE_NS),
      .where = "ib-cc.md#parameters",
-     .help = "CCTI_Timer: every so often the index falls by one; the field counts 1.024us"},
+     .help = "CCTI_Timer: how often the index falls by one; the field counts units of "
+             "1.024us"},
     {OCHE_PARAM(struct ib_cc_params, cct), OCHE_IS_CHOICE(0, cct_names),
      .where = "ib-cc.md#parameters",
      .help = "the table. delay: entry i is i * cct_step packet times; rate: the rate falls by "
              "equal steps, to line/(ccti_limit + 1)"},
     {OCHE_PARAM(struct ib_cc_params, cct_step), OCHE_IS_REAL(1, 0.125, 128),
      .where = "ib-cc.md#parameters",
-     .help = "of cct: delay, in packet times; eighths can be told apart"},
+     .help = "step between entries with cct: delay, in packet times, with a resolution of "
+             "1/8"},
     {OCHE_PARAM(struct ib_cc_params, becn), OCHE_IS_CHOICE(0, becn_names),
      .where = "ib-cc.md#source",
      .help = "how a BECN travels. ack: in the next ACK, where there is one; cnp: by itself"},

@@ -39,7 +39,8 @@ static const char *const start_names[] = {"ask", "send", NULL};
 static const struct oche_param table[] = {
     {OCHE_PARAM(struct rcp_params, initial_rate), OCHE_IS_REAL(0.05, 0.000001, 1.0),
      .where = "rcp.md#initial-rate",
-     .help = "until the switches' rate is known: fraction of the line, as theirs at first"},
+     .help = "rate until the switches' rate is known, as a fraction of the line; like "
+             "rcp_rate.initial_rate"},
     {OCHE_PARAM(struct rcp_params, start), OCHE_IS_CHOICE(0, start_names),
      .where = "our choice; rcp.md#decisions",
      .help = "ask: the first packet of a flow leaves alone, to learn the rate; send: all leave, "

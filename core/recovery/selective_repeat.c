@@ -77,7 +77,8 @@ static const struct oche_param selective_params[] = {
      .help = "timeout while more are outstanding: the longest round-trip time that queues make"},
     {OCHE_PARAM(struct oche_selective_repeat_params, few_packets),
      OCHE_IS_COUNT(3, 0, OCHE_PSN_BITMAP_BITS), .where = "IRN sec 3.1; irn.md#timeouts",
-     .help = "how many packets are few; 0: always rto_high"},
+     .help = "rto_low applies while at most this many packets are outstanding; 0: always "
+             "rto_high"},
 };
 
 static void selective_extend(struct oche_recovery_tx *tx, struct oche_recovery_rx *rx)

@@ -31,7 +31,7 @@ const struct oche_param_table oche_routes_params =
 
 static const struct oche_param measure_params[] = {
     {OCHE_PARAM(struct oche_measure_params, interval), OCHE_IS_TIME(0, 0, 86400 * OCHE_SEC),
-     .where = "our choice", .help = "of time series; 0: none are kept"},
+     .where = "our choice", .help = "time between two points of a time series; 0: none are kept"},
     {OCHE_PARAM(struct oche_measure_params, queues), OCHE_IS_TEXT, .where = "our choice",
      .help = "switch ports whose queues are watched, such as \"tor0:host3, core1:2\""},
     {OCHE_PARAM_AS("queue_step", struct oche_measure_params, queue_step_bytes),
@@ -72,9 +72,10 @@ static const char *const failure_where[] = {
     [OCHE_FAILURE_ALL_LINKS] = "all_links",       NULL};
 static const struct oche_param failure_params[] = {
     {OCHE_PARAM(struct oche_failure_params, link), OCHE_IS_TEXT, .where = "our choice",
-     .help = "that fails, in both directions: leaf0:spine1, host3 (its only one), or a list"},
+     .help = "link that fails, in both directions: leaf0:spine1, host3 (its only one), or a "
+             "list"},
     {OCHE_PARAM_AS("switch", struct oche_failure_params, switches), OCHE_IS_TEXT,
-     .where = "Dart sec IV-C", .help = "all of whose links fail: spine1, or a list"},
+     .where = "Dart sec IV-C", .help = "switch of which all links fail: spine1, or a list"},
     {OCHE_PARAM(struct oche_failure_params, random), OCHE_IS_COUNT(0, 0, OCHE_TOPOLOGY_MAX_LINKS),
      .where = "our choice", .help = "this many links fail, drawn with the seed"},
     {OCHE_PARAM(struct oche_failure_params, where),

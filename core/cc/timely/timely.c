@@ -24,7 +24,8 @@ static const struct oche_param table[] = {
      .where = "TIMELY sec 4.3; timely.md#parameters",
      .help = "factor of multiplicative decrease by the gradient"},
     {OCHE_PARAM(struct timely_params, beta_high), OCHE_IS_REAL(0.8, 0.0, 1.0),
-     .where = "TIMELY sec 4.3; timely.md#parameters", .help = "the same, above t_high"},
+     .where = "TIMELY sec 4.3; timely.md#parameters",
+     .help = "factor of multiplicative decrease above t_high"},
     {OCHE_PARAM(struct timely_params, hai_events), OCHE_IS_COUNT(5, 1, 1000000),
      .where = "TIMELY sec 4.3; timely.md#parameters",
      .help =

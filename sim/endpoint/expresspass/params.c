@@ -11,7 +11,7 @@ static const char *const feedbacks[] = {
 static const struct oche_param params[] = {
     {OCHE_PARAM_AS("payload", struct oche_xpass_params, payload_bytes),
      OCHE_IS_BYTES(1460, 64, 8900), .where = "expresspass.md#credits",
-     .help = "of a full frame; credits get their share of links by it"},
+     .help = "payload of a full frame; the share of links that credits get follows from it"},
     {OCHE_PARAM(struct oche_xpass_params, feedback),
      OCHE_IS_CHOICE(OCHE_XPASS_AUTHORS_CODE, feedbacks),
      .where = "ns2-xpass; ExpressPass sec 3.2; expresspass.md#feedback",
