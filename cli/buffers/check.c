@@ -273,7 +273,7 @@ static void print_advice(const struct switches *all, const struct oche_switch_co
     struct oche_switch_params params = *all->params;
     double value;
 
-    fprintf(out, "  what would do, each alone:\n");
+    fprintf(out, "  each of these changes alone is enough:\n");
     if (bound >= 1)
         fprintf(out, "    switch.kmin=%lluB%s\n", (unsigned long long)bound,
                 bound < config->mtu_frame_bytes ? " (less than a frame)" : "");
@@ -416,7 +416,7 @@ bool oche_buffers_check(const struct oche_world *world, bool all_priorities, FIL
     if (marked)
         fprintf(out, "\n%s\n",
                 sure ? "ECN is sure to act before PFC"
-                     : "ECN is not sure to act before PFC: see what would do");
+                     : "ECN is not sure to act before PFC: make one of the changes listed");
     else
         fprintf(out, "\nECN does not act before PFC: congestion_control is %s\n",
                 oche_world_scheme_name(config));

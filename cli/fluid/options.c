@@ -206,8 +206,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 static const struct argp_option known[] = {
     {"model", 'm', "NAME", 0, "dcqcn (default), timely or timely_patched", 0},
     {"flows", 'f', "LIST", 0,
-     "2: so many, at the capacity; 40Gbps,5Gbps@10ms: at these rates from 0 and from 10 ms on; "
-     "8x10Gbps: eight of them. Default: one at the capacity, one at an eighth of it",
+     "2: two flows that begin at the capacity; 40Gbps,5Gbps@10ms: one at 40 Gbps from 0 on, one at "
+     "5 Gbps from 10 ms on; 8x10Gbps: eight at 10 Gbps. Default: one at the capacity, one at an "
+     "eighth of it",
      0},
     {"set", 's', "KEY=VALUE", 0,
      "a parameter of the model, such as g=1/16 or delay=85us; a key with a dot, or of the "
@@ -217,18 +218,19 @@ static const struct argp_option known[] = {
     {"fixed-point", KEY_FIXED_POINT, NULL, 0, "a table of fixed points instead of a run", 0},
     {"stability", KEY_STABILITY, NULL, 0,
      "a table of phase margins, and of the queue in runs, over numbers of flows and delays", 0},
-    {"counts", KEY_COUNTS, "LIST", 0, "numbers of flows for these tables; 2,4,8,10,16,20,32,64", 0},
+    {"counts", KEY_COUNTS, "LIST", 0,
+     "numbers of flows for --fixed-point and --stability; default 2,4,8,10,16,20,32,64", 0},
     {"delays", KEY_DELAYS, "LIST", 0, "delays for --stability; default 4us,25us,50us,85us,100us",
      0},
     {"receiver", KEY_RECEIVER, "HOST", 0,
-     "of the scenario's receivers the one whose link is the bottleneck", 0},
+     "the receiver whose link is the bottleneck, if the scenario's flows have several", 0},
     {"csv", KEY_CSV, "FILE", 0, "write queue and rates, or the table, as CSV", 0},
     {"out", 'o', "DIR", 0, "write DIR/run.sqlite, as oche run does", 0},
     {"interval", KEY_INTERVAL, "TIME", 0,
-     "between two rows of that; default a thousandth of the duration", 0},
+     "time between two rows of --csv and --out; default a thousandth of the duration", 0},
     {"tolerance", KEY_TOLERANCE, "X", 0,
      "error that a step may make, as a share of the whole scale; default 1e-6", 0},
-    {"quiet", 'q', NULL, 0, "print no charts and numbers", 0},
+    {"quiet", 'q', NULL, 0, "print nothing but errors", 0},
     {"show-defaults", KEY_SHOW_DEFAULTS, NULL, 0,
      "show the model's parameters, with the values that scenario and --set give them", 0},
     {0},

@@ -224,7 +224,8 @@ static const struct argp_option known[] = {
      "run point K alone (with /N: K, K+N, K+2N, ...) and put each into a file of its own, "
      "DIR/points/K.point",
      0},
-    {"merge", KEY_MERGE, NULL, 0, "read such files into DIR/sweep.sqlite instead of running", 0},
+    {"merge", KEY_MERGE, NULL, 0,
+     "read the files in DIR/points into DIR/sweep.sqlite instead of running", 0},
     {0},
 };
 

@@ -181,7 +181,8 @@ def test_advice():
         given = [word for one in sets for word in ("--set", one)]
         done = run("--check", scenario(name), *given)
         check(f"{name} {sets} is not sure", done.returncode == 1 and
-              "\nECN is not sure to act before PFC: see what would do\n" in done.stdout, done)
+              "\nECN is not sure to act before PFC: "
+              "make one of the changes listed\n" in done.stdout, done)
         advice = set(re.findall(r"^    (switch\.\w+=\S+)", done.stdout, re.M))
         keys = {one.split("=")[0] for one in advice}
         check(f"{name} {sets}: there is advice", {
