@@ -275,7 +275,7 @@ static void test_names(void **state)
                                     "--metrics lists them");
     assert_string_equal(oche_metric_help("dart.share_acks"), "ACKs and NAKs that carried a share");
     assert_string_equal(oche_metric_help("dart.share_acks.packets_share"),
-                        "of all packets that hosts sent");
+                        "share of all packets that hosts sent");
     assert_string_equal(oche_metric_unit("dart.share_acks"), "count");
     assert_null(oche_metric_unit_named("furlongs"));
 }
