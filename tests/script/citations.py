@@ -84,7 +84,7 @@ def files(root):
         folders[:] = sorted(
             name for name in folders if name not in NOT_READ and
             not os.path.exists(os.path.join(directory, name, "build.ninja")) and
-            not (here == "." and name == "build"))
+            not (here == "." and (name == "out" or name.startswith("build"))))  # as .gitignore
         for name in sorted(names):
             path = os.path.normpath(os.path.join(here, name))
             if name.endswith(ENDS) and path not in NOT_CHECKED:
