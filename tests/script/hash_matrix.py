@@ -56,7 +56,7 @@ def made_so(tree, compiler, optimisations):
             options = {option["name"]: option["value"] for option in json.load(file)}
         said = subprocess.run([words[0], "--version"], text=True, stdout=subprocess.PIPE,
                               check=False).stdout
-    except OSError:
+    except (OSError, ValueError, LookupError): # none, or one that is being set up now
         return False
     found = "clang" if "clang" in said else "gcc"
     return (found == compiler and options["optimization"] in optimisations
