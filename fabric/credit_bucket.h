@@ -13,12 +13,15 @@
 
 struct oche_credit_bucket {
     oche_time full_at;
-    uint64_t remainder;             /* of full_at, in units of 1 / divisor ps */
+    uint64_t remainder; /* fraction of a picosecond to add to full_at, in units of 1 / divisor ps */
     uint64_t ps_of_a_byte, divisor; /* a byte costs ps_of_a_byte / divisor picoseconds */
-    oche_time slack;                /* a credit may leave this long before full_at */
+    oche_time slack;                /* a credit may leave from full_at - slack on */
 };
 
-/* Sizes are bytes on the line, with the gap: of a credit, and of the most data that it asks for. */
+/*
+ * Makes a full bucket. The two sizes, of a credit and of the most data that it asks for, are bytes
+ * on the line, gap included.
+ */
 static inline void oche_credit_bucket_init(struct oche_credit_bucket *bucket, uint64_t rate_bps,
                                            uint32_t credit_bytes, uint32_t data_bytes,
                                            uint32_t burst)
@@ -38,7 +41,7 @@ static inline oche_time oche_credit_bucket_next(const struct oche_credit_bucket 
     return bucket->full_at > bucket->slack ? bucket->full_at - bucket->slack : 0;
 }
 
-/* A credit of `line_bytes` on the line leaves. */
+/* Takes a credit of `line_bytes` bytes on the line, which leaves now, out of the bucket. */
 static inline void oche_credit_bucket_take(struct oche_credit_bucket *bucket, uint32_t line_bytes,
                                            oche_time now)
 {

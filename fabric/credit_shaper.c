@@ -29,16 +29,16 @@ static const struct oche_switch_counter counters[OCHE_CREDIT_SHAPER_COUNTERS] = 
 
 struct credit_port {
     struct oche_credit_bucket bucket;
-    uint32_t waiting; /* credits */
-    bool held;        /* until oche_credit_bucket_next */
-    bool timed;       /* the switch's timer is set: a credit waits for it */
+    uint32_t waiting; /* number of credits in the queue */
+    bool held;        /* true: no credit may leave before oche_credit_bucket_next */
+    bool timed;       /* true: a credit waits for the switch's timer */
 };
 
 struct credit_shaper {
     const struct oche_credit_shaper_params *params;
     uint8_t cls; /* the class of credits */
     uint32_t port_count;
-    oche_time next; /* the earliest of timed ports; OCHE_NEVER: there are none */
+    oche_time next; /* when the first timed port may send a credit; OCHE_NEVER: no port is timed */
     uint64_t counted[OCHE_CREDIT_SHAPER_COUNTERS];
     struct credit_port ports[];
 };

@@ -15,10 +15,10 @@
 
 #include "fabric/mechanism.h"
 
-/* Parameters of switch ports; hosts' own ports have the same. */
+/* Parameters of every switch port and of every host's own port. */
 struct oche_credit_shaper_params {
-    uint64_t queue; /* credits */
-    uint64_t burst; /* credits in a full bucket */
+    uint64_t queue; /* most credits that wait at a port */
+    uint64_t burst; /* number of credits in a full bucket */
 };
 
 enum oche_credit_shaper_counter {

@@ -27,45 +27,51 @@ struct oche_deflected_key {
 
 struct oche_deflected_flow {
     struct oche_deflected_key key;
-    uint16_t port;    /* the port by which its packets leave, */
-    uint8_t lane;     /* and in which lane */
-    bool used, ended; /* ended: END has passed, and no START after it */
-    oche_time last;   /* time of the last packet */
+    uint16_t port;    /* the port by which the message's packets leave */
+    uint8_t lane;     /* the lane in which they leave */
+    bool used, ended; /* used: the entry is taken; ended: END has passed, and no START since */
+    oche_time last;   /* when a packet last used the entry */
 };
 
 struct oche_deflected_flows {
     oche_time ageing; /* OCHE_NEVER: entries do not age */
-    oche_time hold;   /* after END */
+    oche_time hold;   /* how long an entry stays after END */
     uint32_t capacity, count;
-    uint32_t peak; /* most entries at a time, since the owner's last reset */
-    uint64_t aged; /* entries freed by ageing, likewise */
+    uint32_t peak; /* most entries in use at a time since the owner last reset this member */
+    uint64_t aged; /* entries freed by ageing since the owner last reset this member */
     struct oche_deflected_flow entries[];
 };
 
 size_t oche_deflected_bytes(uint32_t capacity);
-/* `table` has oche_deflected_bytes(capacity) zeroed bytes. */
+/* Makes an empty table in `table`, which has oche_deflected_bytes(capacity) zeroed bytes. */
 void oche_deflected_init(struct oche_deflected_flows *table, uint32_t capacity, oche_time ageing,
                          oche_time hold);
 
-/* Returns the entry of this key without using it; NULL: there is none, or it has aged. */
+/*
+ * Returns the entry of a key, or NULL if the key has no entry or its entry has aged. Does not count
+ * as use by a packet.
+ */
 struct oche_deflected_flow *oche_deflected_look(struct oche_deflected_flows *table,
                                                 const struct oche_deflected_key *key,
                                                 oche_time now);
-/* Notes that a packet uses the entry. */
+/* Notes that a packet uses the entry at `now`. */
 static inline void oche_deflected_use(struct oche_deflected_flow *entry, oche_time now)
 {
     entry->last = now;
     entry->ended = false;
 }
-/* Adds an entry for a key that has none. The caller sets port and lane. NULL: the table is full. */
+/*
+ * Adds an entry for a key that has none, or returns NULL if the table is full. The caller sets the
+ * entry's port and lane.
+ */
 struct oche_deflected_flow *oche_deflected_add(struct oche_deflected_flows *table,
                                                const struct oche_deflected_key *key, oche_time now);
 /*
- * END has passed, at the time of the last oche_deflected_use or _add. Frees the entry, at once or
- * after `hold`.
+ * Notes that END has passed, at the time of the last oche_deflected_use or _add. The entry is freed
+ * at once, or after `hold` if that is not 0.
  */
 void oche_deflected_end(struct oche_deflected_flows *table, struct oche_deflected_flow *entry);
-/* Frees what has aged by `now`, so that `count` is up to date. */
+/* Frees the entries that have aged by `now`, so that `count` is up to date. */
 void oche_deflected_age(struct oche_deflected_flows *table, oche_time now);
 
 #endif

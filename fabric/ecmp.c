@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The salt of ECMP. Routing itself is inline in the header. */
+/* Computes the salt of ECMP. Routing is inline in the header. */
 #include "fabric/ecmp.h"
 
 uint64_t oche_ecmp_salt(uint64_t seed, uint32_t node)

@@ -13,12 +13,15 @@
 #include "fabric/switch.h"
 
 /*
- * Return the salt of the switch `node`, and the salt of all switches of a tier that choose alike.
+ * The first returns the salt of the switch `node`. The second returns the common salt of all
+ * switches of a tier, which then make the same choice for a flow.
  */
 uint64_t oche_ecmp_salt(uint64_t seed, uint32_t node);
 uint64_t oche_ecmp_tier_salt(uint64_t seed, uint32_t tier);
 
-/* Picks one of `count` candidates (not 0) by the hash of a five-tuple. */
+/*
+ * Returns the index of one of `count` candidates (at least 1), chosen by the hash of a five-tuple.
+ */
 static inline uint32_t oche_ecmp_pick(uint64_t salt, uint32_t flow_hash, uint32_t count)
 {
     return (uint32_t)(((unsigned __int128)oche_mix64(salt ^ flow_hash) * count) >> 64);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* RED marking. The header tells what is the paper's and what is not. */
+/* RED marking. The header says which rules are the paper's and which are ours. */
 #include "fabric/ecn.h"
 
 void oche_red_init(struct oche_red *red, const struct oche_switch_params *params, uint64_t seed,

@@ -36,7 +36,10 @@ static inline uint64_t oche_red_probability(const struct oche_red *red, uint64_t
     return (queue - red->kmin) * red->slope;
 }
 
-/* Sets CE if the draw says so. Returns true if this packet was marked here. */
+/*
+ * Draws a random number and sets CE on the packet with the probability for `queue` bytes. Returns
+ * true if this call has marked the packet.
+ */
 bool oche_red_mark(struct oche_red *red, struct oche_packet *packet, uint64_t queue);
 
 #endif

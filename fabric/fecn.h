@@ -21,14 +21,14 @@
 enum oche_fecn_victims { OCHE_FECN_VICTIMS_HOSTS, OCHE_FECN_VICTIMS_NONE, OCHE_FECN_VICTIMS_ALL };
 
 struct oche_fecn_params {
-    uint64_t threshold;    /* 0 … 15 */
-    uint64_t marking_rate; /* mean number of eligible packets between two that are marked */
-    uint64_t packet_size;  /* bytes: smaller packets are not marked */
+    uint64_t threshold;    /* weight, 0 … 15 */
+    uint64_t marking_rate; /* mean number of eligible packets between two marked ones */
+    uint64_t packet_size;  /* in bytes; smaller packets are not marked */
     uint64_t buffer_bytes;
     uint32_t victim_mask; /* enum oche_fecn_victims: ports that mark even as victims */
 };
 
-/* Returns the queue length above which the weight marks; OCHE_NEVER: it never does. */
+/* Returns the queue length in bytes above which packets are marked; OCHE_NEVER: none is marked. */
 uint64_t oche_fecn_queue(const struct oche_fecn_params *params);
 
 enum oche_fecn_counter { OCHE_FECN_MARKED, OCHE_FECN_VICTIMS, OCHE_FECN_COUNTERS };

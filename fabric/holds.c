@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What waits for what; see the header. */
+/* Records what waits for what in a switch; see the header. */
 #include "fabric/holds.h"
 
 #include "fabric/switch_state.h"
@@ -9,12 +9,12 @@
  * least this share of the time and could have sent at least this share of its bytes during that
  * time.
  */
-#define HELD_TIME_SHARE  20 /* one in */
+#define HELD_TIME_SHARE  20 /* the share is 1 / this number */
 #define HELD_BYTES_SHARE 2
 
 /*
- * Returns the number of classes in which the packets of one queue may have come in: one, unless
- * there are lanes.
+ * Returns the number of classes in which the packets of one queue may have come in: 1 in a switch
+ * without lanes.
  */
 static size_t in_classes(const struct oche_switch *sw)
 {
@@ -117,7 +117,7 @@ void oche_holds_after_reset(struct oche_switch *sw, unsigned port,
                             const oche_time held[OCHE_CLASSES])
 {
     for (unsigned cls = 0; sw->holds.bytes != NULL && cls < sw->class_count; cls++)
-        queue_of(sw, port, cls)->held_before = -held[cls]; /* the counter now begins at 0 again */
+        queue_of(sw, port, cls)->held_before = -held[cls]; /* oche_pause_time was reset to 0 */
 }
 
 /* ---- reading ---- */
@@ -193,7 +193,7 @@ bool oche_switch_stays_pausing(const struct oche_switch *sw, unsigned port, unsi
     uint64_t used = 0;
 
     if (own == 0)
-        return false; /* it resumes as soon as it is empty */
+        return false; /* a class that has become empty resumes at once */
     if (headroom_left(in, own) > 0)
         return true;
     for (unsigned p = 0; p < sw->port_count; p++)

@@ -17,24 +17,27 @@
 
 /* An egress queue that is not empty. */
 struct oche_holds_queue {
-    oche_time since;       /* when it became so, or was first examined */
-    oche_time held_before; /* oche_pause_time of its class at that time, modulo 2^64 */
+    oche_time since;       /* when the queue ceased to be empty, or was first examined */
+    oche_time held_before; /* oche_pause_time of the queue's class at `since`, modulo 2^64 */
 };
 
 struct oche_holds {
-    uint32_t *bytes; /* [(ingress * ports + egress) * classes + class]; with lanes, that for each
-                        class in which packets come in; NULL: not recorded */
-    struct oche_holds_queue *queues; /* [egress * classes + class] */
+    uint32_t *bytes; /* indexed by (ingress * ports + egress) * classes + class; with lanes, one
+                        such table for each class in which packets come in; NULL: not recorded */
+    struct oche_holds_queue *queues; /* indexed by egress * classes + class */
 };
 
-/* Called by the switch: a packet is about to be put into the queue (port, cls), or has left it. */
+/*
+ * The switch calls the first when a packet is about to join the queue (port, cls), and the second
+ * when a packet has left that queue.
+ */
 void oche_holds_put(struct oche_switch *sw, unsigned port, unsigned cls,
                     const struct oche_packet *packet, oche_time now);
 void oche_holds_take(struct oche_switch *sw, unsigned port, unsigned cls,
                      const struct oche_packet *packet);
 /*
- * Called around a reset of the port's pause counters: the first before it, the second after it with
- * the result of the first.
+ * The switch calls the first before it resets the port's pause counters, and the second afterwards,
+ * with the result of the first.
  */
 void oche_holds_before_reset(const struct oche_switch *sw, unsigned port, oche_time now,
                              oche_time held[OCHE_CLASSES]);

@@ -36,14 +36,14 @@ static const struct oche_switch_counter counters[OCHE_IB_CREDITS_COUNTERS] = {
 struct credit_port {
     struct oche_ib_link link;
     oche_time interval;
-    uint8_t waiting; /* classes that wait for credits */
+    uint8_t waiting; /* mask of the classes that wait for credits */
 };
 
 struct ib_credits {
     const struct oche_ib_credits_params *params;
     uint32_t port_count;
     uint8_t class_count;
-    oche_time step, next; /* of the timer */
+    oche_time step, next; /* the timer's interval; when the timer is next due */
     uint64_t counted[OCHE_IB_CREDITS_COUNTERS];
     struct credit_port ports[];
 };
@@ -148,7 +148,10 @@ static void set_waiting(struct ib_credits *credits, struct oche_switch *sw, unsi
     oche_switch_hold(sw, number, port->waiting);
 }
 
-/* Examines the queue as it is now. An empty one does not wait. */
+/*
+ * Notes whether the queue's present first packet must wait for credits. An empty queue does not
+ * wait.
+ */
 static void look(struct ib_credits *credits, struct oche_switch *sw, unsigned number, unsigned cls)
 {
     const struct oche_egress *egress = oche_switch_egress(sw, number);
@@ -256,7 +259,10 @@ static oche_time next(const void *state)
     return credits->next;
 }
 
-/* Half the interval has passed: sends the FCPs that would be late next time. */
+/*
+ * Called at every half interval: sends the FCPs that would be late if they waited for the next
+ * call.
+ */
 static void expire(void *state, struct oche_switch *sw, oche_time now)
 {
     struct ib_credits *credits = state;

@@ -26,24 +26,27 @@
 #define OCHE_IB_BLOCK_BYTES 64
 #define OCHE_IB_MOST_BLOCKS 2048
 #define OCHE_IB_COUNTER     UINT16_C(0xfff)
-/* Of one VL: op, FCTBS, VL, FCCL and CRC are 6 bytes, plus the symbols before and after. */
+/*
+ * Bytes on the line of one VL's FCP: op, FCTBS, VL, FCCL and CRC are 6 bytes; one symbol precedes
+ * and one follows them.
+ */
 #define OCHE_IB_FCP_BYTES 8
 /* 65,536 symbol times on a link of four lanes, each of which carries one byte per symbol time. */
 #define OCHE_IB_FCP_INTERVAL_BYTES (UINT64_C(65536) * 4)
 
 struct oche_ib_vl {
     uint16_t fctbs; /* sender: blocks sent, modulo 4096 */
-    uint16_t limit; /* sender: the last FCCL */
+    uint16_t limit; /* sender: the FCCL that was received last */
     uint16_t abr;   /* receiver: blocks that have arrived, modulo 4096 */
     uint16_t held;  /* receiver: blocks in the buffer */
     uint16_t owed;  /* receiver: blocks that have become free since the last FCP */
 };
 
 struct oche_ib_link {
-    uint16_t size;   /* of a VL's buffer, in blocks */
-    uint16_t update; /* freed blocks that are worth an FCP */
+    uint16_t size;   /* blocks in the buffer of each VL */
+    uint16_t update; /* an FCP becomes due once this many blocks have become free */
     uint8_t vl_count;
-    uint8_t due;    /* VLs whose FCP is due */
+    uint8_t due;    /* mask of the VLs whose FCP is due */
     oche_time told; /* when FCPs of all VLs were last sent */
     struct oche_ib_vl vl[OCHE_CLASSES];
 };
@@ -59,8 +62,8 @@ static inline uint16_t oche_ib_blocks(uint32_t bytes)
 /* ---- sender ---- */
 
 /*
- * Returns how many blocks may be sent. If FCCL is ahead by more than half the number range, it is
- * really behind, and the result is 0.
+ * Returns how many blocks may be sent. An FCCL that seems ahead by more than half the number range
+ * is really behind the count of sent blocks; then the result is 0.
  */
 static inline uint16_t oche_ib_credit(const struct oche_ib_link *link, unsigned vl)
 {
@@ -81,19 +84,23 @@ static inline bool oche_ib_has_room(const struct oche_ib_link *link, unsigned vl
     return (uint32_t)link->vl[vl].held + blocks <= link->size;
 }
 
-/* A packet has arrived and is kept; there was room for it. */
+/* Counts a packet that has arrived and is kept. The caller has checked that there is room. */
 static inline void oche_ib_arrived(struct oche_ib_link *link, unsigned vl, uint16_t blocks)
 {
     link->vl[vl].abr = (uint16_t)(link->vl[vl].abr + blocks) & OCHE_IB_COUNTER;
     link->vl[vl].held = (uint16_t)(link->vl[vl].held + blocks);
 }
 
-/* `blocks` more are free than the sender knows. Returns true if an FCP has become due. */
+/*
+ * Notes that `blocks` more blocks are free than the sender has been told. Returns true if an FCP
+ * has become due.
+ */
 bool oche_ib_owe(struct oche_ib_link *link, unsigned vl, uint16_t blocks);
-/* A packet leaves the buffer. Returns true if an FCP has become due. */
+/* Frees the blocks of a packet that leaves the buffer. Returns true if an FCP has become due. */
 bool oche_ib_freed(struct oche_ib_link *link, unsigned vl, uint16_t blocks);
 /*
- * A packet has arrived and is gone at once: dropped, or consumed by a host. Returns true likewise.
+ * Counts a packet that has arrived and takes no room: it is dropped, or a host consumes it at once.
+ * Returns true if an FCP has become due.
  */
 bool oche_ib_passed(struct oche_ib_link *link, unsigned vl, uint16_t blocks);
 
@@ -101,11 +108,11 @@ bool oche_ib_passed(struct oche_ib_link *link, unsigned vl, uint16_t blocks);
 
 /* Makes the FCP of every VL due. */
 void oche_ib_tell_all(struct oche_ib_link *link);
-/* Fills `frame` with the FCPs that are due, as one frame on the line. At least one must be due. */
+/* Fills `frame` with all FCPs that are due, of which there must be at least one. */
 void oche_ib_fill(struct oche_ib_link *link, struct oche_packet *frame, oche_time now);
 /*
- * Applies FCPs that have arrived. VLs that are not in use are ignored. Returns true if an FCP of
- * this end has become due.
+ * Applies the FCPs of an arrived frame, except those for VLs that are not in use. Returns true if
+ * an FCP of this end has become due.
  */
 bool oche_ib_take(struct oche_ib_link *link, const struct oche_packet *frame);
 

@@ -8,7 +8,7 @@
 #include "fabric/ecmp.h"
 #include "fabric/switch_state.h"
 
-#define MOST_LANES (OCHE_CLASSES - 1) /* one class is left for control */
+#define MOST_LANES (OCHE_CLASSES - 1) /* one class is left for control packets */
 
 static const char *const lane_choices[] = {
     [OCHE_IOFD_TURNS] = "turns", [OCHE_IOFD_ESCAPE] = "escape", [OCHE_IOFD_ONE] = "one", NULL};
@@ -62,17 +62,17 @@ static const struct oche_switch_counter counters[OCHE_IOFD_COUNTERS] = {
 
 /* ---- state ---- */
 
-/* What is known of a port. */
-#define PORT_NETWORK UINT8_C(1) /* it leads to a switch, */
-#define PORT_UP      UINT8_C(2) /* which is above this one */
+/* Flags of a port. */
+#define PORT_NETWORK UINT8_C(1) /* the port leads to a switch */
+#define PORT_UP      UINT8_C(2) /* the node at the other end is above this switch */
 
 struct iofd {
     const struct oche_iofd_params *params;
-    const uint64_t *onward; /* bits by port * groups + group */
+    const uint64_t *onward; /* not owned; a bit for each port * groups + group */
     uint32_t groups;
-    uint8_t lanes; /* classes 0 … lanes - 1 */
+    uint8_t lanes; /* number of lanes, which are classes 0 … lanes - 1 */
     bool links_fail;
-    uint8_t *port; /* PORT_… flags, by port */
+    uint8_t *port; /* PORT_… flags of each port */
     struct oche_random random;
     uint64_t counted[OCHE_IOFD_COUNTERS];
     struct oche_deflected_flows table; /* last: its entries follow */
@@ -101,7 +101,7 @@ static const char *check(const void *values)
     return NULL;
 }
 
-/* Returns the size of the state; the table is its last member. */
+/* Returns the offset in the state at which the table's entries end and the port flags follow. */
 static size_t table_end(const struct oche_iofd_params *p)
 {
     size_t end = offsetof(struct iofd, table) + oche_deflected_bytes((uint32_t)p->entries);
@@ -155,8 +155,8 @@ int oche_iofd_other_port(const struct oche_routes *routes, uint64_t salt, unsign
 }
 
 /*
- * Returns another port if the packet came in by `in_port` and that is also where the routes would
- * send it.
+ * Returns another port for a packet whose routes lead back to `in_port`, by which it came in;
+ * `in_port` if there is no other.
  */
 static int other_way(struct iofd *iofd, const struct oche_switch *sw, unsigned in_port,
                      const struct oche_packet *packet)
@@ -169,7 +169,7 @@ static int other_way(struct iofd *iofd, const struct oche_switch *sw, unsigned i
     return (int)in_port;
 }
 
-/* True if beyond `port` there is a path to the packet's destination that does not come back. */
+/* True if there is a path from `port` to the packet's destination that does not come back here. */
 static bool leads_on(const struct iofd *iofd, const struct oche_switch *sw, unsigned port,
                      const struct oche_packet *packet)
 {
@@ -187,7 +187,7 @@ static bool is_candidate(const struct iofd *iofd, const struct oche_switch *sw, 
            leads_on(iofd, sw, port, packet);
 }
 
-/* Picks one of the candidates; -1: there is none. */
+/* Returns one of the candidate ports, chosen at random; -1: there is no candidate. */
 static int pick_candidate(struct iofd *iofd, const struct oche_switch *sw, unsigned in_port,
                           const struct oche_packet *packet, unsigned ordinary)
 {
@@ -239,8 +239,8 @@ static uint8_t lane_behind(struct iofd *iofd, const struct oche_packet *packet, 
 /* ---- the packet ---- */
 
 /*
- * START has met a queue above the threshold. Returns the port to deflect it to; -1: it goes to the
- * ordinary one.
+ * START has met a queue above the threshold. Returns the port by which START is deflected, or -1 if
+ * it takes the ordinary port.
  */
 static int decide(struct iofd *iofd, const struct oche_switch *sw, unsigned in_port,
                   const struct oche_packet *packet, unsigned ordinary, unsigned tokens,
@@ -263,7 +263,7 @@ static int decide(struct iofd *iofd, const struct oche_switch *sw, unsigned in_p
     return -1;
 }
 
-/* Sends the packet to `port` in `lane`; -1: there is no such lane. */
+/* Puts the packet into `lane` and returns `port`. Returns -1 if the lane is NO_LANE. */
 static int go(struct oche_packet *packet, int port, uint8_t lane)
 {
     if (OCHE_UNLIKELY(lane == NO_LANE))
@@ -275,14 +275,14 @@ static int go(struct oche_packet *packet, int port, uint8_t lane)
 static int deflect(struct iofd *iofd, struct oche_packet *packet, int port, uint8_t lane)
 {
     iofd->counted[OCHE_IOFD_PACKETS]++;
-    packet->bth_reserved--; /* the tokens are its lowest bits, and there is at least one */
+    packet->bth_reserved--; /* takes one of the tokens, which are the lowest bits */
     packet->traffic_class = lane;
     return port;
 }
 
 /*
- * Fields set by hosts are not trusted: the packet enters by the first lane, with no more tokens
- * than allowed.
+ * Resets what a host has set, which is not trusted: the packet begins in the first lane, with at
+ * most the configured number of tokens.
  */
 static void admit(const struct iofd *iofd, struct oche_packet *packet)
 {
@@ -295,7 +295,7 @@ static void admit(const struct iofd *iofd, struct oche_packet *packet)
 static unsigned tokens_of(const struct iofd *iofd, const struct oche_packet *packet)
 {
     if (iofd->params->lanes == OCHE_IOFD_ESCAPE && packet->traffic_class == 1)
-        return 0; /* they have no use there */
+        return 0; /* packets of the escape lane are never deflected */
     return packet->bth_reserved & OCHE_BTH_TOKENS;
 }
 
@@ -306,7 +306,8 @@ static struct oche_deflected_key key_of(const struct oche_packet *packet, unsign
 }
 
 /*
- * Handles START: it goes to the ordinary port, or to another one, which the table then remembers.
+ * Returns the port for START: the ordinary one, or another one, which the table then remembers for
+ * the packets that follow. Returns -1 if no lane is left.
  */
 static int start(struct iofd *iofd, const struct oche_switch *sw, unsigned in_port,
                  struct oche_packet *packet, unsigned ordinary, oche_time now)
@@ -343,7 +344,8 @@ static int start(struct iofd *iofd, const struct oche_switch *sw, unsigned in_po
 }
 
 /*
- * Sends a packet after the deflected message that it belongs to. Returns -1 if it belongs to none.
+ * Returns the port that the table has for the packet's message, or -1 if the table has no entry for
+ * the message.
  */
 static int follow(struct iofd *iofd, const struct oche_switch *sw, struct oche_packet *packet,
                   bool last, oche_time now)
@@ -354,7 +356,7 @@ static int follow(struct iofd *iofd, const struct oche_switch *sw, struct oche_p
     if (entry == NULL)
         return -1;
     if (OCHE_UNLIKELY(oche_switch_link_is_down(sw, entry->port))) {
-        int port = entry->port; /* at a port that is down, the switch drops it */
+        int port = entry->port; /* the switch drops packets for a port that is down */
 
         if (last)
             oche_deflected_end(&iofd->table, entry);

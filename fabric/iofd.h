@@ -44,12 +44,12 @@
 enum oche_iofd_lanes { OCHE_IOFD_TURNS, OCHE_IOFD_ESCAPE, OCHE_IOFD_ONE };
 
 struct oche_iofd_params {
-    uint64_t entries;         /* in the table of deflected flows */
-    uint64_t threshold_bytes; /* bytes ahead in the queue */
+    uint64_t entries;         /* size of the table of deflected flows */
+    uint64_t threshold_bytes; /* a packet is deflected only if more bytes wait ahead of it */
     uint32_t lanes;           /* enum oche_iofd_lanes */
-    oche_time ageing;         /* of unused entries; OCHE_NEVER: they do not age */
-    /* The senders' part. */
-    uint64_t tokens;      /* that the packets of a short message get */
+    oche_time ageing; /* an entry unused for this long is freed; OCHE_NEVER: entries do not age */
+    /* Parameters of the senders. */
+    uint64_t tokens;      /* tokens that each packet of a short message gets */
     uint64_t short_bytes; /* largest size of a short message */
     oche_time hold;       /* see struct oche_deflection in core/qp/nic.h */
 };
@@ -69,15 +69,15 @@ enum oche_iofd_counter {
 };
 
 /*
- * For tracing a packet's path: returns the port by which a packet leaves if it came in by the one
- * that the routes choose. It is another of the equally near ports, always the same for a flow; -1:
- * there is none.
+ * For tracing a packet's path: returns the port by which a packet leaves if the routes choose the
+ * port by which it came in. The result is another of the equally near ports, always the same for a
+ * flow; -1 if there is no other.
  */
 int oche_iofd_other_port(const struct oche_routes *routes, uint64_t salt, unsigned in_port,
                          const struct oche_packet *packet);
 /*
- * Returns the lane in which a packet leaves with `tokens_left` tokens. `turns`: it came from above
- * and goes up.
+ * Returns the lane in which a packet leaves that is now in `lane` and leaves with `tokens_left`
+ * tokens. `turns` is true if the packet came from above and goes up again.
  */
 uint8_t oche_iofd_lane(const struct oche_iofd_params *params, uint8_t lane, bool turns,
                        unsigned tokens_left);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Link loss: reads a pattern and applies it. */
+/* Loss on links: reads a pattern, and decides for each packet whether the pattern loses it. */
 #include "fabric/loss.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 /* A pattern that is being read. */
 struct reader {
     const char *start, *at;
-    uint64_t psns; /* PSNs so far */
+    uint64_t psns; /* PSNs in the items read so far */
     const char *wrong;
 };
 
@@ -84,7 +84,7 @@ static bool read_item(struct reader *reader, struct oche_loss_item *item)
     return reader->psns <= OCHE_LOSS_MAX_PSNS || fail(reader, "more than 65536 PSNs");
 }
 
-/* Reads the pattern into `items` (which may be NULL) and counts the items. */
+/* Reads the pattern into `items` (NULL: only checks it) and counts the items. */
 static bool read_pattern(struct reader *reader, const char *pattern, bool *data_only,
                          struct oche_loss_item *items, uint32_t *count)
 {
@@ -151,9 +151,7 @@ struct oche_loss *oche_loss_create(void *memory, double probability, const char 
     return loss;
 }
 
-/*
- * True if this is the first packet with a PSN of this item: that one is lost, later ones are not.
- */
+/* Returns true, and notes the PSN as lost, if `psn` belongs to the item and was not lost before. */
 static bool first_with_psn(struct oche_loss *loss, const struct oche_loss_item *item, uint32_t psn)
 {
     uint32_t bit;

@@ -20,13 +20,13 @@
 #include "core/random.h"
 #include "core/wire/packet.h"
 
-#define OCHE_LOSS_MAX_PSNS 65536 /* of one pattern, in total */
+#define OCHE_LOSS_MAX_PSNS 65536 /* most PSNs in one pattern */
 
 enum oche_loss_kind { OCHE_LOSS_ORDINALS, OCHE_LOSS_EVERY, OCHE_LOSS_PSNS };
 
 struct oche_loss_item {
     uint32_t kind;        /* enum oche_loss_kind */
-    uint32_t bit;         /* PSNS: index in oche_loss.seen of the bit for `first` */
+    uint32_t bit;         /* PSNS: index of the bit for `first` in oche_loss.seen */
     uint64_t first, last; /* EVERY: both are the period */
 };
 
@@ -34,10 +34,10 @@ struct oche_loss {
     uint64_t threshold; /* a 63-bit draw below it is a loss */
     struct oche_random random;
     uint64_t dropped;
-    uint64_t count; /* packets to which the pattern was applied */
-    bool data_only; /* the pattern applies only to data */
+    uint64_t count; /* packets that the pattern has counted */
+    bool data_only; /* the pattern counts and loses only packets with a payload */
     uint32_t item_count;
-    uint8_t *seen; /* one bit per PSN of the pattern: it has been lost */
+    uint8_t *seen; /* one bit per PSN of the pattern: set once a packet with the PSN was lost */
     struct oche_loss_item items[];
 };
 
@@ -52,7 +52,7 @@ size_t oche_loss_bytes(const char *pattern);
 struct oche_loss *oche_loss_create(void *memory, double probability, const char *pattern,
                                    uint64_t seed, uint64_t entity);
 
-/* The slow part of oche_loss_drop: true if the pattern loses this packet. */
+/* Counts the packet, and returns true if the pattern loses it. The slow part of oche_loss_drop. */
 bool oche_loss_matches(struct oche_loss *loss, const struct oche_packet *packet);
 
 /* True if the link loses this packet. To be called once for each packet that is put on the link. */

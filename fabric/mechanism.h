@@ -16,7 +16,7 @@
 struct oche_switch;
 struct oche_switch_config;
 
-/* Something that a mechanism counts in each switch. */
+/* A quantity that a mechanism counts in each switch. */
 struct oche_switch_counter {
     const char *name, *help; /* the metric is called MECHANISM.NAME */
     bool peak; /* a network's value is the largest of its switches' values; otherwise their sum */
@@ -26,16 +26,19 @@ struct oche_switch_mechanism {
     const char *name; /* as used in scenarios */
     const char *help; /* one line */
     const struct oche_param_table
-        *params; /* the section of scenarios that has the mechanism's name */
+        *params; /* parameters, which scenarios set in the section of the mechanism's name */
     /*
      * Optional: checks whether the parameters fit together. Returns NULL, or "key: what is wrong;
      * what would be right".
      */
     const char *(*check)(const void *params);
-    bool flow_control;    /* it keeps all classes from overflowing a buffer, replacing PFC */
-    bool marks;           /* it marks CE, replacing RED */
-    bool rnic_only;       /* it handles packets of RNICs and has no use with another transport */
-    const char *only_for; /* it has no use without this congestion-control scheme; or NULL */
+    bool flow_control; /* the mechanism replaces PFC: it keeps all classes from overflowing a buffer
+                        */
+    bool marks;        /* the mechanism replaces RED: it marks CE */
+    bool rnic_only; /* the mechanism only affects packets of RNICs, so other transports have no use
+                       for it */
+    const char *only_for; /* the only congestion-control scheme that has a use for the mechanism;
+                             NULL: any scheme */
     /*
      * Optional: returns the number of lanes that the data class must have (see struct
      * oche_switch_config).
@@ -43,29 +46,30 @@ struct oche_switch_mechanism {
     unsigned (*lanes)(const void *params);
 
     /*
-     * Required: returns the bytes of state per switch; and initialises the state, which is zeroed
-     * memory.
+     * Required: the first returns the bytes of state per switch; the second initialises the state,
+     * which is zeroed memory.
      */
     size_t (*state_bytes)(const struct oche_switch_config *config, const void *params);
     void (*create)(void *state, const struct oche_switch_config *config, const void *params);
 
     /*
-     * Optional: returns true if such a switch can have it. If not, `error` gets "key: what is
-     * wrong; what would be right", with a key of the mechanism's section.
+     * Optional: returns true if a switch of this configuration can have the mechanism. If not,
+     * `error` gets "key: what is wrong; what would be right", with a key of the mechanism's
+     * section.
      */
     bool (*fits)(const struct oche_switch_config *config, const void *params,
                  struct oche_error *error);
 
     /*
      * Route (optional): `port` was chosen for the packet, by ECMP or by the previous mechanism.
-     * Returns the port to use, or -1: the packet is dropped and counted as OCHE_DROP_NO_ROUTE. It
-     * may move a packet from one lane to another.
+     * Returns the port to use, or -1: the packet is dropped and counted as OCHE_DROP_NO_ROUTE. The
+     * hook may move the packet to another lane.
      */
     int (*route)(void *state, struct oche_switch *sw, unsigned in_port, struct oche_packet *packet,
                  int port, oche_time now);
     /*
      * Admit (optional): true if a packet may join the queue of `port`; false: it is dropped and
-     * counted as OCHE_DROP_MECHANISM. The buffer is asked afterwards and may still drop it.
+     * counted as OCHE_DROP_MECHANISM. An admitted packet may still be dropped by the shared buffer.
      */
     bool (*admit)(void *state, struct oche_switch *sw, unsigned port,
                   const struct oche_packet *packet);
@@ -95,24 +99,30 @@ struct oche_switch_mechanism {
      */
     void (*discard)(void *state, struct oche_switch *sw, unsigned port,
                     const struct oche_packet *packet);
-    /* Rerouted (optional): the switch has new routes; `onward` is as in its configuration. */
+    /*
+     * Rerouted (optional): the switch has new routes. `onward` is the new value of the
+     * configuration's member of that name.
+     */
     void (*rerouted)(void *state, const uint64_t *onward);
     /*
-     * Timer (both or neither): `next` returns when `expire` must be called, which must then move
-     * that time beyond `now`. For ports that may send again: oche_switch_hold, oche_switch_call
-     * (fabric/switch_state.h).
+     * Timer (both or neither): `next` returns when `expire` must be called, which must move that
+     * time beyond `now`. For ports that may send again, `expire` calls oche_switch_hold,
+     * oche_switch_call (fabric/switch_state.h).
      */
     oche_time (*next)(const void *state);
     void (*expire)(void *state, struct oche_switch *sw, oche_time now);
 
-    /* Counters (all or none): the table, and functions to read as many values and to reset them. */
+    /*
+     * Counters (all members or none): the table, and functions that read one value per row and that
+     * reset the values.
+     */
     const struct oche_switch_counter *counters;
     unsigned counter_count;
     void (*read_counters)(const void *state, uint64_t *values);
     void (*reset_counters)(void *state);
 };
 
-/* True if one of the mechanisms replaces PFC. */
+/* True if one of the configuration's mechanisms replaces PFC. */
 bool oche_switch_has_flow_control(const struct oche_switch_config *config);
 
 #endif

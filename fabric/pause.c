@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Received PFC; see the header. */
+/* PFC frames received from the peer; see the header. */
 #include "fabric/pause.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ void oche_pause_init(struct oche_pause *pause, uint64_t rate_bps, oche_time resp
     pause->response = response;
 }
 
-/* Returns the part of a span up to `end` that lies after the last reset. */
+/* Returns how much of the span, up to `end`, lies after the last reset of the counters. */
 static oche_time counted(const struct oche_pause *pause, const struct oche_pause_span *span,
                          oche_time end)
 {
@@ -52,8 +52,9 @@ static void resume(struct oche_pause *pause, unsigned cls, oche_time effect)
 }
 
 /*
- * Makes room for one more span: the shortest gap between two pauses of the same class is paused
- * too, which makes them one. With more spans than classes there is always such a gap.
+ * Makes room for one more span: merges the two pauses of the same class that have the shortest gap
+ * between them, so that the gap is paused too. There are more spans than classes, so some class has
+ * two.
  */
 static void merge_one(struct oche_pause *pause)
 {

@@ -17,15 +17,15 @@
 #include "core/wire/packet.h"
 
 #define OCHE_PAUSE_SPANS   16
-#define OCHE_PAUSE_QUANTUM 512 /* in bit times */
+#define OCHE_PAUSE_QUANTUM 512 /* duration of one quantum, in bit times */
 
-/* Returns the duration of `quanta` on a line of `rate_bps`. */
+/* Returns how long `quanta` last on a line of `rate_bps`. */
 static inline oche_time oche_pause_duration(uint16_t quanta, uint64_t rate_bps)
 {
     return oche_time_of_bytes((uint64_t)quanta * (OCHE_PAUSE_QUANTUM / 8), rate_bps);
 }
 
-/* If there are too many spans, two of them are then of the same class. */
+/* So when all spans are in use, two of them are of the same class and can be merged. */
 _Static_assert(OCHE_PAUSE_SPANS > OCHE_CLASSES, "more spans than classes");
 
 struct oche_pause_span {
@@ -34,17 +34,20 @@ struct oche_pause_span {
 
 struct oche_pause {
     oche_time next; /* when oche_pause_update has work to do, or OCHE_NEVER */
-    uint8_t mask;   /* classes paused as of the last update */
-    uint8_t count;  /* of spans */
+    uint8_t mask;   /* mask of the classes that were paused at the last update */
+    uint8_t count;  /* number of spans in use */
     uint8_t class_of[OCHE_PAUSE_SPANS];
-    /* In order of `from`; those of one class are disjoint, and its first one may be in effect. */
+    /*
+     * Sorted by `from`. Spans of one class do not overlap; the first of them may be in effect
+     * already.
+     */
     struct oche_pause_span spans[OCHE_PAUSE_SPANS];
     uint64_t rate_bps;
     oche_time response;
     oche_time counted_from; /* last reset of the counters */
     uint64_t merged;        /* gaps that were paused for lack of a span, since creation */
     uint64_t received[OCHE_CLASSES];
-    oche_time total[OCHE_CLASSES]; /* over pauses that have ended */
+    oche_time total[OCHE_CLASSES]; /* duration of the pauses that have ended, since counted_from */
 };
 
 void oche_pause_init(struct oche_pause *pause, uint64_t rate_bps, oche_time response);
@@ -52,10 +55,10 @@ void oche_pause_init(struct oche_pause *pause, uint64_t rate_bps, oche_time resp
 /* Handles a PFC frame that has arrived. With a response time of 0 it takes effect at once. */
 void oche_pause_receive(struct oche_pause *pause, const struct oche_packet *frame, oche_time now);
 
-/* Advances to `now`. Returns the classes that are paused then, as a mask. */
+/* Begins and ends pauses up to `now`. Returns the mask of the classes that are paused at `now`. */
 uint8_t oche_pause_update(struct oche_pause *pause, oche_time now);
 
-/* The link has gone down: clears what the peer has paused. Counters stay. */
+/* Ends all pauses, because the link has gone down. The counters stay. */
 void oche_pause_clear(struct oche_pause *pause, oche_time now);
 
 /*

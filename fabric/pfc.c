@@ -18,8 +18,8 @@ void oche_switch_frame_waits(struct oche_switch *sw, unsigned port)
 }
 
 /*
- * To be called after what `port` wants, or has told its upstream, has changed: announces or
- * withdraws its frame.
+ * Announces or withdraws the frame of `port`. Call it after `want` or `told` of the port has
+ * changed.
  */
 static void settle(struct oche_switch *sw, unsigned port)
 {
@@ -64,7 +64,10 @@ bool oche_pfc_admit(struct oche_switch *sw, unsigned port, unsigned cls, uint32_
     return true;
 }
 
-/* Tests every paused class, and recomputes the level at which the next one may resume. */
+/*
+ * Resumes every paused class that may resume, and recomputes the buffer's resume_level for the
+ * others.
+ */
 static void resume_all(struct oche_switch *sw)
 {
     struct oche_buffer *buffer = &sw->buffer;
@@ -118,7 +121,10 @@ int oche_switch_pause_port(struct oche_switch *sw)
     return -1;
 }
 
-/* Adds class `cls` to the frame, as `want` and `told` require, and counts it. */
+/*
+ * Adds a pause or a resume of class `cls` to the frame, if `want` and `told` require one, and
+ * counts it.
+ */
 static void tell(struct oche_pfc_port *state, struct oche_packet *frame, unsigned cls, bool want,
                  oche_time now)
 {

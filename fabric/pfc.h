@@ -21,22 +21,24 @@
 #define OCHE_PFC_MAX_QUANTA UINT16_MAX
 
 struct oche_pfc_port {
-    uint32_t headroom;             /* bytes per class */
-    uint8_t told;                  /* classes that the upstream was last told to pause */
-    bool refresh;                  /* a refresh is due */
-    bool named;                    /* it is in oche_pfc.named */
-    oche_time refresh_at;          /* or OCHE_NEVER */
-    oche_time half_time;           /* half the duration of the maximum quanta */
-    oche_time since[OCHE_CLASSES]; /* when it was told, for classes in `told` */
+    uint32_t headroom;    /* bytes per class */
+    uint8_t told;         /* mask of the classes that the upstream was last told to pause */
+    bool refresh;         /* a refresh is due */
+    bool named;           /* the port is in oche_pfc.named */
+    oche_time refresh_at; /* when the next refresh is due, or OCHE_NEVER */
+    oche_time half_time;  /* half the duration of the maximum quanta */
+    oche_time
+        since[OCHE_CLASSES]; /* for a class in `told`: when the upstream was told to pause it */
     uint64_t sent[OCHE_CLASSES], refreshes[OCHE_CLASSES];
-    oche_time total[OCHE_CLASSES]; /* over pauses that have ended */
+    oche_time
+        total[OCHE_CLASSES]; /* duration of the pauses that have ended, since the last reset */
 };
 
 struct oche_pfc {
     struct oche_pfc_port *ports;
-    uint8_t *want;       /* by port: classes that should be paused */
+    uint8_t *want;       /* for each port, the mask of the classes that should be paused */
     uint32_t *named;     /* ports that have got a frame to send, oldest first */
-    uint32_t named_head; /* entries taken so far */
+    uint32_t named_head; /* entries taken from `named` so far */
     uint32_t named_count;
 };
 

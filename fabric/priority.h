@@ -21,7 +21,7 @@
 #define OCHE_EGRESS_LINE_CLASSES 2
 
 /* Bits of oche_egress.flags. */
-#define OCHE_EGRESS_PFC_WAITS UINT8_C(1) /* a PFC frame is to be sent, before anything else */
+#define OCHE_EGRESS_PFC_WAITS UINT8_C(1) /* a PFC frame must be sent before any packet */
 #define OCHE_EGRESS_WATCHED   UINT8_C(2) /* a queue watch is attached */
 
 struct oche_egress_queue {
@@ -31,10 +31,10 @@ struct oche_egress_queue {
 /* The members before `queue` are used in a port's first line only. */
 struct oche_egress {
     uint64_t packets;   /* sent since the last reset */
-    oche_time queueing; /* time that they waited here, summed; since the last reset */
+    oche_time queueing; /* time that the sent packets waited here, summed, since the last reset */
     uint32_t max_bytes; /* largest total of all queues, since the last reset */
-    uint8_t waiting;    /* classes that hold a packet */
-    uint8_t paused;     /* classes that the peer has paused */
+    uint8_t waiting;    /* mask of the classes that hold a packet */
+    uint8_t paused;     /* mask of the classes that the peer has paused */
     uint8_t flags;
     uint8_t lines; /* number of lines of this port */
     struct oche_egress_queue queue[OCHE_EGRESS_LINE_CLASSES];
@@ -122,9 +122,9 @@ static inline unsigned oche_egress_highest(uint8_t classes)
 }
 
 /*
- * Of the given classes, all of which hold a packet (there is at least one), returns the one whose
- * first packet arrived first; if several arrived at the same time the highest, whose packet has
- * travelled further.
+ * Returns that class of `classes` whose first packet has waited longest. If several packets arrived
+ * at the same time, returns the highest class, because packets in higher lanes have travelled
+ * further. `classes` is not empty, and all of them hold a packet.
  */
 static inline unsigned oche_egress_oldest(const struct oche_egress *port, uint8_t classes)
 {

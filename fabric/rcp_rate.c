@@ -8,13 +8,13 @@
 
 #define UNIT          65536.0 /* the value 1 of alpha and beta */
 #define UNIT_BITS     16
-#define FRACTION_BITS 32 /* of quotients by C */
+#define FRACTION_BITS 32 /* fraction bits of quotients by C */
 #define MOST_FRACTION ((__int128)1 << 56)
 #define MOST_CHANGE   ((__int128)1 << 80)
-#define SHORTEST      OCHE_US /* of intervals and round trips */
+#define SHORTEST      OCHE_US /* least length of an interval and of a round trip */
 #define LONGEST       OCHE_SEC
 #define BITS_PER_BYTE 8
-#define MOST_ARRIVED  (UINT64_C(1) << 43) /* no port gets as much, and nothing overflows */
+#define MOST_ARRIVED  (UINT64_C(1) << 43) /* bytes: above any real count, below any overflow */
 #define MOST_QUEUED   (UINT64_C(1) << 33)
 #define MOST_CAPACITY (UINT64_C(1) << 43)
 
@@ -59,7 +59,7 @@ static __int128 within(__int128 value, __int128 least, __int128 most)
 
 uint64_t oche_rcp_next_rate(const struct oche_rcp_interval *i)
 {
-    const __int128 byte_ps = (__int128)BITS_PER_BYTE * OCHE_SEC; /* bits times picoseconds */
+    const __int128 byte_ps = (__int128)BITS_PER_BYTE * OCHE_SEC; /* one byte in bit-picoseconds */
     const __int128 one = (__int128)1 << FRACTION_BITS;
     const __int128 line = (__int128)i->capacity_bps * i->period;
     const __int128 path = (__int128)i->capacity_bps * i->rtt;
@@ -86,9 +86,10 @@ uint64_t oche_rcp_next_rate(const struct oche_rcp_interval *i)
 
 struct port {
     uint64_t rate_bps;
-    uint64_t arrived_bytes, queued_bytes; /* on the line, with gaps */
-    uint64_t rtts, rtt_count;             /* nanoseconds, of packets since `since` */
-    oche_time since, due;                 /* of the interval; due OCHE_NEVER: the port is idle */
+    uint64_t arrived_bytes, queued_bytes; /* bytes on the line, with gaps */
+    uint64_t rtts, rtt_count; /* sum in nanoseconds, and number, of the round trips that packets
+                                 reported since `since` */
+    oche_time since, due; /* begin and end of the interval; due is OCHE_NEVER if the port is idle */
     oche_time rtt;
     uint64_t capacity_bps;
 };

@@ -30,8 +30,8 @@
 
 struct oche_rcp_rate_params {
     double alpha, beta;
-    oche_time period;    /* 0: the mean round trip */
-    double initial_rate; /* as a fraction of the line rate */
+    oche_time period;    /* T; 0: the mean round trip */
+    double initial_rate; /* fraction of the line rate */
     uint64_t minimum_bps;
     oche_time rtt;
 };
@@ -43,7 +43,7 @@ struct oche_rcp_interval {
     uint64_t minimum_bps;   /* at most C */
     uint32_t alpha, beta;   /* in units of 2^-16, at most 16 */
     oche_time period, rtt;  /* T and d0: 1 us to 1 s */
-    uint64_t arrived_bytes; /* in T: y * T */
+    uint64_t arrived_bytes; /* bytes that arrived in T: y * T */
     uint64_t queued_bytes;  /* q; at most 2^33 */
 };
 

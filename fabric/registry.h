@@ -6,12 +6,12 @@
 #include "fabric/mechanism.h"
 
 #define OCHE_MOST_MECHANISMS         16
-#define OCHE_MOST_MECHANISM_COUNTERS 16 /* of one mechanism */
+#define OCHE_MOST_MECHANISM_COUNTERS 16 /* most counters of one mechanism */
 
-/* Ends with NULL. */
+/* All mechanisms; NULL ends the list. */
 extern const struct oche_switch_mechanism *const oche_switch_mechanisms[];
 
-/* Finds a mechanism by its name in scenarios; NULL: there is none. */
+/* Returns the mechanism that scenarios call `name`, or NULL. */
 const struct oche_switch_mechanism *oche_switch_mechanism_find(const char *name);
 
 #endif

@@ -9,7 +9,7 @@
 
 /* A minimum frame with preamble and gap: the bytes that a PAUSE frame takes on the line. */
 #define PAUSE_LINE_BYTES (OCHE_MIN_FRAME_BYTES + OCHE_GAP_BYTES)
-#define SHARE_ONE        65536.0 /* 1 in units of 2^-16 */
+#define SHARE_ONE        65536.0 /* the value 1 in units of 2^-16 */
 
 static unsigned lossless_count(const struct oche_switch_config *config)
 {
@@ -95,7 +95,7 @@ static double longest_queue(const struct oche_switch_config *config, double shar
     struct oche_buffer_plan plan = oche_buffer_plan(config);
 
     if (plan.priorities == 0)
-        return (double)plan.shared; /* there is no PFC that ECN could be later than */
+        return (double)plan.shared; /* without PFC, ECN cannot come too late */
     if (params->threshold == OCHE_THRESHOLD_STATIC)
         return (double)plan.xoff / share;
     return params->beta * (double)plan.shared /
@@ -108,7 +108,7 @@ double oche_buffer_ecn_bound_of_paper(const struct oche_switch_config *config,
     return longest_queue(config, worst.fan_out, (double)worst.classes * config->port_count);
 }
 
-/* Returns what the reserve leaves of the shared part. */
+/* Returns the bytes of the shared part outside of the reserve. */
 static double unreserved(const struct oche_switch_config *config)
 {
     struct oche_buffer_plan plan = oche_buffer_plan(config);
@@ -146,7 +146,7 @@ void oche_buffer_init(struct oche_buffer *buffer, const struct oche_switch_confi
         .lossy_share = round_up(params->egress_alpha * SHARE_ONE),
     };
     if (oche_switch_has_flow_control(config))
-        buffer->base = buffer->limit; /* the mechanism lets in no more than it has allowed */
+        buffer->base = buffer->limit; /* no class is paused: the mechanism limits what arrives */
     if (plan.priorities == 0)
         return;
     if (params->threshold == OCHE_THRESHOLD_STATIC)

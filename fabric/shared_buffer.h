@@ -32,9 +32,9 @@
 #include "core/base.h"
 #include "fabric/switch.h"
 
-/* One lossless class of one ingress port. */
+/* The state of one lossless class at one ingress port. */
 struct oche_ingress {
-    uint32_t bytes; /* in the shared part and headroom together */
+    uint32_t bytes; /* bytes in the shared part and headroom together */
     uint32_t xoff : 1;
     uint32_t headroom_used : 31;
 };
@@ -43,21 +43,24 @@ struct oche_buffer {
     uint64_t used;  /* s: bytes in the shared part */
     uint64_t size;  /* S */
     uint64_t limit; /* S minus the reserve for crossing packets */
-    uint64_t base;  /* static t_PFC, or 0 */
-    uint64_t share; /* dynamic: beta / p in 2^-16; static: 0 */
-    /* Highest `used` at which some paused ingress class may resume; -1: none. Never too low. */
+    uint64_t base;  /* static t_PFC; 0 if the threshold is dynamic */
+    uint64_t share; /* dynamic: beta / p in units of 2^-16; static: 0 */
+    /*
+     * The highest `used` at which some paused ingress class may resume; -1: no class may. May be
+     * too high, never too low.
+     */
     int64_t resume_level;
     uint32_t hysteresis;   /* 2 MTU */
     uint32_t headroom_all; /* bytes in all headrooms, for the occupancy counter */
-    uint64_t lossy_share;  /* egress_alpha in 2^-16; 0: no limit */
+    uint64_t lossy_share;  /* egress_alpha in units of 2^-16; 0: no limit */
 };
 
 /* How a buffer is divided, computed from a configuration. All in bytes. */
 struct oche_buffer_plan {
-    unsigned priorities;     /* p */
-    uint64_t ports;          /* for which headroom is kept */
+    unsigned priorities;     /* p, the number of PFC priorities */
+    uint64_t ports;          /* number of ports for which headroom is kept */
     uint64_t headroom_total; /* H */
-    uint64_t reserve;        /* for crossing packets */
+    uint64_t reserve;        /* bytes reserved for crossing packets */
     uint64_t shared;         /* S; 0 if H exceeds the buffer */
     uint64_t xoff;           /* static t_PFC */
 };
@@ -68,7 +71,8 @@ struct oche_buffer_plan {
  */
 uint64_t oche_buffer_headroom_needed(const struct oche_switch_config *config, unsigned port);
 /*
- * Returns the headroom it has: that, or as configured. With less, packets may be lost despite PFC.
+ * Returns the headroom per class that the port gets: the needed one, or as configured. With less
+ * than needed, packets may be lost despite PFC.
  */
 uint64_t oche_buffer_headroom(const struct oche_switch_config *config, unsigned port);
 struct oche_buffer_plan oche_buffer_plan(const struct oche_switch_config *config);
@@ -88,17 +92,17 @@ void oche_buffer_init(struct oche_buffer *buffer, const struct oche_switch_confi
  */
 struct oche_buffer_worst {
     unsigned fan_out; /* egress ports that one ingress port can feed */
-    unsigned classes; /* classes whose queues may be that long at the same time */
+    unsigned classes; /* classes whose queues may reach length t at the same time */
 };
-/* Returns t in bytes, 0 or more: Kmin must not exceed it. */
+/* Returns the largest t in bytes, 0 or more. Kmin must not exceed this. */
 double oche_buffer_ecn_bound(const struct oche_switch_config *config,
                              struct oche_buffer_worst worst);
-/* The same without the reserve, which the paper does not have. */
+/* Like oche_buffer_ecn_bound, but without the reserve, which the paper does not have. */
 double oche_buffer_ecn_bound_of_paper(const struct oche_switch_config *config,
                                       struct oche_buffer_worst worst);
 /*
- * Returns where PFC begins in a plain incast: the length of the only queue at which `fan_in`
- * ingress ports that have sent equally much are paused.
+ * Returns the queue length in bytes at which PFC begins in a plain incast: `fan_in` ingress ports
+ * have sent equally much to the only queue.
  */
 double oche_buffer_incast_queue(const struct oche_switch_config *config, unsigned fan_in);
 
@@ -111,8 +115,8 @@ static inline uint64_t oche_buffer_xoff_at(const struct oche_buffer *buffer, uin
 }
 
 /*
- * Admits a packet of a lossless class to the shared part if that is simple. Returns false, with
- * nothing changed, if oche_buffer_cross must decide.
+ * Admits a packet of a lossless class to the shared part if it crosses no threshold. Otherwise
+ * returns false and changes nothing; then oche_buffer_cross must decide.
  */
 static inline bool oche_buffer_admit(struct oche_buffer *buffer, struct oche_ingress *in,
                                      uint32_t bytes)
@@ -157,7 +161,7 @@ static inline bool oche_buffer_admit_lossy(struct oche_buffer *buffer, uint32_t 
     return true;
 }
 
-/* A packet of a lossless class leaves. Headroom empties first. */
+/* Frees the memory of a leaving packet of a lossless class, first in the class's headroom. */
 static inline void oche_buffer_release(struct oche_buffer *buffer, struct oche_ingress *in,
                                        uint32_t bytes)
 {
@@ -174,7 +178,7 @@ static inline void oche_buffer_release(struct oche_buffer *buffer, struct oche_i
 
 /*
  * Returns the occupancy of the shared part at or below which this paused class resumes; INT64_MAX:
- * at any, since the class is empty; -1: at none, before some of its own packets leave.
+ * at any occupancy, since the class is empty; -1: at none, until packets of the class leave.
  */
 int64_t oche_buffer_resume_level(const struct oche_buffer *buffer, const struct oche_ingress *in);
 

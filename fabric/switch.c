@@ -17,7 +17,7 @@ struct layout {
     size_t egress, ingress, cold, pfc_ports, want, named, pauses, due, mechanisms, states, bytes;
 };
 
-/* Each part begins a cache line. */
+/* Like oche_place, with each part at the beginning of a cache line. */
 static size_t place(size_t *end, size_t bytes)
 {
     return oche_place(end, oche_lines(bytes), OCHE_CACHE_LINE);
@@ -128,7 +128,7 @@ struct oche_switch *oche_switch_create(void *memory, const struct oche_switch_co
     sw->class_count = config->class_count;
     sw->lanes = (uint8_t)(config->lanes > 1 ? (1U << config->lanes) - 1 : 0);
     if (sw->lanes != 0)
-        sw->hooks |= OCHE_HOOK_ADMIT; /* packets note the class in which they came in */
+        sw->hooks |= OCHE_HOOK_ADMIT; /* makes packets note the class they came in */
     sw->lossless = params->pfc ? config->lossless_classes : 0;
     if (oche_switch_has_flow_control(config))
         sw->lossless = (uint8_t)((1U << config->class_count) - 1);
@@ -173,7 +173,9 @@ static OCHE_NOINLINE int drop(struct oche_switch *sw, unsigned port, enum oche_d
     return -1;
 }
 
-/* Adds the time since the last change to the occupancy that `port` has had since then. */
+/*
+ * Adds the time since the last change of the port's occupancy to the histogram, at that occupancy.
+ */
 static void watch_advance(struct oche_queue_watch *watch, oche_time now)
 {
     uint64_t step = watch->bytes / watch->step_bytes;
@@ -278,8 +280,8 @@ static inline void mark(struct oche_switch *sw, unsigned port, struct oche_packe
 }
 
 /*
- * True if a packet would turn from down to up although routes never do. Mechanisms that send
- * packets that way have lanes.
+ * True if the packet came down and would go up again, which routes never do. Mechanisms that turn
+ * packets this way have lanes.
  */
 static bool turns_up(const struct oche_switch *sw, unsigned in_port, unsigned port)
 {
@@ -302,7 +304,7 @@ int oche_switch_receive(struct oche_switch *sw, unsigned in_port, struct oche_pa
     packet->port_ahead = 0;
     in_cls = cls = class_of(sw, packet);
     if (OCHE_UNLIKELY(sw->hooks & (OCHE_HOOK_ROUTE | OCHE_HOOK_ADMIT | OCHE_HOOK_LINKS))) {
-        if (sw->hooks & OCHE_HOOK_LINKS) /* the result of looking ahead may be out of date */
+        if (sw->hooks & OCHE_HOOK_LINKS) /* the port that was looked up ahead may be out of date */
             port = oche_ecmp_route(&sw->routes, sw->salt, packet);
         if (port >= 0 && (sw->hooks & OCHE_HOOK_ROUTE))
             port = hook_route(sw, in_port, packet, port, now);
@@ -338,8 +340,8 @@ int oche_switch_receive(struct oche_switch *sw, unsigned in_port, struct oche_pa
 }
 
 /*
- * `lanes`: true if the switch has any. The code is compiled twice, so that lanes cost nothing if
- * there are none.
+ * Takes the next packet of the port, or returns NULL. `lanes` is true if the switch has lanes; the
+ * compiler makes a version for each value, so that switches without lanes pay nothing.
  */
 static OCHE_ALWAYS_INLINE struct oche_packet *transmit(struct oche_switch *sw, unsigned port,
                                                        oche_time now, bool lanes)

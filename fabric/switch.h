@@ -28,19 +28,20 @@ enum oche_ecn_point { OCHE_ECN_AT_DEQUEUE, OCHE_ECN_AT_ENQUEUE };
 
 #define OCHE_HOP_LIMIT 64 /* most links that a packet may have crossed when it reaches a switch */
 
-/* Bound to the `switch` section of a scenario by oche_switch_params. */
+/* The parameters in the `switch` section of a scenario; oche_switch_params is their table. */
 struct oche_switch_params {
-    uint64_t buffer_bytes;   /* shared by all ports */
-    uint32_t threshold;      /* enum oche_buffer_threshold */
-    double beta;             /* dynamic: factor of the free buffer (DCQCN sec 4) */
-    uint64_t xoff_bytes;     /* static: per ingress port and class; 0: the formula's bound */
-    bool pfc;                /* false: drop-tail */
+    uint64_t buffer_bytes; /* shared by all ports */
+    uint32_t threshold;    /* enum oche_buffer_threshold */
+    double beta;           /* dynamic: factor of the free buffer (DCQCN sec 4) */
+    uint64_t
+        xoff_bytes; /* static t_PFC per ingress port and class; 0: computed as S / (p * ports) */
+    bool pfc;       /* false: drop-tail */
     uint64_t pfc_priorities; /* priorities that the buffer is divided for; 0: the lossless classes
                                 in use */
     uint64_t chip_ports;     /* ports that headroom is kept for; 0: the existing ports */
     uint64_t
         headroom_bytes;     /* per ingress port and priority; OCHE_NEVER: computed from each link */
-    double headroom_scale;  /* factor of that; 1 except in what-if studies */
+    double headroom_scale;  /* factor of the computed headroom; 1 except in what-if studies */
     oche_time pfc_response; /* from the arrival of a PAUSE frame until it takes effect */
     double egress_alpha;    /* lossy classes: queue limit as a share of the free buffer; 0: none */
     uint64_t
@@ -48,29 +49,30 @@ struct oche_switch_params {
     bool ecn;
     uint64_t kmin_bytes, kmax_bytes;
     double pmax;
-    uint32_t ecn_at;        /* enum oche_ecn_point */
-    const char *mechanisms; /* names separated by commas (fabric/registry.h); NULL: none. For the
-                               driver: a switch uses those of its configuration */
+    uint32_t ecn_at; /* enum oche_ecn_point */
+    const char
+        *mechanisms; /* names separated by commas (fabric/registry.h); NULL: none. Only the driver
+                        reads this; a switch uses the mechanisms of its configuration */
 };
 extern const struct oche_param_table oche_switch_params;
 
 /* Where a port leads, for routing restrictions and for marks by place. */
 enum oche_port_place {
     OCHE_PLACE_TO_HOST, /* ToR → host */
-    OCHE_PLACE_TOR_UP,  /* ToR → up */
+    OCHE_PLACE_TOR_UP,  /* ToR → next tier up */
     OCHE_PLACE_AGGREGATION,
     OCHE_PLACE_CORE,
-    OCHE_PLACE_HOST_NIC, /* a host's own port; never a switch's */
+    OCHE_PLACE_HOST_NIC, /* a host's own port; no port of a switch has this place */
     OCHE_PLACES
 };
 
 struct oche_switch_port_config {
     uint64_t rate_bps;
-    oche_time delay; /* the link's, one way */
+    oche_time delay; /* propagation delay of the link, one way */
     uint8_t place;   /* enum oche_port_place */
     /*
-     * Response time to a PAUSE frame of the node at the other end; headroom assumes at least the
-     * switch's own.
+     * How long the node at the other end takes to respond to a PAUSE frame; headroom assumes at
+     * least the switch's own response time.
      */
     oche_time peer_response;
     bool up; /* the far end is above this switch; for mechanisms, see fabric/iofd.h */
@@ -82,17 +84,18 @@ struct oche_switch_port_config {
  */
 struct oche_port_set {
     uint32_t first;
-    uint32_t count; /* 0: unreachable, packets are dropped and counted */
+    uint32_t count; /* 0: the group is unreachable, and its packets are dropped and counted */
 };
 
 struct oche_routes {
-    const uint32_t *group_of;     /* by address: its group; shared by all switches */
-    const uint16_t *set_of_group; /* by group: index in `sets` */
+    const uint32_t *group_of;     /* group of each address; all switches share this array */
+    const uint16_t *set_of_group; /* index in `sets` for each group */
     const struct oche_port_set *sets;
     const uint16_t *ports;
-    const uint16_t *port_of_address; /* by address: the port at its own ToR; shared */
-    uint32_t own_group;              /* the group attached to this switch, or UINT32_MAX */
-    uint32_t addresses;              /* number of addresses; packets to higher ones are dropped */
+    const uint16_t
+        *port_of_address; /* port of each address at its own ToR; all switches share this array */
+    uint32_t own_group;   /* the group attached to this switch, or UINT32_MAX */
+    uint32_t addresses;   /* number of addresses; packets to higher ones are dropped */
 };
 
 struct oche_switch_mechanism;
@@ -103,11 +106,12 @@ struct oche_switch_mechanism;
  */
 struct oche_switch_config {
     const struct oche_switch_params *params;
-    uint32_t node; /* identity: random streams, ECMP seed */
+    uint32_t node; /* the switch's number, used in random streams and ECMP's salt */
     uint64_t seed;
     uint32_t port_count;
     const struct oche_switch_port_config *ports;
-    uint8_t class_count; /* traffic classes in use: 0 … class_count-1; the highest has priority */
+    uint8_t class_count; /* number of traffic classes in use: 0 … class_count-1; the highest has
+                            priority */
     uint8_t lossless_classes; /* mask: classes that PFC applies to */
     /*
      * The lowest classes, 0 … lanes-1, are lanes of one data class (fabric/priority.h). 0 or 1:
@@ -115,24 +119,25 @@ struct oche_switch_config {
      */
     uint8_t lanes;
     uint32_t mtu_frame_bytes;    /* largest frame, for headroom and for RESUME */
-    uint32_t answer_frame_bytes; /* of packets that answer or request such a frame: ACKs, credits */
+    uint32_t answer_frame_bytes; /* frame size of packets that answer or request a largest frame:
+                                    ACKs, credits */
     /*
      * 0: the switch chooses among equal paths independently, by its number. Otherwise all switches
-     * with the same value here make the same choice for a flow; with the right values the packets
-     * of two hosts to each other then take the same path (sim/topology/walk.h).
+     * with the same `tier` make the same choice for a flow; with suitable values, packets between
+     * two hosts take the same path in both directions (sim/topology/walk.h).
      */
     uint32_t tier;
     struct oche_routes routes;
     /*
      * Links may go down (fabric/link_failure.c). up_down: routes go up and then down whatever
-     * fails, so a packet that came down and would go up again, because routes have changed
-     * meanwhile, is dropped as having no route: with PFC such turns could form a cycle.
+     * fails. A packet that came down and would go up again, because routes have changed meanwhile,
+     * is dropped as OCHE_DROP_NO_ROUTE, since with PFC such turns could form a cycle.
      */
     bool links_fail, up_down;
     /*
-     * For mechanisms that send packets by other ports than the routes say, else NULL: for each port
-     * and group a bit (port * groups + group) that tells whether behind that port there is a path
-     * to the group that does not come back by it.
+     * For mechanisms that send packets by other ports than the routes say; otherwise NULL. Bit port
+     * * groups + group is set if there is a path from the port to the group that does not come back
+     * by this port.
      */
     const uint64_t *onward;
     uint32_t groups;
@@ -149,35 +154,35 @@ enum oche_drop {
     OCHE_DROP_BUFFER,    /* shared buffer or threshold (lossy class) or headroom was full */
     OCHE_DROP_NO_ROUTE,  /* destination unknown or unreachable */
     OCHE_DROP_TTL,       /* OCHE_HOP_LIMIT exceeded: a routing loop */
-    OCHE_DROP_MECHANISM, /* a mechanism did not admit it, such as a credit beyond its port's queue
-                          */
-    OCHE_DROP_LINK_DOWN, /* waited at the port, or was routed to it, while its link was down */
+    OCHE_DROP_MECHANISM, /* a mechanism did not admit the packet: for example a credit that found
+                            its queue full */
+    OCHE_DROP_LINK_DOWN, /* the packet waited at a port, or was routed to one, whose link is down */
     OCHE_DROP_CAUSES
 };
 
 struct oche_switch_port_stats {
     uint64_t packets;        /* transmitted, PFC frames not counted */
-    oche_time queueing_time; /* from arrival until they began to leave, summed over packets */
+    oche_time queueing_time; /* time from arrival until departure begins, summed over packets */
     uint64_t marks;          /* CE set on packets that left here */
     uint64_t drops[OCHE_DROP_CAUSES];        /* by egress port; NO_ROUTE and TTL by ingress */
-    uint64_t pauses_sent[OCHE_CLASSES];      /* XOFF frames without refreshes */
+    uint64_t pauses_sent[OCHE_CLASSES];      /* number of XOFF frames, without refreshes */
     oche_time pause_sent_time[OCHE_CLASSES]; /* for how long we paused the upstream */
     uint64_t refreshes_sent[OCHE_CLASSES];
-    uint64_t pauses_received[OCHE_CLASSES]; /* XOFF frames with refreshes */
+    uint64_t pauses_received[OCHE_CLASSES]; /* number of XOFF frames, with refreshes */
     oche_time paused_time[OCHE_CLASSES];    /* for how long the peer paused this port */
-    uint64_t max_queue_bytes;               /* of all egress queues together */
+    uint64_t max_queue_bytes;               /* largest total of the port's egress queues */
 };
 
 struct oche_switch;
 
 /*
- * True if such a switch is possible. If not, `error` gets one line that names the parameter at
- * fault, with numbers: "headroom exceeds the buffer", and the like.
+ * True if a switch of this configuration is possible. If not, `error` gets one line that names the
+ * parameter at fault, with numbers: "headroom exceeds the buffer", and the like.
  */
 bool oche_switch_check(const struct oche_switch_config *config, struct oche_error *error);
 
 /*
- * Returns the bytes of memory that such a switch needs; `config` must have passed
+ * Returns the bytes of memory that a switch of this configuration needs; `config` must have passed
  * oche_switch_check.
  */
 size_t oche_switch_bytes(const struct oche_switch_config *config);
@@ -186,16 +191,16 @@ struct oche_switch *oche_switch_create(void *memory, const struct oche_switch_co
 
 /*
  * A packet has completely arrived at `in_port`. Returns the egress port whose queue has it now, or
- * -1: it was dropped and counted, and is the caller's again. Counts the link just crossed in
- * packet->hops (the driver does not). A class that is not in use is treated as class 0.
+ * -1 if the packet was dropped and counted; then it is the caller's again. Counts the link just
+ * crossed in packet->hops (the driver does not). A class that is not in use is treated as class 0.
  */
 int oche_switch_receive(struct oche_switch *sw, unsigned in_port, struct oche_packet *packet,
                         oche_time now);
 /*
- * Prefetching, which affects only speed: brings what these functions name into the cache and
- * changes nothing else. The first is for the packet that arrives next at `in_port` of this switch:
- * it finds the egress port (remembered in the packet) and returns it, or -1. The others are for a
- * port that is about to send: first its queues, a moment later the packet at their head.
+ * Prefetching, which only affects speed. The first function is for the packet that arrives next at
+ * `in_port`: it looks up the egress port, notes it in the packet and returns it, or -1. The others
+ * are for a port that is about to send: they fetch first the port's queues, and a moment later the
+ * packet at their head.
  */
 int oche_switch_look_ahead(const struct oche_switch *sw, unsigned in_port,
                            struct oche_packet *packet);
@@ -218,9 +223,9 @@ void oche_switch_receive_pause(struct oche_switch *sw, unsigned port,
 void oche_switch_receive_frame(struct oche_switch *sw, unsigned port,
                                const struct oche_packet *frame, oche_time now);
 /*
- * Returns a port that has got a PFC frame to send (or, here and below, a mechanism's frame in its
- * place), or -1. Each port is named once; the frame waits at the port (oche_switch_ready) until
- * oche_switch_take_pause, or until it is no longer needed.
+ * Returns a port that now has a PFC frame to send, or -1. Each port is named once; the frame waits
+ * at the port (oche_switch_ready) until oche_switch_take_pause, or until it is no longer needed.
+ * Here and in the next two functions a mechanism's frame may take the place of a PFC frame.
  */
 int oche_switch_pause_port(struct oche_switch *sw);
 /* True if a PFC frame waits at `port`. */
@@ -237,61 +242,65 @@ bool oche_switch_take_pause(struct oche_switch *sw, unsigned port, struct oche_p
  */
 oche_time oche_switch_next(const struct oche_switch *sw);
 /*
- * Handles what is due at `now`. Returns the first port that may have become ready, or -1; to be
- * called until it returns -1.
+ * Runs the timers that are due at `now`. Returns a port that may have become ready, or -1 if there
+ * is no more; call it until it returns -1.
  */
 int oche_switch_expire(struct oche_switch *sw, oche_time now);
 
 /*
- * The link goes down, or comes back; only with links_fail. What waits at the port is lost: after
- * oche_switch_link_down, oche_switch_flush returns it packet by packet, NULL at the end; these
- * packets are the caller's again, counted as OCHE_DROP_LINK_DOWN. PFC state is cleared in both
- * directions, as it is at the other end; ingress classes that should still be paused when the link
- * comes back are announced again (oche_switch_pause_port). Down and up must alternate.
+ * Tell the switch that the link goes down, or comes back; only with links_fail. The packets that
+ * wait at the port are lost: after oche_switch_link_down, oche_switch_flush returns them one by
+ * one, and NULL at the end. They are the caller's again and are counted as OCHE_DROP_LINK_DOWN. PFC
+ * state is cleared in both directions, at both ends of the link; ingress classes that should still
+ * be paused when the link comes back are announced again (oche_switch_pause_port). Down and up must
+ * alternate.
  */
 void oche_switch_link_down(struct oche_switch *sw, unsigned port, oche_time now);
 struct oche_packet *oche_switch_flush(struct oche_switch *sw, unsigned port, oche_time now);
 void oche_switch_link_up(struct oche_switch *sw, unsigned port);
 bool oche_switch_link_is_down(const struct oche_switch *sw, unsigned port);
-/* Replaces the routes, and what mechanisms must know about them (see oche_switch_config). */
+/* Replaces the routes, and `onward`, which mechanisms need (see oche_switch_config). */
 void oche_switch_reroute(struct oche_switch *sw, const struct oche_routes *routes,
                          const uint64_t *onward);
 /* Returns why oche_switch_receive or _flush dropped the last packet that it dropped. */
 enum oche_drop oche_switch_last_drop(const struct oche_switch *sw);
 
-/* Copies counters. Open intervals (a current pause) are closed at `now` in the copy. */
+/* Copies the port's counters. In the copy, a pause that has not ended counts up to `now`. */
 void oche_switch_port_stats(const struct oche_switch *sw, unsigned port, oche_time now,
                             struct oche_switch_port_stats *out);
 void oche_switch_reset_stats(struct oche_switch *sw, oche_time now); /* end of warm-up */
 /*
- * Copies the counters of the switch's mechanism `number` (from 0) since then: as many values as its
- * table has.
+ * Copies the counters of the switch's mechanism `number` (from 0) since the last reset: one value
+ * for each row of its table.
  */
 void oche_switch_mechanism_counters(const struct oche_switch *sw, unsigned number,
                                     uint64_t *values);
 uint64_t oche_switch_queue_bytes(const struct oche_switch *sw, unsigned port);
 uint64_t oche_switch_occupied_bytes(const struct oche_switch *sw);
-/* Per class, as computed for the port's link. */
+/* Returns the headroom per class that the port has. */
 uint64_t oche_switch_headroom_bytes(const struct oche_switch *sw, unsigned port);
 /* Returns the current t_PFC: an ingress class that holds more than this is paused. */
 uint64_t oche_switch_xoff_bytes(const struct oche_switch *sw);
 /* Returns what one ingress class holds now; 0 for a lossy class, which is not accounted. */
 uint64_t oche_switch_ingress_bytes(const struct oche_switch *sw, unsigned port, unsigned cls);
-/* True if the peer has paused `port`; true if we have paused its upstream. */
+/*
+ * The first is true if the peer has paused the class at `port`, the second if we have paused the
+ * class at the port's upstream.
+ */
 bool oche_switch_is_paused(const struct oche_switch *sw, unsigned port, unsigned cls);
 bool oche_switch_is_pausing(const struct oche_switch *sw, unsigned port, unsigned cls);
 
 /*
- * Records what holds what (fabric/holds.h): why an ingress class is paused, and whether it can
- * resume. Starts at oche_switch_keep_holds, in zeroed `memory` of oche_switch_holds_bytes bytes,
- * which must outlive the switch.
+ * Records which egress queues hold the bytes of which ingress class (fabric/holds.h), to tell why
+ * an ingress class is paused and whether it can resume. oche_switch_keep_holds starts this, in
+ * zeroed `memory` of oche_switch_holds_bytes bytes, which must outlive the switch.
  */
 size_t oche_switch_holds_bytes(const struct oche_switch *sw);
 void oche_switch_keep_holds(struct oche_switch *sw, void *memory, oche_time now);
 bool oche_switch_keeps_holds(const struct oche_switch *sw);
 /*
- * Returns the bytes that came in at `in` in class `in_cls` and wait at `out` in class `cls` (which
- * can only differ if there are lanes); 0 if not recorded.
+ * Returns the bytes that came in at `in` in class `in_cls` and wait at `out` in class `cls`; 0 if
+ * holds are not recorded. The two classes differ only in a switch with lanes.
  */
 uint32_t oche_switch_held_bytes(const struct oche_switch *sw, unsigned in, unsigned in_cls,
                                 unsigned out, unsigned cls);
@@ -299,8 +308,8 @@ uint32_t oche_switch_held_bytes(const struct oche_switch *sw, unsigned in, unsig
 /* The egress queue that has most of what an ingress class holds. */
 struct oche_pause_cause {
     uint32_t port, cls;            /* egress */
-    uint32_t bytes, ingress_bytes; /* the ingress class's bytes: in that queue, in all queues */
-    bool held;                     /* that queue is long because its peer held it */
+    uint32_t bytes, ingress_bytes; /* bytes of the ingress class in this queue, and in all queues */
+    bool held;                     /* this queue is long because its peer paused it */
 };
 /* Returns false if the class is empty, or holds are not recorded. */
 bool oche_switch_pause_cause(const struct oche_switch *sw, unsigned in, unsigned cls, oche_time now,
@@ -308,27 +317,34 @@ bool oche_switch_pause_cause(const struct oche_switch *sw, unsigned in, unsigned
 /* Returns the classes that the upstream at `port` was last told to pause, as a mask. */
 uint8_t oche_switch_pausing(const struct oche_switch *sw, unsigned port);
 /*
- * Returns since when (or since the last reset of counters) the upstream has been told so without
- * interruption, if the class should still be paused; otherwise OCHE_NEVER.
+ * Returns since when the upstream has been told to pause the class without interruption, or the
+ * time of the last reset of counters if that is later; OCHE_NEVER if the class need not be paused
+ * now.
  */
 oche_time oche_switch_pausing_since(const struct oche_switch *sw, unsigned port, unsigned cls);
 /*
- * True if the ingress class, which is paused, stays so when everything leaves the switch except
- * left[ingress * classes + class] bytes of each. `classes` is that of the configuration. Holds must
- * be recorded; no entry may exceed what that ingress class holds now.
+ * True if the ingress class, which is paused, stays paused when everything leaves the switch except
+ * left[ingress * class_count + class] bytes of each ingress class. Holds must be recorded; no entry
+ * of `left` may exceed what its ingress class holds now.
  */
 bool oche_switch_stays_pausing(const struct oche_switch *sw, unsigned port, unsigned cls,
                                const uint32_t *left);
 
-/* Watches a port's egress queues: the time at each occupancy, in steps of `step_bytes`. */
+/*
+ * A histogram of a port's egress queues: how long they had each total occupancy, in steps of
+ * `step_bytes`.
+ */
 struct oche_queue_watch {
     uint64_t step_bytes;
     uint32_t steps;  /* entries of `time`; the last one includes all higher occupancies */
-    oche_time *time; /* picoseconds at occupancy floor(bytes / step_bytes) */
+    oche_time *time; /* by floor(occupancy / step_bytes): time in picoseconds */
     oche_time since;
     uint64_t bytes, max_bytes;
 };
-/* `watch` is the caller's and must outlive the switch; NULL ends watching. */
+/*
+ * Fills in `watch` from now on; NULL ends this. `watch` is the caller's and must outlive the
+ * switch.
+ */
 void oche_switch_watch(struct oche_switch *sw, unsigned port, struct oche_queue_watch *watch,
                        oche_time now);
 

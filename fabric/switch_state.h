@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The inside of a switch, for the files of fabric/ only. Frequently used members come first, by
- * cache line.
- */
+/* The internal state of a switch, for the files of fabric/ only. */
 #ifndef OCHE_FABRIC_SWITCH_STATE_H
 #define OCHE_FABRIC_SWITCH_STATE_H
 
@@ -20,8 +17,8 @@ struct oche_switch_cold {
     uint64_t marks;
     uint64_t drops[OCHE_DROP_CAUSES];
     uint8_t held;                   /* classes that a mechanism holds back */
-    bool down;                      /* its link is down */
-    bool above;                     /* the node at the other end is above this one */
+    bool down;                      /* the port's link is down */
+    bool above;                     /* the node at the other end is above this switch */
     struct oche_queue_watch *watch; /* or NULL */
 };
 
@@ -32,8 +29,8 @@ struct oche_switch_cold {
 #define OCHE_HOOK_HOLDS   UINT8_C(8) /* set by holds (fabric/holds.h), not by a mechanism */
 #define OCHE_HOOK_ADMIT   UINT8_C(16)
 #define OCHE_HOOK_DROPPED UINT8_C(32)
-#define OCHE_HOOK_FRAMES  UINT8_C(64)  /* of the link, instead of PFC's */
-#define OCHE_HOOK_LINKS   UINT8_C(128) /* set if links may be down, not by a mechanism */
+#define OCHE_HOOK_FRAMES  UINT8_C(64)  /* a mechanism has frames of the link, which replace PFC's */
+#define OCHE_HOOK_LINKS   UINT8_C(128) /* set if links may go down, not by a mechanism */
 
 struct oche_switch_hooked {
     const struct oche_switch_mechanism *ops;
@@ -43,18 +40,18 @@ struct oche_switch_hooked {
 /* Four cache lines: arrival touches the first three, departure the second and third. */
 struct oche_switch {
     struct oche_routes routes;
-    uint64_t salt;       /* ECMP's */
+    uint64_t salt;       /* salt of ECMP */
     uint64_t port_limit; /* lossy classes: limit on the bytes in a port's egress queues */
 
     uint16_t port_count;
     uint8_t class_count;
-    uint8_t lossless; /* classes under PFC; 0 if PFC is off */
-    uint8_t lines;    /* lines of `egress` per port */
+    uint8_t lossless; /* mask of the classes under PFC; 0 if PFC is off */
+    uint8_t lines;    /* cache lines of `egress` per port */
     uint8_t hooks;    /* OCHE_HOOK_… */
     bool mark_at_enqueue;
     uint8_t lanes; /* mask of the classes that are lanes of one class; 0: there are none */
-    struct oche_egress *egress;   /* `lines` per port */
-    struct oche_ingress *ingress; /* `class_count` per port */
+    struct oche_egress *egress;   /* array with `lines` elements per port */
+    struct oche_ingress *ingress; /* array with `class_count` elements per port */
     struct oche_red red;
     struct oche_switch_cold *cold;
 
@@ -62,12 +59,12 @@ struct oche_switch {
 
     struct oche_pfc pfc;
     struct oche_pause *pauses; /* one per port */
-    oche_time *due;            /* by port: when its next pause, end of pause, or refresh is due */
-    oche_time next;            /* the earliest of `due` and of the mechanisms' timers */
+    oche_time *due; /* for each port: when the next pause, end of pause, or refresh is due */
+    oche_time next; /* the earliest of `due` and of the mechanisms' timers */
     struct oche_switch_hooked *mechanisms;
     uint32_t mechanism_count;
     struct oche_holds holds;
-    bool up_down; /* with OCHE_HOOK_LINKS: as in the configuration */
+    bool up_down; /* the configuration's up_down; used with OCHE_HOOK_LINKS */
     uint8_t last_drop;
 } __attribute__((aligned(OCHE_CACHE_LINE)));
 
@@ -117,7 +114,7 @@ static inline unsigned oche_switch_in_class(const struct oche_switch *sw,
     return OCHE_UNLIKELY(sw->lanes != 0) ? packet->in_class : cls;
 }
 
-/* A packet that came in in class `in_cls` has left its queue: frees its memory. */
+/* Frees the memory of a packet that came in in class `in_cls` and has left its queue. */
 static inline void oche_switch_release(struct oche_switch *sw, const struct oche_packet *packet,
                                        unsigned in_cls)
 {
@@ -133,20 +130,25 @@ static inline void oche_switch_release(struct oche_switch *sw, const struct oche
     }
 }
 
-/* To be called when what waits at a watched port has changed. */
+/* Updates the port's watch. Call this when the bytes that wait at a watched port have changed. */
 void oche_switch_watch_change(struct oche_switch *sw, unsigned port, oche_time now);
 
 /*
- * For mechanisms: from now on exactly these classes are held at `port`, besides those that PFC
- * pauses.
+ * For mechanisms: holds back the classes of the mask `classes` at `port`, and no others, from now
+ * on. Classes that PFC pauses are not affected.
  */
 void oche_switch_hold(struct oche_switch *sw, unsigned port, uint8_t classes);
-/* For mechanisms with frames of the link: `port` has one to send, before anything else. */
+/*
+ * For mechanisms with frames of the link: tells that `port` has a frame to send, before any packet.
+ */
 void oche_switch_frame_waits(struct oche_switch *sw, unsigned port);
-/* Takes the frame that waits. */
+/* Fills `frame` with the mechanism's frame that waits at `port`. */
 void oche_switch_frame_take(struct oche_switch *sw, unsigned port, struct oche_packet *frame,
                             oche_time now);
-/* For a mechanism's expire: `port` may be able to send now; oche_switch_expire will report it. */
+/*
+ * For a mechanism's `expire`: makes oche_switch_expire report `port`, which may be able to send
+ * now.
+ */
 void oche_switch_call(struct oche_switch *sw, unsigned port, oche_time now);
 
 /* Recomputes when `port` needs oche_switch_expire. */

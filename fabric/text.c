@@ -5,8 +5,8 @@
 #include <string.h>
 
 /*
- * Writes the decimal digits of `number`, zero-terminated, to the end of `digits`; returns the
- * first.
+ * Writes the decimal digits of `number`, zero-terminated, to the end of `digits`. Returns a pointer
+ * to the first digit.
  */
 static const char *decimal(uint64_t number, char digits[21])
 {

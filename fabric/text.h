@@ -11,7 +11,7 @@
  * Returns false, so that a check can return it.
  */
 bool oche_fabric_refuse(struct oche_error *error, const char *format, const uint64_t *numbers);
-/* The same, but appends to what is in `error`. */
+/* Like oche_fabric_refuse, but appends to the text that is in `error`. */
 bool oche_fabric_refuse_more(struct oche_error *error, const char *format, const uint64_t *numbers);
 
 #endif
