@@ -11,7 +11,7 @@
 
 #include "core/base.h"
 
-#define OCHE_MOST_COUNTERS 16 /* in one table */
+#define OCHE_MOST_COUNTERS 16 /* most counters in one table */
 
 struct oche_counter {
     const char *name;  /* the metric is PREFIX.NAME; in results files PREFIX_NAME */

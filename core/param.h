@@ -84,7 +84,7 @@ struct oche_param_table {
     .unit = OCHE_UNIT_CHOICE, .preset.u = (value), .choices = (names)
 #define OCHE_IS_TEXT .unit = OCHE_UNIT_TEXT
 
-/* A value of a unit with whole numbers; used by the first four macros above. */
+/* A whole-number value; used by the first four OCHE_IS_ macros. */
 #define OCHE_IS_WHOLE(in, value, least, most)                                                      \
     .unit = (in), .preset.u = (value), .minimum.u = (least), .maximum.u = (most)
 
@@ -103,7 +103,7 @@ const struct oche_param *oche_param_find(const struct oche_param_table *table, c
 union oche_value oche_param_get(const struct oche_param *param, const void *values);
 void oche_param_set(const struct oche_param *param, void *values, union oche_value value);
 
-/* True if `value` lies in the parameter's range, and for units without a range. */
+/* True if `value` lies in the parameter's range, or if its unit has no range. */
 bool oche_param_in_range(const struct oche_param *param, union oche_value value);
 
 #endif

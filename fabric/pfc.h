@@ -27,11 +27,9 @@ struct oche_pfc_port {
     bool named;           /* the port is in oche_pfc.named */
     oche_time refresh_at; /* when the next refresh is due, or OCHE_NEVER */
     oche_time half_time;  /* half the duration of the maximum quanta */
-    oche_time
-        since[OCHE_CLASSES]; /* for a class in `told`: when the upstream was told to pause it */
+    oche_time since[OCHE_CLASSES]; /* start of the pause of each class in `told` */
     uint64_t sent[OCHE_CLASSES], refreshes[OCHE_CLASSES];
-    oche_time
-        total[OCHE_CLASSES]; /* duration of the pauses that have ended, since the last reset */
+    oche_time total[OCHE_CLASSES]; /* ended pauses since the last reset, summed */
 };
 
 struct oche_pfc {

@@ -30,12 +30,11 @@ enum oche_ecn_point { OCHE_ECN_AT_DEQUEUE, OCHE_ECN_AT_ENQUEUE };
 
 /* The parameters in the `switch` section of a scenario; oche_switch_params is their table. */
 struct oche_switch_params {
-    uint64_t buffer_bytes; /* shared by all ports */
-    uint32_t threshold;    /* enum oche_buffer_threshold */
-    double beta;           /* dynamic: factor of the free buffer (DCQCN sec 4) */
-    uint64_t
-        xoff_bytes; /* static t_PFC per ingress port and class; 0: computed as S / (p * ports) */
-    bool pfc;       /* false: drop-tail */
+    uint64_t buffer_bytes;   /* shared by all ports */
+    uint32_t threshold;      /* enum oche_buffer_threshold */
+    double beta;             /* dynamic: factor of the free buffer (DCQCN sec 4) */
+    uint64_t xoff_bytes;     /* static t_PFC; 0: computed as S / (p * ports) */
+    bool pfc;                /* false: drop-tail */
     uint64_t pfc_priorities; /* priorities that the buffer is divided for; 0: the lossless classes
                                 in use */
     uint64_t chip_ports;     /* ports that headroom is kept for; 0: the existing ports */
@@ -49,10 +48,9 @@ struct oche_switch_params {
     bool ecn;
     uint64_t kmin_bytes, kmax_bytes;
     double pmax;
-    uint32_t ecn_at; /* enum oche_ecn_point */
-    const char
-        *mechanisms; /* names separated by commas (fabric/registry.h); NULL: none. Only the driver
-                        reads this; a switch uses the mechanisms of its configuration */
+    uint32_t ecn_at;        /* enum oche_ecn_point */
+    const char *mechanisms; /* names separated by commas (fabric/registry.h), which the driver looks
+                               up; NULL: none */
 };
 extern const struct oche_param_table oche_switch_params;
 
@@ -92,10 +90,9 @@ struct oche_routes {
     const uint16_t *set_of_group; /* index in `sets` for each group */
     const struct oche_port_set *sets;
     const uint16_t *ports;
-    const uint16_t
-        *port_of_address; /* port of each address at its own ToR; all switches share this array */
-    uint32_t own_group;   /* the group attached to this switch, or UINT32_MAX */
-    uint32_t addresses;   /* number of addresses; packets to higher ones are dropped */
+    const uint16_t *port_of_address; /* port of each address at its ToR; shared by all */
+    uint32_t own_group;              /* the group attached to this switch, or UINT32_MAX */
+    uint32_t addresses;              /* number of addresses; packets to higher ones are dropped */
 };
 
 struct oche_switch_mechanism;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What all schemes that go back share: a sender that resumes where a NAK or a timeout says, and a
- * receiver that takes only the expected PSN and sends at most one NAK in a NAK interval
+ * Common parts of the schemes that go back: the sender resumes at the PSN that a NAK or a timeout
+ * determines; the receiver takes only the expected PSN and sends at most one NAK in a NAK interval
  * (error-recovery.md#nak-interval, #l3).
  */
 #ifndef OCHE_CORE_RECOVERY_GO_BACK_H
@@ -33,14 +33,14 @@ static inline void go_back_timeout(struct oche_recovery_tx *tx, oche_time now)
 
 #define NAK_OF_NOTHING UINT32_MAX /* not a PSN: differs from the PSN of every NAK */
 
-/* The last NAK; zeroed at start. */
+/* The last NAK that the receiver sent; zeroed at start. */
 struct nak_interval {
     oche_time last;
-    uint32_t psn; /* the PSN that it named, or NAK_OF_NOTHING */
+    uint32_t psn; /* the PSN that the NAK named, or NAK_OF_NOTHING */
     bool any;     /* a NAK has been sent */
 };
 
-/* Returns true, and notes the NAK as the last one, if a NAK for `psn` may leave now. */
+/* Returns true if a NAK for `psn` may leave now, and then notes it as the last NAK. */
 static inline bool nak_interval_allows(struct nak_interval *nak, oche_time interval, bool exception,
                                        uint32_t psn, oche_time now)
 {

@@ -33,15 +33,15 @@
 #define MAX_UNANSWERED 64
 
 struct improved_tx {
-    bool repeats; /* the last packet, `psn`, has left once */
+    bool repeats; /* the last packet, `psn`, has left once and is to leave again */
     uint32_t psn;
 };
 
 struct improved_rx {
     struct nak_interval nak;
     bool watches;
-    uint8_t unanswered; /* checks since a packet arrived */
-    uint32_t lpsn;      /* valid while `watches` */
+    uint8_t unanswered; /* number of checks since a packet last arrived */
+    uint32_t lpsn;      /* highest LPSN seen; valid if `watches` */
 };
 
 static const struct oche_param improved_params[] = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A bit for each PSN of a window that moves along the circle: PSN p has bit p modulo the size.
- * Whoever moves the window clears what it leaves behind, so bits outside of it are 0. Zeroed memory
- * is an empty bitmap.
+ * One bit for each PSN of a window that moves along the circle of PSNs: PSN p has bit p modulo the
+ * size. The caller that moves the window clears the bits of the PSNs that drop out, so bits outside
+ * of the window are 0. Zeroed memory is an empty bitmap.
  */
 #ifndef OCHE_CORE_RECOVERY_PSN_BITMAP_H
 #define OCHE_CORE_RECOVERY_PSN_BITMAP_H
@@ -31,10 +31,10 @@ static inline void oche_psn_set(struct oche_psn_bitmap *bitmap, uint32_t psn)
     *oche_psn_word(bitmap, psn) |= UINT64_C(1) << psn % 64;
 }
 
-/* Clears [from, from + count). */
+/* Clears the bits of PSNs [from, from + count). */
 static inline void oche_psn_clear(struct oche_psn_bitmap *bitmap, uint32_t from, uint32_t count)
 {
-    if (count >= OCHE_PSN_BITMAP_BITS) { /* all of it, and no more than that */
+    if (count >= OCHE_PSN_BITMAP_BITS) { /* the whole bitmap, and not more */
         *bitmap = (struct oche_psn_bitmap){0};
         return;
     }
@@ -47,7 +47,7 @@ static inline void oche_psn_clear(struct oche_psn_bitmap *bitmap, uint32_t from,
     }
 }
 
-/* The bits of [from, from + 64), the first one lowest. */
+/* Returns the bits of PSNs [from, from + 64), the bit of `from` lowest. */
 static inline uint64_t oche_psn_get64(const struct oche_psn_bitmap *bitmap, uint32_t from)
 {
     uint32_t word = from / 64 % OCHE_PSN_BITMAP_WORDS, low = from % 64;
@@ -58,7 +58,7 @@ static inline uint64_t oche_psn_get64(const struct oche_psn_bitmap *bitmap, uint
     return bits | bitmap->words[(word + 1) % OCHE_PSN_BITMAP_WORDS] << (64 - low);
 }
 
-/* The first PSN in [from, end) whose bit is 0, or `end`. */
+/* Returns the first PSN in [from, end) whose bit is 0, or `end`. */
 static inline uint32_t oche_psn_first_clear(const struct oche_psn_bitmap *bitmap, uint32_t from,
                                             uint32_t end)
 {

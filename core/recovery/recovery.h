@@ -35,12 +35,13 @@ struct oche_recovery_rx {
 enum oche_verdict {
     OCHE_VERDICT_DELIVER,   /* the expected packet */
     OCHE_VERDICT_DUPLICATE, /* seen before: answer as the opcode's duplicate rule says */
-    OCHE_VERDICT_DROP,      /* behind a gap, and dropped */
-    OCHE_VERDICT_PLACE,     /* behind a gap, but may be kept: if it could be, `placed` is called */
-    OCHE_VERDICT_PLACED,    /* behind a gap, and kept already */
+    OCHE_VERDICT_DROP,      /* behind a gap: drop the packet */
+    /* behind a gap, but may be kept: once the packet is kept, `placed` is called */
+    OCHE_VERDICT_PLACE,
+    OCHE_VERDICT_PLACED, /* behind a gap, and kept already */
 };
 
-/* What the receiver half wants the queue pair to send or do; zeroed before the call. */
+/* The receiver half's orders to the queue pair; zeroed before the call. */
 struct oche_recovery_reply {
     bool send_nak; /* send a NAK (PSN sequence error) for PSN nak_psn */
     bool send_ack; /* acknowledge everything before the expected PSN */
@@ -64,10 +65,13 @@ struct oche_recovery_scheme {
     bool whole_messages;
 
     /* Sender half. Each hook may move tx->next, but not out of [tx->una, tx->high]. */
-    /* These three are required. */
-    /* Everything before tx->una, which has just moved, is acknowledged. */
+    /* The next three hooks are required. */
+    /* tx->una has moved on: everything before it is acknowledged. */
     void (*acked)(struct oche_recovery_tx *tx, oche_time now);
-    /* A NAK for `psn` has arrived: psn is missing, all before it is acknowledged; una has moved. */
+    /*
+     * A NAK has arrived: `psn` is missing, and all before it is acknowledged. una has moved
+     * already.
+     */
     void (*nak)(struct oche_recovery_tx *tx, uint32_t psn, oche_time now);
     /* The ACK timer ran out, or an RNR wait ended. */
     void (*timeout)(struct oche_recovery_tx *tx, oche_time now);
@@ -85,10 +89,13 @@ struct oche_recovery_scheme {
     /* Optional: returns the most PSNs outstanding, 1 or more; a connection may allow fewer. */
     uint32_t (*window_packets)(const void *params);
 
-    /* Receiver half. Required: judges a request packet of a valid queue pair. */
+    /*
+     * Receiver half. Required: returns the verdict on a request packet that has arrived for a valid
+     * queue pair.
+     */
     enum oche_verdict (*arrived)(struct oche_recovery_rx *rx, const struct oche_packet *packet,
                                  oche_time now, struct oche_recovery_reply *reply);
-    /* Optional: rx->epsn has moved on, as `packet` was accepted (after arrived said DELIVER). */
+    /* Optional: `packet` was accepted after the verdict DELIVER, and rx->epsn has moved on. */
     void (*accepted)(struct oche_recovery_rx *rx, const struct oche_packet *packet, oche_time now);
     /*
      * Extensions: for schemes whose receiver keeps packets that arrive behind a gap and tells the
@@ -98,12 +105,15 @@ struct oche_recovery_scheme {
      * verdict PLACE, no sack. The payload of a kept packet is written to memory at once; the packet
      * is executed when the gap is closed (core/qp/placement.h).
      */
-    /* The peer has shown that it knows the extensions: at any time, at most once a connection. */
+    /*
+     * The peer has shown that it knows the extensions. Called at any time, at most once per
+     * connection.
+     */
     void (*extend)(struct oche_recovery_tx *tx, struct oche_recovery_rx *rx);
     /*
-     * Sender: a NAK for `psn` also says what has arrived behind it. Everything in `sack` is
-     * outstanding; una is at psn unless responses before it are missing. Returns true if this is a
-     * new loss.
+     * Sender: a NAK for `psn` has arrived with a list of the packets that arrived behind the gap.
+     * Every PSN in `sack` is outstanding. una is at `psn`, unless responses before `psn` are
+     * missing. Returns true if the NAK reports a new loss.
      */
     bool (*sacked)(struct oche_recovery_tx *tx, uint32_t psn, const struct oche_sack *sack,
                    oche_time now);
@@ -111,11 +121,13 @@ struct oche_recovery_scheme {
     void (*placed)(struct oche_recovery_rx *rx, uint32_t psn);
     /* Receiver: returns true if packet `psn` is kept and has not been executed. */
     bool (*holds)(const struct oche_recovery_rx *rx, uint32_t psn);
-    /* Receiver: fills in what has arrived, for a NAK. Returns true if the rest needs another NAK.
+    /*
+     * Receiver: fills in, for a NAK, which packets have arrived. Returns true if one SACK is too
+     * small, so that another NAK must follow.
      */
     bool (*sack)(struct oche_recovery_rx *rx, struct oche_sack *sack);
 
-    /* Optional: rx->timer is due; it has been set to OCHE_NEVER. */
+    /* Optional: rx->timer is due, and has been set to OCHE_NEVER before this call. */
     void (*rx_timer)(struct oche_recovery_rx *rx, oche_time now, struct oche_recovery_reply *reply);
 };
 

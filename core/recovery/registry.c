@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every loss-recovery scheme. A new one is its file and a line here. */
+/* The list of all loss-recovery schemes. A new scheme needs a file of its own and a line here. */
 #include <string.h>
 
 #include "core/recovery/go_back_0.h"

@@ -44,20 +44,20 @@
 
 struct selective_tx {
     bool extended;      /* the peer knows the extensions */
-    bool recovering;    /* if false, of the members below only those of the bitmap are valid */
+    bool recovering;    /* if false, the members up to lost_end mean nothing */
     bool after_timeout; /* recovery began with a timeout, and there is no progress yet */
     bool again;         /* una is sent again before anything else */
     uint32_t end;       /* recovery ends when una reaches it */
-    uint32_t walk;      /* lost packets below it have been sent again */
-    uint32_t lost_end;  /* packets below it that have not arrived are lost */
-    uint32_t floor;     /* bits of the bitmap below it are 0 */
+    uint32_t walk;      /* lost packets below this PSN have been sent again */
+    uint32_t lost_end;  /* packets below this PSN that have not arrived are lost */
+    uint32_t floor;     /* the bits of all PSNs below this one are 0 */
     bool any;           /* some bit of the bitmap may be 1 */
     struct oche_psn_bitmap arrived;
 };
 
 struct selective_rx {
     bool extended;
-    bool naked; /* not extended: a NAK for nak_psn was sent */
+    bool naked; /* without extensions: a NAK for nak_psn was sent */
     bool gap;   /* a packet came from behind the expected PSN: highest and new_* are valid */
     uint32_t nak_psn;
     uint32_t highest;            /* one past the highest PSN that arrived, kept or not */
@@ -154,7 +154,7 @@ static void selective_acked(struct oche_recovery_tx *tx, oche_time now)
             state->lost_end = later(state->lost_end, state->end);
         plan(tx, state);
     } else if (oche_psn_diff(state->lost_end, tx->una) > 0) {
-        state->end = tx->high; /* more was lost meanwhile: the next recovery begins */
+        state->end = tx->high; /* more packets were lost meanwhile: the next recovery begins */
         state->after_timeout = false;
         plan(tx, state);
     } else {
@@ -162,7 +162,7 @@ static void selective_acked(struct oche_recovery_tx *tx, oche_time now)
     }
 }
 
-/* Sends una again, whatever is known of the other packets. */
+/* Makes una the next packet to be sent, whatever is known of the other packets. */
 static void send_una_again(struct oche_recovery_tx *tx, struct selective_tx *state)
 {
     if (!state->recovering)
@@ -271,7 +271,10 @@ static uint32_t selective_window(const void *params)
 
 /* ---- receiver ---- */
 
-/* Plain RoCEv2: a packet behind a gap has arrived. Sends one NAK per gap. */
+/*
+ * Returns the verdict on a packet behind a gap from a peer without extensions, and asks for one NAK
+ * per gap.
+ */
 static enum oche_verdict arrived_plain(struct oche_recovery_rx *rx, struct selective_rx *state,
                                        struct oche_recovery_reply *reply)
 {

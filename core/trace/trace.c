@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The names of the trace's events. */
+/* The names of the events that a trace records. */
 #include "core/trace/trace.h"
 
 static const char *const names[OCHE_TRACE_KINDS] = {

@@ -58,7 +58,7 @@ enum oche_trace_kind {
 
 struct oche_trace_record {
     oche_time time;
-    uint32_t qpn;  /* or 0 */
+    uint32_t qpn;  /* the queue pair's number, or 0 */
     uint32_t kind; /* enum oche_trace_kind */
     uint64_t a, b;
 };
@@ -67,8 +67,8 @@ struct oche_trace_record {
 typedef void oche_trace_sink(void *context, uint32_t node, const struct oche_trace_record *record);
 
 struct oche_trace {
-    uint64_t hash;                  /* over all records so far */
-    uint64_t count;                 /* of all records so far */
+    uint64_t hash;                  /* hash over all records so far */
+    uint64_t count;                 /* number of records so far */
     struct oche_trace_record *ring; /* the last `mask + 1` records; the caller's memory */
     uint32_t mask;                  /* ring size - 1, a power of two - 1 */
     uint32_t node;
@@ -76,7 +76,7 @@ struct oche_trace {
     void *sink_context;
 };
 
-/* `ring` has `records` entries (a power of two) and belongs to the caller. */
+/* Makes an empty trace. `ring` has `records` entries (a power of two) and belongs to the caller. */
 static inline void oche_trace_init(struct oche_trace *trace, uint32_t node,
                                    struct oche_trace_record *ring, uint32_t records)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The AETH's syndrome byte: its tables (rocev2.md#aeth). */
+/* Tables of the codes in an AETH's syndrome byte (rocev2.md#aeth). */
 #include "core/wire/aeth.h"
 
 #define CODES          32

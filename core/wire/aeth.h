@@ -8,7 +8,7 @@
 
 #include "core/base.h"
 
-/* Bits 7-5 of the syndrome; whatever is not one of these is reserved. */
+/* Bits 7-5 of the syndrome. All values not listed here are reserved. */
 enum oche_aeth_kind {
     OCHE_AETH_ACK = 0,
     OCHE_AETH_RNR = 1,
@@ -21,8 +21,8 @@ enum oche_aeth_kind {
 
 /* Whole syndromes. */
 enum oche_syndrome {
-    OCHE_SYNDROME_ACK = 0x1f, /* no credit field: send as you like */
-    OCHE_SYNDROME_RNR = 0x20, /* plus a timer code */
+    OCHE_SYNDROME_ACK = 0x1f, /* an ACK that sets no credit limit */
+    OCHE_SYNDROME_RNR = 0x20, /* to be added to a timer code */
     OCHE_SYNDROME_NAK_SEQUENCE = 0x60,
     OCHE_SYNDROME_NAK_INVALID_REQUEST = 0x61,
     OCHE_SYNDROME_NAK_REMOTE_ACCESS = 0x62,
@@ -44,23 +44,35 @@ static inline uint8_t oche_aeth_code(uint8_t syndrome)
     return syndrome & OCHE_AETH_CODE_MASK;
 }
 
-/* The AETH word: syndrome and message sequence number (24 bits). */
+/* Returns the AETH word of a syndrome and a message sequence number (24 bits). */
 static inline uint32_t oche_aeth(uint8_t syndrome, uint32_t msn)
 {
     return (uint32_t)syndrome << 24 | (msn & OCHE_PSN_MASK);
 }
 
-/* The wait that RNR timer code 0 … 31 asks for; code 0 is the longest. Higher bits: ignored. */
+/*
+ * Returns the wait that RNR timer code 0 … 31 asks for; code 0 asks for the longest. Bits of `code`
+ * above the low five are ignored.
+ */
 oche_time oche_rnr_wait(uint8_t code);
-/* The code with the shortest wait that is at least `wait`; 0 (655.36 ms) if none is. */
+/*
+ * Returns the code with the shortest wait that is at least `wait`; if no wait is as long, 0 (655.36
+ * ms).
+ */
 uint8_t oche_rnr_code(oche_time wait);
 
-/* Work requests that credit code 0 … 31 allows; OCHE_CREDITS_UNLIMITED for 31. */
+/*
+ * Returns the number of work requests that credit code 0 … 31 allows; OCHE_CREDITS_UNLIMITED for
+ * 31.
+ */
 uint32_t oche_credits(uint8_t code);
-/* The code with the most credits that are not above `credits`. */
+/* Returns the code with the most credits that are not above `credits`. */
 uint8_t oche_credit_code(uint32_t credits);
 
-/* "ACK", "RNR NAK", "NAK PSN sequence error", …, "reserved syndrome". */
+/*
+ * Returns the syndrome's name: "ACK", "RNR NAK", "NAK PSN sequence error", …, or "reserved
+ * syndrome".
+ */
 const char *oche_syndrome_name(uint8_t syndrome);
 
 #endif

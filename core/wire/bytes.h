@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Network byte order: reading and writing big-endian fields at any alignment. No bounds are
- * checked here; the caller has done so.
+ * Reads and writes big-endian fields (network byte order) at any alignment. The caller checks
+ * bounds.
  */
 #ifndef OCHE_CORE_WIRE_BYTES_H
 #define OCHE_CORE_WIRE_BYTES_H

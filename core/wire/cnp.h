@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The RoCEv2 congestion notification packet (rocev2.md#cnp): opcode 0x81, BECN set, PSN 0, 16
- * reserved bytes, no payload; it names the queue pair whose packet was marked. How often one is
- * sent, and what it does, is congestion control's.
+ * reserved bytes, no payload; its destination queue pair is the one whose packet was marked. The
+ * congestion-control scheme decides when a CNP is sent and how the sender reacts to it.
  */
 #ifndef OCHE_CORE_WIRE_CNP_H
 #define OCHE_CORE_WIRE_CNP_H
@@ -10,9 +10,9 @@
 #include "core/wire/opcode.h"
 
 /*
- * Writes the BTH facts, sizes and flags of a CNP into `cnp`; addresses, flow hash, source port
- * and traffic class stay the caller's to set. CNPs are not ECN capable here: a mark on them would
- * tell nobody anything. `dest_qpn`: at the sender of the marked packet.
+ * Writes the BTH facts, sizes and flags of a CNP into `cnp`; addresses, flow hash, source port and
+ * traffic class are left for the caller to set. CNPs are not ECN capable here, since nobody reacts
+ * to a mark on a CNP. `dest_qpn` is the queue pair that sent the marked packet.
  */
 static inline void oche_cnp_fill(struct oche_packet *cnp, uint32_t dest_qpn, uint16_t pkey,
                                  bool ipv6)

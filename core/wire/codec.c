@@ -11,15 +11,15 @@
 #include "core/wire/extension.h"
 
 #define ETH_TYPE_OFFSET   12
-#define IPV4_MORE         0x20 /* byte 6: more fragments */
+#define IPV4_MORE         0x20 /* in byte 6: more fragments follow */
 #define IPV4_FLAGS_MASK   0xe0
 #define IPV4_OFFSET_MASK  0x1fff
 #define IP_MAX_BYTES      65535u
 #define BTH_TVER_MASK     0x0f
-#define BTH_RESERVED_MASK 0x3f /* byte 4, below FECN and BECN */
+#define BTH_RESERVED_MASK 0x3f /* in byte 4, below FECN and BECN */
 #define WIRE_FECN         0x80
 #define WIRE_BECN         0x40
-#define WIRE_ACKREQ       0x80 /* byte 8 */
+#define WIRE_ACKREQ       0x80 /* in byte 8 */
 
 const char *oche_wire_error_text(enum oche_wire_error error)
 {
@@ -68,7 +68,10 @@ static size_t put_cnp(const struct oche_packet *packet, uint8_t *out)
     return OCHE_CNP_BYTES;
 }
 
-/* Reads a CNP's reserved bytes. Nobody interprets them; they are kept only if one is not 0. */
+/*
+ * Reads a CNP's reserved bytes, which nobody interprets. Marks them as present only if one of them
+ * is not 0.
+ */
 static size_t take_cnp(struct oche_packet *packet, const uint8_t *in)
 {
     memcpy(packet->cnp_reserved, in, OCHE_CNP_BYTES);
@@ -77,7 +80,7 @@ static size_t take_cnp(struct oche_packet *packet, const uint8_t *in)
     return OCHE_CNP_BYTES;
 }
 
-/* Writes the header of a group and its list of senders, if the packet has one. */
+/* Writes the header of a group, and its list of senders if the packet carries the list. */
 static size_t put_group(const struct oche_packet *packet, uint8_t *out)
 {
     size_t at = put_scheme(packet, OCHE_GROUP_BYTES, out), bytes = oche_list_bytes(packet);
@@ -91,7 +94,10 @@ static size_t put_group(const struct oche_packet *packet, uint8_t *out)
     return at + bytes;
 }
 
-/* Writes one extension header, as zeros if `ext` does not name it. Returns its length. */
+/*
+ * Writes one extension header, or zeros if packet->ext does not have it. Returns the header's
+ * length.
+ */
 static size_t put_header(enum oche_header header, const struct oche_opcode_row *row,
                          const struct oche_packet *packet, uint8_t *out)
 {
@@ -126,7 +132,7 @@ static size_t put_header(enum oche_header header, const struct oche_opcode_row *
         out[4] = 0;
         oche_put24(out + 5, deth ? packet->deth.src_qpn & OCHE_PSN_MASK : 0);
         return OCHE_DETH_BYTES;
-    case OCHE_HEADER_CNP: /* reserved; what a peer put there is kept (see take_header) */
+    case OCHE_HEADER_CNP: /* reserved bytes: as a peer sent them (see take_cnp), or zeros */
         return put_cnp(packet, out);
     case OCHE_HEADER_SCHEME:
         return put_scheme(packet, row->scheme_bytes, out);
@@ -307,7 +313,7 @@ static uint32_t trailer_of(const struct oche_packet *packet)
     return oche_trailer_bytes(packet->opcode, packet->bth_reserved);
 }
 
-/* Writes the trailer behind the ICRC of packets that have one; zeros if nobody has set it. */
+/* If the packet has a trailer behind the ICRC, writes it, or zeros if its value was not set. */
 static void put_trailer(const struct oche_packet *packet, uint8_t *out)
 {
     const bool have = (packet->ext & OCHE_EXT_TRAILER) != 0;
@@ -405,7 +411,8 @@ enum oche_wire_error oche_decode_transport(const uint8_t *bytes, size_t count,
     if (!payload_possible(row, packet->payload_bytes))
         return OCHE_WIRE_PAYLOAD;
     if (packet->payload_bytes > 0) {
-        packet->payload = (uint8_t *)(uintptr_t)(bytes + at); /* nobody writes through it */
+        /* casts const away; nobody writes through this pointer */
+        packet->payload = (uint8_t *)(uintptr_t)(bytes + at);
         packet->ext |= OCHE_EXT_PAYLOAD;
     }
     packet->frame_bytes = oche_packet_frame_bytes(packet, false);
@@ -448,12 +455,12 @@ uint16_t oche_udp_checksum(const uint8_t *ip)
     uint16_t folded;
 
     sum = ipv4 ? add_words(sum, ip + 12, 8) : add_words(sum, ip + 8, 32);
-    sum = add_words(sum, udp, 6); /* the checksum itself counts as 0 */
+    sum = add_words(sum, udp, 6); /* leaves out the checksum field, which counts as 0 */
     folded = fold(add_words(sum, udp + OCHE_UDP_BYTES, (size_t)udp_bytes - OCHE_UDP_BYTES));
     return folded == 0xffff ? folded : (uint16_t)~folded;
 }
 
-/* Writes the IP and UDP headers of a packet; returns their length. */
+/* Writes the IP and UDP headers of a packet. Returns their length together. */
 static size_t put_ip_udp(const struct oche_frame *frame, uint8_t ecn, uint16_t source_port,
                          uint32_t transport_bytes, uint8_t *out)
 {
@@ -544,7 +551,7 @@ static enum oche_wire_error take_ipv4(const uint8_t *ip, size_t count, struct oc
         return OCHE_WIRE_NOT_UDP;
     fragment = oche_get16(ip + 6);
     if ((fragment & IPV4_OFFSET_MASK) != 0)
-        return OCHE_WIRE_NOT_ROCE; /* not the first fragment: it has no UDP ports */
+        return OCHE_WIRE_NOT_ROCE; /* a fragment that is not the first has no UDP header */
     if (header_bytes < OCHE_IPV4_BYTES || count < header_bytes + OCHE_UDP_BYTES)
         return OCHE_WIRE_TRUNCATED;
     if (oche_get16(ip + header_bytes + 2) != OCHE_ROCE_UDP_PORT)

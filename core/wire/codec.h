@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * RoCEv2 struct to bytes and bytes to struct (rocev2.md), driven by the opcode
- * table. Two levels: whole frames (Ethernet or IP on: captures, the simulator's bytes mode) and
- * transport bytes (BTH to ICRC: a device, whose socket makes IP and UDP).
+ * Converts RoCEv2 packets from struct to bytes and back (rocev2.md), by the opcode table. Two
+ * levels: whole frames that begin with an Ethernet or IP header (captures, the simulator's bytes
+ * mode), and transport bytes from BTH to ICRC (a device, whose socket adds IP and UDP).
  *
- * Decoding is for hostile input: nothing beyond the given bytes is read, and each way of being
- * wrong has a name. A frame that decodes without error encodes to the same bytes again, except
- * that a VLAN tag, IP options and IPv6 extension headers are not part of a RoCEv2 frame here.
+ * Decoding is made for hostile input: it reads nothing beyond the given bytes, and each kind of
+ * fault has an error of its own. A frame that decodes without error encodes to the same bytes
+ * again, except that a VLAN tag, IP options and IPv6 extension headers are not part of a RoCEv2
+ * frame here.
  */
 #ifndef OCHE_CORE_WIRE_CODEC_H
 #define OCHE_CORE_WIRE_CODEC_H
@@ -44,10 +45,10 @@ enum oche_wire_error {
         OCHE_WIRE_ERROR_COUNT
 };
 
-/* "unknown opcode", … */
+/* Returns the text of the table above ("unknown opcode", …). */
 const char *oche_wire_error_text(enum oche_wire_error error);
 
-/* True if the bytes belong to another protocol and are no malformed RoCEv2 packet. */
+/* True if the bytes belong to another protocol, so that they are not a malformed RoCEv2 packet. */
 static inline bool oche_wire_is_foreign(enum oche_wire_error error)
 {
     return error >= OCHE_WIRE_NOT_IP && error <= OCHE_WIRE_NOT_ROCE;
@@ -57,7 +58,7 @@ static inline bool oche_wire_is_foreign(enum oche_wire_error error)
  * Decodes a frame that begins with an Ethernet header (frame->ethernet is set), or with an IP
  * header. `packet` and `frame` are overwritten whole. In the packet: src, dst and traffic_class
  * stay 0 (the driver maps them from frame's addresses and dscp); payload points into `bytes`;
- * frame_bytes is what oche_frame_bytes says. Bytes behind the IP packet (Ethernet padding) are
+ * frame_bytes is what oche_frame_bytes returns. Bytes behind the IP packet (Ethernet padding) are
  * left out of frame->frame_bytes.
  *
  * If `crc32` is NULL, the ICRC is not verified. A wrong ICRC is found last, when both structs are
@@ -70,9 +71,9 @@ enum oche_wire_error oche_decode_ip(const uint8_t *bytes, size_t count, oche_crc
                                     struct oche_packet *packet, struct oche_frame *frame);
 
 /*
- * Decodes BTH to ICRC, both included, and the trailer if there is one. The ICRC's value is not
- * looked at (oche_icrc_check). `frame` may be NULL; else only its BTH, DETH and pad members are
- * written. udp_source_port and ecn of the packet stay 0.
+ * Decodes BTH to ICRC, both included, and the trailer if there is one. The ICRC is not verified;
+ * oche_icrc_check does that. If `frame` is not NULL, its BTH, DETH and pad members are written. The
+ * packet's udp_source_port and ecn stay 0.
  */
 enum oche_wire_error oche_decode_transport(const uint8_t *bytes, size_t count,
                                            struct oche_packet *packet, struct oche_frame *frame);
@@ -87,13 +88,17 @@ enum oche_wire_error oche_decode_transport(const uint8_t *bytes, size_t count,
 size_t oche_encode_frame(const struct oche_packet *packet, const struct oche_frame *frame,
                          oche_crc32 *crc32, uint8_t *out, size_t capacity);
 
-/* Encodes BTH to ICRC, contiguous. `pseudo` stands for IP and UDP headers; its lengths are set. */
+/*
+ * Encodes BTH to ICRC, and the trailer if there is one, contiguously. `pseudo` stands for the IP
+ * and UDP headers; this call sets its lengths. Returns the bytes written, or 0 as oche_encode_frame
+ * does.
+ */
 size_t oche_encode_transport(const struct oche_packet *packet, struct oche_pseudo *pseudo,
                              oche_crc32 *crc32, uint8_t *out, size_t capacity);
 
 /*
- * BTH and extension headers only, for scatter-gather: at most OCHE_MAX_HEADER_BYTES. `frame` may
- * be NULL (reserved bits 0). The opcode must be in the table. Returns the bytes written.
+ * Encodes BTH and extension headers only, for scatter-gather: at most OCHE_MAX_HEADER_BYTES. If
+ * `frame` is NULL, reserved bits are 0. The opcode must be in the table. Returns the bytes written.
  */
 size_t oche_encode_headers(const struct oche_packet *packet, const struct oche_frame *frame,
                            uint8_t *out);
@@ -107,19 +112,22 @@ size_t oche_encode_extension(const struct oche_opcode_row *row, const struct och
 size_t oche_decode_extension(const struct oche_opcode_row *row, const uint8_t *bytes,
                              struct oche_packet *packet);
 
-/* Makes the ICRC's view of a frame whose UDP payload has `transport_bytes` bytes. */
+/*
+ * Fills `pseudo` with the masked IP and UDP headers of a frame whose UDP payload has
+ * `transport_bytes` bytes.
+ */
 void oche_pseudo_from_frame(struct oche_pseudo *pseudo, const struct oche_frame *frame,
                             uint16_t udp_source_port, uint32_t transport_bytes);
 
 /*
- * The UDP checksum of an IP packet given as bytes (version 4 or 6 without options, complete), as
- * its sender would compute it, never 0. The ICRC does not cover it, so it can be set last.
+ * Returns the UDP checksum of a complete IP packet (version 4 or 6, without options) as its sender
+ * would compute it; never 0. The ICRC does not cover the checksum, so the checksum can be set last.
  */
 uint16_t oche_udp_checksum(const uint8_t *ip);
 
 /*
- * Entropy for ECMP from the two queue pair numbers, 0xC000 … 0xFFFF, the same in both
- * directions (rocev2.md#source-port).
+ * Returns a UDP source port, 0xC000 … 0xFFFF, made from two queue pair numbers so that ECMP spreads
+ * connections. It is the same in both directions (rocev2.md#source-port).
  */
 uint16_t oche_udp_source_port(uint32_t local_qpn, uint32_t remote_qpn);
 

@@ -2,17 +2,18 @@
 /*
  * Headers that are not standard RoCEv2, read from and written to oche_packet.scheme_header:
  *
- * - of the extended RC opcodes (core/wire/opcode.h), by which a packet that has overtaken others is
- *   put where it belongs and its sender is told so. IRN ("Revisiting network support for RDMA",
- *   SIGCOMM 2018; irn.md#placement) says what is needed and leaves the format open; the format is
- *   ours;
- * - of Dart: a receiver tells a sender its share (dart.md#d7), and a sender tells the receiver
- * who else takes part in an incast (sec III-D);
- * - of RCP (rcp.md#ends): a trailer that switches rewrite, and its echo to the sender.
+ * - headers of the extended RC opcodes (core/wire/opcode.h), with which a packet that has overtaken
+ *   others is written to its place at once and reported to its sender. IRN ("Revisiting network
+ *   support for RDMA", SIGCOMM 2018; irn.md#placement) says which facts they need; the format is
+ *   ours (see below);
+ * - headers of Dart: a receiver tells a sender its share (dart.md#d7), and a sender tells the
+ *   receiver the other senders of an incast (sec III-D);
+ * - headers of RCP (rcp.md#ends): a trailer that switches rewrite, and its echo to the sender.
  *
- *   WRITE   each packet has a RETH; va is where its own payload goes, the DMA length what is left
- *           of the message from there on. So FIRST and ONLY stay what they are.
- *   SEND    struct oche_place: which receive, and where in it.
+ * The extended RC opcodes:
+ *   WRITE   each packet has a RETH: va is the address of the packet's own payload, the DMA length
+ *           is the rest of the message from there on. FIRST and ONLY are as in plain RoCEv2.
+ *   SEND    struct oche_place: the number of the receive, and the offset in it.
  *   SACK    an AETH "NAK PSN sequence error" for the PSN that is missing, then struct oche_sack.
  */
 #ifndef OCHE_CORE_WIRE_EXTENSION_H
@@ -42,13 +43,13 @@ static inline void oche_place_put(struct oche_packet *packet, const struct oche_
 }
 
 /*
- * Which packets of [first, first + count) the receiver has: bit i is set if first + i has arrived
- * and is kept. The window ends with a packet that has arrived, so a packet whose bit is 0 was lost,
- * or arrived and could not be kept; either way it must be sent again.
+ * Tells which packets of the window [first, first + count) the receiver has: bit i is set if PSN
+ * first + i has arrived and is kept. The window ends with a packet that has arrived, so a packet
+ * with bit 0 was lost, or arrived and could not be kept; in both cases it must be sent again.
  */
 struct oche_sack {
-    uint32_t first; /* 24 bits */
-    uint8_t count;  /* 0 … 64 */
+    uint32_t first; /* first PSN of the window, 24 bits */
+    uint8_t count;  /* PSNs in the window: 0 … 64 */
     uint64_t bits;  /* bits at and above `count` are 0 */
 };
 
@@ -68,13 +69,15 @@ static inline void oche_sack_put(struct oche_packet *packet, const struct oche_s
 }
 
 /*
- * Dart (core/cc/dart/dart.c): the sender's share of the line is its weight over `senders`, 1 or
- * more: the sum of the weights of the active ones, which with weights of 1 is their number.
+ * Dart (core/cc/dart/dart.c): tells a sender its share of the line, which is the sender's weight
+ * divided by `senders`. `senders`, 1 or more, is the sum of the weights of all active senders; if
+ * all weights are 1, it is their number.
  */
 struct oche_share {
     uint16_t senders;
-    uint8_t tenant;   /* whose senders are counted */
-    uint8_t sequence; /* of the shares told to this peer; an older one than the last is ignored */
+    uint8_t tenant; /* the tenant whose senders `senders` counts */
+    /* number of the share, counted per peer; a share older than the last one is ignored */
+    uint8_t sequence;
 };
 
 static inline struct oche_share oche_share_get(const struct oche_packet *packet)
@@ -92,7 +95,7 @@ static inline void oche_share_put(struct oche_packet *packet, const struct oche_
     packet->ext |= OCHE_EXT_SCHEME;
 }
 
-#define OCHE_RATE_UNIT_BPS 10000 /* of RCP's trailer and of its echo */
+#define OCHE_RATE_UNIT_BPS 10000 /* unit of the rates in RCP's trailer and in its echo */
 
 /* Writes RCP's trailer into a data packet. */
 static inline void oche_rate_trailer_put(struct oche_packet *packet,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Frame facts: what a RoCEv2 frame carries and the transport never looks at. They live beside
- * struct oche_packet. With them, a packet that was decoded is encoded again byte for byte.
+ * Frame facts: fields of a RoCEv2 frame that the transport never looks at, kept beside struct
+ * oche_packet. With them, a decoded packet can be encoded again byte for byte.
  */
 #ifndef OCHE_CORE_WIRE_FRAME_H
 #define OCHE_CORE_WIRE_FRAME_H
@@ -16,20 +16,21 @@
 #define OCHE_IP_DF UINT8_C(0x40) /* in ip_flags: do not fragment */
 
 struct oche_frame {
-    bool ethernet; /* an Ethernet header comes first; without, the MACs mean nothing */
+    bool ethernet; /* true: an Ethernet header comes first; false: the MACs mean nothing */
     bool ipv6;
     uint8_t dst_mac[6], src_mac[6];
     uint8_t src_ip[16], dst_ip[16]; /* network order; IPv4 as ::ffff:a.b.c.d, as in GIDs */
-    uint8_t dscp;                   /* 6 bits; the ECN field is the packet's */
-    uint8_t ttl;                    /* or hop limit */
+    uint8_t dscp;                   /* 6 bits; the ECN field is in struct oche_packet */
+    uint8_t ttl;                    /* IPv6: hop limit */
     uint8_t ip_flags;               /* IPv4: OCHE_IP_DF, and the reserved bit 0x80 */
     uint16_t ip_id;                 /* IPv4; the ICRC covers it */
     uint32_t flow_label;            /* IPv6: 20 bits */
-    uint16_t udp_checksum;          /* as sent; 0: none */
+    uint16_t udp_checksum;          /* as sent; 0: no checksum */
     uint8_t bth_reserved7;          /* BTH byte 8, bits 6-0 */
     uint8_t deth_reserved;
-    uint8_t pad[3];       /* pad bytes as sent; 0 from any sane sender */
-    uint32_t frame_bytes; /* decode: first byte given to last of the ICRC; not encoded */
+    uint8_t pad[3]; /* pad bytes as sent, normally 0 */
+    /* decode: bytes from the first one to the end of the IP packet; encode ignores this */
+    uint32_t frame_bytes;
 };
 
 /* Writes a.b.c.d (network order) as ::ffff:a.b.c.d. */

@@ -6,7 +6,7 @@
 
 #include "core/wire/bytes.h"
 
-/* zlib's value after eight bytes of ones: the inverse of the seed 0xDEBB20E3 of rocev2.md#icrc. */
+/* zlib's CRC of eight bytes 0xff: the bitwise inverse of the seed 0xDEBB20E3 in rocev2.md#icrc. */
 #define AFTER_EIGHT_ONES UINT32_C(0x2144df1c)
 
 #define SHORT_BYTES     128
@@ -74,12 +74,13 @@ uint32_t oche_icrc(oche_crc32 *crc32, const struct oche_pseudo *pseudo,
                    const struct oche_span *pieces, size_t count)
 {
     uint8_t head[sizeof pseudo->bytes + SHORT_BYTES];
-    size_t headed = OCHE_BTH_BYTES; /* bytes of the first piece that are copied to `head` */
+    size_t headed = OCHE_BTH_BYTES; /* bytes of the first piece to copy to `head` */
     uint32_t crc;
 
     OCHE_MUST(count > 0 && pieces[0].count >= OCHE_BTH_BYTES);
     memcpy(head, pseudo->bytes, sizeof pseudo->bytes);
-    if (pieces[0].count <= SHORT_BYTES) /* one call is faster than two */
+    /* short enough to copy whole: one call is faster than two */
+    if (pieces[0].count <= SHORT_BYTES)
         headed = pieces[0].count;
     copy_short(head + pseudo->count, pieces[0].bytes, headed);
     head[pseudo->count + BTH_MASKED_BYTE] = 0xff;

@@ -17,7 +17,7 @@
  */
 typedef uint32_t oche_crc32(uint32_t crc, const uint8_t *bytes, size_t count);
 
-/* Contiguous bytes; not owned. */
+/* A piece of contiguous bytes, which it does not own. */
 struct oche_span {
     const uint8_t *bytes;
     size_t count;
@@ -29,29 +29,29 @@ struct oche_span {
  */
 struct oche_pseudo {
     uint8_t bytes[OCHE_IPV6_BYTES + OCHE_UDP_BYTES];
-    uint8_t count; /* 28 or 48 */
+    uint8_t count; /* bytes in use: 28 (IPv4) or 48 (IPv6) */
 };
 
 /*
- * Makes an oche_pseudo from the bytes of an IP header and the UDP header behind it: 28 or 48 bytes
- * without options, version 4 or 6. The caller has checked them.
+ * Makes an oche_pseudo from an IP header (version 4 or 6, without options) and the UDP header
+ * behind it, 28 or 48 bytes, which the caller has checked.
  */
 void oche_pseudo_from_bytes(struct oche_pseudo *pseudo, const uint8_t *ip);
 
 /* Sets the lengths; `transport_bytes` is from BTH to ICRC, both included, with the trailer. */
 void oche_pseudo_set_bytes(struct oche_pseudo *pseudo, uint32_t transport_bytes);
-/* Sets the IPv4 identification; nothing for IPv6. */
+/* Sets the identification of an IPv4 header; does nothing for IPv6. */
 void oche_pseudo_set_id(struct oche_pseudo *pseudo, uint16_t ip_id);
 void oche_pseudo_set_source_port(struct oche_pseudo *pseudo, uint16_t port);
 
 /*
- * The ICRC of a packet given in `count` pieces, which together are BTH to pad; the first holds
- * at least the 12 bytes of the BTH (rocev2.md#icrc: byte 4 of it counts as ones).
+ * Returns the ICRC of a packet given in `count` pieces, which together go from BTH to pad. The
+ * first piece holds at least the 12 bytes of the BTH, whose byte 4 counts as ones (rocev2.md#icrc).
  */
 uint32_t oche_icrc(oche_crc32 *crc32, const struct oche_pseudo *pseudo,
                    const struct oche_span *pieces, size_t count);
 
-/* On the wire the ICRC is the one field with its least significant byte first. */
+/* Writes the ICRC, the only field on the wire with its least significant byte first. */
 static inline void oche_icrc_put(uint8_t *at, uint32_t icrc)
 {
     for (unsigned i = 0; i < OCHE_ICRC_BYTES; i++)

@@ -15,7 +15,10 @@
         .header_bytes = OCHE_##first##_BYTES + OCHE_##second##_BYTES + OCHE_##third##_BYTES,       \
     }
 
-/* Groups of flags that repeat. A request takes a PSN of its own; a response has its request's. */
+/*
+ * Groups of flags that repeat. A request takes a PSN of its own; a response has the PSN of its
+ * request.
+ */
 #define REQUEST  (OCHE_OP_REQUEST | OCHE_OP_TAKES_PSN)
 #define DATA     (REQUEST | OCHE_OP_PAYLOAD)
 #define RESPONSE (OCHE_OP_RESPONSE)

@@ -4,7 +4,7 @@
  * pairs, the capture tools and the tests read this table; none of them has a list of its own.
  *
  * Covered: RC (without the new FLUSH and ATOMIC WRITE), UC, UD, and the RoCEv2 CNP. Not covered:
- * RD, XRC, the InfiniBand CNP 0x80. What is not standard takes opcodes 0xC0 and up, a row each:
+ * RD, XRC, the InfiniBand CNP 0x80. Nonstandard packets have opcodes 0xC0 and up, a row each:
  * congestion control schemes with headers of their own, and extended RC, both between peers that
  * have both shown OCHE_BTH_EXTENSIONS (core/wire/extension.h).
  */
@@ -56,7 +56,7 @@ enum oche_opcode {
 
     OCHE_CNP = 0x81,
 
-    OCHE_SCHEME_OPCODES = 0xc0, /* from here on */
+    OCHE_SCHEME_OPCODES = 0xc0, /* first nonstandard opcode */
     /* Extended RC: each packet of a message says where its payload goes. */
     OCHE_RC_WRITE_MIDDLE_AT = 0xc0,
     OCHE_RC_WRITE_LAST_AT = 0xc1,
@@ -67,7 +67,7 @@ enum oche_opcode {
     OCHE_RC_SEND_LAST_IMM_AT = 0xc6,
     OCHE_RC_SEND_ONLY_AT = 0xc7,
     OCHE_RC_SEND_ONLY_IMM_AT = 0xc8,
-    OCHE_RC_SACK = 0xc9, /* a NAK that also says what has arrived behind the gap */
+    OCHE_RC_SACK = 0xc9, /* a NAK that also tells which packets have arrived behind the gap */
     /* Dart: the share that the receiver grants, with an ACK or a NAK, or by itself. */
     OCHE_RC_ACK_SHARE = 0xca,
     OCHE_SHARE = 0xcb, /* any transport */
@@ -92,8 +92,8 @@ enum oche_opcode {
 #define OCHE_UD_OF_RC 0x60
 
 /*
- * Whose packet it is. Connected ones have the values of enum oche_transport (core/qp/work.h); a
- * datagram has another, as it goes another way in the NIC.
+ * The service that a packet belongs to. RC and UC have the values of enum oche_transport
+ * (core/qp/work.h). UD has another value, as datagrams go another way in the NIC.
  */
 enum oche_service {
     OCHE_SERVICE_RC,
@@ -111,7 +111,7 @@ enum oche_operation {
     OCHE_OPERATION_READ, /* request and responses */
     OCHE_OPERATION_COMPARE_SWAP,
     OCHE_OPERATION_FETCH_ADD,
-    OCHE_OPERATION_ACK, /* of anything but READ and atomics */
+    OCHE_OPERATION_ACK, /* acknowledges everything but READs and atomics */
     OCHE_OPERATION_ATOMIC_ACK,
 };
 
@@ -126,12 +126,13 @@ enum oche_header {
     OCHE_HEADER_IETH,
     OCHE_HEADER_DETH,
     OCHE_HEADER_CNP,    /* 16 reserved bytes */
-    OCHE_HEADER_SCHEME, /* the row's scheme_bytes */
+    OCHE_HEADER_SCHEME, /* a scheme's own header, of the row's scheme_bytes */
     OCHE_HEADER_PLACE,  /* core/wire/extension.h */
     OCHE_HEADER_SACK,   /* the same */
     OCHE_HEADER_SHARE,  /* the same */
     OCHE_HEADER_RATE,   /* the same */
-    OCHE_HEADER_GROUP,  /* the same; the last one of its row, and a list follows it */
+    /* core/wire/extension.h; the last header of its row; a list of senders follows */
+    OCHE_HEADER_GROUP,
     OCHE_HEADERS
 };
 
@@ -148,9 +149,9 @@ enum oche_header {
 #define OCHE_SACK_BYTES       12
 #define OCHE_SHARE_BYTES      4
 #define OCHE_RATE_BYTES       8
-#define OCHE_TRAILER_BYTES    12  /* behind the ICRC */
-#define OCHE_GROUP_BYTES      8   /* without the list */
-#define OCHE_GROUP_MOST       200 /* senders in a list: 1500 bytes hold it and 1024 of payload */
+#define OCHE_TRAILER_BYTES    12  /* length of RCP's trailer behind the ICRC */
+#define OCHE_GROUP_BYTES      8   /* without the list of senders */
+#define OCHE_GROUP_MOST       200 /* senders in a list, which 1500 bytes hold with 1024 of payload */
 /* BTH and the longest headers: WRITE ONLY with immediate data and a list. */
 #define OCHE_MAX_HEADER_BYTES                                                                      \
     (OCHE_BTH_BYTES + OCHE_RETH_BYTES + OCHE_IMM_BYTES + OCHE_GROUP_BYTES + 2 * OCHE_GROUP_MOST)
@@ -166,13 +167,13 @@ enum oche_opcode_flags {
     OCHE_OP_TAKES_PSN = 1 << 6,  /* a request: moves the sender's PSN (READ: by its responses) */
     OCHE_OP_TAKES_RECV = 1 << 7, /* takes a receive work off the queue */
     OCHE_OP_ENDS_RECV = 1 << 8,  /* completes the receive work of its message */
-    OCHE_OP_HEADER_SHIFT = 16,   /* from here, a bit a header: see OCHE_OP_HAS */
+    OCHE_OP_HEADER_SHIFT = 16,   /* from this bit on, one bit for each header: see OCHE_OP_HAS */
 };
 
-/* The flag that says that a row has header OCHE_HEADER_<name>. */
+/* The flag of rows that have the header OCHE_HEADER_<name>. */
 #define OCHE_OP_HAS(name) (UINT32_C(1) << (OCHE_OP_HEADER_SHIFT + OCHE_HEADER_##name))
 
-#define OCHE_MAX_HEADERS 3 /* extension headers in a row */
+#define OCHE_MAX_HEADERS 3 /* most extension headers in a row */
 
 /* One row of the table. A row of zeros (name NULL) means that the opcode does not exist. */
 struct oche_opcode_row {
@@ -181,8 +182,8 @@ struct oche_opcode_row {
     uint8_t service;                   /* enum oche_service */
     uint8_t operation;                 /* enum oche_operation */
     uint8_t headers[OCHE_MAX_HEADERS]; /* enum oche_header, in wire order */
-    uint8_t header_bytes;              /* of the extension headers, without BTH */
-    uint8_t scheme_bytes;              /* of OCHE_HEADER_SCHEME: 0 … 12, a multiple of 4 */
+    uint8_t header_bytes;              /* bytes of all extension headers, without BTH */
+    uint8_t scheme_bytes;              /* bytes of OCHE_HEADER_SCHEME: 0 … 12, a multiple of 4 */
 };
 
 extern const struct oche_opcode_row oche_opcodes[OCHE_OPCODES];
@@ -193,9 +194,9 @@ static inline const struct oche_opcode_row *oche_opcode(uint8_t opcode)
     return &oche_opcodes[opcode];
 }
 
-/* "RC SEND FIRST", or "opcode ?" for one that is not in the table. */
+/* Returns "RC SEND FIRST" and the like; "opcode ?" if the opcode is not in the table. */
 const char *oche_opcode_name(uint8_t opcode);
-/* "RETH", "ImmDt", … */
+/* Returns the header's name: "RETH", "ImmDt", … */
 const char *oche_header_name(enum oche_header header);
 
 static inline bool oche_opcode_has(uint8_t opcode, uint32_t flags)
@@ -203,13 +204,16 @@ static inline bool oche_opcode_has(uint8_t opcode, uint32_t flags)
     return (oche_opcodes[opcode].flags & flags) == flags;
 }
 
-/* Returns the pad bytes that bring a payload to a multiple of four. */
+/* Returns how many pad bytes bring a payload to a multiple of four bytes. */
 static inline uint32_t oche_pad_bytes(uint32_t payload_bytes)
 {
     return -payload_bytes & 3;
 }
 
-/* Returns the bytes of trailer behind the ICRC: 0 unless opcode and reserved BTH bits say so. */
+/*
+ * Returns the length of the trailer behind the ICRC; 0 unless the opcode and the reserved BTH bits
+ * imply one.
+ */
 static inline uint32_t oche_trailer_bytes(uint8_t opcode, uint8_t bth_reserved)
 {
     const uint8_t says = OCHE_BTH_EXTENSIONS | OCHE_BTH_TRAILER;
@@ -249,7 +253,10 @@ static inline uint32_t oche_frame_bytes_with(uint8_t opcode, uint32_t payload_by
     return bytes < OCHE_MIN_FRAME_BYTES ? OCHE_MIN_FRAME_BYTES : bytes;
 }
 
-/* The same for a frame without a trailer. Only RCP's data packets have one. */
+/*
+ * Like oche_frame_bytes_with, for a frame without a trailer. Only RCP's data packets have a
+ * trailer.
+ */
 static inline uint32_t oche_frame_bytes(uint8_t opcode, uint32_t payload_bytes, bool ipv6)
 {
     return oche_frame_bytes_with(opcode, payload_bytes, 0, ipv6);

@@ -5,7 +5,7 @@
  * from bytes (core/wire/codec.h). Frame facts that the transport never looks at (MAC addresses,
  * IP identification, TTL) live beside the packet, in struct oche_frame (frame.h).
  *
- * Both lines hold a union. `kind` says which member is valid in the hot line; `kind`, `opcode` and
+ * Both lines hold a union. `kind` tells which member is valid in the hot line; `kind`, `opcode` and
  * `ext` together say which members are valid in the extension line:
  *
  *   kind    hot line                          extension line, if `ext` has the flag
@@ -36,10 +36,13 @@ enum oche_packet_kind {
     OCHE_PACKET_PFC = 1,   /* IEEE 802.1Qbb PAUSE frame: never leaves its link */
     OCHE_PACKET_TCP = 2,   /* a TCP segment; opaque to switches */
     OCHE_PACKET_FCP = 3,   /* InfiniBand's flow control packets: never leave their link */
-    OCHE_PACKET_XPASS = 4, /* a packet of ExpressPass, credit or other; opaque to switches */
+    OCHE_PACKET_XPASS = 4, /* a packet of ExpressPass, such as a credit; opaque to switches */
 };
 
-/* True if packets of this kind are for the node at the other end of the link, and never queued. */
+/*
+ * True if packets of this kind are for the node at the other end of the link; such packets are
+ * never queued.
+ */
 static inline bool oche_packet_is_of_link(uint8_t kind)
 {
     return kind & 1;
@@ -60,7 +63,7 @@ static inline bool oche_packet_is_of_link(uint8_t kind)
  * has seen it may use them, and sets it in its own packets from then on.
  */
 #define OCHE_BTH_EXTENSIONS UINT8_C(0x20)
-/* How often switches may still send the packet another way (Dart sec IV-A). */
+/* The number of times that switches may still deflect the packet (Dart sec IV-A). */
 #define OCHE_BTH_TOKENS UINT8_C(0x07)
 /*
  * With OCHE_BTH_EXTENSIONS, on packets that may carry payload: bytes that switches rewrite follow
@@ -75,11 +78,11 @@ enum oche_ecn { OCHE_ECN_NOT_ECT = 0, OCHE_ECN_ECT1 = 1, OCHE_ECN_ECT0 = 2, OCHE
 #define OCHE_EXT_PAYLOAD UINT8_C(0x01)
 #define OCHE_EXT_RETH    UINT8_C(0x02)
 #define OCHE_EXT_ATOMIC  UINT8_C(0x04)
-#define OCHE_EXT_CNP     UINT8_C(0x04) /* of a CNP, which has no operands */
+#define OCHE_EXT_CNP     UINT8_C(0x04) /* in CNPs only */
 #define OCHE_EXT_IMM     UINT8_C(0x08)
 #define OCHE_EXT_DETH    UINT8_C(0x10)
 #define OCHE_EXT_LIST    UINT8_C(0x20)
-#define OCHE_EXT_LINK    UINT8_C(0x20) /* of PFC frames and flow control packets */
+#define OCHE_EXT_LINK    UINT8_C(0x20) /* in PFC frames and flow control packets */
 #define OCHE_EXT_SCHEME  UINT8_C(0x40)
 #define OCHE_EXT_TRAILER UINT8_C(0x80)
 
@@ -90,7 +93,7 @@ enum oche_ecn { OCHE_ECN_NOT_ECT = 0, OCHE_ECN_ECT1 = 1, OCHE_ECN_ECT0 = 2, OCHE
 struct oche_tcp_fields {
     uint32_t sequence;
     uint32_t acknowledgement;
-    uint16_t window; /* as in the header: not yet shifted */
+    uint16_t window; /* as in the header, without the window scale */
     uint8_t flags;   /* byte 13 of the header */
 };
 
@@ -105,7 +108,7 @@ struct oche_xpass_fields {
 struct oche_reth {
     uint64_t va;
     uint32_t rkey;
-    uint32_t dma_length; /* not in AtomicETH */
+    uint32_t dma_length; /* AtomicETH does not have this field */
 };
 
 /* Operands of AtomicETH. */
@@ -125,18 +128,20 @@ struct oche_deth {
  * switch lowers the rate to its own and averages the round-trip times (fabric/rcp_rate.c).
  */
 struct oche_rate_trailer {
-    uint32_t rate_10kbps; /* of line bytes, in units of 10 kbit/s */
+    uint32_t rate_10kbps; /* rate of line bytes, in units of 10 kbit/s */
     uint32_t rtt_ns;      /* the sender's round-trip time; 0: not known yet */
-    uint32_t stamp_ns;    /* the sender's clock; the receiver sends it back */
+    uint32_t stamp_ns;    /* the sender's clock in ns; the receiver sends this back */
 };
 
-/* What a PFC frame says: bit c of `classes` is set if class c is told something. */
+/* The contents of a PFC frame: bit c of `classes` is set if quanta[c] applies to class c. */
 struct oche_pfc_fields {
     uint16_t quanta[OCHE_CLASSES]; /* pause time in units of 512 bit times; 0: resume */
     uint8_t classes;
 };
 
-/* What flow control packets say: bit v of `lanes` is set if virtual lane v is told something. */
+/*
+ * The contents of flow control packets: bit v of `lanes` is set if there is one for virtual lane v.
+ */
 struct oche_fcp_fields {
     struct {
         uint16_t fctbs; /* blocks sent in total, modulo 4096 */
@@ -146,12 +151,15 @@ struct oche_fcp_fields {
 };
 
 struct oche_packet {
-    struct oche_packet *next; /* the list that holds the packet now */
-    oche_time when;           /* on a link: arrival; in a queue: time of enqueue */
+    struct oche_packet *next; /* the next packet in the list that holds this one */
+    oche_time when;           /* on a link: time of arrival; in a queue: time of enqueue */
     uint32_t src, dst;        /* address indices; the driver maps them to IP addresses */
     uint32_t flow_hash;       /* hash of the five-tuple, made by the sender, for ECMP */
     uint32_t dest_qpn;        /* 24 bits; TCP and ExpressPass: connection + OCHE_FIRST_QPN */
-    /* By kind; the first word numbers a packet of any kind, in traces and losses. */
+    /*
+     * Members by kind. Whatever the kind, the first word numbers the packet in traces and loss
+     * patterns.
+     */
     union {
         struct {
             uint32_t psn;  /* 24 bits */
@@ -163,14 +171,18 @@ struct oche_packet {
         struct oche_tcp_fields tcp;
         struct oche_xpass_fields xpass;
     };
-    uint32_t tag;             /* the driver's: not on the wire, never read by core or fabric */
+    /* belongs to the driver: not on the wire, never read by core or fabric */
+    uint32_t tag;
     uint16_t frame_bytes;     /* Ethernet header to FCS, for queues and links */
     uint16_t payload_bytes;   /* after the headers, without pad and ICRC */
-    uint16_t ingress_port;    /* the switch that holds the packet: where it came in */
+    uint16_t ingress_port;    /* the port by which the packet came into the switch that holds it */
     uint16_t udp_source_port; /* RoCEv2 */
-    /* The fabric's: on a link, and in a queue of a switch with lanes; elsewhere 0. */
+    /*
+     * For the fabric only: `port_ahead` on a link, `in_class` in a queue of a switch with lanes;
+     * otherwise 0.
+     */
     union {
-        uint16_t port_ahead; /* egress port + 1 if it was looked up ahead, else 0 */
+        uint16_t port_ahead; /* egress port + 1 if oche_switch_look_ahead has found it, else 0 */
         uint16_t in_class;   /* the class by which the packet came in */
     };
     uint8_t kind;          /* enum oche_packet_kind */
@@ -181,8 +193,10 @@ struct oche_packet {
     uint8_t hops;          /* links crossed so far */
 
     /* ---- second line: look only at what `ext` names ---- */
-    uint8_t *payload; /* not owned; a buffer of the driver's, or NULL: no bytes wanted */
-    /* By kind. RoCEv2 is first and without padding, so that {0} clears the whole line. */
+    uint8_t *payload; /* not owned: a buffer of the driver; NULL: no bytes are wanted */
+    /*
+     * Members by kind. RoCEv2's are first and without padding, so that {0} clears the whole line.
+     */
     union {
         struct {
             struct oche_reth reth;
@@ -202,8 +216,8 @@ struct oche_packet {
         };
         struct oche_pfc_fields pfc;
         struct oche_fcp_fields fcp;
-        uint8_t tcp_options[OCHE_TCP_OPTION_BYTES]; /* of a SYN, as in the header */
-        uint64_t xpass_offset;                      /* in bytes, in the connection's stream */
+        uint8_t tcp_options[OCHE_TCP_OPTION_BYTES]; /* options of a SYN, as in the header */
+        uint64_t xpass_offset;                      /* byte offset in the connection's stream */
     };
 } __attribute__((aligned(OCHE_CACHE_LINE)));
 
@@ -215,7 +229,7 @@ _Static_assert(offsetof(struct oche_packet, psn) == offsetof(struct oche_packet,
                    offsetof(struct oche_packet, psn) == offsetof(struct oche_packet, xpass.credit),
                "one word numbers a packet of any kind");
 
-/* True if a PFC frame tells the class something. */
+/* True if the PFC frame has quanta for the class. */
 static inline bool oche_pfc_has(const struct oche_packet *frame, unsigned cls)
 {
     return frame->pfc.classes >> cls & 1;
@@ -228,7 +242,7 @@ static inline void oche_pfc_set(struct oche_packet *frame, unsigned cls, uint16_
     frame->ext |= OCHE_EXT_LINK;
 }
 
-/* True if flow control packets tell the virtual lane something. */
+/* True if there is a flow control packet for the virtual lane. */
 static inline bool oche_fcp_has(const struct oche_packet *frame, unsigned lane)
 {
     return frame->fcp.lanes >> lane & 1;

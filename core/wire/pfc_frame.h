@@ -13,7 +13,7 @@
 /* True if an Ethernet frame of `count` bytes is a MAC control frame (ethertype 0x8808). */
 bool oche_pfc_is_control(const uint8_t *bytes, size_t count);
 
-/* Writes OCHE_PFC_BYTES bytes, padding included. */
+/* Writes a PFC frame: OCHE_PFC_BYTES bytes, padding included. */
 void oche_pfc_encode(const struct oche_packet *pfc, const uint8_t src_mac[6], uint8_t *out);
 
 /*
