@@ -87,8 +87,9 @@ static inline uint64_t head_bytes_before(const struct oche_qp *qp, uint32_t psn)
 }
 
 /*
- * With whole_messages: returns up to where an ACK that ends within a message counts, which is no
- * further than the current pass has sent. tx.next may be in a message that this ACK has completed.
+ * With whole_messages: returns the PSN up to which an ACK within a message counts: `target`, but
+ * not beyond what the current pass has sent. tx.next may lie in a message that this ACK has
+ * completed.
  */
 static OCHE_NOINLINE uint32_t within_pass(const struct oche_qp *qp, uint32_t target)
 {
@@ -99,8 +100,8 @@ static OCHE_NOINLINE uint32_t within_pass(const struct oche_qp *qp, uint32_t tar
 
 /*
  * Moves una up to `target` (at most tx.high) and completes the work requests before it. Stops at a
- * READ or an atomic that waits for its response. Returns the payload bytes that this acknowledged.
- * With whole_messages, an ACK within a message that goes past tx.next is of an earlier pass.
+ * READ or an atomic that waits for its response. Returns the payload bytes newly acknowledged. With
+ * whole_messages, an ACK within a message that goes past tx.next is of an earlier pass.
  */
 static OCHE_ALWAYS_INLINE uint64_t advance(struct oche_qp *qp, uint32_t target, oche_time now)
 {
@@ -144,7 +145,8 @@ static void progressed(struct oche_qp *qp, uint32_t before, uint64_t acked_bytes
     if (OCHE_UNLIKELY(qp->flags & (QP_RETRIED | QP_GAP_TOLD)))
         restore_retries(qp, before);
     if (OCHE_UNLIKELY(oche_psn_diff(qp->tx.una, next) > 0)) {
-        qp->tx.next = qp->tx.una; /* the packets to be sent again have arrived meanwhile */
+        /* the packets that were to be sent again have arrived meanwhile */
+        qp->tx.next = qp->tx.una;
         requester_seek(qp, next, now);
     } else {
         OCHE_MUST(qp->flight_bytes >= acked_bytes);
@@ -174,7 +176,7 @@ static bool forget_partial(struct oche_qp *qp, oche_time now)
 {
     if (OCHE_LIKELY(!(qp->flags & QP_WHOLE_MESSAGES)) || qp->tx.una == qp->tx.message_start)
         return false;
-    if (qp->head_opcode == OCHE_WORK_READ) /* some of its data had arrived here */
+    if (qp->head_opcode == OCHE_WORK_READ) /* part of the READ's data had arrived here */
         qp_trace(qp, now, OCHE_TRACE_RESTARTED, qp->tx.message_start,
                  (uint64_t)((qp->tx.una - qp->tx.message_start) & OCHE_PSN_MASK) * qp->mtu |
                      UINT64_C(1) << 40);
@@ -184,9 +186,9 @@ static bool forget_partial(struct oche_qp *qp, oche_time now)
 }
 
 /*
- * Tells recovery to go back to una. That spends a retry if `spends` is set, and also if a message
- * that was acknowledged in part must begin again. With whole_messages the next packet asks for an
- * ACK, by which a later NAK can be told from a repetition of this one.
+ * Tells recovery to go back to una. This spends a retry if `spends` is set, or if a message that
+ * was acknowledged in part must begin again. With whole_messages the next packet asks for an ACK:
+ * it tells a new NAK from a repetition of this one.
  */
 static void go_back(struct oche_qp *qp, bool spends, oche_time now)
 {
@@ -204,7 +206,9 @@ static void go_back(struct oche_qp *qp, bool spends, oche_time now)
     congestion_loss(qp, OCHE_CC_LOSS_NAK, now);
 }
 
-/* The response for una is missing, though a later one has arrived. */
+/*
+ * Handles a gap in the responses: the response for una is missing, though a later one has arrived.
+ */
 static void response_gap(struct oche_qp *qp, oche_time now)
 {
     if ((qp->flags & QP_GAP_TOLD) && qp->gap_psn == qp->tx.una)
@@ -215,7 +219,7 @@ static void response_gap(struct oche_qp *qp, oche_time now)
     go_back(qp, false, now);
 }
 
-/* Call after every arrival: the queue pair may be able to send again, or be idle now. */
+/* Finds out whether the queue pair can send again or is idle. Called after every arrival. */
 static void settle(struct oche_qp *qp, oche_time now)
 {
     if (qp->queued == QUEUED_NOT)
@@ -242,7 +246,10 @@ static void take_credits(struct oche_qp *qp, const struct oche_packet *packet)
     qp->credit_limit = oche_psn_add(oche_aeth_msn(packet), credits);
 }
 
-/* True if the packet is the NAK of a receiver that has restarted the message that holds una. */
+/*
+ * True if the packet is a NAK by which the receiver says that it has restarted the message that
+ * holds una.
+ */
 static bool names_restart(const struct oche_qp *qp, const struct oche_packet *packet)
 {
     return (qp->flags & QP_WHOLE_MESSAGES) && packet->psn == qp->tx.message_start &&
@@ -250,7 +257,10 @@ static bool names_restart(const struct oche_qp *qp, const struct oche_packet *pa
            oche_aeth_syndrome(packet) == OCHE_SYNDROME_NAK_SEQUENCE;
 }
 
-/* True if, besides, part of that message was acknowledged: then we must restart it as well. */
+/*
+ * True if names_restart holds and part of the message was acknowledged, so that we must restart it
+ * too.
+ */
 static bool has_restarted(const struct oche_qp *qp, const struct oche_packet *packet)
 {
     return names_restart(qp, packet) && qp->tx.una != qp->tx.message_start;
@@ -271,7 +281,7 @@ bool completer_sack_ok(const struct oche_qp *qp, const struct oche_packet *packe
            oche_psn_diff(oche_psn_add(sack.first, sack.count), qp->tx.high) <= 0;
 }
 
-/* Handles a NAK that says what has arrived behind the gap. Recovery decides what is lost. */
+/* Handles a NAK with a SACK, from which recovery decides what is lost. */
 static void nak_selective(struct oche_qp *qp, const struct oche_packet *packet, bool moved,
                           oche_time now)
 {
@@ -279,7 +289,7 @@ static void nak_selective(struct oche_qp *qp, const struct oche_packet *packet, 
     uint32_t before = qp->tx.next;
 
     if (qp->rnr_deadline != OCHE_NEVER && !moved)
-        return; /* it is about packets that the RNR wait holds back */
+        return; /* it names packets that the RNR wait holds back */
     qp_note(&qp->nak_taken, packet->psn, now);
     bool is_new = qp->nic->recovery->sacked(&qp->tx, packet->psn, &sack, now);
     requester_seek(qp, before, now);
@@ -295,13 +305,14 @@ static void nak_sequence(struct oche_qp *qp, const struct oche_packet *packet, b
         return;
     }
     if (packet->psn != qp->tx.una && !names_restart(qp, packet))
-        return; /* responses before it are missing, and have been requested again */
+        return; /* responses before the named PSN are missing, and have been requested again */
     if (qp->rnr_deadline != OCHE_NEVER && !moved && !has_restarted(qp, packet))
-        return; /* it is about packets that the RNR wait holds back */
+        return; /* it names packets that the RNR wait holds back */
     qp_note(&qp->nak_taken, packet->psn, now);
     /*
-     * A repeated NAK may have left before the repair arrived, so it spends no retry. The ACK timer,
-     * which it does not restart, bounds such repetitions; without that timer they spend retries.
+     * A repeated NAK may have left before the repair arrived, so it spends no retry. It does not
+     * restart the ACK timer, which therefore bounds the repetitions. Without an ACK timer they
+     * spend retries.
      */
     go_back(qp, !moved && qp->ack_timeout == OCHE_NEVER, now);
 }
@@ -311,7 +322,7 @@ static void nak_rnr(struct oche_qp *qp, const struct oche_packet *packet, oche_t
     if (packet->psn != qp->tx.una)
         return;
     if (qp->rnr_deadline != OCHE_NEVER)
-        return; /* the same refusal, of a packet that we sent twice */
+        return; /* a repeated RNR NAK, for the second copy of a packet */
     if (!spend_retry(qp, &qp->rnr_retries_left)) {
         qp_requester_error(qp, qp->send_head, OCHE_STATUS_RNR_RETRY_EXCEEDED, now);
         return;
@@ -343,7 +354,7 @@ static void nak(struct oche_qp *qp, const struct oche_packet *packet, bool moved
         nak_fatal(qp, packet, now);
 }
 
-/* Counts a received NAK, also one that comes too late to have an effect. */
+/* Counts a received NAK, even if it comes too late to have an effect. */
 static OCHE_NOINLINE void count_nak(struct oche_nic_stats *stats, uint8_t syndrome)
 {
     if (oche_aeth_kind(syndrome) == OCHE_AETH_RNR)
@@ -404,7 +415,7 @@ static void acknowledged(struct oche_qp *qp, const struct oche_packet *packet, o
 
 /*
  * The common part of all responses: moves una up to the response's PSN. Returns false if an earlier
- * response is missing, or if this one is a duplicate or not of a request of ours.
+ * response is missing, or if this one is a duplicate or answers no request of ours.
  */
 static bool response_in_order(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
 {
@@ -434,7 +445,7 @@ static bool response_in_order(struct oche_qp *qp, const struct oche_packet *pack
     return true;
 }
 
-/* The response at una has arrived: moves una past it. */
+/* Moves una past the response at una, which has arrived. */
 static void response_taken(struct oche_qp *qp, oche_time now)
 {
     bool last = qp->tx.una == qp->head_last_psn;
@@ -553,7 +564,10 @@ void completer_receive(struct oche_qp *qp, const struct oche_packet *packet,
 
 /* ---- timers ---- */
 
-/* True if recovery now allows more time than when the timer was armed; arms it for the rest. */
+/*
+ * If recovery now allows more time than when the timer was armed, arms the timer for the rest and
+ * returns true.
+ */
 static bool waits_longer(struct oche_qp *qp, oche_time now)
 {
     if (OCHE_LIKELY(qp->nic->recovery->rto == NULL))
@@ -584,11 +598,14 @@ void completer_ack_timeout(struct oche_qp *qp, oche_time now)
     forget_partial(qp, now);
     qp->nic->recovery->timeout(&qp->tx, now);
     requester_seek(qp, before, now);
-    /* A packet sent again arms the timer when it leaves, which a PAUSE or pacing may delay. */
+    /*
+     * If packets are to be sent again, the first of them arms the timer when it leaves, since a
+     * PAUSE or pacing may delay it.
+     */
     qp->ack_deadline = qp->tx.next != qp->tx.high ? OCHE_NEVER : oche_time_add(now, ack_wait(qp));
     /*
-     * The next packet asks for an ACK. If only the last packet of the burst did, and a full buffer
-     * dropped that one every time, the same burst would be repeated for ever.
+     * Makes the next packet ask for an ACK. If only the last packet of the burst asked, and a full
+     * buffer dropped that packet every time, the same burst would be repeated for ever.
      */
     qp->since_ack_request = qp->ack_every;
     congestion_loss(qp, OCHE_CC_LOSS_TIMEOUT, now);

@@ -67,7 +67,7 @@ void oche_cq_forget(struct oche_cq *cq, uint32_t qpn)
 {
     const uint32_t head = atomic_load_explicit(&cq->head, memory_order_relaxed);
     const uint32_t tail = atomic_load_explicit(&cq->tail, memory_order_acquire);
-    uint32_t kept = tail; /* the others move up to the tail and keep their order */
+    uint32_t kept = tail; /* the completions kept move up to the tail, in order */
 
     for (uint32_t at = tail; at != head; at--) {
         const struct oche_completion *one = &cq->entries[(at - 1) & cq->mask];
@@ -82,7 +82,7 @@ void oche_cq_arm(struct oche_cq *cq, bool solicited_only)
 {
     uint32_t none = NOT_ARMED;
 
-    /* A queue that is armed for any completion stays so. */
+    /* A queue that is armed for any completion stays armed for any. */
     if (solicited_only)
         atomic_compare_exchange_strong(&cq->armed, &none, ARMED_SOLICITED);
     else
@@ -96,7 +96,10 @@ bool oche_cq_overflowed(const struct oche_cq *cq)
     return atomic_load_explicit(&cq->overflowed, memory_order_acquire);
 }
 
-/* The completion is lost. The queue pair fails later, in timers_run, outside the current call. */
+/*
+ * Notes that a completion is lost. The queue pair fails later, in timers_run, outside the current
+ * call.
+ */
 static OCHE_NOINLINE void lose(struct oche_qp *qp, struct oche_cq *cq)
 {
     const struct oche_nic_port *port = qp->nic->port;

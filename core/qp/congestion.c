@@ -50,8 +50,8 @@ void congestion_peer_release(struct oche_qp *qp)
 /* ---- decisions ---- */
 
 /*
- * Acts on what a scheme wants for queue pairs other than the one that it was called for, and on the
- * timer that it has for the whole NIC.
+ * Carries out what a hook wants for other queue pairs than its own, and sets the scheme's timer for
+ * the whole NIC.
  */
 static OCHE_NOINLINE void attend(struct oche_nic *nic, oche_time now)
 {
@@ -85,12 +85,13 @@ void congestion_nic_timer(struct oche_nic *nic, oche_time now)
     heap_remove(&nic->timers, nic->config.max_qps);
     nic->cc_nic.timer = OCHE_NEVER;
     nic->cc->nic_timer(&nic->cc_nic, now);
-    if (nic->cc_nic.timer <= now) /* not before 1 ps later, so that the caller's loop ends */
+    /* a timer set to now runs 1 ps later, so that the caller's loop ends */
+    if (nic->cc_nic.timer <= now)
         nic->cc_nic.timer = now + 1;
     attend(nic, now);
 }
 
-/* Drops what the scheme still wants for a queue pair that goes away. */
+/* Drops the pending wishes of the scheme for a queue pair that goes away. */
 static void forget_wants(struct oche_qp *qp)
 {
     struct oche_cc_nic *cc = &qp->nic->cc_nic;
@@ -145,7 +146,7 @@ void congestion_start(struct oche_qp *qp, oche_time now)
         cc->start(&qp->flow, now);
         qp->flags |= QP_CC_STARTED;
     }
-    pacer_update_rate(qp, now); /* also when only the limit differs from before */
+    pacer_update_rate(qp, now); /* needed even if only the rate limit has changed */
     congestion_apply(qp, now);
 }
 
@@ -185,7 +186,7 @@ void congestion_group(struct oche_qp *qp, const struct oche_packet *packet, bool
 void congestion_message_begins(struct oche_qp *qp, const struct oche_packet *packet, oche_time now)
 {
     if (OCHE_LIKELY(qp->nic->cc->message_begins == NULL) || qp->flow.arriving)
-        return; /* arriving already: recovery has begun the message again */
+        return; /* announced before: recovery has begun the message again */
     qp->flow.arriving = true;
     tell_message(qp, now, true);
     if (OCHE_UNLIKELY(packet->ext & OCHE_EXT_LIST))

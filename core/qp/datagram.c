@@ -74,7 +74,10 @@ static enum oche_reject judge(struct oche_qp *qp, const struct oche_packet *pack
     return OCHE_REJECT_CAUSES;
 }
 
-/* Returns false if a region is gone, which the checks before it rule out. */
+/*
+ * Writes the payload into the receive. Returns false if a region is gone, which earlier checks rule
+ * out.
+ */
 static bool write_receive(const struct oche_qp *qp, const struct oche_packet *packet)
 {
     const struct recv_entry *entry = recv_at(qp, qp->recv_head);
@@ -151,12 +154,12 @@ void datagram_receive(struct oche_qp *qp, const struct oche_packet *packet,
         return;
     }
     nic_reject(nic, qp, cause, packet, now);
-    if (cause == OCHE_REJECT_OPERATION) { /* the receive is wrong: class A */
+    if (cause == OCHE_REJECT_OPERATION) { /* the receive itself is invalid: class A */
         qp->recv_taken = true;
         qp_responder_error(qp, OCHE_STATUS_LOCAL_PROTECTION, now);
     } else if (qp->recv_taken) {
         qp->recv_taken = false;
-        if (qp->srq != NULL) /* a shared receive fails (class E), any other stays (class D) */
+        if (qp->srq != NULL) /* class E: a shared receive fails; class D: any other receive stays */
             responder_fail_recv(qp, OCHE_STATUS_LOCAL_LENGTH, now);
     }
 }

@@ -24,7 +24,10 @@ static inline uint8_t deflection_tokens(const struct oche_qp *qp, const struct s
     return deflection_takes(qp, entry) ? qp->nic->config.deflection.tokens : 0;
 }
 
-/* True if the work request must wait, as it must not be in the network with earlier messages. */
+/*
+ * True if the work request must wait because its packets must not be in the network together with
+ * those of earlier messages.
+ */
 static inline bool deflection_holds(const struct oche_qp *qp, const struct send_entry *entry)
 {
     const struct oche_deflection *deflection = &qp->nic->config.deflection;
@@ -37,7 +40,10 @@ static inline bool deflection_holds(const struct oche_qp *qp, const struct send_
            (deflection_takes(qp, entry) || deflection_takes(qp, send_at(qp, qp->send_head)));
 }
 
-/* Call when the last packet of a message has left: messages to be kept apart from it now wait. */
+/*
+ * Starts the wait of the messages that must be kept apart from `entry`. Call when the last packet
+ * of `entry` has left.
+ */
 static inline void deflection_message_left(struct oche_qp *qp, const struct send_entry *entry,
                                            oche_time now)
 {

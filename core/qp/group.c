@@ -17,7 +17,8 @@ static uint8_t naming_opcode(uint8_t opcode)
         return OCHE_RC_WRITE_ONLY_GROUP;
     case OCHE_RC_WRITE_ONLY_IMM:
         return OCHE_RC_WRITE_ONLY_IMM_GROUP;
-    default: /* for example one that carries the payload's place: no room for a group besides */
+    /* for example an opcode that carries the payload's place, which leaves no room for a group */
+    default:
         return 0;
     }
 }

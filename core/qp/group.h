@@ -9,7 +9,7 @@
 
 #include "core/qp/qp_internal.h"
 
-/* In group.c; to be called only if the queue pair has send_groups. */
+/* Does the work of group_of for a queue pair that has send_groups. */
 const struct oche_group *group_find(const struct oche_qp *qp, uint8_t opcode);
 void group_put(const struct oche_qp *qp, struct oche_packet *packet);
 
@@ -22,7 +22,9 @@ static inline const struct oche_group *group_of(const struct oche_qp *qp, uint8_
     return OCHE_LIKELY(qp->send_groups == NULL) ? NULL : group_find(qp, opcode);
 }
 
-/* Puts that group, if any, into the packet, which then has another opcode and is longer. */
+/*
+ * Puts the group of the packet, if it has one, into the packet, and changes its opcode and length.
+ */
 static inline void group_name(const struct oche_qp *qp, struct oche_packet *packet)
 {
     if (OCHE_UNLIKELY(qp->send_groups != NULL))

@@ -18,7 +18,7 @@ struct heap_entry {
 
 struct heap {
     struct heap_entry *entries;
-    uint32_t *position; /* for each slot: index into entries, or HEAP_ABSENT */
+    uint32_t *position; /* for each slot: index in entries, or HEAP_ABSENT */
     uint32_t count;
 };
 
@@ -35,7 +35,7 @@ static inline oche_time heap_next(const struct heap *heap)
     return heap->count == 0 ? OCHE_NEVER : heap->entries[0].time;
 }
 
-/* Returns the slot's time, or OCHE_NEVER. */
+/* Returns the slot's time; OCHE_NEVER if the slot has no entry. */
 static inline oche_time heap_time(const struct heap *heap, uint32_t slot)
 {
     uint32_t at = heap->position[slot];

@@ -19,7 +19,7 @@ struct map_entry {
 struct map {
     struct map_entry *entries;
     uint32_t mask;
-    uint32_t shift; /* of the 32-bit hash, so that its upper bits index the table */
+    uint32_t shift; /* right shift of the 32-bit hash, whose upper bits index the table */
 };
 
 /* Returns the entries needed for `count` keys: a power of two, at least 2 * count. */
@@ -71,7 +71,7 @@ static inline void map_add(struct map *map, uint32_t key, uint32_t slot)
     map->entries[i] = (struct map_entry){.key = key, .slot = slot};
 }
 
-/* Removes a key, if it is there, and moves back the entries that it had displaced. */
+/* Removes a key, if the map has it, and moves back the entries that the key had displaced. */
 static inline void map_remove(struct map *map, uint32_t key)
 {
     uint32_t hole = map_home(map, key);

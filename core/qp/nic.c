@@ -32,7 +32,9 @@ static size_t nic_peer_state_bytes(const struct oche_nic_config *config)
                                        : cc->peer_state_size(config->cc_params);
 }
 
-/* Places a part in cache lines of its own, or, if it is small, within one line. */
+/*
+ * Like oche_place: puts a large part into cache lines of its own, and a small one within one line.
+ */
 static size_t place(size_t *end, size_t bytes)
 {
     size_t at = oche_place(end, 0, sizeof(uint64_t));
@@ -81,7 +83,10 @@ size_t oche_nic_bytes(const struct oche_nic_config *config)
     return layout_of(config).end;
 }
 
-/* Returns a list of the numbers 0 … count-1, which are taken from its end in rising order. */
+/*
+ * Fills `memory` with a list of free numbers, 0 … count-1, so that taking from its end gives them
+ * in rising order. Returns the list.
+ */
 static uint32_t *free_list(void *memory, uint32_t count)
 {
     uint32_t *list = memory;
@@ -222,7 +227,7 @@ void nic_reject(struct oche_nic *nic, struct oche_qp *qp, enum oche_reject cause
 
 /* ---- prefetching ---- */
 
-/* The events to prefetch for; each needs other cache lines of a queue pair. */
+/* The events to prefetch for; each event needs different cache lines of a queue pair. */
 enum fetch { FETCH_TRANSMIT, FETCH_REQUEST, FETCH_RESPONSE };
 
 static inline void fetch_line(const void *line)
@@ -260,7 +265,7 @@ void oche_nic_fetch(const struct oche_nic *nic, const struct oche_packet *packet
         fetch_line((const char *)&nic->timers + OCHE_CACHE_LINE);
         fetch_line(&nic->doorbell);
         fetch_line(&nic->stats);
-        fetch_line(nic + 1); /* congestion control's state, small tables */
+        fetch_line(nic + 1); /* what follows the NIC: congestion control's state, small tables */
         break;
     case 1:
         if (packet != NULL)
@@ -319,8 +324,8 @@ static struct oche_qp *find_or_make(struct oche_nic *nic, const struct oche_pack
 }
 
 /*
- * True if a queue pair that is not in a sending state may receive, which only RTR allows. The first
- * packet that arrives in RTR from its peer is reported as an event.
+ * True if a queue pair that is in no sending state may receive: only in RTR. The first packet from
+ * the peer in RTR is reported to the driver as an event.
  */
 static OCHE_NOINLINE bool may_receive(struct oche_qp *qp, const struct oche_packet *packet,
                                       enum oche_qp_state state)
@@ -337,8 +342,8 @@ static OCHE_NOINLINE bool may_receive(struct oche_qp *qp, const struct oche_pack
 }
 
 /*
- * Handles a packet whose opcode is not of the queue pair's plain transport. Returns true if the
- * caller is to process it as usual.
+ * Handles a packet whose opcode does not belong to the queue pair's plain transport. Returns true
+ * if the caller must process the packet as usual.
  */
 static bool receive_special(struct oche_qp *qp, const struct oche_packet *packet,
                             const struct oche_opcode_row *row, oche_time now)
@@ -352,7 +357,7 @@ static bool receive_special(struct oche_qp *qp, const struct oche_packet *packet
         return false;
     }
     if (row->service == OCHE_SERVICE_SCHEME && qp->flow.extended) {
-        congestion_own(qp, packet, now); /* ignores packets of other schemes */
+        congestion_own(qp, packet, now); /* packets of other schemes are ignored */
         return false;
     }
     if (row->service != OCHE_SERVICE_RC_EXTENDED || qp->transport != OCHE_TRANSPORT_RC ||

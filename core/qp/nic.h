@@ -87,11 +87,14 @@ struct oche_nic_port {
      * within oche_nic_receive, for the packet given there.
      */
     void (*grh)(void *context, const struct oche_packet *packet, uint8_t grh[OCHE_GRH_BYTES]);
-    /* A completion was put into `cq`, whose event was armed (oche_cq_arm). */
+    /* A completion was put into `cq`, which was armed for it by oche_cq_arm. */
     void (*completion_event)(void *context, struct oche_cq *cq);
     /* `cq` was full and has lost a completion; it loses all later ones too. Called once a queue. */
     void (*cq_error)(void *context, struct oche_cq *cq);
-    /* The ACK timer has expired; recovery acts after this. oche_qp_losses says what is known. */
+    /*
+     * The ACK timer has expired; recovery acts after this call. oche_qp_losses tells what is known
+     * about the loss.
+     */
     void (*timed_out)(void *context, struct oche_qp *qp, oche_time now);
     /* The queue pair has entered ERR (or SQE, after a UC or UD sender's error) by itself. */
     void (*qp_error)(void *context, struct oche_qp *qp, enum oche_status status);
@@ -118,14 +121,14 @@ struct oche_deflection {
 };
 
 struct oche_nic_config {
-    uint32_t address; /* own address index */
+    uint32_t address; /* the NIC's own address index */
     /*
      * Address indices below this one mean the same host to every NIC, so a list of them can be sent
      * (Dart's look-ahead). 0: indices have no meaning outside of this NIC.
      */
     uint32_t shared_addresses;
-    uint64_t line_rate_bps; /* of the port */
-    uint32_t gap_bytes;     /* on the line between frames: OCHE_GAP_BYTES, or 0 */
+    uint64_t line_rate_bps; /* line rate of the port */
+    uint32_t gap_bytes;     /* gap between frames on the line: OCHE_GAP_BYTES, or 0 */
     bool ipv6;
     uint8_t
         control_class; /* traffic class of CNPs, and of ACKs and NAKs without READ data before */
@@ -138,7 +141,7 @@ struct oche_nic_config {
     const void *cc_params;                       /* must outlive the NIC */
     const struct oche_recovery_scheme *recovery; /* required */
     const void *recovery_params;                 /* must outlive the NIC */
-    const struct oche_nic_port *port;            /* required; hooks may be NULL */
+    const struct oche_nic_port *port;            /* required; its hooks may be NULL */
     void *port_context;
     struct oche_trace *trace; /* required */
     /*
@@ -152,21 +155,24 @@ struct oche_nic_config {
 /* Counters of one NIC, for the driver to read. Bytes are payload. */
 struct oche_nic_stats {
     uint64_t data_packets_sent, data_bytes_sent;
-    uint64_t data_packets_received, data_bytes_received; /* any PSN */
+    /* including duplicates and packets behind a gap */
+    uint64_t data_packets_received, data_bytes_received;
     uint64_t delivered_bytes;
-    uint64_t queueing_time; /* oche_time that data packets sent had waited for the port, summed */
+    uint64_t queueing_time; /* time that sent data packets waited for the port, summed */
     uint64_t acks_sent, acks_received;
     uint64_t delivered_messages;
     uint64_t retransmitted_packets, retransmitted_bytes;
     uint64_t duplicate_packets, out_of_order_packets;
-    uint64_t placed_packets; /* out of order, but kept: they need not be sent again */
+    uint64_t placed_packets; /* packets kept behind a gap, which need not be sent again */
     uint64_t naks_sent, naks_received, rnr_naks_sent, rnr_naks_received;
     uint64_t cnps_sent, cnps_received;
-    uint64_t cc_packets_sent, cc_packets_received; /* others of congestion control's own */
-    uint64_t ce_received;                          /* data packets that arrived with CE */
-    uint64_t ce_marked;                            /* data packets that this NIC marked itself */
-    uint64_t timeouts;                             /* ACK timer ran out */
-    uint64_t rejected_packets;                     /* by cause: oche_nic_rejected */
+    /* congestion control's own packets other than CNPs */
+    uint64_t cc_packets_sent, cc_packets_received;
+    uint64_t ce_received; /* data packets that arrived with CE */
+    uint64_t ce_marked;   /* data packets that this NIC marked itself */
+    uint64_t timeouts;    /* times that an ACK timer ran out */
+    /* total; oche_nic_rejected gives the number by cause */
+    uint64_t rejected_packets;
 };
 
 /* Why an arriving packet was dropped. A packet from the network is hostile. */
@@ -174,7 +180,7 @@ enum oche_reject {
     OCHE_REJECT_NO_QP,
     OCHE_REJECT_QP_STATE,
     OCHE_REJECT_WRONG_PEER, /* source address is not the queue pair's peer */
-    OCHE_REJECT_OPCODE,     /* not an opcode, or not one of this transport */
+    OCHE_REJECT_OPCODE,     /* the opcode is unknown, or not one of this transport */
     OCHE_REJECT_PKEY,
     OCHE_REJECT_LENGTH,         /* payload length does not fit the MTU and the opcode */
     OCHE_REJECT_SEQUENCE,       /* UC: middle of a message whose start is missing */
@@ -186,8 +192,8 @@ enum oche_reject {
     OCHE_REJECT_ACCESS,          /* key, bounds or permission */
     OCHE_REJECT_OPERATION,       /* our own receive cannot be used */
     /* These get no NAK: */
-    OCHE_REJECT_PLACEMENT, /* behind a gap and wrong in one of these ways: not kept */
-    OCHE_REJECT_QKEY,      /* UD: not the queue pair's */
+    OCHE_REJECT_PLACEMENT, /* invalid packet behind a gap: not kept */
+    OCHE_REJECT_QKEY,      /* UD: the Q_Key is not the queue pair's */
     OCHE_REJECT_CAUSES
 };
 const char *oche_reject_name(enum oche_reject cause);
@@ -197,12 +203,12 @@ struct oche_qp_config {
     uint8_t transport;     /* enum oche_transport */
     uint8_t traffic_class; /* of requests, READ responses, and ACKs that follow READ responses */
     uint16_t pkey;
-    uint32_t qkey; /* UD: what datagrams must have */
+    uint32_t qkey; /* UD: Q_Key that datagrams must have */
     uint32_t pd;
     uint32_t mtu_bytes;   /* payload a packet: any value 64 … 9000 (verbs: 256 … 4096) */
     uint32_t send_depth;  /* work requests, a power of two */
     uint32_t recv_depth;  /* work requests, a power of two, or 0 */
-    struct oche_srq *srq; /* or NULL; takes receives from here, and recv_depth is not used */
+    struct oche_srq *srq; /* receives come from this queue, and recv_depth is not used; or NULL */
     uint32_t responder_resources;        /* READs and atomics that the peer may have outstanding */
     uint32_t initiator_depth;            /* READs and atomics that we may have outstanding */
     uint32_t access;                     /* enum oche_access: what the peer may do */
@@ -212,7 +218,7 @@ struct oche_qp_config {
     uint32_t max_inline_bytes;           /* 0 … OCHE_MAX_INLINE_BYTES */
     bool end_to_end_credits; /* tell the peer how many receives are posted (rocev2.md#credits) */
     struct oche_cq *send_cq, *recv_cq; /* may be the same; NULL: completions are not kept */
-    void *user;                        /* the driver's; oche_qp_user returns it */
+    void *user;                        /* the driver's value, which oche_qp_user returns */
 };
 
 /*
@@ -224,10 +230,10 @@ struct oche_qp_connection {
     uint32_t send_psn, recv_psn; /* first PSNs of the two directions */
     uint16_t udp_source_port;
     uint32_t flow_hash;         /* copied into every packet, for ECMP */
-    uint8_t tag;                /* the driver's: copied into every packet's tag */
+    uint8_t tag;                /* the driver's value, copied into every packet's tag */
     uint32_t ack_every_packets; /* AckReq in every n-th packet (1: all) and the last of a message */
-    uint32_t window_packets;    /* PSNs outstanding at most; 0: 2^23 */
-    oche_time ack_timeout;      /* OCHE_NEVER: none */
+    uint32_t window_packets;    /* most PSNs outstanding; 0: 2^23 */
+    oche_time ack_timeout;      /* OCHE_NEVER: no timer */
     /*
      * Timeouts in a row, without progress, that are allowed; one more is an error. UINT32_MAX: no
      * limit. A NAK does not count, as it may have left before the repair arrived, except that
@@ -235,29 +241,35 @@ struct oche_qp_connection {
      * counts where recovery restarts messages.
      */
     uint32_t retry_count;
-    uint32_t rnr_retry;    /* the same for RNR NAKs */
+    uint32_t rnr_retry;    /* like retry_count, for RNR NAKs */
     uint8_t min_rnr_timer; /* code sent in our RNR NAKs (rocev2.md#rnr-timers) */
     /*
      * True if the peer is known to understand the extended opcodes (core/wire/extension.h). If
      * false, they are used from the first packet of the peer on that shows that it does.
      */
     bool extensions;
-    uint64_t peer_line_rate_bps; /* of the peer's port, for congestion control; 0: as our own */
-    uint8_t tenant;              /* whose queue pair it is, for congestion control */
+    /* rate of the peer's port, for congestion control; 0: the same as ours */
+    uint64_t peer_line_rate_bps;
+    uint8_t tenant; /* the tenant that owns the queue pair, for congestion control */
     /* First rate of congestion control (DCQCN sec 3.1); 0, or above line rate: line rate. */
     uint64_t initial_rate_bps;
-    /* The path's MTU, at most the configuration's mtu_bytes; 0: that one. */
+    /* The path's MTU, at most the configuration's mtu_bytes; 0: the configuration's. */
     uint32_t mtu_bytes;
 };
 
-/* Bytes of memory (aligned to OCHE_CACHE_LINE) that a NIC of this configuration needs. */
+/*
+ * Returns the bytes of memory (aligned to OCHE_CACHE_LINE) that a NIC of this configuration needs.
+ */
 size_t oche_nic_bytes(const struct oche_nic_config *config);
 size_t oche_nic_table_bytes(const struct oche_nic_config *config);
-/* Makes the NIC in `memory`, which stays the caller's and must outlive it; so must `tables`. */
+/*
+ * Makes the NIC in `memory`, which stays the caller's. `memory` and config->tables must outlive the
+ * NIC.
+ */
 struct oche_nic *oche_nic_create(void *memory, const struct oche_nic_config *config);
 
 /* The port. */
-/* A packet arrived (not a PFC frame). The packet stays the caller's. */
+/* Handles a packet that has arrived (not a PFC frame). The packet stays the caller's. */
 void oche_nic_receive(struct oche_nic *nic, const struct oche_packet *packet, oche_time now);
 /*
  * Fills up to `max` packets whose pacing time is at or before `due_by` (>= now) and whose traffic
@@ -268,37 +280,41 @@ void oche_nic_receive(struct oche_nic *nic, const struct oche_packet *packet, oc
 unsigned oche_nic_transmit(struct oche_nic *nic, oche_time now, oche_time due_by, uint8_t classes,
                            struct oche_packet *const out[], unsigned max);
 /*
- * When to call again, for a packet of a class in `classes` or for a timer; OCHE_NEVER: idle; 0: at
- * once. It may be early when a queue pair of another class is next, never late.
+ * Returns when to call again, for a packet of a class in `classes` or for a timer; 0: at once;
+ * OCHE_NEVER: the NIC is idle. The time may be too early if a queue pair of another class is next,
+ * but never too late.
  */
 oche_time oche_nic_next(struct oche_nic *nic, uint8_t classes);
-/* The same, timers only: what a driver waits for while its port is busy. 0: at once. */
+/* Like oche_nic_next, for timers only: the time that a driver waits for while its port is busy. */
 oche_time oche_nic_next_timer(const struct oche_nic *nic);
 /* Runs the timers that are due at `now`. */
 void oche_nic_expire(struct oche_nic *nic, oche_time now);
-/* Bytes whose pacing time has passed and which wait for the port. */
+/* Returns the bytes whose pacing time has passed and which wait for the port. */
 uint64_t oche_nic_backlog_bytes(const struct oche_nic *nic);
 
 /*
- * For speed alone: fetches into the cache what the next call will touch, in OCHE_NIC_FETCH_STEPS
- * steps some time apart, as each needs what the one before fetched. `packet`: the one that is about
- * to arrive; NULL: the port is about to transmit.
+ * For speed alone: fetches into the cache what the next call will touch. There are
+ * OCHE_NIC_FETCH_STEPS steps, some time apart, as each needs data that the one before has fetched.
+ * `packet` is about to arrive; NULL: the port is about to transmit.
  */
 #define OCHE_NIC_FETCH_STEPS 3
 void oche_nic_fetch(const struct oche_nic *nic, const struct oche_packet *packet, unsigned step);
 
 const struct oche_nic_stats *oche_nic_stats(const struct oche_nic *nic);
 /*
- * What the congestion-control scheme counts itself, and the state that it counts in, for
- * oche_counters_add. NULL: it counts nothing.
+ * Returns the congestion-control scheme's own counters, and sets `state` to the state that holds
+ * them, for oche_counters_add. NULL: the scheme has no counters.
  */
 const struct oche_counters *oche_nic_counters(const struct oche_nic *nic, const void **state);
 uint64_t oche_nic_rejected(const struct oche_nic *nic, enum oche_reject cause);
 
-/* Memory regions. Returns false when the key is taken, 0, a window's, or no room is left. */
+/*
+ * Adds a memory region. Returns false if its key is 0, is taken, may become a window's, or no room
+ * is left.
+ */
 bool oche_nic_add_region(struct oche_nic *nic, const struct oche_region *region);
 /*
- * Replaces the region that has region->key by this one, in one step: every packet sees either the
+ * Replaces the region that has region->key by `region`, in one step: every packet sees either the
  * old or the new region. Returns false, and changes nothing, if no region has this key or a window
  * is bound to it.
  */
@@ -317,21 +333,25 @@ bool oche_nic_remove_region(struct oche_nic *nic, uint32_t key);
 enum oche_window_type { OCHE_WINDOW_TYPE_1, OCHE_WINDOW_TYPE_2 };
 
 struct oche_window_config {
-    uint32_t key; /* first key; its upper 24 bits never change, and no other key may have them */
+    uint32_t key; /* first key; its upper 24 bits never change and must be unique */
     uint32_t pd;
     uint8_t type; /* enum oche_window_type */
-    void *user;   /* the driver's; oche_window_user returns it */
+    void *user;   /* the driver's value, which oche_window_user returns */
 };
 size_t oche_window_bytes(void);
 /*
- * Makes a window that is not bound. Returns NULL where oche_nic_add_region would return false, and
- * if the upper 24 bits of the key are 0 or those of another key.
+ * Makes a window that is not bound. Returns NULL if no room is left, or if the upper 24 bits of the
+ * key are 0 or those of another key.
  */
 struct oche_window *oche_window_create(struct oche_nic *nic, void *memory,
                                        const struct oche_window_config *config);
-/* Returns false if a bind of it has not completed; else the memory is the caller's again. */
+/*
+ * Removes the window and gives its memory back to the caller. Returns false, and does nothing, if a
+ * bind of the window has not completed.
+ */
 bool oche_window_destroy(struct oche_window *window);
-uint32_t oche_window_key(const struct oche_window *window); /* since the last completed bind */
+/* the key set by the last completed bind */
+uint32_t oche_window_key(const struct oche_window *window);
 void *oche_window_user(const struct oche_window *window);
 
 /*
@@ -342,9 +362,9 @@ void *oche_window_user(const struct oche_window *window);
 size_t oche_cq_bytes(uint32_t entries);
 struct oche_cq *oche_cq_create(void *memory, uint32_t entries);
 /*
- * Moves the ring to `memory`, of oche_cq_entries_bytes(entries) bytes; its old memory is then no
- * longer used. Returns false if the queue holds more completions than that. Nobody may poll the
- * queue or call the NIC meanwhile.
+ * Moves the ring to `memory`, of oche_cq_entries_bytes(entries) bytes; the old memory is then no
+ * longer used. Returns false if the queue holds more than `entries` completions. Nobody may poll
+ * the queue or call the NIC meanwhile.
  */
 size_t oche_cq_entries_bytes(uint32_t entries);
 bool oche_cq_resize(struct oche_cq *cq, void *memory, uint32_t entries);
@@ -366,16 +386,19 @@ bool oche_cq_overflowed(const struct oche_cq *cq);
  * SRQ is empty behaves as if it had no receive posted.
  */
 struct oche_srq_config {
-    uint32_t depth;   /* receives, a power of two */
+    uint32_t depth;   /* most receives posted, a power of two */
     uint32_t max_sge; /* 1 … OCHE_MAX_SGE */
     uint32_t pd;
-    void *user; /* the driver's; oche_srq_user returns it */
+    void *user; /* the driver's value, which oche_srq_user returns */
 };
 size_t oche_srq_bytes(const struct oche_srq_config *config);
-/* Returns NULL for a configuration that verbs would refuse. */
+/* Makes the queue in `memory`. Returns NULL for a configuration that verbs would refuse. */
 struct oche_srq *oche_srq_create(struct oche_nic *nic, void *memory,
                                  const struct oche_srq_config *config);
-/* Returns false if a queue pair uses it; else the memory is the caller's again. */
+/*
+ * Removes the queue and gives its memory back to the caller. Returns false, and does nothing, if a
+ * queue pair uses the queue.
+ */
 bool oche_srq_destroy(struct oche_srq *srq);
 /*
  * Moves the ring to `memory`, of oche_srq_entries_bytes() bytes. Nobody may post meanwhile. Returns
@@ -383,15 +406,15 @@ bool oche_srq_destroy(struct oche_srq *srq);
  */
 size_t oche_srq_entries_bytes(uint32_t depth, uint32_t max_sge);
 bool oche_srq_resize(struct oche_srq *srq, void *memory, uint32_t depth);
-/* The same as oche_qp_post_recv: one thread at a time, which needs no lock. */
+/* Like oche_qp_post_recv: one thread at a time may post, and needs no lock. */
 int oche_srq_post_recv(struct oche_srq *srq, const struct oche_recv_work *work);
 /* Asks for one call of srq_limit once fewer receives than `limit` are posted; 0: no call. */
 void oche_srq_set_limit(struct oche_srq *srq, uint32_t limit);
-uint32_t oche_srq_limit(const struct oche_srq *srq);  /* 0 also when it has been reached */
-uint32_t oche_srq_posted(const struct oche_srq *srq); /* receives that nobody has taken */
+uint32_t oche_srq_limit(const struct oche_srq *srq);  /* 0: never set, or already reported */
+uint32_t oche_srq_posted(const struct oche_srq *srq); /* receives posted and not taken */
 void *oche_srq_user(const struct oche_srq *srq);
 
-/* Queue pairs, created in RESET. NULL or false is returned for what verbs would refuse. */
+/* Queue pairs, created in RESET. The functions return NULL or false for what verbs would refuse. */
 size_t oche_qp_bytes(const struct oche_nic *nic, const struct oche_qp_config *config);
 struct oche_qp *oche_qp_create(struct oche_nic *nic, void *memory,
                                const struct oche_qp_config *config);
@@ -401,7 +424,7 @@ struct oche_qp *oche_nic_find_qp(struct oche_nic *nic, uint32_t qpn);
 /* True if the packet's queue pair exists and takes packets from the packet's source. */
 bool oche_nic_knows(struct oche_nic *nic, const struct oche_packet *packet);
 
-/* State changes; false if the transition is not allowed (rocev2.md#states). */
+/* State changes. Each returns false if the transition is not allowed (rocev2.md#states). */
 bool oche_qp_init(struct oche_qp *qp, oche_time now);
 bool oche_qp_ready_to_receive(struct oche_qp *qp, const struct oche_qp_connection *connection,
                               oche_time now);
@@ -433,36 +456,43 @@ void oche_qp_set_initiator_depth(struct oche_qp *qp, uint32_t depth);
 void oche_qp_set_retries(struct oche_qp *qp, const struct oche_qp_connection *connection);
 
 /*
- * Posts work. 0, or an errno: EINVAL (opcode, length, sge, transport or state), ENOMEM (queue
- * full). Completions come to the CQ. May run beside the NIC's own calls (see above).
+ * Posts work. Returns 0 or an errno: EINVAL (opcode, length, sge, transport or state), ENOMEM
+ * (queue full). Completions come to the CQ. May run beside the NIC's own calls (see above).
  *
  * UD: one packet a message; one that is longer than the MTU completes and is not sent (IBTA
  * C10-93.1.1). A receive that is too short for GRH and payload stays, and the datagram is dropped;
  * so is one that finds no receive. Congestion control that is not for UD leaves it alone.
  */
 int oche_qp_post_send(struct oche_qp *qp, const struct oche_send_work *work);
-/* Posts `count` work requests, or none: then it returns the error of the first bad one. */
+/*
+ * Posts `count` work requests and returns 0, or posts none and returns the error of the first bad
+ * one.
+ */
 int oche_qp_post_sends(struct oche_qp *qp, const struct oche_send_work *work, uint32_t count);
 int oche_qp_post_recv(struct oche_qp *qp, const struct oche_recv_work *work);
 
-/* Caps the queue pair's rate, beside congestion control. 0, or line rate or more: no cap. */
+/*
+ * Caps the queue pair's rate, in addition to congestion control. 0, or line rate or more: no cap.
+ */
 void oche_qp_set_rate_limit(struct oche_qp *qp, uint64_t bps, oche_time now);
 
 /*
- * Says that the program makes the payload at this rate from `now` on, however much has been posted:
- * no byte leaves for the first time before it has been made. Unlike under a rate limit, bytes that
- * were made and held up may leave as fast as congestion control allows. 0: all posted bytes exist.
+ * Sets the rate at which the program produces the payload from `now` on: no posted byte leaves
+ * before it has been produced. Unlike with a rate limit, bytes that were produced and held up may
+ * leave as fast as congestion control allows. 0: all posted bytes exist.
  */
 void oche_qp_set_supply(struct oche_qp *qp, uint64_t bps, oche_time now);
 
 uint32_t oche_qp_number(const struct oche_qp *qp);
 enum oche_qp_state oche_qp_state(const struct oche_qp *qp);
 void *oche_qp_user(const struct oche_qp *qp);
-uint64_t oche_qp_rate_bps(const struct oche_qp *qp); /* what the pacer uses now */
-bool oche_qp_idle(const struct oche_qp *qp);         /* nothing posted, in flight or pending */
+uint64_t oche_qp_rate_bps(const struct oche_qp *qp); /* the pacer's present rate */
+/* true: nothing is posted, in flight or pending */
+bool oche_qp_idle(const struct oche_qp *qp);
 /* Returns why no request leaves now ("nothing", "window", "credits", ...), for diagnosis. */
 const char *oche_qp_waits_for(const struct oche_qp *qp);
-bool oche_qp_drained(const struct oche_qp *qp); /* nothing in flight; in SQD: work may wait */
+/* true: nothing is in flight; in SQD, work may wait */
+bool oche_qp_drained(const struct oche_qp *qp);
 uint64_t oche_qp_retransmitted_packets(const struct oche_qp *qp);
 /*
  * Returns how many bytes of the arriving message have arrived in order; 0 between messages, and
@@ -471,19 +501,22 @@ uint64_t oche_qp_retransmitted_packets(const struct oche_qp *qp);
 uint32_t oche_qp_arrived_bytes(const struct oche_qp *qp);
 uint64_t oche_qp_timeouts(const struct oche_qp *qp);
 
-/* First and last time at which something happened to a PSN. Both are 0 if it never has. */
+/*
+ * A PSN, and the first and last time at which an event happened to it. Both times are 0 if the
+ * event never happened.
+ */
 struct oche_psn_note {
     uint32_t psn;
     oche_time first, last;
 };
 
-/* What a reliable queue pair knows about losses, for finding the cause of a timeout. */
+/* The facts that a reliable queue pair has about losses, for finding the cause of a timeout. */
 struct oche_qp_losses {
-    bool selective;                 /* after a NAK it sends only the missing packets */
+    bool selective;                 /* true: after a NAK only the missing packets are sent */
     uint32_t una, next, high;       /* as in struct oche_recovery_tx */
-    uint32_t epsn;                  /* expected from the peer */
+    uint32_t epsn;                  /* the PSN expected from the peer */
     struct oche_psn_note nak_taken; /* the last NAK (sequence error) that was acted upon */
-    struct oche_psn_note missing;   /* the last expected PSN in whose place another one arrived */
+    struct oche_psn_note missing;   /* the expected PSN when a packet last arrived out of order */
     struct oche_psn_note restarted; /* the last gap that made a message begin again */
     struct oche_psn_note nak_sent;  /* the last NAK that left */
 };

@@ -151,7 +151,7 @@ enum oche_header {
 #define OCHE_RATE_BYTES       8
 #define OCHE_TRAILER_BYTES    12  /* length of RCP's trailer behind the ICRC */
 #define OCHE_GROUP_BYTES      8   /* without the list of senders */
-#define OCHE_GROUP_MOST       200 /* senders in a list, which 1500 bytes hold with 1024 of payload */
+#define OCHE_GROUP_MOST       200 /* senders in a list; 1500 bytes hold it and 1024 of payload */
 /* BTH and the longest headers: WRITE ONLY with immediate data and a list. */
 #define OCHE_MAX_HEADER_BYTES                                                                      \
     (OCHE_BTH_BYTES + OCHE_RETH_BYTES + OCHE_IMM_BYTES + OCHE_GROUP_BYTES + 2 * OCHE_GROUP_MOST)
