@@ -20,7 +20,7 @@
  */
 #include "core/qp/qp_internal.h"
 
-/* Returns the time from a packet of `line_bytes` to the next one. */
+/* Returns the time between a packet of `line_bytes` on the line and the next packet. */
 oche_time pacer_spacing(const struct oche_qp *qp, uint32_t line_bytes)
 {
     if (line_bytes == qp->full_line_bytes)
@@ -30,7 +30,9 @@ oche_time pacer_spacing(const struct oche_qp *qp, uint32_t line_bytes)
     return oche_time_of_bytes(line_bytes, qp->pace_rate_bps);
 }
 
-/* True if the data of the next packet has to be produced first. */
+/*
+ * True if the data of the next packet has not been sent before, so that it must be produced first.
+ */
 static inline bool awaits_supply(const struct oche_qp *qp)
 {
     return OCHE_UNLIKELY(qp->supplied) && qp->tx.next == qp->tx.high;

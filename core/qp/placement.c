@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packets kept behind a gap: see placement.h. */
+/* Keeps packets that arrive behind a gap; see placement.h. */
 #include "core/qp/placement.h"
 
 #include <string.h>
@@ -9,8 +9,8 @@
 /* A part of a payload and where it lies. */
 struct piece {
     const struct oche_region *region;
-    uint64_t offset; /* in the region */
-    uint32_t from;   /* in the payload */
+    uint64_t offset; /* offset in the region */
+    uint32_t from;   /* offset in the payload */
     uint32_t bytes;
 };
 
@@ -53,7 +53,7 @@ static bool receive_pieces(const struct oche_qp *qp, const struct payload_target
     uint32_t skip = target->offset, done = 0;
 
     if (target->receive - qp->recv_head >= qp->recv_tail - qp->recv_head)
-        return false; /* it has been completed: the packet named the wrong receive */
+        return false; /* the receive was completed already: the packet named a wrong one */
     for (uint32_t i = 0; i < entry->sge_count && done < target->bytes; i++) {
         const struct oche_sge *sge = &entry->sge[i];
         if (skip >= sge->length) {
@@ -70,7 +70,10 @@ static bool receive_pieces(const struct oche_qp *qp, const struct payload_target
     return done == target->bytes;
 }
 
-/* Returns false if some of the payload cannot be written. */
+/*
+ * Finds the pieces of memory that the payload goes to. Returns false if some of it may not be
+ * written.
+ */
 static bool find_pieces(const struct oche_qp *qp, const struct payload_target *target,
                         struct pieces *pieces)
 {
@@ -244,9 +247,10 @@ static enum placement send_ok(struct oche_qp *qp, const struct oche_packet *pack
     uint32_t ahead = place.receive - qp->recv_head;
 
     if (qp->srq != NULL)
-        return PLACEMENT_NOT_NOW; /* it gets its shared receive only in its turn */
+        return PLACEMENT_NOT_NOW; /* a message gets its shared receive only in its turn */
     if (qp->recv_mask == UINT32_MAX || ahead > qp->recv_mask)
-        return PLACEMENT_WRONG; /* completed already, or beyond the depth of the queue */
+        /* the receive was completed already, or lies beyond the queue's depth */
+        return PLACEMENT_WRONG;
     qp->recv_tail = atomic_load_explicit(&qp->posted_recvs, memory_order_acquire);
     if (ahead >= qp->recv_tail - qp->recv_head)
         return PLACEMENT_NOT_NOW;
@@ -265,7 +269,7 @@ static enum placement may_keep(struct oche_qp *qp, const struct oche_packet *pac
 
     if (!(row->flags & OCHE_OP_PAYLOAD) ||
         !(row->flags & (write ? OCHE_OP_HAS(RETH) : OCHE_OP_HAS(PLACE))))
-        return PLACEMENT_NOT_NOW; /* it does not say where its payload goes */
+        return PLACEMENT_NOT_NOW; /* the packet does not say where its payload goes */
     if (!(packet->ext & (write ? OCHE_EXT_RETH : OCHE_EXT_SCHEME)) || !length_ok(qp, packet, row))
         return PLACEMENT_WRONG;
     return write ? write_ok(qp, packet) : send_ok(qp, packet);

@@ -30,11 +30,11 @@ struct placed_packet {
 
 enum placement {
     PLACEMENT_KEPT,
-    PLACEMENT_NOT_NOW, /* it may be valid, but cannot be kept */
-    PLACEMENT_WRONG,   /* it is invalid, and will be refused in its turn */
+    PLACEMENT_NOT_NOW, /* the packet may be valid, but cannot be kept */
+    PLACEMENT_WRONG,   /* the packet is invalid, and will be refused in its turn */
 };
 
-/* Where a payload goes: that of a SEND into a receive, any other to an address. */
+/* The destination of a payload: for a SEND a receive, otherwise an address. */
 struct payload_target {
     bool send;
     uint32_t bytes;
@@ -46,7 +46,7 @@ struct payload_target {
 /* Returns how many packets a queue pair of this NIC can keep: a power of two, or 0. */
 uint32_t placement_count(const struct oche_nic_config *config, uint8_t transport);
 
-/* Keeps the packet if possible. */
+/* Keeps the packet if possible. The result says whether it was kept. */
 enum placement placement_keep(struct oche_qp *qp, const struct oche_packet *packet,
                               const struct oche_opcode_row *row);
 /* Restores the kept packet with this PSN, without its payload and its list of senders. */

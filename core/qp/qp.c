@@ -119,7 +119,7 @@ static bool config_ok(const struct oche_nic *nic, const struct oche_qp_config *c
            config->responder_resources <= MAX_RESPONSES;
 }
 
-/* Sets the state of a queue pair in RESET; what the configuration says stays. */
+/* Sets the state of a queue pair in RESET. Members that follow from the configuration stay. */
 static void clear(struct oche_qp *qp)
 {
     const struct oche_nic_config *config = &qp->nic->config;
@@ -323,7 +323,7 @@ static bool group_ok(const struct oche_qp *qp, const struct oche_send_work *work
            work->group->id <= OCHE_PSN_MASK;
 }
 
-/* True if the queue pair may have this work request, which binds or invalidates a window. */
+/* True if this work request, which binds or invalidates a window, is acceptable. */
 static bool window_work_ok(const struct oche_qp *qp, const struct oche_send_work *work)
 {
     if (work->opcode == OCHE_WORK_SEND_INV)

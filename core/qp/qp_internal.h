@@ -35,12 +35,12 @@
 #define CACHE_ALIGNED __attribute__((aligned(OCHE_CACHE_LINE)))
 
 #define MIN_MTU     64
-#define NOBODYS_PD  UINT32_MAX           /* of the regions of windows */
-#define WINDOW_KEYS UINT32_C(0xffffff00) /* of a window's key; the rest is the consumer's */
+#define NOBODYS_PD  UINT32_MAX           /* protection domain of regions that stand for windows */
+#define WINDOW_KEYS UINT32_C(0xffffff00) /* fixed part of a window's key; the rest is free */
 
-/* PSNs outstanding, and of one message: less than half the circle, so that order is clear. */
+/* Most PSNs outstanding, and in one message: less than half the circle, so that order is clear. */
 #define MAX_PSN_WINDOW    ((UINT32_C(1) << 23) - 1)
-#define FOR_EVER          UINT32_MAX /* of retry counts */
+#define FOR_EVER          UINT32_MAX /* a retry count without a limit */
 #define PACE_CREDIT_BYTES UINT64_C(16384)
 #define RTT_SAMPLES       1024 /* a power of two */
 #define CREDITS_UNLIMITED OCHE_CREDITS_UNLIMITED
@@ -57,10 +57,10 @@ struct send_entry {
     uint32_t rkey;
     uint32_t imm;
     uint32_t length;
-    uint32_t first_psn, last_psn; /* set when it starts */
-    uint32_t ssn;                 /* set when it starts: number of the message, from 1 */
+    uint32_t first_psn, last_psn; /* set when the work request starts */
+    uint32_t ssn;                 /* set at start: number of the message, from 1 */
     uint8_t opcode, flags, sge_count, spare;
-    uint32_t receive; /* set when it starts: number of earlier messages that took a receive */
+    uint32_t receive; /* set at start: number of earlier messages that took a receive */
     struct oche_sge sge;
 } CACHE_ALIGNED;
 
@@ -73,7 +73,7 @@ struct atomic_operands {
 
 struct recv_entry {
     uint64_t wr_id;
-    uint32_t length; /* of all SGEs */
+    uint32_t length; /* bytes of all SGEs together */
     uint32_t sge_count;
     struct oche_sge sge[];
 };
@@ -100,9 +100,9 @@ struct response {
     uint64_t original; /* atomic: the result */
     uint32_t rkey, length;
     uint32_t first_psn, last_psn;
-    uint32_t next_psn, end_psn; /* READ: to send next, one past the last to send */
-    uint32_t high_psn;          /* READ: one past the highest that was ever sent */
-    uint32_t msn;               /* with this request counted */
+    uint32_t next_psn, end_psn; /* READ: PSN to send next, one past the last PSN to send */
+    uint32_t high_psn;          /* READ: one past the highest PSN ever sent */
+    uint32_t msn;               /* MSN after this request */
     uint8_t operation;          /* enum oche_operation; NONE: the place was never used */
     bool active;                /* part of the response has still to be sent */
     bool begun;                 /* READ: the first packet of this execution has left */
@@ -111,9 +111,9 @@ struct response {
 
 /* ---- queue pair ---- */
 
-/* What only a UD queue pair has. */
+/* Members that only a UD queue pair has. */
 struct datagrams {
-    struct oche_destination *destinations; /* one a send_entry */
+    struct oche_destination *destinations; /* one for each send_entry */
     uint32_t qkey;
 };
 
@@ -128,7 +128,7 @@ enum queued { QUEUED_NOT, QUEUED_PACED, QUEUED_READY };
 enum control_bits {
     CONTROL_CNP = 1 << 0,
     CONTROL_ACK = 1 << 1,
-    CONTROL_NAK = 1 << 2,       /* nak_syndrome, nak_psn */
+    CONTROL_NAK = 1 << 2,       /* a NAK with nak_syndrome and nak_psn */
     CONTROL_ACK_AGAIN = 1 << 3, /* with CONTROL_ACK: send a second ACK after the first */
     CONTROL_OWN = 1 << 4,       /* congestion control's own packet */
 };
@@ -156,7 +156,7 @@ enum qp_flags {
 #define QP_FIXED_FLAGS (QP_TAKES_RTT | QP_TELLS_CREDITS | QP_WHOLE_MESSAGES)
 
 struct oche_qp {
-    /* Line 0: identity, and the lists it is in. */
+    /* Line 0: identity, and links of the lists that hold the queue pair. */
     struct oche_nic *nic;
     uint32_t qpn, remote_qpn;
     uint32_t remote_address, flow_hash;
@@ -166,8 +166,9 @@ struct oche_qp {
     uint8_t tag;           /* the driver's; copied into every packet */
     uint8_t transport : 2; /* enum oche_transport */
     uint8_t traffic_class : 3;
-    uint8_t extends : 1;    /* our packets have OCHE_BTH_EXTENSIONS */
-    uint8_t may_extend : 1; /* the same, but the peer has not shown it yet */
+    uint8_t extends : 1; /* our packets have OCHE_BTH_EXTENSIONS */
+    /* we can use extensions, but the peer has not shown that it knows them */
+    uint8_t may_extend : 1;
     uint8_t responding : 1; /* active_responses is not 0 */
     uint8_t control;        /* enum control_bits */
     uint16_t flags;         /* enum qp_flags */
@@ -175,37 +176,37 @@ struct oche_qp {
     struct oche_qp *control_next;
     struct oche_qp *ready_next, *ready_prev;
 
-    /* Line 1: what a packet that leaves needs. */
+    /* Line 1: members that each leaving packet needs. */
     struct oche_recovery_tx tx CACHE_ALIGNED;
     uint32_t send_next;     /* ring index of the work request that holds tx.next */
     uint32_t send_started;  /* ring index of the first work request without PSNs */
     uint32_t send_tail;     /* ring index after the last posted work request the NIC has seen */
     uint32_t cursor_offset; /* bytes of the message at send_next that precede tx.next */
     uint32_t cursor_length;
-    uint32_t since_ack_request; /* packets */
+    uint32_t since_ack_request; /* packets sent since one last asked for an ACK */
     uint8_t cursor_opcode : 4;  /* enum oche_work_opcode */
-    uint8_t cursor_tokens : 4;  /* of OCHE_BTH_TOKENS, for its packets */
+    uint8_t cursor_tokens : 4;  /* tokens (OCHE_BTH_TOKENS) that the message's packets carry */
     uint8_t data_ecn;           /* enum oche_ecn of what we send */
     uint16_t ready_bytes;       /* bytes of the frame that is counted in the NIC's backlog */
     uint32_t asked : 24;        /* PSN after the last packet of this pass that asks for an ACK */
     uint32_t head_opcode : 8;   /* enum oche_work_opcode of the oldest work request */
 
-    /* Line 2: pacing, and what an arriving ACK needs. */
-    oche_time pace_base CACHE_ALIGNED; /* when the last packet left, by its pacing */
+    /* Line 2: pacing, and members that each arriving ACK needs. */
+    oche_time pace_base CACHE_ALIGNED; /* base time of pacing (pacer.c) */
     oche_time pace_due;                /* when the next packet may leave; valid while queued */
     oche_time ack_deadline, ack_timeout;
     uint64_t flight_bytes; /* payload in [tx.una, tx.next) */
     uint32_t head_first_psn, head_last_psn;
     uint32_t head_length;
     uint32_t send_head;        /* ring index of the oldest work request not completed */
-    uint16_t pace_bytes;       /* of the last packet, on the line */
+    uint16_t pace_bytes;       /* bytes on the line of the last packet */
     uint8_t queued : 7;        /* enum queued */
     uint8_t supplied : 1;      /* the program makes its data at supply_bps */
-    uint32_t last_ack_request; /* PSN: an ACK is due from there */
+    uint32_t last_ack_request; /* PSN of the last packet that asked for an ACK */
 
     /* Line 3: the responder. */
     struct oche_recovery_rx rx CACHE_ALIGNED;
-    uint64_t write_va; /* of the message that is arriving */
+    uint64_t write_va; /* address for the arriving message */
     uint32_t write_rkey;
     uint32_t write_length;  /* DMA length; SEND: room in the receive */
     uint32_t message_bytes; /* bytes of the message that have arrived */
@@ -218,12 +219,12 @@ struct oche_qp {
     /* Congestion control. */
     struct oche_cc_flow flow CACHE_ALIGNED;
 
-    /* What sending needs and what does not change with every packet. */
+    /* Members that sending needs and that do not change with every packet. */
     struct send_entry *send_ring CACHE_ALIGNED;
     oche_time rnr_deadline; /* the peer is not ready until then; OCHE_NEVER: it is */
     uint64_t pace_rate_bps;
     oche_time pace_full;            /* spacing of full packets; 0: port-limited */
-    struct rtt_sample *rtt_samples; /* or NULL: congestion control does not ask */
+    struct rtt_sample *rtt_samples; /* NULL if congestion control does not want round-trip times */
     uint32_t send_mask, ack_every, window_packets;
     uint32_t full_line_bytes; /* a full packet on the line */
     uint32_t reads_started;   /* READs and atomics that have not completed */
@@ -243,7 +244,8 @@ struct oche_qp {
     uint32_t retry_count, rnr_retry, rnr_retries_left;
     uint8_t *send_extra; /* send_extra_bytes for each entry of send_ring */
     const struct oche_group *
-        *send_groups;   /* an entry's group, or NULL; NULL: groups are not used */
+        /* the group of each entry, or NULL; the array is NULL if groups are not used */
+        *send_groups;
     uint8_t *recv_ring; /* recv_entry_bytes for each entry */
     struct response *responses;
     struct oche_cq *send_cq, *recv_cq;
@@ -254,45 +256,48 @@ struct oche_qp {
     oche_time supply_due; /* when the byte after the last one sent will exist */
     uint64_t retransmitted_packets, timeouts;
     uint32_t initiator_depth;
-    uint32_t next_ssn, credit_limit; /* 24 bits; the peer has receives up to this SSN */
+    /* 24 bits each; credit_limit: the peer has receives up to this SSN */
+    uint32_t next_ssn, credit_limit;
     uint32_t gap_psn;
     uint32_t rtt_head, rtt_tail;
     uint32_t recv_mask, send_extra_bytes, recv_entry_bytes;
     uint32_t max_send_sge, max_recv_sge, max_inline_bytes;
-    uint32_t recv_head, recv_tail; /* oldest receive; one past the last that the NIC has seen */
-    uint32_t response_count;       /* places of `responses` in use, a power of two */
-    uint32_t response_next;        /* index that the next READ or atomic takes */
-    uint32_t response_first;       /* no response before this index is active */
+    /* ring indices: oldest receive; one past the last one that the NIC has seen */
+    uint32_t recv_head, recv_tail;
+    uint32_t response_count; /* places of `responses` in use, a power of two */
+    uint32_t response_next;  /* index that the next READ or atomic takes */
+    uint32_t response_first; /* no response before this index is active */
     uint32_t nak_psn;
     uint32_t pd, access;
     uint32_t peer_slot;
     uint32_t next_receive;        /* number of messages started so far that take a receive */
-    struct placed_packet *placed; /* placed_mask + 1 of them, or NULL */
+    struct placed_packet *placed; /* placed_mask + 1 entries, or NULL */
     uint32_t placed_mask;
     uint32_t placed_end;  /* with QP_HOLDS: one past the highest PSN kept */
     oche_time ack_waited; /* the timeout that the ACK timer was last armed with, from rto */
     struct oche_psn_note nak_taken, missing, restarted, nak_sent;
     oche_time order_deadline; /* end of struct oche_deflection's hold after the last message */
     oche_time rnr_silence;    /* with QP_WAS_RNR: end of the peer's wait */
-    uint16_t max_mtu;         /* the configuration's */
+    uint16_t max_mtu;         /* mtu_bytes of the configuration */
     uint16_t max_responses;   /* places in `responses` */
     uint8_t min_rnr_timer;
-    bool order_short;            /* with order_deadline: the last message was a short one */
-    bool recv_taken;             /* the receive at recv_head belongs to the message in progress */
-    bool established : 1;        /* RTR: the driver was told */
-    bool windows : 1;            /* work requests may bind memory windows */
-    bool overrun : 1;            /* a completion was lost: the next expiry, due now, fails it */
-    struct datagrams *datagrams; /* UD; else NULL */
-    struct oche_srq *srq;        /* or NULL */
+    bool order_short;     /* with order_deadline: the last message was short */
+    bool recv_taken;      /* the receive at recv_head belongs to the message in progress */
+    bool established : 1; /* RTR: the driver was told */
+    bool windows : 1;     /* work requests may bind memory windows */
+    /* a completion was lost: the next expiry, due at once, fails the queue pair */
+    bool overrun : 1;
+    struct datagrams *datagrams; /* UD only, otherwise NULL */
+    struct oche_srq *srq;        /* the shared receive queue, or NULL */
     uint32_t recv_pd;            /* protection domain of receives: the SRQ's, or pd */
 };
 
 /* ---- completion queue ---- */
 
 struct oche_cq {
-    _Atomic uint32_t head CACHE_ALIGNED; /* the poller's */
+    _Atomic uint32_t head CACHE_ALIGNED; /* written by the polling thread */
     _Atomic uint32_t armed;              /* 0, 1: next solicited or failed, 2: next */
-    _Atomic uint32_t tail CACHE_ALIGNED; /* the NIC's */
+    _Atomic uint32_t tail CACHE_ALIGNED; /* written by the NIC */
     uint32_t mask;
     _Atomic bool overflowed;
     struct oche_completion *entries;
@@ -315,7 +320,7 @@ struct region_part {
 };
 
 struct oche_nic {
-    /* Line 0: what every packet needs and nothing changes. */
+    /* Line 0: members that every packet reads and none changes. */
     struct map qp_map;
     struct oche_qp **qps; /* by slot */
     const struct oche_nic_port *port;
@@ -339,16 +344,18 @@ struct oche_nic {
     bool cc_touched;       /* a hook may have changed cc_nic */
     uint64_t received_line_bytes;
 
-    /* Lines 2 to 4; few classes are in use. */
+    /* Lines 2 to 4: heaps, and lists by class, of which few are in use. */
     struct heap timers CACHE_ALIGNED;
     struct heap pacing;
     struct ready_list ready[OCHE_CLASSES];
 
-    /* Posting threads write here. */
-    _Atomic(struct oche_qp *) doorbell CACHE_ALIGNED; /* list, latest first */
-    struct oche_qp *rung_head, *rung_tail;            /* taken from doorbell, not yet answered */
+    /* The line that posting threads write. */
+    /* list of the queue pairs that rang, latest first */
+    _Atomic(struct oche_qp *) doorbell CACHE_ALIGNED;
+    /* list of queue pairs taken from `doorbell` and not yet answered */
+    struct oche_qp *rung_head, *rung_tail;
 
-    struct oche_nic_stats stats CACHE_ALIGNED; /* the first line with every packet */
+    struct oche_nic_stats stats CACHE_ALIGNED; /* every packet changes its first line */
     uint64_t rejected[OCHE_REJECT_CAUSES];
     struct oche_nic_config config;
 
@@ -425,7 +432,7 @@ static inline void qp_note(struct oche_psn_note *note, uint32_t psn, oche_time n
     note->last = now;
 }
 
-/* Fields of a packet to the peer; ext says that there is nothing on the second line. */
+/* Fills in the common fields of a packet to the peer. The second line is empty (ext 0). */
 static inline void packet_begin(const struct oche_qp *qp, struct oche_packet *packet,
                                 uint8_t opcode, uint32_t psn, uint32_t payload_bytes)
 {
@@ -486,7 +493,7 @@ void scheduler_answer_doorbell(struct oche_nic *nic, oche_time now);
 /* ---- pacer.c ---- */
 
 oche_time pacer_spacing(const struct oche_qp *qp, uint32_t line_bytes);
-/* Computes from a data packet that leaves when the next may; with `burst`, that is at once. */
+/* Computes, when a data packet leaves, when the next one may leave; with `burst`, at once. */
 void pacer_sent(struct oche_qp *qp, oche_time now, uint32_t line_bytes, bool burst);
 /* Notes that `bytes` of data made at supply_bps have left for the first time. */
 void pacer_supply(struct oche_qp *qp, uint32_t bytes);
@@ -509,7 +516,7 @@ void congestion_loss(struct oche_qp *qp, enum oche_cc_loss kind, oche_time now);
 void congestion_timers(struct oche_qp *qp, oche_time now);
 /* Runs the scheme's timer of the NIC. */
 void congestion_nic_timer(struct oche_nic *nic, oche_time now);
-/* Tell the scheme, once and if it asks for it, that a message begins or has finished arriving. */
+/* Tell the scheme, if it asks for this, that a message begins or has ended; once per message. */
 void congestion_message_begins(struct oche_qp *qp, const struct oche_packet *packet, oche_time now);
 /* Tells the scheme about the group of senders that a first packet names (cc.h, group). */
 void congestion_group(struct oche_qp *qp, const struct oche_packet *packet, bool begins,
@@ -547,7 +554,7 @@ enum requester_wait {
     REQUESTER_WAITS
 };
 enum requester_wait requester_wait(const struct oche_qp *qp);
-/* Fills in the next packet. Returns false if there is nothing to send after all. */
+/* Fills in the next packet of the request stream. Returns false if there is none after all. */
 bool requester_transmit(struct oche_qp *qp, struct oche_packet *packet, oche_time now);
 /* Notes that packet `psn` asks for an ACK because congestion control wants one. */
 void requester_asked(struct oche_qp *qp, uint32_t psn, oche_time now);
@@ -595,7 +602,7 @@ bool srq_take(struct oche_qp *qp);
 
 /* True if the slot belongs to a window that the queue pair may use. */
 bool window_open(const struct oche_qp *qp, uint32_t slot);
-/* Count the binds of a window that are posted and have not ended. */
+/* Count a bind of the window that was posted, and one that has ended. */
 void window_bind_posted(struct oche_window *window);
 void window_bind_over(struct oche_window *window);
 /* Bind and invalidate windows. Return false, and change nothing, if that is not allowed. */
@@ -626,7 +633,7 @@ void response_ask_ack(struct oche_qp *qp);
 /* Asks for an ACK of a duplicate: if one is about to leave, a second follows in case it is lost. */
 void response_ask_ack_again(struct oche_qp *qp);
 void response_ask_nak(struct oche_qp *qp, uint8_t syndrome, uint32_t psn);
-/* Notes that part of response `index` is to be sent. */
+/* Notes that response `index`, or part of it, must be sent. */
 void response_activate(struct oche_qp *qp, uint32_t index, oche_time now);
 /* Notes that nothing of the response is left to send. */
 void response_finish(struct oche_qp *qp, struct response *response);

@@ -14,7 +14,10 @@ void qp_set_state(struct oche_qp *qp, enum oche_qp_state state, oche_time now)
     atomic_store_explicit(&qp->state, (uint8_t)state, memory_order_release);
 }
 
-/* Makes an allowed transition. Those to ERR and to RESET are always allowed and not made here. */
+/*
+ * Moves from `from` to `to` if that is allowed; otherwise returns false. Moves to ERR and RESET are
+ * always allowed and are not made here.
+ */
 static bool move(struct oche_qp *qp, enum oche_qp_state from, enum oche_qp_state to, oche_time now)
 {
     if (qp_state(qp) != from)
@@ -63,7 +66,9 @@ static void connect_sender(struct oche_qp *qp, const struct oche_qp_connection *
         qp->flow.peer_line_rate_bps = connection->peer_line_rate_bps;
 }
 
-/* Sets the size of a full packet, for pacing. With extensions it is one header longer. */
+/*
+ * Sets the size of a full packet, for pacing. With extensions a full packet is one header longer.
+ */
 static void set_full_packet(struct oche_qp *qp)
 {
     const struct oche_nic *nic = qp->nic;
@@ -156,7 +161,10 @@ void qp_tell(struct oche_qp *qp, enum oche_qp_event event)
         qp->nic->port->qp_event(qp->nic->port_context, qp, event);
 }
 
-/* Completes all work requests: `index` with `status` unless that is NO_STATUS, others flushed. */
+/*
+ * Completes all work requests as flushed, except that `index` completes with `status` if this is
+ * not NO_STATUS.
+ */
 static void flush_sends(struct oche_qp *qp, uint32_t index, enum oche_status status, oche_time now)
 {
     while (qp->send_head != qp->send_tail) {
@@ -173,7 +181,10 @@ static void flush_sends(struct oche_qp *qp, uint32_t index, enum oche_status sta
     qp->flags &= (uint16_t) ~(QP_LOCAL_ERROR | QP_GAP_TOLD);
 }
 
-/* Completes all receives: that in progress with `status` unless NO_STATUS, others flushed. */
+/*
+ * Completes all receives as flushed, except that one in progress completes with `status` if this is
+ * not NO_STATUS.
+ */
 static void flush_recvs(struct oche_qp *qp, enum oche_status status, oche_time now)
 {
     qp->recv_tail = atomic_load_explicit(&qp->posted_recvs, memory_order_acquire);

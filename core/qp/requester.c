@@ -85,7 +85,7 @@ static enum requester_wait wait_to_start(const struct oche_qp *qp)
         if (qp->reads_started >= qp->initiator_depth)
             return REQUESTER_DEPTH;
         if (outstanding > 0 && outstanding + entry->length / qp->mtu >= MAX_PSN_WINDOW)
-            return REQUESTER_WINDOW; /* its response would take too many PSNs */
+            return REQUESTER_WINDOW; /* the READ's response would take too many PSNs */
     }
     if ((entry->flags & OCHE_WORK_FENCE) && qp->reads_started > 0)
         return REQUESTER_FENCE;
@@ -100,9 +100,10 @@ static enum requester_wait wait_to_start(const struct oche_qp *qp)
 }
 
 /*
- * True if the full window of congestion control holds the queue pair back. The window may shrink
- * below what is in flight after the last packet has left without asking for an ACK; then nothing
- * would ever open it again. So while no ACK is due, one more packet leaves, which asks for one.
+ * True if the queue pair must wait because congestion control's window is full. The window may
+ * shrink below what is in flight after the last packet has left without asking for an ACK; then
+ * nothing would ever open it again. So while no ACK is due, one more packet leaves, which asks for
+ * one.
  */
 static OCHE_NOINLINE bool window_holds(const struct oche_qp *qp)
 {
@@ -246,9 +247,10 @@ static void move_cursor(struct oche_qp *qp)
     }
     qp->flight_bytes = bytes_in_flight(qp);
     if (oche_psn_diff(qp->asked, next) > 0)
-        qp->asked = next & OCHE_PSN_MASK; /* the packet that asked has to leave again */
+        qp->asked = next & OCHE_PSN_MASK; /* the packet that asked for an ACK has to leave again */
     if ((qp->flags & QP_EXTENDED) && next != qp->tx.high)
-        qp->since_ack_request = qp->ack_every; /* the next packet asks: it may fill a single gap */
+        /* the next packet asks for an ACK, as it may fill a single gap */
+        qp->since_ack_request = qp->ack_every;
 }
 
 void requester_seek(struct oche_qp *qp, uint32_t before, oche_time now)
@@ -265,7 +267,7 @@ void requester_seek(struct oche_qp *qp, uint32_t before, oche_time now)
     forget_rtts(qp);
     qp_trace(qp, now, OCHE_TRACE_GO_BACK, next, qp->tx.high);
     if (OCHE_UNLIKELY(qp->supplied) && qp->queued != QUEUED_NOT)
-        scheduler_repace(qp, now); /* the new data that it was waiting for now comes later */
+        scheduler_repace(qp, now); /* resent packets do not wait for new data */
 }
 
 /* ---- starting a work request ---- */
@@ -293,7 +295,7 @@ static bool start(struct oche_qp *qp, oche_time now)
     struct send_entry *entry = send_at(qp, qp->send_next);
 
     if (OCHE_UNLIKELY(!local_memory_ok(qp, qp->send_next))) {
-        /* It fails in its turn, once everything before it has completed. */
+        /* The work request fails in its turn, once everything before it has completed. */
         qp->flags |= QP_LOCAL_ERROR;
         if (qp->send_head == qp->send_started)
             qp_requester_error(qp, qp->send_next, OCHE_STATUS_LOCAL_PROTECTION, now);
@@ -307,7 +309,7 @@ static bool start(struct oche_qp *qp, oche_time now)
     qp->next_ssn = oche_psn_add(qp->next_ssn, 1);
     entry->receive = qp->next_receive;
     qp->next_receive += takes_receive(entry->opcode);
-    if (!takes_receive(entry->opcode)) /* it takes an SSN but uses no credit */
+    if (!takes_receive(entry->opcode)) /* the message takes an SSN but uses no credit */
         qp->credit_limit = oche_psn_add(qp->credit_limit, 1);
     qp->reads_started += is_read_or_atomic(entry->opcode);
     qp->send_started++;
@@ -321,7 +323,7 @@ static bool start(struct oche_qp *qp, oche_time now)
 
 /* ---- packets ---- */
 
-/* The packet `psn` asks for an ACK: starts the ACK timer. */
+/* Notes that packet `psn` asks for an ACK, and starts the ACK timer. */
 static inline void expect_ack(struct oche_qp *qp, uint32_t psn, oche_time now)
 {
     qp->asked = oche_psn_add(psn, 1) & OCHE_PSN_MASK;
@@ -472,7 +474,10 @@ static void transmit_read_or_atomic(struct oche_qp *qp, struct oche_packet *pack
     qp->tx.next = oche_psn_add(entry->last_psn, 1);
 }
 
-/* An unreliable packet has left. Without ACKs, a message is done when its last bit has left. */
+/*
+ * Handles an unreliable packet that has left. Without ACKs, a message is done when its last bit has
+ * left.
+ */
 static void sent_unreliably(struct oche_qp *qp, const struct oche_packet *packet, bool whole,
                             oche_time now)
 {
@@ -513,7 +518,7 @@ static OCHE_NOINLINE void pass_over(struct oche_qp *qp, oche_time now)
     struct send_entry *entry = send_at(qp, qp->send_next);
 
     if (!do_locally(qp, entry)) {
-        qp->flags |= QP_LOCAL_ERROR; /* it fails in its turn */
+        qp->flags |= QP_LOCAL_ERROR; /* the work request fails in its turn */
         if (qp->send_head == qp->send_started)
             qp_requester_error(qp, qp->send_next, OCHE_STATUS_WINDOW, now);
         return;
@@ -538,7 +543,10 @@ static inline bool has_packets(const struct oche_qp *qp, const struct send_entry
     return OCHE_LIKELY(!is_local(entry->opcode));
 }
 
-/* Starts the next work request. Returns false if it cannot, or has no packets and is done. */
+/*
+ * Starts the next work request. Returns false if it cannot start, or if it has no packets and is
+ * done.
+ */
 static bool start_next(struct oche_qp *qp, oche_time now)
 {
     if (OCHE_LIKELY(has_packets(qp, send_at(qp, qp->send_next))))
@@ -547,7 +555,7 @@ static bool start_next(struct oche_qp *qp, oche_time now)
     return false;
 }
 
-/* Moves the cursor to the next work request: all of this one has left, perhaps once more. */
+/* Moves the cursor to the next work request, since all packets of this one have left. */
 static void next_work(struct oche_qp *qp)
 {
     do
@@ -572,7 +580,10 @@ static OCHE_NOINLINE void note_sent(struct oche_qp *qp, const struct oche_packet
     if (qp->tx.next == before)
         return;
     if (last && qp->tx.next == packet->psn) {
-        /* The same packet once more: steps back without a search through all outstanding work. */
+        /*
+         * The last packet leaves once more: steps back without a search through all outstanding
+         * work.
+         */
         do
             qp->send_next--;
         while (is_local(send_at(qp, qp->send_next)->opcode));

@@ -12,7 +12,7 @@
 enum verdict {
     GO,
     DROP,          /* without an answer */
-    DUPLICATE,     /* of a request that was executed */
+    DUPLICATE,     /* the packet repeats a request that was executed */
     NOT_READY,     /* no receive is posted: RNR NAK */
     BAD_REQUEST,   /* NAK invalid request */
     BAD_ACCESS,    /* NAK remote access error */
@@ -105,7 +105,7 @@ static void count_duplicate(struct arrival *a)
     qp_trace(a->qp, a->now, OCHE_TRACE_DUPLICATE, a->packet->psn, a->packet->opcode);
 }
 
-/* Begins the message again, as recovery demands. If it has taken a receive, that stays taken. */
+/* Begins the message again, as recovery demands. A receive that it has taken stays taken. */
 static void restart_message(struct arrival *a)
 {
     struct oche_qp *qp = a->qp;
@@ -138,7 +138,7 @@ static OCHE_NOINLINE enum verdict judge_other(struct arrival *a, enum oche_verdi
     return DROP;
 }
 
-/* Checks that it is the expected packet. Recovery decides what to do with any other. */
+/* Checks that the packet is the expected one. Recovery decides what to do with any other packet. */
 static inline enum verdict check_sequence(struct arrival *a)
 {
     struct oche_qp *qp = a->qp;
@@ -168,7 +168,10 @@ static inline enum verdict check_order(struct arrival *a)
     return operation == a->row->operation ? GO : BAD_REQUEST;
 }
 
-/* True if the place that the packet names, if it does, follows from the packets before it. */
+/*
+ * True if the packet names no place for its payload, or the place that follows from the packets
+ * before it.
+ */
 static bool place_ok(const struct arrival *a)
 {
     const struct oche_packet *packet = a->packet;
@@ -237,7 +240,7 @@ static enum verdict check_receive(struct arrival *a)
     struct oche_qp *qp = a->qp;
 
     if (qp->recv_taken)
-        return GO; /* taken already by a message that was abandoned or begins again */
+        return GO; /* the receive was taken by a message that was abandoned or begins again */
     qp->recv_tail = atomic_load_explicit(&qp->posted_recvs, memory_order_acquire);
     if (qp->recv_head == qp->recv_tail && (qp->srq == NULL || !srq_take(qp)))
         return NOT_READY;
@@ -326,7 +329,7 @@ static inline enum verdict check_room(struct arrival *a)
 
 /* ---- execution ---- */
 
-/* Does the same as move_payload while packets that come after this one are kept. */
+/* Like move_payload, for use while packets of later PSNs are kept. */
 static enum verdict move_payload_around(struct arrival *a)
 {
     const struct oche_qp *qp = a->qp;
@@ -482,7 +485,8 @@ static void execute_read_or_atomic(struct arrival *a)
     uint32_t length = read ? packet->reth.dma_length : 0;
     uint32_t packets = length <= qp->mtu ? 1 : (length - 1) / qp->mtu + 1;
 
-    if (response->active) /* a repetition; the peer has that response, or it would not ask on */
+    /* this response is being repeated; the peer has it, or it would not send a new request */
+    if (response->active)
         response_finish(qp, response);
     qp->msn = oche_psn_add(qp->msn, 1);
     *response = (struct response){
@@ -602,7 +606,8 @@ static void accept_packet(struct arrival *a)
 
     qp->flags &= (uint16_t)~QP_WAS_RNR;
     if (qp->transport == OCHE_TRANSPORT_RC) {
-        qp->control &= (uint8_t)~CONTROL_NAK; /* the packet that it would ask for has arrived */
+        /* the packet that the NAK would ask for has arrived */
+        qp->control &= (uint8_t)~CONTROL_NAK;
         if (a->nic->recovery->accepted != NULL)
             recovery_accepted(a);
         if ((a->packet->bth & OCHE_BTH_ACKREQ) && (a->row->flags & OCHE_OP_PAYLOAD))

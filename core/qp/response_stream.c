@@ -176,7 +176,7 @@ bool response_transmit(struct oche_qp *qp, struct oche_packet *packet, oche_time
         qp->last_ack_psn = psn;
     if (last) {
         response_finish(qp, head);
-        scheduler_control(qp); /* control packets may have waited for it */
+        scheduler_control(qp); /* control packets may have waited for this response */
         if (qp->send_head == qp->send_tail)
             congestion_note_idle(qp, now);
     }
@@ -246,13 +246,13 @@ static void send_aeth(struct oche_qp *qp, struct oche_packet *packet, uint8_t op
     stamp(qp, packet, now);
 }
 
-/* Adds to the NAK what has arrived behind the gap. */
+/* Adds a SACK to the NAK: which packets have arrived behind the gap. */
 static void add_sack(struct oche_qp *qp, struct oche_packet *packet)
 {
     struct oche_sack sack;
 
     if (qp->nic->recovery->sack(&qp->rx, &sack))
-        qp->control |= CONTROL_NAK; /* recovery wants another one */
+        qp->control |= CONTROL_NAK; /* recovery wants another NAK */
     oche_sack_put(packet, &sack);
 }
 
@@ -270,7 +270,8 @@ static void send_nak(struct oche_qp *qp, struct oche_packet *packet, oche_time n
     bool rnr = oche_aeth_kind(qp->nak_syndrome) == OCHE_AETH_RNR;
     bool sack = qp->nak_syndrome == OCHE_SYNDROME_NAK_SEQUENCE && (qp->flags & QP_EXTENDED);
 
-    qp->control &= (uint8_t) ~(CONTROL_NAK | ANY_ACK); /* a NAK acknowledges what is before it */
+    /* a NAK acknowledges all PSNs before its own */
+    qp->control &= (uint8_t) ~(CONTROL_NAK | ANY_ACK);
     stats->rnr_naks_sent += rnr;
     stats->naks_sent += !rnr;
     if (qp->nak_syndrome == OCHE_SYNDROME_NAK_SEQUENCE)
@@ -305,7 +306,7 @@ static void send_atomic(struct oche_qp *qp, struct oche_packet *packet, struct r
     qp->nic->stats.acks_sent++;
     qp_trace(qp, now, OCHE_TRACE_ACK_SENT, head->first_psn, packet->aeth);
     response_finish(qp, head);
-    scheduler_kick(qp, now); /* READ data may have waited for it */
+    scheduler_kick(qp, now); /* READ data may have waited for the packet that has left */
     if (qp->send_head == qp->send_tail)
         congestion_note_idle(qp, now);
     stamp(qp, packet, now);

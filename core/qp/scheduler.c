@@ -113,7 +113,7 @@ void scheduler_repace(struct oche_qp *qp, oche_time now)
 
     if (qp->queued == QUEUED_READY) {
         if (due <= now)
-            return; /* keeps its place */
+            return; /* the queue pair keeps its place */
         ready_remove(nic, qp);
     } else if (due <= now) {
         heap_remove(&nic->pacing, qp->slot);
@@ -184,7 +184,7 @@ static inline struct oche_qp *control_find(const struct oche_nic *nic, uint8_t c
     return NULL;
 }
 
-/* Builds the next control packet. Returns false if there is none of these classes. */
+/* Builds the next control packet of the classes in the mask. Returns false if there is none. */
 static bool transmit_control(struct oche_nic *nic, uint8_t classes, struct oche_packet *packet,
                              oche_time now)
 {
@@ -195,7 +195,7 @@ static bool transmit_control(struct oche_nic *nic, uint8_t classes, struct oche_
 
         control_unlist(nic, qp, before);
         bool sent = response_transmit_control(qp, packet, now);
-        scheduler_control(qp); /* back to the end of the list, if it has more to send */
+        scheduler_control(qp); /* to the end of the list, if the queue pair has more to send */
         if (sent) {
             packet->traffic_class = traffic_class;
             return true;
@@ -206,7 +206,7 @@ static bool transmit_control(struct oche_nic *nic, uint8_t classes, struct oche_
 
 /* ---- data ---- */
 
-/* Notes that the scheme asks for an ACK of a packet, which only a request gets. */
+/* Notes that the scheme asks for an ACK of the packet. Only requests get ACKs. */
 static void note_asked(struct oche_qp *qp, struct oche_packet *packet, oche_time now)
 {
     if (qp->transport == OCHE_TRANSPORT_RC && !oche_opcode_has(packet->opcode, OCHE_OP_RESPONSE))
@@ -257,7 +257,7 @@ static void count_data(struct oche_nic *nic, struct oche_qp *qp, struct oche_pac
     pacer_sent(qp, now, line_bytes, burst);
 }
 
-/* Builds the next data packet of a ready queue pair. Returns false if it has none after all. */
+/* Builds the next data packet of a ready queue pair. Returns false if there is none after all. */
 static bool transmit_data(struct oche_nic *nic, struct oche_qp *qp, struct oche_packet *packet,
                           oche_time now, oche_time horizon)
 {

@@ -17,8 +17,8 @@ struct oche_srq {
     _Atomic uint32_t posted CACHE_ALIGNED;
     /* Written by the NIC. */
     _Atomic uint32_t taken CACHE_ALIGNED;
-    uint32_t limit; /* 0: not armed */
-    uint32_t users; /* queue pairs */
+    uint32_t limit; /* report when fewer receives than this are posted; 0: do not */
+    uint32_t users; /* number of queue pairs that use this queue */
     /* Constant after creation. */
     struct oche_nic *nic CACHE_ALIGNED;
     uint32_t mask, max_sge, entry_bytes, pd;
@@ -129,7 +129,7 @@ int oche_srq_post_recv(struct oche_srq *srq, const struct oche_recv_work *work)
     return 0;
 }
 
-/* Reports once that fewer receives are posted than the limit. */
+/* If fewer receives than the limit are posted, reports this once and unsets the limit. */
 static void check_limit(struct oche_srq *srq)
 {
     const struct oche_nic_port *port = srq->nic->port;

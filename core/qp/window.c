@@ -15,13 +15,13 @@ struct oche_window {
     struct oche_nic *nic;
     struct oche_window *next, **link; /* the list of all windows of the NIC */
     void *user;
-    uint32_t slot;        /* of the region that represents the window */
-    uint32_t region_slot; /* if bound: of the region that the window is a part of */
+    uint32_t slot;        /* slot of the region that represents the window */
+    uint32_t region_slot; /* if bound: slot of the region that contains the window */
     uint32_t key, pd;
-    uint32_t qpn; /* if bound and of type 2 */
+    uint32_t qpn; /* if bound and of type 2: the queue pair that bound it */
     uint8_t type; /* enum oche_window_type */
     bool bound;
-    _Atomic uint32_t posted; /* binds that have not completed */
+    _Atomic uint32_t posted; /* number of posted binds that have not completed */
 };
 
 /* ---- making ---- */
@@ -121,7 +121,9 @@ static bool key_ok(const struct oche_window *window, const struct oche_bind *bin
     return !window->bound && bind->rkey != window->key && bind->length > 0;
 }
 
-/* Returns the slot of the region to bind to, or NO_SLOT if it may not have such a window. */
+/*
+ * Returns the slot of the region to bind to, or NO_SLOT if the bind is not allowed for this region.
+ */
 static uint32_t find_region(const struct oche_qp *qp, const struct oche_bind *bind)
 {
     const struct oche_nic *nic = qp->nic;

@@ -47,11 +47,13 @@ struct oche_sge {
 struct oche_destination {
     uint32_t address; /* index */
     uint32_t qpn;     /* 24 bits */
-    uint32_t qkey;    /* with OCHE_QKEY_PRIVILEGED set, the queue pair's own is sent instead */
+    /* if OCHE_QKEY_PRIVILEGED is set in it, the queue pair's own Q_Key is sent instead */
+    uint32_t qkey;
     uint32_t flow_hash;
-    uint32_t tag; /* the driver's; copied into the packet's tag (hop limit, flow label, ...) */
+    /* the driver's value, copied into the packet's tag (hop limit, flow label, ...) */
+    uint32_t tag;
     uint16_t udp_source_port;
-    uint8_t traffic_class; /* of the datagram, whatever the queue pair's is */
+    uint8_t traffic_class; /* class of the datagram; the queue pair's own is ignored */
 };
 
 #define OCHE_QKEY_PRIVILEGED UINT32_C(0x80000000)
@@ -62,8 +64,8 @@ struct oche_window;
 struct oche_bind {
     struct oche_window *window; /* must not be destroyed before the bind has completed */
     uint32_t rkey;              /* the window's new key; only the low 8 bits may differ */
-    uint32_t lkey;              /* of the region, which must have OCHE_ACCESS_MW_BIND */
-    uint64_t va, length;        /* of the part; type 1: length 0 closes the window */
+    uint32_t lkey;              /* key of the region, which must have OCHE_ACCESS_MW_BIND */
+    uint64_t va, length;        /* the part of the region; type 1: length 0 closes the window */
     uint32_t access;            /* OCHE_ACCESS_REMOTE_... and OCHE_ACCESS_ZERO_BASED */
 };
 
@@ -72,7 +74,7 @@ struct oche_send_work {
     uint8_t opcode; /* enum oche_work_opcode */
     uint8_t flags;  /* enum oche_work_flags */
     uint8_t sge_count;
-    uint32_t imm;       /* or the key that SEND_INV and LOCAL_INV invalidate */
+    uint32_t imm;       /* immediate data, or the key that SEND_INV and LOCAL_INV invalidate */
     uint64_t remote_va; /* WRITE, READ, atomics */
     uint32_t rkey;
     uint64_t swap_add, compare;
@@ -117,7 +119,7 @@ enum oche_completion_opcode {
     OCHE_DONE_FETCH_ADD,
     OCHE_DONE_LOCAL_INV,
     OCHE_DONE_BIND_MW,
-    OCHE_DONE_RECV, /* from here on: receives */
+    OCHE_DONE_RECV, /* from this value on: receives */
     OCHE_DONE_RECV_WRITE_IMM,
     OCHE_DONE_RECV_INV, /* a SEND that has invalidated the key `imm` */
 };
@@ -133,7 +135,7 @@ struct oche_completion {
     bool has_imm;
     bool solicited;
     uint32_t src_qpn;      /* UD receives */
-    uint8_t traffic_class; /* UD receives: as it arrived */
+    uint8_t traffic_class; /* UD receives: class of the datagram as it arrived */
 };
 
 enum oche_access {
@@ -141,8 +143,8 @@ enum oche_access {
     OCHE_ACCESS_REMOTE_WRITE = 1 << 1,
     OCHE_ACCESS_REMOTE_READ = 1 << 2,
     OCHE_ACCESS_REMOTE_ATOMIC = 1 << 3,
-    OCHE_ACCESS_MW_BIND = 1 << 4,    /* of a region: windows may be bound to it */
-    OCHE_ACCESS_ZERO_BASED = 1 << 5, /* of a window, type 2: its addresses begin at 0 */
+    OCHE_ACCESS_MW_BIND = 1 << 4,    /* on a region: windows may be bound to it */
+    OCHE_ACCESS_ZERO_BASED = 1 << 5, /* on a window of type 2: its addresses begin at 0 */
 };
 
 /* A registered region. Only the memory port uses `base`: a host address, or NULL. */
