@@ -33,7 +33,7 @@ struct oche_cc_flow {
      * leave if nothing is in flight, or nothing that asks for an ACK.
      */
     uint64_t window_bytes;
-    oche_time timer[OCHE_CC_TIMERS]; /* when to call the scheme's `timer`; OCHE_NEVER: not */
+    oche_time timer[OCHE_CC_TIMERS]; /* when to call the scheme's `timer`; OCHE_NEVER: no call */
     /*
      * Set or cleared in `sent`: the next packet may follow this one without a gap. Pacing makes up
      * for it after the burst, so that the mean rate holds.
@@ -64,11 +64,11 @@ struct oche_cc_flow {
 };
 
 /*
- * What a scheme can ask for, for its own queue pair or another one of the NIC. An extra ACK
- * acknowledges nothing new but is stamped again. At most one of each is pending.
+ * Things that a scheme can ask for, for its own queue pair or another one of the NIC. An extra ACK
+ * acknowledges nothing new but is stamped again. At most one request of each kind is pending.
  */
 enum oche_cc_wants {
-    OCHE_CC_WANTS_LOOK = 1 << 0, /* its decisions have changed and must be acted on */
+    OCHE_CC_WANTS_LOOK = 1 << 0, /* the flow's decisions have changed and must be acted on */
     OCHE_CC_WANTS_OWN =
         1 << 1, /* to send a packet `own_opcode` at control priority, if `extended` */
 };
@@ -80,7 +80,7 @@ struct oche_cc_nic {
         *wanting; /* flows whose `wants` is not 0; the NIC examines them after each hook */
     uint32_t wanting_count;
     bool *touched;   /* set by the functions below; the NIC checks only this */
-    oche_time timer; /* when to call nic_timer; OCHE_NEVER: not; 0: at once */
+    oche_time timer; /* when to call nic_timer; 0: at once; OCHE_NEVER: no call */
 
     /* Facts. */
     uint32_t address;
@@ -115,7 +115,7 @@ static inline void oche_cc_nic_timer(struct oche_cc_nic *nic, oche_time when)
     *nic->touched = true;
 }
 
-/* What an acknowledgement tells. */
+/* The facts that an acknowledgement brings. */
 struct oche_cc_ack {
     const struct oche_packet *packet; /* the ACK, NAK or response that carried it */
     uint64_t acked_bytes;             /* payload newly acknowledged; may be 0 */
@@ -127,7 +127,7 @@ struct oche_cc_ack {
 
 enum oche_cc_loss { OCHE_CC_LOSS_NAK, OCHE_CC_LOSS_TIMEOUT };
 
-/* What the receiver half asks for; zeroed before the call. */
+/* The receiver half's requests to the NIC; zeroed before the call. */
 struct oche_cc_reply {
     bool send_cnp; /* one CNP to this packet's sender (in `timer`: to the peer), at control priority
                     */
@@ -178,14 +178,17 @@ struct oche_cc_scheme {
      * uses. Not zeroed.
      */
     size_t (*nic_tables_size)(const void *params, uint32_t max_peers);
-    /* Optional: likewise the size of the state per peer, instead of peer_state_bytes. */
+    /*
+     * Optional: returns the size of the state per peer, if it depends on the parameters; replaces
+     * peer_state_bytes.
+     */
     size_t (*peer_state_size)(const void *params);
     /*
      * Optional: the NIC was created; its state is zeroed. Required for oche_cc_want and the NIC's
      * timer.
      */
     void (*nic_start)(struct oche_cc_nic *nic);
-    /* Optional: oche_cc_nic.timer is due; it has been set to OCHE_NEVER. */
+    /* Optional: oche_cc_nic.timer is due, and has been set to OCHE_NEVER before this call. */
     void (*nic_timer)(struct oche_cc_nic *nic, oche_time now);
     /*
      * Optional: the scheme's own counters, in its NIC's state. Counters that every NIC has are in
@@ -251,7 +254,7 @@ struct oche_cc_scheme {
      */
     void (*group)(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *packet,
                   bool begins);
-    /* A packet `own_opcode` from the peer has arrived; usually for the sender half. */
+    /* A packet of opcode `own_opcode` has arrived from the peer, usually for the sender half. */
     void (*own)(struct oche_cc_flow *flow, oche_time now, const struct oche_packet *packet);
 
     /*

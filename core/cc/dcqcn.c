@@ -172,7 +172,7 @@ static double floor_bps(const struct oche_cc_flow *flow, const struct dcqcn_para
     return least < line ? least : line;
 }
 
-/* Gives R_C to the pacer. */
+/* Sets the flow's rate to R_C, for the pacer. */
 static void publish(struct oche_cc_flow *flow, oche_time now, enum cause cause)
 {
     uint64_t bps = whole(rp_of(flow)->rc);
@@ -192,7 +192,7 @@ static void set_housekeeping(struct oche_cc_flow *flow)
     flow->timer[TIMER_HOUSEKEEPING] = oche_time_min(rp->check_due, rp->idle_due);
 }
 
-/* Returns to line rate without any state, as before the first CNP. */
+/* Sets the queue pair back to line rate and drops its state, as before the first CNP. */
 static void release(struct oche_cc_flow *flow, oche_time now)
 {
     struct dcqcn_rp *rp = rp_of(flow);

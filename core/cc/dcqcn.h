@@ -39,10 +39,10 @@ struct dcqcn_rp {
     bool alpha_cnp;   /* alpha_update=timer: a CNP came in this interval */
     bool hyper;       /* the last increase was hyper increase */
     bool idle;
-    uint32_t t, bc;      /* events since the last cut */
+    uint32_t t, bc;      /* events of the timer and of the byte counter since the last cut */
     double rc, rt;       /* bits per second */
-    double alpha;        /* as of the interval that ends at alpha_due */
-    uint64_t bytes_left; /* until the byte counter's next event */
+    double alpha;        /* alpha in the interval that ends at alpha_due */
+    uint64_t bytes_left; /* bytes until the byte counter's next event */
     oche_time alpha_due; /* when alpha's interval ends */
     oche_time first_cnp; /* cut=periodic: origin of the checks */
     oche_time check_due; /* cut=periodic: next check, OCHE_NEVER: no CNP pending */
@@ -52,10 +52,10 @@ struct dcqcn_rp {
 /* The notification point of a queue pair. */
 struct dcqcn_np {
     bool started;     /* a data packet has come */
-    bool waiting;     /* TIMER_NP will send a CNP */
-    bool has_slot;    /* … at a time assigned by min_cnp_gap */
+    bool waiting;     /* a CNP is due when TIMER_NP expires */
+    bool has_slot;    /* the time of the waiting CNP was assigned by min_cnp_gap */
     oche_time origin; /* time of the first data packet */
-    oche_time next;   /* no CNP before this */
+    oche_time next;   /* no CNP leaves before this time */
 };
 
 struct dcqcn_state {

@@ -66,7 +66,7 @@ static const struct oche_param table[] = {
      .help = "how a BECN travels. ack: in the next ACK, where there is one; cnp: by itself"},
 };
 
-/* RATE_CHANGED's cause. */
+/* Causes of the trace event RATE_CHANGED. */
 enum cause { CAUSE_BECN, CAUSE_TIMER, CAUSE_INITIAL };
 
 struct ib_cc_flow {

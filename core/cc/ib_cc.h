@@ -14,7 +14,7 @@
 #define OCHE_IB_CCT_SHIFT_BITS 14
 #define OCHE_IB_CCT_MULTIPLIER UINT16_C(0x3fff)
 
-/* Returns the entry closest to a delay of that many packet times (0 or more). */
+/* Returns the entry closest to a delay of `delay` packet times (0 or more). */
 uint16_t oche_ib_cct_entry(double delay);
 /* Returns the delay that an entry stands for, in eighths of a packet's time. */
 uint32_t oche_ib_cct_eighths(uint16_t entry);

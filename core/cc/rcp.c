@@ -25,7 +25,7 @@
 #include "core/wire/extension.h"
 #include "core/wire/opcode.h"
 
-#define MOST_RTT UINT32_C(1000000000) /* ns; a longer one is not credible */
+#define MOST_RTT UINT32_C(1000000000) /* in ns; a longer round trip is not credible */
 
 enum start { START_ASK, START_SEND };
 
@@ -47,7 +47,7 @@ static const struct oche_param table[] = {
              "at initial_rate; READ data and UC always do"},
 };
 
-/* RATE_CHANGED's cause. */
+/* Causes of the trace event RATE_CHANGED. */
 enum cause { CAUSE_NEW_FLOW, CAUSE_ECHO };
 
 struct rcp_flow {

@@ -36,7 +36,7 @@ void oche_auss_member_init(struct oche_auss_member *member, oche_time timeout)
 
 /* ---- the list by time ---- */
 
-/* Inserts the member into the list by its `look`, usually near the end. */
+/* Inserts the member into the list, in order of `look`; its place is usually near the end. */
 static void list_add(struct oche_auss *auss, struct oche_auss_member *member)
 {
     struct oche_auss_member *before = auss->latest;

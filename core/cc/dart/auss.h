@@ -28,27 +28,29 @@
 
 struct oche_auss_member {
     oche_time last;    /* when its last packet arrived */
-    uint32_t messages; /* number of active ones */
+    uint32_t messages; /* number of active messages */
     uint32_t sender;   /* the sender's slot, or OCHE_AUSS_NOBODY: the member does not count now */
-    struct oche_auss_member *earlier, *later;              /* in the list by `look` */
-    struct oche_auss_member *of_sender, *of_sender_before; /* others of the same sender */
-    oche_time look; /* when to check it for a timeout; valid while it counts */
+    /* neighbours in the list ordered by `look` */
+    struct oche_auss_member *earlier, *later;
+    /* neighbours in the list of the sender's members */
+    struct oche_auss_member *of_sender, *of_sender_before;
+    oche_time look; /* when to check the member for a timeout; valid while it counts */
     oche_time timeout;
     bool ahead; /* announced by look-ahead (look_ahead.h): nothing has arrived, and it has no queue
                    pair */
 };
 
 struct oche_auss_sender {
-    struct oche_auss_member *members; /* those that count, the latest first */
+    struct oche_auss_member *members; /* list of the members that count, latest first */
     uint32_t address, weight;
-    uint32_t messages; /* of all its members */
+    uint32_t messages; /* active messages of all members */
     uint32_t place;    /* index in `active` */
 };
 
 struct oche_auss {
     struct oche_auss_member *earliest, *latest;
     uint32_t count;          /* senders in the set */
-    uint64_t weight;         /* of all of them together */
+    uint64_t weight;         /* sum of the weights of the senders in the set */
     uint64_t timeouts;       /* members that timed out so far, except those … */
     uint64_t ahead_timeouts; /* … that were `ahead` */
     uint32_t *active;        /* slots of the senders in the set, in no order */
@@ -64,15 +66,18 @@ void oche_auss_init(struct oche_auss *auss, void *memory, uint32_t capacity);
 void oche_auss_member_init(struct oche_auss_member *member, oche_time timeout);
 
 /*
- * A message of `address` begins, or has ended. `weight` (1 or more) is used if the sender is new.
- * Each returns true if the set has changed.
+ * Count a message of `address` that begins, and one that has ended. `weight` (1 or more) is used if
+ * the sender is new. Both return true if the set has changed.
  */
 bool oche_auss_begin(struct oche_auss *auss, struct oche_auss_member *member, uint32_t address,
                      uint32_t weight, oche_time now);
 bool oche_auss_end(struct oche_auss *auss, struct oche_auss_member *member);
-/* Removes the member with all that it counts. */
+/* Removes the member with all its messages. Returns true if the set has changed. */
 bool oche_auss_forget(struct oche_auss *auss, struct oche_auss_member *member);
-/* The member had timed out, and now a packet has arrived: it counts again. */
+/*
+ * Counts a timed-out member again, since a packet of it has arrived. Returns true if the set has
+ * changed.
+ */
 bool oche_auss_revive(struct oche_auss *auss, struct oche_auss_member *member, uint32_t address,
                       uint32_t weight, oche_time now);
 
@@ -89,7 +94,9 @@ static inline oche_time oche_auss_next(const struct oche_auss *auss)
     return auss->earliest == NULL ? OCHE_NEVER : auss->earliest->look;
 }
 
-/* Takes out members that have been silent for too long. */
+/*
+ * Stops counting members that have been silent for too long. Returns true if the set has changed.
+ */
 bool oche_auss_expire(struct oche_auss *auss, oche_time now);
 
 #endif

@@ -127,7 +127,7 @@ static void activate(struct dart_flow *s, oche_time now)
     struct dart_peer *peer = s->receiver;
 
     if (peer->active_count == 0) {
-        peer->senders = 0;   /* the last share is outdated: all begin at line rate */
+        peer->senders = 0;   /* the last share is outdated: all queue pairs begin at line rate */
         peer->heard = false; /* and the peer may have forgotten us and its sequence */
     }
     s->active = true;
@@ -179,7 +179,7 @@ static void hear(struct oche_cc_flow *flow, oche_time now, const struct oche_pac
     spread(peer, now);
 }
 
-/* Around DCQCN's hooks, which see and set their own rate. */
+/* Called before and after DCQCN's hooks, which read and set DCQCN's own rate. */
 static void dcqcn_begins(struct oche_cc_flow *flow)
 {
     flow->rate_bps = of(flow)->dcqcn_bps;
@@ -195,7 +195,7 @@ static void dcqcn_ends(struct oche_cc_flow *flow)
         flow->rate_bps = s->cap_bps;
 }
 
-/* Asks for an ACK, which brings n, if the last one is too long ago (dart.md#d8). */
+/* Asks for an ACK, which brings n, if the last such request is too long ago (dart.md#d8). */
 static inline void ask(const struct oche_cc_flow *flow, struct dart_flow *s, oche_time now,
                        struct oche_packet *packet)
 {
@@ -306,7 +306,7 @@ static void want_updates(struct dart_nic *d, oche_time now)
         d->updates_due = earliest > from ? earliest : from;
 }
 
-/* Determines again what senders are told. `now` is OCHE_NEVER if unknown. */
+/* Recomputes the value that the tenant's senders are told. `now` is OCHE_NEVER if unknown. */
 static void tell(struct dart_nic *d, struct dart_set *set, oche_time now)
 {
     uint32_t told = to_be_told(d, set);
@@ -473,7 +473,10 @@ static void grant(struct dart_nic *d, struct dart_set *set, oche_time now, doubl
     tell(d, set, now);
 }
 
-/* dart.md#d4: gives the unused part to senders that can use it. */
+/*
+ * If the line has stayed unused for some windows, tells senders a smaller n, so that those that can
+ * will send more (dart.md#d4).
+ */
 static void give_slack(struct dart_nic *d, oche_time now, double used)
 {
     const struct dart_params *p = d->nic->params;
@@ -489,7 +492,7 @@ static void give_slack(struct dart_nic *d, oche_time now, double used)
         grant(d, &d->sets[i], now, used);
 }
 
-/* Tells the senders n itself again, as there is no slack (any more). */
+/* Tells the senders n itself again, because no part of the line is unused any more. */
 static void take_back_slack(struct dart_nic *d, oche_time now)
 {
     for (uint32_t i = 0; i < d->set_count; i++) {
@@ -612,7 +615,7 @@ static void dart_timer(struct oche_cc_flow *flow, oche_time now, unsigned index,
     oche_cc_dcqcn.timer(flow, now, index, reply);
     dcqcn_ends(flow);
     if (d->state != OCHE_DART_NON_RECEIVER)
-        reply->send_cnp = false; /* for a mark that came before the state changed */
+        reply->send_cnp = false; /* this CNP is for a mark that came before the state changed */
 }
 
 static void dart_start(struct oche_cc_flow *flow, oche_time now)

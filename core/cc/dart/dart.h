@@ -10,13 +10,13 @@ enum oche_dart_state { OCHE_DART_NONE, OCHE_DART_RECEIVER, OCHE_DART_NON_RECEIVE
 
 struct oche_dart_view {
     enum oche_dart_state state;
-    uint32_t senders;  /* in the AUSS */
-    uint32_t told;     /* what ACKs and updates say now: the denominator of a sender's share */
+    uint32_t senders;  /* number of senders in the AUSS */
+    uint32_t told;     /* the value in ACKs and updates now: the denominator of a sender's share */
     uint64_t timeouts; /* queue pairs that fell silent in the middle of a message, so far */
     uint64_t updates;  /* updates asked for so far, for all tenants */
     /* Look-ahead, so far: */
     uint64_t groups;      /* groups whose senders were made to count */
-    uint64_t not_come;    /* senders of these that did not begin in time */
+    uint64_t not_come;    /* senders of such groups that did not begin in time */
     uint64_t void_groups; /* lists that were invalid, unknown, another tenant's, or had no room */
 };
 
@@ -26,7 +26,7 @@ struct oche_dart_view {
  */
 struct oche_dart_view oche_dart_look_at(const void *nic_state, uint32_t tenant);
 
-/* Returns the view of tenant 0, which is all if tenants are not kept apart. */
+/* Returns the view of tenant 0, which covers all senders if tenants are not configured. */
 static inline struct oche_dart_view oche_dart_look(const void *nic_state)
 {
     return oche_dart_look_at(nic_state, 0);

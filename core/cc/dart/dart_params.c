@@ -104,7 +104,7 @@ static const char *weight_at(const char *text, uint32_t *host, uint32_t *weight)
     return *text == '\0' ? text : NULL;
 }
 
-/* Returns the value that the text gives for `key`, or 1. */
+/* Returns the value that the text gives for `key`; 1 if it gives none. */
 static uint32_t said_of(const char *at, uint32_t key)
 {
     uint32_t named, weight;

@@ -16,7 +16,7 @@ enum advertise { ADVERTISE_ALWAYS, ADVERTISE_CONGESTION };
 enum share_line { SHARE_LEAST, SHARE_RECEIVER };
 
 struct dart_params {
-    struct dcqcn_params dcqcn; /* first: DCQCN's hooks read it there */
+    struct dcqcn_params dcqcn; /* must be first: DCQCN's hooks read their parameters there */
     oche_time base_rtt, window;
     double line_above, line_below;
     oche_time soft_timeout;
@@ -34,7 +34,7 @@ struct dart_params {
     const char *tenant_shares;
 };
 
-#define DART_PARAMS 48 /* rows */
+#define DART_PARAMS 48 /* number of rows in the table */
 extern const struct oche_param dart_param_rows[DART_PARAMS];
 
 /* Return a sender's weight, or a tenant's share: 1 if the text does not name it. */

@@ -22,7 +22,7 @@ struct dart_flow {
     struct dcqcn_state dcqcn; /* first */
     /* Sender. */
     oche_time asked;  /* when an ACK was last asked for */
-    uint32_t unasked; /* packets sent since then */
+    uint32_t unasked; /* packets sent since `asked` */
     bool active;      /* has sent something and has not been idle since */
     bool limited;     /* copy of dcqcn.rp.limited */
     struct dart_peer *receiver;
@@ -34,7 +34,7 @@ struct dart_flow {
     struct dart_set *set;
     /* Sender, with messages and shares. */
     struct oche_cc_flow *flow;
-    uint64_t dcqcn_bps, cap_bps;     /* the rate is the smaller of these */
+    uint64_t dcqcn_bps, cap_bps;     /* the queue pair's rate is the smaller of the two */
     struct dart_flow *next, *before; /* in the peer's list, while active */
 };
 
@@ -43,20 +43,20 @@ _Static_assert(offsetof(struct dart_flow, nic) == 2 * OCHE_CACHE_LINE, "two line
 
 /* A peer, as seen by one tenant. */
 struct dart_peer {
-    /* For sending to it. */
+    /* For sending to the peer. */
     struct dart_flow *active;
     uint32_t active_count;
-    uint32_t senders; /* n as it says; 0: it has not said anything */
+    uint32_t senders; /* n as the peer last told it; 0: the peer has told nothing */
     bool heard;
     uint8_t heard_sequence, void_count;
-    /* For receiving from it. */
+    /* For receiving from the peer. */
     uint8_t told_sequence;
-    uint32_t told_version; /* version of what it was told */
-    oche_time told_at;     /* when it was told, or an update was asked for; valid if told_version is
-                              above 0 */
+    uint32_t told_version; /* version of the share that the peer was told last */
+    oche_time told_at; /* when the peer was told, or an update was asked for; valid if told_version
+                          is above 0 */
 };
 
-/* What a tenant's senders are told now, and how often it has changed. */
+/* The value that a tenant's senders are told now, and how often it has changed. */
 struct dart_said {
     uint32_t told, version;
 };
@@ -64,14 +64,14 @@ struct dart_said {
 /* A tenant: the hosts that send to us. */
 struct dart_set {
     struct dart_said *said;
-    uint32_t granted; /* work_conserving: what is told instead of n; 0: n */
-    uint32_t share;   /* of the line, relative to the others' */
+    uint32_t granted; /* work_conserving: the value told instead of n; 0: n itself is told */
+    uint32_t share;   /* share of the line, relative to other tenants' shares */
     struct oche_auss auss;
     struct oche_look_ahead look;
 };
 
 struct dart_nic {
-    /* What each packet needs. */
+    /* Members that each packet needs. */
     struct dcqcn_nic_state dcqcn; /* first */
     oche_time window_end;
     struct dart_said said; /* tenant 0's; those of the others are in the tables */
@@ -83,16 +83,19 @@ struct dart_nic {
     /* Windows, messages, updates. */
     struct oche_cc_nic *nic;
     oche_time window_start;
-    uint64_t window_bytes;               /* on the line, until the window's start */
-    uint64_t slack_windows;              /* consecutive ones without marks and below line rate */
-    uint64_t updates, updates_sent;      /* asked for; how many of these were sent */
+    /* bytes on the line that had arrived when the window began */
+    uint64_t window_bytes;
+    uint64_t slack_windows;              /* consecutive windows without marks and below line rate */
+    uint64_t updates, updates_sent;      /* updates asked for; updates sent */
     oche_time updates_due, updates_done; /* OCHE_NEVER and 0 if there are none */
-    uint64_t void_groups; /* those that named another tenant than their queue pair's */
+    uint64_t void_groups; /* lists that named another tenant than their queue pair's */
 };
 
 _Static_assert(offsetof(struct dart_nic, nic) <= OCHE_CACHE_LINE, "a line for each packet");
 
-/* Returns how many lists of senders so far were invalid, unknown, or had no room. */
+/*
+ * Returns how many lists of senders so far were invalid, had unknown addresses, or found no room.
+ */
 static inline uint64_t dart_void_lists(const struct dart_set *set)
 {
     uint64_t sum = 0;

@@ -19,7 +19,7 @@ const char *oche_look_name(enum oche_look look)
 
 /* ---- memory ---- */
 
-/* Returns the most groups that can be kept: each has at least two senders. */
+/* Returns the most groups that fit, since each has at least two senders. */
 static uint32_t group_count(uint32_t capacity)
 {
     return capacity / 2;
@@ -79,7 +79,7 @@ static uint32_t group_make(struct oche_look_ahead *look, uint32_t id, oche_time 
 }
 
 /*
- * Forgets the group; members that were still waited for no longer count. Returns true if the AUSS
+ * Forgets the group. Its senders that have not begun no longer count. Returns true if the AUSS
  * changed.
  */
 static bool group_drop(struct oche_look_ahead *look, struct oche_auss *auss, uint32_t slot)
@@ -139,7 +139,7 @@ static struct oche_look_entry *find(const struct oche_look_ahead *look, uint32_t
 
 /* ---- lists ---- */
 
-/* Checks a list. Returns OCHE_LOOK_INSERTED if nothing is wrong with it. */
+/* Checks a list. Returns OCHE_LOOK_INSERTED if the list is valid. */
 static enum oche_look judge(const struct oche_group *group, uint32_t sender,
                             const struct oche_look_facts *facts)
 {
@@ -184,7 +184,7 @@ static bool insert(struct oche_look_ahead *look, struct oche_auss *auss,
     return changed;
 }
 
-/* A sender of the group begins. */
+/* Notes that the entry's sender has begun: it is no longer waited for. */
 static void begin(struct oche_look_ahead *look, struct oche_auss *auss, uint32_t slot,
                   struct oche_look_entry *entry, bool *changed)
 {
@@ -194,7 +194,7 @@ static void begin(struct oche_look_ahead *look, struct oche_auss *auss, uint32_t
         *changed |= group_drop(look, auss, slot);
 }
 
-/* Decides what to do with the list and, except for a new group, does it. */
+/* Decides what to do with the list, and does so unless the group is new (OCHE_LOOK_INSERTED). */
 static enum oche_look take(struct oche_look_ahead *look, struct oche_auss *auss,
                            const struct oche_group *group, uint32_t sender, bool begins,
                            const struct oche_look_facts *facts, oche_time now, bool *changed)
@@ -216,7 +216,8 @@ static enum oche_look take(struct oche_look_ahead *look, struct oche_auss *auss,
     if (slot != NO_SLOT && entry == NULL)
         return OCHE_LOOK_STRANGER;
     if (slot != NO_SLOT)
-        *changed |= group_drop(look, auss, slot); /* this is the next incast with that number */
+        /* a new incast reuses the id: forget the old group */
+        *changed |= group_drop(look, auss, slot);
     if (group->count == 1)
         return OCHE_LOOK_ALONE;
     return make_room(look, auss, group->count, now, changed) ? OCHE_LOOK_INSERTED : OCHE_LOOK_FULL;

@@ -27,13 +27,14 @@ enum oche_look {
     OCHE_LOOK_INSERTED, /* a new group: its senders now count */
     OCHE_LOOK_BEGUN,    /* a known group: its sender is no longer waited for */
     OCHE_LOOK_ALONE,    /* no other sender in the group */
-    OCHE_LOOK_AWAITED,  /* a known group, whose sender is waited for and will begin: no change */
-    OCHE_LOOK_GONE,     /* no list, and the group no longer waits for its sender */
-    /* Not used because: */
+    /* a known group; its sender will begin later and is already waited for: no change */
+    OCHE_LOOK_AWAITED,
+    OCHE_LOOK_GONE, /* no list was sent, and the group no longer waits for the sender */
+    /* The list is not used. Reasons: */
     OCHE_LOOK_WRONG,    /* not in rising order, without the packet's sender, or with ourselves */
-    OCHE_LOOK_UNKNOWN,  /* has an address that does not exist here */
+    OCHE_LOOK_UNKNOWN,  /* contains an address that does not exist here */
     OCHE_LOOK_STRANGER, /* the group is known, but the sender is not in it */
-    OCHE_LOOK_FULL,     /* there is no room for it */
+    OCHE_LOOK_FULL,     /* there is no room for the group */
     OCHE_LOOKS
 };
 const char *oche_look_name(enum oche_look look);
@@ -41,14 +42,14 @@ const char *oche_look_name(enum oche_look look);
 struct oche_look_entry {
     struct oche_auss_member member;
     uint32_t address;
-    uint32_t next; /* next entry of its group, or next free one */
-    bool begun;    /* its own message has arrived */
+    uint32_t next; /* next entry of the same group, or next free entry */
+    bool begun;    /* the sender's own message has arrived */
 };
 
 struct oche_look_group {
-    uint32_t id, first;    /* first: its first entry */
-    uint32_t waiting;      /* entries that have not begun */
-    uint32_t older, newer; /* free groups use `newer` */
+    uint32_t id, first;    /* first: index of the group's first entry */
+    uint32_t waiting;      /* number of entries that have not begun */
+    uint32_t older, newer; /* neighbours in order of age; free groups are linked by `newer` */
     oche_time since;
 };
 
@@ -66,7 +67,7 @@ struct oche_look_ahead {
 /* How to interpret addresses. */
 struct oche_look_facts {
     uint32_t own,
-        shared_addresses; /* our own address; addresses exist only below shared_addresses */
+        shared_addresses; /* own: our own address; valid addresses are below shared_addresses */
     uint32_t (*weight)(const void *params, uint32_t address); /* returns 1 or more */
     const void *params;
 };
@@ -77,9 +78,9 @@ void oche_look_ahead_init(struct oche_look_ahead *look, void *memory, uint32_t c
                           oche_time timeout);
 
 /*
- * A message of `sender` names `group`. `begins`: it has begun, and counts as a member of its own;
- * otherwise it will begin later, which is then reported without a list (count 0). Returns true if
- * the AUSS has changed.
+ * Handles a message of `sender` that names `group`. `begins` is true if the message has begun, and
+ * so counts as a member of its own. If false, it will begin later; another call, with an empty list
+ * (count 0), then reports this. Returns true if the AUSS has changed.
  */
 bool oche_look_ahead_take(struct oche_look_ahead *look, struct oche_auss *auss,
                           const struct oche_group *group, uint32_t sender, bool begins,

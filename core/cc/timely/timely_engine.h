@@ -70,24 +70,24 @@ struct timely_state {
     oche_time prev_rtt;
     oche_time updated;                  /* update=min_rtt: time of the last update */
     uint32_t negative;                  /* consecutive completions whose gradient was below 0 */
-    uint32_t packets;                   /* in a segment */
-    bool begun;                         /* a packet has been sent */
-    bool active;                        /* counted in the NIC's state */
+    uint32_t packets;                   /* packets in a segment */
+    bool begun;                         /* the queue pair has sent a packet */
+    bool active;                        /* the queue pair is counted in the NIC's state */
     bool measured;                      /* prev_rtt is valid */
     bool raises;                        /* the sender uses enough of its rate */
     bool once;                          /* no packet of the current segment was sent before */
-    uint32_t next_psn;                  /* of the next packet that is not a retransmission */
-    uint64_t next;                      /* its number, from 0 */
+    uint32_t next_psn;                  /* PSN of the next packet that is not a retransmission */
+    uint64_t next;                      /* number of that packet, from 0 */
     uint64_t once_from;                 /* packets before this one may have been sent twice */
     uint64_t done;                      /* segments before this one are complete */
     uint32_t position;                  /* position of packet `next` in its segment */
-    uint64_t line_bytes;                /* bytes on the line of the segment so far */
-    oche_time first;                    /* when its first packet left */
+    uint64_t line_bytes;                /* bytes on the line of the current segment so far */
+    oche_time first;                    /* when the current segment's first packet left */
     oche_time left[TIMELY_OUTSTANDING]; /* by segment: the time from which its RTT counts; 0: it is
                                            not measured */
 };
 
-/* One per NIC. */
+/* The state that a NIC has once. */
 struct timely_nic_state {
     uint64_t active; /* queue pairs with something to send or to be acknowledged */
 };
@@ -96,7 +96,7 @@ struct timely_nic_state {
 struct timely_completion {
     oche_time rtt;
     double gradient;
-    double scale;      /* of the change: 1, or less if completions are closer than min_rtt */
+    double scale;      /* factor of the change: 1, or less if completions are closer than min_rtt */
     uint32_t negative; /* consecutive completions, including this one, whose gradient was below 0 */
     bool may_raise;    /* the sender uses enough of its rate */
 };
