@@ -5,16 +5,17 @@
  * anything. There is one look-ahead for each AUSS (auss.h), in which each sender that is waited for
  * is a member of its own.
  *
- *   - A sender's own message of that group, when it comes, takes its place (dart.md#d14): it is
+ *   - When a sender's own message arrives, it replaces the awaited member (dart.md#d14). It is
  *     matched by group and sender, so nothing counts twice, in whatever order the messages come.
- *   - Who sends nothing of the group for the timeout no longer counts (dart.md#d13). The group is
- * remembered until all have begun or its place is needed, so a late message brings nobody back.
- *   - A sender that begins once more in a group begins a new incast of the same number.
+ *   - A sender whose message of the group has not come within the timeout no longer counts
+ *     (dart.md#d13). The group is remembered until all have begun or its place is needed, so a late
+ *     message makes no sender count again.
+ *   - A sender that begins once more in a group begins a new incast with the same id.
  *   - A message whose first packet is kept behind a gap begins later, but its list counts from now
  *     on: the sender is waited for like the others.
  *
- * What arrives is the peer's to say, so all is bounded: by the places given, and no sender enters
- * but with the list as a whole. Work: O(senders in the list) a list.
+ * Lists come from the network and are not trusted: the number of places limits what is kept, and a
+ * list is entered as a whole or not at all. The work for a list is O(its senders).
  */
 #ifndef OCHE_CORE_CC_DART_LOOK_AHEAD_H
 #define OCHE_CORE_CC_DART_LOOK_AHEAD_H
