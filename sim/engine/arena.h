@@ -9,9 +9,9 @@
 #include <stddef.h>
 
 struct oche_arena {
-    void *chunks; /* a linked list: a chunk's first word points to the chunk before it */
+    void *chunks; /* linked list, newest first: a chunk's first word points to the chunk before */
     char *next, *end;
-    size_t chunk_bytes; /* size of the next chunk; chunks grow */
+    size_t chunk_bytes; /* size of the next chunk to allocate; chunks grow */
 };
 
 void oche_arena_init(struct oche_arena *arena);

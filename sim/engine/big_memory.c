@@ -17,8 +17,7 @@ void *oche_big_memory(size_t bytes)
     if (memory == NULL)
         oche_panic(__FILE__, __LINE__, "out of memory");
     if (unit == OCHE_HUGE_PAGE)
-        madvise(memory, rounded,
-                MADV_HUGEPAGE); /* only speed depends on it, so a failure is ignored */
+        madvise(memory, rounded, MADV_HUGEPAGE); /* a failure costs only speed */
     memset(memory, 0, rounded);
     return memory;
 }

@@ -10,13 +10,13 @@
 
 #include "sim/engine/big_memory.h"
 
-#define FIRST_SHIFT     10 /* 1 ns: fitted to the load within the first few thousand buckets */
+#define FIRST_SHIFT     10 /* a bucket is 1 ns wide until the first review of the load */
 #define SMALLEST_SHIFT  2
 #define LARGEST_SHIFT   22
-#define LOOK_PART       4  /* the width is reviewed after 1/LOOK_PART of the ring's buckets */
+#define LOOK_PART       4  /* the width is reviewed each time 1/LOOK_PART of the ring was opened */
 #define FEWEST_EVENTS   4  /* buckets get wider when their mean number of events is below this */
 #define MOST_EVENTS     12 /* buckets get narrower when the mean is above this */
-#define MOST_BUCKETS    (UINT64_C(1) << 17) /* 32 MiB */
+#define MOST_BUCKETS    (UINT64_C(1) << 17) /* 32 MiB of buckets */
 #define INSERTION_LIMIT 24
 
 static bool before_than(const struct oche_event *a, const struct oche_event *b)
@@ -172,7 +172,7 @@ static void sort_open(struct oche_event_queue *queue)
     }
 }
 
-/* The k-th event of the bucket in `slot`. */
+/* Returns event k (from 0) of the bucket in `slot`. */
 static inline const struct oche_event *event_at(const struct oche_bucket *buckets,
                                                 const struct oche_bucket_spill *spills,
                                                 uint64_t slot, uint32_t k)
@@ -181,7 +181,7 @@ static inline const struct oche_event *event_at(const struct oche_bucket *bucket
                                   : &spills[slot].event[k - OCHE_BUCKET_EVENTS];
 }
 
-/* Puts every pending event that the ring can hold into a ring with buckets of a new width. */
+/* Replaces the ring with one whose buckets have a new width, and moves all its events there. */
 static void change_width(struct oche_event_queue *queue, unsigned shift)
 {
     struct oche_bucket *buckets = queue->buckets;
@@ -197,10 +197,7 @@ static void change_width(struct oche_event_queue *queue, unsigned shift)
     make_ring(queue, count);
     queue->shift = shift;
     queue->open_next = queue->open_count = 0;
-    /*
-     * The open bucket is empty. It still ends where it did, which is now the end of a bucket of the
-     * new width.
-     */
+    /* The open bucket is empty. Its end is rounded up to a multiple of the new width. */
     queue->cursor = ((start + (UINT64_C(1) << shift) - 1) >> shift) - 1;
     queue->open_end = (queue->cursor + 1) << shift;
     queue->ring_events = 0;
@@ -226,7 +223,7 @@ static void look_at_width(struct oche_event_queue *queue)
         change_width(queue, queue->shift + 1);
 }
 
-/* Shows the events of coming buckets to their owner, each bucket once a stage. */
+/* Passes the events of coming buckets to the prefetch callback, each bucket once per stage. */
 static void prefetch_ahead(const struct oche_event_queue *queue)
 {
     for (unsigned stage = 0; stage < OCHE_PREFETCH_STAGES; stage++) {
@@ -274,7 +271,7 @@ static void fetch_far(struct oche_event_queue *queue)
 
 /*
  * Opens buckets until one holds an event, but none that starts at or after `before`. Returns false
- * if there is no event before that time.
+ * if none of those buckets holds an event.
  */
 bool oche_events_open_next(struct oche_event_queue *queue, oche_time before)
 {
@@ -287,7 +284,7 @@ bool oche_events_open_next(struct oche_event_queue *queue, oche_time before)
                 continue;
         }
         if (queue->ring_events == 0) {
-            /* Nothing is near: jump to the first far event, or to the end of the window. */
+            /* The ring is empty: jump to the first far event, or to `before` if that is earlier. */
             oche_time next = queue->heap_count > 0 ? queue->heap[0].time : OCHE_NEVER;
             oche_time to = next < before ? next : before - 1;
             queue->cursor = to >> queue->shift;

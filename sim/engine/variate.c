@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ln x: with x = m 2^e and sqrt(1/2) <= m < sqrt(2), ln x = e ln 2 + ln m, and for s =
- * (m-1)/(m+1), which is at most 0.172, ln m = 2 atanh s = 2 (s + s^3/3 + s^5/5 + …). Twelve terms
- * leave less than 2^-66 of it. ln 2 is split so that e times its upper part is exact.
+ * ln x: with x = m 2^e and sqrt(1/2) <= m < sqrt(2), ln x = e ln 2 + ln m, and for s = (m-1)/(m+1),
+ * which is at most 0.172, ln m = 2 atanh s = 2 (s + s^3/3 + s^5/5 + …). Twelve terms of the series
+ * leave a relative error below 2^-66. ln 2 is split so that e times its upper part is exact.
  */
 #include "sim/engine/variate.h"
 
 #include <string.h>
 
-#define LN2_UPPER 0x1.62e42fefa3800p-1 /* 11 trailing zero bits: exact times any exponent */
+/* The last 11 bits of LN2_UPPER are 0, so its product with any exponent is exact. */
+#define LN2_UPPER 0x1.62e42fefa3800p-1
 #define LN2_LOWER 0x1.ef35793c76730p-45
 #define SQRT_HALF 0x1.6a09e667f3bcdp-1
 
@@ -32,14 +33,14 @@ double oche_ln(double x)
     z = s * s;
     for (int n = 23; n >= 3; n -= 2)
         odd = (odd + 1.0 / (double)n) * z;
-    /* 2 s = f - s f, and f is exact, so the large part has no rounding error of its own. */
+    /* 2 s = f - s f, and f is exact, so the larger part, f, has no rounding error. */
     return (double)exponent * LN2_UPPER +
            (f - (s * (f - 2.0 * odd) - (double)exponent * LN2_LOWER));
 }
 
 double oche_random_exponential(struct oche_random *random)
 {
-    /* (0, 1] in steps of 2^-53 */
+    /* uniform in (0, 1], in steps of 2^-53 */
     double u = (double)((oche_random_u64(random) >> 11) + 1) * 0x1p-53;
 
     return 0.0 - oche_ln(u);

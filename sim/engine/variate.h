@@ -16,12 +16,15 @@
  */
 double oche_ln(double x);
 
-/* Draws an exponential variate with mean 1: at least 0, at most 53 ln 2 = 36.7. One draw. */
+/*
+ * Returns an exponential variate with mean 1: at least 0, at most 53 ln 2 = 36.7. Takes one draw
+ * from `random`.
+ */
 double oche_random_exponential(struct oche_random *random);
 
 /*
- * Draws an exponential time with mean `mean` (below 2^56 ps), rounded to whole picoseconds. One
- * draw.
+ * Returns an exponentially distributed time with mean `mean` (below 2^56 ps), rounded to whole
+ * picoseconds. Takes one draw from `random`.
  */
 oche_time oche_random_exponential_time(struct oche_random *random, oche_time mean);
 
