@@ -6,8 +6,8 @@
 
 #define TTL 64
 /*
- * Class c travels as DSCP 24 + 8 c, modulo 64: 24 (AF31's class) data; 32 control, or a lane of
- * short messages.
+ * Traffic class c has DSCP (24 + 8 c) modulo 64. Data has 24, the class of AF31; 32 is control, or
+ * a lane of short messages.
  */
 #define CLASS_DSCP 24
 #define DSCP_MASK  63

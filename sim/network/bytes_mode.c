@@ -104,7 +104,7 @@ void oche_bytes_mode(uint8_t *scratch, const struct oche_endpoint *endpoint, boo
     OCHE_MUST(count > 0);
     enum oche_wire_error error = oche_decode_ethernet(scratch, count, crc, &out, &out_frame);
     OCHE_MUST(error == OCHE_WIRE_OK);
-    /* Fields that are not on the wire are copied; all others are what the bytes said. */
+    /* Fields that are not on the wire are copied; all others come from the bytes. */
     out.next = packet->next;
     out.when = packet->when;
     out.flow_hash = packet->flow_hash;
@@ -120,7 +120,8 @@ void oche_bytes_mode(uint8_t *scratch, const struct oche_endpoint *endpoint, boo
     if (packet->ext & OCHE_EXT_LIST) {
         OCHE_MUST(memcmp(out.members, packet->members, 2 * (size_t)oche_group_get(packet).count) ==
                   0);
-        out.members = packet->members; /* the scratch bytes are overwritten by the next packet */
+        /* The decoded list lies in `scratch`, which the next packet overwrites. */
+        out.members = packet->members;
     }
     *packet = out;
 }

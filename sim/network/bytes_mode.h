@@ -10,7 +10,7 @@
 
 struct oche_endpoint;
 
-#define OCHE_BYTES_MODE_FRAME 16384 /* size of a scratch buffer; there are two */
+#define OCHE_BYTES_MODE_FRAME 16384 /* bytes of each of the two scratch buffers */
 
 /* Encodes and decodes `packet` in place. `scratch` has 2 * OCHE_BYTES_MODE_FRAME bytes. */
 void oche_bytes_mode(uint8_t *scratch, const struct oche_endpoint *endpoint, bool ipv6,

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which messages were deflected, where and when. A switch whose mechanisms deflect notes each
- * message that it deflects, when its first packet does (the others follow it). The notes are read
- * after the run. Where nothing is deflected there are none, and they cost nothing.
+ * Which messages were deflected, where and when. A switch adds a note for each message that it
+ * deflects, when it deflects the message's first packet (the other packets follow the first). The
+ * notes are read after the run. A switch that deflects nothing allocates no notes.
  */
 #ifndef OCHE_SIM_NETWORK_DEFLECTION_NOTES_H
 #define OCHE_SIM_NETWORK_DEFLECTION_NOTES_H
 
 #include "core/base.h"
 
-#define OCHE_DEFLECTION_NOTES_MOST 65536 /* per switch */
+#define OCHE_DEFLECTION_NOTES_MOST 65536 /* most notes kept per switch */
 
 struct oche_deflection_note {
     oche_time time;
     uint32_t qpn, psn; /* queue pair at the destination, and PSN of the message's first packet */
-    uint16_t in_port, port; /* of the switch: where the message came in, and where it was sent */
-    uint8_t lane, tokens;   /* lane and IOFD tokens with which it leaves */
+    uint16_t in_port, port; /* the switch's ports: the message came in by in_port, left by `port` */
+    uint8_t lane, tokens;   /* lane and IOFD tokens with which the message leaves */
 };
 
 struct oche_deflection_notes {

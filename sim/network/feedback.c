@@ -17,7 +17,9 @@ static bool before(const struct oche_held *a, const struct oche_held *b)
     return a->until != b->until ? a->until < b->until : a->order < b->order;
 }
 
-/* The old array stays in the arena, unused: together they waste at most the size of the new one. */
+/*
+ * The old array stays in the arena, unused. All old arrays together are smaller than the new one.
+ */
 static void grow(struct oche_feedback *feedback, struct oche_arena *arena)
 {
     uint32_t capacity = feedback->capacity == 0 ? FIRST_CAPACITY : 2 * feedback->capacity;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Feedback (ACK, NAK, CNP) that is delayed by a random time, as interrupts, firmware or traffic on
- * the return path would delay it. It is held at the host it is addressed to. Each packet gets its
- * own delay, uniform between 0 and the jitter, so packets may overtake each other.
+ * the return path would delay it. The packet is held at the host to which it is addressed. Each
+ * packet gets its own delay, uniform between 0 and the jitter, so packets may overtake each other.
  */
 #ifndef OCHE_SIM_NETWORK_FEEDBACK_H
 #define OCHE_SIM_NETWORK_FEEDBACK_H
@@ -13,12 +13,12 @@
 
 struct oche_held {
     oche_time until;
-    uint64_t order; /* of arrival; breaks ties */
+    uint64_t order; /* number of the packet in order of arrival; breaks ties */
     struct oche_packet *packet;
 };
 
 struct oche_feedback {
-    oche_time jitter; /* the longest delay; 0: nothing is held */
+    oche_time jitter; /* the longest delay; 0: no packet is held */
     struct oche_random random;
     uint64_t order;
     struct oche_held *heap;
@@ -30,10 +30,10 @@ struct oche_feedback oche_feedback_make(oche_time jitter, uint64_t seed, uint64_
 /* Holds a packet that arrived at `now`. Memory comes from `arena`. */
 void oche_feedback_hold(struct oche_feedback *feedback, struct oche_arena *arena,
                         struct oche_packet *packet, oche_time now);
-/* Returns the next packet whose time has come, or NULL. */
+/* Removes and returns the next packet that is due at `now`; NULL: none is. */
 struct oche_packet *oche_feedback_take(struct oche_feedback *feedback, oche_time now);
 
-/* Returns when the next packet is due, or OCHE_NEVER. */
+/* Returns when the next packet is due; OCHE_NEVER: none is held. */
 static inline oche_time oche_feedback_next(const struct oche_feedback *feedback)
 {
     return feedback->count == 0 ? OCHE_NEVER : feedback->heap[0].until;

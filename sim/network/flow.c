@@ -10,7 +10,8 @@
 #include "params/error.h"
 
 #define MOST_HOSTS (UINT32_C(1) << 27)
-#define MOST_FLOWS ((UINT32_C(1) << 24) - 64) /* a connection's number names its queue pairs */
+#define MOST_FLOWS                                                                                 \
+    ((UINT32_C(1) << 24) - 64) /* queue pair numbers have 24 bits, and each connection has one */
 
 static void *make(size_t count, size_t bytes)
 {
@@ -102,7 +103,7 @@ static void order_starts(struct oche_flows *flows, uint32_t host_count, struct k
         flows->by_start[i] = keys[i].flow;
 }
 
-/* True if another flow of its chain follows this one. */
+/* True if `flow` is not the last flow of its chain. */
 static bool goes_on(const struct oche_flow_plan *plan, uint32_t flow)
 {
     uint32_t next = plan[flow].then_same_source;
@@ -129,7 +130,7 @@ static void key_connections(const struct oche_flows *flows, enum oche_connection
         return;
     for (uint32_t i = 0; i < flows->count; i++)
         if (goes_on(plan, i))
-            keys[plan[i].then_same_source].minor = 1; /* no chain begins with this flow */
+            keys[plan[i].then_same_source].minor = 1; /* a mark: the flow continues a chain */
     for (uint32_t i = 0; i < flows->count; i++)
         for (uint32_t at = i; keys[i].minor == 0 && goes_on(plan, at);)
             keys[at = plan[at].then_same_source].major = i;
@@ -213,7 +214,10 @@ static int compare_hosts(const void *left, const void *right)
     return (int)oche_get16(a) - (int)oche_get16(b);
 }
 
-/* Names the senders of a group for packets; leaves the list empty if packets cannot name them. */
+/*
+ * Writes a group's senders in the form that packets carry; leaves `incast` empty if they do not
+ * fit.
+ */
 static void name_incast(struct oche_group *incast, uint8_t *list, const uint32_t *members,
                         uint32_t count)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Flows: what applications want to send, fixed before the run, and what became of it. A flow starts
- * at a given time, or when another one ends: at its sender (completed: acknowledged) or at its
- * receiver (delivered: the last byte has arrived). Both are events of the node that then starts the
- * next flow, so no node reads another's state.
+ * Flows: what applications send, fixed before the run, and the results. A flow starts at a given
+ * time, or when another flow is completed (acknowledged at its sender) or delivered (its last byte
+ * has arrived at its receiver). The node where that happens is also the one that starts the next
+ * flow, so no node reads another's state.
  */
 #ifndef OCHE_SIM_NETWORK_FLOW_H
 #define OCHE_SIM_NETWORK_FLOW_H
@@ -15,8 +15,8 @@
 #define OCHE_NO_FLOW UINT32_MAX
 
 /*
- * Which flows share a queue pair. A chain is a sequence of flows between the same two hosts, each
- * of which starts when its sender has completed the one before.
+ * Which flows share a queue pair. A chain is a sequence of flows between the same two hosts, in
+ * which each next flow starts when the previous one is completed at the sender.
  */
 enum oche_connections {
     OCHE_CONNECTION_PER_FLOW,
@@ -27,74 +27,75 @@ enum oche_connections {
 struct oche_flow_plan {
     uint32_t src, dst;         /* host numbers */
     uint64_t bytes;            /* 1 … 2^31 */
-    oche_time start;           /* OCHE_NEVER: only after another flow */
+    oche_time start;           /* OCHE_NEVER: starts only after another flow */
     uint32_t then_same_source; /* the flow that starts at src when this one is acknowledged, or
                                   OCHE_NO_FLOW */
     uint32_t then_at_receiver; /* the flow that starts at dst when this one is delivered, or
                                   OCHE_NO_FLOW */
     uint32_t connection;       /* set by oche_flows_prepare */
-    uint32_t workload;         /* index of the workload in the scenario's list that made it */
+    uint32_t workload;         /* the workload that made the flow: index in the scenario's list */
     /*
-     * Initial rate of the queue pair, if this flow is its first (DCQCN sec 3.1, note 2); 0: line
-     * rate.
+     * Initial rate of the queue pair, used if this flow is the first on the queue pair (DCQCN sec
+     * 3.1, note 2); 0: line rate.
      */
     uint64_t initial_rate_bps;
     /*
-     * The application produces the flow's bytes at this rate from its start on, and the sender's
-     * backlog is not lost. Such a flow has its connection to itself. 0: all bytes are there at the
-     * start.
+     * The application produces the flow's bytes at this rate from the flow's start on; bytes wait
+     * at the sender until they are sent. Such a flow has its connection to itself. 0: all bytes are
+     * there at the start.
      */
     uint64_t supply_bps;
-    uint32_t group;    /* the group it belongs to, from 1 on (struct oche_flow_groups); 0: none */
+    uint32_t group; /* number of the flow's group, from 1 on (struct oche_flow_groups); 0: none */
     uint16_t priority; /* 1: has priority over flows with 0; set by the world */
-    uint16_t tenant;   /* the tenant that owns it and its queue pair; below 256 */
+    uint16_t tenant;   /* number of the flow's tenant, who also owns the queue pair; below 256 */
 };
 
 /* Groups: flows that an application starts together to one receiver, as lists of their senders. */
 struct oche_flow_groups {
     uint32_t *members; /* host numbers */
-    uint32_t *first;   /* group g's are members[first[g - 1] … first[g]) */
+    uint32_t *first;   /* group g has members[first[g - 1]] to members[first[g] - 1] */
     uint32_t count, member_count;
 };
 
-/* What the sender's node writes. */
+/* Results of a flow that its sender's node writes. */
 struct oche_flow_sent {
-    oche_time started, completed; /* OCHE_NEVER: not (yet) */
-    /* Of the flow's connection, since the connection's previous flow completed. */
+    oche_time started, completed; /* OCHE_NEVER: has not happened */
+    /* Counted on the flow's connection since the connection's previous flow completed. */
     uint64_t retransmitted_packets;
     uint32_t timeouts;
     uint32_t failed; /* enum oche_status of the completion, 0: success */
 };
 
-/* What the destination's node writes. */
+/* Results of a flow that its destination's node writes. */
 struct oche_flow_received {
-    oche_time delivered; /* when its last byte arrived; OCHE_NEVER: not (yet) */
+    oche_time delivered; /* when the last byte arrived; OCHE_NEVER: has not happened */
 };
 
 /*
- * The path that a flow's packets took, counted over those that arrived. The destination's node
- * writes it.
+ * The path that a flow's packets took, counted over the packets that arrived. Written by the
+ * destination's node.
  */
 struct oche_flow_way {
     uint64_t links;      /* links crossed, summed over packets */
     uint32_t packets;    /* packets with data, including retransmissions */
-    uint32_t marked;     /* of these, those with CE */
-    uint8_t deflections; /* of the packet that was deflected most often */
+    uint32_t marked;     /* packets with data that had the CE mark */
+    uint8_t deflections; /* the most deflections that one packet had */
 };
 
 /* A connection: one queue pair at each end, both with the same number. */
 struct oche_connection {
     uint32_t src, dst;
-    bool priority;  /* the same for all of its flows */
-    uint8_t tenant; /* likewise */
-    uint32_t first; /* its flows are order[first … first + count) */
+    bool priority;  /* all flows of a connection have priority, or none has */
+    uint8_t tenant; /* tenant of all flows of the connection */
+    uint32_t first; /* the connection's flows are order[first … first + count) */
     uint32_t count;
-    uint32_t queued;   /* order[first … first + queued) is valid; written by the source */
-    uint32_t posted;   /* how many of these were given to the queue pair; written by the source */
-    uint32_t timeouts; /* over the flows that completed; written by the source */
-    uint64_t retransmitted;     /* packets, over the same flows; written by the source */
+    uint32_t queued; /* flows started; only order[first … first + queued) is valid; written by the
+                        source */
+    uint32_t posted; /* flows given to the queue pair; written by the source */
+    uint32_t timeouts;          /* timeouts of the completed flows; written by the source */
+    uint64_t retransmitted;     /* packets resent for the completed flows; written by the source */
     uint32_t delivered;         /* flows delivered; written by the destination */
-    uint64_t packets_delivered; /* of the delivered flows; written by the destination */
+    uint64_t packets_delivered; /* packets of the delivered flows; written by the destination */
 };
 
 struct oche_flows {
@@ -102,16 +103,16 @@ struct oche_flows {
     struct oche_flow_plan *owned_plan;
     struct oche_flow_sent *sent;
     struct oche_flow_received *received;
-    struct oche_flow_way *ways; /* by flow; NULL: not recorded */
+    struct oche_flow_way *ways; /* one per flow; NULL: not recorded */
     uint32_t count;
     struct oche_connection *connections;
     uint32_t connection_count;
-    uint32_t *order;      /* flows of each connection, in the order they were posted */
-    uint32_t *by_start;   /* flows with a start time, by (source, time, number) */
-    uint32_t *host_first; /* by host: where its part of by_start begins; host_count + 1 entries */
-    uint32_t *host_connections;     /* by host: connections that begin or end there */
+    uint32_t *order;                /* flows of each connection, in the order they were posted */
+    uint32_t *by_start;             /* flows with a start time, by (source, time, number) */
+    uint32_t *host_first;           /* host h has by_start[host_first[h] … host_first[h + 1]) */
+    uint32_t *host_connections;     /* per host: number of connections that begin or end there */
     struct oche_flow_groups groups; /* set by oche_flows_set_groups */
-    struct oche_group *incasts;     /* the groups as packets name them, group g at g - 1 */
+    struct oche_group *incasts;     /* group g, in the form that packets carry, is incasts[g - 1] */
     uint8_t *incast_members;
 };
 
@@ -135,9 +136,9 @@ bool oche_flows_prepare(struct oche_flows *flows, struct oche_flow_plan *plan, u
 void oche_flows_set_groups(struct oche_flows *flows, const struct oche_flow_groups *groups);
 
 /*
- * Returns the group of a flow as packets name it, its senders in rising order. NULL if the flow has
- * no group, is the only one in it, or packets cannot name the group because it has more than
- * OCHE_GROUP_MOST senders or a host number above 65535.
+ * Returns the flow's group in the form that packets carry, with the senders in rising order. NULL
+ * if the flow has no group, is alone in its group, or packets cannot name the group because it has
+ * more than OCHE_GROUP_MOST senders or a host number above 65535.
  */
 static inline const struct oche_group *oche_flow_incast(const struct oche_flows *flows,
                                                         uint32_t flow)
@@ -149,10 +150,10 @@ static inline const struct oche_group *oche_flow_incast(const struct oche_flows 
                : &flows->incasts[group - 1];
 }
 
-/* The connection called `number` if it goes from `src` to `dst`; else NULL. */
+/* Returns connection `number` if it goes from `src` to `dst`; else NULL. */
 const struct oche_connection *oche_flows_connection(const struct oche_flows *flows, uint32_t number,
                                                     uint32_t src, uint32_t dst);
-/* Bytes of the flows of a connection that are delivered whole. */
+/* Returns the total bytes of the connection's flows that are completely delivered. */
 uint64_t oche_flows_delivered(const struct oche_flows *flows,
                               const struct oche_connection *connection);
 

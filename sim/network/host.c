@@ -112,8 +112,9 @@ void oche_host_start(struct oche_host *host, uint32_t number, oche_time now)
 /* ---- events ---- */
 
 /*
- * Each event handler is written once for any endpoint and compiled twice: once with the RNIC's
- * table visible to the compiler, so that nearly all hosts need no indirect call.
+ * Each event handler is written once for any endpoint and compiled twice: for the RNIC, with its
+ * table visible to the compiler, so that nearly all hosts need no indirect call; and for all other
+ * endpoints.
  */
 static const struct oche_endpoint rnic = {
     .receive = oche_rnic_receive,
@@ -236,7 +237,7 @@ static OCHE_NOINLINE void release_feedback(struct oche_host *host, oche_time now
     }
 }
 
-/* A packet has arrived: calls those who keep records of it. */
+/* Updates the records of an arrived packet that host->notes asks for: path, link credits. */
 static OCHE_NOINLINE void note(struct oche_host *host, const struct oche_packet *packet)
 {
     if (host->notes & OCHE_HOST_NOTES_CREDITS)
@@ -245,7 +246,7 @@ static OCHE_NOINLINE void note(struct oche_host *host, const struct oche_packet 
         note_way(host, packet);
 }
 
-/* A flow-control frame of the link has arrived. */
+/* Handles a flow-control frame of the link. */
 static OCHE_NOINLINE void receive_pause(struct oche_host *host, const struct oche_packet *packet,
                                         oche_time now)
 {

@@ -11,7 +11,7 @@
 #include "sim/network/flow.h"
 #include "sim/network/network.h"
 
-/* Number of the first connection's queue pairs, at both ends; the others follow. */
+/* Connection n has queue pair number OCHE_FIRST_QPN + n at both ends. */
 #define OCHE_FIRST_QPN 16
 
 /* Bound to the `host` section of a scenario by oche_host_params. */
@@ -21,12 +21,12 @@ struct oche_host_params {
     uint64_t window_packets;    /* most packets in flight; 0: half the PSN space */
     oche_time ack_timeout;
     uint64_t retry_count;         /* 0 … 7 as in verbs; more: no limit */
-    uint64_t ecn_threshold_bytes; /* backlog of the NIC above which it marks CE */
+    uint64_t ecn_threshold_bytes; /* the NIC marks packets while its backlog is above this */
     oche_time pfc_response;
-    oche_time feedback_jitter; /* ACK, NAK and CNP arrive up to this much later */
+    oche_time feedback_jitter; /* ACK, NAK and CNP are delayed by at most this much */
     uint32_t connections;      /* enum oche_connections */
-    uint64_t
-        priority_bytes; /* flows up to this size have a traffic class of their own; 0: none have */
+    /* Flows up to this size have a traffic class of their own; 0: there is no such class. */
+    uint64_t priority_bytes;
     bool ipv6;
 };
 extern const struct oche_param_table oche_host_params;
@@ -41,8 +41,8 @@ struct oche_ib_credits_params;
 /* What all hosts of a network share. It must outlive them. */
 struct oche_host_shared {
     const struct oche_host_params *params;
-    const struct oche_endpoint
-        *endpoint; /* NULL: the RNIC, which uses the four schemes and parameters from `cc` on */
+    /* NULL: the RNIC, with the schemes `cc` and `recovery`. */
+    const struct oche_endpoint *endpoint;
     const void *endpoint_params;
     const void *mechanism_params; /* parameters of endpoint->switch_mechanism */
     const struct oche_cc_scheme *cc;
@@ -51,10 +51,10 @@ struct oche_host_shared {
     const void *recovery_params;
     struct oche_flows *flows;
     uint64_t seed;
-    uint8_t control_class;  /* the highest class, for ACK, NAK and CNP */
-    uint8_t priority_class; /* class of flows with priority; that of data if there are none */
+    uint8_t control_class;  /* class of ACK, NAK and CNP: the highest */
+    uint8_t priority_class; /* class of flows with priority; the data class if none has */
     struct oche_deflection deflection;
-    const struct oche_ib_credits_params *credits; /* if links have credits; else NULL */
+    const struct oche_ib_credits_params *credits; /* NULL: links have no credits */
     uint32_t frame_bytes;                         /* size of the largest packet */
     bool payload;                                 /* generate, move and check every byte */
 };
@@ -62,8 +62,8 @@ struct oche_host_shared {
 struct oche_host;
 
 /*
- * Creates host `address` (which is also its node number) in its shard's arena and attaches it to
- * its port 0.
+ * Creates the host of node `address` in the arena of the node's shard, and attaches it to the
+ * node's port 0.
  */
 struct oche_host *oche_host_create(struct oche_network *network, uint32_t address,
                                    const struct oche_host_shared *shared);
@@ -79,7 +79,7 @@ void oche_host_arrival(struct oche_shard *shard, struct oche_port *port, struct 
                        oche_time now);
 void oche_host_transmit_done(struct oche_shard *shard, struct oche_port *port, oche_time now);
 void oche_host_timer(struct oche_shard *shard, struct oche_port *port, oche_time now);
-/* The host's link goes down, or comes back (sim/network/link_failure.h). */
+/* To be called when the host's link goes down, or comes back (sim/network/link_failure.h). */
 void oche_host_link_changed(struct oche_shard *shard, struct oche_port *port, oche_time now);
 
 /*
@@ -88,15 +88,17 @@ void oche_host_link_changed(struct oche_shard *shard, struct oche_port *port, oc
  */
 uint32_t oche_host_flow_hash(uint64_t seed, uint32_t connection);
 
-/* Returns counters since the beginning; those that the endpoint does not have are 0. */
+/*
+ * Returns counters since the beginning of the run; counters that the endpoint does not have are 0.
+ */
 const struct oche_nic_stats *oche_host_stats(const struct oche_host *host);
 /*
- * Adds to `sums`, by row of the returned table, what the endpoint or the scheme that it runs has
- * counted since the beginning. Returns NULL if it has no counters.
+ * Adds the counters of the endpoint, or of the scheme that it runs, to `sums`, one sum per row of
+ * the returned table. Returns NULL if there are no counters.
  */
 const struct oche_counters *oche_host_counters(const struct oche_host *host, uint64_t *sums);
 /*
- * Returns how many of the rejected packets arrived after their receiver had nothing left to
+ * Returns the number of rejected packets that arrived after their receiver had nothing left to
  * receive.
  */
 uint64_t oche_host_late_packets(const struct oche_host *host);
@@ -107,7 +109,7 @@ struct oche_pause *oche_host_pause(struct oche_host *host);
  * true).
  */
 uint64_t oche_host_corrupt_bytes(const struct oche_host *host);
-/* Returns the pacing rate of the connection's sender at this host, or 0. */
+/* Returns the connection's rate if this host sets it, in bits per second; 0: unknown. */
 uint64_t oche_host_rate_bps(const struct oche_host *host, uint32_t connection);
 /*
  * Returns the bytes that have arrived here, in order, of the message that is being received on the
@@ -115,8 +117,8 @@ uint64_t oche_host_rate_bps(const struct oche_host *host, uint32_t connection);
  */
 uint32_t oche_host_arrived_bytes(const struct oche_host *host, uint32_t connection);
 /*
- * Copies what the connection's queue pair here knows about losses. Returns false if it has no queue
- * pair now.
+ * Copies to `losses` what this host knows about losses on the connection. Returns false if the
+ * connection has no queue pair here now.
  */
 bool oche_host_losses(const struct oche_host *host, uint32_t connection,
                       struct oche_qp_losses *losses);

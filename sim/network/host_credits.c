@@ -8,7 +8,7 @@
 struct oche_host_credits {
     struct oche_ib_link link;
     oche_time interval, next;
-    uint16_t blocks; /* size of the largest packet */
+    uint16_t blocks; /* size of the largest packet, in credit blocks */
 };
 
 static unsigned class_of(const struct oche_host *host, const struct oche_packet *packet)

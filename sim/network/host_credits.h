@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A host's end of a link with credits (fabric/ib_link.h). A host consumes what arrives at once, so
- * its buffer is empty again as soon as a packet has arrived. It lets a class send while the other
- * end has room for the largest packet, because the size of the next packet is known only once it is
- * pulled.
+ * its buffer is empty again as soon as a packet has arrived. The host lets a class send while the
+ * other end has room for the largest packet, because the size of the next packet is known only when
+ * the endpoint hands it over.
  */
 #ifndef OCHE_SIM_NETWORK_HOST_CREDITS_H
 #define OCHE_SIM_NETWORK_HOST_CREDITS_H
@@ -13,18 +13,18 @@
 
 struct oche_host;
 
-/* Creates it from shared->credits. */
+/* Creates host->credits from the parameters in shared->credits. */
 void oche_host_credits_start(struct oche_host *host);
-/* The first is called when a packet has arrived, the second when the host's endpoint sends one. */
+/* To be called for each packet that has arrived, and for each that the endpoint sends. */
 void oche_host_credits_arrived(struct oche_host *host, const struct oche_packet *packet);
 void oche_host_credits_sent(struct oche_host *host, const struct oche_packet *packet);
-/* Applies flow control packets that have arrived. */
+/* Applies a flow control packet that has arrived. */
 void oche_host_credits_take(struct oche_host *host, const struct oche_packet *frame);
-/* Called when the link has gone down or come back. */
+/* To be called when the link has gone down or come back. */
 void oche_host_credits_link_changed(struct oche_host *host);
 /*
- * Sends the flow control packets that are due; the port must be free. Returns false if there were
- * none.
+ * Sends the next flow control packet that is due; the port must be free. Returns false if none was
+ * due.
  */
 bool oche_host_credits_send(struct oche_host *host, oche_time now);
 /*

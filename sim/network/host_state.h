@@ -12,18 +12,19 @@
 #include "sim/network/host.h"
 
 /* Flags of oche_host.notes: what is recorded about each packet that arrives or leaves. */
-#define OCHE_HOST_NOTES_WAYS    UINT8_C(1) /* flows->ways is there */
-#define OCHE_HOST_NOTES_CREDITS UINT8_C(2) /* the link has credits: host_credits.h */
+#define OCHE_HOST_NOTES_WAYS    UINT8_C(1) /* each packet's path is recorded in flows->ways */
+#define OCHE_HOST_NOTES_CREDITS UINT8_C(2) /* the link has credits (host_credits.h) */
 
 /* The endpoint's state follows this struct, on a cache line of its own. */
 struct oche_host {
     /* One cache line: all that an event touches, including the time of the next PAUSE. */
     const struct oche_endpoint *endpoint;
-    const struct oche_nic *nic; /* the endpoint's, for prefetching; or NULL */
+    const struct oche_nic *nic; /* the endpoint's NIC, for prefetching; NULL: it has none */
     struct oche_port *port;
     struct oche_shard *shard;
     const struct oche_host_shared *shared;
-    uint32_t next_start, end_starts; /* positions in flows->by_start */
+    uint32_t next_start,
+        end_starts; /* flows->by_start[next_start … end_starts) have yet to start */
     uint32_t address;
     uint8_t classes; /* classes that may send now, as a mask */
     bool holds_feedback;
@@ -32,7 +33,7 @@ struct oche_host {
 
     struct oche_flows *flows;
     struct oche_feedback feedback;
-    struct oche_host_credits *credits; /* NULL: the link has none */
+    struct oche_host_credits *credits; /* NULL: the link has no credits */
 } __attribute__((aligned(OCHE_CACHE_LINE)));
 
 _Static_assert(offsetof(struct oche_host, pause.next) < OCHE_CACHE_LINE, "in the first line");
@@ -49,14 +50,22 @@ static inline struct oche_trace *oche_host_trace(const struct oche_host *host)
 
 /* ---- for endpoints ---- */
 
-/* The flow has been queued on its connection. */
+/* To be called when flow `number` has been queued on its connection. */
 void oche_host_flow_started(struct oche_host *host, uint32_t number, oche_time now);
-/* The connection's next flow has arrived completely, in order. Returns the flow's number. */
+/*
+ * To be called when the connection's next flow has arrived completely and in order. Returns the
+ * number of that flow.
+ */
 uint32_t oche_host_flow_delivered(struct oche_host *host, uint32_t connection, oche_time now);
-/* The flow is completely acknowledged, or has failed. The sums are those of the connection. */
+/*
+ * To be called when flow `number` is completely acknowledged or has failed. `retransmitted`
+ * (packets) and `timeouts` are the connection's totals so far.
+ */
 void oche_host_flow_completed(struct oche_host *host, uint32_t number, enum oche_status status,
                               uint64_t retransmitted, uint64_t timeouts, oche_time now);
-/* Starts the flow that follows one that ended here; does nothing for OCHE_NO_FLOW. */
+/*
+ * Starts flow `number`, which follows a flow that ended at this host. OCHE_NO_FLOW: does nothing.
+ */
 void oche_host_start(struct oche_host *host, uint32_t number, oche_time now);
 
 #endif

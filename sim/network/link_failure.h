@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Links that go down and come back while the network runs, and routes that follow. What happens is
- * a list of changes for each node, made before the run; a node's changes are events of that node,
- * so the result is the same for any number of shards. A link is changed at both ends at the same
- * time, each end by its own node. At equal times, a node's changes come after all its other events.
+ * Links that go down and come back while the network runs, and routes that change as a result. Each
+ * node has a list of changes, made before the run; they are events of that node, so the result is
+ * the same for any number of shards. A link is changed at both ends at the same time, each end by
+ * its own node. At equal times, a node's changes come after all its other events.
  *
  * A packet is lost if its link is down at any time from the start of the packet until it has
- * arrived whole. This is decided at the receiver when the packet would arrive. A packet whose last
+ * arrived whole. The receiver's node decides this when the packet would arrive. A packet whose last
  * bit arrives exactly when the link goes down has arrived.
  */
 #ifndef OCHE_SIM_NETWORK_LINK_FAILURE_H
@@ -22,14 +22,14 @@ struct oche_change {
     uint32_t node;
     uint16_t port;                    /* number within the node; ROUTES: 0 */
     uint16_t kind;                    /* enum oche_change_kind */
-    const struct oche_routes *routes; /* ROUTES: the switch's routes from then on, */
-    const uint64_t *onward;           /* and the `onward` bits that go with them */
+    const struct oche_routes *routes; /* ROUTES: the switch's routes from `time` on */
+    const uint64_t *onward;           /* ROUTES: the `onward` bits that belong to these routes */
 };
 
 /*
  * Takes `count` changes, sorted by (node, time, kind, port). They remain the caller's and must
  * outlive the network. The two ends of a link change at the same time, alternating between down and
- * up. Also makes the array `hits` of each shard, by connection, all zero. To be called before
+ * up. Also creates each shard's array `hits`, one zeroed entry per connection. To be called before
  * oche_network_ready.
  */
 void oche_network_set_changes(struct oche_network *network, const struct oche_change *changes,
@@ -37,12 +37,12 @@ void oche_network_set_changes(struct oche_network *network, const struct oche_ch
 /* Schedules the first change of each node. To be called after oche_network_ready. */
 void oche_network_begin_changes(struct oche_network *network);
 
-/* Makes the node's changes that are due, and schedules the next one. */
+/* Carries out the changes of the node that are due, and schedules the next one. */
 void oche_network_change(struct oche_shard *shard, struct oche_port *first, oche_time now);
 
 /*
- * A packet has come to the end of the link to `port`, a link that can fail. Returns true if the
- * packet was lost; it has then been counted and returned to the pool.
+ * To be called for a packet that has reached the end of the link to `port`, which can fail. Returns
+ * true if the packet was lost; the packet has then been counted and returned to the pool.
  */
 bool oche_network_lost_on_wire(struct oche_shard *shard, struct oche_port *port,
                                struct oche_packet *packet, oche_time now);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What goes wrong in a window: packets that links lose or switches drop, and ACK timeouts. They are
- * noted by the shard in which they happen. Whoever runs the network reads the notes between
- * windows, when no shard runs. They are kept only with network->keep_mishaps, since otherwise
- * nobody would clear them. Each list of a shard is in order of time.
+ * What goes wrong in a window: packets that links lose or switches drop, and ACK timeouts. Each
+ * shard notes its own mishaps. Whoever runs the network reads the notes between windows, when no
+ * shard runs. Notes are kept only if network->keep_mishaps is set, since otherwise nobody would
+ * clear them. Each list of a shard is in order of time.
  */
 #ifndef OCHE_SIM_NETWORK_MISHAPS_H
 #define OCHE_SIM_NETWORK_MISHAPS_H
@@ -25,13 +25,13 @@ struct oche_timed_out {
     struct oche_qp_losses sender; /* the sender's state just before recovery acted */
 };
 
-/* Lists that grow. All zero is empty. */
+/* Two growing lists. A zeroed struct has two empty lists. */
 struct oche_mishaps {
     struct oche_lost_packet *lost;
     struct oche_timed_out *timed_out;
     uint32_t lost_count, lost_capacity;
     uint32_t timed_out_count, timed_out_capacity;
-    uint32_t lost_taken, timed_out_taken; /* how many the reader has handled */
+    uint32_t lost_taken, timed_out_taken; /* entries that the reader has handled */
 };
 
 /* Notes a lost packet if it is request data, an ACK or a sequence NAK; ignores all others. */

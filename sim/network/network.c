@@ -9,7 +9,7 @@
 #include "sim/network/bytes_mode.h"
 #include "sim/network/host.h"
 
-#define TRACE_RING 64 /* records per node: the latest events there */
+#define TRACE_RING 64 /* trace records kept per node: the latest ones */
 
 static void *make(size_t count, size_t bytes)
 {
@@ -124,7 +124,7 @@ void oche_network_assign(struct oche_network *network, uint32_t node, uint32_t s
     network->nodes[node].shard = (uint8_t)shard;
 }
 
-/* Prefetches for a packet that is about to arrive at `port`. */
+/* Fetches into the cache what the arrival of a packet at `port` will touch. */
 static void prefetch_arrival(struct oche_network *network, struct oche_port *port, unsigned stage)
 {
     struct oche_packet *packet = port->in_head;
@@ -147,7 +147,7 @@ static void prefetch_arrival(struct oche_network *network, struct oche_port *por
     }
 }
 
-/* Prefetches for `port`, which is about to be free and to send. */
+/* Fetches into the cache what `port` will touch when it becomes free and sends. */
 static void prefetch_send(struct oche_network *network, struct oche_port *port, unsigned stage)
 {
     if (stage == 1)
@@ -221,7 +221,10 @@ static void stage(struct oche_shard *shard, struct oche_port *peer, uint32_t num
     box->ports[box->count++] = number;
 }
 
-/* Handles loss, taps and bytes mode. Returns false if the packet is lost on the link. */
+/*
+ * Applies loss, taps and bytes mode to a packet being sent. Returns false if the link loses the
+ * packet.
+ */
 static bool special(struct oche_shard *shard, uint32_t number, struct oche_packet *packet,
                     oche_time now)
 {

@@ -4,8 +4,9 @@
  * runs them in virtual time.
  *
  * A node's handler touches only that node and reaches others by sending over a link, whose delay is
- * above zero. So nodes can be spread over shards, one thread each, which run windows of the
- * smallest link delay side by side; the result is the same for any number of shards.
+ * above zero. So nodes can be spread over shards, each run by one thread. All shards run the same
+ * window of time, as long as the smallest link delay, side by side. The result is the same for any
+ * number of shards.
  *
  * A link is a FIFO at the receiving port: only its head has an event pending. A transmit-done event
  * exists only if something waits for the port.
@@ -30,7 +31,7 @@ enum oche_event_kind {
     OCHE_EVENT_TRANSMIT_DONE,
     OCHE_EVENT_ARRIVAL,
     OCHE_EVENT_TIMER,
-    OCHE_EVENT_CHANGE /* of links and routes: sim/network/link_failure.h */
+    OCHE_EVENT_CHANGE /* a link or routes change: sim/network/link_failure.h */
 };
 
 #define OCHE_MAX_NODES (UINT32_C(1) << 20)
@@ -41,57 +42,56 @@ enum oche_port_flags {
     OCHE_PORT_DONE_PENDING = 1 << 1, /* a transmit-done event is on its way */
     OCHE_PORT_REMOTE = 1 << 2,       /* the far end is in another shard */
     OCHE_PORT_SPECIAL = 1 << 3,      /* loss, tap or bytes mode: see struct oche_port_extra */
-    OCHE_PORT_DEFLECTS = 1 << 4,     /* of a switch that may send packets another way */
-    OCHE_PORT_FAILS = 1 << 5,        /* its link goes down at some time */
+    OCHE_PORT_DEFLECTS = 1 << 4,     /* belongs to a switch that may deflect packets */
+    OCHE_PORT_FAILS = 1 << 5,        /* the port's link goes down at some time */
 };
 
-/* One cache line: all that a hop touches besides the node and the packet. */
+/* A port is one cache line: everything a hop touches besides the node and the packet. */
 struct oche_port {
-    struct oche_packet *in_head, *in_tail; /* packets on the way to this port; the event queue
-                                              relies on in_head being first */
+    struct oche_packet *in_head, *in_tail; /* packets on the way to this port */
     oche_time busy_until;                  /* when the transmitter becomes free */
     void *device;                          /* struct oche_switch or struct oche_host */
-    oche_time delay;                       /* the link's */
-    uint64_t line_bytes; /* bytes sent, frames and gaps, including the frame being sent */
+    oche_time delay;                       /* propagation delay of the link */
+    uint64_t line_bytes; /* bytes of frames and gaps so far, including the frame being sent */
     uint32_t peer;       /* global number of the far port */
     uint32_t node;
-    uint32_t ps_per_byte; /* 0: not a whole number; the rate is used */
-    uint16_t local;       /* number within the node */
+    uint32_t ps_per_byte; /* 0: not a whole number, so rate_bps is used */
+    uint16_t local;       /* the port's number within its node */
     uint8_t flags;
     uint8_t shard;
 } __attribute__((aligned(OCHE_CACHE_LINE)));
 
 _Static_assert(sizeof(struct oche_port) == OCHE_CACHE_LINE, "a port is one line");
 
-/* What only few ports have, or what is rarely needed. */
+/* Members of a port that few ports use or that are rarely needed. */
 struct oche_port_extra {
     uint64_t rate_bps;
-    struct oche_loss *loss; /* drops packets sent by this port; or NULL */
+    struct oche_loss *loss; /* drops packets that this port sends; NULL: drops none */
     bool tap;               /* show the port's packets to network->tap */
-    /* Packets from another shard, until the end of the window. */
+    /* Packets on the way to this port from another shard; they join in_head after the window. */
     struct oche_packet *staged_head, *staged_tail;
     uint64_t lost_packets, lost_bytes;
     /* With OCHE_PORT_FAILS: the state of this end of the link, written by its own node. */
     bool down;
-    oche_time last_down;             /* OCHE_NEVER: has never been down */
+    oche_time last_down;             /* OCHE_NEVER: the link has never been down */
     uint64_t cut_packets, cut_bytes; /* packets on the way to this port when the link went down */
 };
 
-/* What link failures took from a connection, PFC frames not counted. */
+/* Packets of a connection that were lost to link failures, PFC frames not counted. */
 struct oche_hit {
-    oche_time first, last; /* valid if packets > 0 */
+    oche_time first, last; /* times of the first and the last loss; valid if packets > 0 */
     uint64_t packets;
 };
 
 struct oche_node {
     uint8_t shard;
     uint16_t port_count;
-    uint32_t first_port; /* global number of its port 0 */
-    oche_time timer_at;  /* earliest pending timer event; OCHE_NEVER: none */
+    uint32_t first_port; /* global number of the node's port 0 */
+    oche_time timer_at;  /* time of the earliest pending timer event; OCHE_NEVER: none */
     struct oche_trace trace;
-    struct oche_pause_notes *pauses; /* of a switch, from its first PFC frame on; else NULL */
-    struct oche_deflection_notes deflections; /* of a switch with OCHE_PORT_DEFLECTS */
-    const struct oche_change *changes;        /* the next change, and how many remain */
+    struct oche_pause_notes *pauses;          /* NULL until a switch's first PFC frame */
+    struct oche_deflection_notes deflections; /* used by switches with OCHE_PORT_DEFLECTS */
+    const struct oche_change *changes;        /* the next of change_count changes still to come */
     size_t change_count;
 };
 
@@ -99,33 +99,34 @@ struct oche_network;
 struct oche_endpoint;
 struct oche_change;
 
-/* Ports of another shard that were sent packets by this one during a window. */
+/* Ports of one other shard to which this shard sent packets during the window. */
 struct oche_mailbox {
     uint32_t *ports;
     uint32_t count, capacity;
 };
 
-/* What one thread runs. */
+/* A shard: what one thread runs. */
 struct oche_shard {
     struct oche_event_queue events;
     struct oche_packet_pool pool;
     struct oche_arena arena;  /* for the nodes of this shard: hosts, queue pairs, switches */
-    struct oche_arena tables; /* for tables that few packets use, kept apart so that they do not lie
-                                 between the nodes */
+    struct oche_arena tables; /* for tables that few packets use; kept out of `arena`, so that nodes
+                                 lie side by side */
     struct oche_network *network;
     uint64_t hops; /* packets put on a link, including control packets */
     uint64_t handled_events;
-    uint64_t flows_completed;    /* by senders in this shard, including failed ones */
-    struct oche_mishaps mishaps; /* with network->keep_mishaps; read between windows */
+    uint64_t flows_completed; /* flows completed by senders in this shard, including failed flows */
+    struct oche_mishaps mishaps; /* filled if network->keep_mishaps; read between windows */
     uint32_t index;
-    struct oche_mailbox *outbox; /* by destination shard */
-    uint8_t *scratch;            /* two frames, for bytes mode */
-    struct oche_hit *hits;       /* by connection; NULL: no link can fail */
+    struct oche_mailbox *outbox; /* one mailbox per destination shard */
+    uint8_t *scratch;            /* two frame buffers, for bytes mode */
+    struct oche_hit *hits;       /* one per connection; NULL: no link can fail */
 } __attribute__((aligned(OCHE_CACHE_LINE)));
 
 /*
- * An observer of a link: gets each packet as it is put on the link, and the time at which its
- * transmission starts.
+ * An observer of a link. It is called for each packet that the tapped port sends (`sent` is true,
+ * `start` is when transmission starts) and receives (`sent` is false, `start` is when the packet
+ * arrives).
  */
 typedef void oche_tap(void *context, uint32_t port, const struct oche_packet *packet,
                       oche_time start, bool sent);
@@ -138,15 +139,15 @@ struct oche_network {
     struct oche_shard *shards;
     uint32_t shard_count;
     uint32_t gap_bytes;
-    oche_time window; /* the smallest link delay */
+    oche_time window; /* length of a window: the smallest link delay */
     oche_time now;    /* everything before this time has happened */
-    bool ipv6;        /* for bytes mode */
+    bool ipv6;        /* frames of bytes mode are IPv6 */
     const struct oche_endpoint
         *endpoint;   /* the endpoint that owns packets of kind OTHER; NULL: none */
     bool bytes_mode; /* encode and decode every packet at every link */
     bool keep_mishaps;
-    uint32_t connections; /* set if links can fail */
-    oche_tap *tap;        /* with a tap there is only one shard */
+    uint32_t connections; /* number of connections; 0: no link can fail */
+    oche_tap *tap;        /* NULL: none; with a tap there is only one shard */
     void *tap_context;
 };
 
@@ -183,11 +184,14 @@ void oche_network_ready(struct oche_network *network);
 void oche_network_run(struct oche_network *network, oche_time until,
                       bool (*stop)(void *context, oche_time now), void *context);
 
-/* Sends `packet` from `port` (global number), which must be free. For nodes. */
+/* Sends `packet` from `port` (global number), which must be free. Called by a node's handlers. */
 void oche_network_send(struct oche_shard *shard, uint32_t port, struct oche_packet *packet,
                        oche_time now);
 
-/* Asks for the node's timer event at `when`, unless an earlier one is pending. For nodes. */
+/*
+ * Asks for the node's timer event at `when`, unless an earlier one is pending. Called by a node's
+ * handlers.
+ */
 void oche_network_wake(struct oche_shard *shard, uint32_t node, oche_time when);
 
 /*
@@ -197,7 +201,7 @@ void oche_network_wake(struct oche_shard *shard, uint32_t node, oche_time when);
 uint64_t oche_network_unsent_bytes(const struct oche_network *network, uint32_t port,
                                    oche_time now);
 
-/* Return the number of packets put on links, and of events handled, by all shards. */
+/* Return how many packets all shards have put on links, and how many events they have handled. */
 uint64_t oche_network_hops(const struct oche_network *network);
 uint64_t oche_network_events(const struct oche_network *network);
 /* Returns the number of packets in use: in queues and on links. */

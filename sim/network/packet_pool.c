@@ -6,11 +6,11 @@
 
 #include "sim/engine/big_memory.h"
 
-/* Slabs fill huge pages; only the first one is small, because most worlds are. */
+/* Slabs fill huge pages; only the first one is small, because most worlds need few packets. */
 #define FIRST_PACKETS 1023
 #define SLAB_PACKETS  16383
 
-/* The header takes the place of one packet. */
+/* The header of a slab. It takes the place of one packet. */
 struct oche_packet_slab {
     struct oche_packet_slab *next;
     size_t count;

@@ -14,20 +14,29 @@ struct oche_packet_slab;
 struct oche_packet_pool {
     struct oche_packet *free;
     struct oche_packet_slab *slabs;
-    int64_t
-        made; /* packets made here, plus those received from other pools, minus those given away */
-    int64_t taken; /* taken minus returned; packets move between shards, so only the sum over all
-                      shards is meaningful */
+    /*
+     * Packets made here, plus those received from other pools, minus those given to other
+     * pools.
+     */
+    int64_t made;
+    /*
+     * Packets taken minus packets returned. Packets move between shards, so only the sum over all
+     * shards is meaningful.
+     */
+    int64_t taken;
 };
 
 void oche_packet_pool_init(struct oche_packet_pool *pool);
 void oche_packet_pool_free(struct oche_packet_pool *pool);
 void oche_packet_pool_refill(struct oche_packet_pool *pool);
-/* Moves `count` packets; `from` must have more. Their memory stays with the pool that made it. */
+/*
+ * Moves `count` free packets; `from` must have more than `count`. The pool that made a packet still
+ * owns the memory.
+ */
 void oche_packet_pool_give(struct oche_packet_pool *from, struct oche_packet_pool *to,
                            int64_t count);
 
-#define OCHE_PACKET_POOL_SHARE 16384 /* how many are moved at a time */
+#define OCHE_PACKET_POOL_SHARE 16384 /* packets moved between pools at a time */
 
 /* Returns the number of packets that are ready to be taken. */
 static inline int64_t oche_packet_pool_idle(const struct oche_packet_pool *pool)
@@ -35,7 +44,10 @@ static inline int64_t oche_packet_pool_idle(const struct oche_packet_pool *pool)
     return pool->made - pool->taken;
 }
 
-/* Returns a packet with undefined contents, except that port_ahead is reset and payload is kept. */
+/*
+ * Returns a packet with undefined contents, except that port_ahead is 0 and payload is as when the
+ * packet was returned.
+ */
 static inline struct oche_packet *oche_packet_take(struct oche_packet_pool *pool)
 {
     if (OCHE_UNLIKELY(pool->free == NULL))

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which port paused which, when, and why. A switch notes each PAUSE and RESUME that it sends
- * (refreshes are neither). Whoever runs the network reads the notes between windows, when no shard
- * runs. A switch has them from the first PFC frame on that it sends or receives; without any they
- * cost nothing.
+ * Which port paused which, when, and why. A switch notes each PAUSE and RESUME that it sends (a
+ * refresh of a PAUSE is not noted). Whoever runs the network reads the notes between windows, when
+ * no shard runs. A switch allocates notes at the first PFC frame that it sends or receives.
  */
 #ifndef OCHE_SIM_NETWORK_PAUSE_NOTES_H
 #define OCHE_SIM_NETWORK_PAUSE_NOTES_H
 
 #include "core/base.h"
 
-#define OCHE_PAUSE_NOTES_MOST 65536 /* per switch, from one reading to the next */
+#define OCHE_PAUSE_NOTES_MOST 65536 /* most notes kept per switch between two readings */
 #define OCHE_NO_PORT          UINT32_MAX
 
 struct oche_pause_note {
@@ -18,18 +17,18 @@ struct oche_pause_note {
     uint32_t port;  /* the port that sends it: global number of the ingress port */
     uint8_t cls;
     bool on;                /* true: PAUSE; false: RESUME */
-    bool held;              /* PAUSE: the queue that causes it is long because it was itself held */
+    bool held;              /* PAUSE: the causing queue is long because it was itself held */
     uint32_t cause;         /* PAUSE: the egress port whose queue holds most bytes of the class; or
                                OCHE_NO_PORT */
-    uint8_t cause_cls;      /* PAUSE: the class of that queue */
-    uint32_t bytes;         /* PAUSE: bytes of the ingress class in that queue, */
-    uint32_t ingress_bytes; /* and in all queues */
+    uint8_t cause_cls;      /* PAUSE: the class of the causing queue */
+    uint32_t bytes;         /* PAUSE: bytes of the ingress class in the causing queue */
+    uint32_t ingress_bytes; /* PAUSE: bytes of the ingress class in all queues */
 };
 
 struct oche_pause_notes {
     struct oche_pause_note *notes; /* in order of time */
     uint32_t count, capacity;
-    uint64_t dropped; /* since the run began; notes that were lost because the list was full */
+    uint64_t dropped; /* notes lost since the run began because the list was full */
 };
 
 void oche_pause_notes_add(struct oche_pause_notes *notes, const struct oche_pause_note *note);

@@ -13,7 +13,10 @@
 #include "sim/network/network.h"
 #include "sim/network/switch_node.h"
 
-/* Handles a packet on a link that can fail. Returns false if the packet was lost on it. */
+/*
+ * Handles the arrival of a packet on a link that can fail. Returns false if the link lost the
+ * packet.
+ */
 static OCHE_NOINLINE bool outlives(struct oche_shard *shard, struct oche_port *port,
                                    struct oche_packet *packet, oche_time now)
 {
@@ -89,7 +92,7 @@ static void run_window(struct oche_shard *shard, oche_time end)
     shard->handled_events += handled;
 }
 
-/* Takes in what the other shards sent to this one during the window. */
+/* Moves the packets that other shards sent to this shard during the window to their ports. */
 static void collect(struct oche_shard *shard)
 {
     struct oche_network *network = shard->network;
@@ -118,8 +121,9 @@ static void collect(struct oche_shard *shard)
 
 /*
  * A packet ends up in the pool of the shard that received it. If more packets go one way than the
- * other, one shard would make new ones for ever and the other keep them all; so a shard that has
- * many gives some to one that has few. To be called between windows, when no other thread runs.
+ * other, one shard would make new ones for ever and the other keep them all; so the shard with the
+ * most free packets gives some to the shard with the fewest. To be called between windows, when no
+ * other thread runs.
  */
 static void balance_pools(struct oche_network *network)
 {
@@ -159,7 +163,7 @@ static oche_time soonest_event(const struct oche_network *network)
     return soonest;
 }
 
-/* What the threads share; the first one sets it between two barriers. */
+/* State shared by all threads; the first thread writes it between two barriers. */
 struct team {
     struct oche_network *network;
     pthread_barrier_t barrier;
@@ -179,13 +183,13 @@ static void *member_run(void *argument)
     struct oche_shard *shard = &team->network->shards[member->shard];
 
     for (;;) {
-        pthread_barrier_wait(&team->barrier); /* the window is set */
+        pthread_barrier_wait(&team->barrier); /* wait until the next window is set */
         if (team->over)
             return NULL;
         run_window(shard, team->end);
-        pthread_barrier_wait(&team->barrier); /* all have sent */
+        pthread_barrier_wait(&team->barrier); /* wait until all shards have run the window */
         collect(shard);
-        pthread_barrier_wait(&team->barrier); /* all have collected */
+        pthread_barrier_wait(&team->barrier); /* wait until all shards have collected */
     }
 }
 

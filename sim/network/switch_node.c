@@ -6,8 +6,8 @@
 #include "sim/network/link_failure.h"
 
 /*
- * Returns the switch's notes of PAUSEs. From its first PFC frame on, a switch records them, and
- * also which queue is held by what.
+ * Returns the switch's notes of PAUSEs. The first call, at the first PFC frame, creates them and
+ * makes the switch record which queues are held, and by what.
  */
 static struct oche_pause_notes *pause_notes(struct oche_shard *shard, struct oche_port *port,
                                             oche_time now)
@@ -24,8 +24,8 @@ static struct oche_pause_notes *pause_notes(struct oche_shard *shard, struct och
 }
 
 /*
- * Notes the classes for which the frame just made pauses or resumes the upstream, compared with
- * `before`.
+ * Notes each class that the frame just made newly pauses or resumes. `before` is the mask of
+ * classes paused before it.
  */
 static void note_pauses(struct oche_shard *shard, struct oche_port *port, uint8_t before,
                         oche_time now)
@@ -125,14 +125,14 @@ static void receive_pause(struct oche_shard *shard, struct oche_port *port,
         if (oche_pfc_has(frame, cls))
             oche_trace_emit(&shard->network->nodes[port->node].trace, now, OCHE_TRACE_PAUSE_ARRIVED,
                             0, port->local, (uint64_t)cls << 16 | frame->pfc.quanta[cls]);
-    pause_notes(shard, port, now); /* so that holds are recorded from now on */
+    pause_notes(shard, port, now); /* the switch records holds from now on */
     oche_switch_receive_pause(port->device, port->local, frame, now);
     oche_packet_return(&shard->pool, frame);
 }
 
 /*
- * For a switch that may deflect: traces what it did with the packet, and notes the start of a
- * deflection.
+ * Receives a packet at a switch that may deflect: also traces what the switch did with the packet,
+ * and notes the start of a deflection.
  */
 static OCHE_NOINLINE int receive_noting(struct oche_shard *shard, struct oche_port *port,
                                         struct oche_packet *packet, oche_time now)

@@ -11,7 +11,7 @@ void oche_switch_node_transmit_done(struct oche_shard *shard, struct oche_port *
                                     oche_time now);
 void oche_switch_node_timer(struct oche_shard *shard, struct oche_port *first, oche_time now);
 
-/* The link of `port` goes down, or comes back (sim/network/link_failure.h). */
+/* To be called when the link of `port` goes down, or comes back (sim/network/link_failure.h). */
 void oche_switch_node_link_down(struct oche_shard *shard, struct oche_port *port, oche_time now);
 void oche_switch_node_link_up(struct oche_shard *shard, struct oche_port *port, oche_time now);
 
