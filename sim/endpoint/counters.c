@@ -4,7 +4,10 @@
 #include "core/cc/cc.h"
 #include "sim/endpoint/endpoint.h"
 
-/* Of scheme `number`, or of an endpoint behind them; false: there is none of that number. */
+/*
+ * Finds the counters of congestion-control scheme `number`; endpoints follow the last scheme. Sets
+ * NULL if it has no counters. Returns false if `number` is too large.
+ */
 static bool counters_of(size_t number, const struct oche_counters **counters)
 {
     if (number < oche_cc_scheme_count) {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A host's transport: the RNIC (core/qp), or another one such as TCP. An endpoint is one table of
- * functions. A host has one and drives it from three events: a packet arrived, the port is free,
- * the timer is due. Workloads see the same whatever the endpoint is: a flow is started, delivered,
- * completed (sim/network/host_state.h, "for endpoints").
+ * functions. A host has one endpoint and calls it on three events: a packet arrived, the port is
+ * free, the timer is due. Every endpoint reports the same to the host: a flow is started,
+ * delivered, completed (sim/network/host_state.h, "for endpoints").
  *
- * A scenario chooses by `congestion_control`: the schemes of core/cc run on the RNIC; the names of
- * the other endpoints are in the same list, so that one axis of a sweep can span them all.
+ * The scenario's `congestion_control` chooses the endpoint: a scheme of core/cc means the RNIC; any
+ * other endpoint has its own name in the same list. So one axis of a sweep can span schemes and
+ * endpoints.
  */
 #ifndef OCHE_SIM_ENDPOINT_ENDPOINT_H
 #define OCHE_SIM_ENDPOINT_ENDPOINT_H
@@ -23,11 +24,11 @@ struct oche_switch_params;
 
 /* What the network must know about an endpoint's packets. */
 struct oche_endpoint_packets {
-    uint32_t payload_bytes;   /* of a full packet */
-    uint32_t frame_bytes;     /* of the largest packet, from Ethernet header to FCS */
-    uint32_t middle_bytes;    /* of a full packet in the middle of a flow */
-    uint32_t ack_bytes;       /* of an ACK */
-    uint8_t lossless_classes; /* mask: classes that PFC, if there is any, applies to */
+    uint32_t payload_bytes;   /* payload of a full packet */
+    uint32_t frame_bytes;     /* frame of the largest packet, from Ethernet header to FCS */
+    uint32_t middle_bytes;    /* frame of a full packet in the middle of a flow */
+    uint32_t ack_bytes;       /* frame of an ACK */
+    uint8_t lossless_classes; /* mask of the classes to which PFC, if used, applies */
 };
 
 /*
@@ -35,12 +36,15 @@ struct oche_endpoint_packets {
  * state_bytes of zeroed memory, aligned to OCHE_CACHE_LINE.
  */
 struct oche_endpoint {
-    const char *name;     /* in a scenario; NULL for the RNIC */
-    const char *paper;    /* what it implements, with the section */
-    const char *recovery; /* its own recovery, instead of a scheme of core/recovery */
-    const struct oche_param_table *table; /* NULL for the RNIC, whose schemes have tables */
-    uint32_t needs;                       /* enum oche_cc_needs: what it needs of switches */
-    /* A mechanism that every switch then has, and whose parameters the host gets too; or NULL. */
+    const char *name;     /* name in a scenario; NULL for the RNIC */
+    const char *paper;    /* the paper that the endpoint implements, with the section */
+    const char *recovery; /* name of the endpoint's own loss recovery */
+    const struct oche_param_table *table; /* NULL for the RNIC: its schemes have tables */
+    uint32_t needs; /* what the endpoint needs of switches: enum oche_cc_needs */
+    /*
+     * The mechanism that every switch gets with this endpoint, and whose parameters the host gets
+     * too; NULL: none.
+     */
     const char *switch_mechanism;
     bool symmetric;          /* both directions of a flow must take the same path */
     bool receiver_sets_rate; /* the receiver sets the rate, not the sender: see rate_bps */
@@ -54,8 +58,8 @@ struct oche_endpoint {
     /* Optional: sets those parameters of switches that the scheme itself determines. */
     void (*switches)(const void *params, struct oche_switch_params *switches);
     /*
-     * Optional: returns NULL, or a remark for the user if the parameters are not made for such
-     * switches.
+     * Optional: returns a remark for the user if the parameters do not suit the switches, else
+     * NULL.
      */
     const char *(*remark)(const void *params, const struct oche_switch_params *switches);
     void (*packets)(const struct oche_host_params *hosts, const void *params,
@@ -70,17 +74,18 @@ struct oche_endpoint {
     void (*create)(void *state, struct oche_host *host);
     /* A flow begins here. The endpoint reports it to the host (oche_host_flow_started). */
     void (*start)(void *state, uint32_t flow, oche_time now);
-    /* The packet (not a PFC frame) remains the caller's. */
+    /* A packet has arrived. It is not a PFC frame, and remains the caller's. */
     void (*receive)(void *state, const struct oche_packet *packet, oche_time now);
     /*
-     * Fills `packet` with what leaves next, in a class of the mask. Returns false if there is
-     * nothing now.
+     * Fills `packet` with the packet that leaves next, in one of `classes` (a mask). Returns false
+     * if no packet can leave now.
      */
     bool (*transmit)(void *state, oche_time now, uint8_t classes, struct oche_packet *packet);
     /* Returns when to call transmit or expire again; OCHE_NEVER: only after another event. */
     oche_time (*next)(void *state, uint8_t classes);
-    oche_time (*next_timer)(const void *state); /* the same, for expire only */
-    /* The host's timer is due: does what is due at `now`, if anything. */
+    /* Returns when to call expire again; OCHE_NEVER: only after another event. */
+    oche_time (*next_timer)(const void *state);
+    /* The host's timer is due: carries out all actions due at `now`, if any. */
     void (*expire)(void *state, oche_time now);
     /*
      * Optional: completes work that failed without a packet. Returns true if there may be more to
@@ -94,23 +99,27 @@ struct oche_endpoint {
 
     /* Returns counters. Those that the endpoint does not have stay 0. */
     const struct oche_nic_stats *(*stats)(const void *state);
-    /* Optional: its own counters, which are in `state`. */
+    /* Optional: the endpoint's own counters, which are in `state`. */
     const struct oche_counters *counters;
     /*
-     * Optional, instead of these: the counters of the scheme that it runs, and the state they are
-     * in.
+     * Optional, instead of `counters`: returns the counters of the scheme that the endpoint runs,
+     * and in `scheme_state` the state that holds them.
      */
     const struct oche_counters *(*scheme_counters)(const void *state, const void **scheme_state);
-    uint64_t (*late_packets)(
-        const void *state); /* how many of rejected_packets came after the end */
+    /* Returns how many of the rejected packets came after their receiver had finished. */
+    uint64_t (*late_packets)(const void *state);
     uint64_t (*corrupt_bytes)(const void *state);
-    uint64_t (*rate_bps)(void *state, uint32_t connection); /* at the end that sets the rate */
+    /* Returns the connection's rate, at the end that sets it, in bits per second; 0: unknown. */
+    uint64_t (*rate_bps)(void *state, uint32_t connection);
     /*
      * Returns the bytes that have arrived, in order, of the message that is being received on the
      * connection.
      */
     uint32_t (*arrived_bytes)(void *state, uint32_t connection);
-    /* Optional: what the endpoint knows about losses, to find the cause of a timeout. */
+    /*
+     * Optional: copies what the endpoint knows about losses, to find the cause of a timeout.
+     * Returns false if the connection has no state here.
+     */
     bool (*losses)(void *state, uint32_t connection, struct oche_qp_losses *losses);
 
     /*

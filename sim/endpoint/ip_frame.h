@@ -9,17 +9,20 @@
 #include "core/wire/frame.h"
 #include "core/wire/packet.h"
 
-/* Adds 16-bit words to `sum` without folding it; and folds such a sum into a checksum. */
+/* oche_ip_sum16 adds 16-bit words to `sum`; oche_ip_fold turns the finished sum into a checksum. */
 uint32_t oche_ip_sum16(uint32_t sum, const uint8_t *bytes, size_t count);
 uint16_t oche_ip_fold(uint32_t sum);
 
-/* Writes the header of a packet that has `bytes` bytes after it. frame->ipv6 tells which IP. */
+/*
+ * Writes the IP header of a packet with `bytes` bytes after the header; frame->ipv6 chooses IPv6 or
+ * IPv4.
+ */
 void oche_ip_put(const struct oche_packet *packet, const struct oche_frame *frame, uint8_t protocol,
                  size_t bytes, uint8_t *ip);
 /*
- * Parses a frame of `count` bytes up to the end of the IP header: MAC and IP addresses and such go
- * to `frame`, the ECN mark to `packet`, the number of bytes after the header to `behind`. Returns
- * where these begin; NULL if it is not such a packet, or claims more bytes than there are.
+ * Parses a frame of `count` bytes up to the end of the IP header: fills `frame`, sets the ECN mark
+ * of `packet`, and sets `behind` to the number of bytes after the header. Returns where those bytes
+ * begin; NULL if the frame is no packet of `protocol`, or claims more bytes than `count`.
  */
 const uint8_t *oche_ip_take_frame(const uint8_t *bytes, size_t count, uint8_t protocol,
                                   struct oche_packet *packet, struct oche_frame *frame,

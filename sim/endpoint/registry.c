@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list of endpoints, made from the one in sim/endpoint/meson.build. */
+/* The table of endpoints, made from the list in sim/endpoint/meson.build. */
 #include <string.h>
 
 #include "sim/endpoint/endpoint.h"

@@ -102,7 +102,10 @@ static void release_sender(struct oche_rnic *rnic, struct oche_qp *qp)
     rnic->unused = parked;
 }
 
-/* Returns the rate of a host's port, which is fixed before the run. */
+/*
+ * Returns the rate of host `peer`'s port, in bits per second. Reading it from another shard is safe
+ * because it never changes in a run.
+ */
 static uint64_t peer_rate_bps(const struct oche_rnic *rnic, uint32_t peer)
 {
     const struct oche_network *network = rnic->host->shard->network;
@@ -172,7 +175,7 @@ static void post(struct oche_rnic *rnic, struct oche_connection *connection, str
                        .lkey = MESSAGE_KEY},
         };
         if (oche_qp_post_send(qp, &work) != 0)
-            return; /* full, until a flow completes */
+            return; /* the send queue is full until a flow completes */
         connection->posted++;
     }
 }
@@ -247,7 +250,7 @@ static void on_delivered(void *context, struct oche_qp *qp, uint32_t bytes, bool
 
 /*
  * The first packet of a connection creates the receiver's queue pair. If all flows were delivered
- * and the queue pair is already gone, the new one knows that everything is a duplicate.
+ * and the old queue pair is gone, the new queue pair treats every packet as a duplicate.
  */
 static struct oche_qp *on_unknown_qp(void *context, const struct oche_packet *packet, oche_time now)
 {
@@ -375,7 +378,10 @@ static void packets(const struct oche_host_params *hosts, const void *params,
     };
 }
 
-/* Describes a WRITE: FIRST or ONLY carries a RETH, the last packet may be short. */
+/*
+ * Describes the packets of a WRITE: the first (or only) one carries a RETH, the last one may be
+ * short.
+ */
 static void frames(const struct oche_host_params *hosts, const void *params, uint64_t bytes,
                    struct oche_frames *out)
 {

@@ -17,10 +17,10 @@ struct oche_rnic {
     struct oche_host *host;
     struct oche_cq *cq;
     struct oche_rnic_parked *unused; /* queue pair memory for reuse */
-    struct oche_rnic_parked *linger_head,
-        *linger_tail; /* receivers that have finished, oldest first */
+    /* Queue pairs of receivers that have finished, oldest first. */
+    struct oche_rnic_parked *linger_head, *linger_tail;
     uint32_t qp_bytes;
-    bool has_failed; /* some queue pair has; what is posted to it completes at once */
+    bool has_failed; /* some queue pair has failed; work posted to it completes at once */
     uint64_t corrupt_bytes;
 };
 
@@ -73,7 +73,7 @@ static inline void oche_rnic_expire(void *state, oche_time now)
     oche_rnic_poll(rnic, now);
 }
 
-/* The NIC sees that work was posted to a failed queue pair, and flushes it. */
+/* Completes the work that was posted to failed queue pairs. Returns true if there was any. */
 static inline bool oche_rnic_flush(void *state, oche_time now)
 {
     struct oche_rnic *rnic = state;

@@ -31,7 +31,7 @@ static void reject(struct oche_xpass *xpass, const struct oche_packet *packet, b
 
 /*
  * Counts a packet for a sender that has finished: normally a credit that was on its way when the
- * sender stopped them.
+ * sender stopped its credits.
  */
 static void too_late(struct oche_xpass *xpass, const struct oche_packet *packet, oche_time now)
 {
@@ -312,8 +312,8 @@ static uint64_t corrupt_bytes(const void *state)
 }
 
 /*
- * Returns the data rate that the receiver's credits ask for, as a share of its link; 0 while it
- * sends none.
+ * Returns the data rate that the receiver's credits ask for, scaled to the link's rate, in bits per
+ * second; 0 while it sends no credits.
  */
 static uint64_t rate_bps(void *state, uint32_t connection)
 {

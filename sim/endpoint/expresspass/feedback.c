@@ -24,8 +24,8 @@ void oche_xpass_feedback_start(struct oche_xpass_feedback *feedback,
     oche_time rtt = feedback->rtt;
 
     /*
-     * In the authors' code w may grow at the first good round trip; in the paper the first one has
-     * none before it.
+     * In the authors' code w may grow at the first good round trip; in the paper only at the
+     * second.
      */
     *feedback = (struct oche_xpass_feedback){.rate = params->alpha * most,
                                              .most = most,

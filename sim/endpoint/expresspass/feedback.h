@@ -2,8 +2,8 @@
 /*
  * How a receiver sets the rate of a flow's credits, once per round trip (ExpressPass sec 3.2;
  * expresspass.md#feedback): the rate rises until credits are lost, then falls to what came through.
- * A credit is lost when the data that it asks for does not come: data carries its credit's number,
- * so a gap in the numbers is a loss.
+ * A credit counts as lost when the data that it asks for does not come: each data packet carries
+ * the number of its credit, so a gap in the numbers is a loss.
  *
  *     loss = lost / (lost + used) of the round trip; rates are bytes of credits on the line / s
  *
@@ -31,18 +31,18 @@
 struct oche_xpass_feedback {
     double rate, most; /* bytes per second */
     double w;
-    double credit_bytes; /* of one credit on the line, on average */
+    double credit_bytes; /* mean size of a credit on the line */
     oche_time rtt;       /* smoothed; 0: unknown */
     oche_time updated;
-    uint32_t used, lost; /* credits since `updated` */
+    uint32_t used, lost; /* credits counted since `updated` */
     bool good;           /* the last update saw no loss above the target */
 };
 
-/* Credits start (again) at `now`; the known round trip is kept. */
+/* Starts the loop, or restarts it, at `now`. A restart keeps the known round trip. */
 void oche_xpass_feedback_start(struct oche_xpass_feedback *feedback,
                                const struct oche_xpass_params *params, double most,
                                double credit_bytes, oche_time now);
-/* Data of a credit has arrived. `lost`: credits before it whose data did not. */
+/* Counts a credit whose data has arrived, and `lost` credits before it whose data has not. */
 void oche_xpass_feedback_data(struct oche_xpass_feedback *feedback, uint32_t lost, oche_time rtt);
 /* Sets the rate if a round trip has passed. Returns true if it did. */
 bool oche_xpass_feedback_update(struct oche_xpass_feedback *feedback,

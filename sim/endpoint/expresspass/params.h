@@ -8,16 +8,17 @@
 enum oche_xpass_feedback_kind { OCHE_XPASS_AUTHORS_CODE, OCHE_XPASS_PAPER };
 
 struct oche_xpass_params {
-    uint64_t payload_bytes; /* of a full frame */
+    uint64_t payload_bytes; /* payload of a full frame */
     uint32_t feedback;      /* enum oche_xpass_feedback_kind */
     double alpha;           /* initial rate, as a share of the highest */
     double w_initial, w_least, w_most, w_step;
     double target_loss;   /* 0: see oche_xpass_target_loss */
-    double jitter;        /* of the time between credits, in both directions, as a share of it */
-    uint64_t size_jitter; /* a credit is up to this many bytes longer */
-    oche_time rto;        /* timeout of a REQUEST without an answer, or without a credit */
+    double jitter;        /* the time between credits varies by up to this share, up or down */
+    uint64_t size_jitter; /* a credit is longer by a random 0 to size_jitter bytes */
+    oche_time rto;        /* timeout for a REQUEST without an answer, or for missing credits */
     oche_time stop_timeout;
-    oche_time idle; /* time without data before credits are stopped, while more is to be produced */
+    /* While a flow is still being produced: time without data before credits are stopped. */
+    oche_time idle;
 };
 
 extern const struct oche_param_table oche_xpass_table;
@@ -28,8 +29,8 @@ extern const struct oche_param_table oche_xpass_table;
 const char *oche_xpass_check(const void *params);
 
 /*
- * Returns the share of credits that may be lost; with the authors' code, the share at a rate near
- * 0.
+ * Returns the target loss: the share of credits that may be lost. With the authors' formula, which
+ * depends on the rate, this is the share at a rate near 0.
  */
 double oche_xpass_target_loss(const struct oche_xpass_params *params);
 

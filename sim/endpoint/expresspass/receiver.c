@@ -14,7 +14,7 @@
 struct oche_xpass_end *oche_xpass_accept(struct oche_xpass *xpass, const struct oche_packet *packet)
 {
     const struct oche_flows *flows = xpass->host->flows;
-    uint32_t number = packet->dest_qpn - OCHE_FIRST_QPN; /* wraps if less */
+    uint32_t number = packet->dest_qpn - OCHE_FIRST_QPN; /* out of range if below OCHE_FIRST_QPN */
     const struct oche_connection *connection =
         oche_flows_connection(flows, number, packet->src, xpass->host->address);
 
@@ -28,7 +28,7 @@ struct oche_xpass_end *oche_xpass_accept(struct oche_xpass *xpass, const struct 
 }
 
 /*
- * Closes the end if all flows are delivered and no credits are sent, so that only duplicates can
+ * Closes the end if all flows are delivered and no credits are being sent: only duplicates can
  * still arrive.
  */
 static void rest(struct oche_xpass *xpass, struct oche_xpass_end *end)
@@ -47,7 +47,8 @@ static uint32_t nanoseconds(oche_time time)
 /* ---- credits ---- */
 
 /*
- * Like the authors' host and like a switch, drops a credit if the port's queue of credits is full.
+ * Queues a credit at the port. Drops the credit if the port's queue of credits is full, as the
+ * authors' host and switches do.
  */
 static void send_credit(struct oche_xpass *xpass, struct oche_xpass_end *end, oche_time now)
 {
@@ -110,7 +111,10 @@ static void stop_credits(struct oche_xpass *xpass, struct oche_xpass_end *end)
     oche_xpass_set_timer(xpass, end, OCHE_NEVER);
 }
 
-/* If its sender is still there, it will ask again. */
+/*
+ * Sends the next credit; stops credits if nothing was heard for too long (a sender still there asks
+ * again).
+ */
 void oche_xpass_receiver_timer(struct oche_xpass *xpass, struct oche_xpass_end *end, oche_time now)
 {
     if (now - end->receiver.heard > xpass->params->rto) {
@@ -135,7 +139,7 @@ void oche_xpass_stop(struct oche_xpass *xpass, struct oche_xpass_end *end,
 
 /* ---- data ---- */
 
-/* Counts the earlier credits that were lost, by the number of this data's credit. */
+/* Counts the credit that this data answers, and as lost the unanswered credits before it. */
 static void count_credits(struct oche_xpass_receiver *receiver, const struct oche_packet *packet,
                           oche_time now)
 {
@@ -144,7 +148,7 @@ static void count_credits(struct oche_xpass_receiver *receiver, const struct och
     uint32_t rtt = nanoseconds(now) - packet->xpass.sent_ns;
 
     if (lost >= sent)
-        return; /* of a credit that was counted already, or was never sent */
+        return; /* this credit was counted already, or was never sent */
     receiver->credit_expected = packet->xpass.credit + 1;
     oche_xpass_feedback_data(&receiver->feedback, lost, (oche_time)rtt * OCHE_NS);
 }
@@ -163,7 +167,7 @@ static void advance(struct oche_xpass *xpass, struct oche_xpass_end *end, uint64
     receiver->next = next;
     receiver->gap = false;
     while (receiver->delivered < next) {
-        /* There is data of this flow, so its sender has queued it. */
+        /* Data of this flow has arrived, so its sender has queued the flow in `order`. */
         uint32_t flow = flows->order[connection->first + connection->delivered];
         const struct oche_flow_plan *plan = &flows->plan[flow];
         if (next - receiver->delivered < plan->bytes)

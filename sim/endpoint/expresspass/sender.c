@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The sending end: asks for credits, sends a frame for each, stops them when there is no more to
+ * The sending end: asks for credits, sends a frame for each, stops credits when there is no more to
  * send. Flows of one connection follow each other without a STOP in between. A flow is completed
  * when credits, or the answer to a STOP, confirm that all of it has arrived. While the application
  * is still producing a flow (supply.c), a sender without data waits a little before it stops its
@@ -95,7 +95,7 @@ static void complete(struct oche_xpass *xpass, struct oche_xpass_end *end, oche_
     oche_host_start(xpass->host, flows->plan[flow].then_same_source, now);
 }
 
-/* The receiver has everything up to `place`. Returns false if that is impossible. */
+/* Notes that the receiver has all bytes before `place`. Returns false if `place` is impossible. */
 static bool acknowledge(struct oche_xpass *xpass, struct oche_xpass_end *end, uint64_t place,
                         oche_time now)
 {
@@ -108,13 +108,13 @@ static bool acknowledge(struct oche_xpass *xpass, struct oche_xpass_end *end, ui
     if (place > sender->acked)
         sender->acked = place;
     if (place > sender->next)
-        sender->next = place; /* it had arrived before it was resent */
+        sender->next = place; /* these bytes need no resending */
     while (sender->completed < sender->started && sender->acked >= sender->first_end)
         complete(xpass, end, now);
     return true;
 }
 
-/* Sends one frame for a credit and returns its payload bytes; 0: there is nothing to send. */
+/* Sends one frame for a credit. Returns the frame's payload bytes; 0: there was no data to send. */
 static uint16_t send_for(struct oche_xpass *xpass, struct oche_xpass_end *end,
                          const struct oche_packet *credit, oche_time now)
 {
@@ -187,7 +187,7 @@ void oche_xpass_done(struct oche_xpass *xpass, struct oche_xpass_end *end,
     if (!acknowledge(xpass, end, packet->xpass_offset, now))
         return;
     if (sender->state != OCHE_XPASS_STOPPING || packet->xpass.credit != sender->stop)
-        return; /* the answer to an earlier STOP; something has begun since */
+        return; /* the answer to an earlier STOP: the sender has moved on */
     if (sender->acked < sender->high) {
         go_back(xpass, end, sender->acked, now);
         return;
@@ -208,8 +208,8 @@ void oche_xpass_nack(struct oche_xpass *xpass, struct oche_xpass_end *end,
 }
 
 /*
- * Asks for credits if there is data to send, or stops them if there has been none for too long.
- * Returns false if there was nothing to do.
+ * Asks for credits if there is data to send, or stops credits if there has been no data for too
+ * long. Returns false if it did neither.
  */
 static bool look_at_supply(struct oche_xpass *xpass, struct oche_xpass_end *end, oche_time now)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Flows whose bytes the application produces at a given rate. A frame is sent only once it is full:
- * a shorter one would waste the rest of its credit's place on the links. A credit that finds no
+ * a shorter frame would waste link capacity that its credit has reserved. A credit that finds no
  * frame is wasted and its receiver counts it as lost, so that credits arrive about as fast as data
- * is produced. A sender without data for a while stops its credits, and asks again when there is
- * some (ExpressPass sec 3).
+ * is produced. A sender without data for a while stops its credits, and asks for credits again when
+ * there is data (ExpressPass sec 3).
  */
 #include "sim/endpoint/expresspass/xpass.h"
 
@@ -13,7 +13,7 @@ void oche_xpass_supply_begin(struct oche_xpass_sender *sender, const struct oche
 {
     sender->supplied = plan;
     sender->supplied_from = sender->sent_at = now;
-    sender->first_end = plan->bytes; /* it has the connection and its stream to itself */
+    sender->first_end = plan->bytes; /* the flow has the connection to itself */
 }
 
 void oche_xpass_supply(const struct oche_xpass *xpass, struct oche_xpass_sender *sender,

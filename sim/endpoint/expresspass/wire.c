@@ -39,7 +39,8 @@ size_t oche_xpass_encode(const struct oche_packet *packet, const struct oche_fra
         memcpy(header + HEADER, packet->payload, packet->payload_bytes);
     else
         memset(header + HEADER, 0, packet->payload_bytes);
-    memset(bytes + used, 0, count - used); /* pads to the smallest frame, and longer credits */
+    /* Pads up to the smallest frame size, or to the size of a longer credit. */
+    memset(bytes + used, 0, count - used);
     return count;
 }
 

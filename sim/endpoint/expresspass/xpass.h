@@ -47,17 +47,17 @@ enum oche_xpass_state {
 };
 
 struct oche_xpass_sender {
-    uint64_t next, high;         /* next byte to send; end of what was ever sent */
-    uint64_t acked;              /* in order at the receiver */
+    uint64_t next, high;         /* next byte to send; end of the bytes sent at least once */
+    uint64_t acked;              /* the receiver has all bytes up to here */
     uint64_t available;          /* end of the bytes that are ready to send */
     uint64_t first_end;          /* end of the first flow that is not completed */
     oche_time heard;             /* when the last credit arrived, or credits were asked for */
     uint64_t retransmitted;      /* packets */
-    uint32_t started, completed; /* numbers of flows of the connection */
+    uint32_t started, completed; /* numbers of flows started, and completed, so far */
     uint32_t timeouts;
     uint32_t stop; /* number of the last STOP */
     uint8_t state; /* enum oche_xpass_state */
-    oche_time due; /* when to repeat a REQUEST or STOP; OCHE_NEVER: nothing to repeat */
+    oche_time due; /* when to repeat a REQUEST or STOP; OCHE_NEVER: none to repeat */
     /* A flow that is still being produced, or NULL: see supply.c. */
     const struct oche_flow_plan *supplied;
     oche_time supplied_from, sent_at; /* the flow's start; when its last frame was queued */
@@ -68,11 +68,11 @@ struct oche_xpass_receiver {
     uint64_t delivered; /* end of the last flow that was completely delivered */
     struct oche_xpass_feedback feedback;
     struct oche_random random;
-    oche_time heard; /* when the last data, or the REQUEST, arrived */
+    oche_time heard; /* when the last data or REQUEST arrived */
     oche_time nacked_at;
-    uint32_t credit, credit_expected; /* number of the next credit to send, and of the one expected
-                                         on the next data */
-    bool gap;                         /* there is a gap and a NACK for `next` was sent */
+    /* Numbers of the next credit to send, and of the credit expected on the next data. */
+    uint32_t credit, credit_expected;
+    bool gap; /* there is a gap and a NACK for `next` was sent */
     bool sending;
 };
 
@@ -115,7 +115,7 @@ struct oche_xpass {
     struct oche_credit_bucket bucket;
     struct oche_xpass_items credits, others;
     double most_credit_rate; /* bytes of credits on the line per second */
-    double credit_bytes;     /* of one credit, on average */
+    double credit_bytes;     /* mean size of a credit */
     uint64_t line_rate_bps;
     struct heap timers;
     struct map connections;
@@ -123,8 +123,8 @@ struct oche_xpass {
     uint32_t *free_slots, free_count;
     struct oche_xpass_end *unused;
     uint64_t late, corrupt;
-    uint64_t credits_dropped; /* found the host's own port full */
-    uint64_t credits_wasted;  /* arrived when there was nothing to send for them */
+    uint64_t credits_dropped; /* dropped because the host's own port was full */
+    uint64_t credits_wasted;  /* arrived when there was no data to send */
     struct oche_nic_stats stats;
 };
 
@@ -147,7 +147,7 @@ struct oche_xpass_end *oche_xpass_open(struct oche_xpass *xpass, uint32_t connec
 void oche_xpass_close(struct oche_xpass *xpass, struct oche_xpass_end *end);
 void oche_xpass_set_timer(struct oche_xpass *xpass, const struct oche_xpass_end *end,
                           oche_time when);
-/* Queues `item` for this end, filling in the fields that identify the end. */
+/* Queues `item`; its fields that identify `end` are filled in. */
 void oche_xpass_put(struct oche_xpass *xpass, struct oche_xpass_items *items,
                     const struct oche_xpass_end *end, struct oche_xpass_item item);
 struct oche_xpass_item oche_xpass_take(struct oche_xpass_items *items);
@@ -155,10 +155,10 @@ struct oche_xpass_item oche_xpass_take(struct oche_xpass_items *items);
 /* supply.c: flows whose bytes are produced at a given rate (dart.md#d28) */
 void oche_xpass_supply_begin(struct oche_xpass_sender *sender, const struct oche_flow_plan *plan,
                              oche_time now);
-/* Makes what has been produced by now available, in whole frames. */
+/* Makes the bytes produced by `now` available to send, in whole frames. */
 void oche_xpass_supply(const struct oche_xpass *xpass, struct oche_xpass_sender *sender,
                        oche_time now);
-/* Returns when the sender must look at its supply next; OCHE_NEVER: it need not. */
+/* Returns when the sender must next check its supply; OCHE_NEVER: never. */
 oche_time oche_xpass_supply_next(const struct oche_xpass *xpass,
                                  const struct oche_xpass_sender *sender);
 
@@ -174,7 +174,7 @@ void oche_xpass_sender_timer(struct oche_xpass *xpass, struct oche_xpass_end *en
 
 /* receiver.c */
 /*
- * Opens an end for the first packet of a connection, or for a late packet of one that was closed.
+ * Opens an end for the first packet of a connection, or for a late packet of a closed connection.
  * Returns NULL if the packet is not for this host.
  */
 struct oche_xpass_end *oche_xpass_accept(struct oche_xpass *xpass,

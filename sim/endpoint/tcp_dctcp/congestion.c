@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The congestion window. The header tells which rule comes from where. */
+/* The congestion window. The header names the source of each rule. */
 #include "sim/endpoint/tcp_dctcp/congestion.h"
 
 static uint64_t larger(uint64_t a, uint64_t b)

@@ -22,17 +22,18 @@ struct oche_tcp_congestion {
     uint64_t mss, initial, least; /* bytes */
     /* DCTCP: */
     bool dctcp;
-    bool reduced; /* by a mark; `cut_end` has not been acknowledged yet */
+    bool reduced; /* cwnd was cut for a mark: no further cut or growth until una passes cut_end */
     uint64_t alpha, g;
-    uint64_t acked, marked; /* bytes in this observation window */
-    uint64_t window_end;    /* where it ends: the stream's next byte when it began */
+    uint64_t acked, marked; /* acknowledged, and marked, bytes of this observation window */
+    uint64_t window_end;    /* end of the observation window: the stream's next byte when the window
+                               began */
     uint64_t cut_end;
 };
 
-/* An ACK that acknowledges new data. */
+/* Facts about an ACK that acknowledges new data. */
 struct oche_tcp_acked {
     uint64_t bytes;
-    uint64_t una, next;     /* una after the ACK; end of what was sent */
+    uint64_t una, next;     /* una after the ACK; the stream's next byte to send */
     uint64_t flight_before; /* bytes in flight before the ACK */
     bool ece;
     bool in_recovery; /* marks are counted, but recovery controls the window */
@@ -45,15 +46,17 @@ bool oche_tcp_congestion_acked(struct oche_tcp_congestion *c, const struct oche_
 
 /* Enters fast recovery: three duplicate ACKs have arrived (RFC 6582 sec 3.2 step 2). */
 void oche_tcp_congestion_enter(struct oche_tcp_congestion *c, uint64_t flight);
-/* In fast recovery: another duplicate ACK (RFC 5681 sec 3.2 step 4). */
+/* Handles another duplicate ACK in fast recovery (RFC 5681 sec 3.2 step 4). */
 void oche_tcp_congestion_inflate(struct oche_tcp_congestion *c);
-/* In fast recovery: a partial ACK, for `bytes` bytes (RFC 6582 sec 3.2 step 3). */
+/* Handles a partial ACK, for `bytes` bytes, in fast recovery (RFC 6582 sec 3.2 step 3). */
 void oche_tcp_congestion_partial(struct oche_tcp_congestion *c, uint64_t bytes);
-/* Leaves fast recovery: everything sent before it began is acknowledged. */
+/* Leaves fast recovery, when all data sent before recovery began is acknowledged. */
 void oche_tcp_congestion_leave(struct oche_tcp_congestion *c, uint64_t flight);
-/* A timeout. `again`: the same data timed out before (RFC 5681 sec 3.1: ssthresh stays). */
+/*
+ * Reacts to a timeout. `again`: the same data timed out before (RFC 5681 sec 3.1: ssthresh stays).
+ */
 void oche_tcp_congestion_timeout(struct oche_tcp_congestion *c, uint64_t flight, bool again);
-/* Nothing was sent for longer than a timeout (RFC 5681 sec 4.1). */
+/* Shrinks the window after an idle time longer than a timeout (RFC 5681 sec 4.1). */
 void oche_tcp_congestion_idle(struct oche_tcp_congestion *c);
 
 #endif

@@ -14,8 +14,8 @@ struct oche_tcp_echo {
 };
 
 /*
- * A segment arrived, with or without CE, while `waiting` segments have no ACK yet. Returns true if
- * an ACK must be sent for those first, with *ece as its ECE.
+ * To be called when a segment arrives (`ce`: with CE) while `waiting` segments have no ACK yet.
+ * Returns true if those must first be acknowledged, by an ACK whose ECE is *ece.
  */
 static inline bool oche_tcp_echo_arrived(struct oche_tcp_echo *echo, bool ce, unsigned waiting,
                                          bool *ece)

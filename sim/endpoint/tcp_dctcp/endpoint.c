@@ -59,7 +59,7 @@ static uint8_t control_class(const struct oche_tcp *tcp)
     return tcp->params->ack_priority ? tcp->host->shared->control_class : OCHE_DATA_CLASS;
 }
 
-/* MSS, window scale and a NOP (RFC 9293 sec 3.1, RFC 7323 sec 2.2). */
+/* Writes a SYN's options: MSS, window scale and a NOP (RFC 9293 sec 3.1, RFC 7323 sec 2.2). */
 static void put_options(const struct oche_tcp *tcp, struct oche_packet *packet)
 {
     uint16_t mss = (uint16_t)tcp->params->mss_bytes;
@@ -217,7 +217,7 @@ static void switches_of_tcp(const void *values, struct oche_switch_params *switc
         switches->port_buffer_bytes = params->port_buffer;
 }
 
-/* DCTCP's marking is a step at K. */
+/* Makes switches mark every packet above queue length K, as DCTCP requires. */
 static void switches_of_dctcp(const void *values, struct oche_switch_params *switches)
 {
     const struct oche_tcp_params *params = values;
@@ -259,7 +259,7 @@ static uint64_t corrupt_bytes(const void *state)
     return tcp->corrupt;
 }
 
-/* Returns one window per round trip; 0 before the first round trip is known. */
+/* Returns one window per round trip, in bits per second; 0: no round trip is known yet. */
 static uint64_t rate_bps(void *state, uint32_t connection)
 {
     const struct oche_tcp_end *end = oche_tcp_find(state, connection);

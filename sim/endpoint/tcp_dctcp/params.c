@@ -3,7 +3,7 @@
 #include "sim/endpoint/tcp_dctcp/params.h"
 
 #define LARGEST_WINDOW  (UINT64_C(65535) << 14) /* RFC 7323 sec 2.3 */
-#define LARGEST_SEGMENT 8940                    /* of a jumbo frame */
+#define LARGEST_SEGMENT 8940                    /* MSS of a jumbo frame */
 
 static const struct oche_param params[] = {
     {OCHE_PARAM_AS("mss", struct oche_tcp_params, mss_bytes),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Parameters of the TCP endpoint. Two schemes use them: `tcp`, which is New Reno, and `dctcp`,
- * which is New Reno with DCTCP's reaction to ECN and has two parameters more.
+ * which is New Reno with DCTCP's reaction to ECN and has more parameters.
  */
 #ifndef OCHE_SIM_ENDPOINT_TCP_DCTCP_PARAMS_H
 #define OCHE_SIM_ENDPOINT_TCP_DCTCP_PARAMS_H
@@ -19,13 +19,13 @@ struct oche_tcp_params {
     uint64_t ack_every; /* in-order segments per ACK */
     oche_time ack_delay;
     bool ack_priority;    /* ACKs travel in the control class */
-    bool lossless;        /* PFC, if there is any, applies to its data */
+    bool lossless;        /* PFC, if used, applies to TCP data */
     bool handshake;       /* SYN and SYN-ACK before the first byte */
-    uint64_t port_buffer; /* bytes of a switch port's queues; 0: as in the switch section */
+    uint64_t port_buffer; /* bytes of a switch port's buffer; 0: as the switch section says */
     /* DCTCP only: */
     double g;
     double initial_alpha;
-    uint64_t k_bytes; /* switches mark above this; 0: as in the switch section */
+    uint64_t k_bytes; /* switches mark above this queue; 0: as the switch section says */
 };
 
 extern const struct oche_param_table oche_tcp_table, oche_dctcp_table;

@@ -18,7 +18,7 @@ bool oche_tcp_ranges_add(struct oche_tcp_ranges *ranges, uint64_t from, uint64_t
 
     while (first < ranges->count && ranges->range[first].to < from)
         first++;
-    /* The ranges it touches are first … end - 1. */
+    /* The new range touches or overlaps ranges first … end - 1. */
     for (end = first; end < ranges->count && ranges->range[end].from <= to; end++) {
         if (ranges->range[end].from < from)
             from = ranges->range[end].from;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What has arrived after a gap: disjoint ranges of the stream, in order. There is room for more
- * gaps than connections usually have; a segment that would add another one is dropped, and will be
- * resent.
+ * What has arrived after a gap: disjoint ranges of the stream, in order. The number of gaps is
+ * limited, to more than connections usually have; a segment that would exceed it is dropped, and
+ * the sender resends it.
  */
 #ifndef OCHE_SIM_ENDPOINT_TCP_DCTCP_REASSEMBLY_H
 #define OCHE_SIM_ENDPOINT_TCP_DCTCP_REASSEMBLY_H
@@ -23,8 +23,8 @@ struct oche_tcp_ranges {
 /* Adds [from, to), from < to. Returns false, and changes nothing, if there is no room. */
 bool oche_tcp_ranges_add(struct oche_tcp_ranges *ranges, uint64_t from, uint64_t to);
 /*
- * Everything up to `next` has arrived. Returns how far the stream continues without a gap, and
- * forgets that part.
+ * To be called when all bytes before `next` have arrived. Returns the end of the gapless stream,
+ * and removes the ranges before it.
  */
 uint64_t oche_tcp_ranges_take(struct oche_tcp_ranges *ranges, uint64_t next);
 

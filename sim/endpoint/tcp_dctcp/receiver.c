@@ -10,17 +10,17 @@
 
 /*
  * An end is closed when all flows of its connection are delivered and acknowledged. A late
- * duplicate reopens it, already knowing that it has everything, until the answer is sent.
+ * duplicate reopens the end, with all flows noted as delivered, until the answer is sent.
  */
 struct oche_tcp_end *oche_tcp_accept(struct oche_tcp *tcp, const struct oche_packet *packet)
 {
     const struct oche_flows *flows = tcp->host->flows;
-    uint32_t number = packet->dest_qpn - OCHE_FIRST_QPN; /* wraps if less */
+    uint32_t number = packet->dest_qpn - OCHE_FIRST_QPN; /* out of range if below OCHE_FIRST_QPN */
     const struct oche_connection *connection =
         oche_flows_connection(flows, number, packet->src, tcp->host->address);
 
     if (connection == NULL)
-        return NULL; /* for a sender that has finished */
+        return NULL; /* the packet is for a sender that has finished */
     struct oche_tcp_end *end = oche_tcp_open(tcp, number, connection->src, false);
     end->receiver.ack_at = OCHE_NEVER;
     end->receiver.next = end->receiver.delivered = oche_flows_delivered(flows, connection);
@@ -75,7 +75,7 @@ static void advance(struct oche_tcp *tcp, struct oche_tcp_end *end, uint64_t nex
                     next - receiver->next);
     receiver->next = next;
     while (receiver->delivered < next) {
-        /* There is data of this flow, so its sender has queued it. */
+        /* Data of this flow has arrived, so its sender has queued the flow in `order`. */
         uint32_t flow = flows->order[connection->first + connection->delivered];
         const struct oche_flow_plan *plan = &flows->plan[flow];
         if (next - receiver->delivered < plan->bytes)
@@ -95,7 +95,10 @@ static void check_payload(struct oche_tcp *tcp, const struct oche_tcp_end *end,
                                              packet->payload_bytes);
 }
 
-/* Keeps a range after a gap. Returns true if it was kept. */
+/*
+ * Keeps a range that arrived after a gap. Returns false if it exceeds the window or the list is
+ * full.
+ */
 static bool keep(struct oche_tcp *tcp, struct oche_tcp_receiver *receiver, uint64_t from,
                  uint64_t to)
 {

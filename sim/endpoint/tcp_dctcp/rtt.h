@@ -22,7 +22,7 @@ static inline void oche_tcp_rtt_init(struct oche_tcp_rtt *rtt, oche_time initial
     *rtt = (struct oche_tcp_rtt){.initial = initial, .least = least, .most = most};
 }
 
-/* A round trip was measured (RFC 6298 sec 2.2, 2.3: alpha 1/8, beta 1/4). */
+/* Adds a measured round trip (RFC 6298 sec 2.2, 2.3: alpha 1/8, beta 1/4). */
 static inline void oche_tcp_rtt_sample(struct oche_tcp_rtt *rtt, oche_time sample)
 {
     if (rtt->smoothed == 0) {

@@ -6,8 +6,8 @@
  * timestamps: one segment at a time is timed.
  *
  * The operating system takes os_overhead for each flow before its first byte may leave (Dart sec
- * VI). A connection is open from the start, or begins with a handshake; it is never closed, as no
- * flow waits for that.
+ * VI). A connection is open from the start, or begins with a handshake. There is no closing
+ * handshake, because no flow waits for one.
  */
 #include "sim/endpoint/tcp_dctcp/tcp.h"
 
@@ -23,8 +23,8 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 }
 
 /*
- * Returns the bytes that may be in flight. The first two duplicate ACKs allow one more segment each
- * (RFC 3042).
+ * Returns the bytes that may be in flight. Each of the first two duplicate ACKs allows one more
+ * segment (RFC 3042).
  */
 static uint64_t window_of(const struct oche_tcp_sender *sender)
 {
@@ -35,7 +35,7 @@ static uint64_t window_of(const struct oche_tcp_sender *sender)
     return smaller(window, sender->peer_window);
 }
 
-/* Returns the bytes of the next segment; 0: none may leave. */
+/* Returns the size of the next segment in bytes; 0: no segment may leave. */
 static uint64_t next_bytes(const struct oche_tcp_sender *sender)
 {
     uint64_t mss = sender->congestion.mss, end = sender->available;
@@ -45,12 +45,12 @@ static uint64_t next_bytes(const struct oche_tcp_sender *sender)
     if (sender->resend)
         return smaller(mss, sender->high - sender->una);
     if (sender->next < sender->high)
-        end = sender->high; /* resend what was sent before */
+        end = sender->high; /* resend only bytes that were sent before */
     uint64_t bytes = smaller(mss, end - sender->next);
     return sender->next + bytes <= sender->una + window_of(sender) ? bytes : 0;
 }
 
-/* Returns how many of the waiting bytes the window allows to leave. */
+/* Returns the number of bytes that may leave now. */
 static uint64_t allowed(const struct oche_tcp_sender *sender)
 {
     uint64_t end = smaller(sender->available, sender->una + window_of(sender));
@@ -123,7 +123,9 @@ static void update(struct oche_tcp *tcp, struct oche_tcp_sender *sender, oche_ti
             oche_time_min(timer, tcp->host->flows->sent[flow].started + tcp->params->os_overhead);
     }
     timer = oche_time_min(timer, supply_next(sender));
-    /* Fails the flow at once, but from the timer: it is just being started. */
+    /*
+     * Lets the timer fail the flow at once: the flow is just being started, so it cannot fail here.
+     */
     if (sender->state == OCHE_TCP_FAILED && sender->completed < connection->queued) {
         uint32_t flow = tcp->host->flows->order[connection->first + sender->completed];
         timer = tcp->host->flows->sent[flow].started;
@@ -164,7 +166,7 @@ static void connect(struct oche_tcp *tcp, struct oche_tcp_sender *sender, oche_t
                          tcp->dctcp ? flags | OCHE_TCP_ECE | OCHE_TCP_CWR : flags);
 }
 
-/* Makes whole segments of what has been produced available, as the operating system would. */
+/* Makes the bytes produced so far available in whole segments, as the operating system would. */
 static void supply(struct oche_tcp_sender *sender, oche_time now)
 {
     const struct oche_flow_plan *plan = sender->supplied;
@@ -178,7 +180,7 @@ static void supply(struct oche_tcp_sender *sender, oche_time now)
         sender->supplied = NULL;
 }
 
-/* Releases the flows whose time in the operating system is over. */
+/* Releases the bytes of flows that have spent os_overhead in the operating system. */
 static void release(struct oche_tcp *tcp, struct oche_tcp_sender *sender, oche_time now)
 {
     const struct oche_flows *flows = tcp->host->flows;
@@ -277,8 +279,8 @@ static void fill_headers(const struct oche_tcp *tcp, const struct oche_tcp_end *
     packet->dest_qpn = OCHE_FIRST_QPN + end->number;
     packet->udp_source_port = 0;
     packet->tcp.acknowledgement = OCHE_TCP_FIRST;
-    packet->tcp.window =
-        UINT16_MAX; /* the window advertised by a host that receives nothing here */
+    /* A host that receives no data here advertises the largest window. */
+    packet->tcp.window = UINT16_MAX;
     packet->tcp.flags = OCHE_TCP_ACK;
     packet->bth_reserved = packet->hops = 0;
     packet->traffic_class = OCHE_DATA_CLASS;
@@ -375,7 +377,7 @@ static void duplicate_ack(struct oche_tcp *tcp, struct oche_tcp_end *end, oche_t
         oche_tcp_congestion_inflate(&sender->congestion);
         return;
     }
-    /* Segments sent before the last recovery or timeout are no reason for another recovery. */
+    /* Duplicate ACKs for data sent before the last recovery or timeout start no other recovery. */
     if (sender->recover > 0 && sender->una <= sender->recover)
         return;
     if (++sender->duplicate_acks < DUPLICATES)
@@ -487,7 +489,7 @@ void oche_tcp_ack(struct oche_tcp *tcp, struct oche_tcp_end *end, const struct o
     if (sender->state == OCHE_TCP_SYN_SENT && (packet->tcp.flags & OCHE_TCP_SYN))
         opened(sender, now);
     else if (sender->state != OCHE_TCP_OPEN || ack > sender->high)
-        reject(tcp, sender); /* it acknowledges what was never sent, or the connection has failed */
+        reject(tcp, sender); /* an ACK for bytes never sent, or on a failed connection */
     else if (!(packet->tcp.flags & OCHE_TCP_SYN))
         acceptable_ack(tcp, end, packet, now);
     rest(tcp, end, now);

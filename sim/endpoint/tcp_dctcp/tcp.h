@@ -40,24 +40,26 @@ enum oche_tcp_state {
 struct oche_tcp_sender {
     struct oche_tcp_sender *next_ready,
         *previous_ready;      /* a ring of the senders that are `ready` */
-    uint64_t una, next, high; /* first unacknowledged byte, next to send, end of what was sent */
-    uint64_t available;       /* end of what the operating system has released */
+    uint64_t una, next, high; /* first unacknowledged byte, next byte to send, end of all sent */
+    uint64_t available;       /* end of the bytes that the operating system has released */
     uint64_t first_end;       /* end of the first flow that is not completed */
-    /* The connection's only flow, if it is produced at a given rate and not complete yet. */
+    /*
+     * The connection's only flow, if the application still produces it at a given rate; else NULL.
+     */
     const struct oche_flow_plan *supplied;
     oche_time supplied_from;
     struct oche_tcp_congestion congestion;
     struct oche_tcp_rtt rtt;
-    uint64_t timed_end; /* an ACK up to here gives a round trip; 0: none is being measured */
+    uint64_t timed_end; /* an ACK up to this byte ends the round-trip measurement; 0: none runs */
     oche_time timed_at;
-    oche_time deadline; /* of the retransmission timer; OCHE_NEVER: off */
+    oche_time deadline; /* when the retransmission timer is due; OCHE_NEVER: off */
     oche_time last_sent;
-    uint64_t recover; /* end of what was sent when recovery, or the last timeout, began */
+    uint64_t recover; /* end of the bytes sent when recovery began or the last timeout came */
     uint64_t waiting; /* bytes that may leave now; part of the host's backlog */
-    oche_time due;    /* since when its next segment has waited for the port */
+    oche_time due;    /* since when the next segment has waited for the port */
     uint64_t retransmitted, timeouts;
     uint64_t peer_window;
-    uint32_t released, completed; /* numbers of flows of the connection */
+    uint32_t released, completed; /* numbers of flows released, and completed, so far */
     uint32_t duplicate_acks, retries;
     uint8_t state; /* enum oche_tcp_state */
     bool ready;
@@ -69,7 +71,7 @@ struct oche_tcp_sender {
 struct oche_tcp_receiver {
     uint64_t next;                  /* the byte expected next */
     uint64_t delivered;             /* end of the last flow that was completely delivered */
-    struct oche_tcp_ranges *ranges; /* received after a gap; NULL: none so far */
+    struct oche_tcp_ranges *ranges; /* ranges received after a gap; NULL: none so far */
     struct oche_tcp_echo echo;
     oche_time ack_at; /* when the delayed ACK is due; OCHE_NEVER: none waits */
     uint32_t waiting; /* segments that have no ACK yet */
@@ -90,7 +92,7 @@ struct oche_tcp_end {
 
 /* A packet without data that waits for the port. */
 struct oche_tcp_control {
-    uint64_t ack; /* place in the stream */
+    uint64_t ack; /* acknowledged up to this byte of the stream */
     uint32_t connection, peer, flow_hash;
     uint8_t flags;
 };
@@ -101,8 +103,8 @@ struct oche_tcp {
     bool dctcp, payload;
     struct oche_tcp_control *control; /* a ring */
     uint32_t control_head, control_count, control_capacity;
-    struct oche_tcp_sender *ready; /* the one whose turn it is, or NULL */
-    uint64_t backlog;              /* bytes that windows allow and the port has not sent */
+    struct oche_tcp_sender *ready; /* the sender whose turn it is; NULL: none is ready */
+    uint64_t backlog;              /* bytes that windows allow but the port has not sent yet */
     uint64_t ecn_threshold;        /* host.ecn_threshold */
     uint64_t line_bps;
     struct heap timers;
@@ -127,8 +129,8 @@ static inline uint32_t oche_tcp_wire(uint64_t byte)
 }
 
 /*
- * Returns the byte nearest to `near` that has this sequence number; 0 for a number before the first
- * byte.
+ * Returns the byte nearest to `near` with sequence number `sequence`; 0 if that lies before the
+ * first byte.
  */
 static inline uint64_t oche_tcp_byte(uint32_t sequence, uint64_t near)
 {
@@ -179,7 +181,7 @@ void oche_tcp_start(struct oche_tcp *tcp, uint32_t flow, oche_time now);
 void oche_tcp_ack(struct oche_tcp *tcp, struct oche_tcp_end *end, const struct oche_packet *packet,
                   oche_time now);
 void oche_tcp_sender_timer(struct oche_tcp *tcp, struct oche_tcp_end *end, oche_time now);
-/* Fills the next segment of a sender that is ready. */
+/* Fills `packet` with the next segment of a sender that is ready. */
 void oche_tcp_segment(struct oche_tcp *tcp, struct oche_tcp_sender *sender, oche_time now,
                       struct oche_packet *packet);
 
@@ -189,7 +191,7 @@ void oche_tcp_data(struct oche_tcp *tcp, struct oche_tcp_end *end, const struct 
 void oche_tcp_syn(struct oche_tcp *tcp, struct oche_tcp_end *end);
 void oche_tcp_receiver_timer(struct oche_tcp *tcp, struct oche_tcp_end *end);
 /*
- * Opens an end for the first packet of a connection, or for a late packet of one that was closed.
+ * Opens an end for the first packet of a connection, or for a late packet of a closed connection.
  * Returns NULL if the packet is not for this host.
  */
 struct oche_tcp_end *oche_tcp_accept(struct oche_tcp *tcp, const struct oche_packet *packet);

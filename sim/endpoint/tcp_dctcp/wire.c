@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Segments as bytes: Ethernet, IPv4 or IPv6, TCP with its checksum (RFC 9293 sec 3.1), for captures
- * and bytes mode. Ports name the connection: of connection n the sender's is 2^15 + n mod 2^15, the
- * receiver's 5001 + n / 2^15, so that the connection can be found from the bytes. A SYN's options
- * (MSS, window scale) are in the packet's tcp_options, unchanged.
+ * and bytes mode. Connection n has the sender's port 2^15 + n mod 2^15 and the receiver's port 5001
+ * + n / 2^15, so that the bytes tell the connection. A SYN's options (MSS, window scale) are in the
+ * packet's tcp_options, unchanged.
  */
 #include <string.h>
 
@@ -15,7 +15,7 @@
 #define RECEIVER_PORT 5001
 #define IP_TCP        6
 #define HEADER        20
-#define OPTIONS       8 /* of a SYN */
+#define OPTIONS       8 /* bytes of a SYN's options */
 
 static bool from_sender(const struct oche_packet *packet)
 {
@@ -49,7 +49,7 @@ static void put_tcp(const struct oche_packet *packet, uint8_t *tcp)
     tcp[12] = (uint8_t)((HEADER + (syn ? OPTIONS : 0)) / 4 << 4);
     tcp[13] = packet->tcp.flags;
     oche_put16(tcp + 14, packet->tcp.window);
-    oche_put32(tcp + 16, 0); /* checksum, urgent pointer */
+    oche_put32(tcp + 16, 0); /* clears checksum and urgent pointer */
     if (syn)
         memcpy(tcp + HEADER, packet->tcp_options, OPTIONS);
 }
