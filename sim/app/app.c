@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Workloads in general: the registry, the growing list of flows, and what the types share. */
+/* The registry of workload types, and the functions of generate.h that they share. */
 #include "sim/app/app.h"
 
 #include <stdarg.h>

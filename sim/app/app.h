@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Workloads: a type (incast, permutation, …) is one file with its parameter table and one line in
- * the registry. It generates flows before the run, from named random streams; a flow may also
- * start when another one ends (struct oche_flow_plan), so closed loops need no code in the run.
+ * Workloads. Each type (incast, permutation, …) is one file with a parameter table, and one line in
+ * the registry. A workload generates its flows before the run, from named random streams; a flow
+ * may also start when another flow ends (struct oche_flow_plan), so closed loops need no code in
+ * the run.
  */
 #ifndef OCHE_SIM_APP_APP_H
 #define OCHE_SIM_APP_APP_H
@@ -16,12 +17,12 @@
 /* What a workload can know about the world. */
 struct oche_workload_facts {
     uint32_t host_count;
-    uint64_t host_rate_bps; /* of host 0's link; load is relative to it */
-    uint64_t
-        uplink_rate_bps; /* rate of a ToR's uplinks together, divided by its hosts; 0: no uplinks */
-    uint32_t mtu_bytes;  /* payload of a full packet */
-    uint32_t header_bytes; /* bytes on the line of a full packet that are not payload */
-    oche_time duration;    /* of the run */
+    uint64_t host_rate_bps; /* rate of host 0's link, to which load refers */
+    /* Rate of all uplinks of a ToR divided by its hosts; 0: there are no uplinks. */
+    uint64_t uplink_rate_bps;
+    uint32_t mtu_bytes;    /* payload of a full packet */
+    uint32_t header_bytes; /* bytes of a full packet on the line without its payload */
+    oche_time duration;    /* duration of the run */
     uint64_t seed;
     uint32_t number; /* index of the workload in the scenario's list: part of stream names */
 };
@@ -37,15 +38,15 @@ struct oche_flow_list {
 };
 
 /*
- * Adds a flow that starts at `start` and is followed by none. Returns its number, or OCHE_NO_FLOW
- * without memory. `initial_rate_bps` is 0 when a workload begins.
+ * Adds a flow that starts at `start`, with no flow to follow it. Returns the flow's number, or
+ * OCHE_NO_FLOW without memory. `initial_rate_bps` is 0 when a workload begins.
  */
 uint32_t oche_flow_list_add(struct oche_flow_list *list, uint32_t workload, uint32_t src,
                             uint32_t dst, uint64_t bytes, oche_time start);
 
 /*
- * Adds a group (struct oche_flow_plan.group) of these senders, in this order. Returns its number,
- * or 0 without memory.
+ * Adds a group (struct oche_flow_plan.group) with the given senders, in this order. Returns the
+ * group's number, or 0 without memory.
  */
 uint32_t oche_flow_list_add_group(struct oche_flow_list *list, const uint32_t *members,
                                   uint32_t count);
@@ -57,14 +58,15 @@ struct oche_workload_type {
     const char *help;
     const struct oche_param_table *table;
     /*
-     * Adds this workload's flows to `list`. Returns false, with one line in `error` ("name: what is
-     * wrong; what would be right", or FILE:LINE: … when a file is at fault), if it cannot.
+     * Adds this workload's flows to `list`. On failure returns false, with one line in `error`
+     * ("name: what is wrong; what would be right", or FILE:LINE: … for an error in a file).
      */
     bool (*generate)(const void *params, const struct oche_workload_facts *facts,
                      struct oche_flow_list *list, struct oche_error *error);
 };
 
-extern const struct oche_workload_type *const oche_workload_types[];        /* ends with NULL */
-const struct oche_workload_type *oche_workload_type_find(const char *name); /* or NULL */
+extern const struct oche_workload_type *const oche_workload_types[]; /* ends with NULL */
+/* Returns the type that a scenario calls `name`, or NULL. */
+const struct oche_workload_type *oche_workload_type_find(const char *name);
 
 #endif

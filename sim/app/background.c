@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Background: long-lived pairs of hosts that always have something to send. Each pair keeps
- * `outstanding` messages of `bytes` in flight; when one is acknowledged the next one follows, until
- * the end of the run.
+ * `outstanding` messages of `bytes` in flight; when a message is acknowledged the next one starts,
+ * until the end of the run.
  */
 #include <stdlib.h>
 

@@ -23,8 +23,8 @@ static const char *const texts[] = {OCHE_CDF_DATA NULL};
 #undef X
 
 struct reader {
-    const char *path;        /* as error messages name it */
-    unsigned line, row_line; /* number of the current line, and of the last row's line */
+    const char *path;        /* the file's name in error messages */
+    unsigned line, row_line; /* numbers of the current line, and of the line of the last row */
     struct oche_cdf *cdf;
     uint32_t capacity;
     struct oche_error *error;

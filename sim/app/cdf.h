@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Distributions of flow sizes, as files and for sampling. A file has lines `size_bytes cdf`; #
- * begins a comment; between lines the cdf is interpolated linearly. The cdf is in percent if the
- * last one is 100, a fraction if it is 1. A size may be repeated with a higher cdf (that size then
- * has a probability of its own), and a cdf may be repeated with a larger size (no flow has a size
- * in between).
+ * begins a comment; between lines the cdf is interpolated linearly. The cdf is in percent if its
+ * last value is 100, a fraction if its last value is 1. A size may be repeated with a higher cdf
+ * (that size then has a probability of its own), and a cdf may be repeated with a larger size (no
+ * flow has a size in between).
  */
 #ifndef OCHE_SIM_APP_CDF_H
 #define OCHE_SIM_APP_CDF_H
@@ -17,7 +17,7 @@
 
 struct oche_cdf_row {
     uint64_t size;  /* bytes */
-    double at_most; /* the fraction of all flows that are not larger: 0 … 1 */
+    double at_most; /* the fraction (0 … 1) of all flows that have at most `size` bytes */
 };
 
 struct oche_cdf {
@@ -27,28 +27,27 @@ struct oche_cdf {
 };
 
 /*
- * Reads a file. If it cannot, returns false, with nothing to free and one line in `error`
- * (FILE:LINE: what is wrong; what would be right).
+ * Reads a file. On failure returns false, with nothing to free and one line in `error` (FILE:LINE:
+ * what is wrong; what would be right).
  */
 bool oche_cdf_read_file(struct oche_cdf *cdf, const char *path, struct oche_error *error);
 
 /* Names of the distributions that come with the program (data/cdf); ends with NULL. */
 extern const char *const oche_cdf_names[];
-/* Reads the one called oche_cdf_names[index]. Returns false without memory. */
+/* Reads the distribution called oche_cdf_names[index]. Returns false without memory. */
 bool oche_cdf_read_builtin(struct oche_cdf *cdf, size_t index, struct oche_error *error);
 /*
- * Reads the file if there is a path (neither NULL nor empty), else the built-in one with that
- * index.
+ * Reads the file at `path`, or, if `path` is NULL or empty, the built-in distribution
+ * oche_cdf_names[index].
  */
 bool oche_cdf_read(struct oche_cdf *cdf, size_t index, const char *path, struct oche_error *error);
 void oche_cdf_free(struct oche_cdf *cdf);
 
 /*
- * Returns the size, in whole bytes and at least 1, that a fraction `u` (0 … 1) of the flows does
- * not exceed.
+ * Returns the size in bytes, at least 1, that a fraction `u` (0 … 1) of the flows does not exceed.
  */
 uint64_t oche_cdf_size(const struct oche_cdf *cdf, double u);
-/* Returns a random size. One draw; the same on every machine. */
+/* Returns a random size in bytes, the same on every machine. Takes one draw from `random`. */
 uint64_t oche_cdf_sample(const struct oche_cdf *cdf, struct oche_random *random);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Closed loops with sizes from a distribution: random pairs of hosts, each of which keeps
- * `outstanding` messages in flight; when one is acknowledged the next one follows, until the end of
- * the run. It is the user traffic of DCQCN's benchmark (sec 6.2): a pair slows down with the
+ * `outstanding` messages in flight; when a message is acknowledged the next one starts, until the
+ * end of the run. It is the user traffic of DCQCN's benchmark (sec 6.2): a pair slows down with the
  * network and does not build up load. Each pair has random streams of its own, so adding pairs, or
  * messages in flight, does not change the others.
  */
@@ -41,8 +41,8 @@ static const struct oche_param params[] = {
 static const struct oche_param_table table = OCHE_PARAM_TABLE(params, struct closed);
 
 /*
- * Adds a chain of messages: enough to last longer than the run even if nothing else uses the
- * sender's link, and one more.
+ * Adds a chain of messages that lasts longer than the run, even if nothing else uses the sender's
+ * link.
  */
 static bool add_loop(const struct oche_workload_facts *facts, struct oche_flow_list *list,
                      const struct oche_cdf *cdf, struct oche_random *random, uint32_t src,

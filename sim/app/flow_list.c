@@ -33,7 +33,7 @@ uint32_t oche_flow_list_add(struct oche_flow_list *list, uint32_t workload, uint
     return list->count++;
 }
 
-/* Makes room for `count` numbers; false without memory. */
+/* Makes room for `count` numbers in all. Returns false without memory. */
 static bool make_room(uint32_t **numbers, uint32_t *capacity, uint64_t count)
 {
     uint64_t more = count < 1024 ? 1024 : count / 2 * 3;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Flows from a file, in one of two formats; # begins a comment.
+ * Flows from a file, in one of two formats. In both # begins a comment.
  *
- * The HPCC generator's (workloads.md#flow-files): the number of flows alone on the first line, then
- * lines `src dst pg dport size start`, size in bytes, start in seconds. Its files begin at 2 s: set
- * `origin` to that. Priority group and port are not used here.
+ * The format of HPCC's generator (workloads.md#flow-files): the number of flows alone on the first
+ * line, then lines `src dst pg dport size start`, size in bytes, start in seconds. The generator's
+ * clock begins at 2 s: set `origin` to 2 s. Priority group (pg) and port (dport) are ignored.
  *
- * CSV: a line of column names, src, dst, bytes and start in any order, then one flow per line;
- * start in seconds, or with a unit (ps, ns, us, ms, s).
+ * CSV: a line with the column names src, dst, bytes and start in any order, then one flow per line;
+ * start is in seconds, or has a unit (ps, ns, us, ms, s).
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -43,7 +43,7 @@ struct reader {
     const char *path;
     unsigned line;
     const char *separators;
-    unsigned columns; /* columns of a line */
+    unsigned columns; /* number of columns in a line */
     enum column column[MAX_COLUMNS];
     bool has_count;
     uint64_t announced, flows;
@@ -74,7 +74,10 @@ static bool parse_count(const char *text, uint64_t *value)
     return true;
 }
 
-/* Parses "2.00001", in seconds, or "10.5us" into picoseconds, rounded. At most 24 digits. */
+/*
+ * Parses a time such as "2.00001" (seconds) or "10.5us", of at most 24 digits, and rounds it to
+ * picoseconds.
+ */
 static bool parse_time(const char *text, oche_time *time)
 {
     static const struct {
@@ -147,7 +150,7 @@ static bool parse_flow(struct reader *reader, char *const words[])
     return true;
 }
 
-/* Parses the first line, which tells the format: a count alone, or column names. */
+/* Parses the first line, which tells the format: a count alone (HPCC) or column names (CSV). */
 static bool parse_first(struct reader *reader, char *line)
 {
     static const enum column hpcc[] = {SRC, DST, UNUSED, UNUSED, BYTES, START};
@@ -182,7 +185,7 @@ static bool parse_first(struct reader *reader, char *line)
     return fail(reader, "%u columns; src,dst,bytes,start are needed", reader->columns);
 }
 
-/* Splits a line into words; false if there are not as many as columns. */
+/* Splits a line into words, one per column. Returns false if the number of words is wrong. */
 static bool split(struct reader *reader, char *line, char *words[MAX_COLUMNS])
 {
     bool csv = *reader->separators == ',';

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the types of workload share: errors, common parameters, random orders of hosts. */
+/* Shared by the types of workload: errors, common parameters, random orders of hosts. */
 #ifndef OCHE_SIM_APP_GENERATE_H
 #define OCHE_SIM_APP_GENERATE_H
 
 #include "params/error.h"
 #include "sim/app/app.h"
 
-#define OCHE_WORKLOAD_MAX_FLOWS UINT32_C(100000000) /* in one workload */
+#define OCHE_WORKLOAD_MAX_FLOWS UINT32_C(100000000) /* most flows of one workload */
 #define OCHE_MAX_FLOW_BYTES     (UINT64_C(1) << 31)
 
 /*
- * The parameters that every workload has. DCQCN's sec 3.1 leaves the starting rate to local policy;
- * here it is set.
+ * The parameters that every workload has. DCQCN sec 3.1 leaves the initial rate to local policy;
+ * this parameter sets it.
  */
 #define OCHE_PARAM_INITIAL_RATE(type)                                                              \
     {OCHE_PARAM(struct type, initial_rate), OCHE_IS_BPS(0, 0, 1000 * OCHE_GBPS),                   \
@@ -25,16 +25,14 @@
                     "(dart)"                                                                       \
     }
 
-/* What `load` is a fraction of. */
+/* The rate of which `load` is a fraction. */
 enum oche_load_of { OCHE_LOAD_OF_HOST, OCHE_LOAD_OF_UPLINK };
 extern const char *const oche_load_of_names[];
 
 /* Writes "no memory for N flows"; returns false. */
 bool oche_workload_no_memory(const struct oche_flow_list *list, struct oche_error *error);
 
-/*
- * True if `start` (the parameter of that name) is before the end of the run; else writes an error.
- */
+/* True if the parameter `start` is before the end of the run; else writes an error. */
 bool oche_workload_starts(oche_time start, const struct oche_workload_facts *facts,
                           struct oche_error *error);
 
@@ -42,7 +40,7 @@ bool oche_workload_starts(oche_time start, const struct oche_workload_facts *fac
 bool oche_workload_has_hosts(const struct oche_workload_facts *facts, struct oche_error *error);
 
 /*
- * True if there are uplinks, or the load does not refer to them; else writes an error about
+ * True if there are uplinks, or the load does not refer to uplinks; else writes an error about
  * `load_of`.
  */
 bool oche_workload_has_load(enum oche_load_of of, const struct oche_workload_facts *facts,
@@ -56,36 +54,39 @@ bool oche_workload_has_load(enum oche_load_of of, const struct oche_workload_fac
 double oche_workload_offered_bps(double load, enum oche_load_of of, bool headers,
                                  const struct oche_workload_facts *facts);
 
-/* Returns the random stream of one entity (a host, a round; below 2^32) of this workload. */
+/*
+ * Returns the random stream of this workload for `purpose` and one entity (a host or round number,
+ * below 2^32).
+ */
 struct oche_random oche_workload_stream(const struct oche_workload_facts *facts,
                                         const char *purpose, uint64_t entity);
 
 /*
- * Returns a uniform value in [0, most], with `most` below UINT64_MAX. One draw, even if `most` is
- * 0.
+ * Returns a uniform value in [0, most], with `most` below UINT64_MAX. Takes one draw, even if
+ * `most` is 0.
  */
 uint64_t oche_workload_jitter(struct oche_random *random, uint64_t most);
 
-/* Returns a host other than `host`, all equally likely. One draw. */
+/* Returns a host other than `host`, all equally likely. Takes one draw. */
 uint32_t oche_workload_other_host(struct oche_random *random, uint32_t hosts, uint32_t host);
 
 /*
- * True if there are that many different pairs of hosts (sender and receiver); else writes an error
- * about `pairs`.
+ * True if at least `pairs` different pairs of hosts (sender and receiver) exist; else writes an
+ * error about `pairs`.
  */
 bool oche_workload_has_pairs(uint64_t pairs, const struct oche_workload_facts *facts,
                              struct oche_error *error);
 
 /*
- * Returns memory to note which pairs are taken, none yet; to be released with free(). NULL without
- * memory.
+ * Returns the set of taken pairs, empty at first, for oche_workload_draw_pair; to be released with
+ * free(). NULL without memory.
  */
 unsigned char *oche_workload_pairs(const struct oche_workload_facts *facts);
 
 /*
- * Draws pair number `pair` from the stream of (purpose, pair), repeats that until the pair is not
- * taken, and takes it. If pairs are drawn in order and fewer than all, the result depends only on
- * these arguments.
+ * Draws pair number `pair` from the random stream of (purpose, pair) until the drawn pair is not in
+ * `taken`, and adds it there. Some pair must be free. If pairs are drawn in the order of their
+ * numbers, the result depends only on the arguments.
  */
 void oche_workload_draw_pair(const struct oche_workload_facts *facts, const char *purpose,
                              uint64_t pair, unsigned char *taken, uint32_t *src, uint32_t *dst);
@@ -94,15 +95,16 @@ void oche_workload_draw_pair(const struct oche_workload_facts *facts, const char
 void oche_workload_shuffle(struct oche_random *random, uint32_t *order, uint32_t count);
 
 /*
- * Returns how many messages of `bytes`, one after the other, a host can send from `start` to the
- * end of the run if nothing else uses its link, plus one: enough that a closed loop never runs dry.
+ * Returns the number of messages of `bytes`, one after the other, that a host can send from `start`
+ * to the end of the run if nothing else uses its link, plus one: enough for a closed loop that
+ * lasts the whole run.
  */
 uint64_t oche_workload_enough(const struct oche_workload_facts *facts, oche_time start,
                               uint64_t bytes);
 
 /*
- * Adds `messages` flows from src to dst, the first at `start` and each other one when the one
- * before is acknowledged. Returns false without memory.
+ * Adds `messages` flows from src to dst, the first at `start`, each later one when the previous one
+ * is acknowledged. Returns false without memory.
  */
 bool oche_workload_chain(struct oche_flow_list *list, const struct oche_workload_facts *facts,
                          uint32_t src, uint32_t dst, uint64_t bytes, oche_time start,

@@ -2,8 +2,8 @@
 /*
  * Incast: `degree` senders send `bytes` each to one receiver at the same time, once or every
  * `period`, and the receiver and the senders may be drawn anew for each round
- * (workloads.md#incast). Or each sender sends one such message after the other until the end of the
- * run, as when a disk is rebuilt (DCQCN sec 6.2).
+ * (workloads.md#incast). With `back_to_back`, each sender instead sends messages one after the
+ * other until the end of the run, as when a disk is rebuilt (DCQCN sec 6.2).
  */
 #include <stdlib.h>
 
@@ -77,7 +77,7 @@ static bool add_round(const struct incast *p, const struct oche_workload_facts *
         oche_sender_pool_draw(pool, degree, &random);
     for (uint32_t i = 0; i < degree; i++)
         members[i] = oche_sender_pool_host(pool, receiver, i);
-    if (!p->back_to_back) { /* back to back, they send for the whole run */
+    if (!p->back_to_back) { /* a group is for one message per sender */
         group = oche_flow_list_add_group(list, members, degree);
         good = group != 0;
     }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Incasts of small groups, the foreground traffic of Dart's sec VI-A: groups of `degree` random
- * hosts each send one short message to a random receiver, at the same time. Groups arrive by one
- * Poisson process, so that together they offer `load` times `share`. Sizes are drawn for each flow
- * ("short flows of size uniformly chosen"), or once for a group. Sets of hosts that send repeatedly
- * are what sec III-D calls static groups: their queue pairs keep state from one message to the
- * next.
+ * hosts each send one short message to a random receiver, at the same time. Groups start by one
+ * Poisson process; together they offer `load` times `share`. Sizes are drawn for each flow ("short
+ * flows of size uniformly chosen"), or once for a group. Sets of hosts that send repeatedly are the
+ * static groups of Dart's sec III-D: their queue pairs keep state from one message to the next.
  *
  * The plan tells which flows form a group (struct oche_flow_groups), for look-ahead (Dart sec
  * III-D).
@@ -112,7 +111,7 @@ static uint64_t draw_size(const struct sizes *sizes, struct oche_random *random)
     return sizes->bytes[oche_random_below(random, sizes->count)];
 }
 
-/* What groups are made from, besides parameters and facts. */
+/* State for making groups, besides parameters and facts. */
 struct maker {
     struct sizes sizes;
     struct oche_sender_pool pool;
@@ -120,8 +119,8 @@ struct maker {
 };
 
 /*
- * Returns the stream from which a group's receiver and senders are drawn: the group's own, or that
- * of its set.
+ * Returns the random stream for a group's receiver and senders: one per group, or one per set of
+ * hosts.
  */
 static struct oche_random hosts_stream(const struct incast_groups *p,
                                        const struct oche_workload_facts *facts, uint64_t number)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Long flows, the background traffic of Dart's sec VI-A: each host has one for the whole run, a
- * message of 1 GB to a receiver drawn at random. The paper does not say what "load" means for flows
- * that outlast the run; here (dart.md#d28) the application produces bytes at a fixed rate, so
- * that all flows together offer `load` times `share`. What the network does not take at once waits
- * at the sender and leaves later. Or flows are greedy: all their bytes are there from the start.
- * Then, if all hosts have one, they fill an oversubscribed network at any load; with `hosts:
- * by_load` only as many hosts have one as make the load if each sends at its link's rate.
+ * Long flows, the background traffic of Dart's sec VI-A: each host has one long flow for the whole
+ * run, a message of 1 GB to a receiver drawn at random. The paper does not say what "load" means
+ * for flows that outlast the run; here (dart.md#d28) the application produces bytes at a fixed
+ * rate, so that all flows together offer `load` times `share`. Bytes that the network does not take
+ * at once wait at the sender. Alternatively flows are greedy: all their bytes are there from the
+ * start. Greedy flows of all hosts fill an oversubscribed network at any load; with `hosts:
+ * by_load` the number of hosts with a flow is chosen so that they make the load if each sends at
+ * its link's rate.
  *
- * When a message is completely acknowledged another one follows.
+ * When a message is completely acknowledged, the host starts another one.
  */
 #include <stdlib.h>
 
@@ -78,8 +79,8 @@ static bool check(const struct long_flows *p, const struct oche_workload_facts *
 }
 
 /*
- * Counts the hosts that have a flow: all, or as many as make `offered_bps` per host when each sends
- * at its link's rate.
+ * Sets `count` to the number of hosts that have a flow: all, or the number that offers a mean of
+ * `offered_bps` per host if each of them sends at its link's rate.
  */
 static bool count_hosts(const struct long_flows *p, const struct oche_workload_facts *facts,
                         double offered_bps, uint32_t *count, struct oche_error *error)

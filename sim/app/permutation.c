@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Permutation: each host sends to one other and receives from one other (workloads.md#permutation):
- * a derangement drawn uniformly, or all at the same distance. A host sends one message, several one
- * after the other, or sends until the end of the run.
+ * Permutation: each host sends to one other host and receives from one other host
+ * (workloads.md#permutation): a derangement drawn uniformly, or each receiver at the same distance
+ * from its sender. A host sends one message, several one after the other, or sends until the end of
+ * the run.
  */
 #include <stdlib.h>
 
@@ -47,7 +48,8 @@ static bool has_fixed_point(const uint32_t *to, uint32_t count)
 }
 
 /*
- * Draws permutations until one is a derangement. One in e is, so it takes about 3 draws on average.
+ * Draws permutations until one is a derangement. One permutation in e is a derangement, so about 3
+ * draws are needed on average.
  */
 static void draw_derangement(struct oche_random *random, uint32_t *to, uint32_t count)
 {

@@ -2,8 +2,9 @@
 /*
  * Poisson arrivals with sizes from a distribution, as the HPCC paper's generator makes them
  * (workloads.md#generator): each host, or each of the first few, starts flows by a Poisson process
- * of its own, to another host drawn uniformly, so that it offers `load` of its link. Or random
- * pairs of hosts do; each offers that much regardless of what it achieves.
+ * of its own, to another host drawn uniformly, so that the host offers `load` of its link. With
+ * `pairs`, random pairs of hosts start the flows instead; a pair offers the same load however slow
+ * its flows are.
  */
 #include <stdlib.h>
 
@@ -66,7 +67,9 @@ static double mean_gap(const struct poisson *p, const struct oche_workload_facts
     return mean_bytes * 8.0 * (double)OCHE_SEC / (p->load * rate);
 }
 
-/* Draws any host but `host`; with `senders`, any that does not send. */
+/*
+ * Draws a destination: any host but `host`, or, if `senders` is not 0, any host that does not send.
+ */
 static uint32_t draw_destination(const struct oche_workload_facts *facts, uint64_t senders,
                                  uint32_t host, struct oche_random *random)
 {
@@ -75,9 +78,9 @@ static uint32_t draw_destination(const struct oche_workload_facts *facts, uint64
     return (uint32_t)(senders + oche_random_below(random, facts->host_count - senders));
 }
 
-/* When flows start. */
+/* Distribution of the times at which flows start. */
 struct times {
-    oche_time gap, to; /* mean gap between two flows; time of the end */
+    oche_time gap, to; /* mean gap between two flows; no flow starts at `to` or later */
 };
 
 static bool add_host(const struct poisson *p, const struct oche_workload_facts *facts,

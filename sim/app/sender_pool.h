@@ -5,9 +5,11 @@
 
 #include "core/random.h"
 
-/* Its contents are in order between draws, so that no draw depends on the ones before. */
+/*
+ * Between draws the pool is in its initial order, so that a draw does not depend on earlier draws.
+ */
 struct oche_sender_pool {
-    uint32_t *distance; /* distances of the other hosts from the receiver: 1, 2, … */
+    uint32_t *distance; /* the other hosts, as distances from the receiver: initially 1, 2, … */
     uint32_t *swapped;
     uint32_t hosts;
 };
@@ -16,13 +18,15 @@ struct oche_sender_pool {
 bool oche_sender_pool_make(struct oche_sender_pool *pool, uint32_t hosts);
 void oche_sender_pool_free(struct oche_sender_pool *pool);
 
-/* Draws `degree` (below the number of hosts) different hosts into the front of the pool. */
+/* Moves `degree` (below the number of hosts) different random hosts to the front of the pool. */
 void oche_sender_pool_draw(const struct oche_sender_pool *pool, uint32_t degree,
                            struct oche_random *random);
-/* Restores the order. To be called before the next draw, with the same degree. */
+/*
+ * Restores the initial order. To be called before the next draw, with the degree of the last one.
+ */
 void oche_sender_pool_put_back(const struct oche_sender_pool *pool, uint32_t degree);
 
-/* Returns the i-th host drawn; in a pool in order, the i-th host after the receiver. */
+/* Returns the host drawn as number i (from 0) for this receiver. */
 static inline uint32_t oche_sender_pool_host(const struct oche_sender_pool *pool, uint32_t receiver,
                                              uint32_t i)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Transfers: pairs of hosts, given by number, each of which sends messages one after the other: a
- * given number, or as many as fit in the run. The senders of DCQCN's secs 2.2 and 3.2 (Figs 3, 4,
- * 8, 9) are such pairs. With host.connections per_pair all messages of a pair use one queue pair,
- * so its path through the network and its congestion-control state last for the whole run; with
- * per_flow each has its own.
+ * given number, or until the end of the run. The senders of DCQCN's secs 2.2 and 3.2 (Figs 3, 4, 8,
+ * 9) are such pairs. With host.connections per_pair all messages of a pair use one queue pair, so
+ * its path through the network and its congestion-control state last for the whole run; with
+ * per_flow each message has its own queue pair.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static const struct oche_param params[] = {
 };
 static const struct oche_param_table table = OCHE_PARAM_TABLE(params, struct transfers);
 
-/* The text of the pairs, and how far it has been read. */
+/* State of reading the parameter `pairs`; `at` is the next character. */
 struct reader {
     const char *at;
     const struct oche_workload_facts *facts;
@@ -74,7 +74,7 @@ static bool read_host(struct reader *reader, const char *begin, uint32_t *host)
     return true;
 }
 
-/* Reads one pair, and the comma after it if another one follows. */
+/* Reads one pair, and the comma that separates it from the next pair. */
 static bool read_pair(struct reader *reader, struct pair *pair)
 {
     skip_blanks(reader);
@@ -98,7 +98,10 @@ static bool read_pair(struct reader *reader, struct pair *pair)
     return true;
 }
 
-/* Reads all pairs (malloc'd, at least one). Returns NULL, with an error, on failure. */
+/*
+ * Reads all pairs, at least one. The caller frees the returned array; NULL, with an error, on
+ * failure.
+ */
 static struct pair *read_pairs(struct reader *reader, size_t *count)
 {
     size_t most = 1;

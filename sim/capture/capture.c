@@ -35,8 +35,9 @@ struct oche_capture *oche_capture_create(const char *path, struct oche_error *er
 }
 
 /*
- * A frame's arrival is reported when it begins to leave: earlier by its time on the line and the
- * link's delay. So nothing reported later is older than that.
+ * The tap reports a frame's arrival in advance, when the frame begins to leave the far end: its
+ * transmission time and the link's delay too early. So no later report can be older than the newest
+ * by more than the longest such time, which becomes the writer's slack.
  */
 void oche_capture_attach(struct oche_capture *capture, const struct oche_network *network)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes what a tap on some hosts' links would see to a capture file: connects the network's tap to
- * the pcap writer.
+ * Writes the frames on some hosts' links to a capture file: connects the network's tap to the pcap
+ * writer.
  *
  *     capture = oche_capture_create(path, error, sizeof(error));
  *     config.tap = oche_capture_tap, config.tap_context = capture, config.tap_nodes = …
@@ -12,7 +12,8 @@
  *
  * A frame has the MAC addresses of the two ends of its link, and each switch on its path decrements
  * its TTL, as routers do. So a single capture of both ends of a flow can tell where a packet was
- * seen. Sent frames have the time at which they begin to leave, received ones that of arrival.
+ * seen. The time of a sent frame is when it begins to leave; the time of a received frame is when
+ * it arrives.
  */
 #ifndef OCHE_SIM_CAPTURE_CAPTURE_H
 #define OCHE_SIM_CAPTURE_CAPTURE_H
@@ -22,15 +23,15 @@
 
 struct oche_capture;
 
-/* Creates or replaces the file. Returns NULL, with one line in `error`, if that is not possible. */
+/* Creates or replaces the file. On failure returns NULL, with one line in `error`. */
 struct oche_capture *oche_capture_create(const char *path, struct oche_error *error);
 /* To be called before the run; the network must outlive the capture. */
 void oche_capture_attach(struct oche_capture *capture, const struct oche_network *network);
 /* The network's tap; `context` is the capture. */
 oche_tap oche_capture_tap;
 /*
- * Return the number of frames in the file so far, and of packets left out because they have no
- * bytes.
+ * Return the number of frames in the file so far, and the number of packets left out because they
+ * have no byte format.
  */
 uint64_t oche_capture_frames(const struct oche_capture *capture);
 uint64_t oche_capture_skipped(const struct oche_capture *capture);

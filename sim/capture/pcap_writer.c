@@ -19,7 +19,7 @@
 
 struct record {
     oche_time when;
-    uint64_t number; /* order of arrival, to break ties */
+    uint64_t number; /* order in which records were added, to break ties */
     uint8_t *bytes;
     uint32_t count;
 };
@@ -30,7 +30,7 @@ struct oche_pcap_writer {
     pcap_dumper_t *dumper;
     oche_time slack, newest;
     uint64_t records;
-    struct record *heap; /* the oldest comes first */
+    struct record *heap; /* binary heap, oldest record first */
     size_t used, room;
     bool memory_ran_out;
     oche_pcap_encoder *encoder; /* for packets of kind OTHER, or NULL */
@@ -96,8 +96,9 @@ static void flush(struct oche_pcap_writer *writer, oche_time until)
     while (writer->used > 0 && writer->heap[0].when <= until) {
         struct record record = pop(writer);
         const struct pcap_pkthdr header = {
+            /* In a nanosecond capture tv_usec holds nanoseconds. */
             .ts = {.tv_sec = (time_t)(record.when / OCHE_SEC),
-                   .tv_usec = (suseconds_t)(record.when % OCHE_SEC / OCHE_NS)}, /* nanoseconds */
+                   .tv_usec = (suseconds_t)(record.when % OCHE_SEC / OCHE_NS)},
             .caplen = record.count,
             .len = record.count,
         };
@@ -153,7 +154,7 @@ void oche_pcap_set_encoder(struct oche_pcap_writer *writer, oche_pcap_encoder *e
     writer->encoder = encoder;
 }
 
-/* Encodes the frame into writer->scratch and returns its size; 0: it has no bytes. */
+/* Encodes the frame into writer->scratch. Returns its size; 0: the packet has no byte format. */
 static size_t encode(struct oche_pcap_writer *writer, const struct oche_packet *packet,
                      const struct oche_frame *frame)
 {
@@ -177,7 +178,7 @@ static size_t encode(struct oche_pcap_writer *writer, const struct oche_packet *
         return 0;
     if (frame->ipv6 &&
         packet->kind ==
-            OCHE_PACKET_ROCE) /* IPv6 stacks drop UDP without a checksum; over IPv4 none is usual */
+            OCHE_PACKET_ROCE) /* IPv6 stacks drop UDP without a checksum; IPv4 stacks do not */
         oche_put16(out + OCHE_ETH_BYTES + OCHE_IPV6_BYTES + 6,
                    oche_udp_checksum(out + OCHE_ETH_BYTES));
     if (count < LEAST_BYTES)

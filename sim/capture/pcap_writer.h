@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes packets as a capture: nanosecond pcap, Ethernet without FCS, through libpcap. A frame is
- * what a tap would see: padded to 60 bytes, ICRC right, and over IPv6 with a UDP checksum.
+ * Writes packets as a capture: nanosecond pcap, Ethernet without FCS, through libpcap. Frames are
+ * as on the wire: padded to 60 bytes, with a correct ICRC and, over IPv6, a UDP checksum.
  *
- * The simulator knows a packet's arrival when it leaves, so records come out of order by at most
- * a link's transit time; the writer puts them in order.
+ * The simulator reports a packet's arrival when the packet leaves, so records come out of order by
+ * at most a link's transit time; the writer sorts them.
  */
 #ifndef OCHE_SIM_CAPTURE_PCAP_WRITER_H
 #define OCHE_SIM_CAPTURE_PCAP_WRITER_H
@@ -16,7 +16,7 @@ struct oche_pcap_writer;
 
 /*
  * Creates or replaces the file. `slack`: no record will be older than the newest by more than this.
- * Returns NULL, with a line in `error`, if that is not possible.
+ * On failure returns NULL, with a line in `error`.
  */
 struct oche_pcap_writer *oche_pcap_create(const char *path, oche_time slack,
                                           struct oche_error *error);
@@ -26,8 +26,8 @@ void oche_pcap_set_slack(struct oche_pcap_writer *writer, oche_time slack);
 
 /*
  * Encodes a packet of an endpoint that is not an RNIC (TCP, ExpressPass) as the bytes of a frame
- * without FCS. Returns how many, at most `size`; 0: it has none. Without an encoder such packets
- * are not written.
+ * without FCS. Returns the number of bytes, at most `size`; 0: the packet has no byte format.
+ * Without an encoder such packets are not written.
  */
 typedef size_t oche_pcap_encoder(const struct oche_packet *packet, const struct oche_frame *frame,
                                  uint8_t *bytes, size_t size);
@@ -37,14 +37,14 @@ void oche_pcap_set_encoder(struct oche_pcap_writer *writer, oche_pcap_encoder *e
  * Adds a packet at simulated time `when` (picoseconds, truncated to nanoseconds). `frame` has its
  * addresses and other frame fields, including MACs; its udp_checksum is not used. A packet without
  * payload bytes gets zeros. For a PFC frame only frame->src_mac is used. Records of the same time
- * keep their order. Returns false, and writes nothing, for a packet that has no bytes (TCP or
+ * keep their order. Returns false, and writes nothing, for a packet that has no byte format (TCP or
  * ExpressPass without an encoder, or an opcode that is not in the table).
  */
 bool oche_pcap_write(struct oche_pcap_writer *writer, const struct oche_packet *packet,
                      const struct oche_frame *frame, oche_time when);
 
 /*
- * Completes the file and frees the writer. Returns false, with a line in `error`, if something was
+ * Completes the file and frees the writer. Returns false, with a line in `error`, if any record was
  * not written.
  */
 bool oche_pcap_close(struct oche_pcap_writer *writer, struct oche_error *error);
