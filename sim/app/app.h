@@ -14,7 +14,7 @@
 #include "params/error.h"
 #include "sim/network/flow.h"
 
-/* What a workload can know about the world. */
+/* Facts about the world that a workload can use. */
 struct oche_workload_facts {
     uint32_t host_count;
     uint64_t host_rate_bps; /* rate of host 0's link, to which load refers */

@@ -80,7 +80,7 @@ static bool append(struct reader *reader, uint64_t size, double at_most)
     return true;
 }
 
-/* Parses one line without its comment and newline: `size cdf`, or nothing. */
+/* Parses one line, already without comment and newline: `size cdf`, or blank. */
 static bool read_row(struct reader *reader, char *line)
 {
     const char *const space = " \t\r\v\f";

@@ -48,8 +48,8 @@ bool oche_workload_has_load(enum oche_load_of of, const struct oche_workload_fac
 
 /*
  * Returns the mean payload rate, in bits per second, that each host must offer so that all hosts
- * together load what `of` names to the fraction `load`. With `headers`, headers and gaps of full
- * packets count as load.
+ * together use the fraction `load` of the rate that `of` names. With `headers`, headers and gaps of
+ * full packets count as load.
  */
 double oche_workload_offered_bps(double load, enum oche_load_of of, bool headers,
                                  const struct oche_workload_facts *facts);

@@ -22,7 +22,7 @@ struct oche_host;
 struct oche_host_params;
 struct oche_switch_params;
 
-/* What the network must know about an endpoint's packets. */
+/* Sizes (in bytes) and classes of an endpoint's packets. */
 struct oche_endpoint_packets {
     uint32_t payload_bytes;   /* payload of a full packet */
     uint32_t frame_bytes;     /* frame of the largest packet, from Ethernet header to FCS */
@@ -51,8 +51,8 @@ struct oche_endpoint {
     size_t state_bytes;
 
     /*
-     * Optional: checks parameters against each other. Returns NULL, or what is wrong and what would
-     * be right.
+     * Optional: checks parameters against each other. Returns an error message, or NULL if all is
+     * well.
      */
     const char *(*check)(const void *params);
     /* Optional: sets those parameters of switches that the scheme itself determines. */

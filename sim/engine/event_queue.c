@@ -86,7 +86,7 @@ static void reserve_open(struct oche_event_queue *queue, uint32_t count)
     queue->open = grow(queue->open, queue->open_capacity * sizeof(*queue->open));
 }
 
-/* Inserts an event into the open bucket, in order among those still pending there. */
+/* Inserts an event into the open bucket, in order among the bucket's pending events. */
 void oche_events_push_open(struct oche_event_queue *queue, struct oche_event event)
 {
     reserve_open(queue, queue->open_count + 1);
@@ -270,8 +270,8 @@ static void fetch_far(struct oche_event_queue *queue)
 }
 
 /*
- * Opens buckets until one holds an event, but none that starts at or after `before`. Returns false
- * if none of those buckets holds an event.
+ * Opens buckets one after the other until one holds an event. Opens no bucket that starts at or
+ * after `before`. Returns false if none of those buckets holds an event.
  */
 bool oche_events_open_next(struct oche_event_queue *queue, oche_time before)
 {

@@ -56,7 +56,7 @@ struct oche_event_queue {
     struct oche_bucket_spill *spills;
     uint64_t bucket_mask;
     unsigned shift;       /* a bucket is 2^shift picoseconds wide */
-    uint64_t cursor;      /* number of the opened bucket: its start time >> shift */
+    uint64_t cursor;      /* number of the opened bucket: start time of the bucket >> shift */
     oche_time horizon;    /* the ring reaches at least this far ahead */
     uint64_t ring_events; /* events in the ring, the open bucket not counted */
 

@@ -45,8 +45,8 @@ static bool check(const struct oche_flow_plan *plan, uint32_t count, uint32_t ho
 }
 
 /*
- * Checks what workloads must guarantee: a flow that follows another starts at the host where the
- * other ends, has no start time of its own, and follows only one flow.
+ * Checks the rules for workloads: a flow that follows another flow starts at the host where the
+ * other one ends, has no start time of its own, and follows only one flow.
  */
 static void check_chains(const struct oche_flow_plan *plan, uint32_t count)
 {

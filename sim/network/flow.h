@@ -160,7 +160,10 @@ uint64_t oche_flows_delivered(const struct oche_flows *flows,
 void oche_flows_free(struct oche_flows *flows);
 void oche_flow_groups_free(struct oche_flow_groups *groups);
 
-/* Returns the bytes of a flow that its application has produced `age` after its start. */
+/*
+ * Returns the number of the flow's bytes that the application has produced `age` after the flow's
+ * start.
+ */
 uint64_t oche_flow_supplied(const struct oche_flow_plan *plan, oche_time age);
 
 #endif

@@ -329,8 +329,8 @@ void oche_host_timer(struct oche_shard *shard, struct oche_port *port, oche_time
 }
 
 /*
- * While its link is down a NIC keeps sending, and what it sends is lost (the other end of the link
- * drops it). So its timers run and its retries count. The PFC state is cleared, as at the switch.
+ * A NIC keeps sending while its link is down, and the other end of the link drops the packets. So
+ * the NIC's timers run and retries are counted. The PFC state is cleared, as at the switch.
  */
 void oche_host_link_changed(struct oche_shard *shard, struct oche_port *port, oche_time now)
 {

@@ -38,7 +38,7 @@ extern const struct oche_param_table oche_host_params;
 struct oche_endpoint;
 struct oche_ib_credits_params;
 
-/* What all hosts of a network share. It must outlive them. */
+/* Configuration shared by all hosts of a network. It must outlive the hosts. */
 struct oche_host_shared {
     const struct oche_host_params *params;
     /* NULL: the RNIC, with the schemes `cc` and `recovery`. */
@@ -71,8 +71,8 @@ struct oche_host *oche_host_create(struct oche_network *network, uint32_t addres
 void oche_host_begin(struct oche_host *host);
 
 /*
- * Prefetches what the host's next event will touch, in steps 0 … OCHE_NIC_FETCH_STEPS. Affects only
- * speed.
+ * Fetches into the cache what the host's next event will touch, in steps 0 … OCHE_NIC_FETCH_STEPS.
+ * Affects only speed.
  */
 void oche_host_fetch(const struct oche_host *host, const struct oche_packet *packet, unsigned step);
 void oche_host_arrival(struct oche_shard *shard, struct oche_port *port, struct oche_packet *packet,
@@ -84,7 +84,7 @@ void oche_host_link_changed(struct oche_shard *shard, struct oche_port *port, oc
 
 /*
  * Returns the hash of the five-tuple of a connection's packets, the same in both directions; ECMP
- * chooses their path by it.
+ * chooses the path by this hash.
  */
 uint32_t oche_host_flow_hash(uint64_t seed, uint32_t connection);
 

@@ -16,7 +16,7 @@ static unsigned class_of(const struct oche_host *host, const struct oche_packet 
     return packet->traffic_class < host->credits->link.vl_count ? packet->traffic_class : 0;
 }
 
-/* True if the host's link is down: then what it sends is lost and needs no credit. */
+/* True if the host's link is down. Packets sent then are lost and need no credit. */
 static bool is_down(const struct oche_host *host)
 {
     const struct oche_network *network = host->shard->network;

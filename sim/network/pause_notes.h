@@ -16,12 +16,12 @@ struct oche_pause_note {
     oche_time time; /* when the frame begins to leave */
     uint32_t port;  /* the port that sends it: global number of the ingress port */
     uint8_t cls;
-    bool on;                /* true: PAUSE; false: RESUME */
-    bool held;              /* PAUSE: the causing queue is long because it was itself held */
-    uint32_t cause;         /* PAUSE: the egress port whose queue holds most bytes of the class; or
-                               OCHE_NO_PORT */
-    uint8_t cause_cls;      /* PAUSE: the class of the causing queue */
-    uint32_t bytes;         /* PAUSE: bytes of the ingress class in the causing queue */
+    bool on;           /* true: PAUSE; false: RESUME */
+    bool held;         /* PAUSE: the causing queue is long because it was itself held */
+    uint32_t cause;    /* PAUSE: egress port of the causing queue, which has most bytes of cls; or
+                          OCHE_NO_PORT */
+    uint8_t cause_cls; /* PAUSE: the class of the causing queue */
+    uint32_t bytes;    /* PAUSE: bytes of the ingress class in the causing queue */
     uint32_t ingress_bytes; /* PAUSE: bytes of the ingress class in all queues */
 };
 

@@ -17,7 +17,7 @@
 void oche_payload_buffer(struct oche_packet *packet);
 /* Writes the bytes that belong at `address`. */
 void oche_payload_fill(uint64_t address, void *to, uint32_t bytes);
-/* Returns how many of the bytes at `from` differ from those that belong at `address`. */
+/* Returns the number of bytes at `from` that differ from the bytes that belong at `address`. */
 uint32_t oche_payload_differs(uint64_t address, const void *from, uint32_t bytes);
 
 #endif

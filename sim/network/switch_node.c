@@ -75,7 +75,10 @@ static void send_pause(struct oche_shard *shard, struct oche_port *port, oche_ti
     oche_network_send(shard, (uint32_t)(port - shard->network->ports), frame, now);
 }
 
-/* The port is free: sends what is due, and asks for an event when it is free again. */
+/*
+ * Sends the next packet or PFC frame from a free port, and asks for an event when the port is free
+ * again.
+ */
 static void transmit(struct oche_shard *shard, struct oche_port *port, oche_time now)
 {
     struct oche_switch *sw = port->device;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parameter table. ns2-xpass is the authors' simulator; expresspass.md has what was
- * read there, and what is said to be the paper's (Cho et al., SIGCOMM 2017).
+ * The parameter table. ns2-xpass is the authors' simulator; expresspass.md lists the values found
+ * there, and the values said to be those of the paper (Cho et al., SIGCOMM 2017).
  */
 #include "sim/endpoint/expresspass/params.h"
 

@@ -23,9 +23,7 @@ struct oche_xpass_params {
 
 extern const struct oche_param_table oche_xpass_table;
 
-/*
- * Returns NULL, or what is wrong and what would be right. `params` is a struct oche_xpass_params.
- */
+/* Returns an error message, or NULL if all is well. `params` is a struct oche_xpass_params. */
 const char *oche_xpass_check(const void *params);
 
 /*

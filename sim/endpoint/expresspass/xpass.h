@@ -58,7 +58,7 @@ struct oche_xpass_sender {
     uint32_t stop; /* number of the last STOP */
     uint8_t state; /* enum oche_xpass_state */
     oche_time due; /* when to repeat a REQUEST or STOP; OCHE_NEVER: none to repeat */
-    /* A flow that is still being produced, or NULL: see supply.c. */
+    /* The flow that the application still produces (supply.c); NULL: none. */
     const struct oche_flow_plan *supplied;
     oche_time supplied_from, sent_at; /* the flow's start; when its last frame was queued */
 };

@@ -30,7 +30,7 @@ struct oche_tcp_params {
 
 extern const struct oche_param_table oche_tcp_table, oche_dctcp_table;
 
-/* Returns NULL, or what is wrong and what would be right. `params` is a struct oche_tcp_params. */
+/* Returns an error message, or NULL if all is well. `params` is a struct oche_tcp_params. */
 const char *oche_tcp_check(const void *params);
 
 #endif

@@ -254,7 +254,7 @@ static void rest(struct oche_tcp *tcp, struct oche_tcp_end *end, oche_time now)
     oche_tcp_close(tcp, end);
 }
 
-/* Fails all flows of the connection, including those that start meanwhile. */
+/* Fails all flows of the connection, including flows that start while this function runs. */
 static void fail(struct oche_tcp *tcp, struct oche_tcp_end *end, oche_time now)
 {
     struct oche_tcp_sender *sender = &end->sender;
