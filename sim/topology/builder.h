@@ -10,21 +10,21 @@
 #include "sim/topology/topology.h"
 
 /*
- * Allocates a topology. `links` is how many will be added. Returns false, with an error, if there
- * is no memory.
+ * Allocates a topology with room for `links` links, which the caller adds. Returns false, with an
+ * error, if memory runs out.
  */
 bool oche_topology_begin(struct oche_topology *topology, uint64_t hosts, uint64_t switches,
                          uint64_t links, struct oche_error *error);
 /* Names a node `prefix` and `number`: "tor3". */
 void oche_topology_name(struct oche_topology *topology, uint32_t node, enum oche_node_kind kind,
                         uint32_t pod, const char *prefix, uint32_t number);
-/* Links the next free ports of both nodes. */
+/* Adds a link between nodes `a` and `b`, at the next free port of each. */
 void oche_topology_link(struct oche_topology *topology, uint32_t a, uint32_t b, uint64_t rate_bps,
                         oche_time delay);
 /* Names hosts first … first+count-1 and links them to `tor`, in that order. */
 void oche_topology_hosts(struct oche_topology *topology, uint32_t tor, uint32_t first,
                          uint32_t count, uint32_t pod, uint64_t rate_bps, oche_time delay);
-/* Makes the port lists. All announced links must have been added. */
+/* Fills the nodes' port lists, after the last link. Returns false, with an error, on failure. */
 bool oche_topology_finish(struct oche_topology *topology, struct oche_error *error);
 
 /*
@@ -32,8 +32,8 @@ bool oche_topology_finish(struct oche_topology *topology, struct oche_error *err
  */
 const char *oche_topology_ratio(uint64_t a, uint64_t b, char *text, size_t text_bytes);
 /*
- * Likewise, the ratio of the rate from below to the rate upwards; "none (2:5)" if there is more
- * upwards. `text` has at least 64 bytes.
+ * Returns the oversubscription of a switch, its rate downwards to its rate upwards: "4:1"; "none
+ * (2:5)" if `up` is larger. `text` has at least 64 bytes.
  */
 const char *oche_topology_oversubscription(uint64_t down, uint64_t up, char *text,
                                            size_t text_bytes);
@@ -42,15 +42,15 @@ const char *oche_topology_oversubscription(uint64_t down, uint64_t up, char *tex
 const char *oche_topology_rate(uint64_t bps, char *text, size_t text_bytes);
 
 /*
- * True if the number of hosts, switches, links, and ports at one node are within the limits; else
- * there is an error about `param`.
+ * True if the numbers of hosts, switches, links, and ports of one node are within the limits; if
+ * not, writes an error that names `param`.
  */
 bool oche_topology_fits(uint64_t hosts, uint64_t switches, uint64_t links, uint64_t ports,
                         const char *param, struct oche_error *error);
 
-/* A link's rate: from 1 Mbit/s to 8 Tbit/s, where a byte lasts one picosecond. */
+/* A link's rate: from 1 Mbit/s to 8 Tbit/s; at 8 Tbit/s a byte lasts one picosecond. */
 #define OCHE_IS_LINK_RATE(preset) OCHE_IS_BPS(preset, OCHE_MBPS, 8000 * OCHE_GBPS)
-/* Its delay, never 0: the engine's parallel windows are as wide as the smallest link delay. */
+/* A link's delay, never 0: the engine's parallel windows are as wide as the smallest link delay. */
 #define OCHE_IS_LINK_DELAY(preset) OCHE_IS_TIME(preset, OCHE_NS, OCHE_SEC)
 
 #endif

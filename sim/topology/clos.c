@@ -57,7 +57,7 @@ static const struct oche_param params[] = {
 };
 static const struct oche_param_table table = OCHE_PARAM_TABLE(params, struct clos);
 
-/* The parameters once nothing is left to derive. */
+/* The parameters, with each 0 replaced by the value derived from the others. */
 struct shape {
     uint32_t pods, tors, hosts, uplinks, aggs, agg_uplinks, cores;
 };
@@ -82,7 +82,7 @@ static const char *divisors(uint64_t n, char *text, size_t text_bytes)
     return text;
 }
 
-/* True if `uplinks` give exactly the ratio asked for. */
+/* True if a ToR with `uplinks` uplinks has exactly the oversubscription that `p` asks for. */
 static bool is_ratio(const struct clos *p, uint64_t uplinks)
 {
     double down = (double)(p->hosts_per_tor * p->host_rate);
@@ -91,7 +91,7 @@ static bool is_ratio(const struct clos *p, uint64_t uplinks)
     return up - down <= 1e-9 * down && down - up <= 1e-9 * down;
 }
 
-/* Returns the ratio that `uplinks` would give, as a scenario writes it: "16/3" or "4". */
+/* Returns the oversubscription of a ToR with `uplinks` uplinks, as in scenarios: "16/3" or "4". */
 static const char *ratio_of(const struct clos *p, uint64_t uplinks, char *text, size_t text_bytes)
 {
     char *colon;
@@ -207,7 +207,7 @@ static bool find_shape(const struct clos *p, struct shape *shape, struct oche_er
     largest = pod_uplinks / cores * p->pods;
     if (largest < (uint64_t)shape->hosts + shape->uplinks)
         largest = (uint64_t)shape->hosts + shape->uplinks;
-    shape->cores = (uint32_t)cores; /* the limit on nodes keeps it within 32 bits */
+    shape->cores = (uint32_t)cores; /* below 2^32: the number of nodes is limited */
     return oche_topology_fits(hosts, p->pods * (p->tors_per_pod + shape->aggs) + cores,
                               hosts + p->pods * (p->tors_per_pod * shape->uplinks + pod_uplinks),
                               largest, "pods", error);

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define SHOWN_ENDS 6 /* ports shown at either end of a long cycle */
+#define SHOWN_ENDS 6 /* of a long cycle, the text shows the first 6 and the last 6 ports */
 
 static void *must(void *memory)
 {
@@ -62,8 +62,8 @@ char *oche_circle_text(const struct oche_topology *topology, const struct oche_c
 struct oche_dependencies {
     const struct oche_topology *topology;
     uint32_t port_count;
-    size_t *first; /* by switch: where its bits begin; bit [ingress * ports + egress] */
-    uint64_t *bits;
+    size_t *first;  /* by switch: index of the switch's first bit in `bits` */
+    uint64_t *bits; /* bit first + ingress * ports + egress: set if ingress waits for egress */
 };
 
 struct oche_dependencies *oche_dependencies_create(const struct oche_topology *topology)
@@ -123,7 +123,7 @@ enum colour { NEW, ON_WAY, DONE };
 
 struct step {
     uint32_t port; /* a port on the current path */
-    uint32_t next; /* the next port of the switch behind it to visit */
+    uint32_t next; /* the next egress port to visit, at the switch that `port` leads to */
 };
 
 struct search {
@@ -139,7 +139,7 @@ static void enter(struct search *search, uint32_t port)
     search->way[search->depth++] = (struct step){.port = port};
 }
 
-/* Returns the next port that the path's last port waits for, or UINT32_MAX if there is no other. */
+/* Returns the next port that the path's last port waits for; UINT32_MAX: all were returned. */
 static uint32_t next_of(struct search *search)
 {
     const struct oche_topology *topology = search->dependencies->topology;
@@ -159,7 +159,7 @@ static uint32_t next_of(struct search *search)
 }
 
 /*
- * Returns the cycle that the end of the path forms from `port` on; the last port waits for `port`.
+ * Returns the cycle of the path's ports from `port` to the last one, which waits for `port`.
  */
 static struct oche_circle circle_of(const struct search *search, uint32_t port)
 {

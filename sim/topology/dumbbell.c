@@ -31,7 +31,7 @@ static bool build(const void *values, struct oche_topology *topology, struct och
 {
     const struct dumbbell *p = values;
     uint32_t left = (uint32_t)p->left_hosts, right = (uint32_t)p->right_hosts;
-    uint32_t tor = left + right; /* the left one; the right one follows */
+    uint32_t tor = left + right; /* the left switch; the right switch is tor + 1 */
     char rate[32], bottleneck[32], ratio[48];
 
     if (!oche_topology_begin(topology, tor, 2, tor + 1, error))

@@ -15,10 +15,10 @@
 struct pairs {
     const struct oche_topology_routes *routes;
     uint64_t *bits;
-    size_t *first;   /* by switch: its first word */
-    uint32_t *words; /* by switch: words of a row */
-    uint32_t *mark;  /* by port: the last group for which packets came in there, plus 1 */
-    uint32_t *stack; /* ports still to be followed */
+    size_t *first;   /* by switch: index of its first row in `bits` */
+    uint32_t *words; /* by switch: 64-bit words in a row */
+    uint32_t *mark;  /* by port: 1 + the last group whose packets came in there; 0: none yet */
+    uint32_t *stack; /* ports where packets came in that are still to be followed */
     size_t count;
 };
 
@@ -53,8 +53,8 @@ static void init(struct pairs *pairs, const struct oche_topology_routes *routes)
 }
 
 /*
- * Packets for `group` come in at a port of a switch. Puts the port on the stack unless it was there
- * before.
+ * Notes that packets for `group` come in at `port` of a switch: puts the port on the stack, once
+ * for each group.
  */
 static void enter(struct pairs *pairs, uint32_t group, uint32_t port)
 {
@@ -72,7 +72,7 @@ static void add_pair(struct pairs *pairs, uint32_t sw, uint32_t in, uint32_t out
 }
 
 /*
- * Follows packets for `group` that came in at port `in` of switch `sw` to the switches behind it.
+ * Follows packets for `group`, which came in at port `in` of switch `sw`, to the next switches.
  */
 static void go_on(struct pairs *pairs, uint32_t group, uint32_t sw, uint32_t in)
 {
@@ -99,7 +99,7 @@ static void go_on(struct pairs *pairs, uint32_t group, uint32_t sw, uint32_t in)
     }
 }
 
-/* Returns, for each port, the switch (its number) that it belongs to. */
+/* Returns, for each port, the number of the switch that has it. */
 static uint32_t *owners(const struct oche_topology *topology)
 {
     uint32_t nodes = oche_topology_nodes(topology), ports = 0;

@@ -7,10 +7,10 @@
  *     link NAME NAME 10Gbps 1us
  *
  * Hosts take addresses 0, 1, … in the order of their lines. A host has one link, to a switch. A
- * switch that does not say its tier is a ToR if it has hosts, else an aggregation switch if it is
- * linked to one that has, else a core. Ports are numbered in the order of the link lines. Every
- * host must reach every other. The file is read three times: to count, to name the nodes, and to
- * link them.
+ * switch line without a tier makes a ToR if the switch has hosts, else an aggregation switch if the
+ * switch is linked to a switch with hosts, else a core. Ports are numbered in the order of the link
+ * lines. Every host must be able to reach every other host. The file is read three times: to count,
+ * to name the nodes, and to link them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -186,7 +186,7 @@ static bool read_link(struct oche_statements *file, struct oche_topology *topolo
     return true;
 }
 
-/* Gives a tier to each switch that does not state one, and a pod to each ToR with its hosts. */
+/* Gives a tier to each switch whose line has none, and a pod to each ToR and its hosts. */
 static void settle(struct oche_topology *topology)
 {
     uint32_t first = topology->host_count, nodes = oche_topology_nodes(topology);

@@ -14,12 +14,12 @@
  */
 bool oche_topology_is_up(const struct oche_topology *topology, uint32_t node, uint32_t port);
 
-/* Returns the number of 64-bit words that hold the bits below for a switch (numbered from 0). */
+/* Returns how many 64-bit words oche_topology_onward needs for switch `number` (from 0). */
 size_t oche_topology_onward_words(const struct oche_topology_routes *routes, uint32_t number);
 /*
  * Sets bit port * group_count + group, in zeroed `bits`, if the far end of the port is a switch
- * that has hosts of the group or a route to it by a link other than this one. Uses only topology,
- * group_count and of from `routes`.
+ * that has hosts of the group, or a route to the group that does not lead back over the port's
+ * link. Of `routes`, reads only the members topology, group_count and of.
  */
 void oche_topology_onward(const struct oche_topology_routes *routes, uint32_t number,
                           uint64_t *bits);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Parking lot: a chain of switches with hosts at each. A flow from the first switch to the last
- * crosses every link of the chain; flows between neighbours load one link each. DCQCN's own
- * parking lot (its Fig 3) is an effect of ECMP in the testbed of its Fig 2: see clos.
+ * Parking lot: a chain of switches, each with hosts. A flow from the first switch to the last
+ * crosses every link of the chain; flows between neighbours load one link each. The parking lot of
+ * DCQCN Fig 3 is another: an effect of ECMP in the testbed of DCQCN Fig 2, which clos.c builds.
  */
 #include <stdio.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Assigns nodes to threads; routes.h has the rule. */
+/* Assigns nodes to threads, by the rule at oche_topology_partition in routes.h. */
 #include <stdlib.h>
 
 #include "sim/topology/routes.h"
 
-#define FREE    UINT32_MAX /* in no block; placed after the blocks */
+#define FREE    UINT32_MAX /* in no block: gets a part after the blocks */
 #define NOWHERE UINT16_MAX
 
 static uint64_t work_of(const struct oche_topology *topology, uint32_t node)
@@ -20,7 +20,7 @@ static uint32_t tor_of(const struct oche_topology *topology, uint32_t node)
     return node < topology->host_count ? oche_topology_port(topology, node, 0)->peer : node;
 }
 
-/* Makes a block of each pod, numbered as the pods first appear. Returns the number of blocks. */
+/* Makes each pod a block; blocks are numbered in the order of nodes. Returns how many there are. */
 static uint32_t blocks_by_pod(const struct oche_topology *topology, uint32_t *block_of,
                               uint32_t *scratch)
 {
@@ -71,8 +71,9 @@ static uint32_t blocks_by_node(const struct oche_topology *topology, uint32_t *b
 }
 
 /*
- * Deals blocks to parts in order, until each part has its share of what is left: a block is taken
- * if its middle lies within the share, but never so many that a later part would get none.
+ * Deals blocks to parts in order. A part's share is the work that is left, divided by the parts
+ * that are left. A part takes a block if at least half of the block's work fits into the share and
+ * a block remains for each later part; it takes one block in any case.
  */
 static void deal_blocks(const uint64_t *block_work, uint32_t blocks, uint32_t parts,
                         uint16_t *part_of_block, uint64_t *load)
@@ -97,8 +98,8 @@ static void deal_blocks(const uint64_t *block_work, uint32_t blocks, uint32_t pa
 }
 
 /*
- * Returns the part for a switch without a block: the one with most links to it among those within
- * `limit`, else the least loaded.
+ * Returns the part for a switch without a block: of the parts whose load stays within `limit`, the
+ * one with most links to the switch; the least loaded part if all would exceed `limit`.
  */
 static uint16_t place(const struct oche_topology *topology, uint32_t node,
                       const uint16_t *part_of_node, uint32_t parts, const uint64_t *load,
@@ -181,7 +182,7 @@ uint32_t oche_topology_partition(const struct oche_topology *topology, uint32_t 
                                .part_of_block = calloc(nodes, sizeof(uint16_t))};
     if (scratch.block_of == NULL || scratch.pods == NULL || scratch.links == NULL ||
         scratch.block_work == NULL || scratch.load == NULL || scratch.part_of_block == NULL) {
-        /* A single part needs no memory and is always right. */
+        /* Without memory, all nodes are one part, which is always correct. */
         for (uint32_t n = 0; n < nodes; n++)
             part_of_node[n] = 0;
         parts = 1;

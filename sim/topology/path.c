@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hops, paths and the time a message takes when it is alone. The formulas are in routes.h. */
+/* Hops, paths, and the time of a message alone in the network. The formulas are in routes.h. */
 #include <string.h>
 
 #include "sim/topology/route_memory.h"
@@ -24,8 +24,9 @@ static void add_link(struct oche_path *path, const struct oche_topology_link *li
 }
 
 /*
- * Goes from all switches of a layer to the next layer: adds the best link to `path`, makes the next
- * layer current. Returns the number of its switches.
+ * Goes from the `count` switches of the current layer one link further towards `group`: adds a link
+ * with the best rate and delay among all those taken to `path`, and makes the switches reached the
+ * current layer. Returns the number of switches reached.
  */
 static uint32_t step(const struct oche_topology_routes *routes, uint32_t group, uint32_t count,
                      struct oche_path *path)
@@ -79,7 +80,7 @@ void oche_topology_path(const struct oche_topology_routes *routes, uint32_t src,
     add_link(path, oche_topology_port_link(topology, dst, 0));
 }
 
-/* Sums the serialisation times on links 0 … l-1, for each l. */
+/* Sets sum[l] to the time that a frame of `bytes` takes on links 0 … l-1 (without delays). */
 static void sums(const struct oche_path *path, uint32_t bytes, oche_time *sum)
 {
     sum[0] = 0;
@@ -88,8 +89,8 @@ static void sums(const struct oche_path *path, uint32_t bytes, oche_time *sum)
 }
 
 /*
- * Returns the longest path through the grid when there are `middles` frames between the first and
- * the last.
+ * Returns the longest path through the grid of frames and links (see oche_path_ideal) for a first
+ * frame, `middles` middle frames and a last frame.
  */
 static oche_time longest(const struct oche_path *path, const struct oche_frames *frames,
                          uint64_t middles)

@@ -6,25 +6,25 @@
 #include "sim/topology/routes.h"
 
 /*
- * A routing table of switches. During construction there is one per switch; afterwards only the
- * distinct ones remain.
+ * A routing table. During construction each switch has one; afterwards switches with equal tables
+ * share one of them, and the other copies are freed.
  */
 struct oche_route_table {
     uint16_t *set_of_group;
     struct oche_port_set *sets;
     uint16_t *ports;
-    uint16_t *set_of_port; /* the set that consists of this port alone, or none */
+    uint16_t *set_of_port; /* by port: the set of this port alone, or NO_SET */
     uint32_t set_count, set_room, port_count, port_room;
     uint64_t hash;
 };
 
 struct oche_route_memory {
-    struct oche_route_table *tables; /* the distinct ones come first; the rest are empty */
+    struct oche_route_table *tables; /* the distinct tables come first; the rest are empty */
     uint32_t switches;
     uint32_t *group_of;
     uint16_t *port_of_address;
-    uint32_t *mark, *layer, *next_layer; /* scratch of oche_topology_path: nodes of a step */
-    uint32_t epoch;                      /* the mark of the current step */
+    uint32_t *mark, *layer, *next_layer; /* scratch of oche_topology_path, one step at a time */
+    uint32_t epoch;                      /* `mark` of a node that the current step has reached */
 };
 
 #endif

@@ -13,7 +13,7 @@
 #define UNREACHED UINT16_MAX
 #define NO_SET    UINT16_MAX
 
-/* A link between switches, as seen from one of them. Here switches are numbered from 0. */
+/* A link between switches, seen from one end. This file numbers switches from 0. */
 struct edge {
     uint32_t peer;
     uint16_t port;
@@ -27,13 +27,12 @@ struct maker {
     struct oche_route_memory *memory;
     const bool *dead; /* by link; NULL: no link is dead */
     bool up_down;
-    uint32_t *from_top; /* up_down: switches, each before those below it */
-    uint16_t *
-        down; /* up_down: by switch, links of the shortest path down from it to the current group */
+    uint32_t *from_top; /* with up_down: the switches, from the top down */
+    uint16_t *down;     /* with up_down: by switch, links on the path down to the current group */
     struct edge *edges;
-    uint32_t *first_edge; /* by switch, and one entry more */
-    uint32_t *group_at;   /* by switch, or UINT32_MAX */
-    uint16_t *distance;   /* by switch, to the current group */
+    uint32_t *first_edge; /* by switch: index into `edges`; one more entry ends the last switch */
+    uint32_t *group_at;   /* by switch: the group of its hosts, or UINT32_MAX */
+    uint16_t *distance;   /* by switch: links to the current group, or UNREACHED */
     uint32_t *queue;      /* switches */
     uint16_t *candidates; /* ports */
 };
@@ -82,8 +81,8 @@ static void find_edges(struct maker *maker)
 }
 
 /*
- * Computes the distances of all switches from `start`. With `up`, only of those that have a path
- * down to it.
+ * Computes the distance of each switch from `start`, in links. With `up`, counts only paths that
+ * lead down to `start`; a switch that has none stays UNREACHED.
  */
 static void search(struct maker *maker, uint32_t start, uint16_t *distance, bool up)
 {
@@ -108,7 +107,8 @@ static void search(struct maker *maker, uint32_t start, uint16_t *distance, bool
 }
 
 /*
- * Computes distances along paths that go up and then down: down wherever that leads to the target.
+ * Computes distances to `target` along paths that go up and then down. A switch with a path down to
+ * the target takes it.
  */
 static void search_up_down(struct maker *maker, uint32_t target)
 {
@@ -128,7 +128,7 @@ static void search_up_down(struct maker *maker, uint32_t target)
     }
 }
 
-/* True if a switch's edge lies on its route to the current group. */
+/* True if `edge` of switch `s` is the first link of a route from `s` to the current group. */
 static bool is_way(const struct maker *maker, uint32_t s, const struct edge *edge)
 {
     if (maker->distance[s] == UNREACHED)
@@ -140,7 +140,7 @@ static bool is_way(const struct maker *maker, uint32_t s, const struct edge *edg
     return edge->up && maker->distance[edge->peer] + 1 == maker->distance[s];
 }
 
-/* Makes room for one more; false without memory. */
+/* Makes room for `needed` items; returns false if memory runs out. */
 static bool grow(void **array, uint32_t *room, uint32_t needed, size_t item_bytes)
 {
     uint32_t wanted = *room == 0 ? 8 : *room;
@@ -159,7 +159,7 @@ static bool grow(void **array, uint32_t *room, uint32_t needed, size_t item_byte
 }
 
 /*
- * Returns the set that holds exactly these ports, and adds it if it is new; NO_SET without memory.
+ * Returns the set of exactly these ports, and adds it if there is none; NO_SET if memory runs out.
  */
 static uint16_t find_set(struct oche_route_table *table, const uint16_t *ports, uint32_t count)
 {
@@ -243,7 +243,8 @@ static void free_table(struct oche_route_table *table)
     *table = (struct oche_route_table){0};
 }
 
-/* Keeps one of each set of equal tables, at the front of memory->tables, and writes the result. */
+/* Keeps one of equal tables, at the front of memory->tables, and points routes->of to the tables.
+ */
 static bool share_tables(struct maker *maker)
 {
     struct oche_topology_routes *routes = maker->routes;
@@ -360,7 +361,7 @@ static bool make(struct maker *maker, struct oche_error *error)
     return share_tables(maker) || oche_fail(error, "no memory for routes");
 }
 
-/* Sorts switches from the top down, in the order of oche_topology_is_up. */
+/* Sorts switches from the top down, as oche_topology_is_up defines up. */
 static bool sort_from_top(struct maker *maker)
 {
     const struct oche_topology *topology = maker->topology;

@@ -2,11 +2,12 @@
 /*
  * Shortest-path ECMP routes for any topology, in the form that fabric/switch.h wants: a group is a
  * switch with hosts (in the order of switches); each other switch has, for each group, the set of
- * ports that lie on a shortest path to it, in port order. Switches with equal tables share them: in
- * a fat tree all ToRs do, all cores, and the aggregation switches of a pod.
+ * ports that lie on a shortest path to the group, in port order. Switches with equal tables share
+ * one table: in a fat tree all ToRs share one, all cores one, the aggregation switches of a pod
+ * one.
  *
- * What follows from distances is here too: hops, a lower bound on the time of any path, and a
- * partition of the nodes over threads.
+ * Here too: the number of hops between hosts, a lower bound on a message's time, the fan-in and
+ * fan-out of ports, and a partition of the nodes over threads.
  */
 #ifndef OCHE_SIM_TOPOLOGY_ROUTES_H
 #define OCHE_SIM_TOPOLOGY_ROUTES_H
@@ -20,9 +21,9 @@ struct oche_topology_routes {
     const struct oche_topology *topology;
     uint32_t group_count;
     uint32_t *switch_of_group; /* node numbers */
-    struct oche_routes *of;    /* by switch: node - host_count. Valid until the routes are freed */
+    struct oche_routes *of;    /* by switch (node - host_count); valid until the routes are freed */
     uint32_t table_count;      /* number of distinct tables that `of` refers to */
-    uint16_t *distance;        /* links between the ToRs of two groups, [a * group_count + b] */
+    uint16_t *distance;        /* [a * group_count + b]: links between switches of groups a, b */
     struct oche_route_memory *memory;
 };
 
@@ -33,11 +34,11 @@ struct oche_topology_routes {
 bool oche_topology_route(const struct oche_topology *topology, struct oche_topology_routes *routes,
                          struct oche_error *error);
 /*
- * The same without the links (by number) that are `dead`. Groups keep their numbers; a group that
- * cannot be reached has an empty set. With up_down, paths only go up and then down
- * (sim/topology/onward.h defines up): down as soon as there is a path down, else up by the shortest
- * path. Then no failure can make ports wait for each other in a cycle. If no link is dead and the
- * topology's type is up_down, these are the shortest paths.
+ * Makes routes that avoid the links for which `dead` (by link) is true. Groups keep their numbers;
+ * a group that cannot be reached has an empty port set. With up_down, paths only go up and then
+ * down (sim/topology/onward.h defines up): down as soon as there is a path down, else up by the
+ * shortest path. So no failure can make ports wait for each other in a cycle. If no link is dead
+ * and the topology's type is up_down, the up-down paths are the shortest paths.
  */
 bool oche_topology_route_around(const struct oche_topology *topology, const bool *dead,
                                 bool up_down, struct oche_topology_routes *routes,
@@ -51,22 +52,26 @@ void oche_topology_routes_free(struct oche_topology_routes *routes);
 uint32_t oche_topology_hops(const struct oche_topology_routes *routes, uint32_t src, uint32_t dst);
 
 /*
- * The links from `src` to `dst`, in order: at each step the highest rate and the smallest delay
- * among all links that a shortest path may use there. No path is faster; where all shortest paths
- * are alike (in every type except some topologies from_file), this is the path.
+ * The links from `src` to `dst`, in order: for each step the highest rate and the smallest delay
+ * among all links that a shortest path may use at that step. No path is faster. If all shortest
+ * paths have equal rates and delays (always, except in some topologies from_file), each of them is
+ * exactly this fast.
  */
 struct oche_path {
     uint32_t links;
     uint64_t rate_bps[OCHE_PATH_LINKS];
     oche_time delay[OCHE_PATH_LINKS];
 };
-/* `src` and `dst` must differ. Uses scratch memory of `routes`: one thread at a time. */
+/*
+ * Finds the path from `src` to `dst`, which must differ. Uses scratch memory in `routes`: only one
+ * thread at a time may call.
+ */
 void oche_topology_path(const struct oche_topology_routes *routes, uint32_t src, uint32_t dst,
                         struct oche_path *path);
 
 /*
- * A message as frames: first (or only), equal middles, last. Bytes are those on the line, with
- * OCHE_GAP_BYTES.
+ * A message as frames: the first (or only) frame, middle frames of equal size, the last frame.
+ * Sizes are bytes on the line, including OCHE_GAP_BYTES.
  */
 struct oche_frames {
     uint64_t count;
@@ -83,23 +88,25 @@ struct oche_frames {
  *         sum of s(first, 1 … a) + sum of s(middle, a … b)
  *         + (count - 3) * max s(middle, a … b) + sum of s(last, b … links)
  *
- * for three frames or more (the longest path through the grid of frames and links), which for equal
- * frames is the familiar sum of s + (count - 1) * max s. Slowdowns use it as the ideal FCT.
+ * for three frames or more: the longest path through the grid of frames and links. For equal frames
+ * the maximum is the familiar sum of s + (count - 1) * max s. Slowdowns take this time as the ideal
+ * FCT.
  */
 oche_time oche_path_ideal(const struct oche_path *path, const struct oche_frames *frames);
 
 /*
- * Returns the time for a frame of `bytes` there and one of `back_bytes` back, alone in the network.
+ * Returns the time of a round trip alone in the network: a frame of `bytes` on `path`, then a frame
+ * of `back_bytes` on `back`.
  */
 oche_time oche_path_round_trip(const struct oche_path *path, const struct oche_path *back,
                                uint32_t bytes, uint32_t back_bytes);
 
 /*
- * Computes, for each port of each switch (at nodes[n].first_port + port), the fan-out: by how many
- * of the switch's ports packets that came in at this port can leave; and the fan-in: at how many
- * ports packets that leave by this port can have come in. All paths from any host to any other
- * count. A host's port has 0. Both arrays have room for every port. Uses only topology, group_count
- * and of from `routes`.
+ * Computes two numbers for each port of each switch, at index nodes[n].first_port + port. Fan-out:
+ * the number of the switch's ports by which packets that came in at this port can leave. Fan-in:
+ * the number of ports at which packets that leave by this port can come in. All paths from any host
+ * to any other count. A host's port has 0. Both arrays have room for every port of the network. Of
+ * `routes`, reads only the members topology, group_count and of.
  */
 void oche_topology_fan(const struct oche_topology_routes *routes, uint32_t *fan_out,
                        uint32_t *fan_in);
@@ -108,9 +115,9 @@ void oche_topology_fan(const struct oche_topology_routes *routes, uint32_t *fan_
  * Assigns each node to one of `parts` (threads): the nodes of a pod stay together, and pods are
  * dealt in order, in blocks of equal work (the ports of a switch; a host's count double, since
  * hosts run the transport). A switch without a pod goes to the part that most of its links lead to
- * if that keeps the balance, else to the least loaded part. With fewer pods than parts, the blocks
- * are ToRs with their hosts; with fewer ToRs than parts, single nodes. Returns how many parts are
- * in use. A pure function of its arguments.
+ * if that keeps the balance, else to the least loaded part. With fewer pods than parts, each block
+ * is a ToR with its hosts; with fewer ToRs than parts, a single node. Returns how many parts are in
+ * use. Equal arguments give equal results.
  */
 uint32_t oche_topology_partition(const struct oche_topology *topology, uint32_t parts,
                                  uint16_t *part_of_node);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Star: hosts around one switch. Suits incast, and two flows on one bottleneck. */
+/* Star: hosts at one switch, for incast and for flows that share one bottleneck. */
 #include <stdio.h>
 
 #include "sim/topology/builder.h"

@@ -12,17 +12,17 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#define OCHE_STATEMENT_WORDS 128 /* in one line, at most */
+#define OCHE_STATEMENT_WORDS 128 /* most words in a line */
 
 struct oche_statements {
-    const char *path; /* the caller's, as is `error` */
-    struct oche_error *error;
-    char *whole; /* the whole file's text */
-    FILE *file;  /* reads from `whole` */
+    const char *path;         /* owned by the caller */
+    struct oche_error *error; /* owned by the caller */
+    char *whole;              /* the whole file's text */
+    FILE *file;               /* reads from `whole` */
     unsigned line;
-    char *text; /* the line, cut into words; allocated by getline */
+    char *text; /* the current line, cut into words; allocated by getline */
     size_t text_bytes;
-    char *words[OCHE_STATEMENT_WORDS + 1]; /* one more than a statement may have */
+    char *words[OCHE_STATEMENT_WORDS + 1]; /* room for one word too many, to detect long lines */
     unsigned word_count;
 };
 
@@ -40,7 +40,7 @@ void oche_statements_close(struct oche_statements *statements);
  * OCHE_STATEMENT_WORDS words, only the first OCHE_STATEMENT_WORDS + 1 are kept.
  */
 bool oche_statements_next(struct oche_statements *statements);
-/* Goes back to the beginning: the next line is the first one. */
+/* Goes back to the beginning of the file. */
 void oche_statements_rewind(struct oche_statements *statements);
 
 /* Writes "PATH:LINE: …" ("PATH: …" before the first line) to the error; returns false. */

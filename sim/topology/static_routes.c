@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Static routes: reads the lines of the file, then makes a table for each switch. A host that a
- * line names becomes a group of its own, so that the switch, which routes by group, needs nothing
- * new.
+ * Static routes: reads the lines of the file, then makes a table for each switch. A switch routes
+ * by group only, so a host that a line names becomes a group of its own.
  */
 #include "sim/topology/static_routes.h"
 
@@ -15,13 +14,13 @@
 #define NO_GROUP UINT32_MAX
 #define MOST     UINT16_MAX /* most groups, and most sets of a switch */
 
-/* What a line applies to, in the order in which lines are applied. */
+/* Which destinations a line is for; lines are applied in this order, so later ones override. */
 enum scope { TO_ALL, TO_SWITCH, TO_HOST };
 
 struct line {
-    uint32_t sw;   /* counted from 0 */
-    uint32_t to;   /* TO_SWITCH: its group; TO_HOST: the host */
-    uint32_t from; /* its ports are ports[from … from + count) */
+    uint32_t sw;   /* the switch, counted from 0 */
+    uint32_t to;   /* TO_SWITCH: the group of the destination switch; TO_HOST: the host */
+    uint32_t from; /* the line's ports are ports[from … from + count) of the maker */
     uint16_t count, scope;
     unsigned number;
 };
@@ -37,7 +36,8 @@ struct maker {
     const struct oche_topology_routes *shortest;
     const struct oche_topology *topology;
     struct oche_statements file;
-    const char **names; /* names of nodes, sorted; each points to the first member of its node */
+    const char *
+        *names; /* names of nodes, sorted; each also points to its struct oche_topology_node */
     struct line *lines; /* sorted by scope, switch, destination */
     uint32_t line_count, line_room;
     uint16_t *ports;
@@ -79,7 +79,7 @@ static void sort_names(struct maker *maker)
     qsort(maker->names, nodes, sizeof(*maker->names), compare_names);
 }
 
-/* Returns the node of that name, or UINT32_MAX. */
+/* Returns the node called `name`, or UINT32_MAX. */
 static uint32_t find(const struct maker *maker, const char *name)
 {
     const char *const *found = bsearch(&name, maker->names, oche_topology_nodes(maker->topology),
@@ -265,8 +265,8 @@ static uint16_t add_set(struct oche_static_table *table, const uint16_t *ports, 
 }
 
 /*
- * Begins a table as a copy of the shortest one, with room for `sets` more sets of `ports` ports in
- * all, and entries for the hosts that are groups of their own.
+ * Begins a switch's table as a copy of its shortest-path table. Leaves room for `sets` more port
+ * sets, with `ports` ports in total. Adds an entry for each host that is a group of its own.
  */
 static void begin_table(const struct maker *maker, uint32_t sw, uint32_t sets, uint32_t ports,
                         struct oche_static_table *table)

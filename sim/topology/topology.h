@@ -16,25 +16,25 @@
 #include "fabric/switch.h"
 #include "params/error.h"
 
-#define OCHE_TOPOLOGY_NAME_BYTES 32 /* of a node's name, with the terminating 0 */
+#define OCHE_TOPOLOGY_NAME_BYTES 32 /* room for a node's name and the terminating 0 */
 #define OCHE_TOPOLOGY_MAX_NODES  (UINT32_C(1) << 20)
 #define OCHE_TOPOLOGY_MAX_LINKS  (UINT32_C(1) << 24)
-#define OCHE_TOPOLOGY_MAX_PORTS  UINT32_C(1024) /* per node; part of an event's identity */
+#define OCHE_TOPOLOGY_MAX_PORTS  UINT32_C(1024) /* per node; event identities hold the port */
 #define OCHE_NO_POD              UINT32_MAX
 
 enum oche_node_kind {
     OCHE_NODE_HOST,
     OCHE_NODE_TOR, /* has hosts */
     OCHE_NODE_AGGREGATION,
-    OCHE_NODE_CORE, /* the top: cores of a Clos, spines of a leaf-spine */
+    OCHE_NODE_CORE, /* the top tier: cores of a Clos, spines of a leaf-spine */
     OCHE_NODE_KINDS
 };
 
 struct oche_topology_node {
     char name[OCHE_TOPOLOGY_NAME_BYTES]; /* "host12", "tor3", "agg2", "spine0", "core1" */
     uint32_t kind;                       /* enum oche_node_kind */
-    uint32_t pod;        /* number of the group of nodes it belongs to, or OCHE_NO_POD */
-    uint32_t first_port; /* index into ports */
+    uint32_t pod;                        /* the node's pod, or OCHE_NO_POD */
+    uint32_t first_port;                 /* index into the topology's `ports` */
     uint32_t port_count;
 };
 
@@ -54,32 +54,34 @@ struct oche_topology {
     uint32_t host_count, switch_count, link_count;
     struct oche_topology_node *nodes; /* hosts, then switches */
     struct oche_topology_link *links;
-    struct oche_topology_port *ports; /* by nodes[n].first_port + port */
-    char summary[256];                /* one line: counts, and the resulting oversubscription */
+    struct oche_topology_port *ports; /* index: nodes[n].first_port + port */
+    char summary[256];                /* one line for users: counts and oversubscription */
 };
 
 /*
  * A type of topology. `params` is a struct described by `table`. Errors are one line without a
- * newline: from check, "name: what is wrong; what would be right", where name is the parameter's;
- * from build, a complete line (FILE:LINE: …) if a file was read.
+ * newline: from check, "PARAMETER: what is wrong; what would be right"; from build, if it reads a
+ * file, "FILE:LINE: …".
  */
 struct oche_topology_type {
     const char *name;
     const char *help;
     const struct oche_param_table *table;
     /*
-     * Shortest paths go up and then down, or there is only one path, so they never make ports wait
-     * for each other in a cycle (sim/topology/dependency.h).
+     * True if all shortest paths go up and then down, or there is only one path. Then shortest
+     * paths never make ports wait for each other in a cycle (sim/topology/dependency.h).
      */
     bool up_down;
-    /* Optional: returns true if the parameters fit together. The range of each has been checked. */
+    /*
+     * True if the parameters fit together; each is within its range. NULL: they always fit.
+     */
     bool (*check)(const void *params, struct oche_error *error);
     /* Required: builds what `check` accepted. On failure nothing needs to be freed. */
     bool (*build)(const void *params, struct oche_topology *topology, struct oche_error *error);
 };
 
 extern const struct oche_topology_type *const oche_topology_types[];        /* ends with NULL */
-const struct oche_topology_type *oche_topology_type_find(const char *name); /* or NULL */
+const struct oche_topology_type *oche_topology_type_find(const char *name); /* NULL: none */
 
 void oche_topology_free(struct oche_topology *topology);
 
@@ -102,8 +104,8 @@ oche_topology_port_link(const struct oche_topology *topology, uint32_t node, uin
 }
 
 /*
- * Returns what kind of node a port leads to, for struct oche_switch_port_config and for marks by
- * place.
+ * Returns a port's place in the network, by the kinds of its node and of the node that the port
+ * leads to. Used by struct oche_switch_port_config and by measures per place.
  */
 enum oche_port_place oche_topology_place(const struct oche_topology *topology, uint32_t node,
                                          uint32_t port);
@@ -115,8 +117,8 @@ uint32_t oche_topology_find(const struct oche_topology *topology, const char *na
 
 /*
  * Finds the port that `text` names: "tor3:host12" (the first port of tor3 that leads to host12),
- * "tor3:5" (its port 5), or "host3" (a host has only one). Returns false, with an error of one
- * line, if there is no such port.
+ * "tor3:5" (port 5 of tor3), or "host3" (the only port of host3). Returns false, with an error of
+ * one line, if there is no such port.
  */
 bool oche_topology_find_port(const struct oche_topology *topology, const char *text, uint32_t *node,
                              uint32_t *port, struct oche_error *error);
@@ -125,8 +127,8 @@ void oche_topology_port_name(const struct oche_topology *topology, uint32_t node
                              char *text, size_t text_bytes);
 
 /*
- * Returns the smallest link delay, which is the width of a parallel window; OCHE_NEVER without
- * links.
+ * Returns the smallest link delay, which is the width of the engine's parallel windows; OCHE_NEVER
+ * if there are no links.
  */
 oche_time oche_topology_smallest_delay(const struct oche_topology *topology);
 

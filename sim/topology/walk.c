@@ -33,8 +33,8 @@ void oche_topology_global_name(const struct oche_topology *topology, uint32_t po
 }
 
 /*
- * Returns the index at which the walk's loop begins, or `count` if the walk is not a loop but only
- * too long.
+ * Returns the index in `ports` at which the walk's loop begins, or `count` if the walk has no loop
+ * but is too long.
  */
 static uint32_t find_loop(const struct oche_walk *walk)
 {
