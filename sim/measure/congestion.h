@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where congestion occurs: at the senders' own NICs, at the last links (ToR to host), or inside the
- * network, and there in which direction. For each of these: the marks set there, the time that
- * packets waited there, and the time that PAUSE held it. The division is finer than enum
- * oche_port_place, which does not distinguish an aggregation switch's links up from those down.
+ * network, by tier and direction. For each kind of link: the marks set, the time that packets
+ * waited, and the time that PAUSE held the ports. The division is finer than enum oche_port_place,
+ * which does not distinguish an aggregation switch's links up from its links down.
  */
 #ifndef OCHE_SIM_MEASURE_CONGESTION_H
 #define OCHE_SIM_MEASURE_CONGESTION_H
@@ -19,31 +19,30 @@ enum oche_where {
     OCHE_WHERE_AGGREGATION_DOWN, /* aggregation to ToR */
     OCHE_WHERE_LEVEL,            /* between switches of the same tier */
     OCHE_WHERE_TO_HOST,          /* ToR to host */
-    OCHE_WHERE_LINKS,            /* those above are kinds of links; those below are sums of them */
+    OCHE_WHERE_LINKS,            /* number of kinds of links; the values from here on are sums */
     OCHE_WHERE_INSIDE = OCHE_WHERE_LINKS, /* all links between switches */
     OCHE_WHERE_ALL,
     OCHE_WHERES
 };
 
-/* Returns the kind of a port's link, which is below OCHE_WHERE_LINKS. */
+/* Returns the kind of a port's link, never one of the sums. */
 enum oche_where oche_where_of(const struct oche_topology *topology, uint32_t node, uint32_t port);
 /*
- * Returns "host NIC", "ToR up", …, "inside", "all"; and the same as part of a name: "host_nic",
- * "tor_up", …
+ * The first returns a text for tables ("host NIC", "ToR up", …, "inside", "all"), the second a word
+ * for names of metrics ("host_nic", "tor_up", …).
  */
 const char *oche_where_name(enum oche_where where);
 const char *oche_where_key(enum oche_where where);
 
 struct oche_congestion_row {
     uint32_t ports;
-    uint64_t packets; /* packets that left; at host NICs only those with data */
-    uint64_t marks;   /* how many of these were marked there */
-    oche_time
-        queueing; /* from when they could have left until they began to, summed over packets */
-    double queueing_mean;  /* mean per packet, ps; NAN: none left */
-    double queueing_worst; /* the same at the port where it is longest, ps; NAN: none left */
+    uint64_t packets;      /* packets that left; at host NICs only those with data */
+    uint64_t marks;        /* packets that these ports marked */
+    oche_time queueing;    /* waiting time before transmission, summed over packets */
+    double queueing_mean;  /* mean per packet, ps; NAN: no packet left */
+    double queueing_worst; /* the largest mean of one port, ps; NAN: no packet left */
     uint64_t queue_most;   /* bytes: the longest queue at one port; unknown for host NICs */
-    oche_time paused;      /* for how long ports were held, summed over ports and classes */
+    oche_time paused;      /* time held by PAUSE, summed over ports and classes */
     uint32_t node, port;   /* the port of queueing_worst */
 };
 

@@ -11,7 +11,7 @@ double oche_jain_index(const double *shares, size_t count)
     if (largest <= 0)
         return -1;
     for (size_t i = 0; i < count; i++) {
-        double share = shares[i] / largest; /* so that no square overflows */
+        double share = shares[i] / largest; /* at most 1, so its square cannot overflow */
 
         sum += share;
         squares += share * share;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Jain's fairness index (Jain, Chiu and Hawe, 1984): (sum x)^2 / (n * sum x^2) of shares x. 1 when
- * all are equal, 1/n when one has all.
+ * Jain's fairness index (Jain, Chiu and Hawe, 1984): (sum x)^2 / (n * sum x^2) for n shares x. It
+ * is 1 if all shares are equal, 1/n if all but one are 0.
  */
 #ifndef OCHE_SIM_MEASURE_FAIRNESS_H
 #define OCHE_SIM_MEASURE_FAIRNESS_H
 
 #include "core/base.h"
 
-/* Of `count` shares, none negative. -1 where it means nothing: no shares, or all of them 0. */
+/* Returns the index of `count` shares, none negative; -1 if there are none or all are 0. */
 double oche_jain_index(const double *shares, size_t count);
 
 #endif

@@ -9,8 +9,8 @@ const uint64_t oche_completion_sizes[] = {0, 10000, 100000, 1000000, 10000000};
 const uint32_t oche_completion_size_count = OCHE_COUNT_OF(oche_completion_sizes);
 
 /*
- * Fills in times and slowdowns of the row's delivered flows. `times` and `slowdowns` are their
- * values, which are sorted here.
+ * Fills in the row's times and slowdowns. `times` and `slowdowns` have one value for each delivered
+ * flow of the row, and are sorted here.
  */
 static void fill_times(struct oche_completion_row *row, uint64_t *times, double *slowdowns)
 {

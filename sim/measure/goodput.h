@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Goodput: payload bytes delivered in order, divided by the measured time. Retransmissions, headers
- * and what was delivered during warm-up do not count.
+ * and bytes delivered during warm-up do not count.
  */
 #ifndef OCHE_SIM_MEASURE_GOODPUT_H
 #define OCHE_SIM_MEASURE_GOODPUT_H
@@ -17,8 +17,8 @@ struct oche_goodput {
 };
 
 /*
- * `bytes` has what each of `count` entities delivered in `measured` (if that is 0, all rates are
- * 0).
+ * Computes the goodput of `count` entities. `bytes` has the bytes delivered by each in the time
+ * `measured`; if `measured` is 0, all rates are 0.
  */
 struct oche_goodput oche_goodput(const uint64_t *bytes, size_t count, oche_time measured);
 

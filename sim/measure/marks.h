@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ECN marks by place: which links are congested. A packet counts at each place that it leaves from;
- * it is marked at most once, at the first place that marks it.
+ * ECN marks by place, which show the links that are congested. A packet counts at every port that
+ * sends it; only the first port that marks it counts the mark.
  */
 #ifndef OCHE_SIM_MEASURE_MARKS_H
 #define OCHE_SIM_MEASURE_MARKS_H
@@ -10,14 +10,14 @@
 
 struct oche_mark_row {
     uint64_t packets; /* packets that left ports of the place, all classes */
-    uint64_t marks;   /* how many of these were marked there */
-    uint64_t drops;   /* packets for these ports that were dropped before them */
+    uint64_t marks;   /* packets that ports of the place marked */
+    uint64_t drops;   /* packets dropped on their way to ports of the place */
 };
 
 /*
  * Fills one row for each place. `stats` is indexed by topology->nodes[node].first_port + port and
- * not read for host ports: `host_packets` and `host_marks` are sums over what the hosts' NICs sent
- * and marked.
+ * not read for host ports: `host_packets` and `host_marks` are the packets that all hosts' NICs
+ * sent and marked.
  */
 void oche_marks_by_place(const struct oche_topology *topology,
                          const struct oche_switch_port_stats *stats, uint64_t host_packets,

@@ -12,7 +12,7 @@
 #define MOST_NODES    (UINT32_C(1) << 18)
 #define MOST_EPISODES (UINT32_C(1) << 20)
 #define MOST_DEPTH    63
-#define FIRST_GAP     (100 * OCHE_NS) /* between holds that are merged when there are too many */
+#define FIRST_GAP     (100 * OCHE_NS) /* `gap` after the first merge */
 #define LARGEST_GAP   OCHE_SEC
 #define NONE          UINT32_MAX
 
@@ -32,11 +32,11 @@ struct oche_pause_tree {
     uint32_t count, capacity;
     uint32_t *table; /* nodes by parent, port and class; open addressing */
     uint32_t table_size;
-    struct line **lines; /* by port: OCHE_CLASSES of them, or NULL */
+    struct line **lines; /* by port: an array by class, or NULL */
     uint32_t port_count, episodes;
-    oche_time end;   /* of the run; OCHE_NEVER: not over yet */
+    oche_time end;   /* when the run ended; OCHE_NEVER: not yet */
     oche_time delay; /* the longest time until a PAUSE takes effect */
-    oche_time gap;   /* holds with one cause and no further apart are one episode */
+    oche_time gap;   /* holds with one cause are merged if the gap between them is at most this */
     uint64_t lost_episodes;
 };
 
@@ -47,7 +47,7 @@ static void *must(void *memory)
     return memory;
 }
 
-/* Returns the time from the beginning of a PFC frame at the port's peer until the port obeys it. */
+/* Returns the time from when the peer of port `held` begins a PFC frame until the port obeys it. */
 static oche_time delay_of(const struct oche_pause_tree *tree, uint32_t held)
 {
     const struct oche_topology *topology = tree->config.topology;
@@ -129,7 +129,7 @@ static void grow(struct oche_pause_tree *tree)
 
 /*
  * Returns the child of `parent` for that port and class, created if it is new; NONE if there are
- * too many.
+ * too many nodes.
  */
 static uint32_t find_node(struct oche_pause_tree *tree, uint32_t parent, uint32_t port,
                           unsigned cls)
@@ -215,8 +215,8 @@ static void merge_line(struct oche_pause_tree *tree, struct line *line)
 }
 
 /*
- * There are too many episodes: merges neighbours, with ever larger gaps, until half of the limit is
- * left.
+ * Called when there are too many episodes: merges neighbours, across ever larger gaps, until at
+ * most half of the allowed number is left.
  */
 static void merge(struct oche_pause_tree *tree)
 {
@@ -228,7 +228,7 @@ static void merge(struct oche_pause_tree *tree)
     }
 }
 
-/* Begins a hold, in the last episode if it continues it, else in a new one. */
+/* Begins a hold: continues the last episode if cause and gap allow, else begins a new episode. */
 static void begin_episode(struct oche_pause_tree *tree, struct line *line, oche_time from,
                           uint32_t node)
 {
@@ -254,8 +254,7 @@ static void begin_episode(struct oche_pause_tree *tree, struct line *line, oche_
 }
 
 /*
- * Returns why the egress port is held at `now`, or was until shortly before: the node of its last
- * hold.
+ * Returns the node of the egress port's last hold, which lasts at `now` or has just ended.
  */
 static uint32_t reason_of(const struct oche_pause_tree *tree, uint32_t port, unsigned cls,
                           oche_time now)
@@ -311,7 +310,7 @@ static void begin_hold(struct oche_pause_tree *tree, const struct oche_pause_not
         node->pauses++;
         node->deeper += deeper;
     }
-    if (line->open) /* a RESUME was not noted */
+    if (line->open) /* the note of a RESUME is missing */
         end_hold(tree, line, from);
     begin_episode(tree, line, from, number);
     line->open = true;
@@ -384,7 +383,7 @@ uint64_t oche_pause_tree_lost_episodes(const struct oche_pause_tree *tree)
     return tree->lost_episodes;
 }
 
-/* For sorting: nodes with the same parent together, those held longest first. */
+/* A node to be sorted by parent, then by held time, longest first. */
 struct ranked {
     const struct oche_pause_node *node;
     uint32_t number;
@@ -406,8 +405,8 @@ static int compare_ranked(const void *a, const void *b)
 }
 
 /*
- * Appends the children of `parent` in `ranked`, which begin at first[parent], each followed by its
- * branches.
+ * Appends the children of `parent`, each followed by its branches, to `order`. The children begin
+ * at ranked[at].
  */
 static uint32_t append(const struct ranked *ranked, uint32_t count, const uint32_t *first,
                        uint32_t parent, uint32_t at, uint32_t *order, uint32_t filled)
@@ -423,8 +422,7 @@ static uint32_t append(const struct ranked *ranked, uint32_t count, const uint32
 }
 
 /*
- * Finds the nodes that were held or have PAUSEs in the measured time, or have such a node below
- * them.
+ * Returns, by node, true if the node or one below it was held or has PAUSEs in the measured time.
  */
 static bool *find_used(const struct oche_pause_tree *tree)
 {

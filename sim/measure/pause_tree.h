@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where PAUSEs begin and how far they spread (DCQCN sec 2.2: "cascading"), as a forest. A root is
- * an egress port whose queue filled although nothing held it: the hot spot. Below it are the ports
- * that were held because of that queue, below each of them the ports that were held because it was,
- * and so on, up to hosts.
+ * a hot spot: an egress port whose queue filled although no PAUSE held the port. The children of a
+ * root are the ports held because of the root's queue; the children of a held port are the ports
+ * held because it could not send; and so on, up to hosts.
  *
  * Each PAUSE has one cause: the egress queue that holds most bytes of the paused ingress class. If
- * that queue is long because its own peer held it (fabric/holds.c tells when), the PAUSE is placed
- * below the one that held the queue; else that queue is its root. So a node stands for a path
- * through the tree: a port that is held for several reasons appears at several places.
+ * the queue is long because a PAUSE held its port (fabric/holds.c tells when), the new PAUSE is
+ * placed below the node of that PAUSE; else the queue's port is its root. So a node stands for a
+ * path through the tree: a port that is held for several reasons appears at several places.
  *
- * Times are those in which the held port could not send: from when a PAUSE takes effect until the
- * RESUME does. Memory is bounded; what exceeds a bound is still counted, at the nearest existing
- * node.
+ * A held time begins when a PAUSE takes effect at the port and ends when the RESUME does. Memory is
+ * bounded: PAUSEs for which there is no room count at the nearest existing node.
  */
 #ifndef OCHE_SIM_MEASURE_PAUSE_TREE_H
 #define OCHE_SIM_MEASURE_PAUSE_TREE_H
@@ -24,28 +23,27 @@
 
 struct oche_pause_node {
     uint32_t parent; /* an earlier node, or OCHE_NO_PAUSE_NODE: a root */
-    uint32_t root;   /* for a root: itself */
+    uint32_t root;   /* the node's root; for a root, its own number */
     uint32_t port;   /* global; a root: the hot spot, else the held port; OCHE_NO_PORT: causes that
                         are unknown, or too many */
     uint8_t cls;
     uint8_t depth; /* 0: a root */
-    bool returns;  /* its own PAUSEs lead back to it: it waits for itself */
-    /* Since the end of warm-up, for this cause. For a root: of all nodes below it. */
+    bool returns;  /* the port is held because of PAUSEs that it caused itself: a cycle */
+    /* Since the end of warm-up. A root has the values of all nodes below it, combined. */
     uint64_t pauses;
-    oche_time held; /* for a root: summed over ports */
-    oche_time first,
-        last;        /* when it was held for the first time, and until when for the last time */
-    uint32_t ports;  /* for a root: number of nodes below it */
-    uint64_t deeper; /* how many of `pauses` belong to nodes for which there was no room */
+    oche_time held;        /* for a root: the sum over the nodes below it */
+    oche_time first, last; /* begin of the first hold, end of the last hold */
+    uint32_t ports;        /* for a root: number of nodes below it */
+    uint64_t deeper;       /* PAUSEs included in `pauses` although they belong further below */
 };
 
 /*
- * A time in which a port was held for one cause. Holds that follow each other closely may be
- * merged.
+ * A time in which a port was held for one cause. Holds with short gaps between them may be merged
+ * into one episode.
  */
 struct oche_pause_episode {
     oche_time from, until;
-    oche_time held; /* how much of this time it was held */
+    oche_time held; /* without the gaps between merged holds */
     uint32_t node;
 };
 
@@ -53,7 +51,7 @@ struct oche_pause_tree_config {
     const struct oche_topology *topology; /* must outlive the tree */
     oche_time switch_response, host_response;
     oche_time from;                     /* end of warm-up */
-    uint32_t most_nodes, most_episodes; /* 0: a sensible default */
+    uint32_t most_nodes, most_episodes; /* 0: the default */
 };
 
 struct oche_pause_tree;
@@ -62,15 +60,15 @@ struct oche_pause_tree *oche_pause_tree_create(const struct oche_pause_tree_conf
 void oche_pause_tree_free(struct oche_pause_tree *tree);
 
 /*
- * Adds a note; notes must come in order of time. During the run only notes that have taken effect
- * may be added, which takes at most oche_pause_tree_delay; the rest are added after
+ * Adds a note; notes must come in order of time. During the run, a note may be added only after its
+ * PAUSE or RESUME has taken effect, at most oche_pause_tree_delay later; the rest are added after
  * oche_pause_tree_end.
  */
 void oche_pause_tree_note(struct oche_pause_tree *tree, const struct oche_pause_note *note);
 oche_time oche_pause_tree_delay(const struct oche_pause_tree *tree);
-/* The run has ended at `now`: nothing is held after that. */
+/* To be called when the run ends, at `now`: all holds end then. */
 void oche_pause_tree_end(struct oche_pause_tree *tree, oche_time now);
-/* All notes have been added. To be called before any of the following. */
+/* To be called after the last note, and before the functions below. */
 void oche_pause_tree_finish(struct oche_pause_tree *tree);
 
 /* Returns the nodes; parents come before their children. */
@@ -81,15 +79,14 @@ const struct oche_pause_episode *oche_pause_tree_episodes(const struct oche_paus
                                                           uint32_t port, unsigned cls,
                                                           uint32_t *count);
 /*
- * Returns the number of holds that are in no episode because there were too many. The nodes still
- * count them.
+ * Returns the number of holds that no episode includes, for want of room. The nodes include them.
  */
 uint64_t oche_pause_tree_lost_episodes(const struct oche_pause_tree *tree);
 
 /*
- * Orders the nodes that matter (held, or with PAUSEs, in the measured time) for a reader: roots
- * with the longest held time first, each followed by its branches, in the same order. Fills
- * `order`, which has room for all nodes; returns how many there are.
+ * Sorts the nodes for a reader: roots by held time, longest first, each followed by its branches,
+ * sorted likewise. Leaves out nodes with no hold and no PAUSE in the measured time, at themselves
+ * or below. Fills `order`, which has room for all nodes, with node numbers; returns how many.
  */
 uint32_t oche_pause_tree_order(const struct oche_pause_tree *tree, uint32_t *order);
 

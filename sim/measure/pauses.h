@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PAUSE: how often and for how long, by port and class, and by tier. "Sent" is what a switch did to
- * its upstream, counted at the ingress port whose buffer filled; "received" is what was done to a
- * port.
+ * PAUSE: how often and for how long, by port and class, and by tier. "Sent" counts PAUSEs that a
+ * switch sends upstream, at the ingress port whose buffer filled; "received" counts PAUSEs at the
+ * port that they hold.
  */
 #ifndef OCHE_SIM_MEASURE_PAUSES_H
 #define OCHE_SIM_MEASURE_PAUSES_H
 
 #include "sim/topology/topology.h"
 
-/* One port and class. */
+/* The PAUSEs of one port and class. */
 struct oche_pause_row {
     uint32_t node, port;
     uint32_t cls;
@@ -20,8 +20,8 @@ struct oche_pause_row {
 
 /*
  * Lists the ports and classes that have any PAUSE, in order of node, port, class. `stats` is
- * indexed by topology->nodes[node].first_port + port; for host ports its received members are
- * filled. Writes at most `room` rows and returns how many there are.
+ * indexed by topology->nodes[node].first_port + port; for host ports only the members about
+ * received PAUSEs are read. Writes at most `room` rows; returns how many the whole list has.
  */
 size_t oche_pause_rows(const struct oche_topology *topology,
                        const struct oche_switch_port_stats *stats, struct oche_pause_row *rows,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Exact percentiles, by nearest rank: of n values in ascending order, percentile p is value number
- * ceil(p * n), at least 1. It is always a value that occurred, never an interpolation.
+ * ceil(p * n), at least 1. A percentile is always one of the values, never an interpolation.
  */
 #ifndef OCHE_SIM_MEASURE_PERCENTILE_H
 #define OCHE_SIM_MEASURE_PERCENTILE_H
@@ -27,7 +27,7 @@ static inline uint64_t oche_percentile_rank(uint64_t count, uint32_t thousandths
 void oche_sort_u64(uint64_t *values, size_t count);
 void oche_sort_real(double *values, size_t count);
 
-/* Return a percentile of values in ascending order; `count` is above 0. */
+/* These return a percentile of `count` (above 0) values in ascending order. */
 static inline uint64_t oche_percentile_u64(const uint64_t *sorted, size_t count,
                                            uint32_t thousandths)
 {

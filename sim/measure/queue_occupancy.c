@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* Returns the time spent at a step, including the interval that is still open. */
+/* Returns the time spent at a step, including the time since the queue last changed. */
 static oche_time time_at(const struct oche_queue_watch *watch, oche_time now, uint32_t step)
 {
     uint64_t present = watch->bytes / watch->step_bytes;
@@ -26,8 +26,8 @@ static oche_time total_time(const struct oche_queue_watch *watch, oche_time now)
 }
 
 /*
- * Returns the deviation from the mean, in a second pass, so that a long steady queue does not lose
- * precision.
+ * Returns the standard deviation. It is computed in a second pass over the histogram, from
+ * differences to the mean, so that a long steady queue does not lose precision.
  */
 static double deviation(const struct oche_queue_watch *watch, oche_time now, double mean)
 {

@@ -13,27 +13,27 @@
 
 struct oche_queue_occupancy {
     oche_time watched;   /* total time */
-    uint64_t mean_bytes; /* of the rounded occupancies; the last step counts as its beginning */
-    double deviation;    /* standard deviation of the same */
+    uint64_t mean_bytes; /* mean of occupancies rounded down to steps; the last step is open */
+    double deviation;    /* standard deviation of the rounded occupancies, bytes */
     uint64_t max_bytes;  /* exact */
     uint64_t percentile[OCHE_PERCENTILES]; /* max_bytes if it lies in the histogram's last step */
 };
 
 /*
- * Returns the occupancy at `now`; the time since the watch's last change counts at the current
- * occupancy.
+ * Returns the occupancy of a queue until `now`. The time since the queue last changed counts for
+ * its current occupancy.
  */
 struct oche_queue_occupancy oche_queue_occupancy(const struct oche_queue_watch *watch,
                                                  oche_time now);
 
-/* The time-weighted distribution as points (bytes, share of time at or below), ascending. */
+/* A point of the time-weighted distribution: the share of time with at most `bytes` queued. */
 struct oche_queue_point {
     uint64_t bytes;
     double share;
 };
 /*
- * Writes only steps at which time was spent. `points` has room for watch->steps; returns how many
- * there are.
+ * Writes a point, in ascending order, for each step of the histogram in which time was spent.
+ * `points` has room for watch->steps; returns how many were written.
  */
 uint32_t oche_queue_distribution(const struct oche_queue_watch *watch, oche_time now,
                                  struct oche_queue_point *points);

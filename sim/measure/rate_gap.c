@@ -40,7 +40,7 @@ static double gap_of_means(const struct oche_rates *rates, uint32_t first)
     return most - least;
 }
 
-/* Returns the fastest rate minus the slowest in a window; *mean is the mean of all. */
+/* Returns the fastest rate minus the slowest in a window; sets *mean to the mean rate. */
 static double gap_in(const struct oche_rates *rates, uint32_t window, double *mean)
 {
     double least = INFINITY, most = 0, sum = 0;
@@ -56,7 +56,7 @@ static double gap_in(const struct oche_rates *rates, uint32_t window, double *me
     return most - least;
 }
 
-/* Returns when the flows have settled; see struct oche_rate_gap. */
+/* Returns the first window from which on flows have settled; see struct oche_rate_gap. */
 static uint32_t settled_at(const struct oche_rates *rates, double share)
 {
     double part = 0;

@@ -2,8 +2,8 @@
 /*
  * Rates of flows, window by window, and how far apart they are: DCQCN sec 5 judges parameters by
  * the difference between two greedy flows. Flows are equal in a window if the fastest and the
- * slowest differ by less than OCHE_EQUAL_SHARE of their fair share, which is the mean of all; in a
- * window without any traffic they are not equal.
+ * slowest differ by less than OCHE_EQUAL_SHARE of the fair share, which is the mean of all rates in
+ * the window; in a window without any traffic they are not equal.
  */
 #ifndef OCHE_SIM_MEASURE_RATE_GAP_H
 #define OCHE_SIM_MEASURE_RATE_GAP_H
@@ -23,17 +23,20 @@ struct oche_rates {
 struct oche_rate_gap {
     double mean;     /* mean over windows of the gap between fastest and slowest */
     double of_means; /* gap between the largest and the smallest mean rate */
-    double late;     /* the same, for the second half of the windows */
+    double late;     /* of_means, for the second half of the windows only */
     uint32_t equal;  /* number of windows in which flows are equal */
-    uint32_t first,
-        since; /* the first such window; the window from which on all are; `windows`: none */
+    /*
+     * `first`: the first window in which flows are equal; `since`: the window from which on they
+     * are equal in all. `windows`: none.
+     */
+    uint32_t first, since;
     /*
      * The first window from which on each flow's rate differs by less than OCHE_EQUAL_SHARE from
-     * its share of the total rate in the second half of the windows. Flows may be equal long before
-     * that.
+     * an equal share of the total rate in the second half of the windows; `windows`: none. Flows
+     * may be equal long before they settle.
      */
     uint32_t settled;
-    uint32_t settled_close; /* the same with OCHE_CLOSE_SHARE */
+    uint32_t settled_close; /* as `settled`, with OCHE_CLOSE_SHARE in place of OCHE_EQUAL_SHARE */
 };
 /* Returns all zeros if there are no flows or no windows. */
 struct oche_rate_gap oche_rate_gap(const struct oche_rates *rates);

@@ -4,7 +4,7 @@
 
 #include "fabric/shared_buffer.h"
 
-/* Computes the thresholds of a switch that equals this one except for `threshold`. */
+/* Computes the thresholds that the switch would have with the kind of threshold `threshold`. */
 static void take_threshold(const struct oche_switch_config *config,
                            enum oche_buffer_threshold threshold, double *pfc, double *ecn,
                            double *resume)
@@ -14,7 +14,7 @@ static void take_threshold(const struct oche_switch_config *config,
     struct oche_buffer buffer;
 
     params.threshold = threshold;
-    params.xoff_bytes = 0; /* use the formula */
+    params.xoff_bytes = 0; /* 0: computed by the formula of DCQCN sec 4 */
     changed.params = &params;
     oche_buffer_init(&buffer, &changed);
     *pfc = (double)oche_buffer_xoff_at(&buffer, 0);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a switch divides its buffer, and up to which ECN threshold ECN is sure to act before PFC, in
- * the worst case of DCQCN sec 4 (dcqcn.md#buffers): one ingress port feeds all others, all
- * priorities hold data. Computed for both the static and the dynamic threshold, whichever the
- * switch uses.
+ * How a switch divides its buffer, and the largest ECN threshold with which ECN is sure to act
+ * before PFC. This is for the worst case of DCQCN sec 4 (dcqcn.md#buffers): one ingress port feeds
+ * all others, and all priorities hold data. Both the static and the dynamic PFC threshold are
+ * computed, whichever the switch uses.
  */
 #ifndef OCHE_SIM_MEASURE_THRESHOLDS_H
 #define OCHE_SIM_MEASURE_THRESHOLDS_H
@@ -12,18 +12,18 @@
 
 /* All in bytes. */
 struct oche_thresholds {
-    double headroom;                /* per port (the one that needs most) and priority */
+    double headroom;                /* for one priority of the port that needs most */
     double headroom_all;            /* for all ports and priorities */
     double shared;                  /* what is left to share */
-    double static_pfc, dynamic_pfc; /* t_PFC; the dynamic one for an empty switch */
-    double static_ecn, dynamic_ecn; /* the bound below which t_ECN must be */
+    double static_pfc, dynamic_pfc; /* t_PFC; dynamic: its value while the switch is empty */
+    double static_ecn, dynamic_ecn; /* t_ECN must be below this */
     double resume;                  /* a class resumes this far below t_PFC */
     double frame;                   /* the largest frame */
 };
 
 /*
- * Computes the thresholds of a valid switch configuration. Returns false if there are none: without
- * PFC, or with nothing left to share.
+ * Computes the thresholds of a valid switch configuration. Returns false if the switch has no PFC,
+ * or headroom takes the whole buffer.
  */
 bool oche_thresholds(const struct oche_switch_config *config, struct oche_thresholds *thresholds);
 

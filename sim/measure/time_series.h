@@ -20,16 +20,16 @@ struct oche_series_summary oche_series_summary(const double *values, uint32_t fi
                                                uint32_t count);
 
 /*
- * Writes means of `group` consecutive samples to `out` (count / group entries); samples that do not
- * fill a group are left out. Returns the number of entries. For series of rates over longer
- * windows.
+ * Turns a series of rates into one over longer windows: writes means of `group` consecutive samples
+ * to `out` (count / group entries), without the last samples if they do not fill a group. Returns
+ * the number of entries.
  */
 uint32_t oche_series_means(const double *values, uint32_t count, uint32_t group, double *out);
 
 /*
- * Returns when rates converge: the first sample from which on all of `count` series stay within
- * `tolerance` (0.1: 10 %) of their common mean at that sample, until the end; `samples` if there is
- * none.
+ * Returns when rates converge: the first sample such that, there and at all later samples, each of
+ * `count` series is within `tolerance` (0.1: 10 %) of the mean of all series at the same sample;
+ * `samples` if there is none.
  */
 uint32_t oche_series_converged(const double *const *series, uint32_t count, uint32_t samples,
                                double tolerance);

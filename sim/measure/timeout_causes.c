@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds the causes of timeouts. A hash table keeps, for each connection and lost PSN, when it was
- * lost first and last; entries that both ends have passed are dropped before the table would grow.
+ * Finds the causes of timeouts. A hash table keeps, for each connection and lost PSN, the times of
+ * the first and the last loss. When the table is full, entries that no longer matter are dropped.
  */
 #include "sim/measure/timeout_causes.h"
 
@@ -11,14 +11,14 @@
 
 #define FIRST_CAPACITY 1024 /* a power of two */
 
-/* What an entry is about. */
+/* The kinds of entries, and the meaning of `first` and `last` in each. */
 enum about {
-    NOTHING,
-    DATA,      /* of `psn`: the first and last time it was lost */
-    NAK,       /* of `psn`: the same */
-    ACK,       /* of `psn`: the same */
-    DUPLICATE, /* psn 0; last: when data was lost that the receiver already had */
-    STALL,     /* psn 0; first: the PSN expected at the last timeout; last: the time of it */
+    NOTHING,   /* the place in the table is empty */
+    DATA,      /* times of the first and last loss of the data packet `psn` */
+    NAK,       /* times of the first and last loss of a NAK for `psn` */
+    ACK,       /* times of the first and last loss of an ACK for `psn` */
+    DUPLICATE, /* psn 0; last: time of the last loss of data that the receiver already had */
+    STALL,     /* psn 0; first: the PSN expected at the last timeout; last: time of that timeout */
 };
 
 struct entry {
@@ -57,7 +57,7 @@ static struct entry *make_entries(uint32_t capacity)
     return entries;
 }
 
-/* Returns the place of an entry, or where it would be. */
+/* Returns the place of an entry in the table, or the empty place where it belongs. */
 static struct entry *place(const struct oche_timeout_causes *causes, uint32_t connection,
                            enum about about, uint64_t psn)
 {
@@ -80,7 +80,7 @@ static const struct entry *find(const struct oche_timeout_causes *causes, uint32
     return entry->about == NOTHING ? NULL : entry;
 }
 
-/* True if an entry can be the cause of a timeout that is still to come. */
+/* True if the loss that an entry records can still cause a timeout. */
 static bool matters(const struct oche_timeout_causes *causes, const struct entry *entry)
 {
     struct oche_connection_progress progress;
@@ -106,7 +106,7 @@ static bool matters(const struct oche_timeout_causes *causes, const struct entry
     return false;
 }
 
-/* Drops entries that no longer matter, and grows the table if that was not enough. */
+/* Drops entries that no longer matter, and doubles the table if too many are left. */
 static void make_room(struct oche_timeout_causes *causes)
 {
     struct entry *old = causes->entries;
@@ -129,7 +129,7 @@ static void make_room(struct oche_timeout_causes *causes)
     free(old);
 }
 
-/* Returns the entry, created if it is new: then first is OCHE_NEVER and last is 0. */
+/* Returns the entry; a new one is created with first = OCHE_NEVER and last = 0. */
 static struct entry *take(struct oche_timeout_causes *causes, uint32_t connection, enum about about,
                           uint64_t psn)
 {
@@ -169,7 +169,7 @@ void oche_timeout_causes_free(struct oche_timeout_causes *causes)
 
 /* ---- what is lost ---- */
 
-/* Returns the packet number near `near` that a PSN stands for. */
+/* Returns the packet number with this PSN that is nearest to `near`. */
 static uint64_t unwrap(uint32_t psn, uint64_t near)
 {
     return near + (uint64_t)(int64_t)oche_psn_diff(psn, (uint32_t)near & OCHE_PSN_MASK);
@@ -188,7 +188,7 @@ void oche_timeout_causes_lost(struct oche_timeout_causes *causes, uint32_t conne
                        : old                         ? DUPLICATE
                                                      : DATA;
     if ((about == ACK && (!old || psn < progress.acknowledged)) || (about == NAK && old))
-        return; /* it adds nothing */
+        return; /* this loss cannot cause a timeout */
     struct entry *entry = take(causes, connection, about, about == DUPLICATE ? 0 : psn);
     entry->first = oche_time_min(entry->first, lost->time);
     entry->last = lost->time > entry->last ? lost->time : entry->last;
@@ -196,14 +196,14 @@ void oche_timeout_causes_lost(struct oche_timeout_causes *causes, uint32_t conne
 
 /* ---- judging ---- */
 
-/* A timeout, and what is known about it. */
+/* A timeout, with the facts by which it is judged. */
 struct stall {
     const struct oche_timeout_causes *causes;
     const struct oche_timed_out *timed_out;
     struct oche_connection_progress at;
     uint32_t connection;
-    uint64_t missing;          /* PSN that the receiver misses */
-    const struct entry *lost;  /* its loss */
+    uint64_t missing;          /* packet number that the receiver misses */
+    const struct entry *lost;  /* the losses of `missing`; NULL: it was not lost */
     const struct entry *again; /* the earlier timeout of the same stall, or NULL */
     oche_time pass;            /* when the sender last went back */
 };
@@ -228,8 +228,8 @@ static bool noted_since(const struct stall *stall, const struct oche_psn_note *n
 }
 
 /*
- * Finds the PSN that the receiver misses: the one it expects, unless it has restarted because of a
- * later gap.
+ * Finds the PSN that the receiver misses: the PSN it expects or, if a later gap made the receiver
+ * restart its message, the PSN of that gap.
  */
 static void find_missing(struct stall *stall)
 {
@@ -252,7 +252,7 @@ static void find_missing(struct stall *stall)
         stall->again = NULL;
 }
 
-/* Returns since when the PSN is missing: since its first loss, or since a restart discarded it. */
+/* Returns the time of the missing PSN's first loss, or of the restart that discarded the PSN. */
 static oche_time missing_since(const struct stall *stall)
 {
     const struct oche_psn_note *gap = &stall->at.losses.restarted;
@@ -287,8 +287,8 @@ static bool nak_was_lost_since(const struct stall *stall, oche_time since)
 
 /*
  * True if everything sent after the missing PSN in this pass, up to `next`, was lost. (It may have
- * been lost earlier, by a link that the missing PSN had already passed.) A selective sender sends
- * nothing after it following a timeout.
+ * been lost earlier, by a link that the missing PSN had already passed.) After a timeout, a
+ * selective sender sends only the missing PSN.
  */
 static bool tail_was_lost(const struct stall *stall, uint64_t next)
 {
@@ -314,8 +314,7 @@ static bool repair_was_lost(const struct stall *stall)
 }
 
 /*
- * Judges a timeout after which nothing arrived behind the PSN: there was nothing, or it was lost
- * too.
+ * Judges a timeout when no packet after the missing PSN arrived: none was sent, or all were lost.
  */
 static enum oche_timeout_cause judge_tail(const struct stall *stall, uint64_t next)
 {
@@ -329,8 +328,8 @@ static enum oche_timeout_cause judge_tail(const struct stall *stall, uint64_t ne
 }
 
 /*
- * The receiver has everything that was sent in this pass: the answer was lost, or the packet that
- * asked for it.
+ * Judges a timeout when the receiver has every packet of this pass: the ACK was lost, or the
+ * packet that asked for the ACK.
  */
 static enum oche_timeout_cause judge_answer(const struct stall *stall)
 {
@@ -360,10 +359,10 @@ static enum oche_timeout_cause judge(const struct stall *stall)
     if ((sender->selective ? high : next) <= stall->at.expected)
         return judge_answer(stall);
     if (stall->lost == NULL || next <= stall->missing)
-        return OCHE_TIMEOUT_OTHER; /* it was not lost, but has not been resent */
+        return OCHE_TIMEOUT_OTHER; /* the PSN was not lost, or waits to be resent */
     bool twice = repair_was_lost(stall);
     if (stall->lost->last < stall->pass && sender->selective && una < stall->at.expected)
-        return judge_answer(stall); /* it has asked again for what had arrived */
+        return judge_answer(stall); /* the pass repeats a packet that had arrived */
     if (stall->lost->last < stall->pass || noted_since(stall, &sender->nak_taken))
         return twice ? OCHE_TIMEOUT_LOST_TWICE : OCHE_TIMEOUT_OTHER; /* a repair is on its way */
     if (nak_was_lost_since(stall, stall->lost->last + 1))

@@ -5,12 +5,12 @@
  * changes nothing.
  *
  * Let E be the PSN that the receiver expects when the sender's timer expires, and let a pass be
- * what the sender has sent since it last went back. A packet sent before the timeout has arrived,
- * was lost, or is on its way.
+ * the packets that the sender has sent since it last went back. A packet sent before the timeout
+ * has arrived, was lost, or is on its way.
  *
  *   last_packet  E was lost, and everything sent after it in its pass was lost too; usually E is
- *                the last packet of all, and nothing was sent after it. Also: the receiver has all
- *                that the pass sent, and those of these duplicates that ask for an ACK were lost.
+ *                the last packet of all, and nothing was sent after it. Also: the receiver had all
+ *                packets of the pass before, and the duplicates that ask for an ACK were lost.
  *   last_ack     the receiver has all that the pass sent, and its ACK for the last was lost.
  *   nak_lost     E was lost, and then a NAK for E; no NAK for E has reached the sender since.
  *   lost_twice   E was lost, and so was its repair, which a NAK or a timeout had asked for. Later
@@ -24,8 +24,8 @@
  *   other        E, the NAK or the ACK is on its way or waits to be sent (the timeout is too short,
  *                or a PAUSE too long), or an end has refused something.
  *
- * Each timeout is judged by itself: the second one of a stall by the fate of the packets that the
- * first one caused to be resent. A last packet that is sent twice is lost if both copies are. Where
+ * Each timeout is judged by itself: the second timeout of a stall by the fate of the packets that
+ * were resent after the first. A last packet that is sent twice is lost if both copies are. Where
  * a receiver restarts its message at a gap (go_back_0), E is the PSN of the gap. A sender that
  * resends only what is missing (selective_repeat) resends E because a NAK or a SACK asked for it,
  * or the oldest packet because of a timeout; that packet is then its whole pass.
@@ -55,9 +55,9 @@ const char *oche_timeout_cause_name(enum oche_timeout_cause cause);
  */
 struct oche_connection_progress {
     uint64_t expected;     /* next packet that the receiver expects */
-    uint64_t acknowledged; /* packets acknowledged at the sender; UINT64_MAX: it has no queue pair
-                              any more */
-    struct oche_qp_losses losses; /* of the receiver's queue pair; all 0 if it has none */
+    uint64_t acknowledged; /* packets acknowledged at the sender; UINT64_MAX: the sender's queue
+                              pair is gone */
+    struct oche_qp_losses losses; /* of the receiver's queue pair; all 0: no queue pair */
 };
 typedef void oche_connection_look(void *context, uint32_t connection,
                                   struct oche_connection_progress *progress);
@@ -71,15 +71,16 @@ struct oche_timeout_causes;
 struct oche_timeout_causes *oche_timeout_causes_create(oche_connection_look *look, void *context);
 void oche_timeout_causes_free(struct oche_timeout_causes *causes);
 /*
- * Records a lost packet. Losses may come in any order, but each must come before the timeouts that
- * are later than it and after those that are not: a packet resent at the very time of a timeout is
- * not its cause.
+ * Records a lost packet. Losses may be recorded in any order, but a loss must be recorded before
+ * any later timeout is judged, and after timeouts at the same time or earlier: a packet resent at
+ * the very time of a timeout is not its cause.
  */
 void oche_timeout_causes_lost(struct oche_timeout_causes *causes, uint32_t connection,
                               const struct oche_lost_packet *lost);
 /*
- * Judges an expired timer. The receiver must be examined after everything that was sent before this
- * time and could reach it by now, and before anything sent at this time or later can.
+ * Returns why a timer expired, and looks at both ends for that. At the call, all packets that could
+ * have reached the receiver by the time of the timeout must have been received, and none sent at
+ * that time or later.
  */
 enum oche_timeout_cause oche_timeout_causes_judge(struct oche_timeout_causes *causes,
                                                   uint32_t connection,

@@ -8,19 +8,19 @@
 
 #include "sim/topology/topology.h"
 
-/* Returns the utilisation of one port's transmitter: 0 … 1; 0 if the time is empty. */
+/* Returns the utilisation of one port's transmitter: 0 … 1; 0 if `measured` is 0. */
 double oche_utilisation(uint64_t line_bytes, uint64_t rate_bps, oche_time measured);
 
 /* The ports of one place. */
 struct oche_utilisation_row {
     uint64_t ports;
-    double mean, largest; /* of the ports' utilisations */
-    uint32_t node, port;  /* the port with the largest; the first one if several are equal */
+    double mean, largest; /* utilisation: mean of all ports, and that of the busiest port */
+    uint32_t node, port;  /* the busiest port; the first one if several are equal */
 };
 
 /*
- * Fills one row for each place (enum oche_port_place). `line_bytes` has what each port sent in
- * `measured`, indexed by topology->nodes[node].first_port + port.
+ * Fills one row for each place (enum oche_port_place). `line_bytes` has the bytes that each port
+ * sent in the time `measured`, indexed by topology->nodes[node].first_port + port.
  */
 void oche_utilisation_by_place(const struct oche_topology *topology, const uint64_t *line_bytes,
                                oche_time measured, struct oche_utilisation_row rows[OCHE_PLACES]);

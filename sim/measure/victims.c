@@ -4,12 +4,12 @@
 
 #include <stdlib.h>
 
-#define ROOTS 64 /* foreign roots that are told apart at one port; there are seldom two */
+#define ROOTS 64 /* most foreign roots counted at one port; there are seldom two */
 
 /* One port of a flow's path, during the flow's life. */
 struct stretch {
     oche_time own, foreign;
-    uint32_t root; /* the foreign root that held it longest */
+    uint32_t root; /* the foreign root that held the port longest */
     oche_time root_held;
 };
 
@@ -18,7 +18,7 @@ struct share {
     oche_time held;
 };
 
-/* Returns the held time of an episode within [begun, ended), as if it were evenly spread. */
+/* Returns the part of an episode's held time within [begun, ended), assuming an even spread. */
 static oche_time part_of(const struct oche_pause_episode *episode, oche_time begun, oche_time ended)
 {
     oche_time from = episode->from > begun ? episode->from : begun;
@@ -30,7 +30,7 @@ static oche_time part_of(const struct oche_pause_episode *episode, oche_time beg
                        (episode->until - episode->from));
 }
 
-/* Returns the first episode that ends after `time`. */
+/* Returns the index of the first episode that ends after `time`; `count` if there is none. */
 static uint32_t first_after(const struct oche_pause_episode *episodes, uint32_t count,
                             oche_time time)
 {

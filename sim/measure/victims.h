@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What PAUSEs cost a flow, and which hot spot caused that. A flow waits when a port on its path is
- * held. If the hot spot at the root of the hold (sim/measure/pause_tree.h) is itself on the flow's
- * path, the flow is one of those that cause it; if not, the flow is a victim of congestion that it
- * has no part in.
+ * The time that a flow loses to PAUSEs, and the hot spot that caused them. A flow waits when a port
+ * on its path is held. If the hot spot at the root of the hold (sim/measure/pause_tree.h) is on the
+ * flow's path too, the flow is one of those that cause the congestion; if not, the flow is a victim
+ * of congestion that it has no part in.
  *
  * During a flow's life, at the port of its path that was held longest (a flow is as fast as the
  * slowest port):
  *
  *     held      time that this port was held, for whatever reason
- *     own       the same if only the roots on the flow's path had held anything
- *     foreign   held - own: the part of it that roots elsewhere caused
+ *     own       time that it would have been held if only roots on the flow's path held ports
+ *     foreign   held - own: the part that roots elsewhere caused
  *
- * `foreign` is an upper bound of what the flow lost, as it need not have had a packet at that port
- * all the time; so is the time it took beyond its time alone. The smaller of the two is what it
- * lost to foreign roots.
+ * Two times bound the flow's loss to foreign roots from above: `foreign`, since the flow need not
+ * have had a packet waiting all the time, and the flow's completion time minus its time alone in
+ * the network. The smaller of the two is taken as the time lost.
  */
 #ifndef OCHE_SIM_MEASURE_VICTIMS_H
 #define OCHE_SIM_MEASURE_VICTIMS_H
@@ -25,12 +25,12 @@ struct oche_flow_holds {
     oche_time life;
     oche_time held, own, foreign;
     oche_time lost; /* time lost to foreign roots */
-    uint32_t root;  /* the foreign root that held it longest, as a node; or OCHE_NO_PAUSE_NODE */
+    uint32_t root; /* node of the foreign root that held that port longest, or OCHE_NO_PAUSE_NODE */
 };
 
 /*
- * Computes the holds of a flow whose packets of class `cls` were sent by these ports, from `begun`
- * until `ended`, and that would have taken `alone` without other traffic.
+ * Computes the holds of a flow of class `cls` that took the path `walk`, from `begun` until
+ * `ended`. `alone` is the time that the flow would have taken without other traffic.
  */
 void oche_flow_holds_of(const struct oche_pause_tree *tree, const struct oche_walk *walk,
                         unsigned cls, oche_time begun, oche_time ended, oche_time alone,
