@@ -7,7 +7,7 @@
  */
 #include "sim/world/internal.h"
 
-/* Tells how far the receiver has got, and how much of that the sender knows. */
+/* An oche_connection_look: tells the progress of connection `number` at both ends. */
 static void look(void *context, uint32_t number, struct oche_connection_progress *progress)
 {
     const struct oche_world *world = context;
@@ -37,7 +37,7 @@ void oche_world_causes_free(struct oche_world *world)
     oche_timeout_causes_free(world->causes);
 }
 
-/* Takes over the losses before `until`. */
+/* Records the losses before `until`. */
 static void take_lost(struct oche_world *world, oche_time until)
 {
     for (uint32_t s = 0; s < world->network.shard_count; s++) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A bound scenario: everything a world is made from, as plain structs. The scenario reader fills it
- * from YAML; tests and benchmarks fill it by hand. The parameter tables of the sections `run`,
- * `measure`, `loss` and the like are here; the others are where they are implemented.
+ * A bound scenario: everything that a world is made from, as plain structs. The scenario reader
+ * fills them from YAML; tests and benchmarks fill them by hand. The parameter tables of the
+ * sections `run`, `routes`, `measure`, `loss` and `failures` are here; every other section's table
+ * is where the section is implemented.
  */
 #ifndef OCHE_SIM_WORLD_CONFIG_H
 #define OCHE_SIM_WORLD_CONFIG_H
@@ -29,20 +30,20 @@ extern const struct oche_param_table oche_run_params;
 
 /* Section `routes`. */
 struct oche_routes_params {
-    const char *file;  /* see sim/topology/static_routes.h; NULL: shortest paths */
-    oche_time reroute; /* from a link's failure until routes avoid it; OCHE_NEVER: they do not */
+    const char *file; /* see sim/topology/static_routes.h; NULL: shortest paths */
+    oche_time
+        reroute; /* time from a link's failure until routes avoid the link; OCHE_NEVER: never */
 };
 extern const struct oche_param_table oche_routes_params;
 
 /* Section `measure`. */
 struct oche_measure_params {
-    oche_time interval;        /* of time series; 0: none */
+    oche_time interval;        /* sampling interval of time series; 0: no series */
     const char *queues;        /* ports whose queues are watched: "tor0:host3, core1:2", or NULL */
-    uint64_t queue_step_bytes; /* resolution of their histograms */
+    uint64_t queue_step_bytes; /* step of the watched queues' histograms */
     bool rates;                /* a series of each connection's pacing rate (first 128) */
-    bool ways; /* record for each flow's packets the links they crossed, and marks */
-    double
-        victim_share; /* share of its life that a flow must lose to PAUSEs to count as a victim */
+    bool ways;                 /* record how many links and marks each flow's packets met */
+    double victim_share;       /* a victim is a flow that lost at least this share of its life */
 };
 extern const struct oche_param_table oche_measure_params;
 
@@ -51,7 +52,7 @@ enum oche_loss_where {
     OCHE_LOSS_ALL_LINKS,
     OCHE_LOSS_HOST_LINKS,
     OCHE_LOSS_SWITCH_LINKS,
-    OCHE_LOSS_LAST_HOP, /* what hosts receive: one link on each path */
+    OCHE_LOSS_LAST_HOP, /* the links to hosts: one link on each path */
 };
 struct oche_loss_params {
     double probability;  /* per packet, on each link and direction, independently */
@@ -66,14 +67,14 @@ enum oche_failure_where {
     OCHE_FAILURE_SWITCH_LINKS,
     OCHE_FAILURE_HOST_LINKS,
     OCHE_FAILURE_TOR_LINKS,  /* between ToRs and the switches above them */
-    OCHE_FAILURE_CORE_LINKS, /* between the top and the switches below it */
+    OCHE_FAILURE_CORE_LINKS, /* between the top tier and the switches below */
     OCHE_FAILURE_ALL_LINKS,
 };
 struct oche_failure_params {
-    const char *link;     /* "leaf0:spine1", several separated by commas; or NULL */
-    const char *switches; /* "spine1", several likewise: all their links; or NULL */
-    uint64_t random;      /* this many links, drawn at random */
-    uint32_t where;       /* enum oche_failure_where: drawn from these */
+    const char *link;     /* links that fail: "leaf0:spine1, leaf1:spine1"; or NULL */
+    const char *switches; /* switches that fail with all their links: "spine1, spine2"; or NULL */
+    uint64_t random;      /* number of links that fail, drawn at random; 0: not given */
+    uint32_t where;       /* enum oche_failure_where: the links that `random` draws from */
     oche_time at, until;  /* OCHE_NEVER: not in this run */
 };
 extern const struct oche_param_table oche_failure_params;
@@ -92,8 +93,8 @@ struct oche_world_config {
     struct oche_routes_params routes;
     struct oche_switch_params switches;
     /*
-     * The mechanisms of every switch, in the order in which they act, and their parameters. Usually
-     * none.
+     * The mechanisms of every switch, in the order in which they act, and the parameters of each.
+     * Usually empty.
      */
     const struct oche_switch_mechanism *const *mechanisms;
     const void *const *mechanism_params;
@@ -101,7 +102,7 @@ struct oche_world_config {
     struct oche_host_params hosts;
     const struct oche_endpoint *endpoint; /* NULL: the RNIC, with `cc` and `recovery` */
     const void *endpoint_params;
-    const struct oche_cc_scheme *cc; /* NULL with another endpoint */
+    const struct oche_cc_scheme *cc; /* NULL if `endpoint` is not NULL */
     const void *cc_params;
     const struct oche_recovery_scheme *recovery;
     const void *recovery_params;
@@ -111,7 +112,7 @@ struct oche_world_config {
     const struct oche_failure_params *failures; /* link failures; NULL: none */
     uint32_t failure_count;
     struct oche_measure_params measure;
-    /* Captures of the links of these hosts; NULL: none. Needs threads = 1. */
+    /* Called for the packets on the links of `tap_nodes`; NULL: no capture. Needs threads = 1. */
     oche_tap *tap;
     void *tap_context;
     const uint32_t *tap_nodes; /* hosts whose links are captured */
@@ -127,7 +128,7 @@ static inline const char *oche_world_needed_mechanism(const struct oche_world_co
 }
 
 /*
- * True if switches choose among equal paths such that both directions of a flow take the same one.
+ * True if switches choose among equal paths so that both directions of a flow take the same path.
  */
 static inline bool oche_world_symmetric(const struct oche_world_config *config)
 {

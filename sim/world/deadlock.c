@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Deadlock under PFC, proved on the state of the switches, not guessed from a timeout. From the
- * ports that are held by PAUSE we repeatedly strike off each one that may be released: the switch
- * that holds it would resume it once everything had left that switch except what waits at ports not
- * struck off. The remaining ports can never send, whatever else happens: each is held because of
- * bytes that wait at others of them, so there is a cycle.
+ * Deadlock under PFC, proved on the state of the switches, not guessed from a timeout. We list the
+ * ports that are held by PAUSE, and repeatedly strike off each port that may be released: the
+ * switch that holds the port would resume it once all bytes had left that switch except those that
+ * wait at ports still on the list. The ports that remain can never send, whatever else happens:
+ * each is held because of bytes that wait at other ports of the list, so there is a cycle.
  *
  * A PAUSE counts only once it has lasted long enough to have taken effect, with no older frame
  * still on its way (links lose no PFC frames). A port that may be released is not deadlocked,
@@ -18,7 +18,7 @@
 
 struct check {
     const struct oche_world *world;
-    uint8_t *stuck; /* by port: mask of classes that wait for ever, as far as we know */
+    uint8_t *stuck; /* by port: mask of classes on the list, not struck off yet */
     uint32_t *left; /* for one switch: bytes that wait at stuck ports, by ingress and class */
 };
 
@@ -28,8 +28,8 @@ static const struct oche_switch *switch_of(const struct oche_world *world, uint3
 }
 
 /*
- * Returns the time before which a PAUSE must have begun to have surely taken effect by `now`, with
- * nothing older on its way.
+ * Returns a time such that a PAUSE sent before it has surely taken effect by `now`, and no older
+ * frame is still on its way.
  */
 static oche_time settled_before(const struct oche_world *world, uint32_t port, oche_time now)
 {
@@ -86,7 +86,7 @@ static void count_left(struct check *check, uint32_t node)
 }
 
 /*
- * Strikes off the ports upstream of this switch that it may release. Returns true if there was one.
+ * Strikes off the upstream ports that this switch may release. Returns true if there are any.
  */
 static bool strike_off(struct check *check, uint32_t node)
 {
@@ -115,7 +115,10 @@ static uint32_t place_of(uint32_t port, unsigned cls)
     return port * OCHE_CLASSES + cls;
 }
 
-/* Returns what `place` waits for: the stuck place behind it that holds most of its bytes. */
+/*
+ * Returns the place (port and class) that `place` waits for: of the stuck places at the switch that
+ * it sends to, the one where most of its bytes wait.
+ */
 static uint32_t waits_for(const struct check *check, uint32_t place)
 {
     const struct oche_topology *topology = &check->world->topology;
@@ -134,11 +137,11 @@ static uint32_t waits_for(const struct check *check, uint32_t place)
                 found = place_of(behind->first_port + out, cls);
             }
         }
-    OCHE_MUST(found != OCHE_NO_PORT); /* else it would have been struck off */
+    OCHE_MUST(found != OCHE_NO_PORT); /* a port that waits for none would have been struck off */
     return found;
 }
 
-/* Returns since when the place's port has been held by PAUSE. */
+/* Returns when the PAUSE that holds the place's port began. */
 static oche_time held_since(const struct oche_world *world, uint32_t place)
 {
     const struct oche_topology_port *end = &world->topology.ports[place / OCHE_CLASSES];

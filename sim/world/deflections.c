@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What deflecting switches did: their counters, and the paths that packets took. */
+/* The results of deflection: the switches' counters, and the paths that packets took. */
 #include "fabric/iofd.h"
 #include "sim/world/internal.h"
 
@@ -29,7 +29,7 @@ void oche_world_add_mechanisms(const struct oche_world *world, struct oche_world
                oche_switch_mechanisms[m] != config->mechanisms[number])
             m++;
         if (oche_switch_mechanisms[m] == NULL)
-            continue; /* a test's own mechanism */
+            continue; /* not in the registry: a mechanism of a test */
         totals->has_mechanism[m] = true;
         for (uint32_t i = 0; i < world->topology.switch_count; i++)
             add_switch(world->switches[i], number, config->mechanisms[number],
@@ -46,7 +46,7 @@ static void add_way(struct oche_way_sum *sum, const struct oche_flow_way *way, u
     sum->added = sum->links - sum->shortest;
 }
 
-/* Adds one flow; `way` is what arrived of it after warm-up. */
+/* Adds one flow; `way` sums up its packets that arrived after warm-up. */
 static void add_flow(const struct oche_world *world, uint32_t flow, const struct oche_flow_way *way,
                      uint64_t short_bytes, struct oche_world_ways *ways)
 {

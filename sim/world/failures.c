@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Links and switches that fail, as the scenario's list `failures` says: which links are down when,
- * which routes switches use then, and from both the changes of each node. All this is fixed before
- * the run, so the result is the same for any number of threads.
+ * Links and switches that fail, as the scenario's list `failures` says. Before the run we compute
+ * when each link is down, which routes switches use at which time, and from both a list of changes
+ * for each node; so the result is the same for any number of threads.
  *
  * If a switch fails, all of its links fail. Routes follow a failure after routes.reroute, at all
  * switches at the same time: they are recomputed without the links that are down and those that may
@@ -25,10 +25,10 @@ struct span {
     oche_time from, until;
 };
 
-/* From `time` on switches use these routes. */
+/* Routes that switches use from `time` until the next epoch. */
 struct epoch {
     oche_time time;
-    bool whole; /* all links are up: the world's own routes */
+    bool whole; /* true: all links are up, and switches use the world's own routes */
     struct oche_topology_routes routes;
     uint64_t *onward;
 };
@@ -36,7 +36,7 @@ struct epoch {
 struct oche_world_failures {
     struct oche_world_failure *entries; /* one for each entry of the scenario's list */
     uint32_t entry_count;
-    struct span *spans; /* by link and time; those of the same link do not touch */
+    struct span *spans; /* by link and time; spans of one link do not touch each other */
     size_t span_count;
     struct epoch *epochs; /* by time */
     size_t epoch_count;
@@ -46,10 +46,10 @@ struct oche_world_failures {
 
 /* ---- which links ---- */
 
-/* What is needed to find the links of an entry. */
+/* The search for the links of one entry. */
 struct finder {
     const struct oche_world *world;
-    uint32_t number; /* of the entry in the list */
+    uint32_t number; /* the entry's number in the list, from 0 */
     uint32_t *links;
     uint32_t count;
     struct oche_error *error;
@@ -241,7 +241,7 @@ static void make_spans(struct oche_world_failures *failures)
     failures->span_count = kept;
 }
 
-/* Checks that nothing else in the scenario conflicts with failures. */
+/* Returns false, with an error, if another part of the scenario does not allow failures. */
 static bool check_others(const struct oche_world_config *config, struct oche_error *error)
 {
     if (oche_world_symmetric(config))
@@ -278,7 +278,7 @@ bool oche_world_failures_find(struct oche_world *world, struct oche_error *error
 
 /* ---- routes ---- */
 
-/* Tells from when until when switches know of a failure; false: never. */
+/* Sets *from and *until to the times between which routes avoid the link; false: never. */
 static bool known(const struct oche_world *world, const struct span *span, oche_time *from,
                   oche_time *until)
 {

@@ -10,8 +10,8 @@
 
 #define OCHE_WORLD_MOST_RATE_SERIES 128
 /*
- * How long a PAUSE must last before it can be part of a deadlock, and how often deadlock is checked
- * for.
+ * The least time that a PAUSE must last to be part of a deadlock; also the interval between checks
+ * for deadlock.
  */
 #define OCHE_DEADLOCK_PATIENCE (100 * OCHE_US)
 
@@ -33,11 +33,11 @@ struct oche_world {
     struct oche_topology topology;
     struct oche_topology_routes routes; /* the shortest paths */
     struct oche_static_routes static_routes;
-    struct oche_topology_routes used_routes; /* of these two, what switches use: see world.h */
+    struct oche_topology_routes used_routes; /* the routes in use: oche_world_used_routes */
     struct oche_network network;
-    uint8_t lanes;       /* lanes of data, which are the classes 0 … lanes - 1 */
-    uint8_t class_count; /* data or its lanes; flows with priority, if there are any; control */
-    uint64_t *onward;    /* bits for all switches, one after the other; NULL: nothing misroutes */
+    uint8_t lanes;       /* number of lanes for data, which are the classes 0 … lanes - 1 */
+    uint8_t class_count; /* classes: the lanes, priority flows (if there are any), control */
+    uint64_t *onward;    /* the result of oche_world_onward; NULL: no mechanism misroutes */
     struct oche_flows flows;
     struct oche_host_shared shared;
     struct oche_host **hosts;
@@ -47,9 +47,9 @@ struct oche_world {
     struct oche_timeout_causes *causes;
     uint64_t timeout_causes[OCHE_TIMEOUT_CAUSES]; /* since the end of warm-up */
     struct oche_pause_tree *pause_tree;
-    struct oche_pause_note *notes; /* notes that the tree has not got yet, by time */
+    struct oche_pause_note *notes; /* notes not yet given to the tree, in order of time */
     size_t note_count;
-    oche_time pauses_look_at; /* pauses are examined at the first end of a window from then on */
+    oche_time pauses_look_at; /* PAUSEs are examined when the first window at or after this ends */
     struct oche_deadlock deadlock;
     struct oche_world_watched *watched;
     uint32_t watched_count;
@@ -57,7 +57,7 @@ struct oche_world {
     /* State at the end of warm-up. */
     oche_time measured_from;
     struct oche_nic_stats *nic_before;
-    uint64_t *counted_before; /* OCHE_MOST_COUNTERS per host: its scheme's own counters */
+    uint64_t *counted_before; /* OCHE_MOST_COUNTERS per host: the scheme's own counters */
     uint64_t *line_before, *lost_before, *cut_before, *late_before;
     uint64_t *flow_before;             /* bytes received of each flow; NULL: there was no warm-up */
     struct oche_flow_way *ways_before; /* NULL: paths are not recorded */
@@ -65,8 +65,8 @@ struct oche_world {
     /* Time series: columns of values, one row per interval. */
     struct oche_world_column *columns;
     uint32_t column_count, rows, row_capacity;
-    uint64_t *column_last;  /* the value of a column's counter at the last sample */
-    oche_time *paused_last; /* likewise, by port and class */
+    uint64_t *column_last;  /* by column: the counter's value at the last sample */
+    oche_time *paused_last; /* by port and class: time held until the last sample */
     struct oche_world_hold *holds;
     size_t hold_count, hold_capacity;
 };
@@ -82,7 +82,7 @@ static inline bool oche_world_is_up_down(const struct oche_world *world)
     return world->config->topology->up_down && !oche_world_has_static_routes(world->config);
 }
 
-/* True if packets of the flow, or their answers, may travel in the class. */
+/* True if the flow's data packets, or the answers to them, may travel in the class. */
 static inline bool oche_world_travels_in(const struct oche_world *world, uint32_t flow,
                                          unsigned cls)
 {
@@ -99,8 +99,8 @@ void oche_world_pauses_finish(struct oche_world *world);
 void oche_world_pauses_free(struct oche_world *world);
 
 /*
- * deadlock.c: checks the current state of the switches; fills world->deadlock if there is a
- * deadlock.
+ * deadlock.c: looks for a deadlock in the current state of the switches; fills world->deadlock if
+ * there is one.
  */
 void oche_world_deadlock_check(struct oche_world *world);
 
@@ -111,22 +111,21 @@ void oche_world_series_free(struct oche_world *world);
 
 /* failures.c */
 /*
- * Finds which links fail when. Returns false, with an error, if the list is wrong. To be called
- * before the switches are built.
+ * Reads the scenario's list `failures`: which links fail, and when. Returns false, with an error,
+ * if the list is wrong. To be called before the switches are built.
  */
 bool oche_world_failures_find(struct oche_world *world, struct oche_error *error);
-/* Gives the changes to the network, when everything else is built. */
+/* Tells the network which links and routes change when. To be called after all else is built. */
 bool oche_world_failures_build(struct oche_world *world, struct oche_error *error);
 void oche_world_failures_free(struct oche_world *world);
 /*
- * True if switches use the world's routes, with all links up, during the whole time from `from` to
- * `until`.
+ * True if from `from` to `until` no switch used routes around a failure.
  */
 bool oche_world_routes_whole(const struct oche_world *world, oche_time from, oche_time until);
 
 /*
- * symmetry.c: checks, if it is required, that every flow's packets take the same path there and
- * back.
+ * symmetry.c: if the congestion control requires symmetric routing, checks that every flow's
+ * packets take the same path there and back.
  */
 bool oche_world_check_symmetry(const struct oche_world *world, struct oche_error *error);
 
@@ -135,16 +134,16 @@ void oche_world_add_mechanisms(const struct oche_world *world, struct oche_world
 
 /* causes.c */
 void oche_world_causes_start(struct oche_world *world);
-/* Between windows: judges the timeouts of the one that has ended. */
+/* To be called between windows: finds the causes of the timeouts in the window that has ended. */
 void oche_world_causes_judge(struct oche_world *world);
 void oche_world_causes_free(struct oche_world *world);
 
 /* world.c */
-/* Returns the parameters of its endpoint; with RNICs, those of the congestion-control scheme. */
+/* Returns the parameters of the hosts' endpoint: for RNICs, those of the congestion control. */
 const void *oche_world_endpoint_params(const struct oche_world_config *config);
-/* Returns the properties of its hosts' packets. */
+/* Returns the properties of the packets that the hosts send. */
 struct oche_endpoint_packets oche_world_packets(const struct oche_world_config *config);
-/* Returns the bits of sim/topology/onward.h for all switches, one after the other. */
+/* Returns the bits of oche_topology_onward for all switches, one after the other (malloc'd). */
 uint64_t *oche_world_onward(const struct oche_world *world,
                             const struct oche_topology_routes *routes);
 

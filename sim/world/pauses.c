@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The PAUSEs of a run: from time to time between windows, adds what switches have noted to the
- * forest of PAUSEs (sim/measure/pause_tree.h) and checks for deadlock; tells what flows lost. When
- * this happens depends only on simulated time, so the result is the same for any number of threads.
+ * The PAUSEs of a run. From time to time, between windows, adds the switches' notes to the forest
+ * of PAUSEs (sim/measure/pause_tree.h) and checks for deadlock; after the run, tells the time that
+ * flows lost. The times of these checks depend only on simulated time, so the result is the same
+ * for any number of threads.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +42,7 @@ static int compare_notes(const void *a, const void *b)
     return x->cls < y->cls ? -1 : x->cls > y->cls;
 }
 
-/* Appends the notes of all switches, in order. Returns true if PFC has acted at all. */
+/* Appends the notes of all switches, in order of time. Returns true if there were any so far. */
 static bool take_notes(struct oche_world *world)
 {
     struct oche_network *network = &world->network;
@@ -141,7 +142,7 @@ void oche_world_walk(const struct oche_world *world, uint32_t flow, bool back,
 }
 
 /*
- * Returns when the flow ended: when it was delivered, when it failed, or else the end of the run.
+ * Returns the time at which the flow was delivered or failed; for other flows, the end of the run.
  */
 static oche_time end_of(const struct oche_world *world, uint32_t flow)
 {
@@ -170,7 +171,7 @@ static oche_time least_time(const struct oche_world *world, uint32_t flow,
     return oche_time_of_bytes(oche_world_flow_bytes(world, flow), slowest);
 }
 
-/* Returns the class of a flow's data; of several lanes, the one in which every packet begins. */
+/* Returns the class of a flow's data; with several lanes, the lane in which packets start. */
 static unsigned data_class(const struct oche_world *world, uint32_t flow)
 {
     return world->flows.plan[flow].priority ? world->lanes : OCHE_DATA_CLASS;
@@ -188,7 +189,7 @@ void oche_world_flow_holds(struct oche_world *world, uint32_t flow, struct oche_
         return;
     holds->life = end_of(world, flow) - begun;
     if (nodes == 0)
-        return; /* no PAUSE at all */
+        return; /* there was no PAUSE */
     oche_world_walk(world, flow, false, &walk);
     alone = world->flows.received[flow].delivered != OCHE_NEVER ? oche_world_ideal_time(world, flow)
                                                                 : least_time(world, flow, &walk);
@@ -201,8 +202,8 @@ void oche_world_flow_holds(struct oche_world *world, uint32_t flow, struct oche_
 struct senders {
     const struct oche_world *world;
     const struct oche_pause_node *nodes;
-    uint32_t *root_at; /* by port and class: its node, or OCHE_NO_PAUSE_NODE */
-    uint64_t *pairs;   /* node << 32 | host */
+    uint32_t *root_at; /* by port and class: the root there, or OCHE_NO_PAUSE_NODE */
+    uint64_t *pairs;   /* each: root << 32 | host that sent through the root's port */
     size_t count, capacity;
 };
 

@@ -79,7 +79,7 @@ uint64_t oche_world_flow_bytes(const struct oche_world *world, uint32_t flow)
         return plan->bytes;
     if (connection->delivered >= connection->queued ||
         world->flows.order[connection->first + connection->delivered] != flow)
-        return 0; /* not begun, or waiting for another flow on its connection */
+        return 0; /* the flow has not begun, or waits for an earlier flow on its connection */
     return oche_host_arrived_bytes(world->hosts[plan->dst], plan->connection);
 }
 

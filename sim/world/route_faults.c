@@ -20,7 +20,7 @@ static void note_walk(struct oche_route_faults *faults, uint32_t flow, bool back
 
 bool oche_world_find_route_faults(const struct oche_world *world, struct oche_route_faults *faults)
 {
-    struct oche_dependencies *of[2]; /* of data, and of the answers to it */
+    struct oche_dependencies *of[2]; /* [0]: of data packets; [1]: of the answers */
     struct oche_walk walk;
 
     *faults = (struct oche_route_faults){.lost = {.end = OCHE_WALK_ARRIVES}};

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GOODPUT_HOSTS 64 /* up to this many hosts, there is goodput by host */
-#define GOODPUT_FLOWS 64 /* up to this many flows, also by flow */
-#define FIRST_HOST    2  /* columns before those of hosts: total goodput, PAUSE frames */
+#define GOODPUT_HOSTS 64 /* with more hosts, no goodput of single hosts */
+#define GOODPUT_FLOWS 64 /* with more flows, no goodput of single flows */
+#define FIRST_HOST    2  /* the first host's column; before it: total goodput, PAUSE frames */
 
 static void add_column(struct oche_world *world, const char *name, const char *unit,
                        const char *entity)
@@ -51,7 +51,7 @@ static uint32_t counter_columns(const struct oche_world *world)
     return FIRST_HOST + goodput_hosts(world) + goodput_flows(world);
 }
 
-/* Reads the counters of these columns, except PAUSE frames. */
+/* Reads the counters of the goodput columns: total, hosts, flows. */
 static void read_goodputs(const struct oche_world *world, uint64_t *out)
 {
     uint64_t all = 0;
@@ -147,7 +147,7 @@ void oche_world_series_start(struct oche_world *world)
         snprintf(entity, sizeof(entity), "connection %u", i);
         add_column(world, "rate", "bps", entity);
     }
-    read_goodputs(world, world->column_last); /* counters of PAUSEs now begin at 0 */
+    read_goodputs(world, world->column_last); /* counters of PAUSEs begin at 0 here */
 }
 
 static void add_row(struct oche_world *world)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Symmetric routing, checked for every connection before the run: ExpressPass's switches limit
- * credits so that the data they ask for fits the links that the credits came by
- * (expresspass.md#symmetry).
+ * Checks before the run that routing is symmetric for every connection. ExpressPass needs this: its
+ * switches limit credits on a link so that the data they ask for fits the same link in the other
+ * direction (expresspass.md#symmetry).
  */
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The paths that deflected messages took: from the notes of the switches that deflected them, and
- * from the routes for the rest. All packets of a message take the same path, so a message has one.
- * If failures changed the routes while a message was sent, its path is unknown and left out.
+ * The paths that deflected messages took, from two sources: the notes of the switches that
+ * deflected them and, at all other switches, the routes. All packets of a message take the same
+ * path. If failures changed the routes while a message was sent, its path is unknown and left out.
  */
 #include <stdlib.h>
 
@@ -47,13 +47,13 @@ struct traveller {
     const struct oche_world *world;
     const struct oche_iofd_params *iofd;
     struct oche_packet packet;
-    const struct oche_world_deflection *notes; /* those of its flow, by time */
+    const struct oche_world_deflection *notes; /* deflections of the flow, in order of time */
     size_t count;
-    oche_time now; /* time of its last deflection */
+    oche_time now; /* time of the last deflection so far */
     uint8_t lane, tokens;
 };
 
-/* Returns the note of the switch that it has come to, or NULL if it was not deflected there. */
+/* Returns the note of the message's deflection at switch `node`, or NULL: not deflected there. */
 static const struct oche_world_deflection *note_at(const struct traveller *at, uint32_t node,
                                                    uint32_t in_port)
 {
@@ -64,7 +64,7 @@ static const struct oche_world_deflection *note_at(const struct traveller *at, u
     return NULL;
 }
 
-/* Returns the port by which it leaves if it was not deflected; -1: there is none. */
+/* Returns the port that the routes of switch `node` choose for the message; -1: no route. */
 static int ordinary_port(const struct traveller *at, uint32_t node, uint32_t in_port)
 {
     const struct oche_world *world = at->world;

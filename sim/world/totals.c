@@ -11,7 +11,7 @@
 #define NIC_COUNTERS (sizeof(struct oche_nic_stats) / sizeof(uint64_t))
 _Static_assert(sizeof(struct oche_nic_stats) % sizeof(uint64_t) == 0, "an array of counters");
 
-/* Adds what schemes count themselves. All hosts have the same scheme. */
+/* Adds up the hosts' counters of their scheme, which is the same for all hosts. */
 static void add_counters(const struct oche_world *world, struct oche_world_totals *totals)
 {
     uint64_t values[OCHE_MOST_COUNTERS];

@@ -105,7 +105,7 @@ uint64_t *oche_world_onward(const struct oche_world *world,
     return bits;
 }
 
-/* Computes what switches that deflect must know about the ports of others. */
+/* Computes world->onward, if a mechanism deflects: which ports lead on to which hosts. */
 static void find_onward(struct oche_world *world)
 {
     bool wanted = false;
@@ -126,7 +126,7 @@ static const uint64_t *onward_of(const struct oche_world *world, uint32_t number
     return bits;
 }
 
-/* Checks that switches have what the congestion control needs. */
+/* Checks that switches have the mechanism that the congestion control needs. */
 static bool check_needed(const struct oche_world_config *config, struct oche_error *error)
 {
     const char *needed = oche_world_needed_mechanism(config);
@@ -138,8 +138,8 @@ static bool check_needed(const struct oche_world_config *config, struct oche_err
 }
 
 /*
- * Counts the classes: data, or as many lanes of it as the mechanisms want, and control for the
- * answers.
+ * Counts the classes: the lanes for data (one, or the number that a mechanism needs), and control
+ * for the answers.
  */
 static bool count_classes(struct oche_world *world, struct oche_error *error)
 {
@@ -174,8 +174,8 @@ static bool count_classes(struct oche_world *world, struct oche_error *error)
 }
 
 /*
- * Returns the lossless classes. The endpoint names them for data and control; all lanes are treated
- * like data.
+ * Returns the mask of lossless classes. `of_endpoint` is the mask for an endpoint's two classes,
+ * data and control; all lanes are treated like data.
  */
 static uint8_t lossless_classes(const struct oche_world *world, uint8_t of_endpoint)
 {
@@ -279,8 +279,9 @@ static bool build_switches(struct oche_world *world, struct oche_error *error)
 /* ---- flows and hosts ---- */
 
 /*
- * Load is measured as what flows put on the line as RoCEv2 with host.mtu, whatever the hosts'
- * endpoint is, so that all schemes are offered the same flows.
+ * Returns the facts from which workloads compute flows. Load counts the bytes that flows would put
+ * on the line as RoCEv2 with host.mtu, whatever the hosts' endpoint is, so that all schemes are
+ * offered the same flows.
  */
 static struct oche_workload_facts workload_facts(const struct oche_world *world)
 {
@@ -337,7 +338,7 @@ static bool build_flows(struct oche_world *world, struct oche_error *error)
     return true;
 }
 
-/* Returns what senders must do for switches to deflect their messages. */
+/* Returns the tokens and limits that senders give to messages; all 0: switches do not deflect. */
 static struct oche_deflection deflection_of(const struct oche_world_config *config)
 {
     const struct oche_iofd_params *iofd = oche_world_mechanism(config, &oche_iofd);
@@ -453,7 +454,7 @@ static void build_taps(struct oche_world *world)
     for (uint32_t i = 0; i < config->tap_node_count; i++) {
         uint32_t number = world->network.nodes[config->tap_nodes[i]].first_port;
         world->network.extras[number].tap = true;
-        /* Arrivals are seen when the far end sends. */
+        /* The capture also sees packets that arrive here, at the time the far end sends them. */
         world->network.ports[world->network.ports[number].peer].flags |= OCHE_PORT_SPECIAL;
     }
 }
@@ -522,7 +523,7 @@ static bool build_topology(struct oche_world *world, struct oche_error *error)
     return true;
 }
 
-/* Checks that the endpoint's packets can do all that the scenario asks for. */
+/* Checks that the endpoint can do `bytes` and host.feedback_jitter if the scenario has them. */
 static bool check_endpoint(const struct oche_world_config *config, struct oche_error *error)
 {
     if (config->endpoint == NULL)

@@ -20,16 +20,16 @@
 
 struct oche_world;
 
-/* Returns the parameters of a mechanism of the switches, or NULL if they do not have it. */
+/* Returns the parameters of a mechanism, or NULL if the switches do not have the mechanism. */
 const void *oche_world_mechanism(const struct oche_world_config *config,
                                  const struct oche_switch_mechanism *mechanism);
 
-/* `config` and what it points to must outlive the world. */
+/* Returns a new world; NULL, with an error, on failure. All of `config` must outlive the world. */
 struct oche_world *oche_world_create(const struct oche_world_config *config,
                                      struct oche_error *error);
 void oche_world_free(struct oche_world *world);
 
-/* What a progress report contains. */
+/* A progress report. */
 struct oche_progress {
     oche_time now, duration; /* simulated time */
     uint64_t hops;           /* packet-hops so far */
@@ -49,26 +49,26 @@ struct oche_world_totals {
     uint64_t hops, events;                         /* whole run */
     uint64_t hash;                                 /* of the trace, whole run */
     uint64_t flows, flows_completed, flows_failed; /* whole run */
-    struct oche_nic_stats nic;                     /* sums */
+    struct oche_nic_stats nic;                     /* sums over hosts */
     const struct oche_counters *counters; /* the scheme's own counters; NULL: it has none */
-    uint64_t counted[OCHE_MOST_COUNTERS]; /* sums, by row of that table */
+    uint64_t counted[OCHE_MOST_COUNTERS]; /* sums over hosts, by row of `counters` */
     uint64_t marks[OCHE_PLACES];          /* CE set, by place */
     uint64_t departures[OCHE_PLACES];     /* packets that left, by place */
     uint64_t drops[OCHE_DROP_CAUSES];
-    uint64_t timeout_causes[OCHE_TIMEOUT_CAUSES]; /* how many of nic.timeouts had each cause, */
-    bool timeout_causes_known; /* if the endpoint reports what it knows about losses */
-    uint64_t lost_packets;     /* lost on links because the scenario says so, */
-    uint64_t cut_packets;      /* and because the link went down */
+    uint64_t timeout_causes[OCHE_TIMEOUT_CAUSES]; /* timeouts (nic.timeouts) by cause */
+    bool timeout_causes_known; /* false: the endpoint does not report what that needs */
+    uint64_t lost_packets;     /* lost on links by the section `loss` */
+    uint64_t cut_packets;      /* lost because a link went down */
     uint64_t pauses_sent, pauses_received_by_hosts;
-    oche_time pause_time;      /* for how long ports and classes were held, summed */
-    uint64_t rejected_packets; /* by NICs, as invalid */
+    oche_time pause_time;      /* time held by PAUSE, summed over ports and classes */
+    uint64_t rejected_packets; /* packets that NICs refused as invalid */
     uint64_t late_packets;     /* CNPs and ACKs whose queue pair was already gone */
-    uint64_t corrupt_bytes;    /* with payload: true */
+    uint64_t corrupt_bytes;    /* wrong payload bytes; counted only with `payload: true` */
     uint64_t live_packets;     /* in queues and on links at the end */
     uint64_t queued_bytes;     /* in switches at the end */
     /*
-     * Indexed by number in the registry and in the mechanism's table; 0 if switches do not have the
-     * mechanism.
+     * Counters of mechanisms: [the mechanism's number in the registry][row of its own table of
+     * counters]; 0 if switches do not have the mechanism.
      */
     uint64_t mechanisms[OCHE_MOST_MECHANISMS][OCHE_MOST_MECHANISM_COUNTERS];
     bool has_mechanism[OCHE_MOST_MECHANISMS];
@@ -77,18 +77,20 @@ struct oche_world_totals {
 void oche_world_totals(const struct oche_world *world, struct oche_world_totals *totals);
 
 /*
- * How deflection changes paths: links crossed by data packets that arrived after warm-up, and links
- * they would have crossed on shortest paths. For all flows, and for those that started after
- * warm-up and are a single short message.
+ * How deflection changes paths: the links that data packets arriving after warm-up crossed, and the
+ * links that they would have crossed on shortest paths; summed over flows.
  */
 struct oche_way_sum {
     uint64_t flows, packets, links, shortest;
     uint64_t added; /* links beyond the shortest */
 };
 struct oche_world_ways {
-    bool known; /* some mechanism deflects; otherwise all is 0 */
-    struct oche_way_sum all, short_ones,
-        deflected;    /* deflected: those of the short ones that were deflected */
+    bool known; /* true if some mechanism deflects; false: all else is 0 */
+    /*
+     * Sums over all flows; over the flows that started after warm-up and are a single short
+     * message; and over those of the short flows that were deflected.
+     */
+    struct oche_way_sum all, short_ones, deflected;
     uint64_t unnoted; /* deflected messages that are missing in oche_world_deflections */
 };
 void oche_world_ways(const struct oche_world *world, struct oche_world_ways *ways);
@@ -97,8 +99,8 @@ void oche_world_ways(const struct oche_world *world, struct oche_world_ways *way
 struct oche_world_deflection {
     oche_time time;
     uint32_t flow;
-    uint32_t node, in_port, port; /* port: where it left */
-    uint8_t lane, tokens;         /* in which it left, and how many it had left */
+    uint32_t node, in_port, port; /* the switch; the ports by which the message came and left */
+    uint8_t lane, tokens;         /* the lane in which it left; the tokens that remained */
 };
 /* Calls `each` for all deflections, switch by switch, in order of time. */
 void oche_world_deflections(const struct oche_world *world,
@@ -109,15 +111,15 @@ void oche_world_deflections(const struct oche_world *world,
 /* A port that sent a message. */
 struct oche_world_hop {
     uint32_t port;        /* global number: topology->nodes[node].first_port + port */
-    bool deflected;       /* not the port given by the routes */
-    uint8_t lane, tokens; /* in which it left, and how many it had left */
-    oche_time time;       /* when it was deflected here; OCHE_NEVER if it was not */
+    bool deflected;       /* true: `port` is not the port given by the routes */
+    uint8_t lane, tokens; /* the lane in which the message left; the tokens that remained */
+    oche_time time;       /* time of the deflection at this hop; OCHE_NEVER: not deflected */
 };
-/* The path of a deflected message the first time that it was sent. */
+/* The path that a deflected message took when it was sent for the first time. */
 struct oche_world_taken_way {
     uint32_t flow;
     bool arrives; /* false: the rest of the path is unknown, as too many messages were deflected */
-    uint32_t deflections, others; /* others: deflections when it was sent again */
+    uint32_t deflections, others; /* of the first transmission; of retransmissions */
     uint32_t count;
     struct oche_world_hop hops[OCHE_HOP_LIMIT + 1]; /* the sender's own port comes first */
 };
@@ -137,11 +139,11 @@ const struct oche_flows *oche_world_flows(const struct oche_world *world);
 const struct oche_host *oche_world_host(const struct oche_world *world, uint32_t host);
 /* True if PFC applies to any class of the packets that the scenario's hosts send. */
 bool oche_world_lossless(const struct oche_world_config *config);
-/* Returns the shortest routes, for paths and what is derived from them. */
+/* Returns the shortest-path routes, which give hop counts and ideal times. */
 const struct oche_topology_routes *oche_world_routes(const struct oche_world *world);
 /*
- * Returns the routes that switches use: the shortest ones, unless the scenario names a file of
- * routes. Only topology, group_count and of are valid in the latter.
+ * Returns the routes that switches use: the shortest paths, or the static routes if the scenario
+ * names a file. For static routes only the members topology, group_count and of are valid.
  */
 const struct oche_topology_routes *oche_world_used_routes(const struct oche_world *world);
 /* The switch port whose PFC headroom is furthest below what its link needs. */
@@ -149,20 +151,20 @@ struct oche_headroom_lack {
     uint32_t node, port; /* port: number within the node */
     uint64_t has, needs; /* bytes, for one class */
 };
-/* Returns false if all have enough. */
+/* Finds that port. Returns false if all ports have enough headroom. */
 bool oche_world_headroom_lack(const struct oche_world *world, struct oche_headroom_lack *lack);
 /*
- * Returns the configuration of switch number 0 … switch_count - 1 as it was built. Its ports are
- * written to `ports`, which has room for OCHE_MAX_PORTS and to which `config` then points.
+ * Gets the configuration with which switch `number` (0 … switch_count - 1) was built. Writes its
+ * ports to `ports`, which has room for OCHE_MAX_PORTS; config->ports points there.
  */
 void oche_world_switch_config(const struct oche_world *world, uint32_t number,
                               struct oche_switch_config *config,
                               struct oche_switch_port_config *ports);
-/* Returns switch number 0 … switch_count - 1. */
+/* Returns switch `number`, 0 … switch_count - 1. */
 const struct oche_switch *oche_world_switch(const struct oche_world *world, uint32_t number);
 /*
- * Returns the bytes that a port sent since the end of warm-up, frames and gaps. Of a packet that
- * was being sent then, or is being sent now, only the part that left in between counts.
+ * Returns the bytes (frames and gaps) that a port sent between the end of warm-up and now. Of a
+ * packet in transmission at either time, only the part sent in between counts.
  */
 uint64_t oche_world_line_bytes(const struct oche_world *world, uint32_t port);
 
@@ -174,12 +176,12 @@ struct oche_world_failure {
 };
 uint32_t oche_world_failure_count(const struct oche_world *world);
 struct oche_world_failure oche_world_failure(const struct oche_world *world, uint32_t number);
-/* Returns what failures lost of a connection's packets, in both directions; all 0 if nothing. */
+/* Returns how many packets of a connection failures lost, in both directions, and when. */
 struct oche_hit oche_world_hit(const struct oche_world *world, uint32_t connection);
 
 /*
- * Returns how many of the packets that this port sent since the end of warm-up were lost on its
- * link, as the scenario says or because the link went down.
+ * Returns how many packets that this port sent since the end of warm-up were lost on the port's
+ * link, by the section `loss` or because the link went down.
  */
 uint64_t oche_world_lost_packets(const struct oche_world *world, uint32_t port);
 /*
@@ -192,17 +194,17 @@ void oche_world_port_stats(const struct oche_world *world, struct oche_switch_po
 void oche_world_host_stats(const struct oche_world *world, uint32_t host,
                            struct oche_nic_stats *stats);
 /*
- * Copies what its scheme has counted since the end of warm-up, by row of the returned table.
- * Returns NULL if it has no counters.
+ * Copies the counters of a host's scheme since the end of warm-up, by row of the returned table.
+ * Returns NULL if the scheme has no counters.
  */
 const struct oche_counters *oche_world_host_counters(const struct oche_world *world, uint32_t host,
                                                      uint64_t values[OCHE_MOST_COUNTERS]);
 /*
- * Returns the payload bytes of a flow that its receiver has, in order; all of them once it is
- * delivered.
+ * Returns the payload bytes of a flow that its receiver has received in order; the flow's size
+ * once it is delivered.
  */
 uint64_t oche_world_flow_bytes(const struct oche_world *world, uint32_t flow);
-/* Returns the part of them received since the end of warm-up. */
+/* Returns how many payload bytes of a flow were received in order since the end of warm-up. */
 uint64_t oche_world_flow_bytes_measured(const struct oche_world *world, uint32_t flow);
 
 /* A time series: one value per interval since the end of warm-up. */
@@ -217,15 +219,15 @@ uint32_t oche_world_series_count(const struct oche_world *world);
 struct oche_world_series oche_world_series(const struct oche_world *world, uint32_t number);
 
 /*
- * A port that was held by PAUSE during an interval; intervals are those of the series. Only values
- * above 0 are listed, as most ports are never held.
+ * A port that PAUSE held during an interval of the time series. Ports that were not held have no
+ * entry.
  */
 struct oche_world_hold {
     uint32_t node, port; /* port: number within the node */
     uint32_t row;        /* number of the interval, from 0 */
-    oche_time held;      /* of the class that was held longest */
+    oche_time held;      /* time held, of the class that was held longest */
 };
-/* Returns the holds in order of interval, node, port; *count of them, owned by the world. */
+/* Returns the holds in order of interval, node, port (owned by the world); sets *count. */
 const struct oche_world_hold *oche_world_holds(const struct oche_world *world, size_t *count);
 
 /* Watched queues (measure.queues). */
@@ -234,29 +236,29 @@ const struct oche_queue_watch *oche_world_watch(const struct oche_world *world, 
                                                 const char **name);
 
 /*
- * Finds the ports that send a flow's packets; with `back`, those that send its receiver's answers.
+ * Finds the path of a flow's data packets; with `back`, the path of its receiver's answers.
  */
 void oche_world_walk(const struct oche_world *world, uint32_t flow, bool back,
                      struct oche_walk *walk);
 
 /*
- * What is wrong with the routes for the flows of this scenario, found before it runs. Returns false
- * if all flows arrive and PFC cannot deadlock. Nothing is checked if shortest paths go up and then
- * down.
+ * Faults of the routes for the flows of this scenario, found before it runs. Nothing is checked if
+ * shortest paths go up and then down.
  */
 struct oche_route_faults {
     uint32_t lost_flows;       /* flows that never arrive, or are never acknowledged */
-    uint32_t lost_flow;        /* the first of them, */
-    bool lost_back;            /* only its answers are lost, */
-    struct oche_walk lost;     /* and their path */
-    struct oche_circle circle; /* a cyclic buffer dependency, with PFC */
-    unsigned circle_cls;
+    uint32_t lost_flow;        /* the first of the lost flows */
+    bool lost_back;            /* true: its data arrives, but its answers do not */
+    struct oche_walk lost;     /* the path of its data; of its answers if lost_back is true */
+    struct oche_circle circle; /* a cyclic buffer dependency; empty: none, or no PFC */
+    unsigned circle_cls;       /* that class */
 };
+/* Returns true if there is a fault; false: all flows arrive and PFC cannot deadlock. */
 bool oche_world_find_route_faults(const struct oche_world *world, struct oche_route_faults *faults);
 void oche_route_faults_free(struct oche_route_faults *faults);
 /*
- * Return a description in words (malloc'd), or NULL if there is no fault. For a cycle, that is its
- * ports and class.
+ * These describe the lost flow, or the cycle's ports and class, in words (malloc'd). They return
+ * NULL if there is no such fault.
  */
 char *oche_route_faults_lost_text(const struct oche_world *world,
                                   const struct oche_route_faults *faults);
@@ -265,40 +267,40 @@ char *oche_route_faults_circle_text(const struct oche_world *world,
 
 /* ---- PAUSEs, after the run ---- */
 
-/* Returns where they began and how they spread. */
+/* Returns the forest of PAUSEs: where they began and how they spread. */
 const struct oche_pause_tree *oche_world_pause_tree(const struct oche_world *world);
-/* Returns how many PAUSEs and RESUMEs are missing in it because there were too many at a time. */
+/* Returns how many PAUSEs and RESUMEs the forest lacks because too many came at a time. */
 uint64_t oche_world_pauses_unnoted(const struct oche_world *world);
 /*
- * For roots, by node of the tree: counts the hosts that sent by that port while it made others
- * wait.
+ * Sets count_of[n], for each root n of the forest, to the number of hosts that sent through the
+ * root's port while its PAUSEs held other ports.
  */
 void oche_world_pause_senders(const struct oche_world *world, uint32_t *count_of);
-/* Computes what PAUSEs cost a flow; all 0 if it never started. */
+/* Computes the time that a flow lost to PAUSEs; all 0 if the flow never started. */
 void oche_world_flow_holds(struct oche_world *world, uint32_t flow, struct oche_flow_holds *holds);
 
 /* A deadlock: ports that hold each other for ever. */
 struct oche_deadlock {
     bool found;
     oche_time since;   /* when the last PAUSE of the cycle began */
-    oche_time noticed; /* when it was found and the run ended */
+    oche_time noticed; /* when the deadlock was found and the run ended */
     struct oche_circle circle;
     uint8_t cls;
     uint32_t stuck_ports; /* ports and classes that can never send again */
-    uint64_t stuck_bytes; /* bytes that wait at them */
+    uint64_t stuck_bytes; /* bytes that wait at these ports */
 };
-/* Returns NULL if there is none. */
+/* Returns the deadlock that ended the run, or NULL. */
 const struct oche_deadlock *oche_world_deadlock(const struct oche_world *world);
 /* Returns a description (malloc'd): "leaf0:spine1 → spine1:leaf2 → … → leaf0:spine1, class 0". */
 char *oche_deadlock_text(const struct oche_world *world, const struct oche_deadlock *deadlock);
 
 /*
- * Returns the longest round trip among flows, in an empty network by shortest paths: a full packet
- * and its ACK, without the packet's serialisation at its sender. 0 without flows.
+ * Returns the longest round trip of any flow in an empty network, on shortest paths: the time of a
+ * full packet and its ACK, without the packet's serialisation at its sender. 0 without flows.
  */
 oche_time oche_world_empty_rtt(const struct oche_world *world);
 
-/* Returns the completion time of a flow that is alone in the network, for slowdowns. */
+/* Returns the completion time that a flow would have alone in the network; slowdowns use it. */
 oche_time oche_world_ideal_time(struct oche_world *world, uint32_t flow);
 
 #endif
