@@ -19,7 +19,7 @@
 
 struct block {
     struct block *next;
-    uint64_t align; /* aligns what follows to 16 */
+    uint64_t align; /* not used: the memory after this struct is aligned to 16 */
 };
 
 struct oche_document {
@@ -30,7 +30,7 @@ struct oche_document {
     uint32_t nodes;
 };
 
-/* Where errors go, and where the nodes being made come from. */
+/* The document being read or changed, where errors go, and the source of new nodes. */
 struct reader {
     struct oche_document *document;
     yaml_document_t *yaml;
@@ -84,8 +84,9 @@ bool oche_document_fail(const struct oche_document *document, const struct oche_
     if (used < sizeof(text))
         vsnprintf(text + used, sizeof(text) - used, format, arguments);
     va_end(arguments);
-    oche_printable(text, error->text,
-                   sizeof(error->text)); /* one line, whatever was quoted in it */
+    oche_printable(
+        text, error->text,
+        sizeof(error->text)); /* escapes newlines in quoted text, so the error is one line */
     return false;
 }
 
@@ -225,7 +226,7 @@ static bool convert(struct reader *reader, yaml_node_t *from, struct oche_yaml *
 
 /* ---- reading ---- */
 
-/* Writes libyaml's message, with what would be right. */
+/* Writes libyaml's message to the error, and adds how to correct the file. */
 static void explain_yaml(const struct reader *reader, const yaml_parser_t *parser)
 {
     const char *problem = parser->problem != NULL ? parser->problem : "cannot be read";
@@ -248,9 +249,9 @@ static void explain_yaml(const struct reader *reader, const yaml_parser_t *parse
 }
 
 /*
- * True if `text` is nested no deeper than allowed. This is checked event by event before loading,
- * because for each bracket libyaml examines all that are open, and many of them would take minutes.
- * Invalid YAML is left to the loader.
+ * True if `text` is nested no deeper than MAX_DEPTH. The check goes event by event and comes before
+ * loading, because for each bracket libyaml examines all open brackets, and a text of nothing but
+ * brackets would take minutes. Does not report invalid YAML; the loader will.
  */
 static bool is_shallow(struct reader *reader, const char *text, size_t bytes,
                        const struct oche_yaml *to)
@@ -279,7 +280,8 @@ static bool is_shallow(struct reader *reader, const char *text, size_t bytes,
         reader->error, "is nested more than %d deep; write it flat", MAX_DEPTH);
 }
 
-/* Loads the one document in `text` into `to`, whose line, set and path are already filled. */
+/* Loads the one YAML document in `text` into the node `to`, which already has line, set and path.
+ */
 static bool load(struct reader *reader, const char *text, size_t bytes, struct oche_yaml *to)
 {
     yaml_parser_t parser;
@@ -302,7 +304,7 @@ static bool load(struct reader *reader, const char *text, size_t bytes, struct o
 
     reader->yaml = &yaml;
     if (root == NULL)
-        ok = true; /* the document is empty: an empty scalar */
+        ok = true; /* the document is empty: `to` stays an empty scalar */
     else if (convert(reader, root, to, 0)) {
         ok = yaml_parser_load(&parser, &second);
         if (!ok) {
@@ -443,7 +445,7 @@ static char *plain_path(struct oche_document *document, const char *text, size_t
     return open || to == path || to[-1] == '.' ? NULL : path;
 }
 
-/* Returns the entry of `list` that `part` names; one past the last is created. */
+/* Returns the entry of `list` with the number `part`; adds one for the number after the last. */
 static struct oche_yaml *list_entry(struct reader *reader, struct oche_yaml *list, const char *part)
 {
     char *end;
@@ -464,8 +466,8 @@ static struct oche_yaml *list_entry(struct reader *reader, struct oche_yaml *lis
 }
 
 /*
- * Turns a node that is not a list into a list with that node as its only entry, since such a list
- * may be written without brackets.
+ * Turns a node that is not a list into a list with that node as its only entry: a scenario may
+ * leave out the brackets of a list with one entry.
  */
 static void make_list(struct reader *reader, struct oche_yaml *node)
 {
@@ -498,7 +500,7 @@ static struct oche_yaml *descend(struct reader *reader, struct oche_yaml *node, 
         make_list(reader, node);
     if (node->kind == OCHE_YAML_LIST)
         return list_entry(reader, node, part);
-    if (node->kind == OCHE_YAML_SCALAR) { /* "dcqcn" becomes a map that remembers that name */
+    if (node->kind == OCHE_YAML_SCALAR) { /* "dcqcn" becomes a map with shorthand "dcqcn" */
         if (node->text[0] != '\0') {
             node->shorthand =
                 new_node(document, OCHE_YAML_SCALAR, node->line, node->set, node->path);
@@ -519,7 +521,7 @@ static struct oche_yaml *descend(struct reader *reader, struct oche_yaml *node, 
     return child;
 }
 
-/* True if `map` is already a section called `text`. */
+/* True if `map` is a section whose name or type is `text`. */
 static bool is_named(const struct oche_yaml *map, const char *text)
 {
     const struct oche_yaml *name = oche_yaml_find(map, "name");

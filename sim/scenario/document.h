@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A scenario file as a tree in which every node knows where it came from: a line of the file, or an
- * override on the command line. It is read with libyaml's document API; duplicate keys, several
- * documents, and nesting that is too deep are refused here.
+ * A scenario file as a tree in which every node knows its source: a line of the file, or an
+ * override on the command line. libyaml's document API reads the file; duplicate keys, several
+ * documents, and nesting that is too deep are errors.
  *
  * Errors are one line without a newline: "FILE:LINE: key: what is wrong; what would be right".
  */
@@ -16,37 +16,37 @@ enum oche_yaml_kind { OCHE_YAML_SCALAR, OCHE_YAML_LIST, OCHE_YAML_MAP };
 
 struct oche_yaml {
     enum oche_yaml_kind kind;
-    uint32_t line;     /* of its key, or of the node itself in a list; from 1 */
-    const char *set;   /* the override ("key=value") it came from; NULL: from the file */
+    uint32_t line;     /* line of the node's key, or of the node itself in a list; from 1 */
+    const char *set;   /* the override ("key=value") that made the node; NULL: the file did */
     const char *path;  /* "workload[0].load"; "" for the root */
-    const char *key;   /* last part of the path if it is in a map, else NULL */
-    const char *text;  /* SCALAR: "" if there is no value */
+    const char *key;   /* the node's key if its parent is a map, else NULL */
+    const char *text;  /* SCALAR: the value; "" if there is none */
     uint32_t count;    /* LIST, MAP: number of children */
     uint32_t capacity; /* allocated entries of `child` */
     struct oche_yaml **child;
-    /* MAP: the scalar ("dcqcn") that was in the file where an override then added keys. */
+    /* MAP: the scalar ("dcqcn") that an override, by adding keys, turned into this map; or NULL. */
     struct oche_yaml *shorthand;
 };
 
 struct oche_document;
 
 /*
- * Reads `path`. Returns NULL, with an error, if it cannot be read or is not YAML with a map at its
- * root.
+ * Reads the file `path`. Returns NULL, with an error, if the file cannot be read or is not YAML
+ * with a map at its root.
  */
 struct oche_document *oche_document_open(const char *path, struct oche_error *error);
 
-/* Does the same for text in memory; messages use `name` in place of the file's. */
+/* Reads `text` in memory as oche_document_open reads a file; messages use `name` as file name. */
 struct oche_document *oche_document_parse(const char *name, const char *text, size_t bytes,
                                           struct oche_error *error);
 void oche_document_close(struct oche_document *document);
 
 /*
  * Applies "key.path=value", as given to --set: the value is YAML ("4", "{type: incast}"). Missing
- * maps are created; "workload[1]" or "workload.1" names an entry of a list (one past the last adds
- * one); a list of one entry needs no index, and one that is written as just its entry may be given
- * one. A section written as a bare name ("dcqcn") keeps that name when keys are added below it; a
- * section set to the name it has keeps its keys.
+ * maps are created. "workload[1]" or "workload.1" names an entry of a list; the number after the
+ * last adds an entry. The index 0 may be left out for a list of one entry, and is also allowed if
+ * the scenario has that entry without a list around it. A section written as a bare name ("dcqcn")
+ * keeps the name when keys are added; a section that is set to its present name keeps its keys.
  */
 bool oche_document_set(struct oche_document *document, const char *assignment,
                        struct oche_error *error);
@@ -66,8 +66,9 @@ char *oche_document_print(struct oche_document *document, const char *format, ..
     __attribute__((format(printf, 2, 3), nonnull(2)));
 
 /*
- * Writes an error about `node` to `error` and returns false: its place, its path and, if `below` is
- * not NULL, a key below it, followed by the message.
+ * Writes an error about `node` to `error` and returns false: the node's place, the node's path,
+ * then
+ * ".below" if `below` (a key in the node) is not NULL, then the message.
  */
 bool oche_document_fail(const struct oche_document *document, const struct oche_yaml *node,
                         const char *below, struct oche_error *error, const char *format, ...)

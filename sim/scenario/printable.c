@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Returns the length in bytes of the printable character that `text` begins with; 0: it does not
- * begin with one.
+ * Returns the length in bytes of the printable character that `text` begins with; 0: `text` begins
+ * with a byte that must be escaped.
  */
 static size_t printable_bytes(const unsigned char *text)
 {
@@ -24,7 +24,7 @@ static size_t printable_bytes(const unsigned char *text)
     point &= 0x7fU >> length;
     for (size_t i = 1; i < length; i++) {
         if (text[i] >> 6 != 2)
-            return 0; /* also the terminating zero */
+            return 0; /* an incomplete character, perhaps cut by the terminating zero */
         point = point << 6 | (text[i] & 0x3fU);
     }
     if (point < least[length] || point > 0x10ffff || (point >= 0xd800 && point < 0xe000))
@@ -35,7 +35,7 @@ static size_t printable_bytes(const unsigned char *text)
     return length;
 }
 
-/* Writes how a byte that does not print is shown. */
+/* Writes the escape sequence that stands for a byte: "\n", "\x1b". */
 static void escape(unsigned char byte, char text[8])
 {
     if (byte == '\n' || byte == '\t')

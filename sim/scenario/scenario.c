@@ -30,10 +30,10 @@ static const struct oche_param head_params[] = {
 };
 static const struct oche_param_table head_table = OCHE_PARAM_TABLE(head_params, struct head);
 
-#define MOST_SAMPLES 1000000 /* in a time series */
+#define MOST_SAMPLES 1000000 /* most samples in a time series */
 
 /*
- * Sections, in the order in which they are bound and printed; the bindings of a scenario follow it.
+ * The sections, in the order in which they are bound and printed, also in struct oche_bindings.
  */
 enum section {
     HEAD,
@@ -52,7 +52,8 @@ enum section {
 };
 
 /*
- * Lists the RNIC's schemes, then the other endpoints: one list, so that a sweep can span them all.
+ * Lists the values of `congestion_control`: the RNIC's schemes, then the other endpoints. They are
+ * one list so that one sweep can compare all.
  */
 static size_t list_schemes(struct oche_schema *schema)
 {
@@ -163,7 +164,7 @@ void oche_schema_make(struct oche_schema *schema)
     }
 }
 
-/* Returns the bound section of that number; the first entry if it is a list. */
+/* Returns the bound section `which`; of a list, the first entry. */
 static const struct oche_bound *bound_of(const struct oche_scenario *scenario, enum section which)
 {
     for (size_t i = 0; i < scenario->bindings.count; i++)
@@ -227,7 +228,8 @@ static void fill_failures(struct oche_scenario *scenario)
 }
 
 /*
- * The names in both registries differ, so the variant's own struct tells which registry it is from.
+ * Fills in the endpoint that `congestion_control` names or, if no endpoint has that name, the
+ * RNIC's scheme.
  */
 static void fill_scheme(struct oche_scenario *scenario)
 {
@@ -245,7 +247,7 @@ static void fill_scheme(struct oche_scenario *scenario)
         config->endpoint->switches(scheme->values, &config->switches);
 }
 
-/* Adds a mechanism that switch.mechanisms names. Returns false, with an error, if it cannot be. */
+/* Adds the mechanism `name` to the switches. Returns false, with an error, if that fails. */
 static bool add_mechanism(struct oche_scenario *scenario, const char *name,
                           struct oche_error *error)
 {
@@ -289,7 +291,7 @@ static bool add_needed(struct oche_scenario *scenario, struct oche_error *error)
     return add_mechanism(scenario, needed, error);
 }
 
-/* Parses "iofd,other", "none" or nothing. */
+/* Adds the mechanisms of switch.mechanisms ("iofd,other"), and what the scheme needs. */
 static bool fill_mechanisms(struct oche_scenario *scenario, struct oche_error *error)
 {
     const char *names = scenario->config.switches.mechanisms;
@@ -308,7 +310,7 @@ static bool fill_mechanisms(struct oche_scenario *scenario, struct oche_error *e
     return ok && add_needed(scenario, error);
 }
 
-/* Refuses a section for a mechanism that is not in use: it was forgotten in switch.mechanisms. */
+/* Without switch.mechanisms, refuses a section for a mechanism that switches do not have. */
 static bool check_forgotten(const struct oche_scenario *scenario, struct oche_error *error)
 {
     const struct oche_bound *of_switch = bound_of(scenario, SWITCH);
@@ -367,7 +369,7 @@ static void fill_config(struct oche_scenario *scenario)
     fill_failures(scenario);
 }
 
-/* Reports that `key` of a section is not what the congestion control needs. */
+/* Writes the error that `key` of section `which` does not suit the congestion control. */
 static bool disagrees(const struct oche_scenario *scenario, enum section which, const char *key,
                       const char *needs, struct oche_error *error)
 {
@@ -406,7 +408,7 @@ static bool check_mechanisms(const struct oche_scenario *scenario, struct oche_e
     return true;
 }
 
-/* Makes the scheme's own check, and checks what it needs of other sections. */
+/* Checks the scheme's parameters, and that other sections suit the scheme. */
 static bool check_scheme(const struct oche_scenario *scenario, struct oche_error *error)
 {
     const struct oche_world_config *config = &scenario->config;
@@ -421,7 +423,7 @@ static bool check_scheme(const struct oche_scenario *scenario, struct oche_error
     if (rnic && (config->cc->transports & OCHE_CC_RC) == 0)
         return oche_bound_fail(scenario->document, scheme,
                                "does not work on RC; choose another scheme", error);
-    /* If two sections disagree, the error names the one that differs from its default. */
+    /* If two sections disagree, the error is about the section that differs from its default. */
     if ((needs & OCHE_CC_NEEDS_ECN) != 0 && !config->switches.ecn)
         return disagrees(scenario, SWITCH, "ecn", "needs switches that mark; set this to true",
                          error);
@@ -432,7 +434,7 @@ static bool check_scheme(const struct oche_scenario *scenario, struct oche_error
 }
 
 /*
- * Checks what one section needs of another. The parts' own checks are made when the world is built.
+ * Checks that the sections suit each other. Creating the world checks each section by itself.
  */
 static bool check(const struct oche_scenario *scenario, struct oche_error *error)
 {

@@ -20,9 +20,9 @@
 #include "sim/scenario/bind.h"
 #include "sim/world/config.h"
 
-#define OCHE_MOST_SEED (UINT64_MAX - 1) /* the next value means "never" */
+#define OCHE_MOST_SEED (UINT64_MAX - 1) /* as a parameter, UINT64_MAX means "never" */
 
-/* What a scenario can contain: the sections, with the registries' entries as their variants. */
+/* The sections that a scenario can have; entries of the registries are their variants. */
 struct oche_schema {
     struct oche_section sections[13 + OCHE_MOST_MECHANISMS];
     size_t section_count;
@@ -30,11 +30,11 @@ struct oche_schema {
 };
 void oche_schema_make(struct oche_schema *schema);
 
-/* How a point of a sweep is computed. The world is always one of packets. */
+/* How a point of a sweep is computed. The fluid model is separate: a world simulates packets. */
 enum oche_scenario_model {
     OCHE_MODEL_PACKETS,
     OCHE_MODEL_FLUID,
-    OCHE_MODEL_BOTH, /* packets, and the fluid model's distance from them */
+    OCHE_MODEL_BOTH, /* both, and the difference between their results */
 };
 
 struct oche_scenario {
@@ -44,7 +44,7 @@ struct oche_scenario {
     const char *name;        /* as given, or the file's name without folder and extension */
     const char *description; /* or NULL */
     enum oche_scenario_model model;
-    struct oche_world_config config; /* with threads 1 and no taps; points into this object */
+    struct oche_world_config config; /* with 1 thread and no tap; points into this struct */
     const struct oche_switch_mechanism *mechanisms[OCHE_MOST_MECHANISMS];
     const void *mechanism_params[OCHE_MOST_MECHANISMS];
 };
