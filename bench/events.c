@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The event queue alone: pop the earliest, push another one a while later, with 10^3, 10^4 and 10^5
- * events pending. The delays are those of a datacenter: most are a packet's serialisation, some a
- * link's delay, few a timer.
+ * The event queue alone, with 10^3, 10^4 and 10^5 pending events: pops the earliest event and
+ * pushes one with a later time. The delays are typical of a datacenter: mostly a packet's
+ * serialisation, sometimes a link's delay, rarely a timer.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Engine and fabric without a transport: the fat tree of bench_fat_tree, but each host is a dozen
- * lines that send a 1000-byte packet every 240 ns to one other host and answer each one that
- * arrives with an ACK. Its speed is the upper bound for a simulation with a transport.
+ * Engine and fabric without a transport: the fat tree of bench_fat_tree, but a host only sends a
+ * 1000-byte packet to one other host every 240 ns, and an ACK for each packet that arrives. A
+ * simulation with a transport cannot be faster than this.
  *
  *     bench_fabric_net [K [THREADS]]
  */
@@ -101,7 +101,7 @@ void oche_host_transmit_done(struct oche_shard *shard, struct oche_port *port, o
     settle(shard, port, now);
 }
 
-/* No link fails here. */
+/* Never called: no link fails in this bench. */
 void oche_host_link_changed(struct oche_shard *shard, struct oche_port *port, oche_time now)
 {
     (void)shard, (void)port, (void)now;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The simulator's bench: a fat tree in which every host sends to one other (a random permutation)
- * and receives from one other, 2 MB messages back to back, 1000-byte packets, 100 Gbit/s and 1 µs
- * links, an ACK per packet, DCQCN and PFC, the default measures; 5 ms after 1 ms of warm-up. Prints
- * packet-hops per second: a hop is one packet, including control packets, leaving one transmitter
- * onto one link.
+ * The simulator's bench: a fat tree in which every host sends 2 MB messages back to back to one
+ * other host (a random permutation). Packets of 1000 bytes, links of 100 Gbit/s and 1 µs, an ACK
+ * per packet, DCQCN and PFC, the default measures; 5 ms after 1 ms of warm-up. Prints packet-hops
+ * per second: a hop is the transmission of one packet (data or control) on one link.
  *
  *     bench_fat_tree [K [THREADS [DURATION_US]]]       K ports a switch, K^3/4 hosts
  * Without arguments: 128 and 1024 hosts, 1024 with two threads, 8192 (some five minutes).
@@ -19,7 +18,7 @@
 #define MESSAGE_BYTES UINT64_C(2000000)
 #define AFTER_US      5000
 
-/* Each host sends to the next one in a random cycle, as many messages as could ever fit. */
+/* Each host sends to the next host of a random cycle; the messages fill the whole run. */
 static bool permutation(const void *params, const struct oche_workload_facts *facts,
                         struct oche_flow_list *list, struct oche_error *error)
 {
@@ -70,7 +69,7 @@ static void run(uint64_t k, uint32_t threads, uint64_t after_us)
     bench_run(&config, label);
 }
 
-/* Runs in a process of its own, to measure its own peak of memory. Returns false if it failed. */
+/* Runs the bench in a new process, so that peak memory is that of this run. False: it failed. */
 static bool run_alone(uint64_t k, uint32_t threads)
 {
     int status = 0;

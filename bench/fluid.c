@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * DCQCN's fluid model: how long 10^6 steps take with 64 flows, each with a rate and a start of its
- * own, as deployed and at the default tolerance. At 4 us the steps are as long as the delay; at
- * 85 us the error decides, and the queue swings between empty and twice Kmax.
+ * DCQCN's fluid model: the time of 10^6 steps with 64 flows, each with a different rate and start,
+ * deployed parameters and the default tolerance. With a delay of 4 us, steps are as long as the
+ * delay; with 85 us the error limits the steps, and the queue swings between 0 and twice Kmax.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ _Noreturn void oche_panic(const char *file, int line, const char *what)
     abort();
 }
 
-/* Returns this process's processor time, so that other processes on the machine do not count. */
+/* Returns this process's processor time in seconds; other processes do not affect it. */
 static double seconds(void)
 {
     struct timespec now;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An incast: sixteen hosts of one switch send 50 MB each to a seventeenth, all at once; 100 Gbit/s
- * and 1 µs links, 1000-byte packets, an ACK per packet, DCQCN and PFC. Few nodes and long queues:
- * this shows the cost of a single busy port.
+ * An incast: sixteen hosts of one switch send 50 MB each, all at once, to a seventeenth host. Links
+ * of 100 Gbit/s and 1 µs, packets of 1000 bytes, an ACK per packet, DCQCN and PFC. With few nodes
+ * and long queues, this shows the cost of a single busy port.
  */
 #include "bench/support.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The RNIC alone: pairs of hosts that WRITE, with an ACK per packet and no network in between.
- * Prints the time that one data packet takes from end to end: transmit it, receive it, build its
- * ACK, receive that; and the cost with Dart as a multiple of the cost with DCQCN, beside the limit.
- * With few pairs everything is in the first-level cache, with many nothing is; each pair is visited
- * once per round, as the events of a simulation visit hosts. Memory is also as in a simulation: on
- * huge pages, with congestion control's tables apart.
+ * Prints the time for one data packet: to transmit the packet, receive it, build its ACK and
+ * receive the ACK. Also prints the cost with Dart as a multiple of the cost with DCQCN, and the
+ * limit for that. With few pairs all state is in the first-level cache, with many pairs none is;
+ * each round visits every pair once, as the events of a simulation visit hosts. Memory is laid out
+ * as in a simulation: on huge pages, with congestion control's tables apart.
  *
- * The schemes take turns, and the lowest time of each counts, since other load on the machine can
- * only increase it.
+ * The schemes take turns, and the lowest time of each scheme counts, since other load on the
+ * machine can only increase times.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,7 +65,8 @@ static void pool_open(struct pool *pool, size_t bytes)
     pool->memory = aligned_alloc(HUGE, pool->bytes);
     if (pool->memory == NULL)
         abort();
-    madvise(pool->memory, pool->bytes, MADV_HUGEPAGE); /* only speed depends on it */
+    madvise(pool->memory, pool->bytes,
+            MADV_HUGEPAGE); /* if this fails, the bench is slower, but runs */
 }
 
 static void *take(struct pool *pool, size_t bytes)
@@ -150,7 +151,8 @@ static void post_more(struct host *host, uint32_t qps)
     }
 }
 
-/* Moves one data packet from `a` to `b`, and its ACK back. `limited`: at half the line rate. */
+/* Moves one data packet from `a` to `b`, and its ACK back. Returns 0 if `a` sends nothing, else 1.
+ */
 static uint64_t exchange(struct host *a, struct host *b, struct oche_packet *packet, oche_time now)
 {
     if (oche_nic_next_timer(a->nic) <= now)
@@ -161,7 +163,7 @@ static uint64_t exchange(struct host *a, struct host *b, struct oche_packet *pac
         return 0;
     oche_nic_receive(b->nic, packet, now + OCHE_US);
     if (oche_nic_transmit(b->nic, now + OCHE_US, now + OCHE_US, 0xff, &packet, 1) == 0)
-        return 1; /* a CNP may have come first; its ACK comes with the next packet */
+        return 1; /* no ACK now; the ACK of a later packet covers this one */
     oche_nic_receive(a->nic, packet, now + 2 * OCHE_US);
     return 1;
 }
@@ -187,7 +189,7 @@ static void open_all(struct host *hosts, uint32_t pairs, uint32_t qps, uint64_t 
     }
 }
 
-/* Returns what a packet costs, in nanoseconds. */
+/* Returns the time per data packet, in nanoseconds. */
 static double run(const char *scheme, uint32_t pairs, uint32_t qps, uint64_t limit_bps,
                   uint64_t wanted)
 {

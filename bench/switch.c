@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a packet costs in a switch: nanoseconds for one receive plus one transmit, warm, with PFC
- * and RED on, 32 ports, random arrivals and destinations. `standing` is how many packets wait at
- * each port: 0, an idle port, is what most packets in a network find; 8 is a busy port.
+ * The cost of a packet in a switch: nanoseconds for one receive plus one transmit, with warm
+ * caches, PFC and RED on, 32 ports, random arrivals and destinations. `standing` is the number of
+ * packets that wait at each port: 0 for an idle port, the usual case in a network; 8 for a busy
+ * port.
  *
  *     build/bench/bench_switch [million packets]
  */
@@ -24,7 +25,7 @@ _Noreturn void oche_panic(const char *file, int line, const char *what)
     abort();
 }
 
-/* A ToR: group 0 below ports 0-15, the other groups by ECMP over ports 16-31. */
+/* A ToR: hosts of group 0 are at ports 0-15; ECMP spreads the other groups over ports 16-31. */
 struct world {
     struct oche_switch_params params;
     struct oche_switch_port_config ports[PORTS];

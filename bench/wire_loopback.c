@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The wire's throughput over loopback: RC WRITEs of 64 KiB in packets of 4 KiB, from one process to
- * another, with a core each; ICRC and copy at both ends. Prints payload Gbit/s and packets per
- * datagram.
+ * another, each on a core of its own; both ends compute the ICRC and copy the payload. Prints
+ * payload Gbit/s and packets per datagram.
  *
  *     build/bench/bench_wire_loopback [seconds [message bytes [mtu]]]
  */
@@ -17,7 +17,7 @@
 #include "device/device.h"
 
 #define IN_FLIGHT 16
-#define SPINS     1000 /* empty polls before sleeping: the other may need this core */
+#define SPINS     1000 /* empty polls before sleeping, in case the other end needs this core */
 
 struct endpoint {
     uint64_t va;

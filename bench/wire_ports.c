@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The cost of source ports: processor time per packet at both ends, for two devices in one thread
- * that WRITE 64 KiB at a time over loopback; by number of ports and queue pairs, and with packets
- * of 4 KiB and 1 KiB. Processor time is used since other programs disturb it least; the lowest of
- * three turns counts.
+ * The cost of source ports: processor time per packet, both ends together, for two devices in one
+ * thread that WRITE 64 KiB at a time over loopback; for several numbers of ports and queue pairs,
+ * and packets of 4 KiB and 1 KiB. Other programs disturb processor time less than elapsed time; the
+ * lowest of three turns counts.
  *
  *     build/bench/bench_wire_ports
  */
@@ -15,10 +15,10 @@
 
 #define MESSAGE     65536
 #define MESSAGES    3000
-#define WARM_UP     600 /* how many of them are warm-up */
+#define WARM_UP     600 /* of MESSAGES, the first 600 are warm-up */
 #define TURNS       3
 #define QPS         64
-#define OUTSTANDING 128 /* messages over all queue pairs together; fewer than the buffer holds */
+#define OUTSTANDING 128 /* messages in flight on all queue pairs; the socket buffer holds more */
 #define DEPTH       16
 
 struct end {
@@ -107,7 +107,7 @@ static void post(const struct end *from, const struct end *to, uint64_t qp)
         fail("nothing more can be posted");
 }
 
-/* Returns nanoseconds per packet; *shared becomes packets per datagram. */
+/* Returns nanoseconds per packet; sets *shared to packets per datagram. */
 static double measure(uint32_t ports, unsigned qps, uint32_t mtu, double *shared)
 {
     const unsigned depth = OUTSTANDING / qps < DEPTH ? OUTSTANDING / qps : DEPTH;

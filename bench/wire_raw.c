@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The speed of UDP sockets without any protocol, over loopback, with a process and a core at each
- * end: the yardstick of `make bench-wire`.
+ * The speed of UDP sockets without any protocol, over loopback, each end a process with a core of
+ * its own. `make bench-wire` compares the wire's speed with this.
  *
  *     build/bench/bench_wire_raw [seconds]
  *
  * Stream: datagrams of 15 packets (UDP_SEGMENT, UDP_GRO), 4 KiB of payload and 28 bytes of headers
  * each; both ends compute a CRC of every packet, the sender copies the payload out of memory, the
- * receiver into it. The receiver answers each datagram with a count, so that no more are in flight
- * than its buffer holds, and nothing is lost. Ping-pong: 36 bytes there and back, both ends spin.
+ * receiver copies it in. The receiver answers each datagram with a count; the sender keeps fewer
+ * datagrams in flight than the receiver's buffer holds, so none is lost. Ping-pong: 36 bytes there
+ * and back; both ends poll without sleeping.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -57,7 +58,8 @@ static double now(void)
 }
 
 /*
- * Opens a socket on loopback; *buffer becomes the size of its receive buffer, as the kernel counts.
+ * Opens a socket on loopback. Sets *buffer to the size of its receive buffer as the kernel counts
+ * it, which includes the kernel's own structures.
  */
 static int open_socket(struct sockaddr_in *own, int *buffer)
 {
@@ -75,7 +77,7 @@ static int open_socket(struct sockaddr_in *own, int *buffer)
     return fd;
 }
 
-/* Receives the next datagram without sleeping, so that an idle core stays ours. */
+/* Receives the next datagram without sleeping, so that this process keeps its core. */
 static size_t spin_receive(int fd, void *bytes, size_t room)
 {
     const double start = now();
@@ -103,7 +105,7 @@ static void take_stream(int fd)
         const size_t count = spin_receive(fd, bytes, sizeof(bytes));
 
         if (count < PACKET)
-            return; /* the end */
+            return; /* a short datagram ends the stream */
         for (size_t i = 0; i + PACKET <= count; i += PACKET) {
             uint32_t wanted;
 
@@ -172,7 +174,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Returns the median of half a round trip, in microseconds. */
+/* Returns half of the median round-trip time, in microseconds. */
 static double ping(int fd)
 {
     static double halves[ROUNDS];
@@ -199,7 +201,7 @@ int main(int argc, char **argv)
     int buffer, unused;
     const int give = open_socket(&a, &unused), take = open_socket(&b, &buffer);
     /*
-     * The kernel counts its own structures as well as the bytes: about twice as much for packets.
+     * The kernel counts its own structures too: a packet takes about twice its size in the buffer.
      */
     const unsigned window = (unsigned)buffer / 2 / (PACKETS * PACKET);
     pid_t child;
