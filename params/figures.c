@@ -12,7 +12,7 @@ struct scale {
     const char *name;
 };
 
-/* Formats value / one with three digits and its unit; exactly if it has no more digits. */
+/* Formats a value with three significant digits and a unit; with fewer if they are exact. */
 static struct oche_figure scaled(uint64_t value, const struct scale *scales)
 {
     struct oche_figure figure;
@@ -176,7 +176,7 @@ struct oche_figure oche_figure_spread(double mean, double spread, const char *un
     spread /= scale.one;
     if (mean != 0 && fabs(mean) < 0.0995)
         snprintf(figure.text, sizeof(figure.text), "%.3g ± %.2g%s", mean, spread, scale.name);
-    else if (spread < last[places_of(mean)].half) /* it is not 0, so it must not be shown as 0 */
+    else if (spread < last[places_of(mean)].half) /* a spread above 0 must not be shown as 0 */
         snprintf(figure.text, sizeof(figure.text), "%.*f ± <%s%s", places_of(mean), mean,
                  last[places_of(mean)].text, scale.name);
     else

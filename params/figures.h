@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Numbers as people read them, with three digits and a unit, for tables; results files have them in
- * full.
+ * Numbers as people read them, with three digits and a unit, for tables; results files have all
+ * digits.
  */
 #ifndef OCHE_PARAMS_FIGURES_H
 #define OCHE_PARAMS_FIGURES_H
@@ -22,9 +22,9 @@ struct oche_figure oche_figure_share(double share);   /* 0.123 is 12.3 % */
 struct oche_figure oche_figure_ratio(double ratio);   /* 1.05, 12.3, 123 */
 
 /*
- * A value in one of the units of results files ("s", "bps", "bytes", "count", "ratio"), and a mean
- * with its spread in the same scale, "38.2 ± 0.4Gbps" (the spread is left out if it is 0 or NAN).
- * NAN is "–".
+ * The first formats a value in one of the units of results files ("s", "bps", "bytes", "count",
+ * "ratio"); the second a mean with its spread, "38.2 ± 0.4Gbps", without the spread if that is 0 or
+ * NAN. A value of NAN is "–".
  */
 struct oche_figure oche_figure_value(double value, const char *unit);
 struct oche_figure oche_figure_spread(double mean, double spread, const char *unit);

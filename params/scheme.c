@@ -13,7 +13,8 @@
 #define MESSAGE_BYTES 300
 
 /*
- * Reports a parameter that the table does not have, with the one that was probably meant, or all.
+ * Writes the error that the table has no parameter `name`, with the parameter that was probably
+ * meant or, if none is similar, with all parameters.
  */
 static void no_parameter(const char *scheme, const struct oche_param_table *table, const char *name,
                          struct oche_error *error)
@@ -67,7 +68,7 @@ static bool read_params(const char *scheme, const struct oche_param_table *table
     return true;
 }
 
-/* Splits a copy of `text` after the name. Returns NULL if it is too long. */
+/* Returns the name that begins `text`; *rest gets the parameters. NULL: `text` is too long. */
 static const char *cut_name(const char *text, char *copy, char **rest, struct oche_error *error)
 {
     const char *name;

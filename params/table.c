@@ -12,7 +12,7 @@
 #define GAP 2 /* spaces between columns */
 
 struct oche_table {
-    size_t columns, count, capacity; /* count, capacity: of cells */
+    size_t columns, count, capacity; /* count: cells so far; capacity: cells allocated */
     char **cells;
     bool *rules; /* by row: a rule is drawn before it */
     size_t rule_rows;

@@ -21,7 +21,7 @@ void oche_table_cell(struct oche_table *table, const char *format, ...)
 /* Draws a horizontal rule before the next row. */
 void oche_table_rule(struct oche_table *table);
 
-/* Prints all rows; empty cells complete the last one. */
+/* Prints all rows; if the last row lacks cells, they are empty. */
 void oche_table_print(const struct oche_table *table, FILE *out);
 
 #endif

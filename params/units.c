@@ -16,7 +16,7 @@ struct suffix {
     uint64_t factor;
 };
 
-/* A value is printed with the first suffix that divides it. */
+/* Largest suffix first: a value is printed with the first suffix that divides it. */
 static const struct suffix byte_suffixes[] = {
     {"TB", UINT64_C(1000000000000)},
     {"GB", 1000000000},
@@ -89,7 +89,7 @@ static bool is_whole(enum oche_unit unit)
 
 enum decimal { DECIMAL_OK, DECIMAL_BAD, DECIMAL_TOO_LARGE };
 
-/* Reads digits ["." digits] into mantissa / 10^places; `end` becomes what follows. */
+/* Reads digits ["." digits] as mantissa / 10^places; sets *end to the text after the number. */
 static enum decimal read_decimal(const char *text, uint64_t *mantissa, unsigned *places,
                                  const char **end)
 {
@@ -134,7 +134,7 @@ static const struct suffix *find_suffix(const struct unit *unit, const char *nam
 
         if (strcmp(known, name) == 0)
             return &unit->suffixes[i];
-        /* kB and kbps are accepted like KB and Kbps. */
+        /* Also accepts kB and kbps for KB and Kbps. */
         if (known[0] == 'K' && known[1] != 'i' && name[0] == 'k' &&
             strcmp(known + 1, name + 1) == 0)
             return &unit->suffixes[i];
@@ -256,7 +256,7 @@ static bool parse_choice(const struct oche_param *param, const char *text, uint6
     return false;
 }
 
-/* Explains what would be right, for a well-formed value that is out of range. */
+/* Writes the error that a well-formed value is out of range, with the range. */
 static void explain_range(const struct oche_param *param, const char *text,
                           struct oche_error *error)
 {
@@ -431,8 +431,8 @@ static unsigned edit_distance(const char *a, const char *b)
 
 const char *oche_nearest_word(const char *text, const char *const *words, size_t count)
 {
-    unsigned best =
-        (unsigned)(strlen(text) + 2) / 3 + 1; /* from this many edits on it is another word */
+    unsigned best = (unsigned)(strlen(text) + 2) / 3 +
+                    1; /* a word with this many edits or more is not similar */
     const char *nearest = NULL;
 
     for (size_t i = 0; i < count; i++) {

@@ -9,7 +9,7 @@
 #include "core/param.h"
 #include "params/error.h"
 
-#define OCHE_VALUE_BYTES 64 /* enough for any value but a text, with the final 0 */
+#define OCHE_VALUE_BYTES 64 /* enough for any value except a TEXT, including the final 0 */
 
 /*
  * Reads `text` as a value of `param`: its unit, its choices, its range. If it is wrong, returns
@@ -19,7 +19,7 @@
 bool oche_value_parse(const struct oche_param *param, const char *text, union oche_value *value,
                       struct oche_error *error);
 
-/* Read a time in picoseconds (20ms, never), and a rate above 0 (10Gbps), likewise. */
+/* These read a time (20ms, never) or a rate above 0 (10Gbps) without a parameter. */
 bool oche_time_parse(const char *text, oche_time *time, struct oche_error *error);
 bool oche_rate_parse(const char *text, uint64_t *rate_bps, struct oche_error *error);
 
@@ -30,7 +30,7 @@ void oche_value_format(const struct oche_param *param, union oche_value value, c
 /* Writes the range: "1 … 1024", "at least 1us", the choices, or nothing. */
 void oche_value_range(const struct oche_param *param, char *text, size_t text_bytes);
 
-/* "count", "bytes", "rate", "time", "real", "bool", "choice" or "text". */
+/* Returns "count", "bytes", "rate", "time", "real", "bool", "choice" or "text". */
 const char *oche_unit_name(enum oche_unit unit);
 
 /*
