@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Both functions walk along the imaginary axis in steps so short that the argument turns only a
- * little, and can be followed.
+ * Both functions walk along the imaginary axis, in steps so short that the argument turns by at
+ * most LONG_TURN in each, unless it jumps.
  */
 #include "fluid/control.h"
 

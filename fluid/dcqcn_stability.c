@@ -136,7 +136,7 @@ static double complex differences(void *context, double complex s)
     return determinant(context, s, STATES);
 }
 
-/* For all flows together: s D(s) - N k e^(-s delay) D_v(s), by Cramer's rule. */
+/* The characteristic function of all flows together: s D - N k e^(-s delay) D_v (Cramer's rule). */
 static double complex together(void *context, double complex s)
 {
     const struct linear *l = context;

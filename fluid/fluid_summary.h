@@ -8,7 +8,7 @@
 
 #include "fluid/fluid.h"
 
-#define OCHE_FLUID_CONVERGED 0.1 /* of the fair share: closer rates count as equal */
+#define OCHE_FLUID_CONVERGED 0.1 /* rates closer than this share of the fair share are equal */
 
 struct oche_fluid_summary {
     double from_s, until_s;                            /* the period of the averages */
@@ -19,7 +19,7 @@ struct oche_fluid_summary {
      * fair share, and all flows had started. INFINITY: not even at the end.
      */
     double converged_s;
-    double *rate_mean; /* by entry of the flow list: for one flow */
+    double *rate_mean; /* by entry of the flow list: mean rate of one flow */
 
     size_t flows; /* this and the rest are for the sums */
     double queue_before, sent;

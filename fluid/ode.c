@@ -57,7 +57,7 @@ static double node_time(const struct oche_ode *ode, size_t number)
     return ode->node_time[slot(ode, number)];
 }
 
-/* Returns a node's state, which its slope follows. */
+/* Returns the state of a node; the node's slope follows in memory. */
 static double *node(const struct oche_ode *ode, size_t number)
 {
     return ode->nodes + slot(ode, number) * 2 * ode->system->size;
@@ -81,7 +81,7 @@ static void grow_past(struct oche_ode *ode)
     ode->first = 0;
 }
 
-/* Adds the current time, and drops what will not be needed. The last step is always kept. */
+/* Adds a node for the current time, and drops nodes that are too old, but not the last step's. */
 static void remember(struct oche_ode *ode, const double *slope)
 {
     size_t size = ode->system->size;
@@ -296,8 +296,8 @@ static void find_held(struct oche_ode *ode)
 }
 
 /*
- * Tries a step: computes work[NEXT] and its slope work[K5]. Returns the error, relative to what is
- * allowed.
+ * Tries a step: computes the state work[NEXT] and its slope work[K5]. Returns the error divided by
+ * the allowed error.
  */
 static double attempt(struct oche_ode *ode, double step)
 {

@@ -14,7 +14,7 @@
 
 /* ---- parameters ---- */
 
-/* What both have. */
+/* The parameters of both models, original and patched. */
 /* clang-format off */
 #define TIMELY_ROWS(beta_value, beta_where) \
     {OCHE_PARAM_AS("capacity", struct oche_timely_params, capacity_bps), \
@@ -110,7 +110,7 @@ static double look_interval(const struct oche_timely_model *m, double rate)
     return fmax(8 * m->segment / rate, m->min_rtt);
 }
 
-/* Returns the age of a flow's feedback, t', if its packet found such a queue. */
+/* Returns the age of a flow's feedback, t', if the packet found a queue of `queue` bytes. */
 static double age(const struct oche_timely_model *m, double queue)
 {
     return 8 * (fmax(queue, 0) + m->packet) / m->capacity + m->delay;
