@@ -20,7 +20,8 @@ struct oche_address {
 #define OCHE_ADDRESS_TEXT INET6_ADDRSTRLEN
 
 /*
- * Parses "192.0.2.1" or "2001:db8::1"; no names, no scopes. Returns false if it is not an address.
+ * Parses "192.0.2.1" or "2001:db8::1". Returns false for any other text, including host names and
+ * addresses with a scope.
  */
 bool oche_address_parse(const char *text, struct oche_address *address);
 void oche_address_print(const struct oche_address *address, char text[OCHE_ADDRESS_TEXT]);
@@ -38,17 +39,17 @@ bool oche_address_from_socket(const struct sockaddr_storage *in, struct oche_add
 /* The IP and UDP headers of one datagram, as bytes. */
 struct oche_ip_header {
     uint8_t bytes[OCHE_IPV6_BYTES + OCHE_UDP_BYTES];
-    uint8_t count; /* 28 or 48 */
+    uint8_t count; /* bytes in use: 28 for IPv4, 48 for IPv6 */
 };
 
 /*
- * Makes headers with TTL 64, don't fragment, no checksums, and length and identification still 0.
+ * Makes headers with TTL 64 and don't-fragment set. Checksums, lengths and identification are 0.
  * `tos`: DSCP and ECN. Both addresses must have the same IP version.
  */
 void oche_ip_header_make(struct oche_ip_header *header, const struct oche_address *from,
                          const struct oche_address *to, uint16_t from_port, uint16_t to_port,
                          uint8_t tos);
-/* Sets the lengths. `transport_bytes`: from BTH to ICRC. */
+/* Sets the length fields of both headers. `transport_bytes`: from BTH to ICRC. */
 void oche_ip_header_set_bytes(struct oche_ip_header *header, uint32_t transport_bytes);
 /* Sets the IPv4 identification; does nothing for IPv6. */
 void oche_ip_header_set_id(struct oche_ip_header *header, uint16_t id);

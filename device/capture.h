@@ -16,7 +16,7 @@ struct oche_capture;
  * Creates the file, or replaces one that an earlier process left. If another process is writing it,
  * or this one has written packets to it, the name becomes FILE-ADDRESS.pcap instead of FILE.pcap;
  * if that is taken too, FILE-ADDRESS-PID.pcap, … -PID-2.pcap (with _ for : in IPv6 addresses).
- * Returns NULL, with a line in `error`, if that is not possible.
+ * Returns NULL, with a line in `error`, on failure.
  */
 struct oche_capture *oche_capture_open(const char *path, const struct oche_address *address,
                                        oche_time now, struct oche_error *error);
@@ -29,8 +29,9 @@ const char *oche_capture_path(const struct oche_capture *capture);
 void oche_capture_write(struct oche_capture *capture, const struct oche_ip_header *header,
                         const uint8_t *bytes, uint32_t count, oche_time now);
 /*
- * To be called in a forked child. Its copy of what is not yet written is the parent's to write, so
- * the child's copy is discarded. The descriptor stays open, as the C library may still write to it.
+ * To be called in a forked child: discards the child's copy of the buffered output, which the
+ * parent will write. The descriptor stays open (on /dev/null), as the C library may still write to
+ * it.
  */
 void oche_capture_leave(struct oche_capture *capture);
 /* Completes the file. Returns false if it is incomplete (the disk is full, …). */

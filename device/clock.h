@@ -12,7 +12,7 @@ struct oche_clock {
 };
 
 void oche_clock_start(struct oche_clock *clock);
-/* Returns picoseconds since oche_clock_start, a multiple of 1000. Good for 213 days. */
+/* Returns picoseconds since oche_clock_start, a multiple of 1000. Overflows after 213 days. */
 oche_time oche_clock_now(const struct oche_clock *clock);
 
 #endif

@@ -12,7 +12,7 @@
  */
 oche_crc32 *oche_crc_choose(const char **name);
 
-/* zlib's. */
+/* zlib's CRC-32. */
 uint32_t oche_crc_zlib(uint32_t crc, const uint8_t *bytes, size_t count);
 
 #endif

@@ -34,32 +34,36 @@ struct oche_device_config {
     const char *address; /* own IP address: "192.0.2.1", "2001:db8::1"; required, unicast */
     uint16_t port;       /* UDP port of this device and all its peers; 0: 4791 */
     /*
-     * The number of UDP ports from which packets leave, by queue pair (source_ports.h): 1 … 64; 1:
-     * from `port` alone; 0: 4. There may be fewer if no more are free.
+     * Number of UDP ports that packets leave from, 1 … 64; each queue pair uses one of them
+     * (source_ports.h). 1: only `port`; 0: 4. The device uses fewer if not enough ports are free.
      */
     uint32_t source_ports;
     uint64_t line_rate_bps; /* rate of a queue pair without a limit; 0: 100 Gbit/s */
     uint32_t mtu_bytes;     /* largest payload of a packet on any queue pair; 0: 4096 */
-    uint32_t max_qps, max_regions, max_peers;    /* 0: 1024 of each */
-    uint32_t receive_buffer_bytes;               /* the socket's, as asked for; 0: 8 MiB */
-    const struct oche_cc_scheme *cc;             /* NULL: none */
-    const void *cc_params;                       /* NULL: its defaults; copied */
+    uint32_t max_qps, max_regions, max_peers; /* 0: 1024 of each */
+    uint32_t receive_buffer_bytes;            /* requested size of the socket's buffer; 0: 8 MiB */
+    const struct oche_cc_scheme *cc;          /* NULL: none */
+    const void *cc_params;                    /* NULL: its defaults; copied */
     const struct oche_recovery_scheme *recovery; /* NULL: go_back_n */
     const void *recovery_params;                 /* NULL: its defaults; copied */
-    uint64_t seed;                               /* of all random numbers; 0: a random one */
-    uint32_t drop_sent_ppm, drop_received_ppm;   /* for tests: packets per million */
+    uint64_t seed;                               /* of all random numbers; 0: a random seed */
+    uint32_t drop_sent_ppm, drop_received_ppm;   /* for tests: packets per million to drop */
     /*
      * Up to 64 processes of this user may share the address; each has a part of all queue pair
-     * numbers (share.h). All of them must set this, or the address is taken.
+     * numbers (share.h). All of them must set this; otherwise only one of them can open the
+     * address.
      */
     bool share;
     bool no_gso, no_gro; /* one packet per datagram */
-    bool strict_ip_id;   /* drop all packets whose identification ip_id.h did not expect */
-    const char *capture; /* a file, or a similar name beside it (capture.h); NULL: none */
-    void (*completion_event)(void *context, struct oche_cq *cq); /* as in nic.h; under the lock */
+    bool strict_ip_id;   /* drop every packet with an unexpected identification (ip_id.h) */
+    /* file name; a similar one is chosen if it is in use (capture.h); NULL: none */
+    const char *capture;
+    /* see nic.h; called under the lock */
+    void (*completion_event)(void *context, struct oche_cq *cq);
     /*
      * Called after one or more completion events, just before the lock is released, so that a
-     * thread told now finds all completions that came together. After it, sleepers are woken.
+     * thread which is told now finds all completions that came together. Sleepers are woken after
+     * this call.
      */
     void (*completion_events_over)(void *context);
     void (*cq_error)(void *context, struct oche_cq *cq);
@@ -70,29 +74,30 @@ struct oche_device_config {
 };
 
 struct oche_device_stats {
-    uint64_t sent_packets, sent_datagrams;         /* packets that share a datagram count it once */
-    uint64_t received_packets, received_datagrams; /* including those that are invalid */
+    uint64_t sent_packets, sent_datagrams;         /* several packets may share a datagram */
+    uint64_t received_packets, received_datagrams; /* including invalid ones */
     uint64_t wrong[OCHE_WIRE_ERROR_COUNT]; /* received packets dropped as invalid, by cause */
-    uint64_t strangers;                    /* from addresses that are no peer's */
-    uint64_t unexpected_ip_ids;            /* accepted; with strict_ip_id, dropped */
-    uint64_t doubtful_ip_ids; /* how many of these were dropped in any case (ip_id.h) */
-    uint64_t dropped_sent, dropped_received; /* on purpose, for tests */
+    uint64_t strangers;                    /* datagrams from addresses that are no peer's */
+    uint64_t unexpected_ip_ids;            /* packets with an unexpected identification (ip_id.h) */
+    uint64_t doubtful_ip_ids; /* those of them that were taken for damaged and dropped */
+    uint64_t dropped_sent, dropped_received; /* packets dropped on purpose, for tests */
     uint64_t passed_on,
         taken_over;        /* packets passed to, and taken from, other processes on this address */
-    uint64_t pass_lost;    /* … packets that could not be passed on */
-    uint64_t pass_refused; /* messages that came from no process of this user */
-    uint64_t send_errors;  /* packets that the kernel refused */
+    uint64_t pass_lost;    /* packets for other processes that could not be passed on */
+    uint64_t pass_refused; /* messages refused: from another user's process, or malformed */
+    uint64_t send_errors;  /* packets that the kernel refused to send */
     uint64_t send_full;    /* how often a socket's buffer was full */
-    uint64_t held, held_in_vain; /* how often ACKs waited for data, and how often none came */
+    /* how often ACKs were held for data; how often no data came in time */
+    uint64_t held, held_in_vain;
     uint64_t gso_refused; /* peers that get one packet per datagram, because the path requires it */
     uint32_t source_ports; /* number of ports from which packets leave */
-    bool gso, gro;         /* in use */
+    bool gso, gro;         /* true if the kernel's offload is in use */
     struct oche_nic_stats nic;
 };
 
 /*
- * Returns NULL, with a line in `error`, if it cannot be opened. errno EADDRINUSE: the address and
- * port are taken, or shared by 64 processes already.
+ * Opens a device. Returns NULL, with a line in `error`, on failure; errno EADDRINUSE: the address
+ * and port are taken, or 64 processes share them already.
  */
 struct oche_device *oche_device_open(const struct oche_device_config *config,
                                      struct oche_error *error);
@@ -106,8 +111,8 @@ bool oche_device_close(struct oche_device *device);
 const char *oche_device_capture(const struct oche_device *device);
 
 /*
- * For the child of a process that forked: closes its copies of the descriptors, so that the address
- * is free when the parent ends. The device must not be used in the child, nor closed there.
+ * For the child of a process that forked: closes the child's copies of the descriptors, so that the
+ * address is free when the parent ends. The device must not be used in the child, nor closed there.
  */
 void oche_device_leave(struct oche_device *device);
 
@@ -118,28 +123,37 @@ void oche_device_leave(struct oche_device *device);
  * and sent; 0 also if another thread is doing this.
  */
 unsigned oche_device_progress(struct oche_device *device);
-/* The same, for a thread beside the program, which may have unmapped memory that it posted. */
+/*
+ * As oche_device_progress, for a thread beside the program: the program may have unmapped memory
+ * that is still posted.
+ */
 unsigned oche_device_progress_aside(struct oche_device *device);
-/* Returns when progress was last made, as oche_device_now does. */
+/* Returns the device time at which progress was last made. */
 oche_time oche_device_progressed(const struct oche_device *device);
 /*
  * Sleeps until there may be something to do (a packet arrives, a timer expires, a packet is due,
- * oche_device_post_send has posted work), until an event has happened since `since` was read (a
- * completion in a CQ that is armed (oche_cq_arm), or oche_device_wake), or until `timeout`
- * (picoseconds) has passed. The caller must then make progress itself. Returns at once if something
- * is due within 50 µs. Any number of threads may sleep. Nothing is missed in this order:
+ * oche_device_post_send has posted work), until the number of oche_device_events is no longer
+ * `since`, or until `timeout` (picoseconds) has passed. The caller must then make progress itself.
+ * Returns at once if something is due within 50 µs. Any number of threads may sleep. Nothing is
+ * missed in this order:
  *     arm; since = oche_device_events; oche_device_progress; oche_cq_poll; oche_device_wait
  * Returns false if a signal handler ran, which ended the sleep.
  */
 bool oche_device_wait(struct oche_device *device, uint32_t since, oche_time timeout);
-/* Returns a number that changes with each event. */
+/*
+ * Returns the number of events so far. An event is a completion in a CQ that is armed
+ * (oche_cq_arm), or a call of oche_device_wake.
+ */
 uint32_t oche_device_events(const struct oche_device *device);
-/* Makes an event: ends all waits, including those that begin with an older `since`. */
+/* Makes an event, which ends all waits, including those that begin later with an older `since`. */
 void oche_device_wake(struct oche_device *device);
 
 oche_time oche_device_now(const struct oche_device *device);
 
-/* Needed for calls on the NIC. Not recursive; hooks run under it. */
+/*
+ * The lock is needed for calls on the NIC. It is not recursive, and the functions in
+ * oche_device_config are called under it.
+ */
 void oche_device_lock(struct oche_device *device);
 void oche_device_unlock(struct oche_device *device);
 struct oche_nic *oche_device_nic(struct oche_device *device);
@@ -153,31 +167,31 @@ struct oche_nic *oche_device_nic(struct oche_device *device);
 uint32_t oche_device_peer(struct oche_device *device, const char *address);
 
 /*
- * Registers memory, which stays the caller's: addresses are pointers. It must be aligned to 8 bytes
- * for atomics. Returns the key (lkey and rkey), or 0 if there is no room.
+ * Registers memory, which stays the caller's; its remote addresses are its pointers. Memory for
+ * atomics must be aligned to 8 bytes. Returns the key (lkey and rkey), or 0 if there is no room.
  */
 uint32_t oche_device_register(struct oche_device *device, void *memory, size_t bytes,
                               uint32_t access);
 /*
- * Registers a region given as the core's struct (with its own addresses and protection domain),
- * under its key; if that is 0, one is chosen and set. Returns false if the key is taken or there is
- * no room.
+ * Registers a region given as the core's struct, with its own addresses and protection domain. If
+ * region->key is 0, a free key is chosen and stored there. Returns false if the key is taken or
+ * there is no room.
  */
 bool oche_device_add_region(struct oche_device *device, struct oche_region *region);
-/* As oche_nic_change_region: changes the region in one step, its key stays registered. */
+/* As oche_nic_change_region: changes the region with this key in one step. */
 bool oche_device_change_region(struct oche_device *device, const struct oche_region *region);
 /* Returns false if there is no such key, or a window is bound to it. */
 bool oche_device_deregister(struct oche_device *device, uint32_t key);
 
 /* `entries` must be a power of two. Returns NULL if memory is out. */
 struct oche_cq *oche_device_create_cq(struct oche_device *device, uint32_t entries);
-/* No queue pair may still use it. */
+/* No queue pair may still use `cq`. */
 void oche_device_destroy_cq(struct oche_device *device, struct oche_cq *cq);
 
 /*
  * As oche_qp_create; qpn 0 in `config` means a free number, pkey 0 the default one. A number that
- * belongs to another process (oche_device_config.share) is refused. Regions belong to protection
- * domain 0.
+ * belongs to another process (oche_device_config.share) is refused. Regions of oche_device_register
+ * belong to protection domain 0.
  */
 struct oche_qp *oche_device_create_qp(struct oche_device *device,
                                       const struct oche_qp_config *config);
@@ -186,33 +200,34 @@ void oche_device_destroy_qp(struct oche_device *device, struct oche_qp *qp);
  * Takes the queue pair from RESET to RTS. Returns false if it is not in RESET or the connection is
  * impossible. udp_source_port chooses among the device's ports (config.source_ports); 0: the
  * standard's function of both queue pair numbers chooses. The upper 6 bits of `tag` are the DSCP of
- * all packets but CNPs; 0: DSCP by traffic class. The same holds for the tag of a datagram's
- * destination.
+ * all packets but CNPs; 0: DSCP by traffic class. The tag of a datagram's destination has the same
+ * meaning.
  */
 bool oche_device_connect(struct oche_device *device, struct oche_qp *qp,
                          const struct oche_qp_connection *connection);
 
 /*
- * Sends the ACKs that wait for data to travel with: those of a queue pair that is about to go to
- * RESET or ERROR. Under the lock. oche_device_destroy_qp does this too.
+ * Sends the ACKs that are held for data (hold.h). To be called under the lock before a queue pair
+ * goes to RESET or ERROR; oche_device_destroy_qp calls it itself.
  */
 void oche_device_send_acks(struct oche_device *device);
 
-/* As oche_qp_post_send, and sleepers notice the work. */
+/* As oche_qp_post_send; also wakes threads in oche_device_wait. */
 int oche_device_post_send(struct oche_device *device, struct oche_qp *qp,
                           const struct oche_send_work *work);
 
 /*
- * To be called after any number of oche_qp_post_send or oche_qp_post_recv: sleepers look for work.
+ * Wakes threads in oche_device_wait. To be called after one or more calls of oche_qp_post_send or
+ * oche_qp_post_recv.
  */
 void oche_device_posted(struct oche_device *device);
-/* The same, but nobody is woken: the caller will poll soon. */
+/* As oche_device_posted, but wakes nobody: for a caller that will soon make progress itself. */
 void oche_device_posted_quietly(struct oche_device *device);
 
 /*
  * Returns how many packets of `mtu_bytes` a peer like this device can take while it is not polling:
- * oche_qp_connection.window_packets, summed over all queue pairs to that peer, should not exceed
- * it.
+ * the sum of oche_qp_connection.window_packets over all queue pairs to that peer should not exceed
+ * this number.
  */
 uint32_t oche_device_window_packets(const struct oche_device *device, uint32_t mtu_bytes);
 

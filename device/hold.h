@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Decides whether ACKs wait a moment for data of ours, to leave with it in one datagram.
+ * Decides whether ACKs wait a moment for data of our own, so that both leave in one datagram.
  *
  * An application that answers what it receives (a ping-pong, a remote procedure call) posts its
  * answer within microseconds. An ACK that is sent before the answer costs it an extra system call,
  * and costs the peer an extra arrival. Worse, a peer that waits for the ACK of its WRITE and then
  * watches its memory (ib_write_lat) is not polling when the answer arrives, and a thread must be
- * woken to receive it. So ACKs are held for OCHE_HOLD if that is likely to help: if data of ours
- * has left since the last ACK. Each time no data came, the next 2, 4 … 64 such occasions are
- * skipped; a success ends that.
+ * woken to receive it. So ACKs are held for OCHE_HOLD if holding is likely to help, namely if data
+ * of ours has left since the last ACK. Each time no data comes, the next 2, 4 … 64 occasions to
+ * hold ACKs are skipped; data that comes in time resets this.
  *
  * RNICs coalesce ACKs too (IBTA: local CA ACK delay).
  */
@@ -21,15 +21,15 @@
 #include "core/base.h"
 
 #define OCHE_HOLD        (64 * OCHE_US)
-#define OCHE_HOLD_MISSES 6 /* at most 2 to that power are skipped */
+#define OCHE_HOLD_MISSES 6 /* at most 2^6 occasions are skipped */
 
 struct oche_hold {
-    oche_time longest; /* OCHE_HOLD, except in tests */
-    oche_time until;   /* 0: nothing is held */
+    oche_time longest; /* how long ACKs are held at most; OCHE_HOLD, except in tests */
+    oche_time until;   /* ACKs are held until this time; 0: none are held */
     uint32_t leave_out;
-    uint32_t misses; /* in a row */
+    uint32_t misses; /* times in a row that no data came */
     uint64_t useful, in_vain;
-    bool answers; /* data has left since the last ACK that went alone */
+    bool answers; /* data has left since the last ACK that left without data */
 };
 
 static inline void oche_hold_was_in_vain(struct oche_hold *hold)
@@ -41,14 +41,15 @@ static inline void oche_hold_was_in_vain(struct oche_hold *hold)
 }
 
 /*
- * False if oche_hold_on would return false whatever could be sent. Cheap, for each packet's path.
+ * Returns false if oche_hold_on is sure to return false. Cheap enough to be called before each
+ * send.
  */
 static inline bool oche_hold_could(const struct oche_hold *hold)
 {
     return hold->until != 0 || hold->answers;
 }
 
-/* Only ACKs or CNPs could be sent now. Returns true if they should wait. */
+/* To be called when only ACKs or CNPs can be sent. Returns true if they should wait. */
 static inline bool oche_hold_on(struct oche_hold *hold, oche_time now)
 {
     if (hold->until != 0) {
@@ -69,7 +70,10 @@ static inline bool oche_hold_on(struct oche_hold *hold, oche_time now)
     return true;
 }
 
-/* Data is being sent. If nobody has polled since the ACKs were due, it is too late. */
+/*
+ * To be called when data is sent. If the ACKs were due before now, because nobody polled in time,
+ * holding them was in vain.
+ */
 static inline void oche_hold_ends(struct oche_hold *hold, oche_time now)
 {
     hold->answers = true;

@@ -32,60 +32,64 @@
 /*
  * Traffic class c is sent as class selector c, DSCP 8c. So the control class, 6, is DSCP 48, which
  * other vendors also use for CNPs (rocev2.md#dscp); ACKs have the class of data, to share datagrams
- * with it. But if a packet's tag is not 0, it is a ToS byte whose DSCP is used; it has what a
- * connection asked for. CNPs are sent in the control class whatever their queue pair uses.
+ * with it. But a packet whose tag is not 0 gets the DSCP that its connection asked for: the tag is
+ * then a ToS byte. CNPs are sent in the control class whatever their queue pair uses.
  */
 #define CONTROL_CLASS 6
 #define CONTROL_MASK  (UINT8_C(1) << CONTROL_CLASS)
 #define DSCP_MASK     UINT32_C(0xfc) /* of the ToS byte; ECN is below it */
-#define CLASS_SHIFT   5              /* … of the class selector */
+#define CLASS_SHIFT   5              /* shift from a traffic class to its ToS byte */
 
 /* A packet to be sent: its headers are written directly before the payload. */
 struct outgoing {
-    uint8_t
-        *payload; /* with room for OCHE_MAX_HEADER_BYTES before it, and for pad and ICRC after it */
-    uint8_t *bytes; /* from BTH on */
-    uint32_t count; /* bytes up to the ICRC */
+    /* the payload, with room before it for headers, and after it for pad and ICRC */
+    uint8_t *payload;
+    uint8_t *bytes; /* the packet, from BTH on */
+    uint32_t count; /* number of bytes, with the ICRC */
     uint16_t id;    /* IP identification */
     uint8_t port;   /* index in the device's source ports */
-    bool lost;      /* lost on purpose */
+    bool lost;      /* not sent, to test losses */
 };
 
 /*
- * The packets that one pull sends from one port, in the order of the pull: a range of the arrays
- * below.
+ * The packets that one pull sends from one port, in the order of the pull: a range of the
+ * transmitter's arrays.
  */
 struct lane {
     uint8_t port;
-    unsigned first, end;            /* range of `order` */
-    unsigned captured;              /* packets before it are in the capture */
-    unsigned datagrams_end, unsent; /* range of `datagrams`, which begins at `first` */
+    unsigned first, end; /* range of `order` */
+    /* index in `order`: packets before it need no further writing to the capture */
+    unsigned captured;
+    unsigned datagrams_end, unsent; /* indices in `datagrams`; the lane's first is at `first` */
 };
 
 struct transmitter {
-    struct oche_packet *packets; /* OCHE_DEVICE_PULL */
+    struct oche_packet *packets; /* array of OCHE_DEVICE_PULL */
     struct oche_packet *pulled[OCHE_DEVICE_PULL];
     struct outgoing outgoing[OCHE_DEVICE_PULL];
     unsigned packet_count;
 
     struct lane lanes[OCHE_MAX_SOURCE_PORTS];
     unsigned lane_count;
-    uint64_t full; /* one bit for each port whose socket has no room for the rest */
-    uint8_t order[OCHE_DEVICE_PULL];       /* indices of packets, sorted by lane */
+    uint64_t full;                   /* one bit per source port: its socket's buffer is full */
+    uint8_t order[OCHE_DEVICE_PULL]; /* indices of packets, sorted by lane */
     struct iovec pieces[OCHE_DEVICE_PULL]; /* indexed like `order` */
     struct oche_datagram_out datagrams[OCHE_DEVICE_PULL];
-    uint8_t first_of[OCHE_DEVICE_PULL]; /* for each datagram, the place of its first packet */
+    uint8_t first_of[OCHE_DEVICE_PULL]; /* by datagram: index in `order` of its first packet */
     uint8_t *memory;
 };
 
-/* The memory of a completion queue or queue pair, in the device's list of them. */
+/*
+ * Stands before the memory of a completion queue or queue pair, and links it into the device's
+ * list.
+ */
 struct owned {
     struct owned *next, **link;
 } __attribute__((aligned(OCHE_CACHE_LINE)));
 
 /*
- * Identifications of senders that are no peers, normally of datagrams. If two hash to the same
- * place, the later one wins.
+ * What is known of the IP identifications of a sender that is no queue pair's peer; most of them
+ * send UD datagrams. If two senders hash to the same place, the later one replaces the earlier.
  */
 #define STRANGERS 64
 struct stranger {
@@ -96,7 +100,7 @@ struct stranger {
 struct oche_device {
     struct oche_nic *nic;
     pthread_mutex_t lock;
-    _Atomic uint32_t lock_wanted; /* threads in oche_device_lock, for which progress makes way */
+    _Atomic uint32_t lock_wanted; /* threads in oche_device_lock; progress lets them go first */
     struct oche_clock clock;
     struct oche_address address;
     uint16_t port;
@@ -106,14 +110,14 @@ struct oche_device {
     struct oche_socket socket;
     struct oche_source_ports source_ports;
     struct oche_sharing share;  /* its fd is -1 if the address is not shared */
-    unsigned quiet_receives;    /* receives since others were last asked for packets of ours */
+    unsigned quiet_receives;    /* receives since we last checked for packets passed on to us */
     _Atomic bool share_waiting; /* others have packets for us */
     struct oche_peers peers;
     struct stranger strangers[STRANGERS];
     oche_crc32 *crc32;
     struct transmitter transmitter;
     struct oche_hold hold;
-    _Atomic oche_time progressed; /* when somebody last made progress */
+    _Atomic oche_time progressed; /* device time of the last progress */
     _Atomic bool posted;          /* work was posted since something was last sent */
     struct oche_datagram_in received[OCHE_SOCKET_IN];
     struct oche_random drop_sent, drop_received;
@@ -122,10 +126,11 @@ struct oche_device {
     bool completed; /* completions are to be reported when the lock is released; under the lock */
     bool aside;     /* progress is being made beside the program; under the lock */
 
-    int wake_fd; /* readable: sleepers must look */
+    int wake_fd; /* an eventfd, readable while sleepers must wake up */
     _Atomic uint32_t events;
     _Atomic uint32_t waiting; /* threads in oche_device_wait */
-    oche_time waiting_until;  /* by the last of them, as the others may have left; under the lock */
+    /* latest of the times at which they wake by themselves; under the lock */
+    oche_time waiting_until;
 
     struct owned *cqs, *qps;
     uint32_t next_qpn, first_qpn, last_qpn;
@@ -137,17 +142,32 @@ struct oche_device {
 };
 
 /* All of these are called under the lock. */
-/* Receives what has arrived; *now becomes about the time when that was done. */
+/*
+ * Receives what has arrived. Returns the number of packets; *now becomes the device time, nearly
+ * that of the return.
+ */
 unsigned device_receive(struct oche_device *device, oche_time *now);
-/* Handles one of these datagrams. Returns how many packets it held. */
+/*
+ * Handles a received datagram. Returns the number of its packets; those passed on together to
+ * another process count as one.
+ */
 unsigned device_take(struct oche_device *device, const struct oche_datagram_in *in, oche_time now);
-/* Writes what precedes a datagram's payload in the receive buffer; see struct oche_nic_port. */
+/*
+ * Writes the GRH that precedes a datagram's payload in the receive buffer; see struct
+ * oche_nic_port.
+ */
 void device_grh(void *context, const struct oche_packet *packet, uint8_t grh[OCHE_GRH_BYTES]);
 bool transmit_create(struct oche_device *device);
 void transmit_destroy(struct oche_device *device);
-/* Returns the number of packets sent; stops if a socket is full. */
+/*
+ * Sends what is due. Returns the number of packets sent. Sends no more once a socket's buffer is
+ * full.
+ */
 unsigned device_transmit(struct oche_device *device, oche_time now);
-/* Returns when there is something to send, or a timer expires, if nothing arrives. */
+/*
+ * Returns the time at which there is something to send or a timer expires, if nothing arrives
+ * before.
+ */
 oche_time transmit_due(struct oche_device *device);
 /* Returns the source ports at which packets wait for room in the socket's buffer, one bit each. */
 uint64_t transmit_full(const struct oche_device *device);
