@@ -143,8 +143,8 @@ static void forget(struct written *file)
 /* ---- the capture ---- */
 
 /*
- * Makes libpcap write to `fd`, which it then owns. Returns false, with a line in `error`, on
- * failure.
+ * Makes libpcap write to `fd`, and takes `fd` over. Returns false, with a line in `error`, on
+ * failure; `fd` is then closed.
  */
 static bool open_pcap(struct oche_capture *capture, int fd, struct oche_error *error)
 {
@@ -165,7 +165,10 @@ static bool open_pcap(struct oche_capture *capture, int fd, struct oche_error *e
                      capture->pcap != NULL ? pcap_geterr(capture->pcap) : "out of memory");
 }
 
-/* Ends writing. A file that has got packets is remembered, and not written again. */
+/*
+ * Ends writing. If packets were written, the file's name stays in the list, so that no later
+ * capture overwrites it.
+ */
 static void release(struct oche_capture *capture)
 {
     if (capture->dumper != NULL)

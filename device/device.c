@@ -25,8 +25,8 @@
 #define SHORTEST_MTU           64
 #define LONGEST_MTU            9000
 #define SETTLE                 (10 * OCHE_MS)
-#define SHORT_WAIT             (50 * OCHE_US)  /* too short for a call that may oversleep */
-#define HELD_WAIT              (200 * OCHE_US) /* until passing on is tried again */
+#define SHORT_WAIT             (50 * OCHE_US) /* for less, do not sleep: sleeping may take longer */
+#define HELD_WAIT              (200 * OCHE_US) /* then passing on is tried again (share.h) */
 
 /* ---- opening ---- */
 
@@ -134,7 +134,7 @@ static bool create_nic(struct oche_device *device)
 
 /*
  * Determines our range of queue pair numbers and begins at a random one, so that late packets for
- * queue pairs of an earlier device find none.
+ * queue pairs of an earlier device find no queue pair.
  */
 static void choose_qpns(struct oche_device *device)
 {
@@ -199,8 +199,9 @@ static bool create_parts(struct oche_device *device, struct oche_error *error)
 }
 
 /*
- * Gives the other processes on our address a moment to learn of us, so that nothing that arrives as
- * soon as we are open goes to the wrong one. We do not wait longer for one that is not looking.
+ * Gives the other processes on our address a moment to learn of us, so that packets that arrive
+ * right after opening go to the right process. After SETTLE, we do not wait for processes that have
+ * not answered.
  */
 static void settle(struct oche_device *device)
 {
@@ -396,17 +397,17 @@ oche_time oche_device_progressed(const struct oche_device *device)
 /* ---- waiting ---- */
 
 /*
- * A thread that is about to sleep announces it (waiting) and then looks; one that causes an event
- * does so and then looks for sleepers. So one of the two notices the other. The wake-up stays
- * readable until the last sleeper has left, since a sleeper that consumed it would take it from the
- * others.
+ * A thread that is about to sleep first announces this (`waiting`) and then looks for events; a
+ * thread that causes an event first counts it and then looks for sleepers. So at least one of the
+ * two notices the other. wake_fd stays readable until the last sleeper has left: a sleeper that
+ * read it earlier would take the wake-up from the others.
  */
 
 void device_ring(struct oche_device *device)
 {
     const uint64_t one = 1;
 
-    /* It can only fail if it is readable already. */
+    /* The write fails only if wake_fd is readable already. */
     if (write(device->wake_fd, &one, sizeof(one)) < 0)
         return;
 }
@@ -423,7 +424,7 @@ void oche_device_wake(struct oche_device *device)
         device_ring(device);
 }
 
-/* Begins a wait. Returns for how long to wait at most; 0: there is something to do. */
+/* Begins a wait. Returns the longest time to sleep; 0: there is something to do. */
 static oche_time begin_wait(struct oche_device *device, uint32_t since, uint64_t *full)
 {
     oche_time due, now;
@@ -454,7 +455,7 @@ static void end_wait(struct oche_device *device)
     oche_device_lock(device);
     if (atomic_fetch_sub_explicit(&device->waiting, 1, memory_order_seq_cst) == 1 &&
         read(device->wake_fd, &rings, sizeof(rings)) < 0)
-        rings = 0; /* nobody has called */
+        rings = 0; /* nobody has rung */
     oche_device_unlock(device);
 }
 
@@ -470,7 +471,7 @@ bool oche_device_wait(struct oche_device *device, uint32_t since, oche_time time
     time = oche_time_min(begin_wait(device, since, &full), timeout);
     fds[0] = (struct pollfd){.fd = device->socket.fd, .events = POLLIN};
     fds[1] = (struct pollfd){.fd = device->wake_fd, .events = POLLIN};
-    fds[2] = (struct pollfd){.fd = device->share.fd, .events = POLLIN}; /* -1 means none */
+    fds[2] = (struct pollfd){.fd = device->share.fd, .events = POLLIN}; /* poll ignores -1 */
     for (unsigned port = 0; port < device->source_ports.count && full >> port != 0; port++)
         if (full >> port & 1)
             fds[count++] = (struct pollfd){.fd = device->source_ports.fds[port], .events = POLLOUT};

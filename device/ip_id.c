@@ -4,7 +4,7 @@
  *
  * CRC registers are polynomials modulo P = the Ethernet polynomial, reflected: the coefficient of
  * x^i is bit 31 - i. A 16-bit field M followed by n bytes adds M * x^(32 + 8n) mod P to the CRC, so
- * M is the difference times x^-(32 + 8n). It must have no coefficient above x^15; that is what
+ * M is the difference times x^-(32 + 8n). M must have no coefficient above x^15; this test is what
  * remains of the check.
  */
 #include "device/ip_id.h"
@@ -16,12 +16,12 @@
 /* x^-1: (P + 1) / x, where P + 1 has no constant term, and x^32 becomes x^31. */
 #define INVERSE_OF_X (((POLYNOMIAL ^ ONE) << 1) | 1)
 
-#define SEGMENTS  128          /* most in one send */
-#define SKIPPED   64           /* lost in a row, still not suspicious */
-#define REORDERED 64           /* so that packets fit after damage has moved a count */
-#define TICK      OCHE_MS      /* the shortest clock tick in use */
-#define PROOF     UINT32_C(64) /* expected ones in a row, for the first proof */
-#define RELAPSES  12           /* each doubles that number */
+#define SEGMENTS  128     /* most packets in one send */
+#define SKIPPED   64      /* a gap of this many lost packets is not suspicious */
+#define REORDERED 64      /* how far behind a count still fits, also after damage has moved it */
+#define TICK      OCHE_MS /* the shortest clock tick in use */
+#define PROOF     UINT32_C(64) /* expected identifications in a row for the first proof */
+#define RELAPSES  12           /* most relapses that count; each doubles PROOF */
 
 static uint32_t times_x(uint32_t a)
 {
@@ -56,10 +56,10 @@ bool oche_ip_id_solve(uint32_t difference, uint32_t after, uint16_t *change)
 
 /* ---- what is expected ---- */
 
-/* Returns the count that `id` continues, or follows closely; NULL: none. */
+/* Returns the count to whose last number `id` is close; NULL: none. */
 static struct oche_ip_count *find_count(struct oche_ip_ids *ids, uint16_t id, oche_time now)
 {
-    if (OCHE_LIKELY(!ids->counts[0].known)) /* the first one is used first */
+    if (OCHE_LIKELY(!ids->counts[0].known)) /* counts[0] is filled first */
         return NULL;
     const uint64_t most = REORDERED + SKIPPED + (now - ids->when) / TICK;
     for (unsigned i = 0; i < OCHE_IP_COUNTS; i++)
@@ -68,7 +68,7 @@ static struct oche_ip_count *find_count(struct oche_ip_ids *ids, uint16_t id, oc
     return NULL;
 }
 
-/* An unexpected identification: begins a count there, in place of the least recently used one. */
+/* Begins a count at an unexpected identification, in place of the least recently used count. */
 static void begin_count(struct oche_ip_ids *ids, uint16_t id, bool doubted)
 {
     struct oche_ip_count *oldest = &ids->counts[0];
@@ -107,17 +107,17 @@ enum oche_ip_id_verdict oche_ip_id_judge(struct oche_ip_ids *ids, uint16_t id, o
     ids->packets++;
     if (count != NULL) {
         if (count->doubted && ids->surprised && id >= SEGMENTS)
-            relapse(ids); /* the last one was not damage but a jump */
+            relapse(ids); /* the last packet was not damaged: its count had jumped */
         count->doubted = false;
         count->used = ids->packets;
-        if ((uint16_t)(count->last - id) > REORDERED) /* not behind but ahead, however far */
+        if ((uint16_t)(count->last - id) > REORDERED) /* `id` is not behind the count but ahead */
             count->last = id;
     } else if (!expected) {
         begin_count(ids, id, doubtful);
     }
     if (expected)
         ids->run += ids->run < UINT32_MAX;
-    else if (!doubtful && proven(ids)) /* two in a row */
+    else if (!doubtful && proven(ids)) /* the second unexpected one in a row */
         relapse(ids);
     else if (!doubtful)
         ids->run = 0;

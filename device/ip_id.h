@@ -6,20 +6,21 @@
  * unless the identification found is an expected one:
  *   - 0 … 127: a sender with don't-fragment set and an unconnected socket sends 0, and its
  *     segmentation offload numbers up to 128 segments from there (so do we);
- *   - slightly above or below one of this peer's last ones, for senders that count, when packets
- *     are lost or reordered in between. Linux also skips up to one number for each clock tick since
- *     its last packet to that destination. A sender may have up to four counts at a time (one per
- *     socket, or per queue pair).
+ *   - slightly above or below the last number of one of the peer's counts: senders that count may
+ *     have packets lost or reordered on the way. Linux also skips up to one number for each clock
+ *     tick since its last packet to that destination. A sender may have up to four counts at a time
+ *     (one per socket, or per queue pair).
  *
- * An unexpected identification is believed if nothing is known of the peer. If the peer has proven
- * predictable, by 64 expected ones in a row, an unexpected one is taken for damage, which is most
- * likely. If it was not, the peer's count has jumped, and the next packet continues from there and
- * is accepted: so a jump costs one packet, which recovery resends. The peer is then no longer
- * considered predictable, and needs twice as many to prove it the next time. The same happens if a
- * second unexpected one follows, which is believed. So a sender whose count jumps often (because
- * there are several receivers at our address) loses a few packets, and a sender with any other
- * numbers loses none. If two senders share an address (NAT), one predictable and one not, the
- * latter may lose each packet once: when it is resent, with the same PSN, it is believed.
+ * A packet with an unexpected identification is believed until its sender has proven predictable,
+ * by 64 expected identifications in a row. After that, the packet is taken for damaged, which is
+ * most likely. But perhaps the sender's count has jumped: then the next packet continues from there
+ * and is accepted, so a jump costs one packet, which recovery resends. The sender is then no longer
+ * considered predictable, and needs twice as many expected identifications to prove it again. The
+ * same happens if two unexpected identifications come in a row; the second one is believed. So a
+ * sender whose count jumps often (because there are several receivers at our address) loses a few
+ * packets, and a sender with random numbers loses none. If two senders share an address (NAT), one
+ * predictable and one not, each packet of the latter may be dropped once: when it is resent, with
+ * the same PSN, it is believed.
  *
  * A busy peer has about 130 to 650 expected numbers, so 22 to 25 of the 32 bits remain; for a
  * sender that counts and was silent for a minute, or one with random numbers, 16 remain. IPv6 has
@@ -34,24 +35,25 @@
 #define OCHE_IP_DOUBTED 8
 
 struct oche_ip_count {
-    uint32_t used; /* number of the peer's packet that used it last */
+    uint32_t used; /* number of the peer's packet that last continued this count */
     uint16_t last;
     bool known;
-    bool doubted; /* it began with a packet that was not believed, and has not been used since */
+    /* the count began with a packet that was not believed, and no packet has continued it */
+    bool doubted;
 };
 
 /* What is known of one peer's identifications. Initially zero. */
 struct oche_ip_ids {
     struct oche_ip_count counts[OCHE_IP_COUNTS];
-    oche_time when;   /* when the last one arrived */
-    uint32_t packets; /* number so far */
-    uint32_t run;     /* expected ones in a row, ignoring single unexpected ones */
+    oche_time when;   /* when the peer's last packet arrived */
+    uint32_t packets; /* number of packets so far */
+    uint32_t run;     /* expected identifications in a row; a doubtful one does not end the run */
     uint16_t last;    /* the last identification of any count */
-    uint8_t relapses; /* how often it had proven predictable and then was not */
-    bool surprised;   /* the last one was unexpected */
+    uint8_t relapses; /* how often the peer was no longer predictable after it had proven to be */
+    bool surprised;   /* the last identification was unexpected */
     bool from_zero;   /* the last datagram's numbers began at 0 */
-    uint64_t
-        doubted[OCHE_IP_DOUBTED]; /* packets that were not believed (oche_ip_id_again); 0: none */
+    /* packets that were not believed, as their `number` + 1 (oche_ip_id_again); 0: none */
+    uint64_t doubted[OCHE_IP_DOUBTED];
 };
 
 /*
@@ -78,15 +80,15 @@ enum oche_ip_id_verdict {
 };
 
 /*
- * A packet would be valid if its identification were `id`: judges that, and remembers the
- * identification in any case.
+ * Judges a packet that is valid only if its identification was `id`. Remembers `id` whatever the
+ * verdict is.
  */
 enum oche_ip_id_verdict oche_ip_id_judge(struct oche_ip_ids *ids, uint16_t id, oche_time now);
 
 /*
- * A packet was found doubtful. Returns true if it was found so before, and is therefore to be
- * believed. `number` identifies the packet, and is the same when it is resent: its queue pair and
- * PSN.
+ * To be called for a doubtful packet. Returns true if the same packet was doubtful before, so that
+ * it should be believed now. `number` is made of the packet's queue pair and PSN, which stay the
+ * same when it is resent.
  */
 bool oche_ip_id_again(struct oche_ip_ids *ids, uint64_t number);
 

@@ -31,9 +31,10 @@ static void memory_write(void *context, const struct oche_region *region, uint64
 
 /*
  * Programs unmap memory that is still registered, with posted receives that they no longer care
- * about: an RNIC would have pinned it. A thread that makes progress beside the program cannot know,
- * so the kernel copies, and if the memory is gone the data is discarded instead of crashing. If the
- * kernel does not permit that, the data is written without a check.
+ * about. That works with an RNIC, which has pinned the memory. A thread that makes progress beside
+ * the program cannot know of it, so the kernel copies the data, and if the memory is gone the data
+ * is discarded instead of crashing. If the kernel does not permit this call, the data is written
+ * without a check.
  */
 static void memory_write_posted(void *context, const struct oche_region *region, uint64_t offset,
                                 const void *from, uint32_t bytes)
@@ -47,7 +48,10 @@ static void memory_write_posted(void *context, const struct oche_region *region,
         memory_write(context, region, offset, from, bytes);
 }
 
-/* Atomic also with respect to the processor's own accesses. The core has checked alignment. */
+/*
+ * The operation is atomic also with respect to the processor's own accesses. The core has checked
+ * alignment.
+ */
 static uint64_t memory_atomic(void *context, const struct oche_region *region, uint64_t offset,
                               bool compare_swap, uint64_t compare, uint64_t swap_add)
 {
@@ -176,7 +180,7 @@ bool oche_device_deregister(struct oche_device *device, uint32_t key)
 
 /* ---- memory of objects ---- */
 
-/* Allocates memory for an object of `bytes` in `list`; NULL: there is none. */
+/* Allocates `bytes` for an object, and adds the object to `list`. NULL: memory is out. */
 static void *own(struct owned **list, size_t bytes)
 {
     const size_t rounded = oche_lines(bytes);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The table of peers. The core knows a peer by a small number, the address index; this table holds
- * each one's IP address and what the device keeps about it. Only added peers are in it: a packet
- * from any other sender has the index OCHE_NO_PEER, which is no queue pair's peer. Peers are
- * identified by IP address alone, as the UDP source port of RoCEv2 is only entropy.
+ * each peer's IP address and what the device keeps about the peer. Only added peers are in the
+ * table: a packet from any other sender has the index OCHE_NO_PEER, which is no queue pair's peer.
+ * Peers are identified by IP address alone, as the UDP source port of RoCEv2 is only entropy.
  */
 #ifndef OCHE_DEVICE_PEERS_H
 #define OCHE_DEVICE_PEERS_H
@@ -15,15 +15,15 @@
 
 struct oche_peer {
     struct oche_address address;
-    struct sockaddr_storage socket_address; /* where its device listens */
+    struct sockaddr_storage socket_address; /* where the peer's device receives */
     socklen_t socket_address_bytes;
     struct oche_ip_ids ids;
-    bool no_gso; /* the path to it takes no datagrams of several packets */
+    bool no_gso; /* each packet to this peer needs a datagram of its own */
 };
 
 struct oche_peers {
     struct oche_peer *peers;
-    uint32_t *table; /* index + 1, or 0; open addressing */
+    uint32_t *table; /* a hash table (open addressing) of index in `peers` + 1; 0: free */
     uint32_t count, max, mask;
 };
 
@@ -33,7 +33,7 @@ void oche_peers_destroy(struct oche_peers *peers);
 /* Returns the index of an address, which is added if it is new; OCHE_NO_PEER: the table is full. */
 uint32_t oche_peers_add(struct oche_peers *peers, const struct oche_address *address,
                         uint16_t port);
-/* Returns the index, or OCHE_NO_PEER. */
+/* Returns the index of an address; OCHE_NO_PEER: it is not in the table. */
 uint32_t oche_peers_find(const struct oche_peers *peers, const struct oche_address *address);
 
 #endif

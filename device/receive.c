@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Turns datagrams into packets: GRO's pieces are split, each is decoded, its ICRC verified, and the
- * NIC gets it. Nothing that arrives is trusted; invalid packets are counted by cause and dropped.
+ * Turns datagrams into packets: splits what GRO merged, decodes each packet, verifies its ICRC and
+ * gives it to the NIC. Nothing that arrives is trusted; invalid packets are counted by cause and
+ * dropped.
  */
 #include <string.h>
 
 #include "core/wire/extension.h"
 #include "device/internal.h"
 
-#define FEW_PACKETS 4  /* so few take no time worth reading the clock for */
-#define ASK_EVERY   16 /* receives, between checks for what other processes pass on */
+#define FEW_PACKETS 4  /* handling this few takes too little time to read the clock again */
+#define ASK_EVERY   16 /* receives between two checks for packets that were passed on to us */
 
 /* What all packets of one datagram have in common. */
 struct arrival {
     struct oche_ip_header header;
     struct oche_pseudo pseudo;
     const struct oche_address *from;
-    uint32_t peer;           /* or OCHE_NO_PEER */
-    struct oche_ip_ids *ids; /* of the sender, for the packet's identification */
+    uint32_t peer;           /* index of the sender, or OCHE_NO_PEER */
+    struct oche_ip_ids *ids; /* what is known of the sender's identifications */
     uint16_t port;
     uint8_t tos;
-    bool first; /* no packet of it has been handled */
+    bool first; /* no packet of the datagram has been handled yet */
     oche_time now;
 };
 
@@ -35,8 +36,8 @@ static void capture(struct oche_device *device, struct arrival *arrival, const u
 }
 
 /*
- * Returns what is known of a sender's identifications. A peer's are learnt only from packets for
- * its own queue pairs: others with its address could be anyone's, and would confuse us.
+ * Returns what is known of a sender's identifications. A peer's entry learns only from packets for
+ * queue pairs that are connected to it: any other packet with its address could come from anyone.
  */
 static struct oche_ip_ids *ids_of(struct oche_device *device, const struct oche_packet *packet,
                                   const struct oche_address *from)
@@ -70,8 +71,8 @@ static bool believe(struct oche_device *device, const struct arrival *arrival,
 }
 
 /*
- * Verifies the ICRC of a packet, from BTH to ICRC and perhaps a trailer after it; *id becomes the
- * identification that it must have had.
+ * Verifies the ICRC of a packet. `bytes` go from BTH to ICRC and a trailer, if there is one. *id
+ * becomes the identification that the packet must have had.
  */
 static bool verify(struct oche_device *device, struct arrival *arrival,
                    const struct oche_packet *packet, const uint8_t *bytes, uint32_t count,
@@ -135,7 +136,9 @@ static void receive_packet(struct oche_device *device, struct arrival *arrival,
     oche_nic_receive(device->nic, &packet, arrival->now);
 }
 
-/* An IPv6 header is a GRH, an IPv4 header is in the last 20 bytes of one (rocev2.md#grh). */
+/*
+ * A GRH is the packet's IPv6 header, or has its IPv4 header in the last 20 bytes (rocev2.md#grh).
+ */
 void device_grh(void *context, const struct oche_packet *packet, uint8_t grh[OCHE_GRH_BYTES])
 {
     const struct oche_device *device = context;
@@ -152,8 +155,9 @@ static uint32_t packet_bytes(const struct oche_datagram_in *in, uint32_t at)
 }
 
 /*
- * Passes packets from `at` on, which belong to one other process, on to that process. Returns how
- * many bytes they are. 0: the first is ours, or nobody's, which the NIC will notice.
+ * If the packet at `at` belongs to another process, passes it and the following ones for that
+ * process on. Returns their number of bytes; 0: the packet is ours, or nobody's, which the NIC will
+ * notice.
  */
 static uint32_t pass_on(struct oche_device *device, const struct oche_datagram_in *in, uint32_t at,
                         oche_time now)
@@ -219,8 +223,8 @@ unsigned device_take(struct oche_device *device, const struct oche_datagram_in *
 }
 
 /*
- * Asks for packets that other processes have for us. Not at each receive, since they are rare and
- * this is a system call.
+ * Receives packets that other processes pass on to us. Looks for them only at every ASK_EVERY-th
+ * call or when told, since they are rare and looking is a system call.
  */
 static unsigned receive_shared(struct oche_device *device, oche_time now)
 {

@@ -15,9 +15,9 @@
 #define VERSION     1
 #define PROBE_BYTES 24
 #define PAUSE       (5 * OCHE_MS) /* between two probes, and between two greetings of one slot */
-#define FIRST_LOOK  8             /* places to probe beyond the known neighbours */
+#define FIRST_LOOK  8             /* places to probe in addition to one per known neighbour */
 #define MOST_HELD   (4u << 20)    /* bytes held for full queues before packets are lost */
-#define MESSAGES    64 /* handled in a row, so that a flood of them blocks nothing else */
+#define MESSAGES    64 /* most messages handled in a row, so that a flood blocks nothing else */
 
 enum kind {
     KIND_HELLO,   /* I am here, at this place; answer with this nonce */
@@ -31,7 +31,7 @@ struct message {
     uint32_t magic;
     uint8_t version, kind, slot, place;
     uint64_t nonce;
-    /* With packets: */
+    /* Only in KIND_PACKETS: */
     struct oche_address from;
     uint32_t segment_bytes;
     uint16_t from_port;
@@ -122,8 +122,8 @@ static bool say_hello(const struct oche_sharing *share, struct oche_neighbour *n
 }
 
 /*
- * Connects to the process that has the slot and asks it to identify itself. Returns false if there
- * is none.
+ * Connects to the process that has the slot and asks it to identify itself. Returns false if no
+ * process has it.
  */
 static bool greet(struct oche_sharing *share, unsigned slot)
 {
@@ -146,7 +146,7 @@ static bool greet(struct oche_sharing *share, unsigned slot)
 
 /* ---- places ---- */
 
-/* True if every neighbour has told its place. */
+/* True if we know our own place and those of all neighbours. */
 static bool all_known(const struct oche_sharing *share)
 {
     for (unsigned slot = 0; slot < OCHE_SLOTS; slot++)
@@ -169,7 +169,7 @@ static void steer(struct oche_sharing *share)
     uint8_t wanted[OCHE_SLOTS];
 
     if (!share->force && !all_known(share))
-        return; /* another process's program is better than one made from half the facts */
+        return; /* until then, another process's program is better than ours would be */
     for (unsigned slot = 0; slot < OCHE_SLOTS; slot++)
         wanted[slot] = slot == share->slot ? share->place : share->neighbours[slot].place;
     if (!share->force && memcmp(wanted, share->steered, sizeof(wanted)) == 0)
@@ -187,15 +187,15 @@ static void send_probe(const struct oche_sharing *share, uint8_t place)
         [OCHE_STEER_OPCODE] = OCHE_STEER_PROBE, [OCHE_STEER_PLACE] = place};
 
     memcpy(probe + OCHE_STEER_BYTES, &share->nonce, sizeof(share->nonce));
-    /* If it cannot be sent, we will probe again when packets go to the wrong process. */
+    /* If the probe cannot be sent, we will probe again when packets go to the wrong process. */
     if (sendto(share->udp, probe, sizeof(probe), MSG_DONTWAIT, (struct sockaddr *)&own, own_bytes) <
         0)
         return;
 }
 
 /*
- * Finds our place by sending a probe to each possible place. Those beyond the last go anywhere,
- * including to us, so the lowest one that comes back is ours.
+ * Finds our place by sending a probe to each possible place. Probes for places that do not exist go
+ * to any socket, also to ours, so our place is the lowest one whose probe comes back.
  */
 static void look(struct oche_sharing *share, oche_time now)
 {
@@ -233,7 +233,7 @@ bool oche_sharing_probe(struct oche_sharing *share, const struct oche_datagram_i
     if (share->nonce == 0 ||
         memcmp(in->bytes + OCHE_STEER_BYTES, &share->nonce, sizeof(share->nonce)) != 0 ||
         place >= share->place)
-        return true; /* another process's, or one for a place beyond the last */
+        return true; /* another process's probe, or one for a place that does not exist */
     share->place = place;
     for (unsigned slot = 0; slot < OCHE_SLOTS; slot++)
         say_hello(share, &share->neighbours[slot]);
@@ -244,8 +244,8 @@ bool oche_sharing_probe(struct oche_sharing *share, const struct oche_datagram_i
 /* ---- messages in ---- */
 
 /*
- * Returns how many bytes arrived from a process of our user; 0: nothing; -1: something else
- * arrived.
+ * Receives a message. Returns its bytes if a process of our user sent it; 0: nothing has arrived;
+ * -1: what has arrived is not valid.
  */
 static ssize_t hear(struct oche_sharing *share)
 {
@@ -271,7 +271,7 @@ static ssize_t hear(struct oche_sharing *share)
 static void note_place(struct oche_sharing *share, struct oche_neighbour *neighbour, uint8_t place)
 {
     if (place >= OCHE_SLOTS)
-        return; /* it does not know its place yet, and will tell us when it does */
+        return; /* the neighbour does not know its place yet, and will tell us later */
     neighbour->place = place;
     steer(share);
 }
@@ -281,7 +281,7 @@ static void take_hello(struct oche_sharing *share, const struct message *hello)
     struct oche_neighbour *neighbour = &share->neighbours[hello->slot];
     struct message answer = message_of(share, KIND_ANSWER, hello->nonce);
 
-    /* We may be connected to a process that had the slot before. */
+    /* Sending fails if we are not connected, or to a process that had the slot before. */
     if (!say(neighbour, &answer, NULL, 0) && greet(share, hello->slot))
         say(neighbour, &answer, NULL, 0);
     if (neighbour->fd >= 0)
@@ -352,7 +352,7 @@ bool oche_sharing_receive(struct oche_sharing *share, struct oche_datagram_in *i
 
 /* ---- passing on ---- */
 
-/* Keeps packets until there is room. Returns false if too many are kept already. */
+/* Keeps packets until their process has room. Returns false if too many are kept already. */
 static bool hold(struct oche_sharing *share, unsigned slot, const struct message *message,
                  const uint8_t *bytes, uint32_t count)
 {
@@ -392,8 +392,8 @@ static void release(struct oche_sharing *share, struct oche_held **link)
 void oche_sharing_retry(struct oche_sharing *share)
 {
     struct oche_held **link = &share->held;
-    uint32_t left = share->held_count; /* for those not known to be full */
-    uint64_t full = 0;                 /* slots; later messages wait for earlier ones */
+    uint32_t left = share->held_count; /* messages for slots not known to be full */
+    uint64_t full = 0; /* one bit per slot without room; its later messages must wait, too */
 
     while (left > 0) {
         struct oche_held *held = *link;

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Several processes on one address and UDP port, without privileges: each has a slot, which is 1/64
- * of all queue pair numbers, and the kernel gives it the packets for these (steer.h).
+ * Several processes on one address and UDP port, without privileges: each process has a slot, which
+ * is 1/64 of all queue pair numbers, and the kernel gives it the packets for these numbers
+ * (steer.h).
  *
  * A slot is a Unix datagram socket whose abstract name has the user, the address, the port and the
- * slot's number: the process that binds it has the slot, and the kernel frees it however the
- * process dies. Abstract names belong to the network namespace, as UDP ports do.
+ * slot's number: the process that binds this name has the slot, and the kernel frees the name
+ * however the process dies. Abstract names belong to the network namespace, as UDP ports do.
  *
  * The same socket receives packets that the kernel steered to the wrong process. This happens while
  * sockets come and go, and when the kernel merged packets for several processes. A process that
- * gets such a packet passes it on, with its true source. A process that gets or passes on one finds
- * its own place in the kernel's list again and tells the others, and all replace the kernel's
- * program.
+ * gets such a packet passes it on, with its true source. A process that passes on such packets, or
+ * gets passed-on packets, finds its own place in the kernel's list again and tells the others, and
+ * all replace the kernel's program.
  *
  * Trust: a message counts only if the kernel confirms that its sender runs as our user. Packets are
  * passed on only to a process that has answered, through the same connection, as our user. Anyone
@@ -29,76 +30,77 @@
 /* Another process on our address and port. */
 struct oche_neighbour {
     int fd;          /* connected to the socket of its slot; -1: none */
-    bool trusted;    /* it has answered */
-    uint8_t place;   /* place of its UDP socket, as it told us */
-    uint64_t nonce;  /* its answer must contain it */
-    oche_time again; /* not to be greeted before this time */
+    bool trusted;    /* the process has answered our greeting */
+    uint8_t place;   /* place of its UDP socket, as it told us, or OCHE_PLACE_NONE */
+    uint64_t nonce;  /* the answer to our greeting must contain this number */
+    oche_time again; /* not to be greeted again before this device time */
     uint32_t held;   /* messages that wait for room in its queue */
 };
 
 struct oche_sharing {
     int fd;  /* the socket of our slot; -1: the address is not shared */
-    int udp; /* the device's socket */
+    int udp; /* descriptor of the device's socket */
     uint8_t slot;
-    uint8_t place; /* of our UDP socket */
-    bool force;    /* replace the program even if it seems to be right */
+    uint8_t place; /* place of our UDP socket in the kernel's list, or OCHE_PLACE_NONE */
+    bool force;    /* replace the kernel's program even if it seems to be right */
     struct oche_address address;
     uint16_t port;
     struct oche_neighbour neighbours[OCHE_SLOTS];
-    uint8_t steered[OCHE_SLOTS]; /* the program that we last installed */
+    uint8_t steered[OCHE_SLOTS]; /* the places in the program that we last installed */
     struct oche_random random;
-    uint64_t nonce; /* of our last probe for our place; 0: none */
+    uint64_t nonce; /* number in our last probes for our place; 0: none were sent */
     oche_time look_again;
-    uint64_t refused; /* messages of other users, or that are not valid */
+    uint64_t refused; /* messages of other users, or malformed */
     uint64_t lost;    /* packets that were held for a process that is gone */
     struct oche_held *held, **last_held;
     size_t held_bytes;
     uint32_t held_count;
-    uint8_t *memory; /* of the last message that arrived */
+    uint8_t *memory; /* buffer for an arriving message */
 };
 
 enum oche_sharing_result {
     OCHE_SHARING_DONE,   /* passed on, or held until there is room */
-    OCHE_SHARING_LOST,   /* its process could not take it, or has not answered yet */
+    OCHE_SHARING_LOST,   /* lost: the process could not take the packets, or has not answered yet */
     OCHE_SHARING_NOBODY, /* no process has this slot */
 };
 
 /*
- * Takes a slot. Returns false, with a line in `error`, on failure; errno EADDRINUSE: all are taken.
+ * Takes a slot. Returns false, with a line in `error`, on failure; errno EADDRINUSE: all slots are
+ * taken.
  */
 bool oche_sharing_open(struct oche_sharing *share, const struct oche_address *address,
                        uint16_t port, uint64_t seed, struct oche_error *error);
 /*
- * Our UDP socket is bound: contacts the others. Returns false if the kernel cannot steer (errno).
+ * To be called when our UDP socket is bound: contacts the other processes. Returns false, with
+ * errno set, if the kernel cannot steer.
  */
 bool oche_sharing_join(struct oche_sharing *share, int udp, oche_time now);
 /* True if we know our place and all processes that we greeted have answered. */
 bool oche_sharing_settled(const struct oche_sharing *share);
-/* Our UDP socket is closed: tells the others, and frees the slot. */
+/* To be called when our UDP socket is closed: tells the other processes, and frees the slot. */
 void oche_sharing_close(struct oche_sharing *share);
-/* To be called in a forked child: closes what belongs to the parent. */
+/* To be called in a forked child: closes its copies of the parent's Unix sockets. */
 void oche_sharing_forget(struct oche_sharing *share);
 
-/* Returns the slot of a packet (BTH …) of at least OCHE_STEER_BYTES bytes. */
+/* Returns the slot of a packet of at least OCHE_STEER_BYTES bytes, from BTH on. */
 static inline unsigned oche_sharing_slot(const uint8_t *bytes)
 {
     return bytes[OCHE_STEER_SLOT] >> (8 - OCHE_SLOT_BITS);
 }
 
-/* True if a packet (BTH …) belongs to another process. */
+/* True if a packet (from BTH on) belongs to another process. */
 static inline bool oche_sharing_elsewhere(const struct oche_sharing *share, const uint8_t *bytes,
                                           uint32_t count)
 {
     return count >= OCHE_STEER_BYTES && oche_sharing_slot(bytes) != share->slot;
 }
 
-/* Passes on `count` bytes of `in` from `bytes` on, which are packets of one slot. */
+/* Passes on the `count` bytes of `in` that begin at `bytes` and are packets of one slot. */
 enum oche_sharing_result oche_sharing_forward(struct oche_sharing *share,
                                               const struct oche_datagram_in *in,
                                               const uint8_t *bytes, uint32_t count, oche_time now);
 /*
- * Tries to pass on what has waited for room. If there is still none, it must be called again soon.
- * To be called if oche_sharing_holds.
+ * Tries again to pass on the held packets. To be called from time to time while oche_sharing_holds.
  */
 void oche_sharing_retry(struct oche_sharing *share);
 static inline bool oche_sharing_holds(const struct oche_sharing *share)
@@ -108,11 +110,12 @@ static inline bool oche_sharing_holds(const struct oche_sharing *share)
 
 /*
  * Receives what others passed on to us, one datagram at a time, and handles messages between
- * processes. Returns false if there is no more. Packets in it that are not ours are dropped.
+ * processes. Returns false if there is no more. If packets in `in` are not ours, the caller must
+ * drop them.
  */
 bool oche_sharing_receive(struct oche_sharing *share, struct oche_datagram_in *in, oche_time now);
 
-/* Returns true if this was not a packet but a probe for a place, ours or another process's. */
+/* Returns true if `in` was not a packet but a process's probe for its place. */
 bool oche_sharing_probe(struct oche_sharing *share, const struct oche_datagram_in *in);
 
 #endif

@@ -14,7 +14,7 @@
 
 #define IN_BYTES 65536 /* a datagram cannot be longer */
 
-/* Ancillary data, aligned as its headers need. */
+/* Ancillary data, aligned for struct cmsghdr. */
 union control {
     struct cmsghdr align;
     uint8_t bytes[CMSG_SPACE(sizeof(int)) + CMSG_SPACE(sizeof(int))];
@@ -34,7 +34,10 @@ static bool set(int fd, int level, int name, int value)
     return setsockopt(fd, level, name, &value, sizeof(value)) == 0;
 }
 
-/* Options that the ICRC and ECN depend on: without them there is no device. */
+/*
+ * Sets the options that the ICRC and ECN depend on. Returns NULL, or the names of those that cannot
+ * be set: then there is no device.
+ */
 static const char *set_required(int fd, bool ipv6)
 {
     if (ipv6 && !set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1))
@@ -89,7 +92,7 @@ bool oche_socket_bind(int fd, const struct oche_address *address, uint16_t port)
     return bind(fd, (struct sockaddr *)&own, own_bytes) == 0;
 }
 
-/* To be called before the socket is bound, so that nothing gets in before. */
+/* Makes the socket refuse all packets. To be called before it is bound, so that none gets in. */
 static bool refuse_all(int fd)
 {
     struct sock_filter code = BPF_STMT(BPF_RET | BPF_K, 0);
@@ -183,7 +186,10 @@ static void read_control(struct msghdr *message, struct oche_datagram_in *in)
     }
 }
 
-/* Returns how many datagrams arrived, or -1. The calls for a single one cost less. */
+/*
+ * Returns how many datagrams arrived, or -1. For a single datagram, recvmsg costs less than
+ * recvmmsg.
+ */
 static int receive(int fd, struct mmsghdr *messages, unsigned most)
 {
     ssize_t bytes;
@@ -217,8 +223,7 @@ unsigned oche_socket_receive(struct oche_socket *from, struct oche_datagram_in *
     }
     got = receive(from->fd, scratch->in, scratch->ask);
     /*
-     * After a datagram that was there without waiting there may be more; checking for them costs
-     * time.
+     * If a datagram was there, the next receive asks for many; otherwise for one, which costs less.
      */
     scratch->ask = got > 0 ? OCHE_SOCKET_IN : 1;
     for (int i = 0; i < got; i++) {

@@ -26,9 +26,9 @@
 #define OCHE_SOCKET_BYTES    65000 /* most bytes in a datagram: below IP's limit in both versions */
 
 struct oche_socket_options {
-    bool shared;           /* with sockets of this user that also set it */
+    bool shared;           /* share the address with sockets of this user that also set this */
     bool no_gso, no_gro;   /* one packet per datagram */
-    uint32_t buffer_bytes; /* receive buffer, as asked for; see receive_bytes */
+    uint32_t buffer_bytes; /* requested receive buffer; see receive_bytes */
 };
 
 struct oche_socket {
@@ -36,7 +36,8 @@ struct oche_socket {
     bool ipv6;
     bool gso;
     bool gro;
-    uint32_t receive_bytes; /* receive buffer as the kernel counts: about twice the payload */
+    /* the receive buffer's size as the kernel counts: about twice the payload */
+    uint32_t receive_bytes;
     struct oche_socket_scratch *scratch;
 };
 
@@ -50,7 +51,7 @@ struct oche_datagram_in {
     struct oche_address from;
     uint16_t from_port;
     uint8_t tos;    /* DSCP and ECN */
-    bool passed_on; /* by another process (share.h) */
+    bool passed_on; /* it came through another process (share.h) */
     bool truncated; /* longer than any UDP datagram that could be sent to us: not usable */
 };
 
@@ -64,7 +65,7 @@ struct oche_datagram_out {
     uint8_t tos;
 };
 
-/* Returns false, with a line in `error`, if that is not possible. */
+/* Opens the device's socket. Returns false, with a line in `error`, on failure. */
 bool oche_socket_open(struct oche_socket *to_open, const struct oche_address *address,
                       uint16_t port, const struct oche_socket_options *options,
                       struct oche_error *error);
@@ -75,24 +76,27 @@ void oche_socket_close(struct oche_socket *to_close);
  * with errno, on failure.
  */
 int oche_socket_open_sender(const struct oche_address *address);
-/* Returns false on failure; see errno. */
+/* Binds a socket. Returns false, with errno set, on failure. */
 bool oche_socket_bind(int fd, const struct oche_address *address, uint16_t port);
 
 /* Receives without waiting. Returns how many datagrams arrived: 0 … OCHE_SOCKET_IN. */
 unsigned oche_socket_receive(struct oche_socket *from, struct oche_datagram_in *in);
 
 enum oche_send_result {
-    OCHE_SEND_DONE,   /* all of them */
+    OCHE_SEND_DONE,   /* all datagrams were sent */
     OCHE_SEND_FULL,   /* the socket's buffer is full: send the rest later */
-    OCHE_SEND_NO_GSO, /* the first one not sent cannot go as a datagram of several packets */
-    OCHE_SEND_ERROR, /* the first one not sent cannot be sent: larger than the path's MTU, no route,
-                        … */
+    OCHE_SEND_NO_GSO, /* the first unsent datagram cannot go with several packets */
+    /* the first unsent datagram is too large for the path, has no route, … */
+    OCHE_SEND_ERROR,
 };
 
 /* Sends up to OCHE_SOCKET_OUT datagrams without waiting; *sent becomes the number sent. */
 enum oche_send_result oche_socket_send(struct oche_socket *by, struct oche_datagram_out *out,
                                        unsigned count, unsigned *sent);
-/* The same through another socket, `fd`, of the same kind; `by` provides the buffers. */
+/*
+ * As oche_socket_send, but through the socket `fd`, of the same IP version; `by` provides the
+ * buffers.
+ */
 enum oche_send_result oche_socket_send_from(struct oche_socket *by, int fd,
                                             struct oche_datagram_out *out, unsigned count,
                                             unsigned *sent);

@@ -6,7 +6,7 @@
  * device's address, and each queue pair's port (the standard's function of its numbers or flow
  * label) chooses one of them: of N, the one whose port has the same remainder modulo N.
  *
- * They are in the standard's range, 0xC000 to 0xFFFF, above the ports that Linux assigns to
+ * These ports are in the standard's range, 0xC000 to 0xFFFF, above the ports that Linux assigns to
  * programs that ask for none (32768 to 60999 unless configured otherwise). A filter refuses what
  * arrives there: packets to us go to the device's port. If none is free, or only one is wanted,
  * packets leave from the device's own socket.
@@ -24,10 +24,10 @@
 struct oche_source_ports {
     int fds[OCHE_MAX_SOURCE_PORTS];
     uint16_t ports[OCHE_MAX_SOURCE_PORTS];
-    uint8_t of[OCHE_MAX_SOURCE_PORTS]; /* by remainder: index in fds and ports */
+    uint8_t of[OCHE_MAX_SOURCE_PORTS]; /* for each remainder: index in fds and ports */
     unsigned wanted;                   /* the divisor */
     unsigned count;                    /* number of fds and ports; 1 or more */
-    bool own;                          /* fds are these sockets, not the device's own one */
+    bool own; /* fds are sockets for sending only; false: fds[0] is the device's own */
 };
 
 /*

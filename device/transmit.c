@@ -25,8 +25,8 @@
 #define HEADROOM ((OCHE_MAX_HEADER_BYTES + OCHE_CACHE_LINE - 1) / OCHE_CACHE_LINE * OCHE_CACHE_LINE)
 #define TAILROOM 8 /* pad and ICRC need 7 */
 
-#define PULLS      2              /* in a row, before arrivals are checked again */
-#define LOOK_AGAIN (50 * OCHE_US) /* sleepers look this long after held packets were due */
+#define PULLS      2              /* most pulls in a row before arrivals are checked again */
+#define LOOK_AGAIN (50 * OCHE_US) /* sleepers wake up this long after held ACKs were due */
 
 /*
  * How many packets the NIC is asked for at a time. It is asked again as long as the pulled packets
@@ -74,7 +74,7 @@ static uint8_t tos_of(const struct oche_packet *packet)
 {
     const uint32_t asked = packet->opcode == OCHE_CNP ? 0 : packet->tag & DSCP_MASK;
 
-    if (asked == 0 && is_ack(packet)) /* pulled with the data, to share datagrams */
+    if (asked == 0 && is_ack(packet)) /* ACKs have the DSCP of data, to share datagrams with it */
         return packet->ecn;
     return (uint8_t)((asked != 0 ? asked : (uint32_t)packet->traffic_class << CLASS_SHIFT) |
                      packet->ecn);
@@ -123,7 +123,7 @@ static unsigned sharing(const struct oche_device *device, const struct lane *lan
     return end - first;
 }
 
-/* Sets the ICRC of a packet, now that its identification is known. */
+/* Sets the identification of a packet, and the ICRC, which covers it. */
 static void finish_packet(struct oche_device *device, struct outgoing *out,
                           struct oche_pseudo *pseudo, uint16_t id)
 {
@@ -207,7 +207,7 @@ static void make_lanes(struct oche_device *device)
             lane_of[port] = (uint8_t)t->lane_count;
             t->lanes[t->lane_count++] = (struct lane){.port = port};
         }
-        t->lanes[lane_of[port]].end++; /* their number, for now */
+        t->lanes[lane_of[port]].end++; /* for now, the number of the lane's packets */
     }
     for (unsigned i = 0; i < t->lane_count; i++) {
         struct lane *lane = &t->lanes[i];
@@ -240,7 +240,9 @@ static void capture_until(struct oche_device *device, struct lane *lane, unsigne
     }
 }
 
-/* Notes that `count` more datagrams of the lane were sent. Returns how many packets that were. */
+/*
+ * Notes that `count` more datagrams of the lane were sent. Returns how many packets were in them.
+ */
 static unsigned note_sent(struct oche_device *device, struct lane *lane, unsigned count)
 {
     const struct transmitter *t = &device->transmitter;
@@ -256,7 +258,7 @@ static unsigned note_sent(struct oche_device *device, struct lane *lane, unsigne
     return packets;
 }
 
-/* The lane's next datagram cannot be sent: treats it as if the network had lost it. */
+/* Skips the lane's next datagram, which cannot be sent, as if the network had lost it. */
 static void give_up(struct oche_device *device, struct lane *lane)
 {
     const struct transmitter *t = &device->transmitter;
@@ -268,7 +270,8 @@ static void give_up(struct oche_device *device, struct lane *lane)
 }
 
 /*
- * The lane's next datagram, and all later ones to that peer, must be single packets: splits them.
+ * Makes the lane's unsent datagrams anew, after the next one was refused: the peer's are single
+ * packets from now on.
  */
 static void break_up(struct oche_device *device, struct lane *lane)
 {
@@ -308,7 +311,7 @@ static unsigned send_lane(struct oche_device *device, struct lane *lane)
     return packets;
 }
 
-/* Sends the pulled packets, or the rest of them. Returns how many were sent. */
+/* Sends the pulled packets that have not been sent yet. Returns how many were sent. */
 static unsigned send_lanes(struct oche_device *device)
 {
     struct transmitter *t = &device->transmitter;
@@ -339,8 +342,8 @@ oche_time transmit_due(struct oche_device *device)
 }
 
 /*
- * The NIC gives ACKs first. Swaps the last of them with the data after it if both are for the same
- * queue pair: then they share a datagram and arrive together.
+ * The NIC gives ACKs first. Swaps the last of these ACKs with the data after it if both are for the
+ * same queue pair: then the two share a datagram and arrive together.
  */
 static void put_data_first(struct transmitter *t, const struct lane *lane)
 {
@@ -369,7 +372,8 @@ static unsigned pull_packets(struct oche_device *device, oche_time now)
     unsigned count = 0, more;
     uint32_t bytes = 0;
 
-    for (unsigned i = 0; i < t->packet_count; i++) /* those used by the last pull */
+    /* restore the buffers that the last pull used */
+    for (unsigned i = 0; i < t->packet_count; i++)
         t->packets[i].payload = t->outgoing[i].payload;
     do {
         more = oche_nic_transmit(device->nic, now, due_by, ALL_CLASSES, t->pulled + count, STEP);
@@ -381,7 +385,8 @@ static unsigned pull_packets(struct oche_device *device, oche_time now)
 }
 
 /*
- * Pulls what is due from the NIC. Returns false if there is nothing, or if it should wait a moment.
+ * Pulls what is due from the NIC. Returns false if nothing is due, or if only ACKs are and should
+ * wait.
  */
 static bool pull(struct oche_device *device, oche_time now)
 {
@@ -394,7 +399,7 @@ static bool pull(struct oche_device *device, oche_time now)
     t->packet_count = pull_packets(device, now);
     for (unsigned i = 0; i < t->packet_count; i++) {
         OCHE_MUST(t->packets[i].dst <
-                  device->peers.count); /* oche_device_connect has checked that */
+                  device->peers.count); /* oche_device_connect has checked this */
         write_packet(&t->packets[i], &t->outgoing[i]);
         t->outgoing[i].port =
             (uint8_t)oche_source_ports_choose(&device->source_ports, t->packets[i].udp_source_port);
