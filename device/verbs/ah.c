@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Address handles: where datagrams go, and connections. An address is a GID, with IPv4 as
- * ::ffff:a.b.c.d; nothing can be sent without one. Multicast is refused.
+ * Address handles, and the addresses of datagrams and connections. An address is a GID, with IPv4
+ * as ::ffff:a.b.c.d; nothing can be sent without a GID. Multicast is refused.
  */
 #include <arpa/inet.h>
 #include <netinet/ip.h>
@@ -10,7 +10,7 @@
 
 #include "device/verbs/internal.h"
 
-#define CLASS_SHIFT 5 /* of the class selector, in the traffic class byte */
+#define CLASS_SHIFT 5 /* shift from a traffic class of the core to the traffic class byte */
 
 /* ---- addresses ---- */
 
@@ -101,8 +101,8 @@ bool ov_destination(const struct ov_qp *qp, struct ibv_ah *ah, uint32_t qpn, uin
 /* ---- from a completion ---- */
 
 /*
- * The bytes before a datagram in its receive: an IPv6 header, or an IPv4 header in the last 20 of
- * 40 bytes (rocev2.md#grh).
+ * Reads the 40 bytes before a received datagram: an IPv6 header, or an IPv4 header in the last 20
+ * bytes (rocev2.md#grh). Returns false if it is neither.
  */
 static bool read_grh(const struct ibv_grh *grh, union ibv_gid *from, union ibv_gid *to,
                      struct ibv_global_route *route)

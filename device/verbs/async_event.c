@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Asynchronous events: a queue per context, with a descriptor, which is an eventfd that counts
- * them. Destroying an object waits until all its events have been acknowledged.
+ * Asynchronous events: a queue per context, with a descriptor, which is an eventfd that counts the
+ * events. Destroying an object waits until all its events have been acknowledged.
  */
 #include <fcntl.h>
 #include <limits.h>
@@ -18,19 +18,22 @@ void ov_async_push(struct ov_context *context, const struct ibv_async_event *eve
     const uint64_t one = 1;
 
     if (node == NULL)
-        return; /* the error is in the completions too */
+        return; /* the application also sees the error in its completions */
     *node = (struct ov_event){.event = *event};
     pthread_mutex_lock(&context->event_lock);
     *context->last_event = node;
     context->last_event = &node->next;
     if (write(context->verbs.context.async_fd, &one, sizeof(one)) < 0)
-        errno = 0; /* it is readable anyway */
+        errno = 0; /* the descriptor is readable anyway */
     atomic_fetch_add(&context->events, 1);
     pthread_mutex_unlock(&context->event_lock);
     syscall(SYS_futex, &context->events, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-/* Returns where an object counts its delivered events; NULL: they are not acknowledged. */
+/*
+ * Returns the count of delivered events of the event's object; NULL: such events need no
+ * acknowledgement.
+ */
 static uint32_t *delivered_of(const struct ibv_async_event *event)
 {
     switch (event->event_type) {
@@ -77,8 +80,8 @@ static bool take(struct ov_context *context, struct ibv_async_event *event)
 
 /*
  * Waits without making progress: the caller is a thread for errors, beside others that poll. It
- * does not wait on the descriptor: poll() ends with any signal, but this may only end as a read
- * would, without SA_RESTART.
+ * waits on a futex, not on the descriptor: poll() would end with any signal, but this call must end
+ * only with those after which a read would end, whose handlers have no SA_RESTART.
  */
 int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
 {
@@ -106,8 +109,8 @@ int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *eve
 }
 
 /*
- * Returns the device of the object that an event is about; NULL: it is about a port or a device,
- * and is not acknowledged.
+ * Returns the device of the object that an event is about; NULL: the event is about a port or a
+ * device, and needs no acknowledgement.
  */
 static const struct ibv_device *device_of(const struct ibv_async_event *event)
 {
@@ -178,7 +181,9 @@ void ibv_ack_async_event(struct ibv_async_event *event)
     }
 }
 
-/* Removes the events whose count of deliveries is `delivered` from the queue; returns the count. */
+/*
+ * Removes the events of the object whose count of deliveries is at `delivered`. Returns the count.
+ */
 static uint32_t forget(struct ov_context *context, const uint32_t *delivered)
 {
     struct ov_event **link, *node;

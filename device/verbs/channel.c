@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Completion channels: a descriptor that is readable while an event waits (an eventfd that counts
- * them), and the queue of the CQs that have events. A thread that waits in ibv_get_cq_event makes
- * progress there; for one that waits in poll or epoll the port's thread does, which
- * ibv_req_notify_cq wakes.
+ * the events), and the queue of the CQs that have events. A thread that waits in ibv_get_cq_event
+ * makes progress itself. For a thread that waits in poll or epoll, the port's thread makes
+ * progress; ibv_req_notify_cq wakes the port's thread.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -85,9 +85,11 @@ static void tell(struct ov_cq *cq)
     }
     cq->pending_events += cq->new_events;
     cq->new_events = 0;
-    /* Under the lock: a thread that takes the event without waiting must find its count. */
+    /*
+     * Written under the lock: a thread that takes the event without waiting must find it counted.
+     */
     if (write(channel->channel.fd, &count, sizeof(count)) < 0)
-        errno = 0; /* it is readable anyway: 2^64 - 2 events are waiting */
+        errno = 0; /* the descriptor is readable anyway: 2^64 - 2 events wait */
     pthread_mutex_unlock(&channel->lock);
 }
 
@@ -103,7 +105,7 @@ void ov_completion_events_over(void *context)
     }
 }
 
-/* Removes a CQ from the queue; it need not be the first. Under the lock. */
+/* Removes a CQ from anywhere in the queue. Called under the lock. */
 static void unlink_cq(struct ov_channel *channel, struct ov_cq *cq)
 {
     struct ov_cq **link = &channel->first;
@@ -115,7 +117,7 @@ static void unlink_cq(struct ov_channel *channel, struct ov_cq *cq)
         channel->last = link;
 }
 
-/* Returns the CQ of the next event, or NULL. */
+/* Takes the next event. Returns its CQ; NULL: there is no event. */
 static struct ov_cq *take(struct ov_channel *channel)
 {
     struct ov_cq *cq;
@@ -135,9 +137,9 @@ static struct ov_cq *take(struct ov_channel *channel)
 }
 
 /*
- * True if a signal handler that has run ends a call that sleeps, as it would end a read(2) of a
- * kernel's channel: it does without SA_RESTART. We cannot tell which signal it was; but nearly
- * always all handlers of a program are alike, except those for faults.
+ * True if a signal handler that has run should end a call that sleeps, as it would end a read(2) of
+ * a kernel's channel: a handler without SA_RESTART does. We cannot tell which handler has run, so
+ * any of the program's counts, except those for faults: nearly always all of them are alike.
  */
 static bool signals_end_calls(void)
 {
@@ -156,7 +158,7 @@ static bool signals_end_calls(void)
     return false;
 }
 
-/* Returns NULL if a signal ended the wait. */
+/* Waits for an event. Returns its CQ; NULL: a signal ended the wait. */
 static struct ov_cq *wait_for_event(struct ov_channel *channel)
 {
     struct ov_port *port = channel->context->port;

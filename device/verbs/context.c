@@ -92,7 +92,9 @@ void ov_context_release(struct ov_context *context)
     free(context);
 }
 
-/* Objects that the application has not destroyed keep the context alive until it does. */
+/*
+ * Objects that the application has not destroyed keep the context alive until they are destroyed.
+ */
 int ibv_close_device(struct ibv_context *context)
 {
     OV_PASS_ON(context->device, ibv_close_device, context);
@@ -100,7 +102,7 @@ int ibv_close_device(struct ibv_context *context)
     return 0;
 }
 
-/* Imports a device by a descriptor of the kernel's; our devices have none. */
+/* Imports a device by one of the kernel's descriptors; our devices have none. */
 struct ibv_context *ibv_import_device(int cmd_fd)
 {
     struct ibv_context *context;
@@ -109,7 +111,7 @@ struct ibv_context *ibv_import_device(int cmd_fd)
         return ov_null(EINVAL);
     if (!ov_system_loaded() || ov_system->ibv_import_device == NULL)
         return ov_null(EOPNOTSUPP);
-    ov_system_lists = true; /* it looks for the device in its own list, or what it takes for that */
+    ov_system_lists = true; /* it calls ibv_get_device_list, perhaps ours, for its own devices */
     context = ov_system->ibv_import_device(cmd_fd);
     ov_system_lists = false;
     return context;

@@ -12,9 +12,9 @@
 
 #define POLLS_PER_PROGRESS 8
 #define POLLS_PER_YIELD    64
-#define LONGEST_SLEEP      OCHE_MS /* another thread may take what we wait for */
+#define LONGEST_SLEEP      OCHE_MS /* as another thread may take what this one waits for */
 #define BATCH              16
-#define CAME_WITH_UDP      8 /* what was before it came with UDP */
+#define CAME_WITH_UDP      8 /* a bit: the datagram came in UDP */
 #define CAME_WITH_IPV6     1
 #define CAME_WITH_IPV4     2
 
@@ -188,7 +188,8 @@ int ibv_destroy_cq(struct ibv_cq *cq)
 }
 
 /*
- * Keeps both the polling thread and the one that fills the ring away while its contents are moved.
+ * Moves the ring to other memory, with both the polling thread and the one that fills the ring
+ * locked out. Returns false if its contents do not fit.
  */
 static bool move_ring(struct ov_cq *cq, void *memory, uint32_t entries)
 {
@@ -221,7 +222,7 @@ int ibv_resize_cq(struct ibv_cq *cq, int cqe)
         return EINVAL;
     if (ov_foreign(own->port))
         return EPERM;
-    ov_port_progress(own->port); /* what has completed by now must fit */
+    ov_port_progress(own->port); /* completions of work that is done by now must fit too */
     entries = power_of_two_from((uint32_t)cqe);
     memory = malloc(oche_cq_entries_bytes(entries));
     if (memory == NULL)
@@ -229,7 +230,7 @@ int ibv_resize_cq(struct ibv_cq *cq, int cqe)
     if (move_ring(own, memory, entries))
         return 0;
     free(memory);
-    return EINVAL; /* it holds more than that */
+    return EINVAL; /* the ring holds more completions than that */
 }
 
 void ov_cq_error(void *context, struct oche_cq *ring)
@@ -255,8 +256,8 @@ int ov_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr)
 /* ---- polling ---- */
 
 /*
- * After many polls in vain: decides how to spend the processor's time. Returns the number of
- * completions that have arrived after all.
+ * Called after many polls in vain: spins, yields the processor or sleeps, as OCHE_POLL says.
+ * Returns the number of completions that have arrived meanwhile.
  */
 static unsigned idle(struct ov_cq *cq, uint32_t since, struct oche_completion *done, unsigned max)
 {
@@ -265,7 +266,7 @@ static unsigned idle(struct ov_cq *cq, uint32_t since, struct oche_completion *d
     if (cq->port->poll == OV_POLL_BUSY)
         return 0;
     if (cq->port->poll == OV_POLL_ADAPTIVE) {
-        sched_yield(); /* the peer may need this very processor */
+        sched_yield(); /* the peer may be a process on this processor */
         return 0;
     }
     /* Either the port's thread sees that we sleep, or we see what it has done. */
@@ -283,8 +284,9 @@ unsigned ov_cq_take(struct ov_cq *cq, struct oche_completion *done, unsigned max
     unsigned count = oche_cq_poll(cq->ring, done, max);
 
     /*
-     * A thread that has armed the queue and then polls should not fetch more itself: it would poll
-     * that too, and then be woken for nothing.
+     * If the queue has a channel, a poll that finds completions makes no progress: a thread that
+     * has armed the queue would poll the new completions too, and then be woken by their event for
+     * nothing.
      */
     if (count > 0 && (cq->cq.channel != NULL || ++cq->since_progress < POLLS_PER_PROGRESS))
         return count;
@@ -309,7 +311,7 @@ void ov_cq_forget_qp(struct ov_cq *cq, uint32_t qpn)
         pthread_mutex_unlock(&cq->poll_lock);
 }
 
-/* Only datagrams tell who sent them. */
+/* Only a datagram's completion has a source queue pair, and a GRH. */
 unsigned int ov_wc_flags_of(const struct oche_completion *done)
 {
     if (done->opcode == OCHE_DONE_RECV_INV)
@@ -318,8 +320,8 @@ unsigned int ov_wc_flags_of(const struct oche_completion *done)
 }
 
 /*
- * There are no service levels. For a datagram this is the kind of header that it came with, which
- * is where other devices report it and programs look for it (RoCEv2, A17.4.5.1).
+ * There are no service levels. For a datagram, the field tells which headers it came with; other
+ * devices report that there, and programs look there (RoCEv2, A17.4.5.1).
  */
 uint8_t ov_sl_of(const struct ov_cq *cq, const struct oche_completion *done)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Extended completion queues: one completion at a time, its fields read by functions. Timestamps
- * are in nanoseconds, of device time or since 1970.
+ * Extended completion queues, which are polled one completion at a time; functions read its fields.
+ * Timestamps are in nanoseconds, of device time or since 1970.
  */
 #include <arpa/inet.h>
 
@@ -38,7 +38,7 @@ static int start_poll(struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr)
         show(mine);
         return 0;
     }
-    end_poll(cq); /* there is no ibv_end_poll after an error */
+    end_poll(cq); /* the application does not call ibv_end_poll after an error */
     return oche_cq_overflowed(mine->ring) ? EOVERFLOW : ENOENT;
 }
 

@@ -14,7 +14,7 @@
  * in the C library's functions that open a file or ask about one by its path. All other names are
  * passed on unchanged. Folders do not list these files.
  */
-#undef _FILE_OFFSET_BITS /* each function has both names, open and open64 */
+#undef _FILE_OFFSET_BITS /* both open and open64 are defined here */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +34,7 @@
 #define TYPE       "/ports/1/gid_attrs/types/0"
 #define INTERFACE  "/ports/1/gid_attrs/ndevs/0"
 
-/* The next function of this name in the program: the one that ours replaces. */
+/* The function that ours replaces: the next one of this name in the program. */
 #define NEXT(name) ((__typeof__(&name))next(&next_##name, #name))
 
 static void *next(void *_Atomic *kept, const char *name)
@@ -50,7 +50,10 @@ static void *next(void *_Atomic *kept, const char *name)
 
 /* ---- names ---- */
 
-/* The headers promise that no path is NULL, and compilers believe it; the kernel answers EFAULT. */
+/*
+ * `volatile` keeps the test for NULL: the headers promise compilers that no path is NULL, but the
+ * kernel would answer EFAULT.
+ */
 static bool begins_with(const char *path, const char *prefix)
 {
     const char *volatile given = path;
@@ -58,7 +61,7 @@ static bool begins_with(const char *path, const char *prefix)
     return given != NULL && strncmp(path, prefix, strlen(prefix)) == 0;
 }
 
-/* True if `name` is a device of `interface`: oche_IF, followed by what device_list.c may append. */
+/* True if `name` is a device of `interface`: oche_IF, perhaps with a suffix of device_list.c. */
 static bool is_device_of(const char *name, size_t length, const char *interface)
 {
     const size_t begins = strlen(NAME), ends = begins + strlen(interface);
@@ -68,7 +71,7 @@ static bool is_device_of(const char *name, size_t length, const char *interface)
            (length == ends || name[ends] == '_');
 }
 
-/* Finds the interface of a device's name; "" if it is not one of our devices. */
+/* Finds the interface of a device's name; "": the name is not that of a device of ours. */
 static void interface_of(const char *name, size_t length, char interface[IF_NAMESIZE])
 {
     struct if_nameindex *all;
@@ -97,7 +100,8 @@ static const char *instead(const char *path)
 }
 
 /*
- * Writes the value of the attribute with this path. Returns its length; 0: it is not one of ours.
+ * Writes the value of the attribute with this path. Returns its length; 0: `path` is not an
+ * attribute of ours.
  */
 static size_t attribute(const char *path, char text[IF_NAMESIZE + 1])
 {
@@ -118,7 +122,10 @@ static size_t attribute(const char *path, char text[IF_NAMESIZE + 1])
                             strcmp(end, TYPE) == 0 ? "RoCE v2" : interface);
 }
 
-/* Opens the attribute. Returns false if the path is not one; *fd -1: errno tells why. */
+/*
+ * Opens an attribute. Returns false if `path` is not an attribute of ours. *fd becomes the
+ * descriptor, or -1 with errno set.
+ */
 static bool open_attribute(const char *path, int flags, int *fd)
 {
     char text[IF_NAMESIZE + 1];
@@ -176,7 +183,7 @@ static bool is_attribute(const char *path)
         return open_attribute(path, flags, &fd) ? fd : NEXT(name)(at, instead(path), flags, mode); \
     }
 
-/* What a program compiled with _FORTIFY_SOURCE calls. */
+/* For programs that were compiled with _FORTIFY_SOURCE. */
 #define OPEN_CHECKED(name)                                                                         \
     int name(const char *path, int flags);                                                         \
     static void *_Atomic next_##name;                                                              \
@@ -199,7 +206,7 @@ static bool is_attribute(const char *path)
         return fd < 0 ? NULL : fdopen(fd, "r");                                                    \
     }
 
-/* For an attribute: the facts about the file that open would return. */
+/* For an attribute, tells about the file that open would return. */
 #define STAT(name, type, of_fd)                                                                    \
     static void *_Atomic next_##name;                                                              \
     int name(const char *path, struct type *about)                                                 \
@@ -215,7 +222,7 @@ static bool is_attribute(const char *path)
         return status;                                                                             \
     }
 
-/* The same for programs that were built before glibc 2.33. */
+/* As STAT, for programs that were built before glibc 2.33. */
 #define OLD_STAT(name, now, type)                                                                  \
     int name(int version, const char *path, struct type *about);                                   \
     static void *_Atomic next_##name;                                                              \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The list of devices: one for each IP address of each interface that is up, except link-local IPv6
- * addresses (they need a scope, which no GID has). Those of loopback come last.
+ * addresses (they need a scope, which no GID has). Devices of loopback interfaces come last.
  *
  *   oche_IF     the interface's first IPv4 address      oche_IF_2   its second, …
  *   oche_IF_v6  its first IPv6 address                  oche_IF_v6_2, …
@@ -131,8 +131,9 @@ static unsigned add_all(const struct ifaddrs *all, bool loopback, sa_family_t fa
 }
 
 /*
- * Adds a device for any address of this host, including all of 127.0.0.0/8, which no interface
- * lists in full.
+ * Lists the device of the address `text`, which may be any address of this host, including all of
+ * 127.0.0.0/8, which no interface lists in full. Returns the number of devices: 1, or 0 after
+ * printing a line that tells why.
  */
 static unsigned add_named(const struct ifaddrs *all, const char *text, struct ov_device **list)
 {
@@ -185,9 +186,9 @@ static int list_ours(const char *only, struct ov_device **list)
     return (int)count;
 }
 
-/* The application gets a pointer to `devices`. */
+/* A list of devices; the application gets a pointer to `devices`. */
 struct list {
-    struct ibv_device **theirs; /* the system's library's own list, to be freed by it */
+    struct ibv_device **theirs; /* the list of the system's library, which must free it */
     struct ibv_device *devices[];
 };
 
@@ -272,7 +273,8 @@ int ibv_get_device_index(struct ibv_device *device)
 }
 
 /*
- * Derived from the address: the same in every process and after every start. Locally administered.
+ * The GUID is derived from the address, so it is the same in every process and after every start.
+ * It is marked as locally administered.
  */
 __be64 ibv_get_device_guid(struct ibv_device *device)
 {

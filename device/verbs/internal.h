@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the files of the verbs library share. The public interface is rdma-core's
- * infiniband/verbs.h: its structs come first in ours, so that a pointer to one is a pointer to the
- * other. One idea per file:
+ * infiniband/verbs.h: our structs begin with the public ones, so that a pointer to the one is a
+ * pointer to the other. One idea per file:
  *
  *   device_list.c  which devices there are        port.c     a device that is open; its thread
  *   context.c      opening it, for an application  query.c    what it can do
@@ -43,12 +43,13 @@
 
 struct ov_device {
     struct ibv_device device; /* first: the application has a pointer to it */
-    const void *mark;         /* where drivers have the address of their table: system.h */
+    /* ov_mark; other libraries' drivers have the address of a table here (system.h) */
+    const void *mark;
     struct oche_address address;
     unsigned interface_index;
     uint32_t interface_mtu;
     bool loopback;
-    bool only; /* the user named this address: no other one may be used instead */
+    bool only; /* the user named this address (OCHE_DEVICE), so no other may be used instead */
     _Atomic uint32_t references;
 };
 
@@ -72,18 +73,18 @@ enum ov_poll { OV_POLL_ADAPTIVE, OV_POLL_BUSY, OV_POLL_SLEEP };
 
 /*
  * A device that is open in this process, shared by all contexts on the same address. A thread that
- * polls makes progress and sets `active`; the port's own thread takes over when none has polled for
- * a while.
+ * polls makes progress and sets `active`; the port's own thread takes over when no other thread has
+ * polled for a while.
  */
 struct ov_port {
     struct oche_device *device;
-    struct oche_address address; /* may differ from the one that was asked for */
+    struct oche_address address; /* the address in use, which may differ from `wanted` */
     enum ibv_mtu mtu;
     unsigned interface_index;
     uint32_t references;
-    uint32_t generation; /* of the process that opened it: fork.c */
+    uint32_t generation; /* ov_generation of the process that opened the port (fork.c) */
     enum ov_poll poll;
-    uint64_t wall_ns; /* when device time was 0: nanoseconds since 1970 */
+    uint64_t wall_ns; /* nanoseconds since 1970 at device time 0 */
     struct ov_port *next;
     struct oche_address wanted;
 
@@ -101,12 +102,12 @@ struct ov_port {
     uint32_t next_pd;
 };
 
-/* Returns NULL, with errno set, on failure; a line has then been printed. */
+/* Returns NULL, with errno set, on failure, after printing a line that tells why. */
 struct ov_port *ov_port_open(const struct ov_device *device);
 void ov_port_close(struct ov_port *port);
-/* Makes the port's thread look soon: the application may be about to sleep. */
+/* Wakes the port's thread from its nap, as the application may be about to sleep. */
 void ov_port_call_thread(struct ov_port *port);
-/* Called around a fork: before it, after it in the parent, and after it in the child. */
+/* Called around a fork: before the fork, after it in the parent, and after it in the child. */
 void ov_ports_hold(void);
 void ov_ports_release(void);
 void ov_ports_leave(void);
@@ -140,7 +141,7 @@ struct ov_context {
     _Atomic uint32_t references; /* one for the application, and one for each object */
     pthread_mutex_t event_lock;
     struct ov_event *first_event, **last_event;
-    _Atomic uint32_t events; /* their number so far; a futex */
+    _Atomic uint32_t events; /* number of events so far; a futex */
 };
 
 static inline struct ov_context *ov_context_of(struct ibv_context *context)
@@ -163,8 +164,8 @@ void ov_context_release(struct ov_context *context);
 extern _Atomic uint32_t ov_generation; /* number of forks between the first process and this one */
 
 /*
- * True if this process may not use the port because it was opened before a fork. Tells the user so,
- * once.
+ * True if this process may not use the port because the port was opened before a fork. Tells the
+ * user, once.
  */
 bool ov_foreign_slow(const struct ov_port *port);
 static inline bool ov_foreign(const struct ov_port *port)
@@ -192,8 +193,9 @@ struct ov_mw {
     struct ibv_mw mw;
     struct ov_context *context;
     struct ov_port *port;
-    struct oche_window *core;  /* allocated separately */
-    pthread_mutex_t bind_lock; /* for type 1; taken before a send lock; each bind gets a new key */
+    struct oche_window *core; /* allocated separately */
+    /* serialises binds of type 1, each of which gets a new key; taken before a send lock */
+    pthread_mutex_t bind_lock;
 };
 
 struct ov_channel {
@@ -201,7 +203,8 @@ struct ov_channel {
     struct ov_context *context;
     pthread_mutex_t lock; /* protects the queue of events and the counts of its CQs */
     struct ov_cq *first, **last;
-    _Atomic bool sleeps_here; /* the application waits in ibv_get_cq_event, not in poll */
+    /* the application has waited in ibv_get_cq_event, so it does not use poll */
+    _Atomic bool sleeps_here;
     bool warned;
 };
 
@@ -212,7 +215,7 @@ struct ov_cq {
     };
     struct ov_context *context;
     struct oche_cq *ring;
-    void *resized; /* the ring's memory, if it was resized */
+    void *resized; /* the ring's memory since it was resized; NULL: it never was */
     struct ov_port *port;
     pthread_mutex_t poll_lock;
     uint32_t since_progress, idle_polls;
@@ -220,13 +223,13 @@ struct ov_cq {
     uint8_t datagram_sl; /* service level to report for a datagram: ov_sl_of */
     _Atomic uint32_t users;
 
-    /* Between ibv_start_poll and ibv_end_poll. */
+    /* The completion that is read between ibv_start_poll and ibv_end_poll. */
     struct oche_completion current;
 
-    /* Under the channel's lock. */
+    /* Protected by the channel's lock. */
     uint32_t pending_events, delivered_events;
     struct ov_cq *next_event;
-    /* Under the device's lock: events not yet reported to the channel. */
+    /* Protected by the device's lock: events not yet reported to the channel. */
     uint32_t new_events;
     struct ov_cq *next_new;
     uint32_t async_delivered; /* under the context's event_lock */
@@ -239,7 +242,7 @@ struct ov_stage {
     struct oche_destination *to; /* one per work request, for UD */
     struct oche_bind *bind;      /* one per work request, for RC and UC */
     uint32_t count;
-    bool binds; /* at least one of them is a bind */
+    bool binds; /* at least one of the work requests is a bind */
     int error;
 };
 
@@ -255,8 +258,8 @@ struct ov_qp {
     bool signal_all, extended;
     struct ibv_qp_cap cap;
     struct ov_stage stage;
-    pthread_mutex_t
-        state_lock;          /* for state changes; to write attr, the device's lock is needed too */
+    /* protects the state and attr; attr is written under the device's lock as well */
+    pthread_mutex_t state_lock;
     struct ibv_qp_attr attr; /* as set by the application */
     struct oche_qp_connection connection;
     uint32_t async_delivered; /* under the context's event_lock */
@@ -267,9 +270,9 @@ struct ov_srq {
     struct ov_context *context;
     struct ov_port *port;
     struct oche_srq *core;    /* allocated separately */
-    void *resized;            /* the ring's memory, if it was resized */
+    void *resized;            /* the ring's memory since it was resized; NULL: it never was */
     pthread_mutex_t lock;     /* protects posts and the attributes */
-    struct ibv_srq_attr attr; /* without the limit, which the core has */
+    struct ibv_srq_attr attr; /* without srq_limit, which the core keeps */
     _Atomic uint32_t users;
     uint32_t async_delivered; /* under the context's event_lock */
 };
@@ -277,7 +280,7 @@ struct ov_srq {
 struct ov_ah {
     struct ibv_ah ah;
     struct ov_context *context;
-    struct oche_destination to; /* its address; QPN and Q_Key come with each work request */
+    struct oche_destination to; /* the peer's address; QPN and Q_Key come with each work request */
     uint32_t flow_label;
 };
 
@@ -301,21 +304,27 @@ static inline struct ov_qp *ov_qp_of(struct ibv_qp *qp)
     return (struct ov_qp *)(void *)qp;
 }
 
-/* Memory protection: true if [addr, addr + length) may be read, and with `write` also written. */
+/* True if the process may read the memory [addr, addr + length), and with `write` also write it. */
 bool ov_memory_is_mapped(const void *addr, size_t length, bool write);
 
 /*
- * Creates a CQ of the core with a pointer to ours, since its hook passes the core's. NULL: no
- * memory.
+ * Creates a CQ of the core that keeps a pointer to its owner, for the hooks that are given only the
+ * core's CQ. NULL: memory is out.
  */
 struct oche_cq *ov_ring_create(uint32_t entries, struct ov_cq *owner);
 void ov_ring_destroy(struct oche_cq *ring);
 struct ov_cq *ov_ring_owner(const struct oche_cq *ring);
-/* Polls, and makes progress if polling should. The caller holds poll_lock. */
+/*
+ * Polls, and makes progress when the queue is empty and at some of the other polls. Returns the
+ * number of completions. The caller holds poll_lock.
+ */
 unsigned ov_cq_take(struct ov_cq *cq, struct oche_completion *done, unsigned max);
-/* Removes the completions of a queue pair that is in RESET or destroyed. */
+/* Removes the completions of a queue pair that was reset or destroyed. */
 void ov_cq_forget_qp(struct ov_cq *cq, uint32_t qpn);
-/* Removes undelivered events, waits until the rest are acknowledged, and leaves the channel. */
+/*
+ * Removes the CQ's undelivered events, waits until its delivered ones are acknowledged, and leaves
+ * the channel.
+ */
 void ov_channel_forget(struct ov_cq *cq);
 
 enum ibv_qp_state ov_qp_state_of(const struct oche_qp *qp);
@@ -351,7 +360,7 @@ void ov_qp_ex_destroy(struct ov_qp *qp);
 bool ov_transition_ok(enum ibv_qp_type type, enum ibv_qp_state from, enum ibv_qp_state to,
                       int attr_mask);
 uint8_t ov_work_flags_of(const struct ov_qp *qp, unsigned int flags);
-union ov_target { /* what a work request points to, other than data */
+union ov_target { /* what a work request points to, apart from data */
     struct oche_destination to;
     struct oche_bind bind;
 };
@@ -369,13 +378,14 @@ int ov_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_rec
 /* Translates one receive into the core's form. Returns 0 or an errno. */
 int ov_recv_work_of(const struct ibv_recv_wr *wr, struct oche_recv_work *work);
 /*
- * Returns false if the handle is not of this queue pair's protection domain, or the queue pair
- * number is invalid.
+ * Fills `to`. Returns false if the handle is not of this queue pair's protection domain, or `qpn`
+ * is invalid.
  */
 bool ov_destination(const struct ov_qp *qp, struct ibv_ah *ah, uint32_t qpn, uint32_t qkey,
                     struct oche_destination *to);
 /*
- * Returns the peer's address index; UINT32_MAX: we cannot send to the address, or there is no room.
+ * Returns the address index of the peer; UINT32_MAX: we cannot send to the address, or the table of
+ * peers is full.
  */
 uint32_t ov_peer_of(struct ov_port *port, const struct ibv_ah_attr *ah);
 bool ov_ah_attr_ok(const struct ibv_ah_attr *ah);
@@ -398,22 +408,28 @@ const char *ov_wr_opcode_str(int opcode);
 /* ---- events ---- */
 
 void ov_async_push(struct ov_context *context, const struct ibv_async_event *event);
-/* Removes undelivered events of an object, and waits until the rest are acknowledged. */
+/*
+ * Each removes the undelivered events of an object, and waits until its delivered ones are
+ * acknowledged.
+ */
 void ov_async_forget_srq(struct ov_srq *srq);
 void ov_async_forget_qp(struct ov_qp *qp);
 void ov_async_forget_cq(struct ov_cq *cq);
 
 /* ---- the rest ---- */
 
-/* With OCHE_STATS: prints what the port has counted. */
+/* If OCHE_STATS is set, prints the port's counters to standard error. */
 void ov_tell_stats(struct ov_port *port);
-/* Reads OCHE_CC, OCHE_RECOVERY … Returns false if one is wrong; a line has then told why. */
+/*
+ * Reads OCHE_CC, OCHE_RECOVERY … Returns false if a value is wrong, after printing a line that
+ * tells why.
+ */
 bool ov_environment(struct oche_device_config *config);
 bool ov_poll_mode(enum ov_poll *mode);
 /* Prints one line to standard error: "oche: …". */
 void ov_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Returns NULL with errno set. */
+/* Sets errno and returns NULL. */
 static inline void *ov_null(int error)
 {
     errno = error;

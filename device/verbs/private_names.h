@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The private interface between libibverbs and its drivers, for C and for the assembler. It has a
- * version, the number in IBVERBS_PRIVATE_34, which lasted from rdma-core 34 to 56; others came with
- * 57, 59, 64 and 65. Only what is behind pointers changed, so here each version has the names of
- * all of them.
+ * The private interface between libibverbs and its drivers, for C and for the assembler. Its
+ * version is the number in IBVERBS_PRIVATE_34. That version lasted from rdma-core 34 to 56; later
+ * ones came with 57, 59, 64 and 65. Only structs behind pointers changed, so here each version has
+ * the names of all versions.
  */
 
 /* The later versions, each with an argument. */
 #define OV_PRIVATE_LATER(X, argument)                                                              \
     X(57, argument) X(59, argument) X(64, argument) X(65, argument)
 
-/* Names for which our function is used, whoever calls: the name, and the function. */
+/* Names that always lead to a function of ours: the name and the function. */
 #define OV_PRIVATE_OWN(X)                                                                          \
     X(ibv_query_gid_type, ov_query_gid_type)                                                       \
     X(ibv_wr_opcode_str, ov_wr_opcode_str)
 
 /*
- * Names that are passed on unchanged, whatever their arguments; and what each does while there is
- * no library to pass it on to (private.c).
+ * Names whose calls are passed on to the system's library with unchanged arguments; and the
+ * function that is called instead while that library is not loaded (private.c).
  */
 #define OV_PRIVATE_NAMES(X)                                                                        \
     X(__ioctl_final_num_attrs, nothing)                                                            \

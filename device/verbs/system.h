@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The system's own libibverbs beside ours, for the RDMA devices that the kernel has. Its devices
- * are listed after ours, and every function of ours that gets an object of one of them passes the
- * call on, in its first statement. What applications call through pointers needs no such care:
- * their contexts have their pointers.
+ * are listed after ours, and if a function of ours gets an object of such a device, its first
+ * statement passes the call on. Verbs that applications call through pointers need no such care: a
+ * context of the system's library has pointers to that library's functions.
  *
- * The word after `struct ibv_device` distinguishes the two: drivers have their table's address
- * there, we have ov_mark. While that library is not loaded, only one pointer is checked.
+ * The word after `struct ibv_device` distinguishes their devices from ours: drivers have the
+ * address of a table there, we have that of ov_mark. While the system's library is not loaded, only
+ * one pointer is checked.
  */
 #ifndef OCHE_DEVICE_VERBS_SYSTEM_H
 #define OCHE_DEVICE_VERBS_SYSTEM_H
 
-/* What every libibverbs has (since 2006, IBVERBS_1.1); a library without them is not one. */
+/*
+ * Functions that every libibverbs has (since 2006, IBVERBS_1.1); a library that lacks one is
+ * refused.
+ */
 #define OV_SYSTEM_NEEDED(X)                                                                        \
     X(ibv_ack_async_event)                                                                         \
     X(ibv_ack_cq_events)                                                                           \
@@ -53,7 +57,7 @@
     X(ibv_rereg_mr)                                                                                \
     X(ibv_resize_cq)
 
-/* What only newer ones have, or what is not for programs. */
+/* Optional functions: only newer libraries have them, or programs do not call them directly. */
 #define OV_SYSTEM_LATER(X)                                                                         \
     X(_ibv_query_gid_ex)                                                                           \
     X(_ibv_query_gid_table)                                                                        \
@@ -82,41 +86,50 @@
 #define OV_SYSTEM_MEMBER(name) __typeof__(name) *name;
 struct ov_system {
     OV_SYSTEM_NEEDED(OV_SYSTEM_MEMBER)
-    OV_SYSTEM_LATER(OV_SYSTEM_MEMBER) /* NULL: this library does not have it */
+    OV_SYSTEM_LATER(OV_SYSTEM_MEMBER) /* NULL: the library has no such function */
 };
 #undef OV_SYSTEM_MEMBER
 
-/* Put after our devices. Code that takes it for a driver's table reads zeros. */
+/*
+ * Our devices have its address after their struct ibv_device. Code that takes it for a driver's
+ * table reads zeros.
+ */
 extern const void *const ov_mark[32];
 
-/* NULL until it is loaded; it stays loaded. */
+/* The system's functions. NULL until the library is loaded, which then stays loaded. */
 extern const struct ov_system *_Atomic ov_system;
 
 /*
  * Loads the library if there are RDMA devices or OCHE_REAL_VERBS names it, and if it has not been
- * loaded yet. Returns false if the one named by OCHE_REAL_VERBS cannot be loaded; a line has then
- * told why.
+ * loaded yet. Returns false if the library named by OCHE_REAL_VERBS cannot be loaded, after
+ * printing a line that tells why.
  */
 bool ov_system_load(void);
 
-/* Returns the address of a name that the library itself defines; NULL: it does not. */
+/*
+ * Returns the address of a name that the library itself defines; NULL: it does not define the name.
+ */
 void *ov_system_symbol(void *library, const char *name);
 
-/* Called around a fork, in the parent and in the child, so that no thread is loading it then. */
+/*
+ * Called before and after a fork (after it in the parent and in the child), so that no thread is
+ * loading the library at that time.
+ */
 void ov_system_hold(void);
 void ov_system_release(void);
 
 /*
- * Returns its devices (as ibv_get_device_list gives them; to be freed by its function); NULL: none.
+ * Returns the list of the system's library's devices, to be freed by its ibv_free_device_list;
+ * NULL: there is none.
  */
 struct ibv_device **ov_system_devices(int *count);
 
-/* ibv_fork_init was called: the library must be told when it is loaded later. */
+/* True if ibv_fork_init was called: if the library is loaded later, it must be told. */
 extern _Atomic bool ov_fork_wanted;
 
 /*
- * True while a function of the library runs in this thread that must see the list of its own
- * devices.
+ * True while a function of the system's library runs in this thread that must see only that
+ * library's devices.
  */
 extern _Thread_local bool ov_system_lists;
 
@@ -131,8 +144,8 @@ static inline bool ov_is_theirs(const struct ibv_device *device)
 }
 
 /*
- * Returns from the calling function with the result of the system's function of that name, if it is
- * their device.
+ * If `device` is one of the system's library's, returns from the calling function with the result
+ * of that library's function `name`.
  */
 #define OV_PASS_ON(device, name, ...)                                                              \
     do {                                                                                           \
@@ -141,7 +154,8 @@ static inline bool ov_is_theirs(const struct ibv_device *device)
     } while (0)
 
 /*
- * The same for functions that only newer ones have; `otherwise` is the result if this one does not.
+ * As OV_PASS_ON, for optional functions; the result is `otherwise` if the library has no such
+ * function.
  */
 #define OV_PASS_ON_OR(otherwise, device, name, ...)                                                \
     do {                                                                                           \
@@ -151,13 +165,13 @@ static inline bool ov_is_theirs(const struct ibv_device *device)
 
 /* ---- the private interface (private.c) ---- */
 
-/* True if its private interface has the drivers' version, which ours has. */
+/* True if the library's private interface has a version that ours has too. */
 bool ov_private_fits(void *library);
-/* From now on the names of the private interface lead to that library. */
+/* Makes the names of the private interface lead to that library from now on. */
 void ov_private_pass_on(void *library);
 /*
- * Called after it has listed its devices: takes over the settings that it has read from the
- * environment by then.
+ * To be called after the library has listed its devices: takes over the settings that the library
+ * has read from the environment by then.
  */
 void ov_private_settings(void);
 
