@@ -41,7 +41,7 @@ void ov_say(const char *format, ...)
     fprintf(stderr, "%s\n", line);
 }
 
-/* An invariant of the core was broken: a bug in oche. */
+/* Called by the core if an invariant is broken, which is a bug in oche. */
 void oche_panic(const char *file, int line, const char *what)
 {
     ov_say("%s:%d: broken invariant: %s; this is a bug", file, line, what);
@@ -72,7 +72,7 @@ static const char *value_of(const char *name)
     return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
-/* Counts datagrams that are no valid packets, without damaged ones. */
+/* Returns the number of received packets that were invalid, apart from those with a wrong ICRC. */
 static uint64_t malformed(const struct oche_device_stats *stats)
 {
     uint64_t sum = 0;
@@ -82,7 +82,9 @@ static uint64_t malformed(const struct oche_device_stats *stats)
     return sum;
 }
 
-/* Counts ACKs and NAKs to which the scheme reports having added something. */
+/*
+ * Returns the number of ACKs and NAKs to which the scheme has added something, by its own counters.
+ */
 static uint64_t stamped_acks(const struct oche_counters *counters, const uint64_t *counted)
 {
     uint64_t sum = 0;
@@ -94,7 +96,7 @@ static uint64_t stamped_acks(const struct oche_counters *counters, const uint64_
     return sum;
 }
 
-/* Prints one line with what the scheme counts itself; nothing if it has no counters. */
+/* Prints the scheme's own counters in one line. Prints nothing if the scheme has none. */
 static void tell_counters(const char *address, const struct oche_counters *counters,
                           const uint64_t *counted)
 {
@@ -152,8 +154,8 @@ void ov_tell_stats(struct ov_port *port)
 }
 
 /*
- * Reads a number; if the variable is not set, leaves *number as it was. Returns false if it is not
- * from `least` to `most`.
+ * Reads a number. If the variable is not set, leaves *number as it was. Returns false, after
+ * printing a line that tells why, if the value is not a number from `least` to `most`.
  */
 static bool read_number(const char *name, const char *meaning, uint32_t least, uint32_t most,
                         uint32_t *number)

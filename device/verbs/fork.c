@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fork. The child has a copy of every device, but the parent's packets would never reach its
- * memory. So it may not use what was opened before: posts and polls there fail with EPERM, and a
- * line tells why, once. Devices that the child opens itself work. It closes the sockets that it
- * inherited, which would keep the parent's address taken after the parent's end. The parent is not
- * affected, with or without ibv_fork_init: no page is pinned, so none can be copied away from under
- * a NIC.
+ * What happens at a fork. The child has a copy of every device, but arriving packets are written to
+ * the parent's memory only. So the child may not use devices that were opened before the fork:
+ * posts and polls fail with EPERM, and a line tells why, once. Devices that the child opens itself
+ * work. The child closes the sockets that it inherited, which would otherwise keep the parent's
+ * address taken after the parent's end. The parent is not affected, with or without ibv_fork_init:
+ * no page is pinned, so no copy-on-write can separate a page from the NIC.
  */
 #include "device/verbs/internal.h"
 
@@ -51,8 +51,8 @@ bool ov_foreign_slow(const struct ov_port *port)
 _Atomic bool ov_fork_wanted;
 
 /*
- * It concerns no object, so it is for both; their library must be told before it registers a
- * region.
+ * The call names no device, so it is passed to the system's library as well, which must be told
+ * before it registers a region.
  */
 int ibv_fork_init(void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Checks in /proc/self/maps that memory exists, which hardware finds out when it pins pages.
+ * Checks in /proc/self/maps that memory is mapped. An RNIC's driver notices when it pins the pages.
  * Nothing is pinned here, so memory must stay mapped as long as it is registered.
  */
 #include <inttypes.h>

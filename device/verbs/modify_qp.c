@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ibv_modify_qp: attributes are checked, kept for ibv_query_qp, and become the core's connection.
- * transitions.c tells which ones a state change needs. There is no path migration: an alternate
- * path is refused.
+ * transitions.c tells which attributes a state change needs. There is no path migration: an
+ * alternate path is refused.
  */
 #include <string.h>
 
 #include "device/verbs/internal.h"
 
 #define MIN_WINDOW 4 /* packets */
-/* Local writes and window binds are permitted by regions; programs name them here too. */
+/*
+ * Access flags that a queue pair accepts. Local writes and window binds are permitted by regions
+ * alone, but programs set their flags for queue pairs too.
+ */
 #define MEANT_ACCESS                                                                               \
     (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |                   \
      IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND | IBV_ACCESS_OPTIONAL_RANGE)
 
 /* ---- checking ---- */
 
-/* 0, or an errno. */
+/* Returns 0, or an errno. */
 static int check_values(const struct ov_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
     if (mask & IBV_QP_ALT_PATH)
@@ -119,7 +122,7 @@ static void set_retries(struct ov_qp *qp)
 
 /* ---- the state change ---- */
 
-/* Applies what the attributes change in the core; under the device's lock. */
+/* Passes the changed attributes on to the core. Called under the device's lock. */
 static void apply(struct ov_qp *qp, int mask)
 {
     if (mask & IBV_QP_ACCESS_FLAGS)
@@ -134,7 +137,10 @@ static void apply(struct ov_qp *qp, int mask)
     }
 }
 
-/* Under the device's lock. Returns false if the core has gone to another state meanwhile. */
+/*
+ * Changes the core's state. Called under the device's lock. Returns false if the core has gone to
+ * another state meanwhile.
+ */
 static bool move(struct ov_qp *qp, enum ibv_qp_state from, enum ibv_qp_state to)
 {
     const oche_time now = oche_device_now(qp->port->device);
@@ -185,7 +191,7 @@ static int modify(struct ov_qp *qp, const struct ibv_qp_attr *attr, int mask)
         return EOPNOTSUPP; /* a connection keeps its peer */
     if ((mask & IBV_QP_MAX_DEST_RD_ATOMIC) && from == IBV_QPS_SQD &&
         attr->max_dest_rd_atomic != qp->attr.max_dest_rd_atomic)
-        return EOPNOTSUPP; /* and its resources, which may be in use */
+        return EOPNOTSUPP; /* a connection keeps its responder resources, which may be in use */
     if ((mask & IBV_QP_AV) && (peer = ov_peer_of(qp->port, &attr->ah_attr)) == UINT32_MAX)
         return EINVAL;
     oche_device_lock(qp->port->device); /* ov_qp_event reads attributes too */
@@ -202,7 +208,7 @@ static int modify(struct ov_qp *qp, const struct ibv_qp_attr *attr, int mask)
     oche_device_unlock(qp->port->device);
     if (!moved)
         return EINVAL;
-    if (to == IBV_QPS_RESET) { /* it starts anew, without the work that it had flushed */
+    if (to == IBV_QPS_RESET) { /* remove the completions of the work that it had */
         ov_cq_forget_qp(ov_cq_of(qp->qp.send_cq), qp->qp.qp_num);
         ov_cq_forget_qp(ov_cq_of(qp->qp.recv_cq), qp->qp.qp_num);
     }

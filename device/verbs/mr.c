@@ -125,14 +125,16 @@ int ibv_dereg_mr(struct ibv_mr *mr)
     if (ov_foreign(port))
         return EPERM;
     if (!oche_device_deregister(port->device, own->region.key))
-        return EBUSY; /* a window is bound to it */
+        return EBUSY; /* a window is bound to the region */
     atomic_fetch_sub(&ov_pd_of(mr->pd)->users, 1);
     free(own);
     ov_context_release(context);
     return 0;
 }
 
-/* Makes the requested region and checks it; the key stays the same. */
+/*
+ * Makes the region as it shall be, with the same key. Returns 0, or an errno if it is not possible.
+ */
 static int changed_region(const struct ov_mr *mr, int flags, struct ibv_pd *pd, void *addr,
                           size_t length, int access, struct oche_region *region)
 {
@@ -160,8 +162,8 @@ static int changed_region(const struct ov_mr *mr, int flags, struct ibv_pd *pd, 
 }
 
 /*
- * The change is one step and cannot fail half-way: errors are found before it and leave the region
- * unchanged, which is what IBV_REREG_MR_ERR_INPUT means. So the other errors do not occur.
+ * The change is one step and cannot fail half-way: all errors are found before, and leave the
+ * region unchanged. IBV_REREG_MR_ERR_INPUT means this, so no other error code is returned.
  */
 int ibv_rereg_mr(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *addr, size_t length,
                  int access)
@@ -181,7 +183,7 @@ int ibv_rereg_mr(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *addr, si
     if (errno != 0)
         return IBV_REREG_MR_ERR_INPUT;
     if (!oche_device_change_region(port->device, &region)) {
-        errno = EBUSY; /* a window is bound to it */
+        errno = EBUSY; /* a window is bound to the region */
         return IBV_REREG_MR_ERR_INPUT;
     }
     own->region = region;

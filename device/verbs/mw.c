@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory windows. Type 1 is bound by ibv_bind_mw, which chooses the next key; type 2 by a work
- * request, with a key chosen by the application.
+ * Memory windows. A window of type 1 is bound by ibv_bind_mw, which chooses the next key; one of
+ * type 2 is bound by a work request, with a key chosen by the application.
  */
 #include <stdlib.h>
 #include <sys/random.h>
 
 #include "device/verbs/internal.h"
 
-#define TRIES 100 /* for keys that may be in use */
+#define TRIES 100 /* most random keys that are tried, as a key may be in use */
 
 static struct oche_window *create_core(struct ov_mw *mw, uint32_t pd, enum ibv_mw_type type)
 {
@@ -75,7 +75,7 @@ int ov_dealloc_mw(struct ibv_mw *mw)
     done = oche_window_destroy(own->core);
     oche_device_unlock(own->port->device);
     if (!done)
-        return EBUSY; /* a bind of it is in progress */
+        return EBUSY; /* a bind of this window is in progress */
     atomic_fetch_sub(&ov_pd_of(mw->pd)->users, 1);
     pthread_mutex_destroy(&own->bind_lock);
     free(own->core);
@@ -87,7 +87,7 @@ int ov_dealloc_mw(struct ibv_mw *mw)
 int ov_bind_of(const struct ov_qp *qp, struct ibv_mw *mw, uint32_t rkey,
                const struct ibv_mw_bind_info *info, struct oche_bind *bind)
 {
-    /* These have no meaning for a window. NICs accept them, so programs set them. */
+    /* Flags without a meaning for a window. RNICs accept them, so programs set them. */
     const unsigned int ignored = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_OPTIONAL_RANGE;
     const unsigned int known = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
                                IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_ZERO_BASED;

@@ -18,7 +18,7 @@ struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
         return ov_null(EPERM);
     }
     pthread_mutex_lock(&port->lock);
-    pd->number = ++port->next_pd; /* 2^32 of them in one process is enough */
+    pd->number = ++port->next_pd; /* it may wrap around after 2^32, which no process reaches */
     pthread_mutex_unlock(&port->lock);
     pd->context = ov_context_take(context);
     pd->pd.context = context;

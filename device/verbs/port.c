@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The devices that are open in this process, one for each address, however often it was opened; and
- * the thread of each, which makes progress while nobody polls.
+ * The devices that are open in this process: one port for each address, however often the address
+ * was opened. Each port has a thread, which makes progress while nobody polls.
  *
  * The thread never competes with a poller: on two cores a spinning thread beside a spinning
  * application costs stalls of milliseconds. A poller sets a flag. The thread naps for a millisecond
- * at a time; only if nobody has set the flag meanwhile does it take over, sleeping in the kernel
- * until there is something to do, until somebody polls again.
+ * at a time. If nobody has set the flag meanwhile, the thread takes over until somebody polls
+ * again: it sleeps in the kernel until there is something to do, and does it.
  *
  * Some applications poll only occasionally and otherwise watch their memory for what a peer writes
  * there (ib_write_lat). The thread then finds packets that nobody took, and becomes eager: it waits
- * for packets all the time, until it has too often found somebody polling when they came.
+ * for packets all the time, until several times in a row it has found no packets or somebody
+ * polling.
  *
- * Processes of one user share an address (device/share.h). One that finds it taken, by another user
- * or by 64 others, gets the first free address of 127.0.0.2 … 127.0.255.254 instead, which other
- * processes on this host can reach, and a line says so. All this is in open_somewhere().
+ * Processes of one user share an address (device/share.h). A process that finds the address taken,
+ * by another user or by 64 processes, gets the first free address of 127.0.0.1 … 127.0.255.254
+ * instead, which only processes on this host can reach, and a line says so: see open_somewhere().
  */
 #include <linux/futex.h>
 #include <stdlib.h>
@@ -25,8 +26,8 @@
 #include "device/verbs/internal.h"
 
 #define NAP_NS        1000000
-#define EAGER         4             /* times in a row that packets may come while somebody polls */
-#define POLLING       (3 * OCHE_US) /* after a poll, for how long somebody counts as polling */
+#define EAGER         4 /* rounds without packets, or with a poller, that end eagerness */
+#define POLLING       (3 * OCHE_US) /* for so long after a poll, somebody counts as polling */
 #define HEADERS_BYTES 84            /* IPv6, UDP, BTH, RETH, immediate, ICRC */
 #define SUBSTITUTES   65534
 
@@ -49,14 +50,16 @@ void ov_port_call_thread(struct ov_port *port)
     syscall(SYS_futex, &port->call, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
-/* True if other threads make progress, so that this one need not. */
+/* True if other threads make progress, so that the port's thread need not. */
 static bool others_are_at_it(struct ov_port *port)
 {
     return atomic_exchange_explicit(&port->active, false, memory_order_relaxed) ||
            atomic_load(&port->sleepers) > 0;
 }
 
-/* True if progress was made just now, by a thread other than this one, whose last was at `own`. */
+/*
+ * True if another thread has just made progress. `own`: when the port's thread last made progress.
+ */
 static bool somebody_polls(const struct ov_port *port, oche_time own)
 {
     const oche_time last = oche_device_progressed(port->device);
@@ -89,7 +92,8 @@ static void *run(void *argument)
         atomic_store(&port->eager, patience > 0);
         atomic_thread_fence(memory_order_seq_cst);
         if (packets > 0 && atomic_load(&port->sleepers) > 0)
-            oche_device_wake(port->device); /* the event may have been meant for one of them */
+            /* the packets may complete work that a sleeper waits for */
+            oche_device_wake(port->device);
         if (packets == 0 && !atomic_load(&port->stop))
             oche_device_wait(port->device, since, patience > 0 ? NAP_NS * OCHE_NS : OCHE_NEVER);
     }
@@ -120,8 +124,8 @@ static bool try_open(struct ov_port *port, struct oche_device_config *config,
 }
 
 /*
- * True if a socket has the port on all addresses, as that of the kernel's soft-RoCE: then no
- * address of ours can be bound. Tested with an address that is never used as a substitute.
+ * True if some socket, such as that of the kernel's soft-RoCE, has the port on all addresses: then
+ * we cannot bind it on any address. Tested with an address that is never used as a substitute.
  */
 static bool port_is_gone(void)
 {
@@ -139,10 +143,7 @@ static bool port_is_gone(void)
     return gone;
 }
 
-/*
- * Opens the device on its own address or, if another process has that, on a loopback address of
- * this host.
- */
+/* Opens the device on its own address or, if that is taken, on a free loopback address. */
 static bool open_somewhere(struct ov_port *port, struct oche_device_config *config,
                            const struct ov_device *device)
 {
@@ -184,8 +185,8 @@ static bool open_somewhere(struct ov_port *port, struct oche_device_config *conf
 }
 
 /*
- * Tells the user the capture's file if it is not the one asked for, which another device or process
- * may be writing.
+ * Tells the user the name of the capture's file if it is not the one asked for, because another
+ * device or process has that file in use.
  */
 static void tell_capture(const struct ov_port *port, const char *asked)
 {
@@ -268,7 +269,7 @@ void ov_port_close(struct ov_port *port)
     struct ov_port **link;
 
     if (ov_foreign(port))
-        return; /* it is the parent's */
+        return; /* the port is the parent's */
     pthread_mutex_lock(&ports_lock);
     if (--port->references > 0) {
         pthread_mutex_unlock(&ports_lock);
@@ -289,7 +290,10 @@ void ov_port_close(struct ov_port *port)
     pthread_mutex_unlock(&ports_lock);
 }
 
-/* For programs that exit with devices open, as perftest does with datagrams. */
+/*
+ * Prints the counters of open devices when the program exits: perftest, for example, does not close
+ * them if it sends datagrams.
+ */
 static void __attribute__((destructor)) tell_of_all(void)
 {
     if (pthread_mutex_trylock(&ports_lock) != 0)
@@ -301,14 +305,14 @@ static void __attribute__((destructor)) tell_of_all(void)
 
 /*
  * Called before a fork, in the parent: waits until no other thread opens or closes a device.
- * Otherwise the child would get half of one, whose descriptors nobody would close there.
+ * Otherwise the child would get a half-open device, and nobody would close its descriptors there.
  */
 void ov_ports_hold(void)
 {
     pthread_mutex_lock(&ports_lock);
 }
 
-/* Called after it, in the parent. */
+/* Called after a fork, in the parent. */
 void ov_ports_release(void)
 {
     pthread_mutex_unlock(&ports_lock);

@@ -5,7 +5,7 @@
 
 #include "device/verbs/internal.h"
 
-/* Returns the core's opcode, or -1. */
+/* Returns the core's opcode; -1: the core has none. */
 static int opcode_of(enum ibv_wr_opcode opcode)
 {
     switch (opcode) {
@@ -42,7 +42,7 @@ uint8_t ov_work_flags_of(const struct ov_qp *qp, unsigned int flags)
                      (flags & IBV_SEND_INLINE ? OCHE_WORK_INLINE : 0));
 }
 
-/* Gathers inline data. Returns false if it is more than the queue pair takes. */
+/* Copies inline data to `memory`. Returns false if the data is longer than max_inline_data. */
 static bool gather_inline(const struct ov_qp *qp, const struct ibv_send_wr *wr,
                           struct oche_send_work *work, uint8_t *memory)
 {
@@ -80,7 +80,7 @@ static void set_operands(const struct ibv_send_wr *wr, struct oche_send_work *wo
         work->opcode == OCHE_WORK_FETCH_ADD ? wr->wr.atomic.compare_add : wr->wr.atomic.swap;
 }
 
-/* Translates work that has no data. */
+/* Translates a work request that has no data: an invalidation or a bind. Returns 0 or an errno. */
 static int no_data(const struct ov_qp *qp, const struct ibv_send_wr *wr,
                    struct oche_send_work *work, union ov_target *target)
 {

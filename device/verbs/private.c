@@ -2,14 +2,14 @@
 /*
  * The private interface between libibverbs and its drivers (private_names.h). Programs such as
  * perftest are linked with two drivers, libmlx5 and libefa, which would not even load without these
- * names. They find no device of theirs among ours, so the functions here that refuse are never
- * called.
+ * names. These drivers find no device of theirs among ours, so the functions here that refuse are
+ * never called.
  *
  * Once the system's library is loaded (system.c), its drivers are linked with these names too, and
  * must reach that library: each name is a jump (private_jump.S) through a pointer kept here. A
- * driver registers itself when it is loaded, which may be earlier than the library: the library is
- * then told later, if the version is the same. ibv_query_gid_type really works, for ibv_devinfo:
- * query.c.
+ * driver registers itself when it is loaded. If that is before the library is loaded, the
+ * registration is kept and passed to the library later, if the version is the same.
+ * ibv_query_gid_type works for our devices, too, as ibv_devinfo calls it (query.c).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,7 +68,7 @@ typedef void register_driver(const void *table);
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects what follows */
 static struct driver *first, **last = &first;
-static unsigned passed_on; /* the version; 0: none yet */
+static unsigned passed_on; /* version of the library that calls are passed on to; 0: none yet */
 static register_driver *pass_on;
 static const bool *setting;
 
@@ -98,7 +98,10 @@ REGISTERS(34, )
 OV_PRIVATE_LATER(REGISTERS, )
 #undef REGISTERS
 
-/* For drivers older than libmlx5 and libefa, whose interface rdma-core has dropped too. */
+/*
+ * For drivers older than libmlx5 and libefa. It does nothing, as in rdma-core, which has dropped
+ * their interface.
+ */
 void ibv_register_driver(void);
 void ibv_register_driver(void)
 {
@@ -109,7 +112,10 @@ extern bool ov_allow_disassociate_destroy
 
 /* ---- the system's library ---- */
 
-/* Returns the library's version; 0: none that we know. */
+/*
+ * Returns the version of the library's private interface; 0: none that we know. *found becomes the
+ * function that registers a driver.
+ */
 static unsigned version_of(void *library, register_driver **found)
 {
 #define VERSION(version, unused) version,
@@ -161,8 +167,8 @@ void ov_private_pass_on(void *library)
 }
 
 /*
- * The library's own use of the name may lead here or not, depending on whether ours is visible to
- * it.
+ * Copies the setting from the library's variable to ours, where drivers read it. The two may be
+ * one, depending on whether ours is visible to the library.
  */
 void ov_private_settings(void)
 {

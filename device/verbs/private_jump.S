@@ -2,8 +2,8 @@
 /*
  * The private interface's functions, in all its versions, as jumps through one pointer each
  * (ov_slot_NAME, private.c). They must leave every argument where it is, of whatever number and
- * kind (some take "..."), which no C function can promise. Its one variable is here for its
- * versions' sake.
+ * kind (some take "..."), which no C function can promise. The interface's one variable is here too,
+ * since it needs a symbol for each version.
  */
 #include "device/verbs/private_names.h"
 
@@ -17,7 +17,7 @@
 #error "a jump through a pointer that leaves the arguments alone, for this processor"
 #endif
 
-/* NAME__VERSION is what is called NAME in that version; 34 is the one for who names none. */
+/* NAME__VERSION is the symbol NAME of that version; 34 is the default for callers that name none. */
 #define FIRST(name)                                                                                \
     .globl name##__34;                                                                             \
     .symver name##__34, name@@IBVERBS_PRIVATE_34;                                                  \
@@ -43,7 +43,7 @@
 OV_PRIVATE_NAMES(FUNCTION)
 OV_PRIVATE_OWN(FUNCTION)
 
-    /* Drivers read it; the library sets it. A bool. */
+    /* A bool, which drivers read and the library sets. */
 #define OBJECT(version, name)                                                                      \
     .type name##__##version, %object;                                                              \
     .size name##__##version, 1;

@@ -75,7 +75,10 @@ static int check(struct ibv_context *context, const struct ibv_qp_init_attr_ex *
     return ov_foreign(ov_port_of(context)) ? EPERM : 0;
 }
 
-/* Sets what the application gets: at least what it asked for. */
+/*
+ * Sets the queue pair's capacities, which are at least those asked for, and returns them in
+ * `asked`.
+ */
 static void set_cap(struct ov_qp *qp, struct ibv_qp_cap *asked, bool shared)
 {
     asked->max_send_wr = power_of_two_from(asked->max_send_wr > 0 ? asked->max_send_wr : 1);
@@ -176,7 +179,7 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
     struct ibv_qp_init_attr_ex all = {.comp_mask = IBV_QP_INIT_ATTR_PD, .pd = pd};
     struct ibv_qp *qp;
 
-    /* One struct is the beginning of the other. */
+    /* ibv_qp_init_attr_ex begins with the members of ibv_qp_init_attr. */
     memcpy(&all, attr,
            offsetof(struct ibv_qp_init_attr_ex, comp_mask) < sizeof(*attr)
                ? offsetof(struct ibv_qp_init_attr_ex, comp_mask)
@@ -223,7 +226,7 @@ enum ibv_qp_state ov_qp_state_of(const struct oche_qp *qp)
     return names[oche_qp_state(qp)];
 }
 
-/* Returns all attributes whatever the mask is; it only tells which ones must be right. */
+/* Returns all attributes. The mask only tells which of them must be right, so it is ignored. */
 int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
                  struct ibv_qp_init_attr *init_attr)
 {
@@ -255,8 +258,8 @@ int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
 }
 
 /*
- * Recovery may place packets out of order, so the arrival of a byte does not mean that all before
- * it have arrived.
+ * Recovery may place packets out of order, so the arrival of a byte does not mean that all bytes
+ * before it have arrived.
  */
 int ibv_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_t flags)
 {
@@ -264,7 +267,10 @@ int ibv_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_
     return 0;
 }
 
-/* Enhanced connection establishment is a matter between two NICs of one vendor. */
+/*
+ * Enhanced connection establishment negotiates options between two RNICs of one vendor. We have
+ * none.
+ */
 int ibv_set_ece(struct ibv_qp *qp, struct ibv_ece *ece)
 {
     OV_PASS_ON_OR(EOPNOTSUPP, qp->context->device, ibv_set_ece, qp, ece);

@@ -21,7 +21,9 @@ static void fail(struct ov_qp *qp, int error)
         qp->stage.error = error;
 }
 
-/* Returns the work request that is being built; NULL: there has been an error. */
+/*
+ * Returns the work request that is being built; NULL: there was an error, or none has been begun.
+ */
 static struct oche_send_work *current(struct ov_qp *qp)
 {
     if (qp->stage.error != 0)
@@ -227,7 +229,7 @@ static void wr_start(struct ibv_qp_ex *qp)
     own(qp)->stage.error = ov_foreign(own(qp)->port) ? EPERM : 0;
 }
 
-/* Binds have been posted: from now on the windows have these keys. */
+/* To be called when binds were posted: stores the new keys in the windows. */
 static void take_keys(const struct ov_stage *stage)
 {
     for (uint32_t i = 0; i < stage->count; i++)
@@ -238,7 +240,10 @@ static void take_keys(const struct ov_stage *stage)
         }
 }
 
-/* All or nothing: if the core refuses one, none is posted. */
+/*
+ * Posts all staged work requests. If there was an error, or the core refuses one of them, none is
+ * posted.
+ */
 static int wr_complete(struct ibv_qp_ex *qp)
 {
     struct ov_qp *mine = own(qp);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a device can do, its one port, its one GID (the address) and its one P_Key (the default). */
+/*
+ * Queries: a device's capabilities, its one port, its one GID (the address) and its one P_Key (the
+ * default).
+ */
 #include <endian.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,9 +15,9 @@
 #define WIDTH_4X         2
 #define SPEED_25_GBPS    32
 #define GRH_REQUIRED     1                 /* IBV_QPF_GRH_REQUIRED */
-#define GID_TYPE_ROCE_V2 1                 /* of ibv_query_gid_type: what sysfs calls "RoCE v2" */
+#define GID_TYPE_ROCE_V2 1                 /* the value of ibv_query_gid_type for "RoCE v2" */
 #define NO_VENDOR        0xffffff          /* the value that soft-RoCE reports */
-#define KHZ              UINT64_C(1000000) /* the clock counts nanoseconds */
+#define KHZ              UINT64_C(1000000) /* frequency of the clock, which counts nanoseconds */
 
 static void fill_device(struct ibv_context *context, struct ibv_device_attr *attr)
 {
@@ -178,7 +181,7 @@ ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *
     return error == 0 ? 1 : -error;
 }
 
-/* Part of the private interface, for ibv_devinfo. */
+/* ibv_query_gid_type, a part of the private interface, which ibv_devinfo calls. */
 int ov_query_gid_type(struct ibv_context *context, uint8_t port_num, unsigned int index,
                       unsigned int *type)
 {
@@ -219,7 +222,7 @@ const char *ibv_get_sysfs_path(void)
     return "/sys";
 }
 
-/* The link layer is the kernel's business here; callers get an address that says "local". */
+/* The kernel finds link-layer addresses itself, so callers get a MAC address of zeros. */
 int ibv_resolve_eth_l2_from_gid(struct ibv_context *context, struct ibv_ah_attr *attr,
                                 uint8_t eth_mac[ETHERNET_LL_SIZE], uint16_t *vid)
 {

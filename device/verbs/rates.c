@@ -2,7 +2,10 @@
 /* The standard's rate codes, as multiples of 2.5 Gbit/s and in Mbit/s. */
 #include "device/verbs/internal.h"
 
-/* Rates that are not a multiple have 0 there; some others are only nearly one. */
+/*
+ * A multiple of 0: the rate is not a multiple of 2.5 Gbit/s. Some of the other multiples are
+ * approximate.
+ */
 static const struct {
     enum ibv_rate code;
     int multiple, mbps;

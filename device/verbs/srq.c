@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared receive queues: the core's, in memory of its own. */
+/* Shared receive queues: each is one of the core's, in memory of its own. */
 #include <stdlib.h>
 
 #include "device/verbs/internal.h"
@@ -99,7 +99,7 @@ int ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int attr_mask
         return EINVAL;
     if (ov_foreign(own->port))
         return EPERM;
-    pthread_mutex_lock(&own->lock); /* nobody may post meanwhile */
+    pthread_mutex_lock(&own->lock); /* so that nobody posts meanwhile */
     depth = resize ? power_of_two_from(attr->max_wr) : own->attr.max_wr;
     if (resize)
         memory = malloc(oche_srq_entries_bytes(depth, own->attr.max_sge));

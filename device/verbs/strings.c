@@ -100,7 +100,10 @@ const char *ibv_port_state_str(enum ibv_port_state port_state)
     return name_in(names, OCHE_COUNT_OF(names), (int)port_state);
 }
 
-/* From rdma-core after 44, and not used by us: its values, not those of this verbs.h. */
+/*
+ * A function of rdma-core after 44, which we do not call. The values are those of rdma-core, as
+ * this verbs.h may not have them.
+ */
 const char *ov_wr_opcode_str(int opcode)
 {
     static const char *const names[] = {

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Finds and loads the system's libibverbs (system.h), once, and only if it can offer RDMA devices:
- * without any, this costs three attempts to open a folder.
+ * without such devices, the search costs three attempts to open a folder.
  *
  * It goes into the same namespace of the dynamic linker as everything else: a library given by its
  * path is distinct from ours, although both have the same name. So there is one errno and one
  * malloc. The drivers that it loads need libibverbs.so.1, for which the dynamic linker takes the
- * first library of that name, ours. So ours has the private interface too, and passes it on
- * (private.c). A namespace of its own (dlmopen) would avoid that; but it would contain another
- * libc, with another errno, which verbs that fail through pointers would set; and a program that is
- * linked with a driver itself, as with libmlx5, would have it twice and not know its device.
+ * first library of that name, which is ours. So ours has the private interface too, and passes its
+ * calls on (private.c). A namespace of its own (dlmopen) would avoid that. But such a namespace
+ * would contain another libc, and verbs called through pointers would set that libc's errno; and a
+ * program that is itself linked with a driver, such as libmlx5, would have the driver twice and not
+ * recognise its device.
  *
  * OCHE_REAL_VERBS names the library's file; if it is empty, no library is loaded. If it is not set,
  * the library is searched for where the dynamic linker would search for ours: in LD_LIBRARY_PATH,
@@ -85,8 +86,8 @@ static bool kernel_has_devices(void)
 /* ---- one library ---- */
 
 /*
- * Returns a symbol of the library itself: dlsym would also find those of libraries that it needs,
- * and that may be ours.
+ * dlsym alone would also find symbols of the libraries that `library` needs, one of which may be
+ * ours.
  */
 void *ov_system_symbol(void *library, const char *name)
 {
@@ -100,7 +101,10 @@ void *ov_system_symbol(void *library, const char *name)
     return symbol;
 }
 
-/* Returns false, with the reason, if it lacks a function that every libibverbs has. */
+/*
+ * Finds the library's functions. Returns false, with the reason, if it lacks one that every
+ * libibverbs has.
+ */
 static bool take_functions(void *library, struct oche_error *why)
 {
     for (size_t i = 0; i < OCHE_COUNT_OF(names); i++) {
@@ -113,7 +117,7 @@ static bool take_functions(void *library, struct oche_error *why)
     return true;
 }
 
-/* Returns NULL, with the reason, if this is not a usable library. */
+/* Loads the library at `path`. Returns NULL, with the reason, if it is not usable. */
 static void *load(const char *path, struct oche_error *why)
 {
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -141,8 +145,8 @@ static void *load(const char *path, struct oche_error *why)
 /* ---- where to find it ---- */
 
 /*
- * Returns the folders where the dynamic linker searches for ours, to be released with free(). NULL:
- * it does not tell.
+ * Returns the folders where the dynamic linker searches for our library, to be released with
+ * free(). NULL: they are not known.
  */
 static Dl_serinfo *folders(void)
 {
@@ -177,8 +181,8 @@ static bool is_ours(const char *path)
 }
 
 /*
- * Returns the first usable library. NULL: there is none; `why` is then about the last one found
- * that is not usable, or "".
+ * Loads the first usable library. NULL: there is none; `why` then tells what is wrong with the last
+ * one found, or is "" if none was found.
  */
 static void *search(struct oche_error *why)
 {
@@ -207,7 +211,7 @@ static void *load_named(const char *path)
     struct oche_error why;
     void *library = NULL;
 
-    /* By its full path: a bare name would be taken for ours. */
+    /* Load it by its full path: the dynamic linker would take a bare name for our library. */
     if (realpath(path, full) == NULL)
         oche_fail(&why, "%s", strerror(errno));
     else if (is_ours(full))
@@ -222,7 +226,10 @@ static void *load_named(const char *path)
 
 /* ---- interface to other files ---- */
 
-/* Called under the lock. Only a library that OCHE_REAL_VERBS names must exist. */
+/*
+ * Finds and loads the library. Called under the lock. A missing library is an error only if
+ * OCHE_REAL_VERBS names it.
+ */
 static void find(void)
 {
     const char *named = secure_getenv("OCHE_REAL_VERBS");

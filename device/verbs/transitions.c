@@ -13,7 +13,7 @@ struct transition {
     int required[TRANSPORTS], optional[TRANSPORTS];
 };
 
-/* What may be changed in a connected queue pair. */
+/* Attributes that may be changed in a connected queue pair. */
 #define UD_LATER (IBV_QP_CUR_STATE | IBV_QP_QKEY)
 #define UC_LATER (IBV_QP_CUR_STATE | IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS | IBV_QP_PATH_MIG_STATE)
 #define RC_LATER (UC_LATER | IBV_QP_MIN_RNR_TIMER)
@@ -50,7 +50,7 @@ static const struct transition table[IBV_QPS_ERR + 1][IBV_QPS_ERR + 1] = {
                                    IBV_QP_EN_SQD_ASYNC_NOTIFY}},
     [IBV_QPS_SQD][IBV_QPS_RTS] = {true, {0}, {RC_LATER, UC_LATER, UD_LATER}},
     [IBV_QPS_SQD][IBV_QPS_SQD] = {true, {0}, {RC_SQD, UC_SQD, IBV_QP_PKEY_INDEX | IBV_QP_QKEY}},
-    /* RC has no SQE. */
+    /* RC has no state SQE. */
     [IBV_QPS_SQE][IBV_QPS_RTS] = {true, {0}, {0, IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS, UD_LATER}},
 };
 
