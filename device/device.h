@@ -79,7 +79,7 @@ struct oche_device_stats {
     uint64_t wrong[OCHE_WIRE_ERROR_COUNT]; /* received packets dropped as invalid, by cause */
     uint64_t strangers;                    /* datagrams from addresses that are no peer's */
     uint64_t unexpected_ip_ids;            /* packets with an unexpected identification (ip_id.h) */
-    uint64_t doubtful_ip_ids; /* those of them that were taken for damaged and dropped */
+    uint64_t doubtful_ip_ids; /* unexpected identifications taken for damage (ip_id.h) */
     uint64_t dropped_sent, dropped_received; /* packets dropped on purpose, for tests */
     uint64_t passed_on,
         taken_over;        /* packets passed to, and taken from, other processes on this address */

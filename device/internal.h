@@ -109,7 +109,7 @@ struct oche_device {
 
     struct oche_socket socket;
     struct oche_source_ports source_ports;
-    struct oche_sharing share;  /* its fd is -1 if the address is not shared */
+    struct oche_sharing share;  /* share.fd is -1 if the address is not shared */
     unsigned quiet_receives;    /* receives since we last checked for packets passed on to us */
     _Atomic bool share_waiting; /* others have packets for us */
     struct oche_peers peers;

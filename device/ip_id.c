@@ -56,7 +56,7 @@ bool oche_ip_id_solve(uint32_t difference, uint32_t after, uint16_t *change)
 
 /* ---- what is expected ---- */
 
-/* Returns the count to whose last number `id` is close; NULL: none. */
+/* Returns a count with a last number close to `id`; NULL: there is none. */
 static struct oche_ip_count *find_count(struct oche_ip_ids *ids, uint16_t id, oche_time now)
 {
     if (OCHE_LIKELY(!ids->counts[0].known)) /* counts[0] is filled first */

@@ -10,7 +10,7 @@
 #include "device/internal.h"
 
 #define FEW_PACKETS 4  /* handling this few takes too little time to read the clock again */
-#define ASK_EVERY   16 /* receives between two checks for packets that were passed on to us */
+#define ASK_EVERY   16 /* receives between two checks for packets passed on to us */
 
 /* What all packets of one datagram have in common. */
 struct arrival {

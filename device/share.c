@@ -434,7 +434,7 @@ enum oche_sharing_result oche_sharing_forward(struct oche_sharing *share,
         return OCHE_SHARING_DONE;
     }
     if (neighbour->trusted)
-        return OCHE_SHARING_LOST; /* its queue has been full for a long time */
+        return OCHE_SHARING_LOST; /* the process's queue has been full for a long time */
     if (now >= neighbour->again) {
         neighbour->again = oche_time_add(now, PAUSE);
         greet(share, slot);
@@ -503,7 +503,7 @@ bool oche_sharing_join(struct oche_sharing *share, int udp, oche_time now)
 void oche_sharing_forget(struct oche_sharing *share)
 {
     if (share->fd < 0)
-        return; /* it was never opened, so it has no descriptor of ours */
+        return; /* `share` was never opened, so it has no descriptors */
     for (unsigned slot = 0; slot < OCHE_SLOTS; slot++)
         lose(&share->neighbours[slot]);
     close(share->fd);

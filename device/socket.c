@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define IN_BYTES 65536 /* a datagram cannot be longer */
+#define IN_BYTES 65536 /* no datagram is longer */
 
 /* Ancillary data, aligned for struct cmsghdr. */
 union control {

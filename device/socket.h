@@ -51,7 +51,7 @@ struct oche_datagram_in {
     struct oche_address from;
     uint16_t from_port;
     uint8_t tos;    /* DSCP and ECN */
-    bool passed_on; /* it came through another process (share.h) */
+    bool passed_on; /* the datagram came through another process (share.h) */
     bool truncated; /* longer than any UDP datagram that could be sent to us: not usable */
 };
 

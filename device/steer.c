@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The BPF program that steers. */
+/* The BPF program that steers packets to sockets. */
 #include "device/steer.h"
 
 #include <linux/filter.h>

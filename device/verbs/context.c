@@ -111,7 +111,8 @@ struct ibv_context *ibv_import_device(int cmd_fd)
         return ov_null(EINVAL);
     if (!ov_system_loaded() || ov_system->ibv_import_device == NULL)
         return ov_null(EOPNOTSUPP);
-    ov_system_lists = true; /* it calls ibv_get_device_list, perhaps ours, for its own devices */
+    /* ibv_import_device lists its library's devices, perhaps through ours */
+    ov_system_lists = true;
     context = ov_system->ibv_import_device(cmd_fd);
     ov_system_lists = false;
     return context;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Protection domains: a number that must be the same for a region and a queue pair. */
+/* Protection domains are numbers: a queue pair can use only regions that have its number. */
 #include <stdlib.h>
 
 #include "device/verbs/internal.h"
@@ -18,7 +18,7 @@ struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
         return ov_null(EPERM);
     }
     pthread_mutex_lock(&port->lock);
-    pd->number = ++port->next_pd; /* it may wrap around after 2^32, which no process reaches */
+    pd->number = ++port->next_pd; /* wraps around after 2^32 domains, which no process allocates */
     pthread_mutex_unlock(&port->lock);
     pd->context = ov_context_take(context);
     pd->pd.context = context;

@@ -2,8 +2,8 @@
 /*
  * The private interface's functions, in all its versions, as jumps through one pointer each
  * (ov_slot_NAME, private.c). They must leave every argument where it is, of whatever number and
- * kind (some take "..."), which no C function can promise. The interface's one variable is here too,
- * since it needs a symbol for each version.
+ * kind (some take "..."), which no C function can promise. The interface's one variable is here
+ * too, since it needs a symbol for each version.
  */
 #include "device/verbs/private_names.h"
 
@@ -17,7 +17,7 @@
 #error "a jump through a pointer that leaves the arguments alone, for this processor"
 #endif
 
-/* NAME__VERSION is the symbol NAME of that version; 34 is the default for callers that name none. */
+/* NAME__VERSION is the symbol NAME of that version; 34 is the default for callers without one. */
 #define FIRST(name)                                                                                \
     .globl name##__34;                                                                             \
     .symver name##__34, name@@IBVERBS_PRIVATE_34;                                                  \
