@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* Returns when a window begins; NAN: there is none. */
+/* Returns when the window begins, in seconds; NAN if there is no such window. */
 static double begin_of(const struct oche_rates *rates, uint32_t window)
 {
     return window >= rates->windows ? NAN : rates->from_s + window * rates->window_s;
@@ -52,7 +52,7 @@ void oche_by_rate_take(struct oche_by_rate *by, const struct oche_rates *rates,
                                 .paced_settled = NAN,
                                 .paced_close = NAN};
     take_flows(by, rates, model);
-    if (rates->flows >= 2) /* a single flow has no gap */
+    if (rates->flows >= 2) /* a single flow has no gap to another one */
         take_gap(by, rates);
     if (paced->flows >= 2) {
         const struct oche_rate_gap gap = oche_rate_gap(paced);

@@ -7,7 +7,7 @@
 
 #include "sim/measure/percentile.h"
 
-#define BITS_A_PICOSECOND (8 * (double)OCHE_SEC) /* one byte per picosecond in bits per second */
+#define BITS_A_PICOSECOND (8 * (double)OCHE_SEC) /* bits per second in one byte per picosecond */
 
 double oche_flow_goodput(const struct oche_world *world, uint32_t number)
 {
@@ -24,8 +24,8 @@ double oche_flow_goodput(const struct oche_world *world, uint32_t number)
 }
 
 /*
- * What a pair of hosts of a workload received; a pair may have several entries until they are added
- * up.
+ * What a pair of hosts received from flows of a workload. A pair may have several entries until
+ * they are added up.
  */
 struct pair {
     uint32_t workload, src, dst;
@@ -49,8 +49,8 @@ static int compare_pairs(const void *left, const void *right)
 }
 
 /*
- * Adds to the last entry if it is the same pair: flows of a pair usually follow each other in the
- * plan.
+ * Adds to the last entry if that is for the same pair of hosts, else makes a new entry: flows of a
+ * pair usually follow each other in the plan.
  */
 static void add_pair(struct pairs *pairs, const struct pair *pair)
 {
@@ -73,7 +73,7 @@ static void add_value(struct oche_sorted_values *values, double value)
     values->values[values->count++] = value;
 }
 
-/* Adds what applications produced, and how much of it has not arrived. */
+/* Adds the bytes that applications produced, and those of them that have not arrived. */
 static void add_offered(struct oche_workload_outcome *workload, const struct oche_world *world,
                         uint32_t number)
 {
@@ -86,11 +86,11 @@ static void add_offered(struct oche_workload_outcome *workload, const struct och
     workload->supplied |= flows->plan[number].supply_bps > 0;
     if (flows->sent[number].failed != 0)
         return;
-    /* A packet's bytes count as produced over time, but it leaves as a whole. */
+    /* A packet's bytes count as produced little by little, but they arrive all at once. */
     workload->backlog_bytes += made > arrived ? made - arrived : 0;
     if (started < warmup)
         made -= oche_flow_supplied(&flows->plan[number], warmup - started);
-    workload->offered_bps += (double)made; /* bytes, for now */
+    workload->offered_bps += (double)made; /* in bytes until all flows are added */
 }
 
 static void add_flow(struct oche_by_workload *by, const struct oche_world *world, uint32_t number)

@@ -8,35 +8,36 @@
 
 #include "sim/world/world.h"
 
-/* One value per flow, or per pair; ascending, malloc'd. */
+/* One value per flow, or per pair of hosts, in ascending order; malloc'd. */
 struct oche_sorted_values {
     double *values;
     size_t count;
 };
 
 struct oche_workload_outcome {
-    const char *type; /* "incast"; not owned */
+    const char *type; /* the workload's type: "incast"; not owned */
     /* Flows that started after warm-up. */
     uint64_t flows, delivered, failed;
-    /* Payload of any of its flows that receivers got in order after warm-up. */
+    /* Payload of the workload's flows that receivers got in order after warm-up. */
     uint64_t delivered_bytes;
-    double goodput_bps; /* the same, divided by the measured time */
+    double goodput_bps; /* `delivered_bytes` as a rate: divided by the measured time */
     /*
-     * Payload that applications produced after warm-up, divided by that time; and, of everything
-     * they have produced, what receivers did not have at the end. Neither includes failed flows.
+     * `offered_bps`: payload that applications produced after warm-up, divided by the measured
+     * time. `backlog_bytes`: payload that they have produced since the start and that receivers did
+     * not have at the end. Neither includes failed flows.
      */
     double offered_bps;
-    bool supplied;  /* one of its flows is produced at a given rate */
-    double carried; /* goodput_bps over offered_bps; NAN: not supplied, or nothing was offered */
+    bool supplied;  /* at least one of the flows is produced at a given rate */
+    double carried; /* goodput_bps / offered_bps; NAN: not supplied, or nothing was offered */
     uint64_t backlog_bytes;
     /*
-     * Goodput of each flow that started after warm-up, from its start to its end or that of the
-     * run.
+     * Goodput of each flow that started after warm-up, from the flow's start to its end, or to the
+     * end of the run if that is earlier.
      */
     struct oche_sorted_values flow_goodput;
     /*
-     * Goodput of each pair of hosts, sender and receiver: what its flows delivered after warm-up,
-     * divided by the measured time. Includes all pairs of which a flow has started.
+     * Goodput of each pair of sender and receiver: what the pair's flows delivered after warm-up,
+     * divided by the measured time. Includes every pair that has a flow that started.
      */
     struct oche_sorted_values pair_goodput;
 };
@@ -46,15 +47,15 @@ struct oche_by_workload {
     uint32_t count;
 };
 
-/* Fills it from a world that has run; to be released with oche_by_workload_free. */
+/* Fills `by` from a world that has run. The caller releases it with oche_by_workload_free. */
 void oche_by_workload_take(struct oche_by_workload *by, const struct oche_world *world,
                            oche_time measured);
 void oche_by_workload_free(struct oche_by_workload *by);
 
 /*
- * Returns a flow's goodput: payload that the receiver had in order, divided by the time from the
- * flow's start to its end (delivery, failure, or the end of the run). Bytes per picosecond; -1:
- * none, because the flow began during warm-up, at the end, or never.
+ * Returns a flow's goodput in bytes per picosecond: payload that the receiver had in order, divided
+ * by the time from the flow's start to its end (delivery, failure, or the end of the run). Returns
+ * -1 if the flow has no goodput because it began during warm-up, at the end, or never.
  */
 double oche_flow_goodput(const struct oche_world *world, uint32_t number);
 

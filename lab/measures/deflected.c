@@ -15,7 +15,7 @@ static bool is_more(const struct oche_world_taken_way *a, const struct oche_worl
 {
     if (a->deflections != b->deflections)
         return a->deflections > b->deflections;
-    return a->count > b->count; /* among equals the earlier flow stays first */
+    return a->count > b->count; /* at equal counts, the earlier flow stays first */
 }
 
 static void keep(void *context, const struct oche_world_taken_way *way)
@@ -33,7 +33,10 @@ static void keep(void *context, const struct oche_world_taken_way *way)
     most->ways[at] = *way;
 }
 
-/* Adds a word to `text` (of OCHE_DEFLECTED_BYTES bytes) if there is room. */
+/*
+ * Adds a word to `text` (of OCHE_DEFLECTED_BYTES bytes) if there is room. `deflected`: adds a star
+ * to the word.
+ */
 static void add_word(char *text, size_t *used, const char *word, bool deflected)
 {
     int length = snprintf(text + *used, OCHE_DEFLECTED_BYTES - *used, "%s%s%s",

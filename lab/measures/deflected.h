@@ -14,11 +14,12 @@
 struct oche_deflected_line {
     uint32_t flow, deflections, links, ordinary_links;
     char ordinary[OCHE_DEFLECTED_BYTES]; /* "host3 tor0 agg1 … host9" */
-    char taken[OCHE_DEFLECTED_BYTES];    /* likewise; "agg1*" where it was deflected */
+    /* the actual path; "agg1*" where the message was deflected */
+    char taken[OCHE_DEFLECTED_BYTES];
 };
 
 struct oche_deflected {
-    struct oche_deflected_line lines[OCHE_DEFLECTED_SHOWN]; /* most deflections first */
+    struct oche_deflected_line lines[OCHE_DEFLECTED_SHOWN]; /* most deflected message first */
     uint32_t count;
 };
 

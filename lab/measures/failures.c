@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What link failures did to flows; see the header. */
+/* Collects the effects of link failures on flows. */
 #include "lab/measures/failures.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "params/figures.h"
 
-/* Prints "leaf0:spine1, leaf2:spine1". */
+/* Prints the links that failed: "leaf0:spine1, leaf2:spine1". */
 static void print_links(const struct oche_world *world, const struct oche_world_failure *failure,
                         FILE *out)
 {

@@ -11,7 +11,7 @@ static double goodput(const struct oche_outcome *o)
     return (double)oche_rate_of(o->totals.nic.delivered_bytes, o->totals.measured);
 }
 
-/* The kind of value, and where to find it. */
+/* A struct source: the kind of value, then where the value is. */
 #define FROM(kind, ...)                                                                            \
     {                                                                                              \
         kind, __VA_ARGS__                                                                          \
@@ -34,17 +34,17 @@ static double goodput(const struct oche_outcome *o)
 #define PAUSES(member)    OF(pauses, member)
 #define PAIR(member)      OF(pairs, member)
 #define LISTED(member)    OF(listed, member)
-/* The same for arrays that an outcome points to. */
+/* Members of arrays that the outcome points to: offsets are within one element. */
 #define QUEUE(member)                                                                              \
     .at = offsetof(struct oche_outcome_queue, occupancy.member),                                   \
     .stride = sizeof(struct oche_outcome_queue)
 #define WORKLOAD(member)                                                                           \
     .at = offsetof(struct oche_workload_outcome, member),                                          \
     .stride = sizeof(struct oche_workload_outcome)
-/* What a counter is divided by: always the same value, or that of the same element. */
+/* The divisor of a quotient: OVER, the same for all subjects; OVER_EACH, one per array element. */
 #define OVER(member)             .over = offsetof(struct oche_outcome, member)
 #define OVER_EACH(array, member) OVER(array[0].member), .over_stride = SIZE_OF(array[0])
-/* The condition that a member is not 0. */
+/* The metric exists only if this member of the outcome is not 0. */
 #define ANY(member)                                                                                \
     {                                                                                              \
         offsetof(struct oche_outcome, member), SIZE_OF(member)                                     \

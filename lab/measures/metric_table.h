@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of metrics: for each its name, its unit, its subject, where to find its value in an
- * outcome, and its meaning. Only lab/measures/metrics.c, which makes names, values and texts from
- * it, and its test use it.
+ * The table of metrics. Each row has a metric's name, unit, subject and meaning, and where its
+ * value is in an outcome. Only lab/measures/metrics.c, which makes names, values and texts from the
+ * table, and its test use it.
  *
- * A new metric is a member of struct oche_outcome and a row of the table.
+ * To add a metric, add a member to struct oche_outcome and a row to the table.
  */
 #ifndef OCHE_LAB_MEASURES_METRIC_TABLE_H
 #define OCHE_LAB_MEASURES_METRIC_TABLE_H
@@ -12,15 +12,15 @@
 #include "lab/measures/outcome.h"
 #include "params/figures.h"
 
-/* A unit has a name for results files, and determines how tables show a value. */
+/* A metric's unit: gives the unit's name in results files and how tables show a value. */
 enum unit {
     SECONDS,
     BPS,
     BYTES,
     COUNT,
     RATIO, /* quotient of two values of the same kind: 1.05 */
-    SHARE, /* a part of something; a ratio in results files: 12.3 % */
-    INDEX, /* from 0 to 1; a ratio in results files: 0.987 */
+    SHARE, /* part of a whole, shown in per cent: 12.3 %; a ratio in results files */
+    INDEX, /* number from 0 to 1, shown as it is: 0.987; a ratio in results files */
     UNITS
 };
 
@@ -30,14 +30,14 @@ struct unit_row {
 };
 extern const struct unit_row oche_metric_units[UNITS];
 
-/* The subject of a metric: how many of it there are, and which of them a run has. */
+/* What a metric is measured for: the run has one value for each of these. */
 enum subject {
     OF_RUN,
-    OF_SIZE,           /* ranges of flow sizes in which flows started; "all" always */
-    OF_DELIVERED,      /* those in which flows were delivered */
+    OF_SIZE,           /* ranges of flow sizes in which flows started, and always "all" */
+    OF_DELIVERED,      /* ranges of flow sizes in which flows were delivered */
     OF_PLACE,          /* places that have ports */
-    OF_WHERE,          /* sim/measure/congestion.h */
-    OF_SWITCH_WHERE,   /* the same, without hosts' NICs */
+    OF_WHERE,          /* kinds of links (enum oche_where) that the network has */
+    OF_SWITCH_WHERE,   /* OF_WHERE without the links from hosts */
     OF_TIER,           /* kinds of nodes */
     OF_PORT,           /* watched queues, by name */
     OF_FLOW,           /* flows, if they are listed one by one */
@@ -45,36 +45,36 @@ enum subject {
     OF_WORKLOAD,       /* entries of the scenario's list of workloads */
     OF_RATED,          /* flows, if there are few and measure.interval is set */
     OF_MECHANISM,      /* counters of mechanisms that switches have */
-    OF_SCHEME,         /* congestion control's own counters */
-    OF_SCHEME_PACKETS, /* those of them that count packets */
+    OF_SCHEME,         /* counters of the congestion-control schemes */
+    OF_SCHEME_PACKETS, /* those counters of the schemes that count packets */
     SUBJECTS
 };
 
-/*
- * What the outcome has, and how the value is computed from it. A metric whose value is NAN is left
- * out.
- */
+/* How the value is computed from the outcome. A metric whose value is NAN is left out. */
 enum kind {
     COUNTER,          /* a uint64_t */
     PICOSECONDS,      /* an oche_time, in seconds */
     REAL,             /* a double */
-    REAL_PICOSECONDS, /* the same, in seconds */
-    NOT_NEGATIVE,     /* a double; if negative, NAN */
+    REAL_PICOSECONDS, /* a double in picoseconds, turned into seconds */
+    NOT_NEGATIVE,     /* a double; NAN if it is negative */
     RATIO_OF,         /* a uint64_t divided by another; NAN if divided by 0 */
-    PICOSECONDS_EACH, /* the same, where the first is an oche_time, in seconds */
+    PICOSECONDS_EACH, /* an oche_time divided by a uint64_t, in seconds; NAN if divided by 0 */
     SUM,              /* sum of `count` uint64_t */
     LONGEST,          /* largest of `count` oche_time, in seconds */
     MEAN,             /* mean of a struct oche_sorted_values; NAN if empty */
-    PERCENTILE,       /* likewise, the percentile `thousandths` */
+    PERCENTILE,       /* percentile `thousandths` of a struct oche_sorted_values; NAN if empty */
     COMPUTED,         /* by a function of the run */
     COMPUTED_EACH     /* by a function of the run and the subject's number */
 };
 
 struct source {
     enum kind kind;
-    size_t at, stride; /* offset of the first one in the outcome (OF_PORT, OF_WORKLOAD: in the array
-                          it points to), and distance from one to the next */
-    size_t over, over_stride; /* likewise for the divisor */
+    /*
+     * `at`: offset of the first value in the outcome (OF_PORT, OF_WORKLOAD: in the first element of
+     * the outcome's array); `stride`: bytes from one value to the next
+     */
+    size_t at, stride;
+    size_t over, over_stride; /* offset and stride of the divisor */
     unsigned count, thousandths;
     double (*compute)(const struct oche_outcome *outcome);
     double (*compute_each)(const struct oche_outcome *outcome, unsigned which);
@@ -86,8 +86,8 @@ struct metric {
     enum subject of;
     struct source source;
     const char *help;
-    bool by_fluid; /* available with a fluid model too */
-    /* A run has the metric only if these bytes of the outcome are not all 0; bytes 0: always. */
+    bool by_fluid; /* also available from a fluid model */
+    /* The run has the metric only if these bytes of the outcome are not all 0; 0 bytes: always. */
     struct {
         size_t at, bytes;
     } only_if;

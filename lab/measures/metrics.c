@@ -13,9 +13,9 @@
 #include "sim/measure/percentile.h"
 #include "params/units.h"
 
-#define MOST_NAMES 1024 /* that a misspelling is compared with */
+#define MOST_NAMES 1024 /* most names with which a misspelt name is compared */
 
-/* What stands in a name for it. */
+/* The word that stands for each subject in a pattern. */
 static const char *const placeholders[SUBJECTS] = {[OF_RUN] = NULL,
                                                    [OF_SIZE] = "SIZE",
                                                    [OF_DELIVERED] = "SIZE",
@@ -82,7 +82,7 @@ static unsigned how_many(enum subject of, const struct oche_outcome *outcome)
     return 0;
 }
 
-/* The counter, or NULL: there is none of that number. */
+/* Returns the counter of that number, or NULL if there is none. */
 static const struct oche_switch_counter *counter_of(unsigned which,
                                                     const struct oche_switch_mechanism **mechanism)
 {
@@ -95,7 +95,10 @@ static const struct oche_switch_counter *counter_of(unsigned which,
     return c < (*mechanism)->counter_count ? &(*mechanism)->counters[c] : NULL;
 }
 
-/* "dart.groups"; "": there is none of that number, or it does not count packets. */
+/*
+ * Returns the counter's name, such as "dart.groups"; "" if there is no counter of that number, or
+ * if it does not count packets but the subject requires that.
+ */
 static const char *scheme_name(enum subject of, unsigned which, char *text, size_t text_bytes)
 {
     const struct oche_counters *table;
@@ -106,7 +109,7 @@ static const char *scheme_name(enum subject of, unsigned which, char *text, size
     return oche_scheme_counter_name(which, text, text_bytes);
 }
 
-/* True if the run has the metric's subject. */
+/* True if the run has this subject (the port, workload, … of number `which`). */
 static bool is_there(enum subject of, const struct oche_outcome *outcome, unsigned which)
 {
     const struct oche_switch_mechanism *mechanism;
@@ -135,7 +138,7 @@ static bool is_there(enum subject of, const struct oche_outcome *outcome, unsign
     }
 }
 
-/* True if the metric's condition holds. */
+/* True if the run meets the metric's `only_if`. */
 static bool is_met(const struct metric *metric, const struct oche_outcome *outcome)
 {
     const unsigned char *at = (const unsigned char *)outcome + metric->only_if.at;
@@ -146,7 +149,7 @@ static bool is_met(const struct metric *metric, const struct oche_outcome *outco
     return metric->only_if.bytes == 0;
 }
 
-/* Returns the array to which `at` and `stride` of a metric refer. */
+/* Returns the array in which the metric's offsets count. */
 static const char *base_of(enum subject of, const struct oche_outcome *outcome)
 {
     if (of == OF_PORT)
@@ -166,7 +169,7 @@ static double real_at(const char *at)
     return *(const double *)(const void *)at;
 }
 
-/* Returns the sum of the counters, or the largest of them. */
+/* Returns the sum of the source's values; for LONGEST, the largest value. */
 static uint64_t gather(const struct source *source, const char *at)
 {
     uint64_t all = 0;
@@ -234,7 +237,7 @@ static double made_of(const struct source *source, const struct oche_outcome *ou
     return NAN;
 }
 
-/* Returns the value; NAN: the run does not have it. */
+/* Returns the metric's value; NAN if the run does not have it. */
 static double value_of(const struct metric *metric, const struct oche_outcome *outcome,
                        unsigned which)
 {
@@ -246,7 +249,7 @@ static double value_of(const struct metric *metric, const struct oche_outcome *o
 
 /* ---- names ---- */
 
-/* Returns the text for the subject in a name. */
+/* Returns the text that stands for the subject in metrics' names. */
 static const char *subject_name(enum subject of, const struct oche_outcome *outcome, unsigned which,
                                 char *text, size_t text_bytes)
 {
@@ -288,7 +291,7 @@ static const char *subject_name(enum subject of, const struct oche_outcome *outc
     return "";
 }
 
-/* Writes the metric's name with `subject` in it. */
+/* Writes the metric's name, with `subject` in place of the placeholder. */
 static void fill_name(const struct metric *metric, const char *subject, char *name,
                       size_t name_bytes)
 {
@@ -302,7 +305,7 @@ static void fill_name(const struct metric *metric, const char *subject, char *na
     OCHE_MUST(length > 0 && (size_t)length < name_bytes);
 }
 
-/* Writes the name of the metric for that subject. */
+/* Writes the metric's name for subject number `which`. */
 static void name_of(const struct metric *metric, const struct oche_outcome *outcome, unsigned which,
                     char *name, size_t name_bytes)
 {
@@ -330,7 +333,7 @@ void oche_metrics_each(const struct oche_outcome *outcome, oche_metric_visit *vi
     }
 }
 
-/* True if `text` (of that length) can name the subject. */
+/* True if `text` (`length` bytes) can be the name of such a subject. */
 static bool can_be(enum subject of, const char *text, size_t length)
 {
     const struct oche_outcome none = {.queue_count = 0};
@@ -378,7 +381,7 @@ static const struct metric *find(const char *name)
     return NULL;
 }
 
-/* Returns the table's row of that name, which may be a pattern. */
+/* Returns the table's row called `row`, which may be a pattern; NULL if there is none. */
 static const struct metric *find_row(const char *row)
 {
     for (size_t i = 0; i < oche_metric_count; i++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The outcome of a run as named numbers: one table has every name with its unit and meaning;
- * points, claims, tables, results files and the printed list are all made from it. A new metric is
- * a member of struct oche_outcome and a row there.
+ * The outcome of a run as named numbers. One table (metric_table.c) gives every number's name, unit
+ * and meaning; points, claims, tables, results files and the printed list are all made from it. To
+ * add a metric, add a member to struct oche_outcome and a row to that table.
  *
  * Some names are patterns: "fct.SIZE.p99" stands for "fct.below_10KB.p99", …, "fct.all.p99". A
  * number that a run does not have (no flow of that size, no such port) is left out, never 0.
@@ -18,37 +18,37 @@
 
 #define OCHE_METRIC_NAME_BYTES 192
 
-/* Units are s, bps, bytes, count and ratio. `name` lives as long as the call. */
+/* `unit` is "s", "bps", "bytes", "count" or "ratio". `name` is valid only during the call. */
 typedef void oche_metric_visit(void *context, const char *name, const char *unit, double value);
 
 /* Calls `visit` for every number that the outcome has, in the order of the table. */
 void oche_metrics_each(const struct oche_outcome *outcome, oche_metric_visit *visit, void *context);
 
 /*
- * Returns the value of a metric, or NAN if the run does not have it. `name` is a name, or a row of
- * the table that is a pattern ("fct.SIZE.p99"); then `which` is the number of the size, place, … It
- * must be one of these.
+ * Returns the value of a metric, or NAN if the run does not have it. `name` is a metric's name, or
+ * a pattern as in the table ("fct.SIZE.p99"); for a pattern, `which` is the number of the size,
+ * place, … No other names are allowed.
  */
 double oche_metric_value(const struct oche_outcome *outcome, const char *name, unsigned which);
 
-/* True if `name` is a metric's name, or a row of the table. */
+/* True if `name` is a metric's name, or a pattern as in the table. */
 bool oche_metric_is_known(const char *name);
 
 /*
- * Returns the value as tables show it, according to the metric's unit: "12.3us"; NAN:
- * OCHE_NO_FIGURE.
+ * Returns the value as tables show it in the metric's unit, such as "12.3us"; OCHE_NO_FIGURE if the
+ * value is NAN.
  */
 struct oche_figure oche_metric_figure(const char *name, double value);
 #define OCHE_NO_FIGURE "–"
 
-/* Return a metric's meaning, and its unit; NULL if there is no such metric. */
+/* The first returns a metric's meaning, the second its unit; NULL if there is no such metric. */
 const char *oche_metric_help(const char *name);
 const char *oche_metric_unit(const char *name);
 
-/* Returns false, with "…: no such metric; …", if there is no such metric. */
+/* Returns true if the metric exists; else false, with the error "…: no such metric; …". */
 bool oche_metric_check(const char *name, struct oche_error *error);
 
-/* Returns the program's own copy of a unit's name, or NULL if there is no such unit. */
+/* Returns a static string equal to `unit`, or NULL if metrics have no such unit. */
 const char *oche_metric_unit_named(const char *unit);
 
 /* Prints all names, including patterns, with unit and help. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Taking the measures of a run. */
+/* Takes the measures of a run. */
 #include "lab/measures/outcome.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "params/figures.h"
 #include "sim/measure/fairness.h"
 
-#define SHORT_BYTES 100000 /* below this a flow is short (pFabric's definition) */
+#define SHORT_BYTES 100000 /* a flow of fewer bytes is short (pFabric's definition) */
 
 const enum oche_port_place oche_places_up[OCHE_PLACES] = {OCHE_PLACE_HOST_NIC, OCHE_PLACE_TO_HOST,
                                                           OCHE_PLACE_TOR_UP, OCHE_PLACE_AGGREGATION,
@@ -43,7 +43,7 @@ const char *oche_outcome_size_name(const struct oche_completion_row *row, char *
     return text;
 }
 
-/* The flows' goodputs, and how even they are. */
+/* Takes the flows' goodputs, and Jain's index of how equal they are. */
 static void take_goodputs(struct oche_outcome *outcome, const struct oche_world *world)
 {
     struct oche_sorted_values *goodputs = &outcome->samples[OCHE_SAMPLES_GOODPUT];
@@ -63,7 +63,7 @@ static void take_goodputs(struct oche_outcome *outcome, const struct oche_world 
     oche_sort_real(goodputs->values, goodputs->count);
 }
 
-/* Completion times and slowdowns of the flows that the last row of sizes counts as delivered. */
+/* Takes completion times and slowdowns of the delivered flows that started after warm-up. */
 static void take_times(struct oche_outcome *outcome, const struct oche_flow_record *records,
                        uint32_t count, oche_time warmup)
 {
@@ -89,7 +89,7 @@ static void take_times(struct oche_outcome *outcome, const struct oche_flow_reco
     oche_sort_real(slowdowns->values, slowdowns->count);
 }
 
-/* What hosts received, by host. */
+/* Takes the goodput of each receiving host. */
 static void take_hosts(struct oche_outcome *outcome, const struct oche_world *world)
 {
     const struct oche_flows *flows = oche_world_flows(world);
@@ -182,7 +182,7 @@ static void take_flows(struct oche_outcome *outcome, struct oche_world *world)
     free(records);
 }
 
-/* All that NICs put on their links: data, and what answers it. */
+/* Returns the number of packets that NICs sent: data and every kind of answer. */
 static uint64_t packets_of_hosts(const struct oche_nic_stats *nic)
 {
     return nic->data_packets_sent + nic->acks_sent + nic->naks_sent + nic->rnr_naks_sent +
@@ -268,7 +268,10 @@ static void take_remark(struct oche_outcome *outcome, const struct oche_world *w
                  oche_figure_time(empty_rtt).text, remark);
 }
 
-/* The series `name` of what is called "entity N", as one table, if `flows` are not above `most`. */
+/*
+ * Makes one table of the series called `name` whose entities begin with `entity` ("flow 0", …).
+ * Leaves it empty if there are more than `most` flows, or if there is no measure.interval.
+ */
 static void take_rates(struct oche_rates *rates, const struct oche_world *world, const char *name,
                        const char *entity, uint32_t flows, uint32_t most)
 {

@@ -22,14 +22,15 @@
 #include "sim/measure/utilisation.h"
 #include "sim/world/world.h"
 
-#define OCHE_OUTCOME_SIZES      5 /* ranges of flow sizes; one more row is for all flows */
-#define OCHE_OUTCOME_SHORT      (OCHE_OUTCOME_SIZES + 1) /* and one more for short flows */
-#define OCHE_OUTCOME_EXACT      (OCHE_OUTCOME_SHORT + 1) /* from here on, rows of a single size */
+/* number of ranges of flow sizes; the row after them is for all flows */
+#define OCHE_OUTCOME_SIZES      5
+#define OCHE_OUTCOME_SHORT      (OCHE_OUTCOME_SIZES + 1) /* the row for short flows */
+#define OCHE_OUTCOME_EXACT      (OCHE_OUTCOME_SHORT + 1) /* the first row for a single flow size */
 #define OCHE_OUTCOME_MOST_EXACT 8
 #define OCHE_OUTCOME_ROWS       (OCHE_OUTCOME_EXACT + OCHE_OUTCOME_MOST_EXACT)
 #define OCHE_OUTCOME_LISTED     OCHE_BY_RATE_LISTED
-#define OCHE_OUTCOME_RATED      64  /* most flows that have rates */
-#define OCHE_OUTCOME_PACED      128 /* most connections that have their senders' rates */
+#define OCHE_OUTCOME_RATED      64  /* most flows for which rates are kept */
+#define OCHE_OUTCOME_PACED      128 /* most connections for which their senders' rates are kept */
 #define OCHE_OUTCOME_NAME_BYTES (2 * OCHE_TOPOLOGY_NAME_BYTES)
 
 struct oche_outcome_queue {
@@ -37,41 +38,43 @@ struct oche_outcome_queue {
     struct oche_queue_occupancy occupancy;
 };
 
-/* What flows came to, one value a flow: exact distributions are made from these. */
+/* Values by flow, kept one by one for exact distributions. */
 enum oche_outcome_sample {
     OCHE_SAMPLES_FCT,      /* seconds; of delivered flows */
     OCHE_SAMPLES_SLOWDOWN, /* of delivered flows */
-    OCHE_SAMPLES_GOODPUT,  /* bits per second; of all measured flows, as far as they came */
+    OCHE_SAMPLES_GOODPUT,  /* bits per second; of all measured flows, finished or not */
     OCHE_OUTCOME_SAMPLES
 };
 
-/* One flow, if there are few. */
+/* One flow. The outcome lists flows only if there are few. */
 struct oche_outcome_flow {
     char name[2 * OCHE_OUTCOME_NAME_BYTES]; /* "host0 to host4, 20MB" */
-    uint64_t goodput_bps;                   /* from its start to its end or that of the run */
+    /* from the flow's start to its end, or to the end of the run */
+    uint64_t goodput_bps;
     bool delivered;
-    double lost_share; /* share of its life lost to congestion that it has no part in */
+    double lost_share; /* share of the flow's duration lost to congestion that it has no part in */
 };
 
-/* Data packets that arrived, of the flows in a row of sizes. */
+/* Data packets that arrived, counted over the flows in one row of sizes. */
 struct oche_size_packets {
     uint64_t packets, marked;
 };
 
 struct oche_outcome {
-    bool by_fluid;      /* from a fluid model, which has only some of this (lab/fluid/outcome.h) */
-    char label[64];     /* distinguishes several runs: "dcqcn" */
-    char topology[256]; /* one line */
+    /* from a fluid model, which fills only some members (lab/fluid/outcome.h) */
+    bool by_fluid;
+    char label[64];     /* tells this run from others in the same table: "dcqcn" */
+    char topology[256]; /* description in one line */
     char scheme[64], recovery[64];
-    /* Remarks for the user; "": none; without a full stop. */
-    char remark[256];          /* on the scheme's parameters in this network */
-    char ignored[256];         /* what the scenario says without effect */
-    char headroom_remark[256]; /* on PFC headroom that is less than a link needs */
+    /* Remarks for the user, without a full stop; "" if there is no remark. */
+    char remark[256];          /* about the scheme's parameters in this network */
+    char ignored[256];         /* keys of the scenario that have no effect */
+    char headroom_remark[256]; /* about PFC headroom that is less than a link needs */
     bool pfc;
     uint64_t seed;
     uint32_t threads;
     oche_time simulated;
-    double wall_s; /* of the run, without building the world */
+    double wall_s; /* wall-clock time of the run, without building the world */
     struct oche_world_totals totals;
     struct oche_world_ways ways;
 
@@ -79,43 +82,51 @@ struct oche_outcome {
     uint64_t warmup_flows, flows, delivered, failed;
     uint64_t unfinished; /* started, neither delivered nor failed at the end */
     struct oche_completion_row sizes[OCHE_OUTCOME_ROWS];
-    struct oche_size_packets size_packets[OCHE_OUTCOME_ROWS]; /* 0: not recorded (measure.ways) */
-    double jain;                                              /* of the flows' goodputs; -1: none */
-    struct oche_outcome_flow listed[OCHE_OUTCOME_LISTED];     /* the flows, unless there are more */
+    struct oche_size_packets size_packets[OCHE_OUTCOME_ROWS]; /* 0 if not recorded (measure.ways) */
+    /* Jain's index of the flows' goodputs; -1: no flows */
+    double jain;
+    /* all flows; empty if there are too many */
+    struct oche_outcome_flow listed[OCHE_OUTCOME_LISTED];
     uint32_t listed_count;
     struct oche_sorted_values samples[OCHE_OUTCOME_SAMPLES];
-    struct oche_pair_row pairs[OCHE_MOST_PAIRS]; /* by pair of hosts, unless there are more */
+    /* one row per pair of hosts; none if there are too many */
+    struct oche_pair_row pairs[OCHE_MOST_PAIRS];
     uint32_t pair_count;
 
     /*
-     * What hosts received after warm-up, from any flow, over hosts to which a flow has started.
-     * Bits per second; -1: there are none.
+     * Goodput of hosts that received after warm-up, over all hosts to which a flow has started: the
+     * least and the most in bits per second, and Jain's index. -1 if there are no such hosts.
      */
     double host_goodput_least, host_goodput_most, host_jain;
 
     /*
-     * Payload rates by window of measure.interval, for at most OCHE_OUTCOME_RATED flows; no flows
-     * without the interval, or if there are more. `model` is the same according to the fluid model;
-     * no flows: not requested.
+     * Payload rates in each window of measure.interval: measured, and in the fluid model. `rates`
+     * has no flows if there is no interval, or if there are more than OCHE_OUTCOME_RATED flows;
+     * `model` has none either if the fluid model was not requested.
      */
     struct oche_rates rates, model;
-    struct oche_rates paced;     /* senders' rates at the end of each window, by connection; none if
-                                    there are more than OCHE_OUTCOME_PACED */
-    struct oche_by_rate by_rate; /* what follows from these */
+    /*
+     * connections' sending rates at the end of each window; empty if there are more than
+     * OCHE_OUTCOME_PACED connections
+     */
+    struct oche_rates paced;
+    struct oche_by_rate by_rate; /* numbers made from `rates`, `model` and `paced` */
 
-    /* Of the switch with the most ports, the first of them. */
+    /* Thresholds of the switch with the most ports (of several such switches, the first). */
     struct oche_thresholds thresholds;
     bool has_thresholds;
 
     /* Links and switches. */
     struct oche_utilisation_row utilisation[OCHE_PLACES];
-    char busiest[OCHE_PLACES][OCHE_OUTCOME_NAME_BYTES]; /* the port of the largest utilisation */
-    uint64_t host_line_bytes; /* that all hosts put on their links, with gaps */
+    char busiest[OCHE_PLACES][OCHE_OUTCOME_NAME_BYTES]; /* the port with the largest utilisation */
+    /* bytes that all hosts put on their links, with gaps between packets */
+    uint64_t host_line_bytes;
     bool ipv6;
     struct oche_mark_row marks[OCHE_PLACES];
     struct oche_congestion_row congestion[OCHE_WHERES];
-    char worst[OCHE_WHERES][OCHE_OUTCOME_NAME_BYTES]; /* the port of queueing_worst */
-    uint64_t lost[OCHE_PLACES]; /* by links, of what ports of the place sent */
+    /* the port at which queueing_worst was measured */
+    char worst[OCHE_WHERES][OCHE_OUTCOME_NAME_BYTES];
+    uint64_t lost[OCHE_PLACES]; /* packets that links lost, by the place of the sending port */
     struct oche_pause_sum pauses[OCHE_NODE_KINDS];
     struct oche_pathologies pathologies;
     struct oche_deflected deflected;
@@ -125,19 +136,21 @@ struct oche_outcome {
     uint32_t queue_count;
 };
 
-/* Fills `outcome` from a world that has run; oche_outcome_free frees what it holds. */
+/*
+ * Fills `outcome` from a world that has run. The caller frees its contents with oche_outcome_free.
+ */
 void oche_outcome_take(struct oche_outcome *outcome, struct oche_world *world, const char *label,
                        double wall_s);
 void oche_outcome_free(struct oche_outcome *outcome);
 
-/* "below 10KB", "10KB to 100KB", "10MB and more", "all sizes". */
+/* Returns the row's sizes in words: "below 10KB", "10KB to 100KB", "10MB and more", "all sizes". */
 const char *oche_outcome_size_name(const struct oche_completion_row *row, char *text,
                                    size_t text_bytes);
 
-/* "host", "ToR", "aggregation", "core". */
+/* Returns the kind in words: "host", "ToR", "aggregation", "core". */
 const char *oche_node_kind_name(enum oche_node_kind kind);
 
-/* The order in which tables list places: from a sender up. */
+/* The order in which tables list places: from senders up through the network. */
 extern const enum oche_port_place oche_places_up[OCHE_PLACES];
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Flows by pair of hosts: first finds the pairs, then handles one after the other. */
+/* Computes goodputs by pair of hosts: first finds the pairs, then takes each pair's flows. */
 #include "lab/measures/pairs.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ static uint32_t row_of(struct oche_pair_row *rows, uint32_t *count, uint32_t src
     return i;
 }
 
-/* True if the flow counts: it belongs to this pair and its turn came after warm-up. */
+/* True if the flow belongs to the row's pair and its turn came after warm-up. */
 static bool is_of(const struct oche_world *world, const oche_time *turn,
                   const struct oche_pair_row *row, uint32_t flow)
 {
@@ -54,7 +54,7 @@ static oche_time *find_turns(const struct oche_flows *flows)
 }
 
 /*
- * Returns the time from a flow's turn to its delivery, its failure, or the end of the run; 0: its
+ * Returns the time from a flow's turn to its delivery, its failure, or the end of the run; 0 if its
  * turn never came.
  */
 static oche_time life_of(const struct oche_world *world, const oche_time *turn, uint32_t flow)
@@ -68,7 +68,7 @@ static oche_time life_of(const struct oche_world *world, const oche_time *turn, 
     return end > turn[flow] ? end - turn[flow] : 0;
 }
 
-/* Counts the pair's flows. Returns the longest time that one took to be delivered. */
+/* Counts the pair's flows. Returns the longest time from a turn to its flow's delivery. */
 static oche_time count_flows(const struct oche_world *world, const oche_time *turn,
                              struct oche_pair_row *row)
 {

@@ -17,12 +17,14 @@
 
 #define OCHE_MOST_PAIRS 16
 
-/* About the transfers whose turn came after warm-up. */
+/* The transfers of one pair whose turn came after warm-up. */
 struct oche_pair_row {
     uint32_t src, dst; /* hosts */
     uint64_t started, delivered, failed;
-    uint64_t counted; /* how many of them are in the goodputs */
-    /* Bits per second: payload divided by the transfer's time; NAN: none counts. */
+    uint64_t counted; /* number of transfers that have a goodput */
+    /*
+     * Goodput in bits per second: payload divided by the transfer's time; NAN: no transfer has one.
+     */
     double least, p10, median, p90, most, mean;
 };
 

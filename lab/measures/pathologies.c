@@ -7,15 +7,15 @@
 
 #include "params/figures.h"
 
-#define HOT_SPOTS 3  /* those that get lines */
-#define LINES     12 /* most lines for one hot spot, including its own */
+#define HOT_SPOTS 3  /* most hot spots that are shown */
+#define LINES     12 /* most lines for one hot spot, including the hot spot's own */
 
-/* The forest, in the order in which it is shown. */
+/* The forest of PAUSEs in the order in which it is shown: each node before those below it. */
 struct forest {
     const struct oche_pause_node *nodes;
-    uint32_t *order; /* by position: the node */
-    uint32_t *place; /* by node: its position */
-    bool *shown;     /* by position */
+    uint32_t *order; /* node at each position */
+    uint32_t *place; /* position of each node */
+    bool *shown;     /* whether the node at each position is shown */
     uint32_t *senders;
     uint32_t count;
 };
@@ -25,7 +25,7 @@ static const struct oche_pause_node *node_at(const struct forest *forest, uint32
     return &forest->nodes[forest->order[position]];
 }
 
-/* Returns the position after the last node below the one at `position`. */
+/* Returns the position after the last node below the node at `position`. */
 static uint32_t end_of_branch(const struct forest *forest, uint32_t position)
 {
     uint32_t end = position + 1;
@@ -35,7 +35,10 @@ static uint32_t end_of_branch(const struct forest *forest, uint32_t position)
     return end;
 }
 
-/* Chooses what is shown of a hot spot: always the reachable branch that was held longest. */
+/*
+ * Chooses the lines shown for a hot spot: always the branch that was held longest among those whose
+ * cause is shown.
+ */
 static void choose(struct forest *forest, uint32_t root)
 {
     uint32_t end = end_of_branch(forest, root);

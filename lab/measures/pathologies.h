@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What PFC did to a network: where PAUSEs began and how they spread, which flows were victims, and
- * whether there was a deadlock; and what was wrong with the routes from the start. Copied from a
- * world that has run.
+ * whether there was a deadlock. Also, whether the routes can lead to a deadlock or lose flows.
+ * Copied from a world that has run.
  */
 #ifndef OCHE_LAB_MEASURES_PATHOLOGIES_H
 #define OCHE_LAB_MEASURES_PATHOLOGIES_H
@@ -13,11 +13,14 @@
 
 /* A node of the forest of PAUSEs (sim/measure/pause_tree.h) that deserves a line. */
 struct oche_pause_line {
-    char port[OCHE_PATHOLOGY_NAME_BYTES]; /* "" if unknown */
-    unsigned depth;                       /* 0: a hot spot; else a held port, below its cause */
-    uint32_t senders;                     /* for a hot spot: hosts that sent by it in that time */
-    uint32_t hidden;                      /* branches directly below it without a line */
-    bool returns;                         /* it waits for itself */
+    char port[OCHE_PATHOLOGY_NAME_BYTES]; /* name of the port; "" if unknown */
+    /* 0: a hot spot; n > 0: a held port, n steps from the hot spot */
+    unsigned depth;
+    /* hot spot: number of hosts that sent through it between `first` and `last` */
+    uint32_t senders;
+    /* number of branches directly below this node that get no line */
+    uint32_t hidden;
+    bool returns; /* the port waits for itself, in a cycle */
     uint64_t pauses;
     oche_time held, first, last;
 };
@@ -26,33 +29,35 @@ struct oche_pathologies {
     struct oche_pause_line *lines; /* the worst hot spots, each with its worst branches */
     uint32_t line_count;
     uint64_t hot_spots, hot_spots_shown;
-    uint64_t unnoted; /* PAUSEs and RESUMEs that are missing in the forest */
+    uint64_t unnoted; /* number of PAUSEs and RESUMEs that are missing in the forest */
 
-    /* About flows that started after warm-up. */
-    double share_limit; /* share of its life that a flow must lose to be a victim */
+    /* Counts and shares of the flows that started after warm-up. */
+    double share_limit; /* share of its duration that a flow must lose to count as a victim */
     uint64_t victims;
-    double victim_share; /* share of victims among all of them */
-    double worst_share;  /* largest share of its life that a flow lost to hot spots elsewhere */
+    double victim_share; /* victims / measured flows */
+    double worst_share;  /* largest share of its duration that a flow lost to hot spots elsewhere */
     oche_time worst_lost, worst_life;
-    char worst_flow[2 * OCHE_PATHOLOGY_NAME_BYTES]; /* "host4 to host5"; "" if no flow lost any */
-    char worst_root[OCHE_PATHOLOGY_NAME_BYTES];     /* where that hot spot is */
+    /* the flow of worst_share: "host4 to host5"; "" if no flow lost time */
+    char worst_flow[2 * OCHE_PATHOLOGY_NAME_BYTES];
+    /* name of the hot spot that this flow lost most to */
+    char worst_root[OCHE_PATHOLOGY_NAME_BYTES];
 
-    /* Texts; NULL if there is nothing to report. */
+    /* Texts, malloc'd; NULL if there is nothing to report. */
     char *deadlock; /* the cycle of ports */
     oche_time deadlock_since, deadlock_noticed;
     uint32_t stuck_ports;
     uint64_t stuck_bytes;
-    char *circle;     /* a cycle that the routes make possible */
-    char *lost_flows; /* flows that can never arrive */
+    char *circle;     /* a cycle of ports that the routes make possible */
+    char *lost_flows; /* flows that can never arrive by the routes */
 };
 
-/* Fills it; to be released with oche_pathologies_free. */
+/* Fills `pathologies` from a world that has run; oche_pathologies_free frees its contents. */
 void oche_pathologies_take(struct oche_pathologies *pathologies, struct oche_world *world);
 void oche_pathologies_free(struct oche_pathologies *pathologies);
 
 /*
- * Returns "deadlock since 1.20ms: a:b → b:a → a:b, class 0; …" as one line (malloc'd); NULL if
- * there is none.
+ * Returns one line (malloc'd) such as "deadlock since 1.20ms: a:b → b:a → a:b, class 0; …"; NULL if
+ * there is no deadlock.
  */
 char *oche_pathologies_deadlock_line(const struct oche_pathologies *pathologies);
 

@@ -9,17 +9,20 @@
 #include "lab/measures/outcome.h"
 
 unsigned oche_scheme_counter_most(void);
-/* Returns the counter and its table; NULL: there is none of that number. */
+/* Returns counter number `which` and sets *table to its table; NULL if there is no such counter. */
 const struct oche_counter *oche_scheme_counter(unsigned which, const struct oche_counters **table);
-/* "PREFIX.NAME". */
+/* Returns the counter's name, "PREFIX.NAME". */
 const char *oche_scheme_counter_name(unsigned which, char *text, size_t text_bytes);
 /* Returns the counter called "PREFIX.NAME", or NULL. */
 const struct oche_counter *oche_scheme_counter_named(const char *name);
 
-/* Whether the run counted it: NAN is the value of what it did not. */
+/* True if the run counted it. A counter that the run did not count has the value NAN. */
 bool oche_scheme_counted(const struct oche_outcome *o, unsigned which);
 double oche_scheme_count(const struct oche_outcome *o, unsigned which);
-/* Of counters of packets: over all packets that hosts sent, over all bytes, with gaps. */
+/*
+ * Return the counter's packets as a share of all packets that hosts sent, and those packets' bytes
+ * as a share of all bytes, with gaps. NAN: hosts sent nothing, or the run did not count them.
+ */
 double oche_scheme_packets_share(const struct oche_outcome *o, unsigned which);
 double oche_scheme_bytes_share(const struct oche_outcome *o, unsigned which);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows of a single size, packets by row, and the names of rows. */
+/* Makes rows of a single size, counts packets by row, and names rows. */
 #include "lab/measures/size_rows.h"
 
 #include <stdio.h>
@@ -11,8 +11,8 @@
 #define OF "of_"
 
 /*
- * Finds the distinct sizes of flows that started, ascending. Returns their number; most + 1 if
- * there are more than `most`.
+ * Finds the distinct sizes of flows that started, in ascending order. Returns the number of sizes;
+ * most + 1 if there are more than `most`.
  */
 static uint32_t find_sizes(const struct oche_flow_record *records, uint32_t count, uint64_t *sizes,
                            uint32_t most)
@@ -126,7 +126,7 @@ bool oche_size_row_may_be(const char *name, size_t length)
     size[length - strlen(OF)] = '\0';
     if (!oche_value_parse(&one_size, size, &value, &why))
         return false;
-    /* True if this is the name that a run would use: of_8000B must be of_8KB. */
+    /* Only the name that a run would use is right: of_8KB, not of_8000B. */
     oche_value_format(&one_size, value, again, sizeof(again));
     return strcmp(size, again) == 0;
 }
