@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Quotes a field only if it must be. */
+/* Writes a field, in quotes only if CSV requires them. */
 static void write_field(FILE *out, const char *text)
 {
     if (strpbrk(text, ",\"\r\n") == NULL) {

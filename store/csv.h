@@ -9,8 +9,8 @@
 #include "params/error.h"
 
 /*
- * Writes `path` completely or not at all: a heading of column names, one line per row, NULL as an
- * empty field.
+ * Writes the rows of `query` to the file `path`, completely or not at all: a first line with the
+ * column names, then one line per row. NULL becomes an empty field.
  */
 bool oche_csv_write(sqlite3 *database, const char *query, const char *path,
                     struct oche_error *error);

@@ -65,10 +65,10 @@ static const char *const statements[STATEMENTS] = {
 struct oche_results {
     sqlite3 *database;
     sqlite3_stmt *add[STATEMENTS];
-    char *path, *part; /* final path; path while it is being written */
+    char *path, *part; /* path: final name of the file; part: its name while it is being written */
     uint32_t series, histograms, links;
     bool failed;
-    struct oche_error error; /* the first one */
+    struct oche_error error; /* the first failure, if `failed` */
 };
 
 static void fail(struct oche_results *results)
@@ -145,7 +145,9 @@ struct oche_results *oche_results_create(const char *path, struct oche_error *er
     unlink(results->part);
     if (sqlite3_open(results->part, &results->database) != SQLITE_OK)
         fail(results);
-    /* Nobody else reads the file before it is in place: no journal, no waiting for the disk. */
+    /*
+     * Nobody else reads the file before it has its final name: no journal, no waiting for the disk.
+     */
     run(results, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
     run(results, "PRAGMA user_version = " VALUE_OF(OCHE_RESULTS_SCHEMA));
     run(results, run_schema);
@@ -170,8 +172,8 @@ static void bind_text(sqlite3_stmt *statement, int column, const char *text)
 }
 
 /*
- * SQLite's integers are signed: "never" becomes NULL, and what does not fit becomes the largest
- * one.
+ * SQLite's integers are signed: OCHE_NEVER becomes NULL, and any other value that does not fit
+ * becomes the largest integer.
  */
 static void bind_u64(sqlite3_stmt *statement, int column, uint64_t value)
 {

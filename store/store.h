@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The results of one run: one SQLite file. It is written beside its final place, in one
- * transaction, and moved there when it is complete; a run that fails leaves nothing behind.
- * store/run.sql has the tables and describes them.
+ * The results of one run in one SQLite file. The file is written under a temporary name, in one
+ * transaction, and renamed when it is complete; a run that fails leaves no file. store/run.sql has
+ * the tables and describes them.
  *
- * Times are picoseconds, sizes bytes, rates bits per second; "never" is NULL. Metrics alone are in
- * s, bps, bytes, count and ratio. `PRAGMA user_version` is OCHE_RESULTS_SCHEMA.
+ * Times are in picoseconds, sizes in bytes, rates in bits per second; OCHE_NEVER is stored as NULL.
+ * Only metrics differ: they are in s, bps, bytes, count and ratio. `PRAGMA user_version` is
+ * OCHE_RESULTS_SCHEMA.
  *
- * Schema 3 had no metrics; in their place counters(entity, name, value) had sums under the entity
- * "all". A view of that name shows them still (store/old_counters.sql), for one version.
+ * Schema 3 had no metrics; in their place, the table counters(entity, name, value) had sums under
+ * the entity "all". For one version, a view called counters still shows these sums
+ * (store/old_counters.sql).
  */
 #ifndef OCHE_STORE_STORE_H
 #define OCHE_STORE_STORE_H
@@ -25,39 +27,41 @@ struct oche_results_flow {
     uint32_t workload, src, dst;
     uint64_t bytes;
     oche_time started;   /* OCHE_NEVER: not started */
-    oche_time delivered; /* when the receiver had the last byte; or OCHE_NEVER */
-    oche_time completed; /* when it was acknowledged at the sender; or OCHE_NEVER */
-    oche_time ideal;     /* from start to delivery if it were alone; 0: unknown */
+    oche_time delivered; /* when the receiver had the last byte; OCHE_NEVER: not delivered */
+    /* when the sender got the last acknowledgement; OCHE_NEVER: not completed */
+    oche_time completed;
+    /* time from start to delivery if the flow had the network for itself; 0: unknown */
+    oche_time ideal;
     uint64_t retransmitted_packets, timeouts;
     const char *status; /* "completed", "unfinished", "failed: …" */
-    bool measured;      /* false: it started during warm-up */
-    oche_time held;     /* by PAUSEs, at the port of its path that was held longest */
-    oche_time lost;     /* to PAUSEs that began elsewhere, mainly at */
-    const char *root;   /* this port; NULL: none */
-    bool victim;        /* `lost` is a large part of its time */
+    bool measured;      /* false: the flow started during warm-up */
+    oche_time held;     /* time held by PAUSEs at the port of its path that was held longest */
+    oche_time lost;     /* time lost to PAUSEs that began elsewhere */
+    const char *root;   /* the port where most of `lost` began; NULL: none */
+    bool victim;        /* `lost` is a large part of the flow's duration */
 };
 
-/*
- * A node of the forest of PAUSEs: a hot spot, or a port that was held because of the node above it.
- */
+/* A node of the forest of PAUSEs: a hot spot, or a port that was held because of its parent. */
 struct oche_results_pause {
-    uint32_t id, parent; /* parent: the id of an earlier node, or UINT32_MAX */
-    const char *port;    /* NULL: unknown */
+    uint32_t id, parent; /* `parent`: id of a node added before, or UINT32_MAX for a hot spot */
+    const char *port;    /* name of the port; NULL: unknown */
     uint32_t cls, depth;
     uint64_t pauses;
-    oche_time held, first, last; /* first, last: OCHE_NEVER if it was not held */
-    uint32_t ports, senders;     /* for a hot spot: nodes below it, hosts that sent by it */
-    bool returns;                /* it waits for itself */
+    /* `held`: time that the port was held; `first`, `last`: OCHE_NEVER if it was not held */
+    oche_time held, first, last;
+    /* for a hot spot: number of nodes below it, and of hosts that sent through it */
+    uint32_t ports, senders;
+    bool returns; /* the port waits for itself, in a cycle */
 };
 
 struct oche_results_link {
-    uint32_t a, b;               /* nodes */
+    uint32_t a, b;               /* ids of the nodes at its ends */
     const char *port_a, *port_b; /* the ports at its ends: "host3", "tor0:host3" */
     uint64_t rate_bps;           /* in each direction */
     oche_time delay;
 };
 
-/* About the packets of a flow that arrived. */
+/* Counts over the packets of one flow that arrived. */
 struct oche_results_way {
     uint64_t flow, packets, links, shortest, deflections;
 };
@@ -65,36 +69,39 @@ struct oche_results_way {
 /* A port on the path of a deflected flow. */
 struct oche_results_path {
     uint32_t flow, hop, node;
-    bool ordinary; /* path given by the routes; it has no lane and no tokens */
+    bool ordinary; /* on the path given by the routes, without lane and tokens; else on the actual
+                      path */
     bool deflected;
     const char *port;
     uint32_t lane, tokens;
-    oche_time time; /* of the deflection, or OCHE_NEVER */
+    oche_time time; /* when the message was deflected here; OCHE_NEVER: it was not */
 };
 
-/* About the ports of one kind of link. */
+/* Congestion at the ports of one kind of link, as sums over these ports. */
 struct oche_results_congestion {
     const char *place;
     uint64_t ports, packets, marks;
     oche_time queueing, paused;
-    double worst;           /* ps */
-    const char *worst_port; /* NULL: nothing left there */
-    uint64_t queue_most;    /* OCHE_NEVER: unknown */
+    double worst;           /* mean queueing time per packet at the worst port, in picoseconds */
+    const char *worst_port; /* name of the worst port; NULL: no packet left any port */
+    uint64_t queue_most;    /* bytes in the longest queue at one port; OCHE_NEVER: unknown */
 };
 
-/* A deflection: a message that a switch sent another way. */
+/* A deflection: a switch sent a message another way than the routes say. */
 struct oche_results_deflection {
     oche_time time;
-    uint32_t flow, node;        /* flow: UINT32_MAX if unknown */
-    const char *in_port, *port; /* of the switch: where the packet came in, and where it left */
-    uint32_t lane, tokens;      /* lane in which it left, and tokens left */
+    uint32_t flow, node; /* `flow`: UINT32_MAX if unknown; `node`: the switch */
+    /* ports of the switch: where the packet came in, and where it left */
+    const char *in_port, *port;
+    uint32_t lane, tokens; /* lane in which the packet left, and tokens left to the message */
 };
 
-#define OCHE_RESULTS_PART ".part" /* appended to the name of an unfinished file */
+#define OCHE_RESULTS_PART ".part" /* appended to `path` while the file is unfinished */
 
 /*
- * Begins `path` (an existing file is replaced at the end). Returns NULL, with "path: what is wrong;
- * …", if it cannot be written.
+ * Begins the results file `path`. An existing file of that name is replaced only by
+ * oche_results_finish. Returns NULL, with the error "path: what is wrong; …", if the file cannot be
+ * written.
  */
 struct oche_results *oche_results_create(const char *path, struct oche_error *error);
 
@@ -105,7 +112,7 @@ struct oche_results *oche_results_create(const char *path, struct oche_error *er
 void oche_results_info(struct oche_results *results, const char *key, const char *value);
 void oche_results_parameter(struct oche_results *results, const char *key, const char *value,
                             const char *unit, bool given);
-/* One that is not NAN, each name once. */
+/* Adds a metric. `value` must not be NAN, and each name may be added only once. */
 void oche_results_metric(struct oche_results *results, const char *name, const char *unit,
                          const char *help, double value);
 void oche_results_flow(struct oche_results *results, const struct oche_results_flow *flow);
@@ -116,47 +123,50 @@ void oche_results_congestion(struct oche_results *results,
                              const struct oche_results_congestion *congestion);
 void oche_results_deflection(struct oche_results *results,
                              const struct oche_results_deflection *deflection);
-/* The ports of a deadlock, in the order in which they wait. */
+/* Adds one port of a deadlock. Ports are added in the order in which each waits for the next. */
 void oche_results_deadlock(struct oche_results *results, uint32_t position, const char *port,
                            uint32_t cls);
 void oche_results_counter(struct oche_results *results, const char *entity, const char *name,
                           uint64_t value);
-/* Names a series; returns its number. */
+/* Adds a series without values. Returns its number, which the functions that add values need. */
 uint32_t oche_results_series(struct oche_results *results, const char *name, const char *entity,
                              const char *unit);
 void oche_results_point(struct oche_results *results, uint32_t series, oche_time time,
                         double value);
-/* Names a histogram; `unit` is that of low and high, `weight` that of the weights. */
+/*
+ * Adds a histogram without buckets; `unit` is the unit of the buckets' limits, `weight` that of
+ * their weights. Returns its number, which oche_results_bucket needs.
+ */
 uint32_t oche_results_histogram(struct oche_results *results, const char *name, const char *entity,
                                 const char *unit, const char *weight);
-/* Adds a bucket [low, high); high OCHE_NEVER: open. */
+/* Adds the bucket [low, high) to a histogram; high OCHE_NEVER: the bucket has no upper limit. */
 void oche_results_bucket(struct oche_results *results, uint32_t histogram, uint64_t low,
                          uint64_t high, uint64_t weight);
 
 /*
- * `pod`: the same for nodes that belong together; UINT32_MAX: none. Nodes must be added before
- * links.
+ * Adds a node of the network. `pod`: number of the group that the node belongs to; UINT32_MAX:
+ * none. Nodes must be added before links.
  */
 void oche_results_node(struct oche_results *results, uint32_t id, const char *name,
                        const char *kind, uint32_t pod);
 void oche_results_link(struct oche_results *results, const struct oche_results_link *link);
 
 /*
- * Writes flows.csv, series.csv, metrics.csv and counters.csv into `folder`, each whole or not at
- * all. Before oche_results_finish. False and an error if that fails.
+ * Writes flows.csv, series.csv, metrics.csv and counters.csv into `folder`, each completely or not
+ * at all. Must be called before oche_results_finish. Returns false, with an error, if that fails.
  */
 bool oche_results_csv(struct oche_results *results, const char *folder, struct oche_error *error);
 
 /*
- * Moves the file into place. Returns false, with an error, if anything failed; then no file is
- * left.
+ * Gives the file its final name. Returns false, with an error, if anything failed since
+ * oche_results_create; then no file is left.
  */
 bool oche_results_finish(struct oche_results *results, struct oche_error *error);
 
-/* Discards the run; nothing is left behind. */
+/* Discards the run's results and removes the unfinished file. */
 void oche_results_abandon(struct oche_results *results);
 
-/* Makes a folder and those above it. Returns false, with an error, if that fails. */
+/* Makes a folder and its missing parents. Returns false, with an error, if that fails. */
 bool oche_results_folder(const char *path, struct oche_error *error);
 
 #endif

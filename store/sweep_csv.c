@@ -8,7 +8,10 @@
 
 #include "store/csv.h"
 
-/* Makes ", (…) AS "KEY"" for each axis: the value of point p.id. sqlite3_malloc'd. */
+/*
+ * Returns the SQL text ", (…) AS "KEY"" for each axis, which selects the axis' value at point p.id.
+ * The caller frees the text with sqlite3_free.
+ */
 static char *axis_columns(sqlite3 *database, size_t axis_count)
 {
     char *columns = sqlite3_mprintf("");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The CSV files of a sweep, from its database. */
+/* Writes the CSV files of a sweep from its database. */
 #ifndef OCHE_STORE_SWEEP_CSV_H
 #define OCHE_STORE_SWEEP_CSV_H
 

@@ -8,9 +8,9 @@
 #include <sqlite3.h>
 
 /*
- * Upgrades a file from schema OCHE_SWEEP_OLDEST to OCHE_SWEEP_SCHEMA, completely or not at all;
- * `figure`: it has a figure's tables. Returns false, with SQLite's message, if that fails; the file
- * must then be closed.
+ * Upgrades a file from schema OCHE_SWEEP_OLDEST to OCHE_SWEEP_SCHEMA, completely or not at all.
+ * `figure`: the file has the tables of a figure. Returns false, with SQLite's message, if that
+ * fails; the caller must then close the file.
  */
 bool oche_sweep_upgrade(sqlite3 *database, bool figure);
 

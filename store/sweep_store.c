@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes sweeps to SQLite. While the file is open it has a write-ahead log, which avoids waiting
- * for the disk at each point and lets others read. Committed data survives the death of the
+ * Writes sweeps to SQLite. While the file is open it has a write-ahead log: so adding a point does
+ * not wait for the disk, and others can read meanwhile. Committed data survives the death of the
  * process, and a file that lost its last points to a power failure is still consistent. Once
- * closed, it is a single file.
+ * closed, the sweep is a single file without a log.
  */
 #include "store/sweep_store.h"
 
@@ -26,8 +26,8 @@
 #include "store/sweep_csv.h"
 #include "store/sweep_schema.h"
 
-#define BUSY_MS     60000 /* how long a reader may delay us */
-#define SHOWN_BYTES 300   /* of another grid, in a message */
+#define BUSY_MS     60000 /* most milliseconds to wait while another process uses the file */
+#define SHOWN_BYTES 300   /* most bytes of another grid that a message quotes */
 
 enum statement {
     ADD_INFO,
@@ -45,7 +45,7 @@ enum statement {
     LIST_DONE,
     LIST_VALUES,
     LIST_PERCENTILES,
-    ALWAYS, /* statements before it are for every file, those after it for a figure's */
+    ALWAYS, /* statements before ALWAYS are for every file, those from here on for a figure's */
     ADD_CLAIM = ALWAYS,
     ADD_READING,
     ADD_PLOT,
@@ -85,10 +85,10 @@ struct oche_sweep_store {
     sqlite3 *database;
     sqlite3_stmt *use[STATEMENTS];
     char *path;
-    int lock; /* of the folder; -1: the file system has no such locks */
+    int lock; /* descriptor of the folder, which is locked; -1: the folder could not be opened */
     size_t axis_count;
     bool failed;
-    struct oche_error error; /* the first one */
+    struct oche_error error; /* the first failure, if `failed` */
 };
 
 static void fail(struct oche_sweep_store *store)
@@ -145,7 +145,7 @@ static bool open_database(struct oche_sweep_store *store)
     return true;
 }
 
-/* Returns the first column of the first row as an integer; -1 if there is none. */
+/* Returns the first column of the first row as an integer; -1 if there is no row. */
 static int64_t ask_number(struct oche_sweep_store *store, const char *query)
 {
     sqlite3_stmt *statement = NULL;
@@ -158,7 +158,7 @@ static int64_t ask_number(struct oche_sweep_store *store, const char *query)
     return number;
 }
 
-/* Returns a value of info (malloc'd), "" if there is none. */
+/* Returns the value of `key` in the table info (malloc'd); "" if there is none. */
 static char *ask_info(struct oche_sweep_store *store, const char *key)
 {
     sqlite3_stmt *statement = NULL;
@@ -177,7 +177,7 @@ static char *ask_info(struct oche_sweep_store *store, const char *key)
     return value;
 }
 
-/* Sets *empty if there is nothing in the file; refuses a file that is not a sweep's. */
+/* Sets *empty to whether the file has no tables. Returns false for a file that is not a sweep's. */
 static bool is_empty(struct oche_sweep_store *store, bool *empty)
 {
     int64_t tables = ask_number(store, "SELECT count(*) FROM sqlite_schema");
@@ -201,7 +201,7 @@ static bool same(struct oche_sweep_store *store, const char *key, const char *wa
     return equal;
 }
 
-/* Refuses a file that another sweep has begun, and tells what differs. */
+/* True if the file was begun by this sweep. Otherwise refuses it and says what differs. */
 static bool is_same_sweep(struct oche_sweep_store *store,
                           const struct oche_sweep_description *description)
 {
@@ -229,7 +229,7 @@ static bool is_same_sweep(struct oche_sweep_store *store,
         return true;
     char *has = ask_info(store, shown);
 
-    for (char *c = has; *c != '\0'; c++) /* one line, whatever was quoted in it */
+    for (char *c = has; *c != '\0'; c++) /* the message is one line, whatever it quotes */
         if ((unsigned char)*c < ' ')
             *c = ' ';
     snprintf(why, sizeof(why),
@@ -314,7 +314,7 @@ static void store_axes(struct oche_sweep_store *store,
     }
 }
 
-/* Makes the tables, all or none: so a file that was begun can be continued. */
+/* Makes the tables, all or none, so that a file that was begun can always be continued. */
 static void make(struct oche_sweep_store *store, const struct oche_sweep_description *description,
                  bool figure)
 {
@@ -348,8 +348,8 @@ static void make(struct oche_sweep_store *store, const struct oche_sweep_descrip
 }
 
 /*
- * Removes a file and what SQLite may have left beside it, since a log would be taken for the new
- * file's.
+ * Removes a file, and the logs that SQLite may have left beside it: SQLite would apply them to a
+ * new file of the same name.
  */
 static bool remove_file(const char *path)
 {
@@ -366,7 +366,7 @@ static bool remove_file(const char *path)
     return ok;
 }
 
-/* Removes the file that is open, and opens a new, empty one. */
+/* Removes the open file and opens a new, empty one under the same name. */
 static bool replace(struct oche_sweep_store *store)
 {
     sqlite3_close(store->database);
@@ -426,7 +426,8 @@ void oche_sweep_store_close(struct oche_sweep_store *store)
         return;
     for (int i = 0; i < STATEMENTS; i++)
         sqlite3_finalize(store->use[i]);
-    if (store->database != NULL) /* fails while somebody reads; the log then stays beside it */
+    /* this fails while another process reads; the log then stays beside the file */
+    if (store->database != NULL)
         sqlite3_exec(store->database, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
     sqlite3_close(store->database);
     if (store->lock >= 0)
@@ -503,7 +504,7 @@ static void forget(struct oche_sweep_store *store, size_t point, enum statement 
 
 void oche_sweep_store_point(struct oche_sweep_store *store, const struct oche_sweep_point *point)
 {
-    char seed[32], hash[32]; /* a seed above SQLite's largest integer is stored as text */
+    char seed[32], hash[32]; /* text, since a seed can be above SQLite's largest integer */
 
     forget(store, point->id, FORGET_VALUES);
     forget(store, point->id, FORGET_METRICS);
@@ -528,7 +529,7 @@ void oche_sweep_store_point(struct oche_sweep_store *store, const struct oche_sw
     if (strcmp(point->status, "done") == 0) {
         bind_real(add, 6, point->wall_s);
         bind_text(add, 7, hash);
-    } else { /* nobody measured them */
+    } else { /* a point that did not finish has neither time nor hash */
         sqlite3_bind_null(add, 6);
         sqlite3_bind_null(add, 7);
     }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The results of a sweep or of a reproduced figure: one SQLite file, written by one process, one
- * transaction per point, so that whatever interrupts it, finished points stay and can be used.
- * store/sweep.sql has the tables and describes them.
+ * The results of a sweep or of a reproduced figure in one SQLite file. The file is written by one
+ * process, with one transaction per point: finished points survive any interruption, and a later
+ * process can continue. store/sweep.sql has the tables and describes them.
  *
  * Units are s, bps, bytes, count, ratio. `PRAGMA user_version` is OCHE_SWEEP_SCHEMA, and `PRAGMA
  * application_id` OCHE_SWEEP_APPLICATION distinguishes such a file from a run's. Schema 1 had no
- * plots: x_scale, y_scale, x_name and y_name of a figure's only plot were in info; and at first
- * claims had neither interval nor unsure. A sweep that continues such a file upgrades it.
+ * table of plots: x_scale, y_scale, x_name and y_name of the figure's only plot were in info. The
+ * first files of schema 1 also had neither interval nor unsure for claims. A sweep that continues a
+ * file of schema 1 upgrades it.
  */
 #ifndef OCHE_STORE_SWEEP_STORE_H
 #define OCHE_STORE_SWEEP_STORE_H
@@ -23,32 +24,34 @@ struct oche_sweep_store;
 
 struct oche_sweep_axis {
     const char *key;
-    const char *const *values; /* as typed */
+    const char *const *values; /* values as the user wrote them */
     size_t count;
 };
 
 /*
- * What the file describes; a file that was begun with another program, scenario or grid is refused.
+ * Describes the sweep. The members marked "compared" must equal those in a file that is continued;
+ * otherwise the file is refused.
  */
 struct oche_sweep_description {
     const char *program, *command;
     const char *kind;          /* "sweep" or "figure" */
-    const char *scenario;      /* path */
-    const char *scenario_text; /* compared */
-    const char *grid;          /* one line; compared */
-    const char *files;         /* files named by the scenario, with digests; one line; compared */
+    const char *scenario;      /* path of the scenario */
+    const char *scenario_text; /* contents of the scenario; compared */
+    const char *grid;          /* the grid in one line; compared */
+    /* files named by the scenario, with digests, in one line; compared */
+    const char *files;
     uint64_t seed;
     uint32_t repeats;
-    unsigned cores; /* of the host */
+    unsigned cores; /* number of CPU cores of the computer */
     const struct oche_sweep_axis *axes;
     size_t axis_count;
 };
 
 /*
- * Opens `path` to continue it, or creates it; `restart` replaces an existing one. The folder must
- * exist. Only one process at a time has files of a folder open. Returns NULL, with one line in
- * `error`, if the file is not a sweep's, is another sweep's, is being written, or cannot be
- * written.
+ * Opens the file `path` to continue it, or creates it; `restart`: replaces an existing file. The
+ * folder must exist; only one process at a time can have files of a folder open. Returns NULL, with
+ * one line in `error`, if the file is not a sweep's, belongs to another sweep, is in use, or cannot
+ * be written.
  */
 struct oche_sweep_store *oche_sweep_store_open(const char *path,
                                                const struct oche_sweep_description *description,
@@ -56,14 +59,14 @@ struct oche_sweep_store *oche_sweep_store_open(const char *path,
 void oche_sweep_store_close(struct oche_sweep_store *store);
 
 /*
- * A transaction: what is added between these two is stored completely or not at all. The first
- * failure (such as a full disk) is kept; commit then reports it and returns false, now and from
- * then on.
+ * Begin and commit a transaction: what is added between these two calls is stored completely or not
+ * at all. The first failure (such as a full disk) is kept: this and every later commit reports it
+ * and returns false.
  */
 void oche_sweep_store_begin(struct oche_sweep_store *store);
 bool oche_sweep_store_commit(struct oche_sweep_store *store, struct oche_error *error);
 
-/* Functions that add rows. NAN becomes NULL; a NULL text becomes "". */
+/* Functions that add rows. A number that is NAN is stored as NULL, a text that is NULL as "". */
 void oche_sweep_store_info(struct oche_sweep_store *store, const char *key, const char *value);
 void oche_sweep_store_parameter(struct oche_sweep_store *store, const char *key, const char *value,
                                 const char *unit, bool given);
@@ -72,28 +75,31 @@ struct oche_sweep_point {
     size_t id;
     uint32_t repeat;
     uint64_t seed;
-    const char *status, *error; /* error: NULL if the point is done */
+    const char *status, *error; /* error: NULL if the point succeeded */
     double wall_s;
     uint64_t trace_hash;
-    const size_t *numbers; /* of its axis values, one per axis */
+    const size_t *numbers; /* the number of the point's value on each axis */
 };
-/* Removes what was stored about that point (a failure), and begins it again. */
+/* Adds a point. Removes what an earlier, failed attempt stored about it. */
 void oche_sweep_store_point(struct oche_sweep_store *store, const struct oche_sweep_point *point);
 void oche_sweep_store_metric(struct oche_sweep_store *store, size_t point, const char *name,
                              const char *unit, const char *help, double value);
-/* `values` has `count` percentiles, every `step` thousandths from 0. */
+/*
+ * Adds a distribution of `samples` samples. `values` has `count` percentiles, every `step`
+ * thousandths from 0.
+ */
 void oche_sweep_store_distribution(struct oche_sweep_store *store, size_t point, const char *name,
                                    const char *unit, uint64_t samples, const double *values,
                                    size_t count, uint32_t step);
 
-/* For a figure only. */
+/* What follows is only for a figure's file. */
 struct oche_sweep_claim {
     const char *name, *text, *quantity, *condition;
     double published;
     const char *published_text, *unit, *place, *tolerance, *confidence;
     double measured, low, high, spread;
     const char *verdict, *explanation;
-    const char *interval; /* "t", "bootstrap" or "" */
+    const char *interval; /* how the interval was found: "t", "bootstrap", or "" if there is none */
     bool unsure;
 };
 struct oche_sweep_reading {
@@ -105,19 +111,19 @@ struct oche_sweep_plot {
     const char *title, *x_name, *x_scale, *y_name, *y_scale;
 };
 struct oche_sweep_curve {
-    uint32_t plot; /* its number */
+    uint32_t plot; /* number returned by oche_sweep_store_plot */
     const char *label, *kind, *x_name, *y_name, *x_unit, *y_unit;
 };
-/* Removes claims, plots, curves and differences, to write them again. */
+/* Removes all claims, plots, curves and differences, so that they can be written again. */
 void oche_sweep_store_clear_figure(struct oche_sweep_store *store);
-/* Returns its number, for its readings. */
+/* Stores a claim. Returns its number, which oche_sweep_store_reading needs. */
 uint32_t oche_sweep_store_claim(struct oche_sweep_store *store,
                                 const struct oche_sweep_claim *claim);
 void oche_sweep_store_reading(struct oche_sweep_store *store, uint32_t claim,
                               const struct oche_sweep_reading *reading);
-/* Returns its number, for its curves. */
+/* Stores a plot. Returns its number, which its curves need. */
 uint32_t oche_sweep_store_plot(struct oche_sweep_store *store, const struct oche_sweep_plot *plot);
-/* Returns its number, for its points. */
+/* Stores a curve. Returns its number, which oche_sweep_store_curve_point needs. */
 uint32_t oche_sweep_store_curve(struct oche_sweep_store *store,
                                 const struct oche_sweep_curve *curve);
 void oche_sweep_store_curve_point(struct oche_sweep_store *store, uint32_t curve, double x,
@@ -126,16 +132,17 @@ void oche_sweep_store_difference(struct oche_sweep_store *store, const char *tex
 
 /* ---- reading, inside or outside a transaction ---- */
 
-/* Finds which of the points 0 … count - 1 are done. Returns their number. */
+/* Sets done[p] if point p is done, for the points 0 … count - 1. Returns how many are done. */
 size_t oche_sweep_store_done(struct oche_sweep_store *store, bool *done, size_t count);
 
-/* Reads a metric of the points 0 … count - 1; NAN if a point does not have it. */
+/* Reads a metric at the points 0 … count - 1 into `values`; NAN where a point does not have it. */
 void oche_sweep_store_values(struct oche_sweep_store *store, const char *name, double *values,
                              size_t count);
 
 /*
- * Reads a distribution of a point as `count` percentiles, every `step` thousandths from 0; NAN if
- * there is none. Returns the number of samples; 0: the point has no distribution of that name.
+ * Reads a distribution of a point as `count` percentiles, every `step` thousandths from 0. A
+ * percentile that is not stored is NAN. Returns the number of samples; 0: the point has no
+ * distribution of that name.
  */
 uint64_t oche_sweep_store_percentiles(struct oche_sweep_store *store, size_t point,
                                       const char *name, double *values, size_t count,
