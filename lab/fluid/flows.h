@@ -6,9 +6,10 @@
 #include "fluid/fluid.h"
 #include "params/error.h"
 
-#define OCHE_FLUID_MOST_FLOWS 100000 /* in total; equal ones are computed once */
+/* most flows in a list; equal flows are computed only once */
+#define OCHE_FLUID_MOST_FLOWS 100000
 
-/* Entries of equal flows. To be released with oche_fluid_flows_free. */
+/* A list whose entries stand for equal flows. The caller frees it with oche_fluid_flows_free. */
 struct oche_fluid_flow_list {
     struct oche_fluid_flow *flows;
     size_t count;   /* number of entries */
@@ -16,13 +17,16 @@ struct oche_fluid_flow_list {
 };
 
 /*
- * Parses "ENTRY,ENTRY…", where an entry is a COUNT of flows at `capacity_bps`, or
+ * Parses "ENTRY,ENTRY…". An entry is either COUNT, which gives flows at `capacity_bps`, or
  * [COUNTx]RATE[@START]. Returns false, with what is wrong and what would be right in `error`.
  */
 bool oche_fluid_flows_read(struct oche_fluid_flow_list *list, const char *text, double capacity_bps,
                            struct oche_error *error);
 
-/* Adds flows, to the last entry if they equal it. Returns false if there are too many. */
+/*
+ * Adds `count` equal flows: to the last entry if that has such flows, else as a new entry. Returns
+ * false if the list would have too many flows.
+ */
 bool oche_fluid_flows_add(struct oche_fluid_flow_list *list, double rate_bps, double start_s,
                           uint32_t count);
 void oche_fluid_flows_free(struct oche_fluid_flow_list *list);

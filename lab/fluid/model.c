@@ -20,7 +20,8 @@ const char *const oche_fluid_names[OCHE_FLUID_NAMES + 1] = {
 /* ---- rows ---- */
 
 /*
- * Adds the rows of a table, with their defaults; of DCQCN's tables, only those that the model has.
+ * Adds the rows of a table, with their defaults. From DCQCN's tables, takes only the parameters
+ * that the model has.
  */
 static void add_rows(struct oche_fluid_model *model, const struct oche_param_table *table,
                      void *values)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Running a fluid model by windows. The model's flows send; what the queue lets through in a window
- * is divided among them in proportion to what they sent. That equals a FIFO queue except for its
- * own delay (50 us for 250 KB at 40 Gbit/s). Percentiles of the queue are computed from SAMPLES
- * samples at equal distances in time.
+ * Runs a fluid model by windows. The model gives the rates at which flows send; the bits that leave
+ * the queue in a window are divided among the flows in proportion to the bits that they sent. A
+ * FIFO queue would do the same, but later by its queueing delay (50 us for 250 KB at 40 Gbit/s).
+ * Percentiles of the queue are computed from SAMPLES samples at equal distances in time.
  */
 #include "lab/fluid/outcome.h"
 
@@ -22,7 +22,7 @@ struct watch {
     const struct oche_fluid_scene *scene;
     struct oche_fluid_summary all, window;
     bool in_window;
-    double *queue; /* samples */
+    double *queue; /* samples of the queue's length */
     uint32_t sampled;
 };
 
@@ -120,7 +120,7 @@ static void observe(void *context, const struct oche_fluid *fluid, double begin,
     }
 }
 
-/* Returns the average share of a sent bit that is passed on as payload. */
+/* Returns the payload that the bottleneck lets through, divided by all bits that the flows send. */
 static double passed_on(const struct oche_fluid_summary *sum, const struct oche_fluid *fluid,
                         double payload_share)
 {
@@ -137,10 +137,7 @@ static bool run_window(struct watch *watch, struct oche_fluid *fluid, struct och
     double until = rates->from_s + (window + 1) * rates->window_s;
     uint32_t flow = 0;
 
-    /*
-     * Continues exactly where the last window ended; otherwise the queue at that time would be
-     * unknown.
-     */
+    /* Begins exactly where the last window ended: the queue's length is known only there. */
     oche_fluid_summary_begin(&watch->window, fluid, oche_fluid_time(fluid));
     watch->in_window = true;
     bool fine = oche_fluid_run(fluid, until, observe, watch);
@@ -215,7 +212,7 @@ static void take_queue(struct oche_outcome *outcome, struct watch *watch)
             oche_percentile_real(watch->queue, watch->sampled, oche_percentile_thousandths[p]));
 }
 
-/* Flows that began during warm-up do not count in goodputs, as with packets. */
+/* Takes the goodputs of flows that began after warm-up, as in a packet simulation. */
 static void take_goodputs(struct oche_outcome *outcome, const struct watch *watch, double share)
 {
     const struct oche_fluid_scene *scene = watch->scene;

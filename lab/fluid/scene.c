@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A scenario as a fluid model sees it. The bottleneck is the link to the receiver. Packets have the
- * length on the line of a full one in the middle of a message, since that is what the byte counter
- * and rates count. The delay is a round trip of the empty path: from the mark at the last switch to
- * the receiver, as a CNP to the sender, and as a slower flow back to that switch; if there are
- * several senders, that of the furthest one. Flows are greedy: they never end.
+ * Makes a fluid model's input from a scenario. The bottleneck is the link to the receiver. The
+ * model's packet has the length on the line of a full packet in the middle of a message, since the
+ * byte counter and the rates count these bytes. The feedback delay is a round trip on the empty
+ * path: from the mark at the last switch to the receiver, with the CNP to the sender, and with the
+ * first slower packets back to that switch. If there are several senders, it is the delay of the
+ * furthest sender. Flows are greedy: they never end.
  */
 #include "lab/fluid/scene.h"
 
@@ -24,7 +25,7 @@ enum oche_fluid_name oche_fluid_scene_model(const struct oche_scenario *scenario
     return OCHE_FLUID_NAMES;
 }
 
-/* Adds a word to a list "a, b"; omits it if it does not fit. */
+/* Adds a word to the list "a, b, …"; leaves it out if there is no room. */
 static void add_word(char *list, size_t bytes, const char *word)
 {
     size_t used = strlen(list);
@@ -41,8 +42,8 @@ static bool is_given(const struct oche_bound *bound, const char *name)
 }
 
 /*
- * Takes TIMELY's parameters, which the model has under the same names; false if a value is
- * impossible there.
+ * Copies TIMELY's parameters to the model, which has them under the same names. Returns false if
+ * the model does not allow a value.
  */
 static bool take_timely(struct oche_fluid_model *model, const struct oche_bound *scheme,
                         const struct oche_document *document, struct oche_error *error)
@@ -85,7 +86,7 @@ static bool take_parameters(struct oche_fluid_scene *scene, struct oche_fluid_mo
     const struct oche_bound *scheme = oche_bindings_find(&scenario->bindings, "congestion_control");
 
     if (oche_fluid_scene_model(scenario) != model->name)
-        return true; /* only the link and the flows are wanted */
+        return true; /* no parameters of a scheme are wanted, only the link and the flows */
     if (!(model->name == OCHE_FLUID_DCQCN ? take_dcqcn(model, scenario, scheme, error)
                                           : take_timely(model, scheme, scenario->document, error)))
         return false;
@@ -101,8 +102,8 @@ static bool take_parameters(struct oche_fluid_scene *scene, struct oche_fluid_mo
 /* ---- flows ---- */
 
 /*
- * Returns the host that is named, or the only receiver; UINT32_MAX, with an error, if there is
- * none.
+ * Returns the host called `name`; if `name` is NULL, the only receiver. Returns UINT32_MAX, with an
+ * error, if there is no such host or more than one receiver.
  */
 static uint32_t find_receiver(const struct oche_world *world, const char *name, const char *remedy,
                               struct oche_error *error)
@@ -136,7 +137,7 @@ static uint32_t find_receiver(const struct oche_world *world, const char *name, 
     return found;
 }
 
-/* Returns the delay from a mark at the receiver's switch until the changed rate arrives there. */
+/* Returns the time from a mark at the receiver's switch until the slower packets arrive there. */
 static oche_time loop_delay(const struct oche_world *world, uint32_t src, uint32_t dst,
                             uint32_t line_bytes)
 {
@@ -164,7 +165,7 @@ static bool add_flow(struct oche_fluid_scene *scene, const struct oche_world *wo
                                 1);
 }
 
-/* Takes the flows to `receiver`; *delay becomes that of the furthest sender. */
+/* Takes the flows to `receiver`. Sets *delay to the loop delay of the furthest sender. */
 static bool take_flows(struct oche_fluid_scene *scene, const struct oche_world *world,
                        uint32_t receiver, uint64_t capacity_bps, uint32_t line_bytes,
                        oche_time *delay, struct oche_error *error)
@@ -207,8 +208,9 @@ static bool take_flows(struct oche_fluid_scene *scene, const struct oche_world *
 }
 
 /*
- * A NIC's thresholds include the round trip, without the packet's serialisation at the sender. The
- * model's own default, queueing alone, is kept if thresholds do not come from the scenario.
+ * A NIC compares a whole round trip, less the packet's serialisation at the sender, with its
+ * thresholds; the model by default compares only the queueing delay. The model's default stays if
+ * the scenario does not give the thresholds.
  */
 static void take_base_rtt(struct oche_fluid_model *model, const struct oche_world *world,
                           uint32_t receiver, uint32_t line_bytes, oche_time delay)
@@ -229,7 +231,7 @@ static void take_base_rtt(struct oche_fluid_model *model, const struct oche_worl
     model->timely_params.base_rtt = delay > leaving ? delay - leaving : 0;
 }
 
-/* Notes what affects a run but is not in the equations. */
+/* Lists what affects the packet simulation but is missing in the model's equations. */
 static void note_differences(struct oche_fluid_scene *scene, const struct oche_fluid_model *model,
                              const struct oche_world_config *config)
 {

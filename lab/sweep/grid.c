@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Axes, their combinations, and the overrides that result. */
+/* Makes the axes of a grid, numbers its points, and gives the overrides of each point. */
 #include "lab/sweep/grid.h"
 
 #include <inttypes.h>
@@ -23,7 +23,7 @@ static void free_axis(struct oche_axis *axis)
     free(axis->key);
 }
 
-/* Returns NULL, or what is wrong with the values in `text`. */
+/* Adds the values in `text` to the axis. Returns NULL on success, else what is wrong. */
 static const char *add_values(struct oche_axis *axis, const char *text)
 {
     for (;;) {
@@ -177,7 +177,7 @@ void oche_grid_sets_free(char **sets, size_t count)
 
 /* ---- checking ---- */
 
-/* Opens the scenario of the combination of `point`, without its seed. */
+/* Opens the scenario of the point's combination, without the point's seed. */
 static struct oche_scenario *open_combination(const struct oche_grid *grid, size_t point,
                                               struct oche_error *error)
 {
@@ -190,7 +190,7 @@ static struct oche_scenario *open_combination(const struct oche_grid *grid, size
     return scenario;
 }
 
-/* Reports an override that comes from an axis in terms of --vary. */
+/* If the error is about an override that an axis gave, makes it name --vary instead of --set. */
 static void name_option(const struct oche_grid *grid, struct oche_error *error)
 {
     static const char set[] = "--set ";
@@ -211,7 +211,7 @@ static void name_option(const struct oche_grid *grid, struct oche_error *error)
     }
 }
 
-/* A digest of a combination: combinations with the same values have the same digest. */
+/* Digest of a combination. Combinations with the same parameters have the same digest. */
 struct digest {
     uint64_t hash;
     size_t combination;
@@ -234,7 +234,7 @@ static void mix_parameter(void *context, const char *key, const char *value, con
     mix(context, value);
 }
 
-/* `hash` (or NULL) becomes the combination's digest. */
+/* Checks one combination. If `hash` is not NULL, sets it to the combination's digest. */
 static bool check_combination(const struct oche_grid *grid, size_t point, uint64_t *hash,
                               struct oche_error *error)
 {
@@ -268,14 +268,15 @@ static int compare_digests(const void *a, const void *b)
 }
 
 /*
- * True if two combinations are the same run: two values of an axis are equal, or one has no effect.
+ * True if two combinations give the same run: two values of an axis are equal, or one of the keys
+ * has no effect.
  */
 static bool is_same_run(const struct oche_grid *grid, size_t a, size_t b, struct oche_error *error)
 {
     struct oche_scenario *x = open_combination(grid, a * grid->repeats, error);
     struct oche_scenario *y = open_combination(grid, b * grid->repeats, error);
 
-    OCHE_MUST(x != NULL && y != NULL); /* they were opened before */
+    OCHE_MUST(x != NULL && y != NULL); /* this cannot fail: both were opened before */
     bool same = oche_bindings_same(&x->bindings, &y->bindings);
 
     oche_scenario_close(x);
@@ -283,7 +284,7 @@ static bool is_same_run(const struct oche_grid *grid, size_t a, size_t b, struct
     return same;
 }
 
-/* Reports in which values two combinations differ although they are the same run. */
+/* Reports two combinations that give the same run, with the values in which they differ. */
 static void tell_same_run(const struct oche_grid *grid, size_t a, size_t b,
                           struct oche_error *error)
 {
@@ -309,7 +310,7 @@ static void tell_same_run(const struct oche_grid *grid, size_t a, size_t b,
     free(text);
 }
 
-/* Returns false if some combinations are the same. Sorts the digests. */
+/* Returns false, with an error, if two combinations give the same run. Sorts the digests. */
 static bool are_distinct(const struct oche_grid *grid, struct digest *digests, size_t count,
                          struct oche_error *error)
 {

@@ -15,49 +15,50 @@
 #define OCHE_GRID_MAX_POINTS 1000000
 
 struct oche_axis {
-    char *key;     /* "loss.probability" */
-    char **values; /* as typed */
+    char *key;     /* key of a parameter: "loss.probability" */
+    char **values; /* values as the user wrote them */
     size_t count;
 };
 
 struct oche_grid {
-    char *scenario; /* path */
-    char **sets;    /* "key=value", applied before the axes' values */
+    char *scenario; /* path of the scenario */
+    char **sets;    /* fixed overrides "key=value", applied before the axes' values */
     size_t set_count;
     struct oche_axis *axes;
     size_t axis_count;
     uint32_t repeats; /* 1 or more */
     /* Set by oche_grid_open, from the scenario with `sets` applied: */
     uint64_t seed_base;
-    char *name, *description; /* description: or NULL */
+    char *name, *description; /* `description` is NULL if the scenario has none */
 };
 
 struct oche_grid_place {
-    size_t value[OCHE_GRID_MAX_AXES]; /* index into the axis' values */
+    size_t value[OCHE_GRID_MAX_AXES]; /* by axis: index into the axis' values */
     uint32_t repeat;
 };
 
 /*
- * Adds an axis "key=a,b,c", as given to --vary (commas in brackets, braces and quotes are part of a
- * value).
+ * Adds an axis from "key=a,b,c", the argument of --vary. Commas in brackets, braces and quotes are
+ * part of a value. Returns false, with an error, if the argument is wrong.
  */
 bool oche_grid_add_axis(struct oche_grid *grid, const char *argument, struct oche_error *error);
 void oche_grid_free(struct oche_grid *grid);
 
 /*
- * Returns the number of combinations; SIZE_MAX: too many to count. After oche_grid_open: at most
- * the maximum.
+ * Returns the number of combinations; SIZE_MAX if it is too large to count. After oche_grid_open,
+ * there are at most OCHE_GRID_MAX_POINTS points.
  */
 size_t oche_grid_combinations(const struct oche_grid *grid);
 size_t oche_grid_points(const struct oche_grid *grid);
 struct oche_grid_place oche_grid_place(const struct oche_grid *grid, size_t point);
 size_t oche_grid_number(const struct oche_grid *grid, const struct oche_grid_place *place);
 
-/* Returns the seed of a point. */
+/* Returns the seed with which a point runs. */
 uint64_t oche_grid_seed(const struct oche_grid *grid, size_t point);
 
 /*
- * Returns the overrides of a point, the seed's last (malloc'd, as are the strings); *count of them.
+ * Returns the overrides of a point, with the seed as the last one (the array and the strings are
+ * malloc'd). Sets *count to their number.
  */
 char **oche_grid_sets(const struct oche_grid *grid, size_t point, size_t *count);
 void oche_grid_sets_free(char **sets, size_t count);
@@ -69,12 +70,13 @@ void oche_grid_sets_free(char **sets, size_t count);
 bool oche_grid_open(struct oche_grid *grid, struct oche_error *error);
 
 /*
- * Does the same, then opens every combination and builds its world, so that a mistake is found
- * before anything runs. Combinations that are the same run (0.01 and 1%) are refused.
+ * Opens the grid like oche_grid_open, then opens every combination and builds its world, so that a
+ * mistake is found before anything runs. Returns false, with an error, if one of them fails or if
+ * two combinations give the same run (0.01 and 1%).
  */
 bool oche_grid_check(struct oche_grid *grid, struct oche_error *error);
 
-/* Opens only the combinations of these points, after oche_grid_open. */
+/* Checks only the combinations of the given points. Must be called after oche_grid_open. */
 bool oche_grid_check_points(const struct oche_grid *grid, const size_t *points, size_t count,
                             struct oche_error *error);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the files and computes their digests. */
+/* Finds the files that a grid names and computes their digests. */
 #include "lab/sweep/grid_files.h"
 
 #include <inttypes.h>
@@ -10,11 +10,11 @@
 #include "sim/scenario/scenario.h"
 
 struct files {
-    char **texts; /* "flows.csv 5dbf0a1e6b2c3d4f" */
+    char **texts; /* file name and digest: "flows.csv 5dbf0a1e6b2c3d4f" */
     size_t count;
 };
 
-/* Computes FNV-1a over the content. Returns false if it cannot be read. */
+/* Computes FNV-1a over the file's content. Returns false if the file cannot be read. */
 static bool digest(const char *path, uint64_t *hash)
 {
     FILE *in = fopen(path, "rb");
@@ -53,7 +53,10 @@ static void add(struct files *files, char *text)
     files->texts[files->count++] = text;
 }
 
-/* Recognises parameters that are files by the names used in sim/scenario/bind.c. */
+/*
+ * Adds the file if the parameter is one that names a file; these have the names used in
+ * sim/scenario/bind.c.
+ */
 static void take_parameter(void *context, const char *key, const char *value, const char *unit,
                            bool given)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The files that a grid's scenario names (lists of flows, distributions, topologies, routes) and
- * their contents, so that a sweep that is continued later does not mix results of different ones.
+ * The files that a grid's scenario names (lists of flows, distributions, topologies, routes), with
+ * digests of their contents. A sweep that is continued later compares them, so that results from
+ * different files are never mixed.
  */
 #ifndef OCHE_LAB_SWEEP_GRID_FILES_H
 #define OCHE_LAB_SWEEP_GRID_FILES_H
@@ -9,9 +10,9 @@
 #include "lab/sweep/grid.h"
 
 /*
- * Returns one line with name and digest of each, sorted, "" if there are none (malloc'd). To be
- * called after oche_grid_open. Examines every value of every axis; files that cannot be read are
- * left out, as the points that need them will report it.
+ * Returns one line with name and digest of each file, sorted (malloc'd); "" if there are no files.
+ * Must be called after oche_grid_open. Looks at every value of every axis. Leaves out files that
+ * cannot be read: the points that need them will report that.
  */
 char *oche_grid_files(const struct oche_grid *grid);
 

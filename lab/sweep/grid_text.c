@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texts of grids. */
+/* Writes grids and points as text. */
 #include "lab/sweep/grid_text.h"
 
 #include <inttypes.h>

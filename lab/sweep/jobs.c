@@ -20,13 +20,13 @@
 #include <unistd.h>
 
 #define TICK_NS     200000000
-#define SAID_BYTES  65536 /* of a child's standard error */
+#define SAID_BYTES  65536 /* most bytes that are read of a child's standard error */
 #define BROKEN_EXIT 3     /* exit status of a child that could not write its result */
 
 struct job {
-    pid_t pid; /* 0: free */
+    pid_t pid; /* process id of the child; 0: no child */
     size_t point;
-    int result, said; /* memfds */
+    int result, said; /* memfds: the result as text, and the child's standard error */
 };
 
 struct crew {
@@ -53,7 +53,7 @@ unsigned oche_jobs_cores(void)
 
 /* ---- the child ---- */
 
-/* If memory runs out, the kernel should take a child, not the parent with the results. */
+/* Makes the kernel kill a child, not the parent with the results, if memory runs out. */
 static void offer_to_oom_killer(void)
 {
     int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -61,7 +61,7 @@ static void offer_to_oom_killer(void)
     if (file < 0)
         return;
     if (write(file, "500", 3) < 0) {
-        /* If that is forbidden, only a preference is lost. */
+        /* if writing is forbidden, the kernel only lacks a preference */
     }
     close(file);
 }
@@ -78,7 +78,7 @@ static _Noreturn void be_child(const struct crew *crew, const struct job *job, p
     snprintf(name, sizeof(name), "point %zu", job->point);
     prctl(PR_SET_NAME, name);
     offer_to_oom_killer();
-    signal(SIGINT, SIG_IGN); /* from the terminal: the parent decides */
+    signal(SIGINT, SIG_IGN); /* Ctrl-C reaches the child too, but the parent decides */
     sigaction(SIGCHLD, &crew->child_before, NULL);
     sigprocmask(SIG_SETMASK, &crew->before, NULL);
     dup2(job->said, STDERR_FILENO);
@@ -89,14 +89,15 @@ static _Noreturn void be_child(const struct crew *crew, const struct job *job, p
     bool ok = out != NULL && oche_point_write(&result, out);
 
     fflush(stderr);
-    _exit(ok ? 0 : BROKEN_EXIT); /* not exit(): what the parent had opened belongs to the parent */
+    /* not exit(), which would flush and close what the parent had opened */
+    _exit(ok ? 0 : BROKEN_EXIT);
 }
 
 /* ---- how a child ended ---- */
 
 /*
  * Returns the first line with letters in what the child printed, without its newline; "" if there
- * is none.
+ * is no such line.
  */
 static void first_line(const char *said, char *line, size_t line_bytes)
 {
@@ -191,7 +192,7 @@ static void end_job(struct crew *crew, struct job *job, int status)
 
 /* ---- the parent ---- */
 
-/* Returns NULL, or why there is no process for the point. */
+/* Starts a process for the point. Returns NULL on success, else why there is no process. */
 static const char *start(struct crew *crew, struct job *job, size_t point)
 {
     const pid_t parent = getpid();
@@ -220,7 +221,9 @@ static struct job *free_job(const struct crew *crew)
     return NULL;
 }
 
-/* Starts the point. Returns false if there is no room for a process now, but there will be. */
+/*
+ * Starts the point. Returns false if no process can be made now, but can be when others have ended.
+ */
 static bool give(struct crew *crew, size_t point)
 {
     struct job *job = free_job(crew);
@@ -278,7 +281,9 @@ static void wait_for_something(struct crew *crew)
         crew->tick(crew->context, crew->running);
 }
 
-/* Signals are waited for instead of caught; one that was ignored stays ignored (nohup, sh's &). */
+/*
+ * Signals are not caught but waited for. A signal that was ignored stays ignored (nohup, sh's &).
+ */
 static void take_signals(struct crew *crew)
 {
     static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
@@ -300,7 +305,7 @@ static void give_signals_back(struct crew *crew)
 {
     const struct timespec now = {.tv_nsec = 0};
 
-    /* From children that are gone, and from an impatient user. */
+    /* Takes the pending signals: from children that are gone, and from an impatient user. */
     for (int pending; (pending = sigtimedwait(&crew->waited, NULL, &now)) > 0;)
         crew->stopped |= pending != SIGCHLD;
     sigprocmask(SIG_SETMASK, &crew->before, NULL);

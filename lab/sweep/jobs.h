@@ -11,8 +11,8 @@
 #include "lab/sweep/point.h"
 
 /*
- * Called when a point has ended. The result may be read until the callback returns. Returns false
- * to stop (running points are killed, others are not started).
+ * Called when a point has ended. `result` is valid only until the callback returns. Returns false
+ * to stop: running points are then killed, and others are not started.
  */
 typedef bool oche_job_done(void *context, size_t point, const struct oche_point_result *result);
 
@@ -20,19 +20,20 @@ typedef bool oche_job_done(void *context, size_t point, const struct oche_point_
 typedef void oche_job_tick(void *context, unsigned running);
 
 /*
- * Runs `points` (`count` numbers) in `jobs` processes (0: one for each core that this process may
- * use), by calling oche_point_run with each point's overrides. SIGINT, SIGTERM and SIGHUP end it in
- * an orderly way: children are killed, and `done` is not called for them. A child does not outlive
- * the parent, however that ends. Returns false if it was stopped or interrupted.
+ * Runs `count` points, whose numbers are in `points`, in up to `jobs` processes at a time (0: one
+ * for each core that this process may use). Each process calls oche_point_run with its point's
+ * overrides. On SIGINT, SIGTERM or SIGHUP the children are killed, and `done` is not called for
+ * them. A child does not outlive the parent, however the parent ends. Returns false if `done` or a
+ * signal stopped the runs.
  */
 bool oche_jobs_run(const struct oche_grid *grid, const size_t *points, size_t count, unsigned jobs,
                    oche_job_done *done, void *context);
 
-/* The same with `tick` (may be NULL), which gets the same context. */
+/* Like oche_jobs_run; also calls `tick` (NULL: none), with the same context. */
 bool oche_jobs_run_watched(const struct oche_grid *grid, const size_t *points, size_t count,
                            unsigned jobs, oche_job_done *done, oche_job_tick *tick, void *context);
 
-/* Returns how many cores this process may use; at least 1. */
+/* Returns the number of cores that this process may use, at least 1. */
 unsigned oche_jobs_cores(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs a point, and reads its result. */
+/* Runs a point and takes its result. */
 #include "lab/sweep/point.h"
 
 #include <math.h>

@@ -79,7 +79,7 @@ static void head_of(const struct oche_point_files *files, size_t point, char *he
     snprintf(head, HEAD_BYTES, "point %zu of grid %016" PRIx64 "\n", point, files->identity);
 }
 
-/* Returns true if the file is complete and on the disk. */
+/* Writes the file under its temporary name. Returns true if it is complete and on the disk. */
 static bool write_part(const struct oche_point_files *files, size_t point,
                        const struct oche_point_result *result, const char *part)
 {
@@ -103,7 +103,8 @@ bool oche_point_files_write(const struct oche_point_files *files, size_t point,
         free(path);
         return false;
     }
-    gethostname(host, sizeof(host) - 1); /* two machines may have been given the same point */
+    /* part of the temporary name: two machines may run the same point */
+    gethostname(host, sizeof(host) - 1);
     OCHE_MUST(asprintf(&part, "%s.%s.%d.part", path, host, (int)getpid()) >= 0);
     bool ok = write_part(files, point, result, part) && rename(part, path) == 0;
 
@@ -116,7 +117,7 @@ bool oche_point_files_write(const struct oche_point_files *files, size_t point,
     return ok;
 }
 
-/* Reads the first line. */
+/* Reads the first line, which tells whose file it is. */
 static enum oche_point_file look_at_head(const struct oche_point_files *files, size_t point,
                                          FILE *in)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A point's result as text: a line an item, names and messages last on their line, numbers in
- * hexadecimal floating point. The last line says that it is whole.
+ * A point's result as text. Each item has a line; names and messages are last on their line;
+ * numbers are in hexadecimal floating point. The last line shows that the text is complete.
  *
  *     oche point 1
  *     status done | failed | crashed
  *     seed 1
  *     hash 5dbf0a1e6b2c3d4f
  *     wall 0x1.8p-3
- *     error LINE                                  not of a point that is done
+ *     error LINE                                  only if the point is not done
  *     metric UNIT VALUE NAME
  *     distribution UNIT SAMPLES VALUE… NAME       OCHE_DISTRIBUTION_STEPS values
  *     end
@@ -24,7 +24,7 @@
 #include "lab/measures/metrics.h"
 
 #define HEAD       "oche point 1"
-#define MOST_ITEMS 100000 /* in a result; if there are more, it is not one of ours */
+#define MOST_ITEMS 100000 /* most items in a result; a text with more is not a result */
 
 static const char *const status_names[] = {
     [OCHE_POINT_DONE] = "done", [OCHE_POINT_FAILED] = "failed", [OCHE_POINT_CRASHED] = "crashed"};
@@ -38,7 +38,7 @@ const char *oche_point_status_name(enum oche_point_status status)
 
 /* ---- writing ---- */
 
-/* Writes a text on one line, whatever is in it. */
+/* Writes a text on one line: control characters become blanks. */
 static void write_text(const char *text, FILE *out)
 {
     for (; *text != '\0'; text++)
@@ -72,7 +72,7 @@ bool oche_point_write(const struct oche_point_result *result, FILE *out)
 
 /* ---- reading ---- */
 
-/* Takes the next word; "" at the end. */
+/* Returns the next word and moves *rest behind it; "" if there is no further word. */
 static char *word(char **rest)
 {
     char *first = *rest;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes grids and results as rows. */
+/* Records grids and results in a sweep's file. */
 #include "lab/sweep/record.h"
 
 #include <stdlib.h>

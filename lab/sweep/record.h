@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Grids and points in the file of store/sweep_store.h. */
+/* Records grids and points in a sweep's file (store/sweep_store.h). */
 #ifndef OCHE_LAB_SWEEP_RECORD_H
 #define OCHE_LAB_SWEEP_RECORD_H
 
@@ -8,24 +8,25 @@
 #include "params/error.h"
 #include "store/sweep_store.h"
 
-/* How the file is opened. */
+/* What a sweep's file says about itself, and how it is opened. */
 struct oche_record_options {
-    const char *path;    /* of the file; its folder exists */
+    const char *path;    /* path of the file; its folder must exist */
     const char *kind;    /* "sweep" or "figure" */
-    const char *program; /* "oche 0.1.0" */
-    const char *command; /* as typed */
-    bool restart;        /* replace an existing file */
+    const char *program; /* name and version: "oche 0.1.0" */
+    const char *command; /* command line as typed */
+    bool restart;        /* true: an existing file is replaced */
 };
 
 /*
- * Opens the file for the grid (after oche_grid_open), to continue or to begin it, and notes the
- * parameters of its first point. Returns NULL, with one line in `error`, on failure.
+ * Opens the file for a grid (after oche_grid_open): continues it if it exists, else creates it.
+ * Stores the parameters of the grid's first point. Returns NULL, with one line in `error`, on
+ * failure.
  */
 struct oche_sweep_store *oche_record_open(const struct oche_grid *grid,
                                           const struct oche_record_options *options,
                                           struct oche_error *error);
 
-/* Writes a point, in one transaction. Returns false, with an error, if that fails. */
+/* Stores a point and its result in one transaction. Returns false, with an error, on failure. */
 bool oche_record_point(struct oche_sweep_store *store, const struct oche_grid *grid, size_t point,
                        const struct oche_point_result *result, struct oche_error *error);
 
