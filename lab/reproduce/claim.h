@@ -34,21 +34,23 @@ enum oche_band { OCHE_BAND_DISTANCE, OCHE_BAND_MARGIN, OCHE_BAND_FACTOR };
 
 struct oche_reading_of {
     double shown;
-    double distance; /* from what the paper says; 0: exactly as published; NAN: no data */
+    /* distance from the paper's number, bound or order; 0: exactly as published; NAN: no data */
+    double distance;
 };
 
 struct oche_claim_kind {
     const char *name;
     enum oche_conditions conditions;
     enum oche_band band;
-    const char *published; /* the key of its number: "published", "bound"; or NULL */
+    /* key that holds the paper's number: "published" or "bound"; NULL: the kind has no number */
+    const char *published;
     /*
-     * `values` has the quantity at each condition (or several quantities); NAN if there is none.
-     * NULL for CONDITIONS_NONE.
+     * Computes the shown number and its distance. `values` has one value per condition (or per
+     * quantity, if the claim compares several); NAN: no data. NULL for CONDITIONS_NONE.
      */
     struct oche_reading_of (*read)(const struct oche_claim *claim, const struct oche_study *study,
                                    const double *values);
-    /* Optional: computes the distance from the shown number alone, if that determines it. */
+    /* Computes the distance from the shown number alone. NULL if other values are needed. */
     double (*distance)(const struct oche_claim *claim, double shown);
 };
 
@@ -56,11 +58,12 @@ extern const struct oche_claim_kind oche_claim_kinds[];
 extern const size_t oche_claim_kind_count;
 const struct oche_claim_kind *oche_claim_kind_find(const char *name);
 
-/* Returns the quantity that is measured at the claim's condition of that number. */
+/* Returns the quantity that the claim measures at condition number `condition`. */
 const struct oche_quantity *oche_claim_quantity(const struct oche_claim *claim, size_t condition);
 
 /*
- * Returns the unit of the shown number: that of the quantity or of an axis, "ratio", or "factor".
+ * Returns the unit of the shown number: the unit of the quantity or of an axis, or "ratio", or
+ * "factor".
  */
 const char *oche_claim_unit(const struct oche_study *study, const struct oche_claim *claim);
 
@@ -69,32 +72,32 @@ enum oche_finding {
     OCHE_FINDING_IN_SHAPE,
     OCHE_FINDING_NOT_REPRODUCED,
     OCHE_FINDING_NO_DATA,
-    OCHE_FINDING_NOT_JUDGED, /* claims about things that are not simulated */
+    OCHE_FINDING_NOT_JUDGED, /* the claim is about something that is not simulated */
     OCHE_FINDINGS
 };
-const char *oche_finding_name(enum oche_finding finding); /* "in shape" */
+const char *oche_finding_name(enum oche_finding finding); /* Returns the finding in words */
 
 enum oche_interval_kind { OCHE_INTERVAL_NONE, OCHE_INTERVAL_T, OCHE_INTERVAL_BOOTSTRAP };
 
 /* The verdict on a claim. */
 struct oche_judgement {
     enum oche_finding finding;
-    double measured;  /* NAN: no data */
-    double low, high; /* 95 % interval; NAN: none */
+    double measured;  /* the number that is shown; NAN: no data */
+    double low, high; /* 95 % interval of `measured`; NAN: none */
     enum oche_interval_kind interval;
-    bool unsure;   /* the interval reaches into another verdict */
-    uint32_t runs; /* runs that it rests on: the fewest for any of its points */
+    bool unsure;   /* the interval reaches into the range of another verdict */
+    uint32_t runs; /* number of runs at the point that has the fewest */
 };
 
 /*
- * Judges by what was measured, at the claim's conditions changed by `reading` (or NULL). The same
- * samples give the same judgement, bit for bit.
+ * Judges the claim by the samples at its conditions. A `reading` (NULL: none) replaces some of
+ * these conditions. The same samples give the same judgement, bit for bit.
  */
 struct oche_judgement oche_judge(const struct oche_study *study, const struct oche_claim *claim,
                                  const struct oche_reading *reading,
                                  const struct oche_samples *samples);
 
-/* Returns half the width of the interval; NAN if there is none. */
+/* Returns half the width of the judgement's interval; NAN if there is no interval. */
 double oche_judgement_spread(const struct oche_judgement *judgement);
 
 #endif

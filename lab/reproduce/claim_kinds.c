@@ -47,7 +47,7 @@ static struct oche_reading_of read_difference(const struct oche_claim *claim,
 static double above_bound(const struct oche_claim *claim, double shown)
 {
     return shown > claim->published ? from_published(claim, shown)
-                                    : 0 * shown; /* a NAN stays NAN */
+                                    : 0 * shown; /* 0, or NAN if `shown` is NAN */
 }
 
 static double below_bound(const struct oche_claim *claim, double shown)
@@ -82,8 +82,8 @@ static struct oche_reading_of read_ratio_at_least(const struct oche_claim *claim
 /* ---- several conditions ---- */
 
 /*
- * Shows the smallest lead of one condition over the next; below 0 if they are in the wrong order.
- * If all are tied there is no order: the first must lead the last by more than the margin.
+ * Shows the smallest lead of one condition over the next; below 0 if two are in the wrong order. If
+ * all are tied there is no order: the first must lead the last by more than the margin.
  */
 static struct oche_reading_of read_order(const struct oche_claim *claim,
                                          const struct oche_study *study, const double *values)
@@ -113,7 +113,7 @@ static double itself(const struct oche_claim *claim, double shown)
     return shown;
 }
 
-/* Shows how far the largest value is above the smallest. */
+/* Shows by how much the largest value exceeds the smallest. */
 static struct oche_reading_of read_near(const struct oche_claim *claim,
                                         const struct oche_study *study, const double *values)
 {
@@ -131,7 +131,7 @@ static struct oche_reading_of read_near(const struct oche_claim *claim,
 
 /* ---- along an axis ---- */
 
-/* Returns the factor by which it is off. */
+/* Returns the factor between the shown number and the published one, 1 or more. */
 static double factor_off(const struct oche_claim *claim, double shown)
 {
     if (isinf(shown))
@@ -140,8 +140,8 @@ static double factor_off(const struct oche_claim *claim, double shown)
 }
 
 /*
- * Shows the first place where the curve is below `below`; infinite if it never is. Places that are
- * not run in this mode are skipped.
+ * Shows the first position on the axis where the curve is below `below`; infinity if there is none.
+ * Skips positions that are not run in this mode.
  */
 static struct oche_reading_of read_falls_from(const struct oche_claim *claim,
                                               const struct oche_study *study, const double *values)

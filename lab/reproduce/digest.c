@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* FNV-1a over everything that decides verdicts. */
+/* Computes FNV-1a over everything that decides verdicts. */
 #include "lab/reproduce/digest.h"
 
 #include <string.h>
@@ -28,7 +28,7 @@ static uint64_t add_part(uint64_t digest, struct oche_document *figure, const ch
     return add_node(add(digest, key), figure, oche_yaml_find(oche_document_root(figure), key));
 }
 
-/* True if `node`, a claim's quantity or a list of quantities, names this one. */
+/* True if `node`, the quantity of a claim or a list of quantities, names `quantity`. */
 static bool names(const struct oche_yaml *node, const char *quantity)
 {
     if (node == NULL)
@@ -52,7 +52,8 @@ static bool is_claimed(const struct oche_document *figure, const char *quantity)
 }
 
 /*
- * Adds only the paper's quantities that are claimed: others may be added later for other figures.
+ * Adds the paper's quantities that claims name, and no others: so a quantity added for another
+ * figure leaves the digest as it is.
  */
 static uint64_t add_claimed(uint64_t digest, struct oche_document *figure,
                             const struct oche_document *paper)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From points to verdicts and curves. */
+/* Makes verdicts and curves from points. */
 #include "lab/reproduce/findings.h"
 
 #include <math.h>
@@ -81,7 +81,7 @@ static void store_reading(const struct oche_reading *reading, const struct oche_
                                      .verdict = oche_finding_name(judged->finding)});
 }
 
-/* Returns "H4, least; H1, most"; "" if nothing is measured. */
+/* Returns the labels of the claim's quantities: "H4, least; H1, most"; "" if it has none. */
 static const char *quantities_of(const struct oche_study *study, const struct oche_claim *claim)
 {
     const char *labels = claim->quantity != NULL ? claim->quantity->label : "";
@@ -134,8 +134,8 @@ static void store_claim(const struct oche_findings *findings, size_t number,
 /* ---- curves ---- */
 
 /*
- * Judges a quantity at one combination as a claim without a paper: only its number and interval are
- * used.
+ * Judges a quantity at one combination as a claim that the paper does not make. The result has a
+ * number and an interval; its verdict means nothing.
  */
 static struct oche_judgement number_at(const struct oche_findings *findings,
                                        const struct oche_quantity *quantity,
@@ -155,10 +155,11 @@ static struct oche_judgement number_at(const struct oche_findings *findings,
 struct curve {
     const struct oche_findings *findings;
     const struct oche_plot *plot;
-    uint32_t of; /* the plot's number in the file */
+    uint32_t of; /* the plot's number in the results file */
     struct oche_sweep_store *store;
     const struct oche_quantity *quantity;
-    struct oche_condition at; /* the term of `along` is set for each point */
+    /* condition of the curve; the value of `along` is set for each point */
+    struct oche_condition at;
     uint32_t number;
     bool begun;
     const char *label;
@@ -225,7 +226,8 @@ static void store_curve(struct curve *curve)
 }
 
 /*
- * Stores one curve for each quantity and value of `by`, in the figure's reading and in the others.
+ * Stores one curve for each quantity and each value of `by`: in the figure's reading, then in each
+ * other reading.
  */
 static void store_curves(const struct oche_findings *findings, const struct oche_plot *plot,
                          uint32_t number, const struct oche_reading *reading,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Student's t and the bootstrap. */
+/* Computes intervals by Student's t and by bootstrap. */
 #include "lab/reproduce/interval.h"
 
 #include <math.h>
@@ -18,8 +18,8 @@ double oche_student_t(uint32_t freedom)
     if (freedom <= rows)
         return table[freedom - 1];
     /*
-     * The first two terms of the expansion around the normal distribution: within 0.0003 from 30
-     * on.
+     * First terms of the expansion around the normal distribution; the error is below 0.0003 for
+     * `freedom` of 30 and more.
      */
     return 1.95996 + 2.37227 / freedom + 2.8225 / ((double)freedom * freedom);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Judges a claim: its quantity at its conditions, the verdict by the mean, and how far chance may
- * have moved it. The interval is Student's t if the number is a plain mean over repeats; otherwise
- * the bootstrap, from the stream (1, "bootstrap", line of the claim).
+ * Judges a claim: takes its quantity at its conditions, gives the verdict by the mean, and
+ * estimates how far chance may have moved the mean. The interval is Student's t if the number is a
+ * plain mean over repeats; otherwise it is by bootstrap, with random numbers from the stream (1,
+ * "bootstrap", line of the claim).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +13,8 @@
 #include "lab/reproduce/interval.h"
 
 #define BOOTSTRAP_SEED 1
-#define UNSURE_SHARE   0.05 /* of the draws with another verdict */
+/* a verdict is unsure if this share of the draws gives another verdict */
+#define UNSURE_SHARE 0.05
 
 const char *oche_finding_name(enum oche_finding finding)
 {
@@ -25,7 +27,7 @@ const char *oche_finding_name(enum oche_finding finding)
     return names[finding];
 }
 
-/* A condition, as the combinations over which its mean is taken. */
+/* The combinations that a condition names; the condition's value is their mean. */
 struct place {
     const struct oche_combination **points;
     size_t count;
@@ -35,10 +37,10 @@ struct judge {
     const struct oche_study *study;
     const struct oche_claim *claim;
     const struct oche_samples *samples;
-    struct place *places; /* claim->at_count of them */
-    double *values;       /* scratch, as many */
-    uint32_t repeats;     /* most of any point */
-    uint32_t runs;        /* fewest of any point that is run */
+    struct place *places; /* one place per condition: claim->at_count */
+    double *values;       /* scratch space for one value per condition */
+    uint32_t repeats;     /* most repeats of any combination */
+    uint32_t runs;        /* fewest runs of any combination that is run */
 };
 
 /* ---- where to look ---- */
@@ -89,8 +91,8 @@ static void find_place(struct judge *judge, const struct oche_reading *reading, 
 }
 
 /*
- * True if the claim is at the condition given by the figure's `at`, so that another reading can
- * replace that.
+ * True if all conditions of the claim have the values of the figure's `at` that the reading
+ * replaces; otherwise the claim has no meaning under that reading.
  */
 static bool can_be_read(const struct oche_study *study, const struct oche_claim *claim,
                         const struct oche_reading *reading)
@@ -134,7 +136,7 @@ static struct oche_reading_of read_claim(struct judge *judge, const uint32_t *dr
 static enum oche_finding finding_of(const struct oche_claim *claim, double distance)
 {
     const struct oche_tolerance *tolerance = &claim->tolerance;
-    const double slack = 1e-9; /* 0.75 - 0.7 is not quite 0.05 */
+    const double slack = 1e-9; /* 0.75 - 0.7 is slightly more than 0.05 */
 
     if (isnan(distance))
         return OCHE_FINDING_NO_DATA;
@@ -146,7 +148,7 @@ static enum oche_finding finding_of(const struct oche_claim *claim, double dista
 
 /* ---- the influence of chance ---- */
 
-/* True if the number is only a mean over repeats, so that Student's t applies. */
+/* True if the number is a plain mean over repeats, so that Student's t applies. */
 static bool is_plain_mean(const struct judge *judge)
 {
     const struct oche_quantity *quantity = judge->claim->quantity;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A paper's own file, and the search for papers. */
+/* Reads a paper's own file, and finds papers. */
 #include "lab/reproduce/paper.h"
 
 #include <dirent.h>
@@ -56,7 +56,10 @@ static bool read_paper(const struct oche_reader *reader, struct oche_paper *pape
            read_maps(reader, root, "quantities", &paper->quantities);
 }
 
-/* Takes ownership of the document. */
+/*
+ * Returns the paper in the document, which the paper then owns; NULL, with an error, if the
+ * document is wrong.
+ */
 static struct oche_paper *paper_of(struct oche_document *document, struct oche_error *error)
 {
     struct oche_reader reader = {.document = document, .memory = document, .error = error};
@@ -171,7 +174,7 @@ struct oche_paper *oche_paper_open(const char *papers, const char *name, struct 
     return paper;
 }
 
-/* Returns the folder of the running program (malloc'd); NULL if it is unknown. */
+/* Returns the folder of the running program (malloc'd); NULL if the folder is unknown. */
 static char *program_folder(void)
 {
     char path[PATH_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes one grid from a study's grids. */
+/* Makes one grid from the study's grids. */
 #include "lab/reproduce/plan.h"
 #include "params/error.h"
 
@@ -27,7 +27,7 @@ static struct oche_axis axis_of_values(const struct oche_study_axis *from)
     return axis;
 }
 
-/* Adds each text only once. */
+/* Makes an axis of the override's texts, each only once. */
 static struct oche_axis axis_of_override(const struct oche_study_override *from, size_t grids)
 {
     struct oche_axis axis = {.key = copy(from->key), .values = calloc(grids, sizeof(char *))};
@@ -55,7 +55,7 @@ static void make_grid(struct oche_plan *plan)
     OCHE_MUST(grid->sets != NULL && grid->axes != NULL);
     for (; grid->set_count < study->set_count; grid->set_count++)
         grid->sets[grid->set_count] = copy(study->sets[grid->set_count]);
-    /* Fixed values come first, so that a section can be fixed and a key in it vary. */
+    /* fixed values first: a section can be fixed while a key in it varies */
     for (size_t o = 0; o < study->override_count; o++)
         grid->axes[grid->axis_count++] = axis_of_override(&study->overrides[o], study->grid_count);
     for (size_t a = 0; a < study->axis_count; a++)
@@ -80,7 +80,7 @@ size_t oche_plan_point(const struct oche_plan *plan, const struct oche_combinati
     return oche_grid_number(&plan->grid, &place);
 }
 
-/* Finds one point of each combination first, then all of them. */
+/* Finds the points of the plan after opening one point of each combination. */
 static bool find_points(struct oche_plan *plan, struct oche_pool *opened, struct oche_error *error)
 {
     const struct oche_study *study = plan->study;
@@ -107,8 +107,8 @@ static bool find_points(struct oche_plan *plan, struct oche_pool *opened, struct
 }
 
 /*
- * Finds the override with which `error` begins ("--set KEY=VALUE: …", "--vary …"); the longest
- * match.
+ * Finds the override that `error` names at its beginning ("--set KEY=VALUE: …", "--vary …"). If
+ * several match, takes the longest. Returns NULL if none matches.
  */
 static const struct oche_study_source *source_of(const struct oche_study *study, const char *error)
 {
@@ -128,7 +128,7 @@ static const struct oche_study_source *source_of(const struct oche_study *study,
     return found;
 }
 
-/* Adds to a message its place in the figure's file, or in the paper's. */
+/* Adds to a message the file and line where the override is written. */
 static void place(const struct oche_study *study, struct oche_error *error)
 {
     const struct oche_study_source *source = source_of(study, error->text);
@@ -141,7 +141,7 @@ static void place(const struct oche_study *study, struct oche_error *error)
         const size_t key = strcspn(source->assignment, "=");
 
         if (strncmp(rest, source->assignment, key) == 0 && strncmp(rest + key, ": ", 2) == 0)
-            rest += key + 2; /* the place already names it */
+            rest += key + 2; /* the place already names the key */
         oche_document_fail(source->document, source->node, NULL, error, "%s", rest);
     } else if (strncmp(whole, study->scenario, path) == 0 &&
                strncmp(whole + path, ": cannot be read", 16) == 0) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The points of a study: one grid (lab/sweep/grid.h) that contains all of the study's grids, and
- * which of its points are run. Fixed overrides that differ between the study's grids become axes of
- * that grid.
+ * The points of a study, in one grid (lab/sweep/grid.h) that contains all grids of the study. The
+ * plan lists which of the grid's points are run. Fixed overrides that differ between the study's
+ * grids are axes of the one grid.
  */
 #ifndef OCHE_LAB_REPRODUCE_PLAN_H
 #define OCHE_LAB_REPRODUCE_PLAN_H
@@ -15,21 +15,21 @@
 struct oche_plan {
     const struct oche_study *study;
     struct oche_grid grid;
-    size_t *points; /* numbers in the grid, by combination, then by repeat */
+    size_t *points; /* numbers of points in the grid: for each combination, one per repeat */
     size_t count;
 };
 
 /*
- * Opens every combination that is run. Returns false, with one line in `error`, if one of them is
- * impossible, or if the grid would have too many points. `opened` (or NULL) remembers combinations
- * that other plans have opened, which are not opened again: opening one takes as long as generating
+ * Opens every combination that is run. Returns false, with one line in `error`, if a combination is
+ * impossible, or if the grid would have too many points. `opened` remembers combinations across
+ * plans, so that each is opened only once (NULL: not used): opening one takes as long as generating
  * the flows of a thousand hosts.
  */
 bool oche_plan_make(struct oche_plan *plan, const struct oche_study *study,
                     struct oche_pool *opened, struct oche_error *error);
 void oche_plan_free(struct oche_plan *plan);
 
-/* Returns the point of a combination's repeat. */
+/* Returns the number, in the grid, of the point for a combination and repeat. */
 size_t oche_plan_point(const struct oche_plan *plan, const struct oche_combination *combination,
                        uint32_t repeat);
 

@@ -9,13 +9,13 @@
 
 struct pooled {
     char *key;
-    char *text; /* as written by oche_point_write */
+    char *text; /* the result as oche_point_write writes it */
     size_t bytes;
 };
 
 struct oche_pool {
-    void *tree;     /* tree of tsearch */
-    void *expected; /* keys only */
+    void *tree;     /* root of a tree made by tsearch; each entry is a run with its result */
+    void *expected; /* root of a tree of runs that are expected, without results */
 };
 
 struct oche_pool *oche_pool_create(void)
@@ -51,7 +51,10 @@ static int compare_entries(const void *a, const void *b)
     return strcmp(x->key, y->key);
 }
 
-/* True if one override sets a section and the other one a key in it, or if both set the same. */
+/*
+ * True if the order of two overrides matters: one sets a section and the other a key in it, or both
+ * set the same key.
+ */
 static bool order_matters(const char *a, const char *b)
 {
     const char *shorter = strcspn(a, "=") < strcspn(b, "=") ? a : b;
@@ -63,8 +66,8 @@ static bool order_matters(const char *a, const char *b)
 }
 
 /*
- * Figures may have the same overrides in different orders: sorts them alphabetically, except those
- * whose order matters.
+ * Sorts overrides alphabetically, since figures may have the same overrides in different orders.
+ * Overrides whose order matters stay in that order.
  */
 static void sort_sets(char **sets, size_t count)
 {
@@ -79,7 +82,7 @@ static void sort_sets(char **sets, size_t count)
         }
 }
 
-/* Returns the scenario's path and the overrides (malloc'd). */
+/* Returns the text that identifies a run: the scenario's path and the overrides (malloc'd). */
 static char *key_of(const struct oche_grid *grid, size_t point)
 {
     size_t count, bytes;
@@ -143,7 +146,7 @@ void oche_pool_put(struct oche_pool *pool, const struct oche_grid *grid, size_t 
 
     OCHE_MUST(there != NULL);
     if (*there != entry)
-        free_entry(entry); /* the same run was made again */
+        free_entry(entry); /* the pool already has a result of this run */
 }
 
 bool oche_pool_get(const struct oche_pool *pool, const struct oche_grid *grid, size_t point,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Results of runs, by what was run: the scenario, its overrides, the seed. Figures of a paper share
- * runs; each run is made only once.
+ * A pool of results. The key of a result is the run: the scenario, its overrides, and the seed.
+ * Figures of a paper have runs in common; each run is made only once.
  */
 #ifndef OCHE_LAB_REPRODUCE_POOL_H
 #define OCHE_LAB_REPRODUCE_POOL_H
@@ -14,13 +14,19 @@ struct oche_pool;
 struct oche_pool *oche_pool_create(void);
 void oche_pool_free(struct oche_pool *pool);
 
-/* True if this run was not named before; used to count the runs to be made. */
+/*
+ * Returns true if this is the first call for the run of this point; used to count the runs to be
+ * made.
+ */
 bool oche_pool_expect(struct oche_pool *pool, const struct oche_grid *grid, size_t point);
 
 void oche_pool_put(struct oche_pool *pool, const struct oche_grid *grid, size_t point,
                    const struct oche_point_result *result);
 
-/* Fills `result`, which the caller must then free; false if there is none. */
+/*
+ * Copies the result of the point's run into `result`, which the caller must free. Returns false if
+ * the pool has no such result.
+ */
 bool oche_pool_get(const struct oche_pool *pool, const struct oche_grid *grid, size_t point,
                    struct oche_point_result *result);
 bool oche_pool_has(const struct oche_pool *pool, const struct oche_grid *grid, size_t point);

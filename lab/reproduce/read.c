@@ -26,7 +26,8 @@ bool oche_read_unknown(const struct oche_reader *reader, const struct oche_yaml 
                        const char *below, const char *text, const char *what,
                        const char *const *words, size_t count)
 {
-    bool number = text[0] >= '0' && text[0] <= '9'; /* numbers are not misspelt words */
+    /* numbers: a similar number is not what was meant */
+    bool number = text[0] >= '0' && text[0] <= '9';
     const char *nearest = number ? NULL : oche_nearest_word(text, words, count);
     const char *list = "";
 
@@ -124,7 +125,7 @@ bool oche_read_choice(const struct oche_reader *reader, const struct oche_yaml *
                              words, length_of(words));
 }
 
-/* How numbers in a metric's unit are written, and the factor to that unit. */
+/* The units in which a file gives numbers, each with its factor to the metric's unit. */
 static const struct unit {
     const char *name;
     enum oche_unit unit;
@@ -155,7 +156,8 @@ bool oche_read_number(const struct oche_reader *reader, const struct oche_yaml *
     if (as->unit == OCHE_UNIT_REAL)
         param.maximum.real = 1e300;
     else
-        param.maximum.u = UINT64_MAX - 1; /* "never" is not a number */
+        /* the largest value means "never", which is not a number */
+        param.maximum.u = UINT64_MAX - 1;
     if (!oche_value_parse(&param, text + negative, &parsed, &reason))
         return OCHE_READ_FAIL(reader, node, NULL, "%s", reason.text);
     *value = as->unit == OCHE_UNIT_REAL ? parsed.real : (double)parsed.u * as->one;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading the files of papers and figures: strict about keys, every error with its line. */
+/* Reads the files of papers and figures. Unknown keys are errors; every error names its line. */
 #ifndef OCHE_LAB_REPRODUCE_READ_H
 #define OCHE_LAB_REPRODUCE_READ_H
 
@@ -8,8 +8,8 @@
 #include "params/error.h"
 
 struct oche_reader {
-    const struct oche_document *document; /* to which the nodes belong */
-    struct oche_document *memory;         /* what is read is allocated here */
+    const struct oche_document *document; /* the document that contains the nodes */
+    struct oche_document *memory;         /* owns the memory of everything that is read */
     struct oche_error *error;
 };
 
@@ -18,33 +18,45 @@ struct oche_reader {
 
 void *oche_read_alloc(const struct oche_reader *reader, size_t count, size_t bytes);
 
-/* True if `node` is a map with no keys other than these (NULL-terminated). */
+/*
+ * Returns true if `node` is a map whose keys are all in `known` (NULL-terminated); else false, with
+ * an error.
+ */
 bool oche_read_keys(const struct oche_reader *reader, const struct oche_yaml *node,
                     const char *const *known);
 
-/* Reads the text of `key`; NULL if there is none, which is an error if it is required. */
+/*
+ * Reads the text of `key`. If the map does not have the key, sets *text to NULL, which is an error
+ * if the key is required.
+ */
 bool oche_read_text(const struct oche_reader *reader, const struct oche_yaml *map, const char *key,
                     bool required, const char **text);
 
-/* Reads a whole number, at least 1; leaves *count unchanged if there is none. */
+/*
+ * Reads a whole number from 1 to `most`. Leaves *count unchanged if the map does not have the key.
+ */
 bool oche_read_count(const struct oche_reader *reader, const struct oche_yaml *map, const char *key,
                      uint32_t most, uint32_t *count);
 
 /*
- * Reads one of `words` (NULL-terminated) and sets its index; leaves it unchanged if there is none.
+ * Reads a word and sets *choice to its index in `words` (NULL-terminated). Leaves *choice unchanged
+ * if the map does not have the key.
  */
 bool oche_read_choice(const struct oche_reader *reader, const struct oche_yaml *map,
                       const char *key, const char *const *words, unsigned *choice);
 
-/* Reads a number with its unit ("12us", "9.5Gbps", "45%"), in s, bps or bytes, or as it is. */
+/*
+ * Reads a number with its unit ("12us", "9.5Gbps", "45%") and converts it to `unit`: s, bps or
+ * bytes; other units have plain numbers.
+ */
 bool oche_read_number(const struct oche_reader *reader, const struct oche_yaml *node,
                       const char *unit, double *value);
 
-/* Reads a word or a list of words; leaves them unchanged if `node` is NULL. */
+/* Reads a word or a list of words. Leaves *words and *count unchanged if `node` is NULL. */
 bool oche_read_words(const struct oche_reader *reader, const struct oche_yaml *node,
                      const char ***words, size_t *count);
 
-/* Reports that `text` is not one of `words`, and which may have been meant; returns false. */
+/* Reports that `text` is not one of `words`, and suggests the most similar word. Returns false. */
 bool oche_read_unknown(const struct oche_reader *reader, const struct oche_yaml *node,
                        const char *below, const char *text, const char *what,
                        const char *const *words, size_t count);
@@ -52,27 +64,32 @@ bool oche_read_unknown(const struct oche_reader *reader, const struct oche_yaml 
 /* ---- the parts of a figure's file, one source file each ---- */
 
 /*
- * Reads axes, grids, overrides, combinations. `also` (or NULL): the readings that grids may be for.
+ * Reads axes, grids, overrides and combinations. `also`: the figure's other readings, which a grid
+ * can be for; NULL: none.
  */
 bool oche_read_grids(const struct oche_reader *reader, struct oche_study *study,
                      const struct oche_yaml *grids, const struct oche_yaml *also, bool quick);
 
 /*
- * Reads a condition: values of axes, by label, text or number. `many`: lists of values are allowed.
+ * Reads a condition: for some axes a value, by label, text or number. `many`: an axis may also have
+ * a list of values.
  */
 bool oche_read_condition(const struct oche_reader *reader, const struct oche_study *study,
                          const struct oche_yaml *node, bool many, struct oche_condition *condition);
 struct oche_condition oche_no_condition(const struct oche_reader *reader,
                                         const struct oche_study *study);
-/* Returns `under`, replaced by `over` where that has values. */
+/*
+ * Returns a condition with the values of `over`, and those of `under` for the axes that `over`
+ * lacks.
+ */
 struct oche_condition oche_condition_merge(const struct oche_reader *reader,
                                            const struct oche_study *study,
                                            const struct oche_condition *under,
                                            const struct oche_condition *over);
 /*
- * True if the condition names one value of each axis that has several (except the axis `but`), and
- * some grid runs it; single values are filled in. If `quantity` is relative, this must also hold
- * for its reference.
+ * Completes a condition, and returns true if it names one value of every axis except `but`, and
+ * some grid runs that combination. An axis with a single usual value need not be named. If
+ * `quantity` is relative, its reference must be run too. Returns false, with an error, otherwise.
  */
 bool oche_condition_complete(const struct oche_reader *reader, const struct oche_study *study,
                              const struct oche_yaml *node, size_t but,
@@ -80,8 +97,8 @@ bool oche_condition_complete(const struct oche_reader *reader, const struct oche
                              struct oche_condition *condition);
 
 /*
- * Returns the value of an axis that is meant if none is named: the only one that is not used by
- * just one reading. OCHE_ANY if there are several.
+ * Returns the value that counts if a condition does not name the axis: its only value, without
+ * those that are used by a grid for one reading only. OCHE_ANY if there are several.
  */
 size_t oche_usual_value(const struct oche_study_axis *axis);
 
@@ -96,7 +113,7 @@ bool oche_read_quantity_name(const struct oche_reader *reader, struct oche_study
 bool oche_read_axis_name(const struct oche_reader *reader, const struct oche_study *study,
                          const struct oche_yaml *map, const char *key, size_t *axis);
 
-/* Reads a map, or a list of maps with titles. */
+/* Reads one plot from a map, or several from a list of maps with titles. */
 bool oche_read_plots(const struct oche_reader *reader, struct oche_study *study,
                      const struct oche_yaml *node);
 bool oche_read_claims(const struct oche_reader *reader, struct oche_study *study,

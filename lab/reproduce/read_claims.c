@@ -34,7 +34,8 @@ static bool check_keys(const struct oche_reader *reader, const struct oche_yaml 
     static const char *const of_all[] = {"name",       "kind", "text",        "place",
                                          "confidence", "says", "explanation", "quantity",
                                          "tolerance",  "at"};
-    const size_t texts = 7; /* those that claims without a verdict may have */
+    /* number of first keys in the list; a claim that is not judged may have only these */
+    const size_t texts = 7;
     static const char *const of_conditions[] = {
         [OCHE_CONDITIONS_TWO] = "than",
         [OCHE_CONDITIONS_LIST] = "of",
@@ -131,7 +132,7 @@ static bool read_band(const struct oche_reader *reader, const struct oche_yaml *
     return true;
 }
 
-/* Reads {absolute: X, in_shape: Y}, {relative: …}, {margin: …} or {factor: …}. */
+/* Reads a tolerance: {absolute: X, in_shape: Y}, {relative: …}, {margin: …} or {factor: …}. */
 static bool read_tolerance(const struct oche_reader *reader, const struct oche_study *study,
                            const struct oche_yaml *map, struct oche_claim *claim)
 {
@@ -187,7 +188,7 @@ static bool complete(const struct oche_reader *reader, const struct oche_study *
     return oche_condition_complete(reader, study, node, OCHE_ANY, quantity, condition);
 }
 
-/* Reads several quantities at one place, instead of one quantity at several. */
+/* Reads a list of quantities that are compared at the same condition. */
 static bool read_each(const struct oche_reader *reader, const struct oche_study *study,
                       const struct oche_yaml *map, struct oche_claim *claim)
 {
@@ -224,7 +225,10 @@ static bool read_two(const struct oche_reader *reader, const struct oche_study *
            complete(reader, study, than, claim, &claim->at[1]);
 }
 
-/* Reads of: {AXIS: [VALUE, VALUE]}, or a list of conditions; each changes `at`. */
+/*
+ * Reads the key `of`: {AXIS: [VALUE, VALUE]}, or a list of conditions. Each condition changes only
+ * some values of `at`.
+ */
 static bool read_list(const struct oche_reader *reader, const struct oche_study *study,
                       const struct oche_yaml *map, struct oche_claim *claim)
 {
@@ -277,7 +281,9 @@ static int compare_places(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-/* Makes a condition for each value of the axis that some grid runs with the rest of `at`. */
+/*
+ * Makes one condition for each value of the axis `along` that some grid runs with the rest of `at`.
+ */
 static bool read_along(const struct oche_reader *reader, struct oche_study *study,
                        const struct oche_yaml *map, struct oche_claim *claim)
 {
@@ -349,7 +355,10 @@ static bool read_conditions(const struct oche_reader *reader, struct oche_study 
 
 /* ---- claims ---- */
 
-/* Reads one quantity, or a list to be compared; none for claims that are not judged. */
+/*
+ * Reads the claim's quantity, or a list of quantities to be compared. A claim that is not judged
+ * has none.
+ */
 static bool read_quantities(const struct oche_reader *reader, struct oche_study *study,
                             const struct oche_yaml *map, struct oche_claim *claim)
 {

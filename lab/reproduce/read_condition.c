@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Conditions: the values of axes that a quantity, a claim or a curve is about. */
+/* Reads conditions: the values of axes at which a quantity, a claim or a curve is measured. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static bool unknown_axis(const struct oche_reader *reader, const struct oche_stu
                              study->axis_count);
 }
 
-/* Finds a value by label, by text, or by number. */
+/* Returns the index of the axis' value that has this label, text or number. */
 static size_t find_value(const struct oche_reader *reader, const struct oche_study_axis *axis,
                          const struct oche_yaml *node)
 {
@@ -166,7 +166,7 @@ static bool must_exist(const struct oche_reader *reader, const struct oche_study
     return OCHE_READ_FAIL(reader, node, NULL, "%sno grid runs %s; add it to a grid", what, text);
 }
 
-/* True if every point that the condition names, and its reference, is run. */
+/* True if every combination that the condition names is run, and so is its reference. */
 static bool points_exist(const struct oche_reader *reader, const struct oche_study *study,
                          const struct oche_yaml *node, const struct oche_quantity *quantity,
                          const struct oche_condition *condition)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads the grids of a figure: what each of them fixes and varies, in full and in quick mode. They
- * determine the figure's axes, and which combination of values is run by which grid.
+ * Reads the grids of a figure: the keys that each grid fixes and varies, in full and in quick mode.
+ * The grids determine the figure's axes, and which grid runs which combination of values.
  */
 #include <math.h>
 #include <stdio.h>
@@ -13,9 +13,9 @@
 #include "params/units.h"
 
 #define MOST_REPEATS      100000
-#define MOST_COMBINATIONS 10000 /* in one grid */
+#define MOST_COMBINATIONS 10000 /* most combinations in one grid */
 
-/* One key of one grid: its value, or its values. */
+/* One key of a grid, with its one fixed value or the values over which it varies. */
 struct key {
     const char *key;
     bool varied;
@@ -23,7 +23,7 @@ struct key {
     size_t count;
 };
 
-/* A grid in one mode. */
+/* The keys and repeats of a grid in full or in quick mode. */
 struct mode {
     struct key *keys;
     size_t count, capacity;
@@ -32,13 +32,14 @@ struct mode {
 
 struct grid {
     const struct oche_yaml *node;
-    const char *reading; /* the reading that it is for; or NULL */
+    /* label of the only reading that the grid is for; NULL: for all readings */
+    const char *reading;
     struct mode full, quick;
 };
 
 /* ---- values ---- */
 
-/* The ways to interpret a value, the likeliest first. */
+/* The units in which a value may be meant, the most likely first. */
 static const struct {
     const char *name;
     enum oche_unit unit;
@@ -64,7 +65,7 @@ static double number_in(const char *text, enum oche_unit unit, double one)
     return unit == OCHE_UNIT_REAL ? value.real : (double)value.u * one;
 }
 
-/* True if two texts have the same value, as 1e-3 and 0.1% do. */
+/* True if two texts mean the same value, as 1e-3 and 0.1% do. */
 static bool is_same_value(const char *a, const char *b)
 {
     if (strcmp(a, b) == 0)
@@ -104,7 +105,10 @@ static struct key *make_key(const struct oche_reader *reader, struct mode *mode,
     return key;
 }
 
-/* Returns the value that a node stands for: an existing one, by label, or a new one. */
+/*
+ * Returns the value for a node: the value of `before` that has the node's label or text, else a new
+ * one.
+ */
 static struct oche_axis_value value_of(const struct oche_reader *reader, const struct key *before,
                                        const struct oche_yaml *node)
 {
@@ -139,7 +143,7 @@ static bool check_values(const struct oche_reader *reader, const struct oche_yam
     return true;
 }
 
-/* Reads vary: KEY: [VALUE, …], or KEY: {LABEL: VALUE, …}. */
+/* Reads the values of a grid's `vary`: KEY: [VALUE, …], or KEY: {LABEL: VALUE, …}. */
 static bool read_vary(const struct oche_reader *reader, const struct oche_yaml *vary,
                       struct mode *mode)
 {
@@ -191,7 +195,9 @@ static bool read_set(const struct oche_reader *reader, const struct oche_yaml *s
     return true;
 }
 
-/* Reads `set`, `vary` and `repeat` of a node, on top of what the mode already has. */
+/*
+ * Reads `set`, `vary` and `repeat` of a node into a mode. They replace what the mode already has.
+ */
 static bool read_mode(const struct oche_reader *reader, const struct oche_yaml *node,
                       struct mode *mode)
 {
@@ -202,7 +208,9 @@ static bool read_mode(const struct oche_reader *reader, const struct oche_yaml *
            oche_read_count(reader, node, "repeat", MOST_REPEATS, &mode->repeats);
 }
 
-/* Copies the keys of full mode, with which quick mode begins and which it must not change. */
+/*
+ * Copies full mode as the start of quick mode, so that changing the copy leaves full mode as it is.
+ */
 static struct mode copy_mode(const struct oche_reader *reader, const struct mode *mode)
 {
     struct mode copy = *mode;
@@ -243,7 +251,7 @@ static bool find_base(const struct oche_reader *reader, const struct oche_study 
     return oche_read_unknown(reader, node, "from", from, "a grid of paper.yaml", names, count);
 }
 
-/* `from`: the grid that this one modifies; or NULL. */
+/* Reads one grid. `from`: the paper's grid that this grid modifies; NULL: none. */
 static bool read_grid(const struct oche_reader *reader, const struct oche_study *study,
                       const struct oche_yaml *node, const char *from, struct grid *grid)
 {
@@ -282,7 +290,10 @@ static bool is_varied(const struct grid *grids, size_t count, const char *name)
     return false;
 }
 
-/* Adds the value to the axis if it is new; reports a label that already means something else. */
+/*
+ * Adds the value to the axis if it is new. Fails, with an error, if its label already means another
+ * value.
+ */
 static bool intern(const struct oche_reader *reader, const struct grid *grid,
                    struct oche_study_axis *axis, const struct oche_axis_value *value)
 {
@@ -318,7 +329,9 @@ static bool intern(const struct oche_reader *reader, const struct grid *grid,
     return true;
 }
 
-/* Uses the labels as numbers if the values are not numbers but all labels are. */
+/*
+ * If all labels are numbers, uses them as the axis' numbers. Returns false if one is not a number.
+ */
 static bool number_labels(struct oche_study_axis *axis)
 {
     bool all = true;
@@ -332,7 +345,10 @@ static bool number_labels(struct oche_study_axis *axis)
     return all;
 }
 
-/* Finds the first unit in which all values are numbers, and the numbers; else uses the labels. */
+/*
+ * Finds the first unit in which all values of the axis are numbers, and sets unit and numbers. If
+ * there is no such unit, tries the labels.
+ */
 static void number_values(struct oche_study_axis *axis)
 {
     for (size_t u = 0; u < VALUE_UNITS && axis->unit == NULL; u++) {
@@ -358,14 +374,17 @@ static struct oche_study_axis *find_axis(struct oche_study *study, const char *k
     return NULL;
 }
 
-/* Makes axes in the order in which grids name them, with all their values in all modes. */
+/*
+ * Makes the axes, in the order in which the grids first name them, with all values in full and in
+ * quick mode.
+ */
 static bool make_axes(const struct oche_reader *reader, struct oche_study *study,
                       const struct grid *grids)
 {
     size_t most = 0;
 
     for (size_t g = 0; g < study->grid_count; g++)
-        most += grids[g].quick.count; /* it has all keys of full mode */
+        most += grids[g].quick.count; /* quick mode has all keys of full mode too */
     study->axes = oche_read_alloc(reader, most, sizeof(*study->axes));
     for (size_t g = 0; g < study->grid_count; g++) {
         const struct mode *modes[] = {&grids[g].full, &grids[g].quick};
@@ -397,14 +416,18 @@ static bool make_axes(const struct oche_reader *reader, struct oche_study *study
 
 /* ---- fixed overrides ---- */
 
-/* Handles keys that no grid varies: either the same everywhere, or by grid. */
+/*
+ * Sorts the keys that no grid varies: those with one value in all grids become sets, the others
+ * overrides. Fails if a grid does not give one of them.
+ */
 static bool make_overrides(const struct oche_reader *reader, struct oche_study *study,
                            const struct grid *grids)
 {
     bool quick = study->quick;
     const struct mode *first = quick ? &grids[0].quick : &grids[0].full;
 
-    for (size_t g = 1; g < study->grid_count; g++) { /* each has the keys of the first one */
+    /* every grid must have the same keys as the first one */
+    for (size_t g = 1; g < study->grid_count; g++) {
         const struct mode *mode = quick ? &grids[g].quick : &grids[g].full;
 
         for (size_t k = 0; k < mode->count; k++)
@@ -451,7 +474,7 @@ static void make_sources(const struct oche_reader *reader, struct oche_study *st
 {
     size_t most = 0;
 
-    for (size_t pass = 0; pass < 2; pass++) { /* first counts, then fills in */
+    for (size_t pass = 0; pass < 2; pass++) { /* the first pass counts, the second fills in */
         if (pass == 1)
             study->sources = oche_read_alloc(reader, most, sizeof(*study->sources));
         for (size_t g = 0; g < 2 * study->grid_count; g++) {
@@ -484,7 +507,7 @@ static size_t index_of(const struct oche_study_axis *axis, const char *text)
     return i;
 }
 
-/* Adds all combinations of a grid's values, or counts them (if `study->combinations` is NULL). */
+/* Adds all combinations of a grid's values. If `study->combinations` is NULL, only counts them. */
 static bool add_combinations(const struct oche_reader *reader, struct oche_study *study,
                              const struct grid *grid, size_t number, const struct mode *mode,
                              bool run)
@@ -520,8 +543,8 @@ static bool add_combinations(const struct oche_reader *reader, struct oche_study
 }
 
 /*
- * Returns the number of combinations in a mode; 0, with an error, if a key is missing or there are
- * too many.
+ * Returns the number of combinations in a mode. Returns 0, with an error, if a grid lacks a key or
+ * there are too many combinations.
  */
 static size_t count_combinations(const struct oche_reader *reader, const struct oche_study *study,
                                  const struct grid *grid, const struct mode *mode)
@@ -582,7 +605,7 @@ const struct oche_combination *oche_study_find(const struct oche_study *study, c
     return NULL;
 }
 
-/* Checks grids that are for one reading: the figure's `also` must have it. */
+/* Checks that every reading for which there is a grid is in the figure's `also`. */
 static bool check_readings(const struct oche_reader *reader, const struct grid *grids, size_t count,
                            const struct oche_yaml *also)
 {

@@ -46,7 +46,7 @@ static bool check_metrics(const struct oche_reader *reader, const struct oche_ya
     return true;
 }
 
-/* Returns the unit of metrics divided by others. A count per second is shown as a count. */
+/* Returns the unit of a quotient of metrics. A count divided by a time has the unit of counts. */
 static const char *quotient_unit(const struct oche_quantity *quantity)
 {
     bool rate = strcmp(quantity->unit, "count") == 0 && quantity->over_count == 1 &&
@@ -55,7 +55,7 @@ static const char *quotient_unit(const struct oche_quantity *quantity)
     return rate ? quantity->unit : "ratio";
 }
 
-/* Finds the common unit of metrics that are added. */
+/* Finds the unit of a sum of metrics, which must all have the same unit. */
 static bool find_unit(const struct oche_reader *reader, const struct oche_yaml *map,
                       struct oche_quantity *quantity)
 {
@@ -119,7 +119,10 @@ const struct oche_quantity *oche_quantity_find(const struct oche_study *study, c
     return NULL;
 }
 
-/* Reads the figure's quantities, and notes those in the paper's file that may be used here. */
+/*
+ * Reads the figure's quantities. Notes the paper's quantities, which are read when a claim names
+ * them.
+ */
 bool oche_read_quantities(const struct oche_reader *reader, struct oche_study *study,
                           const struct oche_yaml *node, const struct oche_yaml *of_paper)
 {
@@ -137,7 +140,10 @@ bool oche_read_quantities(const struct oche_reader *reader, struct oche_study *s
     return true;
 }
 
-/* Reads a paper's quantity when a figure uses it, since not every figure has its axes. */
+/*
+ * Reads a quantity of the paper when the figure names it: not every figure has the axes that the
+ * paper's quantities name.
+ */
 static bool take_from_paper(const struct oche_reader *reader, struct oche_study *study,
                             const char *name, const struct oche_quantity **quantity)
 {
@@ -221,7 +227,7 @@ static bool read_scale(const struct oche_reader *reader, const struct oche_yaml 
     return true;
 }
 
-/* Reads [[X, Y], …]: x in the axis' unit, y in the quantity's. */
+/* Reads a list [[X, Y], …], with x in the axis' unit and y in the quantity's unit. */
 static bool read_points(const struct oche_reader *reader, const struct oche_study *study,
                         const struct oche_plot *plot, const struct oche_yaml *node,
                         struct oche_published_curve *curve)
@@ -270,7 +276,7 @@ static bool read_published(const struct oche_reader *reader, const struct oche_s
     return true;
 }
 
-/* Every curve must be at one value of each axis that it does not run along. */
+/* Checks that every curve is at one value of each axis, except of the axis that it runs along. */
 static bool plot_is_complete(const struct oche_reader *reader, const struct oche_study *study,
                              struct oche_plot *plot, const struct oche_yaml *node)
 {
@@ -289,7 +295,9 @@ static bool plot_is_complete(const struct oche_reader *reader, const struct oche
     return true;
 }
 
-/* `of_list`: one of several plots, distinguished by their titles. */
+/*
+ * Reads one plot. `of_list`: it is in a list of plots, so it needs a title that no other plot has.
+ */
 static bool read_plot(const struct oche_reader *reader, struct oche_study *study,
                       const struct oche_yaml *node, bool of_list, struct oche_plot *plot)
 {

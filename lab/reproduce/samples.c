@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Metrics of runs, by quantity, and statistics over repeats. */
+/* Keeps the metrics of runs, by quantity, and computes statistics over repeats. */
 #include "lab/reproduce/samples.h"
 
 #include <math.h>
@@ -9,21 +9,28 @@
 
 #include "lab/reproduce/interval.h"
 
-/* A quantity at a combination: dividend and divisor in each repeat. */
+/* A quantity at one combination: dividend and divisor, with one number per repeat. */
 struct series {
     double *top,
-        *bottom;   /* combination->repeats of them; NAN: no such run, or it lacks the number */
-    double *value; /* their quotient, relative to the reference if there is one */
-    const struct oche_combination *reference; /* the reference; or NULL */
+        /*
+         * each has combination->repeats numbers; NAN: there is no such run, or the run lacks a
+         * metric
+         */
+        *bottom;
+    /* top / bottom in each repeat, divided by the reference's value if the quantity is relative */
+    double *value;
+    /* combination to which a relative quantity refers; NULL: the quantity is not relative */
+    const struct oche_combination *reference;
 };
 
 struct oche_samples {
     const struct oche_study *study;
-    struct series *series; /* by quantity, then by combination */
-    const char **metrics;  /* names */
+    struct series *series; /* one series per quantity and combination: all of quantity 0 first */
+    const char **metrics;  /* names of the metrics that quantities need */
     size_t metric_count;
-    double **raw; /* by metric, then by combination: one number per repeat */
-    bool stale;   /* `value` is older than the data */
+    /* index: metric * number of combinations + combination; each has one number per repeat */
+    double **raw;
+    bool stale; /* the series' `value` must be computed again */
 };
 
 static struct series *series_of(const struct oche_samples *samples,
@@ -149,7 +156,7 @@ void oche_samples_put(struct oche_samples *samples, size_t metric,
     samples->stale = true;
 }
 
-/* Returns the sum of metrics in one run; NAN if it lacks one of them. */
+/* Returns the sum of some metrics in one run; NAN if the run lacks one of them. */
 static double sum_of(const struct oche_samples *samples, const char **names, size_t count,
                      size_t combination, uint32_t repeat)
 {
@@ -215,7 +222,7 @@ static void find_values(const struct oche_samples *samples, const struct oche_qu
         series->value[r] = divide(series->top[r], series->bottom[r]);
         if (!quantity->relative)
             continue;
-        /* Run by run if both have the same seeds; otherwise by the mean of the reference. */
+        /* Repeats have the same seeds if both have as many; else the reference is its mean. */
         if (to != NULL && to->repeats == combination->repeats)
             series->value[r] =
                 divide(series->value[r], divide(reference->top[r], reference->bottom[r]));
@@ -246,8 +253,8 @@ const double *oche_samples_values(const struct oche_samples *samples,
 }
 
 /*
- * Returns the repeat that number `r` of the draw stands for, in a combination with `repeats` of
- * them.
+ * Translates draw[r] to a repeat of a combination with `repeats` repeats, which may be fewer than
+ * `draws`.
  */
 static uint32_t drawn(const uint32_t *draw, uint32_t draws, uint32_t repeats, uint32_t r)
 {
@@ -281,7 +288,7 @@ static int compare(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* By nearest rank, as everywhere (sim/measure/percentile.h). */
+/* Returns the percentile by nearest rank (as in sim/measure/percentile.h). Sorts `values`. */
 static double percentile(double *values, uint32_t count, uint32_t thousandths)
 {
     uint64_t rank = ((uint64_t)count * thousandths + 999) / 1000;
@@ -320,7 +327,7 @@ static double shaped(const struct oche_quantity *quantity, double value)
     }
 }
 
-/* Computes the statistic over the repeats that have a number. */
+/* Returns the quantity's statistic over the repeats that have a value. */
 static double over_repeats(const struct oche_samples *samples, const struct oche_quantity *quantity,
                            const struct oche_combination *combination, const uint32_t *draw,
                            uint32_t draws)

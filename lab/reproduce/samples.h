@@ -13,31 +13,34 @@ void oche_samples_free(struct oche_samples *samples);
 /* Returns the names of the metrics from which quantities are made, each once. */
 const char *const *oche_samples_metrics(const struct oche_samples *samples, size_t *count);
 
-/* Stores a run's metric (by number in that list); NAN: it has none. */
+/*
+ * Stores one metric of one run. `metric` is an index into oche_samples_metrics; NAN: the run lacks
+ * the metric.
+ */
 void oche_samples_put(struct oche_samples *samples, size_t metric,
                       const struct oche_combination *combination, uint32_t repeat, double value);
 
-/* To be called after the last result was stored, before anything is read. */
+/* Must be called after the last oche_samples_put and before values are read. */
 void oche_samples_ready(struct oche_samples *samples);
 
 /*
- * Returns the quantity's value in each repeat (combination->repeats of them), before its statistic
- * and shape; NAN if a run has none.
+ * Returns the quantity's values, one per repeat (combination->repeats), before its statistic and
+ * shape; NAN where a run has no value.
  */
 const double *oche_samples_values(const struct oche_samples *samples,
                                   const struct oche_quantity *quantity,
                                   const struct oche_combination *combination);
 
 /*
- * Returns the quantity's value over all repeats, or over those in `draw`: `draws` numbers below
- * `draws`, for the combination with the most repeats; others use them in proportion. NAN if no run
- * has it.
+ * Returns the quantity's value over all repeats, or over those in `draw` (NULL: all). `draw` has
+ * `draws` repeats, numbers below `draws`, of the combination that has the most repeats; for other
+ * combinations they are scaled down. NAN if no run has a value.
  */
 double oche_samples_value(const struct oche_samples *samples, const struct oche_quantity *quantity,
                           const struct oche_combination *combination, const uint32_t *draw,
                           uint32_t draws);
 
-/* Returns the number of repeats that have a value. */
+/* Returns the number of repeats in which the quantity has a value at the combination. */
 uint32_t oche_samples_count(const struct oche_samples *samples,
                             const struct oche_quantity *quantity,
                             const struct oche_combination *combination);

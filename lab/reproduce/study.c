@@ -20,8 +20,8 @@ static const char *name_of(struct oche_document *document)
 }
 
 /*
- * Returns the path of a scenario of the study's paper; without a paper, of a file beside the
- * study's.
+ * Returns the path of a scenario: in the scenarios of the study's paper; without a paper, beside
+ * the study's file.
  */
 static const char *scenario_path(const struct oche_study *study, const char *name)
 {
@@ -62,7 +62,7 @@ static bool read_also(const struct oche_reader *reader, struct oche_study *study
     return true;
 }
 
-/* Reads the figure's `at`, and fills in what is implied. */
+/* Reads the figure's `at`, and adds the values of axes that need not be named. */
 static bool read_at(const struct oche_reader *reader, struct oche_study *study,
                     const struct oche_yaml *node)
 {
@@ -81,7 +81,7 @@ static bool read_at(const struct oche_reader *reader, struct oche_study *study,
     return true;
 }
 
-/* Reads the paper's differences, then the figure's. */
+/* Reads the paper's differences, then the figure's own. */
 static bool read_differences(const struct oche_reader *reader, struct oche_study *study,
                              const struct oche_yaml *node)
 {
@@ -137,7 +137,10 @@ static bool read_study(const struct oche_reader *reader, struct oche_study *stud
            read_differences(reader, study, oche_yaml_find(root, "differences"));
 }
 
-/* Takes ownership of the document. */
+/*
+ * Returns the study in the document, which the study then owns; NULL, with an error, if the
+ * document is wrong.
+ */
 static struct oche_study *study_of(const struct oche_paper *paper, struct oche_document *document,
                                    bool quick, struct oche_error *error)
 {

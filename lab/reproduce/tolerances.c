@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asks git, without a shell, or reads the installed list. */
+/* Finds the commit by running git, without a shell, or by reading the installed list. */
 #include "lab/reproduce/tolerances.h"
 
 #include <fcntl.h>
@@ -15,9 +15,9 @@
 
 extern char **environ;
 
-#define MOST_COMMITS 1000 /* most commits to examine */
+#define MOST_COMMITS 1000 /* most commits of a file to examine */
 
-/* Returns what a program prints (malloc'd); NULL if it cannot be run or fails. */
+/* Returns the output of a program (malloc'd); NULL if it cannot be run or fails. */
 static char *output_of(const char *const *command)
 {
     posix_spawn_file_actions_t actions;
@@ -65,7 +65,10 @@ static struct oche_document *document_at(const char *folder, const char *commit,
     return document;
 }
 
-/* True if the claims at this commit were the same as now. Figures were once beside paper.yaml. */
+/*
+ * True if the figure's claims in this commit have the same digest as now. In older commits, figures
+ * were beside paper.yaml.
+ */
 static bool is_same_at(const struct oche_study *study, const char *commit, const char *file,
                        const char *old_file)
 {
@@ -82,7 +85,10 @@ static bool is_same_at(const struct oche_study *study, const char *commit, const
     return same;
 }
 
-/* Returns NULL if there is no git or no work tree, or if the file is unknown to it. */
+/*
+ * Returns the commit according to git. NULL if there is no git or no work tree, or if git does not
+ * know the file.
+ */
 static char *ask_git(const struct oche_study *study)
 {
     char *file = NULL, *log, *fixed = NULL, *rest, *commit, most[32];

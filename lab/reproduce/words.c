@@ -8,7 +8,7 @@
 
 #include "params/figures.h"
 
-/* Writes three digits, fewer below one hundredth. */
+/* Writes a number with three digits; below one hundredth with fewer. */
 static void write_number(double value, char *text, size_t text_bytes)
 {
     double size = fabs(value);
@@ -19,7 +19,8 @@ static void write_number(double value, char *text, size_t text_bytes)
         snprintf(text, text_bytes, "%.*f", size < 9.995 ? 2 : size < 99.95 ? 1 : 0, value);
     if (strchr(text, '.') == NULL || strchr(text, 'e') != NULL)
         return;
-    for (size_t end = strlen(text); end > 0; end--) { /* "5.00" becomes 5 */
+    /* removes zeros at the end: "5.00" becomes "5" */
+    for (size_t end = strlen(text); end > 0; end--) {
         if (text[end - 1] == '.') {
             text[end - 1] = '\0';
             return;
@@ -49,7 +50,7 @@ struct oche_words oche_value_words(double value, const char *unit)
     return words;
 }
 
-/* Returns the words for a width; for shares, in points. */
+/* Returns a difference in words; a difference of shares is in points. */
 static struct oche_words width_words(double value, const char *unit, bool with_unit)
 {
     struct oche_words words;
@@ -65,7 +66,7 @@ static struct oche_words width_words(double value, const char *unit, bool with_u
     return words;
 }
 
-/* True if the claim's number is a difference (for shares, in points). */
+/* True if the claim's number is a difference; a difference of shares is in points. */
 static bool is_width(const struct oche_claim *claim)
 {
     static const char *const widths[] = {"difference", "order", "near"};

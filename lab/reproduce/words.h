@@ -13,24 +13,32 @@ struct oche_words {
     char text[OCHE_WORDS_BYTES];
 };
 
-/* Returns a value in a metric's unit or "factor"; "never" for infinity, "–" for NAN. */
+/*
+ * Returns a value in words; `unit` is a metric's unit or "factor". Infinity is "never", NAN is "–".
+ */
 struct oche_words oche_value_words(double value, const char *unit);
 
-/* Returns the measured number of a claim. */
+/* Returns the claim's measured number in words. */
 struct oche_words oche_measured_words(const struct oche_study *study,
                                       const struct oche_claim *claim,
                                       const struct oche_judgement *judgement);
 
-/* Returns "42.1 % to 44.3 %", with " *" if it is by bootstrap; "–" if there is no interval. */
+/*
+ * Returns the interval: "42.1 % to 44.3 %", followed by " *" if it is by bootstrap; "–" if there is
+ * none.
+ */
 struct oche_words oche_interval_words(const struct oche_study *study,
                                       const struct oche_claim *claim,
                                       const struct oche_judgement *judgement);
 
-/* Returns what the paper says: its words, or its number. */
+/* Returns the paper's statement for the claim if there is one, else its number. */
 struct oche_words oche_published_words(const struct oche_study *study,
                                        const struct oche_claim *claim);
 
-/* Returns "± 5 points; shape 15", "at most 5 %; shape 10 %", "ties 2 points; shape 5", … */
+/*
+ * Returns the claim's tolerance: "± 5 points; shape 15", "at most 5 %; shape 10 %", "ties 2 points;
+ * shape 5", …
+ */
 struct oche_words oche_tolerance_words(const struct oche_study *study,
                                        const struct oche_claim *claim);
 
