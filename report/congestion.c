@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where congestion occurred in a run: by kind of link, in the order of the file. */
+/* Shows where congestion occurred in a run: by kind of link, in the order of the results file. */
 #include <math.h>
 
 #include "report/json.h"
@@ -37,7 +37,7 @@ struct json_object *oche_report_congestion(struct oche_report_source *source)
     sqlite3_stmt *row;
 
     if (!oche_report_has_column(source, "congestion", "place"))
-        return list; /* written by an earlier version */
+        return list; /* an earlier version, which stored no congestion, wrote the file */
     const double data_packets =
         (double)oche_report_number(source, "SELECT value FROM metrics WHERE name = 'data_packets'");
 

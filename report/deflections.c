@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The flows that were deflected most often, each with the path it took and the ordinary one. */
+/* Shows the flows that were deflected most often, each with its actual and its ordinary path. */
 #include <math.h>
 
 #include "report/json.h"
@@ -7,7 +7,8 @@
 #include "report/report.sql.h"
 
 /*
- * Lists the ports of one path, in order, and where the last one leads; each with its node and kind.
+ * Returns the ports of one path in order, each with its node and the node's kind; at the end, the
+ * node to which the last port leads.
  */
 static struct json_object *way_json(struct oche_report_source *source, uint64_t flow,
                                     const char *way)
@@ -70,7 +71,8 @@ struct json_object *oche_report_deflections(struct oche_report_source *source)
 {
     struct json_object *deflected = json_object_new_object();
     bool known =
-        oche_report_has_column(source, "paths", "hop"); /* false: written by an earlier version */
+        /* false: an earlier version wrote the file */
+        oche_report_has_column(source, "paths", "hop");
 
     oche_json_add_int(deflected, "flows",
                       known ? oche_report_number(source, "SELECT count(DISTINCT flow) FROM paths")

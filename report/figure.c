@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A reproduced figure: its claims with their verdicts, its plots with their curves (measured and
- * published), the differences from the paper's set-up, and the sweep that it comes from.
+ * A reproduced figure: its claims with their verdicts, its plots with measured and published
+ * curves, the differences from the paper's set-up, and the sweep with its runs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "report/json.h"
 #include "report/parts.h"
 
-/* The claim under other readings of the paper. */
+/* Returns the claim's results in other readings of the paper. */
 static struct json_object *readings_json(struct oche_report_source *source, uint64_t claim)
 {
     struct json_object *readings = json_object_new_array();
@@ -69,7 +69,7 @@ static struct json_object *claims_json(struct oche_report_source *source)
     return claims;
 }
 
-/* [x, y, low, high] */
+/* Returns the points of a curve, each as [x, y, low, high]. */
 static struct json_object *curve_points(struct oche_report_source *source, uint64_t curve)
 {
     struct json_object *points = json_object_new_array();
@@ -129,7 +129,7 @@ static struct json_object *plots_json(struct oche_report_source *source)
     return plots;
 }
 
-/* For schema 1, which has one plot, whose axes are in info. */
+/* Returns the only plot of a file of schema 1, whose axes are described in the table info. */
 static struct json_object *only_plot_json(struct oche_report_source *source)
 {
     struct json_object *plots = json_object_new_array(), *plot = json_object_new_object();

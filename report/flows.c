@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Flows by size: ranges of a decade, as in the terminal's tables, with whole curves, and finer
- * ranges (1, 2, 5) with percentiles. Only flows that began after warm-up count; times are those of
- * delivered flows, the others are counted.
+ * Results of flows by size. Ranges of a decade, as in the terminal's tables, have whole curves;
+ * finer ranges (1, 2, 5) have percentiles. Only flows that began after warm-up count. Times are
+ * those of delivered flows; the other flows are only counted.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,11 +12,12 @@
 #include "report/sample.h"
 
 #define ALL  UINT64_MAX
-#define FINE 40 /* 100 B … 5 * 10^14 B */
+#define FINE 40 /* number of fine ranges: 100 B … 5 * 10^14 B */
 
 struct flow {
     uint64_t bytes;
-    double time_s, slowdown; /* NAN if not delivered; slowdown also if the ideal is unknown */
+    /* NAN if the flow was not delivered; slowdown also NAN if the ideal time is unknown */
+    double time_s, slowdown;
     bool failed;
 };
 
@@ -54,7 +55,7 @@ static void read_flows(struct oche_report_source *source, struct flows *flows)
     }
 }
 
-/* Describes the flows of from <= size < to. */
+/* Returns the results of the flows whose size is at least `from` and below `to` bytes. */
 static struct json_object *range_json(const struct flows *flows, uint64_t from, uint64_t to,
                                       bool curves)
 {
@@ -102,7 +103,7 @@ static struct json_object *range_json(const struct flows *flows, uint64_t from, 
     return range;
 }
 
-/* Returns 100, 200, 500, 1000, … bytes. */
+/* Returns the lower end of fine range `number`: 100, 200, 500, 1000, … bytes. */
 static uint64_t fine_from(unsigned number)
 {
     static const uint64_t digit[] = {1, 2, 5};

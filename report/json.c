@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Builds the report's data; see the header. */
+/* Builds the report's data as JSON. */
 #include "report/json.h"
 
 #include <math.h>

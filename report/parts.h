@@ -11,33 +11,33 @@
 #define OCHE_REPORT_SPANS      480 /* most points of a time series */
 #define OCHE_REPORT_HELD_PORTS 48  /* most ports on the timeline of pauses */
 
-/* report_flows.c: flow completion times, slowdowns and goodputs by size. */
+/* report/flows.c: flow completion times, slowdowns and goodputs by size. */
 struct json_object *oche_report_flows(struct oche_report_source *source);
 
-/* report_series.c: time series; ports held by PAUSE; watched queues. */
+/* report/series.c: time series; ports held by PAUSE; watched queues. */
 struct json_object *oche_report_series(struct oche_report_source *source);
 struct json_object *oche_report_held(struct oche_report_source *source);
 struct json_object *oche_report_queues(struct oche_report_source *source);
 
-/* report_pauses.c: where PAUSEs began, which flows they hurt, and what they stopped. */
+/* report/pauses.c: ports where PAUSEs began, flows that they hurt, and ports that they stopped. */
 struct json_object *oche_report_pauses(struct oche_report_source *source);
 
-/* report_congestion.c: marks, waiting and PAUSE by kind of link. */
+/* report/congestion.c: marks, waiting and PAUSE by kind of link. */
 struct json_object *oche_report_congestion(struct oche_report_source *source);
 
-/* report_deflections.c: the flows deflected most often, and their paths. */
+/* report/deflections.c: the flows deflected most often, and their paths. */
 struct json_object *oche_report_deflections(struct oche_report_source *source);
 
-/* report_topology.c: nodes and links with their utilisation; for large networks, groups of them. */
+/* report/topology.c: nodes and links with their utilisation; large networks in groups of nodes. */
 struct json_object *oche_report_topology(struct oche_report_source *source);
 
-/* report_run.c: one run, all of the above. */
+/* report/run.c: one run, with all parts above. */
 struct json_object *oche_report_run(struct oche_report_source *source);
 
-/* report_sweep.c: a sweep, or the sweep of a reproduction. */
+/* report/sweep.c: a sweep, or the runs of a reproduced figure. */
 struct json_object *oche_report_sweep(struct oche_report_source *source);
 
-/* report_figure.c: a reproduced figure. */
+/* report/figure.c: a reproduced figure. */
 struct json_object *oche_report_figure(struct oche_report_source *source);
 
 #endif

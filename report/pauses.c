@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What PAUSEs did: where they began and what they held, the flows that lost most to congestion
- * elsewhere, and the ports of a deadlock.
+ * The effects of PAUSEs: where they began and what they held, the flows that lost most to
+ * congestion elsewhere, and the ports of a deadlock.
  */
 #include "report/json.h"
 #include "report/parts.h"
 #include "report/report.sql.h"
 
-/* Lists the nodes that are shown, parents first. */
+/* Returns the nodes of the forest of PAUSEs that are shown, each after its parent. */
 static struct json_object *tree_json(struct oche_report_source *source)
 {
     struct json_object *list = json_object_new_array();

@@ -17,7 +17,8 @@
 #include "store/sweep_store.h"
 
 #define ENDING ".sqlite"
-#define DEEP   2 /* out/NAME/VALUE/run.sqlite is found from out */
+/* levels of folders that are searched: out/NAME/VALUE/run.sqlite is found from out */
+#define DEEP 2
 
 struct files {
     char **paths;
@@ -49,8 +50,8 @@ static void add_file(struct files *files, char *path)
 }
 
 /*
- * Adds the results in `folder`, and in folders up to `deep` levels below it. Returns false if it
- * cannot be read.
+ * Adds the results files in `folder`, and in folders up to `deep` levels below it. Returns false if
+ * `folder` cannot be read.
  */
 static bool find_files(const char *folder, unsigned deep, struct files *files)
 {
@@ -67,7 +68,7 @@ static bool find_files(const char *folder, unsigned deep, struct files *files)
         path = joined(folder, entry->d_name);
         if (is_folder(path)) {
             if (deep > 0)
-                find_files(path, deep - 1, files); /* folders that cannot be read are left out */
+                find_files(path, deep - 1, files); /* a subfolder that cannot be read is left out */
             free(path);
         } else if (length > strlen(ENDING) &&
                    strcmp(entry->d_name + length - strlen(ENDING), ENDING) == 0) {
@@ -129,7 +130,7 @@ static struct json_object *document_of(const char *kind)
     return document;
 }
 
-/* The runs of one scenario form one document, which is made for the first of them. */
+/* Adds a run to the document of its scenario. The first run of a scenario makes the document. */
 static void add_run(struct json_object *documents, struct json_object *run)
 {
     const char *scenario = text_of(json_object_object_get(run, "info"), "scenario");
@@ -152,7 +153,7 @@ static void add_run(struct json_object *documents, struct json_object *run)
 }
 
 /*
- * Adds what a reader can find again: "dcqcn" for DIR/dcqcn/run.sqlite, "fig6a" for
+ * Adds the name of the results as a user knows it: "dcqcn" for DIR/dcqcn/run.sqlite, "fig6a" for
  * DIR/fig6a.sqlite.
  */
 static void add_place(struct json_object *json, const char *folder, const char *path)
@@ -179,7 +180,7 @@ static bool add_file_to(struct json_object *documents, const char *folder, const
         return false;
     }
     if (json == NULL)
-        return true; /* another program's */
+        return true; /* a file of another program is left out */
     add_place(json, folder, path);
     if (kind == RUN) {
         add_run(documents, json);
@@ -198,8 +199,8 @@ static bool is_file(const char *path)
 }
 
 /*
- * `place` is a folder to search, or one file of results. *folder becomes the folder it is in
- * (malloc'd).
+ * Finds the results at `place`, which is a folder to search or one results file. Sets *folder to
+ * that folder, or to the folder of that file (malloc'd).
  */
 static bool find_in(const char *place, struct files *files, char **folder, struct oche_error *error)
 {

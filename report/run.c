@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One run: run.sqlite, described in store/store.h. */
+/* Shows one run, from its file run.sqlite (store/store.h). */
 #include <math.h>
 
 #include "report/json.h"
@@ -12,7 +12,7 @@ static struct json_object *number_json(double value)
                                                        : oche_json_exact(value);
 }
 
-/* By name: [value, unit]. */
+/* Returns all metrics as {name: [value, unit], …}. */
 static struct json_object *metrics_json(struct oche_report_source *source)
 {
     struct json_object *metrics = json_object_new_object();

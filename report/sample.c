@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Percentiles and spans; see the header. */
+/* Computes percentiles and spans. */
 #include "report/sample.h"
 
 #include <math.h>
@@ -56,7 +56,10 @@ double oche_sample_mean(const struct oche_sample *sample)
     return sample->count == 0 ? NAN : sum / (double)sample->count;
 }
 
-/* Every half per cent up to 99, then nine steps for each further nine, then the largest. */
+/*
+ * The percentiles are every half per cent up to 99, then nine steps for each further digit 9, then
+ * the largest value.
+ */
 uint32_t oche_sample_grid(uint32_t number)
 {
     const uint32_t body = 199;

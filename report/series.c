@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A run over time. A series of many samples is cut into spans with their mean and, where it
- * matters, their smallest and largest value; a watched queue's histogram becomes a curve of
+ * Shows a run over time. A series of many samples is cut into spans with their mean and, if they
+ * matter, their smallest and largest value. The histogram of a watched queue becomes a curve of
  * percentiles.
  */
 #include <math.h>
@@ -43,7 +43,7 @@ static struct json_object *line_json(const struct oche_span *spans, size_t count
     return list;
 }
 
-/* Reads the samples of one series, and the times of the first and the last in picoseconds. */
+/* Reads the samples of one series, and the times of its first and last sample in picoseconds. */
 static void read_samples(struct oche_report_source *source, uint64_t id, struct values *values,
                          uint64_t *first, uint64_t *last)
 {
@@ -78,7 +78,7 @@ static void add_samples(struct oche_report_source *source, uint64_t id, bool spr
 
     oche_json_add_real(series, "first_s", (double)first / 1e12);
     oche_json_add_real(series, "step_s", step / 1e12);
-    oche_json_add_int(series, "width", width); /* samples per span */
+    oche_json_add_int(series, "width", width); /* number of samples per span */
     oche_json_add(series, "mean", line_json(spans, count, MEAN));
     if (spread && width > 1) {
         oche_json_add(series, "least", line_json(spans, count, LEAST));
@@ -112,7 +112,8 @@ struct json_object *oche_report_series(struct oche_report_source *source)
 /* ---- ports held by PAUSE ---- */
 
 /*
- * Finds when the intervals of the series begin and how long they are; false if there are no series.
+ * Finds the begin of the first interval of the series, and the length of an interval. Returns false
+ * if there are no series.
  */
 static bool intervals(struct oche_report_source *source, double *start_ps, double *step_ps,
                       uint64_t *count)
@@ -130,8 +131,8 @@ static bool intervals(struct oche_report_source *source, double *start_ps, doubl
 }
 
 /*
- * Returns a port's held share by span: the numbers of the spans in which it was held, and the
- * shares.
+ * Returns the shares of time that a port was held: the numbers of the spans in which it was held at
+ * all, and the share in each of these spans.
  */
 static struct json_object *held_port(struct oche_report_source *source, uint64_t series,
                                      double start_ps, double step_ps, size_t count, size_t width)
@@ -218,8 +219,8 @@ struct bucket {
 };
 
 /*
- * Returns the value below which at least p (100,000ths) of the weight lies; `at` remembers the
- * position.
+ * Returns the value at percentile p (100,000ths) of the weight. `at` is the bucket to begin with;
+ * it moves on, so p must not fall from call to call.
  */
 static double weighted(const struct bucket *buckets, size_t count, double total, uint32_t p,
                        size_t *at, double *below)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads results files; see the header. */
+/* Reads results files. */
 #include "report/source.h"
 
 #include <math.h>
@@ -136,7 +136,7 @@ char *oche_report_info(struct oche_report_source *source, const char *key)
     if (statement != NULL)
         sqlite3_bind_text(statement, 1, key, -1, SQLITE_STATIC);
     while (oche_report_row(source, statement)) {
-        free(value); /* another program's file may have two */
+        free(value); /* the key is not unique in a file of another program */
         value = strdup(oche_report_text(statement, 0));
         OCHE_MUST(value != NULL);
     }

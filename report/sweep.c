@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A sweep (store/sweep_store.h): its axes and, for every combination of their values, each metric's
- * mean, standard deviation, smallest and largest value over the repeats. Points that failed or
- * crashed are listed one by one; the others are not.
+ * Shows a sweep (store/sweep_store.h): its axes and, for every combination of their values, the
+ * mean, standard deviation, smallest and largest value of each metric over the repeats. Only points
+ * that failed or crashed are listed one by one.
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 #define MOST_AXES         16
 #define MOST_COMBINATIONS 1000000
-#define MOST_LISTED       500 /* failed and crashed points */
+#define MOST_LISTED       500 /* most failed and crashed points in the list */
 #define MOST_CURVES       400 /* most combinations for which distributions are shown */
 #define NONE              SIZE_MAX
 
@@ -26,25 +26,29 @@ struct axis {
 
 struct point {
     uint64_t id;
-    size_t place; /* number of its combination, axis by axis; later, among those that have points */
+    /*
+     * index of the point's combination: first among all combinations, later among those with points
+     */
+    size_t place;
     bool done;
 };
 
 /* Statistics of one metric for one combination. */
 struct statistic {
     uint64_t count;
-    double mean, squares; /* squares: sum of squared distances to the mean */
+    double mean, squares; /* squares: sum of the squared distances to the mean */
     double least, most;
 };
 
 struct sweep {
     struct oche_report_source *source;
     struct axis axes[MOST_AXES];
-    size_t axis_count, places; /* places: number of possible combinations */
-    struct point *points;      /* by id */
+    size_t axis_count, places; /* places: number of combinations that the axes allow */
+    struct point *points;      /* in ascending order of id */
     size_t point_count;
-    size_t *places_used; /* by combination: its place */
-    size_t combinations; /* number of those that have points */
+    /* for each combination that has points, its index among all combinations */
+    size_t *places_used;
+    size_t combinations; /* number of combinations that have points */
     struct statistic *statistics;
 };
 
@@ -98,7 +102,7 @@ static void read_points(struct sweep *sweep)
     sweep->points = calloc(room + 1, sizeof(*sweep->points));
     OCHE_MUST(sweep->points != NULL);
     while (oche_report_row(sweep->source, row))
-        if (sweep->point_count < room) /* a running sweep may be adding some */
+        if (sweep->point_count < room) /* a sweep that still runs may have added points */
             sweep->points[sweep->point_count++] =
                 (struct point){.id = oche_report_u64(row, 0),
                                .done = strcmp(oche_report_text(row, 1), "done") == 0};
@@ -118,7 +122,9 @@ static struct point *find_point(const struct sweep *sweep, uint64_t id)
                : bsearch(&id, sweep->points, sweep->point_count, sizeof(*sweep->points), by_id);
 }
 
-/* Finds each point's place among all combinations; the last axis varies fastest. */
+/*
+ * Finds the index of each point's combination among all combinations; the last axis varies fastest.
+ */
 static void place_points(struct sweep *sweep)
 {
     sqlite3_stmt *row =
@@ -139,7 +145,7 @@ static void place_points(struct sweep *sweep)
     }
 }
 
-/* Numbers the combinations that have points, in the order of the axes. */
+/* Numbers the combinations that have points, in the order of their indices. */
 static void number_combinations(struct sweep *sweep)
 {
     size_t *number = calloc(sweep->places, sizeof(*number));
@@ -165,7 +171,7 @@ static void number_combinations(struct sweep *sweep)
     free(number);
 }
 
-/* For each axis, the number of the value that each combination has on it. */
+/* Returns, for each axis, the number of the value that each combination has on the axis. */
 static struct json_object *combinations_json(const struct sweep *sweep)
 {
     struct json_object *list = json_object_new_array();
@@ -185,7 +191,7 @@ static struct json_object *combinations_json(const struct sweep *sweep)
     return list;
 }
 
-/* Adds points by status: those done by combination, the rest one by one. */
+/* Counts the finished points by combination, and lists the other points one by one. */
 static void add_statuses(struct sweep *sweep, struct json_object *json)
 {
     struct json_object *done = json_object_new_array(), *listed = json_object_new_array();
@@ -238,7 +244,7 @@ static void take(struct statistic *statistic, double value)
         statistic->most = value;
 }
 
-/* True if the values of any combination differ from seed to seed. */
+/* True if the metric differs between the repeats of at least one combination. */
 static bool has_spread(const struct sweep *sweep)
 {
     for (size_t i = 0; i < sweep->combinations; i++)
@@ -247,7 +253,7 @@ static bool has_spread(const struct sweep *sweep)
     return false;
 }
 
-/* True if some finished point does not have this metric. */
+/* True if at least one finished point does not have the metric. */
 static bool has_gaps(const struct sweep *sweep)
 {
     uint64_t count = 0, done = 0;
@@ -259,7 +265,10 @@ static bool has_gaps(const struct sweep *sweep)
     return count != done;
 }
 
-/* Statistics by combination; what follows from the rest (no spread, no gaps) is left out. */
+/*
+ * Returns the statistics by combination. Leaves out those that follow from others, such as the
+ * spread if there is none.
+ */
 static struct json_object *statistics_json(const struct sweep *sweep, const char *name,
                                            const char *unit, const char *help)
 {
@@ -328,7 +337,7 @@ static struct json_object *metrics_json(struct sweep *sweep)
 
 /* ---- distributions ---- */
 
-/* True for the percentiles that are shown, given in thousandths. */
+/* True if this percentile, in thousandths, is shown. */
 static bool is_shown(uint64_t thousandth)
 {
     return thousandth % 25 == 0 || thousandth == 990 || thousandth == 995;
@@ -344,7 +353,10 @@ static size_t shown_number(uint64_t thousandth)
                                : 42;
 }
 
-/* Each combination's percentiles, averaged over the repeats; null if there are none. */
+/*
+ * Returns each combination's percentiles, averaged over its repeats; null for a combination without
+ * any.
+ */
 static struct json_object *curves_json(const struct sweep *sweep)
 {
     struct json_object *curves = json_object_new_array();

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The network with the utilisation of its links. A network that is too large is drawn in groups:
- * first the hosts of a ToR as one, then the switches of a kind in a pod, then all of a kind. The
- * links between two groups are shown with their mean and their largest utilisation.
+ * Shows the network with the utilisation of its links. A network that is too large is drawn in
+ * groups: first the hosts of each ToR become a group, then also the switches of a kind in a pod,
+ * then all nodes of a kind. Links between two groups are shown with their mean and their largest
+ * utilisation.
  */
 #include <math.h>
 #include <stdio.h>
@@ -14,10 +15,10 @@
 #include "report/report.sql.h"
 
 #define MOST_HOSTS  40  /* most hosts that are drawn one by one */
-#define MOST_GROUPS 160 /* most groups in a picture */
+#define MOST_GROUPS 160 /* most groups that are drawn */
 #define NO_POD      UINT64_MAX
 
-/* How much is grouped. */
+/* The level of grouping, from none to all nodes of a kind. */
 enum level { NOTHING, HOSTS, PODS, KINDS, LEVELS };
 
 enum kind { HOST, TOR, AGGREGATION, CORE, KIND_COUNT };
@@ -27,14 +28,14 @@ struct node {
     char *name;
     enum kind kind;
     uint64_t pod;
-    size_t tor;   /* of a host: the node it is linked to */
-    size_t group; /* the group it belongs to */
+    size_t tor;   /* for a host: index of the node to which it is linked */
+    size_t group; /* index of the node's group */
 };
 
 struct link {
-    size_t a, b; /* nodes; after group_links groups, a before b */
+    size_t a, b; /* indices of the nodes at its ends; after group_links, of groups, with a < b */
     double rate_bps;
-    double ab, ba; /* utilisation in each direction, 0 … 1 */
+    double ab, ba; /* utilisation from a to b and from b to a, 0 … 1 */
     char *port_ab, *port_ba;
 };
 
@@ -141,7 +142,7 @@ static void free_network(struct network *network)
 
 /* ---- grouping ---- */
 
-/* True if two nodes belong to the same group at a level. */
+/* True if two nodes belong to the same group at this level. */
 static bool are_one(const struct node *a, const struct node *b, enum level level)
 {
     if (a->kind != b->kind || level == NOTHING)
@@ -154,8 +155,8 @@ static bool are_one(const struct node *a, const struct node *b, enum level level
 }
 
 /*
- * Numbers the groups; nodes of one group follow each other, as every topology numbers them. Returns
- * how many groups there are.
+ * Numbers the groups, and returns their number. Nodes of one group are neighbours in the order of
+ * nodes, because every topology numbers them so.
  */
 static size_t group_nodes(struct network *network, enum level level)
 {
@@ -193,8 +194,8 @@ static int by_groups(const void *a, const void *b)
 }
 
 /*
- * Turns links into links between groups, with their ends in order and those of the same two groups
- * side by side.
+ * Replaces nodes by groups as the ends of links, the smaller number first, and sorts the links, so
+ * that links of the same two groups are neighbours.
  */
 static void group_links(struct network *network)
 {
@@ -245,7 +246,7 @@ static struct json_object *groups_json(const struct network *network)
 
 struct use {
     double sum, most;
-    const char *port; /* the port with the largest one */
+    const char *port; /* name of the port with the largest utilisation */
 };
 
 static void take(struct use *sum, double value, const char *port)
@@ -285,7 +286,7 @@ static struct json_object *links_json(const struct network *network)
             take(&ba, link->ba, link->port_ba);
         }
         if (first->a == first->b)
-            continue; /* within a group */
+            continue; /* the link is within a group */
         struct json_object *json = json_object_new_object();
 
         oche_json_add_int(json, "a", first->a);
