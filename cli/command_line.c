@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes arguments on one line. */
+/* Writes arguments on one line, for a shell. */
 #include "cli/command_line.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@ char *oche_command_line(int argc, char **argv)
     FILE *out = open_memstream(&text, &bytes);
 
     OCHE_MUST(out != NULL);
-    fputs(argv[0], out); /* "oche sweep" is two words */
+    fputs(argv[0], out); /* without quotes: argv[0] is two words, "oche sweep" */
     for (int i = 1; i < argc; i++) {
         fputc(' ', out);
         oche_shell_word(argv[i], out);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The subcommands of the program: one function each, in the file of its name. argv[0] is its name
- * in messages and --help ("oche wire"). Each returns the exit status: 0 success, 1 the answer is
- * no, 2 bad arguments or bad input.
+ * The subcommands of the program: one function each, in the file of its name. argv[0] is the
+ * subcommand's name in messages and --help ("oche wire"). Each function returns the exit status: 0
+ * for success, 1 if the answer is no, 2 for bad arguments or bad input.
  */
 #ifndef OCHE_CLI_COMMANDS_H
 #define OCHE_CLI_COMMANDS_H

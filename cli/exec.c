@@ -27,7 +27,7 @@
 struct options {
     const char *cc, *recovery, *line_rate, *device, *capture, *poll, *source_ports;
     bool files, stats;
-    char **command; /* NULL: none was given */
+    char **command; /* the command and its arguments; NULL: none was given */
 };
 
 enum {
@@ -172,7 +172,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case KEY_STATS:
         options->stats = true;
         return 0;
-    case ARGP_KEY_ARG: /* the command begins: the rest belongs to it */
+    case ARGP_KEY_ARG: /* the rest of the arguments belongs to the command */
         options->command = &state->argv[state->next - 1];
         state->next = state->argc;
         return 0;
@@ -186,7 +186,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     }
 }
 
-/* After the options: the names that they accept. */
+/* Returns the text after the options, with the names that the options accept; argp calls this. */
 static char *help(int key, const char *text, void *input)
 {
     char cc[OCHE_SCHEME_NAMES_BYTES], recovery[OCHE_SCHEME_NAMES_BYTES], *all;
@@ -210,7 +210,9 @@ static const struct argp arguments = {
 
 /* ---- the library ---- */
 
-/* Finds the folder of this program; some containers have no /proc. */
+/*
+ * Finds the folder of this program. Returns false if it is unknown: some containers have no /proc.
+ */
 static bool find_own(char own[PATH_MAX])
 {
     const ssize_t count = readlink("/proc/self/exe", own, PATH_MAX - 1);
@@ -224,8 +226,8 @@ static bool find_own(char own[PATH_MAX])
 }
 
 /*
- * Finds the folder of the library, beside this program or as installed. Returns false if there is
- * none.
+ * Finds the folder of the library: beside this program, or where it is installed. Returns false if
+ * there is no library.
  */
 static bool find_library(char *folder, size_t bytes)
 {
@@ -249,7 +251,7 @@ static bool set_variable(const char *name, const char *value)
     return value == NULL || setenv(name, value, 1) == 0;
 }
 
-/* Puts a value before the one that the user has set. */
+/* Puts `value` at the beginning of the environment variable, before the user's value. */
 static bool set_in_front(const char *name, const char *value)
 {
     const char *before = getenv(name);
@@ -261,8 +263,8 @@ static bool set_in_front(const char *name, const char *value)
 }
 
 /*
- * Preloads by name only, which LD_LIBRARY_PATH finds: a folder's name may contain blanks, which
- * separate entries of LD_PRELOAD.
+ * Adds the library to LD_PRELOAD by its name, which is found by LD_LIBRARY_PATH. The path would not
+ * do: it may contain blanks, which separate entries of LD_PRELOAD.
  */
 static bool preload_files(const char *folder)
 {

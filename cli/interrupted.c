@@ -19,7 +19,7 @@ static void remove_and_end(int signal)
         if (path != NULL)
             unlink(path);
     }
-    raise(signal); /* the signal's default action is restored when this returns */
+    raise(signal); /* has its default effect when this handler returns */
 }
 
 static void listen(void)

@@ -31,8 +31,8 @@ static const struct command {
 static char **arguments;
 
 /*
- * Reports a broken invariant of core, fabric or sim, which is a bug, with the command that repeats
- * it.
+ * Reports a broken invariant of core, fabric or sim, which is a bug. Prints the command line, with
+ * which the bug can be repeated.
  */
 void oche_panic(const char *file, int line, const char *what)
 {
@@ -55,8 +55,8 @@ static void print_help(FILE *to)
 }
 
 /*
- * Runs a subcommand with argv[0] "oche NAME" in a copy, as oche_panic shows what was typed.
- * argv[argc] is NULL.
+ * Runs a subcommand. Its argv is a copy whose first word is "oche NAME", since oche_panic shows the
+ * original. argv[argc] is NULL.
  */
 static int run(const struct command *command, int argc, char **argv)
 {

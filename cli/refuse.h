@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Prints what is wrong on one line that is safe for a terminal: unprintable characters from a file
- * or an argument are escaped.
+ * Prints an error on one line that is safe for a terminal: unprintable characters, which may come
+ * from a file or an argument, are escaped.
  */
 #ifndef OCHE_CLI_REFUSE_H
 #define OCHE_CLI_REFUSE_H
@@ -11,7 +11,7 @@ struct argp_state;
 /* Reports an error in the arguments, "oche run: …", and ends the program with status 2. */
 void oche_refuse(const struct argp_state *state, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Prints any other line to standard error; without its newline. */
+/* Prints a line to standard error. `format` has no newline at its end. */
 void oche_print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * oche report DIR|FILE: makes one page from a folder of results, or from one results file. The page
- * needs no network: it is the one in report/page/ with the data inserted. With --svg, also one file
- * for each chart.
+ * is the one in report/page/ with the data inserted, and needs no network. With --svg, also writes
+ * one file for each chart.
  */
 #include <argp.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "report/report.h"
 
 struct options {
-    const char *place, *out, *svg; /* out, svg: or NULL */
+    const char *place, *out, *svg; /* `out` and `svg` are NULL if not given */
 };
 
 static error_t parse(int key, char *argument, struct argp_state *state)
@@ -69,7 +69,10 @@ static const struct argp argp = {
            "cannot be read.",
 };
 
-/* Returns DIR/report.html, or DIR/fig6a.html for DIR/fig6a.sqlite (malloc'd). */
+/*
+ * Returns the page's usual path (malloc'd): DIR/report.html, or DIR/fig6a.html for
+ * DIR/fig6a.sqlite.
+ */
 static char *usual_page(const char *place)
 {
     static const char ending[] = ".sqlite";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the report's page, and runs node; see the header. */
+/* Finds the report's page, and runs the script that draws charts. */
 #include "cli/report_files.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 extern char **environ;
 
-/* Returns the folder of the running program (malloc'd); NULL if /proc does not tell. */
+/* Returns the folder of the running program (malloc'd); NULL if there is no /proc. */
 static char *program_folder(void)
 {
     char path[4096];
@@ -34,7 +34,7 @@ static char *program_folder(void)
     return strdup(path);
 }
 
-/* Returns `path` if the file can be read; otherwise frees it. */
+/* Returns `path` if the file can be read; otherwise frees `path` and returns NULL. */
 static char *readable(char *path)
 {
     if (access(path, R_OK) == 0)
@@ -150,7 +150,7 @@ bool oche_report_draw(const char *script, const char *folder, const char *data, 
         ;
     if (ok && WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return true;
-    error->text[0] = '\0'; /* the script has told why */
+    error->text[0] = '\0'; /* the script has printed the error */
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 2)
         oche_fail(error, "--svg: node could not draw the charts (status %d)",
                   WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status));

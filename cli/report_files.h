@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The files that oche report needs besides the program: its page, and the script that draws charts
+ * The files that oche report needs beside the program: the page, and the script that draws charts
  * as SVG. They are in report/page/ beside a program that is not installed, otherwise where `make
  * install` puts them.
  */
@@ -16,7 +16,8 @@
 #define OCHE_REPORT_SCRIPT "report-svg.mjs"
 
 /*
- * Returns the path of such a file (malloc'd), or NULL, with one line in `error`, if there is none.
+ * Returns the path of the file called `name` (malloc'd), or NULL, with one line in `error`, if
+ * there is no such file.
  */
 char *oche_report_file(const char *name, struct oche_error *error);
 
@@ -24,9 +25,9 @@ char *oche_report_file(const char *name, struct oche_error *error);
 char *oche_report_read(const char *path, struct oche_error *error);
 
 /*
- * Runs node on the script, with `data` as its standard input: it makes `folder` if necessary and
- * writes the charts into it. Returns false, with one line in `error`, or none if the script has
- * printed one itself.
+ * Runs node on the script, with `data` as its standard input. The script makes `folder` if
+ * necessary and writes the charts into it. Returns false on failure, with one line in `error`,
+ * which is empty if the script has printed the error itself.
  */
 bool oche_report_draw(const char *script, const char *folder, const char *data, size_t bytes,
                       struct oche_error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `--compare KEY=VALUE,VALUE[,…]`: the runs that it asks for. */
+/* `--compare KEY=VALUE,VALUE[,…]`: the values of the runs to compare. */
 #ifndef OCHE_CLI_VARIANTS_H
 #define OCHE_CLI_VARIANTS_H
 
@@ -15,17 +15,17 @@ struct oche_variants {
 };
 
 /*
- * Parses the argument. Commas inside brackets, braces and quotes are part of a value, so
- * "congestion_control=none,{name: dcqcn, g: 1/16}" has two. Returns false, with one line in
- * `error`, if it is not a key and at least two different values.
+ * Parses the argument of --compare. Commas inside brackets, braces and quotes are part of a value,
+ * so "congestion_control=none,{name: dcqcn, g: 1/16}" has two values. Returns false, with one line
+ * in `error`, if the argument is not a key and at least two different values.
  */
 bool oche_variants_read(struct oche_variants *variants, const char *argument,
                         struct oche_error *error);
 void oche_variants_free(struct oche_variants *variants);
 
 /*
- * Returns a value as a file name (malloc'd): what may have a meaning in a shell or a path becomes
- * "_".
+ * Returns the value as a file name (malloc'd): characters that could mean something in a shell or a
+ * path are replaced by "_".
  */
 char *oche_file_name_of(const char *text);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `oche buffers`: how to divide a switch's memory, and whether a scenario's switches are configured
- * that way.
+ * `oche buffers`: how to divide a switch's memory, and whether the switches of a scenario are
+ * configured in that way.
  */
 #include <argp.h>
 #include <stdio.h>
@@ -30,11 +30,12 @@ enum key {
 
 struct options {
     struct oche_buffers_input input;
-    bool sized; /* an option for the calculation was given */
+    bool sized; /* at least one option for the calculation was given */
     bool has_cable, has_delay;
-    struct oche_buffers_links all; /* for ports without values of their own */
+    struct oche_buffers_links all; /* rate and length of ports that --ports gives without */
     const char *preset, *check;
-    bool has_buffer, has_ports, has_rate; /* given: they take precedence over the preset's */
+    /* options that were given, which replace the preset's values */
+    bool has_buffer, has_ports, has_rate;
     const char **sets;
     size_t set_count;
     bool all_priorities, list_presets;
@@ -85,7 +86,7 @@ static void add_set(struct options *options, const char *set)
     options->sets[options->set_count++] = set;
 }
 
-/* Returns true if it is an option of the calculation, which has then been read. */
+/* Reads the option if it belongs to the calculation. Returns false if it does not. */
 static bool parse_size(struct options *options, int key, const char *text, struct argp_state *state)
 {
     struct oche_buffers_input *in = &options->input;
@@ -162,7 +163,9 @@ static const struct oche_buffers_preset *use_preset(struct options *options,
     return preset;
 }
 
-/* Fills in what --ports leaves to the other options; none of these may be without effect. */
+/*
+ * Fills in the rates and lengths that --ports does not give. Refuses an option that has no effect.
+ */
 static void complete_ports(struct options *options, struct argp_state *state)
 {
     struct oche_buffers_input *in = &options->input;
@@ -210,7 +213,7 @@ static void check_capacity(const struct oche_buffers_input *in,
                      oche_figure_rate(preset->rate_bps).text, oche_figure_rate(all_bps).text);
 }
 
-/* No option may be without effect. */
+/* Refuses options that would have no effect. */
 static void check_together(struct options *options, struct argp_state *state)
 {
     if (options->list_presets && (options->sized || options->check != NULL))

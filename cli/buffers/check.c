@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Data uses one class, and only data is marked. Control packets (ACKs, CNPs) do not count: they are
- * small, few and have priority, so their queue is nearly empty.
+ * Checks a scenario's switches. Data uses one class, and only data is marked. Control packets
+ * (ACKs, CNPs) are not considered: they are small, few and have priority, so their queue is nearly
+ * empty.
  */
 #include "cli/buffers/check.h"
 
@@ -14,21 +15,24 @@
 #include "fabric/shared_buffer.h"
 #include "params/figures.h"
 
-/* Everything about a switch that the answer depends on. */
+/* Everything about a switch that determines its result; equal switches are one kind. */
 struct kind {
     uint32_t node_kind, ports, chip_ports, fan_out, fan_in;
     uint64_t least_headroom, most_headroom, headroom_total, shared, xoff, reserve;
-    uint64_t growth_bps; /* highest growth of a queue that is fed by that many ports at line rate */
-    uint64_t needed;     /* headroom needed by the port whose link lacks most; 0: none lacks any */
+    /* bits per second: growth of the fastest-growing queue, fed by other ports at line rate */
+    uint64_t growth_bps;
+    /* headroom that the port needs whose link lacks most; 0: every link has enough */
+    uint64_t needed;
     unsigned priorities;
 };
 
 struct switches {
     const struct oche_world *world;
     const struct oche_switch_params *params;
-    uint32_t *fan_out, *fan_in; /* by port */
-    struct kind *kinds;         /* by switch */
-    unsigned classes;           /* classes that hold data */
+    /* for each port: ports that it can feed, and ports that can feed it */
+    uint32_t *fan_out, *fan_in;
+    struct kind *kinds; /* one kind per switch */
+    unsigned classes;   /* number of classes that hold data */
 };
 
 static struct oche_figure number(uint64_t value)
@@ -46,8 +50,8 @@ static int compare_rates(const void *a, const void *b)
 }
 
 /*
- * Returns the growth of the fastest-growing queue that `fan_in` ports can feed: from the fastest
- * ports.
+ * Returns the growth of the fastest-growing queue, in bits per second. A queue that `fan_in` ports
+ * feed is fed by the fastest ports.
  */
 static uint64_t growth(const struct oche_switch_config *config, const uint32_t *fan_in_of,
                        uint32_t fan_in)
@@ -62,7 +66,7 @@ static uint64_t growth(const struct oche_switch_config *config, const uint32_t *
         sum += rates[i];
     for (uint32_t port = 0; fan_in > 0 && port < config->port_count; port++) {
         uint64_t own = config->ports[port].rate_bps;
-        /* A port does not feed itself. */
+        /* if the port itself is among the fastest, the next port takes its place */
         uint64_t in = own >= rates[fan_in - 1] ? sum - own + rates[fan_in] : sum;
 
         if (fan_in_of[port] == fan_in && in > own && in - own > most)
@@ -81,7 +85,7 @@ static void describe(const struct switches *all, uint32_t sw, struct kind *kind)
     oche_world_switch_config(all->world, sw, &config, ports);
     struct oche_buffer_plan plan = oche_buffer_plan(&config);
 
-    memset(kind, 0, sizeof(*kind)); /* compared as memory */
+    memset(kind, 0, sizeof(*kind)); /* padding too, since kinds are compared with memcmp */
     kind->node_kind = node->kind;
     kind->ports = config.port_count;
     kind->chip_ports = (uint32_t)plan.ports;
@@ -215,7 +219,7 @@ static void print_incast(const struct switches *all, const struct oche_switch_co
     }
 }
 
-/* Prints the paper's case, for comparison with the scenario's. */
+/* Prints the paper's case, in which all priorities hold data, to compare it with the scenario's. */
 static void print_all_priorities(const struct switches *all,
                                  const struct oche_switch_config *config, const struct kind *kind,
                                  FILE *out)
@@ -230,7 +234,7 @@ static void print_all_priorities(const struct switches *all,
 
 /* ---- what would suffice ---- */
 
-/* True if kmin would be sure with these parameters of the switch. */
+/* True if kmin is sure to act before PFC with these parameters of the switch. */
 static bool would_do(const struct switches *all, struct oche_switch_config config,
                      const struct kind *kind, const struct oche_switch_params *params)
 {
@@ -241,7 +245,7 @@ static bool would_do(const struct switches *all, struct oche_switch_config confi
            (double)params->kmin_bytes <= oche_buffer_ecn_bound(&config, worst_of(all, kind));
 }
 
-/* Finds the smallest value from `low` to `high` that suffices, by bisection. */
+/* Finds the smallest sufficient value from `low` to `high`, by bisection. */
 static bool least_that_does(const struct switches *all, const struct oche_switch_config *config,
                             const struct kind *kind, double low, double high, bool beta,
                             double *found)
@@ -362,7 +366,7 @@ static void print_route_faults(const struct oche_world *world, FILE *out)
     oche_route_faults_free(&faults);
 }
 
-/* Returns true if packets ask for marks; if not, no threshold has any effect. */
+/* Returns true if packets ask to be marked; otherwise no ECN threshold has an effect. */
 static bool print_scheme(const struct oche_world_config *config, FILE *out)
 {
     uint32_t needs = config->endpoint != NULL ? config->endpoint->needs : config->cc->needs;

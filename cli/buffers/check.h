@@ -12,9 +12,9 @@
 #include "sim/world/world.h"
 
 /*
- * Prints the result for each kind of switch, and what to change if it is not sure. Returns true if
- * it is sure for all of them and headroom is sufficient. `all_priorities`: as if data came in all
- * PFC priorities, as in the paper.
+ * Prints, for each kind of switch, whether ECN is sure to act before PFC, and what to change if
+ * not. Returns true if ECN is sure and headroom is sufficient for every kind. `all_priorities`:
+ * computes as if data came in all PFC priorities, as in the paper.
  */
 bool oche_buffers_check(const struct oche_world *world, bool all_priorities, FILE *out);
 

@@ -8,7 +8,7 @@
 #include "params/error.h"
 #include "params/units.h"
 
-#define PS_PER_M   5000 /* speed of light in glass or copper */
+#define PS_PER_M   5000 /* picoseconds per metre at the speed of light in glass or copper */
 #define MOST_M     1e6
 #define WORD_BYTES 64
 
@@ -31,7 +31,7 @@ oche_time oche_buffers_delay(double metres)
     return (oche_time)(metres * PS_PER_M);
 }
 
-/* Parses "64x100Gbps@3m"; the word gets cut in pieces. */
+/* Parses a kind of ports, "64x100Gbps@3m". Writes into `word`. */
 static bool read_kind(char *word, struct oche_buffers_links *links, struct oche_error *why)
 {
     const struct oche_param count = {.name = "number",

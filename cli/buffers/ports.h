@@ -6,15 +6,18 @@
 #include "cli/buffers/sizes.h"
 #include "params/error.h"
 
-/* Parses "100m" or "1.5km" as metres of cable. Returns false, with the reason, if it is neither. */
+/*
+ * Parses a cable length, "100m" or "1.5km", into metres. Returns false, with the reason, if the
+ * text is neither.
+ */
 bool oche_buffers_length(const char *text, double *metres, struct oche_error *why);
-/* Returns the propagation delay, one way. */
+/* Returns the propagation delay of the cable in one direction. */
 oche_time oche_buffers_delay(double metres);
 
 /*
- * Parses kinds of ports, separated by commas: COUNT, then xRATE and @LENGTH if they differ from
- * those of all ports. A rate that is not given is left at 0, a delay at OCHE_NEVER. Returns false,
- * with the reason, on failure.
+ * Parses kinds of ports, separated by commas. Each is COUNT, optionally followed by xRATE and
+ * @LENGTH. Without xRATE the rate is left at 0, without @LENGTH the delay at OCHE_NEVER. Returns
+ * false, with the reason, on failure.
  */
 bool oche_buffers_ports(const char *text, struct oche_buffers_input *input, struct oche_error *why);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* DCQCN sec 4, with numbers. */
+/* Computes the sizes of DCQCN sec 4 and prints them. */
 #include "cli/buffers/sizes.h"
 
 #include <math.h>
@@ -98,7 +98,7 @@ static void print_switch(const struct model *model, FILE *out)
             number(in->mtu_bytes).text);
 }
 
-/* Prints the line for the ports of a kind, of which `port` is one. */
+/* Prints the line for one kind of ports; `port` is the index of one of them. */
 static void print_flight(const struct model *model, const struct oche_buffers_links *links,
                          unsigned port, FILE *out)
 {
@@ -118,7 +118,7 @@ static void print_flight(const struct model *model, const struct oche_buffers_li
     fputc('\n', out);
 }
 
-/* Returns the most headroom that a link needs. */
+/* Returns the headroom of the link that needs most. */
 static uint64_t needed(const struct model *model)
 {
     uint64_t most = 0;
@@ -173,7 +173,7 @@ static void print_headroom_total(const struct model *model, uint64_t total, FILE
     fprintf(out, " = %s B\n", number(total).text);
 }
 
-/* Prints what is left to share. Returns true if there is anything. */
+/* Prints the memory that is left to share. Returns true if any is left. */
 static bool print_shared(const struct model *model, FILE *out)
 {
     const struct oche_buffers_input *in = model->input;
@@ -225,7 +225,7 @@ static void print_thresholds(struct model *model, FILE *out)
             number(2 * (uint64_t)model->config.mtu_frame_bytes).text);
 }
 
-/* Prints the same with fewer priorities. */
+/* Prints the result for fewer priorities. */
 static void print_priorities(struct model *model, FILE *out)
 {
     struct oche_table *table = oche_table_create(6);

@@ -17,31 +17,32 @@
 #define OCHE_BUFFERS_LEAST_RATE OCHE_MBPS
 #define OCHE_BUFFERS_MOST_RATE  (10000 * OCHE_GBPS)
 
-/* Ports with the same link. */
+/* A kind of ports: ports with equal links. */
 struct oche_buffers_links {
     unsigned ports;
     uint64_t rate_bps;
     oche_time delay;
-    double cable_m; /* cable length that gives the delay, or negative */
+    double cable_m; /* cable length in metres that gives the delay; negative: not given */
 };
 
 struct oche_buffers_input {
-    const char *chip; /* or NULL */
+    const char *chip; /* name of the chip; NULL: none */
     uint64_t buffer_bytes;
     struct oche_buffers_links links[OCHE_BUFFERS_MOST_KINDS];
-    unsigned kinds; /* entries of links, at least 1 */
-    unsigned ports; /* over all kinds, at most OCHE_BUFFERS_MOST_PORTS */
+    unsigned kinds; /* number of entries in `links`, at least 1 */
+    unsigned ports; /* number of ports of all kinds, at most OCHE_BUFFERS_MOST_PORTS */
     unsigned priorities;
     oche_time response;
     uint64_t mtu_bytes;
-    uint64_t headroom_bytes; /* OCHE_NEVER: computed from the link */
+    /* headroom per port and priority; OCHE_NEVER: computed from the link */
+    uint64_t headroom_bytes;
     double beta;
-    uint64_t kmin_bytes; /* to be checked, or OCHE_NEVER */
+    uint64_t kmin_bytes; /* kmin to check; OCHE_NEVER: none */
 };
 
 /*
- * Prints the calculation. Returns true if headroom fits and kmin, if given, is sure to act before
- * PFC with the dynamic threshold.
+ * Prints the calculation. Returns true if the headroom fits into the memory and kmin, if there is
+ * one, is sure to act before PFC with the dynamic threshold.
  */
 bool oche_buffers_print_sizes(const struct oche_buffers_input *input, FILE *out);
 

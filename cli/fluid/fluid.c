@@ -26,7 +26,7 @@ static const double usual_delays_s[] = {4e-6, 25e-6, 50e-6, 85e-6, 100e-6};
 struct session {
     struct oche_fluid_cli_options options;
     struct oche_fluid_model model;
-    struct oche_scenario *scenario; /* or NULL */
+    struct oche_scenario *scenario; /* NULL: no scenario was given */
     struct oche_fluid_scene scene;
     struct oche_fluid_flow_list flows;
     char *command;
@@ -55,7 +55,7 @@ static bool is_in_schema(const char *key)
     return found;
 }
 
-/* True if "KEY=…" is for the scenario. */
+/* True if "KEY=…" is for the scenario, not for the model. */
 static bool is_for_scenario(const struct session *session, const char *assignment)
 {
     char *key = strndup(assignment, strcspn(assignment, "="));
@@ -68,7 +68,7 @@ static bool is_for_scenario(const struct session *session, const char *assignmen
     return yes;
 }
 
-/* Opens the scenario with the overrides that are for it. */
+/* Opens the scenario with those overrides that are for the scenario. */
 static bool open_scenario(struct session *session)
 {
     const struct oche_fluid_cli_options *options = &session->options;
@@ -84,7 +84,7 @@ static bool open_scenario(struct session *session)
     return session->scenario != NULL;
 }
 
-/* Finds the model that was chosen, or the scenario's. */
+/* Finds the model that the user chose, or else the scenario's model. */
 static bool choose_model(struct session *session, enum oche_fluid_name *name)
 {
     *name = session->options.model;
@@ -139,7 +139,7 @@ static bool prepare(struct session *session)
 
 /* ---- modes ---- */
 
-/* Takes the flows that were given, else the scenario's, else two. */
+/* Takes the flows that the user gave; else the scenario's; else two flows. */
 static bool choose_flows(struct session *session)
 {
     double capacity = oche_fluid_model_capacity(&session->model);

@@ -23,7 +23,7 @@ enum key {
 
 static const struct oche_param time_param = {.name = "time",
                                              OCHE_IS_TIME(0, OCHE_NS, 1000 * OCHE_SEC)};
-/* As the models' own key of that name. */
+/* Has the limits of the models' own key "delay". */
 static const struct oche_param delay_param = {.name = "delay",
                                               OCHE_IS_TIME(0, 100 * OCHE_NS, OCHE_SEC)};
 static const struct oche_param count_param = {.name = "count",
@@ -109,7 +109,7 @@ static void set_mode(struct oche_fluid_cli_options *options, enum oche_fluid_mod
     options->mode = mode;
 }
 
-/* No option may be without effect. */
+/* Refuses options that would have no effect. */
 static void check_together(const struct oche_fluid_cli_options *options, struct argp_state *state)
 {
     bool table = options->mode != OCHE_FLUID_RUN;

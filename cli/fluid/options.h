@@ -16,14 +16,14 @@ struct oche_fluid_cli_options {
     const char **sets;
     size_t set_count;
     double duration_s, interval_s, tolerance; /* 0: not given */
-    uint32_t counts[OCHE_FLUID_MOST_LISTED];  /* numbers of flows, for tables */
+    uint32_t counts[OCHE_FLUID_MOST_LISTED];  /* numbers of flows in the rows of tables */
     size_t count_count;
     double delays_s[OCHE_FLUID_MOST_LISTED];
     size_t delay_count;
     bool quiet, show_defaults;
 };
 
-/* Parses the arguments, or tells what is wrong and ends the program with status 2. */
+/* Parses the arguments. If they are wrong, says why and ends the program with status 2. */
 void oche_fluid_options_read(struct oche_fluid_cli_options *options, int argc, char **argv);
 void oche_fluid_options_free(struct oche_fluid_cli_options *options);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs a fluid model and shows the results. What is drawn or written is interpolated between the
+ * Runs a fluid model and shows the results. Values in charts and files are interpolated between the
  * solver's steps.
  */
 #include "cli/fluid/run.h"
@@ -18,7 +18,8 @@
 #include "store/store.h"
 #include "params/table.h"
 
-#define DRAWN_FLOWS 9  /* drawn one by one; if more: smallest and largest */
+/* most flows that are drawn one by one; of more, the smallest and the largest rates are drawn */
+#define DRAWN_FLOWS 9
 #define CHART_STEPS 20 /* samples per column of a chart */
 #define NAME_BYTES  64
 
@@ -27,8 +28,9 @@ struct watch {
     const struct oche_fluid_run *run;
     struct oche_fluid_summary summary;
     struct oche_text_chart queue, rates;
-    double *values;                 /* rates, by entry */
-    uint64_t next_sample, next_dot; /* numbers of the next samples */
+    double *values; /* rate of each entry of the flow list */
+    /* numbers of the next sample for files and of the next one for charts */
+    uint64_t next_sample, next_dot;
     struct oche_whole_file csv;
     struct oche_results *results;
     uint32_t queue_series, served_series, first_series; /* ids in the results file */
@@ -54,7 +56,7 @@ static bool draws_each(const struct oche_fluid_run *run)
 
 /* ---- during the run ---- */
 
-/* Draws the rates; flows that have not started are left out. */
+/* Draws the rates. Leaves out flows that have not started. */
 static void draw(struct watch *watch, const struct oche_fluid *fluid, double time)
 {
     double least = INFINITY, most = -INFINITY;
@@ -74,7 +76,7 @@ static void draw(struct watch *watch, const struct oche_fluid *fluid, double tim
     oche_text_chart_add(&watch->rates, 1, time, least);
 }
 
-/* Returns what leaves the queue when the rates are watch->values. */
+/* Returns the rate at which the queue is emptied when flows send at watch->values. */
 static double served(const struct watch *watch, double queue)
 {
     double capacity = oche_fluid_model_capacity(watch->run->model), arriving = 0;
@@ -104,7 +106,10 @@ static void write_sample(struct watch *watch, const struct oche_fluid *fluid, do
                            watch->values[i]);
 }
 
-/* Calls `sample` for those times among 0, interval, 2 interval, … that the step has reached. */
+/*
+ * Calls `sample` for each of the times 0, interval, 2 interval, … that the step to `end` has
+ * reached.
+ */
 static void sample_to(struct watch *watch, const struct oche_fluid *fluid, double end,
                       double interval, uint64_t *next,
                       void (*sample)(struct watch *, const struct oche_fluid *, double))

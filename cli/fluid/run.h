@@ -8,20 +8,24 @@
 #include "params/error.h"
 
 struct oche_fluid_run {
-    const struct oche_fluid_model *model; /* checked */
+    const struct oche_fluid_model *model; /* a model that oche_fluid_model_check has accepted */
     const struct oche_fluid_flow_list *flows;
     double duration_s, interval_s, tolerance;
-    const char *scenario; /* its name, or NULL: then these three are not used */
+    /* the scenario's name; NULL: there is none, and the next members are not used */
+    const char *scenario;
     const char *receiver, *bottleneck, *left_out;
-    const char *command; /* as typed */
+    const char *command; /* command line as typed */
     const char *csv, *out;
     bool quiet;
 };
 
-/* Runs the model and shows it. Returns false, with one line in `error`; then nothing is written. */
+/*
+ * Runs the model and shows the results. Returns false, with one line in `error`; then no file is
+ * written.
+ */
 bool oche_fluid_run_show(const struct oche_fluid_run *run, struct oche_error *error);
 
-/* Writes "flow 3", or "flows 3 to 8", for an entry of the list. */
+/* Writes the name of an entry of the list: "flow 3", or "flows 3 to 8". */
 void oche_fluid_entry_name(const struct oche_fluid_flow_list *flows, size_t entry, char *text,
                            size_t bytes);
 

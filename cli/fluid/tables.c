@@ -31,7 +31,7 @@ static struct oche_figure rate(double value)
     return oche_figure_rate((uint64_t)llround(value));
 }
 
-/* Used for all tables: the CSV, if one is wanted, and the heading. */
+/* Begins a table: writes the CSV's heading, if a CSV is wanted. */
 static bool begin_csv(struct oche_whole_file *file, const struct oche_fluid_grid *grid,
                       const char *heading, struct oche_error *error)
 {
@@ -153,10 +153,10 @@ bool oche_fluid_print_points(const struct oche_fluid_grid *grid, struct oche_err
 
 /* The results for one number of flows and one delay. */
 struct cell {
-    bool has_point; /* otherwise the next two are not used */
+    bool has_point; /* false: the next two members are not set */
     double margin_deg;
     int unstable_roots;
-    double queue_mean, queue_sd, utilisation; /* from the run */
+    double queue_mean, queue_sd, utilisation; /* measured in the run of the model */
 };
 
 static bool run_cell(const struct oche_fluid_grid *grid, uint32_t flows, struct cell *cell)

@@ -7,16 +7,17 @@
 #include "params/error.h"
 
 struct oche_fluid_grid {
-    struct oche_fluid_model *model; /* checked; its delay is changed for each column */
+    /* accepted by oche_fluid_model_check; its delay is changed for each column */
+    struct oche_fluid_model *model;
     const uint32_t *counts;
     size_t count_count;
-    const double *delays_s; /* for stability */
+    const double *delays_s; /* delays in seconds, one per column of the table of stability */
     size_t delay_count;
-    double duration_s, tolerance; /* of each run; only its second half counts for the queue */
-    const char *csv;              /* or NULL */
+    double duration_s, tolerance; /* of each run; the queue is measured in its second half only */
+    const char *csv;              /* path of the CSV file; NULL: none */
 };
 
-/* Print the table, and write the CSV. Return false, with one line in `error`, on failure. */
+/* Each prints a table and writes the CSV. Returns false, with one line in `error`, on failure. */
 bool oche_fluid_print_points(const struct oche_fluid_grid *grid, struct oche_error *error);
 bool oche_fluid_print_stability(const struct oche_fluid_grid *grid, struct oche_error *error);
 

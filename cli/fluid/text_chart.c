@@ -55,8 +55,8 @@ static double largest(const struct oche_text_chart *chart)
 }
 
 /*
- * Returns a round number that is not smaller: 1, 2 or 5 times a power of ten, or a few values in
- * between.
+ * Returns a round number that is at least `value`: 1, 2 or 5 times a power of ten, or one of a few
+ * values between.
  */
 static double round_up(double value)
 {
@@ -69,7 +69,7 @@ static double round_up(double value)
     return 10 * unit;
 }
 
-/* Returns the row, counted from the bottom, in which a value lies. */
+/* Returns the row in which the value lies, counted from the bottom. */
 static long row_of(double value, double most)
 {
     long row = (long)floor(value / most * OCHE_CHART_ROWS);
@@ -89,7 +89,7 @@ static void draw(const struct oche_text_chart *chart, const char *marks, double 
             size_t at = series * OCHE_CHART_COLUMNS + column;
 
             if (chart->high[at] < chart->low[at])
-                continue; /* there are no samples in this span */
+                continue; /* the column has no samples */
             long from = row_of(chart->low[at], most), to = row_of(chart->high[at], most);
 
             for (long row = from; row <= to; row++)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A chart of time series for a terminal: a column is a span of time, in which a series covers the
- * range from its smallest to its largest value. It is filled sample by sample, so samples need not
- * be kept.
+ * A chart of time series for a terminal. A column is a span of time, in which a series covers the
+ * range from its smallest to its largest value. Samples are added one by one and not kept.
  */
 #ifndef OCHE_CLI_FLUID_TEXT_CHART_H
 #define OCHE_CLI_FLUID_TEXT_CHART_H
@@ -15,23 +14,23 @@
 
 struct oche_text_chart {
     size_t series;
-    double until;       /* the right end; the left one is 0 */
-    double *low, *high; /* by series, by column */
+    double until;       /* time at the right end; the left end is time 0 */
+    double *low, *high; /* smallest and largest value, by series, then by column */
 };
 
-/* To be released with oche_text_chart_free. */
+/* Makes an empty chart. The caller frees its contents with oche_text_chart_free. */
 void oche_text_chart_init(struct oche_text_chart *chart, size_t series, double until);
 void oche_text_chart_free(struct oche_text_chart *chart);
 
-/* Adds a sample at a time from 0 to `until`; others are ignored. */
+/* Adds a sample. Ignores it if `time` is not between 0 and `until`. */
 void oche_text_chart_add(struct oche_text_chart *chart, size_t series, double time, double value);
 
-/* Formats a value for an axis. */
+/* Writes a value as a label of the value axis. */
 typedef void oche_text_chart_label(char *text, size_t bytes, double value);
 
 /*
- * Prints the chart below `title`. Series are drawn with the characters of `marks`, one each, later
- * ones over earlier ones. The value axis goes from 0 to `most`, or to a round number if that is 0.
+ * Prints the chart below `title`. Each series is drawn with its character of `marks`, later series
+ * over earlier ones. The value axis goes from 0 to `most`; if `most` is 0, to a round number.
  */
 void oche_text_chart_print(const struct oche_text_chart *chart, const char *title,
                            const char *marks, double most, oche_text_chart_label *value_label,

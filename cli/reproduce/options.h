@@ -7,20 +7,23 @@
 
 enum oche_reproduce_mode {
     OCHE_REPRODUCE_RUN,
-    OCHE_REPRODUCE_LIST,       /* papers and figures */
+    OCHE_REPRODUCE_LIST,       /* list papers and figures */
     OCHE_REPRODUCE_TOLERANCES, /* print the commit that fixed each figure's tolerances */
 };
 
 struct oche_reproduce_options {
     enum oche_reproduce_mode mode;
-    const char *which;  /* "PAPER", "PAPER/FIGURE", or NULL: all */
-    const char *papers; /* or NULL */
-    const char *out;    /* or NULL */
-    unsigned jobs;      /* 0: one per core */
+    const char *which;  /* "PAPER" or "PAPER/FIGURE"; NULL: all papers */
+    const char *papers; /* folder of papers; NULL: the usual one */
+    const char *out;    /* folder for results; NULL: not given */
+    unsigned jobs;      /* number of processes; 0: one per core */
     bool quick, restart, quiet;
 };
 
-/* Returns false if the arguments are wrong: the status is 2, and the reason has been printed. */
+/*
+ * Parses the arguments. Returns false, after printing the reason, if they are wrong; the exit
+ * status is then 2.
+ */
 bool oche_reproduce_options_read(struct oche_reproduce_options *options, int argc, char **argv);
 
 #endif

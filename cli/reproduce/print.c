@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of claims. */
+/* Prints the findings of a figure as tables and lists. */
 #include "cli/reproduce/print.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ static size_t columns_of(const char *text, size_t bytes)
  */
 static void print_wrapped(const char *first, const char *text, unsigned indent, FILE *out)
 {
-    size_t at = 0; /* columns of this line, without indentation */
+    size_t at = 0; /* columns used in this line, without the indentation */
     bool begun = false;
 
     while (*text != '\0') {
@@ -106,7 +106,7 @@ static void print_claims(const struct oche_findings *findings, FILE *out)
     fputc('\n', out);
 }
 
-/* Returns the explanation if the claim's verdict needs one; else NULL. */
+/* Returns the claim's explanation if its verdict needs one; else NULL. */
 static const char *explanation_of(const struct oche_findings *findings, size_t c)
 {
     return findings->judged[c].finding == OCHE_FINDING_REPRODUCED
@@ -114,7 +114,7 @@ static const char *explanation_of(const struct oche_findings *findings, size_t c
                : findings->study->claims[c].explanation;
 }
 
-/* Prints explanations; claims with the same one are listed together. */
+/* Prints explanations, each once, with all claims to which it applies. */
 static void print_explanations(const struct oche_findings *findings, FILE *out)
 {
     const struct oche_study *study = findings->study;
@@ -175,7 +175,7 @@ static void print_reading(const struct oche_findings *findings, size_t number, F
     oche_table_free(table);
 }
 
-/* Prints this figure's differences; the paper's are printed only once. */
+/* Prints the figure's own differences; those of the paper are printed only once per paper. */
 static void print_differences(const struct oche_study *study, FILE *out)
 {
     if (study->difference_count > study->paper_difference_count)

@@ -8,7 +8,8 @@
 #include "lab/reproduce/findings.h"
 
 /*
- * Prints a figure's claims one by one, their number by verdict, explanations, and other readings.
+ * Prints a figure's claims one by one, the number of claims with each verdict, explanations, and
+ * the results in other readings.
  */
 void oche_reproduce_print(const struct oche_findings *findings, const char *tolerances_commit,
                           FILE *out);

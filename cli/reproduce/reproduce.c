@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `oche reproduce`: the figures of a paper, run and judged. Every file is read and every point
- * opened before the first one runs; each figure has a results file, which keeps its points, so that
- * the same command continues after an interruption; figures share the runs that they have in
- * common.
+ * `oche reproduce`: runs and judges the figures of a paper. Every file is read and every
+ * combination opened before the first run. Each figure has a results file that keeps its points, so
+ * that the same command continues after an interruption. A run that several figures need is made
+ * only once.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@
 
 enum status { DONE = 0, NOT_ALL = 1, REFUSED = 2, INTERRUPTED = 130 };
 
-/* One of the command's figures. */
+/* One of the figures to reproduce. */
 struct work {
     struct oche_study *study;
     struct oche_plan plan;
@@ -41,8 +41,8 @@ struct work {
 
 struct session {
     struct oche_reproduce_options options;
-    char *command; /* as typed */
-    char *folder;  /* of the papers */
+    char *command; /* command line as typed */
+    char *folder;  /* folder of the papers */
     struct oche_paper **papers;
     size_t paper_count;
     struct work *works;
@@ -51,7 +51,7 @@ struct session {
     struct work *now; /* the figure that is running */
     struct oche_points_bar bar;
     size_t bad;
-    bool broken; /* results cannot be written: `error` tells why */
+    bool broken; /* results cannot be written; `error` says why */
     struct oche_error error;
 };
 
@@ -116,7 +116,7 @@ static bool open_paper(struct session *session, const char *name, const char *fi
     return open_figures(session, paper, figure);
 }
 
-/* Opens "PAPER" or "PAPER/FIGURE"; a trailing slash, which shells add to folders, is ignored. */
+/* Opens "PAPER" or "PAPER/FIGURE". Ignores a trailing slash, which shells add to folders. */
 static bool open_named(struct session *session, const char *which)
 {
     size_t length = strlen(which);
@@ -189,7 +189,9 @@ static void print_list(const struct session *session)
     }
 }
 
-/* Prints the lines that lab/reproduce/tolerances.h reads if there is no git. */
+/*
+ * Prints one line per figure, in the form that lab/reproduce/tolerances.h reads if there is no git.
+ */
 static void print_tolerances(const struct session *session)
 {
     for (size_t i = 0; i < session->work_count; i++) {
@@ -241,7 +243,10 @@ static void draw(void *context, unsigned running)
     oche_points_bar_draw(&session->bar, running);
 }
 
-/* Takes the result of another figure's run. Returns false if it cannot be written. */
+/*
+ * Stores the pool's result for a point that another figure has run. Returns false if it cannot be
+ * stored.
+ */
 static bool take_from_pool(struct session *session, struct work *work, size_t point)
 {
     struct oche_point_result result;
@@ -254,8 +259,8 @@ static bool take_from_pool(struct session *session, struct work *work, size_t po
 }
 
 /*
- * Returns the points that are neither in the figure's file nor run by another figure. NULL: an
- * error.
+ * Returns the points that are neither in the figure's file nor in the pool (malloc'd). Returns NULL
+ * on failure.
  */
 static size_t *points_to_run(struct session *session, struct work *work, size_t *count)
 {
@@ -391,7 +396,7 @@ static enum status run_figures(struct session *session)
     return status;
 }
 
-/* Prints how much there is to run, before it begins. */
+/* Prints the number of runs before they begin. */
 static void print_amount(const struct session *session, const struct oche_paper *paper)
 {
     size_t figures = 0, points = 0, runs = 0;
@@ -412,7 +417,7 @@ static void print_amount(const struct session *session, const struct oche_paper 
     fputs("\n\n", stdout);
 }
 
-/* Prints what is run, how much of it, and how it differs from the paper. */
+/* Prints, for each figure, the runs and how the set-up differs from the paper's. */
 static void print_heads(const struct session *session)
 {
     for (size_t p = 0; p < session->paper_count; p++) {

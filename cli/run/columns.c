@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which metrics are in which column, and how they are printed. */
+/* The tables with columns: the metrics in each column, and how they are printed. */
 #include "cli/run/columns.h"
 
 #include <math.h>
@@ -96,7 +96,7 @@ void oche_columns_print(const struct oche_columns *columns, const struct oche_ou
             !has_line(columns, outcome, subject.which))
             continue;
         if (columns->each == OCHE_EACH_SIZE && subject.which == OCHE_OUTCOME_SIZES)
-            oche_table_rule(table); /* before the line for all sizes */
+            oche_table_rule(table); /* a rule above the line for all sizes */
         oche_table_cell(table, "%s", subject.name);
         for (size_t i = 0; i < columns->count; i++)
             if (columns->columns[i].text != NULL)

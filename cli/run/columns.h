@@ -9,7 +9,8 @@
 
 struct oche_column {
     const char *head;
-    const char *metric; /* or, if NULL, words from */
+    /* metric in this column; NULL: the column has the words that `text` returns */
+    const char *metric;
     const char *(*text)(const struct oche_outcome *outcome, unsigned which);
 };
 
@@ -17,7 +18,10 @@ struct oche_columns {
     const char *head; /* heading of the first column */
     enum oche_each each;
     const char
-        *has; /* a metric: lines without it are left out; NULL: lines without a value above 0 are */
+        /*
+         * lines without this metric are left out; NULL: lines without a value above 0 are left out
+         */
+        *has;
     const struct oche_column *columns;
     size_t count;
 };
@@ -28,7 +32,9 @@ extern const struct oche_columns oche_size_columns, oche_place_columns, oche_wai
 void oche_columns_print(const struct oche_columns *columns, const struct oche_outcome *outcome,
                         FILE *out);
 
-/* Prints what link failures did: one line for the flows that lost packets, one for the others. */
+/*
+ * Prints the effects of link failures: a line for flows that lost packets, a line for the others.
+ */
 void oche_failures_print(const struct oche_outcome *outcome, FILE *out);
 
 #endif

@@ -12,7 +12,7 @@
 
 #define CELL_BYTES 256
 
-/* Appends the row's metric as text; false: there is none. */
+/* Appends the metric's value as text. Returns false if the value is unknown (NAN). */
 static bool add_figure(char *cell, size_t *length, const char *name, double value, unsigned width)
 {
     const struct oche_figure figure = oche_metric_figure(name, value);
@@ -59,11 +59,11 @@ static void add_cell(struct oche_table *table, const struct oche_row *row,
                     known && row->note != NULL ? row->note(outcome, which) : "");
 }
 
-/* True if a metric is above `least` in some run. */
+/* True if the metric is above `least` in at least one run. */
 static bool is_above(const char *name, const struct oche_subject *subject, double least,
                      const struct oche_outcome *outcomes, size_t count)
 {
-    for (size_t i = 0; i < count; i++) /* NAN never is */
+    for (size_t i = 0; i < count; i++) /* NAN is never above */
         if (oche_metric_value(&outcomes[i], name, oche_subject_in(subject, &outcomes[i])) > least)
             return true;
     return false;
@@ -82,7 +82,7 @@ static bool is_shown(const struct oche_row *row, const struct oche_subject *subj
     return only && any && (row->where == NULL || is_above(row->where, subject, 0, outcomes, count));
 }
 
-/* Adds a rule before the row, and its title if it has one. */
+/* Adds a rule before the row and, if the row has a title, the title. */
 static void add_title(struct oche_table *table, const char *title, size_t count)
 {
     oche_table_rule(table);

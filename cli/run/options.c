@@ -38,7 +38,7 @@ static uint32_t read_threads(const char *text, struct argp_state *state)
     return (uint32_t)number;
 }
 
-/* Refuses options that would be ignored. */
+/* Refuses options that --show-defaults would ignore. */
 static void check_show(const struct oche_run_options *options, struct argp_state *state)
 {
     const char *ignored = options->compare != NULL ? "--compare"

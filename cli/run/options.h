@@ -7,22 +7,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An override, and the option that it came from, as it was typed. */
+/* An override of a parameter, with the option that gave it. */
 struct oche_run_set {
     char *assignment; /* "seed=7" */
-    char *typed;      /* "--seed 7" */
+    char *typed;      /* the option as typed: "--seed 7" */
 };
 
 struct oche_run_options {
     const char *scenario;
-    struct oche_run_set *sets; /* in order */
+    struct oche_run_set *sets; /* overrides in the order in which they were typed */
     size_t set_count;
-    const char *out, *pcap, *compare; /* or NULL */
+    const char *out, *pcap, *compare; /* each is NULL if not given */
     uint32_t threads;
     bool csv, show_defaults, quiet;
 };
 
-/* Parses the arguments. Returns false after a message: the status is then 2. */
+/*
+ * Parses the arguments. Returns false, after a message, if they are wrong; the exit status is then
+ * 2.
+ */
 bool oche_run_options_read(struct oche_run_options *options, int argc, char **argv);
 void oche_run_options_free(struct oche_run_options *options);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What PFC did to the network of one run, in words and as a tree. */
+/* Prints what PFC did to the network of one run, in words and as a tree. */
 #ifndef OCHE_CLI_RUN_PATHOLOGIES_H
 #define OCHE_CLI_RUN_PATHOLOGIES_H
 
@@ -8,16 +8,18 @@
 #include "lab/measures/pathologies.h"
 
 /*
- * Prints what is wrong with routes from the start, as sentences; the texts are from
- * sim/world/world.h, or NULL.
+ * Prints faults of the routes as sentences. The two texts are from sim/world/world.h; NULL: no such
+ * fault.
  */
 void oche_print_route_faults(const char *lost_flows, const char *circle, FILE *out);
 /*
- * Prints deadlock, flows that cannot arrive, and routes that allow a deadlock, before all tables.
+ * Prints a deadlock, flows that cannot arrive, and routes that can lead to a deadlock. These lines
+ * come before all tables.
  */
 void oche_print_stops(const struct oche_pathologies *pathologies, FILE *out);
 /*
- * Prints where PAUSEs began, what they held, and which flows they hurt; nothing if there were none.
+ * Prints where PAUSEs began, what they held, and which flows they hurt. Prints nothing if there
+ * were no PAUSEs.
  */
 void oche_print_pause_tree(const struct oche_pathologies *pathologies, FILE *out);
 

@@ -11,19 +11,20 @@
 #include "sim/world/world.h"
 
 struct oche_progress_line {
-    bool shown;             /* there is a terminal, and --quiet was not given */
-    bool may_end_early;     /* so the remaining time is an upper bound */
-    bool drawn;             /* there is text on the line */
-    const char *label;      /* which of several runs, or "" */
+    bool shown; /* standard error is a terminal, and --quiet was not given */
+    /* the run can end before its duration, so the time left is an upper bound */
+    bool may_end_early;
+    bool drawn;             /* the line has text at the moment */
+    const char *label;      /* name of one of several runs; "" for a single run */
     double begun, drawn_at; /* seconds on the monotonic clock */
 };
 
-/* Starts the clock; `label` must outlive the line. */
+/* Starts the clock. `label` must remain valid until oche_progress_end. */
 void oche_progress_begin(struct oche_progress_line *line, const char *label, bool may_end_early,
                          bool quiet);
-/* For oche_world_run; `context` is the line. */
+/* Draws the line: a callback for oche_world_run, whose `context` is the line. */
 oche_progress_report oche_progress_draw;
-/* Clears the line; returns the seconds since it began. */
+/* Clears the line. Returns the seconds since oche_progress_begin. */
 double oche_progress_end(struct oche_progress_line *line);
 
 #endif

@@ -7,10 +7,10 @@
 
 #include "params/figures.h"
 
-#define ALIKE     1.05 /* numbers within this factor are called alike */
-#define P99_NEEDS 100  /* flows; with fewer, a 99th percentile is the maximum */
+#define ALIKE     1.05 /* numbers whose ratio is at most this are called alike */
+#define P99_NEEDS 100  /* flows that a 99th percentile needs; with fewer, it is the maximum */
 
-/* The runs with the smallest and the largest value of some number; the first one among equals. */
+/* The runs with the smallest and the largest value of a number; of equal runs, the first. */
 struct range {
     const struct oche_outcome *least, *most;
     double least_value, most_value;
@@ -81,7 +81,7 @@ static void print_pauses(const struct oche_outcome *outcomes, size_t count, FILE
                 oche_figure_time(held_of(sent.least)).text);
 }
 
-/* True if every run has enough flows of that size for a tail. */
+/* True if every run has enough flows of this size for a 99th percentile. */
 static bool has_tail(const struct oche_outcome *outcomes, size_t count, unsigned size)
 {
     for (size_t i = 0; i < count; i++)
@@ -113,7 +113,7 @@ static void print_tail(const struct oche_outcome *outcomes, size_t count, unsign
                 oche_figure_ratio(tail.most_value).text, name_of(tail.most));
 }
 
-/* Prints about the shortest and the longest sizes that have enough flows. */
+/* Prints remarks on the smallest and the largest sizes of which every run has enough flows. */
 static void print_tails(const struct oche_outcome *outcomes, size_t count, FILE *out)
 {
     unsigned shortest = 0, longest = OCHE_OUTCOME_SIZES;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rows, group by group. */
+/* The rows of the table, group by group. */
 #include "cli/run/rows.h"
 
 #include <inttypes.h>
@@ -46,7 +46,7 @@ static void speed(struct oche_table *table, const struct oche_outcome *o)
 
 /* ---- conditions for showing rows ---- */
 
-/* True if a scheme sends packets of its own and has no row for them. */
+/* True if the scheme sends packets of its own and has no row for them. */
 static bool other_cc_packets(const struct oche_outcome *o)
 {
     return o->totals.nic.cc_packets_sent > 0 && !oche_scheme_tells_own_packets(o);

@@ -13,33 +13,37 @@
 
 /* How a row's metrics are combined in a cell. */
 enum oche_row_cell {
-    OCHE_CELL_BESIDE, /* side by side; nothing if one of them is missing */
-    OCHE_CELL_PART,   /* "3 of 12" */
+    OCHE_CELL_BESIDE, /* side by side; the cell is empty if one of them is missing */
+    OCHE_CELL_PART,   /* the first as a part of the second: "3 of 12" */
     OCHE_CELL_SUM
 };
 
 enum oche_row_shown {
     OCHE_SHOWN_ALWAYS,
-    OCHE_SHOWN_IF_KNOWN, /* if some run has one of the metrics */
-    OCHE_SHOWN_IF_ANY    /* if one of them is above 0 in some run */
+    OCHE_SHOWN_IF_KNOWN, /* only if at least one run has one of the metrics */
+    OCHE_SHOWN_IF_ANY    /* only if one of the metrics is above 0 in at least one run */
 };
 
 struct oche_row {
     enum oche_metric_group group;
-    const char *label; /* before the subject's name */
+    const char *label; /* begin of the row's name, before the subject's name */
     const char *metrics[OCHE_ROW_METRICS];
-    const char *title; /* before the row, after a rule; "": only the rule */
-    const char *after; /* follows the subject's name in the label */
+    const char *title; /* title above the row, after a rule; "": only the rule; NULL: neither */
+    const char *after; /* end of the row's name, after the subject's name */
     enum oche_each each;
     enum oche_row_cell cell;
     unsigned widths[2]; /* minimum widths of the first figure in a cell, and of the others */
     enum oche_row_shown shown;
-    const char *where; /* only if this metric is above 0 in some run */
-    bool (*only)(const struct oche_outcome *outcome); /* only if this is true for some run */
-    /* Instead of metrics: texts that are not metrics; and what follows the figures. */
+    const char *where; /* the row is shown only if this metric is above 0 in at least one run */
+    /* the row is shown only if this returns true for at least one run */
+    bool (*only)(const struct oche_outcome *outcome);
+    /*
+     * `text`: draws a cell with a text instead of metrics. `note`: returns words that follow the
+     * figures.
+     */
     void (*text)(struct oche_table *table, const struct oche_outcome *outcome);
     const char *(*note)(const struct oche_outcome *outcome, unsigned which);
-    /* Instead of all this: draws rows of its own. */
+    /* Draws rows of its own; all other members but `group` are then not used. */
     void (*draw)(struct oche_table *table, const struct oche_outcome *outcomes, size_t count);
 };
 

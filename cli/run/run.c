@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `oche run`: a scenario, or several variants of one, from YAML to tables and results files. Errors
- * in any variant, and in the place for the results, are found before the first one runs.
+ * `oche run`: runs a scenario, or several variants of it, and makes tables and results files. All
+ * scenarios, and the place for results, are checked before the first run.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,21 +23,21 @@
 #include "params/error.h"
 #include "sim/scenario/scenario.h"
 
-/* One of the command's runs. */
+/* One of the runs of this command. */
 struct run {
-    const char *label; /* the compared value, or "" */
+    const char *label; /* the compared value that distinguishes this run; "" for a single run */
     struct oche_scenario *scenario;
-    char *folder; /* for its results */
+    char *folder; /* folder for its results */
 };
 
 struct session {
     struct oche_run_options options;
     struct oche_variants variants;
-    char *command; /* as typed, for the record */
+    char *command; /* command line as typed, for the record */
     struct run *runs;
     struct oche_outcome *outcomes;
     size_t count;
-    bool deadlock; /* one of the runs ended in a deadlock */
+    bool deadlock; /* at least one run ended in a deadlock */
     struct oche_error error;
 };
 
@@ -45,7 +45,7 @@ enum status { DONE = 0, REFUSED = 2, DEADLOCK = 3 };
 
 /* ---- scenarios ---- */
 
-/* Names the option that was typed: a message about an override begins with "--set KEY=VALUE: ". */
+/* Replaces "--set KEY=VALUE: ", with which the error begins, by the option that the user typed. */
 static void name_option(struct session *session, const char *assignment, const char *typed)
 {
     char set[OCHE_ERROR_BYTES];
@@ -56,7 +56,7 @@ static void name_option(struct session *session, const char *assignment, const c
     oche_fail(&session->error, "%s: %s", typed, session->error.text + length);
 }
 
-/* Opens the scenario with the overrides of the command line and `last` (or NULL). */
+/* Opens the scenario with the overrides of the command line, then `last` (NULL: none). */
 static struct oche_scenario *open_scenario(struct session *session, const char *last)
 {
     const struct oche_run_options *options = &session->options;
@@ -77,7 +77,7 @@ static struct oche_scenario *open_scenario(struct session *session, const char *
     return scenario;
 }
 
-/* Reports errors of overrides in terms of the options that caused them. */
+/* Makes an error about an override name the option that gave it. */
 static void name_options(struct session *session, const char *last)
 {
     for (size_t i = 0; i < session->options.set_count; i++)
@@ -102,7 +102,10 @@ static char *assignment_of(const struct session *session, size_t number)
     return assignment;
 }
 
-/* Checks that no other value of the comparison is the same one written differently. */
+/*
+ * Checks that run `number` differs from all earlier runs: two values may be the same, written
+ * differently.
+ */
 static bool is_distinct(struct session *session, size_t number)
 {
     for (size_t i = 0; i < number; i++) {
@@ -146,7 +149,10 @@ static bool open_scenarios(struct session *session)
     return true;
 }
 
-/* Returns the run's world, or NULL, with an error that has its place in the scenario. */
+/*
+ * Creates the run's world. On failure returns NULL and sets session->error, which names the place
+ * in the scenario.
+ */
 static struct oche_world *make_world(struct session *session, size_t number)
 {
     const struct oche_scenario *scenario = session->runs[number].scenario;
@@ -173,7 +179,10 @@ static bool folder_is_taken(const struct session *session, size_t before, const 
     return false;
 }
 
-/* Chooses DIR, or DIR/VALUE for each of several runs; values with the same name get a number. */
+/*
+ * Sets the folder of each run: DIR, or DIR/VALUE if there are several runs. Values that would have
+ * the same folder get a number.
+ */
 static void name_folders(struct session *session)
 {
     char *name = oche_file_name_of(session->runs[0].scenario->name), *base = NULL;
@@ -215,7 +224,7 @@ static struct oche_results *begin_results(struct session *session, const struct 
     return results;
 }
 
-/* Checks all runs now, rather than after an hour. */
+/* Checks the folders of all runs now, rather than after an hour. */
 static bool results_can_be_written(struct session *session)
 {
     for (size_t i = 0; i < session->count; i++) {
@@ -272,7 +281,8 @@ static bool run_one(struct session *session, size_t number, struct oche_taps *ta
 
     if (world == NULL)
         return false;
-    if (number == 0 && !results_can_be_written(session)) { /* everything else has been checked */
+    /* everything else has been checked before */
+    if (number == 0 && !results_can_be_written(session)) {
         oche_world_free(world);
         return false;
     }
@@ -289,7 +299,7 @@ static bool run_one(struct session *session, size_t number, struct oche_taps *ta
     return ok;
 }
 
-/* Builds all worlds but the first, which is built next for its run. */
+/* Builds the worlds of all runs but the first, to find errors; the first is built next, to run. */
 static bool other_worlds_can_be_made(struct session *session)
 {
     for (size_t i = 1; i < session->count; i++) {
@@ -388,7 +398,7 @@ static bool work(struct session *session)
     return true;
 }
 
-/* Printed to standard error like errors, since a script may read nothing else. */
+/* Prints deadlocks to standard error, like errors, since a script may read nothing else. */
 static void complain_of_deadlocks(const struct session *session)
 {
     for (size_t i = 0; i < session->count; i++) {
@@ -419,7 +429,7 @@ int oche_cmd_run(int argc, char **argv)
 {
     struct session session = {.count = 0};
 
-    session.command = oche_command_line(argc, argv); /* argp reorders arguments */
+    session.command = oche_command_line(argc, argv); /* before argp reorders the arguments */
     if (!oche_run_options_read(&session.options, argc, argv)) {
         free(session.command);
         return REFUSED;

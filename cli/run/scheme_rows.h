@@ -6,10 +6,10 @@
 #include "lab/measures/outcome.h"
 #include "params/table.h"
 
-/* Adds a row for each counter of each scheme that one of the runs has. */
+/* Adds one row for each counter of each scheme that at least one run has. */
 void oche_scheme_rows(struct oche_table *table, const struct oche_outcome *outcomes, size_t count);
 
-/* True if the scheme's counters include the packets of its own that it sent. */
+/* True if the scheme's counters include the packets that it sent on its own. */
 bool oche_scheme_tells_own_packets(const struct oche_outcome *outcome);
 
 #endif

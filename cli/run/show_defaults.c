@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints what can be written, and the effective values of a scenario. */
+/* Prints all parameters, or the effective values of a scenario. */
 #include "cli/run/show_defaults.h"
 
 #include <stdlib.h>

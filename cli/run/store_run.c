@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes a run: its metrics, and counters since the end of warm-up for two kinds of entity: a host
- * ("host3": its NIC and its port), and a switch's port ("tor0:host3"). A counter that stayed 0 is
- * left out.
+ * Stores a run in its results file. Counters are since the end of warm-up, for two kinds of entity:
+ * a host ("host3": its NIC and its port), and a switch's port ("tor0:host3"). A counter that stayed
+ * 0 is left out.
  */
 #include "cli/run/store_run.h"
 
@@ -13,7 +13,7 @@
 #include "core/qp/nic.h"
 #include "lab/measures/metrics.h"
 
-/* A member of a struct of uint64_t counters. */
+/* A counter in a struct of uint64_t counters. */
 struct counter {
     const char *name;
     size_t offset;
@@ -75,7 +75,7 @@ static const struct counter port_counters[] = {
     DROP("link_down", OCHE_DROP_LINK_DOWN),
     PORT(max_queue_bytes),
 };
-/* One per class: "pauses_sent_0". */
+/* Counters with one value per class: "pauses_sent_0". */
 static const struct counter class_counters[] = {
     PORT(pauses_sent),     PORT(pause_sent_time), PORT(refreshes_sent),
     PORT(pauses_received), PORT(paused_time),
@@ -91,7 +91,7 @@ static void store_number(struct oche_results *results, const char *key, uint64_t
     oche_results_info(results, key, text);
 }
 
-/* Stores how the run ended, and what was wrong with the routes. */
+/* Stores how the run ended, and the faults of the routes. */
 static void store_stops(struct oche_results *results, const struct oche_pathologies *pathologies)
 {
     oche_results_info(results, "status", pathologies->deadlock != NULL ? "deadlock" : "done");
@@ -176,7 +176,7 @@ static const char *failure(uint32_t status)
     return status < OCHE_STATUSES && words[status] != NULL ? words[status] : "failed";
 }
 
-/* Returns the port of a node of the forest of PAUSEs; NULL: unknown. */
+/* Returns the name of the port of a node in the forest of PAUSEs; NULL if it is unknown. */
 static const char *pause_port(const struct oche_world *world, uint32_t node, char *text,
                               size_t text_bytes)
 {
@@ -234,7 +234,7 @@ static void store_flows(struct oche_results *results, struct oche_world *world)
 
 /* ---- the network ---- */
 
-/* Writes the name of a port in counters; a host's port has the host's name. */
+/* Writes the port's entity: a host's port has the host's name. */
 static void entity_of(const struct oche_topology *topology, uint32_t node, uint32_t port,
                       char *text, size_t text_bytes)
 {
@@ -469,7 +469,7 @@ static void store_port(struct oche_results *results, const struct oche_world *wo
     char entity[OCHE_OUTCOME_NAME_BYTES], name[64];
 
     entity_of(topology, node, local, entity, sizeof(entity));
-    if (node >= topology->host_count) /* a host's NIC has better counters */
+    if (node >= topology->host_count) /* for hosts, the NIC has counters that tell more */
         store_some(results, entity, port_counters, OCHE_COUNT_OF(port_counters), stats);
     for (size_t i = 0; i < OCHE_COUNT_OF(class_counters); i++) {
         for (unsigned cls = 0; cls < OCHE_CLASSES; cls++) {
@@ -527,7 +527,10 @@ static void store_series(struct oche_results *results, const struct oche_world *
     }
 }
 
-/* Stores a series for each port that was ever held; intervals in which it was not have no point. */
+/*
+ * Stores a series for each port that was ever held. An interval in which the port was not held has
+ * no point.
+ */
 static void store_holds(struct oche_results *results, const struct oche_world *world)
 {
     const struct oche_topology *topology = oche_world_topology(world);

@@ -7,7 +7,7 @@
 #include "store/store.h"
 #include "sim/scenario/scenario.h"
 
-/* Adds everything that is known; failures are reported by oche_results_finish. */
+/* Adds everything that is known about the run. oche_results_finish reports failures. */
 void oche_store_run(struct oche_results *results, const struct oche_scenario *scenario,
                     struct oche_world *world, const struct oche_outcome *outcome,
                     const char *command);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers and names of the subjects of rows. */
+/* Counts and names the subjects of rows. */
 #include "cli/run/subjects.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Returns the number of listed flows if every run lists the same ones; else 0. */
+/* Returns the number of listed flows if every run lists the same flows; else 0. */
 static unsigned same_flows(const struct oche_outcome *outcomes, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -19,7 +19,7 @@ static unsigned same_flows(const struct oche_outcome *outcomes, size_t count)
     return outcomes[0].listed_count;
 }
 
-/* Likewise for workloads, if there are at least two. */
+/* Returns the number of workloads if every run has the same workloads, at least two; else 0. */
 static unsigned same_workloads(const struct oche_outcome *outcomes, size_t count)
 {
     const struct oche_by_workload *first = &outcomes[0].by_workload;
@@ -69,7 +69,7 @@ static unsigned find_queue(const struct oche_outcome *outcome, const char *name)
     return UINT_MAX;
 }
 
-/* Takes the queues of the first run, then those of the second, and so on. */
+/* Takes queue `number`, counted over the queues of the first run, then of the second, and so on. */
 static bool take_queue(struct oche_subject *subject, unsigned number,
                        const struct oche_outcome *outcomes)
 {

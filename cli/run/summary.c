@@ -40,7 +40,7 @@ static void print_unmeasured(const struct oche_outcome *outcome, FILE *out)
                 oche_figure_count(outcome->warmup_flows).text);
 }
 
-/* Prints the paths of deflected messages: the names of nodes, from the sender on. */
+/* Prints the paths of deflected messages as names of nodes, beginning with the sender. */
 static void print_deflected(const struct oche_outcome *outcome, const char *of, FILE *out)
 {
     const struct oche_deflected *deflected = &outcome->deflected;

@@ -7,11 +7,12 @@
 
 #include "lab/measures/outcome.h"
 
-/* Prints one run: flows by size, links and PAUSEs by place, the rest line by line. */
+/* Prints one run: tables of flows by size and of links and PAUSEs by place, then single lines. */
 void oche_summary_print(const struct oche_outcome *outcome, FILE *out);
 
 /*
- * Prints several runs side by side: one row per metric, one column per run. `key` is what differs.
+ * Prints several runs side by side: one row per metric, one column per run. `key` is the parameter
+ * in which the runs differ.
  */
 void oche_comparison_print(const char *key, const struct oche_outcome *outcomes, size_t count,
                            FILE *out);

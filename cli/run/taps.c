@@ -12,9 +12,12 @@
 #include "cli/interrupted.h"
 #include "params/error.h"
 
-#define FEW_HOSTS 8 /* up to this many are captured without being named */
+#define FEW_HOSTS 8 /* most hosts for which all links are captured if the user names none */
 
-/* Finds "host3", or its number. Returns OCHE_MAX_NODES, with an error, if there is no such host. */
+/*
+ * Returns the host called "host3", or of that number. Returns OCHE_MAX_NODES, with an error, if
+ * there is no such host.
+ */
 static uint32_t find_host(const struct oche_topology *topology, const char *name,
                           struct oche_error *error)
 {
@@ -41,7 +44,7 @@ static uint32_t find_host(const struct oche_topology *topology, const char *name
     return OCHE_MAX_NODES;
 }
 
-/* Fills taps->nodes with the hosts listed in `names` (which is changed); NULL: all. */
+/* Fills taps->nodes with the hosts listed in `names`, which is changed; NULL: all hosts. */
 static bool find_hosts(struct oche_taps *taps, const struct oche_topology *topology, char *names,
                        struct oche_world_config *config, struct oche_error *error)
 {
@@ -71,7 +74,10 @@ static bool find_hosts(struct oche_taps *taps, const struct oche_topology *topol
     return true;
 }
 
-/* Builds a topology for this: the world, which has one too, needs the taps before it is made. */
+/*
+ * Finds the hosts in a topology that is built only for this: the world's own topology does not
+ * exist yet, since the world needs the taps.
+ */
 static bool name_hosts(struct oche_taps *taps, char *names, struct oche_world_config *config,
                        struct oche_error *error)
 {
@@ -88,8 +94,7 @@ static bool name_hosts(struct oche_taps *taps, char *names, struct oche_world_co
     return found;
 }
 
-/* Messages name the file that the user asked for. */
-/* The capture is renamed over its target at the end, so only a regular file may be there. */
+/* True if the capture can replace `path` by a rename: there is no file, or a regular file. */
 static bool replaceable(const char *path)
 {
     struct stat there;

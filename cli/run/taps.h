@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `--pcap FILE[:node,…]`: which hosts' links are captured, and the file, which is complete or
+ * `--pcap FILE[:node,…]`: captures the links of some hosts into one file, which is complete or
  * absent.
  */
 #ifndef OCHE_CLI_RUN_TAPS_H
@@ -12,27 +12,27 @@
 
 struct oche_taps {
     struct oche_capture *capture;
-    char *path, *part; /* final path; path while it is being written */
+    char *path, *part; /* path: final name; part: its name while it is being written */
     uint32_t *nodes;
 };
 
 /*
- * Parses the argument, finds the hosts in the topology of `config` (all of them if none is named
- * and there are few), creates the file and puts the taps into `config`. Returns false, with one
- * line in `error`, on failure. `taps` must outlive the world.
+ * Parses the argument, finds the hosts in the topology of `config` (all hosts if none is named and
+ * there are few), creates the file and puts the taps into `config`. Returns false, with one line in
+ * `error`, on failure. `taps` must outlive the world.
  */
 bool oche_taps_open(struct oche_taps *taps, const char *argument, struct oche_world_config *config,
                     struct oche_error *error);
 
 /*
- * Moves the file into place. Returns false, with an error, if it is incomplete; then no file is
- * left.
+ * Gives the file its final name. Returns false, with an error, if the file is incomplete; then no
+ * file is left.
  */
 bool oche_taps_finish(struct oche_taps *taps, struct oche_error *error);
 
 /*
- * Discards the capture; nothing is left behind. May also be called after a finish, or without an
- * open.
+ * Discards the capture and removes its file. May also be called after oche_taps_finish, or without
+ * oche_taps_open.
  */
 void oche_taps_abandon(struct oche_taps *taps);
 

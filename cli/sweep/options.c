@@ -26,11 +26,14 @@ enum key {
 
 struct reading {
     struct oche_sweep_options *options;
-    const char *varied[OCHE_GRID_MAX_AXES + 1]; /* kept until all --set options are known */
+    /* arguments of --vary, parsed when all --set options are known */
+    const char *varied[OCHE_GRID_MAX_AXES + 1];
     size_t varied_count;
 };
 
-/* Parses a plain number from `least` to `most`; ends the program with status 2 if it is not one. */
+/*
+ * Parses a plain number from `least` to `most`. If it is not one, ends the program with status 2.
+ */
 static size_t read_number(const char *option, const char *text, size_t least, size_t most,
                           struct argp_state *state)
 {
@@ -59,7 +62,7 @@ static bool is_number(const char *text, const char *end, size_t most, size_t *nu
     return end > text;
 }
 
-/* Parses "3", or "3/40": points 3, 43, 83, … */
+/* Parses "3" as point 3, and "3/40" as points 3, 43, 83, … */
 static void read_point(struct oche_sweep_options *options, const char *text,
                        struct argp_state *state)
 {

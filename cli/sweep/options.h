@@ -10,27 +10,27 @@
 
 enum oche_sweep_mode {
     OCHE_SWEEP_RUN,
-    OCHE_SWEEP_SLURM,   /* print the script */
-    OCHE_SWEEP_POINTS,  /* run first, first + stride, … into files */
-    OCHE_SWEEP_MERGE,   /* read the files */
+    OCHE_SWEEP_SLURM,   /* print the script for Slurm */
+    OCHE_SWEEP_POINTS,  /* run points `first`, `first + stride`, …, each into a file */
+    OCHE_SWEEP_MERGE,   /* read these files into the results */
     OCHE_SWEEP_METRICS, /* list the metrics */
 };
 
 struct oche_sweep_options {
     enum oche_sweep_mode mode;
-    struct oche_grid grid; /* as typed; not opened */
-    const char *out;       /* or NULL */
+    struct oche_grid grid; /* the grid as typed, not opened */
+    const char *out;       /* folder for results; NULL: not given */
     const char *metrics[OCHE_SWEEP_MOST_METRICS];
     size_t metric_count;
-    unsigned jobs;        /* 0: one per core */
-    size_t tasks;         /* in the Slurm array; 0: as many as points, up to the usual limit */
-    size_t first, stride; /* stride 0: only this one */
+    unsigned jobs;        /* number of processes; 0: one per core */
+    size_t tasks;         /* tasks in the Slurm array; 0: one per point, up to the usual limit */
+    size_t first, stride; /* points for OCHE_SWEEP_POINTS; stride 0: only point `first` */
     bool csv, quiet, restart;
 };
 
 /*
- * Parses the arguments. Returns false if they are wrong: the status is 2 and a line is in `error`,
- * or has been printed if it is empty.
+ * Parses the arguments. Returns false if they are wrong; the exit status is then 2. The reason is
+ * in `error`, or has been printed if `error` is empty.
  */
 bool oche_sweep_options_read(struct oche_sweep_options *options, int argc, char **argv,
                              struct oche_error *error);

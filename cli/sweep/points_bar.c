@@ -38,7 +38,9 @@ void oche_points_bar_count(struct oche_points_bar *bar, bool well)
     bar->ended_at = monotonic_s();
 }
 
-/* Returns the seconds that the rest will take at the current pace; below 0: unknown yet. */
+/*
+ * Returns the seconds until all points have ended, at the current pace; negative if still unknown.
+ */
 static double time_left(const struct oche_points_bar *bar, double now)
 {
     const size_t open = bar->total - bar->done - bar->bad;

@@ -11,17 +11,17 @@
 
 struct oche_points_bar {
     bool quiet, terminal, drawn;
-    size_t total, done;               /* done: including those of earlier runs */
-    size_t ended;                     /* in this run, successful or not */
-    size_t bad;                       /* how many of these were not successful */
+    size_t total, done;               /* all points, and those done, in this run or earlier */
+    size_t ended;                     /* points that ended in this run, successful or not */
+    size_t bad;                       /* those of `ended` that were not successful */
     double begun, ended_at, shown_at; /* seconds on the monotonic clock */
 };
 
-/* There are `total` points, of which `done` need not run. */
+/* Begins with `total` points, of which `done` need not run. */
 void oche_points_bar_begin(struct oche_points_bar *bar, size_t total, size_t done, bool quiet);
-/* A point has ended. */
+/* Counts a point that has ended; `well`: it was successful. */
 void oche_points_bar_count(struct oche_points_bar *bar, bool well);
-/* Draws the bar if it is time to. */
+/* Draws the bar if enough time has passed since it was last drawn. */
 void oche_points_bar_draw(struct oche_points_bar *bar, unsigned running);
 /* Clears the bar, so that something else can be written; it is redrawn later. */
 void oche_points_bar_clear(struct oche_points_bar *bar);

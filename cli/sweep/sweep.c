@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `oche sweep`: a grid of variants of a scenario, each point in a process of its own. Errors in any
- * combination are found before the first one runs. Only this process writes the results file, with
- * one transaction per point; the same command continues with what is not done.
+ * `oche sweep`: runs a grid of variants of a scenario, each point in a process of its own. Errors
+ * in any combination are found before the first point runs. Only this process writes the results
+ * file, with one transaction per point. The same command continues with the points that are not
+ * done.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -34,14 +35,14 @@ enum status { DONE = 0, NOT_ALL = 1, REFUSED = 2, INTERRUPTED = 130 };
 struct sweep {
     struct oche_sweep_options options;
     struct oche_grid *grid; /* options.grid */
-    char *command;          /* as typed, for the record */
+    char *command;          /* command line as typed, for the record */
     char *folder;
     struct oche_sweep_store *store; /* NULL in a task of an array */
     struct oche_point_files files;
     struct oche_points_bar bar;
-    size_t *points; /* those to run */
+    size_t *points; /* numbers of the points to run */
     size_t count, bad;
-    bool broken; /* results cannot be written: `error` tells why */
+    bool broken; /* results cannot be written; `error` says why */
     struct oche_error error;
 };
 
@@ -89,7 +90,7 @@ static void draw(void *context, unsigned running)
     oche_points_bar_draw(&sweep->bar, running);
 }
 
-/* Runs sweep->points; `done` others need not run. */
+/* Runs the points in sweep->points; `done` other points are already done. */
 static enum status run_points(struct sweep *sweep, size_t done)
 {
     oche_points_bar_begin(&sweep->bar, done + sweep->count, done, sweep->options.quiet);
@@ -129,7 +130,10 @@ static bool open_store(struct sweep *sweep)
     return sweep->store != NULL;
 }
 
-/* Fills sweep->points with those that are not in the results file. Returns how many are. */
+/*
+ * Fills sweep->points with the points that are not in the results file. Returns the number of
+ * points that are in it.
+ */
 static size_t find_points(struct sweep *sweep)
 {
     const size_t total = oche_grid_points(sweep->grid);
@@ -197,7 +201,7 @@ static enum status run_here(struct sweep *sweep)
 
 /* ---- an array of tasks, and its merge ---- */
 
-/* Runs one task: its points that have no file yet, each into a file. */
+/* Runs the points of one task that have no file yet, each into a file. */
 static enum status run_task(struct sweep *sweep)
 {
     const struct oche_sweep_options *options = &sweep->options;
@@ -231,7 +235,7 @@ static enum status run_task(struct sweep *sweep)
     return run_points(sweep, before);
 }
 
-/* Reads one file into the results. Returns false if they cannot be written. */
+/* Stores the point of one file in the results. Returns false if the results cannot be written. */
 static bool merge_point(struct sweep *sweep, size_t point)
 {
     struct oche_point_result result;
@@ -275,8 +279,8 @@ static enum status merge(struct sweep *sweep)
 }
 
 /*
- * Checks that the folder is free or has begun this sweep, so that a merge does not refuse it hours
- * later.
+ * Checks that the folder is empty or has results of this sweep; otherwise the merge would refuse it
+ * hours later.
  */
 static bool folder_can_be_used(struct sweep *sweep)
 {
@@ -324,8 +328,8 @@ static enum status work(struct sweep *sweep)
         return DONE;
     }
     /*
-     * The tasks of an array do not check the whole grid again: that was done when the script was
-     * made.
+     * The whole grid was checked when the script was made; the tasks of the array do not check it
+     * again.
      */
     bool ok = mode == OCHE_SWEEP_POINTS || mode == OCHE_SWEEP_MERGE
                   ? oche_grid_open(sweep->grid, &sweep->error)

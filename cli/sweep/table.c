@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of a sweep. */
+/* Prints the table of a sweep. */
 #include "cli/sweep/table.h"
 
 #include <inttypes.h>
@@ -10,28 +10,28 @@
 #include "params/figures.h"
 #include "params/table.h"
 
-#define MOST_ROWS 200 /* in the table; the results file has all */
+#define MOST_ROWS 200 /* most rows in the table; the results file has all combinations */
 
-/* The metrics shown by default; those that are 0 everywhere are left out. */
+/* The metrics shown by default. A metric that is 0 everywhere is left out. */
 static const char *const usual[] = {
     "goodput", "jain",   "fct.all.p99",           "slowdown.all.p99", "timeouts",
     "drops",   "pauses", "retransmitted_packets", "flows.unfinished", "flows.failed"};
 
 struct column {
     const char *name, *unit;
-    double *values; /* by point */
+    double *values; /* value at each point */
 };
 
 struct view {
     const struct oche_grid *grid;
     struct column *columns;
     size_t column_count, points, combinations;
-    bool *done; /* by point */
+    bool *done; /* whether each point is done */
     bool all_done;
-    bool some_without_value; /* a mean is over fewer points than are done */
+    bool some_without_value; /* at least one mean is over fewer points than are done */
 };
 
-/* True if any point has a value that is not 0. */
+/* True if at least one point has a value that is neither 0 nor NAN. */
 static bool says_something(const double *values, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -56,8 +56,8 @@ static void add_column(struct view *view, struct oche_sweep_store *store, const 
 }
 
 /*
- * Returns mean and sample standard deviation (NAN with fewer than two) over the repeats that have a
- * value; *count of them.
+ * Returns mean and sample standard deviation over the repeats that have a value, as text. The
+ * standard deviation is NAN with fewer than two values. Sets *count to the number of values.
  */
 static struct oche_figure figure_of(const struct view *view, const struct column *column,
                                     size_t combination, uint32_t *count)
@@ -81,8 +81,8 @@ static struct oche_figure figure_of(const struct view *view, const struct column
 }
 
 /*
- * If a mean is over fewer points than are done, prints over how many: for example, no flow ended in
- * the others.
+ * Prints a mean. If it is over fewer points than are done, also prints over how many points, as
+ * when no flow ended in the others.
  */
 static void print_cell(struct view *view, struct oche_table *table, const struct column *column,
                        size_t combination, uint32_t done)
@@ -116,7 +116,7 @@ static void print_row(struct view *view, struct oche_table *table, size_t combin
         print_cell(view, table, &view->columns[i], combination, done);
 }
 
-/* Explains the numbers. */
+/* Prints what the numbers in the table mean. */
 static void print_foot(const struct view *view, FILE *out)
 {
     const struct oche_grid *grid = view->grid;

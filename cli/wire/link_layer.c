@@ -43,7 +43,7 @@ bool oche_link_supported(int datalink)
     }
 }
 
-/* `type` is the protocol at view->ip_at; skips VLAN tags. */
+/* Sets view->ip according to `type`, the protocol at view->ip_at; skips VLAN tags. */
 static bool follow_type(uint16_t type, const uint8_t *bytes, size_t count,
                         struct oche_link_view *view)
 {
@@ -89,7 +89,7 @@ bool oche_link_view(int datalink, const uint8_t *bytes, size_t count, struct och
     default:
         break;
     }
-    /* There is no type field, or its numbers differ between systems: the version nibble decides. */
+    /* A type field is missing, or its numbers differ between systems: the IP version decides. */
     view->ip =
         count > view->ip_at && (bytes[view->ip_at] >> 4 == 4 || bytes[view->ip_at] >> 4 == 6);
     return count > view->ip_at;

@@ -8,10 +8,11 @@
 #include <stdint.h>
 
 struct oche_link_view {
-    bool ip;        /* an IP packet, or what claims to be one, is at `bytes` */
+    bool ip;        /* the bytes at `ip_at` are an IP packet, or the link header says so */
     size_t ip_at;   /* offset of the IP header */
     unsigned vlans; /* VLAN tags that were skipped */
-    uint64_t place; /* a hash of addresses and direction, which differs between places of capture */
+    /* hash of the link's addresses and direction; it differs between places of capture */
+    uint64_t place;
 };
 
 /* True if frames of this link type (DLT_…) are understood. */

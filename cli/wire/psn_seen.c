@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Seen PSNs: a hash table of streams, each with a bitmap of all PSNs in 512 pages that are
- * allocated when used. Pages half the number range behind the newest PSN are dropped.
+ * A hash table of streams, each with a bitmap of the PSNs that were seen. The bitmap has 512 pages,
+ * which are allocated when used. Pages half the number range behind the newest PSN are dropped.
  */
 #include "cli/wire/psn_seen.h"
 
@@ -19,12 +19,12 @@
 struct entry {
     struct oche_psn_stream stream;
     uint32_t newest;
-    uint64_t **pages; /* PAGES of them; NULL: unused slot */
+    uint64_t **pages; /* array of PAGES pages; NULL: the slot is unused */
 };
 
 struct oche_psn_seen {
     struct entry *entries;
-    size_t size, used; /* size: a power of two */
+    size_t size, used; /* size: number of slots, a power of two */
 };
 
 _Static_assert(sizeof(struct oche_psn_stream) == 48, "compared and hashed as bytes: no padding");
@@ -108,7 +108,7 @@ static struct entry *entry_of(struct oche_psn_seen *seen, const struct oche_psn_
     return entry;
 }
 
-/* Advances `newest` and drops the pages that are then half the range away. */
+/* Sets `newest` to `psn`, and drops the pages that are then half the number range behind. */
 static void advance(struct entry *entry, uint32_t psn)
 {
     uint32_t page = entry->newest >> PAGE_BITS;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * oche wire FILE: reads a capture from anywhere, prints each RoCEv2 packet on a line with two
- * verdicts (is its ICRC right; do its fields, encoded again, give the same bytes), then a summary.
- * Status 1 if any packet is wrong or was cut so short that it cannot be judged.
+ * oche wire FILE: reads a capture, made by any program, and prints each RoCEv2 packet on one line
+ * with two verdicts: is its ICRC right, and do its fields, encoded again, give the same bytes?
+ * Prints a summary at the end. The exit status is 1 if any packet is wrong or was cut so short that
+ * it cannot be judged.
  */
 #include <argp.h>
 #include <arpa/inet.h>
@@ -22,8 +23,8 @@
 #include "core/wire/extension.h"
 #include "core/wire/pfc_frame.h"
 
-#define ROOM     (65536 + 64) /* the largest IP packet with its link header */
-#define NAK_KIND 5            /* codes 0 … 4 have names; 5 is for the rest */
+#define ROOM     (65536 + 64) /* bytes of the largest IP packet with its link header */
+#define NAK_KIND 5            /* NAK codes 0 … 4 have names; 5 counts all others */
 
 struct options {
     const char *path;
@@ -37,10 +38,10 @@ struct report {
     struct options options;
     struct oche_psn_seen *seen;
     int datalink;
-    int64_t first_ns; /* time of the first frame */
+    int64_t first_ns; /* time of the first frame, nanoseconds since 1970 */
     uint64_t frames, roce, pfc, other, cut, wrong;
     uint64_t wrong_by[OCHE_WIRE_ERROR_COUNT];
-    uint64_t differ; /* right ICRC, but encoding it again gives other bytes */
+    uint64_t differ; /* packets with a right ICRC whose fields, encoded again, give other bytes */
     uint64_t packets[OCHE_OPCODES], bytes[OCHE_OPCODES];
     uint64_t retransmissions, rnr_naks, naks[NAK_KIND + 1], ce;
 };
@@ -48,13 +49,13 @@ struct report {
 /* A frame that is being judged. */
 struct one {
     const struct pcap_pkthdr *header;
-    const uint8_t *bytes; /* from the link header on */
+    const uint8_t *bytes; /* the captured bytes, from the link header on */
     struct oche_link_view link;
     struct oche_packet packet;
     struct oche_frame facts;
     enum oche_wire_error error;
     uint32_t icrc, icrc_should;
-    long differs_at; /* offset from the IP header; -1: nowhere */
+    long differs_at; /* offset from the IP header of the first byte that differs; -1: none */
     bool again;
 };
 
@@ -140,7 +141,7 @@ static void print_place(const struct oche_packet *packet)
     printf(", receive %" PRIu32 " offset %" PRIu32, place.receive, place.offset);
 }
 
-/* Prints the PSNs that have arrived after the gap, as ranges. */
+/* Prints the PSNs that arrived after the gap, as ranges. */
 static void print_sack(const struct oche_packet *packet)
 {
     const struct oche_sack sack = oche_sack_get(packet);
@@ -180,7 +181,7 @@ static void print_rate_echo(const struct oche_packet *packet)
     printf(" stamp %" PRIu32 " ns", echo.stamp_ns);
 }
 
-/* Prints what follows the ICRC. */
+/* Prints the bytes after the ICRC. */
 static void print_trailer(const struct oche_packet *packet)
 {
     const struct oche_rate_trailer trailer = packet->trailer;
@@ -286,7 +287,7 @@ static void print_pfc(const struct report *report, const struct one *one)
 
 /* ---- judging ---- */
 
-/* Encodes the decoded packet again and compares it with what was read. */
+/* Encodes the decoded packet again and compares the result with the captured bytes. */
 static void encode_again(struct one *one)
 {
     static uint8_t again[ROOM];
@@ -310,7 +311,7 @@ static void encode_again(struct one *one)
     one->icrc_should = oche_icrc_get(again + body);
 }
 
-/* True if a cut frame still has its IP, UDP and transport headers. */
+/* True if a cut frame still contains its IP, UDP and transport headers. */
 static bool headers_are_there(const struct one *one)
 {
     const size_t ip_bytes = one->facts.ipv6 ? OCHE_IPV6_BYTES : OCHE_IPV4_BYTES;
@@ -339,16 +340,16 @@ static bool note_psn(struct report *report, struct one *one)
 
     if (row->service != OCHE_SERVICE_RC && row->service != OCHE_SERVICE_RC_EXTENDED &&
         row->service != OCHE_SERVICE_UC)
-        return true; /* UD numbers its packets and repeats none */
+        return true; /* UD numbers its packets and repeats none: no retransmission */
     if (row->operation == OCHE_OPERATION_ACK)
-        return true; /* repeating what has arrived is no retransmission */
+        return true; /* an ACK repeats the PSN that it acknowledges: no retransmission */
     memcpy(stream.src_ip, one->facts.src_ip, 16);
     memcpy(stream.dst_ip, one->facts.dst_ip, 16);
     stream.response = (row->flags & OCHE_OP_RESPONSE) != 0;
     return oche_psn_seen_note(report->seen, &stream, one->packet.psn, &one->again);
 }
 
-/* Counts a packet whose fields could be read, whatever its ICRC is. */
+/* Counts a packet whose fields could be read, whether its ICRC is right or not. */
 static bool count_packet(struct report *report, struct one *one)
 {
     const struct oche_packet *packet = &one->packet;
@@ -374,7 +375,8 @@ static void wrong_bytes(struct report *report, const struct one *one)
     report->wrong++;
     report->wrong_by[one->error]++;
     print_start(report, one);
-    if (one->error >= OCHE_WIRE_ALIGNMENT) { /* found after IP and UDP, so these are known */
+    /* this error is found after IP and UDP, so their fields are known */
+    if (one->error >= OCHE_WIRE_ALIGNMENT) {
         print_addresses(&one->facts);
         printf("  ");
     }
@@ -391,7 +393,7 @@ static void cut_bytes(struct report *report, const struct one *one)
     printf("cut to %u of %u bytes: not judged\n", one->header->caplen, one->header->len);
 }
 
-/* Judges an IP packet. Returns false if there is no memory. */
+/* Judges one IP packet. Returns false if there is no memory. */
 static bool judge_ip(struct report *report, struct one *one)
 {
     static uint8_t whole[ROOM];
@@ -399,7 +401,7 @@ static bool judge_ip(struct report *report, struct one *one)
     const uint8_t *ip = one->bytes + one->link.ip_at;
     size_t count = one->header->caplen - one->link.ip_at;
 
-    if (cut && one->header->len <= ROOM) { /* treats missing bytes as zeros */
+    if (cut && one->header->len <= ROOM) { /* the missing bytes are treated as zeros */
         memset(whole, 0, one->header->len);
         memcpy(whole, one->bytes, one->header->caplen);
         ip = whole + one->link.ip_at;
