@@ -270,8 +270,8 @@ static void give_up(struct oche_device *device, struct lane *lane)
 }
 
 /*
- * Makes the lane's unsent datagrams anew, after the next one was refused: the peer's are single
- * packets from now on.
+ * Rebuilds the lane's unsent datagrams after the first of them was refused because it needs
+ * segmentation offload. From now on each datagram to that peer holds one packet.
  */
 static void break_up(struct oche_device *device, struct lane *lane)
 {

@@ -77,14 +77,18 @@ struct oche_switch_port_config {
 };
 
 /*
- * Routes by destination group (a ToR). `ports` lists ECMP candidates; a packet takes
- * ports[set.first + hash(five-tuple, switch) * set.count]. Memory belongs to the driver.
+ * The ECMP candidates for one destination group: `count` elements of oche_routes.ports, from
+ * `first`. Which of them a packet takes follows from its flow hash and the switch (fabric/ecmp.h).
  */
 struct oche_port_set {
     uint32_t first;
     uint32_t count; /* 0: the group is unreachable, and its packets are dropped and counted */
 };
 
+/*
+ * A switch's routes. Destinations are grouped by ToR, and each group has a port set. The driver
+ * owns the memory.
+ */
 struct oche_routes {
     const uint32_t *group_of;     /* group of each address; all switches share this array */
     const uint16_t *set_of_group; /* index in `sets` for each group */

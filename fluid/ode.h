@@ -86,9 +86,9 @@ struct oche_ode_counts oche_ode_counts(const struct oche_ode *ode);
 void oche_ode_jump(struct oche_ode *ode, size_t component, double value);
 
 /*
- * For slopes: returns components [first, first + count) as they were `delay` before `time`, which
- * is within the current step. Where the past jumps, the value is from the side on which the step
- * is.
+ * For slope functions: returns components [first, first + count) at `time - delay`; `time` lies
+ * within the current step. If the past jumps exactly there, the value is taken from the side of the
+ * jump on which the middle of the step, moved back by `delay`, lies.
  */
 void oche_ode_past(const struct oche_ode *ode, double time, double delay, size_t first,
                    size_t count, double *out);

@@ -156,7 +156,10 @@ const char *oche_qp_waits_for(const struct oche_qp *qp)
     return names[requester_wait(qp)];
 }
 
-/* True if the packet that is being built closes the window until an ACK comes. */
+/*
+ * True if, after the packet that is being built, the window has no room for a further full packet
+ * until an ACK comes.
+ */
 static bool closes_window(const struct oche_qp *qp, uint32_t payload_bytes)
 {
     uint32_t outstanding = ((qp->tx.next - qp->tx.una) & OCHE_PSN_MASK) + 1;

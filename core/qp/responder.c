@@ -631,9 +631,9 @@ static const struct {
 };
 
 /*
- * UC: the rest of the message is dropped, and the next message uses its receive. Two cases differ:
- * a shared receive that is too short fails (IBTA 9.9.3, class E), and a receive that is itself
- * wrong ends the queue pair (class A).
+ * UC: drops the rest of the message. Its receive stays posted, for the next message, with two
+ * exceptions: a receive from a shared queue that is too short fails (IBTA 9.9.3, class E), and a
+ * receive that is itself invalid puts the queue pair into the error state (class A).
  */
 static void refuse_unreliable(struct arrival *a, enum verdict verdict)
 {

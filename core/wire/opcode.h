@@ -4,9 +4,9 @@
  * pairs, the capture tools and the tests read this table; none of them has a list of its own.
  *
  * Covered: RC (without the new FLUSH and ATOMIC WRITE), UC, UD, and the RoCEv2 CNP. Not covered:
- * RD, XRC, the InfiniBand CNP 0x80. Nonstandard packets have opcodes 0xC0 and up, a row each:
- * congestion control schemes with headers of their own, and extended RC, both between peers that
- * have both shown OCHE_BTH_EXTENSIONS (core/wire/extension.h).
+ * RD, XRC, the InfiniBand CNP 0x80. Nonstandard packets have opcodes from 0xC0 up, and a row each.
+ * They are those of congestion control schemes with headers of their own, and those of extended RC.
+ * They are used between two peers that have each shown OCHE_BTH_EXTENSIONS (core/wire/extension.h).
  */
 #ifndef OCHE_CORE_WIRE_OPCODE_H
 #define OCHE_CORE_WIRE_OPCODE_H

@@ -4,7 +4,7 @@
 
 #include "fabric/shared_buffer.h"
 
-/* Computes the thresholds that the switch would have with the kind of threshold `threshold`. */
+/* Computes the switch's PFC, ECN and resume thresholds as if its kind were `threshold`. */
 static void take_threshold(const struct oche_switch_config *config,
                            enum oche_buffer_threshold threshold, double *pfc, double *ecn,
                            double *resume)

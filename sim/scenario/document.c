@@ -19,7 +19,7 @@
 
 struct block {
     struct block *next;
-    uint64_t align; /* not used: the memory after this struct is aligned to 16 */
+    uint64_t align; /* padding, never read: the memory after this struct is aligned to 16 */
 };
 
 struct oche_document {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The details of a world: counters of single ports and NICs, and the progress of flows. */
+/* Detailed results of a world: counters of single ports and NICs, and the progress of flows. */
 #include <string.h>
 
 #include "sim/world/internal.h"

@@ -50,7 +50,7 @@ struct oche_tcp_sender {
     oche_time supplied_from;
     struct oche_tcp_congestion congestion;
     struct oche_tcp_rtt rtt;
-    uint64_t timed_end; /* an ACK up to this byte ends the round-trip measurement; 0: none runs */
+    uint64_t timed_end; /* an ACK of this byte or a later one ends the measurement; 0: none runs */
     oche_time timed_at;
     oche_time deadline; /* when the retransmission timer is due; OCHE_NEVER: off */
     oche_time last_sent;
