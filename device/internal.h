@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of device/ share.
+ * Declarations shared by the files of device/.
  *
  *   device.c     opening and closing, the lock, progress, waiting
  *   objects.c    peers, memory, completion queues, queue pairs
@@ -88,7 +88,7 @@ struct owned {
 } __attribute__((aligned(OCHE_CACHE_LINE)));
 
 /*
- * What is known of the IP identifications of a sender that is no queue pair's peer; most of them
+ * State of the IP identifications of a sender that is no queue pair's peer; most of them
  * send UD datagrams. If two senders hash to the same place, the later one replaces the earlier.
  */
 #define STRANGERS 64

@@ -42,7 +42,7 @@ struct oche_ip_count {
     bool doubted;
 };
 
-/* What is known of one peer's identifications. Initially zero. */
+/* State of the prediction of one peer's identifications. Initially zero. */
 struct oche_ip_ids {
     struct oche_ip_count counts[OCHE_IP_COUNTS];
     oche_time when;   /* when the peer's last packet arrived */

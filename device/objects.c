@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an application creates on a device: peers, registered memory, completion queues and queue
- * pairs, each in memory of its own. Also how the NIC accesses registered memory.
+ * The objects that an application creates on a device: peers, registered memory, completion queues
+ * and queue pairs, each in memory of its own. Also how the NIC accesses registered memory.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What ExpressPass needs in switches (Cho et al., SIGCOMM 2017, sec 3.1; expresspass.md#credits):
+ * The part of ExpressPass in switches (Cho et al., SIGCOMM 2017, sec 3.1; expresspass.md#credits):
  * credits travel in a class of their own, the highest, with a queue of a few credits at every port
  * and a token bucket before the line. Credits that find the queue full are dropped, which receivers
  * take as congestion. Credits get the share of the link that their frames need: 84 of 84 + 1538

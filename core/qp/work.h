@@ -60,7 +60,7 @@ struct oche_destination {
 
 struct oche_window;
 
-/* What a BIND_MW binds: a window to a part of a region. */
+/* Operands of a BIND_MW, which binds a window to a part of a region. */
 struct oche_bind {
     struct oche_window *window; /* must not be destroyed before the bind has completed */
     uint32_t rkey;              /* the window's new key; only the low 8 bits may differ */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What happens at a fork. The child has a copy of every device, but arriving packets are written to
+ * Handling of fork. The child has a copy of every device, but arriving packets are written to
  * the parent's memory only. So the child may not use devices that were opened before the fork:
  * posts and polls fail with EPERM, and a line tells why, once. Devices that the child opens itself
  * work. The child closes the sockets that it inherited, which would otherwise keep the parent's

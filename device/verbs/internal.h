@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of the verbs library share. The public interface is rdma-core's
+ * Declarations shared by the files of the verbs library. The public interface is rdma-core's
  * infiniband/verbs.h: our structs begin with the public ones, so that a pointer to the one is a
  * pointer to the other. One idea per file:
  *

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What TIMELY and its patched version share (Mittal et al., "TIMELY: RTT-based Congestion Control
- * for the Datacenter", SIGCOMM 2015, sec 3 and 5; timely.md#measurement): segments and their
- * pacing, the RTT of a segment, its gradient, and the limits of the rate. How the rate follows from
- * these is up to the schemes: timely.c, timely_patched.c.
+ * Code shared by TIMELY and its patched version (Mittal et al., "TIMELY: RTT-based Congestion
+ * Control for the Datacenter", SIGCOMM 2015, sec 3 and 5; timely.md#measurement): segments and
+ * their pacing, the RTT of a segment, its gradient, and the limits of the rate. How the rate
+ * follows from these is up to the schemes: timely.c, timely_patched.c.
  *
  * A segment is a fixed number of packets, counted by PSN from the queue pair's first one, so that
  * sender and ACK agree on it whatever is lost. Its last packet asks for an ACK; the ACK that covers
