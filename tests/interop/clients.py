@@ -8,7 +8,8 @@ OCHE is the program, whose `exec` runs both sides, each on a loopback address of
 works if both end with status 0 and what they print says so: a bandwidth or a latency above zero,
 the data checked where the program can (pingpong -c); and if a capture of each side is right:
 tshark finds nothing malformed and no warning, `oche wire` each ICRC right. NAME: only those whose
-command has it. --table prints the table of docs/clients.md. --preload: a sanitizer's library, which
+command has it. --table prints the table of docs/clients.md; it and OCHE_LONG=yes also run what
+takes longest, perftest over all sizes by each operation. --preload: a sanitizer's library, which
 must come before the programs'. Status 77: the programs are not installed.
 """
 import subprocess
@@ -66,6 +67,7 @@ PERFTESTS = [
     ("RC", "atomic", "ib_atomic_lat", "-n 50 -A FETCH_AND_ADD"),
     ("RC", "atomic", "ib_atomic_lat", "-n 50 -A CMP_AND_SWAP"),
 ]
+ALL_SIZES = [("ib_write_lat", "-n 5 -a"), ("ib_send_bw", "-n 5 -a"), ("ib_read_bw", "-n 5 -a")]
 
 
 def lists(oche):
@@ -87,6 +89,8 @@ def main(arguments):
     names = [name for name in arguments[1:] if not name.startswith("--")]
     entries = [entry for entry in PINGPONGS + PERFTESTS
                if not names or any(name in f"{entry[2]} {entry[3]}" for name in names)]
+    if not table and not pairs.LONG:
+        entries = [entry for entry in entries if entry[2:] not in ALL_SIZES]
     pairs.need(*(entry[2] for entry in entries))
     failed = 0
     if not names:

@@ -20,23 +20,28 @@ import time
 import pairs
 
 ACK, CNP, PROBE = 17, 129, 255
-FIELDS = ["udp.srcport", "ip.dsfield.dscp", "ip.dsfield.ecn", "ipv6.tclass.dscp",
-          "ipv6.tclass.ecn", "infiniband.bth.opcode", "infiniband.bth.destqp"]
+FIELDS = ["frame.interface_id", "ip.src", "ipv6.src", "udp.srcport", "ip.dsfield.dscp",
+          "ip.dsfield.ecn", "ipv6.tclass.dscp", "ipv6.tclass.ecn", "infiniband.bth.opcode",
+          "infiniband.bth.destqp"]
 ADDRESSES = {4: ("127.0.0.1", "127.0.0.2"), 6: ("fd00::1", "fd00::2")}
 Packet = collections.namedtuple("Packet", "source port dscp ecn opcode qpn")
 
 
-def packets_of(capture):
-    """Those to port 4791, but for looks for a place (docs/wire.md)."""
-    fields = [word for name in ["ip.src", "ipv6.src"] + FIELDS for word in ("-e", name)]
-    done = subprocess.run(["tshark", "-r", capture, "-Y", "udp.dstport == 4791", "-T", "fields",
+def packets_of(captures, folder):
+    """Of each capture, those to port 4791, but for looks for a place (docs/wire.md)."""
+    merged = f"{folder}/merged.pcapng"
+    subprocess.run(["mergecap", "-a", "-I", "none", "-w", merged, *captures], check=True)
+    fields = [word for name in FIELDS for word in ("-e", name)]
+    done = subprocess.run(["tshark", "-r", merged, "-Y", "udp.dstport == 4791", "-T", "fields",
                            *fields], text=True, capture_output=True, check=False)
-    packets = []
+    packets = [[] for _ in captures]
     for line in done.stdout.splitlines():
-        ipv4, ipv6, port, dscp4, ecn4, dscp6, ecn6, opcode, qpn = line.split("\t")
-        packets.append(Packet(ipv4 or ipv6, int(port), int(dscp4 or dscp6), int(ecn4 or ecn6),
-                              int(opcode), qpn))
-    return [packet for packet in packets if packet.opcode != PROBE]
+        capture, ipv4, ipv6, port, dscp4, ecn4, dscp6, ecn6, opcode, qpn = line.split("\t")
+        packet = Packet(ipv4 or ipv6, int(port), int(dscp4 or dscp6), int(ecn4 or ecn6),
+                        int(opcode), qpn)
+        if packet.opcode != PROBE:
+            packets[int(capture)].append(packet)
+    return packets
 
 
 class Listener:
@@ -57,7 +62,6 @@ class Listener:
         time.sleep(0.3)
         self.process.terminate()
         self.process.communicate()
-        return packets_of(self.name)
 
 
 def seen(oche, folder, words, version=4, options=()):
@@ -71,14 +75,15 @@ def seen(oche, folder, words, version=4, options=()):
              for address, name in zip(ADDRESSES[version], files)]
     command, _, arguments = words.partition(" ")
     done = pairs.run(oche, command, arguments, *sides)
-    heads = {(p.source, p.port, p.dscp, p.ecn) for p in listener.stop()}
+    listener.stop()
     if done.error is not None:
         pairs.fail(words, done.error)
-    both = [packets_of(name) for name in files[:2]]
+    wrong = pairs.wrong_in(oche, *files[:2])
+    if wrong is not None:
+        pairs.fail(words, wrong)
+    *both, third = packets_of(files, folder)
+    heads = {(p.source, p.port, p.dscp, p.ecn) for p in third}
     for name, packets in zip(files, both):
-        wrong = pairs.wrong_in(oche, name)
-        if wrong is not None:
-            pairs.fail(words, name, wrong)
         said = {(p.source, p.port, p.dscp, p.ecn) for p in packets}
         if said != heads:
             pairs.fail(words, f"the interface has {sorted(heads)}, {name} {sorted(said)}")
@@ -140,7 +145,8 @@ def main(oche):
 
 if __name__ == "__main__":
     if sys.argv[1] != "--inside":
-        pairs.need("unshare", "ip", "dumpcap", "tshark", "ib_write_bw", "ib_read_bw", "ib_send_bw")
+        pairs.need("unshare", "ip", "dumpcap", "tshark", "mergecap", "ib_write_bw", "ib_read_bw",
+                   "ib_send_bw")
         if subprocess.run(["unshare", "-Urn", "true"], check=False).returncode != 0:
             print("no user namespaces here")
             sys.exit(77)
