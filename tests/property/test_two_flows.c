@@ -238,10 +238,10 @@ static struct summary run_all(const char *name, struct small_world *small)
         struct outcome outcome = run_seed(small, seed);
         first[seed - 1] = outcome.first_s;
         ratio[seed - 1] = outcome.ratio;
-        sum.mean_ratio += outcome.ratio / seeds;
+        sum.mean_ratio += outcome.ratio / (double)seeds;
         for (unsigned i = 0; i < SENDERS; i++)
-            mean[i] += outcome.mean[i] / seeds;
-        fair += outcome.fair_windows / (double)(WINDOWS - STEADY) / seeds;
+            mean[i] += outcome.mean[i] / (double)seeds;
+        fair += outcome.fair_windows / (double)(WINDOWS - STEADY) / (double)seeds;
         least = fmin(least, outcome.least);
         greatest = fmax(greatest, outcome.greatest);
     }

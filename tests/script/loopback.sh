@@ -69,7 +69,9 @@ selective=selective_repeat,rto_low=5ms,rto_high=20ms
 schemes=(go_back_0 go_back_n improved_go_back_n improved_go_back_n,send_twice=false
     improved_go_back_n,check_epsn=false improved_go_back_n,check_last=true "$selective")
 for scheme in "${schemes[@]}"; do
-    [ "${OCHE_LONG:-}" != yes ] || run "$scheme-64MiB" --message $((64 << 10)) --drop 10000 --recovery "$scheme"
+    if [ "${OCHE_LONG:-}" = yes ]; then
+        run "$scheme-64MiB" --message $((64 << 10)) --drop 10000 --recovery "$scheme"
+    fi
     run "$scheme" --message $((64 << 10)) --drop 10000 --bytes $((16 << 20)) --recovery "$scheme" \
         --capture "$work/$scheme.pcap"
     clean "$scheme"
