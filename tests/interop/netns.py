@@ -50,13 +50,10 @@ class Far:
                 pairs.fail("ip", words, done.stderr)
 
     def addresses(self, device, mtu):
-        for address, there in ((NEAR + "/24", FAR + "/24"),
-                               (NEAR6 + "/64 nodad", FAR6 + "/64 nodad")):
-            self.ip(f"addr add {address} dev {device}".replace(" nodad", "") +
-                    (" nodad" if "nodad" in address else ""),
-                    f"addr add {there} dev {device}".replace(" nodad", "") +
-                    (" nodad" if "nodad" in there else ""))
-        self.ip(f"link set {device} mtu {mtu} up", f"link set {device} mtu {mtu} up")
+        self.ip(f"addr add {NEAR}/24 dev {device}", f"addr add {FAR}/24 dev {device}")
+        self.ip(f"addr add {NEAR6}/64 dev {device} nodad", f"addr add {FAR6}/64 dev {device} nodad")
+        self.ip(*[f"link set {device} mtu {mtu} up"] * 2)
+        time.sleep(1)  # for about half a second IPv6 goes one way only on a link that has come up
 
     def veth(self, mtu):
         done = subprocess.run(["ip", "link", "add", "wire0", "type", "veth", "peer", "name",
