@@ -500,6 +500,11 @@ uint64_t oche_qp_retransmitted_packets(const struct oche_qp *qp);
  */
 uint32_t oche_qp_arrived_bytes(const struct oche_qp *qp);
 uint64_t oche_qp_timeouts(const struct oche_qp *qp);
+/*
+ * In the hook `delivered`, for the last packet of a WRITE: returns the address that the message was
+ * written to, and its length in `bytes`.
+ */
+uint64_t oche_qp_delivered_write(const struct oche_qp *qp, uint32_t *bytes);
 
 /*
  * A PSN, and the first and last time at which an event happened to it. Both times are 0 if the

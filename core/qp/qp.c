@@ -554,6 +554,12 @@ uint64_t oche_qp_timeouts(const struct oche_qp *qp)
     return qp->timeouts;
 }
 
+uint64_t oche_qp_delivered_write(const struct oche_qp *qp, uint32_t *bytes)
+{
+    *bytes = qp->message_bytes;
+    return qp->write_va;
+}
+
 void oche_qp_losses(const struct oche_qp *qp, struct oche_qp_losses *losses)
 {
     *losses = (struct oche_qp_losses){

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rogue/connection.h"
+
+#include <string.h>
+
+#include "rogue/internal.h"
+
+struct layout {
+    size_t verbs, pieces, batches, end;
+};
+
+static struct layout layout_of(const struct rogue_config *config)
+{
+    struct layout at;
+
+    at.end = sizeof(struct rogue_connection);
+    at.verbs = oche_place(&at.end, config->depth * sizeof(struct rogue_verb), 8);
+    at.pieces = oche_place(&at.end, config->depth * sizeof(struct piece), 8);
+    at.batches = oche_place(&at.end, config->depth * sizeof(struct batch), 8);
+    return at;
+}
+
+size_t rogue_connection_bytes(const struct rogue_config *config)
+{
+    return layout_of(config).end;
+}
+
+struct rogue_connection *rogue_connection_create(void *memory, const struct rogue_config *config)
+{
+    struct layout at = layout_of(config);
+    struct rogue_connection *r = memory;
+    uint64_t rates[ROGUE_DIRECTIONS] = {config->line_rate_bps, config->peer_line_rate_bps};
+
+    OCHE_MUST(config->depth >= 4 && (config->depth & (config->depth - 1)) == 0);
+    *r = (struct rogue_connection){.config = *config, .mask = config->depth - 1, .open = NO_BATCH};
+    r->verbs = (void *)((char *)memory + at.verbs);
+    r->pieces = (void *)((char *)memory + at.pieces);
+    r->batches = (void *)((char *)memory + at.batches);
+    r->segment_bytes = rogue_segment_bytes(config->params, config->line_rate_bps);
+    for (unsigned i = 0; i < ROGUE_DIRECTIONS; i++)
+        rogue_window_init(&r->streams[i].window, config->params, rates[i], config->mtu_bytes);
+    r->sides[0].repeat = r->sides[1].repeat = OCHE_NEVER;
+    return r;
+}
+
+bool rogue_post(struct rogue_connection *r, const struct rogue_verb *verb, oche_time now)
+{
+    if (r->verb_next - r->verb_done > r->mask)
+        return false;
+    *verb_at(r, r->verb_next++) = *verb;
+    if (r->broken)
+        break_connection(r, ROGUE_FLUSHED, 0);
+    else
+        rogue_pump(r, now);
+    return true;
+}
+
+/* ---- completions ---- */
+
+/* Sets the limiter to the window's rate, which has been `before`. */
+static void apply_rate(struct rogue_connection *r, enum rogue_direction direction, uint64_t before,
+                       oche_time now)
+{
+    struct stream *stream = &r->streams[direction];
+    const struct rogue_port *port = r->config.port;
+    uint64_t rate = stream->window.rate_bps;
+
+    stream->rtt.left = rogue_rtt_rescaled(stream->rtt.left, now, before, rate);
+    for (uint64_t n = r->batch_done; n < r->batch_next; n++) {
+        struct batch *batch = batch_at(r, n);
+        if (batch->direction == direction)
+            batch->left = rogue_rtt_rescaled(batch->left, now, before, rate);
+    }
+    r->counts.limiter_changes++;
+    stream->hold_until = stream->done_bytes + r->config.params->hold_off_bytes;
+    if (direction == ROGUE_OUT)
+        port->limit(r->config.context, r->active, stream->window.rate_bps);
+    else
+        port->limit_reads(r->config.context, r->active, stream->window.rate_bps);
+}
+
+static void batch_completed(struct rogue_connection *r, const struct batch *batch,
+                            oche_time completed, oche_time now)
+{
+    struct stream *stream = &r->streams[batch->direction];
+
+    stream->batches--;
+    stream->done_bytes += batch->bytes;
+    if (!batch->measured)
+        return;
+    oche_time rtt = rogue_rtt_completed(batch->left, completed);
+    if (batch->from < stream->hold_until) {
+        r->counts.held_off++;
+        return;
+    }
+    r->counts.samples++;
+    uint64_t before = stream->window.rate_bps;
+    if (rogue_window_sample(&stream->window, rtt, batch->bytes, now))
+        apply_rate(r, batch->direction, before, now);
+}
+
+/* Pieces up to and including `number` have completed. */
+static void complete_through(struct rogue_connection *r, uint64_t number, oche_time completed,
+                             bool measured, oche_time now)
+{
+    const struct rogue_port *port = r->config.port;
+
+    while (r->batch_done < r->batch_next && batch_at(r, r->batch_done)->last <= number &&
+           r->batch_done != r->open) {
+        struct batch *batch = batch_at(r, r->batch_done++);
+        batch->measured &= measured && batch->last == number;
+        batch_completed(r, batch, completed, now);
+    }
+    while (r->piece_done <= number && r->piece_done < r->piece_next) {
+        const struct piece *piece = piece_at(r, r->piece_done++);
+        const struct rogue_verb *verb = verb_at(r, piece->verb);
+        if (piece->offset + piece->bytes < verb->bytes)
+            continue;
+        r->verb_done = piece->verb + 1;
+        port->ended(r->config.context, verb, ROGUE_DONE, 0);
+    }
+}
+
+void break_connection(struct rogue_connection *r, enum rogue_outcome first, int status)
+{
+    const struct rogue_port *port = r->config.port;
+
+    if (!r->broken) {
+        r->broken = true;
+        port->fail(r->config.context, 0);
+        port->fail(r->config.context, 1);
+        r->sides[0].repeat = r->sides[1].repeat = OCHE_NEVER;
+    }
+    while (r->verb_done < r->verb_next) {
+        const struct rogue_verb *verb = verb_at(r, r->verb_done++);
+        port->ended(r->config.context, verb, first, first == ROGUE_FAILED ? status : 0);
+        first = ROGUE_FLUSHED;
+    }
+    r->piece_done = r->piece_next;
+    r->batch_done = r->batch_next;
+    r->cursor = r->verb_next;
+}
+
+static bool under_way(const struct rogue_connection *r, uint64_t number)
+{
+    return number >= r->piece_done && number < r->piece_next;
+}
+
+static void failed(struct rogue_connection *r, const struct rogue_completion *done, oche_time now)
+{
+    if (done->number > r->piece_done)
+        complete_through(r, done->number - 1, done->completed, false, now);
+    if (!done->lost && !done->flushed) {
+        break_connection(r, ROGUE_FAILED, done->status);
+        return;
+    }
+    for (uint64_t n = done->number; n < r->piece_next && !r->config.replay_atomics; n++)
+        if (verb_at(r, piece_at(r, n)->verb)->kind == ROGUE_ATOMIC) {
+            break_connection(r, ROGUE_FAILED, done->status);
+            return;
+        }
+    if (!r->config.params->shadow)
+        break_connection(r, ROGUE_FAILED, done->status);
+    else
+        switch_begin(r, done->number);
+}
+
+void rogue_completed(struct rogue_connection *r, const struct rogue_completion *done, oche_time now)
+{
+    struct side *side = &r->sides[done->qp];
+
+    if (r->broken)
+        return;
+    if (side->health == QP_READY && done->qp == r->active && under_way(r, done->number)) {
+        if (done->success)
+            complete_through(r, done->number, done->completed, true, now);
+        else
+            failed(r, done, now);
+    }
+    if (r->broken || side->health != QP_DRAINING) {
+        rogue_pump(r, now);
+        return;
+    }
+    /* What had completed before the queue pair failed, but is only polled now. */
+    if (done->success && done->qp == r->active && under_way(r, done->number))
+        complete_through(r, done->number, done->completed, false, now);
+    if (done->number == side->last_posted)
+        switch_drained(r, done->qp, now);
+    rogue_pump(r, now);
+}
+
+/* ---- reading ---- */
+
+bool rogue_idle(const struct rogue_connection *r)
+{
+    return r->verb_done == r->verb_next && r->sides[0].health == QP_READY &&
+           r->sides[1].health == QP_READY;
+}
+
+bool rogue_broken(const struct rogue_connection *r)
+{
+    return r->broken;
+}
+
+const struct rogue_window *rogue_window_of(const struct rogue_connection *r,
+                                           enum rogue_direction direction)
+{
+    return &r->streams[direction].window;
+}
+
+const struct rogue_counts *rogue_counts_of(const struct rogue_connection *r)
+{
+    return &r->counts;
+}
+
+uint32_t rogue_epoch(const struct rogue_connection *r, unsigned qp)
+{
+    return r->sides[qp].epoch;
+}
+
+unsigned rogue_active(const struct rogue_connection *r)
+{
+    return r->active;
+}

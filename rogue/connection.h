@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One end of a RoGUE connection: takes the application's verbs, posts them in segments on the
+ * active one of two queue pairs, and follows their completions (RoGUE sec 3). Like core, it does
+ * no I/O and reads no clock: a driver (the simulator's endpoint, the library above libibverbs)
+ * calls it and gives it a port of functions.
+ *
+ * What is posted is a piece: a segment of a large verb, or a small verb whole. Pieces are numbered
+ * from 0 on in the order of the verbs; the number is what the driver gives the NIC as wr_id. A
+ * batch is the pieces that one completion signal covers, in one direction: WRITE and SEND are one,
+ * READ is the other, with a window each (RoGUE sec 3.4).
+ */
+#ifndef OCHE_ROGUE_CONNECTION_H
+#define OCHE_ROGUE_CONNECTION_H
+
+#include "core/counter.h"
+#include "rogue/resync.h"
+#include "rogue/rtt.h"
+#include "rogue/window.h"
+
+enum rogue_direction { ROGUE_OUT, ROGUE_IN, ROGUE_DIRECTIONS };
+enum rogue_verb_kind { ROGUE_WRITE, ROGUE_SEND, ROGUE_READ, ROGUE_ATOMIC };
+enum rogue_transport { ROGUE_RC, ROGUE_UC };
+
+/* A verb of the application. `id` and `user` are the driver's, who knows addresses and keys. */
+struct rogue_verb {
+    uint64_t id, user;
+    uint32_t bytes;
+    uint8_t kind; /* enum rogue_verb_kind */
+    bool signaled;
+    /* The driver cannot cut it in pieces (inline data); at most a segment long. */
+    bool whole;
+};
+
+/* A piece that the driver is to post. */
+struct rogue_piece {
+    const struct rogue_verb *verb;
+    uint64_t number; /* wr_id */
+    uint32_t offset, bytes;
+    bool last;     /* of its verb: carries what the application wants at the end of the verb */
+    bool signaled; /* a completion is wanted */
+    bool echo;     /* UC: with immediate data `echo_imm`, which the peer answers */
+    uint32_t echo_imm;
+};
+
+/* How a verb ends for the application. */
+enum rogue_outcome {
+    ROGUE_DONE,
+    ROGUE_FAILED,  /* with the status that the NIC gave */
+    ROGUE_FLUSHED, /* because an earlier verb failed */
+};
+
+/* The driver's side. A function must not call back into the connection. */
+struct rogue_port {
+    /* Posts a piece on queue pair 0 or 1. Returns false if the send queue is full. */
+    bool (*post)(void *context, unsigned qp, const struct rogue_piece *piece);
+    /* Sets the limiter of a queue pair. The line rate or more: no limit. */
+    void (*limit)(void *context, unsigned qp, uint64_t bps);
+    /* RC: asks the peer to limit the data of READs on this queue pair (RoGUE sec 3.4). */
+    void (*limit_reads)(void *context, unsigned qp, uint64_t bps);
+    /* Returns the bytes of a piece on the line, as the limiter counts them. */
+    uint64_t (*line_bytes)(void *context, const struct rogue_piece *piece);
+    /* A verb has ended: all of them do, in order, whether signaled or not. */
+    void (*ended)(void *context, const struct rogue_verb *verb, enum rogue_outcome outcome,
+                  int status);
+    /* Moves a queue pair to ERR, so that what is posted is flushed. */
+    void (*fail)(void *context, unsigned qp);
+    /*
+     * Brings a queue pair from ERR through RESET to RTS, to send from `send_psn` and expect
+     * `recv_psn`. Nothing is posted on it.
+     */
+    void (*restart)(void *context, unsigned qp, uint32_t send_psn, uint32_t recv_psn);
+    /* Returns a PSN, hard to guess, with which a queue pair starts again in that epoch. */
+    uint32_t (*new_psn)(void *context, unsigned qp, uint32_t epoch);
+    /* Sends a message to the peer's library, by a datagram that may be lost. */
+    void (*tell)(void *context, const struct rogue_resync *message);
+};
+
+struct rogue_config {
+    const struct rogue_params *params;
+    const struct rogue_port *port;
+    void *context;
+    uint8_t transport; /* enum rogue_transport */
+    uint64_t token;  /* the same at both ends, and hard to guess */
+    int status_lost; /* the status of a verb that fails because nobody answers */
+    uint64_t line_rate_bps, peer_line_rate_bps;
+    uint32_t mtu_bytes;
+    uint32_t depth; /* most verbs at a time, and most pieces; a power of two */
+    /* Replays that atomics may suffer: false fails them instead (rogue.md#r11). */
+    bool replay_atomics;
+};
+
+/* What a connection has counted; the names are those of rogue_counters. */
+struct rogue_counts {
+    uint64_t pieces, signals, samples, held_off;
+    uint64_t switches;         /* a shadow queue pair took over */
+    uint64_t replayed_pieces;  /* posted again on the shadow */
+    uint64_t resynchronised;   /* a queue pair became a shadow again */
+    uint64_t resync_messages;  /* sent */
+    uint64_t limiter_changes;
+    uint64_t lost_batches;     /* UC */
+    uint64_t sample_timeouts;  /* UC */
+};
+
+struct rogue_connection;
+
+size_t rogue_connection_bytes(const struct rogue_config *config);
+/* Makes a connection in `memory`; both queue pairs are in RTS and nothing is posted on them. */
+struct rogue_connection *rogue_connection_create(void *memory, const struct rogue_config *config);
+
+/* Takes a verb. Returns false if `depth` verbs are under way. */
+bool rogue_post(struct rogue_connection *rogue, const struct rogue_verb *verb, oche_time now);
+/*
+ * Posts what the windows allow. Every other function does it too; the driver calls this after
+ * several rogue_post, and when a full send queue has room again.
+ */
+void rogue_pump(struct rogue_connection *rogue, oche_time now);
+
+/*
+ * A piece that asked for a signal has completed on queue pair `qp`, or one has failed. `completed`
+ * is the NIC's time stamp. `lost`: the status says that retries were exceeded. `flushed`: the queue
+ * pair was in ERR. All pieces posted before one that completes have completed too.
+ */
+struct rogue_completion {
+    uint64_t number;
+    oche_time completed;
+    unsigned qp;
+    int status; /* the driver's, for port.ended */
+    bool success, lost, flushed;
+};
+void rogue_completed(struct rogue_connection *rogue, const struct rogue_completion *done,
+                     oche_time now);
+
+/* A message of the peer's library has come. Hostile input: what does not fit is ignored. */
+void rogue_told(struct rogue_connection *rogue, const struct rogue_resync *message, oche_time now);
+
+/* Returns when to call rogue_expire; OCHE_NEVER: not before something else happens. */
+oche_time rogue_next(const struct rogue_connection *rogue);
+void rogue_expire(struct rogue_connection *rogue, oche_time now);
+
+/* True if no verb is under way and both queue pairs are ready. */
+bool rogue_idle(const struct rogue_connection *rogue);
+/* True if the connection has failed for good: every verb ends as FLUSHED. */
+bool rogue_broken(const struct rogue_connection *rogue);
+const struct rogue_window *rogue_window_of(const struct rogue_connection *rogue,
+                                           enum rogue_direction direction);
+const struct rogue_counts *rogue_counts_of(const struct rogue_connection *rogue);
+/* Returns how often the queue pair has failed. */
+uint32_t rogue_epoch(const struct rogue_connection *rogue, unsigned qp);
+unsigned rogue_active(const struct rogue_connection *rogue);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The rows of RoGUE's parameters, for tables whose struct begins with a struct rogue_params: the
+ * library's own, and that of the simulator, which has more.
+ */
+#ifndef OCHE_ROGUE_PARAM_ROWS_H
+#define OCHE_ROGUE_PARAM_ROWS_H
+
+#include "rogue/params.h"
+
+extern const char *const rogue_first_batch_names[];
+
+/* clang-format off */
+#define ROGUE_PARAM_ROWS \
+    {OCHE_PARAM(struct rogue_params, segment_bytes), OCHE_IS_BYTES(0, 0, 1 << 30), \
+     .where = "RoGUE sec 3.1; rogue.md#r17", \
+     .help = "longest verb that is posted, and bytes per completion signal; 0: 64KiB below 25Gbps, " \
+     "128KiB below 75Gbps, else 256KiB"}, \
+    {OCHE_PARAM(struct rogue_params, least_batches), OCHE_IS_COUNT(2, 1, 64), \
+     .where = "RoGUE sec 3.1", \
+     .help = "batches that are posted while there is data, whatever the window"}, \
+    {OCHE_PARAM(struct rogue_params, first_batch), \
+     OCHE_IS_CHOICE(ROGUE_FIRST_WINDOW, rogue_first_batch_names), .where = "RoGUE sec 3.3; rogue.md#r18", \
+     .help = "what leaves before the first round trip is known: the initial window alone, or whole " \
+     "segments, least_batches of them"}, \
+    {OCHE_PARAM(struct rogue_params, alpha), OCHE_IS_REAL(2, 0, 1e6), \
+     .where = "RoGUE sec 4; rogue.md#r1", \
+     .help = "packets in queues below which the window grows by one packet"}, \
+    {OCHE_PARAM(struct rogue_params, beta), OCHE_IS_REAL(4, 0, 1e6), \
+     .where = "RoGUE sec 4; rogue.md#r1", \
+     .help = "packets in queues above which the window shrinks by one packet"}, \
+    {OCHE_PARAM(struct rogue_params, gamma), OCHE_IS_REAL(1, 0, 1e6), .where = "rogue.md#r3", \
+     .help = "packets in queues above which slow start ends"}, \
+    {OCHE_PARAM(struct rogue_params, initial_packets), OCHE_IS_COUNT(10, 1, 1000000), \
+     .where = "RoGUE sec 3.3", .help = "initial window in packets of the path MTU"}, \
+    {OCHE_PARAM(struct rogue_params, most_window), OCHE_IS_REAL(2, 0, 1e6), \
+     .where = "rogue.md#r16", \
+     .help = "largest window, in line rate times base RTT; 0: no limit"}, \
+    {OCHE_PARAM(struct rogue_params, least_rate), \
+     OCHE_IS_BPS(10 * OCHE_MBPS, OCHE_KBPS, OCHE_GBPS * 1000), .where = "rogue.md#r8", \
+     .help = "lowest rate that the limiter is set to"}, \
+    {OCHE_PARAM(struct rogue_params, rate_step), \
+     OCHE_IS_BPS(OCHE_GBPS, 1000, OCHE_GBPS * 100000), .where = "RoGUE sec 3.3; rogue.md#r9", \
+     .help = "most that the limiter's rate changes at a time after slow start"}, \
+    {OCHE_PARAM(struct rogue_params, hold_off_bytes), OCHE_IS_BYTES(160000, 0, 1 << 30), \
+     .where = "RoGUE sec 3.3, H", \
+     .help = "bytes after a change of the limiter whose round trips are not used"}, \
+    {OCHE_PARAM(struct rogue_params, least_base_rtt), OCHE_IS_TIME(0, 0, OCHE_SEC), \
+     .where = "RoGUE sec 3.3, note 1; rogue.md#r19", \
+     .help = "lower bound of the base RTT"}, \
+    {OCHE_PARAM(struct rogue_params, base_rtt_age), OCHE_IS_TIME(OCHE_NEVER, OCHE_US, OCHE_NEVER), \
+     .where = "rogue.md#r10", \
+     .help = "the base RTT is the least of one to two periods of this length; never: of all"}, \
+    {OCHE_PARAM(struct rogue_params, clamp), OCHE_IS_BOOL(false), .where = "rogue.md#r3", \
+     .help = "when slow start ends, the window becomes what fills the path"}, \
+    {OCHE_PARAM(struct rogue_params, loss_factor), OCHE_IS_REAL(0.5, 0.0, 1.0), \
+     .where = "RoGUE sec 3.4; rogue.md#r7", \
+     .help = "UC: factor of the window when a batch is lost"}, \
+    {OCHE_PARAM(struct rogue_params, uc_timeout), OCHE_IS_TIME(4 * OCHE_MS, OCHE_US, OCHE_SEC), \
+     .where = "RoGUE sec 3.4; rogue.md#r20", \
+     .help = "UC: without an echo for this long, all batches count as lost"}, \
+    {OCHE_PARAM(struct rogue_params, shadow), OCHE_IS_BOOL(true), .where = "RoGUE sec 3.5", \
+     .help = "RC: a shadow queue pair takes over when one has failed"}, \
+    {OCHE_PARAM(struct rogue_params, resync_interval), \
+     OCHE_IS_TIME(OCHE_MS, OCHE_US, OCHE_SEC), .where = "rogue.md#resync", \
+     .help = "between two attempts to bring a failed queue pair back"}, \
+    {OCHE_PARAM(struct rogue_params, resync_tries), OCHE_IS_COUNT(1000, 1, 1000000), \
+     .where = "rogue.md#resync", \
+     .help = "attempts after which the connection has failed"}
+/* clang-format on */
+
+#endif

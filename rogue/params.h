@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parameters of RoGUE, the same in the simulator and on the wire (rogue.md#parameters). */
+#ifndef OCHE_ROGUE_PARAMS_H
+#define OCHE_ROGUE_PARAMS_H
+
+#include "core/param.h"
+
+struct rogue_params {
+    uint64_t segment_bytes; /* 0: by the line rate (rogue_segment_bytes) */
+    uint64_t least_batches;
+    uint32_t first_batch; /* enum rogue_first_batch */
+    double alpha, beta, gamma;
+    uint64_t initial_packets;
+    double most_window; /* in bandwidth-delay products; 0: no limit */
+    uint64_t least_rate;
+    uint64_t rate_step;
+    uint64_t hold_off_bytes;
+    oche_time least_base_rtt;
+    oche_time base_rtt_age;
+    bool clamp;
+    double loss_factor;
+    oche_time uc_timeout;
+    bool shadow;
+    oche_time resync_interval;
+    uint64_t resync_tries;
+};
+
+enum rogue_first_batch { ROGUE_FIRST_WINDOW, ROGUE_FIRST_SEGMENT };
+
+extern const struct oche_param_table rogue_param_table;
+
+/* Returns an error message if the parameters contradict each other, else NULL. */
+const char *rogue_params_check(const struct rogue_params *params);
+
+/*
+ * Returns the bytes of a segment, which are also those of a batch: params->segment_bytes, or else a
+ * size by the line rate (RoGUE sec 3.1; rogue.md#r17).
+ */
+uint32_t rogue_segment_bytes(const struct rogue_params *params, uint64_t line_rate_bps);
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Posts pieces: cuts large verbs, asks for signals, and keeps as much under way as the window says,
+ * but at least two batches (RoGUE sec 3.1).
+ */
+#include "rogue/internal.h"
+
+static enum rogue_direction direction_of(const struct rogue_verb *verb)
+{
+    return verb->kind == ROGUE_READ || verb->kind == ROGUE_ATOMIC ? ROGUE_IN : ROGUE_OUT;
+}
+
+static bool before_first_sample(const struct rogue_connection *r, const struct stream *stream)
+{
+    return r->config.params->first_batch == ROGUE_FIRST_WINDOW && stream->window.rtt == OCHE_NEVER;
+}
+
+/* Returns the bytes after which a batch of the stream asks for its signal. */
+static uint64_t batch_bytes(const struct rogue_connection *r, const struct stream *stream)
+{
+    if (before_first_sample(r, stream) && stream->window.bytes < r->segment_bytes)
+        return stream->window.bytes;
+    return r->segment_bytes;
+}
+
+static uint32_t next_bytes(const struct rogue_connection *r, const struct rogue_verb *verb,
+                           const struct stream *stream)
+{
+    uint32_t left = verb->bytes - r->cursor_offset;
+    uint64_t most = batch_bytes(r, stream);
+
+    if (verb->whole || verb->bytes <= r->segment_bytes)
+        return left;
+    if (most < r->segment_bytes) /* pieces begin at packets' borders */
+        most = most > r->config.mtu_bytes ? most / r->config.mtu_bytes * r->config.mtu_bytes
+                                          : r->config.mtu_bytes;
+    return left < most ? left : (uint32_t)most;
+}
+
+static bool in_open_batch(const struct rogue_connection *r, enum rogue_direction direction)
+{
+    return r->open != NO_BATCH && batch_at(r, r->open)->direction == direction;
+}
+
+static bool may_post(const struct rogue_connection *r, enum rogue_direction direction,
+                     uint32_t bytes)
+{
+    const struct stream *stream = &r->streams[direction];
+    uint64_t under_way = stream->posted_bytes - stream->done_bytes;
+    uint64_t least = before_first_sample(r, stream) ? 1 : r->config.params->least_batches;
+
+    if (under_way + bytes <= stream->window.bytes)
+        return true;
+    return stream->batches < least || (stream->batches == least && in_open_batch(r, direction));
+}
+
+static struct batch *open_batch(struct rogue_connection *r, enum rogue_direction direction)
+{
+    if (in_open_batch(r, direction))
+        return batch_at(r, r->open);
+    if (r->open != NO_BATCH) {
+        /* The other direction's batch ends here without a signal of its own. */
+        struct batch *other = batch_at(r, r->open);
+        other->last = r->piece_next - 1;
+        other->measured = false;
+    }
+    struct stream *stream = &r->streams[direction];
+    r->open = r->batch_next++;
+    stream->batches++;
+    *batch_at(r, r->open) = (struct batch){.first = r->piece_next,
+                                           .from = stream->posted_bytes,
+                                           .direction = (uint8_t)direction,
+                                           .measured = true};
+    return batch_at(r, r->open);
+}
+
+/* True if a piece must ask for a completion. */
+static bool wants_signal(const struct rogue_connection *r, const struct rogue_piece *piece,
+                         const struct batch *batch, uint64_t most)
+{
+    if (piece->last && piece->verb->signaled)
+        return true;
+    /* Without a signal for long, the rings could not be emptied. */
+    return batch->bytes + piece->bytes >= most || piece->number - r->last_signal >= r->mask / 2;
+}
+
+/* Posts the next piece. Returns false if nothing can be posted now. */
+static bool post_one(struct rogue_connection *r, oche_time now)
+{
+    if (r->cursor == r->verb_next || r->piece_next - r->piece_done > r->mask)
+        return false;
+    const struct rogue_verb *verb = verb_at(r, r->cursor);
+    enum rogue_direction direction = direction_of(verb);
+    struct stream *stream = &r->streams[direction];
+    struct rogue_piece piece = {.verb = verb,
+                                .number = r->piece_next,
+                                .offset = r->cursor_offset,
+                                .bytes = next_bytes(r, verb, stream)};
+    if (!may_post(r, direction, piece.bytes))
+        return false;
+    struct batch *batch = open_batch(r, direction);
+    piece.last = piece.offset + piece.bytes == verb->bytes;
+    piece.signaled = wants_signal(r, &piece, batch, batch_bytes(r, stream));
+    if (!r->config.port->post(r->config.context, r->active, &piece)) {
+        if (batch->first == r->piece_next) { /* it has no piece: it was opened for nothing */
+            r->batch_next--;
+            stream->batches--;
+            r->open = NO_BATCH;
+        }
+        return false;
+    }
+    uint64_t line = r->config.port->line_bytes(r->config.context, &piece);
+    batch->left = rogue_rtt_posted(&stream->rtt, now,
+                                   oche_time_of_bytes(line, stream->window.rate_bps));
+    *piece_at(r, r->piece_next) = (struct piece){.verb = r->cursor,
+                                                 .offset = piece.offset,
+                                                 .bytes = piece.bytes,
+                                                 .direction = (uint8_t)direction,
+                                                 .signaled = piece.signaled};
+    batch->bytes += piece.bytes;
+    batch->last = r->piece_next;
+    stream->posted_bytes += piece.bytes;
+    r->sides[r->active].last_posted = r->piece_next++;
+    r->sides[r->active].posted = true;
+    r->counts.pieces++;
+    r->counts.signals += piece.signaled;
+    if (piece.signaled) {
+        r->open = NO_BATCH;
+        r->last_signal = r->piece_next;
+    }
+    r->cursor_offset += piece.bytes;
+    if (piece.last) {
+        r->cursor++;
+        r->cursor_offset = 0;
+    }
+    return true;
+}
+
+void rogue_pump(struct rogue_connection *r, oche_time now)
+{
+    if (r->broken || r->sides[r->active].health != QP_READY)
+        return;
+    while (post_one(r, now))
+        ;
+}
+
+void rewind_to(struct rogue_connection *r, uint64_t number)
+{
+    const struct piece *first = piece_at(r, number);
+
+    if (number == r->piece_next)
+        return;
+    r->cursor = first->verb;
+    r->cursor_offset = first->offset;
+    for (uint64_t n = number; n < r->piece_next; n++) {
+        const struct piece *piece = piece_at(r, n);
+        r->streams[piece->direction].posted_bytes -= piece->bytes;
+    }
+    while (r->batch_next > r->batch_done && batch_at(r, r->batch_next - 1)->first >= number)
+        r->streams[batch_at(r, --r->batch_next)->direction].batches--;
+    if (r->batch_next > r->batch_done) {
+        /* Only the one before may have pieces on both sides of the border. */
+        struct batch *batch = batch_at(r, r->batch_next - 1);
+        if (batch->last >= number) {
+            batch->last = number - 1;
+            batch->measured = false;
+        }
+    }
+    r->counts.replayed_pieces += r->piece_next - number;
+    r->piece_next = number;
+    r->open = NO_BATCH;
+    r->last_signal = number;
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * When a queue pair fails, the shadow takes over, and the failed one is brought back to be the next
+ * shadow (RoGUE sec 3.5). The shadow begins with the verb that failed, once all completions of the
+ * failed queue pair are there (rogue.md#r13). Bringing back is rogue.md#resync:
+ *
+ *     either end   its queue pair fails, or it hears REQUEST of a later epoch: it moves the queue
+ *                  pair to ERR, drains it, chooses a PSN, and sends REQUEST with it
+ *     either end   hears REQUEST or REPLY of the present epoch and has drained: it starts its queue
+ *                  pair with both PSNs and sends REPLY, to a REPLY it sends DONE
+ *     both ends    use the queue pair as shadow when they have heard REPLY or DONE: then the other
+ *                  one is ready, too
+ *
+ * Nothing depends on who began, so it does not matter if both did.
+ */
+#include "rogue/internal.h"
+
+static void say(struct rogue_connection *r, unsigned qp, enum rogue_resync_kind kind)
+{
+    const struct side *side = &r->sides[qp];
+    struct rogue_resync message = {.kind = (uint8_t)kind,
+                                   .qp = (uint8_t)qp,
+                                   .epoch = side->epoch,
+                                   .psn = kind == ROGUE_RESYNC_DONE ? 0 : side->psn,
+                                   .token = r->config.token};
+
+    r->counts.resync_messages++;
+    r->config.port->tell(r->config.context, &message);
+}
+
+static void say_again_later(struct rogue_connection *r, unsigned qp, oche_time now)
+{
+    struct side *side = &r->sides[qp];
+
+    say(r, qp, side->restarted ? ROGUE_RESYNC_REPLY : ROGUE_RESYNC_REQUEST);
+    side->repeat = oche_time_add(now, r->config.params->resync_interval);
+}
+
+/* Gives a queue pair that begins to post the rates of the windows. */
+static void set_limits(struct rogue_connection *r, unsigned qp)
+{
+    const struct rogue_port *port = r->config.port;
+    uint64_t out = r->streams[ROGUE_OUT].window.rate_bps;
+    uint64_t in = r->streams[ROGUE_IN].window.rate_bps;
+
+    for (unsigned i = 0; i < ROGUE_DIRECTIONS; i++) {
+        struct stream *stream = &r->streams[i];
+        stream->rtt.left = 0;
+        stream->hold_until = stream->posted_bytes + r->config.params->hold_off_bytes;
+    }
+    if (out < r->config.line_rate_bps)
+        port->limit(r->config.context, qp, out);
+    if (in < r->config.peer_line_rate_bps)
+        port->limit_reads(r->config.context, qp, in);
+}
+
+/* Lets the shadow post, if it is ready and the failed queue pair is empty. */
+static void take_over(struct rogue_connection *r)
+{
+    unsigned other = 1 - r->active;
+
+    if (r->sides[r->active].health != QP_WAITING || r->sides[other].health != QP_READY)
+        return;
+    r->active = other;
+    r->counts.switches++;
+    set_limits(r, other);
+}
+
+/* The failed queue pair is empty: its resynchronisation begins. */
+static void wait_for_peer(struct rogue_connection *r, unsigned qp, oche_time now)
+{
+    struct side *side = &r->sides[qp];
+
+    side->health = QP_WAITING;
+    side->psn = r->config.port->new_psn(r->config.context, qp, side->epoch) & OCHE_PSN_MASK;
+    side->tries = 0;
+    say_again_later(r, qp, now);
+    if (qp == r->active) {
+        rewind_to(r, r->resume);
+        take_over(r);
+    }
+}
+
+/* A new epoch of a queue pair begins: it drains. */
+static void leave(struct rogue_connection *r, unsigned qp, uint32_t epoch, oche_time now)
+{
+    struct side *side = &r->sides[qp];
+    bool empty = side->health == QP_WAITING || !side->posted || qp != r->active ||
+                 r->piece_done == r->piece_next;
+
+    if (side->health == QP_DRAINING) {
+        side->epoch = epoch;
+        return;
+    }
+    side->epoch = epoch;
+    side->restarted = side->peer_told = false;
+    if (side->health == QP_READY)
+        r->config.port->fail(r->config.context, qp);
+    if (empty) {
+        r->resume = qp == r->active ? r->piece_next : r->resume;
+        wait_for_peer(r, qp, now);
+    } else {
+        r->resume = r->piece_done;
+        side->health = QP_DRAINING;
+    }
+}
+
+void switch_begin(struct rogue_connection *r, uint64_t number)
+{
+    struct side *side = &r->sides[r->active];
+
+    side->epoch++;
+    side->restarted = side->peer_told = false;
+    r->resume = number;
+    side->health = QP_DRAINING;
+}
+
+void switch_drained(struct rogue_connection *r, unsigned qp, oche_time now)
+{
+    if (r->resume < r->piece_done)
+        r->resume = r->piece_done;
+    wait_for_peer(r, qp, now);
+    if (r->sides[qp].peer_told)
+        rogue_told(r, &(struct rogue_resync){.kind = ROGUE_RESYNC_REQUEST,
+                                             .qp = (uint8_t)qp,
+                                             .epoch = r->sides[qp].epoch,
+                                             .psn = r->sides[qp].peer_psn,
+                                             .token = r->config.token},
+                   now);
+}
+
+static void restart(struct rogue_connection *r, unsigned qp, uint32_t peer_psn)
+{
+    struct side *side = &r->sides[qp];
+
+    if (side->restarted)
+        return;
+    side->restarted = true;
+    side->posted = false;
+    side->peer_psn = peer_psn;
+    r->config.port->restart(r->config.context, qp, side->psn, peer_psn);
+}
+
+static void ready(struct rogue_connection *r, unsigned qp)
+{
+    struct side *side = &r->sides[qp];
+
+    side->health = QP_READY;
+    side->repeat = OCHE_NEVER;
+    r->counts.resynchronised++;
+    if (qp == r->active)
+        set_limits(r, qp);
+    else
+        take_over(r);
+}
+
+void rogue_told(struct rogue_connection *r, const struct rogue_resync *message, oche_time now)
+{
+    struct side *side = &r->sides[message->qp];
+    int32_t later = (int32_t)(message->epoch - side->epoch);
+
+    if (r->broken || message->token != r->config.token || message->qp > 1 || later < 0 || later > 1)
+        return;
+    if (later == 1 && message->kind == ROGUE_RESYNC_REQUEST)
+        leave(r, message->qp, message->epoch, now);
+    else if (later != 0)
+        return;
+    side->peer_told |= message->kind != ROGUE_RESYNC_DONE;
+    if (message->kind != ROGUE_RESYNC_DONE)
+        side->peer_psn = message->psn;
+    if (side->health == QP_DRAINING || side->epoch == 0)
+        return;
+    if (message->kind != ROGUE_RESYNC_DONE)
+        restart(r, message->qp, message->psn);
+    if (message->kind == ROGUE_RESYNC_REQUEST)
+        say(r, message->qp, ROGUE_RESYNC_REPLY);
+    if (message->kind == ROGUE_RESYNC_REPLY)
+        say(r, message->qp, ROGUE_RESYNC_DONE);
+    if (message->kind != ROGUE_RESYNC_REQUEST && side->restarted && side->health == QP_WAITING)
+        ready(r, message->qp);
+    rogue_pump(r, now);
+}
+
+oche_time rogue_next(const struct rogue_connection *r)
+{
+    return oche_time_min(r->sides[0].repeat, r->sides[1].repeat);
+}
+
+void rogue_expire(struct rogue_connection *r, oche_time now)
+{
+    for (unsigned qp = 0; qp < 2 && !r->broken; qp++) {
+        struct side *side = &r->sides[qp];
+        if (side->repeat > now)
+            continue;
+        if (++side->tries > r->config.params->resync_tries)
+            break_connection(r, ROGUE_FAILED, r->config.status_lost);
+        else
+            say_again_later(r, qp, now);
+    }
+    rogue_pump(r, now);
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of functions, and what the RNIC below answers. */
+#include "rogue/param_rows.h"
+#include "sim/endpoint/rnic.h"
+#include "sim/endpoint/rogue/rogue_host.h"
+
+_Static_assert(offsetof(struct oche_rogue_params, library) == 0, "the library's rows come first");
+
+static const struct oche_param rows[] = {
+    ROGUE_PARAM_ROWS,
+    {OCHE_PARAM(struct oche_rogue_params, hardware_retries), OCHE_IS_COUNT(1, 0, 7),
+     .where = "RoGUE sec 3.5",
+     .help = "timeouts in a row after which the NIC reports a queue pair as failed"},
+    {OCHE_PARAM(struct oche_rogue_params, verb_bytes), OCHE_IS_BYTES(0, 0, OCHE_MAX_MESSAGE_BYTES),
+     .where = "RoGUE sec 5.2",
+     .help = "verbs that the application makes of a flow; 0: one verb"},
+};
+const struct oche_param_table oche_rogue_table = OCHE_PARAM_TABLE(rows, struct oche_rogue_params);
+
+static const char *check(const void *params)
+{
+    return rogue_params_check(params);
+}
+
+static void start(void *state, uint32_t number, oche_time now)
+{
+    struct oche_rogue *rogue = state;
+    const struct oche_flow_plan *plan = &rogue->host->flows->plan[number];
+    struct oche_rogue_end *end = oche_rogue_find(rogue, plan->connection);
+
+    rogue->now = now;
+    if (end == NULL)
+        end = oche_rogue_open(rogue, plan->connection, plan->dst);
+    oche_host_flow_started(rogue->host, number, now);
+    oche_rogue_post(end, now);
+}
+
+static void receive(void *state, const struct oche_packet *packet, oche_time now)
+{
+    struct oche_rogue *rogue = state;
+
+    oche_nic_receive(rogue->nic, packet, now);
+    oche_rogue_poll(rogue, now);
+}
+
+static bool transmit(void *state, oche_time now, uint8_t classes, struct oche_packet *packet)
+{
+    struct oche_rogue *rogue = state;
+
+    return oche_nic_transmit(rogue->nic, now, now, classes, &packet, 1) != 0;
+}
+
+static oche_time next(void *state, uint8_t classes)
+{
+    struct oche_rogue *rogue = state;
+
+    return oche_nic_next(rogue->nic, classes);
+}
+
+static oche_time next_timer(const void *state)
+{
+    const struct oche_rogue *rogue = state;
+    oche_time next = oche_nic_next_timer(rogue->nic);
+
+    for (const struct oche_rogue_end *end = rogue->ends; end != NULL; end = end->next)
+        next = oche_time_min(next, rogue_next(end->library));
+    return next;
+}
+
+static void expire(void *state, oche_time now)
+{
+    struct oche_rogue *rogue = state;
+
+    rogue->now = now;
+    if (oche_nic_next_timer(rogue->nic) <= now)
+        oche_nic_expire(rogue->nic, now);
+    for (struct oche_rogue_end *end = rogue->ends; end != NULL; end = end->next)
+        if (rogue_next(end->library) <= now) {
+            rogue_expire(end->library, now);
+            oche_rogue_report(end, now);
+        }
+    oche_rogue_poll(rogue, now);
+}
+
+static bool flush(void *state, oche_time now)
+{
+    return oche_rogue_poll(state, now);
+}
+
+static const struct oche_nic_stats *stats(const void *state)
+{
+    return oche_nic_stats(((const struct oche_rogue *)state)->nic);
+}
+
+static uint64_t late_packets(const void *state)
+{
+    return oche_nic_rejected(((const struct oche_rogue *)state)->nic, OCHE_REJECT_NO_QP);
+}
+
+static uint64_t corrupt_bytes(const void *state)
+{
+    return ((const struct oche_rogue *)state)->corrupt_bytes;
+}
+
+static struct oche_qp *active(void *state, uint32_t connection)
+{
+    const struct oche_rogue_end *end = oche_rogue_find(state, connection);
+
+    return end == NULL ? NULL : end->qps[rogue_active(end->library)];
+}
+
+static uint64_t rate_bps(void *state, uint32_t connection)
+{
+    const struct oche_qp *qp = active(state, connection);
+
+    return qp == NULL ? 0 : oche_qp_rate_bps(qp);
+}
+
+static uint32_t arrived_bytes(void *state, uint32_t connection)
+{
+    const struct oche_rogue_end *end = oche_rogue_find(state, connection);
+    uint32_t most = 0;
+
+    if (end == NULL)
+        return 0;
+    for (unsigned qp = 0; qp < 2; qp++)
+        if (oche_qp_arrived_bytes(end->qps[qp]) > most)
+            most = oche_qp_arrived_bytes(end->qps[qp]);
+    return (uint32_t)end->arrived + most;
+}
+
+static bool losses(void *state, uint32_t connection, struct oche_qp_losses *out)
+{
+    const struct oche_qp *qp = active(state, connection);
+
+    if (qp != NULL)
+        oche_qp_losses(qp, out);
+    return qp != NULL;
+}
+
+/* ---- counters ---- */
+
+#define COUNTER(member, text) {.name = #member, .offset = 0, .help = (text), .value = member}
+#define SUM(member)                                                                                \
+    static uint64_t member(const void *state)                                                      \
+    {                                                                                              \
+        uint64_t sum = 0;                                                                          \
+        for (const struct oche_rogue_end *end = ((const struct oche_rogue *)state)->ends;          \
+             end != NULL; end = end->next)                                                         \
+            sum += rogue_counts_of(end->library)->member;                                          \
+        return sum;                                                                                \
+    }
+
+SUM(pieces)
+SUM(signals)
+SUM(samples)
+SUM(held_off)
+SUM(limiter_changes)
+SUM(switches)
+SUM(replayed_pieces)
+SUM(resynchronised)
+SUM(resync_messages)
+
+static const struct oche_counter counter_rows[] = {
+    COUNTER(pieces, "segments and small verbs that were posted"),
+    COUNTER(signals, "of these, with a completion signal"),
+    COUNTER(samples, "round trips that changed a window"),
+    COUNTER(held_off, "round trips not used, because the limiter was changing"),
+    COUNTER(limiter_changes, "new rates of the limiter"),
+    COUNTER(switches, "times that a shadow queue pair took over"),
+    COUNTER(replayed_pieces, "segments that were posted again on a shadow"),
+    COUNTER(resynchronised, "queue pairs that were brought back, at each end"),
+    COUNTER(resync_messages, "messages between libraries"),
+    {.name = "doubled_bytes", .offset = offsetof(struct oche_rogue, doubled_bytes),
+     .help = "bytes that a shadow delivered a second time"},
+    {.name = "missing_bytes", .offset = offsetof(struct oche_rogue, missing_bytes),
+     .help = "bytes that were passed over; RC: must be 0"},
+};
+static const struct oche_counters counters = {
+    .prefix = "rogue", .rows = counter_rows, .count = OCHE_COUNT_OF(counter_rows)};
+
+static void packets(const struct oche_host_params *hosts, const void *params,
+                    struct oche_endpoint_packets *out)
+{
+    (void)params;
+    oche_endpoint_rnic.packets(hosts, NULL, out);
+}
+
+static void frames(const struct oche_host_params *hosts, const void *params, uint64_t bytes,
+                   struct oche_frames *out)
+{
+    (void)params;
+    oche_endpoint_rnic.frames(hosts, NULL, bytes, out);
+}
+
+const struct oche_endpoint oche_endpoint_rogue = {
+    .name = "rogue",
+    .paper = "RoGUE, SoCC 2018, sec 3: software above queue pairs of an RNIC",
+    .recovery = "go_back_n",
+    .table = &oche_rogue_table,
+    .state_bytes = sizeof(struct oche_rogue),
+    .check = check,
+    .packets = packets,
+    .frames = frames,
+    .create = oche_rogue_create,
+    .start = start,
+    .receive = receive,
+    .transmit = transmit,
+    .next = next,
+    .next_timer = next_timer,
+    .expire = expire,
+    .flush = flush,
+    .is_feedback = oche_rnic_is_feedback,
+    .stats = stats,
+    .counters = &counters,
+    .late_packets = late_packets,
+    .corrupt_bytes = corrupt_bytes,
+    .rate_bps = rate_bps,
+    .arrived_bytes = arrived_bytes,
+    .losses = losses,
+};

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The ends of connections: their queue pairs, and the library's port to them. */
+#include "core/qp/nic.h"
+#include "sim/endpoint/rogue/rogue_host.h"
+#include "sim/network/flow.h"
+#include "sim/network/payload.h"
+
+#define MESSAGE_KEY 1
+#define PIECES      16  /* of a connection whose verbs are whole flows */
+#define MORE_PIECES 512 /* of one with small verbs */
+#define DATAGRAMS   64
+
+static uint32_t depth_of(const struct oche_rogue *rogue)
+{
+    return rogue->params->verb_bytes == 0 ? PIECES : MORE_PIECES;
+}
+
+/* ---- the library's port ---- */
+
+static bool post(void *context, unsigned qp, const struct rogue_piece *piece)
+{
+    struct oche_rogue_end *end = context;
+    uint64_t va = piece->verb->id << 32 | (piece->verb->user + piece->offset);
+    struct oche_send_work work = {
+        .wr_id = piece->number,
+        .opcode = OCHE_WORK_WRITE,
+        .flags = piece->signaled ? OCHE_WORK_SIGNALED : 0,
+        .sge_count = 1,
+        .remote_va = va,
+        .rkey = MESSAGE_KEY,
+        .sge[0] = {.va = va, .length = piece->bytes, .lkey = MESSAGE_KEY},
+    };
+
+    return oche_qp_post_send(end->qps[qp], &work) == 0;
+}
+
+static void limit(void *context, unsigned qp, uint64_t bps)
+{
+    struct oche_rogue_end *end = context;
+
+    oche_qp_set_rate_limit(end->qps[qp], bps, end->rogue->now);
+}
+
+static void limit_reads(void *context, unsigned qp, uint64_t bps)
+{
+    (void)context; /* flows are WRITEs */
+    (void)qp;
+    (void)bps;
+}
+
+static uint64_t line_bytes(void *context, const struct rogue_piece *piece)
+{
+    const struct oche_rogue_end *end = context;
+    struct oche_frames frames;
+
+    oche_endpoint_rnic.frames(end->rogue->host->shared->params, NULL, piece->bytes, &frames);
+    return frames.count == 1 ? frames.first_bytes
+                             : frames.first_bytes + (frames.count - 2) * frames.middle_bytes +
+                                   frames.last_bytes;
+}
+
+static void ended(void *context, const struct rogue_verb *verb, enum rogue_outcome outcome,
+                  int status)
+{
+    oche_rogue_verb_ended(context, verb, outcome, status);
+}
+
+static void fail(void *context, unsigned qp)
+{
+    struct oche_rogue_end *end = context;
+
+    oche_qp_fail(end->qps[qp], end->rogue->now);
+}
+
+/* Flows of one connection take one path, whichever queue pair they are on. */
+static struct oche_qp_connection facts_of(const struct oche_rogue_end *end, uint32_t peer,
+                                          unsigned qp)
+{
+    const struct oche_rogue *rogue = end->rogue;
+    const struct oche_host_params *params = rogue->host->shared->params;
+    const struct oche_network *network = rogue->host->shard->network;
+    uint32_t hash = oche_host_flow_hash(rogue->host->shared->seed, end->connection);
+
+    return (struct oche_qp_connection){
+        .remote_address = peer,
+        .remote_qpn = OCHE_ROGUE_FIRST_QPN + 2 * end->connection + qp,
+        .udp_source_port = (uint16_t)(0xc000 | (hash & 0x3fff)),
+        .flow_hash = hash,
+        .ack_every_packets = (uint32_t)params->ack_every_packets,
+        .window_packets = (uint32_t)params->window_packets,
+        .ack_timeout = params->ack_timeout,
+        .retry_count = (uint32_t)rogue->params->hardware_retries,
+        .rnr_retry = UINT32_MAX,
+        .min_rnr_timer = 1,
+        .extensions = true,
+        .peer_line_rate_bps = network->extras[network->nodes[peer].first_port].rate_bps,
+    };
+}
+
+static uint32_t peer_of(const struct oche_rogue_end *end)
+{
+    const struct oche_connection *connection =
+        &end->rogue->host->flows->connections[end->connection];
+
+    return connection->src == end->rogue->host->address ? connection->dst : connection->src;
+}
+
+static void connect(struct oche_rogue_end *end, unsigned qp, uint32_t send_psn, uint32_t recv_psn)
+{
+    struct oche_qp_connection to = facts_of(end, peer_of(end), qp);
+    oche_time now = end->rogue->now;
+
+    to.send_psn = send_psn;
+    to.recv_psn = recv_psn;
+    bool ready = oche_qp_init(end->qps[qp], now) &&
+                 oche_qp_ready_to_receive(end->qps[qp], &to, now) &&
+                 oche_qp_ready_to_send(end->qps[qp], now);
+    OCHE_MUST(ready);
+}
+
+static void restart(void *context, unsigned qp, uint32_t send_psn, uint32_t recv_psn)
+{
+    struct oche_rogue_end *end = context;
+
+    end->retransmitted += oche_qp_retransmitted_packets(end->qps[qp]);
+    end->timeouts += oche_qp_timeouts(end->qps[qp]);
+    oche_qp_reset(end->qps[qp]);
+    connect(end, qp, send_psn, recv_psn);
+}
+
+uint32_t oche_rogue_psn(bool receiver, uint32_t connection, unsigned qp, uint32_t epoch)
+{
+    if (epoch == 0)
+        return 0;
+    uint64_t mixed = ((uint64_t)connection << 32 | epoch << 2 | qp << 1 | receiver) *
+                     UINT64_C(0x9e3779b97f4a7c15);
+    return (uint32_t)(mixed >> 40) & OCHE_PSN_MASK;
+}
+
+static uint32_t new_psn(void *context, unsigned qp, uint32_t epoch)
+{
+    const struct oche_rogue_end *end = context;
+
+    return oche_rogue_psn(peer_of(end) ==
+                              end->rogue->host->flows->connections[end->connection].src,
+                          end->connection, qp, epoch);
+}
+
+static void tell(void *context, const struct rogue_resync *message)
+{
+    oche_rogue_tell(context, message);
+}
+
+static const struct rogue_port library_port = {
+    .post = post,
+    .limit = limit,
+    .limit_reads = limit_reads,
+    .line_bytes = line_bytes,
+    .ended = ended,
+    .fail = fail,
+    .restart = restart,
+    .new_psn = new_psn,
+    .tell = tell,
+};
+
+/* ---- making ends ---- */
+
+static struct oche_qp_config qp_config(const struct oche_rogue *rogue, uint32_t connection,
+                                       unsigned qp, struct oche_rogue_end *end)
+{
+    const struct oche_host_shared *shared = rogue->host->shared;
+    const struct oche_connection *of = &rogue->host->flows->connections[connection];
+
+    return (struct oche_qp_config){
+        .qpn = OCHE_ROGUE_FIRST_QPN + 2 * connection + qp,
+        .transport = OCHE_TRANSPORT_RC,
+        .traffic_class = of->priority ? shared->priority_class : OCHE_DATA_CLASS,
+        .pkey = 0xffff,
+        .pd = 1,
+        .mtu_bytes = (uint32_t)shared->params->mtu_bytes,
+        .send_depth = depth_of(rogue),
+        .access = OCHE_ACCESS_REMOTE_WRITE | OCHE_ACCESS_REMOTE_READ,
+        .send_cq = end->cq,
+        .user = end,
+    };
+}
+
+/* An end and its completion queue are one piece of memory. */
+static struct oche_rogue_end *end_of(struct oche_cq *cq)
+{
+    return (void *)((char *)cq - oche_lines(sizeof(struct oche_rogue_end)));
+}
+
+struct oche_rogue_end *oche_rogue_open(struct oche_rogue *rogue, uint32_t connection, uint32_t peer)
+{
+    struct oche_arena *arena = &rogue->host->shard->arena;
+    const uint32_t entries = 2 * depth_of(rogue);
+    struct oche_rogue_end *end =
+        oche_arena_take(arena, oche_lines(sizeof(*end)) + oche_cq_bytes(entries));
+    const struct oche_network *network = rogue->host->shard->network;
+    struct rogue_config config = {
+        .params = &rogue->params->library,
+        .port = &library_port,
+        .context = end,
+        .status_lost = OCHE_STATUS_RETRY_EXCEEDED,
+        .line_rate_bps = network->extras[rogue->host->port - network->ports].rate_bps,
+        .peer_line_rate_bps = network->extras[network->nodes[peer].first_port].rate_bps,
+        .mtu_bytes = (uint32_t)rogue->host->shared->params->mtu_bytes,
+        .depth = depth_of(rogue),
+    };
+
+    *end = (struct oche_rogue_end){.rogue = rogue,
+                                   .next = rogue->ends,
+                                   .connection = connection,
+                                   .first_failed = UINT32_MAX};
+    rogue->ends = end;
+    /* A flush completes what is posted; nothing is posted on one before the other is empty. */
+    end->cq = oche_cq_create((char *)end + oche_lines(sizeof(*end)), entries);
+    oche_cq_arm(end->cq, false);
+    for (unsigned qp = 0; qp < 2; qp++) {
+        struct oche_qp_config qp_of = qp_config(rogue, connection, qp, end);
+        end->qps[qp] = oche_qp_create(
+            rogue->nic, oche_arena_take(arena, oche_qp_bytes(rogue->nic, &qp_of)), &qp_of);
+        OCHE_MUST(end->qps[qp] != NULL);
+        connect(end, qp, 0, 0);
+    }
+    end->library = rogue_connection_create(
+        oche_arena_take(arena, rogue_connection_bytes(&config)), &config);
+    return end;
+}
+
+struct oche_rogue_end *oche_rogue_find(const struct oche_rogue *rogue, uint32_t connection)
+{
+    const struct oche_qp *qp =
+        oche_nic_find_qp(rogue->nic, OCHE_ROGUE_FIRST_QPN + 2 * connection);
+
+    return qp == NULL ? NULL : oche_qp_user(qp);
+}
+
+/* ---- the NIC's port ---- */
+
+static void on_delivered(void *context, struct oche_qp *qp, uint32_t bytes, bool last,
+                         oche_time now)
+{
+    struct oche_rogue *rogue = context;
+
+    if (!last || qp == rogue->datagrams)
+        return;
+    uint64_t va = oche_qp_delivered_write(qp, &bytes);
+    rogue->now = now;
+    oche_rogue_arrived(oche_qp_user(qp), va, bytes, now);
+}
+
+static struct oche_qp *on_unknown_qp(void *context, const struct oche_packet *packet, oche_time now)
+{
+    struct oche_rogue *rogue = context;
+    uint32_t number = (packet->dest_qpn - OCHE_ROGUE_FIRST_QPN) / 2;
+
+    if (packet->dest_qpn < OCHE_ROGUE_FIRST_QPN ||
+        number >= rogue->host->flows->connection_count)
+        return NULL;
+    const struct oche_connection *connection = &rogue->host->flows->connections[number];
+    if (connection->dst != rogue->host->address || connection->src != packet->src)
+        return NULL;
+    rogue->now = now;
+    return oche_rogue_open(rogue, number, connection->src)
+        ->qps[(packet->dest_qpn - OCHE_ROGUE_FIRST_QPN) % 2];
+}
+
+static void on_timed_out(void *context, struct oche_qp *qp, oche_time now)
+{
+    struct oche_rogue *rogue = context;
+
+    if (rogue->host->shard->network->keep_mishaps)
+        oche_mishaps_timed_out(&rogue->host->shard->mishaps, qp, now);
+}
+
+static void on_completion(void *context, struct oche_cq *cq)
+{
+    struct oche_rogue *rogue = context;
+
+    if (cq == rogue->datagram_cq) {
+        rogue->datagram_waits = true;
+        return;
+    }
+    struct oche_rogue_end *end = end_of(cq);
+    if (end->waits)
+        return;
+    end->waits = true;
+    end->next_waiting = rogue->waiting;
+    rogue->waiting = end;
+}
+
+static void on_read(void *context, const struct oche_region *region, uint64_t offset, void *to,
+                    uint32_t bytes)
+{
+    (void)context;
+    (void)region;
+    oche_payload_fill(offset, to, bytes);
+}
+
+static void on_write(void *context, const struct oche_region *region, uint64_t offset,
+                     const void *from, uint32_t bytes)
+{
+    struct oche_rogue *rogue = context;
+
+    (void)region;
+    rogue->corrupt_bytes += oche_payload_differs(offset, from, bytes);
+}
+
+#define PORT                                                                                       \
+    .delivered = on_delivered, .unknown_qp = on_unknown_qp, .timed_out = on_timed_out,             \
+    .completion_event = on_completion
+
+static const struct oche_nic_port plain_port = {PORT};
+static const struct oche_nic_port payload_port = {PORT, .read = on_read, .write = on_write};
+
+/* ---- polling ---- */
+
+static void poll_end(struct oche_rogue_end *end, oche_time now)
+{
+    struct oche_completion done[32];
+    unsigned count;
+
+    while ((count = oche_cq_poll(end->cq, done, 32)) > 0)
+        for (unsigned i = 0; i < count; i++) {
+            struct rogue_completion completion = {
+                .number = done[i].wr_id,
+                .completed = done[i].time,
+                .qp = (done[i].qpn - OCHE_ROGUE_FIRST_QPN) % 2,
+                .status = done[i].status,
+                .success = done[i].status == OCHE_STATUS_SUCCESS,
+                .lost = done[i].status == OCHE_STATUS_RETRY_EXCEEDED,
+                .flushed = done[i].status == OCHE_STATUS_FLUSHED,
+            };
+            rogue_completed(end->library, &completion, now);
+        }
+    oche_cq_arm(end->cq, false);
+    oche_rogue_report(end, now);
+}
+
+bool oche_rogue_poll(struct oche_rogue *rogue, oche_time now)
+{
+    bool any = false;
+
+    rogue->now = now;
+    while (rogue->waiting != NULL || rogue->datagram_waits) {
+        struct oche_rogue_end *end = rogue->waiting;
+        any = true;
+        if (end == NULL) {
+            rogue->datagram_waits = false;
+            oche_rogue_poll_datagrams(rogue, now);
+            oche_cq_arm(rogue->datagram_cq, false);
+            continue;
+        }
+        rogue->waiting = end->next_waiting;
+        end->waits = false;
+        poll_end(end, now);
+    }
+    return any;
+}
+
+/* ---- the host ---- */
+
+static void make_datagrams(struct oche_rogue *rogue)
+{
+    struct oche_arena *arena = &rogue->host->shard->arena;
+    struct oche_qp_config config = {
+        .qpn = OCHE_ROGUE_DATAGRAM_QPN,
+        .transport = OCHE_TRANSPORT_UD,
+        .traffic_class = OCHE_DATA_CLASS,
+        .pkey = 0xffff,
+        .pd = 1,
+        .mtu_bytes = (uint32_t)rogue->host->shared->params->mtu_bytes,
+        .send_depth = DATAGRAMS,
+        .recv_depth = DATAGRAMS,
+        .qkey = OCHE_ROGUE_QKEY,
+    };
+
+    rogue->datagram_cq =
+        oche_cq_create(oche_arena_take(arena, oche_cq_bytes(4 * DATAGRAMS)), 4 * DATAGRAMS);
+    oche_cq_arm(rogue->datagram_cq, false);
+    config.send_cq = config.recv_cq = rogue->datagram_cq;
+    rogue->datagrams = oche_qp_create(
+        rogue->nic, oche_arena_take(arena, oche_qp_bytes(rogue->nic, &config)), &config);
+    OCHE_MUST(rogue->datagrams != NULL);
+    struct oche_qp_connection none = {0};
+    bool ready = oche_qp_init(rogue->datagrams, 0) &&
+                 oche_qp_ready_to_receive(rogue->datagrams, &none, 0) &&
+                 oche_qp_ready_to_send(rogue->datagrams, 0);
+    OCHE_MUST(ready);
+    oche_rogue_receive_datagrams(rogue);
+}
+
+void oche_rogue_create(void *state, struct oche_host *host)
+{
+    struct oche_rogue *rogue = state;
+    const struct oche_host_shared *shared = host->shared;
+    struct oche_network *network = host->shard->network;
+    struct oche_nic_config config = {
+        .address = host->address,
+        .shared_addresses = (uint32_t)network->host_count,
+        .line_rate_bps = network->extras[host->port - network->ports].rate_bps,
+        .gap_bytes = network->gap_bytes,
+        .ipv6 = shared->params->ipv6,
+        .control_class = shared->control_class,
+        .max_qps = 2 * shared->flows->host_connections[host->address] + 2,
+        .max_regions = 1,
+        .ecn_threshold_bytes = OCHE_NEVER,
+        .seed = shared->seed,
+        .cc = oche_cc_find("none"),
+        .recovery = shared->recovery,
+        .recovery_params = shared->recovery_params,
+        .port = shared->payload ? &payload_port : &plain_port,
+        .port_context = rogue,
+        .trace = oche_host_trace(host),
+    };
+
+    rogue->host = host;
+    rogue->params = shared->endpoint_params;
+    if (oche_nic_table_bytes(&config) > 0)
+        config.tables = oche_arena_take(&host->shard->tables, oche_nic_table_bytes(&config));
+    rogue->nic =
+        oche_nic_create(oche_arena_take(&host->shard->arena, oche_nic_bytes(&config)), &config);
+    host->nic = rogue->nic;
+    struct oche_region all = {.length = UINT64_C(1) << 62,
+                              .key = MESSAGE_KEY,
+                              .access = OCHE_ACCESS_LOCAL_WRITE | OCHE_ACCESS_REMOTE_WRITE |
+                                        OCHE_ACCESS_REMOTE_READ,
+                              .pd = 1};
+    bool added = oche_nic_add_region(rogue->nic, &all);
+    OCHE_MUST(added);
+    make_datagrams(rogue);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A connection's flows: each is one verb, or several of congestion_control.verb_bytes. The address
+ * that a verb writes to says which flow and which byte of it, so the receiver sees what a shadow
+ * delivers a second time.
+ */
+#include "sim/endpoint/rogue/rogue_host.h"
+
+#define MESSAGE_KEY 1
+
+static struct oche_connection *connection_of(const struct oche_rogue_end *end)
+{
+    return &end->rogue->host->flows->connections[end->connection];
+}
+
+static uint32_t flow_at(const struct oche_rogue_end *end, uint32_t index)
+{
+    return end->rogue->host->flows->order[connection_of(end)->first + index];
+}
+
+void oche_rogue_post(struct oche_rogue_end *end, oche_time now)
+{
+    struct oche_connection *connection = connection_of(end);
+    uint64_t most = end->rogue->params->verb_bytes;
+
+    while (end->posting < connection->queued) {
+        uint32_t number = flow_at(end, end->posting);
+        uint64_t left = end->rogue->host->flows->plan[number].bytes - end->posting_bytes;
+        uint64_t bytes = most == 0 || left < most ? left : most;
+        struct rogue_verb verb = {.id = number,
+                                  .user = end->posting_bytes,
+                                  .bytes = (uint32_t)bytes,
+                                  .kind = ROGUE_WRITE,
+                                  .signaled = bytes == left};
+        if (!rogue_post(end->library, &verb, now))
+            return; /* there is room again when a verb has ended */
+        end->posting_bytes += bytes;
+        if (bytes == left) {
+            end->posting_bytes = 0;
+            end->posting++;
+            connection->posted = end->posting;
+        }
+    }
+}
+
+void oche_rogue_verb_ended(struct oche_rogue_end *end, const struct rogue_verb *verb,
+                           enum rogue_outcome outcome, int status)
+{
+    if (outcome != ROGUE_DONE && end->first_failed == UINT32_MAX) {
+        end->first_failed = end->ended;
+        end->status = outcome == ROGUE_FAILED ? status : OCHE_STATUS_FLUSHED;
+    }
+    end->ended += verb->signaled; /* the last verb of its flow */
+}
+
+void oche_rogue_report(struct oche_rogue_end *end, oche_time now)
+{
+    struct oche_host *host = end->rogue->host;
+
+    while (end->reported < end->ended) {
+        uint32_t number = flow_at(end, end->reported);
+        enum oche_status status = OCHE_STATUS_SUCCESS;
+        uint64_t again = end->retransmitted, timeouts = end->timeouts;
+        if (end->reported >= end->first_failed)
+            status = end->reported == end->first_failed ? (enum oche_status)end->status
+                                                        : OCHE_STATUS_FLUSHED;
+        for (unsigned i = 0; i < 2; i++) {
+            again += oche_qp_retransmitted_packets(end->qps[i]);
+            timeouts += oche_qp_timeouts(end->qps[i]);
+        }
+        end->reported++;
+        oche_host_flow_completed(host, number, status, again, timeouts, now);
+        oche_host_start(host, host->flows->plan[number].then_same_source, now);
+    }
+    oche_rogue_post(end, now);
+}
+
+void oche_rogue_arrived(struct oche_rogue_end *end, uint64_t va, uint32_t bytes, oche_time now)
+{
+    struct oche_rogue *rogue = end->rogue;
+    struct oche_host *host = rogue->host;
+    const struct oche_connection *connection = connection_of(end);
+    uint32_t number = (uint32_t)(va >> 32), offset = (uint32_t)va;
+
+    if (connection->delivered == connection->count || number != flow_at(end, connection->delivered) ||
+        offset < end->arrived) {
+        rogue->doubled_bytes += bytes;
+        return;
+    }
+    rogue->missing_bytes += offset - end->arrived;
+    end->arrived = (uint64_t)offset + bytes;
+    if (end->arrived < host->flows->plan[number].bytes)
+        return;
+    end->arrived = 0;
+    oche_host_flow_delivered(host, end->connection, now);
+    oche_host_start(host, host->flows->plan[number].then_at_receiver, now);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * RoGUE as a host's endpoint: the library of rogue/ above a simulated RNIC (RoGUE, SoCC 2018). A
+ * connection is a pair of queue pairs at each end, one of them the shadow, with the same numbers
+ * at both ends; a host has one more, for the datagrams between libraries. Flows become WRITEs.
+ */
+#ifndef OCHE_SIM_ENDPOINT_ROGUE_HOST_H
+#define OCHE_SIM_ENDPOINT_ROGUE_HOST_H
+
+#include "rogue/connection.h"
+#include "sim/endpoint/endpoint.h"
+#include "sim/network/host_state.h"
+
+/* Bound to `congestion_control` when it is rogue. */
+struct oche_rogue_params {
+    struct rogue_params library;
+    uint64_t verb_bytes;
+    uint64_t hardware_retries;
+};
+extern const struct oche_param_table oche_rogue_table;
+
+#define OCHE_ROGUE_DATAGRAM_QPN 8
+#define OCHE_ROGUE_QKEY         UINT32_C(0x72)
+#define OCHE_ROGUE_FIRST_QPN    OCHE_FIRST_QPN /* connection n has this + 2 n and the next one */
+
+struct oche_rogue_end;
+
+struct oche_rogue {
+    struct oche_nic *nic;
+    struct oche_host *host;
+    const struct oche_rogue_params *params;
+    struct oche_qp *datagrams;
+    struct oche_cq *datagram_cq;
+    struct oche_rogue_end *ends;    /* those of this host, newest first */
+    struct oche_rogue_end *waiting; /* with completions that have not been polled */
+    bool datagram_waits;
+    oche_time now; /* of the event that is being handled */
+    uint64_t corrupt_bytes;
+    uint64_t doubled_bytes; /* delivered again by a shadow */
+    uint64_t missing_bytes; /* passed over: must stay 0 */
+};
+
+/* One end of a connection. */
+struct oche_rogue_end {
+    struct oche_rogue *rogue;
+    struct oche_rogue_end *next, *next_waiting;
+    struct rogue_connection *library;
+    struct oche_qp *qps[2];
+    struct oche_cq *cq;
+    uint32_t connection;
+    bool waits; /* in rogue->waiting */
+    bool full;  /* the library had no room for a verb */
+    /* Sender: flows in the order of the connection, counted from 0. */
+    uint32_t posting;       /* the flow that is being posted */
+    uint64_t posting_bytes; /* bytes of it that were posted */
+    uint32_t ended, reported;
+    uint32_t first_failed; /* UINT32_MAX: none has */
+    int status;            /* of the first that has failed */
+    uint64_t retransmitted, timeouts; /* of queue pairs before their last RESET */
+    /* Receiver: bytes that have arrived of the flow that is expected. */
+    uint64_t arrived;
+};
+
+/* ends.c */
+void oche_rogue_create(void *state, struct oche_host *host);
+/* Returns this host's end of the connection, or NULL. */
+struct oche_rogue_end *oche_rogue_find(const struct oche_rogue *rogue, uint32_t connection);
+/* Makes both queue pairs of this host's end, which is not there yet. */
+struct oche_rogue_end *oche_rogue_open(struct oche_rogue *rogue, uint32_t connection,
+                                       uint32_t peer);
+/* Returns the first PSN that one end, the sender's or the receiver's, sends in an epoch. */
+uint32_t oche_rogue_psn(bool receiver, uint32_t connection, unsigned qp, uint32_t epoch);
+
+/* flows.c: the flows of a connection as verbs of the library. */
+void oche_rogue_post(struct oche_rogue_end *end, oche_time now);
+void oche_rogue_verb_ended(struct oche_rogue_end *end, const struct rogue_verb *verb,
+                           enum rogue_outcome outcome, int status);
+/* Tells the host of flows that have ended. */
+void oche_rogue_report(struct oche_rogue_end *end, oche_time now);
+/* A WRITE of `bytes` bytes to the address `va` has been delivered here. */
+void oche_rogue_arrived(struct oche_rogue_end *end, uint64_t va, uint32_t bytes, oche_time now);
+
+/* datagrams.c: messages between libraries. */
+void oche_rogue_tell(struct oche_rogue_end *end, const struct rogue_resync *message);
+void oche_rogue_receive_datagrams(struct oche_rogue *rogue); /* posts receives */
+void oche_rogue_poll_datagrams(struct oche_rogue *rogue, oche_time now);
+
+/* Polls what has completed, until nothing is left. Returns true if there was anything. */
+bool oche_rogue_poll(struct oche_rogue *rogue, oche_time now);
+
+#endif
