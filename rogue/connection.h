@@ -13,7 +13,6 @@
 #ifndef OCHE_ROGUE_CONNECTION_H
 #define OCHE_ROGUE_CONNECTION_H
 
-#include "core/counter.h"
 #include "rogue/resync.h"
 #include "rogue/rtt.h"
 #include "rogue/window.h"
@@ -81,8 +80,8 @@ struct rogue_config {
     const struct rogue_port *port;
     void *context;
     uint8_t transport; /* enum rogue_transport */
-    uint64_t token;  /* the same at both ends, and hard to guess */
-    int status_lost; /* the status of a verb that fails because nobody answers */
+    uint64_t token;    /* the same at both ends, and hard to guess */
+    int status_lost;   /* the status of a verb that fails because nobody answers */
     uint64_t line_rate_bps, peer_line_rate_bps;
     uint32_t mtu_bytes;
     uint32_t depth; /* most verbs at a time, and most pieces; a power of two */
@@ -93,13 +92,13 @@ struct rogue_config {
 /* What a connection has counted; the names are those of rogue_counters. */
 struct rogue_counts {
     uint64_t pieces, signals, samples, held_off;
-    uint64_t switches;         /* a shadow queue pair took over */
-    uint64_t replayed_pieces;  /* posted again on the shadow */
-    uint64_t resynchronised;   /* a queue pair became a shadow again */
-    uint64_t resync_messages;  /* sent */
+    uint64_t switches;        /* a shadow queue pair took over */
+    uint64_t replayed_pieces; /* posted again on the shadow */
+    uint64_t resynchronised;  /* a queue pair became a shadow again */
+    uint64_t resync_messages; /* sent */
     uint64_t limiter_changes;
-    uint64_t lost_batches;     /* UC */
-    uint64_t sample_timeouts;  /* UC */
+    uint64_t lost_batches;    /* UC */
+    uint64_t sample_timeouts; /* UC */
 };
 
 struct rogue_connection;

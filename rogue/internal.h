@@ -17,7 +17,7 @@ struct piece {
 struct batch {
     uint64_t first, last; /* pieces; last is only known of one that is closed */
     uint64_t bytes;
-    uint64_t from; /* bytes that had been posted in its direction before */
+    uint64_t from;  /* bytes that had been posted in its direction before */
     oche_time left; /* when its last byte leaves (rtt.h) */
     uint8_t direction;
     bool measured; /* its round trip can be computed */
@@ -41,10 +41,10 @@ enum health {
 /* One of the two queue pairs. */
 struct side {
     enum health health;
-    bool asking;          /* we repeat REQUEST; otherwise we repeat REPLY */
-    bool restarted;       /* it is in RTS again, in the epoch */
-    uint32_t epoch, psn;  /* of the resynchronisation; our first PSN */
-    uint32_t peer_psn;    /* the peer's, if told */
+    bool asking;         /* we repeat REQUEST; otherwise we repeat REPLY */
+    bool restarted;      /* it is in RTS again, in the epoch */
+    uint32_t epoch, psn; /* of the resynchronisation; our first PSN */
+    uint32_t peer_psn;   /* the peer's, if told */
     bool peer_told;
     uint64_t last_posted; /* number of the last piece that was posted on it */
     bool posted;          /* some piece was, since it started */
@@ -64,8 +64,8 @@ struct rogue_connection {
     uint64_t batch_done, batch_next;
     uint64_t cursor; /* the verb that is posted next, and from which byte on */
     uint32_t cursor_offset;
-    uint64_t open;            /* the batch that takes further pieces, or NO_BATCH */
-    uint64_t last_signal;     /* number of the piece after the last one with a signal */
+    uint64_t open;        /* the batch that takes further pieces, or NO_BATCH */
+    uint64_t last_signal; /* number of the piece after the last one with a signal */
     struct stream streams[ROGUE_DIRECTIONS];
     struct side sides[2];
     unsigned active;

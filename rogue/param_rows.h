@@ -14,15 +14,16 @@ extern const char *const rogue_first_batch_names[];
 #define ROGUE_PARAM_ROWS \
     {OCHE_PARAM(struct rogue_params, segment_bytes), OCHE_IS_BYTES(0, 0, 1 << 30), \
      .where = "RoGUE sec 3.1; rogue.md#r17", \
-     .help = "longest verb that is posted, and bytes per completion signal; 0: 64KiB below 25Gbps, " \
-     "128KiB below 75Gbps, else 256KiB"}, \
+     .help = "longest verb that is posted, and bytes per completion signal; 0: 64KiB below " \
+             "25Gbps, 128KiB below 75Gbps, else 256KiB"}, \
     {OCHE_PARAM(struct rogue_params, least_batches), OCHE_IS_COUNT(2, 1, 64), \
      .where = "RoGUE sec 3.1", \
      .help = "batches that are posted while there is data, whatever the window"}, \
     {OCHE_PARAM(struct rogue_params, first_batch), \
-     OCHE_IS_CHOICE(ROGUE_FIRST_WINDOW, rogue_first_batch_names), .where = "RoGUE sec 3.3; rogue.md#r18", \
-     .help = "what leaves before the first round trip is known: the initial window alone, or whole " \
-     "segments, least_batches of them"}, \
+     OCHE_IS_CHOICE(ROGUE_FIRST_WINDOW, rogue_first_batch_names), \
+     .where = "RoGUE sec 3.3; rogue.md#r18", \
+     .help = "what leaves before the first round trip is known: the initial window alone, or " \
+             "least_batches segments"}, \
     {OCHE_PARAM(struct rogue_params, alpha), OCHE_IS_REAL(2, 0, 1e6), \
      .where = "RoGUE sec 4; rogue.md#r1", \
      .help = "packets in queues below which the window grows by one packet"}, \
@@ -43,10 +44,10 @@ extern const char *const rogue_first_batch_names[];
      OCHE_IS_BPS(OCHE_GBPS, 1000, OCHE_GBPS * 100000), .where = "RoGUE sec 3.3; rogue.md#r9", \
      .help = "most that the limiter's rate changes at a time after slow start"}, \
     {OCHE_PARAM(struct rogue_params, hold_off_bytes), OCHE_IS_BYTES(160000, 0, 1 << 30), \
-     .where = "RoGUE sec 3.3, H", \
+     .where = "RoGUE sec 3.3", \
      .help = "bytes after a change of the limiter whose round trips are not used"}, \
     {OCHE_PARAM(struct rogue_params, least_base_rtt), OCHE_IS_TIME(0, 0, OCHE_SEC), \
-     .where = "RoGUE sec 3.3, note 1; rogue.md#r19", \
+     .where = "RoGUE sec 3.3; rogue.md#r19", \
      .help = "lower bound of the base RTT"}, \
     {OCHE_PARAM(struct rogue_params, base_rtt_age), OCHE_IS_TIME(OCHE_NEVER, OCHE_US, OCHE_NEVER), \
      .where = "rogue.md#r10", \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parameters of RoGUE, the same in the simulator and on the wire (rogue.md#parameters). */
+/* The parameters of RoGUE, the same in the simulator and on the wire (rogue.md#decisions). */
 #ifndef OCHE_ROGUE_PARAMS_H
 #define OCHE_ROGUE_PARAMS_H
 

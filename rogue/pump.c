@@ -110,8 +110,8 @@ static bool post_one(struct rogue_connection *r, oche_time now)
         return false;
     }
     uint64_t line = r->config.port->line_bytes(r->config.context, &piece);
-    batch->left = rogue_rtt_posted(&stream->rtt, now,
-                                   oche_time_of_bytes(line, stream->window.rate_bps));
+    batch->left =
+        rogue_rtt_posted(&stream->rtt, now, oche_time_of_bytes(line, stream->window.rate_bps));
     *piece_at(r, r->piece_next) = (struct piece){.verb = r->cursor,
                                                  .offset = piece.offset,
                                                  .bytes = piece.bytes,

@@ -121,11 +121,12 @@ void switch_drained(struct rogue_connection *r, unsigned qp, oche_time now)
         r->resume = r->piece_done;
     wait_for_peer(r, qp, now);
     if (r->sides[qp].peer_told)
-        rogue_told(r, &(struct rogue_resync){.kind = ROGUE_RESYNC_REQUEST,
-                                             .qp = (uint8_t)qp,
-                                             .epoch = r->sides[qp].epoch,
-                                             .psn = r->sides[qp].peer_psn,
-                                             .token = r->config.token},
+        rogue_told(r,
+                   &(struct rogue_resync){.kind = ROGUE_RESYNC_REQUEST,
+                                          .qp = (uint8_t)qp,
+                                          .epoch = r->sides[qp].epoch,
+                                          .psn = r->sides[qp].peer_psn,
+                                          .token = r->config.token},
                    now);
 }
 

@@ -74,8 +74,8 @@ static bool set_rate(struct rogue_window *window, bool in_steps)
     rate = oche_rate_of(window->bytes, base_of(window));
     rate = clamp(rate, p->least_rate, window->line_rate_bps);
     if (in_steps)
-        rate = clamp(rate, before > p->rate_step ? before - p->rate_step : 0,
-                     before + p->rate_step);
+        rate =
+            clamp(rate, before > p->rate_step ? before - p->rate_step : 0, before + p->rate_step);
     window->rate_bps = rate;
     return rate != before;
 }
@@ -99,8 +99,9 @@ static void slow_start(struct rogue_window *window, double queued, uint64_t batc
     }
     window->slow_start = false;
     if (p->clamp) {
-        uint64_t fills = (uint64_t)((double)window->bytes * (double)base_of(window) /
-                                    (double)window->rtt) + window->mtu_bytes;
+        uint64_t fills =
+            (uint64_t)((double)window->bytes * (double)base_of(window) / (double)window->rtt) +
+            window->mtu_bytes;
         window->bytes = fills < window->bytes ? fills : window->bytes;
     }
 }

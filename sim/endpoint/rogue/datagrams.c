@@ -18,8 +18,8 @@ void oche_rogue_tell(struct oche_rogue_end *end, const struct rogue_resync *mess
     const struct oche_connection *connection = &rogue->host->flows->connections[end->connection];
     uint32_t me = rogue->host->address;
     uint32_t hash = oche_host_flow_hash(rogue->host->shared->seed, end->connection);
-    struct oche_destination to = {.address = connection->src == me ? connection->dst
-                                                                   : connection->src,
+    struct oche_destination to = {.address =
+                                      connection->src == me ? connection->dst : connection->src,
                                   .qpn = OCHE_ROGUE_DATAGRAM_QPN,
                                   .qkey = OCHE_ROGUE_QKEY,
                                   .flow_hash = hash,
@@ -61,8 +61,8 @@ static void arrived(struct oche_rogue *rogue, uint32_t imm, oche_time now)
     if (end == NULL)
         return;
     message.epoch = nearest(imm & 0xff, rogue_epoch(end->library, message.qp));
-    message.psn = oche_rogue_psn(connection->src != rogue->host->address, number, message.qp,
-                                 message.epoch);
+    message.psn =
+        oche_rogue_psn(connection->src != rogue->host->address, number, message.qp, message.epoch);
     rogue_told(end->library, &message, now);
     oche_rogue_report(end, now);
 }

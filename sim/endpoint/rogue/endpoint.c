@@ -12,8 +12,7 @@ static const struct oche_param rows[] = {
      .where = "RoGUE sec 3.5",
      .help = "timeouts in a row after which the NIC reports a queue pair as failed"},
     {OCHE_PARAM(struct oche_rogue_params, verb_bytes), OCHE_IS_BYTES(0, 0, OCHE_MAX_MESSAGE_BYTES),
-     .where = "RoGUE sec 5.2",
-     .help = "verbs that the application makes of a flow; 0: one verb"},
+     .where = "RoGUE sec 5.2", .help = "verbs that the application makes of a flow; 0: one verb"},
 };
 const struct oche_param_table oche_rogue_table = OCHE_PARAM_TABLE(rows, struct oche_rogue_params);
 
@@ -140,7 +139,10 @@ static bool losses(void *state, uint32_t connection, struct oche_qp_losses *out)
 
 /* ---- counters ---- */
 
-#define COUNTER(member, text) {.name = #member, .offset = 0, .help = (text), .value = member}
+#define COUNTER(member, text)                                                                      \
+    {                                                                                              \
+        .name = #member, .offset = 0, .help = (text), .value = member                              \
+    }
 #define SUM(member)                                                                                \
     static uint64_t member(const void *state)                                                      \
     {                                                                                              \
@@ -171,9 +173,11 @@ static const struct oche_counter counter_rows[] = {
     COUNTER(replayed_pieces, "segments that were posted again on a shadow"),
     COUNTER(resynchronised, "queue pairs that were brought back, at each end"),
     COUNTER(resync_messages, "messages between libraries"),
-    {.name = "doubled_bytes", .offset = offsetof(struct oche_rogue, doubled_bytes),
+    {.name = "doubled_bytes",
+     .offset = offsetof(struct oche_rogue, doubled_bytes),
      .help = "bytes that a shadow delivered a second time"},
-    {.name = "missing_bytes", .offset = offsetof(struct oche_rogue, missing_bytes),
+    {.name = "missing_bytes",
+     .offset = offsetof(struct oche_rogue, missing_bytes),
      .help = "bytes that were passed over; RC: must be 0"},
 };
 static const struct oche_counters counters = {

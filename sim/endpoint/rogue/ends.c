@@ -54,9 +54,9 @@ static uint64_t line_bytes(void *context, const struct rogue_piece *piece)
     struct oche_frames frames;
 
     oche_endpoint_rnic.frames(end->rogue->host->shared->params, NULL, piece->bytes, &frames);
-    return frames.count == 1 ? frames.first_bytes
-                             : frames.first_bytes + (frames.count - 2) * frames.middle_bytes +
-                                   frames.last_bytes;
+    return frames.count == 1
+               ? frames.first_bytes
+               : frames.first_bytes + (frames.count - 2) * frames.middle_bytes + frames.last_bytes;
 }
 
 static void ended(void *context, const struct rogue_verb *verb, enum rogue_outcome outcome,
@@ -141,8 +141,7 @@ static uint32_t new_psn(void *context, unsigned qp, uint32_t epoch)
 {
     const struct oche_rogue_end *end = context;
 
-    return oche_rogue_psn(peer_of(end) ==
-                              end->rogue->host->flows->connections[end->connection].src,
+    return oche_rogue_psn(peer_of(end) == end->rogue->host->flows->connections[end->connection].src,
                           end->connection, qp, epoch);
 }
 
@@ -209,10 +208,8 @@ struct oche_rogue_end *oche_rogue_open(struct oche_rogue *rogue, uint32_t connec
         .depth = depth_of(rogue),
     };
 
-    *end = (struct oche_rogue_end){.rogue = rogue,
-                                   .next = rogue->ends,
-                                   .connection = connection,
-                                   .first_failed = UINT32_MAX};
+    *end = (struct oche_rogue_end){
+        .rogue = rogue, .next = rogue->ends, .connection = connection, .first_failed = UINT32_MAX};
     rogue->ends = end;
     /* A flush completes what is posted; nothing is posted on one before the other is empty. */
     end->cq = oche_cq_create((char *)end + oche_lines(sizeof(*end)), entries);
@@ -224,15 +221,14 @@ struct oche_rogue_end *oche_rogue_open(struct oche_rogue *rogue, uint32_t connec
         OCHE_MUST(end->qps[qp] != NULL);
         connect(end, qp, 0, 0);
     }
-    end->library = rogue_connection_create(
-        oche_arena_take(arena, rogue_connection_bytes(&config)), &config);
+    end->library =
+        rogue_connection_create(oche_arena_take(arena, rogue_connection_bytes(&config)), &config);
     return end;
 }
 
 struct oche_rogue_end *oche_rogue_find(const struct oche_rogue *rogue, uint32_t connection)
 {
-    const struct oche_qp *qp =
-        oche_nic_find_qp(rogue->nic, OCHE_ROGUE_FIRST_QPN + 2 * connection);
+    const struct oche_qp *qp = oche_nic_find_qp(rogue->nic, OCHE_ROGUE_FIRST_QPN + 2 * connection);
 
     return qp == NULL ? NULL : oche_qp_user(qp);
 }
@@ -256,8 +252,7 @@ static struct oche_qp *on_unknown_qp(void *context, const struct oche_packet *pa
     struct oche_rogue *rogue = context;
     uint32_t number = (packet->dest_qpn - OCHE_ROGUE_FIRST_QPN) / 2;
 
-    if (packet->dest_qpn < OCHE_ROGUE_FIRST_QPN ||
-        number >= rogue->host->flows->connection_count)
+    if (packet->dest_qpn < OCHE_ROGUE_FIRST_QPN || number >= rogue->host->flows->connection_count)
         return NULL;
     const struct oche_connection *connection = &rogue->host->flows->connections[number];
     if (connection->dst != rogue->host->address || connection->src != packet->src)

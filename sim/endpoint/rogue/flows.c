@@ -82,8 +82,8 @@ void oche_rogue_arrived(struct oche_rogue_end *end, uint64_t va, uint32_t bytes,
     const struct oche_connection *connection = connection_of(end);
     uint32_t number = (uint32_t)(va >> 32), offset = (uint32_t)va;
 
-    if (connection->delivered == connection->count || number != flow_at(end, connection->delivered) ||
-        offset < end->arrived) {
+    if (connection->delivered == connection->count ||
+        number != flow_at(end, connection->delivered) || offset < end->arrived) {
         rogue->doubled_bytes += bytes;
         return;
     }

@@ -54,8 +54,8 @@ struct oche_rogue_end {
     uint32_t posting;       /* the flow that is being posted */
     uint64_t posting_bytes; /* bytes of it that were posted */
     uint32_t ended, reported;
-    uint32_t first_failed; /* UINT32_MAX: none has */
-    int status;            /* of the first that has failed */
+    uint32_t first_failed;            /* UINT32_MAX: none has */
+    int status;                       /* of the first that has failed */
     uint64_t retransmitted, timeouts; /* of queue pairs before their last RESET */
     /* Receiver: bytes that have arrived of the flow that is expected. */
     uint64_t arrived;
