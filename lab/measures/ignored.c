@@ -21,6 +21,7 @@ static bool has_initial_rate(const struct oche_flows *flows)
 
 void oche_ignored(const struct oche_world *world, char *text, size_t text_bytes)
 {
+    /* The last one is also ignored by an endpoint that is above queue pairs. */
     static const char *const of_hosts[] = {"mtu", "ack_every", "window", "ack_timeout",
                                            "retry_count"};
     const struct oche_world_config *config = oche_world_config(world);
@@ -31,14 +32,18 @@ void oche_ignored(const struct oche_world *world, char *text, size_t text_bytes)
         return;
     if (has_initial_rate(oche_world_flows(world)))
         name(keys, sizeof(keys), "workload.", "initial_rate");
-    for (size_t i = 0; i < OCHE_COUNT_OF(of_hosts); i++) {
+    const bool roce = config->endpoint->roce;
+    for (size_t i = roce ? OCHE_COUNT_OF(of_hosts) - 1 : 0; i < OCHE_COUNT_OF(of_hosts); i++) {
         const struct oche_param *param = oche_param_find(&oche_host_params, of_hosts[i]);
 
         if (oche_param_get(param, &config->hosts).u != param->preset.u)
             name(keys, sizeof(keys), "host.", of_hosts[i]);
     }
-    if (config->measure.ways)
+    if (config->measure.ways && !roce)
         name(keys, sizeof(keys), "measure.", "ways");
     if (keys[0] != '\0')
-        snprintf(text, text_bytes, "hosts have no queue pairs, so nothing comes of %s", keys);
+        snprintf(text, text_bytes,
+                 roce ? "the library above queue pairs decides, so nothing comes of %s"
+                      : "hosts have no queue pairs, so nothing comes of %s",
+                 keys);
 }

@@ -47,6 +47,7 @@ struct oche_endpoint {
      */
     const char *switch_mechanism;
     bool symmetric;          /* both directions of a flow must take the same path */
+    bool roce;               /* it sends RoCEv2 from queue pairs, as the RNIC does */
     bool receiver_sets_rate; /* the receiver sets the rate, not the sender: see rate_bps */
     size_t state_bytes;
 

@@ -206,7 +206,7 @@ static OCHE_ALWAYS_INLINE void settle(struct oche_host *host, const struct oche_
 static OCHE_NOINLINE void note_way(struct oche_host *host, const struct oche_packet *packet)
 {
     const struct oche_flows *flows = host->flows;
-    uint32_t number = packet->dest_qpn - OCHE_FIRST_QPN;
+    uint32_t number = oche_connection_of(packet->dest_qpn);
 
     if (packet->kind != OCHE_PACKET_ROCE ||
         !oche_opcode_has(packet->opcode, OCHE_OP_REQUEST | OCHE_OP_PAYLOAD) ||

@@ -11,8 +11,18 @@
 #include "sim/network/flow.h"
 #include "sim/network/network.h"
 
-/* Connection n has queue pair number OCHE_FIRST_QPN + n at both ends. */
-#define OCHE_FIRST_QPN 16
+/*
+ * Connection n has queue pair number OCHE_FIRST_QPN + n at both ends. With shadow queue pairs
+ * (RoGUE) it has a second one, whose number has this bit, too.
+ */
+#define OCHE_FIRST_QPN  16
+#define OCHE_SHADOW_QPN UINT32_C(0x800000)
+
+/* Returns the connection of a queue pair; a large number if the queue pair is none of a flow's. */
+static inline uint32_t oche_connection_of(uint32_t qpn)
+{
+    return (qpn & ~OCHE_SHADOW_QPN) - OCHE_FIRST_QPN;
+}
 
 /* Bound to the `host` section of a scenario by oche_host_params. */
 struct oche_host_params {

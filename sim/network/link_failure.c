@@ -80,7 +80,7 @@ void oche_network_change(struct oche_shard *shard, struct oche_port *first, oche
 void oche_network_note_hit(struct oche_shard *shard, const struct oche_packet *packet,
                            oche_time now)
 {
-    uint32_t connection = packet->dest_qpn - OCHE_FIRST_QPN;
+    uint32_t connection = oche_connection_of(packet->dest_qpn);
 
     if (shard->hits == NULL || oche_packet_is_of_link(packet->kind) ||
         packet->dest_qpn < OCHE_FIRST_QPN || connection >= shard->network->connections)

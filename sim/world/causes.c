@@ -45,7 +45,7 @@ static void take_lost(struct oche_world *world, oche_time until)
         while (mishaps->lost_taken < mishaps->lost_count &&
                mishaps->lost[mishaps->lost_taken].time < until) {
             const struct oche_lost_packet *lost = &mishaps->lost[mishaps->lost_taken++];
-            uint32_t connection = lost->qpn - OCHE_FIRST_QPN;
+            uint32_t connection = oche_connection_of(lost->qpn);
             if (connection < world->flows.connection_count)
                 oche_timeout_causes_lost(world->causes, connection, lost);
         }
@@ -79,7 +79,7 @@ static void judge_window(struct oche_world *world)
     while ((timed_out = next_timed_out(world)) != NULL) {
         take_lost(world, timed_out->time);
         world->timeout_causes[oche_timeout_causes_judge(
-            world->causes, timed_out->qpn - OCHE_FIRST_QPN, timed_out)]++;
+            world->causes, oche_connection_of(timed_out->qpn), timed_out)]++;
     }
     take_lost(world, OCHE_NEVER);
     for (uint32_t s = 0; s < world->network.shard_count; s++)

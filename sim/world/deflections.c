@@ -83,7 +83,7 @@ void oche_world_ways(const struct oche_world *world, struct oche_world_ways *way
 static uint32_t flow_of(const struct oche_world *world, uint32_t qpn, uint32_t psn)
 {
     const struct oche_flows *flows = &world->flows;
-    const struct oche_connection *connection = &flows->connections[qpn - OCHE_FIRST_QPN];
+    const struct oche_connection *connection = &flows->connections[oche_connection_of(qpn)];
     uint64_t mtu = world->config->hosts.mtu_bytes, first = 0;
 
     for (uint32_t i = 0; i < connection->queued; i++) {

@@ -534,7 +534,7 @@ static bool check_endpoint(const struct oche_world_config *config, struct oche_e
             "host.feedback_jitter: is for ACKs and CNPs, and %s has none; 0, or another "
             "congestion_control",
             config->endpoint->name);
-    if (config->endpoint->encode != NULL || !config->run.bytes)
+    if (config->endpoint->roce || config->endpoint->encode != NULL || !config->run.bytes)
         return true;
     return oche_fail(
         error, "bytes: the packets of congestion_control %s have no form as bytes; make this false",

@@ -128,15 +128,6 @@ static uint32_t arrived_bytes(void *state, uint32_t connection)
     return (uint32_t)end->arrived + most;
 }
 
-static bool losses(void *state, uint32_t connection, struct oche_qp_losses *out)
-{
-    const struct oche_qp *qp = active(state, connection);
-
-    if (qp != NULL)
-        oche_qp_losses(qp, out);
-    return qp != NULL;
-}
-
 /* ---- counters ---- */
 
 #define COUNTER(member, text)                                                                      \
@@ -202,6 +193,7 @@ const struct oche_endpoint oche_endpoint_rogue = {
     .paper = "RoGUE, SoCC 2018, sec 3: software above queue pairs of an RNIC",
     .recovery = "go_back_n",
     .table = &oche_rogue_table,
+    .roce = true,
     .state_bytes = sizeof(struct oche_rogue),
     .check = check,
     .packets = packets,
@@ -221,5 +213,4 @@ const struct oche_endpoint oche_endpoint_rogue = {
     .corrupt_bytes = corrupt_bytes,
     .rate_bps = rate_bps,
     .arrived_bytes = arrived_bytes,
-    .losses = losses,
 };

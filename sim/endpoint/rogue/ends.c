@@ -83,7 +83,7 @@ static struct oche_qp_connection facts_of(const struct oche_rogue_end *end, uint
 
     return (struct oche_qp_connection){
         .remote_address = peer,
-        .remote_qpn = OCHE_ROGUE_FIRST_QPN + 2 * end->connection + qp,
+        .remote_qpn = oche_rogue_qpn(end->connection, qp),
         .udp_source_port = (uint16_t)(0xc000 | (hash & 0x3fff)),
         .flow_hash = hash,
         .ack_every_packets = (uint32_t)params->ack_every_packets,
@@ -171,7 +171,7 @@ static struct oche_qp_config qp_config(const struct oche_rogue *rogue, uint32_t 
     const struct oche_connection *of = &rogue->host->flows->connections[connection];
 
     return (struct oche_qp_config){
-        .qpn = OCHE_ROGUE_FIRST_QPN + 2 * connection + qp,
+        .qpn = oche_rogue_qpn(connection, qp),
         .transport = OCHE_TRANSPORT_RC,
         .traffic_class = of->priority ? shared->priority_class : OCHE_DATA_CLASS,
         .pkey = 0xffff,
@@ -228,7 +228,7 @@ struct oche_rogue_end *oche_rogue_open(struct oche_rogue *rogue, uint32_t connec
 
 struct oche_rogue_end *oche_rogue_find(const struct oche_rogue *rogue, uint32_t connection)
 {
-    const struct oche_qp *qp = oche_nic_find_qp(rogue->nic, OCHE_ROGUE_FIRST_QPN + 2 * connection);
+    const struct oche_qp *qp = oche_nic_find_qp(rogue->nic, oche_rogue_qpn(connection, 0));
 
     return qp == NULL ? NULL : oche_qp_user(qp);
 }
@@ -250,24 +250,16 @@ static void on_delivered(void *context, struct oche_qp *qp, uint32_t bytes, bool
 static struct oche_qp *on_unknown_qp(void *context, const struct oche_packet *packet, oche_time now)
 {
     struct oche_rogue *rogue = context;
-    uint32_t number = (packet->dest_qpn - OCHE_ROGUE_FIRST_QPN) / 2;
+    uint32_t number = oche_connection_of(packet->dest_qpn);
 
-    if (packet->dest_qpn < OCHE_ROGUE_FIRST_QPN || number >= rogue->host->flows->connection_count)
+    if (packet->dest_qpn < OCHE_FIRST_QPN || number >= rogue->host->flows->connection_count)
         return NULL;
     const struct oche_connection *connection = &rogue->host->flows->connections[number];
     if (connection->dst != rogue->host->address || connection->src != packet->src)
         return NULL;
     rogue->now = now;
     return oche_rogue_open(rogue, number, connection->src)
-        ->qps[(packet->dest_qpn - OCHE_ROGUE_FIRST_QPN) % 2];
-}
-
-static void on_timed_out(void *context, struct oche_qp *qp, oche_time now)
-{
-    struct oche_rogue *rogue = context;
-
-    if (rogue->host->shard->network->keep_mishaps)
-        oche_mishaps_timed_out(&rogue->host->shard->mishaps, qp, now);
+        ->qps[oche_rogue_which(packet->dest_qpn)];
 }
 
 static void on_completion(void *context, struct oche_cq *cq)
@@ -304,8 +296,7 @@ static void on_write(void *context, const struct oche_region *region, uint64_t o
 }
 
 #define PORT                                                                                       \
-    .delivered = on_delivered, .unknown_qp = on_unknown_qp, .timed_out = on_timed_out,             \
-    .completion_event = on_completion
+    .delivered = on_delivered, .unknown_qp = on_unknown_qp, .completion_event = on_completion
 
 static const struct oche_nic_port plain_port = {PORT};
 static const struct oche_nic_port payload_port = {PORT, .read = on_read, .write = on_write};
@@ -322,7 +313,7 @@ static void poll_end(struct oche_rogue_end *end, oche_time now)
             struct rogue_completion completion = {
                 .number = done[i].wr_id,
                 .completed = done[i].time,
-                .qp = (done[i].qpn - OCHE_ROGUE_FIRST_QPN) % 2,
+                .qp = oche_rogue_which(done[i].qpn),
                 .status = done[i].status,
                 .success = done[i].status == OCHE_STATUS_SUCCESS,
                 .lost = done[i].status == OCHE_STATUS_RETRY_EXCEEDED,

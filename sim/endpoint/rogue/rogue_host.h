@@ -21,7 +21,17 @@ extern const struct oche_param_table oche_rogue_table;
 
 #define OCHE_ROGUE_DATAGRAM_QPN 8
 #define OCHE_ROGUE_QKEY         UINT32_C(0x72)
-#define OCHE_ROGUE_FIRST_QPN    OCHE_FIRST_QPN /* connection n has this + 2 n and the next one */
+
+/* Returns the number of queue pair 0 or 1, the shadow at first, of a connection. */
+static inline uint32_t oche_rogue_qpn(uint32_t connection, unsigned qp)
+{
+    return (OCHE_FIRST_QPN + connection) | (qp == 1 ? OCHE_SHADOW_QPN : 0);
+}
+
+static inline unsigned oche_rogue_which(uint32_t qpn)
+{
+    return (qpn & OCHE_SHADOW_QPN) != 0;
+}
 
 struct oche_rogue_end;
 
