@@ -62,7 +62,7 @@ static void arrived(struct oche_rogue *rogue, uint32_t imm, oche_time now)
         return;
     message.epoch = nearest(imm & 0xff, rogue_epoch(end->library, message.qp));
     message.psn =
-        oche_rogue_psn(connection->src != rogue->host->address, number, message.qp, message.epoch);
+        oche_rogue_psn(connection->src == rogue->host->address, number, message.qp, message.epoch);
     rogue_told(end->library, &message, now);
     oche_rogue_report(end, now);
 }
