@@ -23,6 +23,8 @@ void oche_rogue_post(struct oche_rogue_end *end, oche_time now)
     struct oche_connection *connection = connection_of(end);
     uint64_t most = end->rogue->params->verb_bytes;
 
+    if (connection->src != end->rogue->host->address)
+        return;
     while (end->posting < connection->queued) {
         uint32_t number = flow_at(end, end->posting);
         uint64_t left = end->rogue->host->flows->plan[number].bytes - end->posting_bytes;
