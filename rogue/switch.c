@@ -62,7 +62,7 @@ static void take_over(struct rogue_connection *r)
     if (r->sides[r->active].health != QP_WAITING || r->sides[other].health != QP_READY)
         return;
     r->active = other;
-    r->counts.switches++;
+    r->counts.switches += r->verb_done < r->verb_next;
     set_limits(r, other);
 }
 

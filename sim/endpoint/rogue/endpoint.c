@@ -49,21 +49,28 @@ static bool transmit(void *state, oche_time now, uint8_t classes, struct oche_pa
     return oche_nic_transmit(rogue->nic, now, now, classes, &packet, 1) != 0;
 }
 
+/* Returns when a library wants to repeat a message. */
+static oche_time next_of_libraries(const struct oche_rogue *rogue)
+{
+    oche_time next = OCHE_NEVER;
+
+    for (const struct oche_rogue_end *end = rogue->timed; end != NULL; end = end->next_timed)
+        next = oche_time_min(next, rogue_next(end->library));
+    return next;
+}
+
 static oche_time next(void *state, uint8_t classes)
 {
-    struct oche_rogue *rogue = state;
+    const struct oche_rogue *rogue = state;
 
-    return oche_nic_next(rogue->nic, classes);
+    return oche_time_min(oche_nic_next(rogue->nic, classes), next_of_libraries(rogue));
 }
 
 static oche_time next_timer(const void *state)
 {
     const struct oche_rogue *rogue = state;
-    oche_time next = oche_nic_next_timer(rogue->nic);
 
-    for (const struct oche_rogue_end *end = rogue->ends; end != NULL; end = end->next)
-        next = oche_time_min(next, rogue_next(end->library));
-    return next;
+    return oche_time_min(oche_nic_next_timer(rogue->nic), next_of_libraries(rogue));
 }
 
 static void expire(void *state, oche_time now)
@@ -73,11 +80,18 @@ static void expire(void *state, oche_time now)
     rogue->now = now;
     if (oche_nic_next_timer(rogue->nic) <= now)
         oche_nic_expire(rogue->nic, now);
-    for (struct oche_rogue_end *end = rogue->ends; end != NULL; end = end->next)
+    struct oche_rogue_end **at = &rogue->timed, *end;
+    while ((end = *at) != NULL) {
         if (rogue_next(end->library) <= now) {
             rogue_expire(end->library, now);
             oche_rogue_report(end, now);
         }
+        end->timed = rogue_next(end->library) != OCHE_NEVER;
+        if (end->timed)
+            at = &end->next_timed;
+        else
+            *at = end->next_timed;
+    }
     oche_rogue_poll(rogue, now);
 }
 

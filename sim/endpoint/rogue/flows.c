@@ -75,6 +75,7 @@ void oche_rogue_report(struct oche_rogue_end *end, oche_time now)
         oche_host_start(host, host->flows->plan[number].then_same_source, now);
     }
     oche_rogue_post(end, now);
+    oche_rogue_note_time(end);
 }
 
 void oche_rogue_arrived(struct oche_rogue_end *end, uint64_t va, uint32_t bytes, oche_time now)

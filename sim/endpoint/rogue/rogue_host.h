@@ -43,6 +43,7 @@ struct oche_rogue {
     struct oche_cq *datagram_cq;
     struct oche_rogue_end *ends;    /* those of this host, newest first */
     struct oche_rogue_end *waiting; /* with completions that have not been polled */
+    struct oche_rogue_end *timed;   /* whose library may want to be called at a time */
     bool datagram_waits;
     oche_time now; /* of the event that is being handled */
     uint64_t corrupt_bytes;
@@ -53,12 +54,13 @@ struct oche_rogue {
 /* One end of a connection. */
 struct oche_rogue_end {
     struct oche_rogue *rogue;
-    struct oche_rogue_end *next, *next_waiting;
+    struct oche_rogue_end *next, *next_waiting, *next_timed;
     struct rogue_connection *library;
     struct oche_qp *qps[2];
     struct oche_cq *cq;
     uint32_t connection;
     bool waits; /* in rogue->waiting */
+    bool timed; /* in rogue->timed */
     bool full;  /* the library had no room for a verb */
     /* Sender: flows in the order of the connection, counted from 0. */
     uint32_t posting;       /* the flow that is being posted */
@@ -75,6 +77,15 @@ struct oche_rogue_end {
 void oche_rogue_create(void *state, struct oche_host *host);
 /* Returns this host's end of the connection, or NULL. */
 struct oche_rogue_end *oche_rogue_find(const struct oche_rogue *rogue, uint32_t connection);
+/* To be called after the library was: notes whether it wants to be called at a time. */
+static inline void oche_rogue_note_time(struct oche_rogue_end *end)
+{
+    if (end->timed || rogue_next(end->library) == OCHE_NEVER)
+        return;
+    end->timed = true;
+    end->next_timed = end->rogue->timed;
+    end->rogue->timed = end;
+}
 /* Makes both queue pairs of this host's end, which is not there yet. */
 struct oche_rogue_end *oche_rogue_open(struct oche_rogue *rogue, uint32_t connection,
                                        uint32_t peer);
