@@ -37,8 +37,11 @@ struct rogue_connection *rogue_connection_create(void *memory, const struct rogu
     r->pieces = (void *)((char *)memory + at.pieces);
     r->batches = (void *)((char *)memory + at.batches);
     r->segment_bytes = rogue_segment_bytes(config->params, config->line_rate_bps);
-    for (unsigned i = 0; i < ROGUE_DIRECTIONS; i++)
+    for (unsigned i = 0; i < ROGUE_DIRECTIONS; i++) {
         rogue_window_init(&r->streams[i].window, config->params, rates[i], config->mtu_bytes);
+        r->streams[i].unsampled = true;
+    }
+    r->echo_deadline = OCHE_NEVER;
     r->sides[0].repeat = r->sides[1].repeat = OCHE_NEVER;
     return r;
 }
@@ -57,9 +60,8 @@ bool rogue_post(struct rogue_connection *r, const struct rogue_verb *verb, oche_
 
 /* ---- completions ---- */
 
-/* Sets the limiter to the window's rate, which has been `before`. */
-static void apply_rate(struct rogue_connection *r, enum rogue_direction direction, uint64_t before,
-                       oche_time now)
+void apply_rate(struct rogue_connection *r, enum rogue_direction direction, uint64_t before,
+                oche_time now)
 {
     struct stream *stream = &r->streams[direction];
     const struct rogue_port *port = r->config.port;
@@ -79,24 +81,37 @@ static void apply_rate(struct rogue_connection *r, enum rogue_direction directio
         port->limit_reads(r->config.context, r->active, stream->window.rate_bps);
 }
 
-static void batch_completed(struct rogue_connection *r, const struct batch *batch,
-                            oche_time completed, oche_time now)
+void batch_completed(struct rogue_connection *r, oche_time rtt, oche_time now)
 {
+    const struct batch *batch = batch_at(r, r->batch_done++);
     struct stream *stream = &r->streams[batch->direction];
 
     stream->batches--;
     stream->done_bytes += batch->bytes;
-    if (!batch->measured)
+    if (rtt == OCHE_NEVER || !batch->measured)
         return;
-    oche_time rtt = rogue_rtt_completed(batch->left, completed);
     if (batch->from < stream->hold_until) {
         r->counts.held_off++;
         return;
     }
     r->counts.samples++;
+    stream->unsampled = false;
     uint64_t before = stream->window.rate_bps;
     if (rogue_window_sample(&stream->window, rtt, batch->bytes, now))
         apply_rate(r, batch->direction, before, now);
+}
+
+/* RC: the batches whose last piece is `number` or an earlier one have completed. */
+static void complete_batches(struct rogue_connection *r, uint64_t number, oche_time completed,
+                             bool measured, oche_time now)
+{
+    while (r->batch_done < r->batch_next && r->batch_done != r->open) {
+        const struct batch *batch = batch_at(r, r->batch_done);
+        if (batch->last > number)
+            return;
+        bool sample = measured && batch->last == number;
+        batch_completed(r, sample ? rogue_rtt_completed(batch->left, completed) : OCHE_NEVER, now);
+    }
 }
 
 /* Pieces up to and including `number` have completed. */
@@ -105,12 +120,10 @@ static void complete_through(struct rogue_connection *r, uint64_t number, oche_t
 {
     const struct rogue_port *port = r->config.port;
 
-    while (r->batch_done < r->batch_next && batch_at(r, r->batch_done)->last <= number &&
-           r->batch_done != r->open) {
-        struct batch *batch = batch_at(r, r->batch_done++);
-        batch->measured &= measured && batch->last == number;
-        batch_completed(r, batch, completed, now);
-    }
+    if (r->config.params->transport == ROGUE_UC)
+        echo_left(r, number, completed, now);
+    else
+        complete_batches(r, number, completed, measured, now);
     while (r->piece_done <= number && r->piece_done < r->piece_next) {
         const struct piece *piece = piece_at(r, r->piece_done++);
         const struct rogue_verb *verb = verb_at(r, piece->verb);
@@ -159,7 +172,7 @@ static void failed(struct rogue_connection *r, const struct rogue_completion *do
             break_connection(r, ROGUE_FAILED, done->status);
             return;
         }
-    if (!r->config.params->shadow)
+    if (!r->config.params->shadow || r->config.params->transport == ROGUE_UC)
         break_connection(r, ROGUE_FAILED, done->status);
     else
         switch_begin(r, done->number);
@@ -195,6 +208,11 @@ bool rogue_idle(const struct rogue_connection *r)
 {
     return r->verb_done == r->verb_next && r->sides[0].health == QP_READY &&
            r->sides[1].health == QP_READY;
+}
+
+bool rogue_quiet(const struct rogue_connection *r)
+{
+    return r->batch_done == r->batch_next;
 }
 
 bool rogue_broken(const struct rogue_connection *r)

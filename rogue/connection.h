@@ -19,7 +19,6 @@
 
 enum rogue_direction { ROGUE_OUT, ROGUE_IN, ROGUE_DIRECTIONS };
 enum rogue_verb_kind { ROGUE_WRITE, ROGUE_SEND, ROGUE_READ, ROGUE_ATOMIC };
-enum rogue_transport { ROGUE_RC, ROGUE_UC };
 
 /* A verb of the application. `id` and `user` are the driver's, who knows addresses and keys. */
 struct rogue_verb {
@@ -71,6 +70,8 @@ struct rogue_port {
     void (*restart)(void *context, unsigned qp, uint32_t send_psn, uint32_t recv_psn);
     /* Returns a PSN, hard to guess, with which a queue pair starts again in that epoch. */
     uint32_t (*new_psn)(void *context, unsigned qp, uint32_t epoch);
+    /* UC: answers with an empty WRITE that carries `imm`. One that finds no room is lost. */
+    void (*answer)(void *context, uint32_t imm);
     /* Sends a message to the peer's library, by a datagram that may be lost. */
     void (*tell)(void *context, const struct rogue_resync *message);
 };
@@ -79,9 +80,8 @@ struct rogue_config {
     const struct rogue_params *params;
     const struct rogue_port *port;
     void *context;
-    uint8_t transport; /* enum rogue_transport */
-    uint64_t token;    /* the same at both ends, and hard to guess */
-    int status_lost;   /* the status of a verb that fails because nobody answers */
+    uint64_t token;  /* the same at both ends, and hard to guess */
+    int status_lost; /* the status of a verb that fails because nobody answers */
     uint64_t line_rate_bps, peer_line_rate_bps;
     uint32_t mtu_bytes;
     uint32_t depth; /* most verbs at a time, and most pieces; a power of two */
@@ -98,7 +98,8 @@ struct rogue_counts {
     uint64_t resync_messages; /* sent */
     uint64_t limiter_changes;
     uint64_t lost_batches;    /* UC */
-    uint64_t sample_timeouts; /* UC */
+    uint64_t sample_timeouts; /* UC: all batches under way were given up */
+    uint64_t answers;         /* UC: echoes for the peer */
 };
 
 struct rogue_connection;
@@ -130,6 +131,13 @@ struct rogue_completion {
 void rogue_completed(struct rogue_connection *rogue, const struct rogue_completion *done,
                      oche_time now);
 
+/*
+ * UC: a WRITE with immediate data has come at `came`; `empty`: without data, so that it answers one
+ * of ours. Hostile input: what fits no batch is ignored.
+ */
+void rogue_immediate(struct rogue_connection *rogue, uint32_t imm, bool empty, oche_time came,
+                     oche_time now);
+
 /* A message of the peer's library has come. Hostile input: what does not fit is ignored. */
 void rogue_told(struct rogue_connection *rogue, const struct rogue_resync *message, oche_time now);
 
@@ -139,6 +147,8 @@ void rogue_expire(struct rogue_connection *rogue, oche_time now);
 
 /* True if no verb is under way and both queue pairs are ready. */
 bool rogue_idle(const struct rogue_connection *rogue);
+/* True if no batch is under way: on UC, all of them have been answered or given up. */
+bool rogue_quiet(const struct rogue_connection *rogue);
 /* True if the connection has failed for good: every verb ends as FLUSHED. */
 bool rogue_broken(const struct rogue_connection *rogue);
 const struct rogue_window *rogue_window_of(const struct rogue_connection *rogue,

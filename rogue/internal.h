@@ -21,6 +21,7 @@ struct batch {
     oche_time left; /* when its last byte leaves (rtt.h) */
     uint8_t direction;
     bool measured; /* its round trip can be computed */
+    bool ended;    /* UC: its last piece has left the NIC */
 };
 
 /* One direction: its window and what is under way. */
@@ -30,6 +31,7 @@ struct stream {
     uint64_t posted_bytes, done_bytes; /* since the beginning; their difference is under way */
     uint64_t hold_until;               /* samples count from this posted byte on */
     unsigned batches;                  /* under way, the open one included */
+    bool unsampled;                    /* until a round trip is known, the window alone leaves */
 };
 
 enum health {
@@ -71,6 +73,7 @@ struct rogue_connection {
     unsigned active;
     uint64_t resume; /* after a failure: the piece with which the shadow begins */
     bool broken;
+    oche_time echo_deadline; /* UC: when all batches count as lost; OCHE_NEVER: none is under way */
     struct rogue_counts counts;
 };
 
@@ -93,6 +96,18 @@ static inline struct batch *batch_at(const struct rogue_connection *r, uint64_t 
 void rewind_to(struct rogue_connection *r, uint64_t number);
 /* connection.c: every verb that is under way ends; the first with `status`. */
 void break_connection(struct rogue_connection *r, enum rogue_outcome first, int status);
+/* connection.c: takes the oldest batch out, which has had the round trip, or none (OCHE_NEVER). */
+void batch_completed(struct rogue_connection *r, oche_time rtt, oche_time now);
+/* connection.c: sets the limiter to the rate of the window, whose rate was `before`. */
+void apply_rate(struct rogue_connection *r, enum rogue_direction direction, uint64_t before,
+                oche_time now);
+/* echo.c, for UC: pieces through `number` have left the NIC. */
+void echo_left(struct rogue_connection *r, uint64_t number, oche_time left, oche_time now);
+/* echo.c: a batch was closed. Returns its immediate data. */
+uint32_t echo_of(const struct rogue_connection *r, uint64_t batch);
+/* echo.c: the answer to a batch is waited for. */
+void echo_wait(struct rogue_connection *r, uint64_t number, oche_time now);
+void echo_expire(struct rogue_connection *r, oche_time now);
 /* switch.c: piece `number` has failed on the active queue pair. */
 void switch_begin(struct rogue_connection *r, uint64_t number);
 /* switch.c: the last completion of a failed queue pair has come. */

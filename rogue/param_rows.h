@@ -9,6 +9,7 @@
 #include "rogue/params.h"
 
 extern const char *const rogue_first_batch_names[];
+extern const char *const rogue_transport_names[];
 
 /* clang-format off */
 #define ROGUE_PARAM_ROWS \
@@ -54,6 +55,9 @@ extern const char *const rogue_first_batch_names[];
      .help = "the base RTT is the least of one to two periods of this length; never: of all"}, \
     {OCHE_PARAM(struct rogue_params, clamp), OCHE_IS_BOOL(false), .where = "rogue.md#r3", \
      .help = "when slow start ends, the window becomes what fills the path"}, \
+    {OCHE_PARAM(struct rogue_params, transport), OCHE_IS_CHOICE(ROGUE_RC, rogue_transport_names), \
+     .where = "RoGUE sec 3.4", \
+     .help = "reliable connections, or unreliable ones, whose lost data is not repaired"}, \
     {OCHE_PARAM(struct rogue_params, loss_factor), OCHE_IS_REAL(0.5, 0.0, 1.0), \
      .where = "RoGUE sec 3.4; rogue.md#r7", \
      .help = "UC: factor of the window when a batch is lost"}, \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rogue/param_rows.h"
 
+const char *const rogue_transport_names[] = {"rc", "uc", NULL};
 const char *const rogue_first_batch_names[] = {"window", "segment", NULL};
 
 static const struct oche_param rows[] = {

@@ -18,6 +18,7 @@ struct rogue_params {
     oche_time least_base_rtt;
     oche_time base_rtt_age;
     bool clamp;
+    uint32_t transport; /* enum rogue_transport */
     double loss_factor;
     oche_time uc_timeout;
     bool shadow;
@@ -25,6 +26,7 @@ struct rogue_params {
     uint64_t resync_tries;
 };
 
+enum rogue_transport { ROGUE_RC, ROGUE_UC };
 enum rogue_first_batch { ROGUE_FIRST_WINDOW, ROGUE_FIRST_SEGMENT };
 
 extern const struct oche_param_table rogue_param_table;

@@ -12,7 +12,7 @@ static enum rogue_direction direction_of(const struct rogue_verb *verb)
 
 static bool before_first_sample(const struct rogue_connection *r, const struct stream *stream)
 {
-    return r->config.params->first_batch == ROGUE_FIRST_WINDOW && stream->window.rtt == OCHE_NEVER;
+    return r->config.params->first_batch == ROGUE_FIRST_WINDOW && stream->unsampled;
 }
 
 /* Returns the bytes after which a batch of the stream asks for its signal. */
@@ -101,6 +101,8 @@ static bool post_one(struct rogue_connection *r, oche_time now)
     struct batch *batch = open_batch(r, direction);
     piece.last = piece.offset + piece.bytes == verb->bytes;
     piece.signaled = wants_signal(r, &piece, batch, batch_bytes(r, stream));
+    piece.echo = r->config.params->transport == ROGUE_UC && piece.signaled;
+    piece.echo_imm = piece.echo ? echo_of(r, r->open) : 0;
     if (!r->config.port->post(r->config.context, r->active, &piece)) {
         if (batch->first == r->piece_next) { /* it has no piece: it was opened for nothing */
             r->batch_next--;
@@ -124,6 +126,8 @@ static bool post_one(struct rogue_connection *r, oche_time now)
     r->sides[r->active].posted = true;
     r->counts.pieces++;
     r->counts.signals += piece.signaled;
+    if (piece.echo && r->echo_deadline == OCHE_NEVER)
+        echo_wait(r, r->open, now);
     if (piece.signaled) {
         r->open = NO_BATCH;
         r->last_signal = r->piece_next;

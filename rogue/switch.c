@@ -184,11 +184,13 @@ void rogue_told(struct rogue_connection *r, const struct rogue_resync *message, 
 
 oche_time rogue_next(const struct rogue_connection *r)
 {
-    return oche_time_min(r->sides[0].repeat, r->sides[1].repeat);
+    return oche_time_min(r->echo_deadline, oche_time_min(r->sides[0].repeat, r->sides[1].repeat));
 }
 
 void rogue_expire(struct rogue_connection *r, oche_time now)
 {
+    if (r->echo_deadline <= now)
+        echo_expire(r, now);
     for (unsigned qp = 0; qp < 2 && !r->broken; qp++) {
         struct side *side = &r->sides[qp];
         if (side->repeat > now)

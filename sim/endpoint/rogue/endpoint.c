@@ -167,6 +167,9 @@ SUM(switches)
 SUM(replayed_pieces)
 SUM(resynchronised)
 SUM(resync_messages)
+SUM(lost_batches)
+SUM(sample_timeouts)
+SUM(answers)
 
 static const struct oche_counter counter_rows[] = {
     COUNTER(pieces, "segments and small verbs that were posted"),
@@ -178,6 +181,9 @@ static const struct oche_counter counter_rows[] = {
     COUNTER(replayed_pieces, "segments that were posted again on a shadow"),
     COUNTER(resynchronised, "queue pairs that were brought back, at each end"),
     COUNTER(resync_messages, "messages between libraries"),
+    COUNTER(lost_batches, "UC: batches whose answer was lost"),
+    COUNTER(sample_timeouts, "UC: times that all batches under way were given up"),
+    COUNTER(answers, "UC: answers to the last verb of a batch"),
     {.name = "doubled_bytes",
      .offset = offsetof(struct oche_rogue, doubled_bytes),
      .help = "bytes that a shadow delivered a second time"},

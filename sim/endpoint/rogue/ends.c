@@ -9,6 +9,7 @@
 #define PIECES      16  /* of a connection whose verbs are whole flows */
 #define MORE_PIECES 512 /* of one with small verbs */
 #define DATAGRAMS   64
+#define ANSWERS     16 /* UC: immediate data that may wait to be polled */
 
 static uint32_t depth_of(const struct oche_rogue *rogue)
 {
@@ -23,8 +24,9 @@ static bool post(void *context, unsigned qp, const struct rogue_piece *piece)
     uint64_t va = piece->verb->id << 32 | (piece->verb->user + piece->offset);
     struct oche_send_work work = {
         .wr_id = piece->number,
-        .opcode = OCHE_WORK_WRITE,
+        .opcode = piece->echo ? OCHE_WORK_WRITE_IMM : OCHE_WORK_WRITE,
         .flags = piece->signaled ? OCHE_WORK_SIGNALED : 0,
+        .imm = piece->echo_imm,
         .sge_count = 1,
         .remote_va = va,
         .rkey = MESSAGE_KEY,
@@ -32,6 +34,16 @@ static bool post(void *context, unsigned qp, const struct rogue_piece *piece)
     };
 
     return oche_qp_post_send(end->qps[qp], &work) == 0;
+}
+
+/* An empty WRITE, whose completion nobody needs; one that finds no room is lost. */
+static void answer(void *context, uint32_t imm)
+{
+    struct oche_rogue_end *end = context;
+    struct oche_send_work work = {
+        .wr_id = UINT64_MAX, .opcode = OCHE_WORK_WRITE_IMM, .imm = imm, .rkey = MESSAGE_KEY};
+
+    oche_qp_post_send(end->qps[0], &work);
 }
 
 static void limit(void *context, unsigned qp, uint64_t bps)
@@ -159,6 +171,7 @@ static const struct rogue_port library_port = {
     .fail = fail,
     .restart = restart,
     .new_psn = new_psn,
+    .answer = answer,
     .tell = tell,
 };
 
@@ -169,17 +182,20 @@ static struct oche_qp_config qp_config(const struct oche_rogue *rogue, uint32_t 
 {
     const struct oche_host_shared *shared = rogue->host->shared;
     const struct oche_connection *of = &rogue->host->flows->connections[connection];
+    const bool uc = rogue->params->library.transport == ROGUE_UC;
 
     return (struct oche_qp_config){
         .qpn = oche_rogue_qpn(connection, qp),
-        .transport = OCHE_TRANSPORT_RC,
+        .transport = uc ? OCHE_TRANSPORT_UC : OCHE_TRANSPORT_RC,
         .traffic_class = of->priority ? shared->priority_class : OCHE_DATA_CLASS,
         .pkey = 0xffff,
         .pd = 1,
         .mtu_bytes = (uint32_t)shared->params->mtu_bytes,
         .send_depth = depth_of(rogue),
         .access = OCHE_ACCESS_REMOTE_WRITE | OCHE_ACCESS_REMOTE_READ,
+        .recv_depth = uc ? ANSWERS : 0,
         .send_cq = end->cq,
+        .recv_cq = end->cq,
         .user = end,
     };
 }
@@ -193,7 +209,7 @@ static struct oche_rogue_end *end_of(struct oche_cq *cq)
 struct oche_rogue_end *oche_rogue_open(struct oche_rogue *rogue, uint32_t connection, uint32_t peer)
 {
     struct oche_arena *arena = &rogue->host->shard->arena;
-    const uint32_t entries = 2 * depth_of(rogue);
+    const uint32_t entries = 4 * depth_of(rogue);
     struct oche_rogue_end *end =
         oche_arena_take(arena, oche_lines(sizeof(*end)) + oche_cq_bytes(entries));
     const struct oche_network *network = rogue->host->shard->network;
@@ -221,6 +237,9 @@ struct oche_rogue_end *oche_rogue_open(struct oche_rogue *rogue, uint32_t connec
         OCHE_MUST(end->qps[qp] != NULL);
         connect(end, qp, 0, 0);
     }
+    if (rogue->params->library.transport == ROGUE_UC)
+        for (unsigned i = 0; i < ANSWERS; i++)
+            oche_qp_post_recv(end->qps[0], &(struct oche_recv_work){0});
     end->library =
         rogue_connection_create(oche_arena_take(arena, rogue_connection_bytes(&config)), &config);
     return end;
@@ -258,8 +277,7 @@ static struct oche_qp *on_unknown_qp(void *context, const struct oche_packet *pa
     if (connection->dst != rogue->host->address || connection->src != packet->src)
         return NULL;
     rogue->now = now;
-    return oche_rogue_open(rogue, number, connection->src)
-        ->qps[oche_rogue_which(packet->dest_qpn)];
+    return oche_rogue_open(rogue, number, connection->src)->qps[oche_rogue_which(packet->dest_qpn)];
 }
 
 static void on_completion(void *context, struct oche_cq *cq)
@@ -310,6 +328,12 @@ static void poll_end(struct oche_rogue_end *end, oche_time now)
 
     while ((count = oche_cq_poll(end->cq, done, 32)) > 0)
         for (unsigned i = 0; i < count; i++) {
+            if (done[i].opcode == OCHE_DONE_RECV_WRITE_IMM &&
+                done[i].status == OCHE_STATUS_SUCCESS) {
+                oche_qp_post_recv(end->qps[0], &(struct oche_recv_work){0});
+                rogue_immediate(end->library, done[i].imm, done[i].bytes == 0, done[i].time, now);
+                continue;
+            }
             struct rogue_completion completion = {
                 .number = done[i].wr_id,
                 .completed = done[i].time,

@@ -59,7 +59,9 @@ void oche_rogue_report(struct oche_rogue_end *end, oche_time now)
 {
     struct oche_host *host = end->rogue->host;
 
-    while (end->reported < end->ended) {
+    /* On UC a verb ends when it has left; the flow ends when its last batch is answered. */
+    bool hold = end->rogue->params->library.transport == ROGUE_UC && !rogue_quiet(end->library);
+    while (!hold && end->reported < end->ended) {
         uint32_t number = flow_at(end, end->reported);
         enum oche_status status = OCHE_STATUS_SUCCESS;
         uint64_t again = end->retransmitted, timeouts = end->timeouts;

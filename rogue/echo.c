@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Unreliable connections have no ACKs; the peer's library answers the last verb of each batch
+ * (RoGUE sec 3.4). Immediate data of a question is the number of the batch, that of an answer the
+ * number and how long the peer had the question:
+ *
+ *     bits 31 to 24   low bits of the batch's number
+ *     bits 23 to 0    in an answer the turnaround in units of 16 ns, at most 268 ms
+ */
+#include "rogue/internal.h"
+
+#define NUMBER_SHIFT 24
+#define UNIT         (16 * OCHE_NS)
+#define MOST_UNITS   UINT32_C(0xffffff)
+
+uint32_t echo_of(const struct rogue_connection *r, uint64_t batch)
+{
+    (void)r;
+    return (uint32_t)(batch & 0xff) << NUMBER_SHIFT;
+}
+
+void echo_wait(struct rogue_connection *r, uint64_t number, oche_time now)
+{
+    oche_time left = batch_at(r, number)->left;
+
+    r->echo_deadline = oche_time_add(left > now ? left : now, r->config.params->uc_timeout);
+}
+
+/* What was computed for later batches began from when this one would leave: it left at `left`. */
+static void correct(struct rogue_connection *r, uint64_t number, oche_time left)
+{
+    struct batch *batch = batch_at(r, number);
+    struct stream *stream = &r->streams[batch->direction];
+    int64_t late = (int64_t)(left - batch->left);
+
+    batch->left = left;
+    for (uint64_t n = number + 1; n < r->batch_next; n++)
+        batch_at(r, n)->left += (uint64_t)late;
+    stream->rtt.left += (uint64_t)late;
+}
+
+void echo_left(struct rogue_connection *r, uint64_t number, oche_time left, oche_time now)
+{
+    (void)now;
+    for (uint64_t n = r->batch_done; n < r->batch_next && n != r->open; n++) {
+        struct batch *batch = batch_at(r, n);
+        if (batch->last > number)
+            return;
+        if (batch->ended)
+            continue;
+        batch->ended = true;
+        if (batch->last == number)
+            correct(r, n, left);
+    }
+}
+
+/* Takes out the batches before `number`, to which no answer came. */
+static void give_up(struct rogue_connection *r, uint64_t number, oche_time now)
+{
+    while (r->batch_done < number) {
+        r->counts.lost_batches++;
+        batch_completed(r, OCHE_NEVER, now);
+    }
+}
+
+static void answered(struct rogue_connection *r, uint32_t imm, oche_time came, oche_time now)
+{
+    const oche_time turnaround = (imm & MOST_UNITS) * UNIT;
+    uint64_t number = r->batch_done + (((imm >> NUMBER_SHIFT) - r->batch_done) & 0xff);
+    uint64_t before = r->streams[ROGUE_OUT].window.rate_bps;
+
+    if (number >= r->batch_next || number == r->open)
+        return;
+    if (number > r->batch_done) {
+        give_up(r, number, now);
+        if (rogue_window_lost(&r->streams[ROGUE_OUT].window))
+            apply_rate(r, ROGUE_OUT, before, now);
+    }
+    oche_time left = oche_time_add(batch_at(r, number)->left, turnaround);
+    r->streams[ROGUE_OUT].unsampled = false;
+    batch_completed(r, came > left ? came - left : 0, now);
+    r->echo_deadline = OCHE_NEVER;
+    if (r->batch_done < r->batch_next && r->batch_done != r->open)
+        echo_wait(r, r->batch_done, now);
+}
+
+void rogue_immediate(struct rogue_connection *r, uint32_t imm, bool empty, oche_time came,
+                     oche_time now)
+{
+    if (r->broken || r->config.params->transport != ROGUE_UC)
+        return;
+    if (!empty) {
+        uint64_t units = (now - came) / UNIT;
+        r->counts.answers++;
+        r->config.port->answer(r->config.context,
+                               (imm & ~MOST_UNITS) |
+                                   (uint32_t)(units < MOST_UNITS ? units : MOST_UNITS));
+        return;
+    }
+    answered(r, imm, came, now);
+    rogue_pump(r, now);
+}
+
+void echo_expire(struct rogue_connection *r, oche_time now)
+{
+    struct stream *stream = &r->streams[ROGUE_OUT];
+    uint64_t before = stream->window.rate_bps;
+
+    r->echo_deadline = OCHE_NEVER;
+    r->counts.sample_timeouts++;
+    give_up(r, r->open != NO_BATCH ? r->open : r->batch_next, now);
+    stream->unsampled = true;
+    if (rogue_window_timeout(&stream->window))
+        apply_rate(r, ROGUE_OUT, before, now);
+}
