@@ -48,10 +48,8 @@ static void set_limits(struct rogue_connection *r, unsigned qp)
         stream->rtt.left = 0;
         stream->hold_until = stream->posted_bytes + r->config.params->hold_off_bytes;
     }
-    if (out < r->config.line_rate_bps)
-        port->limit(r->config.context, qp, out);
-    if (in < r->config.peer_line_rate_bps)
-        port->limit_reads(r->config.context, qp, in);
+    port->limit(r->config.context, qp, out); /* the one before RESET may still hold */
+    port->limit_reads(r->config.context, qp, in);
 }
 
 /* Lets the shadow post, if it is ready and the failed queue pair is empty. */

@@ -120,6 +120,19 @@ struct oche_deflection {
     oche_time hold;
 };
 
+/*
+ * What some RNICs do and a plain one does not, for simulations of them (rogue.md#habits). All zero:
+ * a plain one.
+ */
+struct oche_nic_habits {
+    /* A new rate limit of a queue pair takes effect when it has sent so many bytes more. */
+    uint32_t limiter_lag_bytes;
+    /* What is sent again goes one message at a time, each after the ACK of the one before. */
+    bool resend_one_verb_at_a_time;
+    /* ACK timeouts are 2, 4, 8, then 16 ms in a row, whatever ack_timeout is. */
+    bool own_timeouts;
+};
+
 struct oche_nic_config {
     uint32_t address; /* the NIC's own address index */
     /*
@@ -136,6 +149,7 @@ struct oche_nic_config {
     uint32_t max_regions;
     uint64_t ecn_threshold_bytes; /* own backlog above which CE is set; OCHE_NEVER: never */
     struct oche_deflection deflection;
+    struct oche_nic_habits habits;
     uint64_t seed;
     const struct oche_cc_scheme *cc;             /* required */
     const void *cc_params;                       /* must outlive the NIC */

@@ -54,6 +54,18 @@ void pacer_supply(struct oche_qp *qp, uint32_t bytes)
     qp->supply_due = oche_time_add(qp->supply_due, oche_time_of_bytes(bytes, qp->supply_bps));
 }
 
+/* A packet has left while a new limit is on its way into effect. */
+static OCHE_NOINLINE void limit_lag(struct oche_qp *qp, uint32_t line_bytes, oche_time now)
+{
+    if (qp->limit_lag_bytes > line_bytes) {
+        qp->limit_lag_bytes -= line_bytes;
+        return;
+    }
+    qp->limit_lags = false;
+    qp->rate_limit_bps = qp->next_limit_bps;
+    pacer_update_rate(qp, now);
+}
+
 void pacer_sent(struct oche_qp *qp, oche_time now, uint32_t line_bytes, bool burst)
 {
     oche_time spacing = pacer_spacing(qp, line_bytes);
@@ -78,6 +90,21 @@ void pacer_sent(struct oche_qp *qp, oche_time now, uint32_t line_bytes, bool bur
     }
     if (awaits_supply(qp) && qp->pace_due < qp->supply_due)
         qp->pace_due = qp->supply_due;
+    if (OCHE_UNLIKELY(qp->limit_lags))
+        limit_lag(qp, line_bytes, now);
+}
+
+void pacer_limit(struct oche_qp *qp, uint64_t bps, oche_time now)
+{
+    qp->next_limit_bps = bps;
+    if (qp->limit_lags)
+        return; /* the lag of the limit before goes on, and this one takes its place */
+    qp->limit_lag_bytes = qp->nic->config.habits.limiter_lag_bytes;
+    qp->limit_lags = qp->limit_lag_bytes > 0;
+    if (qp->limit_lags)
+        return;
+    qp->rate_limit_bps = bps;
+    pacer_update_rate(qp, now);
 }
 
 void pacer_update_rate(struct oche_qp *qp, oche_time now)

@@ -236,6 +236,8 @@ static void set_config(struct oche_qp *qp, const struct oche_qp_config *config)
     qp->extends = extensions;
     qp->full_line_bytes =
         oche_frame_bytes_with(middle, qp->mtu, qp->nic->trailer_bytes, nic->ipv6) + nic->gap_bytes;
+    qp->resends_singly = nic->habits.resend_one_verb_at_a_time;
+    qp->own_timeouts = nic->habits.own_timeouts;
     qp->rate_limit_bps = UINT64_MAX;
     qp->pace_rate_bps = nic->line_rate_bps;
     qp->tx.params = qp->rx.params = nic->recovery_params;
@@ -464,8 +466,7 @@ int oche_qp_post_recv(struct oche_qp *qp, const struct oche_recv_work *work)
 
 void oche_qp_set_rate_limit(struct oche_qp *qp, uint64_t bps, oche_time now)
 {
-    qp->rate_limit_bps = bps == 0 ? UINT64_MAX : bps;
-    pacer_update_rate(qp, now);
+    pacer_limit(qp, bps == 0 ? UINT64_MAX : bps, now);
 }
 
 void oche_qp_set_supply(struct oche_qp *qp, uint64_t bps, oche_time now)

@@ -198,11 +198,13 @@ struct oche_qp {
     uint64_t flight_bytes; /* payload in [tx.una, tx.next) */
     uint32_t head_first_psn, head_last_psn;
     uint32_t head_length;
-    uint32_t send_head;        /* ring index of the oldest work request not completed */
-    uint16_t pace_bytes;       /* bytes on the line of the last packet */
-    uint8_t queued : 7;        /* enum queued */
-    uint8_t supplied : 1;      /* the program makes its data at supply_bps */
-    uint32_t last_ack_request; /* PSN of the last packet that asked for an ACK */
+    uint32_t send_head;     /* ring index of the oldest work request not completed */
+    uint16_t pace_bytes;    /* bytes on the line of the last packet */
+    uint8_t queued : 4;     /* enum queued */
+    uint8_t supplied : 1;   /* the program makes its data at supply_bps */
+    uint8_t limit_lags : 1; /* next_limit_bps takes effect after limit_lag_bytes */
+    uint8_t resends_singly : 1, own_timeouts : 1; /* as in struct oche_nic_habits */
+    uint32_t last_ack_request;                    /* PSN of the last packet that asked for an ACK */
 
     /* Line 3: the responder. */
     struct oche_recovery_rx rx CACHE_ALIGNED;
@@ -251,9 +253,10 @@ struct oche_qp {
     struct oche_cq *send_cq, *recv_cq;
     void *user;
     struct oche_random random;
-    uint64_t rate_limit_bps;
-    uint64_t supply_bps;  /* rate at which data is made (pacer.c); 0: all posted data exists */
-    oche_time supply_due; /* when the byte after the last one sent will exist */
+    uint64_t rate_limit_bps, next_limit_bps;
+    uint32_t limit_lag_bytes; /* bytes on the line that are left of the lag */
+    uint64_t supply_bps;      /* rate at which data is made (pacer.c); 0: all posted data exists */
+    oche_time supply_due;     /* when the byte after the last one sent will exist */
     uint64_t retransmitted_packets, timeouts;
     uint32_t initiator_depth;
     /* 24 bits each; credit_limit: the peer has receives up to this SSN */
@@ -409,11 +412,16 @@ static inline bool is_local(uint8_t work_opcode)
     return work_opcode == OCHE_WORK_LOCAL_INV || work_opcode == OCHE_WORK_BIND_MW;
 }
 
+/* timers.c: ack_wait of an RNIC with timeouts of its own. */
+oche_time own_ack_wait(const struct oche_qp *qp);
+
 /* Returns how long to wait for an ACK from now on, and notes it for when the timer expires. */
 static inline oche_time ack_wait(struct oche_qp *qp)
 {
     const struct oche_recovery_scheme *recovery = qp->nic->recovery;
 
+    if (OCHE_UNLIKELY(qp->own_timeouts))
+        return own_ack_wait(qp);
     if (OCHE_LIKELY(recovery->rto == NULL) || qp->ack_timeout == OCHE_NEVER)
         return qp->ack_timeout;
     return qp->ack_waited = recovery->rto(&qp->tx);
@@ -499,6 +507,9 @@ void pacer_sent(struct oche_qp *qp, oche_time now, uint32_t line_bytes, bool bur
 void pacer_supply(struct oche_qp *qp, uint32_t bytes);
 /* Applies the current rate of congestion control and the rate limit. */
 void pacer_update_rate(struct oche_qp *qp, oche_time now);
+/* Sets the limit of the rate, which takes effect at once or after the lag of an RNIC that has one.
+ */
+void pacer_limit(struct oche_qp *qp, uint64_t bps, oche_time now);
 /* Returns when a queue pair that was not queued may send. */
 oche_time pacer_due(const struct oche_qp *qp, oche_time now);
 
@@ -551,6 +562,7 @@ enum requester_wait {
     REQUESTER_ORDER,
     REQUESTER_CREDITS,
     REQUESTER_LOCAL_ERROR,
+    REQUESTER_RESEND,
     REQUESTER_WAITS
 };
 enum requester_wait requester_wait(const struct oche_qp *qp);

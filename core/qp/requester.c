@@ -110,6 +110,15 @@ static OCHE_NOINLINE bool window_holds(const struct oche_qp *qp)
     return qp->flight_bytes > 0 && oche_psn_diff(qp->asked, qp->tx.una) > 0;
 }
 
+/*
+ * For an RNIC that resends one message at a time: true if the next packet begins a message that was
+ * sent before, and the one before it has not been acknowledged.
+ */
+static OCHE_NOINLINE bool resend_holds(const struct oche_qp *qp)
+{
+    return qp->tx.next != qp->tx.high && qp->cursor_offset == 0 && qp->tx.una != qp->tx.next;
+}
+
 /* Runs the checks in order and returns the first result that is not GO. */
 enum requester_wait requester_wait(const struct oche_qp *qp)
 {
@@ -126,6 +135,8 @@ enum requester_wait requester_wait(const struct oche_qp *qp)
     }
     if (OCHE_UNLIKELY(qp->rnr_deadline != OCHE_NEVER))
         return REQUESTER_RNR;
+    if (OCHE_UNLIKELY(qp->resends_singly) && resend_holds(qp))
+        return REQUESTER_RESEND;
     if (((qp->tx.next - qp->tx.una) & OCHE_PSN_MASK) >= qp->window_packets)
         return REQUESTER_WINDOW;
     if (OCHE_UNLIKELY(qp->flags & QP_WHOLE_MESSAGES) &&
@@ -151,6 +162,7 @@ const char *oche_qp_waits_for(const struct oche_qp *qp)
         [REQUESTER_ORDER] = "order of short messages",
         [REQUESTER_CREDITS] = "credits",
         [REQUESTER_LOCAL_ERROR] = "earlier work, then fails",
+        [REQUESTER_RESEND] = "ACK of the message before",
     };
 
     return names[requester_wait(qp)];

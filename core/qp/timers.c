@@ -15,6 +15,13 @@ void timers_want(struct oche_qp *qp, oche_time when)
         heap_set(timers, qp->slot, when, 0);
 }
 
+oche_time own_ack_wait(const struct oche_qp *qp)
+{
+    uint32_t in_a_row = qp->retry_count - qp->retries_left;
+
+    return 2 * OCHE_MS << (in_a_row < 3 ? in_a_row : 3);
+}
+
 static oche_time earliest(const struct oche_qp *qp)
 {
     oche_time when = oche_time_min(qp->ack_deadline, qp->rnr_deadline);

@@ -22,8 +22,10 @@ static bool has_initial_rate(const struct oche_flows *flows)
 void oche_ignored(const struct oche_world *world, char *text, size_t text_bytes)
 {
     /* The last one is also ignored by an endpoint that is above queue pairs. */
-    static const char *const of_hosts[] = {"mtu", "ack_every", "window", "ack_timeout",
-                                           "retry_count"};
+    static const char *const of_hosts[] = {"mtu",         "ack_every",
+                                           "window",      "ack_timeout",
+                                           "limiter_lag", "resend_one_verb_at_a_time",
+                                           "timeouts",    "retry_count"};
     const struct oche_world_config *config = oche_world_config(world);
     char keys[160] = "";
 

@@ -323,6 +323,7 @@ static void create(void *state, struct oche_host *host)
         .ipv6 = shared->params->ipv6,
         .control_class = shared->control_class,
         .deflection = shared->deflection,
+        .habits = oche_host_habits(shared->params),
         .max_qps = shared->flows->host_connections[host->address] + 1,
         .max_regions = 1,
         .ecn_threshold_bytes = shared->params->ecn_threshold_bytes,

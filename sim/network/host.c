@@ -17,6 +17,8 @@
 
 static const char *const connection_choices[] = {"per_flow", "per_pair", "per_chain", NULL};
 
+static const char *const timeout_choices[] = {"as_asked", "connectx", NULL};
+
 static const struct oche_param host_params[] = {
     {OCHE_PARAM_AS("mtu", struct oche_host_params, mtu_bytes), OCHE_IS_BYTES(1024, 256, 9000),
      .where = "rocev2.md#mtu",
@@ -36,6 +38,16 @@ static const struct oche_param host_params[] = {
     {OCHE_PARAM_AS("ecn_threshold", struct oche_host_params, ecn_threshold_bytes),
      OCHE_IS_BYTES(OCHE_NEVER, 0, OCHE_NEVER), .where = "dart.md#d25",
      .help = "backlog of the host's own NIC above which it marks CE; never: it does not"},
+    {OCHE_PARAM_AS("limiter_lag", struct oche_host_params, limiter_lag_bytes),
+     OCHE_IS_BYTES(0, 0, 1 << 30), .where = "RoGUE sec 3.3; rogue.md#habits",
+     .help = "a queue pair sends so much before a new limit of its rate holds; ConnectX-3, -4: up "
+             "to 160KB"},
+    {OCHE_PARAM(struct oche_host_params, resend_one_verb_at_a_time), OCHE_IS_BOOL(false),
+     .where = "RoGUE sec 5.2; rogue.md#habits",
+     .help = "messages that are sent again wait each for the ACK of the one before (ConnectX-3)"},
+    {OCHE_PARAM(struct oche_host_params, timeouts),
+     OCHE_IS_CHOICE(OCHE_TIMEOUTS_AS_ASKED, timeout_choices), .where = "rogue.md#habits",
+     .help = "ACK timeouts are ack_timeout, or 2, 4, 8, then 16 ms in a row whatever that is"},
     {OCHE_PARAM(struct oche_host_params, pfc_response), OCHE_IS_TIME(500 * OCHE_NS, 0, OCHE_MS),
      .where = "dcqcn.md#a12", .help = "from the arrival of a PAUSE frame until the host obeys"},
     {OCHE_PARAM(struct oche_host_params, feedback_jitter), OCHE_IS_TIME(0, 0, OCHE_SEC),
@@ -55,6 +67,15 @@ static const struct oche_param host_params[] = {
 
 const struct oche_param_table oche_host_params =
     OCHE_PARAM_TABLE(host_params, struct oche_host_params);
+
+struct oche_nic_habits oche_host_habits(const struct oche_host_params *params)
+{
+    return (struct oche_nic_habits){
+        .limiter_lag_bytes = (uint32_t)params->limiter_lag_bytes,
+        .resend_one_verb_at_a_time = params->resend_one_verb_at_a_time,
+        .own_timeouts = params->timeouts == OCHE_TIMEOUTS_CONNECTX,
+    };
+}
 
 /* ---- flows ---- */
 

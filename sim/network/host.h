@@ -32,6 +32,9 @@ struct oche_host_params {
     oche_time ack_timeout;
     uint64_t retry_count;         /* 0 … 7 as in verbs; more: no limit */
     uint64_t ecn_threshold_bytes; /* the NIC marks packets while its backlog is above this */
+    uint64_t limiter_lag_bytes;   /* these three: struct oche_nic_habits */
+    bool resend_one_verb_at_a_time;
+    uint32_t timeouts; /* enum oche_host_timeouts */
     oche_time pfc_response;
     oche_time feedback_jitter; /* ACK, NAK and CNP are delayed by at most this much */
     uint32_t connections;      /* enum oche_connections */
@@ -40,6 +43,8 @@ struct oche_host_params {
     bool ipv6;
 };
 extern const struct oche_param_table oche_host_params;
+
+enum oche_host_timeouts { OCHE_TIMEOUTS_AS_ASKED, OCHE_TIMEOUTS_CONNECTX };
 
 #define OCHE_DATA_CLASS    0
 #define OCHE_CONTROL_CLASS 1 /* without lanes; with lanes, see struct oche_host_shared */
@@ -68,6 +73,9 @@ struct oche_host_shared {
     uint32_t frame_bytes;                         /* size of the largest packet */
     bool payload;                                 /* generate, move and check every byte */
 };
+
+/* Returns what the RNICs of hosts do that a plain one does not. */
+struct oche_nic_habits oche_host_habits(const struct oche_host_params *params);
 
 struct oche_host;
 
