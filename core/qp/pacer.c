@@ -62,7 +62,6 @@ static OCHE_NOINLINE void limit_lag(struct oche_qp *qp, uint32_t line_bytes, och
         return;
     }
     qp->limit_lags = false;
-    qp->rate_limit_bps = qp->next_limit_bps;
     pacer_update_rate(qp, now);
 }
 
@@ -96,14 +95,11 @@ void pacer_sent(struct oche_qp *qp, oche_time now, uint32_t line_bytes, bool bur
 
 void pacer_limit(struct oche_qp *qp, uint64_t bps, oche_time now)
 {
-    qp->next_limit_bps = bps;
-    if (qp->limit_lags)
-        return; /* the lag of the limit before goes on, and this one takes its place */
-    qp->limit_lag_bytes = qp->nic->config.habits.limiter_lag_bytes;
-    qp->limit_lags = qp->limit_lag_bytes > 0;
-    if (qp->limit_lags)
-        return;
     qp->rate_limit_bps = bps;
+    if (!qp->limit_lags) { /* otherwise the lag of the limit before goes on */
+        qp->limit_lag_bytes = qp->nic->config.habits.limiter_lag_bytes;
+        qp->limit_lags = qp->limit_lag_bytes > 0;
+    }
     pacer_update_rate(qp, now);
 }
 
@@ -114,6 +110,8 @@ void pacer_update_rate(struct oche_qp *qp, oche_time now)
     uint64_t rate = qp->flow.rate_bps < qp->rate_limit_bps ? qp->flow.rate_bps : qp->rate_limit_bps;
 
     OCHE_MUST(rate > 0);
+    if (OCHE_UNLIKELY(qp->limit_lags))
+        return; /* until then nothing changes */
     if (rate > line_rate)
         rate = line_rate;
     if (rate == qp->pace_rate_bps)

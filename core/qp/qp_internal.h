@@ -202,7 +202,7 @@ struct oche_qp {
     uint16_t pace_bytes;    /* bytes on the line of the last packet */
     uint8_t queued : 4;     /* enum queued */
     uint8_t supplied : 1;   /* the program makes its data at supply_bps */
-    uint8_t limit_lags : 1; /* next_limit_bps takes effect after limit_lag_bytes */
+    uint8_t limit_lags : 1; /* rate_limit_bps holds after limit_lag_bytes */
     uint8_t resends_singly : 1, own_timeouts : 1; /* as in struct oche_nic_habits */
     uint32_t last_ack_request;                    /* PSN of the last packet that asked for an ACK */
 
@@ -237,6 +237,8 @@ struct oche_qp {
     _Atomic uint32_t posted_recvs;
     _Atomic uint32_t rung; /* 1: the queue pair is in the doorbell list */
     struct oche_qp *rung_next;
+    /* Here is room: bytes on the line before a new limit of the rate holds. */
+    uint32_t limit_lag_bytes;
 
     /* Written by the NIC; read by posting threads. */
     _Atomic uint32_t retired_sends CACHE_ALIGNED;
@@ -253,10 +255,9 @@ struct oche_qp {
     struct oche_cq *send_cq, *recv_cq;
     void *user;
     struct oche_random random;
-    uint64_t rate_limit_bps, next_limit_bps;
-    uint32_t limit_lag_bytes; /* bytes on the line that are left of the lag */
-    uint64_t supply_bps;      /* rate at which data is made (pacer.c); 0: all posted data exists */
-    oche_time supply_due;     /* when the byte after the last one sent will exist */
+    uint64_t rate_limit_bps;
+    uint64_t supply_bps;  /* rate at which data is made (pacer.c); 0: all posted data exists */
+    oche_time supply_due; /* when the byte after the last one sent will exist */
     uint64_t retransmitted_packets, timeouts;
     uint32_t initiator_depth;
     /* 24 bits each; credit_limit: the peer has receives up to this SSN */

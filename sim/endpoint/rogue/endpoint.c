@@ -31,6 +31,9 @@ static void start(void *state, uint32_t number, oche_time now)
     if (end == NULL)
         end = oche_rogue_open(rogue, plan->connection, plan->dst);
     oche_host_flow_started(rogue->host, number, now);
+    end->supply_bps = plan->supply_bps;
+    for (unsigned qp = 0; qp < 2 && end->supply_bps > 0; qp++)
+        oche_qp_set_supply(end->qps[qp], end->supply_bps, now);
     oche_rogue_post(end, now);
 }
 

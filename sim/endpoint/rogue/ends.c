@@ -138,6 +138,8 @@ static void restart(void *context, unsigned qp, uint32_t send_psn, uint32_t recv
     end->timeouts += oche_qp_timeouts(end->qps[qp]);
     oche_qp_reset(end->qps[qp]);
     connect(end, qp, send_psn, recv_psn);
+    if (end->supply_bps > 0)
+        oche_qp_set_supply(end->qps[qp], end->supply_bps, end->rogue->now);
 }
 
 uint32_t oche_rogue_psn(bool receiver, uint32_t connection, unsigned qp, uint32_t epoch)

@@ -65,6 +65,7 @@ struct oche_rogue_end {
     /* Sender: flows in the order of the connection, counted from 0. */
     uint32_t posting;       /* the flow that is being posted */
     uint64_t posting_bytes; /* bytes of it that were posted */
+    uint64_t supply_bps;    /* the rate at which its data is made; 0: it is all there */
     uint32_t ended, reported;
     uint32_t first_failed;            /* UINT32_MAX: none has */
     int status;                       /* of the first that has failed */
