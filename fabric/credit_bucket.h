@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The token bucket that limits the credits of ExpressPass at a port (expresspass.md#credits), for
- * switches and hosts alike: over any time credits take at most credit/(credit + data) of the link,
- * so that the data they ask for fits in the other direction. It counts time instead of tokens
- * (`full_at` is when the bucket would be full again) and keeps the remainder of each division, so
- * the rate is exact however long it runs. A full bucket holds `burst` credits.
+ * switches and hosts alike: over any time, credits take at most the share credit/(credit + data) of
+ * the link, so that the data they ask for fits into the other direction. The bucket stores a time
+ * instead of tokens: `full_at` is when it would be full again. It keeps the remainder of each
+ * division, so that rounding errors never add up. A full bucket holds `burst` credits.
  */
 #ifndef OCHE_FABRIC_CREDIT_BUCKET_H
 #define OCHE_FABRIC_CREDIT_BUCKET_H
@@ -19,8 +19,8 @@ struct oche_credit_bucket {
 };
 
 /*
- * Makes a full bucket. The two sizes, of a credit and of the most data that it asks for, are bytes
- * on the line, gap included.
+ * Makes a full bucket. `credit_bytes` is the size of a credit, `data_bytes` that of the largest
+ * data packet that a credit asks for: both are bytes on the line, gap included.
  */
 static inline void oche_credit_bucket_init(struct oche_credit_bucket *bucket, uint64_t rate_bps,
                                            uint32_t credit_bytes, uint32_t data_bytes,

@@ -2,10 +2,10 @@
 /*
  * The part of ExpressPass in switches (Cho et al., SIGCOMM 2017, sec 3.1; expresspass.md#credits):
  * credits travel in a class of their own, the highest, with a queue of a few credits at every port
- * and a token bucket before the line. Credits that find the queue full are dropped, which receivers
- * take as congestion. Credits get the share of the link that their frames need: 84 of 84 + 1538
- * bytes on the line with full Ethernet frames, so that data never arrives faster than the link can
- * carry it.
+ * and a token bucket before the line. Credits that find the queue full are dropped; receivers take
+ * the loss as a sign of congestion. With full Ethernet frames a credit is 84 bytes on the line and
+ * the data that it asks for 1538, so credits get 84 / (84 + 1538) of the link. Then data never
+ * arrives faster than the link can carry it.
  *
  * Switches have it if and only if the hosts' endpoint is ExpressPass. Routing makes data take the
  * path of its credits in reverse: struct oche_switch_config, tier.

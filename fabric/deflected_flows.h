@@ -5,15 +5,17 @@
  * whole key is compared with all entries at once, so no flow is taken for another one and none is
  * forgotten. A full table accepts no new entry; an entry is never overwritten.
  *
- * The key is (destination, destination queue pair, tokens left when the packet comes in). Without
- * the tokens a message that comes back to a switch would find its own entry, and END would free the
- * entry before the packets ahead of END have made their last round. The lane that dart.md#d18
- * uses instead distinguishes the visits only if each round changes lanes; tokens always do, since a
- * message comes back only after a deflection, and each deflection takes one.
+ * The key is (destination, destination queue pair, tokens left when the packet comes in). The
+ * tokens distinguish the visits of a message that comes back to a switch: a message comes back only
+ * after a deflection, and each deflection takes a token. Without the tokens all visits would share
+ * one entry, which END would free on its first visit, before the packets ahead of END have made
+ * their last round. The packet's lane could not distinguish the visits, because a message may come
+ * back in the same lane (dart.md#d18).
  *
- * An entry that no packet has used for `ageing` is freed (dart.md#d19): the END packet was lost. If
- * senders do not wait for an acknowledgement between messages, entries outlive END by `hold`, so
- * that a message that follows too closely takes the same path (dart.md#d18, #d20).
+ * An entry that no packet has used for `ageing` is freed, because its END packet must have been
+ * lost (dart.md#d19). If senders do not wait for an acknowledgement between messages, an entry
+ * stays for `hold` after END, so that a message that follows too closely takes the same path
+ * (dart.md#d18, #d20).
  */
 #ifndef OCHE_FABRIC_DEFLECTED_FLOWS_H
 #define OCHE_FABRIC_DEFLECTED_FLOWS_H

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * RED marking on the instantaneous egress queue of (port, class) (DCQCN sec 3.1, Fig 5;
- * dcqcn.md#roles): never up to Kmin, with a probability that rises linearly to Pmax at Kmax, always
- * above Kmax. Kmin = Kmax = K, Pmax = 1 is DCTCP's marking.
+ * RED marking by the present length of the egress queue of (port, class) (DCQCN sec 3.1, Fig 5;
+ * dcqcn.md#roles). Up to Kmin no packet is marked; from there the probability rises linearly to
+ * Pmax at Kmax; above Kmax every packet is marked. Kmin = Kmax = K, Pmax = 1 is DCTCP's marking.
  *
  * The paper's text marks on arrival; switch chips mark at departure, and that is the default
- * (dcqcn.md#marking-instant, #a6). At dequeue the queue is what the packet leaves behind, at
- * enqueue what it finds: the packet itself does not count. Only ECT packets are marked; control
- * packets are not ECT. All integers: a probability is in units of 2^-63.
+ * (dcqcn.md#marking-instant, #a6). The packet itself does not count: at dequeue the queue is what
+ * it leaves behind, at enqueue what it finds. Only ECT packets are marked; control packets are not
+ * ECT. Probabilities are integers, in units of 2^-63.
  */
 #ifndef OCHE_FABRIC_ECN_H
 #define OCHE_FABRIC_ECN_H

@@ -3,15 +3,16 @@
  * How an InfiniBand switch marks packets (InfiniBand Architecture Specification, volume 1, annex
  * A10; ib-cc.md#marking), in place of RED. FECN is CE here.
  *
- * A packet is marked as it joins the queue of (port, class) if that holds more than a threshold and
- * the port is the root of the congestion: it is able to send, so the queue is its own fault. A port
- * that waits for credits (or is paused) is a victim of what lies behind it, and marks only if
- * victim_mask includes it; usually these are the ports to hosts, which may be slow. Packets smaller
- * than packet_size are not marked, and if marking_rate is not 0, only some of the others are.
+ * A packet is marked when it joins the queue of (port, class), if that queue is longer than a
+ * threshold and the port is the root of the congestion, which means that the port is able to send.
+ * A port that waits for credits (or is paused) is a victim of congestion further on. It marks only
+ * if victim_mask includes it; usually the mask includes the ports to hosts, because hosts may be
+ * slow. Packets smaller than packet_size are not marked. Of the others all are marked, or, if
+ * marking_rate is not 0, only some.
  *
- * Threshold is a weight: 0 never marks, 15 marks most eagerly, with equal steps in between. The
- * specification leaves its meaning in bytes to the switch; here weight w is (16 - w) sixteenths of
- * `buffer`.
+ * The threshold is a weight: 0 never marks, 15 marks most eagerly, with equal steps in between. The
+ * specification lets the switch choose how many bytes a weight stands for; here weight w stands for
+ * (16 - w) sixteenths of `buffer`.
  */
 #ifndef OCHE_FABRIC_FECN_H
 #define OCHE_FABRIC_FECN_H

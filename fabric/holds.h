@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What waits for what in a switch: the bytes that each ingress class has in each egress queue, and
- * since when each queue has not been empty. From this follows why an ingress class is paused (the
- * egress queue that holds most of its bytes), whether that queue is long because the next node held
- * it (then this PAUSE is a consequence of that one), and whether a paused class can ever resume.
+ * Records what waits for what in a switch: the bytes that each ingress class has in each egress
+ * queue, and since when each queue has not been empty. The record answers three questions. Which
+ * egress queue is the cause that an ingress class is paused? It is the queue with most of the
+ * class's bytes. Is that queue long because the next node has paused it? Then the one PAUSE is a
+ * consequence of the other. Can a paused class ever resume?
  *
- * It is recorded only once the driver asks for it (oche_switch_keep_holds), which it does when the
- * first PFC frame arrives or leaves: a switch that sees no PAUSE pays nothing.
+ * Recording begins when the driver calls oche_switch_keep_holds. It does so when the first PFC
+ * frame arrives or leaves, so a switch without PAUSE pays nothing.
  */
 #ifndef OCHE_FABRIC_HOLDS_H
 #define OCHE_FABRIC_HOLDS_H

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Switches and hosts whose links have InfiniBand's credit-based flow control (fabric/ib_link.h), in
- * place of PFC. At a switch, the buffer of a port's VL holds what came in by that port and VL and
- * has not left. A queue sends its first packet only if the far end has room for it, and while it
- * waits it does not block other queues. So the switch behaves as if each input buffer had a queue
- * for each output: no packet waits behind one for another port.
+ * place of PFC. In a switch, the buffer of a VL at a port holds the packets that came in by that
+ * port and VL and have not left. A queue sends its first packet only if the far end has room for
+ * the packet; meanwhile other queues may send. So the switch behaves as if each input buffer had a
+ * queue for each output: no packet waits behind a packet that leaves by another port.
  *
- * The hosts' part is in sim/network/host_credits.c: they consume what arrives at once.
+ * The hosts' part is in sim/network/host_credits.c: they consume every packet as soon as it
+ * arrives.
  */
 #ifndef OCHE_FABRIC_IB_CREDITS_H
 #define OCHE_FABRIC_IB_CREDITS_H

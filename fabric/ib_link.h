@@ -3,19 +3,19 @@
  * InfiniBand's credit-based link-level flow control, one end of a link (InfiniBand Architecture
  * Specification, volume 1, sec 7.9; ib-cc.md#credits). A virtual lane (VL) is a traffic class here.
  *
- * The receiver of a link has a buffer for each VL, in blocks of 64 bytes. It tells the sender by
- * flow control packets (FCP) up to which block it may send: FCCL, the blocks that have arrived so
- * far (ABR) plus those that are free now. The sender counts what it has sent (FCTBS) and sends a
- * packet only if the count stays within FCCL. So nothing is ever sent that there is no room for.
- * All counters are 12 bits wide, which limits a buffer to 2048 blocks.
+ * The receiver of a link has a buffer for each VL, in blocks of 64 bytes. It sends flow control
+ * packets (FCP) with a limit, FCCL: the number of blocks that have arrived so far (ABR) plus the
+ * number that are free now. The sender counts the blocks that it has sent (FCTBS) and sends a
+ * packet only if the count stays within FCCL. So no packet is sent without room for it. All
+ * counters are 12 bits wide, which limits a buffer to 2048 blocks.
  *
- * An FCP also carries the FCTBS of its own sender, from which the far end sets its ABR; this
- * recovers blocks that the link has lost. FCPs are due at least every 65,536 symbol times.
- * Otherwise the receiver chooses when to send them: here, when `update` blocks have become free
- * since the last one.
+ * An FCP also carries its sender's own FCTBS. The far end sets its ABR to that value, which
+ * recovers blocks that the link has lost. FCPs are due at least every 65,536 symbol times. More
+ * often than that, the receiver chooses when to send one: here, when `update` blocks have become
+ * free since the last one.
  *
- * Before time 0 the ends have exchanged FCPs: each knows the size of the other's buffer, which is
- * that of its own.
+ * The two ends are assumed to have exchanged FCPs before time 0: each knows the size of the other's
+ * buffer, which is the same as the size of its own.
  */
 #ifndef OCHE_FABRIC_IB_LINK_H
 #define OCHE_FABRIC_IB_LINK_H
@@ -62,8 +62,8 @@ static inline uint16_t oche_ib_blocks(uint32_t bytes)
 /* ---- sender ---- */
 
 /*
- * Returns how many blocks may be sent. An FCCL that seems ahead by more than half the number range
- * is really behind the count of sent blocks; then the result is 0.
+ * Returns how many blocks may be sent. If the FCCL seems to be ahead of the count of sent blocks by
+ * more than half the number range, it is really behind; then the result is 0.
  */
 static inline uint16_t oche_ib_credit(const struct oche_ib_link *link, unsigned vl)
 {

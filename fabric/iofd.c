@@ -155,8 +155,8 @@ int oche_iofd_other_port(const struct oche_routes *routes, uint64_t salt, unsign
 }
 
 /*
- * Returns another port for a packet whose routes lead back to `in_port`, by which it came in;
- * `in_port` if there is no other.
+ * For a packet whose routes lead back to `in_port`, the port by which it came in: returns another
+ * port, or `in_port` if there is no other.
  */
 static int other_way(struct iofd *iofd, const struct oche_switch *sw, unsigned in_port,
                      const struct oche_packet *packet)
@@ -239,8 +239,8 @@ static uint8_t lane_behind(struct iofd *iofd, const struct oche_packet *packet, 
 /* ---- the packet ---- */
 
 /*
- * START has met a queue above the threshold. Returns the port by which START is deflected, or -1 if
- * it takes the ordinary port.
+ * Called when START finds a queue above the threshold. Returns the port by which START is
+ * deflected, or -1 if START takes the ordinary port.
  */
 static int decide(struct iofd *iofd, const struct oche_switch *sw, unsigned in_port,
                   const struct oche_packet *packet, unsigned ordinary, unsigned tokens,
@@ -281,8 +281,8 @@ static int deflect(struct iofd *iofd, struct oche_packet *packet, int port, uint
 }
 
 /*
- * Resets what a host has set, which is not trusted: the packet begins in the first lane, with at
- * most the configured number of tokens.
+ * Corrects a packet that comes from a host, because hosts are not trusted: it begins in the first
+ * lane, with at most the configured number of tokens.
  */
 static void admit(const struct iofd *iofd, struct oche_packet *packet)
 {
@@ -306,8 +306,8 @@ static struct oche_deflected_key key_of(const struct oche_packet *packet, unsign
 }
 
 /*
- * Returns the port for START: the ordinary one, or another one, which the table then remembers for
- * the packets that follow. Returns -1 if no lane is left.
+ * Returns the port for START: the ordinary port or, if START is deflected, another one, which the
+ * table then remembers for the packets that follow. Returns -1 if no lane is left.
  */
 static int start(struct iofd *iofd, const struct oche_switch *sw, unsigned in_port,
                  struct oche_packet *packet, unsigned ordinary, oche_time now)

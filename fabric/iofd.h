@@ -3,37 +3,38 @@
  * In-order flow deflection (Dart sec IV; dart.md#iofd, #d16 to #d22): a short message that would
  * have to wait at a switch leaves by another port, chosen at random, and so do all its packets.
  *
- * START (the first packet of a message) decides: if more than `threshold` bytes wait at the port by
- * which it should leave, it has a token left and the table of deflected flows has room, it takes
- * one of the candidates. The packets after it find the entry and follow; END, the last packet,
- * frees the entry. Each misroute costs each packet one token; tokens are in the three lowest of the
- * reserved bits of BTH byte 4, stamped by the sender (core/qp) on short messages only. A packet
- * that is a whole message needs no entry (dart.md#d20), unless senders pipeline (`hold`).
+ * START, the first packet of a message, decides for the message. It is deflected to one of the
+ * candidate ports if more than `threshold` bytes wait at its ordinary port, it has a token left,
+ * and the table of deflected flows has room for an entry. The packets that follow find the entry
+ * and take the same port; END, the last packet, frees the entry. Each deflection costs each packet
+ * one token. Tokens are in the three lowest reserved bits of BTH byte 4; the sender (core/qp) puts
+ * them on short messages only. A packet that is a whole message needs no entry (dart.md#d20),
+ * unless senders pipeline (`hold`).
  *
- * Candidates (dart.md#d17) are ports to other switches, except the one by which the packet came,
- * the one by which it would leave, ports with more than `threshold` bytes waiting, and ports behind
- * which the only path leads back here: a deflected packet never leaves by the port it came by. So
- * packets that wait for a host's own port are not deflected: that port is their only path, and
- * flows that collide at the receiver are left to the senders (sec I).
+ * Candidates (dart.md#d17) are ports to other switches, except the port by which the packet came
+ * in, its ordinary port, ports with more than `threshold` bytes waiting, ports whose link is down,
+ * and ports behind which the only path leads back to this switch. Packets whose ordinary port leads
+ * to a host are not deflected, because that port is their only path; flows that collide at the
+ * receiver are left to the senders (sec I).
  *
  * Lanes against deadlock, `lanes`:
  *   turns    dart.md#d21: a packet's lane is the number of times that it went down and then up
  *            again. A deflection can make it do so once, so tokens + 1 lanes suffice. Within a lane
  *            all go up and then down, and lane numbers only rise, so ports cannot wait for each
- *            other in a cycle. "Up" goes by tier, and by number where tiers are equal. This assumes
- *            that the ordinary routes go up and then down, as in a Clos; turns beyond the last lane
- *            are counted.
+ *            other in a cycle. Of two switches the one of the higher tier is above, or with equal
+ *            tiers the one with the higher number. This assumes that the ordinary routes go up and
+ *            then down, as in a Clos; turns beyond the last lane are counted.
  *   escape   the paper to the letter: packets without tokens move to a second lane and stay there;
- *            that lane is never deflected. Decided at START for the whole message (dart.md#d22).
- *            Packets that wait in a cycle of the first lane spend no tokens, so this proves
- *            nothing.
- *   one      a single lane, to see what happens then
+ *            packets of that lane are never deflected. START decides for the whole message
+ *            (dart.md#d22). This does not prevent deadlock: packets that wait for each other in the
+ *            first lane spend no tokens, so they never reach the second.
+ *   one      a single lane, to see what happens without protection
  *
- * Failures (sec IV-C): a message whose entry leads to a port that is down is not rerouted; its
- * packets are dropped until END or ageing frees the entry (a dropped packet does not use it). The
- * sender resends the message, which may then take any path. A port that is down is no candidate. If
- * links may fail, a packet that would need one lane more than there are, because routes have
- * changed while it was on its way, is dropped, so that the lanes still prevent deadlock.
+ * Failures (sec IV-C): if a message's entry leads to a port that is down, the message is not
+ * rerouted. Its packets are dropped until END or ageing frees the entry (a dropped packet does not
+ * count as a use of the entry). The sender resends the message, which may then take any path. If
+ * routes change while a packet is on its way, it may need one lane more than there are. If links
+ * may fail, such a packet is dropped, so that the lanes still prevent deadlock.
  */
 #ifndef OCHE_FABRIC_IOFD_H
 #define OCHE_FABRIC_IOFD_H
@@ -69,15 +70,15 @@ enum oche_iofd_counter {
 };
 
 /*
- * For tracing a packet's path: returns the port by which a packet leaves if the routes choose the
- * port by which it came in. The result is another of the equally near ports, always the same for a
- * flow; -1 if there is no other.
+ * For tracing a packet's path. If the routes choose the port by which the packet came in, it leaves
+ * by another of the equally near ports: returns that port, which is always the same for a flow, or
+ * -1 if there is no other.
  */
 int oche_iofd_other_port(const struct oche_routes *routes, uint64_t salt, unsigned in_port,
                          const struct oche_packet *packet);
 /*
- * Returns the lane in which a packet leaves that is now in `lane` and leaves with `tokens_left`
- * tokens. `turns` is true if the packet came from above and goes up again.
+ * Returns the lane in which a packet leaves. `lane` is the packet's present lane, `tokens_left` the
+ * number of tokens with which it leaves; `turns` is true if it came from above and goes up again.
  */
 uint8_t oche_iofd_lane(const struct oche_iofd_params *params, uint8_t lane, bool turns,
                        unsigned tokens_left);

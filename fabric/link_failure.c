@@ -2,10 +2,10 @@
 /*
  * A switch whose links go down and come back. A port that goes down is flushed: the packets that
  * wait there are lost at once, their memory is free again, and ingress classes that were paused
- * because of them may resume. Nothing is put into its queue until it is up: packets routed to it
- * are dropped and counted (fabric/switch.c), until the driver gives the switch other routes. PFC
- * state concerns two neighbours, and both clear it. InfiniBand's credits need no such care: the
- * next flow control packets recover what the link has lost.
+ * because of them may resume. Until the port is up again its queues stay empty: packets routed to
+ * it are dropped and counted (fabric/switch.c), until the driver gives the switch other routes.
+ * Both ends of the link clear their PFC state. InfiniBand's credits need nothing here: the next
+ * flow control packets recover what the link has lost.
  */
 #include "fabric/switch_state.h"
 

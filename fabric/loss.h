@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which packets a link loses: at random, each one independently (Bernoulli; error-recovery.md#l2),
- * and by pattern, so that a test or a scenario can lose exactly the packet it wants. There is one
- * object per link and direction, with its own random stream. PFC frames are never lost.
+ * Decides which packets a link loses: at random, each packet independently (Bernoulli;
+ * error-recovery.md#l2), and by a pattern, with which a test or a scenario loses exactly the
+ * packets that it names. There is one object per link and direction, with its own random stream.
+ * PFC frames are never lost.
  *
  * A pattern is a comma-separated list of
  *     7          the seventh packet on this link and direction

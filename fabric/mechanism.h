@@ -28,8 +28,8 @@ struct oche_switch_mechanism {
     const struct oche_param_table
         *params; /* parameters, which scenarios set in the section of the mechanism's name */
     /*
-     * Optional: checks whether the parameters fit together. Returns NULL, or "key: what is wrong;
-     * what would be right".
+     * Optional: checks whether the parameters fit together. Returns NULL if they do, else a message
+     * "key: what is wrong; what would be right".
      */
     const char *(*check)(const void *params);
     bool flow_control; /* the mechanism replaces PFC: it keeps all classes from overflowing a buffer
@@ -62,14 +62,15 @@ struct oche_switch_mechanism {
 
     /*
      * Route (optional): `port` was chosen for the packet, by ECMP or by the previous mechanism.
-     * Returns the port to use, or -1: the packet is dropped and counted as OCHE_DROP_NO_ROUTE. The
-     * hook may move the packet to another lane.
+     * Returns the port to use; -1 means that the packet must be dropped and counted as
+     * OCHE_DROP_NO_ROUTE. The hook may move the packet to another lane.
      */
     int (*route)(void *state, struct oche_switch *sw, unsigned in_port, struct oche_packet *packet,
                  int port, oche_time now);
     /*
-     * Admit (optional): true if a packet may join the queue of `port`; false: it is dropped and
-     * counted as OCHE_DROP_MECHANISM. An admitted packet may still be dropped by the shared buffer.
+     * Admit (optional): returns true if a packet may join the queue of `port`; otherwise the packet
+     * is dropped and counted as OCHE_DROP_MECHANISM. The shared buffer may still drop an admitted
+     * packet.
      */
     bool (*admit)(void *state, struct oche_switch *sw, unsigned port,
                   const struct oche_packet *packet);
@@ -85,9 +86,9 @@ struct oche_switch_mechanism {
     void (*dequeue)(void *state, struct oche_switch *sw, unsigned port, struct oche_packet *packet,
                     oche_time now);
     /*
-     * Frames of the link (both or neither; at most one mechanism of a switch has them): a frame has
-     * arrived from the other end of `port`; the frame that oche_switch_frame_waits announced can
-     * leave now.
+     * Frames of the link (both hooks or neither; at most one mechanism of a switch has them).
+     * frame_arrived: a frame has arrived from the other end of `port`. frame_take: the frame that
+     * oche_switch_frame_waits announced can leave now.
      */
     void (*frame_arrived)(void *state, struct oche_switch *sw, unsigned port,
                           const struct oche_packet *frame, oche_time now);
@@ -105,16 +106,16 @@ struct oche_switch_mechanism {
      */
     void (*rerouted)(void *state, const uint64_t *onward);
     /*
-     * Timer (both or neither): `next` returns when `expire` must be called, which must move that
-     * time beyond `now`. For ports that may send again, `expire` calls oche_switch_hold,
-     * oche_switch_call (fabric/switch_state.h).
+     * Timer (both hooks or neither): `next` returns when `expire` must be called. `expire` must
+     * move that time beyond `now`, and calls oche_switch_hold and oche_switch_call
+     * (fabric/switch_state.h) for ports that may send again.
      */
     oche_time (*next)(const void *state);
     void (*expire)(void *state, struct oche_switch *sw, oche_time now);
 
     /*
-     * Counters (all members or none): the table, and functions that read one value per row and that
-     * reset the values.
+     * Counters (all members or none): the table, a function that reads one value per row, and a
+     * function that resets the values.
      */
     const struct oche_switch_counter *counters;
     unsigned counter_count;

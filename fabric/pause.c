@@ -53,8 +53,8 @@ static void resume(struct oche_pause *pause, unsigned cls, oche_time effect)
 
 /*
  * Makes room for one more span: merges the two pauses of the same class that have the shortest gap
- * between them, so that the gap is paused too. There are more spans than classes, so some class has
- * two.
+ * between them, so that the class is paused during the gap too. There are more spans than classes,
+ * so some class has two.
  */
 static void merge_one(struct oche_pause *pause)
 {

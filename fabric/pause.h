@@ -2,13 +2,14 @@
 /*
  * Received PFC: which classes of a port its peer has paused (IEEE 802.1Qbb; rocev2.md#pfc). A frame
  * takes effect after the port's response time. A pause ends with an XON (quanta 0), or by itself
- * when its quanta (512 bit times each) have expired, counted from its effect. Ports of switches and
- * of hosts have one of these.
+ * when its quanta (512 bit times each) have expired, counted from the time when the pause took
+ * effect. Each port of a switch or a host has one struct oche_pause.
  *
- * Frames that have arrived but have no effect yet are stored exactly as future pauses, as long as
- * no more than OCHE_PAUSE_SPANS are pending at the port. Beyond that, the shortest gap between two
- * pauses is paused too (and counted in `merged`): the port then sends less than it could, never
- * more. This happens only if the peer stops and starts us a dozen times within one response time.
+ * Frames that have arrived but have no effect yet are stored exactly, as future pauses, as long as
+ * no more than OCHE_PAUSE_SPANS of them are pending at the port. If there are more, the shortest
+ * gap between two pauses becomes part of a pause (and is counted in `merged`): the port then sends
+ * less than it may, never more. This happens only if the peer stops and starts us a dozen times
+ * within one response time.
  */
 #ifndef OCHE_FABRIC_PAUSE_H
 #define OCHE_FABRIC_PAUSE_H

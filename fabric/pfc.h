@@ -2,13 +2,14 @@
 /*
  * PFC towards the upstream: which ingress classes should be paused, what the upstream was told, and
  * the frames that are due (DCQCN sec 4; dcqcn.md#a12, rocev2.md#pfc). An XOFF carries the maximum
- * quanta and is refreshed after half of them while the class should still be paused; an XON carries
- * quanta 0. A frame covers all classes of its port: every paused class again, and every class to
- * resume. If a class resumes before the frame that would have paused it has left, none is sent.
+ * quanta. While the class should stay paused, the XOFF is repeated (refreshed) when half of these
+ * quanta have passed. An XON carries quanta 0. A frame covers all classes of its port: every paused
+ * class again, and every class to resume. If a class may resume before its XOFF has left, no frame
+ * is sent for the class.
  *
  * The shared buffer decides whether a class should be paused. When the shared occupancy falls,
- * every paused class is tested again, in the order of ports and classes; the buffer's resume_level
- * reduces this to one comparison per packet as long as none can resume.
+ * every paused class is tested again, in the order of ports and classes. As long as no class can
+ * resume, this costs only one comparison per packet, with the buffer's resume_level.
  */
 #ifndef OCHE_FABRIC_PFC_H
 #define OCHE_FABRIC_PFC_H

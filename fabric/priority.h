@@ -4,10 +4,11 @@
  * ACKs, NAKs and CNPs travel above data in every paper that oche reproduces (DCQCN sec 3.3).
  *
  * Lanes: the lowest classes of a switch may be lanes of one class (virtual lanes against deadlock,
- * dart.md#d21). They are paused separately, but served as one FIFO: of the lanes that may send,
- * the one whose first packet has waited longest is next. So no lane has priority over another; a
- * packet overtakes an earlier one only if that one's lane is paused, and never one in its own lane.
- * Packets that must stay in order (those of a message) must therefore stay in one lane at a port.
+ * dart.md#d21). They are paused separately, but served as one FIFO: of the lanes that may send, the
+ * one whose first packet has waited longest is next. So no lane has priority over another. A packet
+ * never overtakes another packet of its own lane, and overtakes an earlier packet of another lane
+ * only while that lane is paused. Therefore packets that must stay in order, such as those of a
+ * message, must all use the same lane at a port.
  *
  * Layout: one cache line holds two classes and everything that a departing packet touches; a port
  * with more classes has further lines directly after it. Lists are intrusive (packet->next).

@@ -87,8 +87,8 @@ uint64_t oche_rcp_next_rate(const struct oche_rcp_interval *i)
 struct port {
     uint64_t rate_bps;
     uint64_t arrived_bytes, queued_bytes; /* bytes on the line, with gaps */
-    uint64_t rtts, rtt_count; /* sum in nanoseconds, and number, of the round trips that packets
-                                 reported since `since` */
+    uint64_t rtts, rtt_count; /* round trips that packets reported since `since`: their sum in
+                                 nanoseconds, and their number */
     oche_time since, due; /* begin and end of the interval; due is OCHE_NEVER if the port is idle */
     oche_time rtt;
     uint64_t capacity_bps;

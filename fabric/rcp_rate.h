@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The switches' part of RCP (Dukkipati, "Rate Control Protocol", thesis 2008; rcp.md#switch;
- * compared with in Dart sec VI-D): each egress port has one rate R for all its flows, recomputed
- * every T, and lowers the rate requested in passing data packets to R. Senders and receivers are in
- * core/cc/rcp.c.
+ * compared with in Dart sec VI-D): each egress port has one rate R for all its flows, which it
+ * recomputes every T. Data packets carry a requested rate; the port lowers it to R if it is higher.
+ * Senders and receivers are in core/cc/rcp.c.
  *
  *   R <- R * [1 + T/d0 * (alpha * (C - y) - beta * q/d0) / C],  within [minimum_rate, C]
  *
  *   C   the port's line rate
  *   y   what arrived for the port in the last T
- *   q   what waits at the port at the end of it
- *   d0  the mean round trip of the flows, from the packets' trailers (core/wire/extension.h): each
- *       interval's mean gets the weight T/d0; before any packet has reported one, `rtt`
+ *   q   what waits at the port at the end of that time
+ *   d0  the mean round trip of the flows, from the packets' trailers (core/wire/extension.h); each
+ *       interval's mean gets the weight T/d0. Until a packet has reported a round trip, d0 is `rtt`
  *
- * All are bytes on the line, of all classes, with gaps; so R is the rate at which flows that share
- * the line may pace. T is `period`, and at most d0.
+ * Rates and sizes count bytes on the line, of all classes, with gaps; so flows that share the line
+ * may pace at R. T is `period`, but at most d0.
  *
  * Differences, and choices where the sources are silent:
  *   - y is what the switch has admitted; what it drops is not counted.
- *   - A port where nothing arrives or waits, and whose R no longer changes, computes nothing until
- *     the next packet; the interval then begins with that packet.
+ *   - A port computes nothing while no packet arrives or waits there and its R no longer changes.
+ *     The next interval then begins with the next packet.
  *   - Round trips come from hosts, which may report anything: they are limited to 1 us … 1 s.
- *   - All integers, so that every machine computes the same: alpha and beta in units of 2^-16.
+ *   - All values are integers, so that every machine computes the same; alpha and beta are in units
+ *     of 2^-16.
  */
 #ifndef OCHE_FABRIC_RCP_RATE_H
 #define OCHE_FABRIC_RCP_RATE_H

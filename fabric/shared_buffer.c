@@ -26,9 +26,10 @@ static uint64_t round_up(double value)
 }
 
 /*
- * The worst case after the packet that crossed the threshold: the PAUSE frame waits for a frame
- * just begun (1 MTU), is sent, propagates, and takes effect after the response time; the upstream
- * finishes the frame that it has begun (1 MTU); and the link is still full (a second delay).
+ * Computes the worst case of what arrives after the packet that crossed the threshold. The PAUSE
+ * frame waits for a frame that has just begun to leave (1 MTU), is sent, propagates (one link
+ * delay), and takes effect after the response time. Then the upstream finishes the frame that it
+ * has begun (1 MTU), and the packets that are still on the link arrive (a second link delay).
  */
 uint64_t oche_buffer_headroom_needed(const struct oche_switch_config *config, unsigned port)
 {

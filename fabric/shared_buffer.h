@@ -3,25 +3,25 @@
  * The packet memory that all ports of a switch share, accounted by ingress port and class for the
  * lossless classes (DCQCN sec 4; dcqcn.md#buffers, #a12):
  *
- *     headroom total   H = p * (sum over ports of the port's headroom), p PFC priorities;
- *                      an unused port of the chip counts as much as the largest of the others
+ *     headroom total   H = p * (sum over ports of the port's headroom), p PFC priorities; an
+ *                      unused port of the chip has the largest headroom of the used ports
  *     shared part      S = B - H
  *     static  t_PFC    S / (p * ports), or xoff_bytes
  *     dynamic t_PFC    beta * (S - s) / p, where s bytes of the shared part are occupied,
  *                      including the packet that is being tested
  *
- * An ingress class that comes to hold more than t_PFC is paused (XOFF); what arrives after that
- * goes to its headroom, and is dropped only if that is full. The class resumes when it holds no
- * more than max(0, t_PFC - 2 MTU) and its headroom is empty.
+ * An ingress class is paused (XOFF) when it comes to hold more than t_PFC. Packets that arrive
+ * after that go to the class's headroom, and are dropped only if the headroom is full. The class
+ * resumes when it holds no more than max(0, t_PFC - 2 MTU) and its headroom is empty.
  *
- * One thing the paper leaves open: the packet that crosses the threshold must be stored too, and
- * with a dynamic threshold near zero there may be no room for it. So one MTU of the shared part for
- * each lossless ingress class is reserved for crossing packets: any class whose packet arrives when
- * only this reserve is left is paused whatever t_PFC is, and one that is not empty does not resume
- * until the reserve is complete again. With this reserve no packet is lost as long as links behave
- * as the headroom assumes; t_PFC itself stays the paper's. An empty class resumes at once: it has
- * used none of the reserve, and if it waited, two neighbours that are full of packets for each
- * other would wait for ever.
+ * The paper leaves one thing open. The packet that crosses the threshold must be stored too, and
+ * with a dynamic threshold near zero there may be no room for it. So the shared part has a reserve
+ * for crossing packets: one MTU for each lossless ingress class. When only the reserve is left, any
+ * class whose packet arrives is paused, whatever t_PFC is, and a class that is not empty resumes
+ * only when the reserve is complete again. With the reserve no packet is lost as long as links
+ * behave as the headroom assumes; t_PFC itself is the paper's. An empty class resumes at once,
+ * because it uses none of the reserve; if it waited, two neighbours that are full of packets for
+ * each other would wait for ever.
  *
  * Lossy classes (drop-tail) share S minus the reserve; see oche_buffer_admit_lossy. The packet path
  * uses integers only: shares are in units of 2^-16.
@@ -46,8 +46,8 @@ struct oche_buffer {
     uint64_t base;  /* static t_PFC; 0 if the threshold is dynamic */
     uint64_t share; /* dynamic: beta / p in units of 2^-16; static: 0 */
     /*
-     * The highest `used` at which some paused ingress class may resume; -1: no class may. May be
-     * too high, never too low.
+     * Some paused ingress class may resume when `used` is at or below this level; -1: no class may.
+     * The level may be too high, but never too low.
      */
     int64_t resume_level;
     uint32_t hysteresis;   /* 2 MTU */
@@ -71,8 +71,8 @@ struct oche_buffer_plan {
  */
 uint64_t oche_buffer_headroom_needed(const struct oche_switch_config *config, unsigned port);
 /*
- * Returns the headroom per class that the port gets: the needed one, or as configured. With less
- * than needed, packets may be lost despite PFC.
+ * Returns the headroom per class that the port gets: the configured headroom, or what the link
+ * needs if none is configured. With less than the link needs, packets may be lost despite PFC.
  */
 uint64_t oche_buffer_headroom(const struct oche_switch_config *config, unsigned port);
 struct oche_buffer_plan oche_buffer_plan(const struct oche_switch_config *config);
@@ -80,15 +80,15 @@ void oche_buffer_init(struct oche_buffer *buffer, const struct oche_switch_confi
 
 /*
  * The case for which to compute whether ECN acts before PFC (DCQCN sec 4; dcqcn.md#buffers). In the
- * worst case the packets in all queues that an ingress class can feed have come from it, and all
- * other queues of the switch are as long. Then no ingress class is paused before some queue of the
- * `classes` classes is longer than t if
+ * worst case one ingress class has sent all the packets in the queues that it can feed, and all
+ * other queues of the switch are as long. Then some queue of the `classes` classes is longer than t
+ * before any ingress class is paused, if
  *
  *     m t <= t_PFC(s),   s = c n t,    m = fan_out, c = classes, n = ports
  *     static:  t <= t_PFC / m
  *     dynamic: t <= beta S / (p m + beta c n); with m = n, c = p: beta S / (p n (beta + 1))
  *
- * and, for the reserve, if c n t <= S - reserve.
+ * and, because of the reserve, if also c n t <= S - reserve.
  */
 struct oche_buffer_worst {
     unsigned fan_out; /* egress ports that one ingress port can feed */
@@ -101,8 +101,8 @@ double oche_buffer_ecn_bound(const struct oche_switch_config *config,
 double oche_buffer_ecn_bound_of_paper(const struct oche_switch_config *config,
                                       struct oche_buffer_worst worst);
 /*
- * Returns the queue length in bytes at which PFC begins in a plain incast: `fan_in` ingress ports
- * have sent equally much to the only queue.
+ * Returns the queue length in bytes at which PFC begins in a plain incast: all packets in the
+ * switch are in one queue, and each of `fan_in` ingress ports has sent an equal part of them.
  */
 double oche_buffer_incast_queue(const struct oche_switch_config *config, unsigned fan_in);
 
@@ -136,16 +136,16 @@ static inline bool oche_buffer_admit(struct oche_buffer *buffer, struct oche_ing
 enum oche_buffer_verdict { OCHE_BUFFER_STORED, OCHE_BUFFER_CROSSED, OCHE_BUFFER_FULL };
 
 /*
- * Handles a packet that oche_buffer_admit refused. CROSSED: it is stored, and the class is XOFF
- * from now on; STORED: it is in the headroom, of which the port has `headroom` bytes per class;
- * FULL: there is no room.
+ * Handles a packet that oche_buffer_admit refused; the port has `headroom` bytes of headroom per
+ * class. Returns CROSSED: the packet is stored, and the class must be paused from now on; STORED:
+ * the packet is in the headroom; FULL: there is no room for it.
  */
 enum oche_buffer_verdict oche_buffer_cross(struct oche_buffer *buffer, struct oche_ingress *in,
                                            uint32_t bytes, uint32_t headroom);
 
 /*
- * Drop-tail for lossy classes: they share S minus the reserve, and each egress queue (now of
- * `queued` bytes) gets at most egress_alpha times what is free.
+ * Drop-tail for lossy classes. They share S minus the reserve; an egress queue, which now has
+ * `queued` bytes, gets at most egress_alpha times the bytes that are free.
  */
 static inline bool oche_buffer_admit_lossy(struct oche_buffer *buffer, uint32_t queued,
                                            uint32_t bytes)
@@ -177,8 +177,9 @@ static inline void oche_buffer_release(struct oche_buffer *buffer, struct oche_i
 }
 
 /*
- * Returns the occupancy of the shared part at or below which this paused class resumes; INT64_MAX:
- * at any occupancy, since the class is empty; -1: at none, until packets of the class leave.
+ * Returns the highest occupancy of the shared part at which this paused class may resume.
+ * INT64_MAX: the class may resume at any occupancy, because it is empty; -1: it may not resume
+ * before some of its packets leave.
  */
 int64_t oche_buffer_resume_level(const struct oche_buffer *buffer, const struct oche_ingress *in);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The switch: how the other files of this folder act on a packet. Arrival: route (ecmp), admit
- * (shared_buffer; pfc when a threshold is crossed), mark if that is done at enqueue (ecn), queue
- * (priority). Departure: take the highest class that is not paused (priority, pause), release its
- * memory (shared_buffer; pfc when a class may resume), mark (ecn).
+ * The switch: how the other files of this folder act on a packet. A packet that arrives is routed
+ * (ecmp), admitted (shared_buffer, and pfc when a threshold is crossed), marked if marking is at
+ * enqueue (ecn), and queued (priority). For a departure the switch takes a packet of the highest
+ * class that is not paused (priority, pause), releases its memory (shared_buffer, and pfc when a
+ * class may resume), and marks it if marking is at dequeue (ecn).
  */
 #include "fabric/switch.h"
 
@@ -174,7 +175,8 @@ static OCHE_NOINLINE int drop(struct oche_switch *sw, unsigned port, enum oche_d
 }
 
 /*
- * Adds the time since the last change of the port's occupancy to the histogram, at that occupancy.
+ * Adds the time since the last change of the port's occupancy to the histogram, at the occupancy
+ * that the port had during that time.
  */
 static void watch_advance(struct oche_queue_watch *watch, oche_time now)
 {

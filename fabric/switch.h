@@ -123,21 +123,22 @@ struct oche_switch_config {
     uint32_t answer_frame_bytes; /* frame size of packets that answer or request a largest frame:
                                     ACKs, credits */
     /*
-     * 0: the switch chooses among equal paths independently, by its number. Otherwise all switches
-     * with the same `tier` make the same choice for a flow; with suitable values, packets between
-     * two hosts take the same path in both directions (sim/topology/walk.h).
+     * 0: the switch chooses among equal paths by its own number, independently of other switches.
+     * Otherwise all switches with the same `tier` make the same choice for a flow. With suitable
+     * tiers, packets between two hosts take the same path in both directions (sim/topology/walk.h).
      */
     uint32_t tier;
     struct oche_routes routes;
     /*
-     * Links may go down (fabric/link_failure.c). up_down: routes go up and then down whatever
-     * fails. A packet that came down and would go up again, because routes have changed meanwhile,
-     * is dropped as OCHE_DROP_NO_ROUTE, since with PFC such turns could form a cycle.
+     * links_fail: links may go down (fabric/link_failure.c). up_down: routes go up and then down,
+     * whatever fails. If routes change while a packet is on its way, the packet may have come down
+     * and have to go up again. With PFC such turns could form a cycle, so the packet is dropped as
+     * OCHE_DROP_NO_ROUTE.
      */
     bool links_fail, up_down;
     /*
-     * For mechanisms that send packets by other ports than the routes say; otherwise NULL. Bit port
-     * * groups + group is set if there is a path from the port to the group that does not come back
+     * For mechanisms that send packets by ports other than those of the routes; otherwise NULL. Bit
+     * (port * groups + group) is set if a path leads from the port to the group without coming back
      * by this port.
      */
     const uint64_t *onward;
@@ -199,9 +200,9 @@ int oche_switch_receive(struct oche_switch *sw, unsigned in_port, struct oche_pa
                         oche_time now);
 /*
  * Prefetching, which only affects speed. The first function is for the packet that arrives next at
- * `in_port`: it looks up the egress port, notes it in the packet and returns it, or -1. The others
- * are for a port that is about to send: they fetch first the port's queues, and a moment later the
- * packet at their head.
+ * `in_port`: it looks up the egress port, notes it in the packet and returns it, or -1. The other
+ * two are for a port that is about to send: the one fetches the port's queues; the other, called a
+ * moment later, fetches the packet at their head.
  */
 int oche_switch_look_ahead(const struct oche_switch *sw, unsigned in_port,
                            struct oche_packet *packet);
@@ -318,15 +319,14 @@ bool oche_switch_pause_cause(const struct oche_switch *sw, unsigned in, unsigned
 /* Returns the classes that the upstream at `port` was last told to pause, as a mask. */
 uint8_t oche_switch_pausing(const struct oche_switch *sw, unsigned port);
 /*
- * Returns since when the upstream has been told to pause the class without interruption, or the
- * time of the last reset of counters if that is later; OCHE_NEVER if the class need not be paused
- * now.
+ * Returns the time at which the current pause of the class began at the upstream, or the time of
+ * the last reset of counters if that is later; OCHE_NEVER if the class should not be paused now.
  */
 oche_time oche_switch_pausing_since(const struct oche_switch *sw, unsigned port, unsigned cls);
 /*
- * True if the ingress class, which is paused, stays paused when everything leaves the switch except
+ * True if the paused ingress class would stay paused even if everything left the switch except
  * left[ingress * class_count + class] bytes of each ingress class. Holds must be recorded; no entry
- * of `left` may exceed what its ingress class holds now.
+ * of `left` may exceed the bytes that its ingress class holds now.
  */
 bool oche_switch_stays_pausing(const struct oche_switch *sw, unsigned port, unsigned cls,
                                const uint32_t *left);

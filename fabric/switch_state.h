@@ -134,8 +134,8 @@ static inline void oche_switch_release(struct oche_switch *sw, const struct oche
 void oche_switch_watch_change(struct oche_switch *sw, unsigned port, oche_time now);
 
 /*
- * For mechanisms: holds back the classes of the mask `classes` at `port`, and no others, from now
- * on. Classes that PFC pauses are not affected.
+ * For mechanisms: from now on holds back exactly the classes of the mask `classes` at `port`. This
+ * does not change which classes PFC has paused.
  */
 void oche_switch_hold(struct oche_switch *sw, unsigned port, uint8_t classes);
 /*
